@@ -4,7 +4,7 @@
     python3 inmodel.py         the same, decided on the GPU with clamp
 
 Python needs the value to decide, so the CPU stops until the GPU has computed it. With a wait in every layer the CPU
-never gets ahead, and the GPU idles while the next layer is launched.
+loses its lead each time, and the GPU idles while the next layer is launched.
 """
 import argparse
 import time

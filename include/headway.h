@@ -1,9 +1,9 @@
 /* headway.h - the public C API of libheadway: open a recording and look at what is in it.
  *
- * A recording is anything the headway program opens: a .hwy report, an nsys SQLite export, a PyTorch
- * profiler trace. In memory it is a trace: spans (something with a start and a duration) that stand in
- * order on lanes (a stream, a thread's API calls, the ranges of one NVTX domain, …). Times are ns on one
- * clock; time 0 is the trace's own.
+ * A recording is anything the headway program opens: a .hwy report, an nsys SQLite export, a
+ * PyTorch profiler trace. In memory it is a trace: spans (something with a start and a duration)
+ * that stand in order on lanes (a stream, a thread's API calls, the ranges of one NVTX domain, …).
+ * Times are ns on one clock; time 0 is the trace's own.
  *
  *	char why[256];
  *	struct headway_trace *trace = headway_trace_open("run.sqlite", why, sizeof why);
@@ -19,14 +19,15 @@
  *
  * cc prog.c $(pkg-config --cflags --libs headway)
  *
- * Texts belong to the trace and live as long as it does. A trace may be used by one thread at a time.
+ * Texts belong to the trace and live as long as it does. A trace may be used by one thread at a
+ * time.
  *
  * Compatibility. The library exports the functions below and nothing else; all names of this header
- * begin with headway_ or HEADWAY_. A trace and a cursor are opaque. The program provides the memory of
- * headway_lane_info and headway_span_info, so a new field in them is an incompatible change. Before
- * version 1.0 each minor version may be incompatible; the name of the shared library then has both
- * numbers (libheadway.so.0.1), so that no program is started with a library that does not fit it. From
- * 1.0 on only a major version may be. Functions may be added in any version.
+ * begin with headway_ or HEADWAY_. A trace and a cursor are opaque. The program provides the memory
+ * of headway_lane_info and headway_span_info, so a new field in them is an incompatible change.
+ * Before version 1.0 each minor version may be incompatible; the name of the shared library then
+ * has both numbers (libheadway.so.0.2), so that no program is started with a library that does not
+ * fit it. From 1.0 on only a major version may be. Functions may be added in any version.
  */
 #ifndef HEADWAY_H
 #define HEADWAY_H
@@ -41,49 +42,50 @@ extern "C" {
 
 #define HEADWAY_PUBLIC __attribute__((visibility("default")))
 
-/* A number the recording does not tell. */
+/* The value of a number that the recording does not contain. */
 #define HEADWAY_NONE INT64_MIN
-/* A span id that is none. */
+/* The value of a span id where there is no span. */
 #define HEADWAY_NO_SPAN UINT32_MAX
-/* For headway_cursor_open: lane after lane. */
+/* An argument of headway_cursor_open: read all lanes, one after the other. */
 #define HEADWAY_ALL_LANES UINT32_MAX
 
-/* "0.1.0" */
+/* Yields the version of this library, such as "0.2.0". */
 HEADWAY_PUBLIC const char *headway_version(void);
 
 struct headway_trace;
 
-/* Opens a recording; what it is is decided by its content. NULL on failure: 'why' then holds one line with
- * the file, the place and the reason (cut to why_size; why may be NULL). */
+/* Opens a recording; what it is is decided by its content. NULL on failure: 'why' then holds one
+ * line with the file, the place and the reason (cut to why_size; why may be NULL). */
 HEADWAY_PUBLIC struct headway_trace *headway_trace_open(const char *path, char *why,
 							size_t why_size);
-HEADWAY_PUBLIC void headway_trace_close(struct headway_trace *trace); /* NULL is fine */
+HEADWAY_PUBLIC void headway_trace_close(struct headway_trace *trace); /* NULL is allowed */
 
 HEADWAY_PUBLIC uint32_t headway_trace_spans(const struct headway_trace *trace);
 HEADWAY_PUBLIC uint32_t headway_trace_lanes(const struct headway_trace *trace);
-/* Spans of one kind: "kernel", "api", … (headway_kind_name lists them); 0 for kinds that are not known. */
+/* Yields the number of spans of a kind ("kernel", "api", … see headway_kind_name); 0 for an unknown
+ * kind. */
 HEADWAY_PUBLIC uint32_t headway_trace_spans_of_kind(const struct headway_trace *trace,
 						    const char *kind);
-/* Wall-clock time of time 0, ns since 1970 (UTC), or HEADWAY_NONE. */
+/* Yields the wall-clock time of the trace's time 0, in ns since 1970 (UTC), or HEADWAY_NONE. */
 HEADWAY_PUBLIC int64_t headway_trace_wall(const struct headway_trace *trace);
-/* A fact about the recording ("source.format", …), or NULL. */
+/* Yields the value of a property of the recording ("source.format", …), or NULL. */
 HEADWAY_PUBLIC const char *headway_trace_property(const struct headway_trace *trace,
 						  const char *name);
 
-/* The kinds of spans, 0 … until NULL. */
+/* Yields the name of the kind with this index, which counts from 0; NULL after the last kind. */
 HEADWAY_PUBLIC const char *headway_kind_name(unsigned index);
 
 struct headway_lane_info {
 	const char *type;   /* "stream", "api", "range", … */
-	const char *name;   /* the NVTX domain, the counter; else "" */
+	const char *name;   /* the name of the NVTX domain or of the counter; other lanes: "" */
 	const char *thread; /* the thread's name, or "" */
 	const char *device; /* the device's name, or "" */
-	int64_t pid, tid;   /* or HEADWAY_NONE */
-	int64_t ordinal;    /* of the device, or HEADWAY_NONE */
-	int64_t stream;     /* the vendor's number of it, or HEADWAY_NONE */
+	int64_t pid, tid;   /* ids of process and thread, or HEADWAY_NONE */
+	int64_t ordinal;    /* number of the device, or HEADWAY_NONE */
+	int64_t stream;     /* the vendor's number of the stream, or HEADWAY_NONE */
 	uint32_t spans;
 };
-/* False when there is no such lane. */
+/* Fills 'info' with the facts about a lane. Yields false where there is no such lane. */
 HEADWAY_PUBLIC bool headway_trace_lane(const struct headway_trace *trace, uint32_t lane,
 				       struct headway_lane_info *info);
 
@@ -92,22 +94,23 @@ struct headway_span_info {
 	uint32_t lane;
 	int64_t start, dur;
 	const char *kind; /* "kernel", "api", … */
-	const char *name; /* kernels: demangled */
+	const char *name; /* the name; of a kernel the demangled name */
 	uint32_t cause;   /* id of the API call that enqueued this work, or HEADWAY_NO_SPAN */
 };
 
-/* Reads spans in order of start (equal starts: the longer one first), lane by lane. */
+/* A cursor reads the spans of a lane in order of start (of equal starts the longer span first),
+ * then the next lane. */
 struct headway_cursor;
 
-/* 'lane' is a lane's index or HEADWAY_ALL_LANES; 'kind' is one kind's name, or NULL for all. NULL on failure (a
- * damaged report, an unknown kind), with the reason in 'why'. */
+/* 'lane' is a lane's index or HEADWAY_ALL_LANES; 'kind' is one kind's name, or NULL for all. NULL
+ * on failure (a damaged report, an unknown kind), with the reason in 'why'. */
 HEADWAY_PUBLIC struct headway_cursor *headway_cursor_open(struct headway_trace *trace,
 							  uint32_t lane, const char *kind,
 							  char *why, size_t why_size);
 HEADWAY_PUBLIC bool headway_cursor_next(struct headway_cursor *cursor,
 					struct headway_span_info *span);
-HEADWAY_PUBLIC void headway_cursor_close(
-	struct headway_cursor *cursor); /* before its trace; NULL is fine */
+/* Closes a cursor; call this before headway_trace_close. NULL is allowed. */
+HEADWAY_PUBLIC void headway_cursor_close(struct headway_cursor *cursor);
 
 #ifdef __cplusplus
 }

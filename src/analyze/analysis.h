@@ -26,7 +26,7 @@ struct hwy_analysis {
 };
 
 struct analysis_options {
-	const char *step; /* what is a step, as in struct phases_options */
+	const char *step; /* the marks that are steps, as in struct phases_options */
 	uint32_t cells;   /* how many points the headway series gets; 0 means no series */
 };
 

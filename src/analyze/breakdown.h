@@ -17,13 +17,16 @@
 
 struct hwy_breakdown_options {
 	struct hwy_scope scope;
-	int64_t kernel_wait; /* ns: a shorter gap of a stream whose next op was launched in time is kernel wait */
-	int64_t late;       /* ns: launch delays above this are counted as late */
-	int64_t short_call; /* ns: work is compared with the length of its call only up to this length */
-	uint32_t cells;  /* into how many cells of equal length the busy time is split; 0: none */
-	uint32_t series; /* most points of a queue's series; 0: no series */
+	/* A gap below this many ns, on a stream whose next op was launched in time, counts as kernel wait. */
+	int64_t kernel_wait;
+	int64_t late; /* launch delays above this many ns count as late */
+	/* Work is compared with the call that launched it only where that call took at most this many ns. */
+	int64_t short_call;
+	/* The window is cut into this many cells for busy times; 0 means no cells. */
+	uint32_t cells;
+	uint32_t series; /* the largest number of points in a queue's series; 0 means no series */
 };
-/* The thresholds of HTA: 30 us, 100 us, 50 us. */
+/* The default thresholds are those of HTA (Meta's Holistic Trace Analysis): 30 us, 100 us and 50 us. */
 #define HWY_BREAKDOWN_DEFAULTS                                                                     \
 	((struct hwy_breakdown_options){.scope = HWY_SCOPE_ALL,                                    \
 					.kernel_wait = 30000,                                      \
@@ -34,7 +37,8 @@ struct hwy_breakdown_options {
  * before it covers, in the order compute, comm, copy, fill; so compute + exposed comm + exposed copy + exposed
  * fill = busy, and busy + idle = to - from. */
 struct hwy_measures {
-	int64_t from, to; /* the window; both 0 when there is no work */
+	/* The measured window in ns; from and to are 0 where there is no device work. */
+	int64_t from, to;
 	uint64_t n_kernel, n_comm, n_copy, n_fill, n_graph;
 	uint64_t n_streams, n_linked;
 	uint64_t n_busy; /* how many intervals the busy time is made of */
@@ -45,23 +49,27 @@ struct hwy_measures {
 struct hwy_device_part {
 	int64_t device; /* index into trace.devices, or HWY_NONE where the recording does not tell */
 	struct hwy_measures measures;
-	int64_t *
-		cells; /* busy ns in each cell of the total's window; NULL where options.cells is 0 */
+	/* The busy ns in each cell of the total's window; NULL where options.cells is 0. */
+	int64_t *cells;
 };
 
 struct hwy_stream_part {
 	uint32_t lane;
 	uint64_t n_ops, n_kernel, n_comm;
 	int64_t from, to, busy;
-	/* Idle ns before an op, as HTA splits it; the three add up to (to - from) - busy. */
-	int64_t host_wait; /* before ops that were launched only after the stream had run dry */
-	int64_t kernel_wait; /* before ops that were launched in time and began within options.kernel_wait */
-	int64_t other; /* before ops that waited longer, or whose launch was not recorded */
+	/* The stream's idle ns, split as HTA does; host_wait, kernel_wait and other add up to (to - from) - busy. */
+	/* Idle ns before ops that were launched after the stream had run out of work. */
+	int64_t host_wait;
+	/* Idle ns before ops that were launched in time and began within options.kernel_wait. */
+	int64_t kernel_wait;
+	/* Idle ns before all other ops: long waits, or launches that were not recorded. */
+	int64_t other;
 	struct hwy_queue queue;
 	struct queue_delays delays;
 };
 
-/* The parts of a step as the TensorBoard plugin has them; each is without the time that a part before it covers. */
+/* The parts of a step as the TensorBoard plugin shows them. Time that several parts cover counts
+ * for the first of these parts. */
 enum hwy_step_part {
 	HWY_STEP_KERNEL,
 	HWY_STEP_COPY,
@@ -75,14 +83,16 @@ enum hwy_step_part {
 };
 
 struct hwy_step {
-	int64_t process;         /* index, or HWY_NONE */
-	int64_t name;            /* text of the annotation */
-	struct hwy_interval cpu; /* the annotation itself */
-	struct hwy_interval
-		at; /* the annotation together with the device work launched inside it */
-	int64_t parts[HWY_STEP_PARTS]; /* ns, by enum hwy_step_part */
-	uint64_t n_work;               /* device ops launched inside the annotation */
-	bool whole; /* false: the recording ended before the step's work did; averages leave the step out */
+	int64_t process;         /* index into the trace's processes, or HWY_NONE */
+	int64_t name;            /* id of the text that names the annotation */
+	struct hwy_interval cpu; /* when the annotation began and ended, on the CPU */
+	/* From the annotation's begin to the end of the device work that was launched inside it. */
+	struct hwy_interval at;
+	/* The ns of the step that each part takes, by enum hwy_step_part. */
+	int64_t parts[HWY_STEP_PARTS];
+	uint64_t n_work; /* device ops launched inside the annotation */
+	/* False where the recording ended before the step's device work did: averages leave out such a step. */
+	bool whole;
 };
 
 struct hwy_breakdown {

@@ -1,10 +1,11 @@
 /* collectives.c - see collectives.h.
  *
- * Kernels on two ranks can be one collective where they have the same key: the kernel's name and, where the recorder
- * tells, the operation and the process group. The collectives of a group come in the same order on every rank. So the
- * number in that order decides which kernels are one, if both ranks have as many of each key, if the distance of the
- * two clocks then stays the same throughout, and if that distance is not at odds with the wall clocks. Otherwise (some
- * were lost, or the recordings began at different steps) kernels are one where their ends meet, on the wall clocks,
+ * Kernels on two ranks can be one collective where they have the same key: the kernel's name and,
+ * where the recorder tells, the operation and the process group. The collectives of a group come in
+ * the same order on every rank. So the number in that order decides which kernels are one, if both
+ * ranks have as many of each key, if the distance of the two clocks then stays the same throughout,
+ * and if that distance is not at odds with the wall clocks. Otherwise (some were lost, or the
+ * recordings began at different steps) kernels are one where their ends meet, on the wall clocks,
  * or with the shift at which most ends meet.
  */
 #include "analyze/collectives.h"
@@ -19,32 +20,34 @@
 
 /* Ends that are this near to each other are ends of one collective; two collectives in a row are farther apart. */
 #define SAME_END_NS 200000
-/* Wall clocks that are kept by NTP differ by less. */
+/* Wall clocks that NTP keeps in step differ by less than this many ns. */
 #define SAME_CLOCK_NS 1000000
-/* Which share of the rank with fewer collectives must meet: for wall clocks to be believed, and (UNSURE) without wall
- * clocks for the order or a shift to be believed. */
+/* Which share of the rank with fewer collectives must meet: for wall clocks to be believed, and
+ * (UNSURE) without wall clocks for the order or a shift to be believed. */
 #define MEET_SHARE 0.3
 #define MEET_UNSURE_SHARE 0.6
 #define FEWEST_MEETINGS 2
 /* The straggler waits at most this share of what the next rank waits; else the ranks take turns at being late. */
 #define STRAGGLER_WAIT_SHARE 0.7
-/* Clocks that are farther apart are not those of one run; below this no sum of a time and a shift overflows. */
+/* Clocks that differ by more are not clocks of one run. With this limit no sum of a time and a shift overflows. */
 #define FARTHEST_NS ((int64_t)1 << 61)
 
 #define NO_MEETING UINT32_MAX
 
 enum {
-	/* How many pairs of collectives one search compares, so that long recordings are not searched for ever. */
+	/* How many pairs of collectives one search compares, so that long recordings are not
+	 * searched for ever. */
 	SEARCH_COMPARISONS = 5000000,
-	/* The shift of a rank is searched against so many of the first ranks and so many ranks just before it. */
+	/* The shift of a rank is searched against so many of the first ranks and so many ranks
+	 * just before it. */
 	SEARCH_RANKS = 3,
 };
 
 struct occurrence {       /* a collective on one rank */
 	uint32_t key;     /* equal for all kernels that can be one collective */
-	uint32_t op;      /* of the rank's flow */
-	int64_t end;      /* on the rank's clock */
-	uint32_t meeting; /* index, or NO_MEETING */
+	uint32_t op;      /* index into the ops of the rank's flow */
+	int64_t end;      /* when the kernel ended, in ns on the rank's clock */
+	uint32_t meeting; /* index into the list of matched collectives, or NO_MEETING */
 };
 
 struct occurrences { /* the collectives of one rank, by key, then by end */
@@ -63,10 +66,11 @@ struct pairs {
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-/* Appends a name and its value in a recorder's JSON, as text: up to the next comma outside brackets. */
+/* Appends a name and its value in a recorder's JSON, as text: up to the next comma outside
+ * brackets. */
 static void put_value(struct hwy_bytes *key, struct hwy_text args, const char *name)
 {
-	hwy_bytes_put_varint(key, 0); /* ends the text before */
+	hwy_bytes_put_varint(key, 0); /* a 0 ends the text that was put before */
 	const char *from = memmem(args.at, args.length, name, strlen(name));
 	if (!from)
 		return;
@@ -77,8 +81,9 @@ static void put_value(struct hwy_bytes *key, struct hwy_text args, const char *n
 	hwy_bytes_put(key, from, (size_t)(to - from));
 }
 
-struct keys {                     /* the keys of all ranks */
-	struct hwy_index numbers; /* key -> its number, in order of first use */
+struct keys { /* the keys of all ranks */
+	/* Maps each key to its number; numbers follow the order of first use. */
+	struct hwy_index numbers;
 	struct hwy_bytes buffer;
 };
 
@@ -194,7 +199,7 @@ static int64_t median_shift(const struct occurrences *a, const struct occurrence
 	return median;
 }
 
-/* Whether both ranks have as many occurrences of each key. */
+/* Whether the two ranks have the same number of occurrences of each key. */
 static bool is_alike(const struct occurrences *a, const struct occurrences *b)
 {
 	if (a->n != b->n)
@@ -205,8 +210,8 @@ static bool is_alike(const struct occurrences *a, const struct occurrences *b)
 	return a->n > 0;
 }
 
-/* The shift at which most collectives meet, and (*most) how many do. Three occurrences of a are compared with all of b
- * that have the same key: each such pair gives a shift to try. */
+/* The shift at which most collectives meet, and (*most) how many do. Three occurrences of a are
+ * compared with all of b that have the same key: each such pair gives a shift to try. */
 static int64_t search_shift(const struct occurrences *a, const struct occurrences *b,
 			    uint32_t *most)
 {
@@ -231,8 +236,8 @@ static int64_t search_shift(const struct occurrences *a, const struct occurrence
 	return best;
 }
 
-/* Pairs the i-th occurrence of a with the i-th of b. Yields whether these are one collective each: then the distance of
- * the two clocks hardly changes from one pair to the next. */
+/* Pairs the i-th occurrence of a with the i-th of b. Yields whether these are one collective
+ * each: then the distance of the two clocks hardly changes from one pair to the next. */
 static bool pair_in_order(const struct occurrences *a, const struct occurrences *b,
 			  struct pairs *pairs)
 {
@@ -318,13 +323,15 @@ static void add_pairs(struct matching *m, const struct pairs *pairs, uint32_t a,
 			c->meetings[c->n] = (struct hwy_meeting){.first = NO_MEETING};
 			join_meeting(m, c->n++, a, x);
 		}
-		/* Ranks are added one after the other: if the meeting has a part of b, that part is first in the chain. */
+		/* Ranks are added one after the other, so a part of rank b can only be the first in
+		 * the collective's chain of parts. */
 		if (c->parts[c->meetings[x->meeting].first].rank != b)
 			join_meeting(m, x->meeting, b, y);
 	}
 }
 
-/* How far the wall clocks of two recordings are apart; 0 where one has none, or where that cannot be true. */
+/* The difference of the wall clocks of two recordings in ns; 0 where a recording has no wall clock
+ * or the difference is implausibly large. */
 static int64_t wall_apart(const struct hwy_flow *a, const struct hwy_flow *b)
 {
 	int64_t apart;
@@ -365,14 +372,15 @@ static struct hwy_interval time_of_part(const struct matching *m, const struct m
 	return (struct hwy_interval){op->start + shift, op->end + shift};
 }
 
-/* Copies the parts of a meeting to 'to', one after the other, but for parts that ended before the last rank came:
- * those were no part of it. A meeting that is left with fewer than two parts has none. */
+/* Copies the parts of a meeting to 'to', one after the other, but for parts that ended before
+ * the last rank came: those were no part of it. A meeting that is left with fewer than two parts
+ * has none. */
 static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, struct meeting_part *to,
 			   uint32_t *n)
 {
 	struct hwy_collectives *c = m->c;
 	struct hwy_meeting done = {.first = *n, .last = INT64_MIN, .transfer = INT64_MAX};
-	assert(m->next); /* a meeting has parts */
+	assert(m->next); /* a matched collective always has at least one part */
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
 		int64_t from = time_of_part(m, &c->parts[i]).from;
 		done.last = from > done.last ? from : done.last;
@@ -394,6 +402,38 @@ static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, stru
 	*meeting = done;
 }
 
+static int by_last_arrival(const void *a, const void *b)
+{
+	const struct hwy_meeting *x = a, *y = b;
+	return (x->last > y->last) - (x->last < y->last);
+}
+
+/* Adds up what each rank waits. The first meeting of a rank shows when the ranks were recorded
+ * from, not that one of them is slow: a meeting counts once each of its ranks has met before. */
+static void count_waits(struct matching *m)
+{
+	struct hwy_collectives *c = m->c;
+	bool *has_met = hwy_zarray(m->n, sizeof *has_met);
+	if (c->n > 0)
+		qsort(c->meetings, c->n, sizeof *c->meetings, by_last_arrival);
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct hwy_meeting *meeting = &c->meetings[i];
+		bool counts = true;
+		for (uint32_t k = 0; k < meeting->n; k++)
+			counts &= has_met[c->parts[meeting->first + k].rank];
+		c->n_counted += counts;
+		for (uint32_t k = 0; k < meeting->n; k++) {
+			const struct meeting_part *part = &c->parts[meeting->first + k];
+			struct hwy_interval at = time_of_part(m, part);
+			if (counts)
+				c->waits[part->rank] += at.to - at.from - meeting->transfer;
+			c->n_meetings[part->rank]++;
+			has_met[part->rank] = true;
+		}
+	}
+	free(has_met);
+}
+
 static void settle_all(struct matching *m)
 {
 	struct hwy_collectives *c = m->c;
@@ -405,16 +445,12 @@ static void settle_all(struct matching *m)
 		if (meeting.n == 0)
 			continue;
 		c->meetings[kept++] = meeting;
-		for (uint32_t k = meeting.first; k < n; k++) {
-			struct hwy_interval at = time_of_part(m, &parts[k]);
-			c->waits[parts[k].rank] += at.to - at.from - meeting.transfer;
-			c->n_meetings[parts[k].rank]++;
-		}
 	}
 	free(c->parts);
 	c->parts = parts;
 	c->n_parts = n;
 	c->n = kept;
+	count_waits(m);
 }
 
 bool collectives_match(struct hwy_collectives *c, const struct collectives_rank *ranks, uint32_t n,

@@ -11,31 +11,39 @@
 
 struct collectives_rank {
 	const struct hwy_flow *flow;
-	uint32_t
-		process; /* the rank's process where a recording has several ranks, else FLOW_NO_PROCESS */
+	/* The rank's process where a recording has several ranks, else FLOW_NO_PROCESS. */
+	uint32_t process;
 };
 
 struct meeting_part {  /* a collective's kernel on one rank */
 	uint32_t rank; /* index into the ranks given to collectives_match */
-	uint32_t op;   /* of the rank's flow */
+	uint32_t op;   /* index into the ops of the rank's flow */
 };
 
-struct hwy_meeting { /* one collective */
-	uint32_t first,
-		n; /* its parts: hwy_collectives.parts[first … first + n - 1], of at least two ranks */
-	int64_t last; /* when the last rank came, on the first rank's clock: no part ends before */
-	int64_t transfer; /* ns of the shortest part: about the time that the data took */
+struct hwy_meeting { /* one collective that at least two ranks took part in */
+	/* The collective's kernels are hwy_collectives.parts[first … first + n - 1]. */
+	uint32_t first, n;
+	/* When the last rank began the collective, in ns on the first rank's clock. No part ends before that moment. */
+	int64_t last;
+	/* The ns that the shortest kernel took, which is about the time to move the data. */
+	int64_t transfer;
 };
 
 struct hwy_collectives {
-	struct hwy_meeting *meetings; /* in no order */
+	struct hwy_meeting *meetings; /* the collectives of all ranks, by the last arrival */
 	uint32_t n;
 	struct meeting_part *parts;
 	uint32_t n_parts;
+	uint32_t n_counted;      /* meetings that count for 'waits' */
 	uint32_t n_contradicted; /* kernels left out since they ended before the last rank came */
-	int64_t *shift;          /* by rank: ns to add to its times for the first rank's time */
-	int64_t *waits;          /* by rank: ns that its parts take beyond 'transfer', added up */
-	uint32_t *n_meetings; /* by rank: in how many meetings it is; 0: its 'waits' says nothing */
+	/* For each rank, the ns to add to a time on the rank's clock to get the time on the first rank's clock. */
+	int64_t *shift;
+	/* For each rank, the ns that its kernels took longer than 'transfer': the sum over all collectives but those that are
+	 * the first of one of their ranks. */
+	int64_t *waits;
+	/* For each rank, the number of collectives that it took part in. Where this is 0, the
+	 * rank's 'waits' means nothing. */
+	uint32_t *n_meetings;
 };
 
 bool collectives_match(struct hwy_collectives *c, const struct collectives_rank *ranks, uint32_t n,

@@ -13,13 +13,14 @@
 /* The classes of work in the order in which they hide each other. */
 enum { COMPUTE, COMM, COPY, FILL, CLASSES };
 
-struct tally {    /* what was seen of one device, or of all together */
-	bool any; /* there is work */
-	struct hwy_interval
-		extent; /* first start and last end of the work, inside and outside the scope */
-	struct hwy_cover
-		nested[CLASSES];         /* by class: the union of this class and those before it */
-	struct hwy_cover alone[CLASSES]; /* by class: its union; for COMPUTE see nested[COMPUTE] */
+struct tally {    /* the sums of one device, or of all devices together */
+	bool any; /* the device has work in the trace */
+	/* The first start and the last end of the work, inside and outside the scope. */
+	struct hwy_interval extent;
+	/* For each class, the union of the time of this class and of all classes before it. */
+	struct hwy_cover nested[CLASSES];
+	/* For each class, the union of its time; COMPUTE has its union in nested[COMPUTE]. */
+	struct hwy_cover alone[CLASSES];
 	struct hwy_bins cells;
 	struct hwy_measures measures;
 };
@@ -182,7 +183,8 @@ static void conclude(struct tally *tally)
 void devices_measure(const struct hwy_work *work, const struct hwy_breakdown_options *options,
 		     struct hwy_breakdown *breakdown)
 {
-	uint32_t n = work->trace->n_devices + 1; /* the last: not recorded which */
+	/* The last tally is for work whose device was not recorded. */
+	uint32_t n = work->trace->n_devices + 1;
 	struct tally *tallies = hwy_zarray(n, sizeof *tallies), total = {0};
 	find_extents(work, tallies, &total);
 	set_window(work, &total);

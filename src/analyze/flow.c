@@ -1,20 +1,19 @@
 /* flow.c - see flow.h.
  *
- * Two merges, one over the calls' lanes and one over the streams', each a single pass; then every op
- * finds its call through one array by span id. What is not kept (nested calls, calls without a role)
- * costs no memory: the arrays are reserved for the most there can be, and only what is written counts.
+ * One pass merges the lanes of calls and one the streams, each in order of start; an array from span ids to calls gives
+ * every op its call. The arrays are reserved for the most calls and ops that there can be, and cut afterwards: memory
+ * that was never written costs nothing.
  *
- * Made inside another call and still kept: allocation and module loading inside a call that enqueues work
- * (lazy loading is why such a launch takes milliseconds), and everything inside a communication library's
- * call (which is not a call into the vendor's runtime). Kept without a role: a call that enqueued work; it
- * gets the role of that work.
+ * Calls inside another call that are kept: allocation and module loading inside a call that enqueues work (lazy loading
+ * is why such a launch takes milliseconds), and everything inside a communication library's call (which is not a call
+ * into the vendor's runtime). A call without a role that enqueued work is kept, and gets the role of that work.
  *
- * Blocking, where the name does not promise it:
- * - a copy from or to pageable memory, or memory of unknown kind, whose work began inside the call and was
- *   all but over (7/8; the last chunk of a staged copy is still on its way) when it returned. A copy to the
- *   device that took less than 10 us proves nothing: it is staged, and may be done by chance;
+ * A call whose name does not promise that it blocks is taken to block where it is
+ * - a copy from or to memory that is not known to be pinned, whose work began inside the call and was 7/8 over when the
+ *   call returned (the last chunk of a staged copy is still on its way then). A copy to the device of less than 10 us
+ *   proves nothing: it is staged, and may be done by chance;
  * - any call that returned after work of at least 10 us that it enqueued (CUDA_LAUNCH_BLOCKING=1);
- * - a call to which the driver recorded a wait.
+ * - a call for which the driver recorded a wait.
  */
 #include "analyze/flow.h"
 
@@ -23,23 +22,29 @@
 
 #include "analyze/sweep.h"
 #include "analyze/work.h"
+#include "base/ref.h"
+#include "base/search.h"
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
-#define LONG_WORK 10000 /* ns */
-#define LATENCY 3000    /* ns; where nothing tells */
+#define LONG_WORK_NS 10000
+#define LATENCY_NS 3000 /* the launch latency where neither a calibration nor the trace tells one */
 
-enum { CELL = 32 /* ns */, CELLS = 2048, LEAST = 32 /* launches that tell */ };
+/* The histogram of launch latencies: cells of CELL_NS each, believed from LEAST_LAUNCHES launches on. */
+enum { CELL_NS = 32, CELLS = 2048, LEAST_LAUNCHES = 32 };
 
-struct opening {
+struct opening { /* the state of flow_open while it makes a flow */
 	struct hwy_flow *flow;
 	struct hwy_trace *trace;
 	struct hwy_work work;
-	uint8_t *enqueues; /* a bit for each span: some work is linked to it */
-	uint32_t *call_of; /* by span id, the call it is or lies in, plus one */
-	/* by index into trace.devices (the last: not known): index into flow.devices, plus one */
-	uint16_t *devices;
-	int64_t *reach, latest; /* by device of the flow, and of all: the latest end so far */
-	uint32_t delays[CELLS]; /* from calls that found the device idle to their kernels */
+	uint8_t *enqueues; /* a bit for each span: some device work is linked to this span */
+	/* For each span id a reference (base/ref.h) to the call that the span is, or lies in. */
+	uint32_t *call_of;
+	/* For each device of the trace, and one more for work whose device is not known: a reference to the device of the flow. */
+	uint32_t *devices;
+	int64_t *reach; /* for each device of the flow the latest end of an op so far */
+	int64_t latest; /* the latest end of an op so far, of all devices */
+	/* Histogram of the times from the end of a call that found the device idle to the start of its kernel. */
+	uint32_t delays[CELLS];
 	uint32_t n_delays;
 };
 
@@ -50,6 +55,7 @@ static bool is_set(const uint8_t *bits, uint32_t id)
 	return bits[id >> 3] >> (id & 7) & 1;
 }
 
+/* Marks the spans that some device work is linked to. */
 static void find_enqueuing(struct opening *opening)
 {
 	const struct hwy_trace *trace = opening->trace;
@@ -78,14 +84,15 @@ static bool role_prepares(unsigned role)
 	return role == HWY_ROLE_ALLOC || role == HWY_ROLE_PIN || role == HWY_ROLE_MODULE;
 }
 
-struct outer { /* the last call of a strip that was not made inside another */
+struct outer { /* the last call of a strip that was not made inside another call */
 	int64_t end;
-	uint32_t call; /* plus one; 0: none yet */
+	/* Reference (base/ref.h) to the outer call, unset before the strip's first call. */
+	uint32_t call;
 	unsigned role;
 };
 
-/* Whether a call that lies in 'outer' is a call of its own. */
-static bool says_something_new(const struct outer *outer, unsigned role)
+/* Whether a call of this role that was made inside the call 'outer' is kept. */
+static bool is_kept_inside(const struct outer *outer, unsigned role)
 {
 	return role_prepares(role) && role_enqueues(outer->role);
 }
@@ -119,26 +126,28 @@ static void flow_add_call(struct opening *opening, const struct hwy_sweep *sweep
 	struct hwy_flow *flow = opening->flow;
 	uint32_t id = sweep->strip->first + sweep->row;
 	unsigned role = hwy_role(opening->trace, hwy_get(sweep->strip, HWY_NAME, sweep->row));
-	bool inside = outer->call && sweep->end <= outer->end && sweep->start < outer->end;
-	if (inside && !says_something_new(outer, HWY_ROLE_OF(role))) {
+	bool inside = hwy_ref32_is_set(outer->call) && sweep->end <= outer->end &&
+		      sweep->start < outer->end;
+	if (inside && !is_kept_inside(outer, HWY_ROLE_OF(role))) {
 		opening->call_of[id] = outer->call;
 		return;
 	}
 	if (HWY_ROLE_OF(role) == HWY_ROLE_OTHER && !is_set(opening->enqueues, id))
 		return;
 	flow->calls[flow->n_calls++] = make_call(opening->trace, sweep, role);
+	flow->has_host_callbacks |= HWY_ROLE_OF(role) == HWY_ROLE_HOST_CALLBACK;
 	flow->is_mixed |= flow->calls[flow->n_calls - 1].process != flow->calls[0].process;
 	add_length(flow, sweep->end - sweep->start);
-	opening->call_of[id] = flow->n_calls;
+	opening->call_of[id] = hwy_ref32(flow->n_calls - 1);
 	if (!inside && HWY_ROLE_OF(role) != HWY_ROLE_COMM)
-		*outer = (struct outer){sweep->end, flow->n_calls, HWY_ROLE_OF(role)};
+		*outer = (struct outer){sweep->end, opening->call_of[id], HWY_ROLE_OF(role)};
 }
 
 static void put_calls_in_order(struct opening *opening)
 {
 	const struct hwy_trace *trace = opening->trace;
 	struct hwy_flow *flow = opening->flow;
-	struct outer *outers = hwy_zalloc((trace->n_strips + 1) * sizeof *outers);
+	struct outer *outers = hwy_zarray(trace->n_strips, sizeof *outers);
 	struct hwy_sweep sweep = {0};
 	size_t most = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
@@ -147,16 +156,17 @@ static void put_calls_in_order(struct opening *opening)
 		sweep_add(&sweep, &trace->strips[s], s);
 		most += trace->strips[s].rows;
 	}
-	flow->calls = hwy_alloc((most + 1) * sizeof *flow->calls);
+	flow->calls = hwy_array(most, sizeof *flow->calls);
 	while (sweep_next(&sweep))
 		flow_add_call(opening, &sweep, &outers[sweep.tag]);
-	flow->calls = hwy_realloc(flow->calls, (flow->n_calls + 1) * sizeof *flow->calls);
+	flow->calls = hwy_resize(flow->calls, flow->n_calls, sizeof *flow->calls);
 	sweep_free(&sweep);
 	free(outers);
 }
 
 /* ---- what blocks ----------------------------------------------------------------------------- */
 
+/* Whether memory of this kind may be the host's. */
 static bool is_host(int64_t memory)
 {
 	return memory != HWY_MEM_DEVICE && memory != HWY_MEM_ARRAY &&
@@ -165,7 +175,7 @@ static bool is_host(int64_t memory)
 
 struct copy_kind {
 	bool to_device;
-	bool may_block; /* host memory that is not known to be pinned takes part */
+	bool may_block; /* the copy reads or writes host memory that is not known to be pinned */
 };
 
 static struct copy_kind kind_of_copy(const struct hwy_trace *trace, const struct flow_op *op)
@@ -178,21 +188,22 @@ static struct copy_kind kind_of_copy(const struct hwy_trace *trace, const struct
 	if (direction == HWY_D2D || direction == HWY_P2P)
 		return (struct copy_kind){false, false};
 	bool to_device = direction == HWY_H2D || direction == HWY_H2A;
-	bool is_from = from == HWY_MEM_PINNED || !is_host(from);
-	bool is_to = to == HWY_MEM_PINNED || !is_host(to);
-	return (struct copy_kind){to_device, !(is_from && is_to)};
+	bool from_is_pinned = from == HWY_MEM_PINNED || !is_host(from);
+	bool to_is_pinned = to == HWY_MEM_PINNED || !is_host(to);
+	return (struct copy_kind){to_device, !(from_is_pinned && to_is_pinned)};
 }
 
+/* Whether the call seems to have waited for the op that it enqueued. */
 static bool returned_after(const struct hwy_trace *trace, const struct flow_call *call,
 			   const struct flow_op *op)
 {
 	int64_t length = op->end - op->start;
-	if (length >= LONG_WORK && call->end >= op->end)
+	if (length >= LONG_WORK_NS && call->end >= op->end)
 		return true;
 	if (op->kind != HWY_COPY || op->start >= call->end || op->end - call->end > length / 8)
 		return false;
 	struct copy_kind kind = kind_of_copy(trace, op);
-	return kind.may_block && (!kind.to_device || length >= LONG_WORK);
+	return kind.may_block && (!kind.to_device || length >= LONG_WORK_NS);
 }
 
 static bool blocks_by_contract(const struct opening *opening, const struct flow_call *call)
@@ -212,8 +223,8 @@ static enum hwy_role role_of_work(const struct flow_op *op)
 	}
 }
 
-/* What an op tells about the call that enqueued it; those before it have been looked at. */
-static void flow_look_at_work(const struct opening *opening, uint32_t index, struct flow_call *call)
+/* Updates the role and the blocking of a call with what an op that it enqueued tells. Ops come in order of start. */
+static void learn_from_op(const struct opening *opening, uint32_t index, struct flow_call *call)
 {
 	const struct flow_op *op = &opening->flow->ops[index];
 	if (call->role == HWY_ROLE_OTHER)
@@ -224,8 +235,8 @@ static void flow_look_at_work(const struct opening *opening, uint32_t index, str
 		call->blocks = blocks_by_contract(opening, call);
 }
 
-/* What the driver recorded as a wait of a call. */
-static void look_at_waits(struct opening *opening)
+/* Marks as blocking every call for which the driver recorded a wait. */
+static void learn_from_waits(struct opening *opening)
 {
 	const struct hwy_trace *trace = opening->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
@@ -233,11 +244,12 @@ static void look_at_waits(struct opening *opening)
 		for (uint32_t row = 0; strip->kind == HWY_SYNC && row < strip->rows; row++) {
 			int64_t link = hwy_get(strip, HWY_LINK, row);
 			int64_t type = hwy_get(strip, HWY_SYNC_TYPE, row);
-			if (link <= 0 || link > trace->n_spans || !opening->call_of[link - 1] ||
+			if (link <= 0 || link > trace->n_spans ||
+			    !hwy_ref32_is_set(opening->call_of[link - 1]) ||
 			    type == HWY_SYNC_STREAM_WAIT || type == HWY_SYNC_UNKNOWN)
 				continue;
 			struct flow_call *call =
-				&opening->flow->calls[opening->call_of[link - 1] - 1];
+				&opening->flow->calls[hwy_ref32_index(opening->call_of[link - 1])];
 			call->blocks |=
 				call->role != HWY_ROLE_QUERY && call->role != HWY_ROLE_STREAM_WAIT;
 		}
@@ -246,68 +258,71 @@ static void look_at_waits(struct opening *opening)
 
 /* ---- the launch latency ---------------------------------------------------------------------- */
 
-/* The delay of a kernel whose launch found the device idle tells; the op is the latest of its device. */
+/* Notes the delay from the launch to the start of a kernel, where the launch found the device idle. */
 static void note_delay(struct opening *opening, const struct flow_op *op,
 		       const struct flow_call *call)
 {
 	if (op->kind != HWY_KERNEL || opening->reach[op->device] >= call->start)
 		return;
 	int64_t delay = op->start - call->end;
-	delay = delay < 0 ? 0 : delay / CELL;
+	delay = delay < 0 ? 0 : delay / CELL_NS;
 	opening->delays[delay < CELLS ? delay : CELLS - 1]++;
 	opening->n_delays++;
 }
 
-/* The lower quartile of the delays. */
+/* The launch latency that the trace shows: the lower quartile of the noted delays, in ns. */
 static int64_t latency_seen(const struct opening *opening)
 {
-	uint32_t at = 0, below = opening->delays[0];
-	while (at + 1 < CELLS && below < opening->n_delays / 4)
-		below += opening->delays[++at];
-	/* Work that began before its launch returned tells nothing about the time after. */
-	return opening->n_delays < LEAST || at == 0 ? LATENCY : at * CELL;
+	uint32_t cell = 0, below = opening->delays[0];
+	while (cell + 1 < CELLS && below < opening->n_delays / 4)
+		below += opening->delays[++cell];
+	/* Cell 0 is for kernels that began before their launch returned: they tell nothing about the time after it. */
+	return opening->n_delays < LEAST_LAUNCHES || cell == 0 ? LATENCY_NS : cell * CELL_NS;
 }
 
 static int64_t latency_of(const struct opening *opening)
 {
 	const struct hwy_trace *trace = opening->trace;
 	for (uint32_t i = 0; i < trace->n_calibrations; i++) {
-		const struct hwy_calibration *one = &trace->calibrations[i];
-		if (strcmp(hwy_str(trace, one->name), "machine.launch_latency_after_return") == 0 &&
-		    strcmp(hwy_str(trace, one->unit), "ns") == 0 && one->value >= 0)
-			return one->value;
+		const struct hwy_calibration *calibration = &trace->calibrations[i];
+		if (strcmp(hwy_str(trace, calibration->name),
+			   "machine.launch_latency_after_return") == 0 &&
+		    strcmp(hwy_str(trace, calibration->unit), "ns") == 0 && calibration->value >= 0)
+			return calibration->value;
 	}
 	return latency_seen(opening);
 }
 
 /* ---- ops ------------------------------------------------------------------------------------- */
 
-struct op_source { /* a strip of work */
+struct op_source { /* a strip of device work */
 	struct hwy_reader links, names;
-	uint32_t lane;   /* of the flow */
-	uint16_t device; /* of the flow, plus one; 0 before its first op */
+	uint32_t lane; /* index into flow.lanes */
+	/* Reference to the strip's device in the flow, unset before the first op. */
+	uint32_t device;
 };
 
 static uint32_t call_of_work(const struct opening *opening, int64_t link)
 {
 	if (link <= 0 || link > opening->trace->n_spans)
 		return FLOW_NONE;
-	return opening->call_of[link - 1] - 1; /* 0 becomes FLOW_NONE */
+	uint32_t call = opening->call_of[hwy_ref_index(link)];
+	return hwy_ref32_is_set(call) ? hwy_ref32_index(call) : FLOW_NONE;
 }
 
-/* Index into flow.devices, plus one. */
-static uint16_t device_of(struct opening *opening, const struct hwy_strip *strip)
+/* A reference to the device of the flow on which the strip's work runs. */
+static uint32_t device_of(struct opening *opening, const struct hwy_strip *strip)
 {
 	struct hwy_flow *flow = opening->flow;
 	int64_t device = opening->trace->lanes[strip->lane].device;
-	bool known = device >= 0 && device < opening->trace->n_devices;
-	uint16_t *place = &opening->devices[known ? device : opening->trace->n_devices];
-	if (!*place) {
+	bool is_named = device >= 0 && device < opening->trace->n_devices;
+	uint32_t *reference = &opening->devices[is_named ? device : opening->trace->n_devices];
+	if (!hwy_ref32_is_set(*reference)) {
+		*reference = hwy_ref32(flow->n_devices);
 		opening->reach[flow->n_devices] = INT64_MIN;
-		flow->devices[flow->n_devices++].device = known ? device : HWY_NONE;
-		*place = (uint16_t)flow->n_devices;
+		flow->devices[flow->n_devices++].device = is_named ? device : HWY_NONE;
 	}
-	return *place;
+	return *reference;
 }
 
 static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struct op_source *source)
@@ -315,15 +330,17 @@ static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struc
 	struct hwy_flow *flow = opening->flow;
 	struct flow_op *op = &flow->ops[flow->n_ops];
 	struct flow_lane *lane = &flow->lanes[source->lane];
-	if (!source->device)
-		lane->device = (source->device = device_of(opening, sweep->strip)) - 1u;
+	if (!hwy_ref32_is_set(source->device)) {
+		source->device = device_of(opening, sweep->strip);
+		lane->device = hwy_ref32_index(source->device);
+	}
 	*op = (struct flow_op){
 		.start = sweep->start,
 		.end = sweep->end,
 		.span = sweep->strip->first + sweep->row,
 		.call = call_of_work(opening, reader_get(&source->links, sweep->row)),
 		.lane = sweep->strip->lane,
-		.device = (uint16_t)(source->device - 1),
+		.device = (uint16_t)hwy_ref32_index(source->device),
 		.kind = (uint8_t)sweep->strip->kind,
 		.class = (uint8_t)hwy_class(opening->trace, (enum hwy_kind)sweep->strip->kind,
 					    reader_get(&source->names, sweep->row)),
@@ -334,19 +351,19 @@ static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struc
 			call->op = flow->n_ops;
 			note_delay(opening, op, call);
 		}
-		flow_look_at_work(opening, flow->n_ops, call);
+		learn_from_op(opening, flow->n_ops, call);
 	}
 	int64_t *reach = &opening->reach[op->device];
 	*reach = op->end > *reach ? op->end : *reach;
 	opening->latest = op->end > opening->latest ? op->end : opening->latest;
-	flow->reach[flow->n_ops >> FLOW_BLOCK] = opening->latest;
+	flow->reach[flow->n_ops >> FLOW_BLOCK_BITS] = opening->latest;
 	flow->by_lane[lane->first + lane->n++] = flow->n_ops;
 	flow->devices[op->device].n++;
 	flow->n_ops++;
 	add_length(flow, op->end - op->start);
 }
 
-/* A strip's rows come after those of the strips before it in by_lane: strips are sorted by lane. */
+/* Begins a strip of work whose ops stand behind 'before' other ops in flow.by_lane: strips are sorted by lane. */
 static struct op_source open_source(struct hwy_flow *flow, const struct hwy_strip *strip,
 				    uint32_t before)
 {
@@ -364,10 +381,10 @@ static void put_ops_in_order(struct opening *opening)
 {
 	const struct hwy_trace *trace = opening->trace;
 	struct hwy_flow *flow = opening->flow;
-	struct op_source *sources = hwy_alloc((trace->n_strips + 1) * sizeof *sources);
+	struct op_source *sources = hwy_array(trace->n_strips, sizeof *sources);
 	struct hwy_sweep sweep = {0};
 	uint32_t n = 0, most = 0;
-	flow->lanes = hwy_alloc((trace->n_strips + 1) * sizeof *flow->lanes);
+	flow->lanes = hwy_array(trace->n_strips, sizeof *flow->lanes);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!work_is_on(&opening->work, strip))
@@ -376,14 +393,14 @@ static void put_ops_in_order(struct opening *opening)
 		sweep_add(&sweep, strip, n++);
 		most += strip->rows;
 	}
-	flow->ops = hwy_alloc(((size_t)most + 1) * sizeof *flow->ops);
-	flow->by_lane = hwy_alloc(((size_t)most + 1) * sizeof *flow->by_lane);
-	flow->reach = hwy_alloc(((most >> FLOW_BLOCK) + 1u) * sizeof *flow->reach);
+	flow->ops = hwy_array((size_t)most, sizeof *flow->ops);
+	flow->by_lane = hwy_array((size_t)most, sizeof *flow->by_lane);
+	flow->reach = hwy_array((most >> FLOW_BLOCK_BITS) + 1, sizeof *flow->reach);
 	while (sweep_next(&sweep))
 		if (sweep.strip->kind != HWY_GRAPH ||
 		    work_is_own(&opening->work, sweep.strip, sweep.row))
 			add_op(opening, &sweep, &sources[sweep.tag]);
-	flow->ops = hwy_realloc(flow->ops, (flow->n_ops + 1) * sizeof *flow->ops);
+	flow->ops = hwy_resize(flow->ops, flow->n_ops, sizeof *flow->ops);
 	sweep_free(&sweep);
 	free(sources);
 }
@@ -397,7 +414,7 @@ static void sort_by_device(struct hwy_flow *flow)
 	}
 	if (flow->n_devices < 2)
 		return;
-	flow->by_device = hwy_alloc(flow->n_ops * sizeof *flow->by_device);
+	flow->by_device = hwy_array(flow->n_ops, sizeof *flow->by_device);
 	for (uint32_t d = 0; d < flow->n_devices; d++)
 		flow->devices[d].n = 0;
 	for (uint32_t i = 0; i < flow->n_ops; i++) {
@@ -406,9 +423,9 @@ static void sort_by_device(struct hwy_flow *flow)
 	}
 }
 
-/* ---- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
-static bool need(struct hwy_trace *trace, struct hwy_err *err)
+static bool load_columns(struct hwy_trace *trace, struct hwy_err *err)
 {
 	return hwy_need(trace, HWY_KIND_BIT(HWY_COPY),
 			BIT(SRC_MEMORY) | BIT(DST_MEMORY) | BIT(DIRECTION), err) &&
@@ -419,19 +436,20 @@ bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *e
 {
 	*flow = (struct hwy_flow){.trace = trace};
 	struct opening opening = {.flow = flow, .trace = trace, .latest = INT64_MIN};
-	bool done = work_open(&opening.work, trace, HWY_SCOPE_ALL, err) && need(trace, err);
+	bool done = work_open(&opening.work, trace, HWY_SCOPE_ALL, err) && load_columns(trace, err);
 	if (done) {
 		opening.enqueues = hwy_zalloc(trace->n_spans / 8 + 1);
-		opening.call_of = hwy_zalloc((trace->n_spans + 1) * sizeof *opening.call_of);
-		opening.devices = hwy_zalloc((trace->n_devices + 1) * sizeof *opening.devices);
-		opening.reach = hwy_alloc((trace->n_devices + 1) * sizeof *opening.reach);
-		flow->devices = hwy_zalloc((trace->n_devices + 1) * sizeof *flow->devices);
+		opening.call_of = hwy_zarray(trace->n_spans, sizeof *opening.call_of);
+		opening.devices = hwy_zarray(trace->n_devices + 1, sizeof *opening.devices);
+		opening.reach = hwy_array(trace->n_devices + 1, sizeof *opening.reach);
+		flow->devices = hwy_zarray(trace->n_devices + 1, sizeof *flow->devices);
 		find_enqueuing(&opening);
 		put_calls_in_order(&opening);
 		put_ops_in_order(&opening);
 		sort_by_device(flow);
-		look_at_waits(&opening);
+		learn_from_waits(&opening);
 		flow->latency = latency_of(&opening);
+		done = first_uses_find(&flow->first_uses, trace, err);
 	}
 	free(opening.enqueues);
 	free(opening.call_of);
@@ -450,46 +468,25 @@ void flow_close(struct hwy_flow *flow)
 	free(flow->lanes);
 	free(flow->by_lane);
 	free(flow->reach);
+	first_uses_free(&flow->first_uses);
 	*flow = (struct hwy_flow){0};
 }
 
 uint32_t flow_call_at(const struct hwy_flow *flow, int64_t time)
 {
-	uint32_t low = 0, high = flow->n_calls;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (flow->calls[middle].start < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(i, 0u, flow->n_calls, flow->calls[i].start >= time);
 }
 
 uint32_t flow_op_at(const struct hwy_flow *flow, int64_t time)
 {
-	uint32_t low = 0, high = flow->n_ops;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (flow->ops[middle].start < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(i, 0u, flow->n_ops, flow->ops[i].start >= time);
 }
 
 uint32_t flow_op_unfinished(const struct hwy_flow *flow, int64_t time)
 {
-	uint32_t low = 0, high = (flow->n_ops + (1u << FLOW_BLOCK) - 1) >> FLOW_BLOCK;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (flow->reach[middle] <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	uint32_t i = low << FLOW_BLOCK;
+	uint32_t blocks = (flow->n_ops + (1u << FLOW_BLOCK_BITS) - 1) >> FLOW_BLOCK_BITS;
+	uint32_t low = HWY_FIRST(block, 0u, blocks, flow->reach[block] > time);
+	uint32_t i = low << FLOW_BLOCK_BITS;
 	while (i < flow->n_ops && flow->ops[i].end <= time)
 		i++;
 	return i < flow->n_ops ? i : flow->n_ops;
@@ -499,9 +496,9 @@ bool flow_adds_up(const struct hwy_flow *flow, uint32_t first_op, uint32_t end_o
 		  uint32_t first_call, uint32_t end_call)
 {
 	uint64_t sum = 0;
-	for (uint32_t i = first_op; i < end_op && sum < FLOW_SUM_MOST; i++)
+	for (uint32_t i = first_op; i < end_op && sum < FLOW_MOST_SUM_NS; i++)
 		sum += (uint64_t)(flow->ops[i].end - flow->ops[i].start);
-	for (uint32_t i = first_call; i < end_call && sum < FLOW_SUM_MOST; i++)
+	for (uint32_t i = first_call; i < end_call && sum < FLOW_MOST_SUM_NS; i++)
 		sum += (uint64_t)(flow->calls[i].end - flow->calls[i].start);
-	return sum < FLOW_SUM_MOST;
+	return sum < FLOW_MOST_SUM_NS;
 }

@@ -18,7 +18,7 @@ struct hwy_interval {
 /* Zeroed memory is an empty cover. */
 struct hwy_cover {
 	int64_t reach;   /* the largest end so far; meaningless while pieces is 0 */
-	int64_t total;   /* length of the union */
+	int64_t total;   /* the length of the union so far */
 	uint64_t pieces; /* how many intervals the union consists of */
 };
 
@@ -46,7 +46,7 @@ struct hwy_bins {
 	const struct hwy_interval *windows; /* disjoint, in order */
 	int64_t *sums;                      /* one for each window */
 	uint32_t n;
-	uint32_t at; /* index of the first window that is not over yet */
+	uint32_t at; /* index of the first window that ends after the last interval's begin */
 };
 
 /* Adds the length of [from, to) inside each window to the window's sum; 'from' must not fall from call to call. */

@@ -9,7 +9,8 @@
 #include "analyze/flow.h"
 
 struct flow_lanes {
-	struct flow_lane *lanes; /* the lanes with ops in the stretch, each with those ops only */
+	struct flow_lane *
+		lanes; /* the lanes with ops in the stretch; a lane holds only its ops of the stretch */
 	uint32_t n;
 };
 
@@ -19,11 +20,11 @@ void lanes_open(struct flow_lanes *lanes, const struct hwy_flow *flow, uint32_t 
 		uint32_t first, uint32_t end);
 void lanes_close(struct flow_lanes *lanes);
 
-/* How many of the n ops in 'order', which rises (NULL stands for 0, 1, 2 …), come before 'op'. */
+/* How many of the n ascending op indexes in 'order' (NULL stands for 0, 1, 2 …) are below 'op'. */
 uint32_t lanes_place(const uint32_t *order, uint32_t n, uint32_t op);
 
-/* When the program asked for the work: the start of its call, or of the work where no call was recorded. */
-static inline int64_t lanes_asked(const struct hwy_flow *flow, const struct flow_op *op)
+/* When the program launched the work: the start of its call, or of the work where no call was recorded. */
+static inline int64_t lanes_launch_time(const struct hwy_flow *flow, const struct flow_op *op)
 {
 	return op->call == FLOW_NONE ? op->start : flow->calls[op->call].start;
 }

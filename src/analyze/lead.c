@@ -17,28 +17,29 @@
 /* How many ops that begin after a moment are searched for ops that were enqueued before that moment. */
 enum { LATER_OPS = 4096 };
 
-struct meter { /* the measuring of one device: what is to come, the present, the sums so far */
+struct meter { /* the state of the walk along the events of one device */
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	struct hwy_lead *lead;
 	uint32_t cells;
-	/* events to come */
+	/* The next five members hold the events that are still to come. */
 	struct flow_lanes lanes;
-	uint32_t *next_on;        /* by lane: how many of its ops were enqueued */
+	uint32_t *next_on;        /* for each lane, how many of the lane's ops were enqueued */
 	struct hwy_heap enqueued; /* lanes, by the moment at which their next op is enqueued */
 	const uint32_t *order;    /* the device's ops by start; NULL stands for 0, 1, 2 … */
 	uint32_t next, n;         /* how many of the device's ops have begun, and how many it has */
-	struct hwy_heap running;  /* ops, by end */
-	/* the present */
+	struct hwy_heap running;  /* the ops that run now, ordered by their end */
+	/* The next members describe the current moment 'now'. */
 	int64_t now;
-	uint32_t count; /* ops enqueued and not finished */
+	uint32_t count; /* how many ops are enqueued and not finished at 'now' */
 	/* ns of enqueued ops that have not begun; sum of the ends of running ops. Both may wrap; work_at is right
 	 * all the same, since it is a difference. */
 	uint64_t waiting, ends;
 	int64_t empty_since;
 	bool rises;    /* an op was enqueued since the maxima were last compared */
 	uint32_t cell; /* the point of the series that 'now' belongs to */
-	/* Sums over time of the count, and of twice the work. They may wrap on the way, not in the end. */
+	/* Sums over time of the count, and of twice the work. The sums may wrap on the way, but the
+	 * final values fit. */
 	unsigned __int128 count_time, work_time;
 };
 
@@ -75,7 +76,7 @@ static void mark_cells(struct meter *meter, int64_t from, int64_t to)
 	}
 }
 
-/* How many ns of the window come after a moment that is before the window's end. */
+/* Yields how many ns of the window come after a moment that is before the window's end. */
 static uint64_t left_at(const struct meter *meter, int64_t moment)
 {
 	const struct hwy_interval *window = &meter->phase->window;
@@ -148,7 +149,8 @@ static void enqueue(struct meter *meter)
 static void lead_begin(struct meter *meter, const struct flow_op *op, uint32_t index)
 {
 	uint64_t length = (uint64_t)(op->end - op->start), left = left_at(meter, op->start);
-	/* ns of the op that are left when it begins (or the window does), and when the window ends (or it does). */
+	/* The ns of the op that are left at the later of its begin and the window's, and at the
+	 * earlier of its end and the window's. */
 	int64_t to = meter->phase->window.to;
 	uint64_t first = (uint64_t)op->end - (uint64_t)to + left, last = 0;
 	if (op->end > to)
@@ -172,7 +174,8 @@ static void lead_end(struct meter *meter)
 		fall_to_zero(meter);
 }
 
-/* Makes the next event happen; at one moment ops are enqueued first, then begin, then end. False: there is none. */
+/* Processes the next event; at one moment ops are enqueued first, then begin, then end. Yields
+ * false where no event is left. */
 static bool next_event(struct meter *meter)
 {
 	const struct hwy_flow *flow = meter->flow;
@@ -209,7 +212,7 @@ static bool next_event(struct meter *meter)
 static double steps_ahead(const struct hwy_phase *phase)
 {
 	double sum = 0;
-	uint32_t cpu = 0, n = 0; /* cpu: the step that the CPU is in */
+	uint32_t cpu = 0, n = 0; /* cpu is the index of the step that the CPU is in */
 	for (uint32_t k = phase->first_steady; k < phase->first_steady + phase->n_steady; k++) {
 		int64_t moment = phase->steps[k].device.from;
 		while (cpu + 1 < phase->n_steps && phase->steps[cpu + 1].cpu.from <= moment)
@@ -243,7 +246,7 @@ static void open_meter(struct meter *meter, uint32_t device)
 {
 	const struct hwy_flow *flow = meter->flow;
 	struct hwy_lead *lead = meter->lead;
-	/* Ops that end before the window do not count, nor do those that are enqueued after it. */
+	/* Ops that end before the window do not count, nor do ops that are enqueued after the window. */
 	uint32_t first = flow_op_unfinished(flow, meter->phase->window.from);
 	lanes_open(&meter->lanes, flow, device, first, ops_enqueued(flow, meter->phase->window.to));
 	meter->next_on = hwy_zarray(meter->lanes.n, sizeof *meter->next_on);

@@ -1,8 +1,8 @@
 /* marks.c - see marks.h.
  *
- * Ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each in its own domain) and those that name a
- * function or an operator (aten::mul, which emit_nvtx makes) are not the program's steps. Operators are looked at
- * only for ProfilerStep#N, which old traces keep among them.
+ * Two kinds of ranges are never the program's steps: ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each
+ * in its own domain), and ranges that name a function or an operator (aten::mul, which emit_nvtx makes). Operators are
+ * searched only for ProfilerStep#N, which old traces keep among the operators.
  */
 #include "analyze/marks.h"
 
@@ -12,8 +12,12 @@
 #include <strings.h>
 
 #include "analyze/sweep.h"
+#include "base/ref.h"
 
-enum { FEWEST = 3 };
+enum {
+	FEWEST_MARKS = 3, /* fewer marks are no steps, unless their name says "step" */
+	MOST_DIGITS = 18, /* digits of a counter that fit int64_t */
+};
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -36,7 +40,7 @@ int64_t mark_counter(struct hwy_text name)
 	while (end > 0 && !is_digit(name.at[end - 1]))
 		end--;
 	uint32_t from = end;
-	while (from > 0 && is_digit(name.at[from - 1]) && end - from < 18)
+	while (from > 0 && is_digit(name.at[from - 1]) && end - from < MOST_DIGITS)
 		from--;
 	int64_t value = from < end ? 0 : -1;
 	for (uint32_t i = from; i < end; i++)
@@ -44,7 +48,7 @@ int64_t mark_counter(struct hwy_text name)
 	return value;
 }
 
-/* Equal for names that differ in numbers only. */
+/* A hash of the name that is equal for names which differ in numbers only. */
 static uint64_t folded_hash(struct hwy_text name)
 {
 	uint64_t hash = 0;
@@ -57,8 +61,8 @@ static uint64_t folded_hash(struct hwy_text name)
 	return hash;
 }
 
-/* Where in the name one of the words stands, as a word ("train_step_7" and "trainStep" have "step"): the place
- * after it; 0: nowhere. */
+/* The offset behind the first of these words that the name holds as a word of its own: "train_step_7" and "trainStep" hold
+ * "step". 0 where the name holds none of the words. */
 static uint32_t after_word(struct hwy_text name, const char *const *words)
 {
 	for (uint32_t i = 0; i < name.length; i++) {
@@ -78,20 +82,47 @@ static uint32_t after_word(struct hwy_text name, const char *const *words)
 	return 0;
 }
 
-/* The word is the name's last, or a number follows it: "batch 7 of 9", not "batch_norm". */
+/* Whether a word of the list ends the name or has a number behind it: "batch" does in
+ * "batch 7 of 9", not in "batch_norm". */
 static bool counts_by(struct hwy_text name, const char *const *words)
 {
-	uint32_t at = after_word(name, words);
-	if (at == 0)
+	uint32_t offset = after_word(name, words);
+	if (offset == 0)
 		return false;
-	while (at < name.length && !isalnum((unsigned char)name.at[at]))
-		at++;
-	return at == name.length || is_digit(name.at[at]);
+	while (offset < name.length && !isalnum((unsigned char)name.at[offset]))
+		offset++;
+	return offset == name.length || is_digit(name.at[offset]);
 }
 
 static bool is_torch_step(struct hwy_text name)
 {
 	return name.length > 13 && memcmp(name.at, "ProfilerStep#", 13) == 0;
+}
+
+/* Whether an inference server marks one unit of its work like this: vLLM's "execute_context_1(8)_generation_0(0)", SGLang's
+ * and TensorRT-LLM's "step[DECODE bs=1]". */
+static bool is_unit_of_work(struct hwy_text name)
+{
+	static const char *const beginnings[] = {"execute_", "step["};
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+		size_t length = strlen(beginnings[i]);
+		if (name.length >= length && memcmp(name.at, beginnings[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a range of this name encloses an operator, a layer, or a compiler's pass. Programs mark these, but none is a step. */
+static bool is_part_of_model(struct hwy_text name)
+{
+	static const char *const words[] = {
+		"attn",      "attention", "norm",      "layernorm",  "batchnorm",
+		"groupnorm", "rmsnorm",   "conv",      "linear",     "gemm",
+		"matmul",    "softmax",   "embedding", "mlp",        "moe",
+		"relu",      "gelu",      "dropout",   "pool",       "layer",
+		"block",     "encoder",   "decoder",   "attentions", NULL};
+	return after_word(name, words) || strncmp(name.at, "XlaPass", 7) == 0 ||
+	       strncmp(name.at, "XlaCompile", 10) == 0;
 }
 
 static enum mark_rank marks_rank_of(struct hwy_text name)
@@ -102,6 +133,8 @@ static enum mark_rank marks_rank_of(struct hwy_text name)
 	static const char *const epoch[] = {"epoch", "epochs", NULL};
 	if (is_torch_step(name))
 		return MARK_TORCH;
+	if (is_unit_of_work(name))
+		return MARK_STEP;
 	if (counts_by(name, step) && !after_word(name, part))
 		return MARK_STEP;
 	return after_word(name, epoch) ? MARK_EPOCH : MARK_OTHER;
@@ -129,24 +162,26 @@ static bool is_library(struct hwy_text domain)
 	return false;
 }
 
-/* What to look at: all of the process, or only threads that launch (a loader's threads have batches too). */
-struct looking {
+/* Where to search for marks: on all threads of the process, or only on threads that launch, since a loader's threads mark
+ * batches too. */
+struct mark_search {
 	const struct phases_track *track;
-	bool has_torch_steps;
-	uint8_t *launches; /* by thread; NULL: look at all */
+	bool has_torch_steps; /* some string of the trace is ProfilerStep#N */
+	uint8_t *launches;    /* for each thread whether it launches; NULL to search all threads */
 };
 
-static bool holds_marks(const struct looking *looking, const struct hwy_strip *strip)
+/* Whether the strip may hold marks of the process. */
+static bool holds_marks(const struct mark_search *search, const struct hwy_strip *strip)
 {
-	const struct phases_track *track = looking->track;
+	const struct phases_track *track = search->track;
 	const struct hwy_trace *trace = track->flow->trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	if (looking->launches && lane->thread >= 0 && lane->thread < trace->n_threads &&
-	    !looking->launches[lane->thread])
+	if (search->launches && lane->thread >= 0 && lane->thread < trace->n_threads &&
+	    !search->launches[lane->thread])
 		return false;
 	bool is_range = strip->kind == HWY_RANGE &&
 			(lane->type == HWY_LANE_RANGE || lane->type == HWY_LANE_STARTEND);
-	if (!is_range && !(strip->kind == HWY_OP && looking->has_torch_steps))
+	if (!is_range && !(strip->kind == HWY_OP && search->has_torch_steps))
 		return false;
 	int64_t process = lane->process == HWY_NONE ? FLOW_NO_PROCESS : lane->process;
 	return process == track->process && !is_library(hwy_text(trace, lane->name));
@@ -154,75 +189,82 @@ static bool holds_marks(const struct looking *looking, const struct hwy_strip *s
 
 /* ---- families -------------------------------------------------------------------------------- */
 
-struct gathering {
+struct family_builder {
 	const struct phases_track *track;
-	const char *step;
+	const char *step; /* the name of marks that the user gave, or NULL */
 	struct mark_families *into;
-	uint32_t *counts;         /* by text */
-	uint32_t *folded, *exact; /* by text: its family, plus one */
+	uint32_t *counts; /* for each text the number of marks with this name */
+	/* For each text two references (base/ref.h): to the family of names that differ in numbers, and to the family of
+	 * this name alone. */
+	uint32_t *folded, *exact;
 };
 
-static uint32_t new_family(struct gathering *gathering, uint32_t text)
+/* Adds a family for this name, and returns a reference to it. */
+static uint32_t new_family(struct family_builder *builder, uint32_t text)
 {
-	struct mark_families *into = gathering->into;
-	struct hwy_text name = hwy_text(gathering->track->flow->trace, text);
-	HWY_GROW(into->v, into->n, into->cap);
-	into->v[into->n++] = (struct mark_family){
+	struct mark_families *into = builder->into;
+	struct hwy_text name = hwy_text(builder->track->flow->trace, text);
+	HWY_GROW(into->families, into->n, into->cap);
+	into->families[into->n++] = (struct mark_family){
 		.rank = marks_rank_of(name) != MARK_TORCH && mark_counter(name) >= 0
 				? MARK_OTHER
+				/* True until a mark whose name has another number joins the family. */
 				: marks_rank_of(name),
 		.text = text,
-		.is_exact = true, /* until another one joins */
-		.is_asked = gathering->step && is_asked_for(name, gathering->step),
+		.is_exact = true,
+		.is_asked = builder->step && is_asked_for(name, builder->step),
 	};
-	return into->n;
+	return hwy_ref32(into->n - 1);
 }
 
-/* A name with numbers makes two families: of all that differ in numbers only, and, where the numbers say
- * which of a few it is (layer_0), its own. */
-static void make_families(struct gathering *gathering)
+/* Makes the families, still without marks. A name with numbers may be in two families: with all names that differ in numbers
+ * only, and, where it is repeated (layer_0), in a family of its own. */
+static void make_families(struct family_builder *builder)
 {
-	const struct hwy_trace *trace = gathering->track->flow->trace;
+	const struct hwy_trace *trace = builder->track->flow->trace;
 	struct hwy_map by_fold = {0};
 	bool has_named = false;
 	for (uint32_t text = 1; text < trace->strings.n; text++) {
-		if (!gathering->counts[text])
+		if (!builder->counts[text])
 			continue;
 		struct hwy_text name = trace->strings.texts[text];
 		bool fresh;
 		uint32_t *family = hwy_map_put(&by_fold, folded_hash(name), &fresh);
 		if (fresh)
-			*family = new_family(gathering, text);
+			*family = new_family(builder, text);
 		else
-			gathering->into->v[*family - 1].is_exact = false;
-		gathering->folded[text] = *family;
-		bool named = gathering->step && strcmp(gathering->step, name.at) == 0;
-		if (mark_counter(name) >= 0 && gathering->counts[text] >= FEWEST &&
+			builder->into->families[hwy_ref32_index(*family)].is_exact = false;
+		builder->folded[text] = *family;
+		bool named = builder->step && strcmp(builder->step, name.at) == 0;
+		if (mark_counter(name) >= 0 && builder->counts[text] >= FEWEST_MARKS &&
 		    (named || marks_rank_of(name) == MARK_OTHER)) {
-			gathering->exact[text] = new_family(gathering, text);
-			gathering->into->v[gathering->exact[text] - 1].is_asked = named;
+			builder->exact[text] = new_family(builder, text);
+			builder->into->families[hwy_ref32_index(builder->exact[text])].is_asked =
+				named;
 			has_named |= named;
 		}
 	}
-	for (uint32_t i = 0; i < gathering->into->n; i++) {
-		struct mark_family *family = &gathering->into->v[i];
+	for (uint32_t i = 0; i < builder->into->n; i++) {
+		struct mark_family *family = &builder->into->families[i];
 		if (!family->is_exact) {
 			family->rank = marks_rank_of(hwy_text(trace, family->text));
-			family->is_asked &= !has_named; /* layer_0 is that one, not all layers */
+			/* A user who asks for layer_0 does not mean all layers. */
+			family->is_asked &= !has_named;
 		}
 	}
 	hwy_map_free(&by_fold);
 }
 
-static void add_mark(struct mark_families *into, uint32_t family, struct mark mark)
+/* Adds a mark to the family that the reference names, if it is set. */
+static void add_mark(struct mark_families *into, uint32_t reference, struct mark mark)
 {
-	if (!family)
+	if (!hwy_ref32_is_set(reference))
 		return;
-	struct mark_family *to = &into->v[family - 1];
-	if (to->n && mark.at.from < to->v[to->n - 1].at.to)
+	struct mark_family *family = &into->families[hwy_ref32_index(reference)];
+	if (family->n && mark.at.from < family->marks[family->n - 1].at.to)
 		return;
-	HWY_GROW(to->v, to->n, to->cap);
-	to->v[to->n++] = mark;
+	HWY_GROW(family->marks, family->n, family->cap);
+	family->marks[family->n++] = mark;
 }
 
 static bool any_torch_step(const struct hwy_trace *trace)
@@ -245,89 +287,94 @@ static bool is_function(struct hwy_text name)
 	return strstr(name.at, "::") != NULL;
 }
 
-static void fill_families(struct gathering *gathering, struct hwy_sweep *sweep)
+static void fill_families(struct family_builder *builder, struct hwy_sweep *sweep)
 {
-	const struct hwy_trace *trace = gathering->track->flow->trace;
+	const struct hwy_trace *trace = builder->track->flow->trace;
 	while (sweep_next(sweep)) {
 		int64_t name = hwy_get(sweep->strip, HWY_NAME, sweep->row);
 		if (!counts_as_mark(trace, sweep->strip, name) || sweep->end == sweep->start)
 			continue;
 		struct mark mark = {.at = {sweep->start, sweep->end}, .name = name};
-		add_mark(gathering->into, gathering->folded[name], mark);
-		add_mark(gathering->into, gathering->exact[name], mark);
+		add_mark(builder->into, builder->folded[name], mark);
+		add_mark(builder->into, builder->exact[name], mark);
 	}
 }
 
+/* Drops the families that cannot be steps: too few marks, or a function's, an operator's or a layer's name. */
 static void drop_unfit(const struct hwy_trace *trace, struct mark_families *families)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < families->n; i++) {
-		struct mark_family *family = &families->v[i];
-		bool is_kept =
-			family->n &&
-			(family->is_asked || family->rank >= MARK_STEP ||
-			 (family->n >= FEWEST && !is_function(hwy_text(trace, family->text))));
+		struct mark_family *family = &families->families[i];
+		/* The counter in the name of a mark that occurs once proves nothing, but the name may say "step". */
+		if (family->n == 1)
+			family->rank = marks_rank_of(hwy_text(trace, family->text));
+		bool is_kept = family->n && (family->is_asked || family->rank >= MARK_STEP ||
+					     (family->n >= FEWEST_MARKS &&
+					      !is_function(hwy_text(trace, family->text)) &&
+					      !is_part_of_model(hwy_text(trace, family->text))));
 		if (is_kept)
-			families->v[kept++] = *family;
+			families->families[kept++] = *family;
 		else
-			free(family->v);
+			free(family->marks);
 	}
 	families->n = kept;
 }
 
-static void gather_track(const struct looking *looking, const char *step,
+static void gather_track(const struct mark_search *search, const char *step,
 			 struct mark_families *into)
 {
-	const struct hwy_trace *trace = looking->track->flow->trace;
+	const struct hwy_trace *trace = search->track->flow->trace;
 	size_t texts = trace->strings.n;
-	struct gathering gathering = {looking->track,
-				      step,
-				      into,
-				      hwy_zalloc(texts * sizeof(uint32_t)),
-				      hwy_zalloc(texts * sizeof(uint32_t)),
-				      hwy_zalloc(texts * sizeof(uint32_t))};
+	struct family_builder builder = {search->track,
+					 step,
+					 into,
+					 hwy_zarray(texts, sizeof(uint32_t)),
+					 hwy_zarray(texts, sizeof(uint32_t)),
+					 hwy_zarray(texts, sizeof(uint32_t))};
 	struct hwy_sweep sweep = {0};
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		if (!holds_marks(looking, strip))
+		if (!holds_marks(search, strip))
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
 			int64_t name = hwy_get(strip, HWY_NAME, row);
 			if (counts_as_mark(trace, strip, name))
-				gathering.counts[name]++;
+				builder.counts[name]++;
 		}
 		sweep_add(&sweep, strip, 0);
 	}
-	make_families(&gathering);
-	fill_families(&gathering, &sweep);
+	make_families(&builder);
+	fill_families(&builder, &sweep);
 	drop_unfit(trace, into);
 	sweep_free(&sweep);
-	free(gathering.counts);
-	free(gathering.folded);
-	free(gathering.exact);
+	free(builder.counts);
+	free(builder.folded);
+	free(builder.exact);
 }
 
 void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into)
 {
 	const struct hwy_trace *trace = track->flow->trace;
-	struct looking looking = {track, any_torch_step(trace), hwy_zalloc(trace->n_threads + 1)};
+	struct mark_search search = {track, any_torch_step(trace),
+				     hwy_zalloc(trace->n_threads + 1)};
 	for (uint32_t i = 0; i < track->n; i++) {
 		const struct flow_call *call = track_call(track, i);
 		if (call->op != FLOW_NONE && call->thread < trace->n_threads)
-			looking.launches[call->thread] = 1;
+			search.launches[call->thread] = 1;
 	}
 	if (!step)
-		gather_track(&looking, step, into);
-	free(looking.launches);
-	looking.launches = NULL;
+		gather_track(&search, step, into);
+	free(search.launches);
+	search.launches = NULL;
 	if (into->n == 0)
-		gather_track(&looking, step, into);
+		gather_track(&search, step, into);
 }
 
 void marks_free(struct mark_families *families)
 {
 	for (uint32_t i = 0; i < families->n; i++)
-		free(families->v[i].v);
-	free(families->v);
+		free(families->families[i].marks);
+	free(families->families);
 	*families = (struct mark_families){0};
 }

@@ -1,43 +1,46 @@
-/* marks.h - the annotations of one process in families: step_0, step_1, step_2 are one. */
+/* marks.h - the annotations of one process in families of names that differ in numbers only: step_0, step_1, step_2. */
 #ifndef HWY_ANALYZE_MARKS_H
 #define HWY_ANALYZE_MARKS_H
 
 #include "analyze/phases/phases_internal.h"
 
 struct mark {
-	struct hwy_interval at;
-	int64_t name;
-	uint32_t place, after; /* on the track: of the first call at or after its start, its end */
+	struct hwy_interval at; /* from the mark's begin to its end, in ns */
+	int64_t name;           /* id of the text that names the mark */
+	/* Places on the track: the first call at or after the mark's start, and the first at or after its end. */
+	uint32_t place, after;
 };
 
 enum mark_rank {
-	MARK_EPOCH, /* "epoch_3": many steps, where there is nothing better */
-	MARK_OTHER, /* a name with a counter, or one that is repeated */
-	MARK_STEP,  /* the name says so: step, iteration, batch, token … */
-	MARK_TORCH, /* ProfilerStep#3 */
+	MARK_EPOCH, /* "epoch_3" holds many steps: used only where no other mark is found */
+	MARK_OTHER, /* a name with a counter, or a name that is repeated */
+	MARK_STEP,  /* the name says that the mark is a step: step, iteration, batch, token … */
+	MARK_TORCH, /* PyTorch's own mark for a step: ProfilerStep#3 */
 };
 
 struct mark_family {
-	struct mark *v; /* in order of time; one that begins inside the one before is left out */
+	/* The family's marks in order of time; a mark that begins inside the mark before it is left out. */
+	struct mark *marks;
 	uint32_t n, cap;
 	enum mark_rank rank;
-	int64_t text;  /* one of its names */
-	bool is_exact; /* all have that name; else they differ in numbers only */
-	bool is_asked; /* the user named it */
+	int64_t text;  /* id of the text that names one of the family's marks */
+	bool is_exact; /* all marks of the family have this name; else the names differ in numbers */
+	bool is_asked; /* the user named this family with --step */
 };
 
 struct mark_families {
-	struct mark_family *v;
+	struct mark_family *families;
 	uint32_t n, cap;
 };
 
-/* All families of the process that may be steps: three or more marks, or a name that says so. */
+/* Finds all families of the process that may be steps: they have three or more marks, a name that says "step", or the
+ * name that the user gave in 'step'. */
 void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into);
 void marks_free(struct mark_families *families);
 
-/* The number a name ends with or holds last; -1: none. */
+/* Yields the last number in a name; -1 where the name holds no number. */
 int64_t mark_counter(struct hwy_text name);
-/* Length of a name up to its first number. */
+/* Yields the length of a name up to its first number. */
 uint32_t mark_common_length(struct hwy_text name);
 
 #endif

@@ -11,16 +11,16 @@
 
 #define NEST_NONE UINT32_MAX
 
-struct hwy_nest { /* one strip */
+struct hwy_nest { /* the nesting of the spans of one strip */
 	const struct hwy_strip *strip;
-	uint32_t *
-		parent; /* by row: reference (ref.h) to the row around it; NULL until it is needed */
+	/* For each row a reference (ref.h) to the innermost row around it; NULL until somebody asks for a parent. */
+	uint32_t *parent;
 };
 
 struct hwy_nests {
 	const struct hwy_trace *trace;
 	struct hwy_nest *nests; /* in the order of threads, then of the trace's strips */
-	uint32_t *first;        /* by thread: its nests are first[t] … first[t + 1] - 1 */
+	uint32_t *first;        /* the nests of thread t are nests[first[t] … first[t + 1] - 1] */
 };
 
 /* Takes the strips of these kinds that are on lanes of threads; the caller has loaded their START and DUR. */

@@ -15,7 +15,8 @@
 #define TIMED (AROUND | STACKED | HWY_KIND_BIT(HWY_STATE))
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 
-enum { MOST_SPANS_AROUND = 64 }; /* that are looked at around one span, on each lane */
+/* on each lane, at most so many enclosing spans of one span are examined */
+enum { MOST_SPANS_AROUND = 64 };
 
 struct hwy_places {
 	struct hwy_trace *trace;
@@ -63,7 +64,8 @@ struct subject { /* the span whose place is wanted; of device work, the call tha
 	int64_t start, end;
 };
 
-/* False where there is no such span, or where spans of its kind have no place. */
+/* Finds the subject of a span. Yields false where there is no span of this id, or where spans of
+ * its kind have no place. */
 static bool find_subject(const struct hwy_places *places, uint32_t span, struct subject *subject)
 {
 	const struct hwy_trace *trace = places->trace;
@@ -93,7 +95,7 @@ static const struct hwy_frame *frame_of_subject(const struct hwy_trace *trace,
 	return place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
 }
 
-/* The nests of the subject's thread; yields how many. */
+/* Sets *first to the nests of the subject's thread, and yields their number. */
 static uint32_t nests_of(const struct hwy_places *places, const struct subject *subject,
 			 struct hwy_nest **first)
 {

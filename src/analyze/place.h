@@ -10,17 +10,19 @@
 
 #include "trace/trace.h"
 
-struct hwy_place {        /* no text is ever NULL */
-	const char *file; /* as recorded; "" where the recording does not tell */
-	int64_t line; /* 0 where the recording does not tell; of a traced function the line where it begins */
+struct hwy_place {        /* where in the program a span comes from; no text is ever NULL */
+	const char *file; /* the source file as recorded; "" where the recording does not tell */
+	/* The line number; 0 where the recording does not tell. For a traced function, the line
+	 * where the function begins. */
+	int64_t line;
 	const char *function;
 	const char *module; /* the shared object of the function, for frames without a file */
-	const char *
-		range; /* names of the ranges and the outermost operator, outermost first: "epoch > step" */
+	/* The names of the ranges and of the outermost operator around the call, outermost first: "epoch > step". */
+	const char *range;
 	const char *api; /* the call's name */
 };
 
-/* Loads the columns that places are found from. Open it once for a trace: it caches. */
+/* Loads the columns that places are found from. Open one hwy_places per trace, because it caches its results. */
 struct hwy_places;
 struct hwy_places *places_open(struct hwy_trace *trace, struct hwy_err *err);
 void places_close(struct hwy_places *places);

@@ -27,7 +27,7 @@ static bool is_in_packages(const char *path)
 
 bool place_is_library(const char *file)
 {
-	/* Files as Kineto writes them: without the folder that packages are in. */
+	/* Kineto writes file names without the folder that holds Python's packages. */
 	static const char *const packages[] = {
 		"torch/",      "torchvision/",  "torchaudio/",      "numpy/",
 		"cupy/",       "cupyx/",        "scipy/",           "triton/",

@@ -72,7 +72,8 @@ static void radix_sort(int64_t *values, uint32_t n)
 struct run { /* a walk along the changes of the length; at one time launches come before starts */
 	const struct queue_launches *launches;
 	uint32_t enqueued, begun; /* how many launches and how many starts have passed */
-	int64_t time, length;     /* of the queue, after the current change */
+	/* The queue's length after the current change, and when that change was. */
+	int64_t time, length;
 };
 
 static bool run_next(struct run *run)
@@ -124,7 +125,8 @@ static void every_change(const struct queue_launches *launches, uint32_t most,
 		add_point(queue, most, run.time, run.length);
 }
 
-/* One point for each stretch of time: the largest length in it, the length at its beginning included. */
+/* Makes one point for each stretch of time: the queue's largest length in the stretch, the length
+ * at its begin included. */
 static void largest_lengths(const struct queue_launches *launches, uint32_t most,
 			    struct hwy_queue *queue)
 {
@@ -155,8 +157,8 @@ void queue_measure(struct queue_launches *launches, uint32_t most_points, struct
 	while (run_next(&run))
 		queue->max = run.length > queue->max ? run.length : queue->max;
 
-	uint64_t *counts =
-		hwy_zarray((size_t)queue->max + 1, sizeof *counts); /* by length, 0 … max */
+	/* counts[length] for each length 0 … max */
+	uint64_t *counts = hwy_zarray((size_t)queue->max + 1, sizeof *counts);
 	long double area = 0;
 	int64_t from = launches->enqueued[0], before = from, length = 0;
 	run = (struct run){.launches = launches};

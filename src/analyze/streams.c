@@ -94,7 +94,7 @@ static void measure_stream(struct hwy_work *work, const struct hwy_breakdown_opt
 	hwy_map_free(&along.graphs);
 }
 
-struct stream_order { /* by these a stream gets its place in the result */
+struct stream_order { /* the sort key of streams in the result: device, process, stream number */
 	int64_t device, process, number;
 	uint32_t lane;
 };

@@ -60,7 +60,7 @@ static void sweep_leave(struct hwy_sweep *sweep)
 		sweep_sink(sweep, 0);
 }
 
-bool sweep_turn(struct hwy_sweep *sweep)
+bool sweep_next_of_any_source(struct hwy_sweep *sweep)
 {
 	if (!sweep->heads)
 		sweep_begin(sweep);

@@ -13,20 +13,22 @@
 
 #include "trace/trace.h"
 
-struct hwy_sweep_source { /* a strip that takes part */
+struct hwy_sweep_source { /* one of the strips that the sweep merges */
 	const struct hwy_strip *strip;
-	uint32_t next; /* the next row; for the current source the row with which its turn began */
+	/* The next row of the strip. For the current source: the row at which it became the current source. */
+	uint32_t next;
 	uint32_t tag;
 	struct hwy_reader starts, lengths;
 };
 
 struct hwy_sweep {
-	/* the current span */
+	/* The next members describe the current span. */
 	const struct hwy_strip *strip;
 	uint32_t row;
-	uint32_t tag; /* as given to sweep_add */
+	uint32_t tag; /* the tag of the current span's strip, as given to sweep_add */
 	int64_t start, end;
-	/* The earliest next start of the other sources: the current source goes on as long as it does not pass this. */
+	/* The earliest next start among the other sources. The current source stays current while
+	 * its next start is not later. */
 	int64_t until;
 	struct hwy_sweep_source *source;
 	struct hwy_sweep_source *sources;
@@ -35,15 +37,15 @@ struct hwy_sweep {
 	 * hwy_heap, which would order equal starts by source: results of recordings with many equal starts would
 	 * change. */
 	struct hwy_sweep_head {
-		int64_t start; /* of row 'next' */
+		int64_t start; /* when the row 'next' of the source starts */
 		uint32_t source;
 	} * heads;
 	uint32_t n_heads;
 };
 
 void sweep_add(struct hwy_sweep *sweep, const struct hwy_strip *strip, uint32_t tag);
-/* sweep_next where another source may have the next span. */
-bool sweep_turn(struct hwy_sweep *sweep);
+/* The slow path of sweep_next: moves to the next span where another source may hold that span. */
+bool sweep_next_of_any_source(struct hwy_sweep *sweep);
 void sweep_free(struct hwy_sweep *sweep);
 
 static inline bool sweep_next(struct hwy_sweep *sweep)
@@ -51,10 +53,10 @@ static inline bool sweep_next(struct hwy_sweep *sweep)
 	struct hwy_sweep_source *source = sweep->source;
 	uint32_t row = sweep->row + 1;
 	if (!source || row >= sweep->strip->rows)
-		return sweep_turn(sweep);
+		return sweep_next_of_any_source(sweep);
 	int64_t start = reader_get(&source->starts, row);
 	if (start > sweep->until)
-		return sweep_turn(sweep);
+		return sweep_next_of_any_source(sweep);
 	sweep->row = row;
 	sweep->start = start;
 	sweep->end = start + reader_get(&source->lengths, row);

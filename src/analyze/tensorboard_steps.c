@@ -43,7 +43,7 @@ static bool ends_with(struct hwy_text text, const char *end)
 	return text.length >= n && memcmp(text.at + text.length - n, end, n) == 0;
 }
 
-static uint8_t part_of_name(struct hwy_text name)
+static uint8_t step_part_of_name(struct hwy_text name)
 {
 	if (starts_with(name, "ProfilerStep#"))
 		return STEP_MARK;
@@ -55,18 +55,18 @@ static uint8_t part_of_name(struct hwy_text name)
 	return HWY_STEP_OP;
 }
 
-static uint8_t part_of_text(const struct finder *finder, int64_t name)
+static uint8_t step_part_of_string(const struct finder *finder, int64_t name)
 {
 	uint8_t *part = &finder->parts[name >= 0 && name < finder->trace->strings.n ? name : 0];
 	if (*part == UNASKED)
-		*part = part_of_name(hwy_text(finder->trace, name));
+		*part = step_part_of_name(hwy_text(finder->trace, name));
 	return *part;
 }
 
 static bool any_marks(const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->strings.n; i++)
-		if (part_of_name(trace->strings.texts[i]) == STEP_MARK)
+		if (step_part_of_name(trace->strings.texts[i]) == STEP_MARK)
 			return true;
 	return false;
 }
@@ -100,7 +100,7 @@ static void find_steps(const struct finder *finder, struct hwy_breakdown *breakd
 			continue;
 		for (uint32_t row = 0; row < strip->rows; row++) {
 			int64_t name = hwy_get(strip, HWY_NAME, row);
-			if (part_of_text(finder, name) != STEP_MARK)
+			if (step_part_of_string(finder, name) != STEP_MARK)
 				continue;
 			HWY_GROW(breakdown->steps, breakdown->n_steps, cap);
 			breakdown->steps[breakdown->n_steps++] = (struct hwy_step){
@@ -160,7 +160,7 @@ static struct hwy_step *step_of_work(const struct finder *finder, const struct r
 	return step_of_call(run, call.at);
 }
 
-/* Gives every op to the step that launched it; the 'at' of a step becomes the extent of its work. */
+/* Gives every op to the step that launched it; the 'at' of a step becomes the extent of the step's device work. */
 static void assign_work(const struct finder *finder, const struct run_of_steps *run)
 {
 	struct hwy_sweep sweep = work_of(finder, run);
@@ -229,7 +229,7 @@ static unsigned part_of_span(const struct finder *finder, const struct hwy_strip
 	case HWY_FILL: return HWY_STEP_FILL;
 	case HWY_API: return HWY_STEP_RUNTIME;
 	case HWY_OP:
-	case HWY_RANGE: return part_of_text(finder, hwy_get(strip, HWY_NAME, row));
+	case HWY_RANGE: return step_part_of_string(finder, hwy_get(strip, HWY_NAME, row));
 	default:
 		return hwy_class(finder->trace, (enum hwy_kind)strip->kind,
 				 hwy_get(strip, HWY_NAME, row)) == HWY_COMM
@@ -238,7 +238,8 @@ static unsigned part_of_span(const struct finder *finder, const struct hwy_strip
 	}
 }
 
-/* Nested unions, as in devices.c: a part is what it adds to the union of the parts before it. */
+/* Measures the parts with nested unions, as devices.c does: the time of a part is what the part
+ * adds to the union of the parts before it. */
 static void sum_parts(const struct finder *finder, const struct run_of_steps *run,
 		      struct hwy_sweep *sweep)
 {

@@ -70,7 +70,7 @@ static const struct {
 };
 
 struct count {
-	uint64_t n, total; /* how many lack something, of how many */
+	uint64_t n, total; /* n of 'total' objects lack something */
 };
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -86,8 +86,8 @@ static uint8_t *calls_with_work(const struct hwy_trace *trace, struct count *unl
 				struct count *backward)
 {
 	uint8_t *bits = hwy_zalloc(trace->n_spans / 8 + 1);
-	const struct hwy_strip *calls =
-		trace->strips; /* the strip of the last call: the next is mostly there too */
+	/* A cache: the strip that held the last call mostly holds the next call, too. */
+	const struct hwy_strip *calls = trace->strips;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (!(HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
@@ -116,15 +116,16 @@ static uint8_t *calls_with_work(const struct hwy_trace *trace, struct count *unl
 }
 
 struct calls {                    /* the calls of all threads */
-	const uint8_t *with_work; /* one bit for each span, see calls_with_work */
-	uint64_t by_role[256];    /* by hwy_role: how many calls */
-	struct count launches;    /* launches without work */
+	const uint8_t *with_work; /* one bit for each span id: device work links to this span */
+	uint64_t by_role[256];    /* the number of calls of each enum hwy_role */
+	struct count launches;    /* how many launches have no device work */
 };
 
-struct thread_calls {        /* the state of a walk along the calls of one thread */
-	bool capturing;      /* launches go into a graph, not to the device */
-	bool open, has_work; /* a launch is open; it or a call inside it enqueued work */
-	int64_t end;         /* when the open launch ends */
+struct thread_calls {   /* the state of a walk along the calls of one thread */
+	bool capturing; /* a graph is being captured: launches do not reach the device */
+	/* 'open': a launch has not ended yet. 'has_work': the launch, or a call inside it, enqueued work. */
+	bool open, has_work;
+	int64_t end; /* when the open launch ends */
 };
 
 static void close_launch(struct thread_calls *calls, struct count *count)
@@ -152,7 +153,8 @@ static void count_call(struct hwy_trace *trace, const struct hwy_strip *strip, u
 	enum hwy_role role = HWY_ROLE_OF(full);
 	all->by_role[full & 0xff]++;
 	if (role == HWY_ROLE_GRAPH_BUILD) {
-		/* Both have the role of building a graph; every vendor has these words in the names. */
+		/* The calls that begin and end a capture share the role of building a graph, so
+		 * only their names differ; every vendor uses these words. */
 		if (strstr(hwy_str(trace, name), "BeginCapture"))
 			calls->capturing = true;
 		else if (strstr(hwy_str(trace, name), "EndCapture"))

@@ -5,13 +5,13 @@
 #include "trace/trace.h"
 
 enum hwy_lack_id {
-	HWY_LACK_WORK,   /* launches without device work */
-	HWY_LACK_LAUNCH, /* device work without a launch */
-	HWY_LACK_NODES,  /* graph launches whose nodes are not recorded */
-	HWY_LACK_SYNC,   /* blocking calls, but no record of what they waited for */
-	HWY_LACK_DROPS,  /* records lost while recording */
-	HWY_LACK_ENDS,   /* ranges whose end was not recorded */
-	HWY_LACK_CLOCK,  /* work that starts before the call that launched it */
+	HWY_LACK_WORK,   /* some launches have no device work */
+	HWY_LACK_LAUNCH, /* some device work has no launch */
+	HWY_LACK_NODES,  /* some graph launches have no recorded nodes */
+	HWY_LACK_SYNC,   /* there are blocking calls, but no record of what the calls waited for */
+	HWY_LACK_DROPS,  /* the recorder lost records */
+	HWY_LACK_ENDS,   /* some ranges have no recorded end */
+	HWY_LACK_CLOCK,  /* some work starts before the call that launched it: clocks disagree */
 	HWY_LACKS
 };
 
@@ -20,8 +20,8 @@ enum hwy_effect { HWY_EFFECT_NONE, HWY_EFFECT_WEAKENS, HWY_EFFECT_FORBIDS };
 struct hwy_lack {
 	const char *name; /* "launch-without-work": for machines */
 	const char *what; /* "launches without device work": follows "12 of 340" */
-	uint64_t count,
-		total; /* how many lack it, of how many that could; total 0: there is nothing that could */
+	/* 'count' of 'total' objects have the lack; 'total' is 0 where the trace has no such objects. */
+	uint64_t count, total;
 	enum hwy_effect effect;
 	const char *measures; /* the measures that suffer, a list for machines and people */
 	const char *says; /* one sentence on what the lack means for a reader; "" when count is 0 */

@@ -1,9 +1,9 @@
 /* waits.c - see waits.h.
  *
- * A synchronising call waits for the work that its process had asked for before: on the stream that the driver's
+ * A synchronising call waits for the work that its process had launched before: on the stream that the driver's
  * record of the wait names, up to the event that the record names, else on all streams. A copy waits for the work of
  * its stream, and for itself. The calls are visited in order of time, and two cursors follow along every stream: up
- * to where work has been asked for, and up to where it has ended. Only streams with pending work are visited.
+ * to where work has been launched, and up to where it has ended. Only streams with pending work are visited.
  */
 #include "analyze/waits.h"
 
@@ -21,9 +21,9 @@
 enum { BLOCKING_STREAM = 1, NULL_STREAM = 3 }; /* flags of a stream, see model.h */
 
 struct stream_cursor { /* one stream at the moment that the finder has reached */
-	uint32_t asked,
-		ended;   /* how many ops of the lane have been asked for, and how many have ended */
-	uint32_t latest; /* the op that ends last among those asked for, or FLOW_NONE */
+	/* How many ops of the lane have been launched, and how many have ended. */
+	uint32_t launched, ended;
+	uint32_t latest; /* of the launched ops, the one that ends last; or FLOW_NONE */
 	bool is_pending; /* the lane is in finder.pending */
 };
 
@@ -32,13 +32,14 @@ struct finder {
 	const struct hwy_phase *phase;
 	struct flow_lanes lanes;
 	struct stream_cursor *streams; /* parallel to lanes */
-	struct hwy_heap coming; /* lanes, by the moment at which their next op is asked for */
-	uint32_t *pending;      /* lanes with work that was asked for and has not ended */
+	/* Lanes, ordered by the moment at which the lane's next op is launched. */
+	struct hwy_heap coming;
+	uint32_t *pending; /* lanes with work that was launched and has not ended */
 	uint32_t n_pending;
-	struct hwy_map
-		sync; /* id of a call's span -> id of the driver's record of the call's wait */
-	struct hwy_map
-		edge; /* id of a record of a wait for an event -> reference to the edge that leads to it */
+	/* Maps the id of a call's span to the id of the driver's record of the call's wait. */
+	struct hwy_map sync;
+	/* Maps the id of a record of a wait for an event to a reference to the edge that leads to the record. */
+	struct hwy_map edge;
 	struct hwy_waits *waits;
 	uint32_t cap;
 };
@@ -74,10 +75,11 @@ static void find_records(struct finder *f, int64_t from, int64_t to)
 }
 
 struct target {          /* the work that a call waits for */
-	int64_t process; /* index */
-	int64_t stream;  /* index, or HWY_NONE: all streams of the process */
-	bool is_legacy;  /* 'stream' is the default stream, which waits for all blocking streams */
-	int64_t before;  /* only work that was asked for before this moment */
+	int64_t process; /* index into the trace's processes */
+	/* Index into the trace's streams; HWY_NONE stands for all streams of the process. */
+	int64_t stream;
+	bool is_legacy; /* 'stream' is the default stream, which waits for all blocking streams */
+	int64_t before; /* the call waits only for work that was launched before this moment */
 };
 
 /* The moment at which the event of a wait was recorded, at most 'otherwise'; 'span' is the driver's record of the
@@ -135,7 +137,7 @@ static const struct flow_op *op_on(const struct finder *f, uint32_t lane, uint32
 	return &f->flow->ops[f->flow->by_lane[f->lanes.lanes[lane].first + i]];
 }
 
-/* Of two ops the one that ends later; where both end at one time, the op of the first lane. */
+/* Yields the op that ends later of two ops; where both ops end at one time, the op of the first lane. */
 static uint32_t op_that_ends_later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
 {
 	if (a == FLOW_NONE || b == FLOW_NONE)
@@ -148,10 +150,11 @@ static void ask_for_ops(struct finder *f, uint32_t l, int64_t moment)
 {
 	struct stream_cursor *stream = &f->streams[l];
 	const struct flow_lane *lane = &f->lanes.lanes[l];
-	for (; stream->asked < lane->n && lanes_asked(f->flow, op_on(f, l, stream->asked)) < moment;
-	     stream->asked++)
-		stream->latest = op_that_ends_later(f->flow, stream->latest,
-						    f->flow->by_lane[lane->first + stream->asked]);
+	for (; stream->launched < lane->n &&
+	       lanes_launch_time(f->flow, op_on(f, l, stream->launched)) < moment;
+	     stream->launched++)
+		stream->latest = op_that_ends_later(
+			f->flow, stream->latest, f->flow->by_lane[lane->first + stream->launched]);
 	if (!stream->is_pending)
 		f->pending[f->n_pending++] = l;
 	stream->is_pending = true;
@@ -163,30 +166,31 @@ static void advance(struct finder *f, int64_t moment)
 	while (f->coming.n && f->coming.at[0].time < moment) {
 		uint32_t l = f->coming.at[0].what;
 		ask_for_ops(f, l, moment);
-		if (f->streams[l].asked == f->lanes.lanes[l].n) {
+		if (f->streams[l].launched == f->lanes.lanes[l].n) {
 			hwy_heap_drop(&f->coming);
 			continue;
 		}
-		f->coming.at[0].time = lanes_asked(f->flow, op_on(f, l, f->streams[l].asked));
+		f->coming.at[0].time =
+			lanes_launch_time(f->flow, op_on(f, l, f->streams[l].launched));
 		hwy_heap_sink(&f->coming);
 	}
 	for (uint32_t i = 0; i < f->n_pending; i++) {
 		struct stream_cursor *stream = &f->streams[f->pending[i]];
-		while (stream->ended < stream->asked &&
+		while (stream->ended < stream->launched &&
 		       op_on(f, f->pending[i], stream->ended)->end <= moment)
 			stream->ended++;
-		stream->is_pending = stream->ended < stream->asked;
+		stream->is_pending = stream->ended < stream->launched;
 		if (stream->is_pending)
 			f->pending[kept++] = f->pending[i];
 	}
 	f->n_pending = kept;
 }
 
-/* How many ops of a lane were asked for before a moment that the cursor has passed. */
-static uint32_t asked_before(const struct finder *f, uint32_t lane, int64_t moment)
+/* Yields how many ops of a lane were launched before a moment that the cursor has passed. */
+static uint32_t count_launched_before(const struct finder *f, uint32_t lane, int64_t moment)
 {
-	return HWY_FIRST(i, 0u, f->streams[lane].asked,
-			 lanes_asked(f->flow, op_on(f, lane, i)) >= moment);
+	return HWY_FIRST(i, 0u, f->streams[lane].launched,
+			 lanes_launch_time(f->flow, op_on(f, lane, i)) >= moment);
 }
 
 static bool is_waited_for(const struct finder *f, uint32_t l, const struct target *target)
@@ -209,14 +213,16 @@ static void wait_for_lane(const struct finder *f, uint32_t l, const struct targe
 		return;
 	uint32_t latest = stream->latest;
 	if (target->before < now) {
-		uint32_t asked = asked_before(f, l, target->before);
-		latest = asked ? f->flow->by_lane[f->lanes.lanes[l].first + asked - 1] : FLOW_NONE;
+		uint32_t launched = count_launched_before(f, l, target->before);
+		latest = launched ? f->flow->by_lane[f->lanes.lanes[l].first + launched - 1]
+				  : FLOW_NONE;
 	}
 	if (latest != FLOW_NONE && f->flow->ops[latest].end > now)
 		wait->op = op_that_ends_later(f->flow, wait->op, latest);
 }
 
-/* The call waits for the ops that it enqueued itself: one, or several where the driver cut a copy into pieces. */
+/* Sets wait->op to the last op that the call itself enqueued: there are several where the driver
+ * cut a copy into pieces. */
 static void wait_for_own_work(const struct finder *f, uint32_t call, struct hwy_wait *wait)
 {
 	const struct hwy_flow *flow = f->flow;
@@ -269,7 +275,8 @@ static void waits_add(struct finder *f, uint32_t index, uint32_t step)
 
 /* ---- a phase ------------------------------------------------------------------------------------- */
 
-/* The calls of the steady steps; where the phase has no steps, the calls that begin in its window. */
+/* Sets [*first, *end) to the calls of the steady steps; where the phase has no steps, the calls
+ * that begin in the phase's window. */
 static void calls_of_phase(const struct hwy_flow *flow, const struct hwy_phase *phase,
 			   uint32_t *first, uint32_t *end)
 {
@@ -318,7 +325,7 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, stru
 	f.pending = hwy_array(f.lanes.n, sizeof *f.pending);
 	for (uint32_t l = 0; l < f.lanes.n; l++) {
 		f.streams[l].latest = FLOW_NONE;
-		hwy_heap_add(&f.coming, lanes_asked(flow, op_on(&f, l, 0)), l);
+		hwy_heap_add(&f.coming, lanes_launch_time(flow, op_on(&f, l, 0)), l);
 	}
 	find_records(&f, from, to);
 	waits_find_all(&f, first, end);

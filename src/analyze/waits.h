@@ -5,18 +5,18 @@
 #include "analyze/phases/phases.h"
 
 struct hwy_wait {
-	uint32_t call; /* in flow.calls */
-	uint32_t
-		op; /* the last op that the call had to wait for, or FLOW_NONE: nothing was pending */
+	uint32_t call; /* index of the blocking call in flow.calls */
+	/* The last op that the call had to wait for, or FLOW_NONE where nothing was pending. */
+	uint32_t op;
 	int64_t length;   /* ns that the call took */
 	int64_t waited;   /* ns from the start of the call to the end of 'op', at most 'length' */
 	uint32_t step;    /* index into phase.steps */
-	bool is_copy;     /* a copy that blocks, not a synchronise call */
-	bool is_pageable; /* a copy from or to pageable memory, asked to be asynchronous */
+	bool is_copy;     /* the call is a copy that blocks, not a synchronise call */
+	bool is_pageable; /* the call is an "asynchronous" copy from or to pageable memory */
 };
 
 struct hwy_waits {
-	struct hwy_wait *waits; /* in order of time */
+	struct hwy_wait *waits; /* the blocking calls of the phase, in order of time */
 	uint32_t n;
 };
 

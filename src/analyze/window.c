@@ -54,7 +54,7 @@ static void typical_of_launches(const struct hwy_flow *flow, struct hwy_window *
 			window->at.to = flow->ops[i].end;
 }
 
-/* The last number in the name of a mark, or -1. */
+/* Yields the last number in the name of a mark, or -1 where the name has no number. */
 static int64_t last_number_in(const struct hwy_trace *trace, int64_t name)
 {
 	struct hwy_text text = hwy_text(trace, name);

@@ -7,10 +7,11 @@
 
 struct hwy_window {
 	struct hwy_interval at;
-	uint32_t n_steps; /* steps of the main phase; 0: nothing repeats */
-	uint32_t first,
-		last; /* the steps that the window shows, counted from 0; n_steps where there is none */
-	int64_t first_name, last_name; /* texts of the marks of these two steps, or HWY_NONE */
+	uint32_t n_steps; /* how many steps the main phase has; 0 where nothing repeats */
+	/* The first and the last step that the window shows, counted from 0; n_steps where no step is shown. */
+	uint32_t first, last;
+	/* Ids of the texts of the first and the last step's marks, or HWY_NONE. */
+	int64_t first_name, last_name;
 };
 
 /* The window of one step: 'step' is the number in the name of its mark, or counted from 0 where marks have no

@@ -1,4 +1,5 @@
-/* api.c - include/headway.h over the rooms inside: nothing here but translation. */
+/* api.c - the functions of include/headway.h: each only translates to the functions of other
+ * folders in src/. */
 #include "headway.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "import/import.h"
 #include "trace/trace.h"
 
-/* NOLINTNEXTLINE(misc-redundant-expression): equal by definition is what is asserted */
+/* NOLINTNEXTLINE(misc-redundant-expression): the assert states that both constants are equal */
 static_assert(HEADWAY_NONE == HWY_NONE, "numbers that are not known are handed out as they are");
 
 struct headway_trace {
@@ -68,7 +69,7 @@ const char *headway_kind_name(unsigned index)
 	return index < HWY_KINDS ? hwy_kind_names[index] : NULL;
 }
 
-/* HWY_KINDS where no kind has the name. */
+/* Yields the kind with this name; HWY_KINDS where no kind has the name. */
 static unsigned api_kind(const char *name)
 {
 	unsigned kind = 0;
@@ -103,7 +104,8 @@ bool headway_trace_lane(const struct headway_trace *trace, uint32_t index,
 	const struct hwy_trace *inside = trace->inside;
 	if (index >= inside->n_lanes)
 		return false;
-	/* file_check.c and the readers saw to it that indexes lie in their tables, or are HWY_NONE. */
+	/* file_check.c and the importers ensure that every index is HWY_NONE or lies in its
+	 * table. */
 	const struct hwy_lane *lane = &inside->lanes[index];
 	*info = (struct headway_lane_info){
 		.type = hwy_lane_type_names[lane->type],
@@ -133,7 +135,8 @@ bool headway_trace_lane(const struct headway_trace *trace, uint32_t index,
 	return true;
 }
 
-/* What headway_cursor_open was asked for, as the mask of kinds; 0 and a reason where that cannot be. */
+/* Yields the mask of the kinds that the caller of headway_cursor_open wants; 0, and a reason, for
+ * wrong arguments. */
 static uint32_t api_kinds(const struct hwy_trace *trace, uint32_t lane, const char *kind, char *why,
 			  size_t why_size)
 {

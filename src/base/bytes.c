@@ -48,7 +48,7 @@ uint64_t hwy_bytes_read_varint(struct hwy_bytes_reader *reader)
 		uint8_t byte = hwy_bytes_read_byte(reader);
 		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (shift == 63 && byte > 1)
-			break; /* more than 64 bits */
+			break; /* the varint has more than 64 bits */
 		if (!(byte & 0x80))
 			return value;
 	}

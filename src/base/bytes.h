@@ -1,4 +1,5 @@
-/* bytes.h - a growing buffer of bytes with numbers in it, and a reader of the same that never leaves its bytes.
+/* bytes.h - a growing buffer of bytes with numbers in it, and a reader of the same that never
+ * leaves its bytes.
  *
  *   struct hwy_bytes message = {0};
  *   hwy_bytes_put_varint(&message, 300);
@@ -12,8 +13,9 @@
  *           hwy_fail(err, "%s: too short", path);
  *   hwy_bytes_free(&message);
  *
- * Varints are LEB128: seven bits a byte, the lowest first, 0x80 set in every byte but the last. Zigzag makes small
- * numbers of both signs small: 0, -1, 1, -2 become 0, 1, 2, 3. Numbers of a fixed size are little-endian.
+ * Varints are LEB128: seven bits a byte, the lowest first, 0x80 set in every byte but the last.
+ * Zigzag makes small numbers of both signs small: 0, -1, 1, -2 become 0, 1, 2, 3. Numbers of a
+ * fixed size are little-endian.
  */
 #ifndef HWY_BASE_BYTES_H
 #define HWY_BASE_BYTES_H
@@ -23,7 +25,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { HWY_VARINT_BYTES = 10 }; /* the longest varint of 64 bits */
+enum { HWY_VARINT_BYTES = 10 }; /* length of the longest varint: 64 bits in groups of 7 */
 
 static inline uint64_t hwy_zigzag(int64_t value)
 {
@@ -35,7 +37,8 @@ static inline int64_t hwy_unzigzag(uint64_t value)
 	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
 }
 
-/* Writes a varint to memory that has room for HWY_VARINT_BYTES bytes; yields the byte after it. */
+/* Writes a varint to memory that has room for HWY_VARINT_BYTES bytes; yields the address after the
+ * varint. */
 static inline uint8_t *hwy_varint_write(uint8_t *to, uint64_t value)
 {
 	for (; value >= 0x80; value >>= 7)
@@ -44,7 +47,7 @@ static inline uint8_t *hwy_varint_write(uint8_t *to, uint64_t value)
 	return to;
 }
 
-/* Writes the lowest n bytes (at most 8) of a number, and reads them. */
+/* Write and read the lowest n bytes of a number, at most 8, little-endian. */
 static inline void hwy_little_write(uint8_t *to, uint64_t value, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -62,15 +65,15 @@ static inline uint64_t hwy_little_read(const uint8_t *from, unsigned n)
 /* ---- the buffer: zeroed memory is empty ----------------------------------------------------------- */
 
 struct hwy_bytes {
-	uint8_t *bytes; /* NULL while nothing was ever put in */
+	uint8_t *bytes; /* NULL until the first byte is added */
 	size_t n, cap;
 };
 
 void hwy_bytes_free(struct hwy_bytes *buffer);
-void hwy_bytes_grow(struct hwy_bytes *buffer, size_t more); /* only for the functions below */
+void hwy_bytes_grow(struct hwy_bytes *buffer, size_t more); /* for this header only */
 
-/* Makes room for 'more' bytes and yields where they go; the buffer does not have them yet: whoever writes there
- * adds what was written to buffer->n. Valid until the next call. */
+/* Makes room for 'more' bytes and yields where they go; the buffer does not have them yet: whoever
+ * writes there adds what was written to buffer->n. Valid until the next call. */
 static inline uint8_t *hwy_bytes_reserve(struct hwy_bytes *buffer, size_t more)
 {
 	if (more > buffer->cap - buffer->n)
@@ -78,7 +81,7 @@ static inline uint8_t *hwy_bytes_reserve(struct hwy_bytes *buffer, size_t more)
 	return buffer->bytes + buffer->n;
 }
 
-/* Adds n uninitialised bytes and yields them; valid until the next call. */
+/* Adds n uninitialised bytes and yields their address, which is valid until the next call. */
 static inline uint8_t *hwy_bytes_add(struct hwy_bytes *buffer, size_t n)
 {
 	uint8_t *added = hwy_bytes_reserve(buffer, n);
@@ -108,7 +111,7 @@ static inline void hwy_bytes_put_zigzag(struct hwy_bytes *buffer, int64_t value)
 	hwy_bytes_put_varint(buffer, hwy_zigzag(value));
 }
 
-/* The lowest n bytes of a number, at most 8. */
+/* Adds the lowest n bytes of a number, at most 8, little-endian. */
 static inline void hwy_bytes_put_little(struct hwy_bytes *buffer, uint64_t value, unsigned n)
 {
 	hwy_little_write(hwy_bytes_add(buffer, n), value, n);
@@ -132,7 +135,7 @@ static inline void hwy_bytes_put_float(struct hwy_bytes *buffer, float value)
 
 struct hwy_bytes_reader {
 	const uint8_t *next, *end;
-	bool is_bad; /* something was read that is not there, or that no writer writes */
+	bool is_bad; /* a read went past the end, or found what no writer writes */
 };
 
 static inline struct hwy_bytes_reader hwy_bytes_reader(const void *bytes, size_t n)
@@ -141,12 +144,13 @@ static inline struct hwy_bytes_reader hwy_bytes_reader(const void *bytes, size_t
 	return (struct hwy_bytes_reader){.next = begin, .end = n ? begin + n : begin};
 }
 
-/* The next n bytes; NULL where fewer are left (the rest is then skipped). */
+/* Yields the next n bytes; NULL where fewer bytes are left, which are then skipped. */
 const uint8_t *hwy_bytes_take(struct hwy_bytes_reader *reader, uint64_t n);
 uint8_t hwy_bytes_read_byte(struct hwy_bytes_reader *reader);
-uint64_t hwy_bytes_read_varint(struct hwy_bytes_reader *reader); /* bad: more than 64 bits */
+/* Reads a varint; sets is_bad where the varint has more than 64 bits. */
+uint64_t hwy_bytes_read_varint(struct hwy_bytes_reader *reader);
 int64_t hwy_bytes_read_zigzag(struct hwy_bytes_reader *reader);
-/* A varint; bad, and 0, where it is above 'limit'. */
+/* Reads a varint; where it is above 'limit', sets is_bad and yields 0. */
 uint64_t hwy_bytes_read_count(struct hwy_bytes_reader *reader, uint64_t limit);
 uint64_t hwy_bytes_read_little(struct hwy_bytes_reader *reader, unsigned n);
 double hwy_bytes_read_double(struct hwy_bytes_reader *reader);

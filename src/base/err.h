@@ -1,7 +1,7 @@
 /* err.h - one sentence about what went wrong, in words that cannot harm a terminal.
  *
- * Functions that can fail return bool and take a struct hwy_err last. On false, the text is one line a
- * user can act on: the file, the place, the reason. No newline at the end.
+ * Functions that can fail return bool and take a struct hwy_err last. On false, the text is one
+ * line a user can act on: the file, the place, the reason. No newline at the end.
  */
 #ifndef HWY_BASE_ERR_H
 #define HWY_BASE_ERR_H
@@ -15,13 +15,15 @@ struct hwy_err {
 	char text[1024];
 };
 
-/* Control characters become '?', those beyond ASCII (0x80 … 0x9f, which UTF-8 writes in two bytes) and bytes
- * that are no UTF-8 too: no text from a file moves a terminal's cursor or splits a line. */
+/* Control characters become '?', those beyond ASCII (0x80 … 0x9f, which UTF-8 writes in two bytes)
+ * and bytes that are no UTF-8 too: no text from a file moves a terminal's cursor or splits a
+ * line. */
 void hwy_sanitize(char *text, size_t length);
 
-/* Writes the sentence (control characters become '?') and yields false, so that callers can return it. */
+/* Writes a sentence to 'err' (control characters become '?') and yields false, so that callers can
+ * return the result. */
 bool hwy_fail(struct hwy_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#ifdef __clang_analyzer__ /* which does not see the body, and would follow the path of a failure that is none */
+#ifdef __clang_analyzer__ /* the analyzer does not see that hwy_fail always yields false */
 #define hwy_fail(...) ((void)(hwy_fail)(__VA_ARGS__), false)
 #endif
 

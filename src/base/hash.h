@@ -1,4 +1,4 @@
-/* hash.h - hashing, and a map from 64-bit keys to 32-bit values. */
+/* hash.h - hash functions, and a map from 64-bit keys to 32-bit values. */
 #ifndef HWY_BASE_HASH_H
 #define HWY_BASE_HASH_H
 
@@ -17,20 +17,22 @@ static inline uint64_t hwy_mix(uint64_t x)
 	return x ^ (x >> 32);
 }
 
-/* Open addressing, power-of-two size, no removal. Zeroed memory is an empty map. */
+/* A hash map with open addressing and a power-of-two size. Keys are never removed. Zeroed memory is
+ * an empty map. */
 struct hwy_map {
 	struct hwy_map_slot {
 		uint64_t key;
 		uint32_t value;
 		uint32_t used;
 	} * slots;
-	uint32_t mask; /* slots - 1, 0 when empty */
+	uint32_t mask; /* number of slots - 1; 0 where there are no slots */
 	uint32_t count;
 };
 
-/* The value's place; 'fresh' (may be NULL) tells whether the key was put in just now (value 0). */
+/* Yields a pointer to the key's value. A new key gets the value 0, and *fresh (may be NULL) becomes
+ * true. */
 uint32_t *hwy_map_put(struct hwy_map *map, uint64_t key, bool *fresh);
-/* The value's place, or NULL. */
+/* Yields a pointer to the key's value, or NULL where the map lacks the key. */
 const uint32_t *hwy_map_get(const struct hwy_map *map, uint64_t key);
 void hwy_map_free(struct hwy_map *map);
 

@@ -1,10 +1,11 @@
-/* ids.h - numbers of a source to numbers of our own. Small ones stand in an array, the rest in a map. */
+/* ids.h - maps ids of a recording to our own numbers. Small ids are kept in an array, other ids in
+ * a map. */
 #ifndef HWY_BASE_IDS_H
 #define HWY_BASE_IDS_H
 
 #include "base/hash.h"
 
-/* Zeroed memory is empty; what was never put is 0. */
+/* Zeroed memory is an empty table. An id that was never put has the number 0. */
 struct hwy_ids {
 	uint32_t *dense;
 	uint32_t n;

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-/* Where the keys stand that the slots have no pointer to. */
+/* The caller's array that holds the keys of an index that was filled by hwy_index_put_element. */
 struct array {
 	const char *first;
 	size_t element_size;
@@ -33,7 +33,7 @@ static bool index_slot_holds(const struct hwy_index_slot *slot, const struct wan
 	return wanted->length == 0 || memcmp(key, wanted->key, wanted->length) == 0;
 }
 
-/* The slot that holds the key, or the empty one where the key belongs. */
+/* Yields the slot that holds the key, or the empty slot where the key belongs. */
 static struct hwy_index_slot *index_slot_of(const struct hwy_index *index,
 					    const struct wanted *wanted, struct array array)
 {

@@ -57,7 +57,7 @@ static void newline(struct hwy_json *json)
 		fputs("  ", json->out);
 }
 
-/* What stands before every value: a comma or nothing. */
+/* Writes the comma and the newline that stand before a value, where it needs them. */
 static void lead(struct hwy_json *json)
 {
 	if (json->after_key) {

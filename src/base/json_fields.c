@@ -55,7 +55,7 @@ static void field_put_text(struct hwy_json *json, const struct json_field *field
 	json_textz(json, text && (*text || !field->is_null_when_empty) ? text : NULL);
 }
 
-/* Ends what was begun, and goes back to the way of writing before it. */
+/* Ends an array or object and restores 'pretty', the way of writing before the container began. */
 static void field_end_container(struct hwy_json *json, bool is_array, bool pretty)
 {
 	if (is_array)
@@ -173,7 +173,7 @@ static void field_put_value(struct hwy_json *json, const struct json_field *fiel
 		break;
 	case JSON_AS_NAMED_INTS: field_put_named_ints(json, field, member); break;
 	case JSON_AS_CALL: field->put(json, member); break;
-	case JSON_AS_MEMBERS: break; /* has no value of its own */
+	case JSON_AS_MEMBERS: break; /* JSON_AS_MEMBERS has no value of its own */
 	}
 }
 

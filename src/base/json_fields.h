@@ -17,10 +17,11 @@
  *
  * writes {"name":"gemm","count":12,"time_ns":null,"share":0.2500}.
  *
- * The members come out in the order of the table. The macros take the struct's type, the member and the key; they
- * find the member's place and size, and do not compile for a member of another type. What a table cannot say is put
- * by a function of the caller (JSON_FIELD_CALL), or by the caller between two tables. A row of the table may go on
- * after the macro: {JSON_FIELD_INT(struct row, ns, "ns"), .when = row_is_timed}.
+ * The members come out in the order of the table. The macros take the struct's type, the member and
+ * the key; they find the member's place and size, and do not compile for a member of another type.
+ * What a table cannot say is put by a function of the caller (JSON_FIELD_CALL), or by the caller
+ * between two tables. A row of the table may go on after the macro: {JSON_FIELD_INT(struct row, ns,
+ * "ns"), .when = row_is_timed}.
  */
 #ifndef HWY_BASE_JSON_FIELDS_H
 #define HWY_BASE_JSON_FIELDS_H
@@ -29,67 +30,73 @@
 #include "base/json_read.h"
 
 enum json_field_type {
-	JSON_AS_INT,      /* signed, of 'size' bytes */
-	JSON_AS_UNSIGNED, /* likewise unsigned; above INT64_MAX it is written as a negative number */
-	JSON_AS_OPTIONAL_INT, /* int64_t; INT64_MIN (HWY_NONE) is null */
+	JSON_AS_INT,      /* a signed integer of 'size' bytes */
+	JSON_AS_UNSIGNED, /* an unsigned integer; above INT64_MAX it is written as a negative number */
+	JSON_AS_OPTIONAL_INT, /* an int64_t; INT64_MIN (HWY_NONE) is written as null */
 	JSON_AS_BOOL,
-	JSON_AS_REAL,    /* double or float; NaN and infinities are null */
-	JSON_AS_TEXT,    /* char *; NULL is null */
-	JSON_AS_CHARS,   /* char[size] */
-	JSON_AS_ENUM,    /* an integer of 'size' bytes, written as names[integer] */
-	JSON_AS_OBJECT,  /* a struct inside the struct: an object by 'fields' */
-	JSON_AS_POINTER, /* a pointer to a struct: likewise; NULL is null */
-	JSON_AS_MEMBERS, /* a struct inside the struct, whose members are put beside the others: no key */
-	JSON_AS_ARRAY,      /* structs of 'size' bytes: an array of objects by 'fields' */
-	JSON_AS_INT_ARRAY,  /* int64_t */
-	JSON_AS_TEXT_ARRAY, /* char * */
-	JSON_AS_NAMED_INTS, /* int64_t[n_names]: an object with names[i] as the key of the i-th */
-	JSON_AS_CALL,       /* what 'put' writes and 'get' reads */
+	JSON_AS_REAL,   /* a double or a float; NaN and infinities are written as null */
+	JSON_AS_TEXT,   /* a char *; NULL is written as null */
+	JSON_AS_CHARS,  /* a char[size] */
+	JSON_AS_ENUM,   /* an integer of 'size' bytes, written as names[integer] */
+	JSON_AS_OBJECT, /* a struct inside the struct: written as an object, by the table 'fields' */
+	JSON_AS_POINTER, /* a pointer to a struct: written as an object, by 'fields'; NULL as null */
+	JSON_AS_MEMBERS, /* a struct inside the struct: its members are written without a key of their own */
+	JSON_AS_ARRAY, /* structs of 'size' bytes: written as an array of objects, by 'fields' */
+	JSON_AS_INT_ARRAY,  /* an array of int64_t */
+	JSON_AS_TEXT_ARRAY, /* an array of char * */
+	JSON_AS_NAMED_INTS, /* int64_t[n_names]: an object in which names[i] is the key of element i */
+	JSON_AS_CALL,       /* a value that the function 'put' writes and 'get' reads */
 };
 
 struct json_field {
 	const char *key;
 	enum json_field_type type;
-	bool is_null_when_empty; /* texts: "" is written as null */
-	/* Objects, also those of an array, and arrays of integers and texts stand on one line each, though the rest is
-	 * written on many. */
+	bool is_null_when_empty; /* an empty text is written as null */
+	/* Objects, also those of an array, and arrays of integers and texts stand on one line each,
+	 * though the rest is written on many. */
 	bool on_one_line;
-	int decimals; /* of a real */
+	int decimals; /* digits after the point of a real number */
 	size_t offset, size;
-	size_t count_offset; /* arrays: where the struct has the number of elements, a uint32_t */
+	/* Arrays: the offset of the member that holds the number of elements, a uint32_t. */
+	size_t count_offset;
 	size_t n_names, n_fields;
 	const char *const *names;
 	const struct json_field *fields;
-	/* Where it is set: the member is left out unless this is true of the struct. Reading ignores it. */
+	/* NULL, or a condition: writing leaves the member out where it is false for the struct.
+	 * Reading ignores it. */
 	bool (*when)(const void *object);
-	/* Writes the value (the key is written already) of the member, or of the whole struct where offset is 0.
-	 * What else the function needs, the caller leaves in json->context. */
+	/* Writes the value (the key is written already) of the member, or of the whole struct where
+	 * offset is 0. What else the function needs, the caller leaves in json->context. */
 	void (*put)(struct hwy_json *json, const void *member);
-	/* Reads the value (NULL: the object has no such key) into the member. NULL: the member is not read. */
+	/* Reads the value (NULL where the object has no such key) into the member. Where 'get' is
+	 * NULL, the member is not read. */
 	void (*get)(void *member, const struct json_value *value, struct hwy_arena *arena);
-	int64_t most; /* reading: an integer below 0 or above this is taken as 0; 0: any that fits the member */
+	/* Reading takes an integer below 0 or above 'most' as 0. Where 'most' is 0, every integer
+	 * that fits is taken. */
+	int64_t most;
 };
 
 /* ---- writing ---------------------------------------------------------------------------------------- */
 
 #define JSON_FIELDS(table) (table), sizeof(table) / sizeof *(table)
 
-/* The members alone: for a caller who begins and ends the object and may add members before and after. */
+/* Writes the members only: the caller begins and ends the object and may add members before and
+ * after. */
 void json_put_fields(struct hwy_json *json, const struct json_field *fields, size_t n_fields,
 		     const void *object);
-/* A whole object: { members }. */
+/* Writes a whole object: { members }. */
 void json_put_object(struct hwy_json *json, const struct json_field *fields, size_t n_fields,
 		     const void *object);
-/* An array of objects; 'size' is that of one struct. */
+/* Writes an array of objects; 'size' is the size of one struct in bytes. */
 void json_put_array(struct hwy_json *json, const struct json_field *fields, size_t n_fields,
 		    const void *first, size_t count, size_t size);
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
-/* Sets every member that the table names, and no other. What is not there, or is of another type, becomes 0, "",
- * false, names[0], INT64_MIN for an optional integer, an empty array, a NULL pointer. So does an integer that does
- * not fit the member, or is outside 0 … most. Texts and arrays are copied into the arena. The result is true where
- * 'value' is an object. */
+/* Sets every member that the table names, and no other. What is not there, or is of another type,
+ * becomes 0, "", false, names[0], INT64_MIN for an optional integer, an empty array, a NULL
+ * pointer. So does an integer that does not fit the member, or is outside 0 … most. Texts and
+ * arrays are copied into the arena. The result is true where 'value' is an object. */
 bool json_get_fields(const struct json_value *value, const struct json_field *fields,
 		     size_t n_fields, void *object, struct hwy_arena *arena);
 
@@ -97,10 +104,11 @@ bool json_get_fields(const struct json_value *value, const struct json_field *fi
 
 /* clang-format off: version 14 breaks the lines of _Generic in the wrong places. */
 
-/* 'of' is the struct's type everywhere below. JSON_FIELD_INT takes any integer but a bit field. */
+/* In all macros below 'of' is the struct's type. JSON_FIELD_INT takes any integer except a bit
+ * field. */
 #define JSON_FIELD_INT(of, member, name)                                                           \
 	.key = (name), .type = JSON_INTEGER_TYPE(JSON_MEMBER(of, member)), JSON_PLACE(of, member)
-/* An int64_t; INT64_MIN (HWY_NONE) is null. */
+/* A field of type int64_t; INT64_MIN (HWY_NONE) is written as null. */
 #define JSON_FIELD_OPTIONAL_INT(of, member, name)                                                  \
 	.key = (name),                                                                             \
 	.type = _Generic(JSON_MEMBER(of, member), int64_t                                          \
@@ -111,60 +119,61 @@ bool json_get_fields(const struct json_value *value, const struct json_field *fi
 	.type = _Generic(JSON_MEMBER(of, member), bool                                             \
 			 : JSON_AS_BOOL),                                                          \
 	JSON_PLACE(of, member)
-/* A double or a float, with so many digits after the point. */
+/* A field of type double or float, written with 'decimals' digits after the point. */
 #define JSON_FIELD_REAL(of, member, name, digits)                                                  \
 	.key = (name), .decimals = (digits), JSON_PLACE(of, member),                               \
 	.type = _Generic(JSON_MEMBER(of, member), double                                           \
 			 : JSON_AS_REAL, float                                                     \
 			 : JSON_AS_REAL)
-/* A char * or a char[]; NULL is null. */
+/* A field of type char * or char[]; NULL is written as null. */
 #define JSON_FIELD_TEXT(of, member, name)                                                          \
 	.key = (name), .type = JSON_TEXT_TYPE(JSON_MEMBER(of, member)), JSON_PLACE(of, member)
-/* A char * or a char[]; NULL and "" are null. */
+/* A field of type char * or char[]; NULL and "" are written as null. */
 #define JSON_FIELD_TEXT_OR_NULL(of, member, name)                                                  \
 	JSON_FIELD_TEXT(of, member, name), .is_null_when_empty = true
-/* An enum, or an integer that holds one; texts[number] is written, null where there are only n_texts of them. */
+/* A field that holds an enum's value: texts[value] is written, or null where value is not below
+ * n_texts. */
 #define JSON_FIELD_ENUM(of, member, name, texts, n_texts)                                          \
 	.key = (name), .type = JSON_AS_ENUM, .names = (texts), .n_names = (n_texts),               \
 	JSON_PLACE(of, member)
-/* A struct inside the struct, by a table of its own. */
+/* A field that is a struct, written as an object by a table of its own. */
 #define JSON_FIELD_OBJECT(of, member, name, table)                                                 \
 	.key = (name), .type = JSON_AS_OBJECT, JSON_TABLE(table), JSON_PLACE(of, member)
-/* A pointer to a struct. */
+/* A field that points to a struct, written as an object by a table of its own. */
 #define JSON_FIELD_POINTER(of, member, name, table)                                                \
 	.key = (name), .type = JSON_AS_POINTER, JSON_TABLE(table), JSON_POINTER_PLACE(of, member)
-/* The members of a struct inside the struct, beside the others. */
+/* A field that is a struct; its members are written beside the other members, without a key. */
 #define JSON_FIELD_MEMBERS(of, member, table)                                                      \
 	.type = JSON_AS_MEMBERS, JSON_TABLE(table), JSON_PLACE(of, member)
-/* A pointer to 'count' structs; 'count' is a member too, a uint32_t. */
+/* A field that points to 'count' structs; 'count' is also a member, a uint32_t. */
 #define JSON_FIELD_ARRAY(of, member, count, name, table)                                           \
 	.key = (name), .type = JSON_AS_ARRAY, JSON_TABLE(table), JSON_POINTER_PLACE(of, member),   \
 	JSON_COUNT(of, count)
-/* A pointer to 'count' int64_t. */
+/* A field that points to 'count' values of type int64_t. */
 #define JSON_FIELD_INT_ARRAY(of, member, count, name)                                              \
 	.key = (name), JSON_POINTER_PLACE(of, member), JSON_COUNT(of, count), \
 	.type = _Generic(JSON_MEMBER(of, member), \
 		int64_t *: JSON_AS_INT_ARRAY, const int64_t *: JSON_AS_INT_ARRAY)
-/* A pointer to 'count' char *. */
+/* A field that points to 'count' texts of type char *. */
 #define JSON_FIELD_TEXT_ARRAY(of, member, count, name)                                             \
 	.key = (name), JSON_POINTER_PLACE(of, member), JSON_COUNT(of, count), \
 	.type = _Generic(JSON_MEMBER(of, member), \
 		char **: JSON_AS_TEXT_ARRAY, const char **: JSON_AS_TEXT_ARRAY, \
 		char *const *: JSON_AS_TEXT_ARRAY, const char *const *: JSON_AS_TEXT_ARRAY)
-/* An int64_t[], as an object whose keys are 'texts', one for each element. */
+/* A field of type int64_t[], written as an object: texts[i] is the key of element i. */
 #define JSON_FIELD_NAMED_INTS(of, member, name, texts)                                             \
 	.key = (name), .names = (texts), JSON_PLACE(of, member),                                   \
 	.n_names = sizeof JSON_MEMBER(of, member) / sizeof(int64_t),                               \
 	.type = _Generic(&JSON_MEMBER(of, member)[0], int64_t *                                    \
 			 : JSON_AS_NAMED_INTS)
-/* What 'function' makes of the member: function(json, &object->member). */
+/* A field that 'function' writes: function(json, &object->member). */
 #define JSON_FIELD_CALL(of, member, name, function)                                                \
 	.key = (name), .type = JSON_AS_CALL, .put = (function), JSON_PLACE(of, member)
-/* What 'function' makes of the whole struct: function(json, object). */
+/* A value that 'function' writes from the whole struct: function(json, object). */
 #define JSON_FIELD_CALL_OBJECT(name, function)                                                     \
 	.key = (name), .type = JSON_AS_CALL, .put = (function)
 
-/* Parts of the macros above. */
+/* Internal parts of the macros above. */
 #define JSON_MEMBER(of, member) (((of *)0)->member)
 #define JSON_PLACE(of, member)                                                                     \
 	.offset = offsetof(of, member), .size = sizeof JSON_MEMBER(of, member)
@@ -185,7 +194,8 @@ bool json_get_fields(const struct json_value *value, const struct json_field *fi
 		 : JSON_AS_UNSIGNED, unsigned long                                                 \
 		 : JSON_AS_UNSIGNED, unsigned long long                                            \
 		 : JSON_AS_UNSIGNED)
-/* The first choice refuses what is no text; the second tells pointers (whose address is a char **) from arrays. */
+/* The first _Generic refuses members that are no text; the second tells a pointer (its address is a
+ * char **) from an array. */
 #define JSON_TEXT_TYPE(member)                                                                     \
 	_Generic((member), char * : JSON_TEXT_PLACE(member), const char * : JSON_TEXT_PLACE(member))
 #define JSON_TEXT_PLACE(member)                                                                    \

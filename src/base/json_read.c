@@ -13,7 +13,7 @@ struct reader {
 	struct hwy_arena *arena;
 	const char *at, *end;
 	unsigned line, depth;
-	const char *wrong; /* the reason, once something is */
+	const char *wrong; /* why the text is not JSON; NULL: no mistake so far */
 };
 
 static bool json_read_fail(struct reader *r, const char *reason)
@@ -38,7 +38,7 @@ static bool json_read_take(struct reader *r, char c)
 	return true;
 }
 
-/* Four hexadecimal digits after \u. */
+/* Reads the four hexadecimal digits after \u. */
 static bool read_hex(struct reader *r, uint32_t *code)
 {
 	*code = 0;
@@ -51,8 +51,9 @@ static bool read_hex(struct reader *r, uint32_t *code)
 	return true;
 }
 
-/* Code points above U+FFFF are written as two escapes, a high surrogate and a low one: where *code is a high one, and
- * a low one follows, *code becomes the code point. A surrogate without its other half stays one. */
+/* Code points above U+FFFF are written as two escapes, a high surrogate and a low one: where *code
+ * is a high one, and a low one follows, *code becomes the code point. A surrogate without its other
+ * half stays one. */
 static bool read_low_surrogate(struct reader *r, uint32_t *code)
 {
 	const char *after_high = r->at;
@@ -86,12 +87,12 @@ static bool read_escape(struct reader *r, char **out)
 		return json_read_fail(r, "an unknown escape");
 	if (!read_hex(r, &code) || !read_low_surrogate(r, &code))
 		return false;
-	/* Texts end with a 0: they cannot hold one. */
+	/* Texts end with a 0, so a text cannot contain \u0000. */
 	*out += hwy_utf8_encode(*out, code ? code : HWY_UTF8_REPLACEMENT);
 	return true;
 }
 
-/* After the opening quote. */
+/* Reads the rest of a string, after its opening quote. */
 static const char *json_read_read_text(struct reader *r)
 {
 	size_t room = 0;

@@ -1,4 +1,5 @@
-/* json_read.h - reads a small JSON document into memory: our own files, not traces (import/json_scan.h is for those).
+/* json_read.h - reads a small JSON document into memory: our own files, not traces
+ * (import/json_scan.h is for those).
  *
  *   struct hwy_arena arena = {0};
  *   struct json_value *root = json_read(&arena, text, length, err);
@@ -8,8 +9,9 @@
  *           sum += json_as_int(one, 0);
  *   hwy_arena_free(&arena);
  *
- * Values live as long as the arena. A struct whose members are read one by one is better read by a table of them:
- * json_fields.h. The reader is lenient: it takes numbers such as "+1" and "01", and raw control characters in texts.
+ * Values live as long as the arena. A struct whose members are read one by one is better read by a
+ * table of them: json_fields.h. The reader is lenient: it takes numbers such as "+1" and "01", and
+ * raw control characters in texts.
  */
 #ifndef HWY_BASE_JSON_READ_H
 #define HWY_BASE_JSON_READ_H
@@ -33,21 +35,25 @@ enum json_type {
 
 struct json_value {
 	enum json_type type;
-	const char *key;                 /* of a member of an object */
-	const char *text;                /* JSON_TEXT without quotes; JSON_NUMBER as written */
-	struct json_value *first, *next; /* children; siblings */
-	uint32_t n;                      /* children */
+	const char *key;  /* the key, where the value is a member of an object */
+	const char *text; /* JSON_TEXT: the text without quotes; JSON_NUMBER: the digits */
+	struct json_value *first, *next; /* the first child, and the next sibling */
+	uint32_t n;                      /* number of children */
 };
 
-/* NULL with one sentence (line and reason) where it is no JSON, or nests deeper than 64. */
+/* Parses a JSON text. Yields NULL and a sentence (line and reason) for text that is no JSON or
+ * nests deeper than 64. */
 struct json_value *json_read(struct hwy_arena *arena, const char *text, size_t length,
 			     struct hwy_err *err);
 
-/* The first member with this key; NULL where there is none, and where 'object' is no object or NULL. */
+/* Yields the first member with this key; NULL where there is none, and where 'object' is no object
+ * or NULL. */
 const struct json_value *json_get(const struct json_value *object, const char *key);
-/* 'otherwise' where the value is NULL, no number, no whole number ("1.5", "1e3") or does not fit. */
+/* Yields a whole number; 'otherwise' where the value is NULL, no whole number ("1.5", "1e3") or too
+ * large. */
 int64_t json_as_int(const struct json_value *value, int64_t otherwise);
-/* The value of a member; 0, "" or false where there is none of that type. */
+/* Yield the value of a member; 0, "" or false where the object has no member with this key and
+ * type. */
 int64_t json_get_int(const struct json_value *object, const char *key);
 double json_get_real(const struct json_value *object, const char *key);
 const char *json_get_text(const struct json_value *object, const char *key);

@@ -14,7 +14,7 @@ struct hwy_arena_block {
 	_Alignas(8) unsigned char bytes[];
 };
 
-/* malloc, calloc and realloc may yield NULL for 0 bytes. */
+/* malloc, calloc and realloc may yield NULL for 0 bytes, so 1 byte is allocated instead. */
 static size_t at_least_one(size_t bytes)
 {
 	return bytes ? bytes : 1;
@@ -51,7 +51,8 @@ void *hwy_copy(const void *from, size_t bytes)
 	return copy;
 }
 
-/* The bytes of an array. At most PTRDIFF_MAX, which is what malloc can yield: a few bytes may be added to it. */
+/* Yields the size of an array in bytes; ends the process where the product is above PTRDIFF_MAX,
+ * malloc's limit. */
 static size_t array_bytes(size_t count, size_t size)
 {
 	size_t bytes;

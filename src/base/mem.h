@@ -1,7 +1,8 @@
 /* mem.h - allocation that cannot fail, growing arrays, and an arena.
  *
- * Running out of memory ends the process with a message: there is nothing a profiler's reader could do
- * instead. What comes from a file is therefore checked against the file's size before it is allocated.
+ * Running out of memory ends the process with a message: there is nothing a profiler's reader could
+ * do instead. What comes from a file is therefore checked against the file's size before it is
+ * allocated.
  */
 #ifndef HWY_BASE_MEM_H
 #define HWY_BASE_MEM_H
@@ -9,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whoever allocates here yields memory, or does not return. */
+/* Functions that allocate never yield NULL: without memory they end the process. */
 #define HWY_ALLOCATES __attribute__((returns_nonnull))
 
-HWY_ALLOCATES void *hwy_alloc(size_t bytes);  /* uninitialised */
-HWY_ALLOCATES void *hwy_zalloc(size_t bytes); /* zeroed */
+HWY_ALLOCATES void *hwy_alloc(size_t bytes);  /* uninitialised memory */
+HWY_ALLOCATES void *hwy_zalloc(size_t bytes); /* zeroed memory */
 HWY_ALLOCATES void *hwy_realloc(void *old, size_t bytes);
 HWY_ALLOCATES void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed copy */
 
@@ -23,16 +24,16 @@ HWY_ALLOCATES void *hwy_copy(const void *from, size_t bytes); /* a malloc'ed cop
  *   times = hwy_resize(times, 2 * n, sizeof *times);
  *   free(times);
  *
- * A product that does not fit size_t ends the process like lack of memory. The result is never NULL, also for
- * 0 elements: callers need no "n + 1". */
-HWY_ALLOCATES void *hwy_array(size_t count, size_t size);             /* uninitialised */
-HWY_ALLOCATES void *hwy_zarray(size_t count, size_t size);            /* zeroed */
-HWY_ALLOCATES void *hwy_resize(void *old, size_t count, size_t size); /* old may be NULL */
-HWY_ALLOCATES void *hwy_copy_array(const void *from, size_t count,
-				   size_t size); /* from may be NULL where count is 0 */
+ * A product that does not fit size_t ends the process like lack of memory. The result is never
+ * NULL, also for 0 elements: callers need no "n + 1". */
+HWY_ALLOCATES void *hwy_array(size_t count, size_t size);             /* uninitialised memory */
+HWY_ALLOCATES void *hwy_zarray(size_t count, size_t size);            /* zeroed memory */
+HWY_ALLOCATES void *hwy_resize(void *old, size_t count, size_t size); /* 'old' may be NULL */
+/* Yields a copy of an array; 'from' may be NULL where count is 0. */
+HWY_ALLOCATES void *hwy_copy_array(const void *from, size_t count, size_t size);
 
-/* Room for one more element in a growing array: HWY_GROW(v, n, cap); v[n++] = x; */
-#ifdef __clang_analyzer__ /* which does not know that an array with room is not NULL */
+/* Makes room for one more element in a growing array: HWY_GROW(v, n, cap); v[n++] = x; */
+#ifdef __clang_analyzer__ /* the analyzer does not know that an array with room is not NULL */
 #define HWY_GROW(v, n, cap) ((void)((v) = hwy_grow((v), &(cap), sizeof *(v))))
 #else
 #define HWY_GROW(v, n, cap)                                                                        \
@@ -40,24 +41,25 @@ HWY_ALLOCATES void *hwy_copy_array(const void *from, size_t count,
 #endif
 HWY_ALLOCATES void *hwy_grow(void *v, uint32_t *cap, size_t element);
 
-/* For qsort: int64_t, the smallest first. */
+/* Compares two int64_t for qsort, the smallest first. */
 int hwy_ascending(const void *left, const void *right);
 
-/* Memory that is freed all at once. */
+/* An arena: memory that is freed all at once. */
 struct hwy_arena {
 	struct hwy_arena_block *last;
 };
 
-HWY_ALLOCATES void *hwy_arena_alloc(struct hwy_arena *arena,
-				    size_t bytes); /* zeroed, aligned to 8 */
-HWY_ALLOCATES char *hwy_arena_text(struct hwy_arena *arena, const char *text,
-				   size_t length); /* adds the 0 */
-/* Text as printf writes it, however long. */
+/* Yields zeroed memory in the arena, aligned to 8 bytes. */
+HWY_ALLOCATES void *hwy_arena_alloc(struct hwy_arena *arena, size_t bytes);
+/* Yields a copy of a text in the arena, with a 0 after its end. */
+HWY_ALLOCATES char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length);
+/* Yields text of any length as printf writes it, in the arena. */
 HWY_ALLOCATES char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Arrays as above, inside the arena: never NULL, the product is checked. */
-HWY_ALLOCATES void *hwy_arena_array(struct hwy_arena *arena, size_t count,
-				    size_t size); /* zeroed, aligned to 8 */
+/* Arrays inside an arena: the functions check the product of count and size and never yield
+ * NULL. */
+/* Yields a zeroed array, aligned to 8 bytes. */
+HWY_ALLOCATES void *hwy_arena_array(struct hwy_arena *arena, size_t count, size_t size);
 HWY_ALLOCATES void *hwy_arena_copy_array(struct hwy_arena *arena, const void *from, size_t count,
 					 size_t size);
 void hwy_arena_free(struct hwy_arena *arena);

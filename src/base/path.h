@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-/* What follows the last '/'. The whole path where it has no '/' and where nothing follows the last one ("runs/"):
- * the result is empty only where the path is. It is a part of 'path'. */
+/* Yields the part after the last '/'. The whole path where it has no '/' and where nothing follows
+ * the last one ("runs/"): the result is empty only where the path is. It is a part of 'path'. */
 static inline const char *hwy_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The program that a command line runs, without its folder: the first word that ends with ".py", else the first
- * word. The result is a part of 'command', *length bytes long:
+/* Yields the program that a command line runs, without its folder: the first word that ends with
+ * ".py", else the first word. The result is a part of 'command', *length bytes long:
  *
  *   size_t length;
  *   const char *name = hwy_program_name("/usr/bin/python3 -u /home/me/train.py --fast", &length); // train.py

@@ -1,5 +1,5 @@
-/* progress.h - what a long piece of work tells its front end: how far it is, and what it would leave behind
- * if it were interrupted now. NULL where nobody listens.
+/* progress.h - what a long piece of work tells its front end: how far it is, and what it would
+ * leave behind if it were interrupted now. NULL where nobody listens.
  */
 #ifndef HWY_BASE_PROGRESS_H
 #define HWY_BASE_PROGRESS_H
@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hwy_progress { /* each may be NULL */
-	void (*tell)(void *listener, const char *what, uint64_t done,
-		     uint64_t total); /* total 0: unknown */
-	/* A temporary file, or a folder for some, is there, or no longer; 'path' is the same pointer. */
+/* Functions that a long task calls; each may be NULL. */
+struct hwy_progress {
+	/* Tells how far the task is; total 0: the total is not known. */
+	void (*tell)(void *listener, const char *what, uint64_t done, uint64_t total);
+	/* Tells that a temporary file or folder now exists, or is gone; both calls get the same
+	 * pointer 'path'. */
 	void (*temporary)(void *listener, const char *path, bool exists);
 	void *listener;
 };

@@ -21,7 +21,7 @@ static struct hwy_words say_format(const char *format, ...)
 	return result;
 }
 
-/* Three digits, but all of those before the point: 5.85, 58.5, 585, 5850. */
+/* Writes three digits, but never fewer than stand before the point: 5.85, 58.5, 585, 5850. */
 static struct hwy_words three_digits(double value, const char *unit)
 {
 	double size = fabs(value);
@@ -38,8 +38,8 @@ static uint64_t shifted(uint64_t value, uint64_t unit, int decimals)
 	return (uint64_t)((value * scale + unit / 2) / unit);
 }
 
-/* value / unit with as many decimals as make 'digits' digits: 9.999, then 10.00. Integer arithmetic all the way: a
- * printed digit is never off by a rounding. */
+/* Writes value / unit with as many decimals as make 'digits' digits: 9.999, then 10.00. Integer
+ * arithmetic all the way: a printed digit is never off by a rounding. */
 static struct hwy_words exact_digits(uint64_t value, uint64_t unit, int digits, const char *name)
 {
 	int decimals = digits - 1;
@@ -92,7 +92,7 @@ struct hwy_words hwy_say_time3_change(int64_t ns)
 struct hwy_words hwy_say_time4(int64_t ns)
 {
 	uint64_t n = magnitude(ns);
-	/* 999.95 µs and more is better said as 1.000 ms. */
+	/* From 999.95 µs on, rounding would show 1000 µs, so the unit becomes ms. */
 	struct hwy_words size = n < 1000        ? exact_digits(n, 1, 1, "ns")
 				: n < 999950    ? exact_digits(n, 1000, 4, "µs")
 				: n < 999950000 ? exact_digits(n, 1000000, 4, "ms")

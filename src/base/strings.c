@@ -21,7 +21,7 @@ void hwy_strings_free(struct hwy_strings *table)
 	*table = (struct hwy_strings){0};
 }
 
-/* The slot that holds the text, or the empty one where it belongs. */
+/* Yields the slot that holds the text, or the empty slot where the text belongs. */
 static uint32_t strings_slot_of(const struct hwy_strings *table, const char *text, size_t length)
 {
 	uint32_t i = (uint32_t)hwy_hash(text, length) & table->mask;
@@ -33,8 +33,8 @@ static uint32_t strings_slot_of(const struct hwy_strings *table, const char *tex
 	return i;
 }
 
-/* Puts every text into a hash of at least twice their number. A table that was filled from a file has none
- * until something asks: most readers never do. */
+/* Puts every text into a hash of at least twice their number. A table that was filled from a file
+ * has none until something asks: most readers never do. */
 static void rehash(struct hwy_strings *table)
 {
 	free(table->slots);

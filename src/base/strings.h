@@ -1,7 +1,7 @@
 /* strings.h - every text once, named by a number.
  *
- * Id 0 is the empty text. Ids are dense and in order of first use. Texts may hold any byte but are always
- * followed by a 0 that is not counted. Pointers stay valid as long as the table.
+ * Id 0 is the empty text. Ids are dense and in order of first use. Texts may hold any byte but are
+ * always followed by a 0 that is not counted. Pointers stay valid as long as the table.
  */
 #ifndef HWY_BASE_STRINGS_H
 #define HWY_BASE_STRINGS_H
@@ -18,13 +18,14 @@ struct hwy_strings {
 	struct hwy_arena arena;
 	struct hwy_text *texts;
 	uint32_t n, cap;
-	uint32_t *slots; /* ids + 1, by hash; NULL: made when first needed */
+	uint32_t *slots; /* by hash: id + 1 of a text; NULL until the first lookup */
 	uint32_t mask;
 };
 
 void hwy_strings_init(struct hwy_strings *table);
 void hwy_strings_free(struct hwy_strings *table);
 uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length);
-uint32_t hwy_intern_z(struct hwy_strings *table, const char *text); /* 0-terminated; NULL is "" */
+/* Yields the id of a text that ends with a 0; NULL counts as "". */
+uint32_t hwy_intern_z(struct hwy_strings *table, const char *text);
 
 #endif

@@ -19,7 +19,7 @@ size_t hwy_utf8_length(const char *text, size_t left)
 	for (size_t i = 1; i < n; i++)
 		if (!hwy_utf8_is_inside(text[i]))
 			return 0;
-	/* overlong forms, surrogates and what lies beyond U+10FFFF */
+	/* overlong forms, surrogates and numbers above U+10FFFF are not well-formed */
 	if ((c == 0xe0 && bytes[1] < 0xa0) || (c == 0xed && bytes[1] > 0x9f) ||
 	    (c == 0xf0 && bytes[1] < 0x90) || (c == 0xf4 && bytes[1] > 0x8f))
 		return 0;
@@ -28,7 +28,8 @@ size_t hwy_utf8_length(const char *text, size_t left)
 
 size_t hwy_utf8_decode(const char *text, size_t left, uint32_t *code)
 {
-	/* The bits of the first byte that belong to the code point, by the length of the sequence. */
+	/* The bits of the first byte that belong to the code point, by the length of the
+	 * sequence. */
 	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	size_t n = hwy_utf8_length(text, left);
 	*code = HWY_UTF8_REPLACEMENT;
@@ -62,7 +63,8 @@ struct range {
 	uint32_t first, last;
 };
 
-/* Unicode: general categories Mn and Me of the scripts that utf8.h names, and what is invisible. Ascending. */
+/* Ascending: characters of the Unicode categories Mn and Me in the scripts that utf8.h names, and
+ * invisible characters. */
 static const struct range without_width[] =
 	{
 		{0x0300, 0x036f}, /* accents */
@@ -106,8 +108,8 @@ static const struct range without_width[] =
 		{0xe0100, 0xe01ef}, /* variation selectors */
 };
 
-/* Unicode: East_Asian_Width W and F. Ranges of which a few code points are narrow or unassigned are kept whole
- * beyond U+16FE0. Ascending. */
+/* Unicode: East_Asian_Width W and F. Ranges of which a few code points are narrow or unassigned are
+ * kept whole beyond U+16FE0. Ascending. */
 static const struct range wide[] = {
 	{0x1100, 0x115f}, /* Hangul consonants */
 	{0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},   {0x23f0, 0x23f0},

@@ -36,7 +36,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 		return;
 	}
 	uint32_t main = run->analysis.phases.main, n;
-	const struct hwy_verdict *verdict = &diagnosis->verdicts[main];
+	const struct hwy_outlook *verdict = &diagnosis->outlooks[main];
 	struct gap_states states = analyze_states(run, main, &n);
 	fputs(": ", out);
 	analyze_put_steps(out, run, phase);
@@ -47,10 +47,9 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);
 	fputc('\n', out);
-	if (verdict->is_healthy && verdict->is_known) {
-		analyze_put_health(out, verdict);
-		fputc('\n', out);
-	}
+	fprintf(out, "Verdict: %s. ", verdict_words[diagnosis->verdict.word]);
+	analyze_put_verdict(out, run);
+	fputc('\n', out);
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)
 		analyze_brief_put_finding(
 			out, &diagnosis->findings[i],
@@ -75,7 +74,7 @@ void analyze_print_brief(FILE *out, const struct analyze_view *view)
 	char *text = memory_text_end(&memory);
 	size_t size = memory.length;
 	if (size >= LIMIT_BYTES) {
-		/* The text ends with its last whole line that fits. */
+		/* The brief ends with the last whole line that fits the limit. */
 		size = LIMIT_BYTES - 1;
 		while (size && text[size - 1] != '\n')
 			size--;

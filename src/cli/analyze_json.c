@@ -30,8 +30,10 @@ static void put_device_number(struct hwy_json *json, const struct analyze_run *r
 struct summary {
 	struct analyze_name program;
 	enum hwy_framework framework;
-	int64_t phase, steps, step; /* of the longest phase; HWY_NONE where no device worked */
-	double busy;                /* share of the steady steps in which a device works */
+	/* The longest phase, its number of steps and the ns of a step; HWY_NONE where no device
+	 * worked. */
+	int64_t phase, steps, step;
+	double busy; /* share of the steady steps in which a device works */
 	bool is_healthy;
 	double reachable;
 	int64_t own_cost; /* ns of CPU time a step that recording added, or HWY_NONE */
@@ -98,7 +100,7 @@ static struct summary summarize(const struct analyze_run *run)
 	if (!phase)
 		return summary;
 	uint32_t index = run->analysis.phases.main, n_devices;
-	const struct hwy_verdict *verdict = &run->diagnosis.verdicts[index];
+	const struct hwy_outlook *verdict = &run->diagnosis.outlooks[index];
 	struct gap_states states = analyze_states(run, index, &n_devices);
 	summary.phase = index;
 	summary.steps = phase->n_steps;
@@ -149,7 +151,7 @@ static void put_trust(struct hwy_json *json, const struct analyze_run *run)
 static void put_outliers(struct hwy_json *json, const struct analyze_run *run, uint32_t index)
 {
 	const struct hwy_phase *phase = &run->analysis.phases.phases[index];
-	const struct hwy_verdict *verdict = &run->diagnosis.verdicts[index];
+	const struct hwy_outlook *verdict = &run->diagnosis.outlooks[index];
 	json_key(json, "outliers");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
@@ -241,7 +243,7 @@ static void put_phases(struct hwy_json *json, const struct analyze_run *run)
 	json_key(json, "phases");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < run->analysis.phases.n; i++) {
-		const struct hwy_verdict *verdict = &run->diagnosis.verdicts[i];
+		const struct hwy_outlook *verdict = &run->diagnosis.outlooks[i];
 		json_begin_object(json);
 		json_put_fields(json, JSON_FIELDS(phase_fields), &run->analysis.phases.phases[i]);
 		json_put_bool(json, "healthy", verdict->is_healthy && verdict->is_known);
@@ -315,7 +317,8 @@ static const struct json_field place_fields[] = {
 	{JSON_FIELD_INT(struct hwy_finding_place, cost, "cost_ns_per_step")},
 };
 
-/* The key "edits" promises an array, although a prediction has one text for all its edits. */
+/* The key "edits" is documented as an array, although a prediction has one text for all its
+ * edits. */
 static void put_edits(struct hwy_json *json, const void *edits)
 {
 	json_begin_array(json);
@@ -395,7 +398,10 @@ void analyze_print_json(FILE *out, const struct analyze_view *view)
 	struct summary summary = summarize(run);
 	json_begin_object(&json);
 	json_key(&json, "summary");
-	json_put_object(&json, JSON_FIELDS(summary_fields), &summary);
+	json_begin_object(&json);
+	analyze_json_put_verdict(&json, run);
+	json_put_fields(&json, JSON_FIELDS(summary_fields), &summary);
+	json_end_object(&json);
 	json.context = run;
 	put_trust(&json, run);
 	put_phases(&json, run);

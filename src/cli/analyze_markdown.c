@@ -9,7 +9,7 @@
 #include "cli/kit/memory_text.h"
 #include "cli/kit/table.h"
 
-/* Where a finding is, as Markdown; freed by the caller. */
+/* Yields the place of a finding as Markdown, which the caller frees. */
 static char *place_markup(const struct hwy_finding *finding)
 {
 	struct memory_text memory;
@@ -26,7 +26,7 @@ static char *place_markup(const struct hwy_finding *finding)
 	return memory_text_end(&memory);
 }
 
-/* Prints an advice: prose as it is, successive lines of code as one block. */
+/* Prints an advice: prose unchanged, and successive lines of code as one block. */
 static void put_advice(FILE *out, const char *advice)
 {
 	bool is_in_code = false;
@@ -41,7 +41,8 @@ static void put_advice(FILE *out, const char *advice)
 		fputs("```\n", out);
 }
 
-/* What the fix of a finding is worth, where that was predicted, else ""; freed by the caller. */
+/* Yields the predicted gain of a finding's fix, or "" where none was predicted; the caller frees
+ * the text. */
 static char *worth_text(const struct analyze_run *run, const struct hwy_finding *finding)
 {
 	struct memory_text memory;
@@ -85,8 +86,10 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	uint32_t n;
 	fputs("# ", out);
 	cli_put_markdown(out, analyze_program(run).text);
+	fprintf(out, "\n\n**%s**: ", verdict_words[run->diagnosis.verdict.word]);
+	cli_put_markdown(out, run->diagnosis.verdict.says);
 	if (!phase) {
-		fputs("\n\nNo device work in this recording.\n", out);
+		fputc('\n', out);
 		return;
 	}
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n);
@@ -107,12 +110,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	put_head(out, run);
 	if (!analyze_main(run))
 		return;
-	const struct hwy_verdict *verdict = &diagnosis->verdicts[run->analysis.phases.main];
-	if (verdict->is_healthy && verdict->is_known) {
-		fputc('\n', out);
-		analyze_put_health(out, verdict);
-		fputc('\n', out);
-	}
+	const struct hwy_outlook *verdict = &diagnosis->outlooks[run->analysis.phases.main];
 	analyze_markdown_put_table(out, run);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];

@@ -28,7 +28,7 @@ struct analyze_view {
 	int width; /* columns of the terminal; 0: there is no limit */
 };
 
-/* How many points the series of the CPU's lead has at most, for analysis_options.cells. */
+/* The most points in the series of the CPU's lead, for analysis_options.cells. */
 enum { ANALYZE_POINTS = 4096 };
 /* cmd_analyze.c: opens a recording and diagnoses it. 'step' is the value of --step, or NULL. Exits
  * with 2 on failure. */
@@ -47,9 +47,10 @@ void analyze_print_short(FILE *out, struct hwy_trace *trace, const char *path);
 
 /* ---- analyze_words.c: what the faces say alike; texts go to 'out' in UTF-8 ------------------------ */
 
-/* The phase that took longest; NULL where no device worked. */
+/* Yields the phase that took longest; NULL where no device worked. */
 const struct hwy_phase *analyze_main(const struct analyze_run *run);
-/* The program's name as people know it: its script, else the program, else the recording's file. */
+/* Yields the program's name as people know it: its script, else the program, else the recording's
+ * file. */
 struct analyze_name {
 	char text[256];
 };
@@ -57,7 +58,8 @@ struct analyze_name analyze_program(const struct analyze_run *run);
 /* Writes a place as "train.py:18 run()" or "forward > cudaStreamSynchronize"; "" where nothing
  * is known of it. */
 void analyze_put_place(FILE *out, const struct hwy_place *place);
-/* Writes text of a recording, with '?' for what could move a terminal's cursor. */
+/* Writes text of a recording, with '?' in place of characters that could move a terminal's
+ * cursor. */
 void analyze_put(FILE *out, const char *text);
 /* Writes how many steps a phase has: "15 steps (step_…)", "12 steps, found without marks". */
 void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hwy_phase *phase);
@@ -67,13 +69,13 @@ struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, 
  * " (launch 99 %)". */
 void analyze_put_states(FILE *out, const struct gap_states *states);
 void analyze_put_causes(FILE *out, const struct gap_states *states);
-/* Writes how far the CPU is ahead of the devices; nothing where that is not known. */
+/* Writes how far the CPU is ahead of the devices; writes nothing where the lead is not known. */
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase);
-/* The stretch of time to draw: the steady step whose length is nearest the median, and the step
+/* Finds the time to draw: the steady step whose length is nearest the median, and the step
  * after it where there is one. Where the CPU is far ahead, only steps count that begin on the
  * device while the CPU still launches: the drawing then shows the CPU's lead. */
 struct hwy_interval analyze_typical(const struct hwy_phase *phase);
-/* How many records the recorder could not keep. */
+/* Yields how many records the recorder could not keep. */
 uint64_t analyze_lost(const struct hwy_trace *trace);
 /* Writes what the fix of a finding is worth, "10.9 → 10.4 ms (1.05×, 10.1 – 10.7)", where that was
  * predicted; else what the finding costs, "517 µs of 10.9 ms (4.7 %)". */
@@ -81,7 +83,7 @@ void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struc
 /* A line of advice, which is a text of several lines: prose, or code that the program could
  * hold. */
 struct analyze_line {
-	const char *text; /* of 'length' bytes, without the two spaces that mark code */
+	const char *text; /* 'length' bytes, without the two spaces that mark code */
 	int length;
 	bool is_code;
 };
@@ -89,5 +91,22 @@ struct analyze_line {
  * left. */
 bool analyze_next_line(const char **advice, struct analyze_line *line);
 /* Writes the sentence about a phase in which nothing starves the devices. */
-void analyze_put_health(FILE *out, const struct hwy_verdict *verdict);
+void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
+
+/* Whether the recording is incomplete: launches without device work, work without launches, or
+ * missing records. */
+bool analyze_is_incomplete(const struct analyze_run *run);
+
+/* ---- analyze_verdict.c: the verdict, what it is about, and the loops inside a step ------------------ */
+
+struct hwy_json;
+void analyze_put_verdict(FILE *out, const struct analyze_run *run);
+/* Whether the judged steps are so small a part of the recording that analyze_put_account must
+ * explain the rest. */
+bool analyze_covers_little(const struct analyze_run *run);
+void analyze_put_account(FILE *out, const struct analyze_run *run);
+void analyze_put_inner_loop(FILE *out, const struct phase_inner_loop *loop);
+/* Writes the verdict's members of the JSON object 'summary'. */
+void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *run);
+
 #endif

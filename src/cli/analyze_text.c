@@ -17,10 +17,19 @@
 #include "cli/kit/lines.h"
 #include "cli/kit/memory_text.h"
 #include "cli/kit/paint.h"
+#include "whatif/whatif.h"
 
-enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 }; /* columns */
-/* How many of each fit one screen; with -v all are printed. */
-enum { FINDINGS = 4, OTHER_PHASES = 3, PHASE_FINDINGS = 1, ACQUITTALS = 3, CANNOT = 2 };
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 }; /* widths in columns */
+/* The report prints at most so many findings, phases and other items, so that it fits one screen;
+ * -v prints all. */
+enum {
+	FINDINGS = 4,
+	OTHER_PHASES = 3,
+	PHASE_FINDINGS = 1,
+	ACQUITTALS = 3,
+	CANNOT = 2,
+	INNER_LOOPS = 2
+};
 
 struct page {
 	FILE *out;
@@ -78,7 +87,9 @@ static void print_title(const struct page *page)
 	if (lost)
 		fprintf(page->out, " · %s records lost\n", hwy_say_count_grouped(lost).text);
 	else
-		fputs(" · nothing lost\n", page->out);
+		fputs(analyze_is_incomplete(page->run) ? " · records incomplete\n"
+						       : " · nothing lost\n",
+		      page->out);
 	if (page->view->n < 2)
 		return;
 	const struct analyze_run *first = &page->view->runs[0],
@@ -92,6 +103,30 @@ static void print_title(const struct page *page)
 			" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n",
 			page->view->n, hwy_say_time3(low->mean).text,
 			hwy_say_time3(high->mean).text, page->run->path);
+}
+
+static void print_verdict(const struct page *page)
+{
+	const struct hwy_phases *phases = &page->run->analysis.phases;
+	bool is_gpu = page->run->diagnosis.verdict.word == VERDICT_GPU;
+	fprintf(page->out, " %s%s", is_gpu ? analyze_text_paint(page, PAINT_GREEN) : "",
+		is_gpu ? "✓  " : "   ");
+	fputs(analyze_text_paint(page, PAINT_BOLD), page->out);
+	cli_wrap(page->out, page->run->diagnosis.verdict.says, 4, page->width);
+	fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
+	for (uint32_t i = 0; i < phases->n_inner && i < INNER_LOOPS; i++) {
+		fputs("    ", page->out);
+		analyze_put_inner_loop(page->out, &phases->inner[i]);
+		fputc('\n', page->out);
+	}
+	if (analyze_covers_little(page->run)) {
+		struct memory_text memory;
+		analyze_put_account(memory_text_begin(&memory), page->run);
+		char *account = memory_text_end(&memory);
+		fputs("    ", page->out);
+		cli_wrap(page->out, account, 4, page->width);
+		free(account);
+	}
 }
 
 static void print_headline(const struct page *page, uint32_t index)
@@ -136,7 +171,8 @@ static void print_picture(const struct page *page, uint32_t index)
 	};
 	if (window.from >= window.to || !picture_make(page->run->trace, &wanted, &picture, &err))
 		return;
-	/* A row for the only stream would repeat the row of its device. */
+	/* Where a device has only one stream, a row for the stream would repeat the device's
+	 * row. */
 	for (uint32_t i = 0; i < picture.n; i++)
 		if (picture.rows[i].type == PICTURE_STREAM && picture.rows[i].cells) {
 			free(picture.rows[i].cells);
@@ -208,7 +244,7 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 	}
 }
 
-/* Prints an advice, or only its first line unless 'all'. */
+/* Prints an advice; only its first line where 'all' is false. */
 static void print_advice(const struct page *page, const char *advice, bool all)
 {
 	struct analyze_line line;
@@ -226,7 +262,7 @@ static void print_advice(const struct page *page, const char *advice, bool all)
 	}
 }
 
-/* Whether a finding of another phase, which was printed before, gives the same advice. */
+/* Whether an already printed finding of another phase gives the same advice. */
 static bool is_repeated(const struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
 {
 	for (const struct hwy_finding *one = diagnosis->findings; one < finding; one++)
@@ -283,7 +319,7 @@ static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t
 
 static void print_health(const struct page *page, uint32_t phase)
 {
-	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	bool found = false;
 	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
 		found |= page->run->diagnosis.findings[i].phase == phase;
@@ -293,7 +329,8 @@ static void print_health(const struct page *page, uint32_t phase)
 			hwy_say_share(verdict->reachable).text,
 			repeats ? "no single fix is worth 2 %"
 				: "nothing repeats: start-up and the program's own pace look alike");
-	if (!verdict->is_healthy || !verdict->is_known)
+	/* For the main phase, the verdict has already said that nothing starves the devices. */
+	if (!verdict->is_healthy || !verdict->is_known || phase == page->run->analysis.phases.main)
 		return;
 	fprintf(page->out, " %s✓%s  ", analyze_text_paint(page, PAINT_GREEN),
 		analyze_text_paint(page, PAINT_PLAIN));
@@ -303,7 +340,7 @@ static void print_health(const struct page *page, uint32_t phase)
 
 static void print_inside(const struct page *page, uint32_t phase)
 {
-	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	if (!verdict->is_healthy || !verdict->is_known || verdict->n_kernels == 0)
 		return;
 	fputs("\n what is left is inside the kernels\n", page->out);
@@ -385,7 +422,7 @@ static void print_causes(const struct page *page, uint32_t phase)
 			fprintf(page->out, "    %10s  %s\n",
 				hwy_say_time3(states.causes[cause] / one->n_steady / n).text,
 				gap_cause_names[cause]);
-	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
 		const struct hwy_outlier *outlier = &verdict->outliers[i];
 		if (i == 0)
@@ -421,15 +458,25 @@ static int64_t without_recorder(const struct hwy_diagnosis *diagnosis, uint32_t 
 	return 0;
 }
 
+/* Whether a reader sees two different times: they are more than 1 % apart. */
+static bool is_far_from(int64_t time, int64_t other)
+{
+	return llabs(time - other) > other / 100;
+}
+
 static void print_foot(const struct page *page, uint32_t phase)
 {
-	const struct hwy_verdict *verdict = &page->run->diagnosis.verdicts[phase];
+	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	int64_t before = without_recorder(&page->run->diagnosis, phase);
+	int64_t mean = page->run->analysis.phases.phases[phase].mean;
 	fputc('\n', page->out);
-	if (verdict->own_cost != HWY_NONE && before > 0)
-		fprintf(page->out,
-			"   Predictions are for the program without Headway's own cost: %s a step.\n",
-			hwy_say_time3(before).text);
+	bool has_samples = machine_model_has_samples(page->run->trace);
+	if (before > 0 && (verdict->own_cost != HWY_NONE || is_far_from(before, mean)))
+		fprintf(page->out, "   Predictions are for the program without %s: %s a step%s.\n",
+			verdict->own_cost != HWY_NONE ? "Headway's own cost"
+						      : "the recorder's cost",
+			hwy_say_time3(before).text,
+			has_samples ? ", unsure since the cost of samples is not known" : "");
 	else if (verdict->own_cost != HWY_NONE)
 		fprintf(page->out,
 			"   Headway's own cost, %s of CPU time a step, is part of the times seen.\n",
@@ -469,13 +516,13 @@ static void print_page(const struct page *page)
 	const struct hwy_phases *phases = &page->run->analysis.phases;
 	print_title(page);
 	if (!analyze_main(page->run)) {
-		fputs("\n   No device work in this recording (no kernel, copy, fill or graph): nothing to "
-		      "diagnose.\n",
-		      page->out);
+		fputc('\n', page->out);
+		print_verdict(page);
 		print_cannot(page);
 		return;
 	}
 	fputc('\n', page->out);
+	print_verdict(page);
 	print_headline(page, phases->main);
 	fputc('\n', page->out);
 	print_picture(page, phases->main);
@@ -492,7 +539,8 @@ static void print_page(const struct page *page)
 	print_foot(page, phases->main);
 }
 
-/* Lets 'print' write to memory and prints the result as the terminal can show it. */
+/* Calls 'print' with a stream into memory, and prints the text with characters that the terminal
+ * can show. */
 static void print_through_memory(FILE *out, const struct analyze_view *view,
 				 void (*print)(const struct page *page))
 {
@@ -522,6 +570,7 @@ static void print_few(const struct page *page)
 {
 	const struct hwy_phases *phases = &page->run->analysis.phases;
 	enum { FEW = 3 };
+	print_verdict(page);
 	print_headline(page, phases->main);
 	print_health(page, phases->main);
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;

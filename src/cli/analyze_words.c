@@ -179,8 +179,13 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 	if (!best)
 		return;
 	int64_t window = one->window.to - one->window.from;
-	if (window > 0 && best->empty > window / 2)
+	bool is_mostly_empty = window > 0 && best->empty > window / 2;
+	if (is_mostly_empty && best->mean_count < 1)
 		fputs("headway 0: the CPU never gets ahead", out);
+	else if (is_mostly_empty)
+		fprintf(out, "headway up to %s, 0 for %s of the time",
+			hwy_say_time3(best->max_work).text,
+			hwy_say_share((double)best->empty / (double)window).text);
 	else if (best->steps >= 2)
 		fprintf(out, "headway %s: the CPU is %.0f steps ahead",
 			hwy_say_time3(best->mean_work).text, best->steps);
@@ -239,7 +244,7 @@ static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)
 	fprintf(out, "%.*s", same ? (int)(unit - text.text) : (int)strlen(text.text), text.text);
 }
 
-void analyze_put_health(FILE *out, const struct hwy_verdict *verdict)
+void analyze_put_health(FILE *out, const struct hwy_outlook *verdict)
 {
 	/* A healthy phase whose devices idle more than this share: between work that was queued
 	 * in time. */

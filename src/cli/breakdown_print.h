@@ -11,7 +11,7 @@ struct breakdown_view {
 	const struct hwy_breakdown *breakdown;
 	const struct hwy_breakdown_options *options;
 	const char *path;
-	bool all_steps, all_streams; /* the text lists every step, every stream */
+	bool all_steps, all_streams; /* the text lists every step, and every stream */
 };
 
 void breakdown_print_json(FILE *out, const struct breakdown_view *view);

@@ -22,7 +22,7 @@ struct page {
 	uint32_t bar; /* characters of a bar */
 };
 
-/* What a device can be doing, in the order in which a bar shows it. */
+/* The states of a device, in the order in which a bar shows them. */
 enum { COMPUTE, COMM, COPY, FILL, IDLE, LOOKS };
 static const struct {
 	const char *block, *name;
@@ -294,7 +294,7 @@ static void print_stream_times(const struct page *page, uint32_t shown)
 	table_print(&table, page->out);
 }
 
-/* Adds a delay, which may be 0; a dash where no launch of the stream was recorded. */
+/* Adds a cell with a delay, which may be 0; a dash where no launch of the stream was recorded. */
 static void add_delay(struct table *table, const struct queue_delays *delays, int64_t delay)
 {
 	table_cell(table, "%s", delays->n ? hwy_say_time4(delay).text : "–");
@@ -346,7 +346,8 @@ static const char *const part_names[HWY_STEP_PARTS] = {
 	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
 };
 
-/* Finds the parts that get a column: those that some step has. Yields how many there are. */
+/* Finds the parts that at least one step has: each gets a column. Yields the number of these
+ * parts. */
 static uint32_t parts_shown(const struct page *page, bool *shown)
 {
 	uint32_t n = 0;

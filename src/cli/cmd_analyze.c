@@ -1,11 +1,13 @@
 /* cmd_analyze.c - headway analyze: what holds the program back, where, what it costs, and what is
  * innocent.
  *
- * Several files are the ranks of one run when their ranks differ. Else they are runs of one
- * program, and the run whose step time is the median is shown.
+ * Several files are the ranks of one job when their ranks differ and nothing speaks against it:
+ * program, world size, time and collectives; else each file is judged alone. Files of one rank, or
+ * of none, are runs of one program, and the run whose step time is the median is shown.
  */
 #include <stdlib.h>
 
+#include "analyze/collectives.h"
 #include "base/mem.h"
 #include "cli/analyze_print.h"
 #include "cli/commands.h"
@@ -72,6 +74,37 @@ static bool communicates(const struct analyze_run *run)
 	while (i < flow->n_ops && flow->ops[i].class != HWY_COMM)
 		i++;
 	return i < flow->n_ops;
+}
+
+static bool they_meet(const struct analyze_view *view)
+{
+	struct collectives_rank *flows = hwy_array(view->n, sizeof *flows);
+	struct hwy_collectives c;
+	struct hwy_err err;
+	for (uint32_t i = 0; i < view->n; i++)
+		flows[i] = (struct collectives_rank){&view->runs[i].analysis.flow, FLOW_NO_PROCESS};
+	bool matched = collectives_match(&c, flows, view->n, &err);
+	bool meet = !matched || c.n > 0;
+	if (matched)
+		collectives_free(&c);
+	free(flows);
+	return meet;
+}
+
+/* Why the files, of different ranks, are not of one job; NULL where they may be. */
+static const char *find_difference(const struct analyze_view *view)
+{
+	const char *why = NULL;
+	bool are_ranks = false, all_communicate = true;
+	for (uint32_t i = 0; i < view->n; i++) {
+		are_ranks |= view->runs[i].rank != view->runs[0].rank;
+		all_communicate &= communicates(&view->runs[i]);
+		if (!why)
+			why = recordings_differ(view->runs[0].trace, view->runs[i].trace);
+	}
+	if (are_ranks && !why && all_communicate && !they_meet(view))
+		why = "they have no collective in common";
+	return are_ranks ? why : NULL;
 }
 
 static void analyze_choose(struct analyze_view *view)
@@ -144,6 +177,24 @@ void analyze_close(struct analyze_run *run)
 	hwy_trace_free(run->trace);
 }
 
+/* Judges each file alone; JSON becomes one document a file, and a page shows the first file. */
+static void print_each(const struct analyze_view *view, FILE *out, int format,
+		       const char *difference)
+{
+	fprintf(stderr,
+		"headway: %s and %s are not ranks of one job, %s: each file is judged alone\n",
+		view->runs[0].path, view->runs[view->n - 1].path, difference);
+	uint32_t n = printers[format] == analyze_page ? 1 : view->n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct analyze_view one = *view;
+		one.runs = &view->runs[i];
+		one.n = 1;
+		if (i > 0 && printers[format] != analyze_print_json)
+			fputc('\n', out);
+		printers[format](out, &one);
+	}
+}
+
 static int run_analyze(int argc, char **argv)
 {
 	struct options options = {0};
@@ -162,8 +213,13 @@ static int run_analyze(int argc, char **argv)
 		.width = cli_width(output.out),
 	};
 	open_runs(&view, &recordings, options.step);
-	analyze_choose(&view);
-	printers[options.format](output.out, &view);
+	const char *difference = find_difference(&view);
+	if (difference) {
+		print_each(&view, output.out, options.format, difference);
+	} else {
+		analyze_choose(&view);
+		printers[options.format](output.out, &view);
+	}
 	cli_output_close(&output);
 	for (uint32_t i = 0; i < view.n; i++)
 		analyze_close(&view.runs[i]);

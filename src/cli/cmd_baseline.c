@@ -1,4 +1,5 @@
-/* cmd_baseline.c - headway baseline: the small summary of some runs, to be kept in a repository. */
+/* cmd_baseline.c - headway baseline: writes a small summary of some runs, to be kept in a
+ * repository. */
 #include <stdlib.h>
 
 #include "cli/commands.h"

@@ -1,4 +1,4 @@
-/* cmd_breakdown.c - headway breakdown: where the GPUs' time went. */
+/* cmd_breakdown.c - headway breakdown: how the GPUs spent their time. */
 #include <inttypes.h>
 
 #include "cli/breakdown_print.h"
@@ -11,7 +11,7 @@ struct options {
 	bool force, all_streams, all_steps;
 };
 
-/* Numbers above INT32_MAX become INT32_MAX, which no GPU has. */
+/* Reads the number of a GPU. Numbers above INT32_MAX become INT32_MAX, which no GPU has. */
 static void read_device(const struct cli_value *value)
 {
 	uint64_t number = cli_count(value);

@@ -21,7 +21,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* The source's name, its endings (".json.gz", ".sqlite" …) replaced by ".hwy". */
+/* Yields the source's name with its endings (".json.gz", ".sqlite" …) replaced by ".hwy". */
 static char *default_output(const char *path)
 {
 	static const char *const endings[] = {".gz", ".json",   ".trace",   ".pt", ".nsys-rep",
@@ -44,7 +44,7 @@ static char *default_output(const char *path)
 	return output;
 }
 
-/* Refuses an output that cannot be written before the recording is read, which may take long. */
+/* Refuses an output that cannot be written, before the recording is read: reading may take long. */
 static void convert_check_output(const char *input, const char *output, bool force)
 {
 	struct stat out;

@@ -30,8 +30,8 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* How many files belong to the side "before". Exits with a misuse where the command line does
- * not say it. */
+/* Yields how many files belong to the side "before". Exits with a misuse where the command line
+ * does not say it. */
 static uint32_t files_before(const struct options *options)
 {
 	uint32_t n = options->files.n, before = options->files.before_dashes;

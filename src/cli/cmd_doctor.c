@@ -19,7 +19,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-enum { WIDTH = 80, TITLE_WIDTH = 17, NO_LIMIT = 1000 }; /* columns */
+enum { WIDTH = 80, TITLE_WIDTH = 17, NO_LIMIT = 1000 }; /* widths in columns */
 
 static const struct {
 	const char *mark, *plain;

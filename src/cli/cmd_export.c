@@ -115,7 +115,8 @@ static bool export_ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The source's name, its endings (".json.gz", ".sqlite" …) replaced by the type's ending. */
+/* Yields the source's name with its endings (".json.gz", ".sqlite" …) replaced by the type's
+ * ending. */
 static char *default_output(const char *path, const char *ending)
 {
 	static const char *const endings[] = {".gz", ".json", ".nsys-rep", ".sqlite", ".hwy"};
@@ -164,7 +165,7 @@ static void empty_folder(const char *path, bool only_look)
 	closedir(folder);
 }
 
-/* Refuses an output that cannot be written before the recording is read, which may take long. */
+/* Refuses an output that cannot be written, before the recording is read: reading may take long. */
 static void export_check_output(const struct options *options, bool is_folder)
 {
 	struct stat status;

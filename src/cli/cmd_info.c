@@ -21,7 +21,8 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* a + b, or INT64_MAX where the sum does not fit: the times come from files and may be anything. */
+/* Yields a + b, or INT64_MAX where the sum does not fit: times of a damaged file may be any
+ * number. */
 static int64_t add_saturated(int64_t a, int64_t b)
 {
 	int64_t sum;

@@ -1,4 +1,4 @@
-/* cmd_path.c - headway path: what decides how long a step takes. */
+/* cmd_path.c - headway path: the critical path, which decides how long a step takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = room - *where;
 }
 
-/* The time of a step that stands for 'time' of the path, in ns. The path ends with the last
+/* Yields the time of a step that stands for 'time' of the path, in ns. The path ends with the last
  * step's work, so it is a little shorter than the steps together: shares of the path are scaled
  * to the step's length. */
 static int64_t time_per_step(const struct hwy_chain *chain, int64_t time)
@@ -62,7 +62,7 @@ static int64_t time_per_step(const struct hwy_chain *chain, int64_t time)
 
 static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 {
-	enum { NUMBERS = 31, DEFAULT_WIDTH = 100, LEAST_ROOM = 40 }; /* columns */
+	enum { NUMBERS = 31, DEFAULT_WIDTH = 100, LEAST_ROOM = 40 }; /* widths in columns */
 	int width = cli_width(out), what, where;
 	int room = (width ? width : DEFAULT_WIDTH) - NUMBERS;
 	share_room(chain, rows, room < LEAST_ROOM ? LEAST_ROOM : room, &what, &where);

@@ -1,4 +1,4 @@
-/* cmd_show.c - headway show: a stretch of a recording, drawn in characters. */
+/* cmd_show.c - headway show: draws a part of a recording in characters. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static struct options show_read_options(int argc, char **argv)
 	return options;
 }
 
-/* The first start and the last end of calls and device work; false where the recording has
+/* Finds the first start and the last end of calls and device work; false where the recording has
  * neither. */
 static bool find_extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
 {
@@ -85,7 +85,8 @@ static bool find_extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
 	return hwy_extent(trace, kinds, from, to);
 }
 
-/* Numbers above INT32_MAX become INT32_MAX: no recording has so many steps. */
+/* Yields the number of --step-number, or HWY_NONE. Numbers above INT32_MAX become INT32_MAX: no
+ * recording has so many steps. */
 static int64_t step_number(const struct options *options)
 {
 	if (options->step_number == CLI_NOT_GIVEN)

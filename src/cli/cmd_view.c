@@ -65,7 +65,7 @@ static void end_on_signals(void)
 
 /* ---- the browser ---------------------------------------------------------------------------- */
 
-/* 'address' is not const because argv of posix_spawnp is not. */
+/* Opens the browser. 'address' is not const because argv of posix_spawnp is not. */
 static bool open_browser(char *address)
 {
 	extern char **environ;
@@ -116,8 +116,8 @@ static void view_open_all(const struct options *options, struct viewing *viewing
 	for (uint32_t i = 0; i < options->files.n; i++) {
 		const char *source = options->files.texts[i];
 		struct hwy_trace *trace = view_cache_open(source, &viewing->reports[i]);
-		char *word = hwy_copy(source,
-				      strlen(source) + 1); /* posix_spawn takes no const strings */
+		/* A copy, because posix_spawn takes no const strings. */
+		char *word = hwy_copy(source, strlen(source) + 1);
 		char *argv[] = {"headway",           "view", "--worker", "--",
 				viewing->reports[i], word,   NULL};
 		if (!view_open(&viewing->traces[i], trace, source, &err) ||

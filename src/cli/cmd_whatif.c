@@ -1,4 +1,4 @@
-/* cmd_whatif.c - headway whatif: what a fix would be worth. */
+/* cmd_whatif.c - headway whatif: predicts how much faster a fix would make the program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct options {
 	const char *output, *step;
 	struct whatif_edit *edits;
 	uint32_t n_edits, cap_edits;
-	uint64_t phase; /* counted from 1; 0: the phase that took longest */
+	uint64_t phase; /* number of the phase, from 1 on; 0: the phase that took longest */
 	int format;
 	bool force, check, list;
 };
@@ -125,15 +125,22 @@ static struct opened *whatif_open_all(const struct options *options, struct reco
 		cli_die("%s: neither the recording nor its name tells the rank, and several files "
 			"are one of each rank",
 			files[0].path);
-	for (uint32_t i = 1; i < n; i++)
+	for (uint32_t i = 1; i < n; i++) {
+		const char *why = recordings_differ(files[0].phase.analysis.trace,
+						    files[i].phase.analysis.trace);
+		if (why)
+			cli_die("%s and %s are not ranks of one job, %s: whatif takes one "
+				"recording, or one of each rank",
+				files[0].path, files[i].path, why);
 		if (files[i].rank == files[i - 1].rank)
 			cli_die("%s and %s are not of different ranks: whatif takes one recording, "
 				"or one of each rank",
 				files[i - 1].path, files[i].path);
+	}
 	return files;
 }
 
-/* Joins recordings that are one rank each. */
+/* Joins several recordings, each of one rank, to one run. */
 static void join_files(struct joint *joint, struct opened *files, uint32_t n, bool all)
 {
 	struct joint_rank *ranks = hwy_array(n, sizeof *ranks);

@@ -1,4 +1,4 @@
-/* compare_open.c - recordings and baselines as summaries; see compare_print.h. */
+/* compare_open.c - opens recordings and baselines as summaries of runs; see compare_print.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct compare_summary *add_run(struct compare_runs *runs)
 	return &runs->runs[runs->n++];
 }
 
-/* True where the file is a baseline. A file that cannot be read is left to cli_open, which says
+/* Whether the file is a baseline. A file that cannot be read is left to cli_open, which says
  * why. */
 static bool open_baseline(struct compare_runs *runs, const char *path)
 {

@@ -24,7 +24,8 @@ void compare_close(struct compare_runs *runs);
 struct compare_side compare_side(const struct compare_runs *runs);
 void compare_side_free(struct compare_side *side);
 
-/* The option of the commands that compare runs: struct options has the field 'run_noise'. */
+/* An option of the commands that compare runs. The command's struct options needs the field
+ * 'run_noise'. */
 #define COMPARE_RUN_NOISE                                                                                 \
 	{                                                                                                 \
 		0, "run-noise", "SHARE",                                                                  \
@@ -33,23 +34,28 @@ void compare_side_free(struct compare_side *side);
 			CLI_SHARE, CLI_AT(run_noise)                                                      \
 	}
 
+/* Writes what limited the step before and after, such as "sync → gpu"; one word where both are the
+ * same. */
+void compare_put_verdicts(FILE *out, const struct compare_diff *diff);
 /* Writes the one or two parts of the step that make up its change: "idle: blocked −811 µs"; nothing
  * where the step did not change. */
 void compare_put_cause(FILE *out, const struct compare_diff *diff);
 
 /* Writes text of a recording for a terminal, cut where it is longer than 'most' bytes. */
 void compare_put_cut(FILE *out, const char *text, size_t most);
-/* Writes what makes the sides hard to compare, a line each: " !  driver: 550 → 580". */
+/* Writes the reasons why the sides are hard to compare, one on each line: " ! driver: 550 →
+ * 580". */
 void compare_put_notes(FILE *out, const struct compare_diff *diff);
-/* Writes the same as the JSON member "not_alike". */
+/* Writes the notes of compare_put_notes as the JSON member "not_alike". */
 struct hwy_json;
 void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff);
 struct compare_sentence {
 	char text[320];
 };
-/* What is compared: "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps". */
+/* Yields what is compared: "NVIDIA H200 · 3 runs before, 3 after · 14 and 15 steady steps". */
 struct compare_sentence compare_about(const struct compare_diff *diff);
-/* Why the verdict is unknown, or differs from what the mean and its interval say; "" otherwise. */
+/* Yields why the verdict is unknown or differs from what the mean and its interval say; ""
+ * otherwise. */
 struct compare_sentence compare_why(const struct compare_diff *diff);
 
 void diff_print_text(FILE *out, const struct compare_diff *diff);

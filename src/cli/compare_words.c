@@ -1,4 +1,4 @@
-/* compare_words.c - numbers that changed, as people read them; see compare_print.h. */
+/* compare_words.c - changes of numbers in words that people read; see compare_print.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,19 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 
+void compare_put_verdicts(FILE *out, const struct compare_diff *diff)
+{
+	enum verdict_word before = summary_verdict(side_phase(diff->before));
+	enum verdict_word after = summary_verdict(side_phase(diff->after));
+	if (before != after)
+		fprintf(out, "%s → ", verdict_words[before]);
+	fputs(verdict_words[after], out);
+}
+
 void compare_put_cause(FILE *out, const struct compare_diff *diff)
 {
-	/* At most two parts, each at least a tenth of the change and of the same sign. */
+	/* At most two parts of a change are named; each has the change's sign and is at least a
+	 * tenth of the change. */
 	int64_t limit = llabs(diff->change) / 10;
 	const char *before = "";
 	for (unsigned i = 0, written = 0; i < PARTS && written < 2; i++) {
@@ -128,7 +138,7 @@ void compare_put_cut(FILE *out, const char *text, size_t most)
 
 enum { MOST_NOTES = 5, WIDTH = 46 };
 
-/* Writes "before → after"; long texts are written from the first word on in which they differ. */
+/* Writes "before → after"; two long texts are written from the first word on that differs. */
 static void put_both(FILE *out, const char *before, const char *after)
 {
 	size_t same = 0, begin = 0;

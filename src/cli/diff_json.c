@@ -16,6 +16,7 @@ static void put_side(struct hwy_json *json, const char *key, const struct compar
 	json_put_int(json, "step_without_recorder_ns", phase->plain);
 	json_put_int(json, "steady_steps", phase->n_steady);
 	json_put_text(json, "marks", phase->name);
+	json_put_text(json, "verdict", verdict_words[summary_verdict(phase)]);
 	json_key(json, "runs");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < side->n; i++) {

@@ -10,7 +10,7 @@
 #include "cli/kit/html.h"
 #include "cli/kit/table.h"
 
-/* Where the comparison is written, and how. */
+/* The stream that the comparison is written to, and its format. */
 struct page {
 	FILE *out;
 	bool html;
@@ -24,7 +24,7 @@ static void diff_markdown_put(const struct page *page, const char *text)
 		cli_put_markdown(page->out, text);
 }
 
-/* Writes the Markdown, or for a page of HTML the markup that stands for it. */
+/* Writes 'html' where the page is HTML, else 'markdown'. */
 static void put_markup(const struct page *page, const char *markdown, const char *html)
 {
 	fputs(page->html ? html : markdown, page->out);
@@ -35,7 +35,7 @@ static void put_title(const struct page *page, const char *text)
 	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n", text);
 }
 
-/* A table with its headings; 'align' as in struct table. */
+/* Begins a table with its headings; 'align' is as in struct table. */
 static struct table begin_table(const struct page *page, const char *align,
 				const char *const *headings)
 {
@@ -91,6 +91,8 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 		fputs("; cause: ", page->out);
 		compare_put_cause(page->out, diff);
 	}
+	fputs("; verdict: ", page->out);
+	compare_put_verdicts(page->out, diff);
 	struct compare_sentence why = compare_why(diff);
 	fprintf(page->out, "%s%s.", *why.text ? "; " : "", why.text);
 	put_markup(page, "\n", "</p>\n");
@@ -117,7 +119,7 @@ static void put_split(const struct page *page, const struct compare_diff *diff)
 	table_print(&table, page->out);
 }
 
-/* The table of counts, and of the critical path's classes that changed. */
+/* Writes the table of counts, and of the classes of the critical path that changed. */
 static void put_beside(const struct page *page, const struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);

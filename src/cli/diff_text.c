@@ -18,11 +18,13 @@ static void diff_text_put(FILE *out, const char *text)
 	cli_put(out, text, strlen(text));
 }
 
-/* Writes a kernel's name without namespaces, which leaves room for what tells kernels apart. */
+/* Writes a kernel's name without namespaces, which leaves room for the parts in which kernels
+ * differ. */
 static void put_kernel(FILE *out, const char *name)
 {
 	char text[256];
-	size_t n = 0, word = 0; /* 'word' is where the current word began in the text */
+	size_t n = 0,
+	       word = 0; /* 'word' is the offset in the text at which the current word began */
 	for (; *name && n + 1 < sizeof text; name++) {
 		if (name[0] == ':' && name[1] == ':') {
 			n = word;
@@ -77,6 +79,9 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 		compare_put_cause(out, diff);
 		fputc('\n', out);
 	}
+	fputs("   verdict   ", out);
+	compare_put_verdicts(out, diff);
+	fputc('\n', out);
 	struct compare_sentence why = compare_why(diff);
 	if (*why.text)
 		fprintf(out, "   %s\n", why.text);
@@ -230,8 +235,9 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 	unsigned printed = 0;
 	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
 		int64_t change = b->path[i].ns - a->path[i].ns;
-		uint32_t larger =
-			0; /* classes that changed more: only the first three are printed */
+		/* How many classes changed more than this class: only the three that changed most
+		 * are printed. */
+		uint32_t larger = 0;
 		for (uint32_t k = 0; k < a->n_path && k < b->n_path; k++)
 			larger += llabs(b->path[k].ns - a->path[k].ns) > llabs(change);
 		if (llabs(change) < diff->before->step / 100 || larger >= 3)

@@ -2,7 +2,7 @@
 #include "base/json_fields.h"
 #include "cli/doctor_print.h"
 
-/* A version number; null for 0, which means unknown. */
+/* Writes a version number; null for 0, which means unknown. */
 static void put_version(struct hwy_json *json, const void *version)
 {
 	uint32_t number = *(const uint32_t *)version;
@@ -12,7 +12,7 @@ static void put_version(struct hwy_json *json, const void *version)
 		json_null(json);
 }
 
-/* A yes, a no, or null for a number below 0, which means unknown. */
+/* Writes true or false, or null for a number below 0, which means unknown. */
 static void put_answer(struct hwy_json *json, const void *answer)
 {
 	int number = *(const int *)answer;
@@ -123,7 +123,7 @@ static const struct json_field temporary_fields[] = {
 	{JSON_FIELD_BOOL(struct doctor, temporary_exec, "exec")},
 };
 
-/* A row for an object whose members are members of struct doctor. */
+/* A row of a JSON table for an object whose members are members of struct doctor. */
 #define GROUP(name, table)                                                                         \
 	{                                                                                          \
 		.key = (name), .type = JSON_AS_OBJECT, JSON_TABLE(table)                           \

@@ -1,4 +1,5 @@
-/* gate_print.c - what a gate found: for people, as Markdown for a job's summary, as JUnit XML and as JSON. */
+/* gate_print.c - prints the result of a gate: as text, as Markdown for a job's summary, as JUnit
+ * XML and as JSON. */
 #include <string.h>
 
 #include "base/json_fields.h"
@@ -54,6 +55,11 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 		compare_put_cause(out, gate->diff);
 		fputc('\n', out);
 	}
+	if (gate->diff) {
+		fputs("  verdict: ", out);
+		compare_put_verdicts(out, gate->diff);
+		fputc('\n', out);
+	}
 	fputs("\n  ", out);
 	put_result(out, gate);
 	fputc('\n', out);
@@ -92,6 +98,11 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		fprintf(out,
 			"\nA step is %s: ", statistics_verdict_names[gate->diff->step.verdict]);
 		compare_put_cause(out, gate->diff);
+		fputs(".\n", out);
+	}
+	if (gate->diff) {
+		fputs("\nVerdict: ", out);
+		compare_put_verdicts(out, gate->diff);
 		fputs(".\n", out);
 	}
 	fputc('\n', out);
@@ -158,6 +169,9 @@ void gate_print_json(FILE *out, const struct compare_gate *gate)
 	struct hwy_json json = {.out = out, .pretty = true};
 	json_begin_object(&json);
 	json_put_bool(&json, "passes", !gate->failed);
+	if (gate->diff)
+		json_put_text(&json, "step_verdict",
+			      verdict_words[summary_verdict(side_phase(gate->diff->after))]);
 	json_put_text(&json, "file", gate->subject);
 	json_put_text(&json, "against", gate->against);
 	json_put_bool(&json, "strict", gate->strict);

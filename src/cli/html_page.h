@@ -8,7 +8,7 @@
 
 enum { HTML_PAGE_MB = 20, HTML_PAGE_MOST_MB = 2000 };
 
-/* The option --max-size: struct options has the field 'max_mb', a uint64_t. */
+/* The option --max-size. The command's struct options needs a field 'max_mb', a uint64_t. */
 #define HTML_PAGE_SIZE_OPTION                                                                      \
 	{                                                                                          \
 		0, "max-size", "MB",                                                               \

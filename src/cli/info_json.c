@@ -12,7 +12,7 @@ static const struct hwy_trace *trace_of(const struct hwy_json *json)
 	return ((const struct info *)json->context)->trace;
 }
 
-/* A text of the trace by its id; null where it is empty. */
+/* Writes a text of the trace by its id; null where the text is empty. */
 static void put_text(struct hwy_json *json, const void *id)
 {
 	struct hwy_text text = hwy_text(trace_of(json), *(const int64_t *)id);
@@ -28,7 +28,8 @@ static void put_key_and_text(struct hwy_json *json, const char *key, int64_t id)
 	put_text(json, &id);
 }
 
-/* Rows for members of the trace's structs, which are all int64_t: numbers, and ids of texts. */
+/* Rows of a JSON table for members of the trace's records, which are all int64_t: numbers, or ids
+ * of texts. */
 #define INT(type, member, key)                                                                     \
 	{                                                                                          \
 		JSON_FIELD_OPTIONAL_INT(type, member, key)                                         \

@@ -1,4 +1,4 @@
-/* info_print.h - what `headway info` tells, gathered once and printed as text or JSON. */
+/* info_print.h - the facts that `headway info` prints, gathered once for text and JSON. */
 #ifndef HWY_CLI_INFO_PRINT_H
 #define HWY_CLI_INFO_PRINT_H
 
@@ -9,25 +9,26 @@
 
 struct info {
 	struct hwy_trace *trace;
-	bool all;                   /* the text lists every diagnostic and every process */
-	bool has_window;            /* the trace has spans */
-	int64_t from, to, duration; /* ns: first start, last end, the time between */
-	int64_t began;              /* wall-clock time of the first start, or HWY_NONE */
+	bool all;        /* list every diagnostic and every process in the text */
+	bool has_window; /* the trace has spans */
+	/* The first start, the last end and the time between them, in ns. */
+	int64_t from, to, duration;
+	int64_t began; /* wall-clock time of the first start, or HWY_NONE */
 	uint32_t spans[HWY_KINDS];
-	int64_t time[HWY_KINDS]; /* ns: sum of the durations of each kind */
+	int64_t time[HWY_KINDS]; /* by kind: sum of the durations, ns */
 	uint32_t lanes[HWY_LANE_TYPES];
-	uint32_t *threads; /* how many threads each process has */
+	uint32_t *threads; /* by process: number of threads */
 	struct hwy_trust trust;
 };
 
 void info_print_text(const struct info *info, FILE *out);
 void info_print_json(const struct info *info, FILE *out);
 
-/* What the spans of a kind are, in a few words. */
+/* Yields a description of the spans of a kind in a few words. */
 extern const char *const info_kind_words[HWY_KINDS];
-/* "good", "weakened" or "limited": the worst effect of what is lacking. */
+/* Yields "good", "weakened" or "limited": the worst effect of anything that the recording lacks. */
 const char *info_verdict(const struct hwy_trust *trust);
-/* The name of a diagnostic's severity: "info", "warning", "error". */
+/* Yields the name of a diagnostic's severity: "info", "warning", "error". */
 const char *info_severity(int64_t severity);
 
 #endif

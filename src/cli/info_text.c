@@ -50,7 +50,8 @@ const char *info_verdict(const struct hwy_trust *trust)
 	return words[worst];
 }
 
-struct page { /* where and how the text is printed */
+/* Where and how the text is printed. */
+struct page {
 	FILE *out;
 	int width;
 	bool colour;
@@ -187,7 +188,7 @@ static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
 	return false;
 }
 
-/* Prints the devices; neighbours that are alike share a line: "0-7  NVIDIA B200, …". */
+/* Prints the devices; neighbours that are alike share a line: "0-7 NVIDIA B200, …". */
 static void info_text_print_devices(const struct page *page, const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0, next; i < trace->n_devices; i = next) {
@@ -217,7 +218,7 @@ static void info_text_print_devices(const struct page *page, const struct hwy_tr
 		field(page, "Devices", "none");
 }
 
-/* Appends "BEFORE 1.42 µs BEHIND" where the report has the calibration 'name' of this device. */
+/* Appends "BEFORE 1.42 µs BEHIND" where the report has the calibration 'name' of the device. */
 static void add_calibration(char *line, const char *separator, const struct hwy_trace *trace,
 			    uint32_t device, const char *name, const char *before,
 			    const char *behind)
@@ -256,7 +257,7 @@ static void print_calibration(const struct page *page, const struct hwy_trace *t
 	}
 }
 
-/* A process's name without its folder. */
+/* Yields a process's name without its folder. */
 static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 {
 	const char *name = hwy_str(trace, trace->processes[process].name);
@@ -320,7 +321,8 @@ static void print_processes(const struct page *page, const struct info *info)
 			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
 }
 
-/* The order of the kinds: work of devices, then the calls that asked for it, then the rest. */
+/* The order in which kinds are printed: device work, then the calls that enqueue it, then the other
+ * kinds. */
 static const enum hwy_kind kind_order[HWY_KINDS] = {
 	HWY_KERNEL, HWY_COPY,   HWY_FILL,    HWY_GRAPH,    HWY_API, HWY_SYNC,
 	HWY_EVENT,  HWY_OP,     HWY_RANGE,   HWY_CALL,     HWY_OS,  HWY_STATE,

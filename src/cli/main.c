@@ -1,4 +1,4 @@
-/* main.c - finds the command and runs it. Every command is one line of the table. */
+/* main.c - finds the command in a table of all commands and runs it. */
 #include "cli/commands.h"
 #include "cli/kit/generate.h"
 
@@ -8,7 +8,7 @@
 
 #include "cli/kit/paint.h"
 
-/* In the order of `headway --help`. */
+/* The commands, in the order of `headway --help`. */
 static const struct cli_command *const commands[] = {
 	&cmd_profile, &cmd_recover,  &cmd_doctor,    &cmd_info,   &cmd_show, &cmd_view,
 	&cmd_stats,   &cmd_analyze,  &cmd_breakdown, &cmd_whatif, &cmd_path, &cmd_diff,
@@ -36,7 +36,7 @@ static const struct cli_program program = {
 	.commands = commands,
 };
 
-/* Prints text, its first n bytes bold where 'out' is a terminal. */
+/* Prints text; its first n bytes are bold where 'out' is a terminal. */
 static void print_bold(FILE *out, const char *text, size_t n)
 {
 	bool colour = cli_colour(out);

@@ -7,11 +7,12 @@
 
 struct profile {
 	struct run_settings settings;
-	const char
-		*output; /* as -o gives it, with %p and the like; NULL: the next free reportN.hwy */
+	/* The report's path as -o gives it, still with %p and the like; NULL: the next free
+	 * reportN.hwy. */
+	const char *output;
 	bool force, stats, quiet, no_calibration;
 	bool memory_usage, all_apis, leave_cupti, show_output, inherit_environment;
-	int wait_for; /* what --wait says: the index of the word */
+	int wait_for; /* index of the word that --wait gives */
 	uint64_t flush_ms, launch_stacks, steps;
 	int64_t keep_last; /* ns of the recording's end that are kept; 0: the whole recording is */
 	bool switches_given; /* --cpuctxsw was given */
@@ -35,23 +36,24 @@ void profile_sampling_frequency(const struct cli_value *value);
 void profile_sampling_period(const struct cli_value *value);
 void profile_sampling_backtrace(const struct cli_value *value);
 
-/* profile_output.c: where the report goes. */
+/* Functions of profile_output.c, which choose the report's name: */
 
 /* The report's name: %p, %h, %q{NAME} and %% are replaced, .hwy is added. Exits on a misuse. To
  * be freed. */
 char *profile_output_name(const char *output, pid_t pid);
-/* The next free reportN.hwy. To be freed. */
+/* Yields the next free name reportN.hwy, which the caller frees. */
 char *profile_output_next_free(void);
-/* Why no report can be written to 'path', or NULL where one can. */
+/* Yields the reason why no report can be written to 'path'; NULL where one can. */
 const char *profile_output_refusal(const char *path, bool force);
-/* The folder that holds a file. To be freed. */
+/* Yields the folder that holds a file. The caller frees the text. */
 char *profile_output_folder(const char *path);
 
-/* profile_calibrate.c: adds to the trace what recording costs on the trace's GPUs. */
+/* How profile_calibrate.c finds the costs of recording on the trace's GPUs, which it adds to the
+ * trace. */
 enum profile_calibration {
 	PROFILE_NO_CALIBRATION,
-	PROFILE_CACHED_CALIBRATION, /* what recording costs is added only where the cache has it */
-	PROFILE_CALIBRATE,          /* measured if need be; nothing else may use the GPU */
+	PROFILE_CACHED_CALIBRATION, /* add the costs of recording only where the cache has them */
+	PROFILE_CALIBRATE, /* measure the costs where the cache lacks them; nothing else may use the GPU */
 };
 void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
 		       bool quiet);

@@ -57,7 +57,7 @@ static void say_begin(void *listener)
 		cli_say("measuring what recording costs here, once per GPU and driver …");
 }
 
-/* True where the helper process that measured was recorded as the program was: its kernels are
+/* Whether the helper process that measured was recorded as the program was: its kernels are
  * in the recording, and it used the same version of CUPTI. Else its measurements would say that
  * recording costs nothing. */
 static bool is_recorded(void *listener, const char *directory)
@@ -94,7 +94,8 @@ static void profile_calibrate_store(struct hwy_trace *trace, uint32_t device,
 	}
 }
 
-/* Copies the values of an earlier device of the same model; false where there is none. */
+/* Copies the values of an earlier device of the same model. Yields false where there is no such
+ * device. */
 static bool profile_calibrate_share(struct hwy_trace *trace, uint32_t device)
 {
 	const int64_t model = trace->devices[device].name;

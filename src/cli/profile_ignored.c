@@ -21,7 +21,7 @@ static void profile_ignore(const struct cli_value *value);
 #define SWITCH(name, ...) IGNORED(0, name, NULL, __VA_ARGS__)
 
 const struct cli_option profile_ignored[] = {
-	/* nsys's name of --force */
+	/* nsys's name of --force. */
 	{0, "force-overwrite", NULL, NULL, CLI_BOOLEAN, .offset = offsetof(struct profile, force)},
 	/* CPU sampling and counters */
 	VALUE("samples-per-backtrace", "*"),

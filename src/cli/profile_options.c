@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/profile.h"
 
-/* The index of 'text' in a NULL-terminated list; other texts are a misuse, which names the
+/* Yields the index of 'text' in a NULL-terminated list; other texts are a misuse, which names the
  * nearest word. */
 static int choice(const struct cli_value *value, const char *text, const char *const *words)
 {
@@ -39,7 +39,7 @@ static const char *const trace_names[] = {
 	"nvtx",
 	"osrt",
 	"opencl",
-	"none", /* what follows is not built */
+	"none", /* Headway does not have the collectors from here on */
 	"mpi",
 	"cublas",
 	"cublas-verbose",
@@ -120,7 +120,7 @@ static void read_traces(const struct cli_value *value)
 	*field = traces;
 }
 
-/* "none", or kinds of calls, of which one may end with ":" and the threshold in ns:
+/* Reads "none", or kinds of calls, of which one may end with ":" and the threshold in ns:
  * "kernel:80000,sync". */
 static void read_backtrace(const struct cli_value *value)
 {
@@ -273,7 +273,7 @@ static void read_wait(const struct cli_value *value)
 	*(int *)value->field = choice(value, value->text, wait_words);
 }
 
-/* For completion; other words of nsys are taken too. */
+/* Words for completion only; the option takes also other words of nsys. */
 static const char *const trace_words[] = {"cuda", "nvtx", "opencl", "osrt", "none", NULL};
 static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
 static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};

@@ -32,7 +32,7 @@ static bool profile_output_ends_with(const struct hwy_bytes *name, const char *e
 	return name->n > n && memcmp(name->bytes + name->n - n, ending, n) == 0;
 }
 
-/* Adds .hwy, which replaces the endings that reports of nsys have. */
+/* Adds the ending .hwy to a name; it replaces the endings that nsys gives to reports. */
 static void add_ending(struct hwy_bytes *name)
 {
 	static const char *const endings[] = {".hwy", ".nsys-rep", ".qdrep"};

@@ -1,4 +1,4 @@
-/* profile_report.c - from a run directory to a report, and the line that says what came of it. */
+/* profile_report.c - makes a report from a run directory, and prints a line about the result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,8 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
-/* The command to suggest next; it ends with a space where the report's name must follow. */
+/* Yields the command to suggest next; the text ends with a space where the report's name must
+ * follow. */
 static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
 {
 	return lost                     ? "info "

@@ -34,7 +34,8 @@ static bool is_recording(const char *name)
 
 static int compare_paths(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b); /* 'name' is the first member */
+	/* The member 'name' comes first in the struct. */
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static void add_operand(struct recordings *recordings, const char *path)
@@ -116,4 +117,64 @@ int64_t recordings_rank(const struct hwy_trace *trace, const char *path)
 	number += strlen("rank");
 	number += strspn(number, "-_.");
 	return isdigit((unsigned char)*number) ? strtol(number, NULL, 10) : HWY_NONE;
+}
+
+/* ---- one job, or several ------------------------------------------------------------------------ */
+
+/* Recordings of one job begin together, but for the time that a rank needs to start; the clocks of
+ * hosts differ by less. */
+#define APART_NS (60LL * 1000 * 1000 * 1000)
+
+/* The first process that has a rank, else the first one. */
+static const struct hwy_process *ranked_process(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_processes; i++)
+		if (trace->processes[i].rank != HWY_NONE)
+			return &trace->processes[i];
+	return trace->n_processes > 0 ? &trace->processes[0] : NULL;
+}
+
+/* Finds the script in a command line, else the program, without its folder: options differ from
+ * rank to rank. */
+static struct hwy_text program_of_command(struct hwy_text command)
+{
+	struct hwy_text found = {0};
+	for (const char *word = command.at, *end = word + command.length; word < end;) {
+		size_t length = strcspn(word, " ");
+		size_t folder = length;
+		while (folder > 0 && word[folder - 1] != '/')
+			folder--;
+		struct hwy_text name = {word + folder, (uint32_t)(length - folder)};
+		bool is_script = length > 3 && memcmp(word + length - 3, ".py", 3) == 0;
+		if (found.length == 0 || is_script)
+			found = name;
+		if (is_script)
+			break;
+		word += length + strspn(word + length, " ");
+	}
+	return found;
+}
+
+static bool same_program(const struct hwy_trace *a, const struct hwy_process *x,
+			 const struct hwy_trace *b, const struct hwy_process *y)
+{
+	struct hwy_text one = program_of_command(hwy_text(a, x->command));
+	struct hwy_text two = program_of_command(hwy_text(b, y->command));
+	return one.length == 0 || two.length == 0 ||
+	       (one.length == two.length && memcmp(one.at, two.at, one.length) == 0);
+}
+
+const char *recordings_differ(const struct hwy_trace *a, const struct hwy_trace *b)
+{
+	const struct hwy_process *x = ranked_process(a), *y = ranked_process(b);
+	if (x && y && !same_program(a, x, b, y))
+		return "their programs differ";
+	if (x && y && x->world > 0 && y->world > 0 && x->world != y->world)
+		return "their world sizes differ";
+	int64_t apart;
+	if (a->wall != HWY_NONE && b->wall != HWY_NONE &&
+	    (__builtin_sub_overflow(a->wall, b->wall, &apart) || apart > APART_NS ||
+	     apart < -APART_NS))
+		return "they were recorded at different times";
+	return NULL;
 }

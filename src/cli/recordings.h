@@ -16,8 +16,8 @@ struct recordings {
 	uint32_t n, cap;
 };
 
-/* The files among the operands, and all recordings in the folders among them, by name; a folder
- * without a recording is fatal. */
+/* Finds the files among the operands, and all recordings in the folders among them, by name; a
+ * folder without a recording is fatal. */
 struct recordings recordings_find(const struct cli_texts *operands);
 /* Opens the recordings and yields an array of traces, to be freed. A file that was found in a
  * folder and cannot be read is named on stderr and taken out of 'recordings'; where no other
@@ -25,8 +25,12 @@ struct recordings recordings_find(const struct cli_texts *operands);
 struct hwy_trace **recordings_open(struct recordings *recordings);
 void recordings_free(struct recordings *recordings);
 
-/* The rank that the recording names, else the number after "rank" in the file's name, else
+/* Yields the rank that the recording names, else the number after "rank" in the file's name, else
  * HWY_NONE. */
 int64_t recordings_rank(const struct hwy_trace *trace, const char *path);
+
+/* Yields why two recordings cannot be of one job, as the end of a sentence ("their programs
+ * differ"); NULL where nothing speaks against it. */
+const char *recordings_differ(const struct hwy_trace *a, const struct hwy_trace *b);
 
 #endif

@@ -73,7 +73,7 @@ struct hwy_trace *view_cache_open(const char *path, char **report)
 		return cli_open(path);
 	}
 	if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-		hwy_trace_free(cli_open(path)); /* prints what is wrong and exits */
+		hwy_trace_free(cli_open(path)); /* cli_open prints the reason and exits */
 		cli_die("%s: is not a file", path);
 	}
 	*report = cached_path(path, &about);

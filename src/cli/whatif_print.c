@@ -1,4 +1,5 @@
-/* whatif_print.c - predictions for people and for programs. */
+/* whatif_print.c - prints predictions, as text for people and as JSON for programs. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,7 @@ bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, st
 	if (!diagnose(analysis, d, err))
 		return false;
 	uint32_t n = 0;
-	/* One more for "straggler". */
+	/* The + 1 is room for the edit "straggler". */
 	view->tried = hwy_array((size_t)d->n + d->n_acquitted + USUAL + 1, sizeof *view->tried);
 	n = add_edits(view->tried, n, d->findings, d->n, view->w);
 	n = add_edits(view->tried, n, d->acquitted, d->n_acquitted, view->w);
@@ -263,10 +264,18 @@ static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 	fprintf(out, "%s a step as recorded, %s without the recorder (%s)\n",
 		hwy_say_time4(w->recorded).text, hwy_say_time4(w->base.step).text,
 		w->machine.source);
-	if (w->joint)
+	if (w->machine.has_samples)
+		fputs("The cost of the samples is not known and still in these times: record without -s to be sure\n",
+		      out);
+	if (w->joint && w->joint->has_pace)
 		fprintf(out,
 			"%u ranks that meet in %u collectives; the step is the slowest one's\n",
 			w->joint->n, w->joint->n_meetings);
+	else if (w->joint)
+		fprintf(out,
+			"%u ranks that meet in %u collectives; too few steps for one pace, so the step is "
+			"that of rank %" PRId64 "\n",
+			w->joint->n, w->joint->n_meetings, w->joint->numbers[w->rank]);
 	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED_SHARE)
 		fprintf(out,
 			"The graph does not explain what holds the program up in %.0f %% of the time: take "

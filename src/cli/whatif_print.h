@@ -17,8 +17,8 @@ struct whatif_view {
 	struct whatif_edit *edits;
 	uint32_t n_edits;
 	struct whatif_prediction prediction;
-	char *notes
-		[WHATIF_NOTES]; /* which edits do not apply, and what edits say about themselves */
+	/* Notes about edits that do not apply, and notes that edits give about themselves. */
+	char *notes[WHATIF_NOTES];
 	uint32_t n_notes;
 	/* Without --apply: the edits that were tried, ranked. */
 	struct rank rank;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Tests build the collector without the files of cuda/: the function is NULL there. */
+/* Tests build the collector without the files of cuda/: there cuda_follow_control is NULL. */
 #pragma weak cuda_follow_control
 
 struct rec_control *collect_control;
@@ -81,7 +81,7 @@ void collect_property(const char *name, const char *value)
 	collect_put_text(REC_PROPERTY, collect_string_z(name), value, strlen(value));
 }
 
-/* A capture range ended: recording ends for good, unless ranges are to be repeated. */
+/* Ends the recording after a capture range: for good, unless capture ranges are to be repeated. */
 static void end_capture(struct rec_control *control)
 {
 	_Atomic uint32_t *finished = (_Atomic uint32_t *)&control->finished;

@@ -22,14 +22,15 @@
  * process. */
 extern struct rec_control *collect_control;
 
-/* True while events of these sources (bits REC_TRACE_...) are to be recorded. */
+/* True while events of the sources 'traces' (bits REC_TRACE_...) are to be recorded. */
 bool collect_is_on(uint32_t traces);
 
-/* True while this thread runs the collector's own code: calls that it makes are not recorded. */
+/* True while this thread runs the collector's own code, whose calls are not recorded. */
 extern _Thread_local bool collect_is_ours;
 
-int64_t collect_now(void);  /* ns of CLOCK_MONOTONIC */
-uint32_t collect_tid(void); /* the thread's id: cached, and correct in a forked child too */
+int64_t collect_now(void); /* ns of CLOCK_MONOTONIC */
+uint32_t collect_tid(
+	void); /* yields the thread's id, which is cached, and correct in a forked child too */
 
 /* Reserves a record of so many slots in the calling thread's spool: zeroed, with head.slots set.
  * NULL when there is no room; the record is then counted as dropped. Readers of the spool see the
@@ -57,7 +58,7 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation);
 /* Called at exit: fetches the last CUDA records, and waits a few seconds at most. */
 void cuda_finish(void);
 void cuda_after_fork(void);
-/* Makes CUPTI record, or not, as the control page says. May be called from any thread. */
+/* Makes CUPTI record or stop recording, as the control page says. Any thread may call this. */
 void cuda_follow_control(void);
 
 #endif

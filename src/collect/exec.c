@@ -27,7 +27,7 @@ extern char **environ;
 
 enum {
 	MOST_VARIABLES = 4096, /* an environment with more variables is passed on unchanged */
-	/* An environment with a longer LD_PRELOAD (bytes) is passed on unchanged. */
+	/* MOST_PRELOAD: an environment with a longer LD_PRELOAD (bytes) is passed on unchanged. */
 	MOST_PRELOAD = 8192,
 	MOST_PATH = 4096,
 	RUN_VARIABLES = 4,
@@ -46,7 +46,8 @@ static int (*real_posix_spawnp)(pid_t *, const char *, const posix_spawn_file_ac
 static const char *const run_names[RUN_VARIABLES] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
 						     "NVTX_INJECTION64_PATH", "OPENCL_LAYERS"};
 static char run_variables[RUN_VARIABLES][MOST_PATH];
-static bool preloaded; /* LD_PRELOAD loaded the collector: then children get it too */
+/* LD_PRELOAD loaded the collector, so that child processes get the collector too. */
+static bool preloaded;
 
 void exec_init(void)
 {
@@ -142,7 +143,8 @@ static char *const *child_environment(void *room, char *const *given, bool with_
 		write_preload(preload, "", true);
 		variables[n++] = preload;
 	}
-	/* A program that sets one of these variables to another value wants another tool there. */
+	/* A program that sets one of the collector's variables to another value wants another
+	 * tool in the child. */
 	for (size_t i = 0; i < RUN_VARIABLES; i++)
 		if (!seen[i] && run_variables[i][0])
 			variables[n++] = run_variables[i];
@@ -160,7 +162,8 @@ static bool collector_is_readable(void)
 	return fd >= 0 || errno == EMFILE || errno == ENFILE;
 }
 
-/* ---- leaving by exec ---------------------------------------------------------------------------- */
+/* ---- leaving by exec
+ * ---------------------------------------------------------------------------- */
 
 /* Records that this process image ends by exec. withdraw_exit_record undoes that if the exec
  * fails. */

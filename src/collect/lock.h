@@ -14,10 +14,10 @@
 #include "collect/sys.h"
 
 struct lock {
-	_Atomic uint32_t holder; /* tid of the thread that has the lock, 0: nobody */
+	_Atomic uint32_t holder; /* tid of the thread that has the lock; 0: the lock is free */
 };
 
-/* Takes the lock if it is free; false if it is not. */
+/* Takes the lock if the lock is free; false if another thread has it. */
 static inline bool lock_try(struct lock *lock)
 {
 	uint32_t holder = 0;

@@ -26,8 +26,9 @@ struct recorded_module {
 };
 
 static struct lock scanning;
-static struct recorded_module *recorded; /* modules that have a REC_MODULE; under 'scanning' */
-static uint32_t recorded_count;          /* length of 'recorded', under 'scanning' */
+/* Modules that have a REC_MODULE record; guarded by 'scanning'. */
+static struct recorded_module *recorded;
+static uint32_t recorded_count;       /* length of 'recorded'; guarded by 'scanning' */
 static _Atomic uint64_t changes_seen; /* the loader's count of loads and unloads at the last scan */
 
 /* A forked child inherits the loader's lock as it is, and would hang at its next dlopen if a scan
@@ -243,7 +244,8 @@ static void modules_scan_locked(void)
 	}
 }
 
-/* Does nothing where another thread is scanning: its result serves this thread too. */
+/* Scans the loaded modules. Does nothing while another thread scans: that thread's result serves
+ * this thread too. */
 void modules_scan(void)
 {
 	if (!spool_own() || !lock_try(&scanning))

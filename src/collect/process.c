@@ -20,7 +20,8 @@
 #include "collect/spool.h"
 #include "collect/sys.h"
 
-/* Tests build the collector without the files of cuda/: both functions are NULL there. */
+/* Tests build the collector without the files of cuda/: there cuda_finish and cuda_after_fork
+ * are NULL. */
 #pragma weak cuda_finish
 #pragma weak cuda_after_fork
 
@@ -66,7 +67,7 @@ static struct ranks ranks_of_environment(void)
 	};
 }
 
-/* The text id of a small file's contents, cut to REC_MAX_TEXT bytes. */
+/* Yields the text id of a small file's contents, cut to REC_MAX_TEXT bytes. */
 static uint32_t text_of_file(const char *path)
 {
 	char *text = sys_memory(REC_MAX_TEXT);
@@ -88,7 +89,8 @@ static uint32_t text_of_file(const char *path)
 	return id;
 }
 
-/* The path's 4 KiB are not on the stack: fork may be called on a stack of any size. */
+/* Yields the text id of the executable's path. The buffer is mapped, because fork may be called
+ * on a stack smaller than a path (4 KiB). */
 uint32_t process_program(void)
 {
 	enum { MOST_PATH = 4096 };
@@ -152,7 +154,8 @@ static void put_clock(void)
 	collect_publish();
 }
 
-/* ---- fork, vfork, exit -------------------------------------------------------------------------- */
+/* ---- fork, vfork, exit
+ * -------------------------------------------------------------------------- */
 
 bool process_is_borrowed(void)
 {
@@ -203,7 +206,7 @@ void process_put_exit(uint8_t flags)
 
 static void process_exit(void)
 {
-	/* The generation whose exit was recorded: a forked child has a higher one, and
+	/* ended: the generation whose exit was recorded: a forked child has a higher one, and
 	 * records its own exit. */
 	static _Atomic uint32_t ended;
 	process_after_fork();
@@ -225,7 +228,8 @@ static void process_exit(void)
 	errno = saved;
 }
 
-/* ---- the beginning ------------------------------------------------------------------------------ */
+/* ---- the beginning
+ * ------------------------------------------------------------------------------ */
 
 static struct rec_control *map_control(const char *run)
 {

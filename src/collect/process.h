@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 struct process {
-	bool joined; /* the constructor is done: the program's own code may be running */
+	/* The collector's constructor is done, so that the program's own code may be running. */
+	bool joined;
 	/* The program restricted its own system calls (sandbox.c): the collector makes none any
 	 * more. */
 	bool sealed;
@@ -47,13 +48,13 @@ void process_look_again(uint32_t python);
 
 uint32_t process_program(void); /* text id of the path of the process's executable */
 
-/* Writes REC_EXIT with these flags (REC_EXIT_...). */
+/* Writes a REC_EXIT record with the flags REC_EXIT_.... */
 void process_put_exit(uint8_t flags);
 
 /* modules.c: records which shared objects were loaded since the last scan. */
 void modules_scan(void);
 bool modules_hold_code(uintptr_t address); /* true if the address lay in code at the last scan */
-/* Another pointer after each scan that found a change. */
+/* Yields a pointer that is another one after each scan that found modules loaded or unloaded. */
 const void *modules_version(void);
 /* Called in this order by pthread_atfork: before the fork, then in the parent, then in the
  * child. */
@@ -61,7 +62,7 @@ void modules_before_fork(void);
 void modules_forked(void);
 void modules_after_fork(void);
 
-/* Called in a forked child: forgets what was kept for the parent's spools. */
+/* Forgets, in a forked child, what was kept for the parent's spools. */
 void text_ids_after_fork(void);
 void python_after_fork(void);
 void nvtx_after_fork(void);

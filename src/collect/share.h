@@ -13,26 +13,27 @@
 
 struct collect_share {
 	uint64_t size;
-	/* The control page; NULL: nothing is recorded here. */
+	/* The control page; NULL: nothing is recorded in this process. */
 	struct rec_control *(*control)(void);
 	bool (*is_on)(uint32_t traces);
 	uint32_t (*tid)(void);
 	void *(*reserve)(enum rec_type type, unsigned slots);
 	void (*publish)(void);
-	/* A longjmp left the code between reserve and publish: the record is not published. */
+	/* Gives up the reserved record, because a longjmp left the code between reserve and
+	 * publish. */
 	void (*abandon)(void);
 	uint32_t (*string)(const char *text, size_t length);
 	void (*note)(int severity, const char *text);
 	void (*drop)(const char *reason, uint64_t count);
 	void (*property)(const char *name, const char *value);
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
-	/* Records which shared objects came and went. Takes the loader's lock. */
+	/* Records which shared objects were loaded and unloaded. Takes the loader's lock. */
 	void (*scan_modules)(void);
 	/* True while this thread runs the collector's own code: calls that it makes are not
 	 * recorded. */
 	bool (*is_inside)(void);
-	/* Points to true once the program has restricted its own system calls: a sibling is silent
-	 * then. */
+	/* is_sealed: points to true once the program has restricted its own system calls: a
+	 * sibling is silent then. */
 	const bool *is_sealed;
 	const char *from,
 		/* The addresses [from, to) of the collect library: its locks and threads are not
@@ -40,14 +41,14 @@ struct collect_share {
 		*to;
 };
 
-/* Exported by libheadway-collect.so; a sibling finds it by dlsym. */
+/* The collect library exports this table; a sibling library finds the table by dlsym. */
 const struct collect_share *headway_collect_share(void);
 
 /* For siblings. False when there is no collect library in this process, or when it records
  * nothing. */
 bool sibling_connect(void);
 bool sibling_is_inside(void);
-extern const bool *sibling_is_sealed; /* valid after sibling_connect */
+extern const bool *sibling_is_sealed; /* NULL until sibling_connect was called */
 bool sibling_has(uint64_t address);   /* true if the address is in the collect library */
 void sibling_scan_modules(void);
 void sibling_abandon(void);

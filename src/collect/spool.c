@@ -24,19 +24,21 @@
 enum {
 	PAGE = 4096,
 	CHUNK_SLOTS = REC_CHUNK_BYTES / REC_SLOT,
-	/* The size that a file's first chunk begins with: most processes need no more. */
+	/* FIRST_BYTES: bytes of a file's first chunk at the beginning: most processes need no
+	 * more. */
 	FIRST_BYTES = 32 * 1024,
-	RING_CHUNKS = 4096, /* the most chunks of a thread's ring: 1 GiB */
-	/* glibc runs PTHREAD_DESTRUCTOR_ITERATIONS (4) rounds of destructors; the spool closes in
-	 * this round. */
+	RING_CHUNKS = 4096, /* how many chunks a thread's ring has at most: 1 GiB */
+	/* glibc runs PTHREAD_DESTRUCTOR_ITERATIONS (4) rounds of destructors;
+	 * the spool closes in this round. */
 	LAST_EXIT_ROUND = 3,
-	/* The most threads that record at a time: each takes three of a process's 65530 maps. */
+	/* MOST_THREADS: the most threads that record at a time: each takes three of a process's
+	 * 65530 maps. */
 	MOST_THREADS = 8192,
 };
 static const int64_t RETRY_AFTER_NS = 10 * 1000 * 1000;
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* of Linux 5.14; older headers do not have it */
+#define MADV_POPULATE_WRITE 23 /* exists since Linux 5.14; older headers do not have the constant */
 #endif
 
 /* The record types that a ring never overwrites: definitions, and records about the recording. */
@@ -46,23 +48,25 @@ static const uint64_t definitions = (BIT(REC_STREAM + 1) - 1) | BIT(REC_NAME) | 
 				    BIT(REC_PROPERTY);
 static_assert(REC_TYPES <= 64, "types fit a word");
 
-/* The thread's spool, or &making, or &closed, or NULL: not made yet. */
+/* The thread's spool; &making, &closed, or NULL when the thread has none yet. */
 static _Thread_local struct spool *mine __attribute__((tls_model("initial-exec")));
-/* Stands for: the thread was making its spool when a signal handler interrupted it. */
+/* A mark in place of a spool: the thread was making its spool when a signal handler interrupted
+ * it. */
 static struct spool making;
-/* Stands for: the thread is ending, or is one of too many; it records nothing. */
+/* A mark in place of a spool: the thread is ending, or is one of too many, and records nothing. */
 static struct spool closed;
 
 static pthread_key_t key;
 static bool key_made;
 
 static atomic_flag list_lock = ATOMIC_FLAG_INIT;
-static struct spool *list;      /* the spools of all threads, under list_lock */
+static struct spool *list;      /* the spools of all threads; guarded by list_lock */
 static _Atomic uint32_t listed; /* how many spools are in the list */
 
-/* ---- chunks ------------------------------------------------------------------------------------- */
+/* ---- chunks
+ * ------------------------------------------------------------------------------------- */
 
-/* False where RLIMIT_FSIZE would end the program by SIGXFSZ instead of letting the call fail. */
+/* False where a longer file would exceed RLIMIT_FSIZE, so that SIGXFSZ would end the program. */
 static bool file_may_grow_to(uint64_t size)
 {
 	struct rlimit limit;
@@ -211,7 +215,8 @@ static bool file_advance(struct spool *spool, struct spool_file *file, unsigned 
 	return room;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads
+ * ------------------------------------------------------------------------------------ */
 
 static void list_take(void)
 {
@@ -287,8 +292,8 @@ void spool_name_threads(void)
 {
 	if (!spool_own())
 		return;
-	/* The lock keeps the threads' spools from being freed; nothing that is called here takes
-	 * the lock. */
+	/* The lock keeps the threads' spools from being freed; nothing that is called
+	 * here takes the lock. */
 	char unused[SPOOL_COMM];
 	list_take();
 	for (struct spool *spool = list; spool; spool = spool->next)
@@ -322,7 +327,8 @@ static void thread_ends(void *value)
 {
 	int saved = errno;
 	struct spool *spool = value;
-	/* tid 0: the page was wiped in a child that a destructor forked and that did not record. */
+	/* A tid of 0 means that the page was wiped in a child that a destructor forked and that
+	 * did not record. */
 	if (spool->tid == 0 || process.sealed)
 		return;
 	if (spool->exit_rounds++ == 0)
@@ -407,7 +413,7 @@ void spool_after_fork(void)
 	atomic_store(&listed, 0);
 	struct spool *spool = mine;
 	if (spool && spool->tid && spool != &closed && spool != &making) {
-		/* A kernel before 4.14 does not wipe the page. */
+		/* A kernel before 4.14 does not wipe the page in a forked child. */
 		file_swap(&spool->events, NULL, 0, 0);
 		file_swap(&spool->definitions, NULL, 0, 0);
 		memset(spool, 0, sizeof *spool);
@@ -420,7 +426,8 @@ uint32_t collect_tid(void)
 	return spool && spool->tid ? spool->tid : sys_tid();
 }
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records
+ * ------------------------------------------------------------------------------------ */
 
 static void count_drop(struct spool_file *file)
 {

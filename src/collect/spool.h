@@ -12,16 +12,18 @@ enum { SPOOL_COMM = 16, SPOOL_DOMAINS = 256 };
 /* One spool file and the chunk of the file that is being filled. Only the owner thread reads or
  * writes this struct; a reader of the recording sees only the file. */
 struct spool_file {
-	struct rec_chunk *chunk; /* the chunk that is being filled, mapped; NULL: none yet */
-	/* Slots of the chunk: in use, and in all; both 0 without a chunk. */
+	/* The mapped chunk that is being filled; NULL: there is no chunk yet. */
+	struct rec_chunk *chunk;
+	/* How many slots of the chunk are in use, and how many it has; 0 and 0 without a chunk. */
 	uint32_t used, limit;
 	uint32_t position; /* the chunk's place in the file, in chunks */
 	uint32_t chunks;   /* how many chunks the file has */
 	uint32_t index;    /* the sequence number that the next chunk gets */
 	uint32_t number;   /* N in the file's name PID.TID.N.spool */
 	bool created;
-	int64_t refused; /* ns when the last chunk was refused (no room on disk), 0: it was not */
-	/* Ring only: ns when each chunk was left, 0: never used; NULL: no ring. */
+	int64_t refused; /* ns when a chunk was last refused because the disk was full; 0: never */
+	/* closed: ns when each chunk of a ring was left, 0: the chunk was never used. NULL: the
+	 * spool is no ring. */
 	int64_t *closed;
 };
 
@@ -29,20 +31,21 @@ struct spool_file {
  * parent's spool, however it was forked. A wiped page has tid 0 and limits of 0. */
 struct spool {
 	uint32_t tid;
-	uint32_t reserved; /* slots of the record that is being written, 0: none */
-	/* A ring: definitions have a second file, where nothing is overwritten. */
+	uint32_t reserved; /* slots of the record that is being written; 0: no record is */
+	/* The spool is a ring: definitions go to a second file, in which nothing is overwritten. */
 	bool ring;
-	/* The kernel wipes this page in a forked child, and does not map the chunk there. */
+	/* vanishes: in a forked child the kernel wipes this page, and does not map the chunk. */
 	bool vanishes;
-	uint8_t exit_rounds;     /* how often the thread-exit destructor was called */
-	struct spool_file *into; /* the file that the reserved record is in */
+	uint8_t exit_rounds; /* how often the thread-exit destructor of this thread was called */
+	struct spool_file *into; /* the file that holds the reserved record */
 	struct spool_file events, definitions;
-	/* Links of the process's list of threads, under the list's lock. */
+	/* The previous and the next spool in the process's list of threads; guarded by the
+	 * list's lock. */
 	struct spool *next, *previous;
-	char comm[SPOOL_COMM]; /* the thread's name as it was recorded last */
-	/* stack.c: native stacks that were recorded, NULL: none yet. */
+	char comm[SPOOL_COMM]; /* the thread's name as it was last recorded */
+	/* The native stacks that stack.c keeps for the thread; NULL: none yet. */
 	struct stacks *stacks;
-	/* nvtx.c: how many push/pop ranges are open, by domain number. */
+	/* levels: how many push/pop ranges of nvtx.c are open in the thread, by domain number. */
 	uint32_t levels[SPOOL_DOMAINS];
 };
 static_assert(sizeof(struct spool) <= 4096, "one page");
@@ -56,7 +59,7 @@ struct spool *spool_own(void);
 
 void spool_after_fork(void);
 
-/* stack.c: frees what is kept for a thread that ends. */
+/* stack.c: frees the stacks that are kept for a thread that ends. */
 void stack_forget(struct spool *spool);
 
 /* Gives up a reserved record: the thread left by longjmp before it published the record. */

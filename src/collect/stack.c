@@ -22,7 +22,7 @@
 #if defined(__x86_64__)
 
 enum { REGISTERS_BYTES = REC_STACK_REGS * 8 };
-/* Bytes; what looks like a deeper stack is not taken for one. */
+/* A distance of more bytes than this is not taken for the depth of a stack. */
 static const uintptr_t deepest = (uintptr_t)1 << 30;
 
 /* Address above the first frame of the main thread's stack; 0: unknown. */
@@ -54,13 +54,13 @@ static uintptr_t stack_end(uintptr_t address)
 
 enum { KEPT_STACKS = 16, MOST_WORDS = 192, STACK_WORDS = REC_STACK_BYTES / 8 };
 
-/* A stack that was recorded whole; number 0: the place is empty. */
+/* A stack that was recorded whole. A number of 0 means that this place is empty. */
 struct kept_stack {
 	uint64_t registers[2]; /* values of rip and rsp */
 	uint32_t number;
 	uint32_t size, words;
-	uint16_t index[MOST_WORDS]; /* indexes of those words of the stack that point into code */
-	uint64_t word[MOST_WORDS];  /* the values of these words */
+	uint16_t index[MOST_WORDS]; /* indexes of the words in the stack that point into code */
+	uint64_t word[MOST_WORDS];  /* the values of the words at 'index' */
 };
 
 struct stacks {                     /* the stacks that are kept of one thread */
@@ -68,7 +68,8 @@ struct stacks {                     /* the stacks that are kept of one thread */
 	uint32_t next;              /* index of the place in 'kept' that is overwritten next */
 	uint64_t copy[STACK_WORDS]; /* the stack that is being recorded now */
 	struct kept_stack kept[KEPT_STACKS];
-	/* modules_version when the kept stacks were recorded: it says where code was. */
+	/* The value of modules_version when the kept stacks were recorded: another value means
+	 * that code has moved. */
 	const void *modules;
 };
 
@@ -99,7 +100,7 @@ static uint32_t stack_number_of(const struct stacks *stacks, const uint64_t *reg
 	return 0;
 }
 
-/* Forgets a number whose stack found no room in the spool. */
+/* Forgets the number of a stack that found no room in the spool. */
 static void stack_forget_number(struct stacks *stacks, uint32_t number)
 {
 	for (uint32_t i = 0; i < KEPT_STACKS; i++)

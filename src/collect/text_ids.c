@@ -23,7 +23,7 @@
 
 enum {
 	BLOCK_ENTRIES = 4096,
-	BLOCKS = 256, /* BLOCKS * BLOCK_ENTRIES texts: a million */
+	BLOCKS = 256, /* BLOCKS * BLOCK_ENTRIES is the most texts of a process: a million */
 	FIRST_SLOTS = 4096,
 	ARENA_BYTES = 256 * 1024,
 	SKIP_ENTRIES = 16,
@@ -33,12 +33,14 @@ struct entry {
 	const char *text;
 	uint32_t length;
 	uint32_t hash;
-	/* Process generation that defined the text in its spools; 0: none. */
+	/* The process generation (counted by forks) that defined the text in its spools; 0: none
+	 * did. */
 	_Atomic uint32_t generation;
 	uint32_t spare;
 };
 
-/* Open addressing: a slot holds a text id, 0: free. At most half of the slots are in use. */
+/* A hash table with open addressing: a slot holds a text id, 0: free. At most half of the slots
+ * are in use. */
 struct table {
 	uint32_t mask;
 	_Atomic uint32_t slots[];
@@ -49,8 +51,8 @@ static struct entry *_Atomic blocks[BLOCKS];
 /* Number of entries in use; entry 0 (id 0) stands for "no text". Under the lock. */
 static uint32_t entries;
 
-static char *arena;       /* the arena: where the next text is copied to; under the lock */
-static size_t arena_left; /* bytes that are left in the arena; under the lock */
+static char *arena;       /* where the next text is copied to; guarded by the lock */
+static size_t arena_left; /* bytes that are left in the arena; guarded by the lock */
 
 static struct lock lock;
 

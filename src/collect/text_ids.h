@@ -10,7 +10,7 @@
  * id. */
 uint32_t text_ids_define_again(uint32_t id);
 
-/* The text of an id, without a terminating 0 byte. Length 0 for an unknown id. */
+/* Yields the text of an id, without a terminating 0 byte. An unknown id has a text of length 0. */
 const char *text_ids_text(uint32_t id, size_t *length);
 
 #endif

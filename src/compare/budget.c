@@ -13,7 +13,8 @@ struct reader {
 	const char *file, *next, *end;
 	metric_nearest *nearest;
 	unsigned line;
-	char table[LONGEST_NAME_BYTES]; /* the name in brackets, with a dot after it, or "" */
+	char table
+		[LONGEST_NAME_BYTES]; /* the current TOML table, with a dot after its name; or "" */
 	struct hwy_err *err;
 };
 

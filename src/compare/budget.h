@@ -20,7 +20,7 @@
 #include "compare/metrics.h"
 
 enum budget_operator { OP_LE, OP_GE, OP_LT, OP_GT, OP_EQ, OP_NE };
-extern const char *const budget_operators[]; /* "<=", … */
+extern const char *const budget_operators[]; /* the operators as text: "<=", … */
 
 struct budget_rule {
 	struct metric_request request; /* the metric; unused in a rule that forbids a finding */
@@ -37,7 +37,7 @@ struct compare_budget {
 	struct hwy_arena arena;
 };
 
-/* Reads rules from a text. False with one sentence: file, line and reason. */
+/* Reads rules from a text. On failure yields false, with one sentence in err: file, line and reason. */
 bool budget_read(struct compare_budget *budget, const char *file, const char *text, size_t length,
 		 metric_nearest *nearest, struct hwy_err *err);
 void budget_free(struct compare_budget *budget);

@@ -13,7 +13,7 @@ static double launches_of(const struct compare_phase *phase, const char *name)
 	return row ? (double)row->count / phase->n_steady : 0;
 }
 
-/* How much of what the steps of two phases launch is the same, by folded name: 0 … 1. */
+/* Yields which share (0 … 1) of the kernels that the steps of two phases launch is the same, by folded name. */
 static double similarity(const struct compare_phase *a, const struct compare_phase *b)
 {
 	const struct compare_table *x = &a->tables[TABLE_KERNELS], *y = &b->tables[TABLE_KERNELS];
@@ -132,7 +132,7 @@ static bool are_identical(const struct compare_side *a, const struct compare_sid
 	return true;
 }
 
-/* Whether a part stands before another: by the size of its change, then by its own size. */
+/* Whether a part of the step is listed before another part: by the size of its change, then by its own size. */
 static bool part_leads(const struct compare_diff *diff, unsigned part, unsigned other)
 {
 	int64_t a = llabs(diff->parts[part]), b = llabs(diff->parts[other]);
@@ -155,7 +155,7 @@ static double count_of(const struct compare_side *side, enum compare_count count
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < side->n; i++)
-		sum += summary_each(side->phases[i], count);
+		sum += summary_count_per_step(side->phases[i], count);
 	return sum / side->n;
 }
 

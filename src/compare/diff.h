@@ -18,16 +18,16 @@ struct compare_side {
 	const struct compare_summary **runs;
 	uint32_t n;
 	/* The members below are set by diff_prepare_side. */
-	const struct compare_phase **phases; /* of each run: the phase that is compared */
+	const struct compare_phase **phases; /* for each run, the phase that is compared */
 	uint32_t middle;                     /* index of the run with the middle step time */
-	/* ns a step, means over the runs; the parts add up to the step. */
+	/* The step and its parts in ns, as means over the runs; the parts add up to the step. */
 	int64_t step, parts[PARTS];
 };
 
 /* A count or a number of bytes a step, on both sides. */
 struct diff_count {
 	enum compare_count count;
-	double before, after; /* a step, as means over the runs */
+	double before, after; /* the value of one step on each side, as the mean over the runs */
 };
 
 enum row_change {
@@ -36,18 +36,19 @@ enum row_change {
 	ROW_FASTER,
 	ROW_ADDED,
 	ROW_REMOVED,
-	ROW_MORE,  /* it runs more often */
-	ROW_FEWER, /* it runs less often */
+	ROW_MORE,  /* the kernel, call or range runs more often */
+	ROW_FEWER, /* the kernel, call or range runs less often */
 };
 extern const char *const diff_row_change_names[];
 
-struct diff_row {                   /* a kernel, a call or a range */
-	const char *before, *after; /* folded names; NULL on a side that does not have it */
+struct diff_row { /* a kernel, a call or a range */
+	/* Folded names on the two sides; NULL on a side that lacks the row. */
+	const char *before, *after;
 	bool is_renamed; /* the two names differ: they were matched by their place in the step */
 	enum row_change change;
-	int64_t ns_before, ns_after; /* ns a step, of all launches */
+	int64_t ns_before, ns_after; /* ns that all launches of one step take */
 	double count_before, count_after;
-	double mean_before, mean_after; /* ns of one launch */
+	double mean_before, mean_after; /* mean ns of one launch */
 };
 
 enum finding_change { FINDING_GONE, FINDING_NEW, FINDING_CHANGED, FINDING_SAME };
@@ -55,7 +56,8 @@ extern const char *const diff_finding_change_names[];
 
 enum prediction_grade {
 	GRADE_NONE, /* nothing was predicted, or the finding is still there */
-	GRADE_RIGHT, /* the measured gain lies in the prediction's bar, with the measurement's own doubt */
+	/* The measured speedup lies inside the prediction's bar and has the predicted direction. */
+	GRADE_RIGHT,
 	GRADE_LESS,   /* the measured gain is smaller than predicted */
 	GRADE_MORE,   /* the measured gain is larger than predicted */
 	GRADE_SHARED, /* a costlier finding is gone too: the two gains cannot be told apart */
@@ -63,11 +65,14 @@ enum prediction_grade {
 extern const char *const diff_grade_names[];
 
 struct diff_finding {
-	const struct compare_finding *before, *after; /* NULL on a side that does not have it */
+	/* The finding on each side; NULL on a side that lacks the finding. */
+	const struct compare_finding *before, *after;
 	enum finding_change change;
-	double predicted, low, high; /* speedup and its bar; 0 where nothing was predicted */
-	double measured;             /* speedup */
-	bool without_recorder; /* 'measured' is without the cost of recording, and differs from the recorded one */
+	/* The predicted speedup and the ends of its bar; 0 where nothing was predicted. */
+	double predicted, low, high;
+	double measured; /* the measured speedup */
+	/* 'measured' leaves out the cost of recording, and so differs from the recorded speedup */
+	bool without_recorder;
 	enum prediction_grade grade;
 };
 
@@ -77,16 +82,17 @@ struct diff_note { /* a fact that differs and makes the sides hard to compare */
 
 struct compare_diff {
 	struct compare_side *before, *after;
-	struct difference step; /* ns */
-	int64_t change;         /* after->step - before->step */
-	int64_t parts[PARTS];   /* add up to change */
+	struct difference step; /* the change of the step, in ns */
+	int64_t change;         /* ns: after->step - before->step */
+	int64_t parts[PARTS];   /* ns by which each part changed; the values add up to 'change' */
 	unsigned order[PARTS];  /* the parts by the size of their change, the largest first */
 	struct diff_count counts[COUNTS];
 	struct diff_table {
 		struct diff_row *rows; /* only rows that changed, the largest change first */
 		uint32_t n;
 	} tables[TABLES];
-	struct diff_finding *findings; /* gone, then new, changed and unchanged ones */
+	/* The findings: first those that are gone, then new, changed and unchanged ones. */
+	struct diff_finding *findings;
 	uint32_t n_findings;
 	struct diff_note *notes;
 	uint32_t n_notes;
@@ -94,8 +100,8 @@ struct compare_diff {
 	struct hwy_arena arena;
 };
 
-/* False with one sentence where nothing can be compared, e.g. where nothing repeats in the only run
- * of a side. run_noise: see statistics.h. */
+/* Compares two sides. Yields false, with one sentence in err, where nothing can be compared, e.g.
+ * where nothing repeats in the only run of a side. run_noise: see statistics.h. */
 bool diff_make(struct compare_diff *diff, struct compare_side *before, struct compare_side *after,
 	       double run_noise, struct hwy_err *err);
 /* Compares two halves of one run. Between them there is no noise from run to run; a change no
@@ -117,9 +123,9 @@ void diff_prepare_side(struct compare_side *side, const struct compare_phase *wa
 /* The row of a table with this name, or NULL. */
 const struct compare_row *diff_row(const struct compare_table *table, const char *name);
 void diff_table(struct compare_diff *diff, enum compare_table_kind kind,
-		double run_noise);             /* diff_tables.c */
-void diff_findings(struct compare_diff *diff); /* diff_findings.c */
-void diff_notes(struct compare_diff *diff);    /* diff_notes.c */
+		double run_noise);             /* defined in diff_tables.c */
+void diff_findings(struct compare_diff *diff); /* defined in diff_findings.c */
+void diff_notes(struct compare_diff *diff);    /* defined in diff_notes.c */
 
 static inline const struct compare_phase *side_phase(const struct compare_side *side)
 {

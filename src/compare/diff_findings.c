@@ -4,8 +4,8 @@
  * A prediction is graded when its finding is gone: somebody applied the fix, or another fix that
  * helped too. Where several findings are gone, only the costliest is graded. A prediction is about
  * the program without a profiler; so the measured speedup is taken without the cost of recording
- * where both sides know that. The prediction's bar is widened by the doubt about the measured
- * speedup.
+ * where both sides know that. A speedup is as predicted where it lies inside the prediction's bar
+ * and has the predicted direction: a bar may reach beyond 1.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -46,10 +46,10 @@ static void grade(const struct compare_diff *diff, struct diff_finding *finding)
 	measure_speedup(diff, finding);
 	if (finding->change != FINDING_GONE)
 		return;
-	double doubt = isfinite(diff->step.doubt) ? diff->step.doubt : 0;
-	if (finding->measured < finding->low * (1 - doubt))
+	bool is_gain = finding->predicted > 1, has_gained = finding->measured > 1;
+	if (finding->measured < finding->low || (is_gain && !has_gained))
 		finding->grade = GRADE_LESS;
-	else if (finding->measured > finding->high * (1 + doubt))
+	else if (finding->measured > finding->high || (!is_gain && has_gained))
 		finding->grade = GRADE_MORE;
 	else
 		finding->grade = GRADE_RIGHT;

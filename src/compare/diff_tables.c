@@ -27,10 +27,10 @@ const struct compare_row *diff_row(const struct compare_table *table, const char
 
 /* A row's means over the runs of a side; a run without the row counts as 0 launches. */
 struct seen {
-	double ns, count; /* ns and launches a step */
-	double mean;      /* ns of a launch */
+	double ns, count; /* ns of a step in this row, and launches in a step */
+	double mean;      /* mean ns of one launch over all runs */
 	double error;     /* squared standard error of 'mean', from the spread within the runs */
-	double means[64]; /* of a launch, in each run */
+	double means[64]; /* mean ns of one launch in each run */
 	uint32_t n;
 };
 

@@ -44,7 +44,8 @@ static bool side_values(const struct compare_side *side, const struct metric_req
 
 static bool holds(enum budget_operator op, double value, double limit)
 {
-	double slack = 1e-9 * fmax(fabs(limit), 1e-6); /* 0.9 has no exact binary form */
+	/* Decimal limits such as 0.9 have no exact binary form. */
+	double slack = 1e-9 * fmax(fabs(limit), 1e-6);
 	switch (op) {
 	case OP_LE: return value <= limit + slack;
 	case OP_GE: return value >= limit - slack;
@@ -138,7 +139,7 @@ static struct difference compare_values(const struct compare_diff *diff,
 	bool median = strcmp(request->metric->name, "step.p50") == 0;
 	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;
 	double most = fmax(a, b);
-	/* All doubt about the step may lie in this part of it, or in the other parts. */
+	/* All doubt about the length of the step may lie in this part of the step, or in the other parts. */
 	if (request->metric->kind == METRIC_SHARE)
 		most = fmax(most, 1 - fmin(a, b));
 	return (struct difference){

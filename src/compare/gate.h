@@ -11,14 +11,15 @@
 #include "compare/diff.h"
 
 enum gate_verdict { GATE_PASS, GATE_CANNOT_TELL, GATE_FAIL };
-extern const char *const gate_verdict_names[]; /* "pass", "cannot tell", "fail" */
+/* the verdicts in words: "pass", "cannot tell", "fail" */
+extern const char *const gate_verdict_names[];
 
 struct gate_check {
 	const char *name;          /* the rule: "step.p50 <= 12ms", or the metric */
 	const char *metric;        /* the metric's name alone */
-	const char *value, *limit; /* as text for people */
-	/* The same as numbers: ns, shares, counts or bytes; against a baseline both are the
-	 * regression as a share. */
+	const char *value, *limit; /* the measured value and the limit, as text for people */
+	/* 'value' and 'limit' as numbers: ns, shares, counts or bytes. Against a baseline both numbers
+	 * are the regression as a share. */
 	double number, limit_number;
 	enum gate_verdict verdict;
 	bool is_stable;

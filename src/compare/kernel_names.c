@@ -98,7 +98,7 @@ static const char *skip_type(const char *name)
 enum { LONGEST_NAME_BYTES = 2048 };
 
 /* Copies a name without its anonymous namespaces, however the demangler writes them. */
-static void copy_named(const char *name, char out[LONGEST_NAME_BYTES])
+static void copy_without_anonymous_namespaces(const char *name, char out[LONGEST_NAME_BYTES])
 {
 	static const char *const unnamed[] = {
 		"(anonymous namespace)::", "<unnamed>::", "{anonymous}::", NULL};
@@ -119,7 +119,7 @@ void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES])
 	char whole[LONGEST_NAME_BYTES], plain[512];
 	size_t n = 0;
 	int depth = 0;
-	copy_named(name, whole);
+	copy_without_anonymous_namespaces(name, whole);
 	const char *begin = skip_type(whole);
 	for (const char *c = begin; *c && n + 1 < sizeof plain; c++) {
 		if (depth == 0 && *c == '(')
@@ -131,7 +131,7 @@ void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES])
 	}
 	while (n > 0 && isspace((unsigned char)plain[n - 1]))
 		n--;
-	if (n == 0) { /* nothing but brackets: a long name is better than none */
+	if (n == 0) { /* the name is nothing but brackets: the whole name is better than no name */
 		n = strlen(name) < sizeof plain ? strlen(name) : sizeof plain - 1;
 		memcpy(plain, name, n);
 	}

@@ -38,7 +38,7 @@ static double count_each(const struct compare_summary *run, const struct compare
 			 unsigned count)
 {
 	(void)run;
-	return summary_each(phase, count);
+	return summary_count_per_step(phase, count);
 }
 
 static double findings_count(const struct compare_summary *run, const struct compare_phase *phase,
@@ -99,6 +99,9 @@ const struct metric metrics[] = {
 	IDLE("module", GAP_MODULE, "code was loaded"),
 	IDLE("drain", GAP_DRAIN, "outside of any step"),
 	IDLE("unknown", GAP_UNKNOWN, "no cause could be found"),
+	IDLE("first_use", GAP_FIRST_USE, "code was compiled, tuned, captured or first loaded"),
+	IDLE("missing", GAP_MISSING, "records of the device are missing"),
+	IDLE("comm", GAP_COMM, "the CPU exchanged data with other ranks"),
 	COUNT("syncs_per_step", METRIC_COUNT, COUNT_WAITS,
 	      "calls that block until the GPU is done"),
 	COUNT("launches_per_step", METRIC_COUNT, COUNT_LAUNCHES,
@@ -252,8 +255,9 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 	snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
 	char *end;
 	double number = strtod(word, &end);
+	/* Refuse numbers that are negative, hexadecimal or infinite. */
 	if (end - word > (ptrdiff_t)strspn(word, "0123456789.eE+"))
-		end = word; /* neither below 0, nor hexadecimal, nor infinite */
+		end = word;
 	const char *unit = end;
 	while (isspace((unsigned char)*unit))
 		unit++;
@@ -267,7 +271,7 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 				good = true;
 			}
 	} else if (good && kind == METRIC_TIME) {
-		good = number == 0; /* any other time needs a unit */
+		good = number == 0; /* a time without a unit is accepted only where it is 0 */
 	} else if (good && kind == METRIC_SHARE) {
 		good = number <= 1;
 	}

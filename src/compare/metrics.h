@@ -17,19 +17,19 @@ struct metric {
 	bool is_stable;
 	bool more_is_better;
 	const char *about;
-	unsigned which; /* of its family: which time, part or count */
+	unsigned which; /* which time, part or count of its family the metric is */
 	double (*value)(const struct compare_summary *run, const struct compare_phase *phase,
 			unsigned which);
 };
-extern const struct metric metrics[]; /* ends with a name of NULL */
+extern const struct metric metrics[]; /* all metrics; an element whose name is NULL ends the list */
 
 struct metric_request {   /* a metric as somebody asked for it */
-	const char *text; /* as written */
+	const char *text; /* the request as the user wrote it */
 	const struct metric *metric;
 	const char *kernel; /* the part of a kernel's name in kernel["…"], else NULL */
 };
 
-/* Finds the known word that was probably meant, or NULL; the command line has one (cli_nearest). */
+/* Finds the known word that the user probably meant, or NULL; the command line passes cli_nearest. */
 typedef const char *metric_nearest(const char *word, const char *const *known);
 
 /* Finds a metric by its name. False with one sentence that names the nearest known one. Texts are
@@ -40,7 +40,7 @@ bool metric_find(struct metric_request *request, const char *text, size_t length
 bool metric_value(const struct metric_request *request, const struct compare_summary *run,
 		  const struct compare_phase *phase, double *value, struct hwy_err *err);
 
-/* "10.4 ms", "92.1 %", "12", "16.8 MB" */
+/* Yields a value with its unit as text for people: "10.4 ms", "92.1 %", "12", "16.8 MB". */
 struct hwy_words metric_text(enum metric_kind kind, double value);
 /* Reads a value with its unit, "12ms", "90%", "0" or "16MB", for a metric of this kind; false with
  * one sentence. */

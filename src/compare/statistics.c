@@ -72,11 +72,11 @@ double statistics_t(double freedom, double share)
 
 /* ---- one side -------------------------------------------------------------------------------------- */
 
-struct estimate { /* of a mean time, ns */
+struct estimate { /* a mean time in ns and how exact it is */
 	double value;
-	double square;  /* squared standard error; infinite where not known */
+	double square;  /* squared standard error of the mean; infinite where it is not known */
 	double freedom; /* degrees of freedom of 'square' */
-	uint32_t runs;  /* that the mean is of */
+	uint32_t runs;  /* how many runs the mean is of */
 };
 
 static double mean_of(const double *values, uint32_t n)
@@ -87,7 +87,7 @@ static double mean_of(const double *values, uint32_t n)
 	return n ? values[0] + sum / n : 0;
 }
 
-/* The mean of independent values, one a run. */
+/* Yields the mean of independent values, of which each run has one. */
 static struct estimate estimate_runs(const double *values, uint32_t n)
 {
 	struct estimate e = {
@@ -102,7 +102,8 @@ static struct estimate estimate_runs(const double *values, uint32_t n)
 	return e;
 }
 
-enum { LEAST_MEMORY_STEPS = 8 }; /* fewer steps do not show how they are correlated */
+/* fewer steps do not show how much neighbouring steps are correlated */
+enum { LEAST_MEMORY_STEPS = 8 };
 
 /* The mean of steps that follow each other, by a block bootstrap. No random numbers are needed: the
  * means of randomly drawn blocks of neighbours have the variance of all n circular blocks. Blocks
@@ -130,8 +131,8 @@ static struct estimate estimate_steps(const double *values, uint32_t n)
 	if (n < LEAST_MEMORY_STEPS || !(squares > 0))
 		return e;
 	double memory = products / squares;
-	memory +=
-		(1 + 3 * memory) / n; /* few values understate the correlation by this (Kendall) */
+	/* Few values understate the correlation; this term corrects it (Kendall). */
+	memory += (1 + 3 * memory) / n;
 	memory = fmin(fmax(memory, 0), 0.95);
 	double count = fmax(n * (1 - memory) / (1 + memory), 2);
 	if (squares / n / (count - 1) > e.square) {
@@ -289,11 +290,12 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 				     const struct sample *after, uint32_t n_after, double run_noise)
 {
 	bool runs_speak = n_before >= STATISTICS_RUNS && n_after >= STATISTICS_RUNS;
-	struct difference changes[2]; /* of the mean, of the mean of the middle half */
+	/* The changes of the mean and of the mean of the middle half. */
+	struct difference changes[2];
 	for (int middle = 0; middle < 2; middle++) {
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
 				b = estimate_side(after, n_after, runs_speak, middle);
-		/* The second test is made with half the risk. */
+		/* The test of the middle half is a second chance to find a change, so it uses half the risk. */
 		changes[middle] =
 			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
 		changes[middle].verdict = statistics_judge(&changes[middle]);

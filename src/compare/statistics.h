@@ -19,7 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STATISTICS_RUNS = 3 }; /* so many runs a side show the noise from run to run */
+/* with at least so many runs on a side, the runs themselves show the noise from run to run */
+enum { STATISTICS_RUNS = 3 };
 #define STATISTICS_RUN_NOISE_SHARE 0.02
 /* A smaller change, as a share, counts as none, however sure it is. */
 #define STATISTICS_LEAST_SHARE 0.005
@@ -29,12 +30,14 @@ enum { STATISTICS_RUNS = 3 }; /* so many runs a side show the noise from run to 
 enum { STATISTICS_MIDDLE_STEPS = 20 };
 
 enum compare_verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER };
-extern const char *const statistics_verdict_names[]; /* "unknown", "same", "faster", "slower" */
+/* the verdicts in words: "unknown", "same", "faster", "slower" */
+extern const char *const statistics_verdict_names[];
 
 struct sample {                /* the steps of one run in order */
-	const int64_t *values; /* ns */
+	const int64_t *values; /* the lengths of the steps, in ns */
 	uint32_t n;
-	double mean; /* ns, of all steps: 'values' may be means of groups, without the last steps */
+	/* The mean ns of all steps. 'values' may hold means of groups of steps, without the last few steps. */
+	double mean;
 };
 
 struct interval { /* a change and its 95 % interval, as shares */
@@ -42,8 +45,8 @@ struct interval { /* a change and its 95 % interval, as shares */
 };
 
 struct difference {
-	double before, after; /* means, ns */
-	double change;        /* after - before */
+	double before, after; /* the mean ns of a step on each side */
+	double change;        /* ns: after - before */
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
 	double run_noise;     /* the noise from run to run that was assumed, as a share */
@@ -51,12 +54,12 @@ struct difference {
 	/* The verdict is faster or slower where the change is larger than this: the half width of
 	 * an interval. */
 	double sure;
-	/* Half width of the 95 % interval of after / before, as a share of it. */
+	/* Half the width of the 95 % interval of after / before, as a share of after / before. */
 	double doubt;
 	/* The change of the mean of the middle half of the steps, as shares of that mean before. */
 	struct interval middle;
 	bool by_middle; /* the verdict comes from the middle half, because the mean is undecided */
-	enum compare_verdict verdict; /* values are times: less is faster */
+	enum compare_verdict verdict; /* the verdict; the values are times, so less is faster */
 };
 
 struct difference statistics_compare(const struct sample *before, uint32_t n_before,

@@ -12,19 +12,40 @@ const char *summary_part_name(unsigned part)
 	static const char *const busy[] = {"compute", "exposed communication", "exposed copies",
 					   "fills"};
 	static const char *const idle[GAP_CAUSES] = {
-		[GAP_BLOCKED] = "idle: blocked", [GAP_LAUNCH] = "idle: launch",
-		[GAP_INPUT] = "idle: input",     [GAP_OS] = "idle: os",
-		[GAP_CPU] = "idle: cpu",         [GAP_DEPENDENCY] = "idle: dependency",
-		[GAP_ALLOC] = "idle: alloc",     [GAP_MODULE] = "idle: module",
-		[GAP_DRAIN] = "idle: drain",     [GAP_UNKNOWN] = "idle: unknown",
+		[GAP_BLOCKED] = "idle: blocked",
+		[GAP_LAUNCH] = "idle: launch",
+		[GAP_INPUT] = "idle: input",
+		[GAP_OS] = "idle: os",
+		[GAP_CPU] = "idle: cpu",
+		[GAP_DEPENDENCY] = "idle: dependency",
+		[GAP_ALLOC] = "idle: alloc",
+		[GAP_MODULE] = "idle: module",
+		[GAP_DRAIN] = "idle: drain",
+		[GAP_UNKNOWN] = "idle: unknown",
+		[GAP_FIRST_USE] = "idle: first use",
+		[GAP_MISSING] = "idle: records missing",
+		[GAP_COMM] = "idle: communication of the CPU",
 	};
 	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
 }
 
 const char *const summary_part_keys[PARTS] = {
-	"compute",     "exposed_comm", "exposed_copy", "fill",        "idle_blocked",
-	"idle_launch", "idle_input",   "idle_os",      "idle_cpu",    "idle_dependency",
-	"idle_alloc",  "idle_module",  "idle_drain",   "idle_unknown"};
+	"compute",      "exposed_comm", "exposed_copy", "fill",         "idle_blocked",
+	"idle_launch",  "idle_input",   "idle_os",      "idle_cpu",     "idle_dependency",
+	"idle_alloc",   "idle_module",  "idle_drain",   "idle_unknown", "idle_first_use",
+	"idle_missing", "idle_comm"};
+
+enum verdict_word summary_verdict(const struct compare_phase *phase)
+{
+	double shares[VERDICTS] = {0}, step = phase->step > 0 ? (double)phase->step : 1;
+	shares[VERDICT_GPU] = (double)(phase->parts[PART_COMPUTE] + phase->parts[PART_FILL]) / step;
+	shares[VERDICT_COMM] = (double)phase->parts[PART_COMM] / step;
+	shares[VERDICT_COPY] = (double)phase->parts[PART_COPY] / step;
+	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
+		shares[verdict_word_of_cause((enum gap_cause)cause)] +=
+			(double)phase->parts[PART_IDLE + cause] / step;
+	return verdict_choose(shares);
+}
 
 void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *shares)
 {
@@ -138,7 +159,7 @@ static void note_states(struct compare_phase *into, const struct hwy_analysis *a
 		for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
 			totals[PART_IDLE + cause] += one->causes[cause];
 	}
-	if (into->n_devices == 0) { /* all work has length 0 */
+	if (into->n_devices == 0) { /* no device was busy: all device work has length 0 */
 		into->n_devices = 1;
 		totals[PART_IDLE + GAP_UNKNOWN] = phase->window.to - phase->window.from;
 	}

@@ -21,13 +21,17 @@ enum compare_part {
 	PART_COMM,
 	PART_COPY,
 	PART_FILL,
-	PART_IDLE, /* plus enum gap_cause: idle time of that cause */
+	PART_IDLE, /* PART_IDLE + an enum gap_cause is the idle time of that cause */
 	PARTS = PART_IDLE + GAP_CAUSES
 };
-/* For people: "compute", "exposed communication", "idle: blocked" */
+/* The names of the parts for people: "compute", "exposed communication", "idle: blocked". */
 const char *summary_part_name(unsigned part);
-extern const char
-	*const summary_part_keys[PARTS]; /* in files: "compute", "exposed_comm", "idle_blocked" … */
+struct compare_phase;
+/* Yields what holds the phase back (docs/verdict.md), from the parts of its step alone, which
+ * baseline files have, too. */
+enum verdict_word summary_verdict(const struct compare_phase *phase);
+/* The names of the parts in files: "compute", "exposed_comm", "idle_blocked" … */
+extern const char *const summary_part_keys[PARTS];
 
 /* What is counted over the steady steps. New counts are appended; docs/ci.md and metrics.c name
  * them. */
@@ -53,36 +57,38 @@ extern const char *const summary_count_keys[COUNTS];
 
 /* What a step is made of, by folded name. */
 enum compare_table_kind {
-	TABLE_KERNELS, /* on the devices */
-	TABLE_CALLS,   /* into the vendor's library: those that have a role (flow.h) */
+	TABLE_KERNELS, /* kernels on the devices */
+	TABLE_CALLS,   /* calls into the vendor's library that have a role (flow.h) */
 	TABLE_RANGES,  /* annotations on the CPU */
 	TABLES
 };
-extern const char *const summary_table_names[TABLES]; /* "kernels", … */
+/* the names of the tables in files: "kernels", … */
+extern const char *const summary_table_names[TABLES];
 
 struct compare_row {
-	const char *name; /* folded */
-	uint64_t count;   /* how many, in the steady steps */
-	int64_t ns;       /* of all of them, summed over devices or threads */
-	double deviation; /* ns, standard deviation of one's length */
-	double place;     /* mean position in its step: 0 first, 1 last */
+	const char *name; /* the folded name (kernel_names.h) */
+	uint64_t count;   /* how often the name occurs in the steady steps */
+	int64_t ns;       /* ns of all occurrences, summed over devices or threads */
+	double deviation; /* standard deviation of the length of one occurrence, in ns */
+	double place;     /* mean position in the step: 0 is the step's begin, 1 its end */
 };
 
 struct compare_table {
-	struct compare_row *rows; /* the one with most time first */
+	struct compare_row *rows; /* the rows of the table, the row with most time first */
 	uint32_t n;
 	uint32_t left_out; /* how many names were left out because they take little time */
 };
 
 struct compare_finding {
 	const char *id, *title, *place;
-	int64_t cost; /* ns a step */
+	int64_t cost; /* ns that the finding costs a step */
 	double share;
-	bool is_inside;             /* see hwy_finding_kind */
-	struct compare_prediction { /* as in hwy_predicted */
+	bool is_inside; /* the finding is about the device's own work, as in hwy_finding_kind */
+	struct compare_prediction { /* the fields are those of hwy_predicted */
 		bool is_known;
 		const char *edits;
-		int64_t before, step, p10, p90; /* ns a step */
+		/* The ns of a step without the fix, with the fix, and the bar of 'step'. */
+		int64_t before, step, p10, p90;
 		double speedup;
 	} predicted;
 };
@@ -101,7 +107,7 @@ struct compare_phase {
 	uint32_t n_steps, n_steady, n_devices;
 	int64_t step; /* ns: the window divided by the steady steps, rounded down */
 	int64_t p10, p50, p90, p99, longest;
-	int64_t parts[PARTS]; /* ns a step; they add up to 'step' */
+	int64_t parts[PARTS]; /* ns of a step by part; the values add up to 'step' */
 	/* ns, the lengths of the steady steps in order; where there are more than COMPARE_VALUES
 	 * steps, each value is the mean of 'group' neighbours. */
 	int64_t *values;
@@ -122,23 +128,23 @@ struct compare_phase {
 };
 
 struct compare_summary {
-	const char *file;    /* the recording or baseline that it comes from */
+	const char *file;    /* the recording or baseline file that the summary comes from */
 	const char *program; /* "train.py"; "" where the recording does not say */
 	const char *command;
 	const char *gpu; /* name of the first device */
-	uint32_t n_gpus; /* how many were used */
+	uint32_t n_gpus; /* how many GPUs were used */
 	const char *driver, *cuda, *format, *traces, *graph_mode;
-	int64_t clock_hz;             /* of the first device; 0 where not known */
+	int64_t clock_hz;             /* clock rate of the first device; 0 where it is not known */
 	uint64_t lost;                /* records that the recorder lost */
 	struct compare_phase *phases; /* the longest first; at most COMPARE_PHASES */
 	uint32_t n;
-	/* Of the phases in the analysis; NULL where the summary was read from a file. */
+	/* For each phase its index in the analysis; NULL where the summary was read from a file. */
 	uint32_t *indexes;
 	struct hwy_arena arena;
 };
 
-/* False with one sentence where there is no device work. diagnosis: NULL for a summary without
- * findings. */
+/* Makes a summary. Yields false, with one sentence in err, where there is no device work.
+ * diagnosis: NULL for a summary without findings. */
 bool summary_make(struct compare_summary *summary, const char *file, struct hwy_analysis *analysis,
 		  const struct hwy_diagnosis *diagnosis, struct hwy_err *err);
 /* A summary of n steady steps of the main phase, from the step 'first' on (0 is the first steady
@@ -153,8 +159,9 @@ void summary_free(struct compare_summary *summary);
  * less than 1 from its exact value. */
 void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *shares);
 
-/* The mean of a count a step. */
-static inline double summary_each(const struct compare_phase *phase, enum compare_count count)
+/* Yields the mean over the steady steps of how often the counted event happened in one step. */
+static inline double summary_count_per_step(const struct compare_phase *phase,
+					    enum compare_count count)
 {
 	return phase->n_steady ? (double)phase->counts[count] / phase->n_steady : 0;
 }

@@ -32,13 +32,14 @@ struct tally { /* all kernels, calls or ranges of one folded name */
 	const char *name;
 	uint64_t count;
 	int64_t ns;
-	double mean, squares; /* of the lengths: running mean and sum of squares, by Welford */
-	double places;        /* sum of the positions in their steps, 0 … 1 each */
+	/* Running mean and sum of squares of the lengths, by Welford's method. */
+	double mean, squares;
+	double places; /* sum over all occurrences of the position in the step, each 0 … 1 */
 };
 
 struct tallies {
-	struct hwy_map by_text;   /* id of a text -> index in 'rows' */
-	struct hwy_index by_name; /* folded name -> index in 'rows' */
+	struct hwy_map by_text;   /* maps the id of a text to an index in 'rows' */
+	struct hwy_index by_name; /* maps a folded name to an index in 'rows' */
 	struct tally *rows;
 	uint32_t n, cap;
 };

@@ -142,7 +142,7 @@ static const struct json_field phase_fields[] = {
 	{SMALL(struct compare_phase, n_steps, "steps")},
 	{SMALL(struct compare_phase, n_steady, "steady_steps")},
 	{SMALL(struct compare_phase, n_devices, "devices")},
-	/* An object of its own in the file, but members of the phase itself. */
+	/* The step times are one object in the file, but members of the phase in memory. */
 	{.key = "step_ns", .type = JSON_AS_OBJECT, JSON_TABLE(time_fields), .on_one_line = true},
 	{JSON_FIELD_NAMED_INTS(struct compare_phase, parts, "parts_ns", summary_part_keys),
 	 .most = MOST_NUMBER, .on_one_line = true},

@@ -62,7 +62,7 @@ double case_share(const struct hwy_case *c, int64_t total)
 	return window > 0 ? (double)total / window : 0;
 }
 
-double case_each(const struct hwy_case *c, uint64_t count)
+double case_count_per_step(const struct hwy_case *c, uint64_t count)
 {
 	return c->phase->n_steady ? (double)count / c->phase->n_steady : 0;
 }
@@ -70,6 +70,11 @@ double case_each(const struct hwy_case *c, uint64_t count)
 bool case_is_loop(const struct hwy_case *c)
 {
 	return c->phase->source != PHASE_ONE;
+}
+
+const char *case_a_step(const struct hwy_case *c)
+{
+	return case_is_loop(c) ? " a step" : "";
 }
 
 /* The index of the steady step in whose device window a time lies. */
@@ -101,7 +106,7 @@ struct gap_states case_states(const struct hwy_case *c)
 	return sum;
 }
 
-enum { LEGACY_STREAM = 3 }; /* hwy_stream.flags, as CUPTI has them */
+enum { LEGACY_STREAM = 3 }; /* value of hwy_stream.flags, as CUPTI defines it */
 
 const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op)
 {
@@ -137,8 +142,8 @@ static void find_extent(struct hwy_case *c)
 static bool is_sane(const struct hwy_case *c)
 {
 	uint64_t window = (uint64_t)(c->phase->window.to - c->phase->window.from);
-	return window < FLOW_SUM_MOST / (c->flow->n_devices + 1u) &&
-	       (c->flow->length < FLOW_SUM_MOST ||
+	return window < FLOW_MOST_SUM_NS / (c->flow->n_devices + 1u) &&
+	       (c->flow->length < FLOW_MOST_SUM_NS ||
 		flow_adds_up(c->flow, c->first_op, c->end_op, c->first_call, c->end_call));
 }
 
@@ -172,11 +177,13 @@ static void find_devices(struct hwy_case *c)
 enum { MEDIAN_KERNELS = 8192 };
 
 struct op_pass {
-	struct hwy_map by_name; /* id of a kernel's name -> index in c->kernels */
+	struct hwy_map by_name; /* maps the id of a kernel's name to an index in c->kernels */
 	uint32_t thread;        /* the thread that launched the last op */
 	int64_t lengths[MEDIAN_KERNELS];
 	uint32_t n_lengths, every;
-	int64_t last_name; /* name of the last kernel; 'last' is its index: equal names come in runs */
+	/* The name of the last kernel, and in 'last' its index in c->kernels: a cache, since equal
+	 * names come in runs. */
+	int64_t last_name;
 	uint32_t last;
 };
 
@@ -270,7 +277,10 @@ static bool look_at_trust(struct hwy_case *c)
 	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
 	const struct hwy_lack *drops = &c->analysis->trust.lacks[HWY_LACK_DROPS];
 	double part = work->total ? (double)work->count / (double)work->total : 0;
-	c->most = part >= DOUBTFUL_SHARE ? HWY_LOW : drops->count ? HWY_MEDIUM : HWY_HIGH;
+	c->is_missing = case_share(c, case_states(c).causes[GAP_MISSING]) >= DOUBTFUL_SHARE;
+	c->most = part >= DOUBTFUL_SHARE || c->is_missing ? HWY_LOW
+		  : drops->count                          ? HWY_MEDIUM
+							  : HWY_HIGH;
 	if (part < UNBELIEVABLE_SHARE)
 		return true;
 	diagnose_cannot_tell(
@@ -316,7 +326,9 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	c->gap_left = hwy_array(c->measures->gaps.n, sizeof *c->gap_left);
 	for (uint32_t i = 0; i < c->measures->gaps.n; i++) {
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[i];
-		c->gap_left[i] = believed && c->uses[gap->device] ? gap->at.to - gap->at.from : 0;
+		/* Where records are missing the device may have worked: nobody is accused of that time. */
+		bool is_claimable = believed && c->uses[gap->device] && gap->cause != GAP_MISSING;
+		c->gap_left[i] = is_claimable ? gap->at.to - gap->at.from : 0;
 	}
 	count_ops(c);
 	case_count_calls(c);
@@ -337,10 +349,47 @@ void case_close(struct hwy_case *c)
 	free(c->delays);
 }
 
+/* HIP's functions are called as CUDA's are, with another prefix. */
+static const char *with_hip_names(const struct hwy_case *c, const char *text)
+{
+	static const struct {
+		const char *cuda, *hip;
+	} names[] = {{"cuda", "hip"},
+		     {"CUDA", "HIP"},
+		     {"cublas", "hipblas"},
+		     {"nvcc -arch", "hipcc --offload-arch"}};
+	char *out = hwy_arena_array(&c->diagnosis->arena, strlen(text) + 1, 2), *end = out;
+	while (*text) {
+		size_t i = 0, n = sizeof names / sizeof *names;
+		while (i < n && strncmp(text, names[i].cuda, strlen(names[i].cuda)) != 0)
+			i++;
+		const char *taken = i < n ? names[i].hip : NULL;
+		if (!taken) {
+			*end++ = *text++;
+			continue;
+		}
+		memcpy(end, taken, strlen(taken));
+		end += strlen(taken);
+		text += strlen(names[i].cuda);
+	}
+	*end = '\0';
+	return out;
+}
+
 const char *case_advice(const struct hwy_case *c, const struct advice *advice)
 {
-	if (c->diagnosis->infers && advice->inference)
+	const struct hwy_diagnosis *diagnosis = c->diagnosis;
+	bool torch = diagnosis->framework == HWY_PYTORCH;
+	if (advice->captured && c->counts.graph_launches * 2 > c->counts.launches)
+		return advice->captured;
+	if (torch && advice->compiled && diagnosis->habits.is_compiled)
+		return advice->compiled;
+	if (diagnosis->infers && advice->inference)
 		return advice->inference;
-	const char *fits = advice->by_framework[c->diagnosis->framework];
-	return fits ? fits : advice->any;
+	if (torch && advice->rocm && diagnosis->habits.is_rocm)
+		return advice->rocm;
+	const char *fits = advice->by_framework[diagnosis->framework];
+	if (fits)
+		return fits;
+	return diagnosis->habits.is_rocm ? with_hip_names(c, advice->any) : advice->any;
 }

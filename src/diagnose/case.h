@@ -13,9 +13,9 @@
 
 /* A copy or a communication kernel of the steady steps. */
 struct case_transfer {
-	uint32_t op;     /* index in the flow */
-	int64_t exposed; /* ns that nothing else on the device covers */
-	int64_t left;    /* ns of 'exposed' that are not claimed yet */
+	uint32_t op;     /* index of the op in flow.ops */
+	int64_t exposed; /* ns of the transfer in which nothing else runs on the device */
+	int64_t left;    /* ns of 'exposed' that no finding has claimed yet */
 	uint64_t bytes;
 	uint8_t direction;      /* enum hwy_direction */
 	uint8_t source, target; /* enum hwy_memory_kind */
@@ -23,21 +23,21 @@ struct case_transfer {
 };
 
 struct case_kernel {     /* all kernels of one name in the steady steps */
-	int64_t name;    /* id of the text */
-	int64_t ns;      /* of all of them */
-	uint64_t n;      /* how many */
-	uint32_t span;   /* id of the longest one */
-	int64_t longest; /* its length in ns */
+	int64_t name;    /* id of the text that names the kernels */
+	int64_t ns;      /* ns of all kernels of the name together */
+	uint64_t n;      /* how many kernels have the name */
+	uint32_t span;   /* id of the span of the longest kernel */
+	int64_t longest; /* ns that the longest kernel took */
 };
 
-/* Counted over the steady steps. */
+/* What happened in the steady steps, as counts. */
 struct case_counts {
 	uint64_t kernels, graph_launches, graph_kernels;
 	int64_t kernel_ns, kernel_median;
 	uint64_t launches; /* calls that enqueue kernels or graphs */
 	uint64_t h2d, d2h;
 	uint64_t turns;  /* how often an op was launched by another thread than the op before it */
-	int64_t longest; /* ns, the longest op */
+	int64_t longest; /* ns that the longest op took */
 	bool any_graph, any_transfer;
 	uint64_t calls[HWY_ROLES];
 	int64_t call_ns[HWY_ROLES];
@@ -52,32 +52,37 @@ struct hwy_case {
 	struct hwy_trace *trace;
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
-	const struct analysis_phase *measures; /* gaps, waits … of the phase */
+	const struct analysis_phase *measures; /* the gaps, waits … of the phase */
 	uint32_t index;                        /* the phase's index in the analysis */
 	struct hwy_diagnosis *diagnosis;
 	const struct hwy_finding_kind *kind; /* the finding whose look() runs now */
-	uint32_t first_op, end_op; /* ops that begin inside the window; ask case_op_is_ours too */
-	uint32_t first_call, end_call; /* calls of the steady steps; ask case_call_is_ours too */
-	bool *uses;                    /* by device of the flow: the phase has work there */
-	bool all_ours;                 /* every op of the flow belongs to the phase's process */
-	uint32_t n_devices;            /* how many devices the phase uses */
-	int64_t *gap_left;             /* by gap: ns that are not claimed yet */
+	/* Ops that begin inside the window, also of other processes: case_op_is_ours tells which
+	 * belong to the phase. */
+	uint32_t first_op, end_op;
+	/* Calls of the steady steps, also of other processes: case_call_is_ours tells which belong to the phase. */
+	uint32_t first_call, end_call;
+	bool *uses;         /* for each device of the flow, whether the phase has work there */
+	bool all_ours;      /* every op of the flow belongs to the phase's process */
+	uint32_t n_devices; /* how many devices the phase uses */
+	int64_t *gap_left;  /* for each gap, the ns that no finding has claimed yet */
 	struct case_transfer *transfers;
 	uint32_t n_transfers, cap_transfers;
-	struct case_kernel *kernels; /* the name with most time first */
+	struct case_kernel *kernels; /* kernels by name, the name with most time first */
 	uint32_t n_kernels, cap_kernels;
-	int64_t kernel_left; /* ns of kernel time that are not claimed yet */
+	int64_t kernel_left; /* ns of kernel time that no finding has claimed yet */
 	struct case_counts counts;
+	/* Much of the device's work was not recorded: what looks exposed may be covered. */
+	bool is_missing;
 	/* The most confidence that the recording allows for findings from gaps. */
 	enum hwy_confidence most;
-	/* The strip that was asked for last, a cache: spans of a strip come in runs. */
+	/* A cache of the strip that was used last, because spans of one strip are asked for in a row. */
 	const struct hwy_strip **last;
-	struct stream_delay *delays; /* filled in by stream_delays_find */
+	struct stream_delay *delays; /* the delays that stream_delays_find has found */
 	uint32_t n_delays;
 	bool delays_are_found;
 };
 
-/* ---- case.c: making one ------------------------------------------------------------------------ */
+/* ---- case.c: making a case --------------------------------------------------------------------- */
 
 bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase,
 	       struct hwy_diagnosis *diagnosis, struct hwy_err *err);
@@ -96,23 +101,26 @@ static inline bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
 			       (one->call == FLOW_NONE || case_call_is_ours(c, one->call)));
 }
 
-/* A column of a call or of device work, by span id. Only columns that case_open has loaded. */
+/* Yields a column's value for a call or for device work, by span id. The column must be one that
+ * case_open has loaded. */
 int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
 /* The name of any span, as the id of a text and as text; loads the name where it is not in
  * memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
-/* A sum of ns over the steady steps and all devices, as ns a step and device. */
+/* Turns a sum of ns over the steady steps and all devices into ns for one step and one device. */
 int64_t case_per_step(const struct hwy_case *c, int64_t total);
-/* The same sum as a share of the time of the steady steps. */
+/* Turns a sum of ns over the steady steps and all devices into a share of the time of the steady steps. */
 double case_share(const struct hwy_case *c, int64_t total);
-/* A count over the steady steps, as the mean count a step. */
-double case_each(const struct hwy_case *c, uint64_t count);
-/* False where nothing repeats: then start-up cannot be told apart from the program's only step. */
+/* Turns a count over all steady steps into the mean count of one step. */
+double case_count_per_step(const struct hwy_case *c, uint64_t count);
+/* Whether the phase is a loop. Where nothing repeats, start-up cannot be told apart from the program's only step. */
 bool case_is_loop(const struct hwy_case *c);
+/* Yields the words to print after a time from case_per_step: " a step" in a loop, else "". */
+const char *case_a_step(const struct hwy_case *c);
 /* The number of steady steps in which at least one of n ascending times lies. */
 uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_t n);
-/* The states of all devices that the phase uses, added up. */
+/* Yields the sum of the states of all devices that the phase uses. */
 struct gap_states case_states(const struct hwy_case *c);
 
 static inline bool case_is_transfer(const struct flow_op *op)
@@ -131,7 +139,7 @@ void transfers_find(struct hwy_case *c);
 enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
 	int64_t ns;
-	uint32_t index; /* of the gap or the transfer */
+	uint32_t index; /* index of the gap or the transfer */
 	/* Id of the span to blame, which gives place and evidence, or CLAIM_NOBODY. */
 	uint32_t span;
 	uint8_t purse;
@@ -144,23 +152,23 @@ struct claim {
 
 #define CLAIM_ALL INT64_MAX
 #define CLAIM_NOBODY UINT32_MAX
-/* Each claims at most 'ns' of what is left in its purse, and yields the ns that it claimed. 'span'
- * is the id of the span to blame, or CLAIM_NOBODY. */
+/* claim_gap, claim_transfer and claim_kernels claim at most 'ns' of the time that no finding has
+ * claimed yet, and yield the claimed ns. 'span' is the id of the span to blame, or CLAIM_NOBODY. */
 int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t ns, uint32_t span);
 int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
 		       uint32_t span);
 int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span);
-/* Adds the place of a span, without any time. */
+/* Adds the place of a span to the claim, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
 /* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as
  * CLAIM_CAUSE bits; the stretches are in order of start. */
 struct claim_stretch {
 	struct hwy_interval at;
-	uint32_t span; /* who is to blame */
+	uint32_t span; /* id of the span to blame */
 };
 void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim_stretch *stretches,
 		     uint32_t n, unsigned causes);
-/* The same with the calls of the steady steps that have one of the roles (bits) as stretches. */
+/* Does what claim_stretches does; the stretches are the calls of the steady steps that have one of the roles (bits). */
 void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsigned causes);
 /* Claims all gaps of a cause. To blame is the span that names a gap, else its culprit, else the op
  * after it. */
@@ -169,7 +177,8 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 /* Causes of gaps in which the CPU was busy with its own work. */
 #define CLAIM_CPU_CAUSES                                                                           \
 	(CLAIM_CAUSE(GAP_BLOCKED) | CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_OS) |                \
-	 CLAIM_CAUSE(GAP_CPU) | CLAIM_CAUSE(GAP_ALLOC) | CLAIM_CAUSE(GAP_MODULE))
+	 CLAIM_CAUSE(GAP_CPU) | CLAIM_CAUSE(GAP_ALLOC) | CLAIM_CAUSE(GAP_MODULE) |                 \
+	 CLAIM_CAUSE(GAP_FIRST_USE))
 /* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its
  * *ns; "" where no gap has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
@@ -178,8 +187,9 @@ bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
 /* Gives the claimed time back to its purses, and frees the claim. */
 void claim_drop(struct hwy_case *c, struct claim *claim);
 
-/* Both make a finding of the claim, and free the claim: accused findings keep the claimed time,
- * acquitted ones give it back. Texts are static, or in the diagnosis' arena. */
+/* claim_accuse and claim_acquit make a finding of the claim, and free the claim: accused findings
+ * keep the claimed time, acquitted ones give it back. Texts are static, or in the diagnosis'
+ * arena. */
 struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
 				 enum hwy_confidence confidence, const char *says,
 				 const char *advice);
@@ -190,9 +200,15 @@ void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, con
 
 /* ---- advice that fits the program -------------------------------------------------------------- */
 
-struct advice { /* 'any' stands in for each NULL */
+/* 'any' stands in for each NULL. Where several fit, the first of this order is taken: captured,
+ * compiled, inference, rocm, by_framework. For HIP programs CUDA's names in 'any' are replaced by
+ * HIP's. */
+struct advice {
 	const char *any, *by_framework[HWY_FRAMEWORKS];
-	const char *inference; /* for PyTorch programs that do not train */
+	const char *captured;  /* advice for steps that consist of graph launches */
+	const char *compiled;  /* advice for PyTorch programs that are compiled already */
+	const char *inference; /* advice for PyTorch programs that do not train */
+	const char *rocm;      /* advice for PyTorch programs on AMD's GPUs */
 };
 const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 
@@ -203,19 +219,21 @@ const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 struct case_pause {
 	uint32_t wait;    /* index in measures->waits of the wait that waited longest */
 	uint32_t n_waits; /* how many waits belong together, from 'first' on */
-	uint32_t first;   /* index in measures->waits */
-	int64_t waited;   /* ns, of all of them */
-	bool is_pageable; /* it is a large "asynchronous" copy of pageable memory */
-	bool is_useless;  /* no device work was pending */
-	bool is_copy;     /* it reads or writes data */
-	bool is_release;  /* cudaFree: it waits, but is not called in order to wait */
+	uint32_t first;   /* index in measures->waits of the first wait */
+	int64_t waited;   /* ns that all n_waits waits waited together */
+	bool is_pageable; /* the pause is a large "asynchronous" copy of pageable memory */
+	bool is_useless;  /* no device work was pending when the pause began */
+	bool is_copy;     /* the pause reads or writes data */
+	/* The pause is a call such as cudaFree, which waits but is not called in order to wait. */
+	bool is_release;
 };
 struct case_pauses {
 	struct case_pause *pauses;
 	uint32_t n;
-	uint32_t *by_wait; /* the pause of each wait, FLOW_NONE where it is of no steady step */
+	/* For each wait the index of its pause; FLOW_NONE where the wait is in no steady step. */
+	uint32_t *by_wait;
 };
-/* The pauses of the steady steps. */
+/* Finds the pauses of the steady steps. */
 struct case_pauses pauses_find(const struct hwy_case *c);
 void pauses_free(struct case_pauses *pauses);
 /* The op of the copy that a pause reads or writes data with; FLOW_NONE where the pause only
@@ -231,8 +249,8 @@ void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct c
 /* The value that the report's calibration has as "machine.NAME" or "cost.NAME"; false where it has
  * none. */
 bool machine_limits_calibrated(const struct hwy_trace *trace, const char *name, double *value);
-const char *machine_limits_link_key(
-	enum hwy_direction direction); /* of the calibrated rate, in the report */
+/* Yields the key of the calibrated rate of a direction in the report. */
+const char *machine_limits_link_key(enum hwy_direction direction);
 /* Bytes a second that copies of pinned memory reach in a direction: as calibrated, else the fastest
  * large pinned copy of the trace, else what such a PCIe slot usually gives; only then is *is_known
  * false. */
@@ -242,16 +260,15 @@ double machine_limits_link_rate(const struct hwy_case *c, enum hwy_direction dir
  * calibration. */
 bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns);
 
-/* outliers.c: fills in the verdict's outliers. */
-void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict);
+/* outliers.c: fills in the outlook's outliers. */
+void outliers_find(struct hwy_case *c, struct hwy_outlook *verdict);
 
-/* kernels.c: fills in the verdict's kernels, and the command that looks into them. */
-void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict);
-bool kernel_is_fp32_matrix(
-	const char
-		*name); /* by its name, it multiplies or convolves in fp32 without tensor cores */
-int64_t kernel_blocks(const struct hwy_case *c,
-		      uint32_t span); /* of the kernel's grid; 0 where not known */
+/* kernels.c: fills in the outlook's kernels, and the command that looks into these kernels. */
+void kernels_top(struct hwy_case *c, struct hwy_outlook *verdict);
+int64_t kernel_blocks(
+	const struct hwy_case *c,
+	/* Yields the number of blocks in the kernel's grid; 0 where it is not known. */
+	uint32_t span);
 /* Whether other work could run beside the op: it is a copy, or a kernel with fewer blocks than
  * multiprocessors. */
 bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
@@ -260,10 +277,11 @@ bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
 
 struct stream_delay {
 	uint32_t op;     /* the op that had to wait */
-	uint32_t behind; /* the op of another stream that it waited for */
-	int64_t ready;   /* when it was launched, and the op before it in its stream had ended */
+	uint32_t behind; /* the op of another stream that 'op' waited for */
+	/* When 'op' could have begun: it was launched, and its stream's previous op had ended. */
+	int64_t ready;
 };
-/* The delays of the steady steps, in order of their ops. The list belongs to the case. */
+/* Yields the delays of the steady steps, in order of the delayed ops. The list belongs to the case. */
 const struct stream_delay *stream_delays_find(struct hwy_case *c, uint32_t *n);
 
 #endif

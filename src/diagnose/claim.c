@@ -158,7 +158,7 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 /* ---- names ------------------------------------------------------------------------------------- */
 
 struct names {
-	struct hwy_index by_name; /* name without its last number -> index in 'list' */
+	struct hwy_index by_name; /* maps a name without its last number to an index in 'list' */
 	struct {
 		int64_t name, ns;
 	} * list;
@@ -232,8 +232,9 @@ static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t 
 	uint32_t i = 0;
 	while (i < finding->n_places && !place_equal(&finding->places[i].at, &place))
 		i++;
+	/* There are too many places: the last place stands for all further ones. */
 	if (i == finding->n_places && i == cap)
-		i--; /* too many places: the last stands for the rest */
+		i--;
 	else if (i == finding->n_places)
 		finding->places[finding->n_places++] = (struct hwy_finding_place){.at = place};
 	finding->places[i].count++;
@@ -350,6 +351,27 @@ static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,
 	}
 }
 
+/* Yields the verdict's word that most of the claimed time is evidence for. */
+static enum verdict_word word_of_claim(const struct hwy_case *c, const struct claim *claim)
+{
+	int64_t ns[VERDICTS] = {0};
+	enum verdict_word most = VERDICTS;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		const struct claim_item *item = &claim->items[i];
+		enum verdict_word word = VERDICT_GPU;
+		if (item->ns == 0)
+			continue;
+		if (item->purse == CLAIM_GAP)
+			word = verdict_word_of_gap(c->flow, &c->measures->gaps.gaps[item->index]);
+		else if (item->purse == CLAIM_TRANSFER)
+			word = c->transfers[item->index].is_comm ? VERDICT_COMM : VERDICT_COPY;
+		ns[word] += item->ns;
+		if (most == VERDICTS || ns[word] > ns[most])
+			most = word;
+	}
+	return most;
+}
+
 static struct hwy_finding claim_make(struct hwy_case *c, struct claim *claim)
 {
 	struct hwy_finding finding = {
@@ -358,6 +380,7 @@ static struct hwy_finding claim_make(struct hwy_case *c, struct claim *claim)
 		.rank = HWY_NONE,
 		.cost = case_per_step(c, claim->total),
 		.share = claim_share(c, claim),
+		.word = word_of_claim(c, claim),
 		.edit = c->kind->edit,
 		.advice = "",
 	};
@@ -379,7 +402,8 @@ struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
 	bool gaps = false;
 	for (uint32_t i = 0; i < claim->n && !gaps; i++)
 		gaps = claim->items[i].purse == CLAIM_GAP && claim->items[i].ns;
-	finding->confidence = gaps && confidence > c->most ? c->most : confidence;
+	bool doubtful = gaps || c->is_missing;
+	finding->confidence = doubtful && confidence > c->most ? c->most : confidence;
 	finding->says = says;
 	finding->advice = advice;
 	claim_free(claim);

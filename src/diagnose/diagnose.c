@@ -2,8 +2,9 @@
  *
  * Kinds look at a phase in the order of the table, nearest the cause first, so that time which two
  * kinds could claim goes to the one whose fix makes the other's superfluous. Findings are ordered
- * by phase (the longest phase first), then the CPU side before what is inside the device, then by
- * cost.
+ * by phase (the longest phase first); of the main phase those come first whose time counts for the
+ * verdict's word; then the CPU side comes before what is inside the device, then the larger cost
+ * before the smaller one.
  */
 #include "diagnose/diagnose.h"
 
@@ -13,9 +14,10 @@
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/fix_worth.h"
+#include "diagnose/habits.h"
 
 const char *const hwy_confidence_names[] = {"low", "medium", "high"};
-const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"};
+const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL", "JAX"};
 
 /* Where one op lasts for this share of the window, "busy" does not prove that the device works. */
 #define PERSISTENT_SHARE 0.9
@@ -63,6 +65,8 @@ static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *
 	const uint32_t ops = HWY_KIND_BIT(HWY_OP), kernels = HWY_KIND_BIT(HWY_KERNEL);
 	if (!hwy_need(trace, ops | kernels | HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_NAME), err))
 		return false;
+	if (!habits_find(&analysis->flow, &diagnosis->habits, err))
+		return false;
 	diagnosis->infers = any_text(trace, ops, "aten::") && !any_text(trace, ops, "ackward") &&
 			    !any_text(trace, ops, "Optimizer");
 	diagnosis->framework = any_text(trace, ops, "aten::") ||
@@ -70,6 +74,7 @@ static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *
 					       any_text(trace, kernels, "at_cuda_detail")
 				       ? HWY_PYTORCH
 			       : any_text(trace, kernels, "cupy_")    ? HWY_CUPY
+			       : diagnosis->habits.is_xla             ? HWY_JAX
 			       : calls_begin_with_cl(&analysis->flow) ? HWY_OPENCL_C
 								      : HWY_CUDA_C;
 	return true;
@@ -141,7 +146,36 @@ static void doubt_graphs(struct hwy_case *c)
 					 (unsigned long long)graphs));
 }
 
-static void doubt_idle(struct hwy_case *c, struct hwy_verdict *verdict)
+/* Says how much of the device's work is missing, and where the longest piece of it would be. */
+static void doubt_missing(struct hwy_case *c)
+{
+	const struct hwy_gaps *gaps = &c->measures->gaps;
+	int64_t missing = case_states(c).causes[GAP_MISSING];
+	const struct hwy_gap *longest = NULL;
+	if (case_share(c, missing) < HWY_WORTH_SHARE)
+		return;
+	for (uint32_t g = 0; g < gaps->n; g++) {
+		const struct hwy_gap *gap = &gaps->gaps[g];
+		if (gap->cause == GAP_MISSING && c->uses[gap->device] &&
+		    (!longest || gap->at.to - gap->at.from > longest->at.to - longest->at.from))
+			longest = gap;
+	}
+	if (!longest)
+		return;
+	const char *work = longest->op == FLOW_NONE ? "the next work"
+						    : case_name(c, c->flow->ops[longest->op].span);
+	diagnose_cannot_tell(
+		c->diagnosis, "what the device did all of that time",
+		hwy_arena_format(
+			&c->diagnosis->arena,
+			"for %s a step it looks idle although work was queued and nothing ran that it could wait "
+			"for: records are missing. The longest such gap, %s, is at %s of the recording, before %.60s",
+			hwy_say_time3(case_per_step(c, missing)).text,
+			hwy_say_time3(longest->at.to - longest->at.from).text,
+			hwy_say_time3(longest->at.from).text, work));
+}
+
+static void doubt_idle(struct hwy_case *c, struct hwy_outlook *verdict)
 {
 	struct gap_states states = case_states(c);
 	int64_t unknown = states.causes[GAP_UNKNOWN];
@@ -177,8 +211,8 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 			  struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
 	struct hwy_case c;
-	struct hwy_verdict *verdict = &diagnosis->verdicts[phase];
-	*verdict = (struct hwy_verdict){.ncu = "", .inside = "", .own_cost = HWY_NONE};
+	struct hwy_outlook *verdict = &diagnosis->outlooks[phase];
+	*verdict = (struct hwy_outlook){.ncu = "", .inside = "", .own_cost = HWY_NONE};
 	if (!case_open(&c, analysis, phase, diagnosis, err)) {
 		case_close(&c);
 		return false;
@@ -194,6 +228,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 			fix_worth_judge_phase(analysis, phase, diagnosis, before, acquitted);
 		doubt_persistent(&c);
 		doubt_graphs(&c);
+		doubt_missing(&c);
 		doubt_idle(&c, verdict);
 		outliers_find(&c, verdict);
 		int64_t own;
@@ -214,18 +249,19 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 
 /* ---- order ----------------------------------------------------------------------------------------- */
 
-/* A finding with what it is sorted by: qsort passes no context to the comparison. */
+/* A finding with its sort key, because qsort passes no context to the comparison. */
 struct ranked {
 	struct hwy_finding finding;
-	int64_t length; /* ns, of the finding's phase */
-	uint32_t order; /* where it stood before */
+	int64_t length;  /* ns that the finding's phase takes */
+	bool is_verdict; /* the finding is about what the verdict says */
+	uint32_t order;  /* index of the finding before sorting, which keeps the order of equals */
 };
 
-/* Findings inside the device come after those of the CPU side, unless they cost half of the step or
- * more. */
+/* Findings inside the device come after those of the CPU side, unless they cost half of the step or more. A fix that changes
+ * the program's results comes after them in any case. */
 static bool comes_late(const struct hwy_finding *finding)
 {
-	return finding->kind->is_inside && finding->share < 0.5;
+	return finding->kind->is_inside && (finding->share < 0.5 || finding->kind->changes_results);
 }
 
 static int compare_ranked(const void *a, const void *b)
@@ -235,6 +271,8 @@ static int compare_ranked(const void *a, const void *b)
 		return x->length < y->length ? 1 : -1;
 	if (x->finding.phase != y->finding.phase)
 		return x->finding.phase < y->finding.phase ? -1 : 1;
+	if (x->is_verdict != y->is_verdict)
+		return x->is_verdict ? -1 : 1;
 	if (comes_late(&x->finding) != comes_late(&y->finding))
 		return comes_late(&x->finding) ? 1 : -1;
 	if (x->finding.cost != y->finding.cost)
@@ -242,8 +280,15 @@ static int compare_ranked(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
+/* Whether a finding is about what the verdict says. The verdict 'gpu' puts no finding first: what the CPU side can still
+ * gain is cheaper to have than faster kernels. */
+static bool fits_verdict(const struct hwy_finding *finding, enum verdict_word word)
+{
+	return word != VERDICT_GPU && finding->word == word && !finding->kind->is_inside;
+}
+
 static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hwy_finding *findings,
-				  uint32_t n)
+				  uint32_t n, enum verdict_word word)
 {
 	struct ranked *ranked = hwy_array(n, sizeof *ranked);
 	for (uint32_t i = 0; i < n; i++) {
@@ -254,7 +299,9 @@ static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hw
 				       : 0;
 		if (findings[i].phase == analysis->phases.main)
 			length = INT64_MAX;
-		ranked[i] = (struct ranked){findings[i], length, i};
+		bool is_verdict = findings[i].phase == analysis->phases.main &&
+				  fits_verdict(&findings[i], word);
+		ranked[i] = (struct ranked){findings[i], length, is_verdict, i};
 	}
 	qsort(ranked, n, sizeof *ranked, compare_ranked);
 	for (uint32_t i = 0; i < n; i++)
@@ -278,18 +325,19 @@ static void look_at_ranks(struct hwy_analysis *analysis, struct hwy_diagnosis *d
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err)
 {
 	*diagnosis = (struct hwy_diagnosis){0};
-	diagnosis->verdicts =
-		hwy_arena_array(&diagnosis->arena, analysis->phases.n, sizeof *diagnosis->verdicts);
+	diagnosis->outlooks =
+		hwy_arena_array(&diagnosis->arena, analysis->phases.n, sizeof *diagnosis->outlooks);
 	if (!find_framework(analysis, diagnosis, err))
 		return false;
 	doubt_trust(analysis, diagnosis);
 	for (uint32_t phase = 0; phase < analysis->phases.n; phase++)
 		if (!look_at_phase(analysis, phase, diagnosis, err))
 			return false;
-	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n);
+	diagnosis->verdict = verdict_find(analysis, analysis->phases.main, &diagnosis->arena);
+	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n, diagnosis->verdict.word);
 	look_at_ranks(analysis, diagnosis);
 	fix_worth_cut_costs(analysis, diagnosis);
-	diagnose_put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted);
+	diagnose_put_in_order(analysis, diagnosis->acquitted, diagnosis->n_acquitted, VERDICTS);
 	return true;
 }
 

@@ -16,6 +16,7 @@
 #define HWY_DIAGNOSE_DIAGNOSE_H
 
 #include "analyze/analysis.h"
+#include "diagnose/verdict.h"
 #include "whatif/joint.h"
 
 /* A finding of the CPU side that costs less than this share of the step is none: its suspect is
@@ -26,13 +27,24 @@ enum hwy_confidence { HWY_LOW, HWY_MEDIUM, HWY_HIGH };
 extern const char *const hwy_confidence_names[];
 
 /* What the program is written with, by the names of its calls, operators and kernels. */
-enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL_C, HWY_FRAMEWORKS };
+enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL_C, HWY_JAX, HWY_FRAMEWORKS };
 extern const char *const hwy_framework_names[HWY_FRAMEWORKS];
+
+/* What the program does already, judged by names in the recording, and which kinds of records there are (habits.c). */
+struct hwy_habits {
+	bool is_compiled;   /* PyTorch runs code that torch.compile made */
+	bool is_capturing;  /* graphs are captured inside the recording */
+	bool is_captured;   /* the program launches graphs */
+	bool is_rocm;       /* the calls are HIP's, so advice must not name CUDA's calls */
+	bool is_xla;        /* XLA's modules run */
+	bool has_samples;   /* the CPU was sampled */
+	bool has_functions; /* functions were recorded, as torch.profiler does with stacks */
+};
 
 struct hwy_finding_place {
 	struct hwy_place at;
-	uint64_t count; /* spans at this place, in the steady steps */
-	int64_t cost;   /* ns a step */
+	uint64_t count; /* how many spans of the steady steps are at this place */
+	int64_t cost;   /* ns that this place costs a step */
 };
 
 /* What a fix is worth: the step of the program replayed with and without the fix, both without the
@@ -40,11 +52,13 @@ struct hwy_finding_place {
 struct hwy_predicted {
 	bool is_known;
 	const char *edits; /* the fix, as `headway whatif --apply` takes it: "pin + copy-stream" */
-	int64_t before, step; /* ns a step, without and with the fix */
-	int64_t p10, p90;     /* ns, the bar of 'step' */
+	int64_t before, step; /* ns of a step without the fix, and with the fix */
+	int64_t p10, p90;     /* ns: the lower and the upper end of the bar of 'step' */
 	double speedup;
-	const char *bound; /* what most of the step consists of with the fix */
-	int64_t tipping; /* of an acquittal: ns of device work a step from which on it would cost; 0: not known */
+	const char *bound; /* what most of the step with the fix consists of: "compute", "cpu" … */
+	/* Only for an acquitted suspect: with this many ns of device work in a step, or more, the
+	 * suspect would cost time. 0 where this is not known. */
+	int64_t tipping;
 };
 
 struct hwy_finding {
@@ -53,9 +67,12 @@ struct hwy_finding {
 	int64_t rank; /* the rank to blame, where there are several; else HWY_NONE */
 	bool is_acquitted;
 	int64_t cost; /* ns a step */
-	double share; /* of the mean step */
+	double share; /* the finding's cost as a share of the mean step */
+	/* The word of the verdict that most of the claimed time counts for; VERDICTS where nothing
+	 * was claimed. */
+	enum verdict_word word;
 	enum hwy_confidence confidence;
-	struct hwy_finding_place *places; /* the costliest first */
+	struct hwy_finding_place *places; /* the places of the finding, the costliest place first */
 	uint32_t n_places;
 	uint32_t *evidence; /* ids of a few spans that prove the finding */
 	uint32_t n_evidence;
@@ -68,54 +85,60 @@ struct hwy_finding {
 	struct hwy_predicted predicted;
 };
 
-struct hwy_case; /* a phase under investigation: case.h */
+struct hwy_case; /* one phase while findings look for problems in it: see case.h */
 
 struct hwy_finding_kind {
-	const char *id;    /* "sync-in-loop" */
-	const char *title; /* "the CPU waits for the GPU every step" */
-	/* The suspect of an acquittal, "waits every step"; NULL where nobody suspects it. */
+	const char *id; /* the finding's name for machines: "sync-in-loop" */
+	/* The finding's name for people: "the CPU waits for the GPU every step". */
+	const char *title;
+	/* What people suspect, in words ("waits every step"), for the list of suspects that turned
+	 * out to be innocent. NULL where people do not suspect this. */
 	const char *suspect;
-	const char *edit; /* as in hwy_finding */
+	const char *edit; /* the edit that stands for the fix, as in hwy_finding */
 	void (*look)(struct hwy_case *c);
-	/* It is about the device's own work or about the recording, not about the CPU side: it
-	 * ranks after those. */
+	/* The finding is about the device's own work or about the recording. Such findings rank after
+	 * the findings about the CPU side. */
 	bool is_inside;
+	bool changes_results; /* the fix computes with less precision */
 };
-/* In the order in which they claim time: nearest the cause first. Ends with NULL. */
+/* All kinds of findings in the order in which they claim time: those nearest to the cause first. NULL ends the list. */
 extern const struct hwy_finding_kind *const hwy_finding_kinds[];
-const struct hwy_finding_kind *hwy_finding_kind(const char *id); /* or NULL */
+/* Yields the kind of finding that has this id, or NULL. */
+const struct hwy_finding_kind *hwy_finding_kind(const char *id);
 
 struct hwy_top_kernel {
 	const char *name;
 	int64_t ns;     /* ns a step, summed over devices */
-	double share;   /* of the time of all kernels */
-	uint64_t count; /* in the steady steps */
+	double share;   /* the kernel's share of the time of all kernels */
+	uint64_t count; /* how often the kernel runs in the steady steps */
 };
 
 /* A steady step that is far from the median, and the part of it that makes the difference. */
 struct hwy_outlier {
 	uint32_t step;
 	int64_t ns; /* the step's length */
-	int64_t excess; /* ns by which its part 'part' exceeds the median of that part over all steady steps */
+	/* The ns by which the step's part named 'part' exceeds the median of that part over all steady steps. */
+	int64_t excess;
 	const char *part; /* "busy", or the name of a cause of idle time */
 	/* The OS call, range or call that names the idle time; "" where nothing does. */
 	const char *name;
 };
 
 /* What is said about a phase besides its findings. */
-struct hwy_verdict {
-	bool is_healthy; /* no finding of the CPU side, and hardly any idle time */
+struct hwy_outlook {
+	bool is_healthy; /* the phase has no finding about the CPU side, and hardly any idle time */
 	bool is_known; /* false where too little of the idle time is explained to call the phase healthy */
-	double reachable; /* share of the step in which the devices are idle: what fixes on the CPU side could gain */
-	struct hwy_top_kernel *kernels; /* the one with most time first */
+	/* The share of the step in which the devices are idle: fixes on the CPU side could gain this share. */
+	double reachable;
+	struct hwy_top_kernel *kernels; /* the kernels with most time, the longest first */
 	uint32_t n_kernels;
 	/* The command that looks into the first kernels; "" without kernels, and where these are
 	 * not CUDA's. */
 	const char *ncu;
-	const char
-		*inside; /* for kernels that are not CUDA's: which tool looks into them; else "" */
+	/* For kernels that are not CUDA's: the tool that looks into these kernels; else "". */
+	const char *inside;
 	int64_t own_cost; /* ns of CPU time a step that recording added; HWY_NONE where that was not calibrated */
-	struct hwy_outlier *outliers; /* a few, the longest first */
+	struct hwy_outlier *outliers; /* a few outlier steps, the longest first */
 	uint32_t n_outliers;
 };
 
@@ -124,15 +147,18 @@ struct hwy_cannot { /* a question that the recording cannot answer: "cannot tell
 };
 
 struct hwy_diagnosis {
-	struct hwy_finding
-		*findings; /* by phase (the longest first), the CPU side first, then by cost */
+	struct hwy_finding *
+		findings; /* by phase (the longest first); of the main one those that the verdict is about first; then the CPU
+			    * side; then by cost */
 	uint32_t n, cap;
-	struct hwy_finding *acquitted; /* innocent suspects, in the same order */
+	struct hwy_finding *acquitted; /* innocent suspects, in the order of 'findings' */
 	uint32_t n_acquitted, cap_acquitted;
 	struct hwy_cannot *cannot;
 	uint32_t n_cannot, cap_cannot;
-	struct hwy_verdict *verdicts; /* one for each phase */
+	struct hwy_outlook *outlooks; /* one outlook for each phase */
+	struct verdict verdict;       /* the verdict about the main phase */
 	enum hwy_framework framework;
+	struct hwy_habits habits;
 	bool infers; /* PyTorch's operators were recorded, and none of them belongs to a backward pass */
 	struct hwy_arena arena;
 };

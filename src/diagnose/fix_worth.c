@@ -6,8 +6,8 @@
  * stood beside it. An acquitted suspect whose fix surely gains moves to the findings, unless it is
  * known that the gain is not what it was suspected of. Where the replay explains too little of the
  * recording, or contradicts an acquittal without being sure, no prediction is shown. A long
- * recording in which nothing repeats is not replayed at all: its findings keep the time that they
- * had claimed.
+ * recording in which nothing repeats is not replayed at all, nor one of a start-up: their findings
+ * keep the time that they had claimed.
  */
 #include "diagnose/fix_worth.h"
 
@@ -85,7 +85,7 @@ static double gain_of(const struct hwy_finding *finding)
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
 }
 
-/* Whether even the upper end of the prediction's bar is below the step without the fix. */
+/* Whether the fix surely gains: even the upper end of the prediction's bar is below the step without the fix. */
 static bool gains_surely(const struct hwy_finding *finding)
 {
 	return finding->predicted.p90 < finding->predicted.before;
@@ -126,15 +126,18 @@ static struct hwy_finding take_out(struct hwy_finding *list, uint32_t *n, uint32
 	return finding;
 }
 
-/* Sets how much device work a step would have before an acquitted suspect would cost. */
+/* Sets 'tipping': the device work of a step from which on an acquitted suspect would cost time. */
 static void find_tipping(struct predicting *p, struct hwy_finding *finding,
 			 const struct whatif_edit *edit)
 {
+	/* More device work before a wait makes the wait longer; of other suspects it says nothing. */
+	if (strncmp(finding->kind->id, "sync", 4) != 0)
+		return;
 	int64_t tipping = whatif_tipping(&p->w, edit, 1, HWY_WORTH_SHARE);
 	finding->predicted.tipping = tipping == INT64_MAX ? 0 : tipping;
 }
 
-/* Moves findings[index] to the end of the acquitted: its fix gains nothing. */
+/* Moves findings[index], whose fix gains nothing, to the end of the acquitted suspects. */
 static void move_to_acquitted(struct predicting *p, uint32_t index, const struct whatif_edit *edit)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
@@ -146,7 +149,7 @@ static void move_to_acquitted(struct predicting *p, uint32_t index, const struct
 	d->acquitted[d->n_acquitted++] = finding;
 }
 
-/* Moves acquitted[index] to the end of the findings: its fix surely gains. */
+/* Moves acquitted[index], whose fix surely gains, to the end of the findings. */
 static void move_to_findings(struct predicting *p, uint32_t index)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
@@ -158,14 +161,14 @@ static void move_to_findings(struct predicting *p, uint32_t index)
 	d->findings[d->n++] = finding;
 }
 
-/* A finding whose fix gains too little is acquitted, or dropped where nobody suspects it. */
+/* Acquits a finding whose fix gains too little, or drops the finding where its kind has no 'suspect' text. */
 static void judge_findings(struct predicting *p, uint32_t first)
 {
 	struct hwy_diagnosis *d = p->diagnosis;
 	for (uint32_t i = first; i < d->n;) {
 		struct hwy_finding *finding = &d->findings[i];
 		struct whatif_edit edit;
-		if (finding->kind->is_inside || !fix_worth_predict(p, finding, &edit)) {
+		if (!fix_worth_predict(p, finding, &edit)) {
 			i++;
 			continue;
 		}
@@ -208,7 +211,8 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		}
 		if (gains_surely(finding) && finding->even_so)
 			say_even_so(p, finding);
-		if (gain_of(finding) >= HWY_WORTH_SHARE) /* not surely: show no prediction */
+		/* The fix may gain, but not surely: show no prediction. */
+		if (gain_of(finding) >= HWY_WORTH_SHARE)
 			finding->predicted = (struct hwy_predicted){0};
 		else
 			find_tipping(p, finding, &edit);
@@ -227,6 +231,17 @@ static bool wants_any(const struct hwy_diagnosis *d, uint32_t first, uint32_t fi
 	return false;
 }
 
+/* Whether nothing repeats and most idle time is first use: how fast the program will be is not seen
+ * there. */
+static bool is_start_up(const struct hwy_analysis *analysis, uint32_t phase)
+{
+	struct gap_states sum = {0};
+	for (uint32_t d = 0; d < analysis->flow.n_devices; d++)
+		gap_states_add(&sum, &analysis->measures[phase].gaps.devices[d]);
+	int64_t first_use = sum.causes[GAP_FIRST_USE] + sum.causes[GAP_MODULE];
+	return analysis->phases.phases[phase].source == PHASE_ONE && first_use > sum.idle / 2;
+}
+
 void fix_worth_judge_phase(struct hwy_analysis *analysis, uint32_t phase,
 			   struct hwy_diagnosis *diagnosis, uint32_t first,
 			   uint32_t first_acquitted)
@@ -235,7 +250,7 @@ void fix_worth_judge_phase(struct hwy_analysis *analysis, uint32_t phase,
 	struct hwy_err err;
 	bool repeats = analysis->phases.phases[phase].n_steady >= 3;
 	if (!wants_any(diagnosis, first, first_acquitted) ||
-	    (!repeats && excerpt_is_large(&analysis->flow)))
+	    (!repeats && excerpt_is_large(&analysis->flow)) || is_start_up(analysis, phase))
 		return;
 	if (whatif_open(&p.w, analysis, phase, false, &err)) {
 		uint32_t acquitted = diagnosis->n_acquitted;

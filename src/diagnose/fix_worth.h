@@ -6,7 +6,8 @@
 #include "diagnose/diagnose.h"
 #include "whatif/whatif.h"
 
-/* Predicts the step with one edit; false where the edit does not apply. Texts are in the arena. */
+/* Predicts the step with one edit; yields false where the edit does not apply. The prediction's
+ * texts are in the arena. */
 bool fix_worth_of_edit(const struct whatif *w, const struct whatif_edit *edit,
 		       struct hwy_arena *arena, struct hwy_predicted *predicted);
 

@@ -1,5 +1,4 @@
-/* kernels.c - the kernels that take most of a step, which names mean fp32 without tensor cores, and
- * the command that looks inside the first kernels, or which tool does where that is not Nsight
+/* kernels.c - the kernels that take most of a step, and the command that looks inside the first kernels, or which tool does where that is not Nsight
  * Compute. */
 #include <ctype.h>
 #include <stdio.h>
@@ -9,36 +8,6 @@
 #include "diagnose/case.h"
 
 enum { TOP_KERNELS = 3, SHORT_NAME_BYTES = 40 };
-
-static bool has(const char *name, const char *const *words)
-{
-	for (; *words; words++)
-		if (strcasestr(name, *words))
-			return true;
-	return false;
-}
-
-/* Knows the names that cuBLAS, cuDNN, CUTLASS and MAGMA give. "ffma" and "simt" stand for plain
- * fp32 multiply-adds; "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core
- * instructions. */
-bool kernel_is_fp32_matrix(const char *name)
-{
-	static const char *const plain[] = {"ffma",
-					    "sgemm",
-					    "simt_s",
-					    "f32f32_f32f32_f32",
-					    "scudnn",
-					    "implicit_convolve_sgemm",
-					    "explicit_convolve_sgemm",
-					    "fft2d_",
-					    "conv2d_grouped_direct",
-					    "cf32cf32",
-					    NULL};
-	static const char *const tensor[] = {
-		"tf32", "tensorop", "s1688", "s16816", "h1688", "h16816", "hmma", "gmma",
-		"_884", "i8816",    "s884",  "bf16",   "fp16",  "h884",   "f16",  NULL};
-	return has(name, plain) && !has(name, tensor);
-}
 
 /* Whether a name says nothing without its template arguments. */
 static bool is_generic(const char *base, size_t length)
@@ -129,14 +98,13 @@ static bool matches(const char *name, const char (*patterns)[SHORT_NAME_BYTES], 
 	return false;
 }
 
-/* The number of kernels before the steady steps that match a pattern: ncu has to skip them. */
+/* Counts the kernels before the steady steps that match a pattern: ncu has to skip these kernels. */
 static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME_BYTES],
 				uint32_t top)
 {
 	uint64_t n = 0;
-	uint8_t *states =
-		hwy_zalloc(c->trace->strings.n +
-			   1u); /* by id of a name: 0 not looked at yet, 1 matches, 2 does not */
+	/* For each id of a name: 0 not examined yet, 1 the name matches, 2 it does not. */
+	uint8_t *states = hwy_zalloc(c->trace->strings.n + 1u);
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
 		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
@@ -160,14 +128,14 @@ static const char *command_of(const struct hwy_case *c)
 	return *command ? command : "COMMAND";
 }
 
-static const char *ncu_command(struct hwy_case *c, uint32_t top)
+static const char *ncu_command(struct hwy_case *c, const uint32_t *picked, uint32_t top)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	char pattern[TOP_KERNELS * (SHORT_NAME_BYTES + 1) + 1] = "",
 							    names[TOP_KERNELS][SHORT_NAME_BYTES] = {
 								    ""};
 	for (uint32_t k = 0; k < top; k++) {
-		short_name(hwy_str(c->trace, c->kernels[k].name), names[k]);
+		short_name(hwy_str(c->trace, c->kernels[picked[k]].name), names[k]);
 		if (!*names[k] || strstr(pattern, names[k]))
 			continue;
 		size_t n = strlen(pattern);
@@ -195,16 +163,27 @@ static const char *other_profiler(const struct hwy_case *c, uint32_t span)
 	return "";
 }
 
-void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
+/* The kernels with most time, at most TOP_KERNELS of them, as indexes into c->kernels. Kernels that talk
+ * to other GPUs are left out: a profiler that replays a single kernel would wait for the others for ever. */
+static uint32_t pick_kernels(const struct hwy_case *c, uint32_t picked[TOP_KERNELS])
 {
-	uint32_t n = c->n_kernels < TOP_KERNELS ? c->n_kernels : TOP_KERNELS;
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < c->n_kernels && n < TOP_KERNELS; k++)
+		if (!hwy_name_is_comm(hwy_str(c->trace, c->kernels[k].name)))
+			picked[n++] = k;
+	return n;
+}
+
+void kernels_top(struct hwy_case *c, struct hwy_outlook *verdict)
+{
+	uint32_t picked[TOP_KERNELS], n = pick_kernels(c, picked);
 	if (n == 0 || c->counts.kernel_ns <= 0)
 		return;
 	verdict->kernels = hwy_arena_array(&c->diagnosis->arena, n, sizeof *verdict->kernels);
 	verdict->n_kernels = n;
 	uint32_t worth = 1;
 	for (uint32_t k = 0; k < n; k++) {
-		const struct case_kernel *kernel = &c->kernels[k];
+		const struct case_kernel *kernel = &c->kernels[picked[k]];
 		double share = (double)kernel->ns / (double)c->counts.kernel_ns;
 		verdict->kernels[k] = (struct hwy_top_kernel){
 			.name = hwy_str(c->trace, kernel->name),
@@ -215,9 +194,9 @@ void kernels_top(struct hwy_case *c, struct hwy_verdict *verdict)
 		if (k && share >= 0.1)
 			worth = k + 1;
 	}
-	verdict->inside = other_profiler(c, c->kernels[0].span);
+	verdict->inside = other_profiler(c, c->kernels[picked[0]].span);
 	/* Phases that are neither healthy nor the main one are mentioned only in passing, without a
 	 * command. */
 	if (!*verdict->inside && (verdict->is_healthy || c->index == c->analysis->phases.main))
-		verdict->ncu = ncu_command(c, worth);
+		verdict->ncu = ncu_command(c, picked, worth);
 }

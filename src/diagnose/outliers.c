@@ -44,7 +44,7 @@ static void find_medians(const struct hwy_case *c, const int64_t *parts, int64_t
 	free(column);
 }
 
-/* The name of the longest gap of a cause in a step; "" where it has none. */
+/* Yields the name of the longest gap of a cause in a step; "" where that gap has no name. */
 static const char *outliers_name_of(const struct hwy_case *c, uint32_t step, uint32_t cause)
 {
 	const struct hwy_gap *longest = NULL;
@@ -88,7 +88,7 @@ static int compare_outliers(const void *a, const void *b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-void outliers_find(struct hwy_case *c, struct hwy_verdict *verdict)
+void outliers_find(struct hwy_case *c, struct hwy_outlook *verdict)
 {
 	const struct hwy_phase *phase = c->phase;
 	struct hwy_outlier *found = NULL;

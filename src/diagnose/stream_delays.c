@@ -8,18 +8,18 @@
 #include "analyze/lanes.h"
 #include "diagnose/case.h"
 
-/* Shorter delays are the device's own pace. */
+/* A delay below this is the device's own pace, not a wait for another stream. */
 #define DELAY_NS 10000
-/* An op begins so soon after the end of the op that it waited for. */
+/* An op that waited for another op begins within this many ns after the other op's end. */
 #define SOON_NS 20000
 
-struct last { /* the last op of a lane so far */
+struct last { /* the last op of a lane that the walk over all ops has seen */
 	uint32_t lane, op;
 };
 
-/* The op of another lane that explains why 'op' began later than it was ready, or FLOW_NONE. */
-static uint32_t find_behind(const struct hwy_case *c, const struct last *lasts, uint32_t n,
-			    const struct flow_op *op, int64_t ready)
+/* Yields the op of another lane that delayed 'op' after the moment 'ready', or FLOW_NONE. */
+static uint32_t find_op_that_delays(const struct hwy_case *c, const struct last *lasts, uint32_t n,
+				    const struct flow_op *op, int64_t ready)
 {
 	uint32_t behind = FLOW_NONE;
 	int64_t most = 0;
@@ -52,9 +52,10 @@ static void find_delays(struct hwy_case *c)
 			int64_t ready = c->flow->calls[op->call].end + c->flow->latency;
 			if (lane < n_lasts && c->flow->ops[lasts[lane].op].end > ready)
 				ready = c->flow->ops[lasts[lane].op].end;
-			uint32_t behind = op->start - ready > DELAY_NS
-						  ? find_behind(c, lasts, n_lasts, op, ready)
-						  : FLOW_NONE;
+			uint32_t behind =
+				op->start - ready > DELAY_NS
+					? find_op_that_delays(c, lasts, n_lasts, op, ready)
+					: FLOW_NONE;
 			if (behind != FLOW_NONE) {
 				HWY_GROW(c->delays, c->n_delays, cap);
 				c->delays[c->n_delays++] = (struct stream_delay){i, behind, ready};

@@ -6,7 +6,7 @@
 
 #include "diagnose/findings/findings.h"
 
-/* A shorter wait found the device's work done: it is the time that the call itself takes. */
+/* A wait shorter than this found the device's work done: its length is the time that the call itself takes. */
 #define FINISHED_NS 10000
 
 static bool is_sync(const struct case_pause *pause)
@@ -36,7 +36,7 @@ struct syncs syncs_look(struct hwy_case *c)
 		reach = to > reach ? to : reach;
 		syncs.finished += pause->waited < FINISHED_NS;
 	}
-	syncs.each = case_each(c, syncs.n);
+	syncs.each = case_count_per_step(c, syncs.n);
 	pauses_blame(c, &syncs.pauses, &syncs.claim, is_blamed);
 	return syncs;
 }
@@ -57,7 +57,8 @@ bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs)
 	if (!most)
 		return false;
 	const char *function = place_of(c->analysis->places, most->span).function;
-	const char *dot = function ? strrchr(function, '.') : NULL; /* after the class */
+	/* Skip the class before the method's name. */
+	const char *dot = function ? strrchr(function, '.') : NULL;
 	return function && strcmp(dot ? dot + 1 : function, "forward") == 0;
 }
 

@@ -10,11 +10,11 @@
 
 struct syncs {
 	struct case_pauses pauses;
-	uint64_t n;         /* pauses that are neither pageable copies nor useless nor releases */
-	double each;        /* such pauses a step */
-	int64_t waited;     /* ns that the CPU waited in them, in all */
-	uint64_t finished;  /* such pauses that found the device done, or nearly done */
-	struct claim claim; /* the idle time that is charged to them */
+	uint64_t n;     /* how many pauses are neither pageable copies nor useless nor releases */
+	double each;    /* the n pauses divided by the number of steps */
+	int64_t waited; /* ns that the CPU waited in the n pauses together */
+	uint64_t finished;  /* how many of the n pauses found the device done, or nearly done */
+	struct claim claim; /* the idle time that is charged to the n pauses */
 };
 /* Claims the idle time: a finding that accuses takes the claim over, any other gives it back with
  * syncs_free. */

@@ -12,7 +12,7 @@
 struct cover_list { /* disjoint intervals in order of time */
 	struct hwy_interval *list;
 	uint32_t n, cap;
-	uint32_t next; /* intervals before this one end before the current piece */
+	uint32_t next; /* index of the first interval that does not end before the current piece */
 };
 
 static void list_add(struct cover_list *list, struct hwy_interval piece)
@@ -25,7 +25,7 @@ static void list_add(struct cover_list *list, struct hwy_interval piece)
 	list->list[list->n++] = piece;
 }
 
-/* ns of a piece that the list covers; pieces must come in order of time. */
+/* Yields how many ns of a piece the list's intervals cover. From call to call the pieces must come in order of time. */
 static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
 {
 	int64_t sum = 0;
@@ -39,11 +39,11 @@ static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
 	return sum;
 }
 
-/* Device-to-device copies are memory traffic of the device itself. */
-static bool is_host_copy(const struct case_transfer *transfer)
+/* Copies from or to arrays (textures) are what the program wanted: no finding claims their time. */
+static bool is_claimable(const struct case_transfer *transfer)
 {
-	return transfer->direction != HWY_D2D && transfer->direction != HWY_A2A &&
-	       transfer->direction != HWY_A2D && transfer->direction != HWY_D2A;
+	return transfer->direction != HWY_A2A && transfer->direction != HWY_A2D &&
+	       transfer->direction != HWY_D2A;
 }
 
 static void transfers_note(struct hwy_case *c, uint32_t op, int64_t exposed)
@@ -60,9 +60,8 @@ static void transfers_note(struct hwy_case *c, uint32_t op, int64_t exposed)
 	transfer->direction = (uint8_t)case_get(c, one->span, HWY_DIRECTION);
 	transfer->source = (uint8_t)case_get(c, one->span, HWY_SRC_MEMORY);
 	transfer->target = (uint8_t)case_get(c, one->span, HWY_DST_MEMORY);
-	if (!is_host_copy(transfer))
-		transfer->left =
-			0; /* not to be claimed: the program wanted this copy on the device */
+	if (!is_claimable(transfer))
+		transfer->left = 0;
 }
 
 struct pass {

@@ -18,7 +18,7 @@ struct csv {
 	struct out out;
 };
 
-/* The headings of columns that are spelled out, and of the link, which is the id of a call. */
+/* Yields the headings of a column that takes several columns in the CSV file, and of HWY_LINK. */
 static const char *csv_heading(enum hwy_col col)
 {
 	switch (col) {

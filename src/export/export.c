@@ -26,7 +26,7 @@ const struct export_type export_types[] = {
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static bool has_word(const char *label, const char *word, size_t length)
+static bool export_has_word(const char *label, const char *word, size_t length)
 {
 	for (; *label; label++)
 		if (strncasecmp(label, word, length) == 0)
@@ -38,7 +38,7 @@ static bool label_is_wanted(const char *label, const char *words)
 {
 	while (*words) {
 		size_t length = strcspn(words, ",");
-		if (length && has_word(label, words, length))
+		if (length && export_has_word(label, words, length))
 			return true;
 		words += length + (words[length] == ',');
 	}
@@ -168,7 +168,7 @@ int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_co
 int64_t export_peek_call(struct export *x, uint32_t call, enum hwy_col col)
 {
 	uint32_t row;
-	/* Mostly the call is in the same strip as the call that was asked for before. */
+	/* Most calls lie in the same strip as the call of the previous request. */
 	if (!x->calls || call < x->calls->first || call - x->calls->first >= x->calls->rows)
 		x->calls = hwy_strip_of(x->trace, call, &row);
 	return export_peek(x, x->calls, col, call - x->calls->first);

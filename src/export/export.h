@@ -18,7 +18,7 @@ enum export_folding { EXPORT_FOLD_AUTO, EXPORT_FOLD_CPU, EXPORT_FOLD_GPU };
 struct export_options {
 	const char *target; /* name of the output in messages */
 	int64_t from, to;   /* only spans that overlap [from, to); INT64_MIN and INT64_MAX: all */
-	const char *range;  /* see stats.h; NULL: all */
+	const char *range;  /* name of an NVTX range, see stats.h; NULL: all spans */
 	uint32_t kinds;     /* bits of the kinds of spans to export; UINT32_MAX: all */
 	/* "word,word": lanes whose label contains one of these words; NULL: all lanes. */
 	const char *lanes;

@@ -37,7 +37,7 @@ struct export
 	bool *lanes; /* by lane: whether it is exported; NULL: all lanes are */
 	/* Texts that the trace does not have. Their ids follow those of the trace's texts. */
 	struct hwy_strings extra;
-	struct hwy_index made; /* the values that a name was made of -> the id of its text */
+	struct hwy_index made; /* finds the text id of a made-up name by the values in the name */
 	uint64_t done, total;
 	/* Bits of the columns of calls that stay in memory, because the filter reads them. */
 	uint64_t held;
@@ -96,17 +96,18 @@ static inline bool export_next(struct export_rows *rows)
 }
 void export_wrote(struct export *x); /* counts one span that was written, and tells the progress */
 
-/* A value of any span, which need not be in memory; 0 where it cannot be read (x->failed). */
+/* Yields one column of any span, which need not be in memory; 0 where reading fails (x->failed is
+ * then set). */
 int64_t export_peek(struct export *x, const struct hwy_strip *strip, enum hwy_col col,
 		    uint32_t row);
-/* A value of the call with this span id. */
+/* Yields one column of the API call with the span id 'call'. */
 int64_t export_peek_call(struct export *x, uint32_t call, enum hwy_col col);
-/* The correlation id of any span. */
+/* Yields the correlation id of any span. */
 int64_t export_corr(struct export *x, const struct hwy_strip *strip, uint32_t row);
-/* The number of ns to add to every time so that no time is negative. */
+/* Yields the number of ns to add to every time so that no time is negative. */
 int64_t export_shift(struct export *x);
 
-/* The sum of two numbers from a file. They may be any numbers: an overflow wraps around. */
+/* Adds two numbers from a file. A damaged file may hold any number, so an overflow wraps around. */
 static inline int64_t export_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -114,11 +115,11 @@ static inline int64_t export_add(int64_t a, int64_t b)
 
 /* ---- fallback_names.c ---- */
 
-/* The id of a text that the export made up; export_text yields the text of any id. */
+/* Yields the id of a text that the export made up; export_text yields the text of any id. */
 uint32_t export_text_id(struct export *x, const char *text);
 struct hwy_text export_text(const struct export *x, int64_t id);
-/* The id of a span's name. A span without a name gets one from its other columns: "Memcpy HtoD
- * (Pinned -> Device)". Needs the columns EXPORT_NAME_COLUMNS. */
+/* Yields the id of a span's name. A span without a name gets one from its other columns: "Memcpy
+ * HtoD (Pinned -> Device)". Needs the columns EXPORT_NAME_COLUMNS. */
 int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t row);
 #define EXPORT_NAME_COLUMNS                                                                        \
 	(HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_DIRECTION) | HWY_COL_BIT(HWY_SRC_MEMORY) |        \
@@ -126,10 +127,10 @@ int64_t export_name(struct export *x, const struct hwy_strip *strip, uint32_t ro
 	 HWY_COL_BIT(HWY_OPERATION) | HWY_COL_BIT(HWY_STACK))
 /* Writes the label of a lane: "GPU 0 stream 7", "thread 123 python3 api". */
 void export_lane_label(const struct hwy_trace *trace, uint32_t lane, char *text, size_t size);
-/* The id of the name of a stack's innermost function, or of its address; 'stack' is a reference
- * (base/ref.h). */
+/* Yields the id of the name of a stack's innermost function, or of its address; 'stack' is a
+ * reference (base/ref.h). */
 int64_t export_frame_name(struct export *x, int64_t stack);
-/* The record with this index; NULL for HWY_NONE and for an index out of range. */
+/* Yield the record with this index; NULL for HWY_NONE and for an index out of range. */
 const struct hwy_process *export_process(const struct hwy_trace *trace, int64_t process);
 const struct hwy_thread *export_thread(const struct hwy_trace *trace, int64_t thread);
 const struct hwy_device *export_device(const struct hwy_trace *trace, int64_t device);

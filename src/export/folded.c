@@ -139,7 +139,8 @@ static void folded_settle(struct around *around)
 	if (around->n)
 		qsort(around->v, around->n, sizeof *around->v, folded_by_start);
 	for (uint32_t i = 1; i < around->n; i++) {
-		/* The parent is the span before, or one of those that enclose the span before. */
+		/* The parent of a span is the span before it, or a span that encloses the span
+		 * before it. */
 		uint32_t ref = hwy_ref32(i - 1);
 		while (hwy_ref32_is_set(ref) &&
 		       around->v[hwy_ref32_index(ref)].end < around->v[i].end)

@@ -27,12 +27,12 @@ struct out {
 
 /* Writes to the file's descriptor, not through the FILE: nobody may write to the FILE meanwhile. */
 void out_open(struct out *out, FILE *file, bool gzip);
-/* False, with a sentence in err, where anything failed since out_open. */
+/* Writes the rest. Yields false, with a sentence in err, where anything failed since out_open. */
 bool out_close(struct out *out, const char *target, struct hwy_err *err);
 void out_flush(struct out *out);
 void out_long(struct out *out, const char *text, size_t n);
 
-/* Room for n bytes, at most OUT_BYTES; who writes there adds the bytes to out->n. */
+/* Yields room for n bytes, at most OUT_BYTES; the caller adds to out->n the bytes that it wrote. */
 static inline char *out_room(struct out *out, size_t n)
 {
 	if (out->n + n > OUT_BYTES)
@@ -66,7 +66,7 @@ void out_us(struct out *out, int64_t ns);
 void out_real(struct out *out, double value);
 /* Writes a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void out_json(struct out *out, struct hwy_text text);
-/* Writes a cell, in quotes where it contains a comma, a quote or a line's end. */
+/* Writes a cell of CSV, in quotes where the text contains a comma, a quote or a newline. */
 void out_csv(struct out *out, struct hwy_text text);
 
 #endif

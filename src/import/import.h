@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "trace/trace.h"
 
-/* NULL on failure, with one line in err. */
+/* Opens a trace file of any kind; NULL on failure, with one line in err. */
 struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
 			   struct hwy_err *err);
 

@@ -11,7 +11,8 @@
 struct decimal {
 	bool negative;
 	const char *digits, *end; /* the digits, with at most one '.' among them */
-	int64_t point; /* number of digits before the point, after the exponent moved it */
+	/* Number of digits before the decimal point, after the exponent moved the point. */
+	int64_t point;
 };
 
 static const char *skip_digits(const char *cursor, const char *end)
@@ -48,8 +49,9 @@ static bool read_decimal(const char *text, size_t length, struct decimal *decima
 	if (cursor < end && *cursor == '.')
 		cursor = skip_digits(cursor + 1, end);
 	decimal->end = cursor;
+	/* The text has no digit, at most a decimal point. */
 	if (cursor - decimal->digits <= (decimal->point == 0))
-		return false; /* no digit, at most a point */
+		return false;
 	int64_t exponent = 0;
 	if (cursor < end && (*cursor == 'e' || *cursor == 'E')) {
 		if (!read_exponent(cursor + 1, end, &exponent))
@@ -60,7 +62,8 @@ static bool read_decimal(const char *text, size_t length, struct decimal *decima
 	return cursor == end;
 }
 
-/* The digits before the point as a number, rounded by the first digit behind the point. */
+/* Yields the digits before the decimal point as a number, rounded by the first digit behind the
+ * point. */
 static int64_t round_decimal(const struct decimal *decimal)
 {
 	const uint64_t most = (uint64_t)INT64_MAX + decimal->negative;
@@ -151,7 +154,7 @@ bool scan_integer(const struct scan_value *value, int64_t *number)
 	return scan_decimal(value->text, value->length, 0, number);
 }
 
-/* The number of the four hexadecimal digits of an escape; -1: there are none. */
+/* Yields the number of the four hexadecimal digits of an escape; -1: there are no four digits. */
 static int32_t read_unit(const char *cursor, const char *end)
 {
 	int32_t unit = 0;
@@ -216,7 +219,8 @@ size_t scan_unescape(const char *text, size_t length, char *out)
 			cursor += unescape_unit(cursor, end, to, &written);
 			to += written;
 			break;
-		default: *to++ = c; /* quote, backslash, slash; and unknown escapes, as they are */
+		/* A quote, backslash or slash stands for itself; so does an unknown escape. */
+		default: *to++ = c;
 		}
 	}
 	return (size_t)(to - out);

@@ -12,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-static bool stop(struct scan *scan, const char *cursor, enum scan_status status)
+static bool stop_scan(struct scan *scan, const char *cursor, enum scan_status status)
 {
 	scan->cursor = cursor;
 	scan->status = cursor >= scan->end ? SCAN_MORE : status;
@@ -26,7 +26,7 @@ static inline const char *json_scan_skip_space(const char *cursor)
 	return cursor;
 }
 
-/* The next quote or backslash; at the latest the quote behind the end of the window. */
+/* Yields the next quote or backslash; at the latest the quote behind the end of the window. */
 static inline const char *find_quote(const char *cursor)
 {
 #ifdef __SSE2__
@@ -46,7 +46,7 @@ static inline const char *find_quote(const char *cursor)
 #endif
 }
 
-/* The next quote without a backslash before it; NULL when the window ends first. */
+/* Yields the next quote without a backslash before it; NULL when the window ends first. */
 static inline const char *closing_quote(const char *cursor, const char *end, bool *escaped)
 {
 	for (;;) {
@@ -105,7 +105,8 @@ static const char *lenient_end(struct scan *scan, const char *quote, enum place 
 	return guess == YES ? quote : NULL;
 }
 
-/* The closing quote of the string whose text begins at 'cursor'; NULL with the status set. */
+/* Yields the closing quote of the string whose text begins at 'cursor'; NULL, with the status
+ * set, where there is none. */
 static inline const char *string_end(struct scan *scan, const char *cursor, enum place place,
 				     bool *escaped)
 {
@@ -113,7 +114,7 @@ static inline const char *string_end(struct scan *scan, const char *cursor, enum
 	if (__builtin_expect(scan->lenient, 0))
 		quote = lenient_end(scan, quote, place, escaped);
 	if (!quote)
-		stop(scan, scan->end, SCAN_MORE);
+		stop_scan(scan, scan->end, SCAN_MORE);
 	return quote;
 }
 
@@ -130,7 +131,7 @@ static inline const char *skip_digits(const char *cursor)
 	return cursor;
 }
 
-/* The end of a valid JSON number; 'cursor' itself where there is none. */
+/* Yields the end of a valid JSON number; 'cursor' itself where there is no number. */
 static inline const char *number_end(const char *cursor)
 {
 	const char *digits = cursor + (*cursor == '-');
@@ -172,7 +173,8 @@ static inline const char *token_end(const char *cursor, uint8_t *type, bool *odd
 
 struct walk { /* the state of container_end */
 	const char *cursor;
-	/* a bit for each level: 1 for an object, 0 for an array; bit 0 is the innermost */
+	/* One bit for each level of nesting: 1 for an object, 0 for an array; bit 0 is the
+	 * innermost level. */
 	uint64_t objects;
 	unsigned depth;
 	enum { OPENED, COMMA, COLON, VALUE } last;
@@ -187,9 +189,9 @@ static inline bool may_start_value(const struct walk *walk)
 static inline bool walk_open(struct scan *scan, struct walk *walk)
 {
 	if (walk->depth > 0 && !may_start_value(walk))
-		return stop(scan, walk->cursor, SCAN_BAD);
+		return stop_scan(scan, walk->cursor, SCAN_BAD);
 	if (walk->depth++ == SCAN_DEPTH_MOST)
-		return stop(scan, walk->cursor, SCAN_DEEP);
+		return stop_scan(scan, walk->cursor, SCAN_DEEP);
 	walk->objects = walk->objects << 1 | (*walk->cursor == '{');
 	walk->last = OPENED;
 	walk->cursor++;
@@ -199,7 +201,7 @@ static inline bool walk_open(struct scan *scan, struct walk *walk)
 static inline bool walk_close(struct scan *scan, struct walk *walk)
 {
 	if ((*walk->cursor == '}') != (walk->objects & 1) || walk->last == COLON)
-		return stop(scan, walk->cursor, SCAN_BAD);
+		return stop_scan(scan, walk->cursor, SCAN_BAD);
 	walk->odd |= walk->last == COMMA;
 	walk->objects >>= 1;
 	walk->depth--;
@@ -214,7 +216,7 @@ static inline bool walk_string(struct scan *scan, struct walk *walk)
 	bool in_object = walk->objects & 1, escaped;
 	enum place place = !in_object ? IN_ARRAY : walk->last == COLON ? IN_OBJECT : AFTER_KEY;
 	if (walk->cursor >= scan->end || walk->last == VALUE)
-		return stop(scan, walk->cursor, SCAN_BAD);
+		return stop_scan(scan, walk->cursor, SCAN_BAD);
 	const char *end = string_end(scan, walk->cursor + 1, place, &escaped);
 	if (!end)
 		return false;
@@ -224,7 +226,7 @@ static inline bool walk_string(struct scan *scan, struct walk *walk)
 		return true;
 	walk->cursor = json_scan_skip_space(walk->cursor);
 	if (*walk->cursor != ':')
-		return stop(scan, walk->cursor, SCAN_BAD);
+		return stop_scan(scan, walk->cursor, SCAN_BAD);
 	walk->cursor++;
 	walk->last = COLON;
 	return true;
@@ -236,7 +238,7 @@ static inline bool walk_token(struct scan *scan, struct walk *walk)
 	const char *end =
 		may_start_value(walk) ? token_end(walk->cursor, &type, &walk->odd) : walk->cursor;
 	if (end == walk->cursor)
-		return stop(scan, walk->cursor, SCAN_BAD);
+		return stop_scan(scan, walk->cursor, SCAN_BAD);
 	walk->cursor = end;
 	walk->last = VALUE;
 	return true;
@@ -258,7 +260,7 @@ static const char *container_end(struct scan *scan, const char *cursor, bool *od
 		case '"': ok = walk_string(scan, &walk); break;
 		case ',':
 			if (walk.last != VALUE)
-				return stop(scan, walk.cursor, SCAN_BAD), NULL;
+				return stop_scan(scan, walk.cursor, SCAN_BAD), NULL;
 			walk.last = COMMA;
 			walk.cursor++;
 			break;
@@ -281,7 +283,7 @@ bool scan_enter(struct scan *scan, char bracket)
 {
 	scan->cursor = json_scan_skip_space(scan->cursor);
 	if (*scan->cursor != bracket)
-		return stop(scan, scan->cursor, SCAN_BAD);
+		return stop_scan(scan, scan->cursor, SCAN_BAD);
 	scan->cursor++;
 	scan->fresh = true;
 	return true;
@@ -294,7 +296,7 @@ static inline bool next_entry(struct scan *scan, char closing)
 	const char *cursor = json_scan_skip_space(scan->cursor);
 	if (!scan->fresh && *cursor != closing) {
 		if (*cursor != ',')
-			return stop(scan, cursor, SCAN_BAD);
+			return stop_scan(scan, cursor, SCAN_BAD);
 		cursor = json_scan_skip_space(cursor + 1);
 	}
 	scan->fresh = false;
@@ -312,7 +314,7 @@ bool scan_key(struct scan *scan, struct hwy_text *key)
 		return false;
 	const char *cursor = scan->cursor;
 	if (*cursor != '"' || cursor >= scan->end)
-		return stop(scan, cursor, SCAN_BAD);
+		return stop_scan(scan, cursor, SCAN_BAD);
 	bool escaped;
 	const char *end = string_end(scan, cursor + 1, AFTER_KEY, &escaped);
 	if (!end)
@@ -320,7 +322,7 @@ bool scan_key(struct scan *scan, struct hwy_text *key)
 	*key = (struct hwy_text){cursor + 1, (uint32_t)(end - cursor - 1)};
 	cursor = json_scan_skip_space(end + 1);
 	if (*cursor != ':')
-		return stop(scan, cursor, SCAN_BAD);
+		return stop_scan(scan, cursor, SCAN_BAD);
 	scan->cursor = json_scan_skip_space(cursor + 1);
 	scan->in_array = false;
 	return true;
@@ -342,7 +344,7 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 	switch (*cursor) {
 	case '"':
 		if (cursor >= scan->end)
-			return stop(scan, cursor, SCAN_MORE);
+			return stop_scan(scan, cursor, SCAN_MORE);
 		value->type = SCAN_STRING;
 		value->text = cursor + 1;
 		end = string_end(scan, cursor + 1, scan->in_array ? IN_ARRAY : IN_OBJECT,
@@ -364,7 +366,7 @@ bool scan_value(struct scan *scan, struct scan_value *value)
 	default:
 		end = token_end(cursor, &value->type, &value->odd);
 		if (end == cursor || end >= scan->end)
-			return stop(scan, end, SCAN_BAD);
+			return stop_scan(scan, end, SCAN_BAD);
 	}
 	value->length = (uint32_t)(end - cursor);
 	scan->cursor = end;

@@ -23,11 +23,12 @@
 
 #include "base/strings.h"
 
-enum { SCAN_DEPTH_MOST = 60 }; /* levels of one value; its reader may be 4 levels deep already */
+/* How many levels one value may nest; the value's reader may be 4 levels deep already. */
+enum { SCAN_DEPTH_MOST = 60 };
 
 enum scan_status {
 	SCAN_OK,
-	SCAN_MORE, /* the walk came to the end of the window */
+	SCAN_MORE, /* the scan came to the end of the window: more text is needed */
 	SCAN_BAD,  /* the text at 'cursor' is no JSON */
 	SCAN_DEEP, /* the value that opens at 'cursor' nests too deep */
 };
@@ -46,7 +47,7 @@ enum scan_type { SCAN_NONE, SCAN_STRING, SCAN_NUMBER, SCAN_WORD, SCAN_OBJECT, SC
 struct scan_value {
 	const char *text; /* the text of the value; of a string, without the quotes */
 	uint32_t length;
-	uint8_t type; /* enum scan_type */
+	uint8_t type; /* a number of enum scan_type */
 	bool escaped; /* the string has backslashes */
 	bool odd;     /* the value is not valid JSON: do not copy it into JSON as it is */
 };
@@ -56,14 +57,16 @@ static inline struct scan scan_over(const char *cursor, const char *end)
 	return (struct scan){.cursor = cursor, .end = end};
 }
 
-/* Skips spaces and yields the byte behind them, which is not read; '"' at the end of the window. */
+/* Skips spaces and yields the byte behind the spaces, without reading it; '"' at the end of the
+ * window. */
 char scan_peek(struct scan *scan);
 /* Reads an opening bracket, '{' or '['. */
 bool scan_enter(struct scan *scan, char bracket);
 /* Reads the key of the next member and its colon. False with SCAN_OK: it read the closing brace
  * instead. */
 bool scan_key(struct scan *scan, struct hwy_text *key);
-/* Goes to the next element. False with SCAN_OK: it read the closing bracket instead. */
+/* Goes to the next element of an array. False with status SCAN_OK: the closing bracket was read
+ * instead. */
 bool scan_element(struct scan *scan);
 /* Reads a value of any type, with everything inside it. */
 bool scan_value(struct scan *scan, struct scan_value *value);
@@ -72,7 +75,8 @@ bool scan_value(struct scan *scan, struct scan_value *value);
  * halves away from zero; numbers that do not fit become INT64_MAX or INT64_MIN. False: the text is
  * no number. */
 bool scan_decimal(const char *text, size_t length, int shift, int64_t *number);
-/* The integer of a number, or of a string that holds one (decimal, or hexadecimal with 0x). */
+/* Reads the integer of a number, or of a string that holds a number (decimal, or hexadecimal
+ * with 0x). */
 bool scan_integer(const struct scan_value *value, int64_t *number);
 /* Writes a string with its escapes resolved; 'out' has room for 'length' bytes. Yields the number
  * of bytes written. */

@@ -13,13 +13,14 @@
 #define READS                                                                                      \
 	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
 
-static const char sqlite_magic[] = "SQLite format 3"; /* the 0 at its end is part of the magic */
+/* The 0 byte at the end of this text is part of the magic. */
+static const char sqlite_magic[] = "SQLite format 3";
 
 /* Reads the first bytes of the file and yields their number; -1 with a sentence in err. */
 static ssize_t read_head(const char *path, unsigned char *head, size_t length, struct hwy_err *err)
 {
 	struct stat info = {0};
-	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
+	/* O_NONBLOCK is needed because opening a FIFO would wait for a writer. */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file < 0) {
 		hwy_fail(err, "%s: %s", path, strerror(errno));
@@ -40,15 +41,15 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t length, s
 
 static bool looks_like_json(const unsigned char *head, size_t length)
 {
-	size_t first =
-		length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark */
+	/* The length of a byte order mark. */
+	size_t first = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
 	while (first < length && isspace(head[first]))
 		first++;
 	return first < length && (head[first] == '{' || head[first] == '[');
 }
 
-/* Tells the user what a file seems to be that no reader can read. */
-static const char *guess(const unsigned char *head, size_t length)
+/* Tells the user what kind of file a file seems to be that no reader can read. */
+static const char *guess_file_kind(const unsigned char *head, size_t length)
 {
 	static const struct {
 		const char *magic;
@@ -99,6 +100,6 @@ struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress
 		return import_kineto(path, progress, err);
 	if (nsysrep_is_report(path, head, length))
 		return import_nsysrep(path, progress, err);
-	hwy_fail(err, "%s: seems to be %s; %s", path, guess(head, length), READS);
+	hwy_fail(err, "%s: seems to be %s; %s", path, guess_file_kind(head, length), READS);
 	return NULL;
 }

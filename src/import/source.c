@@ -23,7 +23,7 @@ struct source_stream {
 	char *path;
 	uint64_t file_bytes, file_read;
 	bool gzip;
-	bool between_members; /* the member read last is complete */
+	bool between_members; /* the gzip member that was read last is complete */
 	z_stream inflate;
 	unsigned char *input;
 };
@@ -130,7 +130,7 @@ const char *source_path(const struct source *source)
 	return source->stream->path;
 }
 
-/* How many compressed bytes inflate has read. */
+/* Yields how many compressed bytes inflate has read. */
 static unsigned long long compressed_offset(const struct source_stream *stream)
 {
 	return stream->file_read - stream->inflate.avail_in;

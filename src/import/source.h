@@ -21,8 +21,8 @@
 enum {
 	SOURCE_PAD = 64,
 	SOURCE_WINDOW = 1 << 20, /* bytes of a new window */
-	SOURCE_WINDOW_MOST =
-		64 << 20, /* bytes of the largest window: every event must fit into it */
+	/* SOURCE_WINDOW_MOST: the bytes of the largest window, into which every event must fit. */
+	SOURCE_WINDOW_MOST = 64 << 20,
 };
 
 struct source_stream; /* the file and its decompressor */
@@ -30,19 +30,19 @@ struct source_stream; /* the file and its decompressor */
 struct source {
 	const char *cursor, *end;
 	char *window;
-	size_t size;     /* of the window in bytes, without the padding */
-	uint64_t before; /* bytes of the text that were dropped: they lie before the window */
-	bool finished;   /* the window has the end of the text */
+	size_t size;     /* size of the window in bytes, without the padding */
+	uint64_t before; /* how many bytes of the text lie before the window, and were dropped */
+	bool finished;   /* the window holds the end of the text */
 	bool garbage;    /* bytes that are no gzip follow the gzip data, and were ignored */
 	struct source_stream *stream;
 };
 
-/* 'window' is the size of the window at first: SOURCE_WINDOW, or a few bytes in tests. */
+/* Opens a file. 'window' is the window's size at first: SOURCE_WINDOW, or a few bytes in tests. */
 bool source_open(struct source *source, const char *path, size_t window, struct hwy_err *err);
 /* Adds at least one byte at 'end', or sets 'finished'. False: reading failed, or the largest window
  * is full. */
 bool source_more(struct source *source, const struct hwy_progress *progress, struct hwy_err *err);
-/* The offset of 'cursor' in the text (unpacked, for gzip), for messages. */
+/* Yields the offset of 'cursor' in the text (in the unpacked text of a gzip file), for messages. */
 uint64_t source_offset(const struct source *source);
 const char *source_path(const struct source *source);
 void source_close(struct source *source);

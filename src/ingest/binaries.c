@@ -19,28 +19,36 @@
 #include "ingest/elf_functions.h"
 
 enum {
+	/* MOST_FAILED_NAMES: libdw is not asked for more names in a file after it did not know
+	 * so many names. */
 	MOST_FAILED_NAMES = 32
-}; /* after that many names that libdw did not know, it is not asked any more */
-/* CPU time that may go into searching for the calls of inlined functions, over all files. */
+};
+/* ns of CPU time that may go into searching for the calls of inlined functions, in all files
+ * together. */
 #define MOST_CALL_SEARCH_NS INT64_C(1000000000)
 
 struct binary {
 	char *path;
-	struct elf_functions *functions; /* NULL: no ELF file, or not read yet */
+	struct elf_functions *functions; /* NULL: the file is no ELF file, or was not read yet */
 	bool is_read;                    /* elf_functions_open was called */
 	bool is_reported;                /* the file was given to libdw */
-	/* libdw's session with this file alone, so that addresses are those in the file */
+	/* dwfl: libdw's session with this file alone, so that its addresses are those in the
+	 * file. */
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	uint32_t failed_names; /* how often libdw knew no name; UINT32_MAX: it knew one once */
+	/* failed_names: how often libdw knew no name in this file; UINT32_MAX: libdw knew a name
+	 * once. */
+	uint32_t failed_names;
 };
 
 struct binaries {
 	const struct dw *dw;
-	struct hwy_index by_path; /* path -> index into 'list' */
+	struct hwy_index by_path; /* maps a path to an index into 'list' */
 	struct binary **list;
 	uint32_t n, cap;
-	int64_t call_search_ns; /* CPU time spent on searching for calls */
+	/* call_search_ns: ns of CPU time that was spent on searching for calls of inlined
+	 * functions. */
+	int64_t call_search_ns;
 };
 
 struct binaries *binaries_open(void)
@@ -130,7 +138,8 @@ static int64_t cpu_time(void)
 	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* Headers of compilers and toolkits: a line in them does not help the author of the program. */
+/* Whether a file is a header of a compiler or toolkit: a line in it does not help the author of
+ * the program. */
 static bool is_foreign_header(const char *file)
 {
 	return (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||

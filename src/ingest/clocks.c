@@ -34,7 +34,7 @@ static int64_t most_change(int64_t time, int64_t rate)
 	return (int64_t)(((__int128)time * rate + 999999999) / 1000000000);
 }
 
-static void narrow(struct clocks_sight *sight, const struct clocks_sight *by, int64_t slack)
+static void narrow_sight(struct clocks_sight *sight, const struct clocks_sight *by, int64_t slack)
 {
 	if (by->low > CLOCKS_OPEN_LOW && by->low - slack > sight->low)
 		sight->low = by->low - slack;
@@ -45,11 +45,11 @@ static void narrow(struct clocks_sight *sight, const struct clocks_sight *by, in
 static void narrow_all(struct clocks_sight *sights, uint32_t n, int64_t rate)
 {
 	for (uint32_t i = 1; i < n; i++)
-		narrow(&sights[i], &sights[i - 1],
-		       most_change(sights[i].foreign - sights[i - 1].foreign, rate));
+		narrow_sight(&sights[i], &sights[i - 1],
+			     most_change(sights[i].foreign - sights[i - 1].foreign, rate));
 	for (uint32_t i = n - 1; i-- > 0;)
-		narrow(&sights[i], &sights[i + 1],
-		       most_change(sights[i + 1].foreign - sights[i].foreign, rate));
+		narrow_sight(&sights[i], &sights[i + 1],
+			     most_change(sights[i + 1].foreign - sights[i].foreign, rate));
 }
 
 static int64_t middle(const struct clocks_sight *sight)
@@ -58,8 +58,9 @@ static int64_t middle(const struct clocks_sight *sight)
 		return sight->high >= CLOCKS_OPEN_HIGH ? 0 : sight->high;
 	if (sight->high >= CLOCKS_OPEN_HIGH)
 		return sight->low;
-	int64_t sum = sight->low + sight->high; /* no overflow: each is within ±2^62 */
-	return sum >> 1;                        /* rounds down, also negative sums */
+	/* The sum does not overflow: 'low' and 'high' are within ±2^62. */
+	int64_t sum = sight->low + sight->high;
+	return sum >> 1; /* the shift rounds down, negative sums too */
 }
 
 static void count_misses(struct clocks_fit *fit, const struct clocks_sight *sights, uint32_t n)
@@ -113,7 +114,8 @@ static int64_t offset_at(const struct clocks_fit *fit, int64_t foreign)
 	__int128 part = (__int128)(b->offset - a->offset) * (foreign - a->foreign);
 	int64_t time = b->foreign - a->foreign;
 	__int128 share = part / time;
-	return a->offset + (int64_t)(share - (part % time < 0)); /* rounds down */
+	/* A negative share is rounded down too. */
+	return a->offset + (int64_t)(share - (part % time < 0));
 }
 
 int64_t clocks_to_ours(const struct clocks_fit *fit, int64_t foreign)

@@ -19,20 +19,20 @@ struct clocks_sight {
 };
 struct clocks_fit {
 	struct clocks_knot {
-		int64_t foreign, offset; /* our time = foreign + offset */
-	} * knots; /* by foreign time; between two knots the offset is interpolated */
+		int64_t foreign, offset; /* a time on our clock is 'foreign' + 'offset' */
+	} * knots; /* sorted by 'foreign'; between two knots the offset is interpolated */
 	uint32_t n;
-	uint32_t conflicts; /* sights that the line does not keep within */
-	int64_t worst;      /* by how many ns the line misses a sight at most */
-	int64_t rate;       /* by how many ns a second the offset may change */
+	uint32_t conflicts; /* how many sights the line does not pass between 'low' and 'high' of */
+	int64_t worst;      /* the most ns by which the line misses a sight */
+	int64_t rate;       /* the most ns per second by which the offset may change */
 };
 
 /* Fits a line to sights. Foreign times, lows and highs must lie within ±2^61; n > 0. Sorts the
  * sights. */
 void clocks_fit(struct clocks_fit *fit, struct clocks_sight *sights, uint32_t n);
-/* Makes a line through moments that are known exactly on both clocks, in any order. */
+/* Makes a line through moments whose times on both clocks are known exactly, in any order. */
 void clocks_join(struct clocks_fit *fit, const struct clocks_knot *moments, uint32_t n);
-/* The number of sights that the fit misses by more than 'slack' ns. */
+/* Yields the number of sights that the fit misses by more than 'slack' ns. */
 uint32_t clocks_misses(const struct clocks_fit *fit, const struct clocks_sight *sights, uint32_t n,
 		       int64_t slack);
 /* A foreign time on our clock; never decreases with the foreign time. Beyond the knots the nearest

@@ -10,21 +10,22 @@
 
 #include "ingest/ingest_internal.h"
 
-struct kept_event { /* an event that is added when all calls are known */
+struct kept_event { /* a CUDA event, which is added to the trace when all calls are known */
 	const struct rec_sync *record;
 	uint32_t process;
 };
-struct sync_key { /* a key of a struct hwy_index: must have no padding */
+struct sync_key { /* a key of a struct hwy_index, so it must have no padding */
 	uint64_t process, sync_id;
 };
 struct driver_waits {
-	struct hwy_map call_of; /* call_key -> index into 'call_starts' */
-	int64_t *call_starts;   /* of the calls that events need; 0 until the call is read */
+	struct hwy_map call_of; /* maps a call_key to an index into 'call_starts' */
+	/* call_starts: ns when the calls that events need began; 0 until the call is read. */
+	int64_t *call_starts;
 	uint32_t n_calls, cap_calls;
 	struct kept_event *events;
 	uint32_t n_events, cap_events;
-	struct hwy_index event_of;   /* struct sync_key -> index into 'event_spans' */
-	struct hwy_ref *event_spans; /* of the events that have a sync id */
+	struct hwy_index event_of;   /* maps a struct sync_key to an index into 'event_spans' */
+	struct hwy_ref *event_spans; /* the spans of the events that have a sync id */
 	uint32_t n_event_spans, cap_event_spans;
 	struct kept_wait { /* a wait that has a sync id */
 		struct sync_key key;
@@ -83,7 +84,8 @@ void driver_waits_note_call(struct ingest *in, const struct ingest_process *proc
 /* ---- waits
  * --------------------------------------------------------------------------------------- */
 
-/* The device is that of the context: the record of a wait names no device. */
+/* Yields the stream of a wait. The record of a wait names no device: the device is that of the
+ * context. */
 static uint32_t driver_waits_stream_of(struct ingest *in, struct ingest_process *process,
 				       const struct rec_sync *record)
 {
@@ -137,7 +139,7 @@ void driver_waits_add(struct ingest *in, struct ingest_process *process,
 /* ---- events
  * -------------------------------------------------------------------------------------- */
 
-/* When an event happened, on CLOCK_MONOTONIC; 0: neither the event nor its call has a time. */
+/* Yields the time of an event on CLOCK_MONOTONIC; 0: neither the event nor its call has a time. */
 static int64_t event_time(const struct driver_waits *w, const struct kept_event *event)
 {
 	if (event->record->start > 0)

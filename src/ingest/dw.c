@@ -22,7 +22,7 @@ const struct dw *dw_open(void)
 	static struct dw dw;
 	static enum { NOT_TRIED, ABSENT, FOUND } state;
 	if (state == NOT_TRIED) {
-		/* No symbol server is asked: making a report sends nothing anywhere. */
+		/* libdw must ask no symbol server: making a report sends nothing anywhere. */
 		unsetenv("DEBUGINFOD_URLS");
 		void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
 		state = library && dw_find_all(&dw, library) ? FOUND : ABSENT;

@@ -20,11 +20,11 @@ typedef struct Dwfl_Line Dwfl_Line;
 typedef struct Dwarf_Files_s Dwarf_Files;
 typedef struct Elf Elf;
 
-struct dw_die { /* Dwarf_Die: an entry of the debug information */
+struct dw_die { /* the layout of Dwarf_Die, an entry of the debug information */
 	void *address, *unit, *abbreviation;
 	long padding;
 };
-struct dw_attribute { /* Dwarf_Attribute */
+struct dw_attribute { /* the layout of Dwarf_Attribute */
 	unsigned code, form;
 	void *value, *unit;
 };
@@ -32,11 +32,11 @@ struct dw_attribute { /* Dwarf_Attribute */
  * called. */
 enum { DW_INLINED = 0x1d, DW_CALL_FILE = 0x58, DW_CALL_LINE = 0x59 };
 
-struct dw_callbacks { /* Dwfl_Callbacks */
+struct dw_callbacks { /* the layout of Dwfl_Callbacks */
 	void *find_elf, *find_debuginfo, *section_address;
 	char **debuginfo_path;
 };
-struct dw_thread_callbacks { /* Dwfl_Thread_Callbacks */
+struct dw_thread_callbacks { /* the layout of Dwfl_Thread_Callbacks */
 	pid_t (*next_thread)(Dwfl *, void *, void **);
 	bool (*get_thread)(Dwfl *, pid_t, void *, void **);
 	bool (*memory_read)(Dwfl *, uint64_t, uint64_t *, void *);
@@ -45,7 +45,7 @@ struct dw_thread_callbacks { /* Dwfl_Thread_Callbacks */
 	void (*thread_detach)(Dwfl_Thread *, void *);
 };
 
-/* X(result, name, arguments) for each function that is looked up in the library. */
+/* X(result, name, arguments) stands for each function that is looked up in the library libdw. */
 #define DW_FUNCTIONS(X)                                                                            \
 	X(Dwfl *, dwfl_begin, (const struct dw_callbacks *))                                       \
 	X(void, dwfl_end, (Dwfl *))                                                                \
@@ -79,7 +79,7 @@ struct dw {
 	struct dw_callbacks callbacks;
 };
 
-/* The functions of the library; NULL where libdw is not installed. */
+/* Yields the functions of the library; NULL where libdw is not installed. */
 const struct dw *dw_open(void);
 
 #endif

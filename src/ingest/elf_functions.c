@@ -18,7 +18,9 @@ struct function {
 
 struct elf_functions {
 	struct elf_file file;
-	struct function *list; /* sorted by 'from', then the longest first */
+	/* list: the file's functions, sorted by 'from'; of those with one 'from' the longest is
+	 * first. */
+	struct function *list;
 	uint32_t n, cap;
 };
 
@@ -79,6 +81,7 @@ const char *elf_functions_find(const struct elf_functions *elf, uint64_t address
 	const struct function *before = &elf->list[next - 1];
 	while (before > elf->list && before[-1].from == before->from)
 		before--;
-	/* A function in hand-written assembly may have size 0: it reaches to the next function. */
+	/* A function in hand-written assembly may have size 0: then it reaches to the next
+	 * function. */
 	return before->size == 0 || address - before->from < before->size ? before->name : NULL;
 }

@@ -9,7 +9,7 @@ struct elf_functions;
 /* NULL when the file does not exist or cannot be read; without any function when it is no 64-bit
  * ELF file. */
 struct elf_functions *elf_functions_open(const char *path);
-void elf_functions_close(struct elf_functions *elf); /* does nothing for NULL */
+void elf_functions_close(struct elf_functions *elf); /* 'elf' may be NULL */
 /* The name of the function at an address as the file numbers them; NULL: none. Lives as long as
  * 'elf'. */
 const char *elf_functions_find(const struct elf_functions *elf, uint64_t address);

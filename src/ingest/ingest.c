@@ -114,7 +114,7 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 /* ---- processes
  * --------------------------------------------------------------------------------- */
 
-struct process_key { /* a key of ingest.process_of: must have no padding */
+struct process_key { /* a key of ingest.process_of, so it must have no padding */
 	uint64_t identity;
 	uint64_t pid;
 };
@@ -219,8 +219,8 @@ static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start
 		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
 	      "ingest_end_of reads the times of several structs through one");
 
-static void define(struct ingest *in, struct ingest_process *process, const struct rec_head *record,
-		   const struct spool_chunk *chunk)
+static void read_definition(struct ingest *in, struct ingest_process *process,
+			    const struct rec_head *record, const struct spool_chunk *chunk)
 {
 	switch (record->type) {
 	case REC_STRING: define_text(&process->texts, (const void *)record); break;
@@ -296,13 +296,15 @@ static void read_definitions(struct ingest *in)
 				task_lifetimes_note_recording(in, (const void *)record);
 			} else if (record->type == REC_SAMPLE || record->type == REC_SWITCH ||
 				   record->type == REC_TASK || record->type == REC_MAP) {
+				/* Only the parent writes these types of records, so that this
+				 * spool is damaged. */
 				if (process != &in->run)
-					continue; /* only the parent writes these: damage */
+					continue;
 				task_lifetimes_note_record(in, record);
 				if (record->type == REC_SAMPLE)
 					samples_note(in, chunk->file, (const void *)record);
 			} else {
-				define(in, process, record, chunk);
+				read_definition(in, process, record, chunk);
 			}
 		}
 		in->spools.damaged += cursor.damaged;
@@ -347,7 +349,7 @@ static void ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk
 	}
 }
 
-/* The parent's spool: CPU samples and the scheduler's switches. */
+/* Reads a chunk of the parent's spool: CPU samples and the scheduler's switches. */
 static void read_parent_chunk(struct ingest *in, const struct spool_chunk *chunk)
 {
 	struct spool_cursor cursor = spools_walk(chunk);
@@ -385,7 +387,8 @@ static void ingest_read_events(struct ingest *in)
 /* ---- the whole run
  * ------------------------------------------------------------------------------ */
 
-/* A start of the run beyond this is damage: adding a year (YEAR_NS) to it must not overflow. */
+/* A start of the run beyond this time is damage: adding a year (YEAR_NS) to the start must not
+ * overflow. */
 static const int64_t LATEST_START_NS = INT64_MAX / 2;
 
 /* Time 0 is when the parent started the run; without the parent's control page, when the first

@@ -16,7 +16,7 @@ struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *p
  * written. The ids of name and unit in 'calibration' are replaced by those of the texts. */
 void ingest_calibration(struct hwy_trace *trace, const struct hwy_calibration *calibration,
 			const char *name, const char *unit);
-/* Adds a diagnostic in the same way. */
+/* Adds a diagnostic to a trace of ingest_run, before the trace is written. */
 void ingest_note(struct hwy_trace *trace, int severity, const char *text);
 
 #endif

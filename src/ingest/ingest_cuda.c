@@ -95,7 +95,7 @@ static void put_kernel(struct ingest *in, struct ingest_process *process,
 	row->v[HWY_CHANNEL_TYPE] = work->channel_type;
 }
 
-/* Ref of the trace's devices, from a ref of CUDA ordinals. */
+/* Yields the ref of a device of the trace, from the ref of a CUDA ordinal. */
 static int64_t peer_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal_ref)
 {
 	uint32_t ordinal;

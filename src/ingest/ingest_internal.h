@@ -23,16 +23,18 @@
 /* The texts that one process defined: kept as pointers into the spool, interned when they are first
  * used. */
 struct ingest_texts {
-	struct hwy_ids refs; /* string id -> ref of 'list' */
+	struct hwy_ids refs; /* maps a string id to the ref of a text in 'list' */
 	struct ingest_text {
 		const struct rec_string *record;
-		uint32_t text_ref;   /* ref of the trace's texts; 0 until the text is first used */
-		uint32_t symbol_ref; /* ref of the trace's symbols; 0 until first used */
+		uint32_t text_ref; /* ref of the trace's texts; 0 until the text is first used */
+		/* symbol_ref: ref of the trace's symbols; 0 until the text is first used as a
+		 * symbol. */
+		uint32_t symbol_ref;
 	} * list;
 	uint32_t n, cap;
 };
 
-struct ingest_list { /* records of the spools that are read later */
+struct ingest_list { /* a list of records of the spools, kept to be read later */
 	const void **items;
 	uint32_t n, cap;
 };
@@ -40,69 +42,86 @@ struct ingest_list { /* records of the spools that are read later */
 /* One image of a program: after exec the same pid is another struct ingest_process. */
 struct ingest_process {
 	uint32_t pid;
-	uint32_t record; /* index of the process in the trace; UINT32_MAX: the trace has none */
-	const struct rec_process *registration; /* NULL: the collect library did not register */
-	const struct rec_status *status; /* how the parent saw the process end; NULL: it did not */
-	int64_t opened;     /* time at which the first spool of the process was opened */
-	int64_t start, end; /* HWY_NONE until target.c finds them out */
-	int64_t last;       /* the last time in any record of the process */
+	/* record: index of the process in the trace; UINT32_MAX: the process is not in the
+	 * trace. */
+	uint32_t record;
+	/* registration: NULL: the process has no record of the collect library. */
+	const struct rec_process *registration;
+	/* The process's exit status, seen by the parent; NULL: the parent saw no end. */
+	const struct rec_status *status;
+	int64_t opened; /* ns when the first spool of the process was opened */
+	/* Start and end of the process in ns; HWY_NONE until target.c finds them out. */
+	int64_t start, end;
+	int64_t last; /* the last time in any record of the process */
 	bool exited, execed;
-	bool in_order;                  /* the process ended through its exit handlers */
-	struct ingest_process *becomes; /* the image that this one exec'ed before it did anything */
+	bool in_order; /* the process ended through its exit handlers */
+	/* becomes: the image that this image became by exec before it recorded anything. */
+	struct ingest_process *becomes;
 	uint64_t events;
 
 	struct ingest_texts texts;
-	struct hwy_ids shapes; /* shape id -> ref of the trace's shapes */
-	struct hwy_ids codes;  /* code id -> ref of 'code' */
+	struct hwy_ids shapes; /* maps a shape id to the ref of a shape of the trace */
+	struct hwy_ids codes;  /* maps a code id to the ref of a record in 'code' */
 	struct ingest_list code;
 	struct ingest_list modules, devices, contexts, streams, names, threads;
 
-	struct hwy_map thread_of;      /* tid -> thread of the trace */
-	struct hwy_map device_of;      /* CUDA ordinal -> ref of the trace's devices */
-	struct hwy_map stream_of;      /* context and stream number -> ref of the trace's streams */
-	struct hwy_map stream_facts;   /* context and stream number -> ref of 'streams' */
-	struct hwy_map parent_context; /* green context -> its parent context */
-	struct hwy_map context_device; /* context -> CUDA ordinal of its device */
-	struct hwy_map null_streams;   /* has context and stream number of every default stream */
-	struct hwy_map stream_names;   /* stream number -> string id */
-	/* of runtime, driver, OpenCL: callback id -> ref of the trace's texts */
+	struct hwy_map thread_of; /* maps a tid to a thread of the trace */
+	struct hwy_map device_of; /* maps a CUDA ordinal to the ref of a device of the trace */
+	/* 'stream_of' maps context and stream number to the ref of a stream of the trace. */
+	struct hwy_map stream_of;
+	/* 'stream_facts' maps context and stream number to the ref of a record in 'streams'. */
+	struct hwy_map stream_facts;
+	struct hwy_map parent_context; /* maps a green context to its parent context */
+	struct hwy_map context_device; /* maps a context to the CUDA ordinal of its device */
+	struct hwy_map null_streams; /* a set: context and stream number of every default stream */
+	/* 'stream_names' maps a stream number to the string id of the stream's name. */
+	struct hwy_map stream_names;
+	/* calls: for runtime, driver and OpenCL: each maps a callback id to the ref of a text of
+	 * the trace. */
 	struct hwy_ids calls[3];
-	struct hwy_map domains;    /* NVTX domain -> ref of the trace's texts */
-	struct hwy_map categories; /* NVTX domain and category -> ref of the trace's texts */
-	struct hwy_map stacks; /* correlation id, or time of an OS call -> ref of ingest.stacks */
-	/* tid and number of a native stack -> ref of ingest.stacks */
+	struct hwy_map domains; /* maps an NVTX domain to the ref of a text of the trace */
+	/* 'categories' maps NVTX domain and category to the ref of a text of the trace. */
+	struct hwy_map categories;
+	/* Maps a correlation id, or the time of an OS call, to a ref of ingest.stacks. */
+	struct hwy_map stacks;
+	/* 'numbered_stacks' maps tid and number of a native stack to a ref of ingest.stacks. */
 	struct hwy_map numbered_stacks;
 	struct unwinder *unwinder;
 
-	/* What the kernel reported (perf events), where the run took CPU samples. */
-	int64_t began; /* fork or exec, before the process could register; 0: not reported */
-	/* the report that has the name; NULL: none, or the process registered */
+	/* The following fields hold what the kernel reported (perf events), where the run took
+	 * CPU samples. */
+	/* began: ns of the fork or exec, before the process could register; 0: not reported. */
+	int64_t began;
+	/* named: the kernel's report that has the process's name; NULL: no report has, or the
+	 * process registered. */
 	const struct rec_task *named;
-	uint32_t parent; /* pid of the parent; 0: not reported */
+	uint32_t parent; /* pid of the parent process; 0: not reported */
 	struct ingest_list maps;
 };
 
-struct ingest_thread { /* parallel to the trace's threads */
+/* What ingest keeps of a thread; ingest.threads has the order of the trace's threads. */
+struct ingest_thread {
 	uint32_t process;
 	uint32_t opencl; /* lane of the thread's OpenCL calls, or INGEST_NO_LANE */
 	bool named;      /* the program itself named the thread */
 };
 
-/* The stack of one call, as the spool has it. */
+/* The stack of one call, in the form in which the spool has it. */
 struct ingest_stack {
 	const struct rec_stack *python, *native;
-	uint32_t stack_ref; /* ref of the trace's stacks; 0: not made yet, or empty */
+	/* stack_ref: ref of the trace's stacks; 0: the stack is not made yet, or is empty. */
+	uint32_t stack_ref;
 	bool made;
-	/* ref of ingest.stacks: another thread's stack with the same correlation id */
+	/* next_ref: ref of ingest.stacks: another thread's stack with the same correlation id. */
 	uint32_t next_ref;
-	int64_t time; /* when the call began: OS calls are found by it */
+	int64_t time; /* ns when the call began; the stack of an OS call is found by this time */
 };
 
 enum { INGEST_MOST_FRAMES = 512, INGEST_MOST_CHAIN = 256 };
 struct ingest_frames {
 	uint32_t frames[INGEST_MOST_FRAMES]; /* indexes of the trace's frames, innermost first */
 	uint32_t n;
-	bool is_sample; /* a CPU sample's stack; false: a call's */
+	bool is_sample; /* true: the stack of a CPU sample; false: the stack of a call */
 };
 
 struct ingest {
@@ -111,15 +130,19 @@ struct ingest {
 	struct hwy_trace *trace; /* the builder's trace, while it is built */
 	const struct hwy_progress *progress;
 	int64_t epoch;   /* the run's start on CLOCK_MONOTONIC: time 0 of the trace */
-	int64_t run_end; /* the last time in any record */
-	int64_t cut; /* events that ended before are left out (--keep-last); INT64_MIN: none is */
-	int64_t recording_changed; /* when recording last began or ended */
-	int64_t recording_end;     /* when recording ended for good; INT64_MAX: it did not */
+	int64_t run_end; /* the last time in any record of the run */
+	/* ns; events that ended before 'cut' are left out (--keep-last); INT64_MIN: all are
+	 * kept. */
+	int64_t cut;
+	int64_t recording_changed; /* ns when recording last began or ended */
+	/* recording_end: ns when recording ended for good; INT64_MAX: recording did not end. */
+	int64_t recording_end;
 
 	struct ingest_process *processes;
 	uint32_t n_processes, cap_processes;
-	struct hwy_index process_of; /* struct process_key (ingest.c) -> process */
-	struct ingest_process run;   /* owner of what the parent's own spool defines */
+	/* 'process_of' maps a struct process_key (ingest.c) to an index into 'processes'. */
+	struct hwy_index process_of;
+	struct ingest_process run; /* owner of the definitions in the parent's own spool */
 	struct ingest_list statuses, clocks;
 	/* The chunk that record i stands in, which tells its process, is item i of the list below
 	 * it. */
@@ -132,18 +155,19 @@ struct ingest {
 
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
-	/* the ELF files that were read; NULL until an address is first looked up */
+	/* binaries: the ELF files that were read; NULL until an address is first looked up. */
 	struct binaries *binaries;
 
-	/* One row for each kind, zeroed once and used again for every span of the kind: clearing
-	 * all columns for each record would take longer than filling in the few that the kind has.
-	 * The contract: code that adds spans of a kind through its row here sets the same columns
-	 * for every span, also to 0. */
+	/* rows: one row for each kind, zeroed once and used again for every span of the kind:
+	 * clearing all columns for each record would take longer than filling in the few that
+	 * the kind has. The contract: code that adds spans of a kind through its row here sets
+	 * the same columns for every span, also to 0. */
 	struct hwy_row rows[HWY_KINDS];
 	uint64_t no_time; /* events without a time, or with a time that cannot be one of this run */
 	uint64_t old;     /* events that --keep-last leaves out */
 
-	/* States of the files of the same name; NULL until the first record of their kind. */
+	/* Each of these structs is the state of one file of this room (waits: driver_waits.c);
+	 * it is NULL until the first record that the file reads. */
 	struct driver_waits *waits;
 	struct ingest_opencl *opencl;
 	struct ingest_nvtx *nvtx;
@@ -156,20 +180,24 @@ struct ingest {
 /* ---- ingest.c ---- */
 
 void ingest_list_add(struct ingest_list *list, const void *record);
-/* The trace's text for a process's string id; 0, the empty text, where nobody defined the id. */
+/* Yields the trace's text for a process's string id; 0, the empty text, where nobody defined the
+ * id. */
 uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t id);
-/* A process's text by its string id; NULL where nobody defined the id. */
+/* Yields a process's text by its string id; NULL where nobody defined the id. */
 struct ingest_text *ingest_text_entry(struct ingest_process *process, uint32_t id);
-/* The owner of what a chunk defines: its process, or ingest.run for the parent's chunks. */
+/* Yields the owner of a chunk's definitions: the chunk's process, or ingest.run for the parent's
+ * chunks. */
 struct ingest_process *ingest_owner(struct ingest *in, const struct spool_chunk *chunk);
-/* 'process' and 'thread' are indexes of the trace, or HWY_NONE; 'reason' is a text of the trace. */
+/* Counts lost records. 'process' and 'thread' are indexes of the trace, or HWY_NONE; 'reason' is
+ * a text of the trace. */
 void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char *source,
 		 uint32_t reason, uint64_t count, int64_t time);
 void ingest_note_diagnostic(struct ingest *in, int severity, int64_t process, const char *format,
 			    ...) __attribute__((format(printf, 4, 5)));
 /* Whether a record's time is within a year of the run's start. */
 bool ingest_is_time(const struct ingest *in, int64_t time);
-/* A record's time on the trace's clock; HWY_NONE where it cannot be a time of this run. */
+/* Yields a record's time on the trace's clock; HWY_NONE where the time cannot be one of this
+ * run. */
 int64_t ingest_moment(const struct ingest *in, int64_t time);
 /* Sets START and DUR on the trace's clock; false when the span is to be left out, which is
  * counted. */
@@ -180,16 +208,17 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 /* Gives the trace its processes, threads, devices and contexts, and every process its start and
  * end. */
 void target_make_records(struct ingest *in);
-/* Words joined by NUL as one line, quoted where a shell would split them; a text of the trace. */
+/* Yields words that are joined by NUL as one line, quoted where a shell would split them; the
+ * line is a text of the trace. */
 uint32_t target_command(struct ingest *in, const struct rec_string *words);
-/* The image that started this one; NULL: the parent is not of this run. */
+/* Yields the image that started 'process'; NULL: the parent process does not belong to this run. */
 struct ingest_process *target_parent(struct ingest *in, const struct ingest_process *process);
 void target_free_process(struct ingest_process *process);
 /* target_thread, target_device and target_stream yield indexes of the trace, and make the record
  * when it is first asked for. */
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);
-/* 'number' UINT32_MAX: no stream in particular. */
+/* Yields a stream by its number; UINT32_MAX as 'number' means no stream in particular. */
 uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32_t device,
 		       uint32_t context, uint32_t number);
 
@@ -204,7 +233,7 @@ void ingest_cuda_add(struct ingest *in, uint32_t process, const struct rec_head 
 /* Ref of the trace's symbols for a kernel, by the string id of its mangled name; 0 where the id is
  * not defined. */
 uint32_t ingest_cuda_symbol(struct ingest *in, struct ingest_process *process, uint32_t name);
-/* enum hwy_memory_kind of CUPTI's number. */
+/* Yields the enum hwy_memory_kind for CUPTI's number of a memory kind. */
 int64_t ingest_cuda_memory_kind(uint32_t kind);
 
 /* ---- driver_waits.c: waits inside the driver, and CUDA events ---- */
@@ -213,13 +242,13 @@ int64_t ingest_cuda_memory_kind(uint32_t kind);
  * it. */
 void driver_waits_expect_call(struct ingest *in, struct ingest_process *process,
 			      const struct rec_sync *event);
-/* Second pass, for every call: keeps the start of a call that an event needs. */
+/* Second pass, called for every call: keeps the call's start where an event needs it. */
 void driver_waits_note_call(struct ingest *in, const struct ingest_process *process,
 			    const struct rec_api *call);
 /* Second pass: adds the span of a wait, keeps an event for driver_waits_finish. */
 void driver_waits_add(struct ingest *in, struct ingest_process *process,
 		      const struct rec_head *record);
-/* After the last call: adds the events, and the edges from events to waits. */
+/* Adds the events, and the edges from events to waits; called after the last call was read. */
 void driver_waits_finish(struct ingest *in);
 
 /* ---- ingest_opencl.c: commands, waits, dependencies ---- */
@@ -231,7 +260,8 @@ void ingest_opencl_finish(struct ingest *in);
 
 void ingest_nvtx_add(struct ingest *in, uint32_t process, uint32_t tid,
 		     const struct rec_range *record);
-/* After the last chunk of a spool file: ends the ranges that the file's thread left open. */
+/* Ends the ranges that a thread left open; called after the last chunk of the thread's spool
+ * file. */
 void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid);
 void ingest_nvtx_finish(struct ingest *in);
 
@@ -243,21 +273,25 @@ void os_finish(struct ingest *in);
 /* ---- stacks.c ---- */
 
 void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record);
-/* The unwinder of a process, with all modules of the process; made when first asked for. */
+/* Yields the unwinder of a process, with all modules of the process; makes the unwinder at the
+ * first call. */
 struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process);
-/* stacks_add_frame, _native and _python append frames to 'frames', innermost first. */
+/* stacks_add_frame, stacks_add_native and stacks_add_python append frames to 'frames', innermost
+ * first. */
 void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
 		      const struct hwy_frame *frame);
 void stacks_add_native(struct ingest *in, struct ingest_process *process, const uint64_t *addresses,
 		       uint32_t n, bool has_python, struct ingest_frames *frames);
 void stacks_add_python(struct ingest *in, struct ingest_process *process,
 		       const struct rec_frame *list, uint32_t n, struct ingest_frames *frames);
-/* Ref of the trace's stacks for these frames; 0 where there is no frame. */
+/* Yields the ref of the trace's stack that has these frames; 0 where there is no frame. */
 uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames);
-/* Ref of the trace's stacks for a CUDA or OpenCL call; 0: none was taken. tid 0: of any thread. */
+/* Yields the ref of the trace's stack for a CUDA or OpenCL call; 0: the call has no stack. tid 0
+ * means any thread. */
 uint32_t stacks_find_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
 			  uint32_t correlation);
-/* The same for an OS call, which has no correlation id: by its start on CLOCK_MONOTONIC. */
+/* Yields the ref of the trace's stack for an OS call, found by the call's start on
+ * CLOCK_MONOTONIC; 0: the call has no stack. */
 uint32_t stacks_find_os_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
 			     int64_t start);
 
@@ -267,24 +301,27 @@ uint32_t stacks_find_os_call(struct ingest *in, struct ingest_process *process, 
  * spool. */
 void task_lifetimes_note_record(struct ingest *in, const struct rec_head *record);
 void task_lifetimes_note_recording(struct ingest *in, const struct rec_time *record);
-/* Adds the images that did not register to ingest.processes, and corrects when the others began. */
+/* Adds the images that did not register to ingest.processes, and corrects when the registered
+ * images began. */
 void task_lifetimes_add_images(struct ingest *in);
-/* Makes task_lifetimes_find ready, and gives every process the code that was mapped in it. */
+/* Makes task_lifetimes_find ready, and gives every process the code that was mapped in the
+ * process. */
 void task_lifetimes_index_images(struct ingest *in);
-/* The process that had this pid at this time; UINT32_MAX: none that the trace has. */
+/* Yields the process that had this pid at this time; UINT32_MAX: the trace has no such process. */
 uint32_t task_lifetimes_find(const struct ingest *in, uint32_t pid, int64_t time);
-/* Adds the mapped code to the process's unwinder. */
+/* Adds the code that the kernel saw mapped to the process's unwinder. */
 void task_lifetimes_add_modules(struct ingest *in, struct ingest_process *process);
 void task_lifetimes_name_threads(struct ingest *in);
 void task_lifetimes_free(struct ingest *in);
-/* The times in which the run was recording, ascending; yields the number of windows. */
+/* A window is a time in which the run was recording; task_lifetimes_windows yields their number,
+ * ascending. */
 struct task_lifetimes_window {
 	int64_t from, to;
 };
 uint32_t task_lifetimes_windows(const struct ingest *in,
 				const struct task_lifetimes_window **windows);
 bool task_lifetimes_is_recorded(const struct ingest *in, int64_t time);
-/* The kernel's reports of begins, ends and execs (struct rec_task); yields their number. */
+/* Gives the kernel's reports of begins, ends and execs (struct rec_task); yields their number. */
 uint32_t task_lifetimes_tasks(const struct ingest *in, const void *const **tasks);
 
 /* ---- samples.c, sched.c: what the parent's spool tells about the CPUs ---- */

@@ -13,7 +13,8 @@
 
 struct open_push {
 	const struct rec_range *push;
-	/* ref of ingest_nvtx.pushes: the range around this one, or the next free element */
+	/* below_ref: ref of ingest_nvtx.pushes: the range around this range; in a free element,
+	 * the next free element. */
 	uint32_t below_ref;
 };
 struct open_start {
@@ -26,20 +27,21 @@ struct ingest_nvtx {
 	struct open_push *pushes;
 	uint32_t n_pushes, cap_pushes;
 	uint32_t free_ref; /* ref of 'pushes': the first element that is free again */
-	/* of the file being read: domain -> ref of 'pushes', the innermost open range */
+	/* tops: for the file that is being read: maps a domain to the ref in 'pushes' of its
+	 * innermost open range. */
 	struct hwy_map tops;
 	struct open_start *starts;
 	uint32_t n_starts, cap_starts;
-	struct hwy_index start_of; /* struct start_key -> index into 'starts' */
-	struct early_end {         /* an end that was read before its start */
+	struct hwy_index start_of; /* maps a struct start_key to an index into 'starts' */
+	struct early_end {         /* the end of a range, read before the range's start */
 		uint32_t process, tid;
 		const struct rec_range *end;
 	} * ends;
 	uint32_t n_ends, cap_ends;
-	struct hwy_map lanes; /* thread, domain and style -> lane */
+	struct hwy_map lanes; /* maps thread, domain and style of a range to its lane */
 	uint64_t last_key;    /* key of the last range's lane, which most ranges share */
 	uint32_t last_lane;
-	uint64_t headless; /* number of ends without a begin */
+	uint64_t headless; /* how many ends of ranges had no begin */
 };
 
 static struct ingest_nvtx *ingest_nvtx_state(struct ingest *in)
@@ -117,7 +119,7 @@ static int64_t payload_of(const struct rec_range *record)
 	}
 }
 
-/* Sets all columns of a range but its times, its style and what depends on the style. */
+/* Sets all columns of a range but its times, its style and the columns that depend on the style. */
 static void ingest_nvtx_describe(struct ingest *in, struct ingest_process *process,
 				 const struct rec_range *record, struct hwy_row *row)
 {
@@ -134,7 +136,7 @@ static void ingest_nvtx_describe(struct ingest *in, struct ingest_process *proce
 	row->v[HWY_FLAGS] = 0;
 }
 
-/* When a range that never ended is taken to end, on CLOCK_MONOTONIC. */
+/* Yields the time, on CLOCK_MONOTONIC, at which a range that never ended is taken to end. */
 static int64_t open_end(const struct ingest *in, const struct ingest_process *process,
 			int64_t start)
 {
@@ -215,7 +217,7 @@ void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid)
 /* ---- start and end
  * ----------------------------------------------------------------------------- */
 
-struct start_key { /* a key of a struct hwy_index: must have no padding */
+struct start_key { /* a key of a struct hwy_index, so it must have no padding */
 	uint64_t process, id;
 };
 

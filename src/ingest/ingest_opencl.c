@@ -21,12 +21,13 @@ static_assert(REC_STREAM_IN_ORDER == (int)HWY_STREAM_IN_ORDER &&
 		      REC_STREAM_OUT_OF_ORDER == (int)HWY_STREAM_OUT_OF_ORDER,
 	      "records and traces number the order of a queue alike");
 
-enum { SNAPSHOT_SLACK_NS = 2000 }; /* how exact a snapshot of the system's clocks is */
+enum { SNAPSHOT_SLACK_NS = 2000 }; /* the error in ns of a snapshot of the system's clocks */
 
 struct command {
 	const struct rec_command *record;
 	uint32_t process;
-	/* when a wait for the command returned, so that it had ended; INT64_MAX: no wait */
+	/* end_limit: ns when a wait for the command returned, which the command's end precedes;
+	 * INT64_MAX: nobody waited. */
 	int64_t end_limit;
 };
 struct depends {
@@ -38,7 +39,7 @@ struct ingest_opencl {
 	uint32_t n, cap;
 	struct depends *depends;
 	uint32_t n_depends, cap_depends;
-	struct hwy_map span_of; /* command_key -> index into 'spans' */
+	struct hwy_map span_of; /* maps a command_key to an index into 'spans' */
 	struct hwy_ref *spans;
 	uint32_t n_spans, cap_spans;
 };
@@ -107,7 +108,8 @@ static uint32_t gather_sights(const struct ingest *in, const struct command *com
 	return count;
 }
 
-/* The name of the system's clock that keeps within all sights, and its fit; NULL: none does. */
+/* Yields the name of the system clock whose times fit all observations of the device's clock,
+ * and its fit; NULL: no clock fits. */
 static const char *system_clock(const struct ingest *in, const struct clocks_sight *sights,
 				uint32_t n, struct clocks_fit *fit)
 {
@@ -148,7 +150,7 @@ static void add_clock_property(struct ingest *in, const struct rec_command *firs
 	hwy_add_property(in->b, name, clock);
 }
 
-/* Finds the fit of the device's clock; false when no command has times. */
+/* Finds the line from the device's clock to ours; false when no command has times. */
 static bool find_clock(struct ingest *in, const struct command *commands, uint32_t n,
 		       struct clocks_fit *fit)
 {
@@ -292,7 +294,7 @@ static void ingest_opencl_add_wait(struct ingest *in, const struct command *comm
  * returns, the commands that it waited for have ended. */
 static void note_event_waits(struct ingest_opencl *state)
 {
-	struct hwy_map command_of = {0}; /* command_key -> index into state->commands */
+	struct hwy_map command_of = {0}; /* maps a command_key to an index into state->commands */
 	for (uint32_t i = 0; i < state->n; i++) {
 		const struct command *command = &state->commands[i];
 		uint64_t key = command_key(command->process, command->record->correlation);
@@ -321,7 +323,7 @@ static void note_event_waits(struct ingest_opencl *state)
  * a device, in the order of their calls. */
 static void note_queue_waits(struct command *commands, uint32_t n)
 {
-	struct hwy_map next = {0}; /* queue -> index of the next wait for the queue */
+	struct hwy_map next = {0}; /* maps a queue to the index of the next wait for the queue */
 	for (uint32_t i = n; i-- > 0;) {
 		const struct rec_command *c = commands[i].record;
 		if (c->head.flags == REC_COMMAND_WAIT) {

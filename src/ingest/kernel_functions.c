@@ -19,7 +19,7 @@ struct function {
 };
 
 struct kernel_functions {
-	struct function *list; /* sorted by address */
+	struct function *list; /* the kernel's functions, sorted by address */
 	uint32_t n, cap;
 	struct hwy_arena texts;
 };

@@ -10,7 +10,7 @@ struct kernel_functions;
 /* Never NULL. Where the sysctl kernel.kptr_restrict hides the addresses from us, it has no
  * function. */
 struct kernel_functions *kernel_functions_open(void);
-void kernel_functions_close(struct kernel_functions *kernel); /* does nothing for NULL */
+void kernel_functions_close(struct kernel_functions *kernel); /* 'kernel' may be NULL */
 /* The function at an address of the kernel; NULL where kptr_restrict hides it or 'kernel' is NULL.
  * *module is set in any case: "[kernel]", or the name of a kernel module ("[nvidia]"). */
 const char *kernel_functions_find(const struct kernel_functions *kernel, uint64_t address,

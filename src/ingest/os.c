@@ -15,13 +15,15 @@
 
 struct os_entry {
 	const struct rec_os *record;
-	uint32_t process; /* the image that wrote the record: its texts and stacks */
-	uint32_t thread;  /* index into the trace's threads */
+	/* process: index of the image that wrote the record, and that has the record's texts and
+	 * stacks. */
+	uint32_t process;
+	uint32_t thread; /* index into the trace's threads */
 	uint32_t tid;
-	int64_t start, end; /* on the trace's clock */
+	int64_t start, end; /* ns on the trace's clock */
 	struct hwy_ref span;
-	uint64_t object; /* 0: the call is about no object */
-	/* the process that the object is of; UINT64_MAX: known to all processes */
+	uint64_t object; /* the object that the call waits for or wakes; 0: the call has none */
+	/* The process that the object belongs to; UINT64_MAX: all processes share the object. */
 	uint64_t object_scope;
 	uint64_t object_hash; /* hash of object and object_scope */
 };
@@ -95,7 +97,8 @@ static int by_thread_and_start(const void *left, const void *right)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-enum { MOST_TWINS = 16 }; /* calls of one thread with one start that are compared */
+/* How many calls of one thread with the same start are compared at most. */
+enum { MOST_TWINS = 16 };
 
 static bool is_unfinished(const struct os_entry *entry)
 {
@@ -135,7 +138,7 @@ static void os_add_span(struct ingest *in, struct os_entry *entry, uint32_t lane
  * and the number of those that still last is its nesting. */
 static void add_spans(struct ingest *in, struct os_calls *calls)
 {
-	int64_t *open = NULL; /* ends of the calls that last */
+	int64_t *open = NULL; /* ends of the calls around the current call */
 	uint32_t depth = 0, cap = 0, kept = 0, lane = 0;
 	for (uint32_t i = 0; i < calls->n; i++) {
 		struct os_entry entry = calls->list[i];

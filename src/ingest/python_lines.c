@@ -83,7 +83,8 @@ static int line_311(const struct rec_code *code, int32_t offset)
 int python_lines_find(const struct rec_code *code, int32_t offset)
 {
 	if (code->table_length == 0)
-		/* a code object without a table: the recorder wrote the line instead */
+		/* The code object has no line table: the recorder wrote the line instead of the
+		 * offset. */
 		return offset;
 	if (offset < 0)
 		return code->first_line;

@@ -8,7 +8,7 @@
 
 #include "ingest/ingest_internal.h"
 
-/* The process of the trace, or HWY_NONE. */
+/* Yields the index of the process in the trace, or HWY_NONE. */
 static int64_t record_of(const struct ingest_process *process)
 {
 	return process->record == UINT32_MAX ? HWY_NONE : (int64_t)process->record;
@@ -17,7 +17,8 @@ static int64_t record_of(const struct ingest_process *process)
 /* ---- the machine
  * ------------------------------------------------------------------------------- */
 
-/* A property that the parent wrote into its spool; NULL: the parent wrote none of that name. */
+/* Yields a property that the parent wrote into its spool; NULL: the parent wrote no property of
+ * that name. */
 static const struct rec_string *run_property(struct ingest *in, const char *name)
 {
 	for (uint32_t i = 0; i < in->properties.n; i++) {

@@ -18,15 +18,16 @@
 
 struct samples {
 	struct ingest_list copies; /* samples that have a copy of the stack */
-	struct hwy_map copy_of;    /* spool file and number of the copy -> index into 'copies' */
-	/* process, addresses and Python frames -> ref of the trace's stacks */
+	struct hwy_map copy_of; /* maps spool file and number of a copy to an index into 'copies' */
+	/* 'stack_of' maps process, addresses and Python frames to the ref of a stack of the
+	 * trace. */
 	struct hwy_index stack_of;
 	struct kernel_functions *kernel;
 	bool kernel_is_read;
 	struct hwy_row row;
 };
 
-struct view { /* a record, and where its parts of variable length begin */
+struct view { /* a sample's record, and where the parts of variable length begin in it */
 	const struct rec_sample *record;
 	const uint64_t *addresses;
 	uint32_t depth, kernel;
@@ -88,10 +89,11 @@ static bool find_copy(const struct samples *samples, uint32_t file, const struct
 		samples->copy_of.count
 			? hwy_map_get(&samples->copy_of, copy_key(file, view->record->stack))
 			: NULL;
+	/* No earlier sample has the bytes of the stack: only the registers are known. */
 	if (!index)
-		return true; /* no bytes: only the registers are known */
+		return true;
 	struct view earlier = parts_of(samples->copies.items[*index]);
-	/* rsp differs: not the same stack, damage */
+	/* Another value of rsp means that the stack is not the same: the spool is damaged. */
 	if (!earlier.registers || earlier.registers[1] != view->registers[1])
 		return true;
 	copy->bytes = earlier.bytes;
@@ -152,8 +154,8 @@ static void add_kernel(struct ingest *in, const struct view *view, struct ingest
 {
 	for (uint32_t i = 0; i < view->kernel; i++) {
 		const char *module;
-		uint64_t address =
-			view->addresses[i] - (i > 0); /* the call stands before a return address */
+		/* Subtracts 1 because the call stands before its return address. */
+		uint64_t address = view->addresses[i] - (i > 0);
 		const char *name = kernel_functions_find(kernel_of(in), address, &module);
 		struct hwy_frame frame = {
 			.function = hwy_text_id(in->b, name ? name : module),
@@ -177,7 +179,7 @@ static uint32_t samples_make(struct ingest *in, struct ingest_process *process,
 	return stacks_join(in, &frames);
 }
 
-/* Ref of the trace's stacks for a sample. */
+/* Yields the ref of the trace's stack for a sample. */
 static uint32_t sample_stack(struct ingest *in, uint32_t process, uint32_t file,
 			     const struct view *view)
 {

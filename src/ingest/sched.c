@@ -11,7 +11,7 @@
 #include "base/search.h"
 #include "ingest/ingest_internal.h"
 
-enum turn_kind { /* what changes the state of a thread */
+enum turn_kind { /* the kinds of events that change the state of a thread */
 		 TURN_BEGIN,
 		 TURN_OUT,
 		 TURN_IN,
@@ -22,12 +22,13 @@ enum turn_kind { /* what changes the state of a thread */
 struct turn {
 	int64_t time;
 	uint32_t pid, tid;
-	uint32_t order; /* number of the record: keeps the order of turns with one time */
+	/* Number of the record, which keeps the order of turns that have the same time. */
+	uint32_t order;
 	uint16_t cpu;
 	uint8_t kind, preempted;
 };
 
-struct stretch { /* the span of one state of a thread, kept where there are wake-ups */
+struct stretch { /* a thread was in one state from 'from' to 'to'; kept where there are wake-ups */
 	int64_t from, to;
 	uint32_t tid;
 	bool runs;
@@ -40,12 +41,13 @@ struct sched {
 	struct ingest_list wakeups;
 	struct stretch *stretches; /* sorted by tid and time */
 	uint32_t n_stretches, cap_stretches;
-	uint32_t running, runnable, waiting, preempted, starting; /* texts of the trace */
+	/* The names of the states, as texts of the trace. */
+	uint32_t running, runnable, waiting, preempted, starting;
 };
 
 enum state { STATE_NONE, STATE_RUNNING, STATE_PREEMPTED, STATE_WAITING, STATE_STARTING };
 
-struct now { /* the current state of the thread that is being followed */
+struct now { /* the current state of the thread whose turns are being read */
 	enum state state;
 	int64_t since;
 	uint32_t pid, tid;
@@ -138,7 +140,8 @@ static void add_stretch(struct ingest *in, const struct now *now, int64_t from, 
 	uint32_t process = task_lifetimes_find(in, now->pid, now->since);
 	if (process == UINT32_MAX || to <= from)
 		return;
-	from = from < in->cut ? in->cut : from; /* --keep-last: the part after the cut */
+	/* --keep-last keeps only the part of the span after the cut. */
+	from = from < in->cut ? in->cut : from;
 	if (to <= from || !ingest_times(in, from, to - from, &row))
 		return;
 	sched_describe(sched, now, &row);

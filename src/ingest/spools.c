@@ -21,7 +21,8 @@
 /* ---- records
  * ---------------------------------------------------------------------------------- */
 
-/* Bytes of a record without its variable part; 0: this version does not know the type. */
+/* Yields the bytes of a record without its variable part; 0: this version of Headway does not
+ * know the type. */
 static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_STRING] = offsetof(struct rec_string, text),
 	[REC_SHAPE] = sizeof(struct rec_shape),
@@ -67,7 +68,8 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_MAP] = sizeof(struct rec_map),
 };
 
-/* A native stack that only repeats the number of an earlier one has neither registers nor bytes. */
+/* Yields the bytes behind a rec_stack: none where the record only repeats the number of an
+ * earlier stack. */
 static uint64_t native_stack_rest(const struct rec_stack *record)
 {
 	if (record->number && !record->count)
@@ -117,7 +119,9 @@ bool spools_next(struct spool_cursor *cursor)
 							     (size_t)cursor->next * REC_SLOT);
 		if (head->slots == 0 || head->slots > chunk->used - cursor->next) {
 			cursor->damaged++;
-			break; /* nothing says where the next record begins */
+			/* The length is damaged, so that nothing says where the next record
+			 * begins. */
+			break;
 		}
 		cursor->next += head->slots;
 		if (head->type == REC_NONE || head->type >= REC_TYPES || !fixed_bytes[head->type])

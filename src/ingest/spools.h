@@ -10,9 +10,9 @@
 
 struct spool_chunk {
 	const struct rec_chunk *header;
-	uint32_t used;    /* slots that hold records; all of them lie inside the file */
+	uint32_t used;    /* how many slots hold records; all of them lie inside the file */
 	uint32_t file;    /* index into spools.files */
-	uint32_t process; /* set and used by ingest.c alone */
+	uint32_t process; /* index of the process that ingest.c sets, and ingest.c alone uses */
 };
 
 struct spool_file {
@@ -25,12 +25,13 @@ struct spools {
 	bool has_control;
 	struct spool_file *files;
 	uint32_t n_files, cap_files;
-	struct spool_chunk *chunks; /* file by file, in the order they were written */
+	/* All chunks, file by file, in the order in which they were written. */
+	struct spool_chunk *chunks;
 	uint32_t n_chunks, cap_chunks;
 	uint64_t damaged; /* number of files, chunks and records that cannot be read */
 };
 
-/* Maps all spools of the directory. False when the directory holds no run. */
+/* Maps all spools of the directory into memory; false when the directory holds no run. */
 bool spools_open(struct spools *spools, const char *directory, struct hwy_err *err);
 void spools_close(struct spools *spools);
 

@@ -49,7 +49,8 @@ static bool is_stack_of(const struct ingest_stack *stack, enum rec_why why, uint
 	return (tid == 0 || record->tid == tid) && (why != REC_WHY_OS || stack->time == time);
 }
 
-/* Of the stacks with one key, those from 'ref' on, the one of a call; NULL: none is. */
+/* Searches the stacks with one key, from 'ref' on, for the stack of a call; NULL: no stack is
+ * the call's. */
 static struct ingest_stack *find_in_chain(struct ingest *in, uint32_t ref, enum rec_why why,
 					  uint32_t tid, int64_t time)
 {

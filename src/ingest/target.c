@@ -23,7 +23,7 @@ static uint32_t ordinal_of(uint32_t device)
 	return device >= REC_OPENCL_DEVICE ? device - REC_OPENCL_DEVICE : device;
 }
 
-static uint64_t pair(uint32_t high, uint32_t low)
+static uint64_t pair_key(uint32_t high, uint32_t low)
 {
 	return (uint64_t)high << 32 | low;
 }
@@ -31,7 +31,8 @@ static uint64_t pair(uint32_t high, uint32_t low)
 /* ---- processes
  * --------------------------------------------------------------------------------- */
 
-/* The image that had this pid at this time: of the images that began before, the last one. */
+/* Yields the image that had this pid at this time: the last image with the pid that began
+ * before. */
 static struct ingest_process *image_at(struct ingest *in, uint32_t pid, int64_t time)
 {
 	struct ingest_process *best = NULL;
@@ -81,10 +82,12 @@ static void set_start_and_end(struct ingest *in)
 	}
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
-		/* later than the end in REC_EXIT, which an exit handler wrote */
+		/* The parent's time is better than the time in REC_EXIT, which an exit handler
+		 * wrote before the end. */
 		if (process->status)
 			process->end = process->status->time;
-		else if (process->end == HWY_NONE) /* the end is not known: its last record */
+		/* The process's end is not known: take its last record. */
+		else if (process->end == HWY_NONE)
 			process->end =
 				process->last > process->start ? process->last : process->start;
 	}
@@ -104,8 +107,8 @@ uint32_t target_command(struct ingest *in, const struct rec_string *words)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./=:,@%+";
 	/* A word of n bytes and its NUL become at most 4n + 3 bytes: a quote becomes 4 bytes, and a
-	 * space and two quotes are added. The last word may lack its NUL, hence the 8. */
-	char *line = hwy_alloc((size_t)words->length * 4 + 8), *to = line;
+	 * space and two quotes are added. The last word may lack its NUL, hence the 2. */
+	char *line = hwy_array((size_t)words->length + 2, 4), *to = line;
 	for (uint32_t from = 0; from < words->length;) {
 		const char *word = words->text + from;
 		size_t n = strnlen(word, words->length - from);
@@ -264,7 +267,7 @@ static uint32_t uuid_text(struct ingest *in, const uint8_t uuid[16])
 	return hwy_text_id(in->b, text);
 }
 
-static int64_t positive(uint64_t number)
+static int64_t positive_or_none(uint64_t number)
 {
 	return number && number < INT64_MAX ? (int64_t)number : HWY_NONE;
 }
@@ -276,31 +279,31 @@ static void describe_device(struct ingest *in, struct ingest_process *process,
 		 bus = ingest_text(in, process, record->bus);
 	device->name = name ? (int64_t)name : HWY_NONE;
 	device->bus = bus ? (int64_t)bus : HWY_NONE;
-	device->compute_major = positive(record->compute_major);
+	device->compute_major = positive_or_none(record->compute_major);
 	device->compute_minor = record->compute_major ? (int64_t)record->compute_minor : HWY_NONE;
-	device->sms = positive(record->sms);
-	device->clock_hz = positive((uint64_t)record->clock_khz * 1000);
-	device->memory_bytes = positive(record->memory_bytes);
-	device->memory_bandwidth = positive(record->memory_bandwidth);
-	device->l2_bytes = positive(record->l2_bytes);
-	device->copy_engines = positive(record->copy_engines);
-	device->threads_per_warp = positive(record->threads_per_warp);
-	device->max_warps_per_sm = positive(record->max_warps_per_sm);
-	device->max_blocks_per_sm = positive(record->max_blocks_per_sm);
-	device->max_threads_per_block = positive(record->max_threads_per_block);
+	device->sms = positive_or_none(record->sms);
+	device->clock_hz = positive_or_none((uint64_t)record->clock_khz * 1000);
+	device->memory_bytes = positive_or_none(record->memory_bytes);
+	device->memory_bandwidth = positive_or_none(record->memory_bandwidth);
+	device->l2_bytes = positive_or_none(record->l2_bytes);
+	device->copy_engines = positive_or_none(record->copy_engines);
+	device->threads_per_warp = positive_or_none(record->threads_per_warp);
+	device->max_warps_per_sm = positive_or_none(record->max_warps_per_sm);
+	device->max_blocks_per_sm = positive_or_none(record->max_blocks_per_sm);
+	device->max_threads_per_block = positive_or_none(record->max_threads_per_block);
 	device->max_threads_per_sm =
-		positive((uint64_t)record->max_warps_per_sm * record->threads_per_warp);
-	device->registers_per_sm = positive(record->registers_per_sm);
-	device->registers_per_block = positive(record->registers_per_block);
-	device->shared_per_sm = positive(record->shared_per_sm);
-	device->shared_per_block = positive(record->shared_per_block);
-	device->pcie_generation = positive(record->pcie_generation);
-	device->pcie_width = positive(record->pcie_width);
+		positive_or_none((uint64_t)record->max_warps_per_sm * record->threads_per_warp);
+	device->registers_per_sm = positive_or_none(record->registers_per_sm);
+	device->registers_per_block = positive_or_none(record->registers_per_block);
+	device->shared_per_sm = positive_or_none(record->shared_per_sm);
+	device->shared_per_block = positive_or_none(record->shared_per_block);
+	device->pcie_generation = positive_or_none(record->pcie_generation);
+	device->pcie_width = positive_or_none(record->pcie_width);
 }
 
 /* The trace's device with this uuid, made where there is none; without a uuid (HWY_NONE) the
  * ordinal decides. */
-static uint32_t device_with(struct ingest *in, int64_t uuid, uint32_t ordinal)
+static uint32_t device_with_uuid(struct ingest *in, int64_t uuid, uint32_t ordinal)
 {
 	for (uint32_t d = 0; d < in->trace->n_devices; d++) {
 		const struct hwy_device *device = &in->trace->devices[d];
@@ -323,7 +326,7 @@ static void make_devices(struct ingest *in, struct ingest_process *process)
 		int64_t uuid = memcmp(record->uuid, none, 16) == 0
 				       ? HWY_NONE
 				       : (int64_t)uuid_text(in, record->uuid);
-		uint32_t device = device_with(in, uuid, ordinal_of(record->head.value));
+		uint32_t device = device_with_uuid(in, uuid, ordinal_of(record->head.value));
 		describe_device(in, process, &in->trace->devices[device], record);
 		*hwy_map_put(&process->device_of, record->head.value, NULL) = hwy_ref32(device);
 	}
@@ -333,7 +336,7 @@ uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32
 {
 	uint32_t *ref = hwy_map_put(&process->device_of, ordinal, NULL);
 	if (!hwy_ref32_is_set(*ref))
-		*ref = hwy_ref32(device_with(in, HWY_NONE, ordinal_of(ordinal)));
+		*ref = hwy_ref32(device_with_uuid(in, HWY_NONE, ordinal_of(ordinal)));
 	return hwy_ref32_index(*ref);
 }
 
@@ -379,8 +382,8 @@ static void make_contexts(struct ingest *in, struct ingest_process *process)
 		context->green = record->parent != 0;
 		context->parent = record->parent ? (int64_t)record->parent : HWY_NONE;
 		*hwy_map_put(&process->context_device, record->head.value, NULL) = record->device;
-		*hwy_map_put(&process->null_streams, pair(record->head.value, record->null_stream),
-			     NULL) = 1;
+		*hwy_map_put(&process->null_streams,
+			     pair_key(record->head.value, record->null_stream), NULL) = 1;
 		if (record->parent)
 			*hwy_map_put(&process->parent_context, record->head.value, NULL) =
 				record->parent;
@@ -388,7 +391,7 @@ static void make_contexts(struct ingest *in, struct ingest_process *process)
 	hwy_map_free(&seen);
 	for (uint32_t i = 0; i < process->streams.n; i++) {
 		const struct rec_stream *record = process->streams.items[i];
-		*hwy_map_put(&process->stream_facts, pair(record->context, record->head.value),
+		*hwy_map_put(&process->stream_facts, pair_key(record->context, record->head.value),
 			     NULL) = hwy_ref32(i);
 	}
 }
@@ -396,7 +399,7 @@ static void make_contexts(struct ingest *in, struct ingest_process *process)
 static void describe_stream(struct ingest *in, struct ingest_process *process, uint32_t context,
 			    uint32_t number, struct hwy_stream *stream)
 {
-	const uint32_t *fact = hwy_map_get(&process->stream_facts, pair(context, number));
+	const uint32_t *fact = hwy_map_get(&process->stream_facts, pair_key(context, number));
 	const uint32_t *name = hwy_map_get(&process->stream_names, number);
 	stream->flags = 0;
 	if (fact) {
@@ -407,7 +410,7 @@ static void describe_stream(struct ingest *in, struct ingest_process *process, u
 		if (record->name)
 			stream->name = ingest_text(in, process, record->name);
 	}
-	if (hwy_map_get(&process->null_streams, pair(context, number)))
+	if (hwy_map_get(&process->null_streams, pair_key(context, number)))
 		stream->flags = FLAG_NULL_STREAM;
 	if (name)
 		stream->name = ingest_text(in, process, *name);
@@ -416,7 +419,7 @@ static void describe_stream(struct ingest *in, struct ingest_process *process, u
 uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32_t device,
 		       uint32_t context, uint32_t number)
 {
-	uint32_t *ref = hwy_map_put(&process->stream_of, pair(context, number), NULL);
+	uint32_t *ref = hwy_map_put(&process->stream_of, pair_key(context, number), NULL);
 	if (hwy_ref32_is_set(*ref))
 		return hwy_ref32_index(*ref);
 	uint32_t stream = hwy_new_streams(in->b);
@@ -437,7 +440,7 @@ uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32
 /* ---- names
  * -------------------------------------------------------------------------------------- */
 
-/* Names that NVTX or the driver gave to domains, categories, streams and calls. */
+/* Keeps the names that NVTX or the driver gave to domains, categories, streams and calls. */
 static void read_names(struct ingest *in, struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->names.n; i++) {
@@ -449,7 +452,7 @@ static void read_names(struct ingest *in, struct ingest_process *process)
 				hwy_ref32(ingest_text(in, process, name));
 			break;
 		case REC_NAMED_CATEGORY:
-			*hwy_map_put(&process->categories, pair(record->domain, record->number),
+			*hwy_map_put(&process->categories, pair_key(record->domain, record->number),
 				     NULL) = hwy_ref32(ingest_text(in, process, name));
 			break;
 		case REC_NAMED_STREAM:

@@ -14,26 +14,27 @@
 #include "ingest/maps.h"
 #include "ingest/unwind.h"
 
-struct image { /* which process a pid belonged to, from some time on */
+struct image { /* says to which process a pid belonged from the time 'from' on */
 	int64_t from;
 	uint32_t process;
-	uint32_t next_ref; /* ref into the same array: another image with the same pid */
+	uint32_t next_ref; /* ref into the same array: an image with the same pid */
 };
 
 struct task_lifetimes {
 	struct ingest_list tasks, maps, recordings;
-	struct hwy_map active; /* has the pids for which there is a sample or a switch */
-	int64_t last;          /* the last time in any of the records */
+	struct hwy_map active; /* a set: the pids that have a sample or a switch */
+	int64_t last;          /* the last time in any record of the kernel's reports */
 	struct task_lifetimes_window *windows;
 	uint32_t n_windows, cap_windows;
 	struct image *images;
 	uint32_t n_images, cap_images;
-	/* pid -> ref of 'images': the last image; next_ref leads to earlier ones */
+	/* 'image_of' maps a pid to the ref in 'images' of its last image; next_ref leads to
+	 * earlier images. */
 	struct hwy_map image_of;
 	struct image *registered; /* processes that registered, in any order */
 	uint32_t n_registered, cap_registered;
-	struct hwy_map registered_of; /* pid -> ref of 'registered' */
-	struct hwy_map named; /* has the threads of the trace that the kernel's name was given to */
+	struct hwy_map registered_of; /* maps a pid to a ref of 'registered' */
+	struct hwy_map named; /* a set: the threads of the trace that got the kernel's name */
 };
 
 static struct task_lifetimes *task_lifetimes_state(struct ingest *in)
@@ -60,7 +61,8 @@ void task_lifetimes_note_record(struct ingest *in, const struct rec_head *record
 	} else if (record->type == REC_MAP) {
 		ingest_list_add(&lifetimes->maps, record);
 	} else {
-		/* rec_sample and rec_switch have time and pid in the same places, see below */
+		/* rec_sample and rec_switch have time and pid at the same offsets, which an
+		 * assert checks. */
 		const struct rec_switch *event = (const void *)record;
 		*hwy_map_put(&lifetimes->active, event->pid, NULL) = 1;
 		note_time(in, event->time);
@@ -99,7 +101,7 @@ static void find_windows(struct ingest *in)
 	if (changes->n)
 		qsort(changes->items, changes->n, sizeof *changes->items, task_lifetimes_by_time);
 	const struct rec_time *first = changes->n ? changes->items[0] : NULL;
-	/* A run that records from its start on has no record that says so. */
+	/* A run that records from its start on has no record that says that recording began. */
 	bool on = first ? !first->head.value
 			: !in->spools.has_control || in->spools.control.recording;
 	int64_t from = INT64_MIN;
@@ -151,7 +153,8 @@ static int by_pid_and_time(const void *left, const void *right)
 		return pid_of(a) < pid_of(b) ? -1 : 1;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
-	return a < b ? -1 : a > b; /* in the order in which they were written */
+	/* Reports of one time keep the order in which they were written. */
+	return a < b ? -1 : a > b;
 }
 
 static int64_t registration_time(const struct ingest *in, const struct ingest_process *process)
@@ -175,7 +178,7 @@ static void list_registered(struct ingest *in)
 	}
 }
 
-/* The first process that registered with this pid in [from, to); NULL: none did. */
+/* Yields the first process that registered with this pid in [from, to); NULL: no process did. */
 static struct ingest_process *registered_in(struct ingest *in, uint32_t pid, int64_t from,
 					    int64_t to)
 {
@@ -204,7 +207,9 @@ static struct ingest_process *add_process(struct ingest *in, uint32_t pid, int64
 		.began = from,
 		.start = HWY_NONE,
 		.end = HWY_NONE,
-		.exited = true, /* without the collect library no REC_EXIT is missing */
+		/* A process without the collect library writes no REC_EXIT, so that none is
+		 * missing. */
+		.exited = true,
 		.in_order = true,
 	};
 	return process;
@@ -266,7 +271,7 @@ static void add_older_processes(struct ingest *in)
 		if (!process->registration && !process->named)
 			process->named = task;
 	}
-	/* A child process has its parent's name until it gets another. */
+	/* A child process has its parent's name until the child gets another name. */
 	for (uint32_t p = 0; p < in->n_processes; p++) {
 		struct ingest_process *process = &in->processes[p];
 		const uint32_t *parent =
@@ -307,7 +312,7 @@ void task_lifetimes_add_images(struct ingest *in)
 /* ---- which process had a pid at some time
  * -------------------------------------------------------- */
 
-static int by_from(const void *left, const void *right)
+static int by_start_of_image(const void *left, const void *right)
 {
 	const struct image *a = left, *b = right;
 	if (a->from != b->from)
@@ -327,7 +332,8 @@ void task_lifetimes_index_images(struct ingest *in)
 			.from = process->began ? process->began : process->start, .process = p};
 	}
 	if (lifetimes->n_images)
-		qsort(lifetimes->images, lifetimes->n_images, sizeof *lifetimes->images, by_from);
+		qsort(lifetimes->images, lifetimes->n_images, sizeof *lifetimes->images,
+		      by_start_of_image);
 	for (uint32_t i = 0; i < lifetimes->n_images; i++) {
 		struct image *image = &lifetimes->images[i];
 		uint32_t *head =
@@ -375,7 +381,7 @@ void task_lifetimes_add_modules(struct ingest *in, struct ingest_process *proces
 /* ---- threads
  * ----------------------------------------------------------------------------------- */
 
-/* A thread that has no name gets the name of its process. */
+/* Gives a thread without a name the name of its process. */
 static void name_unnamed_threads(struct ingest *in)
 {
 	for (uint32_t t = 0; t < in->trace->n_threads; t++) {

@@ -22,19 +22,20 @@ enum { RIP, RSP, RBP, RBX, R12, R13, R14, R15 }; /* indexes into unwind_copy.reg
 enum { NOT_FOUND = UINT16_MAX };
 
 struct module {
-	uint64_t bias;      /* address in the process minus address in the file */
+	uint64_t bias;      /* an address in the process minus the same address in the file */
 	uint64_t low, high; /* the module's addresses in the process: [low, high) */
 	char *path;
 	struct binary *binary;
 };
 
-struct memo {                  /* a stack that was unwound */
-	uint64_t registers[3]; /* rip, rsp, rbp */
+struct memo {                  /* a stack that was unwound before */
+	uint64_t registers[3]; /* the values of rip, rsp and rbp */
 	uint32_t bytes, n;
 	uint64_t *addresses;
-	/* in which 8-byte word of the copy each address stood; not for the first, which was rip */
+	/* slots: the index of the 8-byte word of the copy in which each address stood; not used
+	 * for the first address, which was rip. */
 	uint16_t *slots;
-	uint32_t next_ref; /* ref of unwinder.memos: another one with the same hash */
+	uint32_t next_ref; /* ref of unwinder.memos: another memo with the same hash */
 };
 
 struct unwinder {
@@ -44,14 +45,15 @@ struct unwinder {
 	const struct dw *dw;
 	Dwfl *dwfl;
 	bool attached, refused;
-	/* The copy that libdw's callbacks read, and the addresses that they find. */
+	/* now: the copy that libdw's callbacks read, and the addresses that libdw finds. */
 	const struct unwind_copy *now;
 	uint64_t *into;
 	uint32_t n_into;
-	struct hwy_map memo_of; /* memo_hash -> ref of 'memos'; memo_holds compares the rest */
+	/* 'memo_of' maps a memo_hash to a ref of 'memos'; memo_holds compares the rest. */
+	struct hwy_map memo_of;
 	struct memo *memos;
 	uint32_t n_memos, cap_memos;
-	struct hwy_map place_of; /* address -> index into 'places' */
+	struct hwy_map place_of; /* maps an address to an index into 'places' */
 	struct unwind_place **places;
 	uint32_t n_places, cap_places;
 	struct hwy_arena texts;

@@ -10,38 +10,40 @@
 
 enum { UNWIND_FRAMES = 64 };
 
-struct unwind_place {         /* the code at an address; texts live as long as the unwinder */
-	const char *function; /* demangled; NULL: not known */
+struct unwind_place {         /* the code at an address; its texts live as long as the unwinder */
+	const char *function; /* the function's name, demangled; NULL: not known */
 	const char *module;   /* path of the binary; NULL: the address is in no module */
-	const char *file;     /* source file; NULL: not known, or unwind_line was not called */
+	/* Path of the source file; NULL: not known, or unwind_line was not called. */
+	const char *file;
 	int line;
 	bool lined;       /* unwind_line was called */
 	uint64_t offset;  /* offset of the address in the module */
 	bool interpreter; /* the function is CPython's interpreter loop */
 };
 
-struct unwinder; /* belongs to one process */
+struct unwinder; /* an unwinder belongs to one process */
 
 struct binaries;
-struct unwinder *unwind_open(
-	struct binaries *binaries);           /* the binaries must outlive the unwinder */
-void unwind_close(struct unwinder *unwinder); /* does nothing for NULL */
+/* The binaries must outlive the unwinder. */
+struct unwinder *unwind_open(struct binaries *binaries);
+void unwind_close(struct unwinder *unwinder); /* 'unwinder' may be NULL */
 /* Whether a module with this path was added already. */
 bool unwind_has_module(const struct unwinder *unwinder, const char *path);
 void unwind_add_module(struct unwinder *unwinder, const struct rec_module *module,
 		       const char *path);
 
-struct unwind_copy {               /* what a recording keeps of a thread's state */
-	const uint64_t *registers; /* rip, rsp, rbp, rbx, r12, r13, r14, r15 */
+struct unwind_copy {               /* the part of a thread's state that a recording keeps */
+	const uint64_t *registers; /* the values of rip, rsp, rbp, rbx, r12, r13, r14, r15 */
 	const uint8_t *bytes;      /* stack memory from rsp on */
-	uint32_t count;            /* number of bytes */
+	uint32_t count;            /* number of bytes in 'bytes' */
 };
 
 /* Writes the addresses of the stack, innermost first; all but the first are return addresses.
  * Yields their number. */
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES]);
-/* 'is_return': the address is a return address, so the place is that of the call before it. */
+/* Yields the place of an address. 'is_return': the address is a return address, so that the
+ * place is that of the call before it. */
 struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool is_return);
 /* Fills in file and line, which may take milliseconds. 'callee', or NULL, is the place of the
  * function that is called there. 'is_sample': the place is of a CPU sample, of which there are too

@@ -66,7 +66,7 @@ void descendants_signal(int number)
 {
 	uint32_t n;
 	struct process *list = list_all(&n);
-	/* Repeated, since children may be listed before their parents. */
+	/* The search is repeated, since children may be listed before their parents. */
 	for (bool more = true; more;) {
 		more = false;
 		for (uint32_t i = 0; i < n; i++)

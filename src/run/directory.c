@@ -56,7 +56,7 @@ static struct rec_control *make_control(const char *directory, int *fd)
 	return NULL;
 }
 
-static bool make_in(struct run *run, const char *folder, struct hwy_err *err)
+static bool make_run_directory_in(struct run *run, const char *folder, struct hwy_err *err)
 {
 	char real[PATH_MAX], path[PATH_MAX];
 	if (!realpath(folder, real) ||
@@ -89,7 +89,7 @@ static bool make_directory(struct run *run, const char *beside, struct hwy_err *
 	for (int choosy = 1; choosy >= 0; choosy--)
 		for (int i = 0; i < N; i++)
 			if ((!choosy || room_in(folders[i]) >= RUN_ENOUGH_BYTES) &&
-			    make_in(run, folders[i], err))
+			    make_run_directory_in(run, folders[i], err))
 				return true;
 	return false;
 }
@@ -108,7 +108,7 @@ static bool link_library(const struct run *run, const char *folder, size_t lengt
 	       !strpbrk(path, " :") && symlink(from, path) == 0;
 }
 
-/* Leaves out the sources whose library is not installed, with a note. */
+/* Leaves out the sources whose library is not installed, and writes a note about each. */
 static void check_siblings(struct run *run, const char *library)
 {
 	char path[PATH_MAX], text[256];
@@ -229,7 +229,7 @@ bool run_remove(const char *directory)
 		closedir(listing);
 	if (rmdir(present) == 0)
 		return true;
-	/* The directory holds files of somebody else, which stay where they were. */
+	/* The directory holds files of somebody else, which stay there. */
 	if (present == aside)
 		rename(aside, directory);
 	return false;

@@ -17,10 +17,12 @@ struct journal;
  */
 bool host_facts_value(const char *path, const char *key, char *value, size_t size);
 
-/* The number that a file begins with; false, and *number unchanged, where there is none. */
+/* Reads the number that a file begins with; false, and *number unchanged, where there is no
+ * number. */
 bool host_facts_number(const char *path, long *number);
 
-/* The version of NVIDIA's kernel module; false, and an empty text, where it is not loaded. */
+/* Reads the version of NVIDIA's kernel module; false, and an empty text, where the module is not
+ * loaded. */
 bool host_facts_driver_version(char *version, size_t size);
 
 /* Records host, CPU, kernel, operating system and driver. */

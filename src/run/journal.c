@@ -18,8 +18,9 @@
 
 struct journal {
 	struct rec_chunk *chunk;
-	uint32_t used;  /* slots of the chunk in use */
-	uint32_t texts; /* texts defined so far; the last one's id */
+	uint32_t used; /* how many slots of the chunk are in use */
+	/* How many texts were defined so far, which is also the id of the last text. */
+	uint32_t texts;
 };
 
 struct journal *journal_open(const char *directory)

@@ -10,7 +10,8 @@ struct journal;
 
 /* Makes the spool; NULL when the file cannot be made. */
 struct journal *journal_open(const char *directory);
-void journal_close(struct journal *journal); /* 'journal' may be NULL, in all functions */
+/* In all functions of journal.h 'journal' may be NULL. */
+void journal_close(struct journal *journal);
 
 void journal_property(struct journal *journal, const char *name, const char *value, size_t length);
 void journal_note(struct journal *journal, int severity, const char *text);

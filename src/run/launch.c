@@ -15,7 +15,7 @@
 
 #include "run/run.h"
 
-/* The signals that run_wait takes, and that would else end headway. */
+/* The signals that run_wait takes; without run_wait they would end headway. */
 static sigset_t awaited_signals(void)
 {
 	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -54,7 +54,8 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	execvp(settings->program[0], settings->program);
 	int reason = errno;
-	(void)!write(failure, &reason, sizeof reason); /* nobody is left to be told of a failure */
+	/* A failure of this write is ignored: nobody is left who could hear of it. */
+	(void)!write(failure, &reason, sizeof reason);
 	_exit(127);
 }
 

@@ -12,7 +12,7 @@
 
 #define NAME "libheadway-collect.so"
 
-/* The real path of a file that can be read, to be freed; or NULL. */
+/* Yields the real path of a file that can be read, which the caller frees; or NULL. */
 static char *file_at(const char *folder, const char *rest)
 {
 	char path[PATH_MAX];

@@ -26,47 +26,58 @@
 #include "spool/record.h"
 
 struct run_settings {
-	/* The control page as targets will see it; run_prepare fills in the rest. */
+	/* The control page as targets will see it; run_prepare fills in what the caller leaves
+	 * 0. */
 	struct rec_control control;
-	char *const *program;   /* the program and its arguments, NULL at the end */
-	char *const *variables; /* variables to set, "NAME=value", NULL at the end; may be NULL */
+	char *const *program; /* the program and its arguments, NULL at the end */
+	/* Variables to set for the program, "NAME=value", NULL at the end; may be NULL. */
+	char *const *variables;
 	/* The program gets only 'variables', nothing of headway's own environment. */
 	bool fresh_environment;
 	bool hide_output; /* the program's stdout and stderr go to /dev/null */
-	/* SIGPIPE was ignored when headway was started, so it is ignored in the program. */
+	/* ignore_pipe: SIGPIPE was ignored when headway was started, so it is ignored in the
+	 * program. */
 	bool ignore_pipe;
-	/* run_wait waits for the program only, not for processes that it leaves behind. */
+	/* wait_primary: run_wait waits for the program only, not for processes that it leaves
+	 * behind. */
 	bool wait_primary;
-	/* kill_signal is sent also when a capture range has ended, not only after 'duration'. */
+	/* kill_at_end: kill_signal is sent also when a capture range has ended, not only after
+	 * 'duration'. */
 	bool kill_at_end;
-	/* The signal sent when recording has ended before the program; 0: the program goes on. */
+	/* kill_signal: the signal sent when recording has ended before the program; 0: the
+	 * program goes on. */
 	int kill_signal;
-	int64_t delay, duration;   /* ns from the start to recording, ns of recording; 0: none */
+	/* 'delay': ns from the program's start to recording; 'duration': ns of recording, 0: no
+	 * limit. */
+	int64_t delay, duration;
 	struct perf_settings perf; /* what is recorded of CPU samples and scheduling */
-	/* A folder for the run directory where others are full: that of the output. */
+	/* beside: the output's folder, in which the run directory is made when other folders are
+	 * full. */
 	const char *beside;
 };
 
 struct run {
 	char *directory;             /* path of the run directory; NULL: nothing is recorded */
 	struct rec_control *control; /* the control page, mapped */
-	/* Descriptor of the control page, locked while headway lives. */
+	/* The descriptor of the control page, which is locked while headway lives. */
 	int lock;
 	struct journal *journal;
-	/* Counts the program's steps; NULL: steps are not counted. */
+	/* step_counter: counts the program's steps; NULL: steps are not counted. */
 	struct step_counter *step_counter;
-	struct perf *perf; /* the reader of samples; NULL: there are none */
+	struct perf *perf; /* the reader of CPU samples; NULL: no samples are taken */
 	pid_t pid;
-	/* Pipes: 'go' lets the child begin, 'failure' brings errno of its exec. */
+	/* Two pipes: 'go' lets the child begin, 'failure' brings the errno of the child's exec. */
 	int go, failure;
 	bool ended;    /* the program has ended */
 	int status;    /* the program's status as waitpid gives it */
-	int64_t begun; /* ns when recording began, 0: not yet */
-	int64_t over;  /* ns when recording ended for good, 0: not yet */
+	int64_t begun; /* ns when recording began; 0: recording has not begun */
+	int64_t over;  /* ns when recording ended for good; 0: recording has not ended */
 	bool expired;  /* recording ended because 'duration' was over */
-	/* What follows the end of recording was done: RUN_RECORDED, or the signal. */
+	/* was_reported: what follows the end of recording was done: RUN_RECORDED was yielded, or
+	 * the signal was sent. */
 	bool was_reported;
-	/* The signals that run_wait takes; the signals that were blocked before. */
+	/* 'awaited': the signals that run_wait takes; 'mask': the signals blocked before the
+	 * run. */
 	sigset_t awaited, mask;
 };
 
@@ -74,17 +85,18 @@ struct run {
  * err. */
 bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err *err);
 bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err);
-/* Lets the program begin; false when it cannot be executed. */
+/* Lets the program begin; false when the program cannot be executed. */
 bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err);
 /* Ends the forked child instead of letting it execute the program. */
 void run_cancel(struct run *run);
 
 enum run_event {
-	RUN_ENDED,    /* the program ended, and the processes that were to be waited for */
-	RUN_RECORDED, /* recording ended for good, the program goes on; yielded once */
+	RUN_ENDED, /* the program has ended, and all processes that run_wait had to wait for */
+	/* Recording ended for good, and the program goes on; run_wait yields this once. */
+	RUN_RECORDED,
 };
 enum run_event run_wait(struct run *run, const struct run_settings *settings);
-/* The exit status as a shell gives it: the program's exit code, or 128 + signal. */
+/* Yields the exit status as a shell gives it: the program's exit code, or 128 + signal. */
 int run_exit_status(const struct run *run);
 
 /* Removes what headway put into the run directory, and the directory; false: the directory holds
@@ -92,7 +104,7 @@ int run_exit_status(const struct run *run);
 bool run_remove(const char *directory);
 void run_free(struct run *run);
 
-/* For `headway recover`: true when nobody is recording into this directory any more. */
+/* True when nobody is recording into this directory any more; for `headway recover`. */
 bool run_is_over(const char *directory);
 
 /* ---- inside this room ---- */
@@ -100,7 +112,8 @@ bool run_is_over(const char *directory);
 /* Bytes: a folder with less room is used for a run only where there is no better place. */
 #define RUN_ENOUGH_BYTES (UINT64_C(128) << 20)
 
-/* library.c: the path of libheadway-collect.so, to be freed; or NULL with the reason in err. */
+/* library.c: yields the path of libheadway-collect.so, which the caller frees; or NULL with the
+ * reason in err. */
 char *library_find(struct hwy_err *err);
 /* environment.c: sets the environment of the calling process to what the program is to have. */
 void environment_set(const struct run *run, const struct run_settings *settings);

@@ -35,18 +35,20 @@ enum {
 	HEAD_SLOTS = sizeof(struct rec_chunk) / REC_SLOT
 };
 
-/* What ranges are called: the same name in another domain is another. */
+/* The key of a range's name: the same text in another domain is another name. */
 struct range_name {
-	uint64_t text; /* id of the text without its numbers; or UNREAD | text id of the process */
+	/* Id in 'texts' of the text without its digits; or UNREAD | text id of the process. */
+	uint64_t text;
 	uint64_t domain;
 };
 static const uint64_t UNREAD = UINT64_C(1) << 32;
 
-struct name { /* a name of ranges, in one thread at one depth */
+struct name { /* the ranges of one name, in one thread at one depth */
 	struct range_name name;
 	uint32_t file, depth;
 	int64_t last; /* ns when a range of this name last ended */
-	/* ns from one end to the next; the first period from the range's own beginning. */
+	/* periods: ns from one end to the next end; the first period is counted from the range's
+	 * own beginning. */
 	int64_t *periods;
 	uint32_t n, cap;
 };
@@ -54,7 +56,7 @@ struct name { /* a name of ranges, in one thread at one depth */
 struct file {
 	char *path;
 	uint64_t chunk; /* index of the chunk that is being read */
-	uint32_t slot;  /* the next slot of the chunk */
+	uint32_t slot;  /* index of the next slot of the chunk that is read */
 	uint32_t depth; /* how many ranges are open, of all domains together */
 	struct open_range {
 		struct range_name name;
@@ -66,7 +68,7 @@ struct step_counter {
 	const char *directory;
 	struct file *files;
 	uint32_t n_files, cap_files;
-	struct hwy_index text_of; /* struct text_key -> id in 'texts' */
+	struct hwy_index text_of; /* maps a struct text_key to an id in 'texts' */
 	struct hwy_strings texts; /* the names of ranges, without the digits in them */
 	struct name *names;
 	uint32_t n_names, cap_names;
@@ -95,9 +97,10 @@ void step_counter_close(struct step_counter *counter)
 	free(counter);
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names
+ * ------------------------------------------------------------------------------------- */
 
-/* A text id means something in one process only. The struct has no padding. */
+/* The key of a text: a text id means something in one process only. The struct has no padding. */
 struct text_key {
 	uint64_t process;
 	uint32_t pid, id;
@@ -121,7 +124,8 @@ static void note_text(struct step_counter *counter, const struct rec_chunk *chun
 		hwy_intern(&counter->texts, plain, n);
 }
 
-/* The name of a range. A text whose definition was not read yet counts as a name of its own. */
+/* Yields the name of a range. A text whose definition was not read yet counts as a name of its
+ * own. */
 static struct range_name range_name(struct step_counter *counter, const struct rec_chunk *chunk,
 				    const struct rec_range *push)
 {
@@ -139,8 +143,8 @@ static struct name *find_name(struct step_counter *counter, struct range_name wa
 		    name->file == file && name->depth == depth)
 			return name;
 	}
-	if (counter->n_names ==
-	    MOST_NAMES) /* a program with so many names: none of them is a step */
+	/* A program with so many names of ranges gets no further names: they are hardly steps. */
+	if (counter->n_names == MOST_NAMES)
 		return NULL;
 	HWY_GROW(counter->names, counter->n_names, counter->cap_names);
 	counter->names[counter->n_names] =
@@ -148,7 +152,8 @@ static struct name *find_name(struct step_counter *counter, struct range_name wa
 	return &counter->names[counter->n_names++];
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------ */
+/* ---- ranges
+ * ------------------------------------------------------------------------------------ */
 
 static void step_counter_push(struct step_counter *counter, const struct rec_chunk *chunk,
 			      struct file *file, const struct rec_range *record)
@@ -192,9 +197,10 @@ static void read_record(struct step_counter *counter, const struct rec_chunk *ch
 	}
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files
+ * ------------------------------------------------------------------------------------- */
 
-/* Reads the rest of one chunk; false when the chunk is no chunk. */
+/* Reads the rest of one chunk; false when the chunk's head is damaged. */
 static bool step_counter_read_chunk(struct step_counter *counter, struct file *file,
 				    const struct rec_chunk *chunk, size_t room)
 {
@@ -231,7 +237,7 @@ static void read_file(struct step_counter *counter, struct file *file)
 				      : MAP_FAILED;
 		if (chunk == MAP_FAILED)
 			break;
-		/* The next chunk is begun only when a record found no room in this one. */
+		/* A thread begins the next chunk only when a record found no room in this chunk. */
 		more = step_counter_read_chunk(counter, file, chunk, room) &&
 		       size > from + REC_CHUNK_BYTES;
 		munmap(chunk, room);
@@ -267,7 +273,8 @@ static void find_files(struct step_counter *counter)
 		closedir(listing);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------- */
+/* ---- steps
+ * ------------------------------------------------------------------------------------- */
 
 static const struct name *find_step(const struct step_counter *counter)
 {

@@ -44,14 +44,14 @@ static void end_recording(struct run *run, int64_t now)
 	run->over = now;
 }
 
-/* Ends the reading of samples: from here on a report can be made of them. */
+/* Ends the reading of samples: from here on a report can be made of the samples. */
 static void end_samples(struct run *run)
 {
 	perf_end(run->perf);
 	run->perf = NULL;
 }
 
-/* True when as many steady steps were recorded as were asked for. */
+/* True when as many steady steps were recorded as the user asked for. */
 static bool has_steps(struct run *run)
 {
 	if (!run->control->steps || !run->begun)
@@ -131,9 +131,10 @@ static bool take_signal(const struct run *run, const siginfo_t *about)
 {
 	if (about->si_signo == SIGCHLD)
 		return false;
-	if (run->ended) /* only processes that the program left behind are still there */
+	if (run->ended) /* only processes that the program left behind are still running */
 		return true;
-	/* Sent by a process; a signal of the kernel went to the program as well. */
+	/* The signal was sent by a process; a signal of the kernel (Ctrl-C) goes to the program
+	 * as well. */
 	if (about->si_code <= 0)
 		kill(run->pid, about->si_signo);
 	return false;
@@ -150,7 +151,7 @@ static void wait_until(const struct run *run, int64_t when, siginfo_t *about)
 		about->si_signo = 0;
 }
 
-/* Drops signals that came and were not taken: unblocked, they would end headway. */
+/* Drops pending signals that nobody took: once they are unblocked, they would end headway. */
 static void drop_pending(const struct run *run)
 {
 	struct timespec now = {0};

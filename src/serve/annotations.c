@@ -23,11 +23,12 @@ void annotations_index(struct annotations *all)
 /* Annotations that the page draws as one: they follow each other on one device, and from the
  * begin of the first to the end of the last is at most one pixel. A longer annotation is alone. */
 struct merged {
-	struct annotation
-		drawn;   /* from the first begin to the last end; cause and span of the longest */
-	uint32_t count;  /* of annotations; 0: nothing to draw */
+	/* From the first begin to the last end of the merged annotations, with cause and span of
+	 * the longest one. */
+	struct annotation drawn;
+	uint32_t count;  /* number of merged annotations; 0: nothing to draw */
 	int64_t longest; /* duration of the longest annotation, ns */
-	int64_t covered; /* sum of the durations, ns */
+	int64_t covered; /* sum of the durations of the merged annotations, ns */
 };
 
 static bool merged_takes(const struct merged *merged, const struct annotation *next,
@@ -52,7 +53,7 @@ static void merged_add(struct merged *merged, const struct annotation *next)
 	merged->count++;
 }
 
-/* Writes VIEW_ANNOTATION bytes: docs/view-protocol.md, "gaps, path". */
+/* Writes an annotation as VIEW_ANNOTATION bytes; see docs/view-protocol.md, "gaps, path". */
 static void put_merged(const struct merged *merged, struct hwy_bytes *out)
 {
 	const struct annotation *drawn = &merged->drawn;
@@ -69,7 +70,7 @@ static void put_merged(const struct merged *merged, struct hwy_bytes *out)
 	hwy_bytes_put_byte(out, (uint8_t)(share < 1 ? 1 : share > 255 ? 255 : share));
 }
 
-/* The first annotation from 'i' on that touches the window [from, to); all->n where there is
+/* Yields the first annotation from 'i' on that touches the window [from, to); all->n where there is
  * none. */
 static uint32_t next_inside(const struct annotations *all, uint32_t i, int64_t from, int64_t to)
 {
@@ -93,8 +94,9 @@ void annotations_answer(const struct annotations *all, int64_t from, int64_t to,
 	size_t count_place = out->n;
 	uint32_t n_written = 0;
 	struct merged merged = {0};
-	hwy_bytes_put_little(out, 0, 4); /* the count, known at the end */
-	/* Every annotation of the window before the i-th is either written or in 'merged'. */
+	hwy_bytes_put_little(out, 0, 4); /* room for the count, which is known at the end */
+	/* Here each annotation of the window before the i-th one is either written or contained in
+	 * 'merged'. */
 	for (uint32_t i = next_inside(all, 0, from, to); i < all->n;
 	     i = next_inside(all, i + 1, from, to)) {
 		if (merged.count > 0 && !merged_takes(&merged, &all->v[i], pixel_ns)) {

@@ -17,26 +17,27 @@ struct annotation {
 	int64_t from, to; /* ns after the view's origin */
 	/* Reference (base/ref.h) to the span to blame for a gap, or to the span on the path. */
 	uint32_t span_ref;
-	uint8_t cause; /* enum gap_cause of a gap, class of a span on the path */
+	uint8_t cause; /* of a gap: enum gap_cause; of a span on the path: its class */
 	uint8_t device;
 };
 struct annotations {
-	struct annotation *v; /* by device, then time */
+	struct annotation *v; /* the annotations, sorted by device, then by time */
 	uint32_t n, cap;
-	bool is_mapped; /* 'v' is a mapped file, else malloc'ed */
-	/* Of each ANNOTATIONS_BLOCK annotations: first begin, last end. */
+	bool is_mapped; /* 'v' is a mapped file; false: 'v' is malloc'ed */
+	/* For each block of ANNOTATIONS_BLOCK annotations: the first begin and the last end. */
 	struct hwy_interval *blocks;
 };
 enum { ANNOTATIONS_BLOCK = 1024 };
-void annotations_index(struct annotations *all); /* sets 'blocks' */
-/* Annotations that touch a window of n_pixels pixels; those that share a pixel are merged. */
+void annotations_index(struct annotations *all); /* computes 'blocks' from 'v' */
+/* Writes the annotations that touch a window of n_pixels pixels; annotations that share a pixel are
+ * merged. */
 void annotations_answer(const struct annotations *all, int64_t from, int64_t to, uint32_t n_pixels,
 			struct hwy_bytes *out);
 
 /* ---- lane_tree.c ---- */
 
 void lane_tree_answer(struct view_trace *view, struct hwy_json *json);
-/* Writes the text "GPU 0 NVIDIA H200". */
+/* Writes the name of a device, such as "GPU 0 NVIDIA H200". */
 void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
 				uint32_t device);
 
@@ -46,7 +47,8 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 			struct hwy_err *err);
 bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
 			  int64_t from, int64_t to, struct hwy_err *err);
-/* The span of the same name after (direction 1) or before (-1) this span on its lane. */
+/* Yields the next (direction 1) or previous (direction -1) span of the same name on the span's
+ * lane. */
 bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
 			struct hwy_err *err);
 /* Writes the key "fields": all columns of a span except its times, name, link and stack. */
@@ -58,14 +60,15 @@ bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 
 /* ---- search.c, interval.c, span_names.c ---- */
 
-/* Spans whose name contains 'text'; 'marks' counts of hits divide the window [from, to) evenly. */
+/* Writes the spans whose name contains 'text', and for each of 'marks' equal parts of [from, to)
+ * its number of hits. */
 bool search_answer(struct view_trace *view, struct hwy_json *json, const char *text, int64_t from,
 		   int64_t to, uint32_t marks, struct hwy_err *err);
-/* What the devices did in a window. 'gaps' gives idle time by cause; NULL while the diagnosis is
- * not finished. */
+/* Writes what the devices did in a window. 'gaps' gives idle time by cause; NULL while the
+ * diagnosis is not finished. */
 bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,
 		     int64_t from, int64_t to, struct hwy_err *err);
-/* The names with these ids, each a number of 4 bytes. */
+/* Writes the names with these ids; each id is a number of 4 bytes. */
 void span_names_answer(struct view_trace *view, struct hwy_json *json, const uint8_t *ids,
 		       uint32_t n);
 /* Writes a name, shortened where it is longer than VIEW_NAME bytes. */
@@ -73,10 +76,10 @@ void span_names_put(struct hwy_json *json, struct hwy_text name);
 
 /* ---- inline_data.c: only for the self-contained page ---- */
 
-/* For each span of device work the call that enqueued it. */
+/* Writes for each span of device work the id of the call that enqueued it. */
 bool inline_data_put_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
 void inline_data_put_stacks(const struct view_trace *view, struct hwy_json *json);
-/* All columns of n rows of a strip. */
+/* Writes all columns of n rows of a strip. */
 bool inline_data_put_rows(struct view_trace *view, struct hwy_json *json, uint32_t strip,
 			  uint32_t row, uint32_t n, struct hwy_err *err);
 

@@ -202,15 +202,16 @@ static void detail_put_column(struct looking *l, enum hwy_col col)
 	if (l->failed)
 		return;
 	switch (col) {
-	/* The answer has keys of its own for the first five columns; the page shows the flags by how
-	 * it draws the span, and the payload's type by how it writes the payload. */
+	/* The answer has keys of its own for the first five columns; the page shows the flags by
+	 * how it draws the span, and the payload's type by how it writes the payload. */
 	case HWY_START:
 	case HWY_DUR:
 	case HWY_NAME:
 	case HWY_LINK:
 	case HWY_STACK:
 	case HWY_FLAGS:
-	case HWY_PAYLOAD_TYPE: break;
+	case HWY_PAYLOAD_TYPE:
+		break; /* other keys of the answer, the drawing and the payload show these columns */
 	case HWY_SHAPE:
 		if (is_set)
 			detail_put_shape(l, index);
@@ -225,7 +226,8 @@ static void detail_put_column(struct looking *l, enum hwy_col col)
 			put_device_field(l, col, index);
 		break;
 	case HWY_RESULT:
-		/* A lane without the column may come from a source that does not tell results. */
+		/* A lane without the column may come from a source that does not record results of
+		 * calls. */
 		if (!l->view->trace->strips[l->strip].columns[col])
 			break;
 		/* fallthrough */

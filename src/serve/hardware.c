@@ -11,9 +11,9 @@
 #include "serve/tiles.h"
 
 enum {
-	MOST_BUCKETS = 1 << 19, /* of all devices together: 32 bytes each */
+	MOST_BUCKETS = 1 << 19, /* the most buckets of all devices together, 32 bytes each */
 	CLASSES = 3,
-	SPANS_AT_ONCE = 1 << 20, /* the page may wait while the union of fewer spans is made */
+	SPANS_AT_ONCE = 1 << 20, /* a request waits for the union of at most so many spans */
 };
 
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane)
@@ -64,7 +64,7 @@ void hardware_close(struct view_trace *view)
 	free(view->devices);
 }
 
-/* Whether a span is work of its own: a graph with recorded nodes is not. */
+/* Whether a span counts as work: a graph does not where its nodes are recorded. */
 static bool is_own_work(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row)
 {
 	return (HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) &&

@@ -10,24 +10,26 @@
 #include "serve/tiles.h"
 
 enum {
-	/* Levels of tiles below the top one, for lanes whose tiles never become lists of spans. */
+	/* How many levels below the top level the page gets, for lanes whose tiles never become
+	 * lists of spans. */
 	COUNTER_LEVELS = 6,
 	DEVICE_LEVELS = 8,
-	RESERVE_BYTES =
-		200000,    /* of the page, for its last entry: without it the page does not start */
-	ENTRY_ROWS = 1024, /* spans whose columns stand in one entry */
+	/* Bytes of the page that stay free for its last entry: without that entry the page does not
+	 * start. */
+	RESERVE_BYTES = 200000,
+	ENTRY_ROWS = 1024, /* number of spans whose columns one entry holds */
 };
 
 /* A page that is being written. Its data is an object of entries: "key":"base64 of gzip". */
 struct writing {
 	struct inline_page *page;
 	struct requests requests;
-	pthread_mutex_t lock; /* only because requests need one: there is one thread */
+	pthread_mutex_t lock; /* requests need a lock, although there is only one thread */
 	struct hwy_bytes entries;
-	uint64_t reserve_bytes; /* of the page, kept free for entries that must fit */
-	uint64_t names_size;    /* bytes that the names seen so far will take, roughly */
-	uint8_t *names
-		[SERVER_TRACES]; /* by id of a name: 1 where a tile of the page uses the name */
+	uint64_t reserve_bytes; /* bytes of the page that stay free for entries that must fit */
+	uint64_t names_size;    /* estimated bytes of the names that tiles have used so far */
+	/* By trace and by id of a name: 1 where a tile of the page uses the name. */
+	uint8_t *names[SERVER_TRACES];
 	uint64_t n_lost_tiles;
 	unsigned lost_level; /* the highest level of which a tile did not fit */
 	uint64_t n_lost_rows;
@@ -63,8 +65,8 @@ static bool put_entry(struct writing *w, const char *key, const void *bytes, siz
 {
 	struct hwy_bytes small = {0};
 	size_t before = w->entries.n;
-	gzip(bytes, n, 9,
-	     &small); /* the page expects gzip, also where that makes an entry longer */
+	/* The page expects gzip, even where gzip makes an entry longer. */
+	gzip(bytes, n, 9, &small);
 	struct text_stream quoted;
 	text_stream_open(&quoted);
 	json_escape(quoted.out, key, strlen(key));
@@ -208,10 +210,10 @@ static void note_names(struct writing *w, const struct hwy_bytes *tile, uint32_t
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		for (int skipped = 0; skipped < 3; skipped++) /* id, start, duration */
+		for (int skipped = 0; skipped < 3; skipped++) /* skips id, start, duration */
 			hwy_bytes_read_varint(&reader);
 		uint64_t name = hwy_bytes_read_varint(&reader);
-		hwy_bytes_take(&reader, 2); /* colour and depth */
+		hwy_bytes_take(&reader, 2); /* skips colour and depth */
 		if (!w->names[trace][name]) {
 			w->names[trace][name] = 1;
 			uint32_t length =
@@ -221,7 +223,7 @@ static void note_names(struct writing *w, const struct hwy_bytes *tile, uint32_t
 	}
 }
 
-/* Tiles that are to be put, from coarse to fine. */
+/* The tiles that are to be written, from coarse to fine. */
 struct queue {
 	struct tile *v;
 	uint32_t n, cap, next;
@@ -233,7 +235,8 @@ static void want(struct queue *queue, struct tile tile)
 	queue->v[queue->n++] = tile;
 }
 
-/* The lowest level at which the recording is no longer than one tile; it may touch two. */
+/* Yields the lowest level at which the recording is not longer than one tile; the recording may
+ * touch two tiles. */
 static unsigned top_level(const struct view_trace *view)
 {
 	unsigned level = 0;
@@ -312,7 +315,7 @@ static struct hwy_json *entry_begin(struct json_entry *entry)
 	return &entry->json;
 }
 
-/* Ends the entry "KEY/TRACE"; false where it does not fit. */
+/* Ends the entry "KEY/TRACE". Yields false where the entry does not fit. */
 static bool entry_end(struct writing *w, struct json_entry *entry, const char *key, uint32_t trace)
 {
 	char full[64];
@@ -338,7 +341,7 @@ static void put_names(struct writing *w, uint32_t trace)
 		span_names_put(json, span_names_text(view->trace, i));
 	}
 	json_end_object(json);
-	w->names_size = 0; /* the estimate gives way to the entry itself */
+	w->names_size = 0; /* the entry itself replaces the estimate */
 	if (!entry_end(w, &entry, "names", trace))
 		leave_out(w->page, "names");
 }

@@ -144,7 +144,7 @@ static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *k
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* How long a device worked in the interval, ns: on anything, not at all, and on each class of
+/* The time that a device worked in the interval, ns: on anything, not at all, and on each class of
  * work. */
 struct device_times {
 	int64_t busy, idle, classes[3];
@@ -157,7 +157,8 @@ static const struct json_field device_fields[] = {
 	{JSON_FIELD_INT(struct device_times, classes[HWY_MEMCLASS], "memory")},
 };
 
-/* Adds the exact time in which spans cover [from, to), by class of work and in all. */
+/* Adds the time of [from, to) that spans cover, for each class of work and for all classes
+ * together. */
 static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 			    struct device_times *times, struct hwy_err *err)
 {

@@ -157,7 +157,8 @@ static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t 
 	json_key(json, "unit");
 	span_names_put(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
 	json_key(json, "min");
-	json_real(json, least, 6); /* infinite, written as null, where there is no value */
+	/* Without a value the counter's least value is infinite, which is written as null. */
+	json_real(json, least, 6);
 	json_key(json, "max");
 	json_real(json, most, 6);
 }
@@ -227,7 +228,7 @@ static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* Writes what all groups have; the caller goes on with the value of "title". */
+/* Writes the keys that all groups have; the caller must write the value of the key "title" next. */
 static void begin_group(struct hwy_json *json, const char *kind, const char *id, int64_t number)
 {
 	json_begin_object(json);
@@ -261,7 +262,7 @@ static int lane_rank(const struct hwy_lane *lane)
 	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;
 }
 
-/* A lane that goes into a group. */
+/* A lane that is listed in a group. */
 struct listed {
 	const struct hwy_lane *lane;
 	uint32_t number;

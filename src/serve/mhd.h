@@ -13,13 +13,13 @@ struct mhd_connection;
 struct mhd_response;
 
 enum { MHD_IS_NO, MHD_IS_YES };
-enum { /* flags of a daemon */
+enum { /* flags of libmicrohttpd's daemon */
        MHD_INTERNAL_THREAD = 8,
        MHD_POLL = 64,
        MHD_EPOLL = 512,
        MHD_ITC = 1024,
 };
-enum { /* options of a daemon */
+enum { /* options of libmicrohttpd's daemon */
        MHD_END = 0,
        MHD_MEMORY_LIMIT = 1,
        MHD_CONNECTION_LIMIT = 2,
@@ -29,10 +29,10 @@ enum { /* options of a daemon */
        MHD_POOL_SIZE = 14,
        MHD_CONNECTION_NOTIFY = 27,
 };
-enum { MHD_HEADERS = 1, MHD_ARGUMENTS = 8 };    /* kinds of values */
-enum { MHD_PERSISTENT, MHD_FREES, MHD_COPIES }; /* whose a response's memory is */
-enum { MHD_STARTED, MHD_CLOSED };               /* MHD_CONNECTION_NOTIFY */
-enum { MHD_INFO_FD = 6 };                       /* of a connection */
+enum { MHD_HEADERS = 1, MHD_ARGUMENTS = 8 };    /* kinds of values that a request has */
+enum { MHD_PERSISTENT, MHD_FREES, MHD_COPIES }; /* who frees the memory of a response */
+enum { MHD_STARTED, MHD_CLOSED };               /* values of MHD_CONNECTION_NOTIFY */
+enum { MHD_INFO_FD = 6 };                       /* a fact about a connection: its file descriptor */
 
 typedef int mhd_handler(void *cls, struct mhd_connection *connection, const char *url,
 			const char *method, const char *version, const char *body, size_t *n,
@@ -40,7 +40,7 @@ typedef int mhd_handler(void *cls, struct mhd_connection *connection, const char
 typedef void mhd_completed(void *cls, struct mhd_connection *connection, void **request, int how);
 typedef void mhd_notify(void *cls, struct mhd_connection *connection, void **context, int what);
 
-/* X(result, name, arguments): the functions, by their names without MHD_ */
+/* X(result, name, arguments) for each function of libmicrohttpd, by its name without MHD_ */
 #define MHD_FUNCTIONS(X)                                                                           \
 	X(struct mhd_daemon *, start_daemon,                                                       \
 	  (unsigned flags, uint16_t port, void *policy, void *policy_cls, mhd_handler *handler,    \
@@ -62,7 +62,7 @@ struct mhd {
 #undef X
 };
 
-/* NULL where the library is not installed. */
+/* Yields the functions of libmicrohttpd; NULL where the library is not installed. */
 const struct mhd *mhd_open(void);
 
 #endif

@@ -13,16 +13,16 @@ enum {
 	VIEW_TOKEN = 32,       /* hexadecimal digits of the secret in every address */
 	VIEW_BODY = 64 << 10,  /* the longest body of a request, in bytes */
 	VIEW_ORIGIN_BITS = 48, /* the origin is a multiple of 2^48 ns */
-	VIEW_LEVELS = 41,      /* of zoom: 0 … 40; a bucket of level L lasts 2^L ns */
-	VIEW_TILE_BITS = 8,    /* a tile has 2^8 buckets */
+	VIEW_LEVELS = 41,   /* number of zoom levels, 0 … 40; a bucket of level L lasts 2^L ns */
+	VIEW_TILE_BITS = 8, /* a tile has 2^8 buckets */
 	VIEW_BUCKETS = 1 << VIEW_TILE_BITS,
 	VIEW_TILE_SPANS = 256,  /* a tile with more spans is sent as a summary */
 	VIEW_LONG = 8,          /* a summary lists the spans that last at least 8 of its buckets */
 	VIEW_TILES = 2048,      /* the most tiles in one request */
-	VIEW_TILE_REQUEST = 20, /* bytes that ask for one tile */
+	VIEW_TILE_REQUEST = 20, /* bytes in which a request names one tile */
 	VIEW_TILE_HEAD = 24,    /* bytes before the content of a tile */
 	VIEW_NAMES = 16000,     /* the most names in one request */
-	VIEW_NAME = 4096,       /* bytes of a name; longer ones are cut */
+	VIEW_NAME = 4096,       /* the most bytes of a name; longer names are cut */
 	VIEW_ANNOTATION = 24,   /* bytes of one gap, or of one piece of the critical path */
 	VIEW_PIXELS = 8192,     /* the widest page that annotations are merged for */
 };
@@ -30,15 +30,15 @@ enum {
 	UINT32_C(0x80000000) /* bit of a lane's number: the union of a device's streams */
 
 enum view_form { VIEW_SUMMARY, VIEW_SPANS, VIEW_COUNTER, VIEW_NOTHING = 255 };
-/* Where the fields stand in the head of a tile. */
+/* Offsets of the fields in the head of a tile. */
 enum { VIEW_TILE_FORM_AT = 4, VIEW_TILE_COUNT_AT = 12 };
 /* Bits in the mask of a summary; bits 0 … 3 are the classes of busy time that the summary has. */
 enum { VIEW_HAS_COLORS = 0x40, VIEW_HAS_COUNTS = 0x80 };
-/* A span's byte of colour: enum span_color in the low bits, and these two flags. */
+/* The byte of a span's colour has enum span_color in its low bits, and these two flags. */
 enum { VIEW_COLOR_MASK = 0x3f, VIEW_UNFINISHED = 0x40, VIEW_MARK = 0x80 };
 enum { VIEW_WARM_UP = 1, VIEW_OUTLIER = 2, VIEW_CUT = 4 }; /* flags of a step */
 
-/* How a span is drawn. The page's name for it, and the key in answers, is "look". */
+/* How a span is drawn. The page, and the keys of answers, call this "look". */
 enum span_color {
 	COLOR_KERNEL,
 	COLOR_COMM,

@@ -67,7 +67,7 @@ static bool read_window(const struct asking *a, const struct view_trace *view, i
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Answers with an object of one or two texts; 'error' may be NULL. */
+/* Answers with a JSON object of one or two texts; 'error' may be NULL. */
 static void answer_texts(struct asking *a, unsigned status, const char *state, const char *error)
 {
 	struct text_stream memory;
@@ -101,7 +101,7 @@ static const char *diagnosis_state(const struct asking *a, uint32_t trace)
 	return names[state];
 }
 
-/* The name of the program that was recorded, else that of the file. */
+/* Yields the name of the program that was recorded, or else the name of the file. */
 static const char *trace_title(const struct view_trace *view)
 {
 	for (uint32_t p = 0; p < view->trace->n_processes; p++) {
@@ -383,7 +383,7 @@ static bool ask_whatif(struct asking *a, struct hwy_err *err)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum {
-	LOCKED = 1,  /* the answer reads a trace: the lock of the traces is held */
+	LOCKED = 1,  /* the answer reads a trace, so the lock of the traces is held */
 	AS_JSON = 2, /* the answer is written through asking.json */
 };
 

@@ -4,7 +4,7 @@
 
 #include "serve/answers.h"
 
-enum { LISTED_SPANS = 50 }; /* of each lane; the others are only counted */
+enum { LISTED_SPANS = 50 }; /* the most spans that are listed for a lane */
 
 static char lower(char c)
 {
@@ -23,7 +23,7 @@ static bool contains_ignoring_case(struct hwy_text text, const char *wanted, siz
 	return false;
 }
 
-/* For each id of a name: 1 where the name contains 'text'. *n is the number of such names. */
+/* Yields by id of a name: 1 where the name contains 'text'. *n becomes the number of such names. */
 static uint8_t *find_names(const struct hwy_trace *trace, const char *text, uint32_t *n)
 {
 	size_t length = strlen(text);

@@ -21,25 +21,26 @@
 enum {
 	THREADS = 4,
 	CONNECTIONS = 512,
-	/* A connection is ended after so many seconds … */
-	IDLE_S = 15,    /* … without a byte (by libmicrohttpd) */
-	SLOW_S = 40,    /* … without a whole request (by this file) */
-	STRANGE_S = 10, /* … without a whole request, where the connection never made one */
-	HASTY_S = 2,    /* … likewise, where more than half of the CONNECTIONS are open */
-	/* server_wait ends after so many seconds … */
-	GONE_S = 60, /* … since the last page was closed */
-	SILENT_S =
-		150, /* … since the last request: browsers let hidden pages ask once a minute only */
-	GZIP_FROM_BYTES = 1024,      /* shorter answers are not compressed */
-	CONNECTION_BYTES = 64 << 10, /* memory of a connection: addresses and headers must fit */
-	WARMED_SPANS = 8000000,      /* are read ahead, about ten bytes each; others on request */
+	/* A connection is ended after so many seconds. */
+	IDLE_S = 15,    /* seconds without a byte, measured by libmicrohttpd */
+	SLOW_S = 40,    /* seconds without a whole request, measured by this file */
+	STRANGE_S = 10, /* seconds without a first whole request */
+	HASTY_S = 2,    /* STRANGE_S while over half of CONNECTIONS are open */
+	/* Seconds after which server_wait ends. */
+	GONE_S = 60, /* seconds since the last page was closed */
+	/* Seconds since the last request: browsers let a hidden page make a request only once a
+	 * minute. */
+	SILENT_S = 150,
+	GZIP_FROM_BYTES = 1024,      /* answers shorter than this are not compressed */
+	CONNECTION_BYTES = 64 << 10, /* memory for a connection's address and headers */
+	WARMED_SPANS = 8000000,      /* spans that are read ahead, about ten bytes each */
 };
 
-/* An open connection, in a list that server.lock guards. */
+/* An open connection; server.lock guards the list of connections. */
 struct connection {
 	int fd;
-	time_t since;     /* when the connection was opened, or its last request ended */
-	bool has_request; /* a request of this connection was answered */
+	time_t since;     /* when the connection was opened or ended its last request */
+	bool has_request; /* the server has answered a request of this connection */
 	struct connection *next, **before;
 };
 
@@ -50,15 +51,15 @@ struct server {
 	char token[VIEW_TOKEN + 1];
 	uint16_t port;
 	int socket;
-	pthread_mutex_t traces; /* held by whoever reads a trace */
+	pthread_mutex_t traces; /* a thread holds this lock while it reads a trace */
 	struct requests requests;
-	pthread_t reader; /* reads ahead */
+	pthread_t reader; /* the thread that reads ahead */
 	bool is_reading;
 	pthread_mutex_t lock; /* guards the members below */
 	struct connection *connections;
-	time_t last_request; /* of a page; 0: none yet */
-	time_t closed;       /* when a page said that it was closed; 0: a request came after that */
-	bool first_picture;  /* a page has asked for tiles */
+	time_t last_request; /* time of a page's last request; 0: none yet */
+	time_t closed;       /* when a page reported that it was closed; 0: a request came later */
+	bool first_picture;  /* whether a page has requested tiles */
 	bool ending;
 };
 
@@ -95,8 +96,8 @@ static bool origin_is_ours(const char *origin, const char *host)
 	       (strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
 }
 
-/* The path after the token, or NULL where the token is wrong. A wrong token takes as long as the
- * right one, so that time does not help to guess it. */
+/* Yields the path after the token, or NULL where the token is wrong. A wrong token takes as long as
+ * the right one, so that time does not help to guess it. */
 static const char *after_token(const struct server *server, const char *url)
 {
 	unsigned differ = 0;
@@ -107,7 +108,7 @@ static const char *after_token(const struct server *server, const char *url)
 	return url[0] == '/' && url[VIEW_TOKEN + 1] == '/' && !differ ? url + VIEW_TOKEN + 2 : NULL;
 }
 
-/* The HTTP status with which the request is refused, or 0. */
+/* Yields the HTTP status with which the request is refused; 0: the request is allowed. */
 static unsigned refusal(const struct server *server, struct mhd_connection *connection,
 			const char *url, const char *method)
 {
@@ -124,7 +125,7 @@ static unsigned refusal(const struct server *server, struct mhd_connection *conn
 
 /* ---- answering ------------------------------------------------------------------------------- */
 
-/* A request while libmicrohttpd delivers its body in parts. */
+/* A request whose body libmicrohttpd delivers in parts. */
 struct incoming {
 	struct server *server;
 	struct mhd_connection *connection;
@@ -132,7 +133,7 @@ struct incoming {
 	bool is_too_large;
 };
 
-/* Compresses the body where the page accepts that and it becomes smaller. */
+/* Compresses the body of an answer where the page accepts gzip and the body becomes smaller. */
 static bool compress_body(const struct server *server, struct mhd_connection *connection,
 			  struct answer *answer)
 {
@@ -164,7 +165,8 @@ static int send_answer(const struct server *server, struct mhd_connection *conne
 	};
 	const struct mhd *mhd = server->mhd;
 	bool is_compressed = compress_body(server, connection, answer);
-	if (!answer->body.bytes) /* libmicrohttpd wants memory to free, also for no bytes */
+	/* libmicrohttpd frees the body, so even an empty body needs memory. */
+	if (!answer->body.bytes)
 		hwy_bytes_reserve(&answer->body, 1);
 	struct mhd_response *response =
 		mhd->create_response_from_buffer(answer->body.n, answer->body.bytes, MHD_FREES);
@@ -197,7 +199,8 @@ static const char *http_argument(const struct request *request, const char *key)
 							      key);
 }
 
-/* Notes that a page is open, or that it was closed. Refused requests never come here. */
+/* Notes that a page is open, or that it was closed. Called only for requests that were not
+ * refused. */
 static void note_page(struct server *server, const char *path)
 {
 	pthread_mutex_lock(&server->lock);

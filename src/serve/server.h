@@ -17,13 +17,13 @@
 enum { SERVER_TRACES = 2 };
 
 struct server_options {
-	struct view_trace *traces; /* n_traces of them; the server locks their use */
-	struct worker *workers;    /* of each trace */
-	char *const *reports;      /* of each trace: the path of its file */
+	struct view_trace *traces; /* an array of n_traces; the server locks its use */
+	struct worker *workers;    /* by trace: the trace's worker */
+	char *const *reports;      /* by trace: the path of the trace's file */
 	uint32_t n_traces;
-	uint16_t port; /* 0: any free port */
+	uint16_t port; /* the port to listen on; 0: any free port */
 	bool keep;     /* server_wait goes on after the last page was closed */
-	/* Server_wait ends once the number here is not 0. */
+	/* server_wait ends once this number is not 0. */
 	const volatile sig_atomic_t *interrupted;
 };
 
@@ -38,17 +38,17 @@ void server_stop(struct server *server);
 
 struct request {
 	const char *method;
-	const char *path; /* what follows the token in the address */
-	/* The value of an argument of the address, or NULL. */
+	const char *path; /* the part of the address after the token */
+	/* Yields the value of an argument of the address, or NULL. */
 	const char *(*argument)(const struct request *request, const char *key);
-	void *from; /* the caller's: what 'argument' reads */
+	void *from; /* belongs to the caller: the object that 'argument' reads */
 	const uint8_t *body;
 	size_t n_body;
 };
 
 struct answer {
 	unsigned status;
-	const char *type; /* NULL: no body */
+	const char *type; /* the Content-Type; NULL: the answer has no body */
 	struct hwy_bytes body;
 };
 
@@ -58,15 +58,15 @@ struct requests {
 	uint32_t n;
 	bool keep;
 	bool is_inline;
-	const char *const *left_out; /* of the self-contained page: sentences, then NULL */
-	pthread_mutex_t *lock;       /* held by whoever reads one of 'traces' */
+	const char *const *left_out; /* what the self-contained page lacks: sentences, then NULL */
+	pthread_mutex_t *lock;       /* a thread holds this lock while it reads one of 'traces' */
 };
 void requests_answer(const struct requests *requests, const struct request *request,
 		     struct answer *answer);
 /* Whether there is a request with this path, whatever its method. */
 bool requests_has_path(const char *path);
 
-/* built_page.c: the page's HTML. */
+/* built_page.c: yields the page's HTML. */
 extern const char built_page[];
 extern const char built_page_end[];
 

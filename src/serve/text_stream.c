@@ -8,7 +8,7 @@
 
 static void end_without_memory(void)
 {
-	hwy_alloc(SIZE_MAX); /* never succeeds: it says why and ends the process */
+	hwy_alloc(SIZE_MAX); /* never succeeds: hwy_alloc prints a message and ends the process */
 }
 
 void text_stream_open(struct text_stream *memory)

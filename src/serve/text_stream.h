@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 struct text_stream {
-	FILE *out;  /* between open and close: write here */
-	char *text; /* after close: what was written, and a 0; free() it */
+	FILE *out;  /* between open and close: the stream to write to */
+	char *text; /* after close: the text that was written, with a 0 at its end; to be freed */
 	size_t n;   /* bytes of 'text' without the 0 */
 };
 
-/* The struct must stay where it is until text_stream_close. */
+/* Opens a stream into memory. The struct must not be moved until text_stream_close. */
 void text_stream_open(struct text_stream *memory);
 void text_stream_close(struct text_stream *memory);
 

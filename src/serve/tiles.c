@@ -61,7 +61,7 @@ static void widen_ends(struct view_trace *view, const struct hwy_strip *strip, u
 	}
 }
 
-/* For each class of work, the latest end of the spans that start in the bucket [from, to); at
+/* Finds for each class of work the latest end of the spans that start in the bucket [from, to); at
  * least 'to'. */
 static void class_ends(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
 		       int64_t ends[HWY_BUSY_CLASSES])
@@ -110,7 +110,8 @@ static bool cover_bucket(struct view_trace *view, uint32_t lane, const struct hw
 		int64_t after = covered[c] > to ? covered[c] : to;
 		int64_t rest = ends[c] > after ? ends[c] - after : 0;
 		int64_t inside = bucket->busy[c] - rest;
-		/* A damaged report may claim any busy time. */
+		/* A damaged report may claim any busy time, so the time is limited to the
+		 * bucket. */
 		inside = inside < 0 ? 0 : inside > summary->width ? summary->width : inside;
 		if (from >= summary->from)
 			summary->cover[c][(from - summary->from) >> summary->level] += inside;
@@ -194,7 +195,7 @@ static bool put_colors(struct view_trace *view, const struct summary *summary,
 {
 	for (uint32_t i = 0; i < n; i++) {
 		unsigned bucket = offsets[i];
-		uint8_t color = 0xff; /* no span starts in the bucket */
+		uint8_t color = 0xff; /* 0xff: no span starts in the bucket */
 		if (summary->counts[bucket] > 0 &&
 		    !find_color(view, summary->ids[bucket], &color, err))
 			return false;
@@ -203,7 +204,7 @@ static bool put_colors(struct view_trace *view, const struct summary *summary,
 	return true;
 }
 
-/* Covered share of a bucket in 1/255; more than nothing is at least 1. */
+/* Yields the covered share of a bucket in units of 1/255; a share above 0 yields at least 1. */
 static uint8_t share_of_bucket(int64_t cover, int64_t width)
 {
 	if (cover <= 0)
@@ -276,7 +277,7 @@ struct making {
 	struct hwy_bytes *out;
 	enum view_form form;
 	uint32_t n;    /* spans, buckets or points in the tile */
-	unsigned rows; /* that the lane needs when drawn */
+	unsigned rows; /* rows that the lane needs when it is drawn */
 };
 
 static bool has_colors(const struct view_trace *view, uint32_t lane)
@@ -373,7 +374,7 @@ static bool tiles_make(struct making *m, struct hwy_err *err)
 	return make_lane(m, err);
 }
 
-/* Whether the tile can hold spans: its lane exists, and its time can be expressed by the page. */
+/* Whether the tile can hold spans: its lane exists, and the page can express its time. */
 static bool can_have_spans(const struct view_trace *view, const struct tile *tile)
 {
 	if (tile->level >= VIEW_LEVELS || tile->index < 0 ||

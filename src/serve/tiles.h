@@ -12,7 +12,7 @@ struct tile {
 	uint32_t trace; /* number of the trace: only copied into the answer */
 	unsigned level;
 	uint32_t lane;
-	int64_t index; /* tile 0 of every level begins at the view's origin */
+	int64_t index; /* number of the tile; tile 0 begins at the view's origin */
 };
 
 /* Adds the tile to 'out'. A tile of an unknown lane, or of a time outside the recording, is
@@ -24,12 +24,12 @@ bool tiles_put(struct view_trace *view, const struct tile *tile, struct hwy_byte
 
 struct summary {
 	int64_t from;  /* begin of the tile */
-	int64_t width; /* of a bucket, ns */
+	int64_t width; /* duration of a bucket, ns */
 	unsigned level;
-	int64_t cover[4][VIEW_BUCKETS]; /* busy ns, by class of work */
-	uint32_t counts[VIEW_BUCKETS];  /* spans that start in the bucket */
-	int64_t longest[VIEW_BUCKETS];  /* duration of the longest span that starts in the bucket */
-	uint32_t ids[VIEW_BUCKETS];     /* id of that longest span */
+	int64_t cover[4][VIEW_BUCKETS]; /* by class of work and bucket: busy time, ns */
+	uint32_t counts[VIEW_BUCKETS];  /* by bucket: number of spans that start in the bucket */
+	int64_t longest[VIEW_BUCKETS];  /* by bucket: duration of its longest span */
+	uint32_t ids[VIEW_BUCKETS];     /* by bucket: id of its longest span */
 };
 /* Adds the part of [from, to) inside the tile to the busy time of its buckets. */
 void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to);
@@ -43,14 +43,15 @@ bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *su
 bool hardware_need(struct view_trace *view, uint32_t device, struct hwy_err *err);
 /* Moves the union of a device from another view of the same report into this view. */
 void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device);
-/* The device's work that touches the window [from, to), in order of start. */
+/* Yields the work of a device that touches the window [from, to), in order of start. */
 bool hardware_spans(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		    struct view_spans *spans, struct hwy_err *err);
 void hardware_close(struct view_trace *view);
 /* Whether a stream's lane belongs to the device. */
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane);
 
-/* counters.c: writes what follows the head of a counter's tile; *n is the number of points. */
+/* counters.c: writes the content of a counter's tile, after its head; *n is the number of
+ * points. */
 bool counters_put(struct view_trace *view, uint32_t lane, int64_t from, unsigned level,
 		  struct hwy_bytes *out, uint32_t *n, struct hwy_err *err);
 

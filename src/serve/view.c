@@ -10,9 +10,10 @@
 enum {
 	WHOLE_SPANS = 1 << 20,
 	MOST_HELD_BYTES = 48 << 20,
-	PART_LEVELS =
-		9, /* so many levels above the leaf of a pyramid a bucket lasts about as long as a chunk */
-	TOP_LEVEL = 61, /* of a pyramid: buckets of 2^61 ns hold everything */
+	/* This many levels above a pyramid's lowest level, a bucket lasts about as long as a
+	 * chunk. */
+	PART_LEVELS = 9,
+	TOP_LEVEL = 61, /* highest level of a pyramid: a bucket of 2^61 ns holds everything */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -159,8 +160,8 @@ static void put_depth(struct view_trace *view, struct view_lane *lane, const str
 /* The rows of a lane that is being drawn. Every span goes to the first row that is free at its
  * start: where spans nest, that row is the depth of the nesting. */
 struct rows {
-	int64_t ends[250]; /* by row: the end of the last span in it */
-	uint32_t n;        /* rows in use */
+	int64_t ends[250]; /* by row: the end of the row's last span */
+	uint32_t n;        /* number of rows in use */
 };
 
 static uint8_t rows_take(struct rows *rows, int64_t start, int64_t dur)
@@ -170,7 +171,7 @@ static uint8_t rows_take(struct rows *rows, int64_t start, int64_t dur)
 	while (row < rows->n && rows->ends[row] > start)
 		row++;
 	if (row == MOST)
-		row--; /* no screen shows so many rows: the last one takes the rest */
+		row--; /* the last row takes all further spans */
 	rows->n = row >= rows->n ? row + 1 : rows->n;
 	rows->ends[row] = start + dur;
 	return (uint8_t)row;
@@ -220,8 +221,8 @@ bool view_need_rows(struct view_trace *view, uint32_t number, uint64_t columns, 
 	return true;
 }
 
-/* The last chunk whose first start is before a time, else chunk 0. The first row that starts at
- * or after the time is in this chunk, or is the first row of the next chunk. The chunks need not
+/* Yields the last chunk whose first start is before a time, else chunk 0. The first row that starts
+ * at or after the time is in this chunk, or is the first row of the next chunk. The chunks need not
  * be in memory: their bases are. */
 static uint32_t chunk_at(const struct hwy_strip *strip, int64_t time)
 {
@@ -308,7 +309,8 @@ void view_trim(struct view_trace *view)
 	view->held_bytes = 0;
 }
 
-/* Sets the depths of the spans in a list. The list holds every span that encloses one of them. */
+/* Sets the depths of the spans in a list, which must hold every span that encloses another span of
+ * the list. */
 static void assign_list_depths(struct view_lane *lane, struct view_spans *spans)
 {
 	struct rows rows = {.n = 0};
@@ -348,9 +350,9 @@ uint32_t view_row_at(const struct hwy_strip *strip, int64_t time)
 
 /* What view_spans_touching looks for. */
 struct touching {
-	int64_t from;     /* spans start at or after this time, or end after it */
-	int64_t least_ns; /* shortest duration */
-	uint32_t most;    /* spans in 'out' */
+	int64_t from;     /* a span must end after this time, or start at or after it */
+	int64_t least_ns; /* the shortest duration of a span, ns */
+	uint32_t most;    /* the largest number of spans in 'out' */
 	struct view_spans *out;
 };
 

@@ -29,9 +29,9 @@ struct view_strip {
 	struct view_block {
 		int64_t reach;         /* the latest end of a span in the block */
 		int64_t longest;       /* the longest duration of a span in the block, ns */
-	} * blocks;                    /* of INDEX_ROWS rows each */
-	struct view_block *far_blocks; /* of INDEX_ROWS blocks each */
-	uint8_t *depths;  /* by row, of a lane that was read whole; NULL: every depth is 0 */
+	} * blocks;                    /* each block describes INDEX_ROWS rows */
+	struct view_block *far_blocks; /* each of these describes INDEX_ROWS blocks */
+	uint8_t *depths;  /* by row of a lane that was read whole; NULL: every depth is 0 */
 	uint8_t *indexed; /* by chunk: 1 where the chunk is in memory and in the blocks */
 };
 
@@ -42,7 +42,7 @@ struct view_lane {
 	int leaf;         /* lowest level that the lane's pyramid stores, or -1 */
 	uint8_t classes; /* bits: the classes of busy time in the lane's pyramid; 0: no busy time */
 	bool is_whole;   /* the whole lane is in memory and indexed */
-	uint8_t depth;   /* rows that the spans seen so far need when drawn */
+	uint8_t depth;   /* rows that the spans read so far need when they are drawn */
 	struct view_strip *strips;
 };
 
@@ -53,34 +53,34 @@ struct view_device {
 	bool is_ready;
 	unsigned level;    /* a bucket lasts 2^level ns */
 	int64_t base;      /* number of the first bucket, counted from time 0 */
-	uint32_t n;        /* of buckets */
-	int64_t *cover[4]; /* by class and by bucket: busy ns */
+	uint32_t n;        /* number of buckets */
+	int64_t *cover[4]; /* by class of work and bucket: busy time, ns */
 };
 
 struct hwy_work;
 
 struct view_trace {
-	struct hwy_trace *trace; /* belongs to the caller */
+	struct hwy_trace *trace; /* the trace, which belongs to the caller */
 	const char *source;      /* the file as the user named it */
-	int64_t origin;   /* the page counts time from here; a multiple of 2^VIEW_ORIGIN_BITS */
-	int64_t from, to; /* first start and last end of all spans */
+	int64_t origin; /* the time from which the page counts; a multiple of 2^VIEW_ORIGIN_BITS */
+	int64_t from, to;            /* first start and last end of all spans */
 	struct view_lane *lanes;     /* one for each lane of the trace */
 	struct view_device *devices; /* one for each device of the trace */
-	struct hwy_work *work;    /* hardware.c: tells which graphs have recorded nodes, or NULL */
+	struct hwy_work *work;    /* hardware.c: knows which graphs have recorded nodes; or NULL */
 	uint64_t whole_spans;     /* a lane of at most so many spans is read whole */
-	uint64_t held_bytes;      /* of large lanes in memory, roughly */
-	uint64_t most_held_bytes; /* view_trim frees them when there are more */
+	uint64_t held_bytes;      /* estimated bytes that large lanes take in memory */
+	uint64_t most_held_bytes; /* above this number of bytes view_trim frees large lanes */
 	/* Cache: the colour of the span with id i is in entry i % VIEW_KNOWN_COLORS, if that
 	 * entry refers to i. */
 	struct known_color {
-		uint32_t span_ref; /* base/ref.h: the span's id */
+		uint32_t span_ref; /* reference (base/ref.h) to the span */
 		uint8_t color;     /* enum span_color */
 	} * known_colors;
 };
 
 bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *source,
 	       struct hwy_err *err);
-void view_close(struct view_trace *view); /* the trace stays open */
+void view_close(struct view_trace *view); /* does not close the trace */
 
 /* Reads what view_spans_touching needs for these arguments ('least_ns' is its shortest
  * duration). */
@@ -102,7 +102,7 @@ struct view_span {
 	uint8_t depth;
 };
 struct view_spans {
-	struct view_span *v; /* malloc'ed */
+	struct view_span *v; /* the spans, malloc'ed */
 	uint32_t n, cap;
 };
 /* Adds the spans of a lane that last at least 'least_ns' and touch [from, to): spans that start
@@ -119,27 +119,30 @@ static inline uint32_t view_span_id(const struct view_trace *view, const struct 
 }
 /* Sets the depth of a span that does not come from view_spans_touching. */
 bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err);
-/* The first row of a strip that starts at or after a time. Where the chunk of that row is not in
- * memory: the first row after the chunk. */
+/* Yields the first row of a strip that starts at or after a time. Where the chunk of that row is
+ * not in memory: the first row after the chunk. */
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time);
 
-/* span_names.c: the id of a span's name; a made-up name where the trace has none. Needs NAME and
- * the column that span_names_column yields for the strip's kind. */
+/* span_names.c: yields the id of a span's name; a made-up name where the trace has none. Needs NAME
+ * and the column that span_names_column yields for the strip's kind. */
 enum {
+	/* The number of made-up names; the ids of these names follow the ids of the trace's
+	 * texts. */
 	SPAN_NAMES_MADE = 24
-}; /* number of made-up names; their ids follow those of the trace's texts */
+};
 int64_t span_names_id(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
 struct hwy_text span_names_text(const struct hwy_trace *trace, int64_t id);
-/* The column that says what a span without a name is; HWY_NAME where the kind has no such
+/* Yields the column that says what a span without a name is; HWY_NAME where the kind has no such
  * column. */
 enum hwy_col span_names_column(enum hwy_kind kind);
-/* The id of a span's name from the values of its columns: HWY_NAME and span_names_column. */
+/* Yields the id of a span's name from the values of its columns HWY_NAME and span_names_column. */
 int64_t span_names_make(const struct hwy_trace *trace, enum hwy_kind kind, int64_t name,
 			int64_t column_value);
 
-/* span_color.c: the colour of a span, enum span_color. 'name' is the span's HWY_NAME. */
+/* span_color.c: yields the colour of a span, enum span_color. 'name' is the span's HWY_NAME. */
 uint8_t span_color(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
-/* The class to which a span's time belongs: enum hwy_class of device work, else HWY_BUSY_OTHER. */
+/* Yields the class that a span's time belongs to: enum hwy_class for device work, else
+ * HWY_BUSY_OTHER. */
 unsigned span_color_busy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 
 #endif

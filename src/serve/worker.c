@@ -16,7 +16,7 @@
 #include "serve/text_stream.h"
 
 enum {
-	LARGEST_FRAME = 1 << 30, /* bytes */
+	LARGEST_FRAME = 1 << 30, /* the most bytes of a frame */
 };
 
 /* ---- annotations ----------------------------------------------------------------------------- */
@@ -185,7 +185,8 @@ static bool answer_here(const struct worker *worker, const char *question, struc
 	return true;
 }
 
-/* One question at a time. The lock is held, except while pthread_cond_timedwait waits. */
+/* Asks one question and waits for its answer. The lock is held, except while pthread_cond_timedwait
+ * waits. */
 bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *out)
 {
 	if (worker->here)

@@ -16,15 +16,15 @@
 #include "serve/answers.h"
 
 enum worker_tag {
-	WORKER_DIAGNOSIS, /* JSON */
-	WORKER_STEPS,     /* JSON */
-	WORKER_HEADWAY,   /* JSON */
-	WORKER_EDITS,     /* JSON */
+	WORKER_DIAGNOSIS, /* JSON: the findings */
+	WORKER_STEPS,     /* JSON: the steps of each phase */
+	WORKER_HEADWAY,   /* JSON: the CPU's lead over each device */
+	WORKER_EDITS,     /* JSON: the edits that 'whatif' can predict */
 	WORKER_GAPS,      /* array of struct annotation: the idle gaps */
 	WORKER_PATH,      /* array of struct annotation: the critical path */
 	WORKER_READY,     /* no bytes: the five frames above, as far as there are any, were sent */
-	WORKER_WHATIF,    /* JSON */
-	WORKER_FAILED,    /* one line: why there is no diagnosis */
+	WORKER_WHATIF,    /* JSON: the answer to one question */
+	WORKER_FAILED,    /* one line of text: why there is no diagnosis */
 	WORKER_TAGS
 };
 
@@ -35,9 +35,9 @@ enum worker_tag {
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
-/* Answers one question a line until 'in' ends. */
+/* Reads questions from 'in', one on each line, and answers each, until 'in' ends. */
 void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);
-/* Writes the answer to one question, as JSON. */
+/* Writes the answer to one question as JSON. */
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
 
 /* ---- inside the viewer ----------------------------------------------------------------------- */
@@ -50,24 +50,26 @@ struct worker {
 	int to;     /* pipe into the process's standard input */
 	FILE *from; /* pipe from the process's standard output */
 	pthread_t reader;
-	const struct hwy_analysis
-		*here;        /* after worker_here: there is no second process; else NULL */
+	/* The finished analysis where worker_here made it in this process; NULL where a second
+	 * process works. */
+	const struct hwy_analysis *here;
 	pthread_mutex_t lock; /* guards every member below */
 	pthread_cond_t changed;
 	enum worker_state state;
-	struct hwy_bytes frames[WORKER_TAGS]; /* by tag; a 0 follows the bytes of each */
+	struct hwy_bytes frames[WORKER_TAGS]; /* by tag: the frame's bytes, and a 0 */
 	struct annotations gaps, path;
-	bool is_asked;    /* a question was sent, and nobody may send another */
-	bool is_answered; /* the answer to that question has come */
+	bool is_asked;    /* a question was sent; no other may be sent before its answer */
+	bool is_answered; /* the answer to the last question has come */
 };
 
-/* Starts this program anew with these arguments. */
+/* Starts this program as a second process with these arguments. */
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err);
 /* Fills the worker from a finished diagnosis, without a second process. 'json' is the frame
  * WORKER_DIAGNOSIS. The analysis must live as long as the worker. */
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json);
-/* Adds the answer to 'out'; false where none comes within WORKER_PATIENCE_S seconds. */
+/* Adds the answer to a question to 'out'. Yields false where no answer comes within
+ * WORKER_PATIENCE_S seconds. */
 bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *out);
 void worker_stop(struct worker *worker);
 

@@ -9,9 +9,12 @@
 #include "whatif/whatif.h"
 
 enum {
-	MOST_STEPS = 20000, /* of a phase; the page learns how many more there are */
-	MOST_ON_PATH =
-		40000000, /* calls and ops; the graph of a longer recording would take gigabytes */
+	/* The most steps of a phase that are sent; the page is told the number of the other
+	 * steps. */
+	MOST_STEPS = 20000,
+	/* The most calls and ops for a critical path: the graph of a longer recording would take
+	 * gigabytes. */
+	MOST_ON_PATH = 40000000,
 };
 
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
@@ -26,10 +29,10 @@ void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* What the functions of the tables below find in json->context. */
+/* The value of json->context for the functions in the tables below. */
 struct telling {
 	const struct hwy_trace *trace;
-	int64_t origin; /* of the view: times are written as ns after it */
+	int64_t origin; /* the view's origin: times are written as ns after the origin */
 };
 
 static void put_time(struct hwy_json *json, const void *member)
@@ -182,7 +185,8 @@ static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnos
 
 /* ---- annotations ----------------------------------------------------------------------------- */
 
-/* The number of a device of the flow; work without a device counts as device 0. */
+/* Yields the number that people see of a device of the flow; work without a device counts as device
+ * 0. */
 static uint8_t device_number(const struct hwy_flow *flow, uint32_t device)
 {
 	int64_t number = flow->devices[device].device;
@@ -197,7 +201,7 @@ static int by_device_and_time(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Adds an annotation whose bytes are all set: the struct goes through a pipe, padding too. */
+/* Adds an annotation and sets its padding too, because the whole struct goes through a pipe. */
 static struct annotation *add_annotation(struct annotations *all, struct hwy_interval time,
 					 int64_t origin)
 {

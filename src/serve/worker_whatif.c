@@ -15,7 +15,7 @@ enum {
 
 /* ---- the question ---------------------------------------------------------------------------- */
 
-/* The edit whose name the text begins with, or NULL. */
+/* Yields the edit with whose name the text begins, or NULL. */
 static const struct edit_kind *edit_at_begin(const char *text)
 {
 	char id[64];
@@ -109,7 +109,7 @@ static void put_bars(struct picture *p, uint32_t step)
 	}
 }
 
-/* The steady step whose duration is nearest to the median. */
+/* Yields the steady step whose duration is nearest to the median. */
 static uint32_t typical_step(const struct hwy_phase *phase)
 {
 	uint32_t best = phase->first_steady;
@@ -186,7 +186,8 @@ static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json,
 	return put_picture(w, json, edits, n, err);
 }
 
-/* The graph of the phase that was asked about last stays open: sliders of the page ask often. */
+/* The graph of the phase in the last question stays open, because sliders of the page ask many
+ * questions in a row. */
 struct answering {
 	const struct hwy_analysis *analysis;
 	struct whatif w;

@@ -33,14 +33,16 @@ struct elf_symbols {
 	const Elf64_Sym *list;
 	uint64_t n;
 	const char *names;
-	uint64_t names_size; /* bytes */
+	uint64_t names_size; /* length of the table of names in bytes */
 };
 
-/* False when the file cannot be read. A file that is no ELF file can be: its 'head' is NULL. */
+/* Reads an ELF file; false when the file cannot be read. 'head' is NULL when the file is
+ * readable but no ELF file. */
 bool elf_file_open(struct elf_file *file, const char *path);
 void elf_file_close(struct elf_file *file);
 
-/* A range of the file's bytes that begins at a multiple of 8; NULL where there is none. */
+/* Yields a range of the file's bytes that begins at a multiple of 8; NULL where the file has no
+ * such range. */
 const void *elf_file_part(const struct elf_file *file, uint64_t offset, uint64_t size);
 
 /* The symbols of a section; false where the section is no symbol table. */

@@ -3,10 +3,12 @@
 #ifndef HWY_SPOOL_PLACES_H
 #define HWY_SPOOL_PLACES_H
 
-/* Each list ends with NULL. */
-extern const char *const places_cupti_names[];   /* file names, the best first */
-extern const char *const places_cupti_folders[]; /* folders of the CUDA toolkit */
-extern const char *const places_cupti_wheels[];  /* folders below a site-packages */
+/* Each of the lists of names and folders below ends with NULL. */
+extern const char *const places_cupti_names[]; /* file names of CUPTI, the best one first */
+/* Folders of the CUDA toolkit that may hold CUPTI. */
+extern const char *const places_cupti_folders[];
+/* Folders below a site-packages that may hold CUPTI. */
+extern const char *const places_cupti_wheels[];
 
 /* Minor versions of CPython 3 whose stacks spool/python_layout.c can read. */
 enum { PLACES_PYTHON_OLDEST = 10, PLACES_PYTHON_NEWEST = 14 };

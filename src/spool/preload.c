@@ -22,9 +22,9 @@
 
 enum {
 	MOST_PATH = 4096,
-	MOST_PARTS = 64,     /* program headers of an ELF file that are looked at */
-	MOST_ENTRIES = 1024, /* entries of the dynamic section that are looked at */
-	MOST_SCRIPTS = 2,    /* scripts that may name a script as their interpreter */
+	MOST_PARTS = 64,     /* how many program headers of an ELF file are read at most */
+	MOST_ENTRIES = 1024, /* how many entries of the dynamic section are read at most */
+	MOST_SCRIPTS = 2,    /* how many scripts in a row may name a script as their interpreter */
 };
 
 /* ---- what is preloaded -------------------------------------------------------------------------- */
@@ -81,24 +81,26 @@ static bool read_at(int fd, void *into, size_t size, uint64_t offset)
 
 /* ---- what an ELF file asks for ------------------------------------------------------------------ */
 
-static bool part_of(int fd, const Elf64_Ehdr *header, unsigned i, Elf64_Phdr *part)
+static bool read_program_header(int fd, const Elf64_Ehdr *header, unsigned i, Elf64_Phdr *part)
 {
 	return i < header->e_phnum && i < MOST_PARTS &&
 	       read_at(fd, part, sizeof *part, header->e_phoff + (uint64_t)i * sizeof *part);
 }
 
-/* Where in the file an address of the program is; 0: nowhere. */
+/* Yields the offset in the file of an address of the program; 0: the file does not hold the
+ * address. */
 static uint64_t preload_offset_of(int fd, const Elf64_Ehdr *header, uint64_t address)
 {
 	Elf64_Phdr part;
-	for (unsigned i = 0; part_of(fd, header, i, &part); i++)
+	for (unsigned i = 0; read_program_header(fd, header, i, &part); i++)
 		if (part.p_type == PT_LOAD && address >= part.p_vaddr &&
 		    address - part.p_vaddr < part.p_filesz)
 			return address - part.p_vaddr + part.p_offset;
 	return 0;
 }
 
-/* The value of the dynamic section's first entry with this tag at or after *from, which then is behind it. */
+/* Searches the dynamic section from entry *from on for an entry with this tag; yields its value
+ * in *value, and in *from the index of the entry behind it. */
 static bool next_entry(int fd, const Elf64_Phdr *dynamic, Elf64_Sxword tag, uint64_t *from,
 		       uint64_t *value)
 {
@@ -115,7 +117,8 @@ static bool next_entry(int fd, const Elf64_Phdr *dynamic, Elf64_Sxword tag, uint
 	return false;
 }
 
-/* gcc's libasan.so.N, or clang's with -shared-libasan. */
+/* Whether the program needs the library of AddressSanitizer: gcc's libasan.so.N, or clang's with
+ * -shared-libasan. */
 static bool needs_address_sanitizer(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *dynamic)
 {
 	static const char *const runtimes[] = {"libasan.so", "libclang_rt.asan"};
@@ -146,7 +149,8 @@ static bool is_our_machine(const Elf64_Ehdr *header)
 	return header->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-enum fit { FITS, STATIC, SETUID, FOREIGN, SANITIZED }; /* the first three take no harm */
+/* The collect library does no harm in programs that are FITS, STATIC or SETUID. */
+enum fit { FITS, STATIC, SETUID, FOREIGN, SANITIZED };
 
 static bool has_others_rights(int fd)
 {
@@ -163,7 +167,7 @@ static enum fit fit_of_elf(int fd, const Elf64_Ehdr *header)
 		return FOREIGN;
 	Elf64_Phdr part;
 	bool is_static = true;
-	for (unsigned i = 0; part_of(fd, header, i, &part); i++) {
+	for (unsigned i = 0; read_program_header(fd, header, i, &part); i++) {
 		char loader[256] = {0};
 		if (part.p_type == PT_DYNAMIC && needs_address_sanitizer(fd, header, &part))
 			return SANITIZED;

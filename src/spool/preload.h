@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Libraries that are preloaded with the collect library when their source is recorded. They lie in its folder. */
+/* Libraries in the collect library's folder that are preloaded with it when their source is
+ * recorded. */
 struct preload_sibling {
-	uint32_t trace; /* REC_TRACE_… */
+	uint32_t trace; /* the source that the library records: REC_TRACE_… */
 	const char *file;
 };
-extern const struct preload_sibling preload_siblings[]; /* ends with a trace of 0 */
+/* The list ends with an entry whose 'trace' is 0. */
+extern const struct preload_sibling preload_siblings[];
 
 /* What is preloaded for these traces, separated by colons: the collect library is the last, so that it begins
  * first. Yields the length; 'into' has room for preload_room(library) bytes. */
@@ -23,7 +25,7 @@ bool preload_is_ours(const char *path, size_t length, const char *library);
 /* Whether the collect library may be preloaded into a program. When in doubt, yes: LD_PRELOAD would do so by itself.
  * Both functions may be called in a vfork child: they allocate and remember nothing. They change errno. */
 bool preload_fits_file(const char *path);
-bool preload_fits_command(const char *name); /* as execvp would find it */
+bool preload_fits_command(const char *name); /* finds the program as execvp would */
 
 /* Why nothing inside a program can be recorded, NULL if it can. */
 const char *preload_refusal(const char *name);

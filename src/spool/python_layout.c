@@ -80,23 +80,27 @@ static const struct python_layout python_3_12 = {
 	.thread_handle = 136,
 };
 
-/* Where the groups of _Py_DebugOffsets that matter begin, in numbers. */
+/* The indexes in _Py_DebugOffsets, an array of 8-byte numbers, at which the groups of offsets
+ * that Headway needs begin. */
 struct told {
 	unsigned thread, frame, code, object;
-	bool has_copies; /* the fields for free threading */
+	bool has_copies; /* the groups have the fields for free threading */
 };
 static const struct told told_3_13 = {.thread = 19, .frame = 28, .code = 34, .object = 44};
 static const struct told told_3_14 = {
 	.thread = 22, .frame = 31, .code = 39, .object = 50, .has_copies = true};
-/* The runtime's and the interpreter's groups come before, at the same place in both. */
+/* The groups of the runtime and of the interpreter come first, at the same indexes in Python
+ * 3.13 and 3.14. */
 enum { TOLD_INTERPRETERS = 5, TOLD_NEXT = 8, TOLD_THREADS = 9 };
 enum { TOLD_NUMBERS = PYTHON_RUNTIME_BYTES / 8, MOST_BYTES = 1024 };
 
-static bool read_told(const uint64_t *told, const struct told *order, struct python_layout *into)
+static bool read_debug_offsets(const uint64_t *told, const struct told *order,
+			       struct python_layout *into)
 {
 	const uint64_t *thread = told + order->thread, *frame = told + order->frame;
 	const uint64_t *code = told + order->code, *object = told + order->object;
-	/* Each group begins with the size of the thing: an order that is not this one shows here. */
+	/* Each group begins with the size of its struct, so that a wrong order of the groups
+	 * shows in an impossible size. */
 	if (frame[0] > MOST_BYTES || code[0] > MOST_BYTES || object[0] > 64 || object[0] < 16)
 		return false;
 	for (unsigned i = 1; i < 6; i++)
@@ -122,7 +126,8 @@ static bool read_told(const uint64_t *told, const struct told *order, struct pyt
 		.code_bytecodes = order->has_copies ? (uint16_t)code[10] : 0,
 		.object_size = (uint16_t)object[0],
 		.object_type = (uint16_t)object[1],
-		/* str: length, hash, state (padded) follow the head; then utf8 and its length if not ASCII. */
+		/* A str has its length, its hash and its padded state behind the head; then, if
+		 * it is not ASCII, a pointer to UTF-8 text and the length of that text. */
 		.ascii_text = (uint16_t)(object[0] + 24),
 		.other_text = (uint16_t)(object[0] + 24 + 16),
 		.runtime_interpreters = (uint32_t)told[TOLD_INTERPRETERS],
@@ -135,13 +140,14 @@ static bool read_told(const uint64_t *told, const struct told *order, struct pyt
 	return true;
 }
 
-static bool told_by(const void *runtime, const struct told *order, struct python_layout *into)
+static bool layout_by_debug_offsets(const void *runtime, const struct told *order,
+				    struct python_layout *into)
 {
 	uint64_t told[TOLD_NUMBERS];
 	if (!runtime || memcmp(runtime, "xdebugpy", 8) != 0)
 		return false;
 	memcpy(told, runtime, sizeof told);
-	return read_told(told, order, into);
+	return read_debug_offsets(told, order, into);
 }
 
 bool python_layout_of(uint32_t version, const void *runtime, struct python_layout *into)
@@ -151,8 +157,8 @@ bool python_layout_of(uint32_t version, const void *runtime, struct python_layou
 	case 0x030a: *into = python_3_10; break;
 	case 0x030b: *into = python_3_11; break;
 	case 0x030c: *into = python_3_12; break;
-	case 0x030d: known = told_by(runtime, &told_3_13, into); break;
-	case 0x030e: known = told_by(runtime, &told_3_14, into); break;
+	case 0x030d: known = layout_by_debug_offsets(runtime, &told_3_13, into); break;
+	case 0x030e: known = layout_by_debug_offsets(runtime, &told_3_14, into); break;
 	default: known = false;
 	}
 	into->version = version;

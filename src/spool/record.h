@@ -30,47 +30,53 @@ struct rec_chunk { /* the first two slots of a chunk */
 	uint32_t version;
 	uint32_t pid, tid;
 	uint32_t index; /* number of this chunk among all that its file ever had */
-	uint32_t used; /* slots in use, those of this struct included; written with release order */
-	uint32_t
-		dropped; /* records that found no room (disk full) while the thread wrote to this chunk */
-	int64_t opened; /* when the thread began to write to this chunk */
-	uint64_t
-		process; /* start time of the process, ns: pid and start time identify a process in a run */
+	/* used: slots in use, the two slots of struct rec_chunk included; written with release
+	 * order. */
+	uint32_t used;
+	/* dropped: records that found no room (disk full) while the thread wrote to this chunk. */
+	uint32_t dropped;
+	int64_t opened; /* ns when the thread began to write to this chunk */
+	/* Start time of the process, ns: pid and start time identify a process in a run. */
+	uint64_t process;
 	uint8_t spare[16];
 };
 static_assert(sizeof(struct rec_chunk) == 2 * REC_SLOT, "two slots");
 
 struct rec_head {
 	uint8_t type;   /* enum rec_type */
-	uint8_t flags;  /* meaning depends on the type */
+	uint8_t flags;  /* flags of the record; their meaning depends on the type */
 	uint16_t slots; /* length of the record in slots, the first one included */
-	uint32_t value; /* meaning depends on the type */
+	uint32_t value; /* a number whose meaning depends on the type */
 };
 static_assert(sizeof(struct rec_head) == 8, "a quarter slot");
 
 enum {
 	REC_EXIT_EXEC = 1, /* the process became another program (exec) */
-	REC_EXIT_BARE =
-		2, /* the process ended without exit handlers: records that CUPTI still had are lost */
+	/* The process ended without exit handlers: records that CUPTI still had are lost. */
+	REC_EXIT_BARE = 2,
 };
 
 enum rec_type {
 	REC_NONE,
-	/* definitions */
-	REC_STRING, /* value: id; struct rec_string */
-	REC_SHAPE,  /* value: id; struct rec_shape */
-	REC_CODE,   /* value: id; struct rec_code */
-	REC_PROCESS, /* struct rec_process: among the first records of a process; again when more is known,
-		       * the last one stands */
-	REC_EXIT, /* the process ended; flags: REC_EXIT_…, none: in good order; struct rec_time */
-	REC_THREAD, /* value: tid; struct rec_name: the thread's name; flags 1: given by the program through
-		       * NVTX (wins), 0: the kernel's; of several the last stands */
-	REC_MODULE, /* struct rec_module: a mapped shared object */
+	/* ---- records that define texts, processes, threads and devices ---- */
+	REC_STRING, /* struct rec_string: a text; head.value is its id */
+	REC_SHAPE,  /* struct rec_shape: a kernel's launch configuration; head.value is its id */
+	REC_CODE,   /* struct rec_code: a Python code object; head.value is its id */
+	/* struct rec_process: who the process is. It is among the first records of a process, and is written
+	 * again when more is known: the last one counts. */
+	REC_PROCESS,
+	/* struct rec_time: the process ended; head.flags are REC_EXIT_…, 0: it ended in good
+	 * order. */
+	REC_EXIT,
+	/* struct rec_name: a thread's name; head.value is the tid. head.flags 1: the program gave the name through
+	 * NVTX, 0: the name is the kernel's. A name of the program wins; else the last name counts. */
+	REC_THREAD,
+	REC_MODULE, /* struct rec_module: a shared object is mapped */
 	REC_DEVICE,
 	REC_CONTEXT,
 	REC_STREAM,
-	/* events */
-	REC_API, /* struct rec_api */
+	/* ---- records of events ---- */
+	REC_API, /* struct rec_api: a call of CUDA or OpenCL */
 	REC_KERNEL,
 	REC_COPY,
 	REC_FILL,
@@ -83,26 +89,41 @@ enum rec_type {
 	REC_POP,
 	REC_RANGE_START,
 	REC_RANGE_END,
-	REC_MARK, /* struct rec_range */
-	REC_NAME, /* struct rec_naming: domain, category, cuda stream … */
+	REC_MARK, /* struct rec_range: an NVTX mark */
+	/* struct rec_naming: the name of a domain, category, stream, context, device or call. */
+	REC_NAME,
 	REC_PYTHON_STACK,
-	REC_NATIVE_STACK, /* struct rec_stack */
-	/* about the recording */
-	REC_NOTE, /* value: severity 1 info, 2 warning, 3 error; struct rec_string: text for the report */
-	REC_DROP,      /* struct rec_drop: something was lost, counted where it happened */
-	REC_CLOCK,     /* struct rec_clock */
-	REC_RECORDING, /* value: 1 recording begins here, 0 ends; struct rec_time */
-	REC_PROPERTY,  /* value: string id of the name; struct rec_string: value */
-	REC_STATUS,    /* by the parent: value: pid of a process that ended; struct rec_status */
-	/* the CPU's side */
-	REC_OS,     /* value: string id of the call's name; flags: REC_OS_…; struct rec_os */
-	REC_SAMPLE, /* written by the parent; value: CPU; struct rec_sample */
-	REC_SWITCH, /* written by the parent; value: CPU; flags: REC_SWITCH_…; struct rec_switch */
-	REC_WAKEUP,  /* written by the parent; value: CPU; struct rec_wakeup */
-	REC_DEPENDS, /* OpenCL: a command waits for others; struct rec_depends */
-	REC_COMMAND, /* OpenCL: a command that ended, or a wait; flags: REC_COMMAND_…; struct rec_command */
-	REC_TASK, /* written by the parent; value: pid; flags: REC_TASK_…; struct rec_task */
-	REC_MAP,  /* written by the parent; value: pid; struct rec_map: code was mapped */
+	REC_NATIVE_STACK, /* struct rec_stack: the native stack of a call */
+	/* ---- records about the recording ---- */
+	/* struct rec_string: a text for the report; head.value is its severity: 1 info, 2
+	 * warning, 3 error. */
+	REC_NOTE,
+	REC_DROP,      /* struct rec_drop: how many records were lost, and why */
+	REC_CLOCK,     /* struct rec_clock: the system's clocks, read together */
+	REC_RECORDING, /* struct rec_time: recording begins (head.value 1) or ends (head.value 0) */
+	/* struct rec_string: the value of a property; head.value is the string id of its name. */
+	REC_PROPERTY,
+	/* struct rec_status, written by the parent: a process ended; head.value is its pid. */
+	REC_STATUS,
+	/* ---- records about CPUs, threads and OpenCL commands ---- */
+	/* struct rec_os: an OS call; head.value is the string id of its name, head.flags are
+	 * REC_OS_… */
+	REC_OS,
+	/* struct rec_sample, written by the parent: a CPU sample; head.value is the CPU. */
+	REC_SAMPLE,
+	/* struct rec_switch, written by the parent: a thread got or lost the CPU head.value;
+	 * head.flags are REC_SWITCH_… */
+	REC_SWITCH,
+	/* struct rec_wakeup, written by the parent: a thread was woken; head.value is the CPU. */
+	REC_WAKEUP,
+	REC_DEPENDS, /* struct rec_depends: an OpenCL command waits for other commands */
+	/* struct rec_command: an OpenCL command that ended, or a wait; head.flags are
+	 * REC_COMMAND_… */
+	REC_COMMAND,
+	/* struct rec_task, written by the parent: a thread's life; head.value is the pid,
+	 * head.flags are REC_TASK_… */
+	REC_TASK,
+	REC_MAP, /* struct rec_map, written by the parent: code was mapped; head.value is the pid */
 	REC_TYPES
 };
 
@@ -114,7 +135,7 @@ struct rec_time {
 struct rec_string {
 	struct rec_head head;
 	uint32_t length; /* bytes; longer texts are cut to fit one record (REC_MAX_TEXT) */
-	char text[];     /* not terminated; from byte 12 on */
+	char text[];     /* the text without a terminating 0 byte, from byte 12 of the record on */
 };
 enum { REC_MAX_TEXT = 16 * 1024 };
 
@@ -129,26 +150,26 @@ static_assert(sizeof(struct rec_shape) == 3 * REC_SLOT, "three slots");
 
 struct rec_process {
 	struct rec_head head;
-	int64_t start; /* when registered; CLOCK_MONOTONIC */
+	int64_t start; /* ns on CLOCK_MONOTONIC when the process registered */
 	uint32_t pid, parent;
-	uint32_t exe, command;           /* string ids; command: arguments joined by NUL */
-	int32_t rank, local_rank, world; /* -1: the environment does not tell */
+	uint32_t exe, command;           /* string ids; 'command' has the arguments joined by NUL */
+	int32_t rank, local_rank, world; /* -1: the environment does not name the rank */
 	uint32_t python;                 /* PY_VERSION_HEX once Python is loaded, else 0 */
-	uint32_t host;                   /* string id */
+	uint32_t host;                   /* string id of the host's name */
 	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_process) == 2 * REC_SLOT, "two slots");
 
 struct rec_name {
 	struct rec_head head;
-	uint32_t name; /* string id */
+	uint32_t name; /* string id of the thread's name */
 	uint32_t spare[5];
 };
 struct rec_module {
-	struct rec_head head; /* flags 1: the main executable */
-	uint64_t base, size;  /* load bias (dlpi_addr) and extent from it */
-	uint64_t low;         /* the lowest address that is mapped */
-	uint32_t path;        /* string id */
+	struct rec_head head; /* head.flags 1: this is the main executable */
+	uint64_t base, size;  /* load bias (dlpi_addr), and the length in bytes from there */
+	uint64_t low;         /* the lowest address of the module that is mapped */
+	uint32_t path;        /* string id of the module's path */
 	uint8_t build_id_length;
 	uint8_t build_id[20];
 	uint8_t spare[7];
@@ -156,11 +177,12 @@ struct rec_module {
 static_assert(sizeof(struct rec_module) == 2 * REC_SLOT, "two slots");
 
 struct rec_device {
-	struct rec_head head; /* value: CUDA ordinal in this process */
+	struct rec_head head; /* head.value: the device's CUDA ordinal in this process */
 	uint8_t uuid[16];
-	uint32_t name, bus; /* string ids */
+	uint32_t name, bus; /* string ids of the device's name and its PCI bus id */
 	uint32_t compute_major, compute_minor, sms, clock_khz;
-	uint64_t memory_bytes, memory_bandwidth; /* bytes, bytes/s */
+	/* memory_bytes in bytes, memory_bandwidth in bytes/s. */
+	uint64_t memory_bytes, memory_bandwidth;
 	uint32_t l2_bytes, copy_engines, max_warps_per_sm, max_blocks_per_sm, max_threads_per_block;
 	uint32_t registers_per_sm, registers_per_block, shared_per_sm, shared_per_block,
 		threads_per_warp;
@@ -170,9 +192,10 @@ struct rec_device {
 static_assert(sizeof(struct rec_device) == 4 * REC_SLOT, "four slots");
 
 struct rec_context {
-	struct rec_head head; /* value: context id */
-	uint32_t device, null_stream,
-		parent; /* parent: the context that a green context is part of, else 0 */
+	struct rec_head head; /* head.value: the context's id */
+	uint32_t device, null_stream;
+	/* parent: the context that a green context is part of; 0: this is no green context. */
+	uint32_t parent;
 	uint32_t spare[3];
 };
 struct rec_stream {
@@ -181,20 +204,21 @@ struct rec_stream {
 			  * queues: REC_STREAM_… */
 	uint32_t context;
 	int32_t priority;
-	uint32_t name; /* string id; 0: the stream has no name */
+	uint32_t name; /* string id of the stream's name; 0: the stream has no name */
 	uint32_t spare[3];
 };
 
 enum { REC_API_DRIVER = 1, REC_API_NO_TIME = 2, REC_API_OPENCL = 4 };
 struct rec_api {
-	struct rec_head
-		head; /* value: cbid | result << 16; flags REC_API_DRIVER: driver, else runtime */
+	/* head.value: cbid | result << 16; head.flags REC_API_DRIVER: a driver call, else a
+	 * runtime call. */
+	struct rec_head head;
 	int64_t start, duration;
 	uint32_t correlation, tid;
 };
 static_assert(sizeof(struct rec_api) == REC_SLOT, "one slot");
 
-/* A number below 65535 that may be missing: 0 is none, n + 1 is the number n. */
+/* Packs a number below 65535 that may be missing: 0 stands for none, n + 1 for the number n. */
 static inline uint16_t rec_ref(uint32_t number)
 {
 	return (uint16_t)(number + 1);
@@ -211,18 +235,19 @@ struct rec_work {
 	uint16_t device;
 	uint16_t channel; /* rec_ref of the hardware channel */
 	union {
-		uint32_t shape;       /* kernel: shape id */
-		uint32_t memory_kind; /* fill: CUPTI's number */
-		uint32_t graph_exec;  /* graph: id of the instantiated graph */
-		struct {              /* copy between devices: rec_ref of their ordinals */
+		uint32_t shape;       /* of a kernel: the id of its shape */
+		uint32_t memory_kind; /* of a fill: CUPTI's number of the memory kind */
+		uint32_t graph_exec;  /* of a graph: the id of the instantiated graph */
+		/* The ordinals of the two devices of a copy between devices, as rec_ref packs them. */
+		struct {
 			uint16_t source_device, target_device;
 		};
 	};
-	uint32_t graph; /* graph id */
-	uint64_t node;  /* graph node id */
+	uint32_t graph; /* id of the graph that the work belongs to */
+	uint64_t node;  /* id of the graph node that the work belongs to */
 	union {
-		uint64_t bytes; /* copy, fill */
-		struct {        /* kernel: CUPTI's numbers */
+		uint64_t bytes; /* of a copy or fill: its size in bytes */
+		struct { /* of a kernel: CUPTI's numbers of its launch type and channel type */
 			uint8_t launch_type, channel_type;
 		};
 	};
@@ -233,10 +258,12 @@ static_assert(
 		offsetof(struct rec_work, channel_type) == offsetof(struct rec_work, bytes) + 1,
 	"spools keep the target's ordinal in the upper half, the channel type in the second byte");
 
-struct rec_sync {             /* REC_SYNC and REC_EVENT */
-	struct rec_head head; /* flags: sync: CUPTI's type; value: sync: return value */
-	int64_t start,
-		duration; /* event: device time or 0; CPU time in 'start' if that is all there is */
+struct rec_sync { /* the record of REC_SYNC (a wait) and REC_EVENT (a CUDA event) */
+	/* Of a wait: head.flags is CUPTI's type of wait, head.value the call's return value. */
+	struct rec_head head;
+	/* Of an event: 'duration' is the device's time, or 0; 'start' is the CPU's time where only
+	 * that is known. */
+	int64_t start, duration;
 	uint32_t correlation, stream;
 	uint32_t context, event;
 	uint64_t event_sync;
@@ -246,32 +273,35 @@ struct rec_sync {             /* REC_SYNC and REC_EVENT */
 static_assert(sizeof(struct rec_sync) == 2 * REC_SLOT, "two slots");
 
 struct rec_memory {
-	struct rec_head head; /* flags: 1 allocate, 2 release; value: CUPTI memory kind */
+	/* head.flags: 1 allocates, 2 releases; head.value: CUPTI's memory kind. */
+	struct rec_head head;
 	int64_t time;
 	uint64_t address, bytes, pool;
 	uint32_t correlation, stream, context, device;
-	uint32_t name; /* string id */
+	uint32_t name; /* string id of the symbol's name that CUPTI gives; 0: none */
 	uint32_t spare;
 };
 static_assert(sizeof(struct rec_memory) == 2 * REC_SLOT, "two slots");
 
-enum { REC_OVERHEAD_STACK = 0x48 }; /* overhead kind of our own: the recorder took a stack */
+/* An overhead kind that CUPTI does not have: the recorder took a stack. */
+enum { REC_OVERHEAD_STACK = 0x48 };
 struct rec_overhead {
-	struct rec_head head; /* value: CUPTI's overhead kind, or REC_OVERHEAD_STACK */
+	struct rec_head head; /* head.value: CUPTI's overhead kind, or REC_OVERHEAD_STACK */
 	int64_t start, duration;
 	uint32_t tid, correlation;
 };
 
-struct rec_range { /* NVTX; for POP only time and domain matter. Of one slot (head.slots) where there is neither
-		    * colour nor payload: the second half then belongs to the next record */
-	struct rec_head head; /* value: message string id (0: none) */
+/* An NVTX range or mark. REC_POP uses only 'time' and 'domain'. A record with neither colour nor payload has one
+ * slot (head.slots): its second half is missing, and the next record stands there. */
+struct rec_range {
+	struct rec_head head; /* head.value: string id of the message; 0: no message */
 	int64_t time;
-	uint64_t id;     /* joins start and end of a start/end range */
-	uint32_t domain; /* 0: the default domain */
+	uint64_t id;     /* the number that start and end of a start/end range share */
+	uint32_t domain; /* number of the NVTX domain; 0: the default domain */
 	uint32_t category;
-	uint32_t color; /* ARGB, where bit 0 of head.flags is set */
-	uint32_t
-		payload_type; /* a number of enum hwy_payload_type (trace/model.h), 0: no payload */
+	uint32_t color; /* the colour as ARGB, where bit 0 of head.flags is set */
+	/* payload_type: a number of enum hwy_payload_type (trace/model.h), 0: no payload. */
+	uint32_t payload_type;
 	uint64_t payload;
 	uint64_t spare[2];
 };
@@ -283,83 +313,101 @@ enum rec_named {
 	REC_NAMED_STREAM,
 	REC_NAMED_CONTEXT,
 	REC_NAMED_DEVICE,
+	/* REC_NAMED_CALL: 'domain' is 1 (driver), 2 (runtime) or 3 (OpenCL), 'number' the call's
+	 * cbid. */
 	REC_NAMED_CALL
-}; /* call: domain is CUPTI's (1 driver, 2 runtime) or 3 for OpenCL, number the cbid */
+};
 struct rec_naming {
-	struct rec_head head; /* flags: enum rec_named; value: string id */
-	uint32_t domain;      /* the domain of a category, or the domain that is named */
-	uint32_t number;      /* what is named: category, stream id, context id, device or cbid */
-	uint64_t handle;      /* of a stream whose id is not known: its CUstream */
+	struct rec_head head; /* head.flags: enum rec_named; head.value: string id of the name */
+	uint32_t domain;      /* the domain of a category, or the domain that gets the name */
+	/* number: the category, stream id, context id, device or cbid that gets the name. */
+	uint32_t number;
+	uint64_t handle; /* CUstream of a stream whose id is not known */
 	uint64_t spare;
 };
 
-struct rec_code { /* a Python code object; written once for each */
+struct rec_code { /* a Python code object; each code object is written once */
 	struct rec_head head;
-	uint32_t filename, name; /* string ids; the name is qualified where Python has that */
+	/* 'filename' and 'name' are string ids; 'name' is the qualified name where the Python
+	 * version has one. */
+	uint32_t filename, name;
 	int32_t first_line;
-	uint32_t table_length; /* bytes of the line table, which follow from byte 32 on */
-	uint32_t python;       /* PY_VERSION_HEX: the table's format depends on it */
+	/* table_length: bytes of the line table, which follows from byte 32 of the record on. */
+	uint32_t table_length;
+	uint32_t python; /* PY_VERSION_HEX, on which the format of the line table depends */
 	uint32_t spare;
 	uint8_t table[];
 };
-struct rec_stack { /* what a call came from; joined to the call by tid and correlation id */
-	struct rec_head head; /* flags: why (enum rec_why); value: python: number of frames */
-	int64_t time;         /* when the call began */
+struct rec_stack { /* the stack of a call; tid and correlation id say which call */
+	/* head.flags: why the stack was taken (enum rec_why); head.value of a Python stack:
+	 * number of frames. */
+	struct rec_head head;
+	int64_t time; /* ns when the call began */
 	uint32_t tid, correlation;
-	uint32_t count; /* python: frames that follow, innermost first; native: bytes of stack */
-	uint32_t
-		number; /* native: of this stack among the thread's, from 1; with count 0 the stack is the
-				 * same as the one told under that number before; 0: has none */
-	/* python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
+	/* count: Python: frames that follow, innermost first; native: bytes of stack that
+	 * follow. */
+	uint32_t count;
+	/* The number of a native stack among the thread's stacks, from 1; 0: the stack has no number. A record
+	 * with count 0 repeats the stack that was recorded with the same number before. */
+	uint32_t number;
+	/* What follows. Python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
 	 * of the stack from rsp on */
 };
 static_assert(sizeof(struct rec_stack) == REC_SLOT, "one slot");
 struct rec_frame {
-	uint32_t code;  /* code id */
-	int32_t offset; /* bytes into the bytecode, or the line itself when the code has no table */
+	uint32_t code; /* id of the frame's code object (struct rec_code) */
+	/* offset: bytes into the bytecode, or the source line when the code object has no line
+	 * table. */
+	int32_t offset;
 };
 enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH, REC_WHY_OS };
 enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
 
 enum {
-	REC_OS_WAKES = 1,      /* the call wakes other threads: kept however short it is */
+	REC_OS_WAKES = 1, /* the call wakes other threads, so that it is kept however short it is */
 	REC_OS_UNFINISHED = 2, /* the process or thread ended inside the call */
 };
 struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */
 	struct rec_head head;
 	int64_t start, duration;
-	uint64_t
-		object; /* lock, condition, semaphore, thread: its address; files: kind and number of the
-			  * inode behind the descriptor; processes: pid. Equal on both sides of a wake; 0: none */
+	/* What the call waits for or wakes, 0: nothing. A lock, condition, semaphore or thread is named by its
+	 * address, a file by the kind and number of its inode, a process by its pid. The waiting call and the
+	 * waking call have the same object. */
+	uint64_t object;
 };
 static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
-struct rec_os_of { /* a REC_OS of two slots: told by another thread of the process, when it ended */
+/* A REC_OS of two slots, written by another thread of the process when thread 'tid' ended. */
+struct rec_os_of {
 	struct rec_os os;
 	uint32_t tid;
 	uint32_t spare[7];
 };
 static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 
-struct rec_sample { /* where a thread was */
+struct rec_sample { /* a CPU sample: where a thread was executing */
 	struct rec_head head;
 	int64_t time;
 	uint32_t pid, tid;
 	uint64_t weight; /* ns or cycles that the sample stands for */
-	uint32_t
-		depth; /* addresses that follow, innermost first; the first 'kernel' of them in the kernel */
+	/* depth: addresses that follow, innermost first; the first 'kernel' addresses lie in the
+	 * kernel. */
+	uint32_t depth;
 	uint32_t kernel;
-	uint32_t
-		bytes; /* after the addresses: registers as in rec_stack, then so many bytes of stack, padded to 8 */
-	uint32_t frames; /* after those: struct rec_frame[] of Python, innermost first */
-	uint32_t
-		stack; /* of these bytes among all of the file, from 1; with 'bytes' 0 they are those told
-			* under that number before; 0: there are no registers either */
+	/* Behind the addresses follow the registers as in rec_stack, then 'bytes' bytes of the
+	 * stack, padded to a multiple of 8. */
+	uint32_t bytes;
+	/* Behind the stack's bytes follow 'frames' Python frames (struct rec_frame), innermost
+	 * first. */
+	uint32_t frames;
+	/* The number of this copy of a stack in the file, from 1; 0: the sample has neither registers nor bytes.
+	 * A sample with 'bytes' 0 repeats the copy that was recorded with the same number before. */
+	uint32_t stack;
 	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_sample) == 2 * REC_SLOT, "two slots");
 
 enum {
-	REC_SWITCH_IN = 1,      /* the thread runs from now on; without this flag it stops */
+	REC_SWITCH_IN = 1, /* the thread runs from now on; without this flag the thread stops */
 	REC_SWITCH_PREEMPT = 2, /* the thread stops although it could go on */
 };
 struct rec_switch { /* a thread got a CPU, or lost it */
@@ -372,49 +420,53 @@ static_assert(sizeof(struct rec_switch) == REC_SLOT, "one slot");
 struct rec_wakeup { /* a thread made another one able to run */
 	struct rec_head head;
 	int64_t time;
-	uint32_t pid, tid;       /* the thread that was woken; pid 0: not known */
-	uint32_t by_pid, by_tid; /* the thread that woke it */
+	uint32_t pid, tid;       /* the thread that was woken; pid 0: the process is not known */
+	uint32_t by_pid, by_tid; /* the thread that woke the other thread */
 };
 static_assert(sizeof(struct rec_wakeup) == REC_SLOT, "one slot");
 enum {
-	REC_TASK_PROCESS = 1, /* a process begins, forked by 'parent' */
+	REC_TASK_PROCESS = 1, /* a process begins, forked by the process 'parent' */
 	REC_TASK_THREAD = 2,  /* a thread of the process begins */
 	REC_TASK_END = 4,     /* the thread ends */
-	REC_TASK_NAME = 8,    /* the thread has this name from now on */
-	REC_TASK_EXEC = 16,   /* the process becomes the program with this name */
+	REC_TASK_NAME = 8,    /* the thread has the name 'name' from now on */
+	REC_TASK_EXEC = 16,   /* the process becomes the program with the name 'name' */
 };
 struct rec_task { /* an event in the life of a thread, as the kernel reports it */
 	struct rec_head head;
 	int64_t time;
-	uint32_t tid, parent; /* parent: pid of the parent process; 0: not known */
-	uint32_t name;        /* string id */
+	uint32_t tid, parent; /* 'parent' is the pid of the parent process; 0: not known */
+	uint32_t name;        /* string id of the thread's or program's name */
 	uint32_t spare;
 };
 static_assert(sizeof(struct rec_task) == REC_SLOT, "one slot");
-struct rec_map { /* a file's code in a process's memory */
+struct rec_map { /* code of a file is mapped into a process's memory */
 	struct rec_head head;
-	int64_t time; /* 0: mapped before the recording, or by the parent process */
+	/* time: ns; 0: the code was mapped before the recording, or by the parent process. */
+	int64_t time;
 	uint64_t start, size;
 	uint64_t offset; /* where the mapped part begins in the file */
-	uint32_t path;   /* string id */
+	uint32_t path;   /* string id of the file's path */
 	uint32_t spare[5];
 };
 static_assert(sizeof(struct rec_map) == 2 * REC_SLOT, "two slots");
 
-struct rec_depends { /* an OpenCL command waits for other commands; all are told by correlation ids */
-	struct rec_head head; /* value: number of ids that follow, from byte 16 on */
+/* An OpenCL command waits for other commands; all commands are named by correlation ids. */
+struct rec_depends {
+	/* head.value: number of correlation ids that follow from byte 16 on. */
+	struct rec_head head;
 	uint32_t correlation;
 	uint32_t spare;
 	uint32_t on[];
 };
 
 enum {
-	REC_COMMAND_KERNEL, /* value: string id of the name */
-	REC_COMMAND_COPY,   /* value: as of REC_COPY */
-	REC_COMMAND_FILL,   /* value: the first byte of the pattern */
-	REC_COMMAND_MARK,   /* a marker, a barrier: takes part in dependencies and does nothing */
-	REC_COMMAND_WAIT /* the program waited, from 'before' to 'after', for the queue (value 0) or for
-			     * events (1); has no device times */
+	REC_COMMAND_KERNEL, /* head.value: string id of the kernel's name */
+	REC_COMMAND_COPY,   /* head.value: the kinds of the copy, as in REC_COPY */
+	REC_COMMAND_FILL,   /* head.value: the first byte of the pattern */
+	REC_COMMAND_MARK, /* a marker or barrier: other commands wait for it, and it does no work */
+	/* The program waited, from 'before' to 'after', for the queue (head.value 0) or for events (1). A wait has
+	 * no device times. */
+	REC_COMMAND_WAIT
 };
 /* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls begin here:
  * CUDA's in the same process are below. */
@@ -426,15 +478,18 @@ enum {
 enum { REC_STREAM_IN_ORDER = 4, REC_STREAM_OUT_OF_ORDER = 5 };
 struct rec_command {
 	struct rec_head head;
-	int64_t before, after; /* when the call that enqueued the command began and returned */
-	uint64_t queued, submitted, start,
-		end;          /* on the device's own clock; ingest/ingest_opencl.c converts them */
-	int64_t seen;         /* when the recorder saw that the command had ended */
-	uint32_t correlation; /* correlation id of the call that enqueued it */
+	/* 'before', 'after': ns when the call that enqueued the command began, and when the call
+	 * returned. */
+	int64_t before, after;
+	/* The command's four times are on the device's own clock; ingest/ingest_opencl.c converts
+	 * them. */
+	uint64_t queued, submitted, start, end;
+	int64_t seen;         /* ns when the recorder saw that the command had ended */
+	uint32_t correlation; /* correlation id of the call that enqueued the command */
 	uint32_t queue, context, device;
-	uint32_t shape; /* of a kernel: shape id */
+	uint32_t shape; /* of a kernel: the id of its shape */
 	uint32_t spare;
-	uint64_t bytes; /* of a copy or a fill */
+	uint64_t bytes; /* of a copy or fill: its size in bytes */
 };
 static_assert(sizeof(struct rec_command) == 3 * REC_SLOT, "three slots");
 
@@ -442,13 +497,13 @@ struct rec_drop {
 	struct rec_head head;
 	uint64_t count;
 	int64_t time;
-	uint32_t reason; /* string id */
+	uint32_t reason; /* string id of the reason for the loss */
 	uint32_t spare;
 };
 struct rec_status {
 	struct rec_head head;
 	int64_t time;
-	int32_t status; /* as wait() gives it */
+	int32_t status; /* the process's status as wait() gives it */
 	uint32_t spare[3];
 };
 static_assert(sizeof(struct rec_status) == REC_SLOT, "one slot");
@@ -465,35 +520,46 @@ enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
 struct rec_control {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t
-		recording; /* atomic: 1: record, 0: do not; with a capture range the targets set it too */
-	uint32_t
-		finished; /* atomic: 1: the recording is over, targets finalise CUPTI and stay silent */
-	uint32_t traces;      /* REC_TRACE_… */
-	uint32_t graph_nodes; /* 1: record each node of a graph, 0: record graphs as a whole */
+	/* atomic; 1: record, 0: do not record; with a capture range the targets set 'recording'
+	 * too. */
+	uint32_t recording;
+	/* atomic; 1: the recording is over, so that targets finalise CUPTI and record nothing
+	 * more. */
+	uint32_t finished;
+	uint32_t traces;      /* the sources that are recorded: bits REC_TRACE_… */
+	uint32_t graph_nodes; /* 1: record each node of a graph, 0: record a graph as a whole */
 	uint32_t all_apis;
 	uint32_t memory_usage;
 	uint32_t leave_cupti;
-	uint32_t capture; /* REC_CAPTURE_… */
-	uint32_t
-		capture_end; /* REC_CAPTURE_END_…: stop for good, wait for the next (at most 'repeats',
-				  * 0: any number), or record on */
+	uint32_t capture; /* what begins and ends recording: REC_CAPTURE_… */
+	/* capture_end: what happens at the end of a capture range (REC_CAPTURE_END_…): recording
+	 * stops for good, or waits for the next range ('repeats' ranges at most, 0: any number),
+	 * or goes on. */
+	uint32_t capture_end;
 	uint32_t repeats;
-	uint32_t launch_stacks; /* stacks of launches that are taken a second and thread; 0: none */
-	int64_t stack_threshold; /* calls that take longer get a stack; ns */
-	int64_t steps;           /* stop after so many steady steps, 0: no limit */
-	int64_t started;         /* when the run began */
-	uint32_t flush_ms;       /* how often CUPTI's buffers are asked for */
-	uint32_t keep_s; /* not 0: spools are rings, chunks older than so many seconds are reused */
-	char nvtx_range[256]; /* capture range "range@domain" */
-	char library[1024];   /* path of the collect library, to inject again after exec */
-	uint64_t
-		dropped; /* atomic, written by targets: records lost by threads that had no chunk to count them in */
-	uint32_t
-		capturing; /* atomic, written by targets: open NVTX capture ranges of all processes */
+	/* launch_stacks: how many stacks of launches are taken per second in each thread; 0:
+	 * none. */
+	uint32_t launch_stacks;
+	int64_t stack_threshold; /* ns; a call that takes longer gets a stack */
+	int64_t steps;           /* recording stops after so many steady steps; 0: no limit */
+	int64_t started;         /* ns when the run began */
+	uint32_t flush_ms;       /* how often the collector asks CUPTI for its buffers */
+	/* keep_s: not 0: spools are rings, and chunks older than so many seconds are
+	 * overwritten. */
+	uint32_t keep_s;
+	char nvtx_range[256]; /* the NVTX range to record, as "range@domain" */
+	/* Path of the collect library, which a target preloads again after exec. */
+	char library[1024];
+	/* atomic, written by targets: records lost in threads that had no chunk in which to
+	 * count the loss. */
+	uint64_t dropped;
+	/* atomic, written by targets: how many NVTX capture ranges are open in all processes. */
+	uint32_t capturing;
 	uint32_t reserved;
-	int64_t os_threshold;       /* OS calls shorter than this are not kept; ns */
-	int64_t os_stack_threshold; /* OS calls longer than this get a stack; ns, below 0: none does */
+	int64_t os_threshold; /* ns; OS calls shorter than this are not recorded */
+	/* os_stack_threshold: ns; OS calls longer than this get a stack; below 0: no OS call
+	 * gets a stack. */
+	int64_t os_stack_threshold;
 	uint8_t spare[584];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");

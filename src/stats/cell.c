@@ -35,7 +35,7 @@ struct stats_cell cell_tid(const struct hwy_trace *trace, uint32_t lane)
 
 static size_t one_decimal(double value, char *text, size_t size)
 {
-	/* The halves of a tenth that a double can hold end in .25 and .75; printf sends the first down. */
+	/* A double can hold exact halves of a tenth only as .25 and .75; printf rounds .25 down and .75 up. */
 	double quarters = value * 4;
 	if (fabs(quarters) < 0x1p52 && quarters == floor(quarters) && fmod(quarters, 2) != 0)
 		value = nextafter(value, value > 0 ? INFINITY : -INFINITY);

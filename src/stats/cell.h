@@ -24,18 +24,19 @@ static inline struct stats_cell cell_empty(void)
 {
 	return (struct stats_cell){.empty = true};
 }
-/* An empty cell for HWY_NONE: the recording does not hold the number. */
+/* Yields a cell with a number; an empty cell for HWY_NONE, where the recording does not hold the number. */
 static inline struct stats_cell cell_number_or_empty(int64_t number)
 {
 	return (struct stats_cell){.number = number, .empty = number == HWY_NONE};
 }
-/* The share of 'part' in 'whole' in percent; 0 where the whole is 0. */
+/* Yields a cell with the share of 'part' in 'whole' in percent; 0 where the whole is 0. */
 static inline struct stats_cell cell_share(int64_t part, int64_t whole)
 {
 	return cell_real(whole ? 100.0 * (double)part / (double)whole : 0);
 }
 
-/* The process id and the thread id of a lane; empty where the recording does not hold them. */
+/* Yields a cell with the process id or the thread id of a lane; an empty cell where the recording
+ * does not hold the id. */
 struct stats_cell cell_pid(const struct hwy_trace *trace, uint32_t lane);
 struct stats_cell cell_tid(const struct hwy_trace *trace, uint32_t lane);
 

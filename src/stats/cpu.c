@@ -16,9 +16,9 @@
 
 struct function {
 	struct function_key {
-		int64_t name, module; /* texts */
+		int64_t name, module; /* ids of the texts of the function's name and module */
 	} key;
-	int64_t self, total; /* samples */
+	int64_t self, total; /* how many samples end in the function, and how many hold it */
 	uint32_t last_stack; /* reference to the stack that was counted last */
 };
 
@@ -27,7 +27,7 @@ struct functions {
 	struct hwy_index by_key; /* finds the elements of 'list' by their keys */
 	struct function *list;
 	uint32_t n, cap;
-	uint32_t *by_frame; /* by frame of the trace: a reference into 'list' */
+	uint32_t *by_frame; /* for each frame of the trace a reference into 'list' */
 	int64_t samples;
 };
 
@@ -75,7 +75,8 @@ static void count_samples(struct functions *functions)
 {
 	struct report_run *run = functions->run;
 	const struct hwy_trace *trace = run->trace;
-	int64_t *samples = hwy_zarray(trace->n_stacks, sizeof *samples); /* by stack */
+	/* For each stack, how many samples have it. */
+	int64_t *samples = hwy_zarray(trace->n_stacks, sizeof *samples);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
 		for (uint32_t row = 0; strip->kind == HWY_SAMPLE && row < strip->rows; row++) {
@@ -147,8 +148,9 @@ static const char *const class_names[CLASSES] = {"running", "preempted", "waitin
 
 struct states { /* the states of one thread */
 	uint32_t lane;
-	int64_t time[CLASSES], count[CLASSES]; /* ns, and how many */
-	int64_t life;                          /* ns in all classes together */
+	/* For each class of states, the ns and the number of states. */
+	int64_t time[CLASSES], count[CLASSES];
+	int64_t life; /* ns in all classes together */
 };
 
 static unsigned class_of_state(const struct hwy_trace *trace, int64_t name)

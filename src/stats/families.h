@@ -8,39 +8,39 @@
 
 #include "stats/report_run.h"
 
-/* gpu_sums.c: device work, summed up */
+/* gpu_sums.c makes these reports: device work, summed up. */
 bool make_cuda_gpu_kern_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_gpu_kern_gb_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_gpu_mem_time_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_gpu_mem_size_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_gpu_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_api_gpu_sum(struct report_run *run, struct hwy_err *err);
-/* call_tables.c: calls into the vendor's and the system's libraries */
+/* call_tables.c makes these reports: calls into the vendor's and the system's libraries. */
 bool make_cuda_api_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_api_trace(struct report_run *run, struct hwy_err *err);
 bool make_osrt_sum(struct report_run *run, struct hwy_err *err);
-/* opencl_tables.c: OpenCL's calls and commands */
+/* opencl_tables.c makes these reports: OpenCL's calls and commands. */
 bool make_opencl_api_sum(struct report_run *run, struct hwy_err *err);
 bool make_opencl_gpu_sum(struct report_run *run, struct hwy_err *err);
-/* gpu_trace.c: device work, one row each */
+/* gpu_trace.c makes this report: device work, one row each. */
 bool make_cuda_gpu_trace(struct report_run *run, struct hwy_err *err);
-/* kernel_exec.c: kernels with the calls that launched them */
+/* kernel_exec.c makes these reports: kernels with the calls that launched these kernels. */
 bool make_cuda_kern_exec_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_kern_exec_trace(struct report_run *run, struct hwy_err *err);
-/* nvtx_sums.c: ranges, summed up */
+/* nvtx_sums.c makes these reports: ranges, summed up. */
 bool make_nvtx_sum(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_pushpop_sum(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_startend_sum(struct report_run *run, struct hwy_err *err);
-/* nvtx_trace.c: ranges in their nesting */
+/* nvtx_trace.c makes this report: ranges in their nesting. */
 bool make_nvtx_pushpop_trace(struct report_run *run, struct hwy_err *err);
-/* nvtx_gpu.c, nvtx_kern.c: ranges and the device work launched in them */
+/* nvtx_gpu.c and nvtx_kern.c make these reports: ranges with the device work launched inside each range. */
 bool make_nvtx_gpu_proj_sum(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_gpu_proj_trace(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_kern_sum(struct report_run *run, struct hwy_err *err);
-/* cpu.c: samples and scheduling */
+/* cpu.c makes these reports: samples and scheduling. */
 bool make_cpu_sample_sum(struct report_run *run, struct hwy_err *err);
 bool make_thread_state_sum(struct report_run *run, struct hwy_err *err);
-/* um.c: unified memory */
+/* um.c makes this report: unified memory. */
 bool make_um_sum(struct report_run *run, struct hwy_err *err);
 /* ops.c, wait_tables.c, graphs.c: reports that nsys does not have */
 bool make_op_sum(struct report_run *run, struct hwy_err *err);

@@ -40,7 +40,7 @@ static bool same_place(const struct filter_interval *a, const struct filter_inte
 	return a->process == b->process && a->thread == b->thread;
 }
 
-/* Nested ranges of one name become one interval. */
+/* Joins nested ranges of one name into one interval. */
 static void merge(struct filter *filter)
 {
 	qsort(filter->intervals, filter->n, sizeof *filter->intervals, filter_by_place);
@@ -61,7 +61,8 @@ static void add_ranges(struct filter *filter, const struct hwy_trace *trace,
 		       const struct hwy_strip *strip, const char *wanted)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
-	int64_t last_match = HWY_NONE; /* names repeat: a name that matched is not compared again */
+	/* A cache: the last name that matched is not compared again. */
+	int64_t last_match = HWY_NONE;
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t name = hwy_get(strip, HWY_NAME, row);
 		if (name != last_match && !name_matches(trace, strip->lane, name, wanted))
@@ -113,7 +114,7 @@ uint64_t filter_columns(const struct filter *filter)
 	return columns | (filter->ranged ? HWY_COL_BIT(HWY_LINK) : 0);
 }
 
-/* In the order of the intervals: process, thread, start. */
+/* Compares two intervals by process, thread and start. */
 static bool starts_after(const struct filter_interval *interval, const struct filter_interval *span)
 {
 	return interval->process != span->process ? interval->process > span->process
@@ -121,7 +122,7 @@ static bool starts_after(const struct filter_interval *interval, const struct fi
 						  : interval->start > span->start;
 }
 
-/* Does the span lie inside one interval of the same process and thread (HWY_NONE: of the process as a whole)? */
+/* Whether the span lies inside one interval of the same process and thread (thread HWY_NONE: of the whole process). */
 static bool filter_inside(const struct filter *filter, struct filter_interval span)
 {
 	uint32_t after = HWY_FIRST(i, 0u, filter->n, starts_after(&filter->intervals[i], &span));

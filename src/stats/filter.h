@@ -7,15 +7,16 @@
 struct stats_options;
 
 struct filter {
-	int64_t from, to;   /* the window */
-	bool timed, ranged; /* whether a window is to be checked, and whether ranges are */
+	int64_t from, to;   /* the window of time in ns */
+	bool timed, ranged; /* timed: the window is checked; ranged: the intervals are checked */
 	struct filter_interval { /* a range of the wanted name, on a thread or (thread HWY_NONE) in a process */
 		int64_t process, thread, start, end;
-	} * intervals; /* by process, thread and start; those of one thread are disjoint */
+		/* Sorted by process, thread and start; the intervals of one thread are disjoint. */
+	} * intervals;
 	uint32_t n, cap;
 };
 
-/* Finds the ranges named by options->range; false with a sentence when there are none of that name. */
+/* Finds the ranges named by options->range; yields false, with a sentence in err, where no range has that name. */
 bool filter_open(struct filter *filter, struct hwy_trace *trace,
 		 const struct stats_options *options, struct hwy_err *err);
 void filter_close(struct filter *filter);

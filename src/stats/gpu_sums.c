@@ -6,7 +6,7 @@
 
 /* ---- groups --------------------------------------------------------------------------------------- */
 
-/* By the category's name: nsys lists rows with equal totals in this order. */
+/* The categories in the order of their names, because nsys lists rows with equal totals in this order. */
 enum category { CALLS, KERNELS, MEMORY };
 static const char *const category_names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
@@ -64,7 +64,7 @@ static void group_all(struct tally *tally, const struct hwy_strip *strip, uint32
 		group_memory(tally, strip, first, n, groups);
 }
 
-/* The grid and the block of a launch as one text, a 0 between them. */
+/* Yields the grid and the block of a launch as one text, with a 0 byte between them. */
 static uint32_t intern_dimensions(struct tally *tally, const struct hwy_shape *shape)
 {
 	char text[2 * NSYS_LABEL_DIMENSIONS_BYTES], second[NSYS_LABEL_DIMENSIONS_BYTES];
@@ -86,9 +86,9 @@ static void group_by_dimensions(struct tally *tally, const struct hwy_strip *str
 		tally_skip(n, groups);
 		return;
 	}
+	/* The first element is for work without a shape. */
 	if (!tally->interned)
-		tally->interned = hwy_zarray((size_t)trace->n_shapes + 1, /* the first: no shape */
-					     sizeof *tally->interned);
+		tally->interned = hwy_zarray((size_t)trace->n_shapes + 1, sizeof *tally->interned);
 	report_read_rows(strip, HWY_SHAPE, first, n, tally->rows);
 	uint64_t last_key = 0;
 	uint32_t last_group = TALLY_SKIP;

@@ -85,7 +85,8 @@ static void set_memory(const struct hwy_strip *strip, uint32_t row, struct stats
 {
 	int64_t bytes = hwy_get(strip, HWY_BYTES, row), dur = hwy_get(strip, HWY_DUR, row), rate;
 	cells[BYTES] = cell_number(bytes);
-	/* As nsys has it: how many such operations fit a second, rounded down to a whole number, times their bytes. */
+	/* nsys computes the rate as the number of such operations that fit a second, rounded down,
+	 * times their bytes. */
 	if (dur > 0 && !__builtin_mul_overflow(bytes, 1000000000 / dur, &rate))
 		cells[RATE] = cell_number(rate);
 	if (strip->kind == HWY_FILL) {

@@ -18,17 +18,17 @@ enum identity { BY_NOTHING, BY_EXEC, BY_GRAPH, BY_NODES };
 struct line { /* the launches of one graph */
 	struct line_key {
 		int64_t process;
-		int64_t identity; /* enum identity: what 'number' is */
+		int64_t identity; /* enum identity: tells what kind of number 'number' is */
 		uint64_t number;
 	} key;
-	int64_t graph,
-		exec; /* numbers of the graph and of the executable graph; 0 where not recorded */
+	/* The numbers of the graph and of the executable graph; 0 where they were not recorded. */
+	int64_t graph, exec;
 	int64_t launches, api_ns, kernels, kernel_ns, nodes;
-	bool has_nodes;  /* the nodes were recorded */
-	int64_t longest; /* name of the longest kernel, a text */
+	bool has_nodes;  /* the graph's nodes were recorded */
+	int64_t longest; /* id of the text of the longest kernel's name */
 	int64_t longest_ns;
-	uint64_t
-		tie; /* decides the order of lines with equal totals and equal numbers of launches */
+	/* Decides the order of lines with equal totals and equal numbers of launches. */
+	uint64_t tie;
 	struct sums_result sums;
 };
 struct graphs {
@@ -38,7 +38,7 @@ struct graphs {
 	struct line *lines;
 	uint32_t n, cap;
 	struct sums sums;
-	bool counting; /* the first of two rounds (sums.h) */
+	bool counting; /* true in the first of two rounds, which only counts the values (sums.h) */
 };
 
 struct launch { /* the work of one launch, summed up; the fields are those of struct line */
@@ -61,7 +61,8 @@ static struct launch sum_launch(const struct graphs *graphs, struct launched wor
 		if (strip->kind == HWY_GRAPH)
 			continue;
 		launch.nodes++;
-		/* A sum, not a chain: two launches of one graph may run its nodes in another order. */
+		/* The hashes of the nodes are summed, because two launches of one graph may run its
+		 * nodes in another order. */
 		launch.node_hash += hwy_mix((uint64_t)hwy_get(strip, HWY_GRAPH_NODE, row) << 32 ^
 					    (uint64_t)hwy_get(strip, HWY_NAME, row));
 		if (strip->kind != HWY_KERNEL)
@@ -142,8 +143,8 @@ static void graphs_visit(struct graphs *graphs)
 	struct hwy_trace *trace = graphs->run->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		int64_t last =
-			0; /* correlation id of the graph launch before; a call may be recorded twice */
+		/* The correlation id of the previous graph launch, because a call may be recorded twice. */
+		int64_t last = 0;
 		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++) {
 			if (HWY_ROLE_OF(hwy_role(trace, hwy_get(strip, HWY_NAME, row))) !=
 			    HWY_ROLE_GRAPH_LAUNCH)

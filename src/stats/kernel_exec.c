@@ -90,7 +90,8 @@ static void pairs_close(struct pairs *pairs)
 	free(pairs->order);
 }
 
-/* Visits the calls without the filter: it has chosen the kernels, and a kernel counts though its call lies outside. */
+/* Visits the calls without the filter. The filter has chosen the kernels, and a kernel counts even
+ * if its call lies outside the filter. */
 static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const struct pair *pair),
 			void *self)
 {
@@ -168,7 +169,8 @@ bool make_cuda_kern_exec_trace(struct report_run *run, struct hwy_err *err)
 
 enum { TOTAL, CALL, QUEUE, KERNEL, PARTS };
 
-struct group { /* pairs with the same thread, device, call and kernel name; a key: no padding */
+/* the pairs with the same thread, device, call and kernel name; a hash key, so it has no padding */
+struct group {
 	int64_t thread_lane, device, call, kernel;
 };
 struct summary {
@@ -177,7 +179,7 @@ struct summary {
 	struct group *groups;
 	uint32_t n, cap;
 	struct sums parts[PARTS];
-	bool counting;            /* the first of two rounds (sums.h) */
+	bool counting; /* true in the first of two rounds, which only counts the values (sums.h) */
 	struct hwy_strings names; /* the labels of calls: equal labels are one group */
 };
 
@@ -272,7 +274,7 @@ static void yield_lines(struct summary *summary)
 	free(lines);
 }
 
-/* The five columns of one of PARTS. */
+/* Fills the five columns of one element of PARTS. */
 #define PART(letter)                                                                               \
 	{letter "Avg", STATS_TIME_MEAN}, {letter "Med", STATS_TIME_MEAN},                          \
 		{letter "Min", STATS_TIME}, {letter "Max", STATS_TIME},                            \

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The number of the call a device span links to, or UINT32_MAX. */
+/* Yields the number of the call that a device span links to, or UINT32_MAX. */
 static uint32_t launches_call_of(const struct launches *launches, const struct report_run *run,
 				 const struct hwy_strip *strip, uint32_t row)
 {

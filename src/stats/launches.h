@@ -5,12 +5,13 @@
 #include "stats/report_run.h"
 
 struct launches {
-	uint32_t *base; /* by strip of calls: how many calls the strips before it have */
-	uint32_t *
-		first; /* by call: where its work begins in 'spans'; a last element holds the end */
-	uint32_t *spans; /* ids of device spans, by call, then by id */
+	/* For each strip of calls, how many calls the strips before this strip have. */
+	uint32_t *base;
+	/* For each call the index in 'spans' at which its work begins; one more element holds the end. */
+	uint32_t *first;
+	uint32_t *spans; /* ids of device spans, sorted by call, then by id */
 };
-struct launched { /* the work of one call */
+struct launched { /* the device work of one call */
 	const uint32_t *spans;
 	uint32_t n;
 };
@@ -20,11 +21,12 @@ bool launches_open(struct launches *launches, struct report_run *run, uint32_t k
 		   struct hwy_err *err);
 void launches_close(struct launches *launches);
 
-/* The device spans that a call enqueued. */
+/* Yields the device spans that a call enqueued. */
 struct launched launches_by_call(const struct launches *launches, const struct hwy_trace *trace,
 				 const struct hwy_strip *strip, uint32_t row);
-/* The same where a call may have been recorded twice, with its stack and without (one record inside the other, with
- * one correlation id): the work belongs to both records, and only one of them is linked. */
+/* Yields the device spans that a call enqueued, where the call may have been recorded twice, with
+ * its stack and without (one record inside the other, with one correlation id): the work belongs
+ * to both records, and only one of them is linked. */
 struct launched launches_by_call_or_twin(const struct launches *launches,
 					 const struct hwy_trace *trace,
 					 const struct hwy_strip *strip, uint32_t row);

@@ -15,15 +15,16 @@
 #include "stats/report_run.h"
 
 struct merge {
-	const struct hwy_strip *strip; /* the current span */
+	const struct hwy_strip *strip; /* the strip of the current span */
 	uint32_t row;
 	const struct report_run *run;
 	struct hwy_heap heap; /* indexes of strips, by the start of their next row */
-	uint32_t *rows;       /* by strip: its next row */
+	uint32_t *rows;       /* for each strip its next row */
 };
 
 void merge_open(struct merge *merge, const struct report_run *run, uint32_t kinds);
-bool merge_next(struct merge *merge); /* leaves out what the run's filter drops */
+/* Moves to the next span that the run's filter keeps; yields false where there is none. */
+bool merge_next(struct merge *merge);
 void merge_close(struct merge *merge);
 
 #endif

@@ -12,16 +12,16 @@ struct text_buffer {
 /* Makes room for 'bytes' bytes; what the buffer held is lost. */
 char *text_buffer_reserve(struct text_buffer *buffer, size_t bytes);
 
-/* A call's name without its version: "cudaMalloc" for "cudaMalloc_v3020" (but v10000 and v2 stay). */
+/* Yields a call's name without its version: "cudaMalloc" for "cudaMalloc_v3020" (but v10000 and v2 stay). */
 struct hwy_text nsys_label_call(struct hwy_text name);
-/* "[CUDA memcpy Host-to-Device]", "[CUDA memset]": constants, never freed. */
+/* Yield labels such as "[CUDA memcpy Host-to-Device]" and "[CUDA memset]": constant texts that are never freed. */
 struct hwy_text nsys_label_copy(int64_t direction);
 struct hwy_text nsys_label_fill(void);
 enum { NSYS_LABEL_DIMENSIONS_BYTES = 64 };
-/* "  16   16    1", written to 'text'. */
+/* Writes launch dimensions such as "  16   16    1" to 'text'. */
 struct hwy_text nsys_label_dimensions(int64_t x, int64_t y, int64_t z,
 				      char text[NSYS_LABEL_DIMENSIONS_BYTES]);
-/* "domain:name", valid until the buffer is used again. */
+/* Yields a range's label "domain:name", which is valid until the buffer is used again. */
 struct hwy_text nsys_label_join(struct hwy_text domain, struct hwy_text name,
 				struct text_buffer *buffer);
 struct hwy_text nsys_label_range(const struct hwy_trace *trace, uint32_t lane, int64_t name,

@@ -12,11 +12,11 @@
 #include "stats/nvtx_sweep.h"
 #include "stats/sums.h"
 
-struct projection { /* one range (a node of the tree) on the device */
+struct projection { /* the device work of one range, which is a node of the tree */
 	int64_t start, end;
-	uint32_t
-		work; /* how many calls inside the range enqueued work; 0: there is no projection */
-	uint32_t children; /* how many inner ranges have work */
+	/* How many calls inside the range enqueued work; where this is 0, there is no projection. */
+	uint32_t work;
+	uint32_t children; /* how many ranges directly inside have device work */
 };
 
 static void project(void *self, struct nvtx_sweep *sweep, uint32_t node,
@@ -41,7 +41,7 @@ static void project(void *self, struct nvtx_sweep *sweep, uint32_t node,
 
 #define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
 
-/* The projections of all nodes, or NULL with a sentence. Ranges that the filter drops have work 0. */
+/* Yields the projections of all nodes, or NULL with a sentence in err. Ranges that the filter drops have work 0. */
 static struct projection *projections_of(struct nvtx_sweep *sweep, struct report_run *run,
 					 struct hwy_err *err)
 {
@@ -161,7 +161,7 @@ static void yield_name(struct report_run *run, const struct by_name *line)
 	report_row(run, cells);
 }
 
-/* The projections summed up by name and style, one line for each; the caller frees the lines. */
+/* Yields the projections summed up by name and style, one line for each; the caller frees the lines. */
 static struct by_name *sum_by_name(struct nvtx_sweep *sweep, const struct projection *projections,
 				   struct hwy_strings *names, uint32_t *n_lines)
 {

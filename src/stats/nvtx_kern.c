@@ -12,14 +12,15 @@
 #include "stats/nvtx_sweep.h"
 #include "stats/sums.h"
 
-struct group {         /* a key: no padding */
-	int64_t range; /* style and name of the range, in 'names'; 0: in no range */
+struct group { /* the key of a line in a hash table, so the struct has no padding */
+	/* Id in 'names' of the range's style and name; 0 where a kernel is in no range. */
+	int64_t range;
 	int64_t thread_lane;
-	int64_t kernel; /* text */
+	int64_t kernel; /* id of the text of the kernel's name */
 };
 struct line {
 	struct group group;
-	uint32_t ranges, kernels; /* how many of the name */
+	uint32_t ranges, kernels; /* how many ranges and how many kernels have the name */
 	struct sums_result sums;
 };
 struct summary {
@@ -28,10 +29,11 @@ struct summary {
 	struct line *lines;
 	uint32_t n, cap;
 	struct sums sums;
-	bool counting;            /* the first of two rounds (sums.h) */
-	struct hwy_map seen;      /* line << 32 | node: pairs that were counted in 'ranges' */
-	struct hwy_strings names; /* "S" or "P", then the range's name */
-	uint32_t *name_of;        /* by node: reference to its text in 'names' */
+	bool counting; /* true in the first of two rounds, which only counts the values (sums.h) */
+	struct hwy_map seen; /* the pairs (line << 32 | node) that were counted in 'ranges' */
+	/* Texts: "S" (start/end) or "P" (push/pop), then the range's name. */
+	struct hwy_strings names;
+	uint32_t *name_of; /* for each node a reference to its text in 'names' */
 	struct text_buffer buffer;
 };
 
@@ -84,7 +86,7 @@ static void nvtx_kern_add(void *self, struct nvtx_sweep *sweep, uint32_t node,
 			continue;
 		}
 		sums_expect(&summary->sums, line, 1);
-		/* The second record of a call has the kernels of the first. */
+		/* Where a call was recorded twice, both records have the same kernels: count them once. */
 		summary->lines[line].kernels += own;
 		bool fresh = false;
 		if (node != NVTX_NO_NODE)
@@ -100,7 +102,8 @@ static int by_range_thread_total(const void *left, const void *right, void *self
 	if (a->group.range != b->group.range) {
 		const char *names[] = {summary->names.texts[a->group.range].at,
 				       summary->names.texts[b->group.range].at};
-		/* By the range's name, then by its style, which is the first letter of the text. */
+		/* Lines are sorted by the range's name, then by the range's style, which is the
+		 * first letter of the text. */
 		int order =
 			strcmp(names[0][0] ? names[0] + 1 : "", names[1][0] ? names[1] + 1 : "");
 		return order ? order : strcmp(names[0], names[1]);

@@ -6,7 +6,8 @@
 #include "stats/families.h"
 #include "stats/tally.h"
 
-/* A group's key: this bit for start/end ranges, the domain's text above bit 32, the name's text below. */
+/* A group's key has this bit for start/end ranges, the id of the domain's text above bit 32, and
+ * the id of the name's text below. */
 #define STARTEND (UINT64_C(1) << 63)
 
 enum { WITH_PUSHPOP = 1, WITH_STARTEND = 2 };
@@ -58,7 +59,8 @@ static struct hwy_text label_of_group(struct tally *tally, uint64_t key)
 	struct text_buffer *buffer = &tally->buffer;
 	struct hwy_text domain = hwy_text(trace, (int64_t)((key & ~STARTEND) >> 32));
 	struct hwy_text text = nsys_label_join(domain, hwy_text(trace, (uint32_t)key), buffer);
-	/* Interned, since the buffer serves the next name too and rows are sorted before they are shown. */
+	/* The name is interned, since the buffer is used for the next name, too, and rows are
+	 * sorted before they are shown. */
 	uint32_t id = hwy_intern(&tally->texts, text.at, text.length);
 	return tally->texts.texts[id];
 }

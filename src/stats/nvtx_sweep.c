@@ -49,7 +49,7 @@ static void nvtx_sweep_visit_call(struct nvtx_sweep *sweep, const struct hwy_str
 static void nvtx_sweep_visit_thread(struct nvtx_sweep *sweep, const struct hwy_strip *calls)
 {
 	const struct hwy_trace *trace = sweep->run->trace;
-	uint32_t next = 0, last = 0; /* nodes of this thread */
+	uint32_t next = 0, last = 0; /* indexes among the nodes of this thread */
 	for (uint32_t t = 0; t < sweep->tree.n_threads; t++)
 		if (sweep->tree.threads[t].thread == trace->lanes[calls->lane].thread) {
 			next = sweep->tree.threads[t].first;

@@ -9,13 +9,14 @@ struct nvtx_sweep {
 	struct report_run *run;
 	struct nvtx_tree tree;
 	struct launches launches;
-	bool twice; /* set by the caller: both records of a call that was recorded twice are visited */
+	bool twice; /* set by the caller: visit both records of a call that was recorded twice */
 	/* Called for each call with work and each range around it; once with NVTX_NO_NODE for a call in no range.
 	 * 'own' is false for the record of a call whose work is linked to the call's other record. */
 	void (*take)(void *self, struct nvtx_sweep *sweep, uint32_t node,
 		     const struct hwy_strip *call, struct launched work, bool own);
 	void *self;
-	uint32_t *open; /* nodes that began before the current call; some have ended */
+	/* Nodes that began before the current call; some of these nodes have ended. */
+	uint32_t *open;
 	uint32_t n_open, cap_open;
 };
 

@@ -9,7 +9,7 @@ struct buffers {
 	struct text_buffer name, stack, tree;
 };
 
-/* "----name": two dashes for each level. */
+/* Yields a range's name with two dashes for each level before it: "----name". */
 static struct hwy_text name_in_tree(struct hwy_text name, uint32_t level,
 				    struct text_buffer *buffer)
 {

@@ -11,7 +11,7 @@
 
 #include "base/ref.h"
 
-struct order { /* a node while sorting: the id that tables show decides between equal ranges */
+struct order { /* a node with its sort key; the id that tables show decides between equal ranges */
 	int64_t thread;
 	struct nvtx_node node;
 	int64_t id;
@@ -214,7 +214,7 @@ struct hwy_text nvtx_tree_stack(const struct report_run *run, const struct nvtx_
 {
 	enum { LONGEST_ID = 24 };
 	size_t need = ((size_t)tree->nodes[node].level + 1) * LONGEST_ID;
-	/* Written from the end, since parents are found from the inside to the outside. */
+	/* The text is written from its end, since parents are found from the inside to the outside. */
 	char *end = text_buffer_reserve(buffer, need) + need - 1, *at = end;
 	*end = 0;
 	for (uint32_t i = node; i != NVTX_NO_NODE; i = tree->nodes[i].parent) {

@@ -16,7 +16,8 @@ struct nvtx_node {
 	uint32_t span;       /* id of the range's span */
 	uint32_t lane;
 	uint32_t parent; /* index of the innermost range around this one, or NVTX_NO_NODE */
-	uint32_t children, level; /* how many ranges are directly inside; how many are around */
+	/* 'children': how many ranges are directly inside this one; 'level': how many are around it. */
+	uint32_t children, level;
 };
 struct nvtx_tree {
 	struct nvtx_node *nodes;
@@ -36,14 +37,15 @@ void nvtx_tree_close(struct nvtx_tree *tree);
 /* The indexes of all nodes in order of start, all threads together; the caller frees the array. */
 uint32_t *nvtx_tree_in_order(const struct nvtx_tree *tree);
 
-/* Does the run's filter keep this range? */
+/* Whether the run's filter keeps this range. */
 bool nvtx_tree_keeps(const struct report_run *run, const struct nvtx_node *node);
 struct hwy_text nvtx_tree_name(const struct report_run *run, const struct nvtx_node *node,
 			       struct text_buffer *buffer);
 const char *nvtx_tree_style(const struct report_run *run, const struct nvtx_node *node);
-/* The id that tables show: the row in the source's own table, or counted from 1 where the source has no rows. */
+/* Yields the range's id that tables show: the row in the source's own table, or counted from 1
+ * where the source has no rows. */
 int64_t nvtx_tree_id(const struct report_run *run, const struct nvtx_node *node);
-/* The ids from the outermost range to this one: ":1:7". */
+/* Yields the ids from the outermost range to this range as text: ":1:7". */
 struct hwy_text nvtx_tree_stack(const struct report_run *run, const struct nvtx_tree *tree,
 				uint32_t node, struct text_buffer *buffer);
 

@@ -13,7 +13,8 @@
 
 struct line { /* operators of one name (and one set of shapes) */
 	int64_t name;
-	uint32_t shapes; /* text in ops.shapes; 0 where shapes are not asked for */
+	/* Id of a text in ops.shapes; 0 where the report does not group by shapes. */
+	uint32_t shapes;
 	int64_t calls, self_cpu, total_cpu, self_gpu, total_gpu;
 };
 struct open { /* an operator that is running; times in ns */
@@ -23,18 +24,20 @@ struct open { /* an operator that is running; times in ns */
 struct ops {
 	struct report_run *run;
 	struct launches launches;
-	/* References to strips of calls: by thread the first strip, by strip the next one of the same thread. */
+	/* References to strips of calls: for each thread its first strip, for each strip the next
+	 * strip of the same thread. */
 	uint32_t *first_calls, *next_calls;
-	struct hwy_map map; /* shapes << 32 | name -> index in 'lines' */
+	struct hwy_map map; /* maps (shapes << 32 | name) to an index in 'lines' */
 	struct line *lines;
 	uint32_t n, cap;
 	struct hwy_strings shapes;
-	uint32_t *shapes_of; /* by text of arguments: reference to the text in 'shapes' */
-	struct open *stack;  /* the operators that run, the innermost last */
+	/* For each text of arguments a reference to the text of the shapes in 'shapes'. */
+	uint32_t *shapes_of;
+	struct open *stack; /* the operators that run, the innermost last */
 	uint32_t depth, cap_stack;
 };
 
-/* The value of "Input Dims" in an operator's arguments (a JSON object); "" when it is not there. */
+/* Yields the value of "Input Dims" in an operator's arguments (a JSON object); "" where the arguments lack it. */
 static struct hwy_text input_shapes(struct hwy_text arguments)
 {
 	static const char *const keys[] = {
@@ -69,7 +72,7 @@ static struct hwy_text input_shapes(struct hwy_text arguments)
 
 static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
 {
-	if (!ops->run->options->shapes) /* then HWY_ARGS is not loaded either */
+	if (!ops->run->options->shapes) /* without options->shapes HWY_ARGS is not loaded */
 		return 0;
 	uint64_t arguments = (uint64_t)hwy_get(strip, HWY_ARGS, row);
 	if (arguments >= ops->run->trace->strings.n)
@@ -193,8 +196,8 @@ static void sweep_thread(struct ops *ops, const struct hwy_strip *strip)
 static void find_calls(struct ops *ops)
 {
 	const struct hwy_trace *trace = ops->run->trace;
-	ops->first_calls = hwy_zarray((size_t)trace->n_threads + 1, /* the last: no thread */
-				      sizeof *ops->first_calls);
+	/* The last element is for lanes without a thread. */
+	ops->first_calls = hwy_zarray((size_t)trace->n_threads + 1, sizeof *ops->first_calls);
 	ops->next_calls = hwy_zarray(trace->n_strips, sizeof *ops->next_calls);
 	for (uint32_t s = trace->n_strips; s-- > 0;) {
 		uint32_t *first = &ops->first_calls[thread_slot(trace, &trace->strips[s])];

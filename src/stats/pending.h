@@ -6,11 +6,13 @@
 
 struct pending {
 	struct pending_lane {
-		int64_t process, device, stream; /* indexes */
+		/* Indexes into the trace's processes, devices and streams. */
+		int64_t process, device, stream;
 		struct pending_work {
-			int64_t enqueued; /* start of the call, or of the work where no call was recorded */
+			/* When the call started, or the work where no call was recorded. */
+			int64_t enqueued;
 			int64_t end; /* the latest end of this work and all work enqueued before it */
-		} * work;            /* in order of 'enqueued' */
+		} * work;            /* the device work, in order of 'enqueued' */
 		uint32_t n;
 	} * lanes;
 	uint32_t n;

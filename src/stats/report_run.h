@@ -12,13 +12,14 @@ struct report_run {
 	const struct stats_sink *sink;
 	const struct stats_column *columns;
 	uint32_t n_columns;
-	bool begun; /* the sink has got the columns */
+	bool begun; /* the sink has received the columns */
 	struct filter filter;
 };
 
 #define STATS_LENGTH(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
-/* Names the report's columns; every report calls this before its first row. The array must stay. */
+/* Names the report's columns; every report calls this before its first row. The array must live as
+ * long as the report. */
 void report_columns(struct report_run *run, const struct stats_column *columns, uint32_t n);
 /* Hands one row to the sink; 'cells' has as many elements as there are columns. */
 void report_row(struct report_run *run, const struct stats_cell *cells);
@@ -42,7 +43,7 @@ static inline void report_read_rows(const struct hwy_strip *strip, enum hwy_col 
 	column_read(column, first, n, out);
 }
 
-/* Does the filter keep the span? True at once where the report has no filter. */
+/* Whether the filter keeps the span: always true where the report has no filter. */
 static inline bool report_keeps(const struct report_run *run, const struct hwy_strip *strip,
 				uint32_t row)
 {
@@ -56,7 +57,7 @@ static inline bool report_lane_is_named(const struct hwy_trace *trace, uint32_t 
 	return trace->lanes[lane].name > 0;
 }
 
-/* The thread and the stream of a lane; NULL where the recording does not tell. */
+/* Yield the thread or the stream of a lane; NULL where the recording does not tell. */
 static inline const struct hwy_thread *report_lane_thread(const struct hwy_trace *trace,
 							  uint32_t lane)
 {
@@ -69,7 +70,7 @@ static inline const struct hwy_stream *report_lane_stream(const struct hwy_trace
 	int64_t stream = trace->lanes[lane].stream;
 	return stream >= 0 && stream < trace->n_streams ? &trace->streams[stream] : NULL;
 }
-/* The number that the program gave the lane's device, else the number that the machine gave it; or HWY_NONE. */
+/* Yields the program's number for the lane's device, else the machine's number for that device, else HWY_NONE. */
 int64_t report_device_number(const struct hwy_trace *trace, uint32_t lane);
 
 #endif

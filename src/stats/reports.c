@@ -5,7 +5,7 @@
 #include "stats/families.h"
 
 const struct stats_report stats_reports[] = {
-	/* name, title, about, subject, maker, whether it is among the handful that is shown by default */
+	/* Each element: name, title, about, subject, maker, whether the report is shown by default. */
 	{"op_sum", "Operators", "a framework's operators: calls, self and total CPU and GPU time",
 	 "operators", make_op_sum, true},
 	{"nvtx_sum", "NVTX ranges", "push/pop and start/end ranges by name", "NVTX ranges",

@@ -17,25 +17,25 @@ enum stats_type {
 	STATS_TEXT,
 	STATS_COUNT,      /* a number of things */
 	STATS_ID,         /* a number that names something: a pid, a stream */
-	STATS_TIME,       /* ns */
+	STATS_TIME,       /* a length of time in ns */
 	STATS_MOMENT,     /* ns since time 0 */
-	STATS_TIME_MEAN,  /* ns, one decimal */
+	STATS_TIME_MEAN,  /* a mean length of time in ns, with one decimal */
 	STATS_BYTES,      /* bytes, shown as MB */
 	STATS_BYTES_MEAN, /* bytes with a fraction, shown as MB */
 	STATS_RATE,       /* bytes per second, shown as MB/s */
-	STATS_PERCENT,    /* percent, one decimal */
+	STATS_PERCENT,    /* a share in percent, with one decimal */
 	STATS_MEAN,       /* a mean number of things, one decimal */
 };
 
 struct stats_column {
-	const char *name; /* without its unit */
+	const char *name; /* the column's name without its unit */
 	enum stats_type type;
 };
 
 struct stats_cell {
 	bool empty;
-	int64_t number; /* of a column of COUNT, ID, TIME, MOMENT, BYTES or RATE */
-	double real;    /* of a column of any other type but TEXT */
+	int64_t number; /* the value in a column of type COUNT, ID, TIME, MOMENT, BYTES or RATE */
+	double real;    /* the value in a column of any other type but TEXT */
 	struct hwy_text text;
 };
 
@@ -47,8 +47,8 @@ struct stats_sink {
 };
 
 struct stats_options {
-	int64_t from,
-		to; /* spans that overlap [from, to) count; INT64_MIN and INT64_MAX: all spans */
+	/* Spans that overlap [from, to) count; INT64_MIN and INT64_MAX stand for all spans. */
+	int64_t from, to;
 	/* Spans inside ranges of this name ("name" or "domain:name") on the same thread count, and the device work
 	 * that was launched there; NULL: all spans. */
 	const char *range;
@@ -59,13 +59,14 @@ struct report_run;
 struct stats_report {
 	const char *name;
 	const char *title;
-	const char *about;   /* one line */
+	const char *about;   /* one line of help text */
 	const char *subject; /* what the recording lacks when there are no rows: "kernels" */
 	bool (*make)(struct report_run *run, struct hwy_err *err);
 	bool handful; /* `headway stats` without -r shows this report */
 };
-extern const struct stats_report stats_reports[];        /* the last element has the name NULL */
-const struct stats_report *stats_find(const char *name); /* or NULL */
+extern const struct stats_report stats_reports[]; /* the last element has the name NULL */
+/* Finds the report that has this name, or NULL. */
+const struct stats_report *stats_find(const char *name);
 
 /* Makes one report. False with a sentence when the trace cannot be read or no range has the name of options->range. */
 bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
@@ -81,7 +82,7 @@ enum { STATS_NUMBER_BYTES = 48 };
  * the length of what was written. */
 size_t stats_number(const struct stats_column *column, const struct stats_cell *cell,
 		    enum stats_time_unit unit, char text[STATS_NUMBER_BYTES]);
-/* The column's name with its unit: "Avg (ns)". */
+/* Yields the column's name with its unit: "Avg (ns)". */
 void stats_heading(const struct stats_column *column, enum stats_time_unit unit, char *text,
 		   size_t size);
 

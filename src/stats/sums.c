@@ -52,7 +52,7 @@ static int sums_by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The value that would have the index 'rank' if the n values, all in [low, high], were sorted. */
+/* Yields the value that would have the index 'rank' if the n values, all in [low, high], were sorted. */
 static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_t low,
 			    uint32_t high)
 {
@@ -69,7 +69,7 @@ static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_
 		uint32_t first = low + (bucket << shift), kept = 0;
 		if (shift == 0)
 			return first;
-		/* The values of the bucket change places with the first ones, which are not looked at again. */
+		/* The values of the bucket change places with the first values, which are not examined again. */
 		for (uint32_t i = 0; i < n; i++)
 			if ((values[i] - low) >> shift == bucket) {
 				uint32_t value = values[i];
@@ -95,7 +95,7 @@ static int by_group_and_value(const void *left, const void *right)
 	return (a->value > b->value) - (a->value < b->value);
 }
 
-/* The first of a group's large values; they follow each other in ascending order. */
+/* Yields the first of a group's large values; the large values of a group follow each other in ascending order. */
 static const struct sums_large *large_values(struct sums *sums, uint32_t group)
 {
 	if (sums->n_sorted != sums->n_large)
@@ -134,7 +134,7 @@ static double deviation_of(const struct group *group, unsigned __int128 total)
 	uint64_t n = (uint64_t)group->n_small + group->n_large;
 	if (n < 2)
 		return 0;
-	/* Around the mean's integer part the squares stay small and their sum exact. */
+	/* The squares are taken around the mean's integer part, so that they stay small and their sum stays exact. */
 	uint64_t centre = (uint64_t)(total / n);
 	unsigned __int128 squares = 0;
 	for (uint32_t i = 0; i < group->n_small; i++) {
@@ -147,7 +147,8 @@ static double deviation_of(const struct group *group, unsigned __int128 total)
 		uint64_t off = value > centre ? value - centre : centre - value;
 		squares += (unsigned __int128)off * off;
 	}
-	long double rest = (long double)(uint64_t)(total % n); /* the sum of all value - centre */
+	/* The sum of (value - centre) over all values. */
+	long double rest = (long double)(uint64_t)(total % n);
 	long double variance =
 		((long double)squares - rest * rest / (long double)n) / (long double)(n - 1);
 	return variance > 0 ? (double)sqrtl(variance) : 0;

@@ -23,25 +23,26 @@
 
 struct sums {
 	struct sums_group {
-		uint32_t count;   /* values expected */
-		uint32_t filled;  /* values in 'values' so far */
+		uint32_t count;   /* how many values the group will get */
+		uint32_t filled;  /* how many values are in 'values' so far */
 		uint32_t *values; /* the group's part of 'all', after sums_open */
 	} * groups;
 	uint32_t n, cap;
 	uint32_t *all;
-	struct sums_large { /* values that do not fit 32 bits */
+	struct sums_large { /* the values of all groups that do not fit 32 bits */
 		uint32_t group;
 		uint64_t value;
 	} * large;
 	uint32_t n_large, cap_large;
-	uint32_t n_sorted; /* what n_large was when 'large' was sorted last */
+	uint32_t n_sorted; /* the value of n_large when 'large' was sorted last */
 };
 
 struct sums_result {
 	uint32_t count;
 	int64_t total, min, max;
 	double mean, median;
-	double deviation; /* of a sample: divided by count - 1; 0 for one value */
+	/* Standard deviation of a sample (divided by count - 1); 0 for one value. */
+	double deviation;
 };
 
 void sums_grow(struct sums *sums, uint32_t group);
@@ -53,7 +54,7 @@ static inline void sums_expect(struct sums *sums, uint32_t group, uint32_t count
 }
 void sums_open(struct sums *sums);
 void sums_put_large(struct sums *sums, uint32_t group, int64_t value);
-/* A negative value counts as 0: it can only come from a damaged recording. */
+/* Adds a value to a group. A negative value counts as 0, because it can only come from a damaged recording. */
 static inline void sums_put(struct sums *sums, uint32_t group, int64_t value)
 {
 	struct sums_group *into = &sums->groups[group];
@@ -64,7 +65,7 @@ static inline void sums_put(struct sums *sums, uint32_t group, int64_t value)
 	assert(into->filled < into->count);
 	into->values[into->filled++] = (uint32_t)value;
 }
-/* The sums of one group. Reorders the group's values and changes nothing else, so it may be called again. */
+/* Yields the sums of one group. Only the order of the group's values changes, so the function may be called again. */
 struct sums_result sums_get(struct sums *sums, uint32_t group);
 void sums_free(struct sums *sums);
 

@@ -38,7 +38,8 @@ void tally_by_name(struct tally *tally, const struct hwy_strip *strip, uint32_t 
 void tally_by_direction(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			uint32_t n, uint32_t category, uint32_t *groups)
 {
-	uint32_t by_direction[TALLY_FILLS + 1] = {0}; /* references to groups */
+	/* For each direction a reference to its group. */
+	uint32_t by_direction[TALLY_FILLS + 1] = {0};
 	if (strip->kind == HWY_COPY)
 		report_read_rows(strip, HWY_DIRECTION, first, n, tally->rows);
 	for (uint32_t i = 0; i < n; i++) {
@@ -51,7 +52,7 @@ void tally_by_direction(struct tally *tally, const struct hwy_strip *strip, uint
 	}
 }
 
-/* The groups of a chunk's rows; TALLY_SKIP for rows that the filter drops. */
+/* Finds the group of each row of a chunk; TALLY_SKIP for rows that the filter drops. */
 static void tally_groups_of(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			    uint32_t n, uint32_t *groups)
 {
@@ -102,7 +103,7 @@ static void each_chunk(struct tally *tally, void (*visit)(struct tally *, const 
 	free(groups);
 }
 
-struct line { /* what becomes a row */
+struct line { /* a group on its way to becoming a row of the report */
 	struct sums_result sums;
 	struct hwy_text names[TALLY_NAMES];
 };

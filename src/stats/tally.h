@@ -15,17 +15,19 @@ enum { TALLY_SKIP = UINT32_MAX, TALLY_NAMES = 3, TALLY_CATEGORIES = 4 };
 
 struct tally;
 struct tally_plan {
-	const struct stats_column
-		*columns; /* eight numbers (seven where BYTES are summed), then the names */
+	/* The names of the columns: eight numbers (seven where BYTES are summed), then the names of the group. */
+	const struct stats_column *columns;
 	uint32_t n_columns;
 	uint32_t kinds;
-	uint64_t needs;     /* columns that 'group' reads */
-	enum hwy_col value; /* what is summed: DUR, or BYTES, which has no column for the share */
+	uint64_t needs; /* bits of the trace's columns that 'group' reads */
+	/* The column that is summed: DUR, or BYTES, whose report has no column for the share. */
+	enum hwy_col value;
 	/* Sets the group of each of n rows (in one chunk), or TALLY_SKIP. Called twice for each chunk: the groups must
 	 * be the same both times. */
 	void (*group)(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 		      uint32_t n, uint32_t *groups);
-	/* The texts of a group, in the order of the columns. Rows with equal totals are sorted by these texts. */
+	/* Yields the texts of a group, in the order of the columns. Rows with equal totals are
+	 * sorted by these texts. */
 	void (*names)(struct tally *tally, uint64_t key, struct hwy_text names[TALLY_NAMES]);
 };
 
@@ -33,14 +35,14 @@ struct tally {
 	struct report_run *run;
 	const struct tally_plan *plan;
 	struct sums sums;
-	struct hwy_map groups; /* key -> group */
-	uint64_t *keys;        /* by group: its key */
+	struct hwy_map groups; /* maps a key to its group */
+	uint64_t *keys;        /* for each group its key */
 	uint32_t n_keys, cap_keys;
-	uint32_t *by_name[TALLY_CATEGORIES]; /* by text: reference to the group */
-	struct hwy_strings texts; /* names that are not in the trace: a plan put them together */
+	uint32_t *by_name[TALLY_CATEGORIES]; /* for each text of a name a reference to its group */
+	struct hwy_strings texts; /* texts that a plan has made and that are not in the trace */
 	struct text_buffer buffer;
-	uint32_t *
-		interned; /* references that a plan keeps by text or by shape; NULL until it does */
+	/* References that a plan keeps for each text or shape; NULL until the plan needs them. */
+	uint32_t *interned;
 	int64_t rows[HWY_CHUNK_ROWS];
 };
 

@@ -15,11 +15,11 @@ enum { MOST_ROWS = 10 };
 
 struct page { /* what migrated at one address */
 	int64_t address;
-	int64_t to_device, to_host; /* bytes */
-	int64_t duration;           /* ns */
+	int64_t to_device, to_host; /* bytes that migrated to the device, and to the host */
+	int64_t duration;           /* ns that the migrations took */
 };
 
-/* Bytes a second as nsys counts them: how often the migration fits a second, a whole number, times its bytes. */
+/* Yields bytes a second as nsys counts them: how often the migration fits a second, rounded down, times its bytes. */
 static int64_t rate_of(const struct page *page)
 {
 	int64_t runs = page->duration > 0 ? 1000000000 / page->duration : 0, rate;

@@ -19,18 +19,20 @@
 struct line { /* calls of one name, reason and place */
 	struct line_key {
 		int64_t name;
-		int64_t place;   /* text in waits.place_texts */
-		const char *why; /* one of the constants of this file */
+		int64_t place;   /* id of a text in waits.place_texts */
+		const char *why; /* the reason: one of the constant texts of this file */
 	} key;
 	int64_t calls;
-	int64_t total, waited, longest; /* ns */
-	int64_t idle;                   /* calls that found nothing pending */
+	/* The ns that the calls took, that they waited, and that the longest call took. */
+	int64_t total, waited, longest;
+	int64_t idle; /* how many calls found nothing pending */
 };
 struct waits {
 	struct report_run *run;
 	struct launches launches;
 	struct pending pending;
-	struct hwy_map sync_of; /* id of a call's span -> id of the HWY_SYNC span of that call */
+	/* Maps the id of a call's span to the id of the call's HWY_SYNC span. */
+	struct hwy_map sync_of;
 	struct hwy_strings place_texts;
 	struct hwy_places *places;
 	struct hwy_index by_key; /* finds the elements of 'lines' by their keys */
@@ -38,11 +40,12 @@ struct waits {
 	uint32_t n, cap;
 };
 
-struct wait {            /* one call */
-	const char *why; /* NULL: the call does not block */
-	int64_t device,
-		stream;  /* whose work the call waits for; HWY_NONE: any device, any stream */
-	int64_t own_end; /* when the work that the call enqueued ends; INT64_MIN: there is none */
+struct wait {            /* what is known about one blocking call */
+	const char *why; /* the reason for the wait; NULL where the call does not block */
+	/* The device and the stream whose work the call waits for; HWY_NONE stands for any device or stream. */
+	int64_t device, stream;
+	/* When the work that the call enqueued ends; INT64_MIN where it enqueued none. */
+	int64_t own_end;
 };
 
 /* ---- one call ------------------------------------------------------------------------------------- */
@@ -162,7 +165,7 @@ static void wait_tables_add(struct waits *waits, const struct hwy_strip *call, u
 
 static void wait_tables_visit_thread(struct waits *waits, const struct hwy_strip *calls)
 {
-	int64_t last_end = INT64_MIN; /* of the last blocking call */
+	int64_t last_end = INT64_MIN; /* when the last blocking call ended */
 	for (uint32_t row = 0; row < calls->rows; row++) {
 		if (hwy_get(calls, HWY_START, row) < last_end ||
 		    !report_keeps(waits->run, calls, row))

@@ -1,12 +1,14 @@
-/* builder.c - records, lanes and spans while a trace is made; see builder.h. Finishing is finish.c. */
+/* builder.c - records, lanes and spans while a trace is made; see builder.h. Finishing is
+ * finish.c. */
 #include "trace/builder.h"
 
 #include <stdlib.h>
 
 #include "trace/finish.h"
 
-/* The lanes that threads (or streams) have to themselves, by the index of the thread and the lane's type:
- * hwy_add_thread_lane and hwy_add_stream_lane are called for every span, and hashing a lane takes longer than this. */
+/* The lanes that threads (or streams) have to themselves, by the index of the thread and the lane's
+ * type: hwy_add_thread_lane and hwy_add_stream_lane are called for every span, and hashing a lane
+ * takes longer than this. */
 struct own_lanes {
 	struct lane_refs {
 		uint32_t lanes[HWY_LANE_TYPES]; /* lane index + 1; 0 until the lane was added */
@@ -16,12 +18,14 @@ struct own_lanes {
 
 struct hwy_builder {
 	struct hwy_trace *trace;
-	struct hwy_map lanes, shapes, symbols, frames, stacks; /* by hash of the record -> index */
-	struct hwy_map strips;                                 /* lane << 8 | kind -> index */
-	uint64_t last_strip_key;                               /* spans come in runs of one lane */
+	/* The index of a record, by the hash of its bytes. */
+	struct hwy_map lanes, shapes, symbols, frames, stacks;
+	struct hwy_map strips; /* index of a strip, by lane << 8 | kind */
+	/* The key of the last span's strip: successive spans often share one. */
+	uint64_t last_strip_key;
 	uint32_t last_strip;
 	uint32_t n_spans, most_spans;
-	bool is_overfull; /* a span did not fit */
+	bool is_overfull; /* more than HWY_MOST_SPANS spans were added */
 	struct own_lanes thread_lanes, stream_lanes;
 };
 
@@ -85,8 +89,8 @@ uint32_t hwy_text_id_n(struct hwy_builder *b, const char *text, size_t length)
 HWY_RECORDS(X)
 #undef X
 
-/* The index of an equal record in 'records', or UINT32_MAX with *slot where the new index belongs. Two
- * records with one hash go to neighbouring keys, so equality is always checked on the bytes. */
+/* The index of an equal record in 'records', or UINT32_MAX with *slot where the new index belongs.
+ * Two records with one hash go to neighbouring keys, so equality is always checked on the bytes. */
 static uint32_t find_equal(struct hwy_map *map, const void *records, const void *wanted,
 			   size_t size, uint32_t **slot)
 {
@@ -235,7 +239,7 @@ struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind 
 	for (uint64_t left = hwy_kind_columns[kind]; left; left &= left - 1) {
 		unsigned col = (unsigned)__builtin_ctzll(left);
 		if (row->v[col] == 0)
-			continue; /* 0 is what a missing value means */
+			continue; /* 0 stands for a missing value */
 		if (!strip->columns[col])
 			strip->columns[col] = hwy_zalloc(sizeof *strip->columns[col]);
 		column_append(strip->columns[col], ref.row, row->v[col]);

@@ -14,7 +14,7 @@ struct codec {
 	uint64_t offsets[HWY_CHUNK_ROWS];
 	uint64_t deltas[HWY_CHUNK_ROWS];
 	uint8_t planes[PLANE_BYTES];
-	uint8_t *packed; /* the memory that codec_compress yields */
+	uint8_t *packed; /* memory for the result of codec_compress */
 	size_t cap_packed;
 	uint8_t *room;
 	size_t cap_room;
@@ -119,8 +119,8 @@ static void write_planes(const uint64_t *values, uint32_t rows, uint8_t planes, 
 			out[(size_t)p * rows + i] = (uint8_t)(values[i] >> (8 * p));
 }
 
-/* About how many bytes an entropy coder makes of the planes: their order-0 entropy. It does not see runs and
- * repeats, but both codings have these, or neither has. */
+/* About how many bytes an entropy coder makes of the planes: their order-0 entropy. It does not see
+ * runs and repeats, but both codings have these, or neither has. */
 static uint64_t planes_cost(const uint64_t *values, uint32_t rows, uint8_t planes)
 {
 	uint64_t cost = 0;
@@ -129,7 +129,7 @@ static uint64_t planes_cost(const uint64_t *values, uint32_t rows, uint8_t plane
 		for (uint32_t i = 0; i < rows; i++)
 			count[(uint8_t)(values[i] >> (8 * p))]++;
 		for (unsigned v = 0; v < 256; v++) {
-			/* log2(rows / count) in 1/256ths, linear between powers of two */
+			/* log2(rows / count) in units of 1/256, linear between powers of two */
 			if (count[v] == 0 || count[v] == rows)
 				continue;
 			uint64_t ratio = ((uint64_t)rows << 16) / count[v];
@@ -141,7 +141,8 @@ static uint64_t planes_cost(const uint64_t *values, uint32_t rows, uint8_t plane
 	return cost;
 }
 
-/* The differences between neighbouring rows; yields CODEC_RISE where none is negative, else CODEC_DELTA. */
+/* Computes the differences between neighbouring rows. Yields CODEC_RISE where none is negative,
+ * else CODEC_DELTA. */
 static uint8_t differences(const uint64_t *offsets, uint32_t rows, uint64_t *out)
 {
 	uint64_t falls = 0, before = 0;
@@ -195,7 +196,7 @@ struct codec_block codec_encode(struct codec *codec, const struct hwy_chunk *chu
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): 'type' is a type. */
-/* Defines a function that puts planes together to offsets of one width. */
+/* Defines a function that assembles planes to offsets of one width. */
 #define JOIN_PLANES(type)                                                                          \
 	do {                                                                                       \
 		type *out = to;                                                                    \
@@ -217,7 +218,8 @@ static void join_planes(const uint8_t *from, uint32_t rows, uint8_t planes, uint
 	}
 }
 
-/* Defines a function that adds differences up to offsets of one width; it yields false where one does not fit. */
+/* Defines a function that sums differences to offsets of one width, and yields false where one does
+ * not fit. */
 #define SUM_DELTAS(type)                                                                           \
 	do {                                                                                       \
 		type *out = to;                                                                    \

@@ -1,8 +1,8 @@
 /* column.h - a column of integers, kept small.
  *
- * Rows are held in chunks of HWY_CHUNK_ROWS; a chunk keeps its smallest value and the offsets from it in
- * the fewest bytes that hold them all (0, 1, 2, 4 or 8). A chunk of a report that was opened from a file
- * has no data until file_load_chunk brings it in.
+ * Rows are held in chunks of HWY_CHUNK_ROWS; a chunk keeps its smallest value and the offsets from
+ * it in the fewest bytes that hold them all (0, 1, 2, 4 or 8). A chunk of a report that was opened
+ * from a file has no data until file_load_chunk brings it in.
  */
 #ifndef HWY_TRACE_COLUMN_H
 #define HWY_TRACE_COLUMN_H
@@ -28,16 +28,16 @@ struct hwy_chunk {
 struct hwy_column {
 	struct hwy_chunk *chunks;
 	uint32_t n_chunks, cap_chunks;
-	uint32_t rows; /* those of the chunks and of the tail */
+	uint32_t rows; /* number of rows in the chunks and in the tail */
 	int64_t *tail; /* while building: the rows after the last full chunk */
 	uint32_t cap_tail;
-	uint32_t strip,
-		id; /* of a report: the strip and the enum hwy_col, for checks and messages */
+	/* Of a column in a report: its strip and its enum hwy_col, for checks and messages. */
+	uint32_t strip, id;
 };
 
 /* Sets a row at or after the end of the column; rows in between become 0. */
 void column_append(struct hwy_column *column, uint32_t row, int64_t value);
-/* Packs the tail and fills up with zeros to so many rows. */
+/* Packs the tail and appends zeros until the column has 'rows' rows. */
 void column_finish(struct hwy_column *column, uint32_t rows);
 void column_free(struct hwy_column *column);
 /* Packs n values as one more chunk. */
@@ -65,18 +65,19 @@ static inline int64_t column_get(const struct hwy_column *column, uint32_t row)
 	}
 }
 
-/* Unpacks the rows first … first+n-1, which lie in one chunk. */
+/* Unpacks the rows first … first + n - 1, which must lie in one chunk. */
 void column_read(const struct hwy_column *column, uint32_t first, uint32_t n, int64_t *values);
 
-/* Reads a column row after row: COLUMN_READ rows are unpacked at a time, which is faster than one by one. */
-enum { COLUMN_READ = 32 }; /* rows; divides HWY_CHUNK_ROWS, so that they lie in one chunk */
+/* Reads a column row after row: COLUMN_READ rows are unpacked at a time, which is faster than one
+ * by one. */
+enum { COLUMN_READ = 32 }; /* rows; it divides HWY_CHUNK_ROWS: the rows lie in one chunk */
 struct hwy_reader {
-	const struct hwy_column *column; /* NULL: all 0 */
+	const struct hwy_column *column; /* NULL: every value is 0 */
 	uint32_t first;                  /* the row of values[0] */
 	int64_t values[COLUMN_READ];
 };
 
-/* Unpacks the COLUMN_READ rows that this row belongs to. */
+/* Unpacks the block of COLUMN_READ rows that contains the row. */
 void reader_at(struct hwy_reader *reader, uint32_t row);
 
 static inline struct hwy_reader column_reader(const struct hwy_column *column)

@@ -190,7 +190,8 @@ static struct hwy_cell cell_typed(const struct hwy_trace *trace, int64_t type, i
 	}
 }
 
-/* What people call a record: the vendor's or the system's number where it has one. */
+/* Yields the number by which people call a record: the vendor's or the system's number where it has
+ * one. */
 static struct hwy_cell cell_record(const struct hwy_trace *trace, enum hwy_table table,
 				   int64_t index)
 {

@@ -9,23 +9,28 @@
  * 'overwrite'. Loads the whole trace. */
 bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 		    const struct hwy_progress *progress, struct hwy_err *err);
-/* Reads the directory, the records and the texts; columns come in with hwy_need. NULL on failure. */
+/* Opens a report: reads its directory, records and texts, but no columns (hwy_need loads those).
+ * NULL on failure. */
 struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err);
-bool hwy_file_is_report(const void *head, size_t length); /* by its first bytes */
+/* Whether the first bytes of a file are those of a report. */
+bool hwy_file_is_report(const void *head, size_t length);
 
-/* Brings in every block of an open report: damage anywhere in it is found. Other traces have no blocks. */
+/* Loads every block of an open report, so that damage anywhere is found. Traces from other files
+ * have no blocks. */
 bool hwy_file_load_all(struct hwy_trace *trace, struct hwy_err *err);
 
-/* The bytes of a cached result, read when first asked for; they belong to the trace. NULL on failure. */
+/* Yields the bytes of a cached result, which belong to the trace; the first call reads them. NULL
+ * on failure. */
 const void *hwy_result_bytes(struct hwy_trace *trace, uint32_t result, struct hwy_err *err);
 
 /* Used by trace.c: loads and checks a chunk. */
 bool file_load_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
 		     struct hwy_err *err);
-/* Used by trace.c: reads the data of a chunk into 'copy', which is a copy of the chunk. Nothing is checked. */
+/* Used by trace.c: reads the data of a chunk into 'copy', a copy of the chunk, without checking the
+ * values. */
 bool file_peek(struct hwy_file *file, const struct hwy_column *column, uint32_t at,
 	       struct hwy_chunk *copy, struct hwy_err *err);
-/* Used by trace.c: checks one value of such a copy; renumbers links. */
+/* Used by trace.c: checks one value that file_peek read; a link gets the new number of its span. */
 bool file_accept_value(struct hwy_file *file, const struct hwy_column *column, int64_t *value,
 		       struct hwy_err *err);
 void file_close(struct hwy_file *file);

@@ -1,7 +1,8 @@
 /* file_check.c - are the numbers of a report what model.h says they are?
  *
- * The rest of Headway indexes tables with these numbers without looking twice. A checksum finds accidents;
- * this finds what was written wrong, or with intent. The writer asks too: what it writes can be read.
+ * The rest of Headway indexes tables with these numbers without looking twice. A checksum finds
+ * accidents; this finds what was written wrong, or with intent. The writer asks too: what it writes
+ * can be read.
  */
 #include <inttypes.h>
 
@@ -28,7 +29,8 @@ static bool check_limits(const struct hwy_strip *strip, unsigned col, uint32_t a
 	       out_of_range(strip, col, (int64_t)((uint64_t)chunk->base + top), err);
 }
 
-/* Up to the neighbours that are loaded: whoever goes through a column meets every border. */
+/* Whether the starts of a chunk ascend, also across the borders to neighbouring chunks that are
+ * loaded. */
 static bool check_ascending(const struct hwy_strip *strip, uint32_t at, struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[HWY_START];
@@ -49,12 +51,12 @@ static bool check_ascending(const struct hwy_strip *strip, uint32_t at, struct h
 	return true;
 }
 
-/* hwy_corr follows links without asking what they lead to. */
+/* Whether every link leads to a call: hwy_corr relies on that and does not check it again. */
 static bool check_links(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t at,
 			struct hwy_err *err)
 {
 	const struct hwy_column *column = strip->columns[HWY_LINK];
-	const struct hwy_strip *api = NULL; /* where the last one led */
+	const struct hwy_strip *api = NULL; /* the strip of the previous link's call */
 	uint32_t row = at << HWY_CHUNK_BITS, end = row + chunk_rows(column->rows, at);
 	for (; row < end; row++) {
 		int64_t link = column_get(column, row);
@@ -144,7 +146,7 @@ static struct range index_range(const char *field, int64_t value, uint32_t count
 			return false;                                                              \
 	}
 
-/* Who and where. */
+/* Checks the records of lanes, processes, threads, devices, contexts, streams and modules. */
 static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	CHECK(lanes, lane, {"type", lane->type, HWY_LANE_TYPES, false},
@@ -160,10 +162,11 @@ static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
-/* What happened to them. */
+/* Checks the records of stacks, edges, groups, clocks, calibrations, drops, diagnostics and
+ * results. */
 static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 {
-	/* A caller's entry stands before its callees': no way through the trie runs in a circle. */
+	/* A caller's entry stands before the entries of its callees, so the trie has no cycle. */
 	CHECK(stacks, stack, {"parent", stack->parent, (int64_t)i + 1, false},
 	      {"frame", stack->frame, trace->n_frames, false})
 	CHECK(edges, edge, {"kind", edge->kind, HWY_EDGE_LAUNCH + 1, false},

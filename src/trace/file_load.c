@@ -1,8 +1,8 @@
 /* file_load.c - brings blocks of an open report into memory: chunks of columns, and plain bytes.
  *
- * The file is read, not mapped: a report that shrinks while it is open is then an error line instead of a
- * SIGBUS, and a block is copied once from the page cache, which costs little beside its decompression.
- * What was loaded has been checked; what failed its check is not loaded.
+ * The file is read, not mapped: a report that shrinks while it is open is then an error line
+ * instead of a SIGBUS, and a block is copied once from the page cache, which costs little beside
+ * its decompression. What was loaded has been checked; what failed its check is not loaded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, con
 static bool load_chunk(struct hwy_file *file, struct hwy_chunk *chunk, uint32_t rows,
 		       const char **reason)
 {
-	if (chunk->stored == 0) { /* file_accept_chunk marks so a chunk that failed its check */
+	if (chunk->stored == 0) { /* the chunk failed its check (file_accept_chunk) */
 		*reason = "value out of range";
 		return false;
 	}
@@ -75,7 +75,7 @@ bool file_renumber(const struct hwy_file *file, int64_t *id)
 	return true;
 }
 
-/* The same for a stored link: a reference to a span. */
+/* Renumbers a stored link, that is, a reference to a span. */
 static int64_t file_renumber_link(const struct hwy_file *file, int64_t link)
 {
 	if (!hwy_ref_is_set(link))
@@ -109,7 +109,7 @@ bool file_accept_chunk(struct hwy_file *file, struct hwy_column *column, uint32_
 		renumber_links(file, chunk, chunk_rows(column->rows, at));
 	if (check_chunk(file->trace, &file->trace->strips[column->strip], column->id, at, &why))
 		return true;
-	/* Mark the chunk, so that whoever asks for it again fails too. */
+	/* The chunk is marked as bad, so that every later request for it fails too. */
 	free(chunk->data);
 	chunk->data = NULL;
 	chunk->loaded = 0;

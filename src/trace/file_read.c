@@ -1,8 +1,10 @@
-/* file_read.c - opens a report: header, trailer, directory, texts and records; columns stay in the file.
+/* file_read.c - opens a report: header, trailer, directory, texts and records; columns stay in the
+ * file.
  *
- * Nothing in the file is believed. Every offset and size is held against the file's size before it is used,
- * and what opening allocates is held against a budget that grows with the file, so that a few bytes cannot
- * ask for all memory. An open trace's records and whatever was loaded have passed file_check.c.
+ * Nothing in the file is believed. Every offset and size is held against the file's size before it
+ * is used, and what opening allocates is held against a budget that grows with the file, so that a
+ * few bytes cannot ask for all memory. An open trace's records and whatever was loaded have passed
+ * file_check.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,22 +18,23 @@
 enum {
 	BUDGET_FLOOR = 64 << 20, /* bytes that opening any report may allocate */
 	BUDGET_RATIO = 1000,     /* bytes that opening may allocate for each byte of the file */
-	BUDGET_SPAN = 8,         /* bytes of the budget that a span costs at least */
+	BUDGET_SPAN = 8,         /* bytes of the budget that each span takes at least */
 };
 
 struct opening {
 	struct hwy_file *file;
 	struct hwy_trace *trace;
 	struct hwy_err *err;
-	/* The section that is being read: */
+	/* The section that is being read. */
 	struct hwy_bytes_reader body;
-	uint64_t place,
-		end; /* offset of its first block that no column has yet; where its blocks end */
+	/* Offset of the first block that no column has yet, and the offset at which the blocks
+	 * end. */
+	uint64_t place, end;
 	uint64_t section_start;
 	uint32_t section_id;
-	/* What was read so far: */
-	uint64_t seen;    /* bit i: section i, which may come once only, was there */
-	uint64_t n_spans; /* spans of unknown kinds included */
+	/* What was read so far. */
+	uint64_t seen;    /* bit i is set where section i, which may come only once, was read */
+	uint64_t n_spans; /* number of spans, also of unknown kinds */
 	uint32_t last_lane, last_kind;
 	bool any_strip;
 };
@@ -77,7 +80,8 @@ static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uin
 			       : damaged(o, "chunk");
 	}
 	chunk->stored = (uint32_t)hwy_bytes_read_count(&o->body, UINT32_MAX);
-	/* Our writer never writes a block that is larger than its planes and a zstd frame around them. */
+	/* Our writer writes no block that is larger than its planes plus the frame that zstd
+	 * adds. */
 	if (chunk->stored == 0 || chunk->stored > o->end - o->place ||
 	    chunk->stored > (uint64_t)rows * chunk->planes + 1024)
 		return damaged(o, "block size");
@@ -86,11 +90,12 @@ static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uin
 	return true;
 }
 
-/* Yields NULL on failure. */
+/* Reads the description of one column. Yields NULL on failure. */
 static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 {
 	uint32_t n = chunks_of(rows);
-	/* A chunk takes two bytes of the directory at least: more chunks than can follow are not allocated. */
+	/* A chunk takes at least two bytes of the directory, so a larger number of chunks is
+	 * refused before allocating. */
 	if (n > (uint64_t)(o->body.end - o->body.next) / 2) {
 		damaged(o, "rows");
 		return NULL;
@@ -109,8 +114,8 @@ static struct hwy_column *read_column(struct opening *o, uint32_t rows)
 	return column;
 }
 
-/* Reads a table. Columns with numbers from 'known' on were added by a newer version and are skipped. The caller
- * frees 'columns' on failure too. */
+/* Reads a table. Columns with numbers from 'known' on were added by a newer version and are
+ * skipped. The caller frees 'columns' on failure too. */
 static bool file_read_read_table(struct opening *o, uint32_t *rows, struct hwy_column **columns,
 				 uint32_t known)
 {
@@ -181,7 +186,7 @@ static bool fill_records(struct opening *o, struct hwy_column *const *columns, u
 	return true;
 }
 
-/* Yields NULL and sets *ok to false on failure. */
+/* Reads a table of records. Yields NULL and sets *ok to false on failure. */
 static void *read_records(struct opening *o, size_t record_bytes, uint32_t *n, uint32_t *cap,
 			  bool *ok)
 {
@@ -268,7 +273,7 @@ static bool read_strip(struct opening *o)
 		o->n_spans += rows;
 		return !o->body.is_bad || damaged(o, "ends early");
 	}
-	if (!spend(o, 2 * sizeof strip)) /* twice, since the array of strips grows by doubling */
+	if (!spend(o, 2 * sizeof strip)) /* twice, because the array of strips grows by doubling */
 		return false;
 	HWY_GROW(trace->strips, trace->n_strips, trace->cap_strips);
 	strip.first = trace->n_spans;
@@ -282,7 +287,8 @@ static bool read_strip(struct opening *o)
 	o->n_spans += strip.rows;
 	if (ok && (strip.rows == 0 || o->n_spans >= UINT32_MAX))
 		ok = damaged(o, "rows");
-	/* Columns that are constant or absent take no memory, but going through their spans takes time. */
+	/* Constant or absent columns take no memory, but reading their spans takes time, so each
+	 * span costs budget. */
 	ok = ok && spend(o, (uint64_t)strip.rows * BUDGET_SPAN);
 	trace->n_spans += ok ? strip.rows : 0;
 	return ok;
@@ -396,7 +402,8 @@ static void free_levels(struct hwy_file *file)
 	file->n_levels = 0;
 }
 
-/* Checks the chunks that stand in the directory; chunks in blocks are checked when they are loaded. */
+/* Checks the chunks that stand in the directory; chunks in blocks are checked when they are
+ * loaded. */
 static bool check_strips(struct opening *o)
 {
 	struct hwy_trace *trace = o->trace;
@@ -421,7 +428,8 @@ static bool check_all(struct opening *o)
 {
 	struct hwy_trace *trace = o->trace;
 	if (o->file->n_skips) {
-		/* The stored pyramids count the spans that were left out, so they are not used. */
+		/* The stored pyramids count also spans of unknown kinds, which were left out: the
+		 * pyramids are not used. */
 		renumber_edges(o);
 		free_levels(o->file);
 	}
@@ -486,7 +494,7 @@ static bool open_and_measure(struct hwy_file *file, struct hwy_err *err)
 	return true;
 }
 
-/* Yields the bytes of the directory, malloc'ed; NULL on failure. */
+/* Yields the bytes of the directory, which the caller frees; NULL on failure. */
 static uint8_t *read_directory(struct opening *o, uint64_t *offset, uint64_t *length)
 {
 	struct hwy_file *file = o->file;

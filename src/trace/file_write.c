@@ -1,7 +1,9 @@
-/* file_write.c - a trace becomes a report: header, blocks, directory, trailer (docs/report-format.md).
+/* file_write.c - a trace becomes a report: header, blocks, directory, trailer
+ * (docs/report-format.md).
  *
- * Done means: the whole file is on disk under its name. Until then nothing has that name but what had it
- * before; after any failure nothing is left behind. Memory: one column's blocks and the directory.
+ * Done means: the whole file is on disk under its name. Until then nothing has that name but what
+ * had it before; after any failure nothing is left behind. Memory: one column's blocks and the
+ * directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +25,9 @@ struct writer {
 	int fd;
 	int failed; /* errno of the first write that failed */
 	struct codec *codec;
-	uint64_t
-		place; /* offset in the file of the next byte: bytes written, and those still in 'out' */
+	/* Offset in the file of the next byte: the bytes written so far, and the bytes that are
+	 * still in 'out'. */
+	uint64_t place;
 	struct hwy_bytes out;
 	struct hwy_bytes directory;
 	uint32_t n_sections;
@@ -117,7 +120,7 @@ static void put_column(struct writer *w, uint32_t id, const struct hwy_column *c
 	}
 }
 
-/* Puts a table. NULL in 'columns' stands for a column that the table does not have. */
+/* Writes a table. A NULL in 'columns' stands for a column that the table does not have. */
 static void file_write_put_table(struct writer *w, uint32_t rows, struct hwy_column *const *columns,
 				 uint32_t n)
 {
@@ -150,7 +153,8 @@ static void put_blob(struct writer *w, const uint8_t *bytes, uint64_t n)
 		put_piece(w, bytes + at, n - at < BLOB_BLOCK ? (size_t)(n - at) : BLOB_BLOCK);
 }
 
-/* Puts all texts as one blob, piece by piece, so that there is never a second copy of all texts. */
+/* Writes all texts as one blob, piece by piece, so that memory never holds a second copy of all
+ * texts. */
 static void put_texts(struct writer *w, const struct hwy_strings *strings, uint64_t size)
 {
 	struct hwy_bytes piece = {0};
@@ -191,7 +195,8 @@ static void write_strings(struct writer *w)
 	column_free(lengths);
 }
 
-/* A column of field 'field' of n records; NULL where every record has HWY_NONE there. */
+/* Yields a column with the field 'field' of n records; NULL where the field is HWY_NONE in every
+ * record. */
 static struct hwy_column *field_column(const int64_t *records, uint32_t n, uint32_t fields,
 				       uint32_t field)
 {
@@ -267,7 +272,7 @@ static void fill_header(uint8_t header[FORMAT_HEADER], uint64_t size)
 	memcpy(header, FORMAT_MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result) */
 	put_le(header + 8, FORMAT_MAJOR, 2);
 	put_le(header + 10, FORMAT_MINOR, 2);
-	put_le(header + 12, 0, 4); /* features that a reader must know: none */
+	put_le(header + 12, 0, 4); /* no features that a reader must know */
 	put_le(header + 16, size, 8);
 }
 
@@ -330,7 +335,8 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 		return false;
 	write_directory(w);
 	file_write_write_all(w, w->out.bytes, w->out.n);
-	/* The header gets the size of the file last, so that a reader sees when a file was cut short. */
+	/* The header gets the size of the file last, so that a reader sees when a file was cut
+	 * short. */
 	fill_header(header, w->place);
 	if (!w->failed && pwrite(w->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
 		w->failed = errno ? errno : EIO;
@@ -344,15 +350,17 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-/* Refuses, before anything is written, targets that rename would wrongly replace: a device, a file to be kept. */
+/* Refuses targets that rename must not replace, such as a device or an existing file, before
+ * anything is written. */
 static bool check_target(struct writer *w, bool overwrite, struct hwy_err *err)
 {
 	struct stat status;
-	w->target = realpath(w->path, NULL); /* replaces the file that a symbolic link leads to */
+	/* Where the path is a symbolic link, the link stays and the file behind it is replaced. */
+	w->target = realpath(w->path, NULL);
 	if (!w->target)
 		w->target = hwy_copy(w->path, strlen(w->path) + 1);
 	if (stat(w->target, &status) != 0)
-		return true; /* open_temporary tells what is wrong, if anything is */
+		return true; /* open_temporary reports the error, if there is one */
 	if (S_ISDIR(status.st_mode))
 		return hwy_fail(err, "%s: cannot write: is a directory", w->path);
 	if (!S_ISREG(status.st_mode))
@@ -370,11 +378,12 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 	w->temporary = hwy_alloc(size);
 	int why = 0;
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
-		/* A target's name may be as long as names can be, so only 200 bytes of it are used. */
+		/* The target's name may have the greatest length of a file name, so the temporary
+		 * name uses only 200 bytes of it. */
 		snprintf(w->temporary, size, "%.*s.%.200s.tmp.%ld", folder, w->target, name,
 			 (long)getpid() + (long)attempt * 10000000);
-		/* The name is announced before the file exists: a signal handler that runs in between finds
-		 * nothing to remove. Only this process uses the name. */
+		/* The name is announced before the file exists: a signal handler that runs in
+		 * between finds nothing to remove. Only this process uses the name. */
 		hwy_temporary(w->progress, w->temporary, true);
 		w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (w->fd >= 0)
@@ -404,7 +413,7 @@ static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
 		failed = rename(w->temporary, w->target);
 	} else {
 		failed = renameat2(AT_FDCWD, w->temporary, AT_FDCWD, w->target, RENAME_NOREPLACE);
-		/* Some file systems cannot rename without replacing. */
+		/* Some file systems do not support a rename that refuses to replace a file. */
 		if (failed && (errno == EINVAL || errno == ENOSYS)) {
 			failed = link(w->temporary, w->target);
 			if (!failed)

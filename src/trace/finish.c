@@ -1,7 +1,8 @@
 /* finish.c - see finish.h.
  *
- * When done: strips are sorted by lane and kind; rows by start, longer first, else in the order they came;
- * every reference is a span id. Memory: at any time one strip's sort keys beside the packed columns.
+ * When done: strips are sorted by lane and kind; rows by start, longer first, else in the order
+ * they came; every reference is a span id. Memory: at any time one strip's sort keys beside the
+ * packed columns.
  */
 #include "trace/finish.h"
 
@@ -34,8 +35,9 @@ static bool is_sorted(const struct hwy_strip *strip)
 	return true;
 }
 
-/* Sources write nearly in order (by end, or buffer by buffer). So short blocks are sorted by insertion, then
- * neighbouring runs are merged; two runs that already follow each other cost one comparison. */
+/* Sources write nearly in order (by end, or buffer by buffer). So short blocks are sorted by
+ * insertion, then neighbouring runs are merged; two runs that already follow each other cost one
+ * comparison. */
 static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
 {
 	enum { BLOCK = 64 };
@@ -64,7 +66,7 @@ static void sort_keys(struct key *keys, struct key *spare, uint32_t n)
 		}
 }
 
-/* Sorts the rows of a strip; yields the new row of each old one (NULL: nothing moved). */
+/* Sorts the rows of a strip. Yields for each old row its new row; NULL where no row moved. */
 static uint32_t *sort_strip(struct hwy_strip *strip)
 {
 	if (is_sorted(strip))
@@ -107,7 +109,8 @@ static int by_lane_and_kind(const void *left, const void *right)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* By strip, 1 where an edge begins or ends: finish_trace must remember where the rows of such strips went. */
+/* By strip: 1 where an edge begins or ends in the strip, so that finish_trace must remember where
+ * its rows went. */
 static uint8_t *strips_with_edges(const struct hwy_trace *trace)
 {
 	uint8_t *touched = hwy_zarray(trace->n_strips, 1);
@@ -128,7 +131,7 @@ static int64_t span_id_of(const struct hwy_trace *trace, uint32_t *const *moved,
 
 static void number_spans(struct hwy_trace *trace)
 {
-	uint32_t next = 0; /* the builder lets no more than HWY_MOST_SPANS in */
+	uint32_t next = 0; /* no overflow: the builder takes at most HWY_MOST_SPANS spans */
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		trace->strips[s].first = next;
 		next += trace->strips[s].rows;
@@ -144,7 +147,8 @@ static void shift_times(struct hwy_trace *trace, int64_t shift)
 		for (size_t t = 0; t < sizeof times / sizeof *times; t++)
 			if (strip->columns[times[t]])
 				column_shift(strip->columns[times[t]], shift);
-		/* A strip whose starts are all 0 has no column of starts, but its starts move too. */
+		/* A strip whose starts are all 0 has no column of starts, but its starts move
+		 * too. */
 		if (!strip->columns[HWY_START] && strip->rows) {
 			strip->columns[HWY_START] = hwy_zalloc(sizeof *strip->columns[HWY_START]);
 			column_finish(strip->columns[HWY_START], strip->rows);
@@ -177,8 +181,9 @@ void finish_trace(struct hwy_trace *trace, bool rebase)
 	uint32_t **moved = hwy_zarray(n, sizeof *moved);
 	for (uint32_t s = 0; s < n; s++) {
 		struct hwy_strip *strip = &trace->strips[s];
-		strip->first =
-			s; /* until number_spans: the place of the strip before strips are sorted */
+		/* Until number_spans runs, 'first' holds the strip's index before the strips are
+		 * sorted. */
+		strip->first = s;
 		for (unsigned c = 0; c < HWY_COLS; c++)
 			if (strip->columns[c])
 				column_finish(strip->columns[c], strip->rows);

@@ -1,13 +1,15 @@
 /* links.c - from device work to the call that enqueued it, by equal correlation id in one process.
  *
- * Correlation ids are nearly dense, so a process's calls are found through an array, or through a map where an
- * array would be much longer than the calls are many. A linked span has the CORR of its call, and its own is dropped.
+ * Correlation ids are nearly dense, so a process's calls are found through an array, or through a
+ * map where an array would be much longer than the calls are many. A linked span has the CORR of
+ * its call, and its own is dropped.
  */
 #include <stdlib.h>
 
 #include "trace/finish.h"
 
-/* The strips of each process, so that no process has to look at the strips of all others. */
+/* The strips of each process, so that linking one process need not look at the strips of all
+ * others. */
 struct by_process {
 	uint32_t *strips; /* process p has strips[from[p]] … strips[from[p + 1] - 1] */
 	uint32_t *from;
@@ -15,8 +17,8 @@ struct by_process {
 
 struct calls { /* the calls of one process, by correlation id */
 	int64_t low;
-	uint64_t length; /* of 'dense' */
-	uint32_t *dense; /* by correlation id less 'low': hwy_ref32 of the call's span id */
+	uint64_t length; /* number of elements of 'dense' */
+	uint32_t *dense; /* by correlation id - 'low': hwy_ref32 of the call's span id */
 	struct hwy_map map;
 };
 
@@ -25,7 +27,8 @@ static struct by_process strips_by_process(const struct hwy_trace *trace)
 	uint32_t n = trace->n_processes;
 	struct by_process by = {
 		.strips = hwy_array(trace->n_strips, sizeof *by.strips),
-		/* one more for the end, and one since counts are put two places later */
+		/* two more than processes: the end of the last process, and one because counts are
+		 * stored two places later */
 		.from = hwy_zarray(n + 2, sizeof *by.from)};
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		int64_t process = trace->lanes[trace->strips[s].lane].process;
@@ -54,7 +57,7 @@ static uint32_t *links_place_of(struct calls *calls, int64_t corr)
 	return hwy_map_put(&calls->map, (uint64_t)corr, NULL);
 }
 
-/* A reference to the call with this correlation id (base/ref.h). */
+/* Yields a reference (base/ref.h) to the call with this correlation id. */
 static uint32_t call_with(const struct calls *calls, int64_t corr)
 {
 	if (calls->dense) {
@@ -85,7 +88,8 @@ static void add_calls(struct hwy_trace *trace, struct calls *calls, const struct
 		if (corr == 0)
 			continue;
 		uint32_t *place = links_place_of(calls, corr);
-		/* Two calls may share an id (a driver call inside a runtime call): the call that enqueues wins. */
+		/* A driver call inside a runtime call has the same correlation id: the call that
+		 * enqueues the work is kept. */
 		if (!hwy_ref32_is_set(*place) || (!links_enqueues(trace, hwy_ref32_index(*place)) &&
 						  links_enqueues(trace, strip->first + row)))
 			*place = hwy_ref32(strip->first + row);
@@ -166,8 +170,8 @@ void finish_links(struct hwy_trace *trace)
 	}
 	free(by.strips);
 	free(by.from);
-	/* Roles were computed only to link work with its calls. Free them: strings that are added later would not be in
-	 * this cache. */
+	/* Roles were computed only to link work with its calls. Free them: strings that are added
+	 * later would not be in this cache. */
 	free(trace->roles);
 	trace->roles = NULL;
 }

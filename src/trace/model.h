@@ -1,19 +1,22 @@
 /* model.h - the words of a trace: kinds of spans, their columns, lanes, roles, and who is who.
  *
- * Everything is an int64_t: times are ns, sizes bytes, texts are ids of the trace's string table, and
- * references are indexes. This file and columns.c decide what the numbers mean; column.h how they are kept.
- * Numbers given here are written into .hwy files: append, never renumber (docs/report-format.md).
+ * Everything is an int64_t: times are ns, sizes bytes, texts are ids of the trace's string table,
+ * and references are indexes. This file and columns.c decide what the numbers mean; column.h how
+ * they are kept. Numbers given here are written into .hwy files: append, never renumber
+ * (docs/report-format.md).
  */
 #ifndef HWY_TRACE_MODEL_H
 #define HWY_TRACE_MODEL_H
 
 #include <stdint.h>
 
-/* The value of a field of a record (struct hwy_lane …) that is not known. Columns of spans use 0 instead. */
+/* The value of a field of a record (struct hwy_lane …) that is not known. Columns of spans use 0
+ * instead. */
 #define HWY_NONE INT64_MIN
 
-/* Starts lie within ±HWY_TIME_LIMIT (73 years), durations are below twice that: the difference of any two
- * times, ends included, fits an int64_t. Readers leave out or cut spans beyond the limits. */
+/* Starts lie within ±HWY_TIME_LIMIT (73 years), durations are below twice that: the difference of
+ * any two times, ends included, fits an int64_t. Readers leave out or cut spans beyond the
+ * limits. */
 #define HWY_TIME_LIMIT (INT64_C(1) << 61)
 
 /* ---- spans ------------------------------------------------------------------------------------ */
@@ -24,7 +27,7 @@ enum hwy_kind {
 	HWY_COPY,     /* device work: a copy; unified-memory migrations too (CAUSE is then set) */
 	HWY_FILL,     /* device work: a memset */
 	HWY_GRAPH,    /* device work: one launch of a whole graph whose nodes are not recorded */
-	HWY_SYNC,     /* a wait, recorded by the driver (not the api call that asked for it) */
+	HWY_SYNC,     /* a wait as the driver recorded it; the API call that waits is an HWY_API */
 	HWY_EVENT,    /* an event recorded on a stream: a mark */
 	HWY_RANGE,    /* NVTX or a framework's annotation */
 	HWY_OP,       /* a framework's operator */
@@ -34,7 +37,7 @@ enum hwy_kind {
 	HWY_MEMORY,   /* an allocation or a release: a mark */
 	HWY_SAMPLE,   /* where a thread was at one moment: a mark with a stack */
 	HWY_COUNTER,  /* a value from this moment on: a mark */
-	HWY_OVERHEAD, /* time the profiler, or the vendor's library, took for itself */
+	HWY_OVERHEAD, /* time that the profiler or the vendor's library took for itself */
 	HWY_KINDS
 };
 extern const char *const hwy_kind_names[HWY_KINDS];
@@ -45,8 +48,8 @@ extern const char *const hwy_kind_names[HWY_KINDS];
 	(HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL) |              \
 	 HWY_KIND_BIT(HWY_GRAPH))
 
-/* The columns of spans. What each one means, and how it tells that a span has no value, is data: hwy_columns in
- * trace/columns.c. */
+/* The columns of spans. What each one means, and how it tells that a span has no value, is data:
+ * hwy_columns in trace/columns.c. */
 enum hwy_col {
 	HWY_START,
 	HWY_DUR,
@@ -101,19 +104,19 @@ enum hwy_col {
 	HWY_LAUNCH_TYPE,
 	HWY_COLS
 };
-extern const uint64_t
-	hwy_kind_columns[HWY_KINDS]; /* by kind: HWY_COL_BIT of the columns it may have */
+/* By kind: the HWY_COL_BITs of the columns that spans of the kind may have. */
+extern const uint64_t hwy_kind_columns[HWY_KINDS];
 
 #define HWY_COL_BIT(col) (UINT64_C(1) << (col))
 
 enum {
 	HWY_FLAG_MARK = 1, /* the span is a moment: it has no duration */
-	HWY_FLAG_UNFINISHED =
-		2, /* the end was not recorded; DUR reaches to the last event of the lane */
-	HWY_FLAG_REGISTERED =
-		4, /* range: the name is a registered string (nsys: textId, not text) */
-	HWY_FLAGS_NO_SPAN =
-		HWY_FLAG_MARK | HWY_FLAG_UNFINISHED, /* nsys leaves such ranges out of its tables */
+	/* The end was not recorded; DUR reaches to the last event of the lane. */
+	HWY_FLAG_UNFINISHED = 2,
+	/* Of a range: the name is a registered string (nsys stores a textId instead of a text). */
+	HWY_FLAG_REGISTERED = 4,
+	/* The flags of ranges that nsys leaves out of its tables. */
+	HWY_FLAGS_NO_SPAN = HWY_FLAG_MARK | HWY_FLAG_UNFINISHED,
 };
 
 enum hwy_direction {
@@ -128,9 +131,10 @@ enum hwy_direction {
 	HWY_D2D,
 	HWY_H2H,
 	HWY_P2P,
+	/* UM: a migration of unified memory. */
 	HWY_UM_H2D,
 	HWY_UM_D2H,
-	HWY_UM_D2D, /* unified-memory migrations */
+	HWY_UM_D2D,
 	HWY_DIRECTIONS
 };
 extern const char *const hwy_direction_names[HWY_DIRECTIONS]; /* "Host-to-Device", … */
@@ -209,7 +213,7 @@ enum hwy_role {
 	HWY_ROLES
 };
 extern const char *const hwy_role_names[HWY_ROLES];
-#define HWY_ROLE_BLOCKS 0x80 /* or'ed to a role: the call blocks by contract */
+#define HWY_ROLE_BLOCKS 0x80 /* bit that is added to a role: the call blocks by contract */
 #define HWY_ROLE_OF(role) ((enum hwy_role)((role)&0x7f))
 
 enum hwy_class { HWY_COMPUTE, HWY_COMM, HWY_MEMCLASS, HWY_CLASSES };
@@ -230,7 +234,7 @@ enum hwy_lane_type {
 	HWY_LANE_MEMORY,       /* allocations of one process on one device, or on the host */
 	HWY_LANE_COUNTER,      /* one counter */
 	HWY_LANE_OVERHEAD,     /* time that profiling took on one thread */
-	HWY_LANE_DEVICE_RANGE, /* annotations projected onto a stream by the source */
+	HWY_LANE_DEVICE_RANGE, /* annotations that the source has projected onto a stream */
 	HWY_LANE_TYPES
 };
 extern const char *const hwy_lane_type_names[HWY_LANE_TYPES];
@@ -243,8 +247,8 @@ struct hwy_lane {
 	int64_t thread;  /* index into threads, or HWY_NONE */
 	int64_t device;  /* index into devices, or HWY_NONE */
 	int64_t stream;  /* index into streams, or HWY_NONE */
-	int64_t name; /* text: the NVTX domain ("" is the default one), the counter, the tracer */
-	int64_t unit; /* text: the unit of a counter */
+	int64_t name; /* text: the name of the NVTX domain ("": the default one), counter or tracer */
+	int64_t unit;       /* text: the unit of a counter */
 	int64_t value_type; /* of a counter: HWY_PAYLOAD_I64 or HWY_PAYLOAD_DOUBLE */
 };
 struct hwy_host {
@@ -266,7 +270,7 @@ struct hwy_thread {
 	int64_t tid;
 	int64_t name;
 	int64_t priority;
-	int64_t source_name; /* text: what the source calls the thread where that is no number */
+	int64_t source_name; /* text: the source's name of the thread, where that is not a number */
 };
 struct hwy_device {
 	int64_t host;
@@ -304,7 +308,8 @@ struct hwy_stream {
 struct hwy_module {
 	int64_t process, path, build_id, base, size;
 };
-struct hwy_shape { /* what a launch of a kernel asked for; equal shapes share one record */
+/* The resources that a launch of a kernel requested; equal shapes share one record. */
+struct hwy_shape {
 	int64_t grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z;
 	int64_t registers, static_shared, dynamic_shared, executed_shared, local_per_thread,
 		local_total;
@@ -313,15 +318,16 @@ struct hwy_symbol { /* the names of a kernel, as texts; equal symbols share one 
 	int64_t demangled, shortname, mangled;
 };
 struct hwy_frame { /* a function in a stack; equal frames share one record */
-	/* Texts. The function is empty where only the address is known; the module is a shared object, or
-	 * Python's source file. */
+	/* Texts. The function is empty where only the address is known; the module is a shared
+	 * object, or Python's source file. */
 	int64_t function, module;
 	int64_t file, line; /* the source file, a text, and the line in it */
 	int64_t address;
 	int64_t flags; /* HWY_FRAME_… */
 };
 enum { HWY_FRAME_PYTHON = 1, HWY_FRAME_KERNEL = 2, HWY_FRAME_UNRESOLVED = 4 };
-/* A stack is its innermost frame and the stack of the caller: stacks are a trie. Use hwy_stack_caller to go up. */
+/* A stack is its innermost frame and the stack of the caller: stacks are a trie. Use
+ * hwy_stack_caller to go up. */
 struct hwy_stack {
 	int64_t parent; /* hwy_ref of the caller's stack, which has a smaller index; 0 at the root */
 	int64_t frame;  /* index into frames */
@@ -332,7 +338,7 @@ enum hwy_edge_kind {
 	HWY_EDGE_WAKE,
 	HWY_EDGE_SPAWN,
 	HWY_EDGE_COLLECTIVE,
-	HWY_EDGE_LAUNCH /* from a call to its work, where the source has such an arrow and correlation ids lack it */
+	HWY_EDGE_LAUNCH /* from a call to its work, where the source has an arrow but no correlation id */
 };
 struct hwy_edge {
 	int64_t kind;     /* enum hwy_edge_kind */

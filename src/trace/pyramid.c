@@ -1,7 +1,7 @@
 /* pyramid.c - see pyramid.h.
  *
- * Every number of a bucket can be merged (sums, maxima, sums of newly covered time), so a level made from a
- * lower one equals the one made from spans; pyramid_test.c holds it to that.
+ * Every number of a bucket can be merged (sums, maxima, sums of newly covered time), so a level
+ * made from a lower one equals the one made from spans; pyramid_test.c holds it to that.
  */
 #include "trace/pyramid.h"
 
@@ -12,14 +12,14 @@
 
 enum {
 	FEW_SPANS = 256,     /* a lane of so many spans or fewer has no pyramid */
-	SPANS_A_BUCKET = 32, /* the lowest level that is kept has no more a bucket, on average */
+	SPANS_A_BUCKET = 32, /* the lowest kept level has at most 32 spans a bucket, on average */
 	FEW_BUCKETS = 64,    /* no level is kept above a level of so few buckets */
 	STEP = 2,            /* every second level is kept */
 	HIGHEST = 61,        /* this level has one bucket before time 0 and one after */
 	REACH_ROWS = 64,     /* rows of a level that share one entry of file_level.reach */
 	ALL_KINDS = (1 << HWY_KINDS) - 1,
 };
-/* Columns of a level. */
+/* The columns that a level has in the file. */
 enum { COL_INDEX, COL_COUNT, COL_END, COL_LONGEST, COL_LONGEST_DUR, COL_BUSY };
 _Static_assert(COL_BUSY + HWY_BUSY_CLASSES == PYRAMID_COLUMNS, "columns of a level");
 
@@ -34,11 +34,13 @@ static void merge_into(struct hwy_bucket *to, const struct hwy_bucket *from)
 	to->end = from->end > to->end ? from->end : to->end;
 	to->count += from->count;
 	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
-		/* Unsigned: a hostile report may overflow the sum, which then is only wrong. */
+		/* The sum is unsigned, because a damaged report may overflow it; the result is then
+		 * wrong but defined. */
 		to->busy[c] = (int64_t)((uint64_t)to->busy[c] + (uint64_t)from->busy[c]);
 }
 
-/* Adds a bucket that comes after all buckets of 'out', or merges it with the last one if that has its index. */
+/* Adds a bucket after all buckets of 'out', or merges it with the last bucket where both have the
+ * same index. */
 static void add_bucket(struct hwy_buckets *out, const struct hwy_bucket *bucket)
 {
 	if (out->n && out->v[out->n - 1].index == bucket->index) {
@@ -52,7 +54,8 @@ static void add_bucket(struct hwy_buckets *out, const struct hwy_bucket *bucket)
 static void buckets_of_spans(struct hwy_trace *trace, uint32_t lane, unsigned level,
 			     struct hwy_buckets *out)
 {
-	int64_t covered[HWY_BUSY_CLASSES]; /* by class: until when its spans cover the time */
+	/* By class: the time up to which spans of the class cover the lane. */
+	int64_t covered[HWY_BUSY_CLASSES];
 	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
 		covered[c] = INT64_MIN;
 	struct hwy_walk walk = hwy_walk(trace, lane, ALL_KINDS);
@@ -92,8 +95,9 @@ static struct hwy_buckets raise(const struct hwy_buckets *low, unsigned by)
 
 /* ---- building --------------------------------------------------------------------------------- */
 
-/* The highest level at which the buckets in use still hold SPANS_A_BUCKET spans or fewer on average. Two
- * neighbouring starts are in different buckets of all levels up to their highest differing bit. */
+/* The highest level at which the buckets in use still hold SPANS_A_BUCKET spans or fewer on
+ * average. Two neighbouring starts are in different buckets of all levels up to their highest
+ * differing bit. */
 static unsigned leaf_level(const struct hwy_trace *trace, uint32_t lane, uint64_t spans)
 {
 	uint64_t apart[64] = {0}, buckets = 1;
@@ -186,7 +190,7 @@ void pyramid_free(struct hwy_pyramid *pyramid)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* The highest level stored for a lane that is not above 'level', or NULL. */
+/* Yields the highest stored level of a lane that is not above 'level', or NULL. */
 static struct file_level *stored_level(const struct hwy_trace *trace, uint32_t lane, unsigned level)
 {
 	struct file_level *best = NULL;
@@ -214,7 +218,8 @@ static int64_t value_at(const struct file_level *level, unsigned column, uint32_
 	return level->columns[column] ? column_get(level->columns[column], row) : 0;
 }
 
-/* Reads index and end of a bucket; false where a damaged file has buckets out of order or beyond HWY_TIME_LIMIT. */
+/* Reads index and end of a bucket; false where a damaged file has buckets out of order or beyond
+ * HWY_TIME_LIMIT. */
 static bool read_extent(const struct file_level *level, uint32_t row, struct hwy_bucket *bucket)
 {
 	int64_t limit = HWY_TIME_LIMIT >> level->level, end = value_at(level, COL_END, row);
@@ -224,7 +229,8 @@ static bool read_extent(const struct file_level *level, uint32_t row, struct hwy
 	       !__builtin_add_overflow(bucket_start(bucket, level->level), end, &bucket->end);
 }
 
-/* Reads the other fields of a bucket; false where a damaged file names spans that the trace does not have. */
+/* Reads the other fields of a bucket; false where a damaged file names spans that the trace does
+ * not have. */
 static bool read_numbers(const struct hwy_trace *trace, const struct file_level *level,
 			 uint32_t row, struct hwy_bucket *bucket)
 {
@@ -238,7 +244,8 @@ static bool read_numbers(const struct hwy_trace *trace, const struct file_level 
 	return count > 0 && count <= trace->n_spans && longest >= 0 && longest < trace->n_spans;
 }
 
-/* Checks the rows of a level when it is first used, and finds how far each block of REACH_ROWS rows reaches. */
+/* Checks the rows of a level at its first use, and finds the latest end in each block of REACH_ROWS
+ * rows. */
 static bool check_level(struct file_level *level)
 {
 	uint32_t n = level->rows / REACH_ROWS + 1;
@@ -259,14 +266,15 @@ static bool check_level(struct file_level *level)
 	return ok;
 }
 
-/* The first row that lies in bucket 'index' of the wanted level, which is 'by' levels higher, or after it. */
+/* Yields the first row that lies in or after bucket 'index' of the wanted level, which is 'by'
+ * levels higher. */
 static uint32_t pyramid_first_row(const struct file_level *level, unsigned by, int64_t index)
 {
 	return HWY_FIRST(row, 0u, level->rows, value_at(level, COL_INDEX, row) >> by >= index);
 }
 
-/* Merges the rows from *row on that lie in one bucket of the wanted level, which is 'by' levels higher; *row is
- * then the first row of the next bucket. */
+/* Merges the rows from *row on that lie in one bucket of the wanted level, which is 'by' levels
+ * higher; *row is then the first row of the next bucket. */
 static bool add_rows(const struct hwy_trace *trace, const struct file_level *level, unsigned by,
 		     uint32_t *row, struct hwy_buckets *out)
 {
@@ -282,7 +290,8 @@ static bool add_rows(const struct hwy_trace *trace, const struct file_level *lev
 	return true;
 }
 
-/* Adds buckets that begin before the window and reach into it. Blocks of rows that end before it are skipped. */
+/* Adds buckets that begin before the window and reach into it. Blocks of rows that end before the
+ * window are skipped. */
 static bool add_earlier(const struct hwy_trace *trace, const struct file_level *level, unsigned by,
 			int64_t from, uint32_t until, struct hwy_buckets *out)
 {

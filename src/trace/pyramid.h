@@ -1,8 +1,8 @@
 /* pyramid.h - a lane seen from far away: what starts in each bucket of 2^level ns.
  *
- * A report keeps, for lanes of many spans, the level at which a bucket holds about 32 spans and every
- * second level above it; all others are merged from those, so a screen costs what the screen costs. Only
- * buckets in which a span starts are there.
+ * A report keeps, for lanes of many spans, the level at which a bucket holds about 32 spans and
+ * every second level above it; all others are merged from those, so a screen costs what the screen
+ * costs. Only buckets in which a span starts are there.
  */
 #ifndef HWY_TRACE_PYRAMID_H
 #define HWY_TRACE_PYRAMID_H
@@ -12,29 +12,31 @@
 enum { HWY_BUSY_OTHER = HWY_CLASSES, HWY_BUSY_CLASSES };
 
 struct hwy_bucket {
-	int64_t index; /* spans that start in [index << level, (index + 1) << level) */
+	int64_t index; /* the bucket counts the spans that start in [index << level, (index + 1) << level) */
 	uint32_t count;
-	uint32_t
-		longest; /* id of the longest span that starts in the bucket, the first of equals */
+	/* Id of the longest span that starts in the bucket; of equally long spans the first. */
+	uint32_t longest;
 	int64_t longest_dur;
 	int64_t end; /* the latest end of the spans that start in the bucket */
-	/* By class (anything but device work is "other"): time they cover that no span of the class before
-	 * them on the lane covers, so that sums over buckets are unions. */
+	/* By class (anything but device work is "other"): time they cover that no span of the class
+	 * before them on the lane covers, so that sums over buckets are unions. */
 	int64_t busy[HWY_BUSY_CLASSES];
 };
 struct hwy_buckets {
-	struct hwy_bucket *v; /* in order; free() it */
+	struct hwy_bucket *v; /* the buckets in order of time; the caller frees the array */
 	uint32_t n, cap;
 };
 
-/* The buckets of a lane, at any level from 0 to 61, of which some span touches [from, to). Exact for every
- * trace; where no level at or below 'level' is stored, the spans themselves are read. */
+/* The buckets of a lane, at any level from 0 to 61, of which some span touches [from, to). Exact
+ * for every trace; where no level at or below 'level' is stored, the spans themselves are read. */
 bool hwy_pyramid_level(struct hwy_trace *trace, uint32_t lane, unsigned level, int64_t from,
 		       int64_t to, struct hwy_buckets *out, struct hwy_err *err);
-/* The lowest level that is stored for a lane, or -1: draw its spans. */
+/* Yields the lowest level that is stored for a lane; -1 where none is: callers then draw the lane's
+ * spans. */
 int hwy_pyramid_leaf(const struct hwy_trace *trace, uint32_t lane);
 
-/* What the writer stores; NULL for lanes of few spans. The lane's columns must be loaded. */
+/* The levels of a lane that a report stores. pyramid_build needs the lane's columns and yields NULL
+ * for few spans. */
 struct hwy_pyramid {
 	struct file_level *levels;
 	uint32_t n_levels, cap_levels;

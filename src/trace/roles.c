@@ -1,7 +1,8 @@
 /* roles.c - what a vendor's call is for, and which kernels communicate. One table for all vendors.
  *
- * Names lose the vendor's prefix (cuda, cu, hip, hipExt, cl, ur, ze) and the version or per-thread suffix
- * (_v7000, _v2, _ptsz, _ptds) first, so one row serves CUDA runtime and driver, HIP, OpenCL, and Intel's two.
+ * Names lose the vendor's prefix (cuda, cu, hip, hipExt, cl, ur, ze) and the version or per-thread
+ * suffix (_v7000, _v2, _ptsz, _ptds) first, so one row serves CUDA runtime and driver, HIP, OpenCL,
+ * and Intel's two.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 
 enum { BLOCKS = HWY_ROLE_BLOCKS };
 
-/* The first row that matches decides. '*' at the end matches any rest; without it the whole name must be
- * equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0, Unified Runtime 0.11, Level Zero 1.9.
- * "Blocks" is said of calls that by contract return only when device work has ended; a copy from pageable memory is
- * not known by its name. */
+/* The first row that matches decides. '*' at the end matches any rest; without it the whole name
+ * must be equal. Sources: CUDA 13.0 runtime and driver API, HIP 6.2, OpenCL 3.0, Unified Runtime
+ * 0.11, Level Zero 1.9. "Blocks" is said of calls that by contract return only when device work has
+ * ended; a copy from pageable memory is not known by its name. */
 static const struct {
 	const char *pattern;
 	int role;
@@ -142,7 +143,7 @@ static const struct {
 	{"CreateProgram*", HWY_ROLE_MODULE},
 };
 
-/* The recorder adds this to the name of a call that waits because the program asked it to (CL_TRUE). */
+/* The recorder adds this suffix to the name of a call that the program told to wait (CL_TRUE). */
 static const char blocking[] = " [blocking]";
 
 static const char *without_prefix(const char *name)
@@ -156,7 +157,7 @@ static const char *without_prefix(const char *name)
 	return NULL;
 }
 
-/* Length of the first n bytes of the name without "_v7000", "_ptsz", "_ptds" at their end. */
+/* Yields the length of a name of n bytes without an ending such as "_v7000", "_ptsz" or "_ptds". */
 static size_t base_length(const char *name, size_t n)
 {
 	for (;;) {
@@ -173,7 +174,8 @@ static size_t base_length(const char *name, size_t n)
 	}
 }
 
-/* '*' stands for any text, also in the middle ("Memcpy*Async*"). */
+/* Whether a name matches a pattern in which '*' stands for any text, also in the middle
+ * ("Memcpy*Async*"). */
 static bool matches(const char *pattern, const char *name, size_t length)
 {
 	for (; *pattern && *pattern != '*'; pattern++, name++, length--)
@@ -210,12 +212,29 @@ unsigned hwy_role_of_name(const char *name)
 	return HWY_ROLE_OTHER;
 }
 
+/* Libraries by their names or name spaces (DeepEP's kernels live in ep::internode and
+ * ep::intranode), then kernels by the collective that they are: the custom all-reduces of vLLM,
+ * SGLang and TensorRT-LLM, PyTorch's symmetric memory. */
 bool hwy_name_is_comm(const char *name)
 {
-	return strcasestr(name, "nccl") || strcasestr(name, "rccl") || strcasestr(name, "nvshmem");
+	static const char *const parts[] = {
+		"nccl",          "rccl",           "nvshmem",       "rocshmem",
+		"msccl",         "oneccl",         "ep::internode", "ep::intranode",
+		"deep_ep::",     "quickreduce",    "quick_reduce",  "cross_device_reduce",
+		"allreduce",     "all_reduce",     "allgather",     "all_gather",
+		"reducescatter", "reduce_scatter", "alltoall",      "all_to_all"};
+	/* Inductor names a kernel after operators nearby: triton_poi_fused_all_reduce_add only
+	 * computes. */
+	if (strncmp(name, "triton_", 7) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strcasestr(name, parts[i]))
+			return true;
+	return false;
 }
 
-/* The byte for a text id in one of the trace's caches, which is made on first use. */
+/* Yields the entry for a text id in one of the trace's caches; the first use allocates the
+ * cache. */
 static uint8_t *cached(const struct hwy_trace *trace, uint8_t **cache, int64_t name)
 {
 	if (!*cache) {

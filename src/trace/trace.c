@@ -1,4 +1,4 @@
-/* trace.c - reading a finished trace; see trace.h. */
+/* trace.c - functions that read a finished trace; see trace.h. */
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -64,7 +64,8 @@ void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, u
 	for (unsigned c = 0; c < HWY_COLS; c++) {
 		struct hwy_column *column = trace->strips[strip].columns[c];
 		struct hwy_chunk *at = column ? &column->chunks[chunk] : NULL;
-		/* Small columns stand in the directory and have no block to be read again from. */
+		/* Small columns are stored in the directory: they have no block from which they
+		 * could be read again. */
 		if (!at || !(columns & HWY_COL_BIT(c)) || !at->data || !at->stored)
 			continue;
 		free(at->data);
@@ -144,7 +145,7 @@ const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id,
 	return &trace->strips[later - 1];
 }
 
-/* The first strip of a lane, or of the next lane that has any. */
+/* Yields the first strip of a lane, or of the next lane that has a strip. */
 static uint32_t first_strip(const struct hwy_trace *trace, uint32_t lane)
 {
 	return HWY_FIRST(s, 0u, trace->n_strips, trace->strips[s].lane >= lane);

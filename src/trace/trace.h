@@ -1,11 +1,11 @@
 /* trace.h - everything recorded, in memory, finished and immutable.
  *
- * Spans stand on lanes. The spans of one kind on one lane are a strip: columns of equal length, sorted by
- * start (ties: longer first). Strips are sorted by lane, then kind; span ids count through them in that
- * order, so a strip's rows are ids first … first+rows-1.
+ * Spans stand on lanes. The spans of one kind on one lane are a strip: columns of equal length,
+ * sorted by start (ties: longer first). Strips are sorted by lane, then kind; span ids count
+ * through them in that order, so a strip's rows are ids first … first+rows-1.
  *
- * A trace that was opened from a file holds no columns until hwy_need asks for them; after a successful
- * hwy_need reading cannot fail. Traces made by a builder hold everything.
+ * A trace that was opened from a file holds no columns until hwy_need asks for them; after a
+ * successful hwy_need reading cannot fail. Traces made by a builder hold everything.
  */
 #ifndef HWY_TRACE_TRACE_H
 #define HWY_TRACE_TRACE_H
@@ -48,7 +48,7 @@ struct hwy_strip {
 	X(hwy_property, properties, 19)                                                            \
 	X(hwy_result, results, 20)
 
-/* HWY_TABLE_lanes … HWY_TABLE_results: a table of records, numbered as in the file. */
+/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_results, numbered as in the file. */
 enum hwy_table {
 	HWY_TABLE_NONE,
 #define X(type, field, section) HWY_TABLE_##field = (section),
@@ -68,8 +68,8 @@ struct hwy_trace {
 	uint32_t n_spans;
 	int64_t wall;   /* wall-clock ns (Unix) of time 0, or HWY_NONE */
 	uint8_t *roles; /* by text id: what hwy_role yields for the name; 0xff: not computed yet */
-	uint8_t *
-		comm; /* by text id: 1 where the text names a communication kernel; 0xff: not computed yet */
+	/* By text id: 1 where the text names a communication kernel; 0xff: not computed yet. */
+	uint8_t *comm;
 	void **result_bytes;   /* by result: its bytes; NULL until hwy_result_bytes has read them */
 	struct hwy_file *file; /* the report that columns are read from, or NULL */
 };
@@ -77,7 +77,7 @@ struct hwy_trace {
 void hwy_trace_free(struct hwy_trace *trace);
 uint32_t hwy_table_rows(const struct hwy_trace *trace, enum hwy_table table);
 
-/* Brings the given columns of all strips of the given kinds into memory, unless they are there already. */
+/* Loads the given columns of all strips of the given kinds, unless they are in memory already. */
 bool hwy_need(struct hwy_trace *trace, uint32_t kinds, uint64_t columns, struct hwy_err *err);
 /* hwy_need for one strip. */
 bool hwy_need_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns, struct hwy_err *err);
@@ -89,8 +89,8 @@ bool hwy_need_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uin
 bool hwy_need_rows(struct hwy_trace *trace, uint32_t strip, uint64_t columns, uint32_t first,
 		   uint32_t n, struct hwy_err *err);
 
-/* Frees the memory of columns that the report's file still has; hwy_need brings them back. For code that goes
- * through a trace once. Nobody else may be reading the trace meanwhile. */
+/* Frees the memory of columns that the report's file still has; hwy_need brings them back. For code
+ * that goes through a trace once. Nobody else may be reading the trace meanwhile. */
 void hwy_forget_strip(struct hwy_trace *trace, uint32_t strip, uint64_t columns);
 void hwy_forget_chunk(struct hwy_trace *trace, uint32_t strip, uint32_t chunk, uint64_t columns);
 
@@ -100,8 +100,8 @@ static inline int64_t hwy_get(const struct hwy_strip *strip, enum hwy_col col, u
 	return column ? column_get(column, row) : 0;
 }
 
-/* Columns whose stored form is a reference (hwy_columns in trace/columns.h says which): 0 is none, n + 1 is the
- * number n. These four are the only readers of that form:
+/* Columns whose stored form is a reference (hwy_columns in trace/columns.h says which): 0 is none,
+ * n + 1 is the number n. These four are the only readers of that form:
  *
  *   uint32_t call;
  *   if (hwy_get_index(strip, HWY_LINK, row, &call))
@@ -116,29 +116,32 @@ static inline bool hwy_ref_to_index(int64_t stored, uint32_t *index)
 	return true;
 }
 
-/* The same for numbers that may take all 64 bits: a handle above INT64_MAX comes out negative. */
+/* Yields in *number a stored reference as a 64-bit number: a handle above INT64_MAX comes out
+ * negative. */
 static inline bool hwy_ref_to_number(int64_t stored, int64_t *number)
 {
 	*number = (int64_t)((uint64_t)stored - 1);
 	return stored != 0;
 }
 
-/* The span id or the index in a table of records that a column refers to; false where the span has none. */
+/* Yields in *index the span id or the record's index that a column refers to; false where the span
+ * has none. */
 static inline bool hwy_get_index(const struct hwy_strip *strip, enum hwy_col col, uint32_t row,
 				 uint32_t *index)
 {
 	return hwy_ref_to_index(hwy_get(strip, col, row), index);
 }
 
-/* The number that a column stores as a reference: CHANNEL, EVENT_ID, EVENT_SYNC, SEQUENCE, CPU, SRC_CONTEXT,
- * DST_CONTEXT, PARENT; false where the span has none. */
+/* The number that a column stores as a reference: CHANNEL, EVENT_ID, EVENT_SYNC, SEQUENCE, CPU,
+ * SRC_CONTEXT, DST_CONTEXT, PARENT; false where the span has none. */
 static inline bool hwy_get_number(const struct hwy_strip *strip, enum hwy_col col, uint32_t row,
 				  int64_t *number)
 {
 	return hwy_ref_to_number(hwy_get(strip, col, row), number);
 }
 
-/* The launch shape of a kernel, the names of a kernel, the stream that a sync is about; NULL: not recorded. */
+/* Yield the launch shape or the names of a kernel, or the stream that a wait concerns; NULL where
+ * not recorded. */
 static inline const struct hwy_shape *hwy_get_shape(const struct hwy_trace *trace,
 						    const struct hwy_strip *strip, uint32_t row)
 {
@@ -188,16 +191,17 @@ static inline bool hwy_get_color(const struct hwy_strip *strip, uint32_t row, ui
 	return stored != 0;
 }
 
-/* Reads one value of a column that need not be in memory: its chunk is read, checked as hwy_need does, and freed.
- * For a look at one span of a large report. */
+/* Reads one value of a column that need not be in memory: its chunk is read, checked as hwy_need
+ * does, and freed. For a look at one span of a large report. */
 bool hwy_peek(struct hwy_trace *trace, uint32_t strip, enum hwy_col col, uint32_t row,
 	      int64_t *value, struct hwy_err *err);
 
-/* hwy_peek for many rows near each other: the chunks that were read last are kept. Zeroed memory is empty. */
+/* A cache for hwy_peek of rows near each other: it keeps the chunks that were read last. Zeroed
+ * memory is empty. */
 struct hwy_peeks {
 	struct hwy_peeked {
 		const struct hwy_column *column; /* NULL: this entry is free */
-		uint32_t index;                  /* of the chunk in its column */
+		uint32_t index;                  /* index of the chunk in its column */
 		struct hwy_chunk chunk;          /* a copy of the chunk, with its data */
 	} recent[64];
 	uint32_t next, last; /* the entry to be replaced next, the entry that was found last */
@@ -217,35 +221,38 @@ static inline bool hwy_copies_pageable(const struct hwy_strip *strip, uint32_t r
 	return hwy_get(strip, HWY_SRC_MEMORY, row) == HWY_MEM_PAGEABLE ||
 	       hwy_get(strip, HWY_DST_MEMORY, row) == HWY_MEM_PAGEABLE;
 }
-/* The strip that holds the span with this id; *row is its row there. */
+/* Yields the strip that holds the span with this id, and in *row the span's row in the strip. */
 const struct hwy_strip *hwy_strip_of(const struct hwy_trace *trace, uint32_t id, uint32_t *row);
-/* The strip with the spans of a kind on a lane, or NULL. */
+/* Yields the strip with the spans of a kind on a lane, or NULL. */
 const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lane,
 				     enum hwy_kind kind);
 
-/* A text by id; "" for HWY_NONE and ids out of range. */
+/* Yields the text with this id; "" for HWY_NONE and for ids out of range. */
 struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id);
 const char *hwy_str(const struct hwy_trace *trace, int64_t id);
-/* The value of the property with this name, or NULL. */
+/* Yields the value of the property with this name, or NULL. */
 const char *hwy_property(const struct hwy_trace *trace, const char *name);
 
-/* Correlation id of any span, whether or not it is linked (needs LINK and CORR, and CORR of HWY_API). */
+/* Yields the correlation id of any span, linked or not (needs LINK and CORR, and CORR of
+ * HWY_API). */
 int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row);
 
-/* Role of an api name: enum hwy_role, with HWY_ROLE_BLOCKS where the call blocks by contract. */
+/* Yields the role of an API call by its name: enum hwy_role, plus HWY_ROLE_BLOCKS where the call
+ * blocks by contract. */
 unsigned hwy_role(struct hwy_trace *trace, int64_t name);
-/* Whether a lane has OpenCL's calls (its name is HWY_OPENCL) or the work of a queue of OpenCL: tables of CUDA
- * leave such lanes out. */
+/* Whether a lane has OpenCL's calls (its name is HWY_OPENCL) or the work of a queue of OpenCL:
+ * tables of CUDA leave such lanes out. */
 #define HWY_OPENCL "opencl"
 bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane);
 unsigned hwy_role_of_name(const char *name);
-/* Class of device work; kernels by name, copies and fills are memory, graphs compute. */
+/* Yields the class of device work: a kernel's by its name; copies and fills are memory, graphs are
+ * compute. */
 enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 /* Whether a kernel of this name communicates between devices (NCCL, RCCL, NVSHMEM). */
 bool hwy_name_is_comm(const char *name);
 
-/* First start and last end of the spans of the given kinds; false when there are none. Needs START and DUR of
- * these kinds. */
+/* First start and last end of the spans of the given kinds; false when there are none. Needs START
+ * and DUR of these kinds. */
 bool hwy_extent(const struct hwy_trace *trace, uint32_t kinds, int64_t *from, int64_t *to);
 
 /* All spans of one lane (of the given kinds) in order of start, longer first:

@@ -12,7 +12,7 @@
 enum { PLACE_BYTES = 512 };
 
 struct link_key {
-	uint32_t name, place; /* in finding.texts */
+	uint32_t name, place; /* ids of texts in finding.texts */
 	uint32_t class;
 };
 
@@ -20,7 +20,7 @@ struct finding {
 	struct hwy_chain *chain;
 	const struct hwy_analysis *analysis;
 	struct hwy_strings texts; /* names and places, which are compared by their text */
-	struct hwy_index by_key;  /* struct link_key -> index of the link */
+	struct hwy_index by_key;  /* maps a struct link_key to the index of its link */
 };
 
 /* Makes "step_# > layer_#" of "step_10 > layer_3", so that a range has the same name in every
@@ -99,7 +99,8 @@ static void sum_up(struct finding *f, const struct cached_path *path)
 {
 	int64_t on_path = 0;
 	for (uint32_t i = 0; i < path->n; i++) {
-		uint32_t index = link_of(f, &path->pieces[i]); /* first: it may move chain->links */
+		/* Call link_of first, because it may move chain->links. */
+		uint32_t index = link_of(f, &path->pieces[i]);
 		struct chain_link *link = &f->chain->links[index];
 		int64_t time = path->pieces[i].at.to - path->pieces[i].at.from;
 		link->time += time;

@@ -5,20 +5,22 @@
 #include "analyze/analysis.h"
 #include "whatif/path_cache.h"
 
-struct chain_link {        /* the pieces of a path that have one class, name and place */
-	const char *name;  /* of the kernel or call; of a copy without a name its direction */
+struct chain_link { /* the pieces of a path that have one class, name and place */
+	/* Name of the kernel or call; a copy without a name has its direction here. */
+	const char *name;
 	const char *place; /* "train.py:23 step", or the range; "" where neither is known */
-	int64_t time;      /* ns, of all pieces */
-	uint64_t count;    /* pieces */
+	int64_t time;      /* ns of the path that all pieces of the link take together */
+	uint64_t count;    /* how many pieces of the path the link has */
 	uint8_t class;     /* enum path_class */
 };
 
 struct hwy_chain {
 	uint32_t n_steps;
 	int64_t length; /* ns of the path's window, which ends with the last device work */
-	int64_t step;   /* ns a step, with the idle time after its last device work */
-	int64_t classes[PATH_CLASSES]; /* ns by enum path_class; they add up to 'length' */
-	struct chain_link *links;      /* the one with most time first */
+	int64_t step;   /* ns of a step, with the idle time after the step's last device work */
+	/* The ns of the path by enum path_class; the values add up to 'length'. */
+	int64_t classes[PATH_CLASSES];
+	struct chain_link *links; /* the links of the path, the link with most time first */
 	uint32_t n, cap;
 	double work_on_path; /* share of the device's work in the window that is on the path */
 	int64_t slack;       /* ns, median slack of the device work that is not on the path */

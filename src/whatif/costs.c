@@ -13,18 +13,19 @@
 
 #include "whatif/whatif.h"
 
-enum { LOOK_AROUND_CALLS = 64 }; /* calls */
+enum { LOOK_AROUND_CALLS = 64 }; /* so many calls around a span are searched */
 
 /* Recording time in ns that is charged to each call, beside the usual cost of recording a call. */
 struct charges {
-	int64_t *before; /* to be taken from the CPU's work before the call */
-	int64_t *within; /* to be taken from the call's length */
+	int64_t *before; /* for each call, the ns to take from the CPU's work before the call */
+	int64_t *within; /* for each call, the ns to take from the call's length */
 };
 
 /* The calibration launches in a loop, where the recorder's code and data are in the CPU's caches.
  * After other work they are not: PyTorch programs that never wait paid 1.7 to 4.9 µs a launch
  * (H200, launches of 3.5 µs, on calm CPUs; 3.5 in the middle) where the loop pays 1.35. */
-enum { COLD_COST_NS = 2000, COLD_LAUNCH_NS = 3500, COLD_FROM_NS = 4000 }; /* ns */
+/* constants of cost_when_cold, in ns */
+enum { COLD_COST_NS = 2000, COLD_LAUNCH_NS = 3500, COLD_FROM_NS = 4000 };
 
 static int64_t cost_when_cold(const struct whatif_machine *machine, int64_t work_before)
 {
@@ -63,19 +64,18 @@ static int64_t take_from(int64_t *value, int64_t most)
  * does nothing but call, its calls are recorded 0.3 to 0.5 µs apart (H200). */
 enum { OUTSIDE_NS = 400 };
 
-static void lessen_call(struct graph_node *node, const struct whatif_machine *machine,
-			const struct flow_call *call, int64_t before, int64_t within)
+static void lessen_call(struct whatif *w, uint32_t index, int64_t before, int64_t within)
 {
-	bool has_order = node->before[GRAPH_ORDER] != GRAPH_NONE;
-	if (has_order) /* without a predecessor the delay is a moment, not the CPU's work */
-		take_from(&node->delay, before);
+	struct graph_node *node = &w->graph.nodes[index];
+	const int64_t work = whatif_work_before(w, &w->graph, index);
+	int64_t left = work;
+	take_from(&left, before);
 	take_from(&node->length, within);
-	int64_t cost = cost_of_call(machine, call, has_order ? node->delay : 0);
-	if (has_order)
-		cost -= take_from(&node->delay, cost < OUTSIDE_NS ? cost : OUTSIDE_NS);
+	int64_t cost = cost_of_call(&w->machine, &w->flow->calls[node->flow_index], left);
+	cost -= take_from(&left, cost < OUTSIDE_NS ? cost : OUTSIDE_NS);
 	cost -= take_from(&node->length, cost < node->length / 2 ? cost : node->length / 2);
-	if (has_order)
-		take_from(&node->delay, cost);
+	take_from(&left, cost);
+	node->delay -= work - left;
 }
 
 static void lessen_op(struct graph_node *node, const struct whatif_machine *machine)
@@ -96,14 +96,18 @@ static uint32_t next_call(const struct hwy_flow *flow, int64_t process, int64_t 
 }
 
 /* Charges half of 'cost' for the begin of each span of a strip and half for its end to the next
- * call. */
+ * call. What lies before 'from' is not charged: no call comes before it, and the steps begin
+ * there. */
 static void charge(const struct hwy_flow *flow, const struct hwy_strip *strip, int64_t cost,
-		   int64_t *before)
+		   int64_t from, int64_t *before)
 {
 	int64_t process = flow->trace->lanes[strip->lane].process;
 	for (uint32_t row = 0; row < strip->rows; row++) {
-		before[next_call(flow, process, hwy_get(strip, HWY_START, row))] += cost / 2;
-		before[next_call(flow, process, hwy_end(strip, row))] += cost - cost / 2;
+		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+		if (start >= from)
+			before[next_call(flow, process, start)] += cost / 2;
+		if (end >= from)
+			before[next_call(flow, process, end)] += cost - cost / 2;
 	}
 }
 
@@ -126,14 +130,14 @@ static uint32_t call_of_thread(const struct hwy_flow *flow, int64_t thread, int6
 }
 
 /* Charges the recorder's own time on a thread to the call around it, else to the thread's next
- * call. Time that two spans cover is charged once; time before the first call (of an excerpt, say)
- * is not charged. */
+ * call. Time that two spans cover is charged once; time before 'from' (the first call of an
+ * excerpt, say) is not charged. */
 static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip *strip,
-			    const struct charges *charges)
+			    int64_t from, const struct charges *charges)
 {
 	int64_t thread = flow->trace->lanes[strip->lane].thread;
-	int64_t charged =
-		flow->n_calls > 0 ? flow->calls[0].start : INT64_MAX; /* ns: charged up to here */
+	/* The time up to which the recorder's own time is charged already. */
+	int64_t charged = from;
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		start = start > charged ? start : charged;
@@ -150,30 +154,33 @@ static void charge_own_time(const struct hwy_flow *flow, const struct hwy_strip 
 	}
 }
 
-void costs_take_out(struct hwy_graph *graph, const struct whatif_machine *machine)
+void costs_take_out(struct whatif *w)
 {
-	const struct hwy_flow *flow = graph->flow;
+	const struct hwy_flow *flow = w->flow;
+	const struct whatif_cost *cost = &w->machine.cost;
+	bool begins_with_lead = w->lead.is_set && w->lead.after == GRAPH_NONE;
+	int64_t from = begins_with_lead ? w->lead.offset : INT64_MIN;
+	int64_t own_from = flow->n_calls > 0 ? flow->calls[0].start : INT64_MAX;
 	/* One element more: time that lies before no call of the process is charged to
 	 * [n_calls]. */
 	struct charges charges = {hwy_zarray(flow->n_calls + 1, sizeof *charges.before),
 				  hwy_zarray(flow->n_calls + 1, sizeof *charges.within)};
 	for (uint32_t s = 0; s < flow->trace->n_strips; s++) {
 		const struct hwy_strip *strip = &flow->trace->strips[s];
-		if (strip->kind == HWY_RANGE && machine->cost.range > 0)
-			charge(flow, strip, machine->cost.range, charges.before);
-		if (strip->kind == HWY_OP && machine->cost.op > 0)
-			charge(flow, strip, machine->cost.op, charges.before);
+		if (strip->kind == HWY_RANGE && cost->range > 0)
+			charge(flow, strip, cost->range, from, charges.before);
+		if (strip->kind == HWY_OP && cost->op > 0)
+			charge(flow, strip, cost->op, from, charges.before);
 		if (is_own_time(flow->trace, strip))
-			charge_own_time(flow, strip, &charges);
+			charge_own_time(flow, strip, begins_with_lead ? from : own_from, &charges);
 	}
-	for (uint32_t i = 0; i < graph->n; i++) {
-		struct graph_node *node = &graph->nodes[i];
+	for (uint32_t i = 0; i < w->graph.n; i++) {
+		struct graph_node *node = &w->graph.nodes[i];
 		if (node->kind == GRAPH_CALL)
-			lessen_call(node, machine, &flow->calls[node->flow_index],
-				    charges.before[node->flow_index],
+			lessen_call(w, i, charges.before[node->flow_index],
 				    charges.within[node->flow_index]);
 		else if (node->kind == GRAPH_OP)
-			lessen_op(node, machine);
+			lessen_op(node, &w->machine);
 	}
 	free(charges.before);
 	free(charges.within);

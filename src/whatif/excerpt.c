@@ -5,16 +5,18 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STEPS = 3, LARGE_CALLS_AND_OPS = 300000 /* calls and ops */ };
+/* A recording with more calls and ops than LARGE_CALLS_AND_OPS is large. */
+enum { LEAST_STEPS = 3, LARGE_CALLS_AND_OPS = 300000 };
 
 bool excerpt_is_large(const struct hwy_flow *flow)
 {
 	return (uint64_t)flow->n_calls + flow->n_ops > LARGE_CALLS_AND_OPS;
 }
 
-struct choice {            /* the steps of a phase that an excerpt takes */
-	uint32_t first, n; /* steady steps */
-	uint32_t after;    /* 1 where the step after them is taken along, else 0 */
+struct choice { /* the steps of a phase that an excerpt takes */
+	/* The index of the first steady step that is taken, and how many are taken. */
+	uint32_t first, n;
+	uint32_t after; /* 1 where the step after the n taken steps is taken, too; else 0 */
 	uint32_t first_call, end_call;
 };
 
@@ -49,7 +51,7 @@ static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
 	return best;
 }
 
-/* Chooses as many steady steps as have 'most' calls and ops; false where no excerpt is needed. */
+/* Chooses as many steady steps as have 'most' calls and ops; yields false where no excerpt is needed. */
 static bool choose_most(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
 			struct choice *choice)
 {
@@ -109,7 +111,7 @@ static void take_flow(struct hwy_flow *to, const struct hwy_flow *from, const st
 		hwy_copy_array(from->calls + choice->first_call, to->n_calls, sizeof *to->calls);
 	to->ops = NULL;
 	to->n_ops = 0;
-	to->devices = NULL; /* only n_devices is used */
+	to->devices = NULL; /* the edits use only n_devices */
 	to->by_device = to->by_lane = NULL;
 	to->lanes = NULL;
 	to->reach = NULL;

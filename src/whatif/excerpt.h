@@ -13,11 +13,12 @@ struct excerpt {
 	/* The calls and ops of the chosen steps; their span ids are those of the whole trace. */
 	struct hwy_flow flow;
 	struct hwy_phase phase; /* the chosen steps; step.first_call counts in this flow */
-	struct hwy_gaps gaps;   /* only the list of gaps is filled in, not the sums */
+	/* Gaps of the chosen steps; only the list is filled in, not the sums. */
+	struct hwy_gaps gaps;
 };
 
-/* True where a graph of the whole recording would make each edit take seconds: it is made only on
- * request. */
+/* True where a graph of the whole recording would make each edit take seconds: such a graph
+ * is made only on request. */
 bool excerpt_is_large(const struct hwy_flow *flow);
 /* Takes as many steady steps as have 'most' calls and ops together, but three at least; where
  * 'window' is given, the steady steps that begin in it. NULL where no excerpt is needed (the

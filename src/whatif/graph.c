@@ -17,7 +17,7 @@
 #include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
-/* How many ops that were enqueued after a wait may have begun before it returned. */
+/* At most so many ops that were enqueued after a wait are searched for ops that began before the wait returned. */
 enum { LOOK_BACK_OPS = 64 };
 
 /* ---- edges ------------------------------------------------------------------------------------ */
@@ -150,7 +150,7 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 	return GRAPH_NONE;
 }
 
-/* The node that ended later; of two that ended together, the one on the first lane. */
+/* Yields the node that ended later; of two nodes that ended together, the node on the first lane. */
 static uint32_t graph_later(const struct building *b, uint32_t x, uint32_t y)
 {
 	if (x == GRAPH_NONE || y == GRAPH_NONE)

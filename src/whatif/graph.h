@@ -33,7 +33,7 @@ enum graph_kind {
 
 /* A node has up to three predecessors in fixed places; further predecessors are in graph.extras. */
 enum graph_place {
-	GRAPH_ORDER, /* the node before it on the same thread, process or stream */
+	GRAPH_ORDER, /* the previous node on the same thread, process or stream */
 	GRAPH_CAUSE, /* of an op: its call; of a return: the op waited for; of a call: the call before
 		      * it on its own thread */
 	GRAPH_OTHER, /* of an op: an event, a barrier, a copy engine; of a call: room in the launch
@@ -43,10 +43,10 @@ enum graph_place {
 
 /* Bits of graph_node.flags. */
 #define GRAPH_FROM_BEGIN(place) (1 << (place)) /* the edge counts from the predecessor's begin */
-enum { GRAPH_WAIT_REMOVED = 0x80 };            /* of a return: an edit has removed its wait */
+enum { GRAPH_WAIT_REMOVED = 0x80 }; /* flag of a return node: an edit has removed the wait */
 
 struct graph_node {
-	int64_t length, delay;         /* ns */
+	int64_t length, delay; /* ns: the node's own length, and the delay that no edge explains */
 	uint32_t before[GRAPH_PLACES]; /* predecessors: nodes, or GRAPH_NONE */
 	uint32_t flow_index;           /* the call or op, in flow->calls or flow->ops by the kind */
 	uint16_t lag[GRAPH_PLACES];    /* ns from the predecessor's end or begin to this node */
@@ -62,16 +62,18 @@ static inline bool graph_counts_from_begin(const struct graph_node *node, int pl
 /* One more predecessor of a node; the edge counts from the end of 'before'. */
 struct graph_extra {
 	uint32_t node, before;
-	uint32_t lag; /* ns */
+	uint32_t lag; /* ns from the end of 'before' to the begin of 'node' */
 };
 
 /* Times in ns that are fitted to a trace: lower quartiles over the work that nothing else held
  * up. */
 struct graph_fit {
-	int64_t launch; /* from a call's begin to the begin of its work on an idle stream */
-	int64_t next; /* from an op's end to the begin of the next op, launched in time, on its stream */
-	int64_t wake; /* from the end of the work that a call waits for to the return of the call */
-	int64_t sync; /* length of a synchronise call that finds nothing pending */
+	int64_t launch; /* ns from a call's begin to the begin of its work on an idle stream */
+	/* The ns from an op's end to the begin of the stream's next op, where that op was launched in time. */
+	int64_t next;
+	/* The ns from the end of the work that a call waits for to the return of the call. */
+	int64_t wake;
+	int64_t sync;   /* ns of a synchronise call that finds nothing pending */
 	uint32_t queue; /* launches that a stream's queue holds; a call that adds one more waits */
 };
 
@@ -79,12 +81,14 @@ struct hwy_graph {
 	const struct hwy_flow *flow;
 	struct graph_node *nodes;
 	uint32_t n;
-	struct graph_extra *extras; /* in order of 'node' */
+	struct graph_extra *extras; /* further predecessors of nodes, in order of 'node' */
 	uint32_t n_extras, cap_extras;
 	struct graph_fit fit;
-	uint64_t n_edges;        /* edges that were kept */
-	uint64_t n_contradicted; /* edges that were left out because the trace contradicts them */
-	bool is_unwaited;        /* set by an edit: other ranks do not wait for this rank */
+	uint64_t n_edges; /* how many edges the graph has */
+	/* How many edges were left out because the trace contradicts them. */
+	uint64_t n_contradicted;
+	bool has_stream_waits; /* the source says which work waits for an event of another stream */
+	bool is_unwaited;      /* set by an edit: other ranks do not wait for this rank */
 };
 
 bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hwy_err *err);
@@ -98,7 +102,7 @@ struct hwy_graph graph_copy(const struct hwy_graph *graph);
 void graph_add_edge(struct hwy_graph *graph, uint32_t node, uint32_t before, uint32_t lag);
 void graph_settle(struct hwy_graph *graph);
 
-/* graph_fit.c */
+/* defined in graph_fit.c */
 void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow);
 
 /* The node of a call, of a call's return (GRAPH_NONE where the call did not wait), of an op. */

@@ -12,7 +12,7 @@
 enum {
 	CELL_NS = 16, /* width of a cell of the histograms */
 	CELLS = 4096,
-	LEAST_OBSERVATIONS = 16, /* fewer do not make a quartile */
+	LEAST_OBSERVATIONS = 16, /* a histogram with fewer observations has no usable quartile */
 	DEFAULT_LAUNCH_NS = 5000,
 	DEFAULT_NEXT_NS = 1000,
 	DEFAULT_WAKE_NS = 3000,
@@ -41,8 +41,8 @@ static int64_t tally_quartile(const struct tally *tally, int64_t otherwise)
 
 struct fitting {
 	struct tally launch, next, wake, sync;
-	uint32_t *last;   /* by lane: the op that began last there */
-	uint32_t *recent; /* by device: the op that began last there */
+	uint32_t *last;   /* for each lane, the op that began last on the lane */
+	uint32_t *recent; /* for each device, the op that began last on the device */
 };
 
 /* Whether 'recent', the op that began on the device just before 'op', may have held 'op' up: it is

@@ -12,23 +12,24 @@ struct sequence {      /* the nodes of a process, or of a thread, so far */
 	int64_t end;   /* the last call's measured end */
 };
 
-struct lane_ops {                     /* a lane with the ops of a stream */
-	uint32_t first, n;            /* its ops: building.lane_ops[first …] in order of start */
+struct lane_ops { /* a lane with the ops of a stream */
+	/* The lane's ops are building.lane_ops[first … first + n - 1], in order of start. */
+	uint32_t first, n;
 	uint32_t enqueued;            /* calls that have enqueued work for the lane so far */
 	uint32_t last;                /* the node of the last op that began */
 	uint32_t next_wait, end_wait; /* the stream waits still to come, in building.stream_waits */
 	uint32_t next_fresh; /* reference to the next lane of the process's list of fresh lanes */
-	bool is_fresh;       /* it got work since the process last waited for all streams */
+	bool is_fresh;       /* the lane got work since the process last waited for all streams */
 	uint8_t order;       /* enum lane_order */
 };
 
 struct awaited {        /* what the last wait of a process for all of its streams has found */
 	uint32_t found; /* the node that ended last before that wait returned, or GRAPH_NONE */
 	uint32_t call;  /* the call that waited */
-	uint32_t fresh; /* reference to the first lane that got work since */
+	uint32_t fresh; /* reference to the first lane that got work since that wait */
 };
 
-/* How a stream stands to the legacy default stream of its context. */
+/* How a stream is ordered against the legacy default stream of its context. */
 enum lane_order { LANE_ALONE, LANE_BLOCKING, LANE_LEGACY, LANE_ORDERS };
 
 struct stream_wait { /* work enqueued on 'lane' after 'call' waits for 'op', which is on another lane */
@@ -41,25 +42,30 @@ struct building {
 	int64_t *ends; /* measured end of each node */
 	int64_t begin; /* measured begin of the node that is being made: graph->nodes[graph->n] */
 	uint32_t *call_node, *op_node; /* the node of each call, of each op */
-	struct sequence *processes; /* by process; [n_processes] is for calls of no known process */
-	struct sequence *threads;   /* by thread; [n_threads] is for calls of no known thread */
-	struct awaited *awaited;    /* by process */
+	/* For each process; element n_processes is for calls of no known process. */
+	struct sequence *processes;
+	/* For each thread; element n_threads is for calls of no known thread. */
+	struct sequence *threads;
+	struct awaited *awaited; /* for each process, the result of its last wait for all streams */
 	uint32_t n_processes, n_threads;
 	/* Calls that have not returned yet, ordered by the time of their return. */
 	struct hwy_heap open;
-	/* graph_order.c */
-	struct lane_ops *lanes; /* by lane */
+	/* The members from here on are used by graph_order.c. */
+	struct lane_ops *lanes; /* for each lane, the state of its ops */
 	uint32_t *lane_ops;
 	uint32_t *used; /* the lanes that have ops */
 	uint32_t n_used;
 	uint32_t *barriers[LANE_ORDERS]; /* the lanes that have ops, by enum lane_order */
 	uint32_t n_barriers[LANE_ORDERS];
-	uint32_t *lane_of_stream; /* by stream; trace->n_lanes where a stream has no work */
-	struct hwy_map waited;    /* call -> the lane that the driver said it waits for */
-	struct hwy_map waited_op; /* call that waits for an event -> the op before the event */
+	/* For each stream its lane; trace->n_lanes where the stream has no work. */
+	uint32_t *lane_of_stream;
+	/* Maps a call to the lane that, by the driver's record, the call waits for. */
+	struct hwy_map waited;
+	/* Maps a call that waits for an event to the op before the event. */
+	struct hwy_map waited_op;
 	struct stream_wait *stream_waits; /* in order of lane, then of call */
 	uint32_t n_stream_waits, cap_stream_waits;
-	uint32_t *engines; /* by device and direction: the node of the last copy */
+	uint32_t *engines; /* for each device and direction, the node of the last copy */
 };
 
 /* Adds a predecessor to the node that is being made. An edge that the trace contradicts is only

@@ -192,6 +192,7 @@ bool graph_order_open(struct building *b, struct hwy_err *err)
 	find_streams(b);
 	note_streams_waited_for(b);
 	note_events(b);
+	b->graph->has_stream_waits = b->n_stream_waits > 0;
 	size_t engines = (size_t)b->flow->n_devices * DIRECTIONS;
 	b->engines = hwy_array(engines, sizeof *b->engines);
 	for (size_t i = 0; i < engines; i++)

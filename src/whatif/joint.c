@@ -15,14 +15,14 @@
 
 struct meeting_state {
 	int64_t last;     /* the latest arrival so far, on the first rank's clock */
-	uint32_t missing; /* ranks that have not come yet */
+	uint32_t missing; /* how many ranks have not begun their part of the collective yet */
 	bool is_over;
 };
 
 struct part_state {
-	int64_t begin;   /* on its rank's clock */
-	int64_t length;  /* ns, of the node in the edited graph */
-	bool is_pending; /* it has begun, and its meeting is not over */
+	int64_t begin;   /* when the part begins, in ns on the clock of the part's rank */
+	int64_t length;  /* ns that the part's node takes in the edited graph */
+	bool is_pending; /* the part has begun, and its collective is not over */
 };
 
 struct replaying {
@@ -31,8 +31,8 @@ struct replaying {
 	int64_t **ends;
 	struct meeting_state *meetings;
 	struct part_state *parts;
-	uint32_t *next_node,
-		*next_extra; /* by rank: the next node to replay, and its next extra edge */
+	/* For each rank the next node to replay, and the node's next extra edge. */
+	uint32_t *next_node, *next_extra;
 };
 
 static int64_t shift_of(const struct joint *joint, uint32_t rank)
@@ -111,7 +111,7 @@ static bool is_held_up(const struct replaying *r, uint32_t rank, uint32_t *meeti
 	return false;
 }
 
-/* Replays a rank until a node waits for a meeting that is not over; *meeting is that one. */
+/* Replays a rank until a node waits for a collective that is not over; *meeting becomes that collective. */
 static void go_on(struct replaying *r, uint32_t rank, uint32_t *meeting)
 {
 	struct hwy_graph *graph = &r->graphs[rank];
@@ -160,7 +160,7 @@ static void take_turns(struct replaying *r)
 		if (!moved && !is_done)
 			end_meeting(r, stuck);
 	}
-	/* Nothing on any rank waits for the meetings that are left. */
+	/* No node of any rank waits for the collectives that are left: end them. */
 	for (uint32_t m = 0; m < r->joint->n_meetings; m++)
 		if (!r->meetings[m].is_over)
 			end_meeting(r, m);
@@ -188,7 +188,7 @@ int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs)
 	return r.ends;
 }
 
-/* ---- the meetings --------------------------------------------------------------------------------- */
+/* ---- the collectives ------------------------------------------------------------------------------ */
 
 /* The node of an op of the whole recording; GRAPH_NONE where the graph is of an excerpt without
  * it. */
@@ -233,7 +233,8 @@ static void add_meetings(struct joint *joint)
 {
 	const struct hwy_collectives *c = &joint->collectives;
 	joint->parts = hwy_array(c->n_parts, sizeof *joint->parts);
-	joint->first = hwy_array(c->n + 1, sizeof *joint->first); /* [n] ends the last */
+	/* first[n] is the end of the last collective's parts */
+	joint->first = hwy_array(c->n + 1, sizeof *joint->first);
 	joint->part_of = hwy_array(joint->n, sizeof *joint->part_of);
 	for (uint32_t r = 0; r < joint->n; r++)
 		joint->part_of[r] = hwy_zarray(joint->ranks[r].graph.n, sizeof **joint->part_of);
@@ -302,14 +303,20 @@ static bool open_ranks(struct joint *joint, const struct joint_rank *ranks, bool
 	return true;
 }
 
+enum { FEWEST_STEPS = 3 }; /* with fewer steps the ranks of a run have no common pace */
+
 /* Gives all ranks the recorded step of the slowest rank and the worst quality of any rank. */
 static void share_quality(struct joint *joint)
 {
 	struct whatif worst = joint->ranks[0];
+	joint->has_pace = true;
+	for (uint32_t r = 0; r < joint->n; r++)
+		joint->has_pace &= joint->ranks[r].phase->n_steady >= FEWEST_STEPS;
 	worst.quality.differ = count_different(joint);
 	for (uint32_t r = 0; r < joint->n; r++) {
 		const struct whatif *w = &joint->ranks[r];
-		worst.recorded = w->recorded > worst.recorded ? w->recorded : worst.recorded;
+		if (joint->has_pace && w->recorded > worst.recorded)
+			worst.recorded = w->recorded;
 		worst.quality.differ += w->quality.differ;
 		if (w->quality.residual > worst.quality.residual)
 			worst.quality.residual = w->quality.residual;
@@ -321,7 +328,8 @@ static void share_quality(struct joint *joint)
 			worst.quality.steps_predict = w->quality.steps_predict;
 	}
 	for (uint32_t r = 0; r < joint->n; r++) {
-		joint->ranks[r].recorded = worst.recorded;
+		if (joint->has_pace)
+			joint->ranks[r].recorded = worst.recorded;
 		joint->ranks[r].quality = worst.quality;
 	}
 }

@@ -24,22 +24,25 @@ struct joint_rank {
  * freed; NULL where there are fewer than two. */
 struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n);
 
-struct joint_part { /* one rank's kernel of a meeting */
+struct joint_part { /* one rank's kernel of a collective that several ranks take part in */
 	uint32_t rank, node, meeting;
-	int64_t length;   /* ns, as recorded */
-	int64_t transfer; /* ns from the arrival of the meeting's last rank to the end of the part */
+	int64_t length; /* ns that the kernel took in the recording */
+	/* The ns from the moment at which the last rank began the collective to the end of this part. */
+	int64_t transfer;
 };
 
 struct joint {
 	struct whatif *ranks;
 	int64_t *numbers; /* the number of each rank in the run */
 	uint32_t n;
-	struct hwy_collectives
-		collectives;      /* matched over the whole recordings, not only over excerpts */
-	struct joint_part *parts; /* the parts of a meeting follow each other */
+	/* The collectives are matched over the whole recordings, not only over excerpts. */
+	struct hwy_collectives collectives;
+	struct joint_part *parts; /* all parts; the parts of one collective are neighbours */
 	uint32_t n_parts, n_meetings;
-	uint32_t *first; /* by meeting: its first part; first[n_meetings] is n_parts */
-	/* By rank and node: reference (base/ref.h) to the part that the node is. */
+	bool has_pace; /* every rank has steps enough to tell the pace of the run */
+	/* For each collective the index of its first part; first[n_meetings] is n_parts. */
+	uint32_t *first;
+	/* part_of[rank][node] is a reference (base/ref.h) to the collective's part that the node is. */
 	uint32_t **part_of;
 };
 

@@ -12,7 +12,8 @@
 static const struct {
 	const char *gpu; /* part of the device's name; "" fits any device */
 	const char *source;
-	double host; /* what recording costs there, relative to the host with the H200; 0: not known */
+	/* The cost of recording on this machine's host, relative to the host with the H200; 0 where it is not known. */
+	double host;
 	struct whatif_machine machine;
 } table[] = {
 	{"H200",
@@ -33,7 +34,7 @@ static const struct {
 	  .d2h = {6600, 54e9}}},
 	{"A100",
 	 "its cost on an A100 is not known",
-	 0, /* so nothing is taken out */
+	 0, /* host is 0: no cost of recording is taken out */
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
 	  .launch = 4500,
@@ -45,7 +46,7 @@ static const struct {
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
 	  .launch = 4500,
-	  .h2d = {8000, 0}, /* bandwidth 0: by machine_model_link_rate */
+	  .h2d = {8000, 0}, /* bandwidth 0 stands for the rate of machine_model_link_rate */
 	  .d2h = {8000, 0}}},
 };
 
@@ -86,6 +87,10 @@ static bool machine_model_starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* PyTorch's modules take up to 60 µs from one launch to the next, and twice that on a CPU that
+ * others use too (transformers on an H200's host). */
+enum { OWN_WORK_NS = 120000 };
+
 static void from_table(struct whatif_machine *machine, const struct hwy_trace *trace)
 {
 	const char *name = trace->n_devices > 0 ? hwy_str(trace, trace->devices[0].name) : "";
@@ -93,14 +98,16 @@ static void from_table(struct whatif_machine *machine, const struct hwy_trace *t
 	while (!strstr(name, table[i].gpu))
 		i++;
 	*machine = table[i].machine;
+	machine->own_work = OWN_WORK_NS;
 	if (machine->h2d.bandwidth == 0) {
 		const struct hwy_device *device = trace->n_devices > 0 ? &trace->devices[0] : NULL;
 		machine->h2d.bandwidth = machine->d2h.bandwidth = machine_model_link_rate(device);
 	}
 	machine->source = table[i].source;
 	const char *format = hwy_property(trace, "source.format");
+	/* A headway recording without CUPTI is of OpenCL, whose recording cost was not measured. */
 	if (format && strcmp(format, "headway") == 0 && !hwy_property(trace, "cupti.version"))
-		format = ""; /* a recording of OpenCL: its cost was not measured */
+		format = "";
 	size_t r = 0;
 	while (!machine_model_starts_with(format ? format : "", recorders[r].format))
 		r++;
@@ -143,9 +150,25 @@ static void machine_model_take(struct whatif_machine *m, const char *name, int64
 		m->d2h.bandwidth = (double)value;
 }
 
+bool machine_model_has_samples(const struct hwy_trace *trace)
+{
+	/* Samples of other recorders are taken outside the program: nsys reads the kernel's ring from a process of its own. */
+	bool is_own = false;
+	for (uint32_t i = 0; i < trace->n_properties; i++)
+		is_own |= strcmp(hwy_str(trace, trace->properties[i].name), "source.format") == 0 &&
+			  strcmp(hwy_str(trace, trace->properties[i].value), "headway") == 0;
+	if (!is_own)
+		return false;
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].kind == HWY_SAMPLE && trace->strips[s].rows > 0)
+			return true;
+	return false;
+}
+
 void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace)
 {
 	from_table(machine, trace);
+	machine->has_samples = machine_model_has_samples(trace);
 	if (trace->n_calibrations > 0)
 		machine->cost = (struct whatif_cost){0};
 	for (uint32_t i = 0; i < trace->n_calibrations; i++) {

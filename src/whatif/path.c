@@ -12,9 +12,9 @@ const char *const path_class_names[PATH_CLASSES] = {
 /* ---- what held a node up ---------------------------------------------------------------------- */
 
 struct binding {         /* the edge that decided when a node could begin */
-	uint32_t before; /* the predecessor, or GRAPH_NONE */
+	uint32_t before; /* the node that held this node up, or GRAPH_NONE */
 	int64_t time;    /* the predecessor's end, or its begin, whichever the edge counts from */
-	int64_t lag;     /* ns */
+	int64_t lag;     /* ns from 'time' to the begin of the held-up node */
 	int place;       /* enum graph_place; GRAPH_PLACES for an extra edge */
 };
 
@@ -124,7 +124,7 @@ void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 		struct binding by = binding_of(graph, ends, current, &extras);
 		if (!goes_on)
 			break;
-		if (by.before == GRAPH_NONE) { /* a node without predecessors */
+		if (by.before == GRAPH_NONE) { /* no predecessor held the node up */
 			add_piece(&walk, from, begin, current, PATH_OTHER);
 			break;
 		}

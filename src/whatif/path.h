@@ -12,7 +12,7 @@
 
 enum path_class {
 	PATH_CPU,     /* the program's own code between calls */
-	PATH_LAUNCH,  /* calls that enqueue work, and the latency until it begins */
+	PATH_LAUNCH,  /* calls that enqueue work, and the latency until the work begins */
 	PATH_CALL,    /* other calls: allocation, module loading, synchronise calls' own work */
 	PATH_WAIT,    /* waking up after a wait */
 	PATH_COMPUTE, /* kernels, graphs, fills */
@@ -25,23 +25,24 @@ enum path_class {
 extern const char *const path_class_names[PATH_CLASSES];
 
 struct path_piece {
-	struct hwy_interval at; /* replayed time */
+	struct hwy_interval at; /* begin and end of the piece in replayed time, ns */
 	uint32_t node;          /* the node that takes this time */
 	uint8_t class;          /* enum path_class */
 };
 
 struct hwy_path {
-	struct path_piece *pieces; /* in order of time */
+	struct path_piece *pieces; /* the pieces of the path, in order of time */
 	uint32_t n, cap;
-	int64_t classes[PATH_CLASSES]; /* ns by enum path_class; they add up to the window */
+	/* The ns of the path by enum path_class; the values add up to the window. */
+	int64_t classes[PATH_CLASSES];
 	struct hwy_interval window;
 };
 
-/* The path from the time 'from' to the end of the node 'last'. */
+/* Finds the critical path from the time 'from' to the end of the node 'last'. */
 void path_find(struct hwy_path *path, const struct hwy_graph *graph, const int64_t *ends,
 	       uint32_t last, int64_t from);
 void path_free(struct hwy_path *path);
-/* Visits the pieces of that path, the last piece first, without making a list. */
+/* Visits the pieces of the critical path to 'last', the last piece first, without making a list. */
 void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t last, int64_t from,
 		void (*visit)(void *user, const struct path_piece *piece), void *user);
 

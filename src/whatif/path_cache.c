@@ -65,8 +65,9 @@ static void measure_rest(struct cached_path *kept, const struct making *m, uint3
 		int64_t begin = replay_begin(graph, m->ends, i);
 		if (graph->nodes[i].kind != GRAPH_OP || begin < kept->window.from)
 			continue;
+		/* The sum of work is too large for int64_t, which only invented traces reach. */
 		if (__builtin_add_overflow(kept->work, graph->nodes[i].length, &kept->work))
-			kept->work = INT64_MAX; /* only an invented trace has so much */
+			kept->work = INT64_MAX;
 		if (slack[i] > 0 && slack[i] != INT64_MAX)
 			slack[n++] = slack[i];
 	}

@@ -11,7 +11,7 @@
 #include "base/ref.h"
 #include "whatif/replayed_steps.h"
 
-enum { KINDS = GRAPH_OP + 1 }; /* of nodes: enum graph_kind */
+enum { KINDS = GRAPH_OP + 1 }; /* the number of kinds of nodes in enum graph_kind */
 
 /* The nodes of every steady step in a fixed order: nodes[step * per_step + place]; NULL where the
  * steps differ. */

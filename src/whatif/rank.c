@@ -11,7 +11,8 @@ static int by_step(const void *a, const void *b)
 	return (x->alone.step > y->alone.step) - (x->alone.step < y->alone.step);
 }
 
-/* The entry that gains most beside the stack; rank->n where none gains LEAST_GAIN_SHARE. */
+/* Yields the entry that gains most together with the entries in the stack; rank->n where no entry
+ * gains LEAST_GAIN_SHARE. */
 static uint32_t best_beside(const struct rank *rank, const struct whatif *w,
 			    struct whatif_edit *edits, int64_t step,
 			    struct whatif_prediction *prediction)

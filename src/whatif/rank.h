@@ -11,18 +11,20 @@
 struct rank_entry {
 	struct whatif_edit edit;
 	struct whatif_prediction alone;
-	struct whatif_prediction stacked; /* together with the entries before it in 'stack' */
+	/* Prediction for this entry together with the entries before it in 'stack'. */
+	struct whatif_prediction stacked;
 	bool is_stacked;
 };
 
 struct rank {
-	struct rank_entry *entries; /* the one that gains most alone first */
+	/* The entries that apply; the entry that gains most alone is first. */
+	struct rank_entry *entries;
 	uint32_t n;
 	uint32_t *stack; /* indexes of entries, in the order in which they are best applied */
 	uint32_t n_stack;
 };
 
-/* Ranks n candidates; those that do not apply to the phase are left out. */
+/* Ranks n candidates; candidates that do not apply to the phase are left out. */
 void rank_edits(struct rank *rank, const struct whatif *w, const struct whatif_edit *candidates,
 		uint32_t n);
 void rank_free(struct rank *rank);

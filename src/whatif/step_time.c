@@ -1,9 +1,12 @@
 /* step_time.c - see step_time.h.
  *
- * A step begins with the first of its ops, wherever an edit has moved that op. The mean runs from
- * the begin of the first steady step to the begin of the step after the last steady one (or to the
- * end of the work, where there is no such step), as phases.h defines it for the trace. So the mean
- * of the unedited graph is the phase's own, to the nanosecond.
+ * A step begins with the first of its ops, wherever an edit has moved that op. Where the phase's
+ * window begins before the first op of its first step, that step begins as long after the call
+ * before as it did in the recording: an edit that removes CPU work before the first op shortens the
+ * step. The same holds for the end of the window. The mean runs from the begin of the first steady
+ * step to the begin of the step after the last steady one (or to the end of the work, where there
+ * is no such step), as phases.h defines it for the trace. So the mean of the unedited graph is the
+ * phase's own, to the nanosecond.
  */
 #include "whatif/step_time.h"
 
@@ -14,15 +17,15 @@
 #include "base/ref.h"
 #include "whatif/path.h"
 
-enum { LEAST_STEPS = 3 }; /* fewer steps have no pace */
+enum { LEAST_STEPS = 3 }; /* with fewer steps no pace from step to step is measured */
 
 static void measure_spread(struct pace *pace, const struct step_time *steps, uint32_t n)
 {
 	int64_t *lengths = hwy_array(n, sizeof *lengths);
 	uint32_t n_lengths = 0, last = 0;
 	for (uint32_t s = 1; s < n; s++) {
-		if (steps[s].end ==
-		    INT64_MIN) /* no device work: the next length holds both steps */
+		/* A step without device work has no end of its own: the next length then spans two steps. */
+		if (steps[s].end == INT64_MIN)
 			continue;
 		lengths[n_lengths++] = steps[s].end - steps[last].end;
 		last = s;
@@ -90,6 +93,33 @@ static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 	return n > 0 ? most / n : 0;
 }
 
+/* ns a step that a device works: the lengths in the edited graph, less the time for which work
+ * overlapped in the recording. The most of all devices. */
+static int64_t recorded_chain(const struct whatif *w, const struct hwy_graph *graph)
+{
+	const struct hwy_flow *flow = graph->flow;
+	uint32_t first = w->phase->first_steady, n = w->phase->n_steady;
+	int64_t *work = hwy_zarray(flow->n_devices, sizeof *work), most = 0;
+	int64_t *reach = hwy_array(flow->n_devices, sizeof *reach);
+	for (uint32_t d = 0; d < flow->n_devices; d++)
+		reach[d] = INT64_MIN;
+	for (uint32_t i = 0; i < graph->n; i++) { /* nodes are in order of their recorded begins */
+		const struct graph_node *node = &graph->nodes[i];
+		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
+		if (step <= first || step > first + n)
+			continue;
+		const struct flow_op *op = &flow->ops[node->flow_index];
+		int64_t end = op->end < reach[op->device] ? op->end : reach[op->device];
+		int64_t overlap = end > op->start ? end - op->start : 0;
+		work[op->device] += node->length > overlap ? node->length - overlap : 0;
+		reach[op->device] = op->end > reach[op->device] ? op->end : reach[op->device];
+		most = work[op->device] > most ? work[op->device] : most;
+	}
+	free(work);
+	free(reach);
+	return n > 0 ? most / n : 0;
+}
+
 struct pace step_time_measure(const struct whatif *w, const struct hwy_graph *graph,
 			      const int64_t *ends, bool with_bound)
 {
@@ -101,6 +131,10 @@ struct pace step_time_measure(const struct whatif *w, const struct hwy_graph *gr
 	int64_t to = has_next ? steps[after].begin : INT64_MIN;
 	for (uint32_t s = first; s < after && !has_next; s++)
 		to = steps[s].end > to ? steps[s].end : to;
+	if (!has_next && w->tail.is_set && after == phase->n_steps) {
+		int64_t tail = replayed_steps_moment(&w->tail, ends);
+		to = tail > to ? tail : to;
+	}
 	pace.has_next = has_next;
 	if (n > 0 && steps[first].begin != INT64_MAX)
 		pace.mean = (to - steps[first].begin) / n;
@@ -111,6 +145,7 @@ struct pace step_time_measure(const struct whatif *w, const struct hwy_graph *gr
 		measure_spread(&pace, steps + first, n);
 	pace.is_unwaited = graph->is_unwaited;
 	pace.floor = busiest(w, graph);
+	pace.chain = w->is_order_unknown ? recorded_chain(w, graph) : 0;
 	if (n > 0 && with_bound)
 		measure_path(&pace, graph, ends, &steps[first], &steps[after - 1]);
 	free(steps);

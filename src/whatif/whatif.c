@@ -9,17 +9,20 @@
 #include <string.h>
 
 #include "whatif/joint.h"
+#include "whatif/replayed_steps.h"
 #include "whatif/step_time.h"
 
 /* The half width of a prediction's bar, as a share of the predicted step, is a sum of these. On an
  * H200 three of four measured steps lay inside the bar (docs/whatif.md). */
-#define DOUBT_SHARE 0.04        /* of any prediction */
-#define DOUBT_CHANGE_SHARE 0.08 /* times the share by which the edit changes the step */
-#define DOUBT_HOST_SHARE                                                                           \
-	0.20 /* times that share, times the share of the critical path on the host */
-#define DOUBT_TABLE_SHARE 0.05 /* where recording costs come from a table */
+#define DOUBT_SHARE 0.04 /* every prediction has this doubt */
+/* Doubt per share by which the edit changes the step. */
+#define DOUBT_CHANGE_SHARE 0.08
+/* Doubt per share by which the edit changes the step, times the critical path's share on the host. */
+#define DOUBT_HOST_SHARE 0.20
+#define DOUBT_TABLE_SHARE 0.05   /* added where the costs of recording come from a table */
+#define DOUBT_SAMPLES_SHARE 0.20 /* added where samples were taken: their cost is not known */
 
-/* Calls and ops in the graph of an excerpt: an edit then takes a few ms. */
+/* An excerpt's graph has at most so many calls and ops, so that an edit takes a few ms. */
 enum { EXCERPT_CALLS_AND_OPS = 60000 };
 
 /* ---- edited graphs ----------------------------------------------------------------------------- */
@@ -32,10 +35,12 @@ static bool has_place(const struct graph_node *node)
 	return found;
 }
 
-/* Restores the predecessors of nodes that an edit has left without any, and removes those of nodes
- * that never had any: the delay of a node without predecessors is a moment, that of any other node
- * a duration. */
-static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
+/* Restores the predecessors of nodes that an edit has left without any, and removes those of
+ * nodes that never had any: the delay of a node without predecessors is a moment, that of any
+ * other node a duration. Only the CPU's work between the begin of the window and the first call
+ * may have been shortened, by lead_cut. */
+static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was, uint32_t lead_call,
+			 int64_t lead_cut)
 {
 	uint32_t extra = 0, kept = 0;
 	for (uint32_t i = 0; i < graph->n; i++) {
@@ -48,7 +53,7 @@ static void keep_anchors(struct hwy_graph *graph, const struct hwy_graph *was)
 				graph->extras[kept++] = graph->extras[extra];
 		}
 		if (is_anchor)
-			node->delay = old->delay;
+			node->delay = old->delay - (i == lead_call ? lead_cut : 0);
 		if (is_anchor || !has_any) {
 			memcpy(node->before, old->before, sizeof node->before);
 			memcpy(node->lag, old->lag, sizeof node->lag);
@@ -76,6 +81,9 @@ static struct whatif assume(const struct whatif *w, const struct assumption *a)
 	struct whatif other = *w;
 	other.machine.graph_launch = (int64_t)((double)w->machine.graph_launch * a->machine);
 	other.machine.graph_next = (int64_t)((double)w->machine.graph_next * a->machine);
+	other.machine.own_work = a->machine > 1   ? w->machine.own_work / 2
+				 : a->machine < 1 ? w->machine.own_work * 2
+						  : w->machine.own_work;
 	other.machine.h2d.latency = (int64_t)((double)w->machine.h2d.latency * a->machine);
 	other.machine.d2h.latency = (int64_t)((double)w->machine.d2h.latency * a->machine);
 	return other;
@@ -128,7 +136,7 @@ static struct hwy_graph *edit_all(const struct whatif *w, const struct whatif_ed
 	bool done = apply_each(e, ranks, edits, n, err);
 	for (uint32_t r = 0; r < ranks; r++) {
 		if (done)
-			keep_anchors(&graphs[r], &all[r].graph);
+			keep_anchors(&graphs[r], &all[r].graph, all[r].lead_call, e[r].lead_cut);
 		else
 			graph_free(&graphs[r]);
 		if (note && &all[r] == w)
@@ -169,7 +177,7 @@ static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *g
 	return pace;
 }
 
-/* The paces of all ranks, replayed together; to be freed. NULL when no rank can be edited so. */
+/* Yields the paces of all ranks, replayed together, which the caller frees; NULL where the edits apply to no rank. */
 static struct pace *edited_paces(const struct whatif *w, const struct whatif_edit *edits,
 				 uint32_t n, const struct assumption *a, struct hwy_err *err)
 {
@@ -207,20 +215,32 @@ static int64_t step_of(const struct whatif *w, const struct pace *pace, const st
 	return pace->mean;
 }
 
-/* The step of a run: the step of its slowest rank, in ns. *which (may be NULL) becomes the pace of
- * that rank. */
+/* Whether the run has steps enough for all ranks to have one pace. In fewer steps the time that
+ * a rank waits for others depends on when each rank was recorded from: then the run's step is
+ * that of the rank that is looked at. */
+static bool joint_has_pace(const struct whatif *w)
+{
+	return !w->joint || w->joint->has_pace;
+}
+
+/* The step of a run: the step of its slowest rank, in ns. *which (may be NULL) becomes the pace
+ * of that rank. overlaps: an edit lets work overlap more than in the recording. */
 static int64_t slowest(const struct whatif *w, const struct pace *paces, const struct pace *base,
-		       const struct pace **which)
+		       bool overlaps, const struct pace **which)
 {
 	uint32_t ranks;
 	int64_t most = INT64_MIN;
 	const struct whatif *all = ranks_of(w, &ranks);
+	bool has_pace = joint_has_pace(w);
 	for (uint32_t r = 0; r < ranks; r++) {
+		if (!has_pace && r != w->rank)
+			continue;
 		int64_t step = step_of(w, &paces[r], &base[r]);
 		step = step > paces[r].floor ? step : paces[r].floor;
+		step = overlaps || step > paces[r].chain ? step : paces[r].chain;
 		if (all[r].scale != 1)
 			step = (int64_t)((double)step * all[r].scale);
-		if (paces[r].is_unwaited || step <= most)
+		if ((paces[r].is_unwaited && has_pace) || step <= most)
 			continue;
 		most = step;
 		if (which)
@@ -238,15 +258,20 @@ static int64_t edited_step(const struct whatif *w, const struct whatif_edit *edi
 	struct pace *paces = edited_paces(w, edits, n, a, err);
 	if (!paces)
 		return -1;
-	bool only_removes = true;
-	for (uint32_t i = 0; i < n; i++)
+	bool only_removes = true, overlaps = false;
+	for (uint32_t i = 0; i < n; i++) {
 		only_removes &= edits[i].kind->only_removes;
+		overlaps |= edits[i].kind->overlaps;
+	}
 	const struct pace *which = paces;
-	int64_t step = slowest(w, paces, base, &which), most = slowest(w, base, base, NULL);
-	if (only_removes &&
-	    step > most) /* what is removed cannot slow the program down: only the first and last step differ */
+	int64_t step = slowest(w, paces, base, overlaps, &which);
+	int64_t most = slowest(w, base, base, overlaps, NULL);
+	/* Removed work cannot slow the program down: a longer step comes from the first or the last step only. */
+	if (only_removes && step > most)
 		step = most;
 	*pace = *which;
+	if (overlaps)
+		pace->chain = 0;
 	free(paces);
 	return step;
 }
@@ -284,13 +309,18 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	if (step < 0 || low < 0 || high < 0)
 		return false;
 	double doubt =
-		DOUBT_SHARE + (w->machine.is_measured ? 0 : DOUBT_TABLE_SHARE) + pace.spread +
+		DOUBT_SHARE + (w->machine.is_measured ? 0 : DOUBT_TABLE_SHARE) +
+		(w->machine.has_samples ? DOUBT_SAMPLES_SHARE : 0) + pace.spread +
 		change(w->base.step, step) * (DOUBT_CHANGE_SHARE + DOUBT_HOST_SHARE * pace.host);
 	p->step = step;
 	p->bound = pace.bound;
 	low = low < step ? low : step;
-	p->p10 = doubt < 1 ? (int64_t)((double)low * (1 - doubt))
-			   : 0; /* no step takes less than no time */
+	/* A step cannot take less than 0 ns. */
+	p->p10 = doubt < 1 ? (int64_t)((double)low * (1 - doubt)) : 0;
+	int64_t chain = (int64_t)((double)pace.chain * w->scale);
+	/* No step is shorter than 'chain', the device's own work in a step: neither is the bar. */
+	if (p->p10 < chain)
+		p->p10 = chain < step ? chain : step;
 	p->p90 = (int64_t)((double)(high > step ? high : step) * (1 + doubt));
 	p->speedup = step > 0 ? (double)w->base.step / (double)step : 1;
 	return true;
@@ -305,7 +335,7 @@ static double gain_at(const struct whatif *w, const struct whatif_edit *edits, u
 	struct assumption more = {.machine = 1, .work = factor};
 	struct hwy_err err;
 	struct pace ignored, *base = edited_paces(w, NULL, 0, &more, &err);
-	int64_t before = slowest(w, base, base, NULL);
+	int64_t before = slowest(w, base, base, false, NULL);
 	int64_t after = edited_step(w, edits, n, &more, base, &ignored, &err);
 	free(base);
 	return before > 0 && after >= 0 ? 1 - (double)after / (double)before : 0;
@@ -345,6 +375,31 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 
 /* ---- opening ------------------------------------------------------------------------------------- */
 
+/* Whether the recording leaves open which work waits for work of another stream: several streams
+ * work, and the source has not recorded the events that programs order streams by. PyTorch's
+ * profiler records them only on request. */
+static bool is_order_unknown(const struct hwy_graph *graph)
+{
+	const struct hwy_flow *flow = graph->flow;
+	bool makes_waits = false, has_streams = false;
+	for (uint32_t i = 0; i < flow->n_calls; i++)
+		makes_waits |= flow->calls[i].role == HWY_ROLE_STREAM_WAIT;
+	for (uint32_t i = 1; i < flow->n_ops; i++)
+		has_streams |= flow->ops[i].device == flow->ops[0].device &&
+			       flow->ops[i].lane != flow->ops[0].lane;
+	const char *format = hwy_property(flow->trace, "source.format");
+	bool lacks_waits = makes_waits || (format && strcmp(format, "kineto") == 0);
+	return has_streams && lacks_waits && !graph->has_stream_waits;
+}
+
+static void find_window(struct whatif *w)
+{
+	int64_t *ends = hwy_array(w->graph.n, sizeof *ends);
+	replay_run(&w->graph, ends);
+	replayed_steps_find_window(w, ends);
+	free(ends);
+}
+
 bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		  const struct hwy_interval *window, struct hwy_err *err)
 {
@@ -364,6 +419,8 @@ bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_
 		return false;
 	machine_model_find(&w->machine, analysis->trace);
 	w->step_of = replayed_steps_by_op(w->flow, w->phase);
+	find_window(w);
+	w->is_order_unknown = is_order_unknown(&w->graph);
 	w->recorded = replay_pace(w, &w->graph, false).mean;
 	if (w->recorded <= 0)
 		return hwy_fail(err, "no device work of the steady steps has a recorded launch, so "
@@ -384,7 +441,7 @@ bool whatif_base(struct whatif *w, struct hwy_err *err)
 	struct whatif *all = w->joint ? w->joint->ranks : w;
 	ranks_of(w, &ranks);
 	for (uint32_t r = 0; r < ranks; r++)
-		costs_take_out(&all[r].graph, &all[r].machine);
+		costs_take_out(&all[r]);
 	struct pace *paces = edited_paces(w, NULL, 0, &as_is, err);
 	for (uint32_t r = 0; paces && r < ranks; r++) {
 		all[r].base_mean = paces[r].mean;
@@ -393,9 +450,13 @@ bool whatif_base(struct whatif *w, struct hwy_err *err)
 	free(paces);
 	if (!paces || !whatif_predict(w, NULL, 0, &w->base, err))
 		return false;
+	bool done = true;
 	for (uint32_t r = 0; r < ranks; r++)
-		all[r].base = w->base;
-	return true;
+		if (joint_has_pace(w))
+			all[r].base = w->base;
+		else
+			done &= whatif_predict(&all[r], NULL, 0, &all[r].base, err);
+	return done;
 }
 
 bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,

@@ -161,6 +161,19 @@ rm "$work"/runs/*.hwy
 run analyze "$work/runs"
 expect_refusal "a folder without a recording" "package.json: no traceEvents"
 
+# ---- files that are no ranks of one job ----
+
+cp "$DATA/gpu/mlp_sync.hwy" "$work/rank0.hwy"
+cp "$DATA/gpu/itemloop_item.hwy" "$work/rank1.hwy"
+run analyze "$work/rank0.hwy" "$work/rank1.hwy"
+expect_status 0 "two programs"
+grep -q "are not ranks of one job, their programs differ: each file is judged alone" "$work/err" ||
+	fail "two programs are taken for one: $(cat "$work/err")"
+[ "$(grep -c ' a step    GPU busy ' "$work/out")" = 2 ] || fail "not each file is judged: $(cat "$work/out")"
+run whatif "$work/rank0.hwy" "$work/rank1.hwy"
+expect_status 2 "whatif of two programs"
+grep -q "are not ranks of one job, their programs differ" "$work/err" || fail "whatif of two programs: $(cat "$work/err")"
+
 # ---- no device work ----
 
 echo '[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1, "dur": 2}]' >"$work/cpu.json"

@@ -144,6 +144,34 @@ static void the_parts_of_a_change_add_up_to_it_exactly(void **state)
 		made_close(&runs[i]);
 }
 
+/* The bar of the prediction reaches from a third of the speed to twice the speed. */
+static enum prediction_grade grade_of_change(int64_t kernel_us)
+{
+	struct made a = simple("first", 500, true), b = simple("first", kernel_us, false);
+	struct compare_phase *phase = &a.summary.phases[0];
+	for (uint32_t i = 0; i < phase->n_findings; i++) {
+		struct compare_finding *finding = &phase->findings[i];
+		finding->predicted.p90 = finding->predicted.before * 3;
+		finding->predicted.p10 = finding->predicted.before / 2;
+	}
+	const struct compare_summary *before[] = {&a.summary}, *after[] = {&b.summary};
+	struct compare_side x = side_of(before, 1), y = side_of(after, 1);
+	struct compare_diff diff = compared(&x, &y);
+	enum prediction_grade grade = diff.findings[0].grade;
+	assert_int_equal(diff.findings[0].change, FINDING_GONE);
+	diff_free(&diff);
+	made_close(&a);
+	made_close(&b);
+	return grade;
+}
+
+static void a_loss_is_never_as_predicted_where_a_gain_was(void **state)
+{
+	assert_int_equal(grade_of_change(300), GRADE_RIGHT);
+	assert_int_equal(grade_of_change(900), GRADE_LESS);
+	assert_int_equal(grade_of_change(20), GRADE_MORE);
+}
+
 static void removing_a_wait_is_faster_by_blocked_idle_and_was_predicted(void **state)
 {
 	struct made a = simple("first", 500, true), b = simple("first", 500, false);
@@ -320,6 +348,7 @@ int main(void)
 		cmocka_unit_test(shares_are_whole_and_add_up_to_the_rounded_total),
 		cmocka_unit_test(the_parts_of_a_change_add_up_to_it_exactly),
 		cmocka_unit_test(removing_a_wait_is_faster_by_blocked_idle_and_was_predicted),
+		cmocka_unit_test(a_loss_is_never_as_predicted_where_a_gain_was),
 		cmocka_unit_test(kernels_are_matched_by_name_and_by_place),
 		cmocka_unit_test(a_baseline_gives_back_the_same_comparison),
 		cmocka_unit_test(a_damaged_baseline_is_refused_or_read),

@@ -203,9 +203,74 @@ static void communication_under_computation_is_not_exposed(void **state)
 	diagnosed_free(&d);
 }
 
+/* Gradients that a thread copies to the host, exchanges for 'us', and copies back. */
+static struct diagnosed exchanged_by(const char *thread)
+{
+	struct program p = program_new();
+	program_trace(&p)->threads[p.threads[1]].name = hwy_text_id(p.builder, thread);
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 5; k++)
+			program_launch(&p, 0, "at::native::backward", 100);
+		p.thread = 1;
+		program_copy(&p, 0, HWY_D2H, 1 << 22, HWY_MEM_PINNED, 100, true);
+		program_compute(&p, 3000);
+		program_copy(&p, 0, HWY_H2D, 1 << 22, HWY_MEM_PINNED, 100, true);
+		p.thread = 0;
+	}
+	return program_diagnose(&p);
+}
+
+static void data_that_gloo_carries_to_other_ranks_makes_no_round_trip(void **state)
+{
+	struct diagnosed d = exchanged_by("pt_gloo_runloop");
+	ASSERT_NOT_ACCUSED(&d, "copy-roundtrip");
+	ASSERT_NOT_ACCUSED(&d, "input-starved");
+	ASSERT_ACCUSED(&d, "comm-exposed");
+	assert_int_equal(d.diagnosis.verdict.word, VERDICT_COMM);
+	assert_string_equal(d.diagnosis.findings[0].kind->id, "comm-exposed");
+	assert_non_null(strstr(d.diagnosis.findings[0].advice, "nccl"));
+	diagnosed_free(&d);
+	d = exchanged_by("worker");
+	ASSERT_NOT_ACCUSED(&d, "comm-exposed");
+	ASSERT_ACCUSED(&d, "copy-roundtrip");
+	diagnosed_free(&d);
+}
+
+/* Collectives on a stream of their own, which begin when the computation has ended. */
+static struct diagnosed collectives(int n, int64_t us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 20; k++)
+			program_launch(&p, 0, "at::native::backward", 100);
+		p.stream_free[1] = p.stream_free[0];
+		for (int k = 0; k < n; k++)
+			program_launch(&p, 1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us);
+		p.stream_free[0] = p.stream_free[1];
+	}
+	return program_diagnose(&p);
+}
+
+static void short_collectives_need_larger_messages_and_long_ones_smaller(void **state)
+{
+	struct diagnosed d = collectives(60, 11);
+	ASSERT_ACCUSED(&d, "comm-exposed");
+	assert_non_null(strstr(accused(&d, "comm-exposed")->advice, "larger buckets"));
+	diagnosed_free(&d);
+	d = collectives(4, 400);
+	ASSERT_ACCUSED(&d, "comm-exposed");
+	assert_non_null(strstr(accused(&d, "comm-exposed")->advice, "smaller buckets"));
+	assert_null(strstr(d.diagnosis.outlooks[0].ncu, "nccl")); /* it would never end */
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_that_gloo_carries_to_other_ranks_makes_no_round_trip),
+		cmocka_unit_test(short_collectives_need_larger_messages_and_long_ones_smaller),
 		cmocka_unit_test(large_copies_from_pageable_memory_are_accused_before_their_order),
 		cmocka_unit_test(small_pageable_copies_are_acquitted),
 		cmocka_unit_test(data_that_comes_back_is_a_round_trip),

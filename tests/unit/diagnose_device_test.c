@@ -196,7 +196,7 @@ static void few_blocks_are_a_grid_too_small(void **state)
 {
 	struct diagnosed d = kernels("k", 8, 9);
 	ASSERT_ACCUSED(&d, "grid-too-small");
-	assert_true(d.diagnosis.verdicts[0].is_healthy);
+	assert_true(d.diagnosis.outlooks[0].is_healthy);
 	diagnosed_free(&d);
 }
 
@@ -221,7 +221,8 @@ static void small_grids_side_by_side_leave_nothing_idle(void **state)
 	diagnosed_free(&d);
 }
 
-/* A long kernel of few blocks, and short ones of many that take turns beside it for a part of its time. */
+/* A long kernel of few blocks, and short ones of many that take turns beside it for a part of
+ * its time. */
 static void a_small_grid_costs_only_while_it_runs_alone(void **state)
 {
 	struct program p = program_new();
@@ -300,7 +301,7 @@ static void idle_time_that_may_be_lost_work_accuses_nobody(void **state)
 	ASSERT_NOT_ACCUSED(&d, "launch-bound");
 	assert_true(d.diagnosis.n_cannot > 0);
 	assert_string_equal(d.diagnosis.cannot[0].what, "why the device idles");
-	assert_false(d.diagnosis.verdicts[0].is_known);
+	assert_false(d.diagnosis.outlooks[0].is_known);
 	diagnosed_free(&d);
 }
 
@@ -356,6 +357,28 @@ static void ranks_that_come_together_have_no_straggler(void **state)
 	diagnosed_free(&b);
 }
 
+/* One step of eight collectives; a rank begins to work so much later than the other, and then keeps up with it. */
+static struct diagnosed rank_of_one_step(int64_t entered_us, int64_t latest_us)
+{
+	struct program p = program_new();
+	p.cpu += US(entered_us);
+	program_step(&p, 0);
+	for (int k = 0; k < 8; k++) {
+		program_launch(&p, 0, "k", 1000);
+		program_launch(&p, 0, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+			       100 + (k == 0 ? latest_us - entered_us : 0));
+	}
+	return program_diagnose(&p);
+}
+
+static void a_rank_that_was_recorded_from_later_is_no_straggler(void **state)
+{
+	struct diagnosed a = rank_of_one_step(0, 7500), b = rank_of_one_step(7500, 7500);
+	assert_null(straggler(&a, &b));
+	diagnosed_free(&a);
+	diagnosed_free(&b);
+}
+
 /* It waits for nobody, and its step, however long, is not the run's. */
 static void a_rank_without_collectives_does_not_count(void **state)
 {
@@ -384,9 +407,96 @@ static void a_rank_without_collectives_does_not_count(void **state)
 	}
 }
 
+/* ---- attention, and copies inside the GPU ------------------------------------------------------------- */
+
+/* Layers of attention with a softmax of 'us' between two products, and 'between' other kernels. */
+static struct diagnosed attention(const char *softmax, int64_t us, int between)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int layer = 0; layer < 4; layer++) {
+			program_launch(&p, 0, "ampere_bf16_s16816gemm_bf16_128x128", 100);
+			for (int k = 0; k < between; k++)
+				program_launch(&p, 0, "at::native::scale", 10);
+			program_launch(&p, 0, softmax, us);
+			program_launch(&p, 0, "ampere_bf16_s16816gemm_bf16_64x64", 100);
+			for (int k = 0; k < 8; k++)
+				program_launch(&p, 0, "at::native::gelu", 10);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void softmax_between_two_products_is_unfused_attention(void **state)
+{
+	struct diagnosed d = attention("at::native::cunn_SoftMaxForward<8>", 200, 1);
+	ASSERT_ACCUSED(&d, "attention-unfused");
+	const struct hwy_finding *finding = accused(&d, "attention-unfused");
+	assert_true(finding->share > 0.35 && finding->share < 0.5); /* 210 of 490 us */
+	assert_non_null(strstr(finding->advice, "scaled_dot_product_attention"));
+	assert_true(d.diagnosis.outlooks[0].is_healthy); /* it is inside the GPU */
+	diagnosed_free(&d);
+}
+
+static void short_softmax_a_loss_and_a_distant_softmax_are_no_unfused_attention(void **state)
+{
+	struct diagnosed d = attention("at::native::cunn_SoftMaxForward<8>", 20, 1);
+	ASSERT_NOT_ACCUSED(&d, "attention-unfused");
+	diagnosed_free(&d);
+	d = attention("cunn_SoftMaxForward<LogSoftMaxForwardEpilogue>", 200, 1);
+	ASSERT_NOT_ACCUSED(&d, "attention-unfused");
+	diagnosed_free(&d);
+	d = attention("at::native::cunn_SoftMaxForward<8>", 200, 7);
+	ASSERT_NOT_ACCUSED(&d, "attention-unfused");
+	diagnosed_free(&d);
+}
+
+static struct diagnosed device_copies(int64_t copy_us, int64_t kernel_us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 4; k++) {
+			program_launch(&p, 0, "at::native::k", 100);
+			if (copy_us)
+				program_copy(&p, 0, HWY_D2D, 1 << 20, HWY_MEM_DEVICE, copy_us,
+					     false);
+			if (kernel_us)
+				program_launch(&p, 0, "at::native::direct_copy_kernel_cuda",
+					       kernel_us);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void copies_between_buffers_of_the_gpu_are_found(void **state)
+{
+	struct diagnosed d = device_copies(15, 0);
+	ASSERT_ACCUSED(&d, "device-copies");
+	double share = accused(&d, "device-copies")->share;
+	assert_true(share > 0.1 && share < 0.15);
+	diagnosed_free(&d);
+	d = device_copies(0, 15);
+	ASSERT_ACCUSED(&d, "device-copies");
+	diagnosed_free(&d);
+}
+
+static void a_few_copies_inside_the_gpu_are_none(void **state)
+{
+	struct diagnosed d = device_copies(3, 0);
+	ASSERT_NOT_ACCUSED(&d, "device-copies");
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(softmax_between_two_products_is_unfused_attention),
+		cmocka_unit_test(
+			short_softmax_a_loss_and_a_distant_softmax_are_no_unfused_attention),
+		cmocka_unit_test(copies_between_buffers_of_the_gpu_are_found),
+		cmocka_unit_test(a_few_copies_inside_the_gpu_are_none),
 		cmocka_unit_test(the_default_streams_barrier_is_found),
 		cmocka_unit_test(non_blocking_streams_have_no_barrier),
 		cmocka_unit_test(kernels_that_fill_the_gpu_lose_nothing_by_it),
@@ -408,6 +518,7 @@ int main(void)
 		cmocka_unit_test(idle_time_that_may_be_lost_work_accuses_nobody),
 		cmocka_unit_test(the_rank_that_comes_last_is_the_straggler),
 		cmocka_unit_test(ranks_that_come_together_have_no_straggler),
+		cmocka_unit_test(a_rank_that_was_recorded_from_later_is_no_straggler),
 		cmocka_unit_test(a_rank_without_collectives_does_not_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

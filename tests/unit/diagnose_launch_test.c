@@ -119,7 +119,7 @@ static void an_operators_own_work_is_not_to_be_moved(void **state)
 	diagnosed_free(&d);
 }
 
-static void a_few_first_launches_prove_nothing(void **state)
+static void a_few_first_launches_prove_nothing_about_launching(void **state)
 {
 	struct program p = program_new();
 	for (int k = 0; k < 4; k++) {
@@ -130,7 +130,8 @@ static void a_few_first_launches_prove_nothing(void **state)
 	}
 	struct diagnosed d = program_diagnose(&p);
 	assert_int_equal(d.analysis.phases.phases[0].source, PHASE_ONE);
-	assert_int_equal(d.diagnosis.n, 0);
+	ASSERT_NOT_ACCUSED(&d, "launch-bound");
+	ASSERT_NOT_ACCUSED(&d, "cpu-bound-gap");
 	diagnosed_free(&d);
 }
 
@@ -198,16 +199,168 @@ static void add_workers(struct program *p, int n, int64_t apart_us)
 	}
 }
 
-static void more_workers_than_processors_is_told_apart(void **state)
+/* Both states of every worker's thread, one after the other, in each of 'n' rounds of 10 ms. */
+static void add_states(struct program *p, int n, int64_t running_us)
+{
+	uint32_t n_processes = program_trace(p)->n_processes;
+	for (uint32_t i = 0; i < n_processes; i++) {
+		if (program_trace(p)->processes[i].parent != p->process)
+			continue;
+		uint32_t thread = hwy_new_threads(p->builder);
+		program_trace(p)->threads[thread].process = i;
+		uint32_t lane = hwy_add_lane(p->builder, hwy_lane_of(HWY_LANE_STATE, i, thread));
+		for (int k = 0; k < n; k++) {
+			int64_t from = US(1000) + k * US(10000);
+			program_span(p, lane, HWY_STATE, from, from + US(running_us), "running");
+			program_span(p, lane, HWY_STATE, from + US(running_us), from + US(10000),
+				     running_us > 5000 ? "waiting" : "runnable");
+		}
+	}
+}
+
+static void more_workers_than_processors_are_too_many(void **state)
 {
 	struct program p = program_new();
 	add_workers(&p, 12, 1);
 	for (int step = 0; step < STEPS; step++)
 		starving_step(&p, step);
 	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "too-many-workers");
+	ASSERT_NOT_ACCUSED(&d, "input-starved");
+	const struct hwy_finding *finding = accused(&d, "too-many-workers");
+	assert_non_null(strstr(finding->says, "12 worker processes share 8 processors"));
+	assert_non_null(strstr(finding->advice, "Use 7 workers"));
+	diagnosed_free(&d);
+}
+
+static void workers_that_lack_a_processor_are_told_how_many_ran(void **state)
+{
+	struct program p = program_new();
+	add_workers(&p, 12, 1);
+	add_states(&p, 200, 2000); /* each runs a fifth of the time: 2.4 of 12 at once */
+	for (int step = 0; step < STEPS; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "too-many-workers");
+	assert_non_null(strstr(accused(&d, "too-many-workers")->says, "80 %"));
+	assert_non_null(strstr(accused(&d, "too-many-workers")->advice, "Use 3 workers"));
+	diagnosed_free(&d);
+}
+
+static void many_workers_that_never_lack_a_processor_are_not_too_many(void **state)
+{
+	struct program p = program_new();
+	add_workers(&p, 12, 1);
+	add_states(&p, 200, 6000);
+	for (int step = 0; step < STEPS; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "too-many-workers");
 	ASSERT_ACCUSED(&d, "input-starved");
-	assert_non_null(strstr(accused(&d, "input-starved")->says,
-			       "12 worker processes share 8 processors"));
+	diagnosed_free(&d);
+}
+
+static void compilers_are_no_workers_of_the_loader(void **state)
+{
+	struct program p = program_new();
+	add_workers(&p, 12, 1);
+	program_trace(&p)->processes[p.process].start = 0;
+	for (uint32_t i = 0; i < program_trace(&p)->n_processes; i++)
+		if (program_trace(&p)->processes[i].parent == p.process)
+			program_trace(&p)->processes[i].name = hwy_text_id(p.builder, "ptxas");
+	for (int step = 0; step < STEPS; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "too-many-workers");
+	diagnosed_free(&d);
+}
+
+static void a_loop_without_workers_is_told_that_it_prepares_its_batches(void **state)
+{
+	struct program p = program_new();
+	program_trace(&p)->processes[p.process].start = 0;
+	for (int step = 0; step < STEPS; step++)
+		starving_step(&p, step);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "input-starved");
+	assert_non_null(strstr(accused(&d, "input-starved")->says, "No worker processes"));
+	diagnosed_free(&d);
+}
+
+/* ---- what the program does already --------------------------------------------------------------- */
+
+static struct diagnosed slow_launches(const char *kernel, const char *operator)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		int64_t from = p.cpu;
+		for (int k = 0; k < 40; k++) {
+			program_compute(&p, 30);
+			program_launch(&p, 0, kernel, 5);
+		}
+		program_span(&p, p.op, HWY_OP, from, p.cpu, operator);
+	}
+	return program_diagnose(&p);
+}
+
+static void a_compiled_program_is_not_told_to_compile(void **state)
+{
+	struct diagnosed d = slow_launches("triton_poi_fused_add_0", "aten::add");
+	ASSERT_ACCUSED(&d, "launch-bound");
+	assert_non_null(strstr(accused(&d, "launch-bound")->advice, "compiled already"));
+	diagnosed_free(&d);
+	d = slow_launches("at::native::add", "aten::add");
+	ASSERT_ACCUSED(&d, "launch-bound");
+	assert_null(strstr(accused(&d, "launch-bound")->advice, "compiled already"));
+	diagnosed_free(&d);
+}
+
+static void a_hip_program_is_given_hip_names(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 40; k++) {
+			struct hwy_row row = {0};
+			row.v[HWY_NAME] = hwy_text_id(p.builder, "k");
+			program_compute(&p, 30);
+			program_work(&p, 0, "hipLaunchKernel", LAUNCH_US, HWY_KERNEL, row, US(5));
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	const char *advice = accused(&d, "launch-bound")->advice;
+	assert_non_null(strstr(advice, "hipStreamBeginCapture"));
+	assert_null(strstr(advice, "cuda"));
+	diagnosed_free(&d);
+}
+
+static struct diagnosed tensors_without_cache(int places)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_call(&p, "cudaMalloc", 100);
+			program_launch(&p, 0, "at::native::k", 20);
+			for (int f = 0; f < 10 / places && k % (10 / places) == 0; f++)
+				program_call(&p, "cudaFree", 100);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void an_allocator_that_keeps_nothing_is_told_apart_from_one_that_is_emptied(void **state)
+{
+	struct diagnosed d = tensors_without_cache(10);
+	ASSERT_ACCUSED(&d, "alloc-in-loop");
+	assert_non_null(
+		strstr(accused(&d, "alloc-in-loop")->advice, "PYTORCH_NO_CUDA_MEMORY_CACHING"));
+	diagnosed_free(&d);
+	d = tensors_without_cache(1);
+	ASSERT_ACCUSED(&d, "alloc-in-loop");
+	assert_non_null(strstr(accused(&d, "alloc-in-loop")->advice, "empty_cache()"));
 	diagnosed_free(&d);
 }
 
@@ -302,6 +455,71 @@ static void loading_kernels_before_the_loop_is_none(void **state)
 	diagnosed_free(&d);
 }
 
+/* A launch whose call lasts 'call_ms': the kernel's code is loaded inside. */
+static void launch_slowly(struct program *p, int64_t call_ms)
+{
+	struct hwy_row row = {0};
+	row.v[HWY_NAME] = hwy_text_id(p->builder, "at::native::fresh");
+	program_work(p, 0, "cudaLaunchKernel", call_ms * 1000, HWY_KERNEL, row, US(100));
+}
+
+static void a_first_launch_that_takes_long_is_first_use_where_nothing_repeats(void **state)
+{
+	static const char *const kernels[] = {"a", "b", "c", "d", "e"};
+	struct program p = program_new();
+	program_launch(&p, 0, "start", 50);
+	launch_slowly(&p, 300);
+	for (int k = 0; k < 5; k++)
+		program_launch(&p, 0, kernels[k], 100 + 10 * k);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	const struct hwy_finding *first = &d.diagnosis.findings[0];
+	assert_string_equal(first->kind->id, "module-load-late");
+	assert_int_equal(d.diagnosis.verdict.word, VERDICT_FIRST_USE);
+	assert_non_null(strstr(first->says, "cudaLaunchKernel"));
+	assert_non_null(strstr(first->advice, "longer run"));
+	assert_null(strstr(first->advice, "torch.compile("));
+	diagnosed_free(&d);
+}
+
+static void a_range_that_compiles_inside_the_loop_is_called_compiling(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		int64_t from = p.cpu;
+		program_compute(&p, 5000);
+		program_mark(&p, from, "compile_fx %d", step);
+		for (int k = 0; k < 5; k++)
+			program_launch(&p, 0, "at::native::k", 50);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	const struct hwy_finding *finding = accused(&d, "module-load-late");
+	assert_non_null(strstr(finding->says, "compiled"));
+	assert_non_null(strstr(finding->advice, "recompiles"));
+	diagnosed_free(&d);
+}
+
+static void the_first_finding_is_about_what_the_verdict_says(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_compute(&p, 3000); /* the CPU's own work: the largest share */
+		program_launch(&p, 0, "k", 100);
+		for (int k = 0; k < 30; k++) { /* launches that cannot keep up */
+			program_compute(&p, 40);
+			program_launch(&p, 0, "k", 5);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	assert_int_equal(d.diagnosis.verdict.word, VERDICT_CPU);
+	assert_int_equal(d.diagnosis.findings[0].word, VERDICT_CPU);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	diagnosed_free(&d);
+}
+
 static void graph_step(struct program *p, int step, bool build)
 {
 	struct hwy_row row = {0};
@@ -378,7 +596,7 @@ static void a_step_that_is_mostly_recording_is_said_so(void **state)
 		launch_bound_step(&p, step);
 	struct diagnosed d = program_diagnose(&p);
 	ASSERT_ACCUSED(&d, "profiler-cost");
-	assert_int_equal(d.diagnosis.verdicts[0].own_cost, 20 * 8000);
+	assert_int_equal(d.diagnosis.outlooks[0].own_cost, 20 * 8000);
 	diagnosed_free(&d);
 }
 
@@ -402,11 +620,19 @@ int main(void)
 		cmocka_unit_test(many_kernels_that_cost_nothing_are_acquitted),
 		cmocka_unit_test(cpu_work_between_launches_is_named),
 		cmocka_unit_test(an_operators_own_work_is_not_to_be_moved),
-		cmocka_unit_test(a_few_first_launches_prove_nothing),
+		cmocka_unit_test(a_few_first_launches_prove_nothing_about_launching),
 		cmocka_unit_test(graphs_are_not_to_be_put_into_a_graph),
 		cmocka_unit_test(cpu_work_beside_the_gpu_is_no_gap),
 		cmocka_unit_test(waiting_for_a_batch_is_input_starved),
-		cmocka_unit_test(more_workers_than_processors_is_told_apart),
+		cmocka_unit_test(more_workers_than_processors_are_too_many),
+		cmocka_unit_test(workers_that_lack_a_processor_are_told_how_many_ran),
+		cmocka_unit_test(many_workers_that_never_lack_a_processor_are_not_too_many),
+		cmocka_unit_test(compilers_are_no_workers_of_the_loader),
+		cmocka_unit_test(a_loop_without_workers_is_told_that_it_prepares_its_batches),
+		cmocka_unit_test(a_compiled_program_is_not_told_to_compile),
+		cmocka_unit_test(a_hip_program_is_given_hip_names),
+		cmocka_unit_test(
+			an_allocator_that_keeps_nothing_is_told_apart_from_one_that_is_emptied),
 		cmocka_unit_test(workers_started_again_are_told_apart),
 		cmocka_unit_test(a_loader_that_is_ahead_starves_nobody),
 		cmocka_unit_test(allocation_every_step_is_found),
@@ -414,6 +640,9 @@ int main(void)
 		cmocka_unit_test(allocation_before_the_loop_is_none),
 		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
 		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
+		cmocka_unit_test(a_first_launch_that_takes_long_is_first_use_where_nothing_repeats),
+		cmocka_unit_test(a_range_that_compiles_inside_the_loop_is_called_compiling),
+		cmocka_unit_test(the_first_finding_is_about_what_the_verdict_says),
 		cmocka_unit_test(a_graph_built_every_step_is_found),
 		cmocka_unit_test(a_capture_goes_with_all_that_is_in_it),
 		cmocka_unit_test(a_graph_built_once_is_none),

@@ -213,10 +213,10 @@ static void a_full_queue_is_health(void **state)
 		heavy_step(&p, step);
 	struct diagnosed d = program_diagnose(&p);
 	assert_int_equal(d.diagnosis.n, 0);
-	assert_true(d.diagnosis.verdicts[0].is_healthy);
-	assert_non_null(strstr(d.diagnosis.verdicts[0].ncu,
+	assert_true(d.diagnosis.outlooks[0].is_healthy);
+	assert_non_null(strstr(d.diagnosis.outlooks[0].ncu,
 			       "ncu --kernel-name-base demangled -k regex:\"k\" -s "));
-	assert_non_null(strstr(d.diagnosis.verdicts[0].ncu, " -c 3 ./program"));
+	assert_non_null(strstr(d.diagnosis.outlooks[0].ncu, " -c 3 ./program"));
 	diagnosed_free(&d);
 }
 
@@ -251,9 +251,9 @@ static void ncu_is_named_for_cuda_only(void **state)
 	for (int step = 0; step < STEPS; step++)
 		heavy_step(&p, step);
 	struct diagnosed d = program_diagnose(&p);
-	assert_true(d.diagnosis.verdicts[0].is_healthy);
-	assert_string_equal(d.diagnosis.verdicts[0].ncu, "");
-	assert_non_null(strstr(d.diagnosis.verdicts[0].inside, "OpenCL"));
+	assert_true(d.diagnosis.outlooks[0].is_healthy);
+	assert_string_equal(d.diagnosis.outlooks[0].ncu, "");
+	assert_non_null(strstr(d.diagnosis.outlooks[0].inside, "OpenCL"));
 	diagnosed_free(&d);
 }
 

@@ -49,8 +49,10 @@ static void costs_never_exceed_the_step_and_findings_are_in_order(void **state)
 			for (uint32_t k = 0; k < one->n_places; k++)
 				places += one->places[k].cost;
 			assert_true(places <= one->cost + one->n_places);
+			enum verdict_word word = d.diagnosis.verdict.word;
 			bool same_side = before && before->phase == one->phase &&
-					 before->kind->is_inside == one->kind->is_inside;
+					 before->kind->is_inside == one->kind->is_inside &&
+					 (before->word == word) == (one->word == word);
 			assert_true(!same_side || before->cost >= one->cost);
 			before = one;
 		}
@@ -100,7 +102,8 @@ static void every_finding_of_the_table_has_a_name_of_its_own(void **state)
 		"copy-bandwidth",     "launch-bound",     "kernel-storm",    "graph-rebuilt",
 		"input-starved",      "cpu-bound-gap",    "default-stream",  "stream-serial",
 		"alloc-in-loop",      "module-load-late", "comm-exposed",    "rank-straggler",
-		"priority-inversion", "grid-too-small",   "no-tensor-cores", "profiler-cost"};
+		"priority-inversion", "grid-too-small",   "no-tensor-cores", "profiler-cost",
+		"device-copies",      "attention-unfused", "too-many-workers"};
 	uint32_t n = 0;
 	while (hwy_finding_kinds[n])
 		n++;

@@ -250,6 +250,33 @@ static void python_calls_keep_their_ids(void **state)
 	hwy_trace_free(trace);
 }
 
+static void the_only_amd_gpu_is_one_device_whatever_its_events_call_it(void **state)
+{
+	static const char kernel[] =
+		"'traceEvents': [{'ph':'X','cat':'kernel','name':'k','pid':2,'tid':0,'ts':1,'dur':1,"
+		"'args':{'stream':0}}]}";
+	char text[1024];
+	snprintf(
+		text, sizeof text,
+		"{'deviceProperties': [{'id': 0, 'name': 'AMD Instinct MI300X', 'numSms': 304, 'warpSize': 64}],%s",
+		kernel);
+	struct hwy_trace *trace = import(text);
+	assert_int_equal(trace->n_devices, 1);
+	assert_int_equal(trace->devices[0].ordinal, 2); /* as in the events */
+	assert_string_equal(hwy_str(trace, trace->devices[0].name), "AMD Instinct MI300X");
+	assert_int_equal(trace->streams[0].device, 0);
+	hwy_trace_free(trace);
+	snprintf(text, sizeof text,
+		 "{'deviceProperties': [{'id': 0, 'name': '', 'numSms': 304, 'warpSize': 64},"
+		 "{'id': 1, 'name': '', 'numSms': 304, 'warpSize': 64}],%s",
+		 kernel);
+	trace = import(text);
+	assert_int_equal(trace->n_devices, 3);
+	assert_string_equal(hwy_str(trace, trace->devices[2].name), "AMD GPU");
+	assert_int_equal(trace->devices[2].sms, 304);
+	hwy_trace_free(trace);
+}
+
 static void the_file_tells_about_devices_ranks_and_names(void **state)
 {
 	struct hwy_trace *trace = import(
@@ -366,6 +393,7 @@ int main(void)
 		cmocka_unit_test(allocations_and_totals_are_kept_by_device),
 		cmocka_unit_test(a_counter_with_one_real_value_is_real),
 		cmocka_unit_test(python_calls_keep_their_ids),
+		cmocka_unit_test(the_only_amd_gpu_is_one_device_whatever_its_events_call_it),
 		cmocka_unit_test(the_file_tells_about_devices_ranks_and_names),
 		cmocka_unit_test(work_belongs_to_the_process_that_launched_it),
 		cmocka_unit_test(arrows_link_work_that_has_no_correlation),

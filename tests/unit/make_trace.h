@@ -140,6 +140,7 @@ static inline void small_copy_in_us(struct small *small, double from, double to,
 	row.v[HWY_DUR] = (int64_t)((end - start) * 1000);
 	row.v[HWY_CORR] = small->corr;
 	row.v[HWY_DIRECTION] = HWY_H2D;
+	row.v[HWY_BYTES] = 1 << 20;
 	row.v[HWY_SRC_MEMORY] = HWY_MEM_PINNED;
 	row.v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
 	row.v[HWY_NAME] = hwy_text_id(small->builder, "copy");

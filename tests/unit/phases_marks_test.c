@@ -81,7 +81,7 @@ static void a_name_that_comes_back_every_step_is_enough(void **state)
 		for (int layer = 0; layer < 4; layer++) {
 			int64_t from = p.cpu;
 			program_launch(&p, 0, "gemm", 20);
-			program_mark(&p, from, "layer_%d", layer);
+			program_mark(&p, from, "part_%d", layer);
 		}
 		int64_t from = p.cpu;
 		program_launch(&p, 0, "update", 20);
@@ -91,7 +91,7 @@ static void a_name_that_comes_back_every_step_is_enough(void **state)
 	struct found found = find(&p, NULL);
 	const struct hwy_phase *phase = &found.phases.phases[0];
 	assert_int_equal(phase->source, PHASE_MARKS);
-	assert_text(&found, phase->name, "layer_0");
+	assert_text(&found, phase->name, "part_0");
 	assert_int_equal(phase->n_steps, 12);
 	assert_int_equal(phase->mean, US(130));
 	assert_int_equal(phase->steps[4].n_calls, 6); /* what is launched between marks counts */

@@ -3,7 +3,8 @@
 
 /* ---- excerpts ------------------------------------------------------------------------------------- */
 
-/* So long that a part of it stands for the whole; some steps, more of them towards the end, take far longer. */
+/* So long that a part of it stands for the whole; some steps, more of them towards the end, take
+ * far longer. */
 static struct program long_program(void)
 {
 	struct program p = program_new();
@@ -39,7 +40,8 @@ static void an_excerpt_stands_for_the_whole_phase(void **state)
 
 /* ---- quality -------------------------------------------------------------------------------------- */
 
-/* Four streams, begun 5 us after each other; in every step each is held up for 60 us by something unknown. */
+/* Four streams, begun 5 us after each other; in every step each is held up for 60 us by
+ * something unknown. */
 static struct program held_up_program(void)
 {
 	struct program p = program_new();
@@ -70,7 +72,8 @@ static void what_holds_up_several_streams_at_once_is_unexplained_once(void **sta
 	}
 }
 
-/* A copy to the host whose call returns 300 us after it: the driver copied it on, or nobody knows why. */
+/* A copy to the host whose call returns 300 us after it: the driver copied it on, or nobody
+ * knows why. */
 static double unexplained_after_copy(enum hwy_memory_kind memory)
 {
 	struct program p = program_new();
@@ -115,7 +118,8 @@ static uint32_t own_lane(struct program *p, const char *name, int thread)
 	return hwy_add_lane(p->builder, lane);
 }
 
-/* The recorder takes 15 us in every step, on a lane of that name: in the work between two calls, or inside a call. */
+/* The recorder takes 15 us in every step, on a lane of that name: in the work between two calls,
+ * or inside a call. */
 static int64_t base_with_own_time(const char *lane_name, int thread, bool inside)
 {
 	struct program p = program_new();
@@ -169,7 +173,8 @@ static void the_recorders_time_before_the_first_call_is_nobodys(void **state)
 	close_whatif(&o);
 }
 
-/* Ten launches a step, so much work of the CPU's before each; streams of their own, or these would be the limit. */
+/* Ten launches a step, so much work of the CPU's before each; streams of their own, or these
+ * would be the limit. */
 static int64_t cost_of_ten_launches(int64_t work)
 {
 	struct program p = program_new();
@@ -220,6 +225,106 @@ static void some_of_what_recording_costs_lies_before_the_call(void **state)
 			400 * 11 / 12 + 1);
 }
 
+/* One step: 5 ms in the OS, ten launches of 50 us, and 2 ms in the OS after the work. 'before':
+ * another program part, with a call of its own, comes 1 ms before the step. */
+static struct program one_step(bool before)
+{
+	struct program p = program_new();
+	if (before) {
+		program_call(&p, "cudaMalloc", 10);
+		program_compute(&p, 1000);
+	}
+	program_step(&p, 0);
+	program_os(&p, "read", 5000);
+	for (int k = 0; k < 10; k++)
+		program_launch(&p, 0, "k", 50);
+	program_sync(&p, 0);
+	program_os(&p, "write", 2000);
+	return p;
+}
+
+static void a_single_step_counts_the_cpus_time_before_and_after_its_work(void **state)
+{
+	(void)state;
+	for (int before = 0; before < 2; before++) {
+		struct program p = one_step(before);
+		struct opened o;
+		open_whatif(&o, &p, true);
+		const struct hwy_phase *phase = &o.analysis.phases.phases[o.analysis.phases.main];
+		assert_int_equal(phase->n_steps, 1);
+		assert_int_equal(o.w.recorded, phase->mean);
+		assert_true(o.w.recorded > US(5000 + 500 + 2000));
+		/* The device waits for the first 5 ms only; the last 2 ms end no gap with a
+		 * launch. */
+		int64_t step = predicted(&o, "background");
+		assert_in_range(step, US(2500), US(2600));
+		assert_in_range(predicted(&o, "faster:cpu:50"), US(1200), o.w.recorded - US(2400));
+		close_whatif(&o);
+	}
+}
+
+/* Kernels of 100 us on two streams take turns because the CPU launches one in 150 us. */
+static struct program by_turns(const char *format)
+{
+	struct program p = program_new();
+	hwy_add_property(p.builder, "source.format", format);
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++) {
+			program_compute(&p, 145);
+			program_launch(&p, k % 2, "k", 100);
+		}
+	}
+	return p;
+}
+
+static void work_whose_order_is_not_recorded_overlaps_no_more_than_it_did(void **state)
+{
+	(void)state;
+	static const char *const edits[] = {"graph", "faster:cpu:90"};
+	for (int i = 0; i < 2; i++) {
+		struct program unknown = by_turns("kineto"), known = by_turns("headway");
+		assert_int_equal(predicted_of(&unknown, edits[i]), US(1000));
+		assert_in_range(predicted_of(&known, edits[i]), US(500), US(600));
+	}
+	struct program p = by_turns("kineto");
+	struct opened o;
+	open_whatif(&o, &p, true);
+	struct whatif_edit both[2];
+	struct whatif_prediction found;
+	struct hwy_err err;
+	assert_true(edit_read("faster:gpu:50", &both[0]) && edit_read("faster:cpu:90", &both[1]));
+	assert_true(whatif_predict(&o.w, both, 2, &found, &err));
+	assert_int_equal(found.step, US(500)); /* only the work that stays counts */
+	close_whatif(&o);
+}
+
+/* The bar's width as a share of the step, of a program that was recorded with samples or without. */
+static double bar_width(bool with_samples)
+{
+	struct program p = program_new();
+	uint32_t lane =
+		hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_SAMPLES, p.process, p.threads[0]));
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 100);
+		if (with_samples)
+			program_span(&p, lane, HWY_SAMPLE, p.cpu, p.cpu, "sample");
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	assert_int_equal(o.w.machine.has_samples, with_samples);
+	double width = (double)(o.w.base.p90 - o.w.base.p10) / (double)o.w.base.step;
+	close_whatif(&o);
+	return width;
+}
+
+static void samples_make_the_step_without_the_recorder_unsure(void **state)
+{
+	(void)state;
+	assert_true(bar_width(true) > bar_width(false) + 0.3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +335,9 @@ int main(void)
 		cmocka_unit_test(the_recorders_time_before_the_first_call_is_nobodys),
 		cmocka_unit_test(a_launch_after_other_work_costs_more_to_record),
 		cmocka_unit_test(some_of_what_recording_costs_lies_before_the_call),
+		cmocka_unit_test(a_single_step_counts_the_cpus_time_before_and_after_its_work),
+		cmocka_unit_test(work_whose_order_is_not_recorded_overlaps_no_more_than_it_did),
+		cmocka_unit_test(samples_make_the_step_without_the_recorder_unsure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* gaps.c - see gaps.h.
  *
- * One pass over a device's ops in order of start. Busy time is the running union of the ops cut to the window; a
- * gap is where the next op begins beyond everything that began before it.
- * Nested unions (compute; with comm; with copies; with fills) give the exclusive states as differences, so that
- * they add up by construction; they are only made where ops overlap. Why a gap is there is gaps_cause.c's business;
- * it also sees the ops of a while before the window, so that a wait just before it is known.
+ * One pass over a device's ops in order of start. Busy time is the union of the ops inside the window; a gap is where an
+ * op starts later than all ops before it have ended. The exclusive states are differences of nested unions (compute;
+ * compute and comm; these and copies; these and fills), so that the states add up by construction. Unions are
+ * computed only where ops overlap. gaps_cause.c tells the cause of each gap; the pass begins some time before the window,
+ * so that a wait just before the window can be blamed.
  */
 #include "analyze/gaps/gaps.h"
 
@@ -14,16 +14,25 @@
 #include "analyze/lanes.h"
 
 const char *const gap_cause_names[GAP_CAUSES] = {
-	[GAP_BLOCKED] = "blocked", [GAP_LAUNCH] = "launch", [GAP_INPUT] = "input",
-	[GAP_OS] = "os",           [GAP_CPU] = "cpu",       [GAP_DEPENDENCY] = "dependency",
-	[GAP_ALLOC] = "alloc",     [GAP_MODULE] = "module", [GAP_DRAIN] = "drain",
+	[GAP_BLOCKED] = "blocked",
+	[GAP_LAUNCH] = "launch",
+	[GAP_INPUT] = "input",
+	[GAP_OS] = "os",
+	[GAP_CPU] = "cpu",
+	[GAP_DEPENDENCY] = "dependency",
+	[GAP_ALLOC] = "alloc",
+	[GAP_MODULE] = "module",
+	[GAP_DRAIN] = "drain",
 	[GAP_UNKNOWN] = "unknown",
+	[GAP_FIRST_USE] = "first-use",
+	[GAP_MISSING] = "missing",
+	[GAP_COMM] = "comm",
 };
 
 /* The classes of work in the order in which they hide each other. */
 enum { COMPUTE, COMM, COPY, FILL, CLASSES };
 
-/* Unions of classes, as bits of them. Those of one class and all before it come first, by class. */
+/* Unions of classes, each as a set of class bits. Union c, for a class c, holds c and all classes before c. */
 enum { ONLY_COMM = CLASSES, ONLY_COPY, COMPUTE_COPY, UNIONS };
 static const uint8_t unions[UNIONS] = {
 	[COMPUTE] = 1 << COMPUTE,
@@ -35,20 +44,20 @@ static const uint8_t unions[UNIONS] = {
 	[COMPUTE_COPY] = 1 << COMPUTE | 1 << COPY,
 };
 
-struct gaps_sweep {
+struct gaps_sweep { /* the pass over one device's ops */
 	struct gaps_judge judge;
 	const struct hwy_phase *phase;
 	struct hwy_interval window;
-	uint16_t device;
-	struct hwy_gaps *gaps; /* where to list them */
-	uint32_t cap;
-	uint32_t step; /* those before it have passed */
-	/* Ops that begin when nothing runs are only added up by class. The unions know of the others, and of how
-	 * far the last of those reaches. */
-	int64_t alone[CLASSES];
+	uint16_t device;        /* index into flow.devices */
+	struct hwy_gaps *gaps;  /* the result: the list of gaps that grows */
+	uint32_t cap;           /* how many gaps the allocated list of gaps can hold */
+	uint32_t step;          /* the first step of the phase whose window has not passed yet */
+	int64_t alone[CLASSES]; /* ns of ops that start when nothing else runs, by class */
+	/* The time that is covered by ops which start while other ops run, by union of classes. */
 	struct hwy_cover covers[UNIONS];
-	int64_t reach; /* inside the window, the latest end */
-	unsigned last; /* class of the op that reaches it, while the unions do not know; CLASSES */
+	int64_t reach; /* the latest end of an op so far, cut to the window */
+	/* The class of the op that ends at 'reach', where that op is counted in 'alone'; else CLASSES. */
+	unsigned last;
 	struct gap_states states;
 };
 
@@ -59,6 +68,7 @@ static unsigned gaps_class_of(const struct flow_op *op)
 	return op->kind == HWY_COPY ? COPY : op->kind == HWY_FILL ? FILL : COMPUTE;
 }
 
+/* Adds [from, to) to every union that holds the class. */
 static void cover_classes(struct gaps_sweep *sweep, unsigned class, int64_t from, int64_t to)
 {
 	struct hwy_interval fresh;
@@ -80,6 +90,8 @@ static void cover_op(struct gaps_sweep *sweep, const struct flow_op *op)
 		sweep->reach = to;
 		return;
 	}
+	/* An op that has run alone is in no union yet: add its end to the unions of its class
+	 * before a second op overlaps it. */
 	if (sweep->last != CLASSES)
 		cover_classes(sweep, sweep->last, sweep->reach, sweep->reach);
 	sweep->last = CLASSES;
@@ -87,6 +99,7 @@ static void cover_op(struct gaps_sweep *sweep, const struct flow_op *op)
 	sweep->reach = to > sweep->reach ? to : sweep->reach;
 }
 
+/* Yields how many ns of the window the union u covers. */
 static int64_t total_of(const struct gaps_sweep *sweep, unsigned u)
 {
 	int64_t total = sweep->covers[u].total;
@@ -96,7 +109,8 @@ static int64_t total_of(const struct gaps_sweep *sweep, unsigned u)
 	return total;
 }
 
-/* The step whose device window a moment lies in; false: none. A phase without steps is one. */
+/* Sets *step to the step whose device window holds the moment; false where the moment lies in no step. A phase without steps
+ * counts as one step. */
 static bool step_at(struct gaps_sweep *sweep, int64_t moment, uint32_t *step)
 {
 	const struct hwy_phase *phase = sweep->phase;
@@ -110,21 +124,21 @@ static bool step_at(struct gaps_sweep *sweep, int64_t moment, uint32_t *step)
 }
 
 enum {
-	FOLD_FROM = 65536, /* gaps listed one by one */
-	FOLD_GAP = 2000,   /* ns */
-	FOLD_SUM = 100000, /* ns */
+	FOLD_FROM_GAPS = 65536, /* the first so many gaps are all listed one by one */
+	FOLD_GAP_NS = 2000,     /* only gaps that are shorter than this are joined into one */
+	FOLD_SUM_NS = 100000,   /* a joined gap gets no further gaps once it is this long */
 };
 
-/* Whether a gap can be told together with the one before it. Only where there are many: between the nodes of
- * graphs a long recording has millions of them, all alike. */
+/* Whether a gap is listed as part of the gap before it. This bounds the list: between the nodes of graphs a long recording has
+ * millions of gaps, all alike. */
 static bool joins_last(const struct hwy_gaps *gaps, const struct hwy_gap *gap)
 {
-	if (gaps->n < FOLD_FROM || gap->cause != GAP_DEPENDENCY ||
-	    gap->at.to - gap->at.from >= FOLD_GAP)
+	if (gaps->n < FOLD_FROM_GAPS || gap->cause != GAP_DEPENDENCY ||
+	    gap->at.to - gap->at.from >= FOLD_GAP_NS)
 		return false;
 	const struct hwy_gap *last = &gaps->gaps[gaps->n - 1];
 	return last->cause == GAP_DEPENDENCY && last->device == gap->device &&
-	       last->step == gap->step && last->at.to - last->at.from < FOLD_SUM;
+	       last->step == gap->step && last->at.to - last->at.from < FOLD_SUM_NS;
 }
 
 static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
@@ -140,7 +154,7 @@ static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
 	sweep->gaps->gaps[sweep->gaps->n++] = *gap;
 }
 
-/* The gap before op i of the sweep (none: i == n), which begins at 'from'. */
+/* Adds the gap that begins at 'from' and that op i of the judge's order ends; i is judge->n where no op follows. */
 static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
 {
 	struct gaps_judge *judge = &sweep->judge;
@@ -156,7 +170,7 @@ static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
 		const struct flow_op *x = gaps_op(judge, i);
 		gap.op = (uint32_t)(x - judge->flow->ops);
 		gap.at.to = x->start < window->to ? x->start : window->to;
-		/* Where nothing came before, the gap is as long as it is seen. */
+		/* Where no op ran before the gap, the gap begins where the window begins. */
 		gaps_judge_gap(judge, i, from == INT64_MIN ? window->from : from, &gap);
 	}
 	if (gap.at.to <= gap.at.from)
@@ -169,7 +183,8 @@ static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
 	list_gap(sweep, &gap);
 }
 
-/* Where to begin, so that waits shortly before the window are known. */
+/* The moment at which the pass begins: a step, or an eighth of the window, before the window, so that waits there can be
+ * blamed. */
 static int64_t run_up(const struct hwy_phase *phase)
 {
 	uint32_t first = phase->first_steady;
@@ -183,7 +198,7 @@ static void sweep_ops(struct gaps_sweep *sweep)
 	struct gaps_judge *judge = &sweep->judge;
 	int64_t reach = INT64_MIN, begin = run_up(sweep->phase);
 	uint32_t i = lanes_place(judge->order, judge->n, flow_op_unfinished(judge->flow, begin));
-	i -= i > 0; /* one more: it tells since when the device idles */
+	i -= i > 0; /* start one op earlier: the end of that op is the begin of the first gap */
 	gaps_judge_open(judge, begin);
 	for (; i < judge->n && gaps_op(judge, i)->start < sweep->window.to; i++) {
 		const struct flow_op *op = gaps_op(judge, i);
@@ -198,6 +213,7 @@ static void sweep_ops(struct gaps_sweep *sweep)
 	gaps_judge_close(judge);
 }
 
+/* Computes the time of each state, without overlap between the states, from the unions. */
 static void conclude(struct gaps_sweep *sweep)
 {
 	struct gap_states *states = &sweep->states;
@@ -234,14 +250,15 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 {
 	struct gaps_cpu cpu = {.flow = flow, .err = err};
 	uint32_t cap = 0;
+	int64_t launching_ns = gaps_launching_ns(flow, phase);
 	*gaps = (struct hwy_gaps){0};
 	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err))
 		return false;
-	gaps->devices = hwy_zalloc((flow->n_devices + 1) * sizeof *gaps->devices);
+	gaps->devices = hwy_zarray(flow->n_devices, sizeof *gaps->devices);
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		const struct flow_device *device = &flow->devices[d];
 		struct gaps_sweep sweep = {
-			.judge = {.cpu = &cpu, .n = device->n},
+			.judge = {.cpu = &cpu, .n = device->n, .launching_ns = launching_ns},
 			.device = (uint16_t)d,
 			.gaps = gaps,
 			.cap = cap,

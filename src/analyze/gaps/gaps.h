@@ -1,9 +1,8 @@
 /* gaps.h - the intervals in which a device has nothing to do inside a phase's window, and why.
  *
- * Every gap has exactly one cause, decided by the op that ends it (design: 1 dependency, 2 blocked, 3 alloc
- * and module, 4 launch, 5 input, os, cpu; outside any step drain, no link unknown). The causes add up to the
- * idle time, to the nanosecond. In long recordings runs of tiny gaps between kernels (dependency, below 2 us,
- * in one step) are listed as one that begins with the first and is as long as all of them.
+ * Every gap has exactly one cause, decided by the op that ends the gap; docs/gaps.md has the rules and their order. The
+ * causes add up to the idle time, to the nanosecond. In long recordings, a run of tiny gaps between kernels (dependency,
+ * below 2 us, in one step) is listed as one gap that begins with the run and is as long as its gaps together.
  */
 #ifndef HWY_ANALYZE_GAPS_GAPS_H
 #define HWY_ANALYZE_GAPS_GAPS_H
@@ -21,35 +20,41 @@ enum gap_cause {
 	GAP_MODULE,
 	GAP_DRAIN,
 	GAP_UNKNOWN,
+	GAP_FIRST_USE, /* code was loaded, compiled, tuned or captured: analyze/first_use.h */
+	GAP_MISSING,   /* the device must have worked: records of its work are missing */
+	GAP_COMM,      /* the CPU exchanged data with other ranks: gloo, MPI */
 	GAP_CAUSES
 };
-extern const char *const gap_cause_names[GAP_CAUSES]; /* "blocked", … */
+/* for JSON and people: "blocked", "launch", … */
+extern const char *const gap_cause_names[GAP_CAUSES];
 
 struct hwy_gap {
-	struct hwy_interval at;
-	uint32_t op; /* that ends it, or FLOW_NONE when none follows */
-	/* A call, or FLOW_NONE. blocked: the wait; alloc, module: the longest such call; launch: the launch. */
+	struct hwy_interval at; /* from the gap's begin to its end, in ns */
+	uint32_t op;            /* the op that ends the gap, or FLOW_NONE where no op follows */
+	/* The call to blame, or FLOW_NONE. blocked: the wait; alloc, module: the longest such call; launch: the launch. */
 	uint32_t culprit;
-	/* What names it (input, os, cpu): id of an OS call, state, range, operator, function, sample or call,
-	 * plus one; 0: nothing does. */
+	/* A reference (base/ref.h) to the span that names what the CPU did (input, os, cpu, first-use, comm): an OS call, a
+	 * state, a range, an operator, a function, a sample or a call. */
 	uint32_t span;
-	uint32_t step;   /* in the phase */
+	uint32_t step;   /* the step of the phase that the gap lies in */
 	uint8_t cause;   /* enum gap_cause */
 	uint16_t device; /* index into flow.devices */
 };
 
-/* The exclusive states of one device inside a window; they add up to it. */
+/* How much of a window one device spent in which state, in ns. */
 struct gap_states {
-	int64_t window, busy, idle;
+	int64_t window, busy, idle; /* all in ns; window is busy + idle */
+	/* Compute, exposed_comm, exposed_copy and fill, all in ns, add up to busy. */
 	int64_t compute, exposed_comm, exposed_copy, fill;
-	int64_t copy_overlapped, comm_overlapped; /* of copies and comm: the part beside compute */
-	int64_t causes[GAP_CAUSES];               /* add up to idle */
+	/* The ns of copies, and of communication, that run beside compute. */
+	int64_t copy_overlapped, comm_overlapped;
+	int64_t causes[GAP_CAUSES]; /* idle ns by enum gap_cause; the values add up to idle */
 };
 
 void gap_states_add(struct gap_states *sum, const struct gap_states *one);
 
 struct hwy_gaps {
-	struct hwy_gap *gaps; /* device by device, in order of time */
+	struct hwy_gap *gaps; /* all gaps, device by device, each in order of time */
 	uint32_t n;
 	struct gap_states *devices; /* parallel to flow.devices */
 };
@@ -57,5 +62,8 @@ struct hwy_gaps {
 bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,
 	       struct hwy_err *err);
 void gaps_free(struct hwy_gaps *gaps);
+/* Whether a thread, an index into the trace's threads, exchanges data with other ranks on the CPU: one
+ * of gloo's, MPI's or UCX's, by its name. */
+bool gaps_thread_is_transport(const struct hwy_trace *trace, uint32_t thread);
 
 #endif

@@ -1,4 +1,4 @@
-/* gaps_cause.h - why one gap is there; used by gaps.c, which asks gap by gap in order of time. */
+/* gaps_cause.h - the cause of one gap. gaps.c asks for one gap after the other, in order of time. */
 #ifndef HWY_ANALYZE_GAPS_GAPS_CAUSE_H
 #define HWY_ANALYZE_GAPS_GAPS_CAUSE_H
 
@@ -9,71 +9,95 @@
 
 /* ---- what the CPU did instead (gaps_cpu.c) ------------------------------------------------------- */
 
+/* The state, kept from gap to gap, that tells what the CPU did instead of launching. */
 struct gaps_cpu {
 	const struct hwy_flow *flow;
-	struct hwy_nests nests; /* opened when first needed */
+	struct hwy_nests nests; /* opened when a gap first needs the threads' spans */
+	/* is_open: the nests are loaded. is_bad: the nests could not be read, and err says why. */
 	bool is_open, is_bad;
-	struct hwy_map wakers; /* id of a span that was woken -> of the waker's, plus one */
-	uint8_t *loads; /* by text id: 1 the name of a loader's range, 0 not, 0xff: not asked yet */
+	/* From the id of a span that was woken to a reference (base/ref.h) to the span that woke it. */
+	struct hwy_map wakers;
+	/* For each text id whether the text names a loader of input: 1 yes, 0 no, 0xff not yet examined. */
+	uint8_t *loads;
+	/* The keys are the sizes in bytes of copies to the device that were made inside a loader. */
+	struct hwy_map loaded;
 	struct hwy_err *err;
 };
 
-struct gaps_absence { /* T did not launch in this interval */
+/* A stretch of time in which a thread should have launched, and did not. */
+struct gaps_absence {
 	uint32_t thread;
-	uint32_t other; /* the thread of the process that called last before T, or FLOW_NONE */
+	/* The other thread of the process that made the last call before the stretch's end, or FLOW_NONE. */
+	uint32_t other;
 	struct hwy_interval at;
-	bool copy_follows; /* soon afterwards something is copied to the device */
-	bool brings_data;  /* that is the first it does, and not what was copied back just before */
+	bool copy_follows; /* one of the next ops copies data to the device */
+	/* The very next op copies data to the device, and the data is new: it was not copied from the device just before. */
+	bool brings_data;
 };
-/* The cause is input, os or cpu; *span names it (plus one; 0: nothing does). */
+/* The cause of a gap in which a thread did not launch: input, os or cpu. *span becomes a reference (base/ref.h) to the span
+ * that names what the thread did. */
 enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
 			      uint32_t *span);
+/* Whether a range, an operator or a function of this name loads input data: "DataLoader", "load_batch", "get_next". */
 bool gaps_cpu_is_loader(const char *name);
+/* Whether the call was made inside a loader: its recorded stack says so; or, since stacks are recorded of some calls only, the
+ * call copies to the device, and the stack of another such copy of as many bytes says so. */
+bool gaps_cpu_calls_from_loader(struct gaps_cpu *cpu, const struct flow_call *call);
 void gaps_cpu_close(struct gaps_cpu *cpu);
 
 /* ---- the rules (gaps_cause.c) -------------------------------------------------------------------- */
 
-enum { GAPS_OPEN = 8 };
+/* at most this many waits are remembered; older waits are forgotten */
+enum { GAPS_MOST_WAITS = 8 };
 
-/* The sweep over one device, or over all of them as one. */
+/* The state, kept from gap to gap of one device, that tells the cause of each gap. */
 struct gaps_judge {
 	const struct hwy_flow *flow;
 	struct gaps_cpu *cpu;
-	const uint32_t *order; /* of ops; NULL: 0, 1, 2 … */
+	/* A process whose launches are at most this many ns apart counts as launching all the time. */
+	int64_t launching_ns;
+	/* Indexes of the device's ops in flow.ops, in order of start; NULL where the indexes are 0, 1, 2 … */
+	const uint32_t *order;
 	uint32_t n;
-	int64_t idle;  /* up to the current gap */
-	uint32_t next; /* call: those before have been looked at */
-	/* Blocking calls that may still be running when the device runs dry, as they were noted; and those of them
-	 * that may, by their ends. */
+	int64_t idle;  /* ns that the device has idled before the current gap */
+	uint32_t next; /* index of the first call of the flow that has not been noted yet */
+	/* The blocking calls that started before the end of the current gap. */
 	struct gaps_blocking {
 		uint32_t call;
-		int64_t idle; /* the device's, up to the call's start */
+		int64_t idle; /* ns that the device had idled when the call started */
 	} * noted;
 	uint32_t n_noted, cap_noted;
+	/* The noted calls that may still run when the device runs out of work, ordered by their end. */
 	struct hwy_heap running;
-	uint32_t *found, n_found, cap_found; /* find_waits's */
-	/* Waits that emptied the queue and are not yet made up for, oldest first. */
+	uint32_t *found, n_found, cap_found; /* scratch memory of find_waits */
+	/* Waits that emptied the queue and whose lead the CPU has not yet won back, the oldest first. */
 	struct gaps_wait {
 		uint32_t call;
-		int64_t worked; /* what the device did meanwhile: the headway there was */
-		int64_t idle;   /* the device's, when it ran dry */
-	} waits[GAPS_OPEN];
+		/* The ns that the device worked during the wait: the lead that the CPU lost. */
+		int64_t worked;
+		/* The ns that the device had idled in all when this wait emptied its queue. */
+		int64_t idle;
+	} waits[GAPS_MOST_WAITS];
 	uint32_t n_waits;
 };
 
-/* 'from': where in time the sweep begins. */
+/* Yields the longest distance of two launches, in ns, at which the phase's process counts as launching all the time. */
+int64_t gaps_launching_ns(const struct hwy_flow *flow, const struct hwy_phase *phase);
+/* Prepares the judge for gaps from the moment 'from' on. */
 void gaps_judge_open(struct gaps_judge *judge, int64_t from);
 void gaps_judge_close(struct gaps_judge *judge);
 
+/* Yields the op at index i of the judge's order. */
 static inline const struct flow_op *gaps_op(const struct gaps_judge *judge, uint32_t i)
 {
 	return &judge->flow->ops[judge->order ? judge->order[i] : i];
 }
 
-/* The gap before op i of the order; 'from' is where it really begins, whatever the window. Sets cause,
- * culprit and span. */
+/* Sets cause, culprit and span of the gap before op i of the judge's order. 'from' is the moment at which the device really
+ * ran dry, also where that lies before the phase's window. */
 void gaps_judge_gap(struct gaps_judge *judge, uint32_t i, int64_t from, struct hwy_gap *gap);
-/* Every op, after the gap before it: headway that is back at its level makes up for a wait. */
+/* To be called with every op, after the gap before it: an op that stood in the queue long enough shows that the CPU has won
+ * back its lead after a wait. */
 void gaps_judge_regain(struct gaps_judge *judge, const struct flow_op *op);
 
 #endif

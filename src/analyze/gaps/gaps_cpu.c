@@ -1,11 +1,8 @@
 /* gaps_cpu.c - what a thread did while it should have launched: input, the OS, or its own work.
  *
- * A thread waited in the OS, or in a loader, when that took more than half of the time; a state in which it did
- * not run is as good as a call. A thread that waited for another one did what that one did: the one that woke it
- * where that is known, else, for PyTorch's backward thread, the one that runs the program. What names the rest is
- * the innermost operator or function that took half of it, else the samples' most common stack, else such a
- * range. Where neither OS calls nor states nor samples of the thread were recorded and nothing names it, new data
- * for the device as the first thing afterwards still tells that it was input.
+ * These are the rules under 6 in docs/gaps.md. A state in which a thread did not run counts like an OS call. Where a thread
+ * waited for another thread, the other thread's time is looked at instead: the thread that woke it where the recording
+ * tells that, else the thread of the process that called last (PyTorch's backward pass has a thread of its own).
  */
 #include "analyze/gaps/gaps_cause.h"
 
@@ -14,18 +11,24 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ref.h"
+
 #define KINDS                                                                                      \
 	(HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE) |                   \
 	 HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_STATE))
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 
+static void find_loaded(struct gaps_cpu *cpu);
+
+/* Loads the spans of all threads when a gap first needs them. Yields false where the spans could not be read. */
 static bool open_lanes(struct gaps_cpu *cpu)
 {
 	if (cpu->is_open || cpu->is_bad)
 		return cpu->is_open;
 	struct hwy_trace *trace = cpu->flow->trace;
 	if (!hwy_need(trace, KINDS, BIT(START) | BIT(DUR) | BIT(NAME), cpu->err) ||
-	    !hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE), BIT(STACK), cpu->err)) {
+	    !hwy_need(trace, HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_API), BIT(STACK),
+		      cpu->err)) {
 		cpu->is_bad = true;
 		return false;
 	}
@@ -33,10 +36,11 @@ static bool open_lanes(struct gaps_cpu *cpu)
 	for (uint32_t i = 0; i < trace->n_edges; i++)
 		if (trace->edges[i].kind == HWY_EDGE_WAKE)
 			*hwy_map_put(&cpu->wakers, (uint64_t)trace->edges[i].to, NULL) =
-				(uint32_t)trace->edges[i].from + 1;
+				hwy_ref32((uint32_t)trace->edges[i].from);
 	cpu->loads = hwy_alloc(trace->strings.n + 1u);
 	memset(cpu->loads, 0xff, trace->strings.n + 1u);
 	cpu->is_open = true;
+	find_loaded(cpu);
 	return true;
 }
 
@@ -45,6 +49,7 @@ void gaps_cpu_close(struct gaps_cpu *cpu)
 	if (cpu->is_open)
 		nests_close(&cpu->nests);
 	hwy_map_free(&cpu->wakers);
+	hwy_map_free(&cpu->loaded);
 	free(cpu->loads);
 	cpu->loads = NULL;
 	cpu->is_open = false;
@@ -52,27 +57,27 @@ void gaps_cpu_close(struct gaps_cpu *cpu)
 
 /* ---- names of loaders ---------------------------------------------------------------------------- */
 
-/* Whether a word stands in the name; "dataLoader", "data_loader" and "data loader" all have "loader". */
-static bool has_word(const char *name, const char *word)
+/* Whether the name holds the word as a word of its own: "dataLoader", "data_loader" and "data loader" all hold "loader". */
+static bool gaps_cpu_has_word(const char *name, const char *word)
 {
 	size_t length = strlen(word);
-	for (const char *at = name; (at = strcasestr(at, word)); at++) {
-		bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
-			      (isupper((unsigned char)*at) && islower((unsigned char)at[-1]));
-		char after = at[length];
-		bool ends =
-			!isalpha((unsigned char)after) ||
-			(isupper((unsigned char)after) && islower((unsigned char)at[length - 1]));
+	for (const char *found = name; (found = strcasestr(found, word)); found++) {
+		bool begins = found == name || !isalpha((unsigned char)found[-1]) ||
+			      (isupper((unsigned char)*found) && islower((unsigned char)found[-1]));
+		char after = found[length];
+		bool ends = !isalpha((unsigned char)after) ||
+			    (isupper((unsigned char)after) &&
+			     islower((unsigned char)found[length - 1]));
 		if (begins && ends)
 			return true;
 	}
 	return false;
 }
 
-static bool has_any(const char *name, const char *const *words)
+static bool gaps_cpu_has_any(const char *name, const char *const *words)
 {
 	for (; *words; words++)
-		if (has_word(name, *words))
+		if (gaps_cpu_has_word(name, *words))
 			return true;
 	return false;
 }
@@ -86,15 +91,17 @@ bool gaps_cpu_is_loader(const char *name)
 					   "get",      "read",    "reading", "next",
 					   "prefetch", "wait",    NULL};
 	if (strcasestr(name, "dataloader") || strcasestr(name, "data_loader") ||
-	    has_word(name, "loader") || has_word(name, "dataload"))
+	    gaps_cpu_has_word(name, "loader") || gaps_cpu_has_word(name, "dataload"))
 		return true;
-	/* A range that is called just so. */
+	/* The words load, loading, data and input name a loader only where they are the whole name. */
 	if (strcasecmp(name, "load") == 0 || strcasecmp(name, "loading") == 0 ||
 	    strcasecmp(name, "data") == 0 || strcasecmp(name, "input") == 0)
 		return true;
-	return has_any(name, things) && has_any(name, acts) && !has_word(name, "item");
+	return gaps_cpu_has_any(name, things) && gaps_cpu_has_any(name, acts) &&
+	       !gaps_cpu_has_word(name, "item");
 }
 
+/* Whether the text with this id names a loader of input; the answer is kept for each text. */
 static bool is_loader(struct gaps_cpu *cpu, int64_t name)
 {
 	const struct hwy_trace *trace = cpu->flow->trace;
@@ -105,28 +112,76 @@ static bool is_loader(struct gaps_cpu *cpu, int64_t name)
 	return cpu->loads[name];
 }
 
+static bool stack_has_loader(struct gaps_cpu *cpu, const struct flow_call *call)
+{
+	const struct hwy_trace *trace = cpu->flow->trace;
+	uint32_t row, stack;
+	const struct hwy_strip *strip = hwy_strip_of(trace, call->span, &row);
+	bool has_stack = hwy_ref_to_index(hwy_get(strip, HWY_STACK, row), &stack);
+	/* The loop ends because, in the trie of stacks, a caller's entry stands before the entries of its callees. */
+	while (has_stack && stack < trace->n_stacks) {
+		if (is_loader(cpu, trace->frames[trace->stacks[stack].frame].function))
+			return true;
+		has_stack = hwy_ref_to_index(trace->stacks[stack].parent, &stack);
+	}
+	return false;
+}
+
+/* How many bytes a call copies to the device; 0 where it copies nothing to the device. */
+static int64_t bytes_to_device(const struct hwy_flow *flow, const struct flow_call *call)
+{
+	uint32_t row;
+	if (call->op == FLOW_NONE || flow->ops[call->op].kind != HWY_COPY)
+		return 0;
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[call->op].span, &row);
+	return hwy_get(strip, HWY_DIRECTION, row) == HWY_H2D ? hwy_get(strip, HWY_BYTES, row) : 0;
+}
+
+/* Notes the sizes of the copies to the device that were made inside a loader. */
+static void find_loaded(struct gaps_cpu *cpu)
+{
+	const struct hwy_flow *flow = cpu->flow;
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		int64_t bytes = bytes_to_device(flow, &flow->calls[i]);
+		if (bytes > 0 && stack_has_loader(cpu, &flow->calls[i]))
+			hwy_map_put(&cpu->loaded, (uint64_t)bytes, NULL);
+	}
+}
+
+bool gaps_cpu_calls_from_loader(struct gaps_cpu *cpu, const struct flow_call *call)
+{
+	if (!open_lanes(cpu))
+		return false;
+	int64_t bytes = bytes_to_device(cpu->flow, call);
+	return stack_has_loader(cpu, call) ||
+	       (bytes > 0 && hwy_map_get(&cpu->loaded, (uint64_t)bytes));
+}
+
 /* ---- what fills an interval ---------------------------------------------------------------------- */
 
-struct filling {
+struct filling { /* what fills a stretch of a thread's time; lengths in ns, spans as references (base/ref.h) */
 	struct hwy_interval at;
+	/* The time that one lane's OS calls and states off the CPU cover, and the time that its loaders cover. */
 	struct hwy_cover os, loader;
-	uint32_t longest_os, longest_state, loader_span; /* plus one */
-	int64_t longest, longest_stretch;
-	bool is_watched; /* OS calls, states or samples of the thread were recorded */
-	uint32_t named,
-		range; /* the shortest op or function, and range, that fill half; plus one */
+	uint32_t longest_os, longest_state;
+	int64_t longest_os_length, longest_state_length;
+	uint32_t loader_span; /* reference to the first span that is a loader of input */
+	/* The shortest operator or function, and the shortest range, that fill half of the stretch. */
+	uint32_t named, range;
 	int64_t named_length, range_length;
-	uint32_t sample; /* plus one */
+	uint32_t sample; /* reference to a CPU sample with the most common stack */
 };
 
-static void keep_longest(int64_t length, uint32_t id, int64_t *longest, uint32_t *of)
+static void keep_longest_span(int64_t length, uint32_t reference, int64_t *longest,
+			      uint32_t *longest_reference)
 {
 	if (length <= *longest)
 		return;
 	*longest = length;
-	*of = id;
+	*longest_reference = reference;
 }
 
+/* Adds the part of a thread's span that lies inside the stretch to what fills the stretch. */
 static void gaps_cpu_add_span(struct gaps_cpu *cpu, struct filling *filling,
 			      const struct hwy_strip *strip, uint32_t row)
 {
@@ -136,10 +191,11 @@ static void gaps_cpu_add_span(struct gaps_cpu *cpu, struct filling *filling,
 	struct hwy_interval fresh;
 	if (to <= from)
 		return;
-	uint32_t id = strip->first + row + 1;
+	uint32_t reference = hwy_ref32(strip->first + row);
 	if (strip->kind == HWY_OS) {
 		cover_add(&filling->os, from, to, &fresh);
-		keep_longest(to - from, id, &filling->longest, &filling->longest_os);
+		keep_longest_span(to - from, reference, &filling->longest_os_length,
+				  &filling->longest_os);
 		return;
 	}
 	if (strip->kind == HWY_STATE) {
@@ -147,24 +203,25 @@ static void gaps_cpu_add_span(struct gaps_cpu *cpu, struct filling *filling,
 		if (strcmp(name, "running") == 0 || strcmp(name, "runnable") == 0)
 			return;
 		cover_add(&filling->os, from, to, &fresh);
-		keep_longest(to - from, id, &filling->longest_stretch, &filling->longest_state);
+		keep_longest_span(to - from, reference, &filling->longest_state_length,
+				  &filling->longest_state);
 		return;
 	}
 	if (is_loader(cpu, hwy_get(strip, HWY_NAME, row)) &&
 	    cover_add(&filling->loader, from, to, &fresh) && !filling->loader_span)
-		filling->loader_span = id;
+		filling->loader_span = reference;
 	if (to - from < (filling->at.to - filling->at.from) / 2)
 		return;
 	bool range = strip->kind == HWY_RANGE;
 	uint32_t *best = range ? &filling->range : &filling->named;
 	int64_t *length = range ? &filling->range_length : &filling->named_length;
 	if (!*best || end - start <= *length) {
-		*best = id;
+		*best = reference;
 		*length = end - start;
 	}
 }
 
-/* The most common stack of the samples, by vote; one of those samples stands for it. */
+/* Finds a sample with the most common stack of the stretch, by majority vote. */
 static void vote(struct filling *filling, const struct hwy_nest *nest)
 {
 	const struct hwy_strip *strip = nest->strip;
@@ -175,16 +232,18 @@ static void vote(struct filling *filling, const struct hwy_nest *nest)
 		int64_t one = hwy_get(strip, HWY_STACK, row);
 		if (votes == 0) {
 			stack = one;
-			filling->sample = strip->first + row + 1;
+			filling->sample = hwy_ref32(strip->first + row);
 		}
 		votes = one == stack ? votes + 1 : votes - 1;
 	}
 }
 
+/* Adds all spans of one lane that overlap the stretch. */
 static void gaps_cpu_fill(struct gaps_cpu *cpu, struct hwy_nest *nest, struct filling *filling)
 {
 	const struct hwy_strip *strip = nest->strip;
-	/* Spans that began before, from the outside in: a union takes them in order of start. */
+	/* Add the spans that began before the stretch, the outermost first, because cover_add takes
+	 * intervals in order of start. */
 	uint32_t chain[64], n = 0;
 	for (uint32_t row = nest_around(nest, filling->at.from - 1, filling->at.from);
 	     row != NEST_NONE && n < 64; row = nest_parent(nest, row))
@@ -196,16 +255,14 @@ static void gaps_cpu_fill(struct gaps_cpu *cpu, struct hwy_nest *nest, struct fi
 		gaps_cpu_add_span(cpu, filling, strip, row);
 }
 
-struct seen { /* what a thread did */
+struct activity { /* what a thread did in a stretch of time */
 	enum gap_cause cause;
-	uint32_t span;  /* that names it, plus one */
-	uint32_t waker; /* thread, or FLOW_NONE */
-	bool waits;     /* for another thread, as far as can be told */
-	bool is_watched;
-	bool is_named; /* by something more than a range */
+	uint32_t span;  /* a reference to the span that names what the thread did */
+	uint32_t waker; /* the thread that ended the wait, or FLOW_NONE */
+	bool waits;     /* the thread seems to have waited for another thread */
 };
 
-/* Whether it may have been another thread that was waited for: by the call's name; of a mere state nobody knows. */
+/* Whether a span of waiting may have been a wait for another thread: the name of an OS call tells, and any state may be one. */
 static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
 {
 	static const char *const words[] = {"cond_", "futex", "sem_", "mutex", "lock", "join"};
@@ -218,23 +275,33 @@ static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
 	return strip->kind == HWY_STATE;
 }
 
-/* The thread that ended a wait. A stretch of waiting is followed, at the second place at most, by the one that was
- * woken. */
-static uint32_t waker_of(const struct gaps_cpu *cpu, uint32_t call, uint32_t stretch)
+/* The thread that ended a wait, or FLOW_NONE. 'call' and 'state' are references to the OS call and to the state of waiting. The
+ * edge from the waker leads to the OS call, or to one of the two states that follow the state of waiting. */
+static uint32_t waker_of(const struct gaps_cpu *cpu, uint32_t call, uint32_t state)
 {
 	const struct hwy_trace *trace = cpu->flow->trace;
-	uint32_t ids[] = {call - 1, stretch, stretch + 1}, row;
-	for (unsigned i = call ? 0 : 1; i < (stretch ? 3u : 1u); i++) {
+	uint32_t ids[3], n = 0, row;
+	if (hwy_ref32_is_set(call))
+		ids[n++] = hwy_ref32_index(call);
+	if (hwy_ref32_is_set(state)) {
+		ids[n++] = hwy_ref32_index(state) + 1;
+		ids[n++] = hwy_ref32_index(state) + 2;
+	}
+	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t *from = hwy_map_get(&cpu->wakers, ids[i]);
-		if (!from || *from == 0 || *from > trace->n_spans)
+		if (!from || !hwy_ref32_is_set(*from) || *from > trace->n_spans)
 			continue;
-		int64_t thread = trace->lanes[hwy_strip_of(trace, *from - 1, &row)->lane].thread;
+		int64_t thread =
+			trace->lanes[hwy_strip_of(trace, hwy_ref32_index(*from), &row)->lane]
+				.thread;
 		if (thread >= 0 && thread < trace->n_threads)
 			return (uint32_t)thread;
 	}
 	return FLOW_NONE;
 }
 
+/* Finds what fills a stretch of a thread's time. *os and *loader become the ns in OS calls and in
+ * loaders, each of the lane that has most. */
 static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
 			       int64_t *os, int64_t *loader)
 {
@@ -242,12 +309,11 @@ static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy
 	for (uint32_t i = cpu->nests.first[thread]; i < cpu->nests.first[thread + 1]; i++) {
 		struct hwy_nest *nest = &cpu->nests.nests[i];
 		unsigned kind = nest->strip->kind;
-		filling.is_watched |= kind == HWY_SAMPLE || kind == HWY_OS || kind == HWY_STATE;
 		if (kind == HWY_SAMPLE) {
 			vote(&filling, nest);
 			continue;
 		}
-		/* Each lane is a union of its own. */
+		/* A cover takes spans in order of start. The spans of one lane are in order, those of two lanes are not. */
 		filling.os = filling.loader = (struct hwy_cover){0};
 		gaps_cpu_fill(cpu, nest, &filling);
 		*loader = filling.loader.total > *loader ? filling.loader.total : *loader;
@@ -256,28 +322,28 @@ static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy
 	return filling;
 }
 
-static struct seen gaps_cpu_look_at(struct gaps_cpu *cpu, uint32_t thread,
-				    const struct gaps_absence *absence)
+static struct activity activity_of_thread(struct gaps_cpu *cpu, uint32_t thread,
+					  const struct gaps_absence *absence)
 {
 	int64_t os = 0, loader = 0, half = (absence->at.to - absence->at.from) / 2;
 	struct filling filling = fill_all(cpu, thread, absence->at, &os, &loader);
 	uint32_t wait = filling.longest_os ? filling.longest_os : filling.longest_state;
-	struct seen seen = {.cause = GAP_CPU, .waker = FLOW_NONE, .is_watched = filling.is_watched};
+	struct activity activity = {.cause = GAP_CPU, .waker = FLOW_NONE};
 	if (absence->copy_follows && (loader > half || os > half)) {
-		seen.cause = GAP_INPUT;
-		seen.span = loader > half ? filling.loader_span : wait;
+		activity.cause = GAP_INPUT;
+		activity.span = loader > half ? filling.loader_span : wait;
 	} else if (os > half) {
-		seen.cause = GAP_OS;
-		seen.span = wait;
-		seen.waker = waker_of(cpu, filling.longest_os, filling.longest_state);
-		seen.waits = seen.waker != FLOW_NONE || waits_for_a_thread(cpu, wait - 1);
+		activity.cause = GAP_OS;
+		activity.span = wait;
+		activity.waker = waker_of(cpu, filling.longest_os, filling.longest_state);
+		activity.waits = activity.waker != FLOW_NONE ||
+				 waits_for_a_thread(cpu, hwy_ref32_index(wait));
 	} else {
-		seen.is_named = filling.named || filling.sample;
-		seen.span = filling.named    ? filling.named
-			    : filling.sample ? filling.sample
-					     : filling.range;
+		activity.span = filling.named    ? filling.named
+				: filling.sample ? filling.sample
+						 : filling.range;
 	}
-	return seen;
+	return activity;
 }
 
 enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
@@ -286,18 +352,19 @@ enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *a
 	uint32_t n = cpu->flow->trace->n_threads;
 	if (absence->thread >= n || !open_lanes(cpu))
 		return absence->brings_data ? GAP_INPUT : GAP_CPU;
-	struct seen seen = gaps_cpu_look_at(cpu, absence->thread, absence);
-	uint32_t other = seen.waker != FLOW_NONE ? seen.waker : absence->other;
-	if (other < n && other != absence->thread && (seen.waits || seen.span == 0)) {
-		/* It waited for the other, or nothing is known of it: what did the other do? */
-		struct seen others = gaps_cpu_look_at(cpu, other, absence);
-		if (seen.waits && !others.waits && others.span)
-			seen = others;
-		else if (!seen.waits && others.cause == GAP_CPU)
-			seen.span = others.span;
+	struct activity own = activity_of_thread(cpu, absence->thread, absence);
+	uint32_t other = own.waker != FLOW_NONE ? own.waker : absence->other;
+	if (other < n && other != absence->thread && (own.waits || own.span == 0)) {
+		/* Where the thread waited for the other thread, or no span names what it did, the
+		 * other thread's time decides. */
+		struct activity others = activity_of_thread(cpu, other, absence);
+		if (own.waits && !others.waits && others.span)
+			own = others;
+		else if (!own.waits && others.cause == GAP_CPU)
+			own.span = others.span;
 	}
-	if (seen.cause == GAP_CPU && !seen.is_watched && !seen.is_named && absence->brings_data)
-		seen.cause = GAP_INPUT;
-	*span = seen.span;
-	return seen.cause;
+	if (own.cause == GAP_CPU && absence->brings_data)
+		own.cause = GAP_INPUT;
+	*span = own.span;
+	return own.cause;
 }

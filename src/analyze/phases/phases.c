@@ -1,9 +1,10 @@
 /* phases.c - see phases.h.
  *
- * Process by process: marks first (phases_marks.c). Marks whose name says "step" are the user's word about what a
- * step is, and settle it. What other marks leave is searched for a period too, but only one with half of the
- * process's calls and device work is a phase beside them. Without marks the period of the calls decides
- * (phases_sequence.c); where no period is found, or only in less than half of the run, all is one step.
+ * Each process is searched alone, for marks first (phases_marks.c). Marks whose name says "step" are the user's word about
+ * what a step is: nothing else is searched then. Beside other marks, the calls outside the marks are searched for a
+ * period too, but only a period with half of the process's calls and device work becomes a phase. Without marks the
+ * period of the calls decides (phases_sequence.c); where no period is found, or the periods cover less than half of
+ * the run, the whole run is one step.
  */
 #include "analyze/phases/phases.h"
 
@@ -11,22 +12,17 @@
 #include <string.h>
 
 #include "analyze/phases/phases_internal.h"
+#include "base/search.h"
 
 static const struct phases_least least_alone = {10, false}, least_beside_marks = {50, true};
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-static uint32_t place_between(const struct phases_track *track, uint32_t low, uint32_t high,
+/* The first place in [from, to) whose call starts at or after a time, else 'to'. */
+static uint32_t place_between(const struct phases_track *track, uint32_t from, uint32_t to,
 			      int64_t time)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (track_call(track, middle)->start < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HWY_FIRST(place, from, to, track_call(track, place)->start >= time);
 }
 
 uint32_t track_place_at(const struct phases_track *track, int64_t time)
@@ -56,7 +52,7 @@ uint64_t track_wait_kind(const struct phases_track *track, uint32_t place)
 	return (uint64_t)phases_name_of(track->flow, track_call(track, place));
 }
 
-/* 'before': the call before it on the track, or NULL. */
+/* Whether a call belongs on its process's track. 'before' is the last call that was put there, or NULL. */
 static bool is_on_track(const struct hwy_flow *flow, const struct flow_call *call,
 			const struct flow_call *before)
 {
@@ -68,12 +64,13 @@ static bool is_on_track(const struct hwy_flow *flow, const struct flow_call *cal
 	       phases_name_of(flow, before) != phases_name_of(flow, call);
 }
 
-/* 'work' is the device work of each call of the flow. */
-static struct phases_track phases_track_of(const struct hwy_flow *flow, uint32_t process,
-					   const double *work, int64_t longest)
+/* The track of a process. 'work' has, for each call of the flow, the ns of device work that the call enqueued; 'longest' is
+ * the length of the trace's longest op in ns. */
+static struct phases_track track_open(const struct hwy_flow *flow, uint32_t process,
+				      const double *work, int64_t longest)
 {
 	struct phases_track track = {.flow = flow, .process = process, .longest = longest};
-	track.calls = hwy_alloc((flow->n_calls + 1) * sizeof *track.calls);
+	track.calls = hwy_array(flow->n_calls, sizeof *track.calls);
 	const struct flow_call *before = NULL;
 	for (uint32_t i = 0; i < flow->n_calls; i++) {
 		const struct flow_call *call = &flow->calls[i];
@@ -82,8 +79,8 @@ static struct phases_track phases_track_of(const struct hwy_flow *flow, uint32_t
 		before = call;
 		track.calls[track.n++] = i;
 	}
-	track.calls = hwy_realloc(track.calls, (track.n + 1) * sizeof *track.calls);
-	track.work = hwy_alloc((track.n + 1) * sizeof *track.work);
+	track.calls = hwy_resize(track.calls, track.n, sizeof *track.calls);
+	track.work = hwy_array(track.n + 1, sizeof *track.work);
 	track.work[0] = 0;
 	for (uint32_t i = 0; i < track.n; i++)
 		track.work[i + 1] = track.work[i] + work[track.calls[i]];
@@ -99,6 +96,7 @@ static void track_free(struct phases_track *track)
 
 /* ---- one process ----------------------------------------------------------------------------- */
 
+/* Proposes the whole run as one step. */
 static void cut_as_one(const struct phases_track *track, struct phases_cuts *cuts)
 {
 	struct phases_cut_step *step = hwy_alloc(sizeof *step);
@@ -107,8 +105,8 @@ static void cut_as_one(const struct phases_track *track, struct phases_cuts *cut
 		.name = HWY_NONE,
 		.end = track->n,
 	};
-	HWY_GROW(cuts->v, cuts->n, cuts->cap);
-	cuts->v[cuts->n++] =
+	HWY_GROW(cuts->cuts, cuts->n, cuts->cap);
+	cuts->cuts[cuts->n++] =
 		(struct phases_cut){.source = PHASE_ONE, .name = HWY_NONE, .steps = step, .n = 1};
 }
 
@@ -129,13 +127,13 @@ static bool is_half(const struct phases_track *track, double calls, double work,
 	return calls * 2 >= track->n || work * 2 >= track->work[track->n] || time * 2 >= whole;
 }
 
-/* Whether the phases hold half of the calls, the work or the time. */
-static bool tell_enough(const struct phases_track *track, const struct phases_cuts *cuts)
+/* Whether the proposed phases hold half of the process's calls, of its device work or of its time. */
+static bool cuts_cover_half(const struct phases_track *track, const struct phases_cuts *cuts)
 {
 	double calls = 0, work = 0, time = 0;
 	for (uint32_t i = 0; i < cuts->n; i++) {
-		uint32_t from = cuts->v[i].steps[0].place;
-		uint32_t to = phases_end_of(&cuts->v[i]);
+		uint32_t from = cuts->cuts[i].steps[0].place;
+		uint32_t to = phases_end_of(&cuts->cuts[i]);
 		calls += to - from;
 		work += track->work[to] - track->work[from];
 		time += (double)(track_call(track, to - 1)->end - track_call(track, from)->start);
@@ -146,18 +144,18 @@ static bool tell_enough(const struct phases_track *track, const struct phases_cu
 static void free_cuts(struct phases_cuts *cuts)
 {
 	for (uint32_t i = 0; i < cuts->n; i++)
-		free(cuts->v[i].steps);
-	free(cuts->v);
+		free(cuts->cuts[i].steps);
+	free(cuts->cuts);
 	*cuts = (struct phases_cuts){0};
 }
 
-/* Calls of a typical step. */
+/* The mean number of calls of a step. */
 static uint32_t period_of(const struct phases_cut *cut)
 {
 	return (cut->steps[cut->n - 1].place - cut->steps[0].place) / (cut->n > 1 ? cut->n - 1 : 1);
 }
 
-/* Whether 'a' is the same loop as 'b', run for fewer steps shortly before it. */
+/* Whether loop 'a' is the warm-up of loop 'b': the same loop, run for fewer steps shortly before 'b'. */
 static bool is_warm_up_of(const struct phases_cut *a, const struct phases_cut *b)
 {
 	uint32_t x = period_of(a), y = period_of(b);
@@ -167,17 +165,17 @@ static bool is_warm_up_of(const struct phases_cut *a, const struct phases_cut *b
 	       b->steps[0].place - phases_end_of(a) <= 2 * y;
 }
 
-/* A loop that a wait or an odd step interrupts is found in two parts. */
+/* Makes one phase of a loop that was found in two parts, because a wait or an odd step interrupts the loop. */
 static void join_warm_up(struct phases_cuts *cuts)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < cuts->n; i++) {
-		struct phases_cut *a = kept ? &cuts->v[kept - 1] : NULL, *b = &cuts->v[i];
+		struct phases_cut *a = kept ? &cuts->cuts[kept - 1] : NULL, *b = &cuts->cuts[i];
 		if (!a || !is_warm_up_of(a, b)) {
-			cuts->v[kept++] = *b;
+			cuts->cuts[kept++] = *b;
 			continue;
 		}
-		a->steps = hwy_realloc(a->steps, (a->n + b->n) * sizeof *a->steps);
+		a->steps = hwy_resize(a->steps, a->n + b->n, sizeof *a->steps);
 		a->steps[a->n - 1].end = b->steps[0].place;
 		memcpy(a->steps + a->n, b->steps, b->n * sizeof *a->steps);
 		a->n_warm = a->n;
@@ -190,77 +188,78 @@ static void join_warm_up(struct phases_cuts *cuts)
 static void sort_cuts(struct phases_cuts *cuts)
 {
 	if (cuts->n)
-		qsort(cuts->v, cuts->n, sizeof *cuts->v, phases_by_place);
+		qsort(cuts->cuts, cuts->n, sizeof *cuts->cuts, phases_by_place);
 }
 
-/* The calls of the thread that enqueued most. */
+/* A track with only the calls of the thread that makes most of them. */
 static struct phases_track busiest_thread(const struct phases_track *track)
 {
 	const struct hwy_flow *flow = track->flow;
 	uint32_t n_threads = flow->trace->n_threads, busiest = 0;
-	uint32_t *counts = hwy_zalloc((n_threads + 1) * sizeof *counts);
+	uint32_t *counts = hwy_zarray(n_threads, sizeof *counts);
 	for (uint32_t i = 0; i < track->n; i++) {
 		uint32_t thread = track_call(track, i)->thread;
 		if (thread < n_threads && ++counts[thread] > counts[busiest])
 			busiest = thread;
 	}
 	free(counts);
-	struct phases_track one = *track;
-	one.tokens = NULL;
-	one.n = 0;
-	one.calls = hwy_alloc((track->n + 1) * sizeof *one.calls);
-	one.work = hwy_alloc((track->n + 1) * sizeof *one.work);
-	one.work[0] = 0;
+	struct phases_track thread_track = *track;
+	thread_track.tokens = NULL;
+	thread_track.n = 0;
+	thread_track.calls = hwy_array(track->n, sizeof *thread_track.calls);
+	thread_track.work = hwy_array(track->n + 1, sizeof *thread_track.work);
+	thread_track.work[0] = 0;
 	for (uint32_t i = 0; i < track->n; i++) {
 		if (track_call(track, i)->thread != busiest)
 			continue;
-		one.calls[one.n] = track->calls[i];
-		one.work[one.n + 1] = one.work[one.n] + track->work[i + 1] - track->work[i];
-		one.n++;
+		thread_track.calls[thread_track.n] = track->calls[i];
+		thread_track.work[thread_track.n + 1] =
+			thread_track.work[thread_track.n] + track->work[i + 1] - track->work[i];
+		thread_track.n++;
 	}
-	return one;
+	return thread_track;
 }
 
-/* Threads that launch at their own pace hide each other's period: one of them alone has it. */
+/* Searches the busiest thread's calls for a period: threads that launch at their own pace hide each other's period. */
 static void cut_by_thread(const struct phases_track *track, struct phases_cuts *cuts)
 {
-	struct phases_track one = busiest_thread(track);
-	if (one.n && one.n < track->n)
-		sequence_cut(&one, 0, one.n, least_alone, cuts);
+	struct phases_track thread_track = busiest_thread(track);
+	if (thread_track.n && thread_track.n < track->n)
+		phases_sequence_cut(&thread_track, 0, thread_track.n, least_alone, cuts);
 	for (uint32_t i = 0; i < cuts->n; i++)
-		for (uint32_t k = 0; k < cuts->v[i].n; k++) {
-			struct phases_cut_step *step = &cuts->v[i].steps[k];
-			int64_t from = track_call(&one, step->place)->start;
-			int64_t last = track_call(&one, step->end - 1)->start;
+		for (uint32_t k = 0; k < cuts->cuts[i].n; k++) {
+			struct phases_cut_step *step = &cuts->cuts[i].steps[k];
+			int64_t from = track_call(&thread_track, step->place)->start;
+			int64_t last = track_call(&thread_track, step->end - 1)->start;
 			step->place = track_place_at(track, from);
 			step->end = track_place_at(track, last + 1);
 		}
 	for (uint32_t i = 0; i < cuts->n; i++)
-		for (uint32_t k = 0; k + 1 < cuts->v[i].n; k++)
-			cuts->v[i].steps[k].end = cuts->v[i].steps[k + 1].place;
-	track_free(&one);
+		for (uint32_t k = 0; k + 1 < cuts->cuts[i].n; k++)
+			cuts->cuts[i].steps[k].end = cuts->cuts[i].steps[k + 1].place;
+	track_free(&thread_track);
 }
 
-/* What marks leave. */
+/* Searches the calls outside the marks for periods. */
 static void cut_rest(struct phases_track *track, struct phases_cuts *cuts)
 {
 	uint32_t marked = cuts->n, from = 0;
 	struct phases_least least = marked ? least_beside_marks : least_alone;
 	sort_cuts(cuts);
 	for (uint32_t i = 0; i < marked; i++)
-		if (cuts->v[i].is_certain)
+		if (cuts->cuts[i].is_certain)
 			return;
 	for (uint32_t i = 0; i <= marked; i++) {
-		uint32_t to = i < marked ? cuts->v[i].steps[0].place : track->n;
+		uint32_t to = i < marked ? cuts->cuts[i].steps[0].place : track->n;
 		if (to > from)
-			sequence_cut(track, from, to, least, cuts);
+			phases_sequence_cut(track, from, to, least, cuts);
 		if (i < marked)
-			from = phases_end_of(&cuts->v[i]);
+			from = phases_end_of(&cuts->cuts[i]);
 	}
-	if (marked == 0 && !tell_enough(track, cuts)) {
+	if (marked == 0 && !cuts_cover_half(track, cuts)) {
 		free_cuts(cuts);
 		cut_by_thread(track, cuts);
-		if (!tell_enough(track, cuts))
+		if (!cuts_cover_half(track, cuts))
 			free_cuts(cuts);
 	}
 	sort_cuts(cuts);
@@ -272,21 +271,63 @@ static void add_phases(struct phases_track *track, const struct phases_cuts *cut
 {
 	for (uint32_t i = 0; i < cuts->n; i++) {
 		HWY_GROW(phases->phases, phases->n, *cap);
-		phases->n += steady_measure(track, &cuts->v[i], &phases->phases[phases->n]);
+		phases->n +=
+			phases_steady_measure(track, &cuts->cuts[i], &phases->phases[phases->n]);
 	}
 }
 
-/* Yields whether there are marks. */
+/* From the first call of a proposed phase to the end of its last call, in ns. */
+static int64_t time_of_cut(const struct phases_track *track, const struct phases_cut *cut)
+{
+	return track_call(track, cut->steps[cut->n - 1].end - 1)->end -
+	       track_call(track, cut->steps[0].place)->start;
+}
+
+/* Moves the loops inside steps from the proposals to phases->inner. */
+static void drop_inner_loops(const struct phases_track *track, struct phases_cuts *cuts,
+			     struct hwy_phases *phases)
+{
+	uint32_t kept = 0;
+	int64_t loops = 0,
+		whole = track_call(track, track->n - 1)->end - track_call(track, 0)->start;
+	for (uint32_t i = 0; i < cuts->n; i++)
+		loops += time_of_cut(track, &cuts->cuts[i]);
+	for (uint32_t i = 0; i < cuts->n; i++) {
+		struct phases_cut *cut = &cuts->cuts[i];
+		if (cut->source == PHASE_MARKS ||
+		    !phases_is_inner_loop(track, cut, loops >= whole / 2)) {
+			cuts->cuts[kept++] = *cut;
+			continue;
+		}
+		const struct flow_call *first = track_call(track, cut->steps[0].place);
+		const struct flow_call *last = track_call(track, cut->steps[cut->n - 1].place);
+		const struct flow_op *ops = track->flow->ops;
+		if (first->op != FLOW_NONE && last->op != FLOW_NONE) {
+			HWY_GROW(phases->inner, phases->n_inner, phases->cap_inner);
+			phases->inner[phases->n_inner++] = (struct phase_inner_loop){
+				.process = track->process,
+				.n = cut->n,
+				.time = {ops[first->op].start, ops[last->op].start},
+				.call = track->calls[cut->steps[0].place],
+			};
+		}
+		free(cut->steps);
+	}
+	cuts->n = kept;
+}
+
+/* Adds the phases of one process. Returns whether the process has marks that are steps. */
 static bool find_in_process(struct phases_track *track, const struct phases_options *options,
 			    struct hwy_phases *phases, uint32_t *cap)
 {
 	struct phases_cuts cuts = {0};
 	const char *step = options ? options->step : NULL;
 	if (!step || *step)
-		marks_cut(track, step, &cuts);
+		phases_marks_cut(track, step, &cuts);
 	bool has_marks = cuts.n != 0;
 	if (!step || !*step)
 		cut_rest(track, &cuts);
+	drop_inner_loops(track, &cuts, phases);
 	if (cuts.n == 0)
 		cut_as_one(track, &cuts);
 	add_phases(track, &cuts, phases, cap);
@@ -296,7 +337,7 @@ static bool find_in_process(struct phases_track *track, const struct phases_opti
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Device work that no call enqueued is one step of its own. */
+/* Adds a phase of one step with all device work, for traces in which no op has a recorded call. */
 static void add_unlinked(const struct hwy_flow *flow, struct hwy_phases *phases, uint32_t *cap)
 {
 	struct phase_step *step = hwy_zalloc(sizeof *step);
@@ -335,7 +376,7 @@ static int phases_by_start(const void *left, const void *right)
 	return (a->process > b->process) - (a->process < b->process);
 }
 
-/* Without what start-up adds to the first steps. */
+/* The time of all steps of a phase in ns, as if its warm-up steps were as fast as its steady ones. */
 static double phases_time_of(const struct hwy_phase *phase)
 {
 	return (double)phase->mean * phase->n_steps;
@@ -353,7 +394,8 @@ static void phases_put_in_order(struct hwy_phases *phases)
 			phases->main = i;
 }
 
-/* The processes that launched work, as flags by process; the last is for calls of none. */
+/* For each process whether it launched device work, as a flag; flag FLOW_NO_PROCESS is for calls without a process. Adds the ns
+ * of device work of each call to 'work', and sets *longest to the length of the longest op. */
 static uint8_t *find_processes(const struct hwy_flow *flow, double *work, int64_t *longest)
 {
 	uint8_t *has = hwy_zalloc(FLOW_NO_PROCESS + 1);
@@ -375,9 +417,11 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 {
 	*phases = (struct hwy_phases){0};
 	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
-	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP), columns, err))
+	const uint32_t kinds =
+		HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_CALL);
+	if (!hwy_need(flow->trace, kinds, columns, err))
 		return false;
-	double *work = hwy_zalloc((flow->n_calls + 1) * sizeof *work);
+	double *work = hwy_zarray(flow->n_calls, sizeof *work);
 	int64_t longest;
 	uint8_t *has = find_processes(flow, work, &longest);
 	bool has_marks = false;
@@ -385,7 +429,7 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 	for (uint32_t p = 0; p <= FLOW_NO_PROCESS; p++) {
 		if (!has[p])
 			continue;
-		struct phases_track track = phases_track_of(flow, p, work, longest);
+		struct phases_track track = track_open(flow, p, work, longest);
 		has_marks |= find_in_process(&track, options, phases, &cap);
 		track_free(&track);
 	}
@@ -406,5 +450,6 @@ void phases_free(struct hwy_phases *phases)
 	for (uint32_t i = 0; i < phases->n; i++)
 		free(phases->phases[i].steps);
 	free(phases->phases);
+	free(phases->inner);
 	*phases = (struct hwy_phases){0};
 }

@@ -1,9 +1,9 @@
 /* phases.h - the stretches of a run that have one kind of step, and their steps.
  *
- * A step is a set of consecutive launches of one process: those made inside a mark (step_7, ProfilerStep#7,
- * a repeated top-level range), or one period of the sequence of launches and waits. Its device window runs
- * from the first device start of its launches to that of the next step; the last one's ends with its work.
- * Step time is the device's period, never the range's length.
+ * A step is a set of consecutive launches of one process: the launches made inside a mark (step_7, ProfilerStep#7,
+ * a repeated top-level range), or one period of the sequence of launches and waits. A step's device window runs
+ * from the first op of its launches to the first op of the next step; the last step's window ends with its work.
+ * The time of a step is the length of its device window, never the length of its mark. Times are in ns.
  */
 #ifndef HWY_ANALYZE_PHASES_PHASES_H
 #define HWY_ANALYZE_PHASES_PHASES_H
@@ -11,53 +11,69 @@
 #include "analyze/flow.h"
 
 enum phase_source {
-	PHASE_MARKS,    /* annotations with a counter, or repeated at the top level */
-	PHASE_SEQUENCE, /* the period of (role, name, stream) */
-	PHASE_WAITS,    /* a sequence of few kinds of calls, delimited by its waits */
-	PHASE_ONE,      /* nothing repeats: one step, the whole stretch */
+	PHASE_MARKS,    /* steps are annotations with a counter, or repeated at the top level */
+	PHASE_SEQUENCE, /* steps are periods of the sequence of calls */
+	PHASE_WAITS,    /* steps are few kinds of calls over and over, and end with a wait */
+	PHASE_ONE,      /* nothing repeats: the whole stretch is one step */
 };
 
 struct phase_step {
-	struct hwy_interval cpu;    /* the mark; without marks: first to last call */
-	struct hwy_interval device; /* see above */
-	/* In flow.calls, from the step's first to the next one's (so what is launched between two marks
-	 * belongs to the first of them); calls of other processes in between included. */
+	struct hwy_interval cpu;    /* the step's mark; without marks, its first to its last call */
+	struct hwy_interval device; /* the step's device window */
+	/* The step's calls are flow.calls[first_call … first_call + n_calls - 1], up to the next step's first call: what
+	 * is launched between two marks belongs to the earlier one. Other processes' calls lie among them. */
 	uint32_t first_call, n_calls;
-	int64_t name;    /* text of the mark, or HWY_NONE */
-	int64_t busy;    /* device busy time inside the window */
-	bool is_warm_up; /* before the steady ones */
-	bool is_cut;     /* the last one, where its window is shorter than a period: not steady */
-	bool is_outlier; /* steady, and far from the median */
+	int64_t name;    /* id of the text of the step's mark, or HWY_NONE */
+	int64_t busy;    /* ns that the device works inside the step's window */
+	bool is_warm_up; /* the step lies before the steady steps */
+	bool is_cut;     /* the last step, whose window is not a whole period: it is not steady */
+	bool is_outlier; /* a steady step whose length is far from the median */
 };
 
 struct hwy_phase {
 	enum phase_source source;
-	int64_t name;             /* text: the marks' common part ("step_"), or HWY_NONE */
-	uint32_t process;         /* index, or FLOW_NO_PROCESS */
-	struct phase_step *steps; /* in order */
+	/* Id of the text that the names of the marks have in common ("step_"), or HWY_NONE. */
+	int64_t name;
+	uint32_t process;         /* index into the trace's processes, or FLOW_NO_PROCESS */
+	struct phase_step *steps; /* the steps of the phase, in order of time */
 	uint32_t n_steps;
-	/* The steady ones: steps[first_steady … first_steady + n_steady - 1]; at least one. Before them
-	 * warm-up, after them at most one that is cut. */
+	/* The steady steps, at least one, are steps[first_steady … first_steady + n_steady - 1]. Warm-up steps stand before
+	 * the steady steps, at most one cut step behind them. */
 	uint32_t first_steady, n_steady;
 	struct hwy_interval window; /* the steady steps' device windows together */
-	int64_t mean;               /* window / steady steps: the headline */
-	int64_t median, p10, p90;
-	bool is_bursty;           /* the mean is far above the median */
-	bool is_first_told_apart; /* warm-up that is slow, or a run of its own: worth a word */
+	int64_t mean;               /* ns of a steady step: the window divided by n_steady */
+	int64_t median, p10, p90;   /* quantiles of the lengths of the steady steps, in ns */
+	bool is_bursty;             /* the mean step is far longer than the median step */
+	bool is_first_told_apart; /* the warm-up is slow, or a run of its own: reports mention it */
+	/* Means over the steady steps of the launches and the waits. */
 	double launches_per_step, waits_per_step;
 };
 
+/* A loop inside one step: the layers of a model, the tokens of a request. */
+struct phase_inner_loop {
+	uint32_t process; /* index into the trace's processes, or FLOW_NO_PROCESS */
+	uint32_t n;       /* how often the loop's body runs */
+	/* The loop's time on the device: from the first op of the first iteration to the first op of the last one. */
+	struct hwy_interval time;
+	uint32_t call; /* the loop's first call, as an index into flow.calls */
+};
+
 struct hwy_phases {
-	struct hwy_phase *phases; /* in order of time; those of different processes may overlap */
+	struct hwy_phase *phases; /* in order of time; phases of different processes may overlap */
 	uint32_t n;
-	uint32_t main; /* the one that took longest (steps times mean); n when there is none */
+	/* The phase that took longest (n_steps times mean); n where there is no phase. */
+	uint32_t main;
+	struct phase_inner_loop *inner; /* the loops that were found inside a step */
+	uint32_t n_inner, cap_inner;
 };
 
 struct phases_options {
-	/* The marks to use, by name or common part; NULL: chosen; "": none, the sequence decides. */
+	/* The name, or common part of the names, of the marks that are the steps. NULL lets phases_find choose marks, and ""
+	 * forbids marks: then the sequence of calls decides. */
 	const char *step;
 };
-/* False with one line when 'step' names no mark. A trace without device work has no phases, whatever 'step' is. */
+/* Finds the phases of a trace. Fails where 'step' names no mark; a trace without device work has no phases, whatever 'step'
+ * says. */
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
 		 struct hwy_phases *phases, struct hwy_err *err);
 void phases_free(struct hwy_phases *phases);

@@ -1,20 +1,20 @@
-/* phases_internal.h - what the files behind phases.h share. */
+/* phases_internal.h - what the files behind phases.h share: a process's calls in order, and proposals for its phases. */
 #ifndef HWY_ANALYZE_PHASES_PHASES_INTERNAL_H
 #define HWY_ANALYZE_PHASES_PHASES_INTERNAL_H
 
 #include "analyze/phases/phases.h"
 
-/* The calls of one process that enqueued device work, and its waits, in order; a wait right after one of the
- * same name is left out. A "place" is an index into calls. */
+/* The calls of one process that enqueued device work, and the waits of the process, in order of time. A wait that
+ * directly follows a wait of the same name is left out. A "place" is an index into the array calls. */
 struct phases_track {
 	const struct hwy_flow *flow;
-	uint32_t process; /* index, or FLOW_NO_PROCESS */
-	uint32_t *calls;  /* in flow.calls */
-	double *work;     /* ns of device work that the calls before each place enqueued; n + 1 */
+	uint32_t process; /* index into the trace's processes, or FLOW_NO_PROCESS */
+	uint32_t *calls;  /* the process's calls as ascending indexes into flow.calls */
+	double *work; /* n + 1 values: ns of device work that the calls before each place enqueued */
 	uint32_t n;
-	int64_t longest; /* op of the trace: what began earlier is over */
-	uint32_t *
-		tokens; /* by place: equal for equal work on the same stream; NULL until asked for */
+	int64_t longest; /* ns of the trace's longest op: an op that began earlier than that is over */
+	/* For each place a number that is equal for equal work on the same stream; NULL until period_find makes them. */
+	uint32_t *tokens;
 };
 
 static inline const struct flow_call *track_call(const struct phases_track *track, uint32_t place)
@@ -27,46 +27,56 @@ static inline bool track_is_wait(const struct phases_track *track, uint32_t plac
 	return track_call(track, place)->op == FLOW_NONE;
 }
 
-/* A number for the name of the wait at a place. */
+/* The id of the name of the wait at this place: waits of one name are of one kind. */
 uint64_t track_wait_kind(const struct phases_track *track, uint32_t place);
-/* The first place whose call starts at or after a time. */
+/* The first place whose call starts at or after a time; the number of calls where there is none. */
 uint32_t track_place_at(const struct phases_track *track, int64_t time);
-/* The same where it is not before a place, and probably not far from it. */
+/* The first place from 'place' on whose call starts at or after a time; fast where it lies close to 'place'. */
 uint32_t track_place_from(const struct phases_track *track, uint32_t place, int64_t time);
 
-/* A proposal: where the steps of a phase begin. */
+/* One step of a proposed phase. */
 struct phases_cut_step {
-	struct hwy_interval cpu;
-	int64_t name;
-	uint32_t place, end; /* calls of the track */
+	struct hwy_interval cpu; /* the step's mark; without marks, its first to its last call */
+	int64_t name;            /* text of the step's mark, or HWY_NONE */
+	uint32_t place, end;     /* the step's calls are the places [place, end) of the track */
 };
+/* A proposal for one phase: where its steps begin. */
 struct phases_cut {
 	enum phase_source source;
-	int64_t name;
+	int64_t name; /* text: the common part of the marks' names, or HWY_NONE */
 	struct phases_cut_step *steps;
 	uint32_t n;
-	uint32_t n_warm; /* known to be warm-up: a shorter run of the same kind before it */
-	bool is_certain; /* marks whose name says that they are steps */
+	/* The first steps that are surely warm-up: a shorter run of the same kind. */
+	uint32_t n_warm;
+	bool is_certain; /* the steps are marks whose names say "step" */
 };
 struct phases_cuts {
-	struct phases_cut *v;
+	struct phases_cut *cuts;
 	uint32_t n, cap;
 };
 
-/* Marks: all phases that annotations tell of; those 'step' names, where it is not NULL. START, DUR and NAME
- * of HWY_RANGE and HWY_OP are there. */
-void marks_cut(const struct phases_track *track, const char *step, struct phases_cuts *cuts);
-/* How much of a process's calls and device work makes a phase. */
+/* Proposes the phases whose steps are marks: the marks that 'step' names, or the best ones where 'step' is NULL. The caller
+ * has loaded START, DUR and NAME of HWY_RANGE and HWY_OP. */
+void phases_marks_cut(const struct phases_track *track, const char *step, struct phases_cuts *cuts);
+/* How much of its process's calls and device work a phase must have. */
 struct phases_least {
 	uint32_t percent;
-	bool of_both; /* else of one of them */
+	/* True where the percentage holds for the calls and for the work; false where one of the two suffices. */
+	bool of_both;
 };
-/* The periods of the calls [from, to) of the track. */
-void sequence_cut(struct phases_track *track, uint32_t from, uint32_t to, struct phases_least least,
-		  struct phases_cuts *cuts);
+/* Proposes the phases whose steps are periods of the calls at the places [from, to). */
+void phases_sequence_cut(struct phases_track *track, uint32_t from, uint32_t to,
+			 struct phases_least least, struct phases_cuts *cuts);
 
-/* Makes the phase: device windows, warm-up and steady steps, statistics. False: it has no device work. */
-bool steady_measure(const struct phases_track *track, const struct phases_cut *cut,
-		    struct hwy_phase *phase);
+/* Whether a proposal of phases_sequence_cut is a loop inside one step: layers, tokens. 'loops_take_most' says that all
+ * proposals together take at least half of the time. In shorter recordings the CPU also pauses between layers, to load their code
+ * and to allocate, so that a pause before each turn does not make the loop the program's. */
+bool phases_is_inner_loop(const struct phases_track *track, const struct phases_cut *cut,
+			  bool loops_take_most);
+
+/* Makes a phase of a proposal: device windows, warm-up and steady steps, statistics. False where the proposal has no device
+ * work. */
+bool phases_steady_measure(const struct phases_track *track, const struct phases_cut *cut,
+			   struct hwy_phase *phase);
 
 #endif

@@ -1,40 +1,47 @@
 /* phases_steady.c - the steps of a phase on the device, and which of them are steady.
  *
- * Device windows: a step begins with the first op that its calls enqueued, never before the step before it;
- * it ends where the next begins, the last one with its work. So they tile the phase, and mean times steps is
- * the window.
+ * Device windows. A step's window begins with the first op that the step's calls enqueued, and never before the previous
+ * step's window; it ends where the next step's window begins. The last window ends with the last step's work. In a phase
+ * of fewer than four steps, the first window begins with the first mark, unless the device still had work from before, and
+ * the last window ends with the last mark where that is later than the work. So the windows tile the phase, and n_steps
+ * times the mean is its length.
  *
- * The last step has no next one: where its window is shorter than 97 % of the others' median, what follows
- * its work (the loader's turn, the read-back) is missing, or the recording ended in it. It is cut, and not
- * steady.
+ * The last step may be cut, and is then not steady. Where its window is shorter than 97 % of the other steps' median,
+ * what usually follows a step's work (the loader's turn, the read-back) is missing, or the recording ended in the step.
+ * Where its window is 1.3 to 2.5 times the median, and longer than nine in ten of the others, the work that several steps
+ * keep in flight runs out in it. (Where it is longer still the device is far behind: only all steps together tell its pace.)
  *
  * Warm-up is, in this order:
- * - steps of a shorter run of the same marks before the run (phases_marks.c);
- * - the first step of four or more: it begins with an empty queue and cold caches, as no other does;
- * - what comes before a wait of a kind that hardly ever occurs (torch.cuda.synchronize() between warm-up and
- *   the timed loop), where that is at most three quarters of what comes after;
- * - slow first steps. With M, D and H the median, the deviation (1.5 times the median distance from M) and the
- *   80th percentile of the second half, a step is slow that takes more than 1.05 M, M + 5 D and 1.1 H. Warm-up
- *   reaches to the last slow step of the first half before which, itself included, at least every second one
- *   is slow.
+ * - a shorter run of the same marks before the run (phases_marks.c);
+ * - the first step of four or more: only the first step begins with an empty queue and cold caches;
+ * - the steps before a wait of a kind that hardly ever occurs (torch.cuda.synchronize() between warm-up and the timed
+ *   loop), where these are at most three quarters as many as the steps behind;
+ * - slow first steps. Let M, D and H be the median, the deviation (1.5 times the median distance from M) and the 80th
+ *   percentile of the step lengths in the second half. A step is slow that takes longer than 1.05 M, M + 5 D and 1.1 H.
+ *   Warm-up reaches to the last step of the first half up to which at least every second step is slow.
  *
- * Outliers are steady steps further from the median than a quarter of it and 6 D. Bursty is a mean at least
- * 1.08 times the median: some steps pay for many.
+ * A steady step is an outlier where its length differs from the median by more than a quarter of the median and 6 D. A
+ * phase is bursty where its mean is at least 1.08 times its median: then some steps pay for many.
  */
 #include <stdlib.h>
 
 #include "analyze/phases/phases_internal.h"
+#include "base/quantile.h"
 
-enum { RARE = 2, LEAST_FOR_RARE = 10 /* steps */ };
+enum {
+	RARE_WAITS = 2,            /* a kind of wait that occurs at most so often is rare */
+	LEAST_STEPS_FOR_RARE = 10, /* with fewer steps every kind of wait would be rare */
+	LEAST_STEPS_FOR_LOOP = 4,  /* with so many steps, starts of steps tell how long a step is */
+};
 
-static int64_t length(struct hwy_interval at)
+static int64_t length(struct hwy_interval interval)
 {
-	return at.to - at.from;
+	return interval.to - interval.from;
 }
 
 /* ---- device windows -------------------------------------------------------------------------- */
 
-/* The first device start of the calls [place, end); INT64_MAX when they enqueued nothing. */
+/* When the first op starts that the calls [place, end) enqueued; INT64_MAX where these calls enqueued nothing. */
 static int64_t first_start(const struct phases_track *track, uint32_t place, uint32_t end)
 {
 	int64_t first = INT64_MAX;
@@ -46,6 +53,7 @@ static int64_t first_start(const struct phases_track *track, uint32_t place, uin
 	return first;
 }
 
+/* When the last op ends that the step's calls enqueued. */
 static int64_t last_end(const struct phases_track *track, const struct phase_step *step)
 {
 	const struct hwy_flow *flow = track->flow;
@@ -59,7 +67,7 @@ static int64_t last_end(const struct phases_track *track, const struct phase_ste
 	return last;
 }
 
-/* The steps before the last wait whose kind occurs at most RARE times, where they are few enough. */
+/* How many steps stand before the last wait of a rare kind; waits behind more than three sevenths of the steps do not count. */
 static uint32_t count_before_rare_wait(const struct phases_track *track,
 				       const struct phases_cut *cut)
 {
@@ -71,14 +79,15 @@ static uint32_t count_before_rare_wait(const struct phases_track *track,
 	for (uint32_t i = 1; i < cut->n; i++)
 		for (uint32_t place = cut->steps[i - 1].place; place < cut->steps[i].place; place++)
 			if (track_is_wait(track, place) &&
-			    *hwy_map_get(&kinds, track_wait_kind(track, place)) <= RARE &&
+			    *hwy_map_get(&kinds, track_wait_kind(track, place)) <= RARE_WAITS &&
 			    (uint64_t)i * 4 <= (uint64_t)(cut->n - i) * 3)
 				warm = i;
 	hwy_map_free(&kinds);
 	return warm;
 }
 
-/* The end in flow.calls of what ends before 'end' on the track: waits in a row stand for one there. */
+/* The index in flow.calls behind the call at the place end - 1. Where that call is a wait, waits that directly follow it are not
+ * on the track, but belong to the step as well. */
 static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
 {
 	const struct hwy_flow *flow = track->flow;
@@ -92,48 +101,76 @@ static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
 	return after;
 }
 
-/* Steps without device work belong to the one before them. */
+/* An op that starts this long after its call had returned stood in a queue: the device was not waiting for the CPU. */
+#define QUEUED_NS 1000000
+
+/* When the first step's window begins; 'start' is when its first op starts. In a phase of few steps the window begins with the
+ * mark, so that the CPU time before the first op counts, except where the device still had work from before. */
+static int64_t begin_of_first(const struct phases_track *track, const struct phases_cut *cut,
+			      int64_t start)
+{
+	const struct phases_cut_step *step = &cut->steps[0];
+	if (cut->n >= LEAST_STEPS_FOR_LOOP ||
+	    (cut->source != PHASE_MARKS && cut->source != PHASE_ONE))
+		return start;
+	for (uint32_t i = step->place; i < step->end; i++) {
+		const struct flow_call *call = track_call(track, i);
+		if (call->op != FLOW_NONE && track->flow->ops[call->op].start == start)
+			return start - call->end < QUEUED_NS && step->cpu.from < start
+				       ? step->cpu.from
+				       : start;
+	}
+	return start;
+}
+
+/* Makes the steps of the phase and their windows; *n_warm becomes the number of steps that are surely warm-up. A proposed
+ * step without device work becomes part of the step before it. */
 static void make_steps(const struct phases_track *track, const struct phases_cut *cut,
 		       struct hwy_phase *phase, uint32_t *n_warm)
 {
-	phase->steps = hwy_zalloc((cut->n + 1) * sizeof *phase->steps);
+	phase->steps = hwy_zarray(cut->n, sizeof *phase->steps);
 	*n_warm = 0;
-	uint32_t end = 0, known = cut->n_warm;
-	if (known == 0 && cut->n >= LEAST_FOR_RARE)
-		known = count_before_rare_wait(track, cut);
+	uint32_t end = 0, proposed_warm = cut->n_warm;
+	if (proposed_warm == 0 && cut->n >= LEAST_STEPS_FOR_RARE)
+		proposed_warm = count_before_rare_wait(track, cut);
 	for (uint32_t i = 0; i < cut->n; i++) {
-		const struct phases_cut_step *from = &cut->steps[i];
-		int64_t start = first_start(track, from->place, from->end);
-		if (from->end > from->place)
-			end = end_of_calls(track, from->end);
+		const struct phases_cut_step *proposed = &cut->steps[i];
+		int64_t start = first_start(track, proposed->place, proposed->end);
+		if (proposed->end > proposed->place)
+			end = end_of_calls(track, proposed->end);
 		if (start == INT64_MAX)
 			continue;
 		struct phase_step *step = &phase->steps[phase->n_steps++];
+		if (i == 0)
+			start = begin_of_first(track, cut, start);
 		if (phase->n_steps > 1 && start < step[-1].device.from)
 			start = step[-1].device.from;
 		*step = (struct phase_step){
-			.cpu = from->cpu,
+			.cpu = proposed->cpu,
 			.device = {start, start},
-			.first_call = track->calls[from->place],
-			.name = from->name,
+			.first_call = track->calls[proposed->place],
+			.name = proposed->name,
 		};
-		*n_warm += i < known;
+		*n_warm += i < proposed_warm;
 	}
 	for (uint32_t i = 0; i < phase->n_steps; i++) {
 		struct phase_step *step = &phase->steps[i];
 		bool is_last = i + 1 == phase->n_steps;
 		step->n_calls = (is_last ? end : step[1].first_call) - step->first_call;
 		step->device.to = is_last ? last_end(track, step) : step[1].device.from;
+		if (is_last && cut->source == PHASE_MARKS && cut->n < LEAST_STEPS_FOR_LOOP &&
+		    step->cpu.to > step->device.to)
+			step->device.to = step->cpu.to;
 	}
 }
 
-/* Busy time of the process's work, device by device united. */
+/* Sets the busy time of each step: ns of its window in which work of the process runs on any device. */
 static void measure_busy(const struct phases_track *track, struct hwy_phase *phase)
 {
 	const struct hwy_flow *flow = track->flow;
 	uint32_t n = phase->n_steps;
-	struct hwy_interval *windows = hwy_alloc(n * sizeof *windows);
-	struct hwy_bins bins = {windows, hwy_zalloc(n * sizeof(int64_t)), n, 0};
+	struct hwy_interval *windows = hwy_array(n, sizeof *windows);
+	struct hwy_bins bins = {windows, hwy_zarray(n, sizeof(int64_t)), n, 0};
 	for (uint32_t i = 0; i < n; i++)
 		windows[i] = phase->steps[i].device;
 	struct hwy_cover cover = {0};
@@ -157,62 +194,52 @@ static void measure_busy(const struct phases_track *track, struct hwy_phase *pha
 
 /* ---- which are steady ------------------------------------------------------------------------ */
 
-struct spread {
-	int64_t median, deviation, low, upper, high; /* percentiles: 10, 80, 90 */
+struct spread { /* quantiles and the deviation of the lengths of steps, in ns */
+	int64_t median, deviation;
+	int64_t low, upper, high; /* the 10th, 80th and 90th percentile */
 };
-
-/* The smallest value that is at least 'tenths' tenths of them. */
-static int64_t percentile(const int64_t *sorted, uint32_t n, uint32_t tenths)
-{
-	uint64_t rank = ((uint64_t)n * tenths + 9) / 10;
-	return sorted[rank ? rank - 1 : 0];
-}
-
-static int64_t middle(const int64_t *sorted, uint32_t n)
-{
-	return n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] + (sorted[n / 2] - sorted[n / 2 - 1]) / 2;
-}
 
 static struct spread spread_of(const struct phase_step *steps, uint32_t n)
 {
-	int64_t *values = hwy_alloc(n * sizeof *values);
+	int64_t *values = hwy_array(n, sizeof *values);
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = length(steps[i].device);
-	qsort(values, n, sizeof *values, hwy_ascending);
+	hwy_sort(values, n);
 	struct spread spread = {
-		.median = middle(values, n),
-		.low = percentile(values, n, 1),
-		.upper = percentile(values, n, 8),
-		.high = percentile(values, n, 9),
+		.median = hwy_median_between(values, n),
+		.low = hwy_nearest_rank(values, n, 10),
+		.upper = hwy_nearest_rank(values, n, 80),
+		.high = hwy_nearest_rank(values, n, 90),
 	};
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = llabs(values[i] - spread.median);
-	qsort(values, n, sizeof *values, hwy_ascending);
-	int64_t distance = middle(values, n);
+	hwy_sort(values, n);
+	int64_t distance = hwy_median_between(values, n);
 	spread.deviation = distance + distance / 2;
 	free(values);
 	return spread;
 }
 
-/* In double: lengths may be so large that a multiple of one is no int64_t. */
-static double most(double a, double b, double c)
+/* Yields the largest of three lengths, which are double because a multiple of a length may be too large for int64_t. */
+static double largest(double a, double b, double c)
 {
 	double ab = a > b ? a : b;
 	return ab > c ? ab : c;
 }
 
-/* How many of the first steps are warm-up; 'n' without the one that is cut. */
-static uint32_t count_warm(struct hwy_phase *phase, uint32_t n, uint32_t known)
+/* Yields how many of the first n steps are warm-up: 'proposed' where that is known (not 0), else
+ * judged by their lengths. */
+static uint32_t count_warm(struct hwy_phase *phase, uint32_t n, uint32_t proposed)
 {
-	if (known && known < n)
-		return known;
+	if (proposed && proposed < n)
+		return proposed;
 	uint32_t warm = n >= 4, slow = 0;
 	if (n < 3)
 		return 0;
 	struct spread tail = spread_of(phase->steps + n / 2, n - n / 2);
 	double median = (double)tail.median;
-	double limit = most(1.05 * median, median + 5.0 * (double)tail.deviation,
-			    1.1 * (double)tail.upper);
+	double limit = largest(1.05 * median, median + 5.0 * (double)tail.deviation,
+			       1.1 * (double)tail.upper);
 	for (uint32_t i = 0; i < n / 2; i++) {
 		if ((double)length(phase->steps[i].device) <= limit)
 			continue;
@@ -223,6 +250,7 @@ static uint32_t count_warm(struct hwy_phase *phase, uint32_t n, uint32_t known)
 	return warm;
 }
 
+/* Finds the cut, the warm-up and the steady steps. The first n_warm steps are surely warm-up. */
 static void tell_apart(struct hwy_phase *phase, uint32_t n_warm)
 {
 	uint32_t n = phase->n_steps;
@@ -230,7 +258,10 @@ static void tell_apart(struct hwy_phase *phase, uint32_t n_warm)
 		uint32_t from = n_warm && n_warm + 1 < n ? n_warm : 0;
 		struct spread others = spread_of(phase->steps + from, n - 1 - from);
 		struct phase_step *last = &phase->steps[n - 1];
-		last->is_cut = (double)length(last->device) < 0.97 * (double)others.median;
+		double own = (double)length(last->device), usual = (double)others.median;
+		last->is_cut =
+			own < 0.97 * usual || (n >= LEAST_STEPS_FOR_LOOP && own > 1.3 * usual &&
+					       own < 2.5 * usual && own > (double)others.high);
 		n -= last->is_cut;
 	}
 	phase->first_steady = count_warm(phase, n, n_warm);
@@ -243,7 +274,7 @@ static void tell_apart(struct hwy_phase *phase, uint32_t n_warm)
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-static void phases_steady_count_calls(const struct phases_track *track, struct hwy_phase *phase)
+static void count_steady_calls(const struct phases_track *track, struct hwy_phase *phase)
 {
 	const struct hwy_flow *flow = track->flow;
 	const struct phase_step *first = &phase->steps[phase->first_steady];
@@ -271,13 +302,13 @@ static void measure_steady(struct hwy_phase *phase)
 	phase->p10 = spread.low;
 	phase->p90 = spread.high;
 	phase->is_bursty = (double)phase->mean >= 1.08 * (double)phase->median && phase->mean > 0;
-	double far = most(0.25 * (double)spread.median, 6.0 * (double)spread.deviation, 0);
+	double far = largest(0.25 * (double)spread.median, 6.0 * (double)spread.deviation, 0);
 	for (uint32_t i = 0; i < phase->n_steady; i++)
 		first[i].is_outlier = (double)llabs(length(first[i].device) - spread.median) > far;
 }
 
-bool steady_measure(const struct phases_track *track, const struct phases_cut *cut,
-		    struct hwy_phase *phase)
+bool phases_steady_measure(const struct phases_track *track, const struct phases_cut *cut,
+			   struct hwy_phase *phase)
 {
 	uint32_t n_warm;
 	*phase = (struct hwy_phase){
@@ -290,6 +321,6 @@ bool steady_measure(const struct phases_track *track, const struct phases_cut *c
 	measure_busy(track, phase);
 	tell_apart(phase, n_warm);
 	measure_steady(phase);
-	phases_steady_count_calls(track, phase);
+	count_steady_calls(track, phase);
 	return true;
 }

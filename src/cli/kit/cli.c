@@ -1,4 +1,4 @@
-/* cli.c - failing, opening, and what the terminal can do; see cli.h. */
+/* cli.c - prints errors, opens recordings and asks what the terminal can do; see cli.h. */
 #include "cli/kit/cli.h"
 
 #include <langinfo.h>
@@ -12,7 +12,8 @@
 #include "base/json.h"
 #include "import/import.h"
 
-/* Prints one line, also where an argument (a file's name, for instance) has a newline in it. */
+/* Prints exactly one line, even where an argument (a file's name, for instance) contains a
+ * newline. */
 static void cli_print_line(const char *who, const char *format, va_list arguments)
 {
 	char text[2048];
@@ -82,7 +83,8 @@ int cli_width(FILE *out)
 
 int cli_utf8(void)
 {
-	/* LC_CTYPE only: LC_NUMERIC would make the decimal point of printed numbers a comma. */
+	/* Only LC_CTYPE is set: LC_NUMERIC would make the decimal point of printed numbers a
+	 * comma. */
 	setlocale(LC_CTYPE, "");
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

@@ -15,71 +15,72 @@
 
 /* ---- commands and their options ------------------------------------------------------------- */
 
-/* What an option takes, and the type of the field that holds its value. */
+/* The kind of value that an option takes, and the type of the field that holds the value. */
 enum cli_type {
 	CLI_HEADING, /* not an option: 'help' is printed as a heading by --help */
 	CLI_SWITCH,  /* bool: true when the option is given; takes no value */
-	CLI_BOOLEAN, /* bool: a switch that may be followed by true or false, as nsys has them */
+	CLI_BOOLEAN, /* bool: a switch that true or false may follow, as in nsys */
 	CLI_TEXT,    /* const char *: any text */
 	CLI_TEXTS,   /* struct cli_texts: the option may be given several times */
-	CLI_COUNT,   /* uint64_t, at most 'most' where that is not 0 */
+	CLI_COUNT,   /* uint64_t: at most 'most', unless 'most' is 0 */
 	CLI_TIME,    /* int64_t, ns: "1.5ms", "200us", "3s", "12345" */
 	CLI_LENGTH,  /* int64_t, ns: a time that is not negative */
 	CLI_SECONDS, /* int64_t, ns: not negative; a number without a unit is seconds */
 	CLI_SHARE,   /* double: "3%" and "0.03" are 0.03 */
 	CLI_WORD,    /* int: the index of one of 'words' */
-	CLI_READ,    /* 'read' stores the value; without 'value' the text is "true" or "false" */
+	CLI_READ, /* the function 'read' stores the value; "true" or "false" where 'value' is NULL */
 	CLI_RENAMED, /* an older spelling of the option that 'renamed' names */
 };
 
 struct cli_value;
 struct cli_option {
-	char letter;       /* of the short form ("o" of -o), or 0 */
-	const char *name;  /* without the dashes; NULL ends a table */
-	const char *value; /* what stands for the value in --help ("FILE"); NULL: a switch */
+	char letter;       /* letter of the short form ('o' of -o), or 0 */
+	const char *name;  /* the option's name without dashes; NULL ends a table */
+	const char *value; /* the value's word in --help ("FILE"); NULL: the option is a switch */
 	const char *help;  /* NULL: the option is accepted, but --help does not list it */
 	enum cli_type type;
-	size_t offset;            /* where struct options has the field for the value */
+	size_t offset;            /* offset in struct options of the field for the value */
 	const char *const *words; /* the values that the option takes; ends with NULL */
-	/* The i-th value for completion or NULL, where the values are not a table of words. */
+	/* Yields the i-th value for completion, or NULL; for options whose values are not a table
+	 * of words. */
 	const char *(*word)(size_t i);
 	void (*read)(const struct cli_value *value);
-	/* CLI_RENAMED: the name of the option that replaced this one. Other types: NULL, or the option
-	 * that takes a value of digits, which this option took in earlier versions. */
+	/* CLI_RENAMED: the name of the option that replaced this one. Other types: NULL, or the
+	 * option that takes a value of digits, which this option took in earlier versions. */
 	const char *renamed;
 	uint64_t most; /* CLI_COUNT: the largest value; 0: no limit */
 };
 
-/* What a command takes besides options, and the type of the field that holds it. */
+/* The kind of operands that a command takes, and the type of the field that holds them. */
 enum cli_operands {
 	CLI_NO_OPERAND,
 	CLI_FILE,      /* const char *: one recording */
 	CLI_FILES,     /* struct cli_texts: recordings */
 	CLI_DIRECTORY, /* const char *: a folder */
-	CLI_PROGRAM,   /* char **: the first operand ends the options; all words from there on */
+	CLI_PROGRAM, /* char **: a program and its arguments; the first operand ends the options */
 };
 
 struct cli_texts {
-	const char **texts; /* freed by the command */
+	const char **texts; /* the texts; the command frees the array */
 	uint32_t n, cap;
 	uint32_t before_dashes; /* how many operands stand before the word "--" */
 };
 
 struct cli_command {
 	const char *name;                  /* "stats" */
-	const char *summary;               /* its line in `headway --help` */
+	const char *summary;               /* the command's line in `headway --help` */
 	const char *usage;                 /* "headway stats [options] FILE" */
 	const char *about;                 /* one or a few sentences under the usage line */
 	const struct cli_option *options;  /* the table need not have --help and -h */
 	const struct cli_option *unlisted; /* more options that --help does not name; may be NULL */
 	enum cli_operands operands;
-	size_t operands_offset; /* where struct options has the field for the operands */
+	size_t operands_offset; /* offset in struct options of the field for the operands */
 	const char *footer;     /* examples, printed last by --help; may be NULL */
-	const char *status;     /* what exit status 1 means; NULL: there is none */
+	const char *status;     /* what exit status 1 means; NULL: the command never exits with 1 */
 	int (*run)(int argc, char **argv);
 };
 
-/* One value of an option, for 'read'. */
+/* One value of an option, as the function 'read' gets it. */
 struct cli_value {
 	const struct cli_command *command;
 	const struct cli_option *option;
@@ -127,7 +128,7 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 	{                                                                                          \
 		0, "step", "NAME", CLI_STEP_HELP, CLI_TEXT, CLI_AT(step)                           \
 	}
-/* --step of commands where it once took a number: a value of digits is taken for --step-number. */
+/* The option --step where it once took a number: a value of digits is taken as --step-number. */
 #define CLI_STEP_OR_NUMBER                                                                         \
 	{                                                                                          \
 		0, "step", "NAME", CLI_STEP_HELP, CLI_TEXT, CLI_AT(step), .renamed = "step-number" \
@@ -138,14 +139,14 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 	}
 extern const char *const cli_text_or_json[];
 enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON };
-#define CLI_NOT_GIVEN UINT64_MAX /* a count's default where 0 means something */
+#define CLI_NOT_GIVEN UINT64_MAX /* default of a count for which 0 has a meaning */
 
-/* The value of an option as a number, a time in ns, or an index; a wrong one is a misuse and
+/* Yield the value of an option as a number, a time in ns, or an index; a wrong one is a misuse and
  * exits. cli_word: the index of 'text' in 'words', which ends with NULL. */
 uint64_t cli_count(const struct cli_value *value);
 int64_t cli_time(const struct cli_value *value);
 int cli_word(const struct cli_value *value, const char *text, const char *const *words);
-/* The word in 'words' (NULL-terminated) nearest to 'word', or NULL when none is near. */
+/* Yields the word in 'words' (NULL-terminated) nearest to 'word', or NULL where no word is near. */
 const char *cli_nearest(const char *word, const char *const *words);
 
 /* Prints the help of a command. */
@@ -182,11 +183,11 @@ struct cli_output {
 	char *path, *temporary;
 };
 struct cli_output cli_output_open(const char *path, int force);
-/* Exits with 2 when both paths lead to the same file: the output would overwrite the recording. */
+/* Exits with 2 where both paths lead to the same file: the output would overwrite the recording. */
 void cli_keep_input(const char *input, const char *output);
 void cli_output_close(struct cli_output *output);
 
-/* True when 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
+/* Whether 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
 int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 where 'out' is no terminal */
 int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
@@ -202,7 +203,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Writes a member of a JSON object; the value HWY_NONE is written as null. */
 struct hwy_json;
 void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
-/* True when SIGPIPE was ignored when Headway was started: a program that Headway runs must
+/* Whether SIGPIPE was ignored when Headway was started: a program that Headway runs must
  * inherit that. */
 bool cli_pipe_was_ignored(void);
 /* Must be called first by main: makes sure that unfinished files are removed however the program

@@ -92,7 +92,7 @@ static void bash_put_words(FILE *out, const struct cli_option *option)
 		fprintf(out, "%s%s", i ? " " : "", word);
 }
 
-/* One branch of "case $previous": what bash offers behind the option. */
+/* Writes one branch of "case $previous": the values that bash offers after an option. */
 static void bash_put_value(FILE *out, const struct cli_option *option)
 {
 	fputs("\t\t", out);

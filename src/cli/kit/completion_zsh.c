@@ -34,7 +34,8 @@ static void zsh_put_value(FILE *out, const struct cli_option *option)
 	fputs(is_list ? "" : ")", out);
 }
 
-/* A specification of _arguments; it begins with '*' where the option may be given several times. */
+/* Writes an option's specification for _arguments; '*' precedes an option that may be given several
+ * times. */
 static void zsh_put_option(FILE *out, const struct cli_option *option)
 {
 	bool repeats = option->type == CLI_TEXTS || option->type == CLI_READ;

@@ -18,8 +18,8 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 
-enum { LABEL = 12, NOTE = 14, FEWEST = 20 }; /* columns */
-enum { SMALL = 128 }; /* of 255: a state with a smaller part of its cell gets the small mark */
+enum { LABEL = 12, NOTE = 14, FEWEST = 20 }; /* widths in columns */
+enum { SMALL = 128 }; /* of 255: a state that fills less of its cell gets the small mark */
 
 static const struct look {
 	const char *full, *small; /* the marks in UTF-8, for a cell and for less than half a cell */
@@ -120,7 +120,7 @@ static void fit(const struct drawing *drawing, const char *name, uint32_t room, 
 	size_t length = strlen(into), digits = length;
 	while (digits && isdigit((unsigned char)into[digits - 1]))
 		digits--;
-	/* Names that end with a number of their own: step_12, step 12, step#12; not Backward0. */
+	/* Some names end with a separate number: step_12, step 12, step#12. Backward0 does not. */
 	if (digits < length && digits && !isalnum((unsigned char)into[digits - 1])) {
 		memmove(into, into + digits, length - digits + 1);
 		if (length - digits > room)
@@ -183,7 +183,7 @@ static void print_names(const struct drawing *drawing, const struct picture_row 
 
 /* ---- labels and notes ---------------------------------------------------------------------------- */
 
-/* How many rows of a type there are. */
+/* Yields how many rows of a type there are. */
 static uint32_t rows_of(const struct drawing *drawing, enum picture_row_type type)
 {
 	uint32_t n = 0;
@@ -233,7 +233,7 @@ static void print_note(const struct drawing *drawing, const struct picture_row *
 			hwy_say_part_1decimal(whole - row->time[PICTURE_NOTHING], whole).text);
 	else if (row->type == PICTURE_THREAD && row->time[PICTURE_WAIT])
 		fprintf(drawing->out, "  waits %s",
-			row->time[PICTURE_WAIT] == whole /* the note has no room for "100.0 %" */
+			row->time[PICTURE_WAIT] == whole /* "100.0 %" would be too long */
 				? "100 %"
 				: hwy_say_part_1decimal(row->time[PICTURE_WAIT], whole).text);
 }

@@ -16,7 +16,7 @@ struct drawing {
 	bool ruler, lead, legend; /* which lines are printed above and below the rows */
 };
 
-/* How many cells fit a line of 'width' columns, between a row's label and its note. */
+/* Yields how many cells fit a line of 'width' columns, between a row's label and its note. */
 uint32_t drawing_cells(int width, const char *indent);
 void drawing_print(const struct drawing *drawing);
 

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "cli/kit/paint.h"
 
-enum { LEAST_LABEL = 12, WIDEST_LABEL = 26, GAP = 2 }; /* columns */
+enum { LEAST_LABEL = 12, WIDEST_LABEL = 26, GAP = 2 }; /* widths in columns */
 
 void cli_put(FILE *out, const char *text, size_t n)
 {

@@ -10,7 +10,8 @@
 
 #include "base/utf8.h"
 
-/* False for control characters and for invisible ones that change how text around them is seen. */
+/* Whether a character may appear: control characters and invisible ones that change other text may
+ * not. */
 static bool is_shown(uint32_t code)
 {
 	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && code != 0x2028 && code != 0x2029 &&
@@ -118,7 +119,7 @@ static const char style[] =
 	"padding-right:14px}}\n"
 	"@media print{body{background:#fff}figure,article,.tile{break-inside:avoid}}\n";
 
-/* A pattern is lines in the colour of its name over a paler area of the same colour. */
+/* A pattern consists of lines in the colour of its name over a paler area of the same colour. */
 static void put_pattern(FILE *out, const char *name, const char *lines)
 {
 	fprintf(out,

@@ -13,7 +13,8 @@ void lines_may_break(FILE *text, int indent)
 	fprintf(text, "\v%c", 'A' + indent);
 }
 
-/* Columns up to the next mark, the end of the line or of the text; escape codes take no column. */
+/* Yields the columns up to the next mark (\v), newline or end of the text; escape codes take no
+ * column. */
 static int columns_ahead(const char *text)
 {
 	int columns = 0;

@@ -1,4 +1,4 @@
-/* lines.h - prints text with lines that fit the terminal and characters that it can show. */
+/* lines.h - prints text so that lines fit the terminal and the terminal can show each character. */
 #ifndef HWY_CLI_KIT_LINES_H
 #define HWY_CLI_KIT_LINES_H
 

@@ -14,7 +14,8 @@
 
 /* ---- roff ----------------------------------------------------------------------------------- */
 
-/* Prints n bytes of text so that roff takes nothing in them for a request or an escape. */
+/* Prints n bytes of text, escaped so that roff takes no part of the text for a request or an
+ * escape. */
 static void put_roff(FILE *out, const char *text, size_t n)
 {
 	bool begins_line = true;
@@ -37,7 +38,7 @@ static void put_roff(FILE *out, const char *text, size_t n)
 			fputs("\\(ha", out);
 		else if (code == '~')
 			fputs("\\(ti", out);
-		else if (code == 0x2026) /* an ellipsis, which no terminal without UTF-8 has */
+		else if (code == 0x2026) /* terminals without UTF-8 have no ellipsis */
 			fputs("...", out);
 		else if (code >= 0x80)
 			fprintf(out, "\\[u%04X]", (unsigned)code);
@@ -51,7 +52,8 @@ static void put_text(FILE *out, const char *text)
 	put_roff(out, text, strlen(text));
 }
 
-/* Prints text that roff wraps. Lines of the source are short because mandoc warns of long ones. */
+/* Prints text that roff wraps. The lines of the page's source are short, because mandoc warns of
+ * long lines. */
 static void put_paragraph(FILE *out, const char *text)
 {
 	enum { LINE_COLUMNS = 60 };
@@ -74,7 +76,7 @@ static void put_section(FILE *out, const char *title)
 	fprintf(out, ".SH \"%s\"\n", title);
 }
 
-/* Prints lines that roff does not wrap, without the first 'indent' spaces of each. */
+/* Prints lines that roff does not wrap, and drops the first 'indent' spaces of each line. */
 static void put_lines(FILE *out, const char *text, size_t indent)
 {
 	fputs(".nf\n", out);
@@ -92,8 +94,8 @@ static void put_lines(FILE *out, const char *text, size_t indent)
 
 static void man_put_head(FILE *out, const char *name, const char *summary)
 {
-	const char *epoch =
-		getenv("SOURCE_DATE_EPOCH"); /* set by builds that must be reproducible */
+	/* Builds that must be reproducible set this variable. */
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
 	char date[32], title[64];
 	struct tm day;
@@ -114,7 +116,7 @@ static void man_put_head(FILE *out, const char *name, const char *summary)
 	put_paragraph(out, summary);
 }
 
-/* A usage may have several lines, the others indented to stand under the first. */
+/* Prints a usage, whose lines after the first are indented by the width of "Usage: ". */
 static void put_synopsis(FILE *out, const char *usage)
 {
 	put_section(out, "SYNOPSIS");
@@ -202,7 +204,8 @@ static void put_status(FILE *out, const struct cli_command *command)
 	put_item(out, "2", "It could not be done; one line on standard error says why.");
 }
 
-/* Files and environment variables, and the commands that they concern; NULL: all of them. */
+/* A file or an environment variable, and the commands that use it; commands is NULL where all
+ * commands do. */
 struct fact {
 	const char *name, *commands, *text;
 };

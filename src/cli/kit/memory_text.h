@@ -16,12 +16,12 @@
 struct memory_text {
 	FILE *out;
 	char *text;
-	size_t length; /* bytes; set by memory_text_end */
+	size_t length; /* the text's length in bytes; set by memory_text_end */
 };
 
-/* Where to write the text. Exits with 2 where there is no memory. */
+/* Yields a stream that writes the text to memory. Exits with 2 where there is no memory. */
 FILE *memory_text_begin(struct memory_text *memory);
-/* The text, which the caller frees. Exits with 2 where there was no memory for it. */
+/* Yields the text, which the caller frees. Exits with 2 where there was no memory for the text. */
 char *memory_text_end(struct memory_text *memory);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LONGEST_BYTES = 64, NOT_NEAR = 1000 /* a distance */ };
+enum { LONGEST_BYTES = 64, NOT_NEAR = 1000 /* greater than every distance */ };
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
@@ -12,7 +12,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* How many insertions, deletions, replacements and swaps of neighbouring letters turn a into b. */
+/* Yields how many insertions, deletions, replacements and swaps of neighbouring letters turn a into
+ * b. */
 static unsigned distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);

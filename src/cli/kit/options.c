@@ -11,20 +11,20 @@ enum { MOST_OPTIONS = 160 };
 
 const char *const cli_text_or_json[] = {"text", "json", NULL};
 
-/* A command line, and how far it was read. */
+/* A command line, and the position up to which it was read. */
 struct command_line {
 	const struct cli_command *command;
 	void *options; /* the command's struct options */
 	char **words;
 	int n_words, next;
 	const char *letters; /* the rest of a word such as -vf, or NULL */
-	bool operands_only;  /* "--" was read */
+	bool operands_only;  /* the word "--" was read: only operands follow */
 };
 
 /* ---- finding an option ---------------------------------------------------------------------- */
 
-/* The row that follows 'option' in the two tables of the command; the first row for NULL, NULL
- * after the last. */
+/* Yields the row that follows 'option' in the two tables of the command; the first row for NULL,
+ * NULL after the last. */
 static const struct cli_option *next_row(const struct cli_command *command,
 					 const struct cli_option *option)
 {
@@ -221,7 +221,7 @@ static bool is_digits(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* The option meant by 'option', after one line on stderr where its spelling is an older one. */
+/* Yields the option that 'option' stands for; an older spelling first prints a line on stderr. */
 static const struct cli_option *spelled_now(const struct cli_command *command,
 					    const struct cli_option *option, const char *text)
 {
@@ -249,7 +249,7 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-/* "true" or "false" for the text behind '='; exits with a misuse for other texts. */
+/* Yields "true" or "false" for the text after '='; exits with a misuse for other texts. */
 static const char *boolean_text(const struct cli_command *command, const struct cli_option *option,
 				const char *text)
 {
@@ -262,7 +262,7 @@ static const char *boolean_text(const struct cli_command *command, const struct 
 	cli_misuse(command, "option '--%s': '%s' is neither true nor false", option->name, text);
 }
 
-/* The next word if it is "true" or "false", else "true". A program called "true" comes after
+/* Yields the next word if it is "true" or "false", else "true". A program called "true" comes after
  * "--". */
 static const char *boolean_word(struct command_line *line)
 {
@@ -343,7 +343,8 @@ static void short_option(struct command_line *line)
 	take(line, option, text);
 }
 
-/* Yields false where the operand ends the command line: the program to run. */
+/* Takes an operand. Yields false where the operand is the program to run, which ends the command
+ * line. */
 static bool operand(struct command_line *line, const char *word)
 {
 	const struct cli_command *command = line->command;

@@ -54,8 +54,8 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/* 0, or errno of the write that failed; UNKNOWN_ERROR where an earlier write failed and errno is
- * lost. */
+/* Yields 0, or errno of the write that failed; UNKNOWN_ERROR where an earlier write failed and
+ * errno is lost. */
 static int flush_error(FILE *out)
 {
 	errno = 0;
@@ -110,10 +110,11 @@ void cli_start(void)
 	 * message. */
 	pipe_was_ignored = signal(SIGPIPE, SIG_DFL) == SIG_IGN;
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP,
-				      SIGABRT /* hwy_alloc without memory */};
+				      SIGABRT /* raised by hwy_alloc without memory */};
+	/* A signal that nohup made ignored stays ignored. */
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (signal(numbers[i], on_signal) == SIG_IGN)
-			signal(numbers[i], SIG_IGN); /* as nohup left it */
+			signal(numbers[i], SIG_IGN);
 	atexit(at_exit);
 }
 
@@ -123,7 +124,8 @@ static FILE *open_temporary(const char *path, char **name)
 {
 	if (asprintf(name, "%s.XXXXXX", path) < 0)
 		cli_die("%s: out of memory", path);
-	/* Signals wait until the file is in the list of what they remove. */
+	/* Signals are blocked until the file is in the list of files that a signal's handler
+	 * removes. */
 	sigset_t all, before;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
@@ -171,7 +173,8 @@ struct cli_output cli_output_open(const char *path, int force)
 				cli_die("%s: %s", path, strerror(errno));
 			return output;
 		}
-		/* Write where a symbolic link points to, not over the link. */
+		/* Where the path is a symbolic link, the file behind the link is written and the
+		 * link stays. */
 		output.path = realpath(path, NULL);
 	}
 	if (!output.path)

@@ -21,7 +21,7 @@ enum paint {
 	PAINTS
 };
 
-/* The escape code that switches a paint on; "" where 'colour', which cli_colour tells, is false. */
+/* Yields the escape code that switches a paint on; "" where 'colour' (see cli_colour) is false. */
 const char *paint(bool colour, enum paint which);
 
 #endif

@@ -12,7 +12,8 @@ enum { BAR_CELLS = 24 };
 static const int64_t patience_ns = 300000000, between_ns = 66000000;
 
 static struct {
-	int64_t began, drawn; /* CLOCK_MONOTONIC, ns; 0: has not happened */
+	/* CLOCK_MONOTONIC in ns of the begin and of the last drawing; 0: not yet. */
+	int64_t began, drawn;
 	int on_screen;
 } bar;
 

@@ -22,8 +22,8 @@ struct report_table {
 	const struct stats_report *report;
 	const struct stats_column *columns;
 	uint32_t n;
-	uint64_t rows;    /* of this report, also rows that are not shown */
-	uint32_t reports; /* reports that had rows, so far */
+	uint64_t rows;    /* rows of this report, also those that are not shown */
+	uint32_t reports; /* number of reports that had rows, so far */
 	struct text_table text_table;
 	struct hwy_json json;
 	char (*headings)[HEADING_BYTES];

@@ -21,16 +21,16 @@ enum report_table_format {
 	REPORT_TABLE_MARKDOWN,
 	REPORT_TABLE_FORMATS
 };
-extern const char *const report_table_format_names[REPORT_TABLE_FORMATS +
-						   1]; /* "table", "csv", …; NULL at the end */
+/* The names "table", "csv", …, with NULL at the end. */
+extern const char *const report_table_format_names[REPORT_TABLE_FORMATS + 1];
 
 struct report_table_options {
 	FILE *out;
 	enum report_table_format format;
 	enum stats_time_unit unit;
-	bool unit_given; /* false: people see each number with the unit that suits it */
-	uint64_t rows;   /* how many rows of a report are printed; 0: all */
-	bool several;    /* there will be more than one report: JSON is an object of reports then */
+	bool unit_given; /* the user chose a unit; false: each number has the unit that suits it */
+	uint64_t rows;   /* the most rows of a report that are printed; 0: all rows */
+	bool several;    /* more than one report follows: JSON is then an object of reports */
 	int width;       /* columns of the terminal; 0: there is no limit */
 	bool colour, utf8;
 };

@@ -91,7 +91,7 @@ static int columns_of(const char *text)
 	return hwy_utf8_columns(text, strlen(text));
 }
 
-/* Columns that a row takes. */
+/* Yields the columns of the terminal that a row takes. */
 static int total_width(const struct table *table, const int *widths)
 {
 	int total = -BETWEEN_COLUMNS;
@@ -115,7 +115,7 @@ static void fit_widths(const struct table *table, int *widths)
 	}
 }
 
-/* Widths of the columns; 0 is a column that is left out. */
+/* Computes the widths of the columns; a column that is left out gets 0. */
 static int *find_widths(const struct table *table)
 {
 	int *widths = hwy_zarray(table->columns, sizeof *widths);
@@ -146,7 +146,7 @@ static void print_cut(const struct table *table, FILE *out, const char *text, in
 
 static void print_text_row(const struct table *table, FILE *out, uint32_t row, const int *widths)
 {
-	/* No spaces at the end of a line: they would show in what people paste. */
+	/* Lines do not end with spaces, which would show where people paste the table. */
 	uint32_t end = table->columns;
 	while (end > 1 &&
 	       (!*table_text(table, row, end - 1) || (table->hides_empty && widths[end - 1] == 0)))

@@ -31,35 +31,37 @@ struct table {
 	const char *align;
 	uint32_t heads; /* leading rows that hold headings: 0 or 1; Markdown and HTML need 1 */
 
-	/* text */
+	/* Members for text. */
 	const char *indent; /* printed before each row; NULL: nothing */
-	bool colour;        /* headings are faint */
+	bool colour;        /* print the headings faint */
 	bool is_ruled;      /* a line is drawn under the headings */
 	bool hides_empty;   /* columns without text under their heading are left out */
 	bool is_ascii;      /* the rule and the mark of a cut text are ASCII characters */
-	int width; /* columns of the terminal, for which 'l' columns are cut; 0: any width fits */
+	int width;          /* of the terminal: texts in 'l' columns are cut to fit; 0: no limit */
 
-	/* Markdown */
+	/* Members for Markdown. */
 	bool is_markup; /* the cells are Markdown already: nothing in them is escaped */
-	const char *left_rule, *right_rule; /* under the headings; NULL: "---" and "---:" */
+	/* The rules under left-aligned and right-aligned headings; NULL: "---" and "---:". */
+	const char *left_rule, *right_rule;
 
-	/* filled by the functions below */
-	char **cells; /* row by row */
+	/* Members that the functions below fill. */
+	char **cells; /* the cells' texts, row by row */
 	uint32_t n_cells, cap;
 };
 
-/* Adds one cell. */
+/* Add one cell to a table. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a whole row of table->columns texts. NULL is a cell of no width at all in Markdown: "|
  * |", not "|  |". */
 void table_row(struct table *table, const char *const *texts);
-/* A duration in ns, with four digits and the unit that suits it: "603.4 ms"; 0 is a dash. */
+/* Adds a duration in ns, with four digits and the unit that suits it: "603.4 ms"; 0 becomes a
+ * dash. */
 void table_time(struct table *table, int64_t ns);
-/* A text of at most 'most' columns: cut, and ended with "…", where it is longer. */
+/* Adds a text of at most 'most' columns; a longer text is cut and ends with "…". */
 void table_cut_text(struct table *table, const char *text, int most);
-void table_count(struct table *table, uint64_t count); /* "9,096"; 0 is a dash */
-void table_percent(struct table *table, int64_t part,
-		   int64_t whole); /* "92.1 %"; "" where part is 0 */
+void table_count(struct table *table, uint64_t count); /* adds "9,096"; a dash for 0 */
+/* Adds the percentage of 'part' in 'whole': "92.1 %"; "" where part is 0. */
+void table_percent(struct table *table, int64_t part, int64_t whole);
 
 /* Prints the table and frees its cells; the table can then be filled again. */
 void table_print(struct table *table, FILE *out);

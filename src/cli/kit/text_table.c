@@ -14,7 +14,8 @@ enum { HEADING_BYTES = 128 };
 static void put_heading(const struct text_table *text_table, uint32_t i, char text[HEADING_BYTES])
 {
 	struct stats_column column = text_table->columns[i];
-	/* Cells carry their unit; the heading does where the user asked for one unit. */
+	/* Each cell has its unit; where the user chose one unit with an option, the heading has the
+	 * unit instead. */
 	bool is_time = column.type == STATS_TIME || column.type == STATS_MOMENT ||
 		       column.type == STATS_TIME_MEAN;
 	if (!(is_time && text_table->options->unit_given))
@@ -74,7 +75,8 @@ static void add_number(struct text_table *text_table, const struct stats_column 
 	struct table *table = &text_table->table;
 	const struct report_table_options *options = text_table->options;
 	char digits[STATS_NUMBER_BYTES];
-	if (is_zero(column, cell)) { /* a column of zeros should not look like one of numbers */
+	/* A zero is shown as a dash, so that other numbers stand out. */
+	if (is_zero(column, cell)) {
 		table_cell(table, "%s", options->utf8 ? "–" : "-");
 		return;
 	}
@@ -106,10 +108,11 @@ static void add_number(struct text_table *text_table, const struct stats_column 
 
 static void add_text(struct text_table *text_table, struct hwy_text text)
 {
-	/* Nearly every kernel returns void: leaving it out is the first thing to save room with. */
+	/* Nearly every kernel returns void, so the word void is the first part of a name that is
+	 * left out to save room. */
 	uint32_t skipped = text.length > 5 && memcmp(text.at, "void ", 5) == 0 ? 5 : 0;
 	char *copy = hwy_copy(text.at + skipped, text.length - skipped);
-	hwy_sanitize(copy, text.length - skipped); /* also a 0 inside the text */
+	hwy_sanitize(copy, text.length - skipped); /* also replaces a 0 inside the text */
 	table_cell(&text_table->table, "%.*s", (int)(text.length - skipped), copy);
 	free(copy);
 }

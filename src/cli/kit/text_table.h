@@ -10,7 +10,7 @@ struct text_table {
 	const struct report_table_options *options;
 	const struct stats_column *columns;
 	struct table table;
-	char *align; /* the letters of table.align */
+	char *align; /* the letters for table.align, one for each column */
 };
 
 void text_table_begin(struct text_table *text_table, const struct stats_column *columns,

@@ -20,7 +20,7 @@ struct maker {
 	struct picture_options options;
 	struct hwy_work work;
 	struct hwy_map waits; /* ids of calls that waited for the copy they enqueued */
-	uint64_t *scores;     /* of each thread: how much it launched */
+	uint64_t *scores;     /* by thread: how much work the thread launched */
 	struct picture_names *names;
 };
 
@@ -222,7 +222,7 @@ static void picture_add_work(struct maker *m, enum picture_row_type type, int64_
 		*picture_add(m->picture, PICTURE_DEVICE_RANGES, device) = names;
 }
 
-/* Whether a strip has work in the window. */
+/* Whether a strip has device work in the window. */
 static bool strip_works(struct maker *m, const struct hwy_strip *strip)
 {
 	struct hwy_interval at;

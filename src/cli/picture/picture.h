@@ -21,11 +21,11 @@
 
 enum picture_state {
 	PICTURE_NOTHING, /* a thread is between calls, a device has no work */
-	/* states of threads; an earlier state hides a later one */
+	/* States of threads; an earlier state hides a later one. */
 	PICTURE_WAIT, /* the thread is in a call that waits for the device */
 	PICTURE_CALL, /* the thread is in another call of the vendor's library */
-	PICTURE_OS,   /* the thread is in the operating system, outside calls of that library */
-	/* states of devices; an earlier state hides a later one */
+	PICTURE_OS, /* the thread is in the operating system, outside calls of the vendor's library */
+	/* States of devices; an earlier state hides a later one. */
 	PICTURE_COMPUTE,
 	PICTURE_COMM,
 	PICTURE_COPY,
@@ -41,7 +41,7 @@ struct picture_cell {
 };
 
 struct picture_label {
-	struct hwy_interval at; /* from where to where the name holds, inside the window */
+	struct hwy_interval at; /* the part of the window for which the name holds */
 	int64_t name;           /* id of a text of the trace */
 };
 
@@ -50,7 +50,8 @@ enum picture_row_type {
 	PICTURE_THREAD, /* cells of the thread 'index' of the trace, or HWY_NONE */
 	PICTURE_DEVICE, /* cells of all streams of the device 'index' of the trace, or HWY_NONE */
 	PICTURE_DEVICE_RANGES, /* labels: the ranges that launched the work of the device 'index' */
-	/* Cells of the stream whose lane is 'index'; only devices with several streams have them. */
+	/* Cells of the stream whose lane is 'index'. Only a device with several streams has rows of
+	 * this type. */
 	PICTURE_STREAM,
 };
 
@@ -60,7 +61,7 @@ struct picture_row {
 	struct picture_cell *cells;
 	struct picture_label *labels;
 	uint32_t n_labels, cap_labels;
-	int64_t time[PICTURE_STATES]; /* ns in each state; they add up to the window */
+	int64_t time[PICTURE_STATES]; /* by state: ns in the state; the sum is the window */
 	/* Devices: how many ops were enqueued and had not ended, at most and on average over the
 	 * window. n_ahead counts the ops whose launch was recorded; where it is 0 the others
 	 * mean nothing. */
@@ -73,14 +74,15 @@ struct hwy_picture {
 	uint32_t cells;
 	struct picture_row *rows; /* rows of threads, then rows of devices */
 	uint32_t n, cap;
-	uint32_t more_threads, more_streams,
-		more_devices; /* how many have no row: picture_options limits them */
+	/* Threads, streams and devices that have no row, because picture_options limits the
+	 * rows. */
+	uint32_t more_threads, more_streams, more_devices;
 };
 
 struct picture_options {
-	int64_t from, to; /* from < to */
-	uint32_t cells;   /* at least 1 */
-	/* How many rows there are at most; 0 means 3 threads, 6 streams of a device, 8 devices. */
+	int64_t from, to; /* the window, ns; 'from' is before 'to' */
+	uint32_t cells;   /* number of cells in a row, at least 1 */
+	/* The most rows of each type; 0 means 3 threads, 6 streams of a device, 8 devices. */
 	uint32_t threads, streams, devices;
 	bool no_ranges;
 };
@@ -101,14 +103,15 @@ void picture_add_label(struct picture_row *row, struct hwy_interval at, int64_t 
 enum { PICTURE_LAYERS = 4 };
 struct picture_layer {
 	enum picture_state state;
-	struct hwy_interval *spans; /* in order of start */
+	struct hwy_interval *spans; /* the spans in order of start */
 	uint32_t n, cap;
 };
 void picture_layer_add(struct picture_layer *layer, int64_t from, int64_t to);
 void picture_fill(const struct hwy_picture *picture, struct picture_row *row,
 		  struct picture_layer *layers, uint32_t n_layers);
 
-/* picture_ahead.c: when ops were enqueued and when they ended, in any order: the CPU's lead. */
+/* picture_ahead.c: the times at which ops were enqueued and ended, in any order; they give the
+ * CPU's lead. */
 struct picture_queue {
 	int64_t *enqueued, *ended;
 	uint32_t n, cap_enqueued, cap_ended;

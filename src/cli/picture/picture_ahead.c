@@ -8,8 +8,8 @@ void picture_queue_add(struct picture_queue *queue, int64_t enqueued, int64_t en
 {
 	HWY_GROW(queue->enqueued, queue->n, queue->cap_enqueued);
 	HWY_GROW(queue->ended, queue->n, queue->cap_ended);
-	queue->enqueued[queue->n] =
-		enqueued < ended ? enqueued : ended; /* the clocks of CPU and device may disagree */
+	/* An op cannot end before it is enqueued, but the clocks of CPU and device may disagree. */
+	queue->enqueued[queue->n] = enqueued < ended ? enqueued : ended;
 	queue->ended[queue->n++] = ended;
 }
 

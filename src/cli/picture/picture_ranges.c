@@ -19,14 +19,14 @@ enum { LEVELS = 6, ROOM = 2, MORE_ROOM = 5 };
 struct picture_names {
 	const struct hwy_trace *trace;
 	int64_t thread, process;
-	int64_t from, to; /* the window */
+	int64_t from, to; /* the window of time that is shown, ns */
 	uint32_t cells;
 	struct picture_label *levels[LEVELS]; /* all ranges of a level, disjoint and in order */
 	uint32_t n[LEVELS], cap[LEVELS];
-	uint32_t seen[LEVELS]; /* how many ranges of a level meet the window */
-	int64_t time[LEVELS];  /* ns of the window that the ranges of a level cover */
+	uint32_t seen[LEVELS]; /* by level: number of ranges that touch the window */
+	int64_t time[LEVELS];  /* by level: ns of the window that its ranges cover */
 	uint32_t level;        /* the level that is shown */
-	bool both;             /* the next level is shown too */
+	bool both;             /* the level 'level' + 1 is shown too */
 };
 
 static bool meets(const struct picture_names *names, int64_t from, int64_t to)
@@ -34,7 +34,7 @@ static bool meets(const struct picture_names *names, int64_t from, int64_t to)
 	return from < names->to && to > names->from;
 }
 
-/* How much of the window the spans of a strip cover, in ns. */
+/* Yields how many ns of the window the spans of a strip cover. */
 static int64_t time_inside(const struct picture_names *names, const struct hwy_strip *strip)
 {
 	struct hwy_cover cover = {0};
@@ -110,7 +110,7 @@ static bool has_room(const struct picture_names *names, uint32_t level, uint32_t
 	return cells >= (__int128)room * names->seen[level];
 }
 
-/* Chooses the level to show; false where no level has room for its names. */
+/* Chooses the level to show. Yields false where no level has room for the names of its ranges. */
 static bool choose_level(struct picture_names *names, int room)
 {
 	for (uint32_t fewest = 2; fewest >= 1; fewest--)
@@ -175,7 +175,8 @@ int64_t picture_names_thread(const struct picture_names *names)
 	return names->thread;
 }
 
-/* Index of the first range of a level that ends after 'time', or the number of ranges. */
+/* Yields the index of the first range of a level that ends after 'time', or the number of
+ * ranges. */
 static uint32_t first_after(const struct picture_names *names, uint32_t level, int64_t time)
 {
 	const struct picture_label *ranges = names->levels[level];

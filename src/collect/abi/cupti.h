@@ -15,10 +15,10 @@
 
 enum cupti_result {
 	CUPTI_OK = 0,
-	CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in this buffer */
+	CUPTI_MAX_LIMIT_REACHED = 12, /* the buffer has no more records */
 	CUPTI_NOT_INITIALIZED = 15,
-	CUPTI_MULTIPLE_SUBSCRIBERS = 39, /* another tool holds the only subscription */
-	/* The result of every function where there is no usable driver. */
+	CUPTI_MULTIPLE_SUBSCRIBERS = 39, /* another tool holds CUPTI's only subscription */
+	/* CUPTI_UNKNOWN: every function of CUPTI returns this where there is no usable driver. */
 	CUPTI_UNKNOWN = 999,
 };
 
@@ -31,7 +31,7 @@ enum cupti_kind {
 	CUPTI_CONTEXT = 9,
 	CUPTI_CONCURRENT_KERNEL = 10,
 	CUPTI_OVERHEAD = 17,
-	CUPTI_MEMCPY2 = 22, /* copies between devices */
+	CUPTI_MEMCPY2 = 22, /* the record of a copy between devices */
 	CUPTI_CUDA_EVENT = 36,
 	CUPTI_STREAM = 37,
 	CUPTI_SYNCHRONIZATION = 38,
@@ -40,10 +40,12 @@ enum cupti_kind {
 };
 
 enum cupti_attribute {
-	CUPTI_DEVICE_BUFFER_SIZE = 0, /* value: size_t, bytes */
-	/* Value: uint8_t; 1: buffers are given to CUPTI filled with zeros. */
+	CUPTI_DEVICE_BUFFER_SIZE = 0, /* the attribute's value is a size_t in bytes */
+	/* CUPTI_ZEROED_OUT_ACTIVITY_BUFFER: the attribute's value is a uint8_t; 1: CUPTI gets
+	 * buffers filled with zeros. */
 	CUPTI_ZEROED_OUT_ACTIVITY_BUFFER = 5,
-	/* Value: uint8_t; 1: every thread has buffers of its own. */
+	/* CUPTI_PER_THREAD_ACTIVITY_BUFFER: the attribute's value is a uint8_t; 1: every thread
+	 * has buffers of its own. */
 	CUPTI_PER_THREAD_ACTIVITY_BUFFER = 9,
 };
 
@@ -58,7 +60,7 @@ enum cupti_domain {
 enum { CUPTI_STATE_FATAL_ERROR = 1 };
 enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
 
-/* Records begin with their kind. */
+/* Every activity record begins with its kind. */
 struct cupti_api { /* record of kind CUPTI_RUNTIME or CUPTI_DRIVER */
 	uint32_t kind, cbid;
 	uint64_t start, end;
@@ -83,9 +85,9 @@ struct cupti_kernel { /* NVIDIA's CUpti_ActivityKernel6 (CUDA 11.1) to Kernel10 
 	uint32_t executed_shared;
 	uint64_t node;
 	uint32_t shared_limit, graph;
-	void *access_policy; /* from this field on: CUDA 11.6 */
+	void *access_policy; /* this field and the following ones exist since CUDA 11.6 */
 	uint32_t channel, channel_type;
-	uint32_t cluster[3]; /* from this field on: CUDA 11.8 */
+	uint32_t cluster[3]; /* this field and the following ones exist since CUDA 11.8 */
 };
 
 struct cupti_memcpy { /* NVIDIA's CUpti_ActivityMemcpy up to Memcpy6 */
@@ -131,13 +133,16 @@ struct cupti_sync {
 	uint32_t kind, type;
 	uint64_t start, end;
 	uint32_t correlation, context, stream, event;
-	uint64_t event_sync; /* from this field on: Synchronization2 (CUDA 12.8) */
+	/* event_sync: this field and the following ones exist since Synchronization2 (CUDA
+	 * 12.8). */
+	uint64_t event_sync;
 	uint32_t result, pad;
 };
 
 struct cupti_event {
 	uint32_t kind, correlation, context, stream, event, pad;
-	uint32_t device, pad2; /* from this field on: CudaEvent2 (CUDA 12.8) */
+	/* This field and the following ones exist since CudaEvent2 (CUDA 12.8). */
+	uint32_t device, pad2;
 	void *reserved;
 	uint64_t device_time, event_sync;
 };
@@ -153,10 +158,12 @@ struct cupti_memory {
 };
 
 struct cupti_overhead {
-	uint32_t kind, overhead, object, object_id[3]; /* object_id of a thread: pid, tid */
+	/* object_id holds pid and tid where the object is a thread. */
+	uint32_t kind, overhead, object, object_id[3];
 	uint64_t start, end;
-	uint32_t correlation, reserved; /* from this field on: Overhead2 (CUDA 12.2) */
-	/* From this field on: Overhead3 (CUDA 12.8); the reader has to free it. */
+	/* This field and the following ones exist since Overhead2 (CUDA 12.2). */
+	uint32_t correlation, reserved;
+	/* more: the text exists since Overhead3 (CUDA 12.8); the reader has to free the text. */
 	void *more;
 };
 
@@ -167,7 +174,7 @@ struct cupti_stream {
 struct cupti_context {
 	uint32_t kind, context, device;
 	uint16_t api, null_stream;
-	uint32_t parent; /* from this field on: Context2 (CUDA 12.4) */
+	uint32_t parent; /* this field and the following ones exist since Context2 (CUDA 12.4) */
 	uint8_t is_green, padding;
 	uint16_t sms;
 };
@@ -184,7 +191,7 @@ struct cupti_device { /* NVIDIA's CUpti_ActivityDevice4 (CUDA 11.6) */
 	const char *name;
 };
 
-/* True if a record of 'size' bytes has the whole field. */
+/* True if a record of 'size' bytes is long enough to have the whole field. */
 #define CUPTI_HAS(record, size, field)                                                             \
 	((size) >= offsetof(__typeof__(*(record)), field) + sizeof((record)->field))
 
@@ -208,7 +215,8 @@ struct cupti_state {
 struct cupti_subscriber_params {
 	size_t size;
 	const char *name;
-	/* On CUPTI_MULTIPLE_SUBSCRIBERS: gets the name of the tool that holds the subscription. */
+	/* old_name: gets the name of the tool that holds the subscription, when the result is
+	 * CUPTI_MULTIPLE_SUBSCRIBERS. */
 	char *old_name;
 	size_t old_size;
 };

@@ -14,7 +14,8 @@ enum abi_nvtx_message_type {
 	ABI_NVTX_MESSAGE_NONE,
 	ABI_NVTX_MESSAGE_ASCII,
 	ABI_NVTX_MESSAGE_WIDE,
-	/* A handle that the injection's register-string function returned. */
+	/* ABI_NVTX_MESSAGE_REGISTERED: the text is given as a handle that the injection's
+	 * register-string function returned. */
 	ABI_NVTX_MESSAGE_REGISTERED,
 };
 enum { ABI_NVTX_COLOR_ARGB = 1 };
@@ -27,7 +28,7 @@ union abi_nvtx_message {
 	const void *registered;
 };
 
-struct abi_nvtx_event { /* nvtxEventAttributes_t */
+struct abi_nvtx_event { /* the layout of nvtxEventAttributes_t */
 	uint16_t version;
 	uint16_t size;
 	uint32_t category;
@@ -35,12 +36,12 @@ struct abi_nvtx_event { /* nvtxEventAttributes_t */
 	uint32_t color;
 	int32_t payload_type;
 	int32_t reserved;
-	uint64_t payload; /* a union in NVTX: narrower types are in its first bytes */
+	uint64_t payload; /* a union in NVTX; types of fewer than 8 bytes lie in the first bytes */
 	int32_t message_type;
 	union abi_nvtx_message message;
 };
 
-struct abi_nvtx_resource { /* nvtxResourceAttributes_t */
+struct abi_nvtx_resource { /* the layout of nvtxResourceAttributes_t */
 	uint16_t version;
 	uint16_t size;
 	int32_t type;
@@ -48,7 +49,7 @@ struct abi_nvtx_resource { /* nvtxResourceAttributes_t */
 	int32_t message_type;
 	union abi_nvtx_message message;
 };
-enum abi_nvtx_resource_type { /* value: resource class << 16 | number in the class */
+enum abi_nvtx_resource_type { /* each number is resource class << 16 | number in the class */
 			      ABI_NVTX_THREAD_NATIVE = 0x10003,
 			      ABI_NVTX_CUDA_DEVICE = 0x40001,
 			      ABI_NVTX_CUDA_CONTEXT = 0x40002,

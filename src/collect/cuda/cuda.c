@@ -19,9 +19,10 @@ struct cuda cuda;
 
 static struct {
 	pthread_mutex_t lock;
-	bool is_recording; /* under 'lock': the kinds of records are enabled */
-	bool is_set_up;    /* InitializeInjection is done: cuInit goes on */
-	bool was_refused;  /* under 'lock': CUPTI refused a kind, and a note says so */
+	bool is_recording; /* the kinds of records are enabled in CUPTI; guarded by 'lock' */
+	bool is_set_up;    /* InitializeInjection is done, so that cuInit goes on */
+	/* was_refused: CUPTI refused a kind of record, and a note says so; guarded by 'lock'. */
+	bool was_refused;
 	_Atomic bool is_over;
 } life = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -55,7 +56,7 @@ static void change_kinds(bool on)
 		change_kind(CUPTI_CUDA_EVENT, on, "events");
 	}
 	change_kind(CUPTI_OVERHEAD, on, "overhead");
-	/* Graph records suppress the records of the graphs' nodes. */
+	/* CUPTI writes no records of a graph's nodes where it writes records of whole graphs. */
 	if (!collect_control->graph_nodes)
 		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");
 	if (collect_control->memory_usage)
@@ -127,15 +128,16 @@ static void cuda_set_up(const char *path)
 	snprintf(text, sizeof text, "%u", cuda.version);
 	collect_property("cupti.version", text);
 	collect_property("cupti.path", path);
-	/* Attributes must be set before the callbacks are registered. */
+	/* CUPTI's attributes must be set before the buffer callbacks are registered. */
 	set_attribute(CUPTI_PER_THREAD_ACTIVITY_BUFFER, 1);
 	set_attribute(CUPTI_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	/* A second registration would spoil the times of records. */
+	/* A second registration of the timestamp function would spoil the times of records. */
 	cuda.cupti.cuptiActivityRegisterTimestampCallback(clock_fn);
 	if (cuda.cupti.cuptiSetThreadIdType)
 		cuda.cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
 	cuda.cupti.cuptiActivityRegisterCallbacks(cuda_buffers_request, cuda_buffers_complete);
-	/* No records of a program that polls a stream or event. */
+	/* A program may poll a stream or event very often, so that CUPTI writes no records of
+	 * polling. */
 	if (cuda.cupti.cuptiActivityEnableAllSyncRecords)
 		cuda.cupti.cuptiActivityEnableAllSyncRecords(0);
 	cuda_calls_init();
@@ -146,7 +148,7 @@ static void cuda_set_up(const char *path)
 	change_kind(CUPTI_DEVICE, true, "devices");
 	change_kind(CUPTI_CONTEXT, true, "contexts");
 	change_kind(CUPTI_STREAM, true, "streams");
-	cuda_calls_watch(false); /* only the calls that begin and end a capture range */
+	cuda_calls_watch(false); /* watch only the calls that begin and end a capture range */
 	cuda_follow_control();
 	life.is_set_up = true;
 	if (!life.is_recording)

@@ -26,16 +26,19 @@
 #include "collect/collect.h"
 
 enum cuda_stage {
-	/* No subscription: CUDA is not traced, CUPTI refused, or this is a forked child. */
+	/* The collector is not subscribed to CUPTI: CUDA is not traced, CUPTI refused, or this
+	 * is a forked child. */
 	CUDA_OFF,
-	CUDA_ON, /* subscribed; CUPTI records while the run is recording */
-	/* Nothing is recorded any more; the next exit of an API call detaches CUPTI. */
+	/* The collector is subscribed to CUPTI, which records while the run is recording. */
+	CUDA_ON,
+	/* CUDA_LEAVING: nothing is recorded any more; the next exit of an API call detaches
+	 * CUPTI. */
 	CUDA_LEAVING,
 	CUDA_GONE, /* CUPTI is detached, and never called again */
 };
 
 struct cuda {
-	/* CUPTI's functions, written before the stage leaves CUDA_OFF. */
+	/* cupti: CUPTI's functions, written before the stage leaves CUDA_OFF. */
 	struct cupti_functions cupti;
 	void *subscriber;
 	uint32_t version; /* CUPTI's API version: 18 (11.8) … 28 (12.9), 130000 (13.0) … */
@@ -48,9 +51,9 @@ static inline bool cuda_is_on(void)
 	return atomic_load_explicit(&cuda.stage, memory_order_acquire) == CUDA_ON;
 }
 
-/* True once recording has ended for good: the last records are to be fetched, and CUPTI left. */
+/* True once recording has ended for good: the last records must be fetched, and CUPTI detached. */
 bool cuda_is_over(void);
-void cuda_leave(void); /* called by the flush thread as its last act */
+void cuda_leave(void); /* detaches CUPTI; the flush thread calls this last */
 
 /* Opens one libcupti after the other, the most suitable first, until use(path) returns true; true
  * if one did. */
@@ -59,20 +62,24 @@ bool cuda_library_try_all(bool (*use)(const char *path));
  * none. */
 void *cuda_library_loaded_symbol(const char *name);
 
-/* What the collector does with a call of the CUDA API: bits. */
+/* Bits that say what the collector does with a call of the CUDA API. */
 enum {
 	/* The call has a role in a trace (trace/roles.c): it is recorded. */
 	CALL_RECORD = 1,
-	CALL_WAIT = 2,  /* the call may block: its stack is taken when it took long */
-	CALL_ALLOC = 4, /* the call allocates: its stack is always taken */
-	/* The call launches work: its stack is sampled, its callback is on for moments only. */
+	CALL_WAIT = 2,  /* the call may block: it gets a stack when it took long */
+	CALL_ALLOC = 4, /* the call allocates memory: it always gets a stack */
+	/* The call launches work: some launches get a stack, and the callback is on only for
+	 * moments. */
 	CALL_LAUNCH = 8,
-	CALL_COPY = 16,        /* the call copies: treated as CALL_WAIT, and sampled too */
-	CALL_START = 32,       /* cudaProfilerStart */
-	CALL_STOP = 64,        /* cudaProfilerStop */
-	CALL_PER_THREAD = 128, /* the call's default stream is that of the calling thread */
-	CALL_SYNC = 0xf00,     /* mask of one of the SYNC_ values below */
-	SYNC_STREAM = 0x100,   /* the call waits for a stream */
+	/* The call copies memory: it gets a stack like CALL_WAIT, and now and then like a
+	 * launch. */
+	CALL_COPY = 16,
+	CALL_START = 32, /* the call is cudaProfilerStart */
+	CALL_STOP = 64,  /* the call is cudaProfilerStop */
+	/* The call's default stream is the default stream of the calling thread. */
+	CALL_PER_THREAD = 128,
+	CALL_SYNC = 0xf00,   /* mask for the SYNC_ values below, of which a call has at most one */
+	SYNC_STREAM = 0x100, /* the call waits for a stream */
 	SYNC_STREAM_QUERY = 0x200,
 	SYNC_EVENT = 0x300,
 	SYNC_EVENT_QUERY = 0x400,
@@ -84,32 +91,33 @@ enum {
 enum { CALL_IDS = 1024 };
 void cuda_calls_init(void);
 unsigned cuda_calls_flags(uint32_t domain, uint32_t cbid); /* the CALL_ and SYNC_ bits of a call */
-/* The CALL_ and SYNC_ bits of a call, by the call's name; for tests. */
+/* Yields the CALL_ and SYNC_ bits of a call by the call's name; for tests. */
 unsigned cuda_calls_flags_of_name(const char *name);
-/* Switches API records of the calls that have a role; 'in_init': cuInit has not returned yet. */
+/* Switches CUPTI's API records of the calls that have a role; 'in_init': cuInit has not returned
+ * yet. */
 void cuda_calls_record(bool on, bool in_init);
 /* True if calls without a role have no records, so that CUPTI costs them nothing. */
 bool cuda_calls_are_chosen(void);
 void cuda_calls_watch(bool on);  /* switches the callbacks of waits, allocations and copies */
 void cuda_calls_sample(bool on); /* switches the callbacks of launches */
-/* Switches on the callbacks of all calls: the next one detaches CUPTI. */
+/* Switches on the callbacks of all calls, so that the next call of the program detaches CUPTI. */
 void cuda_calls_all(void);
 bool cuda_calls_sampling(void); /* true while callbacks of launches are on */
-/* Like cuda_calls_sample(false), but gives up when the lock is taken. */
+/* Switches off the callbacks of launches, unless another thread has the lock. */
 bool cuda_calls_sample_off_if_free(void);
 /* A record shows that the program itself makes this call: defines its name, and asks for its
  * callback. */
 void cuda_calls_seen(uint32_t domain, uint32_t cbid);
-/* Called by the flush thread: switches the callbacks that cuda_calls_seen asked for. */
+/* Switches the callbacks that cuda_calls_seen asked for; called by the flush thread. */
 void cuda_calls_settle(void);
 /* A driver call was found inside a runtime call: its callback is switched off, unless the program
  * was seen to make the driver call itself. */
 void cuda_calls_nested(uint32_t cbid);
-/* True if the driver call's callback was off at that time because the runtime makes the call. */
+/* True if the driver call's callback was off at 'time' because the runtime makes the call. */
 bool cuda_calls_was_nested(uint32_t cbid, int64_t time);
 
 void cuda_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
-/* True if waits and event records are taken from the callbacks, not from CUPTI's records. */
+/* True if waits and event records come from the callbacks, not from CUPTI's records. */
 bool cuda_sync_uses_callbacks(void);
 /* Records the wait or event of a call with a CALL_SYNC that has returned; 'flags' as
  * cuda_calls_flags yields. */
@@ -117,14 +125,14 @@ void cuda_sync_put(unsigned flags, const struct cupti_callback *call, int64_t st
 /* Records a wait by CUPTI's record of the driver call, where the call's callback was off. */
 void cuda_sync_put_from_record(unsigned flags, const struct cupti_api *call);
 
-/* Begins a new round of launch samples: every thread gives one sample. */
+/* Begins a new sampling round: one launch of every thread gets a stack. */
 void cuda_callback_new_round(void);
 
 cupti_request_fn cuda_buffers_request;
 cupti_complete_fn cuda_buffers_complete;
 /* Converts the buffers that CUPTI has given back since the last call. */
 void cuda_buffers_convert(void);
-void cuda_buffers_top_up(void);          /* makes zeroed buffers until a few are ready */
+void cuda_buffers_top_up(void); /* allocates zeroed buffers until a few are ready for CUPTI */
 uint32_t cuda_buffers_outstanding(void); /* number of buffers that CUPTI holds */
 uint64_t cuda_buffers_completed(void);   /* number of buffers that CUPTI has given back so far */
 
@@ -136,15 +144,15 @@ uint32_t cuda_intern_name(const char *name);
 uint32_t cuda_intern_shape(const struct rec_shape *shape);
 
 void cuda_device_seen(const struct cupti_device *device);
-/* Records new devices; asks the driver, so never inside a CUPTI callback. */
+/* Records new devices. Asks the driver, so that it must not be called inside a CUPTI callback. */
 void cuda_device_report(void);
 
 bool cuda_flush_is_running(void);
-/* Called with the first buffer; does nothing the second time. */
+/* Starts the flush thread; called with the first buffer, and does nothing the second time. */
 void cuda_flush_start(void);
-/* True for the flush thread, whose calls are not the program's. */
+/* True in the flush thread, whose CUDA calls are not the program's. */
 bool cuda_flush_is_thread(uint32_t tid);
-/* Called at exit: fetches all records, and waits a few seconds at most. */
+/* Fetches all records from CUPTI at exit, and waits a few seconds at most. */
 void cuda_flush_last(void);
 
 #endif

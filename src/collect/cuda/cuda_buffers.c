@@ -20,12 +20,13 @@ enum { BYTES = 128 * 1024, READY = 8, MAX_FREE = 512, MAX_BUFFERS = 2048, VERSIO
 
 static struct {
 	pthread_mutex_t lock;
-	uint8_t *free[MAX_FREE]; /* free buffers, zeroed; under 'lock' */
+	uint8_t *free[MAX_FREE]; /* free buffers, filled with zeros; guarded by 'lock' */
 	unsigned n_free;
 	struct full {
 		uint8_t *buffer;
 		size_t size, valid;
-	} full[MAX_BUFFERS]; /* buffers to convert, a ring from 'first' on; under 'lock' */
+		/* Buffers that must be converted, a ring from 'first' on; guarded by 'lock'. */
+	} full[MAX_BUFFERS];
 	unsigned first, n_full;
 	_Atomic uint32_t n_buffers, outstanding;
 	_Atomic uint64_t completed;
@@ -83,7 +84,8 @@ void cuda_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*max_records = 0;
 	*size = BYTES;
-	/* A forked child has no flush thread, and may not take the lock. */
+	/* A forked child has no flush thread, and must not take the lock, which the parent may
+	 * have held. */
 	if (atomic_load(&cuda.stage) == CUDA_OFF) {
 		*buffer = cuda_buffers_make();
 		return;

@@ -13,7 +13,7 @@
 /* ns that a round of launch samples stays open at least, so that a thread that launches all the
  * time does not take the samples of a thread that seldom does. */
 enum { ROUND_NS = 500 * 1000 };
-/* Of the short allocations of a thread, so many per second get a stack. */
+/* How many short allocations of a thread get a stack per second. */
 enum { SHORT_ALLOCATIONS_PER_S = 1000 };
 
 static struct {
@@ -22,12 +22,17 @@ static struct {
 } round_;
 
 static __thread struct {
-	int64_t start;        /* ns when the call that is under way began */
-	uint32_t correlation; /* correlation id of the call that is under way; 0: none is */
-	uint16_t domain;      /* CUPTI_DOMAIN_ of the call that is under way */
-	uint16_t passes; /* how many launches of the present round pass before one is sampled */
-	uint32_t round;  /* the round in which this thread gave its last sample */
-	/* Short allocations that got a stack in the second that began at 'second'. */
+	int64_t start; /* ns when the thread's current CUDA call began */
+	/* correlation: correlation id of the thread's current CUDA call; 0: the thread is in no
+	 * call. */
+	uint32_t correlation;
+	uint16_t domain; /* CUPTI_DOMAIN_ of the thread's current CUDA call */
+	/* passes: how many launches of the thread go by in this sampling round before one gets a
+	 * stack. */
+	uint16_t passes;
+	/* Number of the sampling round in which the thread's last launch got a stack. */
+	uint32_t round;
+	/* How many short allocations got a stack in the second that began at 'second' (ns). */
 	uint32_t allocations;
 	int64_t second;
 } thread __attribute__((tls_model("initial-exec")));
@@ -43,13 +48,14 @@ void cuda_callback_new_round(void)
  * would be the first launch after a wait again and again. */
 static uint16_t draw_passes(int64_t now)
 {
-	/* The product spreads the clock's last digits over all bits. */
+	/* The multiplication spreads the last digits of the clock over all bits. */
 	uint32_t chance = (uint32_t)now * 2654435761u;
 	uint32_t among = (chance >> 26) % 7;
 	return (uint16_t)((chance >> 16) & ((1u << among) - 1));
 }
 
-/* True for one launch of this thread in each round. */
+/* Whether this launch gets a stack: in each sampling round (ROUND_NS) one launch of every thread
+ * does. */
 static bool is_sampled(int64_t now)
 {
 	if (collect_control->launch_stacks == 0)
@@ -82,8 +88,9 @@ static bool is_allocation_sampled(int64_t now, bool is_long)
 
 static void cuda_callback_take_stack(unsigned flags, int64_t now, uint32_t correlation)
 {
+	/* The user wants no stacks. */
 	if (collect_control->stack_threshold < 0)
-		return; /* no stacks are wanted */
+		return;
 	bool is_long = now - thread.start >= collect_control->stack_threshold;
 	if ((flags & CALL_ALLOC) && is_allocation_sampled(now, is_long))
 		collect_stack(REC_WHY_ALLOC, thread.start, correlation);

@@ -88,10 +88,10 @@ enum { DRIVER, RUNTIME, DOMAINS };
 enum { SEEN = 1, NESTED = 2, OPEN = 4 };
 
 static struct {
-	/* CUPTI has a name for the call; written once. */
+	/* is_known: whether CUPTI has a name for the call; written once. */
 	bool is_known[DOMAINS][CALL_IDS];
 	uint16_t flags[DOMAINS][CALL_IDS]; /* CALL_ and SYNC_ bits; written once */
-	/* SEEN, NESTED, OPEN; OPEN is changed under 'lock'. */
+	/* state: for each call the bits SEEN, NESTED and OPEN; OPEN is changed under 'lock'. */
 	_Atomic uint8_t state[DOMAINS][CALL_IDS];
 	_Atomic bool watching, sampling, syncing;
 	_Atomic bool is_stale; /* a call was seen whose callback may have to be switched */
@@ -226,7 +226,7 @@ void cuda_calls_record(bool on, bool in_init)
 		enable_calls(false, false);
 }
 
-/* ---- callbacks; all under 'lock' ---- */
+/* ---- switching callbacks; the caller of each function holds 'lock' ---- */
 
 /* True for calls on events, whose callbacks always stay on: a wait's event record is known only if
  * no record of the event was missed. */

@@ -16,9 +16,11 @@ enum { DEVICES = 64 };
 
 static struct {
 	pthread_mutex_t lock;
-	struct rec_device seen[DEVICES]; /* under 'lock'; 'name' is a text id already */
-	unsigned n;                      /* length of 'seen', under 'lock' */
-	/* How many devices of 'seen' have a REC_DEVICE; flush thread only. */
+	/* seen: the devices found so far, with text ids in 'name'; guarded by 'lock'. */
+	struct rec_device seen[DEVICES];
+	unsigned n; /* length of 'seen'; guarded by 'lock' */
+	/* reported: how many devices of 'seen' have a REC_DEVICE record; used by the flush
+	 * thread alone. */
 	unsigned reported;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

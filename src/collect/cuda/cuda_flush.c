@@ -27,11 +27,11 @@ static struct {
 	_Atomic bool started, was_last;
 	_Atomic uint32_t tid;
 	pthread_mutex_t lock;
-	/* Signals a change of the fields below; waits on CLOCK_MONOTONIC. */
+	/* Signals that one of the fields below has changed; waits for it use CLOCK_MONOTONIC. */
 	pthread_cond_t changed;
-	/* True from the thread's start to its last flush. */
+	/* is_running: true from the flush thread's start to its last flush. */
 	_Atomic bool is_running;
-	bool was_started, must_end, has_ended; /* states of the flush thread; under 'lock' */
+	bool was_started, must_end, has_ended; /* states of the flush thread; guarded by 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct timespec timespec_of(int64_t ns)
@@ -39,7 +39,7 @@ static struct timespec timespec_of(int64_t ns)
 	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Sleeps until 'time'; false: the process exits. */
+/* Sleeps until 'time' (ns); false when the process exits meanwhile. */
 static bool sleep_until(int64_t time)
 {
 	struct timespec until = timespec_of(time);
@@ -130,7 +130,8 @@ static void *cuda_flush_run(void *unused)
 	if (cuda_is_on())
 		cuda_flush_fetch(CUPTI_FLUSH_FORCED);
 	atomic_store(&flush.is_running,
-		     /* Buffers that come from now on are converted by the thread that gets them. */
+		     /* Buffers that CUPTI delivers from now on are converted by the thread in
+		      * which it delivers them. */
 		     false);
 	cuda_buffers_convert();
 	if (is_over)
@@ -192,7 +193,8 @@ bool cuda_flush_is_thread(uint32_t tid)
 
 void cuda_flush_last(void)
 {
-	/* CUPTI never asked for a buffer: there is nothing to fetch, and a flush might hang. */
+	/* CUPTI never asked for a buffer, so that there are no records to fetch, and a flush
+	 * might hang. */
 	if (!atomic_load(&flush.started) || atomic_exchange(&flush.was_last, true))
 		return;
 	struct timespec until = timespec_of(collect_now() + LAST_FLUSH_S * INT64_C(1000000000));

@@ -34,11 +34,12 @@ struct slots {
 };
 
 static struct {
-	_Atomic(struct slots *) slots; /* NULL: CUDA was not used yet, or there is no memory */
-	unsigned n_names, n_shapes;    /* entries in use, under 'lock' */
-	char *block;                   /* where the next entry is taken from, under 'lock' */
-	size_t left;                   /* bytes of 'block' that are free */
-	bool was_reported;             /* a note says that there is no room for more shapes */
+	/* NULL: CUDA was not used yet, or memory for the slots is lacking. */
+	_Atomic(struct slots *) slots;
+	unsigned n_names, n_shapes; /* how many names and shapes there are; guarded by 'lock' */
+	char *block;       /* memory from which the next entry is taken; guarded by 'lock' */
+	size_t left;       /* bytes of 'block' that are free */
+	bool was_reported; /* a note says that there is no room for more shapes */
 	pthread_mutex_t lock;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -49,7 +49,8 @@ static void try_library(struct search *s, const char *path, int flags)
 	for (unsigned i = 0; i < s->n_tried; i++)
 		if (s->tried[i] == handle)
 			return;
-	s->tried[s->n_tried++] = handle; /* never closed: the library may have started threads */
+	/* The handle is never closed: the library may have started threads. */
+	s->tried[s->n_tried++] = handle;
 	if (!resolve(handle, &cuda.cupti))
 		return;
 	struct link_map *map = NULL;

@@ -309,7 +309,7 @@ static void cuda_records_report_loss(_Atomic uint64_t *count, const char *reason
 		collect_drop(reason, n);
 }
 
-/* Takes no lock: CUPTI may deliver a buffer meanwhile. */
+/* Converts a buffer without taking a lock: CUPTI may deliver another buffer meanwhile. */
 void cuda_records_report_losses(bool at_end)
 {
 	size_t dropped = 0;

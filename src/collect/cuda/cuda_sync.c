@@ -25,9 +25,11 @@ enum { SLOTS = 1 << 16, FULL = SLOTS / 4 * 3 };
 /* How to read the arguments of a call, by its SYNC_ value. The runtime's and the driver's calls
  * take the same arguments in the same order. */
 static const struct {
-	uint8_t type;         /* CUPTI's number of this type of wait */
-	int8_t stream, event; /* index of the argument that is the stream or event; -1: none */
-	/* A query: recorded as a wait only if it succeeded, with nothing left to wait for. */
+	uint8_t type; /* CUPTI's number of the type of wait */
+	/* The indexes of the call's arguments that are the stream and the event; -1: the call
+	 * has none. */
+	int8_t stream, event;
+	/* The call is a query: it is recorded as a wait only if it found all work done. */
 	bool is_query;
 } sync_calls[] = {
 	[SYNC_EVENT >> 8] = {.type = 1, .stream = -1, .event = 0},
@@ -40,16 +42,17 @@ static const struct {
 };
 
 struct event {
-	/* The event's handle << 16 | the event's number; 0: the slot is free. */
+	/* key: the event's handle << 16 | the event's number; 0: the slot is free. */
 	_Atomic uint64_t key;
 	_Atomic uint64_t sync; /* number of the event's last record */
 };
 static struct {
-	/* SLOTS events, open addressing by handle; mapped with the first event. */
+	/* slots: a hash table of SLOTS events with open addressing by handle; mapped with the
+	 * first event. */
 	_Atomic(struct event *) slots;
 	_Atomic uint32_t used;
 	_Atomic uint64_t records;
-	_Atomic uint32_t context; /* context of the last wait */
+	_Atomic uint32_t context; /* id of the CUDA context of the last wait */
 } events;
 
 static struct event *events_table(void)
@@ -66,7 +69,8 @@ static struct event *events_table(void)
 	return fresh;
 }
 
-/* The slot of an event's handle, taken if need be; NULL when all slots are in use. */
+/* Yields the slot of an event's handle, and takes a free slot if the event has none; NULL when
+ * all slots are in use. */
 static struct event *event_of(uint64_t handle)
 {
 	struct event *slots = events_table();

@@ -21,7 +21,7 @@
 #include "collect/text_ids.h"
 
 #define EXPORT __attribute__((visibility("default")))
-/* How many ranges nvtxRangeStart has started; the last range's id. */
+/* How many ranges nvtxRangeStart has started, which is also the id of the last range. */
 static _Atomic uint64_t started_ranges;
 
 /* ---- the capture range -------------------------------------------------------------------------- */
@@ -34,9 +34,9 @@ enum { CAPTURE_IDLE, CAPTURE_CHANGING, CAPTURE_OPEN };
  * touch it. */
 static struct {
 	_Atomic int state;
-	/* Where a push/pop range is open: thread, domain number, nesting level. */
+	/* The thread, the domain number and the nesting level at which a push/pop range is open. */
 	uint32_t tid, domain, level;
-	uint64_t id; /* the id of a start/end range, 0: a push/pop range */
+	uint64_t id; /* the id of a start/end range; 0: the capture range is a push/pop range */
 } capture;
 
 /* Copies a text up to an '@' that no backslash protects, without backslashes. Yields the length;
@@ -115,7 +115,8 @@ void nvtx_exit(void)
 
 void nvtx_after_fork(void)
 {
-	atomic_store(&capture.state, CAPTURE_IDLE); /* an open capture range is the parent's */
+	/* A capture range that is open at the fork is the parent's. */
+	atomic_store(&capture.state, CAPTURE_IDLE);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -158,9 +159,10 @@ static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *
 	collect_publish();
 }
 
-/* What an NVTX function is given: an event with its attributes, or only a text. */
+/* The argument of an NVTX function: an event with its attributes, or only a text. */
 struct message {
-	const struct abi_nvtx_event *event; /* the event with its attributes; NULL: only a text */
+	/* The event with its attributes; NULL: there is only a text. */
+	const struct abi_nvtx_event *event;
 	int type;
 	union abi_nvtx_message text;
 };
@@ -196,7 +198,8 @@ static void event_begin(enum rec_type type, struct nvtx_domain *domain, struct m
 		put_event(type, domain, message.event, &text, id);
 }
 
-/* The thread's count of open push/pop ranges in a domain; NULL where it is not counted. */
+/* Yields the thread's count of open push/pop ranges in a domain; NULL: the domain's ranges are
+ * not counted. */
 static uint32_t *open_ranges(struct nvtx_domain *domain)
 {
 	struct spool *spool = spool_own();
@@ -349,7 +352,8 @@ static void install_core2(abi_nvtx_function **table, unsigned size)
 EXPORT int InitializeInjectionNvtx2(abi_nvtx_get_export get);
 EXPORT int InitializeInjectionNvtx(abi_nvtx_get_export get);
 
-/* Called once for each copy of NVTX in the process. 0: that copy's functions stay empty. */
+/* Installs the functions in one copy of NVTX; each copy in the process calls this once. With a
+ * result of 0 that copy records nothing. */
 int InitializeInjectionNvtx2(abi_nvtx_get_export get)
 {
 	static const int modules[] = {ABI_NVTX_CORE, ABI_NVTX_CORE2, ABI_NVTX_CUDA,

@@ -19,7 +19,8 @@ enum { MOST_DOMAINS = 4096 };
 
 struct nvtx_domain {
 	_Atomic uint32_t name; /* text id of the domain's name; 0: the place is free */
-	/* The process generation whose spools have the domain's name. */
+	/* The generation in whose spools the domain's name is defined;
+	 * each fork begins a new generation. */
 	_Atomic uint32_t generation;
 };
 
@@ -27,7 +28,8 @@ struct nvtx_domain {
  * there. */
 static struct nvtx_domain domains[MOST_DOMAINS];
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts
+ * -------------------------------------------------------------------------------------- */
 
 /* Converts a wide text to UTF-8, as much as fits; what is no character becomes '?'. Yields the
  * length. */
@@ -80,7 +82,8 @@ uint32_t nvtx_string(const struct nvtx_text *text)
 			: collect_string(text->bytes, text->length);
 }
 
-/* ---- domains ------------------------------------------------------------------------------------ */
+/* ---- domains
+ * ------------------------------------------------------------------------------------ */
 
 static void put_name_record(enum rec_named what, uint32_t name, uint32_t domain, uint32_t number,
 			    uint64_t handle)
@@ -158,7 +161,8 @@ static void *register_string_w(struct nvtx_domain *domain, const wchar_t *text)
 	return text ? (void *)(uintptr_t)collect_string(room, utf8_of_wide(text, room)) : NULL;
 }
 
-/* ---- names -------------------------------------------------------------------------------------- */
+/* ---- names
+ * -------------------------------------------------------------------------------------- */
 
 static uint32_t wide_text_id(const wchar_t *name)
 {
@@ -268,7 +272,7 @@ static void *resource_create(struct nvtx_domain *domain, const struct abi_nvtx_r
 		break;
 	default: break;
 	}
-	/* The program can only pass this handle back to resource_destroy. */
+	/* The handle has no other use than to be passed to resource_destroy by the program. */
 	return (void *)(uintptr_t)&domains;
 }
 
@@ -277,7 +281,8 @@ static void resource_destroy(void *resource)
 	(void)resource;
 }
 
-/* ---- installing --------------------------------------------------------------------------------- */
+/* ---- installing
+ * --------------------------------------------------------------------------------- */
 
 static void install_core2(abi_nvtx_function **table, unsigned size)
 {

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef void (*opencl_fn)(void); /* a function of the program that is only passed on */
+/* A function pointer of the program, which the collector only passes on. */
+typedef void (*opencl_fn)(void);
 
 enum {
 	ABI_CL_SUCCESS = 0,
@@ -61,7 +62,7 @@ enum {
 	ABI_CL_LAYER_API_VERSION = 0x4240,
 	ABI_CL_LAYER_NAME = 0x4241,
 	ABI_CL_LAYER_API_VERSION_100 = 100,
-	ABI_CL_SLOTS = 149, /* length of the table in OpenCL 3.0 */
+	ABI_CL_SLOTS = 149, /* how many functions the dispatch table of OpenCL 3.0 has */
 };
 
 /* clang-format off */

@@ -48,25 +48,31 @@ static inline bool opencl_is_on(void)
 enum { QUEUE_PROPERTIES = 16 };
 
 struct opencl_queue {
-	_Atomic(void *) handle; /* handle of the queue in this place, or of the last one */
+	/* handle: handle of the queue in this place; when the place is free, of the last queue
+	 * in it. */
+	_Atomic(void *) handle;
 	void *context, *device;
-	uint32_t number;              /* the queue's number, from 1 on: its lane in a trace */
-	_Atomic uint32_t reported_in; /* the generation whose spools have the queue */
+	uint32_t number; /* the queue's number, from 1 on: its lane in a trace */
+	/* The generation in whose spools the queue is defined;
+	 * each fork begins a new generation. */
+	_Atomic uint32_t reported_in;
 	uint32_t context_id, device_id;
-	bool is_profiled; /* profiling is on: events of the queue have times */
-	bool is_forced;   /* the collector switched profiling on: the program must not see that */
+	bool is_profiled; /* profiling is on, so that events of the queue have times */
+	bool is_forced;   /* the collector switched profiling on, which the program must not see */
 	bool is_in_order;
 	/* The program's references, as far as they are known; at 0 the queue is gone for the
 	 * program. */
 	_Atomic int32_t references;
-	/* Length of 'properties' as the program gave them, with the final 0; 0: none were given. */
+	/* n_properties: length of 'properties' as the program gave them, the final 0 included;
+	 * 0: the program gave none. */
 	uint32_t n_properties;
 	uint64_t properties[QUEUE_PROPERTIES];
 	/* opencl_commands.c: the list of commands that have not been seen to end, oldest first: the
 	 * places of the first and the last, numbered from 1; 0: none. Under 'commands.lock'. */
 	uint32_t first, last;
-	_Atomic uint32_t waiting; /* how many commands are in the list */
-	/* A thread is looking at these commands; only that thread removes any. */
+	_Atomic uint32_t waiting; /* how many commands are in the queue's list */
+	/* A thread is checking which of the queue's commands have ended; only that thread
+	 * removes commands. */
 	_Atomic bool is_watched;
 };
 
@@ -76,24 +82,26 @@ struct opencl_queue *opencl_queues_find(void *handle);
 /* The queue of a handle, without asking OpenCL: for handles of queues that may be gone. NULL: not
  * recorded. */
 struct opencl_queue *opencl_queues_lookup(const void *handle);
-/* True if one more queue can be recorded. */
+/* True if there is room to record one more queue. */
 bool opencl_queues_have_room(void);
-/* Adds a queue that was made; 'properties' as the program gave them. */
+/* Adds a queue that the program made, with 'properties' as the program gave them. */
 void opencl_queues_add(void *handle, void *context, void *device, uint64_t flags, bool is_forced,
 		       const uint64_t *properties, uint32_t n_properties);
 /* Records the queue, its context and its device, once in each process. */
 void opencl_queues_report(struct opencl_queue *queue);
-/* The queue in the next place; after NULL the first. */
+/* Yields the queue in the place after 'queue'; after NULL the first queue. */
 struct opencl_queue *opencl_queues_next(struct opencl_queue *queue);
 void opencl_queues_after_fork(void);
 
 /* ---- opencl_commands.c: commands that have not been recorded yet ----------------------------- */
 
 struct opencl_command {
-	uint32_t next;  /* the place of the next command in its list, numbered from 1; 0: none */
-	uint8_t what;   /* what kind of command: REC_COMMAND_... */
-	bool is_shared; /* the program has the event too */
-	bool has_ended; /* the call that enqueued the command has waited for it */
+	/* The place of the next command in the queue's list, numbered from 1; 0: this is the
+	 * last. */
+	uint32_t next;
+	uint8_t what;   /* the kind of command: REC_COMMAND_... */
+	bool is_shared; /* the program has the command's event too */
+	bool has_ended; /* the call that enqueued the command has waited for the command's end */
 	void *event;    /* the command's event, of which the collector holds one reference */
 	int64_t before, after; /* ns when the call that enqueued the command began and ended */
 	uint32_t correlation, value, shape;
@@ -105,7 +113,7 @@ struct opencl_command {
 bool opencl_commands_add(struct opencl_queue *queue, const struct opencl_command *command);
 /* Records commands of the queue that have ended: some of them, or all. Never waits. */
 void opencl_commands_collect(struct opencl_queue *queue, bool all);
-/* True if the collector holds a reference of this event of the program. */
+/* True if the collector holds a reference to this event of the program. */
 bool opencl_commands_hold(const void *event);
 void opencl_commands_after_fork(void);
 
@@ -117,18 +125,19 @@ struct opencl_span { /* a call that is running or has just ended: times in ns */
 };
 
 void opencl_report_begin(struct opencl_span *span);
-/* Records a call that has ended, and its stack where that is due. */
+/* Records a call that has ended, and the call's stack where a stack is due. */
 void opencl_report_call(struct opencl_span *span, enum opencl_call call, bool blocks,
 			int32_t result);
 uint32_t opencl_report_shape(uint32_t dimensions, const size_t *global, const size_t *local);
 uint32_t opencl_report_kernel(void *kernel); /* text id of the kernel's name */
-/* Records that a call waited; 'events': for some of the queue's commands, else for all. */
+/* Records that a call waited for all commands of a queue, or, with 'events', for some of its
+ * commands. */
 void opencl_report_wait(struct opencl_queue *queue, const struct opencl_span *span, bool events);
 /* Remembers which command an event of the program stands for. */
 void opencl_report_event(void *event, uint32_t correlation);
 /* Records that a call or command waits for the commands of these events. */
 void opencl_report_dependencies(uint32_t correlation, uint32_t n, void *const *events);
-/* Records how the system's clocks stand, if the last time was long ago. */
+/* Records the times of the system's clocks, if they were last recorded long ago. */
 void opencl_report_clock(void);
 void opencl_report_after_fork(void);
 

@@ -66,7 +66,7 @@ void *record_clCreateCommandQueue(void *context, void *device, uint64_t properti
 	return queue;
 }
 
-enum { MORE = 2 }; /* room for one more property: a name and its value */
+enum { MORE = 2 }; /* room for one more property: its name and its value */
 
 /* Copies the program's list of properties and adds profiling; false where profiling is on already,
  * or impossible. */
@@ -95,7 +95,7 @@ void *record_clCreateCommandQueueWithProperties(void *context, void *device,
 	uint32_t n = 0;
 	while (properties && n < QUEUE_PROPERTIES && properties[n])
 		n += 2;
-	n += properties != NULL; /* the 0 that ends the list */
+	n += properties != NULL; /* counts the 0 that ends the list of properties */
 	bool fits = n <= QUEUE_PROPERTIES;
 	bool is_forced = fits && opencl_queues_have_room() &&
 			 add_profiling(properties ? properties : &flags, n, &flags, list);
@@ -284,7 +284,7 @@ int32_t record_clFlush(void *queue)
 	return result;
 }
 
-/* Commands that have ended already are recorded while the others still run. */
+/* Records the commands that have ended already, while other commands still run. */
 int32_t record_clFinish(void *queue)
 {
 	opencl_calls_collect(queue);

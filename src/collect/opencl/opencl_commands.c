@@ -23,22 +23,25 @@
 enum {
 	PLACES = 1 << 16,
 	HELD_SLOTS = 1 << 17,
-	/* Asking takes the runtime's locks, which its own threads want at the same time. So
-	 * commands are asked seldom, and then many. More are recorded at once than are enqueued in
-	 * between, so that the list gets shorter. */
+	/* Asking takes the runtime's locks, which its own threads want at the same
+	 * time. So commands are asked seldom, and then many. More are recorded at once than are
+	 * enqueued in between, so that the list gets shorter. */
 	LOOK_EVERY = 16,
 	LOOK_AT_ALL_EVERY = 64 * LOOK_EVERY,
 	MOST_AT_ONCE = 4 * LOOK_EVERY,
-	/* Commands of an out-of-order queue that may be asked in vain before asking stops. */
+	/* MOST_UNENDED: how many commands of an out-of-order queue are asked in vain whether
+	 * they ended, before asking stops. */
 	MOST_UNENDED = 16,
 };
 
 static struct {
-	struct opencl_command *places; /* PLACES commands; NULL: not needed yet, or no memory */
-	uint32_t n;                    /* number of places that were ever used */
-	uint32_t free;           /* the first free place of a list, numbered from 1; 0: none */
-	_Atomic uintptr_t *held; /* the program's events that the collector holds, by hash */
-	uint64_t lost;           /* commands that found no place, and are not reported yet */
+	/* places: PLACES commands; NULL: not needed yet, or memory is lacking. */
+	struct opencl_command *places;
+	uint32_t n; /* how many places were ever used */
+	/* The first place in the list of free places, numbered from 1; 0: the list is empty. */
+	uint32_t free;
+	_Atomic uintptr_t *held; /* hash table of the program's events that the collector holds */
+	uint64_t lost; /* how many commands found no place since the loss was last reported */
 	struct lock lock;
 	_Atomic uint32_t exit_set; /* 1: the exit handler is registered */
 } commands;
@@ -84,9 +87,10 @@ bool opencl_commands_hold(const void *event)
 	return false;
 }
 
-/* ---- places ---------------------------------------------------------------------------------------- */
+/* ---- places
+ * ---------------------------------------------------------------------------------------- */
 
-/* The command in a place. Places are numbered from 1. */
+/* Yields the command in a place. Places are numbered from 1. */
 static struct opencl_command *command_in(uint32_t place)
 {
 	return &commands.places[place - 1];
@@ -101,7 +105,7 @@ static bool make_places(void)
 	return commands.places != NULL;
 }
 
-/* Under the lock: takes a free place; 0: none. */
+/* Takes a free place and yields its number; 0: no place is free. The caller holds the lock. */
 static uint32_t take_place(void)
 {
 	uint32_t place = commands.free;
@@ -149,7 +153,8 @@ bool opencl_commands_add(struct opencl_queue *queue, const struct opencl_command
 	return true;
 }
 
-/* ---- commands that have ended ---------------------------------------------------------------------- */
+/* ---- commands that have ended
+ * ---------------------------------------------------------------------- */
 
 static int32_t event_status(void *event)
 {
@@ -206,8 +211,9 @@ static void opencl_commands_put(const struct opencl_queue *queue,
  * that watches the queue. */
 static void remove_command(struct opencl_queue *queue, uint32_t before, uint32_t place)
 {
+	/* spins: no holder of the lock does more than change a few numbers. */
 	while (!lock_take(&commands.lock))
-		; /* no holder of the lock does more than change a few numbers */
+		;
 	uint32_t next = command_in(place)->next;
 	if (before)
 		command_in(before)->next = next;
@@ -287,7 +293,7 @@ static void collect_all_queues(void)
 		opencl_commands_collect(queue, true);
 }
 
-/* Records all commands that have ended, and counts the rest. */
+/* Records all commands that have ended, and counts the other commands as lost. */
 static void commands_at_exit(void)
 {
 	int saved = errno;
@@ -303,7 +309,8 @@ static void commands_at_exit(void)
 	errno = saved;
 }
 
-/* In a forked child: the commands are the parent's. The exit handler stays registered. */
+/* Forgets the commands in a forked child: they are the parent's. The exit handler stays
+ * registered. */
 void opencl_commands_after_fork(void)
 {
 	commands.lock = (struct lock){0};

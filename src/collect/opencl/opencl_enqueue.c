@@ -10,7 +10,7 @@
 /* Kinds of copies, from source to target: host, device, array. The numbers are CUPTI's, which
  * rec_work has too (trace/model.h). */
 enum { UNKNOWN = 0, H2D, D2H, H2A, A2H, A2A, A2D, D2A, D2D };
-/* Kinds of memory, CUPTI's numbers; the host's memory is 0: unknown. */
+/* CUPTI's numbers of the kinds of memory; the host's memory is 0, which means unknown. */
 enum { MEMORY_DEVICE = 3, MEMORY_ARRAY = 4 };
 
 struct enqueue {
@@ -93,7 +93,7 @@ static void describe_fill(struct opencl_command *command, const void *pattern, u
 	command->bytes = bytes;
 }
 
-static uint64_t volume(const size_t *region)
+static uint64_t region_volume(const size_t *region)
 {
 	return region ? (uint64_t)region[0] * region[1] * region[2] : 0;
 }
@@ -105,7 +105,7 @@ static uint64_t image_bytes(void *image, const size_t *region)
 	    opencl_next.clGetImageInfo(image, ABI_CL_IMAGE_ELEMENT_SIZE, sizeof element, &element,
 				       NULL) != ABI_CL_SUCCESS)
 		return 0;
-	return volume(region) * element;
+	return region_volume(region) * element;
 }
 
 static uint64_t object_bytes(uint32_t n, void *const *objects)
@@ -128,7 +128,7 @@ static uint64_t sum_sizes(uint32_t n, const size_t *sizes)
 	return sum;
 }
 
-/* The kind of copy that a map is. A map that only invalidates copies nothing. */
+/* Yields the kind of copy that a map is. A map that only invalidates copies nothing. */
 static uint32_t map_kind(uint64_t flags, uint32_t kind)
 {
 	return flags & (ABI_CL_MAP_READ | ABI_CL_MAP_WRITE) ? kind : UNKNOWN;
@@ -279,7 +279,7 @@ ENQUEUE(clEnqueueReadBufferRect,
 	 void *const *waits, void **event),
 	(queue, buffer, blocking, buffer_origin, host_origin, region, row_pitch, slice_pitch,
 	 host_row_pitch, host_slice_pitch, ptr, n_waits, waits, event),
-	blocking, n_waits, waits, describe_copy(command, D2H, volume(region)))
+	blocking, n_waits, waits, describe_copy(command, D2H, region_volume(region)))
 ENQUEUE(clEnqueueWriteBufferRect,
 	(void *queue, void *buffer, uint32_t blocking, const size_t *buffer_origin,
 	 const size_t *host_origin, const size_t *region, size_t row_pitch, size_t slice_pitch,
@@ -287,7 +287,7 @@ ENQUEUE(clEnqueueWriteBufferRect,
 	 void *const *waits, void **event),
 	(queue, buffer, blocking, buffer_origin, host_origin, region, row_pitch, slice_pitch,
 	 host_row_pitch, host_slice_pitch, ptr, n_waits, waits, event),
-	blocking, n_waits, waits, describe_copy(command, H2D, volume(region)))
+	blocking, n_waits, waits, describe_copy(command, H2D, region_volume(region)))
 ENQUEUE(clEnqueueCopyBufferRect,
 	(void *queue, void *src_buffer, void *dst_buffer, const size_t *src_origin,
 	 const size_t *dst_origin, const size_t *region, size_t src_row_pitch,
@@ -295,7 +295,7 @@ ENQUEUE(clEnqueueCopyBufferRect,
 	 void *const *waits, void **event),
 	(queue, src_buffer, dst_buffer, src_origin, dst_origin, region, src_row_pitch,
 	 src_slice_pitch, dst_row_pitch, dst_slice_pitch, n_waits, waits, event),
-	false, n_waits, waits, describe_copy(command, D2D, volume(region)))
+	false, n_waits, waits, describe_copy(command, D2D, region_volume(region)))
 ENQUEUE(clEnqueueFillBuffer,
 	(void *queue, void *buffer, const void *pattern, size_t pattern_size, size_t offset,
 	 size_t size, uint32_t n_waits, void *const *waits, void **event),
@@ -349,7 +349,7 @@ ENQUEUE(clEnqueueSVMMigrateMem,
 	describe_copy(command, flags &ABI_CL_MIGRATE_HOST ? D2H : H2D,
 		      sum_sizes(n_pointers, sizes)))
 
-/* The next two calls yield no event: only the call can be recorded. */
+/* The next two calls yield no event, so that the call is recorded and its command is not. */
 int32_t record_clEnqueueBarrier(void *queue)
 {
 	if (!opencl_is_on())

@@ -24,13 +24,13 @@
 struct opencl_functions opencl_next;
 uint32_t opencl_generation = 1;
 
-/* Functions of the OpenCL library that the program is linked with. */
+/* The functions of the OpenCL library that the program is linked with. */
 static struct opencl_functions real;
-static _Atomic bool is_found; /* 'real' is filled */
-/* The collect library is found, in a run that records OpenCL. */
+static _Atomic bool is_found; /* the functions in 'real' are filled in */
+/* The collect library was found, and the run records OpenCL. */
 static _Atomic bool is_connected;
 enum { UNDECIDED, LAYER, PRELOAD, ABSENT };
-static _Atomic int way; /* the way by which calls are recorded */
+static _Atomic int way; /* how calls are recorded: UNDECIDED, LAYER, PRELOAD or ABSENT */
 static struct lock deciding;
 
 static void opencl_layer_after_fork(void)
@@ -42,7 +42,8 @@ static void opencl_layer_after_fork(void)
 	opencl_report_after_fork();
 }
 
-/* Not called by a constructor: the constructor of the collect library may run later. */
+/* Connects with the collect library. This is not done in a constructor, because the constructor
+ * of the collect library may run later. */
 static void opencl_layer_connect(void)
 {
 	if (!atomic_load(&is_connected) && sibling_connect() &&
@@ -50,12 +51,14 @@ static void opencl_layer_connect(void)
 		pthread_atfork(NULL, NULL, opencl_layer_after_fork);
 }
 
-/* ---- as a layer ----------------------------------------------------------------------------------- */
+/* ---- as a layer
+ * ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
 	size_t slot;
-	/* The function that records the call; NULL: the function is only used, not replaced. */
+	/* recorder: the function that records the call; NULL: the collector calls the function
+	 * and does not replace it. */
 	void *recorder;
 } places[] = {
 #define OURS(slot, name, result, parameters, arguments) {#name, slot, (void *)record_##name},
@@ -135,13 +138,15 @@ EXPORT int32_t clInitLayerWithProperties(uint32_t n, void *const *target, uint32
 	return init_layer(n, target, n_ret, table, __builtin_return_address(0));
 }
 
-/* Does nothing: the loader gives up its layers only when the process ends. */
+/* Is called when the loader gives up its layers, and does nothing: that happens only when the
+ * process ends. */
 EXPORT int32_t clDeinitLayer(void)
 {
 	return ABI_CL_SUCCESS;
 }
 
-/* ---- preloaded ------------------------------------------------------------------------------------ */
+/* ---- preloaded
+ * ------------------------------------------------------------------------------------ */
 
 /* Callback of dl_iterate_phdr: yields the path of a loaded OpenCL library, whatever its exact name
  * ("libOpenCL-1a2b.so.1" in a wheel), also if it was opened with RTLD_LOCAL. */
@@ -205,7 +210,8 @@ static void opencl_layer_decide(void)
 {
 	int saved = errno;
 	opencl_layer_connect();
-	/* Nothing is to be recorded. Several threads may get here at once, and find the same. */
+	/* No OpenCL call is to be recorded. Several threads may decide this at once, with the
+	 * same result. */
 	if (!atomic_load(&is_connected)) {
 		find_real_once();
 		atomic_store(&way, ABSENT);
@@ -227,7 +233,7 @@ static inline bool opencl_layer_is_preloaded(void)
 	return now == PRELOAD;
 }
 
-/* The result of a call that the OpenCL library does not have. */
+/* Yields the result of a call that the OpenCL library does not have. */
 static inline void *no_pointer(void)
 {
 	return NULL;

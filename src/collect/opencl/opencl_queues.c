@@ -15,30 +15,35 @@
 #include "collect/opencl/opencl.h"
 
 enum { PLACES = 1024, SLOTS = 4096, DEVICES = 64, CONTEXTS = 1024 };
-/* A slot that is free again, but slots behind it may belong to the same hash. */
+/* Marks a slot of the hash table that is free again: a search must go on behind such a slot. */
 #define GIVEN_BACK UINT32_MAX
 
 static struct {
 	struct opencl_queue places[PLACES];
-	_Atomic uint32_t n; /* places that were ever used */
-	/* The place, numbered from 1, of a handle's latest queue; 0: free. */
+	_Atomic uint32_t n; /* how many places were ever used */
+	/* A hash table of the place, numbered from 1, of a handle's latest queue; 0: the slot is
+	 * free. */
 	_Atomic uint32_t slot[SLOTS];
-	struct lock lock; /* for adding queues, and for devices and contexts */
+	struct lock lock; /* guards the adding of queues, and 'devices' and 'contexts' */
 	bool is_full;
 	uint32_t made; /* how many queues were recorded so far */
 	struct {
 		void *handle;
-		uint32_t reported_in; /* the generation whose spools have the device */
+		/* The generation in whose spools the device is defined;
+		 * each fork begins a new generation. */
+		uint32_t reported_in;
 	} devices[DEVICES];
 	uint32_t n_devices;
 	struct {
 		void *context, *device;
-		uint32_t reported_in; /* the generation whose spools have the context */
+		/* The generation in whose spools the context is defined;
+		 * each fork begins a new generation. */
+		uint32_t reported_in;
 	} contexts[CONTEXTS];
 	uint32_t n_contexts;
 } queues;
 
-/* The queue in a place. Places are numbered from 1. */
+/* Yields the queue in a place. Places are numbered from 1. */
 static struct opencl_queue *queue_in(uint32_t place)
 {
 	return &queues.places[place - 1];
@@ -176,7 +181,8 @@ struct opencl_queue *opencl_queues_find(void *handle)
 		.handle = handle,
 		.context = info_handle(handle, ABI_CL_QUEUE_CONTEXT),
 		.device = info_handle(handle, ABI_CL_QUEUE_DEVICE),
-		.references = INT32_MAX / 2, /* unknown: the queue is never taken for gone */
+		/* The count is unknown, and so high that the queue is never taken for released. */
+		.references = INT32_MAX / 2,
 	};
 	uint64_t flags = 0;
 	if (!facts.device ||
@@ -269,7 +275,8 @@ static void put_device(void *device, uint32_t index)
 	put_versions(device, index);
 }
 
-/* Under the lock: the index of a device, and whether this process has yet to record it. */
+/* Yields the index of a device, and whether this process has yet to record the device. The
+ * caller holds the lock. */
 static uint32_t device_index(void *device, bool *is_new)
 {
 	uint32_t i = 0;
@@ -341,7 +348,7 @@ void opencl_queues_report(struct opencl_queue *queue)
 	uint32_t context = context_index(queue->context, queue->device, &context_is_new);
 	queue->device_id = REC_OPENCL_DEVICE + device;
 	queue->context_id = REC_OPENCL_CONTEXT + context;
-	/* From now on other threads may use the ids. */
+	/* From now on other threads may use the ids of the queue, the context and the device. */
 	atomic_store(&queue->reported_in, opencl_generation);
 	lock_give(&queues.lock);
 	if (!is_first)

@@ -16,7 +16,7 @@ enum {
 	EVENTS = 1 << 13,
 	EVENT_WAYS = 8,
 	DOMAIN_OPENCL = 3,
-	/* The most dependencies of one command; further ones are counted as lost. */
+	/* MOST_DEPENDS: the most dependencies of one command; further ones are counted as lost. */
 	MOST_DEPENDS = 1024,
 	MOST_NAME = 512,
 };
@@ -29,15 +29,17 @@ static const char *const call_names[OPENCL_CALLS] = {
 };
 
 static _Atomic uint32_t correlations;
-/* The generation whose spools have the call's name. */
+/* For each call the generation in whose spools the call's name is defined;
+ * each fork begins a new generation. */
 static _Atomic uint32_t named[2 * OPENCL_CALLS];
 static _Atomic int64_t clock_recorded; /* ns when the clocks were recorded last */
 
 static __thread struct {
-	int64_t sampled; /* ns when the stack of a launch of this thread was taken last */
+	int64_t sampled; /* ns when a launch of this thread last got a stack */
 } thread __attribute__((tls_model("initial-exec")));
 
-/* ---- calls ----------------------------------------------------------------------------------------- */
+/* ---- calls
+ * ----------------------------------------------------------------------------------------- */
 
 void opencl_report_begin(struct opencl_span *span)
 {
@@ -152,7 +154,8 @@ void opencl_report_wait(struct opencl_queue *queue, const struct opencl_span *sp
 	collect_publish();
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------- */
+/* ---- kernels
+ * --------------------------------------------------------------------------------------- */
 
 uint32_t opencl_report_kernel(void *kernel)
 {
@@ -166,7 +169,8 @@ uint32_t opencl_report_kernel(void *kernel)
 
 static struct {
 	struct shape {
-		/* The generation whose spools have the shape; set last. */
+		/* The generation in whose spools the shape is defined; each fork begins a new
+		 * one. Written last. */
 		_Atomic uint32_t reported_in;
 		uint32_t size[6];
 	} entries[SHAPES];
@@ -237,7 +241,8 @@ uint32_t opencl_report_shape(uint32_t dimensions, const size_t *global, const si
 	return shape_id(size);
 }
 
-/* ---- dependencies ---------------------------------------------------------------------------------- */
+/* ---- dependencies
+ * ---------------------------------------------------------------------------------- */
 
 /* The latest command whose event the program was given, by hash of the event's handle. A handle
  * comes again after its event was released, with another command; where more handles share a row
@@ -311,7 +316,8 @@ void opencl_report_dependencies(uint32_t correlation, uint32_t n, void *const *w
 	collect_publish();
 }
 
-/* ---- clocks ---------------------------------------------------------------------------------------- */
+/* ---- clocks
+ * ---------------------------------------------------------------------------------------- */
 
 static int64_t clock_of(clockid_t clock)
 {

@@ -82,7 +82,7 @@ OS_WRAP(copy_file_range, ssize_t,
 
 /* ---- waiting for one of several ----------------------------------------------------------------- */
 
-/* The object behind the first descriptor that poll found ready; 0: none. */
+/* Yields the object behind the first descriptor that poll found ready; 0: no descriptor is. */
 static uint64_t ready_of_poll(const struct pollfd *fds, nfds_t n, int ready)
 {
 	for (nfds_t i = 0; ready > 0 && i < n; i++)
@@ -171,7 +171,8 @@ OS_EXPORT int close(int fd)
 	int64_t start = os_begin(&call_close), end;
 	uint64_t object = os_fd_cached(fd);
 	bool wakes = start && object && os_fd_wakes(fd);
-	/* Forgotten before the call: after it, another thread may get the same descriptor. */
+	/* The descriptor is forgotten before the call: after the call, another thread may get
+	 * the same descriptor. */
 	os_fd_changes(fd);
 	int result = OS_REAL(close)(fd);
 	if (os_lasted(start, &end) || wakes)

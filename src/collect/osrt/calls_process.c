@@ -25,8 +25,9 @@ OS_EXPORT pid_t fork(void)
 {
 	int64_t start = os_begin(&call_fork), end;
 	pid_t result = OS_REAL(fork)();
+	/* This is the forked child: the call was the parent's. */
 	if (result == 0)
-		return 0; /* this is the child: the call was its parent's */
+		return 0;
 	if (os_lasted(start, &end))
 		os_keep(&call_fork, start, end, process_object(result), 0);
 	return result;
@@ -48,7 +49,7 @@ __asm__(".pushsection .text\n"
 	"	.cfi_register %rip, %rdi\n"
 	"	movq os_vforked@gottpoff(%rip), %rdx\n"
 	"	movzbl %fs:(%rdx), %esi\n"
-	"	movl $58, %eax\n" /* SYS_vfork */
+	"	movl $58, %eax\n" /* 58 is the number of SYS_vfork */
 	"	syscall\n"
 	"	testl %eax, %eax\n"
 	"	jnz 1f\n"

@@ -79,7 +79,7 @@ OS_EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	return semaphore;
 }
 
-/* A closed semaphore is forgotten: its address may become that of another. */
+/* Forgets a closed semaphore: another semaphore may get the same address. */
 OS_CALL(sem_close, int, (sem_t *));
 OS_EXPORT int sem_close(sem_t *semaphore)
 {

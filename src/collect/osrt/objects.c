@@ -93,7 +93,8 @@ uint64_t os_fd(int fd)
 
 bool os_fd_wakes(int fd)
 {
-	/* Such a descriptor is not cached, and would cost a system call at each write. */
+	/* The object of a descriptor this high is not cached, and would cost a system call at
+	 * each write. */
 	if (fd >= CACHED)
 		return false;
 	enum os_kind kind = os_fd(fd) >> 60;

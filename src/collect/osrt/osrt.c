@@ -22,14 +22,14 @@ extern struct os_call __start_os_calls[], __stop_os_calls[];
 struct os_state *os_state;
 int64_t os_threshold = INT64_MAX;
 static int64_t stack_threshold = INT64_MAX;
-/* Text ids of another generation (before a fork) are void. */
+/* Counts forks. Text ids of another generation (before a fork) are void. */
 static _Atomic uint32_t generation = 1;
 static pthread_key_t key;
 static bool key_made;
 
 _Thread_local struct os_slot *os_own;
 _Thread_local uint8_t os_vforked;
-/* Address of the frame of os_keep that this thread is in; 0: none. */
+/* Address of the frame of os_keep that this thread is in; 0: the thread is not in os_keep. */
 static _Thread_local uintptr_t inside;
 
 /* The slot of threads that are ending, or that found no free slot: nobody reads what they write
@@ -89,8 +89,9 @@ static void thread_ends(void *value)
 	struct os_slot *slot = value;
 	os_own = &nobody;
 	atomic_signal_fence(memory_order_seq_cst);
+	/* The slot was wiped in a forked child that made no recorded call. */
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) == 0)
-		return; /* wiped in a forked child that made no recorded call */
+		return;
 	int64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed), now = os_now();
 	uint64_t object = atomic_load_explicit(&slot->waits, memory_order_relaxed);
 	if (since && now - since >= os_threshold && os_is_on())
@@ -131,7 +132,7 @@ static uint32_t call_text_id(struct os_call *call)
 	return text;
 }
 
-/* 'tid': the thread that made the call, 0: the calling thread. */
+/* Writes a REC_OS record. 'tid': the thread that made the call; 0: the calling thread. */
 static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t object,
 		     uint8_t flags, uint32_t tid)
 {
@@ -164,7 +165,8 @@ static bool is_forked(void)
 	return atomic_load_explicit(&os_state->pid, memory_order_relaxed) == 0;
 }
 
-/* A signal handler's own stack may be too small for collect_stack. */
+/* Whether the thread is on a signal handler's own stack, which may be too small for
+ * collect_stack. */
 static bool is_on_signal_stack(void)
 {
 	stack_t alternate = {.ss_flags = 0};

@@ -31,13 +31,14 @@
 struct os_call {
 	const char *name;   /* the name under which the call is recorded */
 	const char *symbol; /* the name of the function's symbol */
-	/* The symbol's version, where there are several; NULL: the default one. */
+	/* The version of the symbol, where libc has several; NULL: the default version. */
 	const char *version;
-	/* Points to the pointer to the replaced function, which is NULL until the function is
-	 * found. */
+	/* real: points to the pointer to the replaced function, which is NULL until the function
+	 * is found. */
 	void **real;
 	bool is_idle; /* no allocator makes this call while it holds a lock of its own (osrt.c) */
-	_Atomic uint64_t text; /* os generation << 32 | text id of 'name' in that generation */
+	/* Process generation (counted by forks) << 32 | text id of 'name' in that generation. */
+	_Atomic uint64_t text;
 };
 void os_resolve(struct os_call *call);
 
@@ -74,7 +75,7 @@ void os_resolve(struct os_call *call);
 /* What a thread is doing. Only the thread itself writes it; a thread that ends the process reads
  * it. */
 struct os_slot {
-	/* Time in ns when the present call began; 0: the thread is in no call. */
+	/* since: time in ns when the present call began; 0: the thread is in no call. */
 	_Atomic int64_t since;
 	struct os_call *_Atomic call; /* the call that the thread is in, or was in last */
 	/* The object that the thread waits for, counted in 'waiters'; 0: none. */
@@ -86,17 +87,19 @@ struct os_slot {
 enum { OS_SLOTS = 4096, OS_WAITERS = 1024 };
 /* The state of a process. The kernel, or else the fork handler, wipes it in a forked child. */
 struct os_state {
-	_Atomic uint32_t pid;        /* 0: this is a forked child that has recorded nothing yet */
+	/* pid: pid of the process; 0: this is a forked child that has recorded nothing yet. */
+	_Atomic uint32_t pid;
 	_Atomic uint32_t slots_used; /* slots from this index on were never used */
-	/* How many threads wait for an object, by the object's hash: two objects with one hash cost
-	 * superfluous records. */
+	/* waiters: how many threads wait for an object, by the object's hash: two objects with
+	 * one hash cost superfluous records. */
 	_Atomic uint32_t waiters[OS_WAITERS];
 	struct os_slot slots[OS_SLOTS];
 };
 extern struct os_state *os_state;
-extern int64_t os_threshold; /* ns; shorter calls are not recorded */
+extern int64_t os_threshold; /* ns; OS calls shorter than this are not recorded */
 
-extern _Thread_local struct os_slot *os_own; /* the calling thread's slot; NULL: not taken yet */
+/* The calling thread's slot; NULL: the thread has taken no slot yet. */
+extern _Thread_local struct os_slot *os_own;
 /* Not 0 in a vfork child, which runs in its parent's memory. */
 extern _Thread_local uint8_t os_vforked;
 
@@ -142,7 +145,7 @@ static inline int64_t os_begin(struct os_call *call)
 	return now;
 }
 
-/* Notes that the call has ended; true if it was long enough to be recorded. */
+/* Notes that the thread's call has ended; true if the call was long enough to be recorded. */
 static inline bool os_lasted(int64_t start, int64_t *end)
 {
 	*end = 0;
@@ -200,9 +203,9 @@ enum os_kind {
 	OS_PIPE,
 	OS_SOCKET,
 	OS_FILE,
-	OS_ANONYMOUS, /* eventfd and the like: the number is the descriptor */
+	OS_ANONYMOUS, /* an eventfd or the like: the object's number is the descriptor */
 	OS_PROCESS,
-	OS_SEMAPHORE, /* a semaphore with a name */
+	OS_SEMAPHORE, /* a semaphore that has a name */
 };
 static inline uint64_t os_object(enum os_kind kind, uint64_t number)
 {
@@ -213,12 +216,15 @@ static inline uint64_t os_address(const volatile void *object)
 	return (uint64_t)(uintptr_t)object;
 }
 
-/* The id of the object behind a descriptor; 0: unknown. All these functions preserve errno. */
+/* Yields the id of the object behind a descriptor; 0: unknown. All os_fd functions preserve
+ * errno. */
 uint64_t os_fd(int fd);
 bool os_fd_wakes(int fd); /* true if writing to the descriptor can wake a reader */
-/* os_fd without a system call: 0 if the descriptor was not looked at before. */
+/* Yields the object's id as os_fd does, but makes no system call: 0 if the descriptor was not
+ * looked at before. */
 uint64_t os_fd_cached(int fd);
-/* The descriptor means, or may mean, another object from now on. */
+/* Forgets a descriptor's object, because the descriptor means, or may mean, another object from
+ * now on. */
 void os_fd_changes(int fd);
 void os_fd_pair(const int fds[2]); /* gives the two ends of a socketpair one id */
 

@@ -30,13 +30,14 @@
 #include "spool/python_layout.h"
 
 enum {
-	/* How many stacks must have been read whole before pointers are followed directly. */
+	/* PROVEN: how many stacks must have been read whole before pointers are followed
+	 * directly. */
 	PROVEN = 16,
-	CODES = 32768, /* places of the cache of code objects, a power of two */
+	CODES = 32768, /* size of the cache of code objects, a power of two */
 	MOST_CODES = CODES / 4 * 3,
-	MOST_TEXT = 4096,       /* characters of a name that are read */
+	MOST_TEXT = 4096,       /* how many characters of a name are read at most */
 	MOST_TABLE = 64 * 1024, /* bytes; a longer line table is not recorded */
-	MOST_STEPS = 4096,      /* frames of one stack that are visited, recorded or not */
+	MOST_STEPS = 4096, /* how many frames of one stack are visited at most, recorded or not */
 };
 
 /* The collector may see an interpreter that another thread is loading before the loader has
@@ -63,17 +64,18 @@ static int64_t ready_at;
  * it. */
 static struct {
 	uint64_t base, name;
-	bool seen; /* the present scan met the object */
-	bool gone; /* the interpreter was unloaded, and is not looked for again */
+	bool seen; /* the present scan found the object that holds the interpreter */
+	bool gone; /* the interpreter was unloaded, and nobody looks for it again */
 } home;
 
 static struct lock lock; /* guards all variables below */
 static struct python_layout layout;
-static bool unreadable;     /* the kernel does not permit reading memory: no stacks */
-static uint32_t whole;      /* how many stacks were read whole, up to PROVEN */
-static bool may_be_gone;    /* the frame that is read now may be unmapped: see python_walk */
-static uintptr_t code_type; /* address of the type of code objects, 0: not seen yet */
-static struct code *codes;  /* cache of code objects, open addressing by address */
+static bool unreadable; /* the kernel does not permit reading memory, so that no stacks are taken */
+static uint32_t whole;  /* how many stacks were read whole, up to PROVEN */
+static bool may_be_gone; /* the frame that is being read may be unmapped: see python_walk */
+/* Address of the type of code objects; 0: no code object was seen yet. */
+static uintptr_t code_type;
+static struct code *codes; /* cache of code objects, open addressing by address */
 /* Room for one text while it is read and converted. Not on the stack: a thread's stack may be
  * small. */
 static struct {
@@ -97,10 +99,11 @@ void python_after_fork(void)
  * been mapped just now, and not be relocated yet. */
 static uint32_t version_in(const struct dl_phdr_info *object)
 {
-	const unsigned long *number = elf_symbols_find(object, "Py_Version"); /* from 3.11 on */
+	/* Python exports Py_Version from 3.11 on. */
+	const unsigned long *number = elf_symbols_find(object, "Py_Version");
 	if (number)
 		return (uint32_t)*number;
-	/* 3.10; the last part of the version is unknown. */
+	/* Python 3.10 does not export the last part of its version. */
 	return elf_symbols_find(object, "PyModule_AddObjectRef") ? 0x030a00f0 : 0;
 }
 
@@ -116,7 +119,8 @@ void python_look_at_object(const struct dl_phdr_info *object, uint64_t name, boo
 				  : NULL;
 	if (!get_state)
 		return;
-	void *finalizing = elf_symbols_find(object, "Py_IsFinalizing"); /* from 3.13 on */
+	/* Python exports Py_IsFinalizing from 3.13 on. */
+	void *finalizing = elf_symbols_find(object, "Py_IsFinalizing");
 	if (!finalizing)
 		finalizing = elf_symbols_find(object, "_Py_IsFinalizing");
 	uint32_t version = version_in(object);
@@ -147,7 +151,8 @@ void python_end_look(void)
 	home.seen = false;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading
+ * ------------------------------------------------------------------------------------ */
 
 static bool peek(void *into, uintptr_t from, size_t size)
 {
@@ -169,7 +174,7 @@ static bool fetch(void *into, uintptr_t from, size_t size)
 	return true;
 }
 
-/* Yields the text id of a Python str object; false if the object is none. */
+/* Yields the text id of a Python str object; false if the object is no str. */
 static bool python_read_text(uintptr_t object, uint32_t *id)
 {
 	struct {
@@ -193,7 +198,8 @@ static bool python_read_text(uintptr_t object, uint32_t *id)
 	return true;
 }
 
-/* ---- code objects ------------------------------------------------------------------------------- */
+/* ---- code objects
+ * ------------------------------------------------------------------------------- */
 
 /* Whether a type is that of code objects. The type's name decides: its symbol may have been copied
  * elsewhere. */
@@ -203,7 +209,7 @@ static bool is_code_type(uintptr_t type)
 		return type == code_type;
 	uintptr_t name;
 	char text[5];
-	/* A type object begins like a sized object; the pointer to its name comes next. */
+	/* A type object begins like a sized object; the pointer to the type's name comes next. */
 	if (!peek(&name, type + layout.object_size + 8, sizeof name) ||
 	    !peek(text, name, sizeof text) || memcmp(text, "code", 5) != 0)
 		return false;
@@ -231,7 +237,7 @@ static bool put_code(uint32_t id, const struct code *code, uint32_t filename, ui
 	record->name = name;
 	record->first_line = code->first_line;
 	record->python = layout.version;
-	/* a bytes object has its length, its hash, then the data */
+	/* A bytes object has its length, its hash, then the data. */
 	if (peek(record->table, table + layout.object_size + 16, (size_t)length))
 		record->table_length = (uint32_t)length;
 	collect_publish();
@@ -256,7 +262,7 @@ static struct code *python_code_place(uintptr_t address)
 	return &codes[i];
 }
 
-/* The id of the code object at an address, 0: there is none. */
+/* Yields the id of the code object at an address; 0: there is no code object. */
 static uint32_t code_id(uintptr_t address)
 {
 	struct code code = {.address = address};
@@ -275,7 +281,7 @@ static uint32_t code_id(uintptr_t address)
 	if (!code.id)
 		return 0;
 	if (!cached->address && ++code_count > MOST_CODES) {
-		/* The cache is full: it begins again instead of growing without end. */
+		/* The cache is full, and is emptied instead of growing without end. */
 		memset(codes, 0, CODES * sizeof *codes);
 		code_count = 1;
 		cached = python_code_place(address);
@@ -284,7 +290,8 @@ static uint32_t code_id(uintptr_t address)
 	return code.id;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------- */
+/* ---- frames
+ * ------------------------------------------------------------------------------------- */
 
 /* Free-threaded Python: this frame runs the thread's own copy of the bytecode, whose address is
  * yielded. */
@@ -322,7 +329,8 @@ static bool frame_offset(uintptr_t frame, uintptr_t code, int32_t *offset)
 	return true;
 }
 
-/* 'foreign': the frame stands for a call of C code, and has no code object of Python. */
+/* False when the frame cannot be read. *foreign: the frame stands for a call of C code, and has
+ * no code object of Python. */
 static bool is_foreign(uintptr_t frame, bool *foreign)
 {
 	uint8_t owner = 0;

@@ -57,7 +57,8 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step, %s at %s, %s; that takes %s longer than the kernels.",
-				hwy_say_count_of(case_each(c, n[way]), "copy", "copies").text,
+				hwy_say_count_of(case_count_per_step(c, n[way]), "copy", "copies")
+					.text,
 				hwy_say_bytes3_to_gb(bytes[way] / c->phase->n_steady).text,
 				hwy_say_rate3(rate).text,
 				is_limit ? "the link's limit" : "as fast as any copy here",

@@ -32,7 +32,7 @@ static const struct advice fix = {
 };
 
 struct trip {
-	uint32_t out, back; /* indexes of transfers */
+	uint32_t out, back; /* the two copies of the trip, as indexes of transfers */
 };
 
 /* Whether copies of this size only stream through the device: the first goes in, and as many go in
@@ -54,6 +54,13 @@ static bool is_stream(const struct hwy_case *c, uint64_t bytes)
 	return first_in && in == out;
 }
 
+/* Gloo and MPI carry data to other ranks: the data that comes back is other data than went out. */
+static bool is_of_transport(const struct hwy_case *c, const struct case_transfer *one)
+{
+	uint32_t call = c->flow->ops[one->op].call;
+	return call != FLOW_NONE && gaps_thread_is_transport(c->trace, c->flow->calls[call].thread);
+}
+
 static int64_t start_of(const struct hwy_case *c, uint32_t transfer)
 {
 	return c->flow->ops[c->transfers[transfer].op].start;
@@ -62,13 +69,15 @@ static int64_t start_of(const struct hwy_case *c, uint32_t transfer)
 static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 {
 	struct hwy_map open = {
-		0}; /* bytes -> reference to a copy to the host that has not come back */
-	struct hwy_map streams = {0}; /* bytes -> whether copies of that size only stream through */
+		/* Maps a size in bytes to a reference to a copy to the host whose data has not come back. */
+		0};
+	/* Maps a size in bytes to whether copies of that size only stream through. */
+	struct hwy_map streams = {0};
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		bool out = one->direction == HWY_D2H, back = one->direction == HWY_H2D;
-		if (one->bytes < TRIP_BYTES || !(out || back))
+		if (one->bytes < TRIP_BYTES || !(out || back) || is_of_transport(c, one))
 			continue;
 		bool fresh;
 		uint32_t *stream = hwy_map_put(&streams, one->bytes, &fresh);
@@ -77,7 +86,7 @@ static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 		uint32_t *waiting = hwy_map_put(&open, one->bytes, NULL);
 		if (*stream)
 			continue;
-		/* Within the time of a step, wherever the analysis has set the steps' borders. */
+		/* The two copies must lie within the length of a step; the borders of the steps do not matter. */
 		if (back && hwy_ref32_is_set(*waiting) &&
 		    c->flow->ops[one->op].start - start_of(c, hwy_ref32_index(*waiting)) <=
 			    c->phase->mean)
@@ -129,7 +138,7 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 				"%s of data go to the host and come back %s a step; the two copies and "
 				"the time between them keep the GPU from working for %s.",
 				hwy_say_bytes3_to_gb(bytes / n).text,
-				hwy_say_count_times(case_each(c, n)).text,
+				hwy_say_count_times(case_count_per_step(c, n)).text,
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

@@ -10,8 +10,8 @@
 #include "diagnose/findings/findings.h"
 
 #define LARGE_BYTES 65536
-/* Where more than this share of the copies' time is hidden, they run in a pipeline already: only
- * its ends are exposed. */
+/* Where more than this share of the copies' time is hidden, the copies run in a pipeline
+ * already: only the ends of the pipeline are exposed. */
 #define HIDDEN_SHARE 0.5
 
 static const struct advice fix = {
@@ -91,7 +91,8 @@ static void finding_copy_serial_look(struct hwy_case *c)
 				&c->diagnosis->arena,
 				"%s a step while no kernel runs, and kernels while no copy does; side "
 				"by side they would take %s less.",
-				hwy_say_count_of(case_each(c, totals.n), "copy", "copies").text,
+				hwy_say_count_of(case_count_per_step(c, totals.n), "copy", "copies")
+					.text,
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

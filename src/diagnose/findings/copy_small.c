@@ -12,7 +12,7 @@
 /* At 25 GB/s 64 KiB take 2.6 us, less than the 5 to 10 us a copy takes to get going. */
 #define SMALL_BYTES 65536
 #define MANY_PER_STEP 8.0
-#define FEARED_PER_STEP 4.0 /* so many innocent copies are worth an acquittal */
+#define FEARED_PER_STEP 4.0 /* with so many harmless copies a step, say that they are harmless */
 
 static const struct advice fix = {
 	.any = "Put what belongs together into one buffer and copy it once; pass single numbers as kernel arguments.\n"
@@ -32,7 +32,7 @@ static bool is_small(const struct case_transfer *one)
 	       one->bytes < SMALL_BYTES;
 }
 
-/* The ops of copies that the CPU waits for: a set. */
+/* Yields the set of ops that are copies which the CPU waits for. */
 static struct hwy_map find_read_backs(const struct hwy_case *c)
 {
 	struct hwy_map found = {0};
@@ -77,7 +77,7 @@ static void finding_copy_small_look(struct hwy_case *c)
 		bytes += one->bytes;
 		claim_transfer(c, &claim, i, CLAIM_ALL, c->flow->ops[one->op].span);
 	}
-	double each = case_each(c, n);
+	double each = case_count_per_step(c, n);
 	if (each >= MANY_PER_STEP)
 		claim_before(c, &claim, &read_backs);
 	if (n > 0 && each >= MANY_PER_STEP && claim_is_worth(c, &claim))

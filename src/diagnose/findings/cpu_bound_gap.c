@@ -13,6 +13,9 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
+/* A function that takes a smaller share of the gaps is not named: it does not hold the GPU up. */
+#define NAMED_SHARE 0.2
+
 static const struct advice fix = {
 	.any = "Move this work off the loop's thread, or do it while the GPU is busy: launch the next step first.\n"
 	       "  launch(step + 1); std::async(save, result);   // not: save(result); launch(step + 1);",
@@ -37,6 +40,10 @@ static const struct advice fewer = {
 			 "This is what PyTorch does for each operator before it launches: have the model compiled, use "
 			 "fewer and larger operators; a larger batch costs no more of it.\n"
 			 "  model = torch.compile(model)"},
+	.compiled =
+		"This is what PyTorch does for each operator before it launches, outside of what is compiled already: close graph "
+		"breaks, and compile more of the step.\n"
+		"  TORCH_LOGS=graph_breaks python3 …",
 };
 
 static const struct advice unknown = {
@@ -49,6 +56,16 @@ static const struct advice unknown = {
 			 "it off the loop's thread, or do it after the next step has been launched.\n"
 			 "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)"},
 };
+
+/* The advice where the CPU was sampled, or its functions recorded, and no single one stands out. */
+static const char scattered[] =
+	"No single function takes most of that time: look at what the loop's thread does there, and move it off that thread, or "
+	"do it after the next step has been launched.\n"
+	"  headway view FILE";
+
+/* The advice where nothing repeats. */
+static const char once[] =
+	"Nothing repeats in this recording, so this may be start-up: record several steps before changing the program.";
 
 enum { OPERATOR, KNOWN, UNKNOWN, SORTS };
 
@@ -69,16 +86,19 @@ static int sort_of(const struct hwy_case *c, const struct hwy_gap *gap)
 	return !inside ? KNOWN : strip->kind == HWY_OP ? OPERATOR : UNKNOWN;
 }
 
-static const char *advice_for(const struct hwy_case *c, const struct claim *claim)
+static const char *cpu_bound_gap_advice(const struct hwy_case *c, const struct claim *claim)
 {
 	int64_t ns[SORTS] = {0};
 	for (uint32_t i = 0; i < claim->n; i++)
 		ns[sort_of(c, &c->measures->gaps.gaps[claim->items[i].index])] +=
 			claim->items[i].ns;
-	const struct advice *advice = ns[OPERATOR] > claim->total / 2  ? &fewer
-				      : ns[UNKNOWN] > claim->total / 2 ? &unknown
-								       : &fix;
-	return case_advice(c, advice);
+	const struct hwy_habits *habits = &c->diagnosis->habits;
+	if (!case_is_loop(c))
+		return once;
+	if (ns[UNKNOWN] > claim->total / 2)
+		return habits->has_samples || habits->has_functions ? scattered
+								    : case_advice(c, &unknown);
+	return case_advice(c, ns[OPERATOR] > claim->total / 2 ? &fewer : &fix);
 }
 
 static void finding_cpu_bound_gap_look(struct hwy_case *c)
@@ -94,8 +114,9 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 	}
 	const char *name = claim_top_name(c, &claim, &in_top);
 	const char *where = "", *mark = hwy_str(c->trace, c->phase->name);
-	/* A name that is only the mark of the step says nothing. */
-	if (*mark && strncmp(name, mark, strlen(mark)) == 0)
+	/* A name helps nobody where it is the mark of the step, or where it takes a small share of the gaps. */
+	if ((*mark && strncmp(name, mark, strlen(mark)) == 0) ||
+	    (double)in_top < NAMED_SHARE * (double)claim.total)
 		name = "";
 	if (*name)
 		where = hwy_arena_format(arena, " %s of it, %s, is %.80s.",
@@ -105,9 +126,9 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 				    ? "in the operating system: files, sockets, locks"
 				    : "with work of its own";
 	const char *says = hwy_arena_format(
-		arena, "The GPU has nothing to do for %s a step while the CPU is busy %s.%s",
-		hwy_say_time3(case_per_step(c, claim.total)).text, doing, where);
-	const char *advice = advice_for(c, &claim);
+		arena, "The GPU has nothing to do for %s%s while the CPU is busy %s.%s",
+		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c), doing, where);
+	const char *advice = cpu_bound_gap_advice(c, &claim);
 	claim_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
 }
 

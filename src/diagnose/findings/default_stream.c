@@ -14,7 +14,7 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-enum { BLOCKING = 1 }; /* flags of a stream, as CUPTI has them */
+enum { BLOCKING = 1 }; /* value of hwy_stream.flags, as CUPTI defines it */
 
 static const struct advice fix = {
 	.any = "Unless the order is needed, keep work off the default stream, or create the other streams as "
@@ -30,7 +30,7 @@ static bool is_same_context(const struct hwy_stream *a, const struct hwy_stream 
 	return a->process == b->process && a->device == b->device && a->context == b->context;
 }
 
-/* An op of the null stream that ran between the two ops of a delay, or FLOW_NONE. */
+/* Yields an op of the null stream that ran between the two ops of a delay, or FLOW_NONE. */
 static uint32_t find_between(const struct hwy_case *c, const struct stream_delay *delay)
 {
 	const struct flow_op *op = &c->flow->ops[delay->op], *behind = &c->flow->ops[delay->behind];
@@ -73,7 +73,7 @@ static int64_t gain_of(const struct hwy_case *c, const struct stream_delay *dela
 		     op->start - delay->ready);
 }
 
-/* ns of all ops of n delays, without those of the busiest stream. */
+/* Yields the ns of all ops of n delays, without the ops of the busiest stream. */
 static int64_t most_to_gain(const struct hwy_case *c, const struct stream_delay *delays, uint32_t n)
 {
 	int64_t *lanes = hwy_zarray(c->trace->n_lanes, sizeof *lanes), sum = 0, busiest = 0;
@@ -120,7 +120,7 @@ static void finding_default_stream_look(struct hwy_case *c)
 				&c->diagnosis->arena,
 				"Work waits for the default stream's barrier %s a step though the GPU has "
 				"room; together they would take %s less.",
-				hwy_say_count_times(case_each(c, found)).text,
+				hwy_say_count_times(case_count_per_step(c, found)).text,
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

@@ -51,14 +51,15 @@ static void finding_graph_rebuilt_look(struct hwy_case *c)
 	uint32_t built = captured > instantiated ? captured : instantiated;
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES | CLAIM_CAUSE(GAP_DEPENDENCY));
-	if (case_each(c, built) >= OFTEN_PER_STEP && case_is_loop(c) && claim_is_worth(c, &claim))
+	if (case_count_per_step(c, built) >= OFTEN_PER_STEP && case_is_loop(c) &&
+	    claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_HIGH,
 			hwy_arena_format(
 				&c->diagnosis->arena,
 				"Graphs are captured or instantiated %s a step; the GPU idles %s of the step "
 				"meanwhile.",
-				hwy_say_count_times(case_each(c, built)).text,
+				hwy_say_count_times(case_count_per_step(c, built)).text,
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

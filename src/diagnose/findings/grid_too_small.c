@@ -33,16 +33,16 @@ struct found {
 	int64_t ns, fewest, sms;
 };
 
-/* The op of a device that will end last of those that have begun, and how long it has run alone. */
+/* Of the ops of a device that have begun, the op that will end last, and how long this op has run alone. */
 struct sole {
 	uint32_t op;
-	int64_t end;    /* when it ends */
+	int64_t end;    /* when the op 'op' ends */
 	int64_t others; /* when the last of the other ops ends */
-	int64_t seen;   /* the begin of the op that was looked at last */
-	int64_t alone;  /* ns so far in which it was the only one */
+	int64_t seen;   /* when the most recently visited op began */
+	int64_t alone;  /* ns so far in which 'op' was the only op that ran */
 };
 
-/* The number of blocks of a kernel that is too small for its device; 0 for any other op. */
+/* Yields the number of blocks of a kernel that is too small for its device; 0 for any other op. */
 static int64_t small_blocks(const struct hwy_case *c, uint32_t index)
 {
 	const struct flow_op *op = &c->flow->ops[index];
@@ -119,7 +119,9 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 				&c->diagnosis->arena,
 				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
 				"the GPU's %lld multiprocessors: most of it looks on.",
-				hwy_say_count_of(case_each(c, found.n), "kernel", "kernels").text,
+				hwy_say_count_of(case_count_per_step(c, found.n), "kernel",
+						 "kernels")
+					.text,
 				hwy_say_time3(found.ns / (int64_t)c->phase->n_steady).text,
 				(long long)found.fewest, (long long)found.sms),
 			case_advice(c, &fix));

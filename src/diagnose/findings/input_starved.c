@@ -1,16 +1,15 @@
 /* input_starved.c - the GPU waits for the next batch: the loader is slower than the step.
  *
- * Cost: gaps with the cause 'input'. The advice depends on the worker processes: where there are
- * more workers than processors, or workers are started again and again, more of them would make it
- * worse.
+ * Cost: gaps with the cause 'input'. The advice depends on the worker processes: where these are
+ * started again and again, more of them would make it worse; too-many-workers looks before this
+ * finding.
  */
-#include "base/say.h"
-#include "diagnose/case.h"
-#include "diagnose/findings/findings.h"
+#include <string.h>
 
-/* A child that begins so much later than the newest one before it is of another generation of
- * workers. */
-#define GENERATION_NS INT64_C(1000000000)
+#include "base/say.h"
+#include "diagnose/findings/findings.h"
+#include "diagnose/workers.h"
+
 #define FEWEST_WORKERS 2
 
 static const struct advice few = {
@@ -22,16 +21,16 @@ static const struct advice few = {
 			 "falls, up to the number of cores.\n"
 			 "  DataLoader(data, batch_size=…, num_workers=8, pin_memory=True, persistent_workers=True, "
 			 "prefetch_factor=4)\n"
-			 "If it stays, move decoding or augmentation to the GPU, or store the data preprocessed."},
-};
-static const struct advice many = {
-	.any = "There are more worker processes than processors: they take time from each other. Use about as many as "
-	       "there are cores.",
-	.by_framework =
-		{[HWY_PYTORCH] =
-			 "There are more workers than processors: they take time from each other. Use about as many "
-			 "as there are cores, and one thread in each.\n"
-			 "  DataLoader(…, num_workers=os.cpu_count() - 1)   # and torch.set_num_threads(1) in them"},
+			 "If it stays, move decoding or augmentation to the GPU, or store the data preprocessed.",
+		 [HWY_JAX] =
+			 "Prepare batches ahead of time in other threads or processes, and put the next one on the device "
+			 "while this one is computed.\n"
+			 "  following = jax.device_put(next(batches))     # before the step's result is looked at"},
+	.inference =
+		"Prepare the next request's input while the GPU works on this one: preprocess in other threads or "
+		"processes, ahead of time, or on the GPU.\n"
+		"  DataLoader(data, batch_size=…, num_workers=8, pin_memory=True)    # pipeline(…, num_workers=8)\n"
+		"  following = pool.submit(preprocess, request)                      # then model(current)",
 };
 static const struct advice again = {
 	.any = "Worker processes are started again and again: start them once and keep them.",
@@ -40,30 +39,35 @@ static const struct advice again = {
 				 "  DataLoader(…, num_workers=8, persistent_workers=True)"},
 };
 
-/* The number of child processes of the phase's process that lived in its window, and the *cpus of
- * the host. */
-static uint32_t count_workers(const struct hwy_case *c, int64_t *cpus, uint32_t *generations)
+/* Yields a sentence about who prepares the batches, with a space before it; "" where the recording does not tell. */
+static const char *who_prepares(struct hwy_case *c, const struct workers *workers, const char *name)
 {
-	const struct hwy_trace *trace = c->trace;
-	uint32_t n = 0;
-	int64_t newest = HWY_NONE;
-	*cpus = HWY_NONE;
-	*generations = 0;
-	for (uint32_t i = 0; i < trace->n_processes; i++) {
-		const struct hwy_process *process = &trace->processes[i];
-		if (process->host >= 0 && process->host < trace->n_hosts)
-			*cpus = trace->hosts[process->host].cpus;
-		if (process->parent != (int64_t)c->phase->process || process->start == HWY_NONE ||
-		    process->start > c->phase->window.to ||
-		    (process->end != HWY_NONE && process->end < c->phase->window.from))
-			continue;
-		n++;
-		if (newest == HWY_NONE || process->start > newest + GENERATION_NS)
-			++*generations;
-		if (newest == HWY_NONE || process->start > newest)
-			newest = process->start;
-	}
-	return n;
+	static const char own[] = " The batch is prepared in the loop's own process.";
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	if (strstr(name, "SingleProcessDataLoader"))
+		return own;
+	if (!workers->is_known)
+		return "";
+	if (workers->n == 0)
+		return " No worker processes were seen: the batch is prepared in the loop's own process.";
+	if (workers->generations > 1)
+		return hwy_arena_format(arena,
+					" Its %u workers were started at %u different times.",
+					workers->n, workers->generations);
+	return hwy_arena_format(
+		arena, " %s prepare%s batches.",
+		hwy_say_count_of(workers->n, "worker process", "worker processes").text,
+		workers->n == 1 ? "s" : "");
+}
+
+/* The name of what takes most of the wait; "" where that is a call of the vendor's library: such a call
+ * ends the wait, and is not what the CPU does in it. */
+static const char *name_of_loader(struct hwy_case *c, const struct claim *claim)
+{
+	int64_t in_top;
+	const char *name = claim_top_name(c, claim, &in_top);
+	bool is_call = HWY_ROLE_OF(hwy_role_of_name(name)) != HWY_ROLE_OTHER;
+	return in_top > claim->total / 2 && !is_call ? name : "";
 }
 
 static void finding_input_starved_look(struct hwy_case *c)
@@ -74,30 +78,21 @@ static void finding_input_starved_look(struct hwy_case *c)
 		claim_drop(c, &claim);
 		return;
 	}
-	int64_t cpus;
-	uint32_t generations, workers = count_workers(c, &cpus, &generations);
-	const struct advice *advice = &few;
-	const char *more = "";
 	struct hwy_arena *arena = &c->diagnosis->arena;
-	if (cpus != HWY_NONE && workers > cpus) {
-		advice = &many;
-		more = hwy_arena_format(arena, " %u worker processes share %lld processors.",
-					workers, (long long)cpus);
-	} else if (workers >= FEWEST_WORKERS && generations > 1) {
-		advice = &again;
-		more = hwy_arena_format(arena,
-					" Its %u workers were started at %u different times.",
-					workers, generations);
-	}
-	int64_t in_top;
-	const char *name = claim_top_name(c, &claim, &in_top);
+	struct workers workers = workers_find(c);
+	const char *name = name_of_loader(c, &claim);
+	const char *who = who_prepares(c, &workers, name);
+	bool is_again = workers.n >= FEWEST_WORKERS && workers.generations > 1;
+	const char *where = "";
 	if (*name)
 		name = hwy_arena_format(arena, ", mostly in %.80s", name);
+	else if (case_is_loop(c))
+		where = " The place is where the batch is copied; what the loop does right before prepares it.";
 	const char *says = hwy_arena_format(
-		arena, "The GPU waits %s a step, %s of it, for the next batch%s.%s",
-		hwy_say_time3(case_per_step(c, claim.total)).text,
-		hwy_say_share(claim_share(c, &claim)).text, name, more);
-	claim_accuse(c, &claim, HWY_HIGH, says, case_advice(c, advice));
+		arena, "The GPU waits %s%s, %s of the time, for the next batch%s.%s%s",
+		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c),
+		hwy_say_share(claim_share(c, &claim)).text, name, who, where);
+	claim_accuse(c, &claim, HWY_HIGH, says, case_advice(c, is_again ? &again : &few));
 }
 
 const struct hwy_finding_kind finding_input_starved = {

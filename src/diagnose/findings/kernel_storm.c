@@ -12,8 +12,8 @@
 /* From the end of a kernel to the begin of the next one in the same stream current GPUs take 1 to 2
  * us; a longer gap is a wait for something else. */
 #define PAUSE_NS 10000
-#define MANY_KERNELS_PER_STEP 100.0 /* the number at which people begin to worry */
-#define FEW_KERNELS_PER_STEP 20.0   /* fewer are no storm */
+#define MANY_KERNELS_PER_STEP 100.0 /* at this number of kernels people begin to worry */
+#define FEW_KERNELS_PER_STEP 20.0   /* fewer kernels a step are no storm */
 
 static const struct advice fix = {
 	.any = "Do the same in fewer kernels: fuse neighbours into one, process several items in one launch, or put the "
@@ -26,16 +26,25 @@ static const struct advice fix = {
 				"  model = torch.compile(model); torch.optim.AdamW(parameters, fused=True)",
 			[HWY_CUPY] = "Fuse element-wise expressions into one kernel.\n"
 				     "  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
+			[HWY_JAX] =
+				"Let XLA fuse them: put the whole step into one jitted function.\n"
+				"  step = jax.jit(step, donate_argnums=0)",
 			[HWY_OPENCL_C] =
 				"Do the same in fewer kernels: fuse neighbours, or process several items in one launch.",
 		},
+	.compiled =
+		"The program is compiled already: let the compiler see more at once. Close graph breaks, compile the optimizer's "
+		"step too, or use a fused one.\n"
+		"  TORCH_LOGS=graph_breaks python3 …; torch.optim.AdamW(parameters, fused=True)",
+	.inference =
+		"Let the compiler fuse them, or use fused layers.\n  model = torch.compile(model)",
 };
 
 static void acquit_kernels(struct hwy_case *c, struct claim *claim, double each)
 {
 	const char *says = hwy_arena_format(
 		&c->diagnosis->arena,
-		"%s kernels a step, %s each in the middle, keep the GPU fed: the pauses between them cost %s.",
+		"%s kernels a step, each %s long (median): the pauses between them cost %s of the step.",
 		hwy_say_count_mean(each).text, hwy_say_time3(c->counts.kernel_median).text,
 		hwy_say_share(claim_share(c, claim)).text);
 	claim_acquit(c, claim, says);
@@ -45,7 +54,7 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
 	uint64_t single = c->counts.kernels - c->counts.graph_kernels;
-	double each = case_each(c, single);
+	double each = case_count_per_step(c, single);
 	if (each < FEW_KERNELS_PER_STEP)
 		return;
 	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {

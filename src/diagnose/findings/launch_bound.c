@@ -25,32 +25,47 @@ static const struct advice fix = {
 		{
 			[HWY_PYTORCH] =
 				"Launch less often: compile the step, or capture it as a CUDA graph; move waits such as .item() out "
-				"of it first. A larger batch costs almost nothing here either.\n"
+				"of it first.\n"
 				"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
 				"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
 			[HWY_CUPY] =
 				"Fuse element-wise expressions, or capture the step as a graph.\n"
 				"  @cupy.fuse()\n  def update(x, y, a): return a * x + y",
+			[HWY_JAX] =
+				"Every operation outside jit is launched by itself: put the whole step, its update included, into "
+				"one jitted function; several steps into one with lax.scan.\n"
+				"  step = jax.jit(step, donate_argnums=0)",
 			[HWY_OPENCL_C] =
 				"Enqueue fewer, larger kernels; flush the queue only when a result is needed; record the sequence "
 				"with cl_khr_command_buffer where the device has it.\n"
 				"  clEnqueueNDRangeKernel(q, fused, 1, NULL, &all, NULL, 0, NULL, NULL);   // once, not per row",
 		},
+	.captured =
+		"The step consists of graph launches already: put all of it into one graph, several steps into one where they "
+		"need nothing from the CPU, or launch the next graph before the one before has ended.",
+	.compiled =
+		"The step is compiled already; what is left are its launches. Let the compiler capture them as graphs, and close "
+		"graph breaks, so that Python launches nothing between the compiled pieces.\n"
+		"  step = torch.compile(step, mode=\"reduce-overhead\")     # TORCH_LOGS=graph_breaks shows the breaks",
+	.rocm = "Launch less often: compile the step, or capture it as a hipGraph (torch.cuda.CUDAGraph makes one); move waits such "
+		"as .item() out of it first.\n"
+		"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
+		"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
 };
 
-/* The advice for steps that consist of graph launches already. */
-static const char larger[] =
-	"The step consists of graph launches already: put all of it into one graph, several steps into one where they "
-	"need nothing from the CPU, or launch the next graph before the one before has ended.";
+/* The advice for recordings in which graphs are being captured. */
+static const char capturing[] =
+	"Graphs are captured while this was recorded, and their replay launches less: judge launching in a recording "
+	"that begins after the capture.";
 
-static const char *accusation(struct hwy_case *c, const struct claim *claim)
+static const char *launch_bound_accusation(struct hwy_case *c, const struct claim *claim)
 {
 	const struct case_counts *counts = &c->counts;
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	int64_t steady = (int64_t)c->phase->n_steady;
 	uint64_t ops = counts->kernels ? counts->kernels : counts->launches;
 	int64_t idle = case_per_step(c, claim->total);
-	if (case_each(c, counts->launches) < FEW_LAUNCHES_PER_STEP)
+	if (case_count_per_step(c, counts->launches) < FEW_LAUNCHES_PER_STEP)
 		return hwy_arena_format(
 			arena,
 			"The GPU idles %s a step because the CPU launches each piece of work only after "
@@ -59,17 +74,17 @@ static const char *accusation(struct hwy_case *c, const struct claim *claim)
 	if (claim_share(c, claim) < MAINLY_SHARE)
 		return hwy_arena_format(
 			arena,
-			"At times the CPU launches too slowly: the GPU idles %s a step while it does, over "
-			"%s a step.",
-			hwy_say_time3(idle).text,
-			hwy_say_count_of(case_each(c, ops), "kernel", "kernels").text);
+			"At times the CPU launches too slowly: the GPU idles %s%s while it does, over "
+			"%s.",
+			hwy_say_time3(idle).text, case_a_step(c),
+			hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text);
 	return hwy_arena_format(
 		arena,
-		"%s a step, worth %s of GPU time, take the CPU %s to launch; the GPU idles %s of "
-		"that.",
-		hwy_say_count_of(case_each(c, ops), "kernel", "kernels").text,
-		hwy_say_time3(counts->kernel_ns / steady).text, hwy_say_time3(c->phase->mean).text,
-		hwy_say_time3(idle).text);
+		"%s%s are worth %s of GPU time; the CPU takes %s to call them one by one, and the GPU "
+		"idles %s of that.",
+		hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text,
+		case_a_step(c), hwy_say_time3(counts->kernel_ns / steady).text,
+		hwy_say_time3(c->phase->mean).text, hwy_say_time3(idle).text);
 }
 
 static void finding_launch_bound_look(struct hwy_case *c)
@@ -82,9 +97,9 @@ static void finding_launch_bound_look(struct hwy_case *c)
 		return;
 	}
 	bool sure = claim_share(c, &claim) >= 0.1;
-	bool graphs = c->counts.graph_launches * 2 > c->counts.launches;
-	claim_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, accusation(c, &claim),
-		     graphs ? larger : case_advice(c, &fix));
+	bool is_capturing = c->diagnosis->habits.is_capturing && !case_is_loop(c);
+	claim_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, launch_bound_accusation(c, &claim),
+		     is_capturing ? capturing : case_advice(c, &fix));
 }
 
 const struct hwy_finding_kind finding_launch_bound = {

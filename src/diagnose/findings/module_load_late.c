@@ -1,55 +1,230 @@
-/* module_load_late.c - kernels are loaded or compiled inside the steady steps: lazy loading, or
- * JIT.
+/* module_load_late.c - code is used for the first time while the GPU idles: loaded, compiled, tuned,
+ * or captured.
  *
- * Cost: gaps with the cause 'module', and other idle time that such calls overlap. Warm-up steps,
- * and programs in which nothing repeats, are not looked at: that is where loading belongs.
+ * Cost: gaps with the causes 'module' and 'first-use', and other idle time that calls which load
+ * modules overlap. In a loop only the steady steps count. Where nothing repeats, the recording is
+ * of a start-up: the finding says so, instead of advising a change of the program.
  */
+#include <string.h>
+
+#include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-static const struct advice fix = {
+enum deed { LOADED, COMPILED, TUNED, CAPTURED, DEEDS };
+
+static const char *const deeds[DEEDS] = {
+	[LOADED] = "loaded",
+	[COMPILED] = "compiled",
+	[TUNED] = "tuned",
+	[CAPTURED] = "captured as graphs",
+};
+
+/* ---- advice -------------------------------------------------------------------------------------- */
+
+static const struct advice load = {
 	.any = "Run every kernel once before the part that counts, or load them all at the start; ship code for this GPU, so "
 	       "that the driver need not compile PTX.\n"
 	       "  CUDA_MODULE_LOADING=EAGER ./program     # and nvcc -arch=native",
 	.by_framework =
 		{
 			[HWY_PYTORCH] =
-				"Warm up with every input shape before measuring; mark changing sizes as dynamic, so that "
-				"nothing is compiled again.\n"
-				"  torch.compile(model, dynamic=True)",
+				"Run the step once with every input shape before the part that counts: kernels are loaded at "
+				"their first launch.\n"
+				"  for x in one_of_each_shape: step(x)     # then torch.cuda.synchronize(), then the loop",
 			[HWY_CUPY] =
 				"Run every kernel once before the loop; CuPy compiles at first use and keeps the result in "
 				"~/.cupy/kernel_cache.",
 			[HWY_OPENCL_C] =
 				"Build programs once, before the loop, and keep their binaries.\n"
 				"  clCreateProgramWithBinary(…)   # instead of clBuildProgram in the loop",
+			[HWY_JAX] =
+				"Run the step once with every input shape before the part that counts.\n"
+				"  step(params, batch)[0].block_until_ready()   # then the loop",
+		},
+	.rocm = "Run the step once with every input shape before the part that counts: code objects are loaded at their "
+		"first launch.\n"
+		"  HIP_ENABLE_DEFERRED_LOADING=0 python3 …      # loads them all at the start",
+};
+static const struct advice compile = {
+	.any = "Code is compiled inside the steps: compile it before the loop, and keep the result.",
+	.by_framework =
+		{
+			[HWY_PYTORCH] =
+				"Code is compiled inside the steps: shapes or values that change make new code. Mark changing "
+				"sizes as dynamic, or pad to a few sizes; the log says what was compiled again and why.\n"
+				"  torch._dynamo.mark_dynamic(x, 0)        # or torch.compile(model, dynamic=True)\n"
+				"  TORCH_LOGS=recompiles python3 …",
+			[HWY_CUPY] =
+				"Run every kernel once before the loop; CuPy compiles at first use and keeps the result in "
+				"~/.cupy/kernel_cache.",
+			[HWY_OPENCL_C] =
+				"Build programs once, before the loop, and keep their binaries.\n"
+				"  clCreateProgramWithBinary(…)   # instead of clBuildProgram in the loop",
+			[HWY_JAX] =
+				"XLA compiles inside the steps: every new shape, and every function outside jit, makes new code. "
+				"Put the whole step into one jitted function, and pad inputs to a few shapes.\n"
+				"  step = jax.jit(step); jax.config.update(\"jax_log_compiles\", True)",
+		},
+};
+static const struct advice tune = {
+	.any = "Kernels are tuned inside the steps: tune before the loop, and keep the result; every new shape is tuned again.",
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Kernels are tuned inside the steps, again for every new shape: warm up with every shape, pad to a few, "
+			 "or switch tuning off.\n"
+			 "  torch.backends.cudnn.benchmark = False"},
+};
+static const struct advice capture = {
+	.any = "Graphs are captured inside the steps: capture once for each shape, before the loop, and replay.",
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Graphs are captured inside the steps, again for every new shape: capture a few sizes before the loop, "
+			 "pad inputs to them, and replay.\n"
+			 "  static_x[:n].copy_(x); graph.replay()"},
+};
+/* The advice for recordings in which nothing repeats. */
+static const struct advice once = {
+	.any = "This is start-up, and happens once: record a longer run, or begin after a warm-up, to see the program's own "
+	       "pace.\n"
+	       "  headway profile --delay 10 --duration 10 ./program",
+	.by_framework =
+		{
+			[HWY_PYTORCH] =
+				"This is start-up, and happens once: record a longer run, or begin after a few steps, to see the "
+				"program's own pace. Where it comes back in later steps, shapes change: TORCH_LOGS=recompiles.\n"
+				"  headway profile --delay 20 --duration 10 python3 …   # torch.profiler: "
+				"schedule(wait=1, warmup=3, active=3)",
+			[HWY_JAX] =
+				"This is start-up: record a longer run, or begin after a few steps. What XLA compiled can be kept "
+				"from run to run.\n"
+				"  jax.config.update(\"jax_compilation_cache_dir\", \"/var/tmp/jax\")",
 		},
 };
 
+/* ---- what was done ------------------------------------------------------------------------------- */
+
+struct first_use_sum {
+	int64_t ns[DEEDS];
+	/* Id of the span with the longest stretch of first use, or CLAIM_NOBODY. */
+	uint32_t longest;
+	int64_t longest_ns;
+	/* The span 'longest' is a call that loads code which the CPU made just before the call. */
+	bool is_made_before;
+};
+
+/* Whether the CPU made the code in the idle time before it was loaded: that idle time is far longer
+ * than the loading call. */
+static bool is_made_before(const struct claim_item *item, int64_t length)
+{
+	return item->ns / 2 > length;
+}
+
+static enum deed deed_of_item(const struct hwy_case *c, const struct claim_item *item)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(c->trace, item->span, &row);
+	const char *name = case_name(c, item->span);
+	if (strip->kind == HWY_API && (strstr(name, "Capture") || strstr(name, "Instantiate")))
+		return CAPTURED;
+	if (strip->kind == HWY_API)
+		return is_made_before(item, hwy_get(strip, HWY_DUR, row)) ? COMPILED : LOADED;
+	if (strip->kind != HWY_RANGE && strip->kind != HWY_OP && strip->kind != HWY_CALL)
+		return COMPILED; /* a child process compiles, and the gap ends with device work */
+	if (strcasestr(name, "autotun"))
+		return TUNED;
+	return strcasestr(name, "captur") || strcasestr(name, "cudagraph") ? CAPTURED : COMPILED;
+}
+
+static struct first_use_sum add_up(const struct hwy_case *c, const struct claim *claim)
+{
+	struct first_use_sum sum = {.longest = CLAIM_NOBODY};
+	for (uint32_t i = 0; i < claim->n; i++) {
+		const struct claim_item *item = &claim->items[i];
+		if (item->span == CLAIM_NOBODY)
+			continue;
+		uint32_t row;
+		const struct hwy_strip *strip = hwy_strip_of(c->trace, item->span, &row);
+		int64_t length = hwy_get(strip, HWY_DUR, row);
+		bool made_before = is_made_before(item, length);
+		sum.ns[deed_of_item(c, item)] += item->ns;
+		length = item->ns < length || made_before ? item->ns : length;
+		if (length <= sum.longest_ns)
+			continue;
+		sum.longest = item->span;
+		sum.longest_ns = length;
+		sum.is_made_before = made_before;
+	}
+	return sum;
+}
+
+static enum deed main_deed(const struct first_use_sum *sum)
+{
+	enum deed most = LOADED;
+	for (enum deed deed = LOADED; deed < DEEDS; deed++)
+		most = sum->ns[deed] > sum->ns[most] ? deed : most;
+	return most;
+}
+
+/* Yields in words what took a tenth of the time or more: "loaded and captured as graphs". */
+static const char *what_was_done(struct hwy_case *c, const struct first_use_sum *sum)
+{
+	int64_t all = 0;
+	const char *text = "";
+	for (enum deed deed = LOADED; deed < DEEDS; deed++)
+		all += sum->ns[deed];
+	for (enum deed deed = LOADED; deed < DEEDS; deed++)
+		if (sum->ns[deed] > 0 && sum->ns[deed] >= all / 10)
+			text = hwy_arena_format(&c->diagnosis->arena, "%s%s%s", text,
+						*text ? " and " : "", deeds[deed]);
+	return *text ? text : "loaded or compiled";
+}
+
+static const char *module_load_late_accusation(struct hwy_case *c, const struct claim *claim,
+					       const struct first_use_sum *sum)
+{
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	const char *longest = "";
+	if (sum->longest != CLAIM_NOBODY)
+		longest = hwy_arena_format(
+			arena,
+			sum->is_made_before ? " The longest gap, before %.80s, takes %s."
+					    : " The longest, %.80s, takes %s.",
+			case_name(c, sum->longest), hwy_say_time3(sum->longest_ns).text);
+	return hwy_arena_format(
+		arena,
+		"Code is used for the first time and has to be %s; the GPU idles %s%s, %s of "
+		"the time, meanwhile.%s",
+		what_was_done(c, sum), hwy_say_time3(case_per_step(c, claim->total)).text,
+		case_is_loop(c) ? " a step" : "", hwy_say_share(claim_share(c, claim)).text,
+		longest);
+}
+
 static void finding_module_load_late_look(struct hwy_case *c)
 {
+	static const struct advice *const advice[DEEDS] = {&load, &compile, &tune, &capture};
 	struct claim claim = {0};
+	claim_cause(c, &claim, GAP_FIRST_USE);
+	int64_t first_use = claim.total;
 	claim_cause(c, &claim, GAP_MODULE);
 	claim_roles(c, &claim, 1u << HWY_ROLE_MODULE, CLAIM_CPU_CAUSES);
-	if (case_is_loop(c) && claim_is_worth(c, &claim))
-		claim_accuse(
-			c, &claim, HWY_HIGH,
-			hwy_arena_format(
-				&c->diagnosis->arena,
-				"Kernels are loaded or compiled inside the measured steps: %s in all; the "
-				"GPU idles %s a step for it.",
-				hwy_say_count_of((double)c->counts.calls[HWY_ROLE_MODULE], "call",
-						 "calls")
-					.text,
-				hwy_say_time3(case_per_step(c, claim.total)).text),
-			case_advice(c, &fix));
+	if (claim_is_worth(c, &claim)) {
+		struct first_use_sum sum = add_up(c, &claim);
+		bool is_replayed = case_is_loop(c) && first_use <= claim.total / 2;
+		struct hwy_finding *finding = claim_accuse(
+			c, &claim, HWY_HIGH, module_load_late_accusation(c, &claim, &sum),
+			case_advice(c, case_is_loop(c) ? advice[main_deed(&sum)] : &once));
+		/* The edit takes out calls that load modules, and no other first use. */
+		if (!is_replayed)
+			finding->edit = NULL;
+	}
 	claim_drop(c, &claim);
 }
 
 const struct hwy_finding_kind finding_module_load_late = {
 	.id = "module-load-late",
-	.title = "kernels are loaded inside the loop",
+	.title = "code is used for the first time",
 	.edit = "no-module",
 	.look = finding_module_load_late_look,
 };

@@ -2,16 +2,16 @@
  * use the tensor cores the GPU has. Judged by the names of the kernels.
  *
  * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step, and
- * such kernels take a good part of the kernel time. Cost: half of their time, a cautious promise:
- * TF32 multiplies 8 times as fast on an A100, but memory does not get faster.
+ * such kernels take a good part of the kernel time. Cost: what the rates of
+ * the device's tensor cores would save (whatif/tensor_cores.h), or what the replay with them gains.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
+#include "whatif/tensor_cores.h"
 
-#define BUSY_SHARE 0.6 /* of the step in which the GPU computes */
+#define BUSY_SHARE 0.6 /* the GPU must compute in at least this share of the step */
 #define DOMINATES_SHARE 0.3
-#define GAIN_SHARE 0.5
 
 static const struct advice tf32 = {
 	.any = "Let the library use TF32 or half precision; it changes numerics, so compare results.\n"
@@ -26,6 +26,10 @@ static const struct advice tf32 = {
 				"Let cuBLAS use TF32: set CUPY_TF32=1; it changes numerics, so compare results.\n"
 				"  CUPY_TF32=1 python3 …",
 		},
+	.inference =
+		"Allow TF32, or run the model in bf16; both change numerics, so compare results.\n"
+		"  torch.set_float32_matmul_precision(\"high\"); torch.backends.cudnn.allow_tf32 = True\n"
+		"  # or: model = model.to(torch.bfloat16)",
 };
 static const struct advice half = {
 	.any = "This GPU's tensor cores need half precision: convert what tolerates it, keep sums in fp32.\n"
@@ -37,35 +41,46 @@ static const struct advice half = {
 			 "  with torch.autocast(\"cuda\", dtype=torch.float16): …"},
 };
 
-/* The smallest major compute capability of the devices that the phase uses; 0 where not known. */
-static int64_t capability(const struct hwy_case *c)
+/* The device of the phase with the smallest compute capability; NULL where none is known. */
+static const struct hwy_device *least_device(const struct hwy_case *c)
 {
-	int64_t least = 0;
+	const struct hwy_device *least = NULL;
 	for (uint32_t d = 0; d < c->flow->n_devices; d++) {
-		int64_t device = c->flow->devices[d].device;
-		if (!c->uses[d] || device == HWY_NONE)
+		int64_t index = c->flow->devices[d].device;
+		if (!c->uses[d] || index == HWY_NONE)
 			continue;
-		int64_t major = c->trace->devices[device].compute_major;
-		if (major > 0 && (least == 0 || major < least))
-			least = major;
+		const struct hwy_device *device = &c->trace->devices[index];
+		if (device->compute_major > 0 &&
+		    (!least || device->compute_major < least->compute_major))
+			least = device;
 	}
 	return least;
+}
+
+/* Yields the ns that tensor cores would save in all kernels of one name. */
+static int64_t saved_by_tensor_cores(const struct hwy_case *c, const struct hwy_device *device,
+				     const struct case_kernel *kernel)
+{
+	int64_t each = kernel->n > 0 ? kernel->ns / (int64_t)kernel->n : 0;
+	double speedup = tensor_cores_speedup(device, hwy_str(c->trace, kernel->name), each);
+	return (int64_t)((double)kernel->ns * (1 - 1 / speedup));
 }
 
 static void finding_no_tensor_cores_look(struct hwy_case *c)
 {
 	struct gap_states states = case_states(c);
-	int64_t plain = 0, major = capability(c);
+	const struct hwy_device *device = least_device(c);
+	int64_t plain = 0, major = device ? device->compute_major : 0;
 	struct claim claim = {0};
 	if (c->counts.kernel_ns <= 0 || case_share(c, states.compute) < BUSY_SHARE ||
 	    (major > 0 && major < 7))
 		return;
 	for (uint32_t k = 0; k < c->n_kernels; k++) {
 		const struct case_kernel *kernel = &c->kernels[k];
-		if (!kernel_is_fp32_matrix(hwy_str(c->trace, kernel->name)))
+		if (!tensor_cores_are_unused(hwy_str(c->trace, kernel->name)))
 			continue;
 		plain += kernel->ns;
-		claim_kernels(c, &claim, (int64_t)((double)kernel->ns * GAIN_SHARE), kernel->span);
+		claim_kernels(c, &claim, saved_by_tensor_cores(c, device, kernel), kernel->span);
 	}
 	double part = (double)plain / (double)c->counts.kernel_ns;
 	if (part >= DOMINATES_SHARE && claim_is_worth(c, &claim))
@@ -85,4 +100,6 @@ const struct hwy_finding_kind finding_no_tensor_cores = {
 	.title = "fp32 matrix kernels, tensor cores unused",
 	.look = finding_no_tensor_cores_look,
 	.is_inside = true,
+	.changes_results = true,
+	.edit = "tensor-cores",
 };

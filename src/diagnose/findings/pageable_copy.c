@@ -53,7 +53,7 @@ static uint32_t culprit(const struct hwy_case *c, const struct flow_op *op)
 	return op->call == FLOW_NONE ? op->span : c->flow->calls[op->call].span;
 }
 
-/* Claims the exposed time of the copies beyond what pinned memory would take. */
+/* Claims the time of exposed copies beyond the time that the copies would take with pinned memory. */
 static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 {
 	struct seen seen = {.rate_known = true};
@@ -114,18 +114,22 @@ static void acquit_copies(struct hwy_case *c, struct claim *claim, const struct 
 			arena,
 			"%s a step from or to pageable memory, all below 64 kB: those travel with the "
 			"command, and pinning would gain nothing.",
-			hwy_say_count_of(case_each(c, seen->small), "copy", "copies").text);
+			hwy_say_count_of(case_count_per_step(c, seen->small), "copy", "copies")
+				.text);
 	} else {
 		says = hwy_arena_format(
 			arena,
 			"%s a step from or to pageable memory; pinning it would gain %s of the step.",
-			hwy_say_count_of(case_each(c, seen->large), "large copy", "large copies")
+			hwy_say_count_of(case_count_per_step(c, seen->large), "large copy",
+					 "large copies")
 				.text,
 			hwy_say_share(claim_share(c, claim)).text);
 	}
 	bool any = seen->large > 0;
 	struct hwy_finding *finding = claim_acquit(c, claim, says);
-	if (any) /* the replay may still accuse it; small copies wait whatever their memory is */
+	/* The replay may turn the acquittal into an accusation, which needs advice; small copies
+	 * wait whatever their memory is. */
+	if (any)
 		finding->advice = case_advice(c, &fix);
 }
 
@@ -147,7 +151,7 @@ static void finding_pageable_copy_look(struct hwy_case *c)
 			&c->diagnosis->arena,
 			"%s a step, %s in all, from or to pageable host memory: at %s%s%s, and each holds the "
 			"CPU until its data is through.",
-			hwy_say_count_of(case_each(c, seen.large), "copy", "copies").text,
+			hwy_say_count_of(case_count_per_step(c, seen.large), "copy", "copies").text,
 			hwy_say_bytes3_to_gb(seen.bytes / c->phase->n_steady).text,
 			hwy_say_rate3(rate).text,
 			is_rate_known ? " where pinned memory gives " : "",

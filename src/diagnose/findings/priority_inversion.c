@@ -28,7 +28,7 @@ static const struct advice fix = {
 			 "  CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR"},
 };
 
-/* The ops that the CPU waits for, a set. A wait for the whole device is for no single op. */
+/* Yields the set of ops that the CPU waits for. A wait for the whole device counts for no op. */
 static struct hwy_map find_awaited(const struct hwy_case *c)
 {
 	struct hwy_map found = {0};
@@ -75,14 +75,15 @@ static void finding_priority_inversion_look(struct hwy_case *c)
 		found++;
 		claim_kernels(c, &claim, waited, op->span);
 	}
-	if (claim_is_worth(c, &claim) && case_each(c, found) >= OFTEN_PER_STEP)
+	if (claim_is_worth(c, &claim) && case_count_per_step(c, found) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
 			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s a step that somebody waits for, held up by another stream's work for "
 				"%s of the step.",
-				hwy_say_count_of(case_each(c, found), "kernel", "kernels").text,
+				hwy_say_count_of(case_count_per_step(c, found), "kernel", "kernels")
+					.text,
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			case_advice(c, &fix));
 	claim_drop(c, &claim);

@@ -48,14 +48,17 @@ static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int6
 	}
 }
 
-/* Inserts a finding by its cost; findings of the main phase are the first of the list. */
+/* Inserts a finding by its cost; findings of the main phase are the first of the list, and those about
+ * what the verdict says stay before it, unless the verdict is communication. */
 static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
 {
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
 	uint32_t place = 0;
 	while (place < diagnosis->n && diagnosis->findings[place].phase == finding->phase &&
 	       !diagnosis->findings[place].kind->is_inside &&
-	       diagnosis->findings[place].cost > finding->cost)
+	       (diagnosis->findings[place].cost > finding->cost ||
+		(diagnosis->findings[place].word == diagnosis->verdict.word &&
+		 diagnosis->verdict.word != finding->word)))
 		place++;
 	memmove(&diagnosis->findings[place + 1], &diagnosis->findings[place],
 		(diagnosis->n++ - place) * sizeof *diagnosis->findings);
@@ -63,10 +66,11 @@ static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_fin
 }
 
 /* Replays together the ranks that share collectives, without waiting for 'rank'; false where that
- * is not possible. */
+ * is not possible. Where the replay explains too little to be shown, its gain still limits the cost: *gain, in ns. */
 static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 				 const struct hwy_collectives *c, const char *rank,
-				 struct hwy_arena *arena, struct hwy_predicted *predicted)
+				 struct hwy_arena *arena, struct hwy_predicted *predicted,
+				 int64_t *gain)
 {
 	struct joint_rank *meeting = hwy_array(n, sizeof *meeting);
 	struct joint joint;
@@ -81,8 +85,10 @@ static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 	}
 	if (can && joint_open(&joint, meeting, n_meeting, false, &err)) {
 		struct whatif_edit edit = {edit_find("straggler"), rank};
-		decides = joint.ranks[0].quality.residual <= WHATIF_UNEXPLAINED_SHARE &&
-			  fix_worth_of_edit(&joint.ranks[0], &edit, arena, predicted);
+		decides = fix_worth_of_edit(&joint.ranks[0], &edit, arena, predicted);
+		*gain = decides ? predicted->before - predicted->step : INT64_MAX;
+		if (joint.ranks[0].quality.residual > WHATIF_UNEXPLAINED_SHARE)
+			*predicted = (struct hwy_predicted){0};
 		joint_close(&joint);
 	}
 	free(meeting);
@@ -100,7 +106,10 @@ static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t la
 		waited += c->waits[r] - c->waits[late];
 		others++;
 	}
-	return others > 0 ? waited / others : 0;
+	if (others == 0 || c->n_counted == 0)
+		return 0;
+	/* The meetings that do not count would have cost as much as the others. */
+	return (int64_t)((double)waited / (double)others * c->n / c->n_counted);
 }
 
 static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t late, uint32_t own,
@@ -119,6 +128,7 @@ static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t lat
 		.kind = &finding_rank_straggler,
 		.phase = ranks[own].phase,
 		.rank = ranks[late].rank,
+		.word = VERDICT_COMM,
 		.confidence = HWY_MEDIUM,
 		.advice = fix,
 		.edit = hwy_arena_format(&diagnosis->arena, "straggler:%lld",
@@ -130,12 +140,12 @@ static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t lat
 			(long long)ranks[late].rank, c->n, hwy_say_time3(cost).text),
 	};
 	const char *number = strchr(finding.edit, ':') + 1;
-	if (predict_without_rank(ranks, n, c, number, &diagnosis->arena, &finding.predicted)) {
-		int64_t gain = finding.predicted.before - finding.predicted.step;
+	int64_t gain;
+	if (predict_without_rank(ranks, n, c, number, &diagnosis->arena, &finding.predicted, &gain))
 		cost = gain < cost ? gain : cost;
-	}
+	/* Without the straggler the other ranks would wait for something else. */
 	if ((double)cost < HWY_WORTH_SHARE * (double)step)
-		return; /* without the straggler the others would wait for something else */
+		return;
 	finding.cost = cost;
 	finding.share = (double)cost / (double)step;
 	take_from_comm(diagnosis, ranks[own].phase, cost, step);

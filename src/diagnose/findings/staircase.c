@@ -31,15 +31,16 @@ static const struct advice fix = {
 		},
 };
 
-/* Which part of the claimed idle time the CPU spends inside calls. */
+/* Yields which share of the claimed idle time the CPU spends inside calls. */
 static double part_in_calls(const struct hwy_case *c, const struct claim *claim)
 {
 	int64_t inside = 0;
 	uint32_t call = c->first_call;
 	for (uint32_t i = 0; i < claim->n; i++) {
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].index];
+		/* The gaps of the next device begin: start again with the first call. */
 		if (i && gap->at.from < c->measures->gaps.gaps[claim->items[i - 1].index].at.from)
-			call = c->first_call; /* the next device */
+			call = c->first_call;
 		while (call < c->end_call && c->flow->calls[call].end <= gap->at.from)
 			call++;
 		for (uint32_t k = call; k < c->end_call && c->flow->calls[k].start < gap->at.to;

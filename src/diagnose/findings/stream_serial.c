@@ -11,9 +11,9 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* Changes of the launching thread a step; a hand-over to another thread and back has fewer. */
+/* The fewest changes of the launching thread in a step; a hand-over to another thread and back has fewer changes. */
 #define TURNS_PER_STEP 6.0
-/* Changes of the launching thread, as a share of all launches. */
+/* The smallest share of launches that another thread makes than the launch before. */
 #define TURNS_SHARE 0.2
 /* Launches made while another thread launched, as a share of all; a thread that hands over waits
  * meanwhile. */
@@ -39,7 +39,7 @@ struct tally {
 	uint32_t n;
 	uint64_t ops, turns, together;
 	int64_t sum;     /* ns of all kernels */
-	int64_t busiest; /* ns of the kernels of the thread that has most */
+	int64_t busiest; /* ns of the kernels of the thread that has most kernel time */
 	double packed; /* ns that all kernels would take if their blocks always filled the device */
 };
 
@@ -90,7 +90,7 @@ static bool count_turns(const struct hwy_case *c, struct tally *tally)
 			return false;
 	}
 	double ops = (double)tally->ops;
-	return tally->n > 1 && case_each(c, tally->turns) >= TURNS_PER_STEP &&
+	return tally->n > 1 && case_count_per_step(c, tally->turns) >= TURNS_PER_STEP &&
 	       (double)tally->turns >= TURNS_SHARE * ops &&
 	       (double)tally->together >= TOGETHER_SHARE * ops;
 }
@@ -99,7 +99,7 @@ static void finding_stream_serial_look(struct hwy_case *c)
 {
 	struct tally tally = {0};
 	struct claim claim = {0};
-	if (case_each(c, c->counts.turns) < TURNS_PER_STEP || !count_turns(c, &tally) ||
+	if (case_count_per_step(c, c->counts.turns) < TURNS_PER_STEP || !count_turns(c, &tally) ||
 	    tally.sum == 0)
 		return;
 	double left = (double)tally.busiest > tally.packed ? (double)tally.busiest : tally.packed;

@@ -8,7 +8,7 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
 
-/* Fewer waits in all are no habit of the loop. */
+/* With fewer waits than this in all, waiting is no habit of the loop. */
 #define FEWEST_WAITS 2
 /* Where so many percent of the waits found the GPU done, a fix gains the calls' own time, not the
  * waiting. */
@@ -39,7 +39,7 @@ static const struct advice fix = {
 		"  host.copy_(tokens, non_blocking=True); done.record(); launch_next(); done.synchronize(); use(host)",
 };
 
-static const char *accusation(struct hwy_case *c, const struct syncs *syncs)
+static const char *sync_in_loop_accusation(struct hwy_case *c, const struct syncs *syncs)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	int64_t cost = case_per_step(c, syncs->claim.total);
@@ -61,15 +61,16 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 	if (finished >= 0.5)
 		return hwy_arena_format(
 			arena,
-			"%s a step for %s of it: the GPU had already finished at %s of them.",
+			"%s a step; the GPU loses %s of the step by them: it had already finished at %s of them.",
 			each.text, cost.text, hwy_say_share(finished).text);
 	if (case_share(c, case_states(c).idle) >= 0.1)
-		return hwy_arena_format(arena,
-					"%s a step for %s of it: the GPU idles for other reasons.",
-					each.text, cost.text);
+		return hwy_arena_format(
+			arena,
+			"%s a step; the GPU loses %s of the step by them, and idles for other reasons.",
+			each.text, cost.text);
 	return hwy_arena_format(
 		arena,
-		"%s a step for %s of it: the GPU idles %s after them and works the rest of the "
+		"%s a step; the GPU loses %s of the step by them: it idles %s after them and works the rest of the "
 		"time.",
 		each.text, cost.text, hwy_say_time3(case_per_step(c, syncs->claim.total)).text);
 }
@@ -79,7 +80,7 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 	struct syncs syncs = syncs_look(c);
 	if (claim_is_worth(c, &syncs.claim))
 		claim_accuse(c, &syncs.claim, syncs.n >= FEWEST_WAITS ? HWY_HIGH : HWY_LOW,
-			     accusation(c, &syncs), case_advice(c, &fix));
+			     sync_in_loop_accusation(c, &syncs), case_advice(c, &fix));
 	else if (!syncs_are_accused(c) &&
 		 (syncs.n >= FEWEST_WAITS || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);
@@ -88,7 +89,8 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 		syncs.claim = (struct claim){0};
 		syncs_note(c, &syncs, &claim);
 		struct hwy_finding *acquitted = claim_acquit(c, &claim, says);
-		acquitted->advice = case_advice(c, &fix); /* the replay may still accuse it */
+		/* The replay may turn the acquittal into an accusation, which needs advice. */
+		acquitted->advice = case_advice(c, &fix);
 		if (for_nothing)
 			acquitted->even_so = "The calls cost the CPU time all the same";
 	}

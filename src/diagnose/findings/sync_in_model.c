@@ -30,8 +30,8 @@ static void finding_sync_in_model_look(struct hwy_case *c)
 	    (syncs.each >= SYNCS_MANY_PER_STEP || syncs_are_in_forward(c, &syncs))) {
 		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
-			"The CPU stops for the GPU %s a step, so it never gets ahead; the GPU idles %s a step "
-			"after these waits.",
+			"The CPU stops for the GPU %s a step, and each time its lead is lost; the GPU idles %s a "
+			"step after these waits.",
 			hwy_say_count_times(syncs.each).text,
 			hwy_say_time3(case_per_step(c, syncs.claim.total)).text);
 		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));

@@ -40,13 +40,13 @@ static void finding_sync_useless_look(struct hwy_case *c)
 	}
 	struct claim claim = {0};
 	claim_stretches(c, &claim, stretches, n, CLAIM_CPU_CAUSES);
-	if (n > 0 && claim_is_worth(c, &claim) && case_each(c, n) >= OFTEN_PER_STEP)
+	if (n > 0 && claim_is_worth(c, &claim) && case_count_per_step(c, n) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_HIGH,
 			hwy_arena_format(
 				&c->diagnosis->arena,
 				"The program makes %s a step with nothing pending; each takes %s all the same.",
-				hwy_say_count_of(case_each(c, n), "synchronise call",
+				hwy_say_count_of(case_count_per_step(c, n), "synchronise call",
 						 "synchronise calls")
 					.text,
 				hwy_say_time3(length / (int64_t)n).text),

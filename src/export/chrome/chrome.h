@@ -20,7 +20,7 @@ struct chrome {
 	uint8_t *sources; /* by span: 1 where the begin of the arrow from this call is written */
 	struct chrome_record {
 		int64_t wait;        /* span id of a wait */
-		int64_t correlation; /* of the event record that the wait waits for */
+		int64_t correlation; /* id of the event record that the wait waits for */
 	} * records;                 /* sorted by wait */
 	uint32_t n_records;
 	struct nested_rows nest;
@@ -34,17 +34,17 @@ struct chrome {
 	uint8_t *is_total; /* by strip: 1 where its counter is written with the allocations */
 };
 
-void chrome_ids_name_lanes(struct chrome *c); /* chrome_ids.c */
+void chrome_ids_name_lanes(struct chrome *c); /* in chrome_ids.c */
 void chrome_ids_write(struct chrome *c);
 /* Adds a row that belongs to no lane of the trace, under a process (or HWY_NONE). There can be
  * only one such row. */
 struct chrome_lane chrome_ids_own_row(struct chrome *c, int64_t process, const char *name);
 void chrome_spans_put_place(struct out *out, const struct chrome_lane *lane, uint32_t row);
-void chrome_meta_write_head(struct chrome *c); /* chrome_meta.c */
+void chrome_meta_write_head(struct chrome *c); /* in chrome_meta.c */
 void chrome_meta_write_tail(struct chrome *c);
-void chrome_spans_write_strip(struct chrome *c, uint32_t strip); /* chrome_spans.c */
+void chrome_spans_write_strip(struct chrome *c, uint32_t strip); /* in chrome_spans.c */
 void chrome_spans_write_arrows(struct chrome *c);
-void chrome_steps_write(struct chrome *c); /* chrome_steps.c */
+void chrome_steps_write(struct chrome *c); /* in chrome_steps.c */
 void chrome_next(struct chrome *c);        /* writes the comma and the new line before an event */
 
 #endif

@@ -48,7 +48,7 @@ static void write_device(struct chrome *c, uint32_t index)
  * written as JSON. */
 static void put_value(struct chrome *c, struct hwy_text text)
 {
-	/* The reader cuts longer values, which then are no JSON. */
+	/* The importer of Kineto traces cuts values of this length, and a cut value is no JSON. */
 	enum { READER_LIMIT_BYTES = 64 * 1024 };
 	char *end;
 	strtod(text.at, &end);

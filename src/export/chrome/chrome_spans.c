@@ -275,7 +275,7 @@ static void write_work(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	put_launch(c, strip, row, nested_row);
 }
 
-/* The correlation id of the event record that a wait waits for; -1: not known. */
+/* Yields the correlation id of the event record that a wait waits for; -1 where it is not known. */
 static int64_t waited_record(const struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t wait = (int64_t)strip->first + row, recorded;
@@ -327,7 +327,7 @@ static void write_event(struct chrome *c, const struct hwy_strip *strip, uint32_
 
 /* ---- the CPU --------------------------------------------------------------------------------- */
 
-/* The name of a call without the version that CUPTI's callbacks and nsys append:
+/* Yields the name of a call without the version that CUPTI's callbacks and nsys append:
  * cudaLaunchKernel_v7000. */
 static struct hwy_text plain_name(struct hwy_text name)
 {

@@ -14,8 +14,8 @@
 
 /* ---- fields of a protobuf message; the message is the bytes of its fields ---- */
 
-enum { PB_VARINT = 0, PB_FIXED64 = 1, PB_LENGTH = 2 }; /* wire types */
-enum { PB_FIELD_BYTES = 16 };                          /* room for a key and a number */
+enum { PB_VARINT = 0, PB_FIXED64 = 1, PB_LENGTH = 2 }; /* wire types of protobuf */
+enum { PB_FIELD_BYTES = 16 };                          /* room for a field's key and a number */
 
 static inline void pb_key_and_number(struct hwy_bytes *message, uint32_t key, uint64_t number)
 {
@@ -34,7 +34,7 @@ static inline void pb_fixed64(struct hwy_bytes *message, uint32_t field, uint64_
 	memcpy(end, &value, 8);
 	message->n = (size_t)(end + 8 - message->bytes);
 }
-/* A text, or another message. */
+/* Adds a field that holds a text or another message. */
 static inline void pb_bytes(struct hwy_bytes *message, uint32_t field, const void *bytes, size_t n)
 {
 	pb_key_and_number(message, field << 3 | PB_LENGTH, n);
@@ -95,16 +95,17 @@ struct perfetto {
 	uint32_t cap_texts;
 	/* By shape: its arguments, encoded; empty until a span has the shape. */
 	struct hwy_bytes *shapes;
-	uint8_t *works; /* by span id of a call: its pieces of device work: 0, 1 or PERFETTO_MANY */
+	/* By span id of a call: its number of spans of device work, 0, 1 or PERFETTO_MANY. */
+	uint8_t *works;
 	/* For calls with PERFETTO_MANY, by reference to the call: its pieces of work, and how
 	 * many were written. */
 	struct hwy_map counts, seen;
-	/* The entry that was looked up last: the work of one call comes in a row. */
+	/* The entry that was looked up last: spans of one call often follow each other. */
 	struct perfetto_last {
 		int64_t link;
 		uint32_t *value;
 	} last;
-	struct hwy_map stacks; /* reference to a stack -> id of the text that shows the stack */
+	struct hwy_map stacks; /* id of the text that shows a stack, by reference to the stack */
 	uint64_t last_track;
 	struct nested_rows nest;
 	uint64_t *rows; /* by row of the lane: the id of its track */
@@ -120,7 +121,7 @@ static inline uint32_t *perfetto_link_value(struct hwy_map *map, struct perfetto
 	return last->value;
 }
 
-/* Ids of the tracks of processes, threads and devices; those of lanes are counted from 1. */
+/* Ids of the tracks of processes, threads and devices; ids of the tracks of lanes count from 1. */
 #define PERFETTO_PROCESS(i) (UINT64_C(1) << 40 | (i))
 #define PERFETTO_THREAD(i) (UINT64_C(2) << 40 | (i))
 #define PERFETTO_DEVICE(i) (UINT64_C(3) << 40 | (i))
@@ -145,17 +146,18 @@ uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, i
 uint64_t perfetto_counter(struct perfetto *p, uint64_t parent, const char *name, const char *unit);
 void perfetto_count(struct perfetto *p, uint64_t track, int64_t time, int64_t value);
 
-/* perfetto_tracks.c */
+/* Functions of perfetto_tracks.c: */
 void perfetto_tracks_write(struct perfetto *p);
 uint64_t perfetto_tracks_add_row(struct perfetto *p, uint32_t lane, uint32_t row);
 uint64_t perfetto_tracks_add_counter(struct perfetto *p, uint32_t lane);
 
-/* perfetto_spans.c */
+/* Functions of perfetto_spans.c: */
 void perfetto_spans_write_lane(struct perfetto *p, const struct hwy_strip *first,
 			       const struct hwy_strip *end);
 void perfetto_spans_write_stage_names(struct perfetto *p);
 
-/* perfetto_analysis.c: critical path, findings, steps, headway, utilisation. */
+/* perfetto_analysis.c: writes the critical path, the findings, the steps, the headway and the
+ * utilisation. */
 void perfetto_analysis_write(struct perfetto *p);
 
 #endif

@@ -43,7 +43,7 @@ struct drawing {
 	struct perfetto *p;
 	uint64_t track;
 	const struct hwy_strip *strip; /* the strip of the span that was asked for last, or NULL */
-	struct hwy_map made; /* class and id of a name -> id of the text "compute: gemm" */
+	struct hwy_map made; /* id of the text "compute: gemm", by class and id of a name */
 	/* The slice that is being drawn: its end is written, its begin is not. */
 	int64_t begin, name;
 	uint32_t pieces; /* pieces of the path in the slice; 0: there is no slice yet */
@@ -63,13 +63,14 @@ static bool need_names(struct hwy_trace *trace)
 static int64_t perfetto_analysis_name_of(struct drawing *d, uint32_t span)
 {
 	uint32_t row;
-	/* Mostly the span is in the same strip as the span that was asked for before. */
+	/* Most spans lie in the same strip as the span of the previous request. */
 	if (!d->strip || span < d->strip->first || span - d->strip->first >= d->strip->rows)
 		d->strip = hwy_strip_of(d->p->x.trace, span, &row);
 	return export_name(&d->p->x, d->strip, span - d->strip->first);
 }
 
-/* The id of the text "compute: gemm". There are few different ones: each is made once. */
+/* Yields the id of a text such as "compute: gemm". Few of these texts differ, so each is made
+ * once. */
 static int64_t class_and_name(struct drawing *d)
 {
 	bool fresh;
@@ -153,7 +154,8 @@ static void write_finding(struct perfetto *p, uint64_t parent, const struct hwy_
 		perfetto_arg_z(p, PERFETTO_PLACE, text);
 	}
 	perfetto_send_event(p, phase->window.from);
-	/* The finding's evidence goes inside its slice, so that a user finds it from there. */
+	/* The finding's evidence is drawn inside the finding's slice, so that users find the
+	 * evidence there. */
 	for (uint32_t i = 0; i < finding->n_evidence; i++) {
 		uint32_t row;
 		struct hwy_err ignored;

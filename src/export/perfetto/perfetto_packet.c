@@ -33,8 +33,8 @@ static void send_timed(struct perfetto *p, int64_t time, uint32_t field, const v
 	uint8_t *room = (uint8_t *)out_room(&p->out, HEAD), *at = room;
 	*at++ = 1 << 3 | 2;
 	at = hwy_varint_write(at, length + n);
-	memcpy(at, head,
-	       HEAD / 2); /* a copy of fixed size is fast; what is too much is overwritten */
+	/* A copy of a fixed size is fast; the surplus bytes are overwritten later. */
+	memcpy(at, head, HEAD / 2);
 	p->out.n += (size_t)(at - room) + length;
 	out_bytes(&p->out, message, n);
 }
@@ -84,8 +84,8 @@ static int64_t need_texts(struct perfetto *p, int64_t text)
 	return text;
 }
 
-/* The iid of a text in one of these fields; the text is written where the reader does not have
- * it yet. */
+/* Yields the iid of a text in a field of InternedData; the text is written where the reader does
+ * not have it yet. */
 static uint64_t iid_of(struct perfetto *p, uint32_t field, int64_t text)
 {
 	const uint8_t bit = field == EVENT_NAMES ? 1 : 2;
@@ -100,7 +100,7 @@ static uint64_t iid_of(struct perfetto *p, uint32_t field, int64_t text)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* TrackEvent: type 9, track_uuid 11, name_iid 10, debug_annotations 4. */
+/* Fields of TrackEvent: type 9, track_uuid 11, name_iid 10, debug_annotations 4. */
 void perfetto_event(struct perfetto *p, int type, uint64_t track, int64_t name)
 {
 	struct hwy_bytes *event = &p->event;
@@ -129,7 +129,8 @@ void perfetto_end(struct perfetto *p, uint64_t track, int64_t time)
 	send_timed(p, time, 11, event, n);
 }
 
-/* DebugAnnotation: name_iid 1, int_value 4, double_value 5, string_value 6, string_value_iid 17. */
+/* Fields of DebugAnnotation: name_iid 1, int_value 4, double_value 5, string_value 6,
+ * string_value_iid 17. */
 static void put_arg(struct perfetto *p)
 {
 	pb_bytes(&p->event, 4, p->part.bytes, p->part.n);
@@ -214,7 +215,7 @@ uint64_t perfetto_counter(struct perfetto *p, uint64_t parent, const char *name,
 void perfetto_count(struct perfetto *p, uint64_t track, int64_t time, int64_t value)
 {
 	perfetto_event(p, PERFETTO_COUNTER, track, -1);
-	pb_int(&p->event, 30, (uint64_t)value); /* counter_value */
+	pb_int(&p->event, 30, (uint64_t)value); /* field counter_value */
 	perfetto_send_event(p, time);
 }
 
@@ -249,7 +250,8 @@ static const char *const argument_names[PERFETTO_ARGUMENTS] = {
 	[PERFETTO_TIMES] = "times",
 };
 
-/* ClockSnapshot: clocks 1 {clock_id 1, timestamp 2}: where the wall clock stood at time 0. */
+/* Fields of ClockSnapshot: clocks 1 {clock_id 1, timestamp 2}. It tells the wall clock's time at
+ * time 0. */
 static void put_clocks(struct perfetto *p)
 {
 	enum { REALTIME = 1, BOOTTIME = 6 };

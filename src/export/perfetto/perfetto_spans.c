@@ -96,7 +96,7 @@ static void perfetto_spans_put_payload(struct perfetto *p, const struct hwy_stri
 		perfetto_arg_int(p, PERFETTO_PAYLOAD, value);
 }
 
-/* The id of a text with the functions of a stack, innermost first, one a line, cut to what a
+/* Yields the id of a text with the functions of a stack, innermost first, one a line, cut to what a
  * tooltip can show. */
 static uint32_t stack_text(struct perfetto *p, int64_t stack)
 {
@@ -259,9 +259,9 @@ static void perfetto_spans_write_counter(struct perfetto *p, const struct hwy_st
 		memcpy(&number, &value, sizeof number);
 		perfetto_event(p, PERFETTO_COUNTER, track, -1);
 		if (real)
-			pb_double(&p->event, 44, number); /* double_counter_value */
+			pb_double(&p->event, 44, number); /* field double_counter_value */
 		else
-			pb_int(&p->event, 30, (uint64_t)value); /* counter_value */
+			pb_int(&p->event, 30, (uint64_t)value); /* field counter_value */
 		perfetto_send_event(p, hwy_get(strip, HWY_START, rows.row));
 		export_wrote(&p->x);
 	}
@@ -297,7 +297,8 @@ static bool perfetto_spans_comes_before(const struct export_rows *a, const struc
 	return hwy_get(a->strip, HWY_DUR, a->row) > hwy_get(b->strip, HWY_DUR, b->row);
 }
 
-/* Writes the spans of all strips of a lane in order of start, longer first. */
+/* Writes the spans of all strips of a lane in order of start; of spans with equal starts the longer
+ * one first. */
 static void write_spans(struct perfetto *p, const struct hwy_strip *first,
 			const struct hwy_strip *end)
 {

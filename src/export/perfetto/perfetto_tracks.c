@@ -4,8 +4,8 @@
 
 #include "export/perfetto/perfetto.h"
 
-/* The pid or tid to write. Number 0 is the idle task, and some recordings have numbers that do
- * not fit: such processes and threads are numbered from 'own' on. */
+/* Yields the pid or tid to write. Number 0 is the idle task, and some recordings have numbers that
+ * do not fit: such processes and threads are numbered from 'own' on. */
 static uint64_t fit(int64_t number, uint64_t index, uint64_t own)
 {
 	return number > 0 && number <= INT32_MAX ? (uint64_t)number : own + index;
@@ -18,7 +18,8 @@ static void send(struct perfetto *p, struct hwy_bytes *track)
 	track->n = 0;
 }
 
-/* TrackDescriptor: process 3 {pid 1, process_name 6}, thread 4 {pid 1, tid 2, thread_name 5}. */
+/* Fields of TrackDescriptor: process 3 {pid 1, process_name 6}, thread 4 {pid 1, tid 2, thread_name
+ * 5}. */
 static void perfetto_tracks_write_processes(struct perfetto *p)
 {
 	const struct hwy_trace *trace = p->x.trace;
@@ -65,7 +66,7 @@ static void write_devices(struct perfetto *p)
 			 hwy_str(trace, device->name));
 		pb_int(&track, 1, PERFETTO_DEVICE(i));
 		pb_text(&track, 2, name);
-		pb_int(&track, 11, 3); /* child_ordering: explicit */
+		pb_int(&track, 11, 3); /* child_ordering is explicit */
 		pb_int(&track, 15, 2);
 		send(p, &track);
 	}

@@ -68,8 +68,8 @@ struct sqlite {
 	uint8_t *used; /* by text id of the trace: 1 where the text goes into StringIds */
 	uint8_t *chains[SQLITE_CHAINS]; /* by stack: 1 where a call of this sort has the stack */
 	int64_t *pids, *tids;           /* by process and by thread: the globalPid, the globalTid */
-	struct hwy_map domains;         /* process and name of an NVTX domain -> its number */
-	struct hwy_index categories;    /* struct sqlite_category -> its number */
+	struct hwy_map domains;         /* number of an NVTX domain, by its process and name */
+	struct hwy_index categories; /* number of an NVTX category, by its struct sqlite_category */
 	uint32_t n_domains, n_categories, n_names;
 	int64_t sample; /* number of the sample that was written last */
 };
@@ -83,22 +83,23 @@ void sqlite_integers(struct sqlite *s, enum sqlite_table_id table, const int64_t
 bool sqlite_failed(struct sqlite *s, int code);
 bool sqlite_run(struct sqlite *s, const char *statement);
 
-int64_t sqlite_text(struct sqlite *s, int64_t text); /* the id of the trace's text in StringIds */
-/* The id in StringIds of a text that the export makes up. */
+/* Yields the id of a text of the trace in the table StringIds. */
+int64_t sqlite_text(struct sqlite *s, int64_t text);
+/* Yields the id in the table StringIds of a text that the export makes up. */
 int64_t sqlite_own_text(struct sqlite *s, const char *text);
-/* Text 0 becomes NULL. */
+/* Binds a text of the trace to a column; text 0 becomes NULL. */
 void sqlite_bind_text(struct sqlite *s, sqlite3_stmt *row, int column, int64_t text);
 
-/* The number that CUDA gives to a device in a process. */
+/* Yields the number that CUDA gives to a device in a process. */
 int64_t sqlite_device(struct sqlite *s, int64_t process, int64_t device);
 int64_t sqlite_lane_tid(struct sqlite *s, const struct hwy_lane *lane);
 int64_t sqlite_lane_pid(struct sqlite *s, const struct hwy_lane *lane);
 
-void sqlite_ids_write(struct sqlite *s);                      /* sqlite_ids.c */
-void sqlite_meta_write(struct sqlite *s);                     /* sqlite_meta.c */
-void sqlite_enums_write(struct sqlite *s);                    /* sqlite_enums.c */
-int sqlite_enums_value(const char *table, const char *label); /* -1: there is no such label */
-/* False: strip is none of CUDA's. */
+void sqlite_ids_write(struct sqlite *s);                      /* in sqlite_ids.c */
+void sqlite_meta_write(struct sqlite *s);                     /* in sqlite_meta.c */
+void sqlite_enums_write(struct sqlite *s);                    /* in sqlite_enums.c */
+int sqlite_enums_value(const char *table, const char *label); /* -1 where no label matches */
+/* Writes a strip of CUDA calls or device work; yields false where the strip holds other spans. */
 bool sqlite_cuda_write(struct sqlite *s, const struct hwy_strip *strip);
 bool sqlite_host_write(struct sqlite *s, const struct hwy_strip *strip);
 void sqlite_host_write_chains(struct sqlite *s);

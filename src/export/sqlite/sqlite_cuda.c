@@ -9,8 +9,8 @@ static int64_t or_null(int64_t value)
 	return value ? value : SQL_NULL;
 }
 
-/* The value of a column that stores references (trace/columns.h); SQL_NULL where the span has
- * none. */
+/* Yields the value of a column that stores references (trace/columns.h); SQL_NULL where the span
+ * has none. */
 static int64_t number_or_null(const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
 	int64_t number;

@@ -13,7 +13,7 @@ static int64_t or_null(int64_t value)
 
 /* ---- NVTX ------------------------------------------------------------------------------------ */
 
-enum { /* ENUM_NSYS_EVENT_TYPE */
+enum { /* the values of nsys's table ENUM_NSYS_EVENT_TYPE */
        NVTX_CATEGORY = 33,
        NVTX_MARK = 34,
        NVTX_PUSHPOP = 59,
@@ -47,7 +47,7 @@ enum { /* columns of NVTX_EVENTS as sqlite3_bind counts them; 1 is the row id */
 /* Row ids of domains and categories begin here: tools print the row ids of ranges, which must
  * not change. */
 #define NAMES_FROM (INT64_C(1) << 40)
-/* Categories that had no number in the program are numbered from here on. */
+/* NVTX categories that had no number in the program are numbered from here on. */
 enum { CATEGORIES_FROM = 1000000 };
 
 static uint64_t pair_key(int64_t high, int64_t low)
@@ -55,8 +55,8 @@ static uint64_t pair_key(int64_t high, int64_t low)
 	return (uint64_t)high << 32 ^ (uint64_t)low;
 }
 
-/* The number of a lane's NVTX domain; 0 is the default domain. The reader of nsys exports calls
- * domain 7 without a name "domain 7". */
+/* Yields the number of a lane's NVTX domain; 0 is the default domain. The reader of nsys exports
+ * calls domain 7 without a name "domain 7". */
 static int64_t sqlite_host_domain_of(struct sqlite *s, const struct hwy_lane *lane)
 {
 	const char *name = hwy_str(s->x.trace, lane->name);
@@ -483,7 +483,7 @@ static void write_memory(struct sqlite *s, const struct hwy_strip *strip)
 			hwy_get(strip, HWY_ADDRESS, row),
 			0,
 			hwy_get(strip, HWY_BYTES, row),
-			(kind > 0 ? kind : HWY_MEM_UNKNOWN) - 1, /* nsys counts one less */
+			(kind > 0 ? kind : HWY_MEM_UNKNOWN) - 1, /* nsys counts from 0, we from 1 */
 			hwy_get(strip, HWY_OPERATION, row) == HWY_RELEASE,
 		};
 		for (int i = 0; i < 9; i++)

@@ -7,6 +7,7 @@
  */
 #include "import/kineto/kineto.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,9 @@ static const char *skip_space(const char *cursor)
 /* ---- finding the way back after an event that is not JSON
  * ------------------------------------------ */
 
-enum { RESTART_BYTES = 256 }; /* how far is_event_start and is_list_end look ahead */
+enum { RESTART_BYTES = 256 }; /* how many bytes is_event_start and is_list_end look ahead */
 
-/* Whether one of these keys, with its colon, stands at 'cursor'. */
+/* Whether one of the keys in 'keys', in quotes and followed by a colon, stands at 'cursor'. */
 static bool is_key_of(const char *cursor, const char *end, const char *const *keys, size_t n_keys)
 {
 	if (*cursor != '"' || cursor >= end)
@@ -117,7 +118,7 @@ static bool find_restart(const char **cursor, char *before, const char *end, boo
 	return false;
 }
 
-/* Leaves out the event at source->cursor; *ended: no event follows. False: reading failed. */
+/* Skips the event at source->cursor; *ended: no event follows. False: reading failed. */
 static bool leave_out(struct kineto *k, bool *ended)
 {
 	struct source *source = &k->source;
@@ -158,7 +159,7 @@ static bool is_believable(const struct kineto_event *event)
 
 enum step { STEP_EVENT, STEP_END, STEP_FAILED, STEP_CUT };
 
-/* Reads the next event, or the end of the list. 'fresh': no comma stands before it. */
+/* Reads the next event, or the end of the list. 'fresh': no comma stands before the event. */
 static enum step next_event(struct kineto *k, bool fresh)
 {
 	struct source *source = &k->source;
@@ -319,8 +320,9 @@ static bool kineto_read_text(struct kineto *k)
 	while (source->end - source->cursor < 4 && !source->finished)
 		if (!read_more(k))
 			return false;
+	/* Skips the byte order mark. */
 	if (source->end - source->cursor >= 3 && memcmp(source->cursor, "\xef\xbb\xbf", 3) == 0)
-		source->cursor += 3; /* a byte order mark */
+		source->cursor += 3;
 	while ((source->cursor = skip_space(source->cursor)) >= source->end && !source->finished)
 		if (!read_more(k))
 			return false;
@@ -346,6 +348,17 @@ static bool kineto_read_text(struct kineto *k)
  * times. */
 static const int64_t EARLIEST_WALL_NS = 1000000000000000000;
 
+static void add_foreign_property(struct kineto *k)
+{
+	if (k->n_foreign == 0)
+		return;
+	struct hwy_text category = k->trace->strings.texts[k->foreign_category];
+	char text[160];
+	snprintf(text, sizeof text, "%llu events, such as %.100s", (unsigned long long)k->n_foreign,
+		 category.at);
+	hwy_add_property(k->b, "device.events_not_understood", text);
+}
+
 static struct hwy_trace *finish_trace(struct kineto *k)
 {
 	bool has_base = k->base != HWY_NONE;
@@ -354,6 +367,8 @@ static struct hwy_trace *finish_trace(struct kineto *k)
 	k->drops[DROP_NO_PAIR] += kineto_free_begins(k);
 	kineto_add_drops(k);
 	kineto_assign_processes(k);
+	kineto_describe_devices(k);
+	add_foreign_property(k);
 	k->trace->wall = base;
 	struct hwy_trace *trace = hwy_builder_finish(k->b, true);
 	k->b = NULL;

@@ -66,7 +66,7 @@ enum kineto_key {
 	KEY_RESERVED,
 	KEY_NAME,
 	KEY_LABELS,
-	KEYS /* at most 64: a set of keys is a mask of 64 bits */
+	KEYS /* there may be at most 64 keys: a set of keys is a mask of 64 bits */
 };
 
 enum kineto_category {
@@ -94,15 +94,16 @@ struct kineto_arg {
 };
 
 struct kineto_event {
-	struct hwy_text text; /* the whole event */
-	char phase;           /* member "ph"; 0: the event has none */
+	struct hwy_text text; /* the JSON text of the whole event */
+	char phase;           /* the letter of the member "ph"; 0: the event has no "ph" */
 	enum kineto_category category;
 	int64_t ts, dur;
 	bool has_ts, has_dur;
 	struct scan_value cat, name, pid, tid, id;
 	struct kineto_arg *args;
 	uint32_t n_args, cap_args;
-	uint16_t arg_refs[KEYS]; /* by enum kineto_key: ref of 'args' */
+	/* arg_refs: for each enum kineto_key the ref of the event's argument in 'args'. */
+	uint16_t arg_refs[KEYS];
 };
 
 /* A pid or tid: a number, or a text of the trace (then the number is HWY_NONE). Texts of digits
@@ -118,14 +119,14 @@ struct kineto_flow { /* one end of an arrow from a forward to a backward operato
 	bool is_end;
 };
 
-struct kineto_mark { /* a value of a counter; kept until the end of the file (kineto_counters.c) */
+struct kineto_mark { /* a value of a counter, kept until the end of the file (kineto_counters.c) */
 	int64_t ts, number;
 	double real;
 	uint32_t lane;
 	bool is_real;
 };
 
-/* Why an event was left out. */
+/* The reasons for which an event was left out. */
 enum kineto_drop {
 	DROP_NOT_JSON,
 	DROP_NO_PHASE,
@@ -140,14 +141,18 @@ enum kineto_drop {
  * pass. */
 struct kineto_hints {
 	bool ready;
-	/* correlation id -> index into 'pids': the process that uses the id */
+	/* 'owners' maps a correlation id to the index into 'pids' of the process that uses the
+	 * id. */
 	struct hwy_map owners;
-	struct hwy_map shared; /* has the correlation ids that several processes use */
-	/* pid of a device's events -> index into 'pids': the process that uses it */
+	struct hwy_map shared; /* a set: the correlation ids that several processes use */
+	/* 'users' maps the pid of a device's events to the index into 'pids' of the process that
+	 * uses the device. */
 	struct hwy_map users;
-	struct hwy_index flows; /* struct flow_key of an arrow's end -> index into 'flow_ids' */
-	struct hwy_index texts; /* pid or tid that is a text -> a number for it, in all passes */
-	struct hwy_map pid_of;  /* pid -> index into 'pids' */
+	/* 'flows' maps the struct flow_key of an arrow's end to an index into 'flow_ids'. */
+	struct hwy_index flows;
+	/* 'texts' maps a pid or tid that is a text to a number, the same in all passes. */
+	struct hwy_index texts;
+	struct hwy_map pid_of; /* maps a pid to an index into 'pids' */
 	int64_t *pids, *flow_ids;
 	struct kineto_work {
 		int64_t device, correlation;
@@ -165,90 +170,101 @@ struct kineto {
 	struct hwy_err *err;
 	struct kineto_hints *hints;
 	bool collecting; /* this pass fills the hints and makes no trace */
-	/* the current event; its memory is used again for the next one */
+	/* The current event; its memory is used again for the next event. */
 	struct kineto_event event;
-	char *scratch; /* of scratch_size bytes, for texts that are made of several parts */
+	char *scratch; /* buffer of scratch_size bytes, for texts that are made of several parts */
 	size_t scratch_size;
 
 	/* kineto_ids.c: indexes of the trace, by the file's ids; text_ maps are by texts of the
 	 * trace */
-	struct hwy_map processes, text_processes; /* pid -> process */
-	struct hwy_index threads;                 /* struct thread_key -> thread */
-	struct hwy_map text_threads;              /* process and text -> thread */
-	struct hwy_map devices, text_devices;     /* pid of a device's events -> device */
-	struct hwy_index contexts;                /* struct stream_key without stream -> context */
-	struct hwy_index streams;                 /* struct stream_key -> stream */
-	struct hwy_index
-		any_streams;    /* struct stream_key without context -> the first such stream */
-	struct hwy_index names; /* struct name_key -> text of a metadata event */
-	struct hwy_map labels;  /* pid -> text of a metadata event */
-	/* a cache of lanes: most events have a lane that was used shortly before */
+	struct hwy_map processes, text_processes; /* both map a pid to a process */
+	struct hwy_index threads;                 /* maps a struct thread_key to a thread */
+	struct hwy_map text_threads; /* maps a process and a tid that is a text to a thread */
+	/* Both map the pid of a device's events to a device. */
+	struct hwy_map devices, text_devices;
+	struct hwy_index contexts; /* maps a struct stream_key without stream to a context */
+	struct hwy_index streams;  /* maps a struct stream_key to a stream */
+	/* 'any_streams' maps a struct stream_key without context to the first stream of that
+	 * number. */
+	struct hwy_index any_streams;
+	struct hwy_index names; /* maps a struct name_key to the name in a metadata event */
+	struct hwy_map labels;  /* maps a pid to the label in a metadata event */
+	/* A cache of lanes: most events have a lane that was used shortly before. */
 	struct kineto_slot {
 		int64_t pid, tid, context;
 		uint32_t type, owner;
 		uint32_t lane_ref;
 	} slots[KINETO_SLOTS];
-	int64_t caller;     /* the process that calls the vendor's library, or HWY_NONE */
-	int64_t first_host; /* the first process with any other event on the CPU, or HWY_NONE */
+	int64_t caller; /* the process that calls CUDA, HIP or the like, or HWY_NONE */
+	/* first_host: the first process with an event on the CPU that is no call of CUDA, HIP or
+	 * the like, or HWY_NONE. */
+	int64_t first_host;
+	bool is_listing; /* deviceProperties are being read: their ids are ordinals, not events' pids */
 	bool several_callers;
-	struct kineto_late { /* lanes that get their thread at the end, when the process is known */
+	struct kineto_late { /* a lane that gets its thread at the end, when the process is known */
 		int64_t tid;
 		uint32_t lane;
 	} * late_lanes;
 	uint32_t n_late_lanes, cap_late_lanes;
 
-	/* Used by kineto_meta.c: */
-	int64_t base; /* baseTimeNanoseconds, or HWY_NONE */
+	/* The following fields are used by kineto_meta.c. */
+	int64_t base; /* the file's baseTimeNanoseconds, or HWY_NONE */
 	int64_t rank, world;
 
-	/* Used by kineto_edges.c, kineto_counters.c: */
+	/* The following fields are used by kineto_edges.c and kineto_counters.c. */
 	struct kineto_flow *flows;
 	uint32_t n_flows, cap_flows;
 	struct kineto_mark *marks;
 	uint32_t n_marks, cap_marks;
 
-	/* Used by kineto_pairs.c: */
-	struct hwy_index begin_of; /* pid and tid as the file writes them -> index into 'begins' */
-	struct kineto_begin **begins; /* the innermost begin of each thread; NULL: none is open */
+	/* The following fields are used by kineto_pairs.c. */
+	/* 'begin_of' maps pid and tid as the file writes them to an index into 'begins'. */
+	struct hwy_index begin_of;
+	/* begins: the innermost open begin event of each thread; NULL: no begin event is open. */
+	struct kineto_begin **begins;
 	uint32_t n_begins, cap_begins;
 
+	uint64_t n_foreign;        /* how many events have a category that no rule knows */
+	uint32_t foreign_category; /* text of the trace: the first category that no rule knows */
 	uint64_t n_events, n_kept, n_launch_flows, n_work_without_id;
 	uint64_t drops[DROPS];
 	uint64_t first_bad; /* offset of the first event that was not JSON */
 };
 
-/* kineto.c: import_kineto with a window of another size, for tests of what happens at its end. */
+/* kineto.c: import_kineto with a window of another size, for tests of what happens at the
+ * window's end. */
 struct hwy_trace *import_kineto_window(const char *path, size_t window,
 				       const struct hwy_progress *progress, struct hwy_err *err);
 
-/* Defined in kineto_event.c: */
+/* The following functions are defined in kineto_event.c. */
 /* Reads one element of the list of events; an element that is no object becomes an event without a
  * phase. */
 bool kineto_read_event(struct kineto *k, struct scan *scan);
 void kineto_add_event(struct kineto *k);
 struct kineto_id kineto_read_id(struct kineto *k, const struct scan_value *value);
 
-/* Defined in kineto_args.c: */
+/* The following functions are defined in kineto_args.c. */
 enum kineto_key kineto_key_of(const char *key, uint32_t length);
 enum kineto_category kineto_category_of(const struct scan_value *cat);
-/* A string without its escapes; valid until the next use of the scratch. */
+/* Yields a string without its escapes; valid until the next use of the scratch buffer. */
 struct hwy_text kineto_text(struct kineto *k, const struct scan_value *value);
-/* The same as a text of the trace. */
+/* Yields a string without its escapes as a text of the trace. */
 uint32_t kineto_text_id(struct kineto *k, const struct scan_value *value);
 void kineto_need_scratch(struct kineto *k, size_t bytes);
-/* An integer argument of the current event; false: the event has none of that name. */
+/* Reads an integer argument of the current event; false: the event has no argument of that name. */
 bool kineto_arg(const struct kineto *k, enum kineto_key key, int64_t *number);
-/* The same; 0: the event has none. */
+/* Yields an integer argument of the current event; 0: the event has no argument of that name. */
 int64_t kineto_number(const struct kineto *k, enum kineto_key key);
-/* An argument of any type; NULL: the event has none of that name. */
+/* Yields an argument of any type; NULL: the event has no argument of that name. */
 const struct scan_value *kineto_value(const struct kineto *k, enum kineto_key key);
 /* The arguments whose keys are not in the mask 'taken', as a JSON object; yields a text of the
  * trace, 0 when no argument is left. */
 uint32_t kineto_args_text(struct kineto *k, uint64_t taken);
 #define KINETO_TAKES(key) (UINT64_C(1) << (key))
 
-/* kineto_ids.c: indexes of the trace; the records are made when they are first asked for. */
-/* The lane of the thread that the current event names. */
+/* The functions of kineto_ids.c yield indexes of the trace, and make the records when they are
+ * first needed. */
+/* Yields the lane of the thread that the current event names. */
 uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t name);
 /* The lane of a stream of the device that the current event names; stream HWY_NONE: a lane of the
  * device. */
@@ -262,11 +278,17 @@ uint32_t kineto_device(struct kineto *k, struct kineto_id pid);
 uint32_t kineto_stream(struct kineto *k, int64_t process, uint32_t device, int64_t context,
 		       int64_t number);
 void kineto_add_metadata(struct kineto *k);
-/* At the end of the file: gives a process to every record without one, and names to all records. */
+/* Gives a process to every record without one, and names to all records; called at the end of
+ * the file. */
 void kineto_assign_processes(struct kineto *k);
+/* Gives an AMD GPU that has work and is not listed the description of the listed ones, where all of
+ * these are alike. */
+void kineto_describe_devices(struct kineto *k);
+/* Threads that AMD's GPUs for computing run together; NVIDIA's run 32. */
+enum { AMD_WARP = 64 };
 void kineto_free_ids(struct kineto *k);
 
-/* Defined in kineto_device.c, kineto_host.c: */
+/* The following functions are defined in kineto_device.c and kineto_host.c. */
 void kineto_add_work(struct kineto *k);
 void kineto_add_sync(struct kineto *k);
 void kineto_add_cuda_event(struct kineto *k);
@@ -279,34 +301,35 @@ void kineto_add_overhead(struct kineto *k);
 void kineto_add_other(struct kineto *k);
 void kineto_add_instant(struct kineto *k);
 
-/* Defined in kineto_pairs.c: */
+/* The following functions are defined in kineto_pairs.c. */
 void kineto_keep_begin(struct kineto *k);
 /* Makes one event of the current event, an end, and its begin. The event points into the begin that
  * is returned, which the caller frees; NULL: nothing began on that thread. */
 struct kineto_begin *kineto_end_pair(struct kineto *k);
-uint64_t kineto_free_begins(struct kineto *k); /* yields how many never ended */
+uint64_t kineto_free_begins(struct kineto *k); /* yields how many begin events had no end */
 
-/* Defined in kineto_counters.c: */
+/* The following functions are defined in kineto_counters.c. */
 void kineto_add_counter(struct kineto *k);
 void kineto_add_marks(struct kineto *k);
 
-/* Defined in kineto_meta.c: */
-/* A member of the top-level object that is not traceEvents. */
+/* The following functions are defined in kineto_meta.c. */
+/* Reads a member of the file's top-level object that is not traceEvents. */
 void kineto_add_member(struct kineto *k, struct hwy_text key, const struct scan_value *value);
 void kineto_add_drops(struct kineto *k);
 void kineto_add_diagnostic(struct kineto *k, int64_t severity, const char *text);
 
-/* Defined in kineto_edges.c: */
+/* The following functions are defined in kineto_edges.c. */
 void kineto_keep_flow(struct kineto *k);
 void kineto_add_edges(struct kineto *k, struct hwy_trace *trace, int64_t shift);
 
-/* Defined in kineto_hints.c: */
-/* Notes what the current event tells about owners and arrows. */
+/* The following functions are defined in kineto_hints.c. */
+/* Notes what the current event says about the owners of device work and the ends of arrows. */
 void kineto_collect_hints(struct kineto *k);
-/* After the pass: decides which process uses a device, and makes the hints ready. */
+/* Decides which process uses a device, and makes the hints ready; called after the first pass. */
 void kineto_count_votes(struct kineto_hints *hints);
 void kineto_hints_free(struct kineto_hints *hints);
-/* The process of device work; HWY_NONE: not known. 'device' is the pid of the work's event. */
+/* Yields the process of device work; HWY_NONE: not known. 'device' is the pid of the work's
+ * event. */
 int64_t kineto_owner_process(struct kineto *k, int64_t correlation, struct kineto_id device);
 /* The id of the arrow that begins or ends at the current event, which stands for a correlation id;
  * 0: none does. */

@@ -10,7 +10,7 @@
 
 #define IS(text) (memcmp(at, text, sizeof text - 1) == 0)
 
-static enum kineto_key short_key(const char *at, uint32_t length)
+static enum kineto_key key_of_short_name(const char *at, uint32_t length)
 {
 	switch (length) {
 	case 4:
@@ -53,7 +53,7 @@ static enum kineto_key short_key(const char *at, uint32_t length)
 	}
 }
 
-static enum kineto_key long_key(const char *at, uint32_t length)
+static enum kineto_key key_of_long_name(const char *at, uint32_t length)
 {
 	switch (length) {
 	case 12: return IS("channel_type") ? KEY_CHANNEL_TYPE : KEY_OTHER;
@@ -82,7 +82,7 @@ static enum kineto_key long_key(const char *at, uint32_t length)
 
 enum kineto_key kineto_key_of(const char *key, uint32_t length)
 {
-	return length < 12 ? short_key(key, length) : long_key(key, length);
+	return length < 12 ? key_of_short_name(key, length) : key_of_long_name(key, length);
 }
 
 /* The end of a name tells its category, whatever the vendor: cuda_runtime, xpu_driver,
@@ -101,7 +101,7 @@ static enum kineto_category category_by_end(const char *text, uint32_t length)
 	return CAT_OTHER;
 }
 
-/* Names with capitals are those of PyTorch in 2021. */
+/* The names with capitals are those that PyTorch wrote in 2021. */
 enum kineto_category kineto_category_of(const struct scan_value *cat)
 {
 	const char *at = cat->text;
@@ -177,7 +177,7 @@ const struct scan_value *kineto_value(const struct kineto *k, enum kineto_key ke
 }
 
 /* Writes a value that is not valid JSON as a string that holds the value's text; yields the end. */
-static char *put_odd(char *to, const struct scan_value *value)
+static char *put_value_as_string(char *to, const struct scan_value *value)
 {
 	*to++ = '"';
 	for (uint32_t i = 0; i < value->length; i++) {
@@ -197,7 +197,7 @@ static char *put_arg(char *to, const struct kineto_arg *arg)
 	*to++ = '"';
 	*to++ = ':';
 	if (arg->value.odd)
-		return put_odd(to, &arg->value);
+		return put_value_as_string(to, &arg->value);
 	uint32_t quote = arg->value.type == SCAN_STRING;
 	memcpy(to, arg->value.text - quote, arg->value.length + 2 * quote);
 	return to + arg->value.length + 2 * quote;
@@ -223,7 +223,7 @@ static bool has_control(const char *at, const char *end)
 
 /* Copies an object without line breaks between values, and with control characters in strings
  * escaped. 'to' has room for six times the text. */
-static size_t put_clean(char *to, const char *at, const char *end)
+static size_t put_object_on_one_line(char *to, const char *at, const char *end)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *start = to;
@@ -250,7 +250,7 @@ static uint32_t keep_args(struct kineto *k, size_t length)
 	if (!has_control(k->scratch, k->scratch + length))
 		return hwy_text_id_n(k->b, k->scratch, length);
 	kineto_need_scratch(k, length * 7);
-	size_t clean = put_clean(k->scratch + length, k->scratch, k->scratch + length);
+	size_t clean = put_object_on_one_line(k->scratch + length, k->scratch, k->scratch + length);
 	return hwy_text_id_n(k->b, k->scratch + length, clean);
 }
 

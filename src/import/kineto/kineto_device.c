@@ -118,7 +118,8 @@ static int64_t memory_kind_by_name(struct hwy_text text)
 		const char *name;
 		enum hwy_memory_kind kind;
 	} kinds[] = {
-		/* A name that begins with another name stands before it. */
+		/* In this list a name that begins with another name stands before the other
+		 * name. */
 		{"Device Static", HWY_MEM_DEVICE_STATIC},
 		{"Managed Static", HWY_MEM_MANAGED_STATIC},
 		{"Pageable", HWY_MEM_PAGEABLE},
@@ -126,7 +127,8 @@ static int64_t memory_kind_by_name(struct hwy_text text)
 		{"Device", HWY_MEM_DEVICE},
 		{"Array", HWY_MEM_ARRAY},
 		{"Managed", HWY_MEM_MANAGED},
-		{"Host", HWY_MEM_UNKNOWN}, /* ROCm: pageable or pinned */
+		/* ROCm writes "Host" for pageable and for pinned memory. */
+		{"Host", HWY_MEM_UNKNOWN},
 		{"Unknown", HWY_MEM_UNKNOWN},
 	};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -135,7 +137,7 @@ static int64_t memory_kind_by_name(struct hwy_text text)
 	return HWY_MEM_NONE;
 }
 
-/* The part of a text that follows a word; an empty text where the word does not occur. */
+/* Yields the part of a text that follows a word; an empty text where the word does not occur. */
 static struct hwy_text text_after(struct hwy_text text, const char *word)
 {
 	const char *rest = text.length ? memmem(text.at, text.length, word, strlen(word)) : NULL;
@@ -192,7 +194,7 @@ static void fill_copy(struct kineto *k, struct hwy_row *row)
 	row->v[HWY_DST_CONTEXT] = arg_ref(k, KEY_TO_CONTEXT);
 }
 
-/* The name of a fill tells its kind of memory: "Memset (Device)". */
+/* Sets the columns of a fill. The name of a fill tells the kind of memory: "Memset (Device)". */
 static void fill_fill(struct kineto *k, struct hwy_row *row)
 {
 	struct hwy_text name = k->trace->strings.texts[row->v[HWY_NAME]];
@@ -251,7 +253,8 @@ static int64_t sync_type(struct hwy_text kind)
 							     : HWY_SYNC_UNKNOWN;
 }
 
-/* Since 2026 waits for a stream have a tid of their own: the stream's number and this offset. */
+/* Since 2026 Kineto gives waits for a stream a tid of their own: the stream's number plus this
+ * offset. */
 enum { SYNC_TID_OFFSET = 1000000 };
 
 void kineto_add_sync(struct kineto *k)

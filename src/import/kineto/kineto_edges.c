@@ -35,7 +35,7 @@ static int by_id(const void *left, const void *right)
  * called one after the other before that time lie in between. */
 enum { MOST_OPS_BACK = 4096 };
 
-/* Ref of the span of the innermost operator that runs on a lane at a time. */
+/* Yields the ref of the span of the innermost operator that runs on a lane at a time. */
 static uint32_t op_at(const struct hwy_trace *trace, uint32_t lane, int64_t time)
 {
 	const struct hwy_strip *strip = hwy_strip_on(trace, lane, HWY_OP);
@@ -57,7 +57,8 @@ static void add_edge(struct hwy_trace *trace, enum hwy_edge_kind kind, uint32_t 
 		(struct hwy_edge){.kind = kind, .from = from, .to = to, .id = id};
 }
 
-/* One forward operator may have several backward ones. */
+/* Adds the edges from forward to backward operators; a forward operator may have several
+ * backward ones. */
 static void add_forward_edges(struct kineto *k, struct hwy_trace *trace, int64_t shift)
 {
 	uint32_t from = HWY_REF_NONE;
@@ -96,9 +97,10 @@ static void find_calls(const struct hwy_trace *trace, struct hwy_map *wanted)
 
 static void add_event_edges(struct hwy_trace *trace)
 {
-	struct hwy_map calls = {
-		0}; /* correlation id of an event's record -> ref of the call's span */
-	/* The first pass lists the ids that waits name, the second adds the edges. */
+	/* Maps the correlation id of an event's record to the ref of the call's span. */
+	struct hwy_map calls = {0};
+	/* The first pass lists the correlation ids that waits name, the second pass adds the
+	 * edges. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t s = 0; s < trace->n_strips; s++) {
 			const struct hwy_strip *strip = &trace->strips[s];

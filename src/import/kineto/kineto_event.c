@@ -117,8 +117,9 @@ bool kineto_read_event(struct kineto *k, struct scan *scan)
 	struct scan_value value;
 	struct hwy_text key;
 	clear_event(event);
+	/* The element of the list is no object, and counts as an event without a phase. */
 	if (scan_peek(scan) != '{')
-		return scan_value(scan, &value); /* no object: an event without a phase */
+		return scan_value(scan, &value);
 	const char *from = scan->cursor;
 	scan_enter(scan, '{');
 	while (scan_key(scan, &key)) {
@@ -165,6 +166,16 @@ static bool is_in_time(struct kineto *k)
 	return true;
 }
 
+/* Events of a category that no rule knows may be the work of a device that Headway does not
+ * know. */
+static void kineto_note_foreign(struct kineto *k)
+{
+	if (k->event.category != CAT_OTHER || k->event.cat.type != SCAN_STRING)
+		return;
+	if (k->n_foreign++ == 0)
+		k->foreign_category = kineto_text_id(k, &k->event.cat);
+}
+
 static void add_span_by_category(struct kineto *k)
 {
 	switch (k->event.category) {
@@ -179,7 +190,7 @@ static void add_span_by_category(struct kineto *k)
 	case CAT_EVENT: kineto_add_cuda_event(k); break;
 	case CAT_PYTHON: kineto_add_python(k); break;
 	case CAT_OVERHEAD: kineto_add_overhead(k); break;
-	default: kineto_add_other(k);
+	default: kineto_note_foreign(k); kineto_add_other(k);
 	}
 }
 

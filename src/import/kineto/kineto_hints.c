@@ -98,7 +98,7 @@ void kineto_collect_hints(struct kineto *k)
 	}
 }
 
-struct vote_key { /* a key of a struct hwy_index: must have no padding */
+struct vote_key { /* a key of a struct hwy_index, so it must have no padding */
 	uint64_t device, owner;
 };
 
@@ -106,8 +106,8 @@ struct vote_key { /* a key of a struct hwy_index: must have no padding */
  * owner is certain. */
 void kineto_count_votes(struct kineto_hints *hints)
 {
-	struct hwy_index votes = {0}; /* struct vote_key -> number of work events */
-	struct hwy_map best = {0};    /* device -> the largest number so far */
+	struct hwy_index votes = {0}; /* maps a struct vote_key to the number of work events */
+	struct hwy_map best = {0};    /* maps a device to the largest number of votes so far */
 	for (uint32_t i = 0; i < hints->n_work; i++) {
 		uint64_t correlation = (uint64_t)hints->work[i].correlation;
 		const uint32_t *owner = hwy_map_get(&hints->owners, correlation);

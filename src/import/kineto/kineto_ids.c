@@ -12,10 +12,12 @@
 struct thread_key {
 	int64_t process, tid;
 };
-struct stream_key { /* process, context and stream may be HWY_NONE */
+struct stream_key { /* process, context and stream may be HWY_NONE; a key of a struct hwy_index */
 	int64_t process, device, context, stream;
 };
-struct name_key { /* ids as the file has them; of a process or a device: tid 0, is_thread 0 */
+/* A name_key holds ids as the file has them; the key of a process or a device has tid 0 and
+ * is_thread 0. */
+struct name_key {
 	int64_t pid, tid, is_thread;
 };
 
@@ -77,12 +79,24 @@ struct kineto_id kineto_first_number(struct kineto *k, struct kineto_id id)
 	return id;
 }
 
+/* Kineto lists AMD's GPUs by their ordinal, and numbers them in its events after the processors: the
+ * only GPU of a file is 0 there and 2 here. Such a device keeps its description and gets the events'
+ * number. */
+static bool is_only_amd_gpu(const struct kineto *k)
+{
+	return k->trace->n_devices == 1 && k->trace->devices[0].threads_per_warp == AMD_WARP &&
+	       k->trace->n_streams == 0;
+}
+
 uint32_t kineto_device(struct kineto *k, struct kineto_id pid)
 {
 	bool fresh;
 	pid = kineto_first_number(k, pid);
 	uint32_t *place = find_id(&k->devices, &k->text_devices, pid, &fresh);
-	if (fresh) {
+	if (fresh && pid.number != HWY_NONE && !k->is_listing && is_only_amd_gpu(k)) {
+		*place = 0;
+		k->trace->devices[0].ordinal = pid.number;
+	} else if (fresh) {
 		uint32_t index = *place = hwy_new_devices(k->b);
 		struct hwy_device *device = &k->trace->devices[index];
 		device->host = 0;
@@ -139,7 +153,7 @@ uint32_t kineto_stream(struct kineto *k, int64_t process, uint32_t device, int64
 	return *place;
 }
 
-/* The slot in which a lane is cached, if it is. */
+/* Yields the slot of the cache in which a lane is kept, if the cache has the lane. */
 static struct kineto_slot *slot_for(struct kineto *k, const struct kineto_slot *wanted)
 {
 	uint64_t hash = (uint64_t)wanted->pid * 0x9e3779b97f4a7c15u ^
@@ -167,7 +181,8 @@ uint32_t kineto_thread_lane(struct kineto *k, enum hwy_lane_type type, uint32_t 
 {
 	struct kineto_id pid = kineto_read_id(k, &k->event.pid);
 	struct kineto_id tid = kineto_read_id(k, &k->event.tid);
-	/* Texts are numbered upwards from HWY_NONE, INT64_MIN: no pid or tid is as small. */
+	/* A pid or tid that is a text gets a number from HWY_NONE (INT64_MIN) upwards: no pid or
+	 * tid is so small. */
 	struct kineto_slot wanted = {
 		.pid = pid.number, .tid = tid.number, .context = name, .type = type};
 	if (pid.number == HWY_NONE)
@@ -241,7 +256,7 @@ void kineto_add_metadata(struct kineto *k)
 		*hwy_index_put(&k->names, &key, sizeof key, NULL) = text;
 }
 
-/* The process that all records without a process belong to. */
+/* Yields the process that all records without a process belong to. */
 static int64_t main_process(struct kineto *k)
 {
 	if (k->caller != HWY_NONE)
@@ -253,8 +268,8 @@ static int64_t main_process(struct kineto *k)
 	return kineto_process(k, (struct kineto_id){.number = HWY_NONE});
 }
 
-/* The name that a metadata event gave; 'otherwise' where none did. */
-static int64_t name_or(struct kineto *k, struct name_key key, int64_t otherwise)
+/* Yields the name that a metadata event gave; 'otherwise' where no metadata event did. */
+static int64_t metadata_name_or(struct kineto *k, struct name_key key, int64_t otherwise)
 {
 	if (key.pid == HWY_NONE || key.tid == HWY_NONE)
 		return otherwise;
@@ -267,8 +282,8 @@ static void name_records(struct kineto *k)
 	struct hwy_trace *trace = k->trace;
 	for (uint32_t i = 0; i < trace->n_processes; i++) {
 		struct hwy_process *process = &trace->processes[i];
-		process->name =
-			name_or(k, (struct name_key){process->pid, 0, false}, process->name);
+		process->name = metadata_name_or(k, (struct name_key){process->pid, 0, false},
+						 process->name);
 		const uint32_t *labels = process->pid == HWY_NONE
 						 ? NULL
 						 : hwy_map_get(&k->labels, (uint64_t)process->pid);
@@ -278,13 +293,14 @@ static void name_records(struct kineto *k)
 	for (uint32_t i = 0; i < trace->n_threads; i++) {
 		struct hwy_thread *thread = &trace->threads[i];
 		int64_t pid = trace->processes[thread->process].pid;
-		thread->name = name_or(k, (struct name_key){pid, thread->tid, true}, thread->name);
+		thread->name = metadata_name_or(k, (struct name_key){pid, thread->tid, true},
+						thread->name);
 	}
 	for (uint32_t i = 0; i < trace->n_streams; i++) {
 		struct hwy_stream *stream = &trace->streams[i];
 		int64_t pid = trace->devices[stream->device].ordinal;
-		stream->name =
-			name_or(k, (struct name_key){pid, stream->number, true}, stream->name);
+		stream->name = metadata_name_or(k, (struct name_key){pid, stream->number, true},
+						stream->name);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #include "import/kineto/kineto.h"
 
-enum { PROPERTY_MOST = 64 * 1024 }; /* bytes of one value that are kept */
+enum { PROPERTY_MOST = 64 * 1024 }; /* how many bytes of one property's value are kept at most */
 
 static bool text_is(struct hwy_text key, const char *name)
 {
@@ -52,20 +52,18 @@ static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_
 		size_t field;
 	} fields[] = {
 #define FIELD(name, field) {name, offsetof(struct hwy_device, field)}
-		FIELD("totalGlobalMem", memory_bytes),
-		FIELD("computeMajor", compute_major),
+		FIELD("totalGlobalMem", memory_bytes), FIELD("computeMajor", compute_major),
 		FIELD("computeMinor", compute_minor),
 		FIELD("maxThreadsPerBlock", max_threads_per_block),
 		FIELD("maxThreadsPerMultiprocessor", max_threads_per_sm),
-		FIELD("regsPerBlock", registers_per_block),
-		FIELD("warpSize", threads_per_warp),
-		FIELD("sharedMemPerBlock", shared_per_block),
-		FIELD("numSms", sms),
+		FIELD("regsPerBlock", registers_per_block), FIELD("warpSize", threads_per_warp),
+		FIELD("sharedMemPerBlock", shared_per_block), FIELD("numSms", sms),
 		FIELD("regsPerMultiprocessor", registers_per_sm),
 		FIELD("sharedMemPerBlockOptin", shared_per_block_optin),
 		FIELD("sharedMemPerMultiprocessor", shared_per_sm),
-		FIELD("maxSharedMemoryPerMultiProcessor", shared_per_sm), /* as ROCm calls it */
-		FIELD("maxComputeUnits", sms),                            /* as Intel calls it */
+		/* ROCm's name of the property. */
+		FIELD("maxSharedMemoryPerMultiProcessor", shared_per_sm),
+		FIELD("maxComputeUnits", sms), /* Intel's name of the property */
 #undef FIELD
 	};
 	if (text_is(key, "name") && value->type == SCAN_STRING)
@@ -75,7 +73,7 @@ static void fill_device(struct kineto *k, struct hwy_device *device, struct hwy_
 			read_number(value, (int64_t *)(void *)((char *)device + fields[i].field));
 }
 
-/* Reads one object of deviceProperties. "id" usually is the first member, but need not be. */
+/* Reads one object of deviceProperties. The member "id" usually is the first, but need not be. */
 static void add_device(struct kineto *k, const struct scan_value *about)
 {
 	struct scan scan = scan_over(about->text, about->text + about->length);
@@ -95,7 +93,9 @@ static void add_device(struct kineto *k, const struct scan_value *about)
 	}
 	if (id == HWY_NONE)
 		return;
+	k->is_listing = true;
 	uint32_t index = kineto_device(k, (struct kineto_id){.number = id});
+	k->is_listing = false;
 	int64_t *kept = (int64_t *)(void *)&k->trace->devices[index];
 	for (size_t i = 0; i < sizeof found / sizeof *fields; i++)
 		if (fields[i] != HWY_NONE)
@@ -103,6 +103,44 @@ static void add_device(struct kineto *k, const struct scan_value *about)
 	struct hwy_device *device = &k->trace->devices[index];
 	if (device->max_threads_per_sm > 0 && device->threads_per_warp > 0)
 		device->max_warps_per_sm = device->max_threads_per_sm / device->threads_per_warp;
+	if (!*hwy_str(k->trace, device->name) && device->threads_per_warp == AMD_WARP)
+		device->name = hwy_text_id(k->b, "AMD GPU");
+}
+
+static bool is_described(const struct hwy_device *device)
+{
+	return device->threads_per_warp != HWY_NONE || device->sms != HWY_NONE;
+}
+
+/* The AMD GPU that stands for all devices that the file lists; NULL where it lists none, or
+ * different ones. */
+static const struct hwy_device *listed_device(const struct hwy_trace *trace)
+{
+	const struct hwy_device *listed = NULL;
+	for (uint32_t i = 0; i < trace->n_devices; i++) {
+		const struct hwy_device *one = &trace->devices[i];
+		if (!is_described(one))
+			continue;
+		if (listed && listed->name != one->name)
+			return NULL;
+		listed = one;
+	}
+	return listed && listed->threads_per_warp == AMD_WARP ? listed : NULL;
+}
+
+void kineto_describe_devices(struct kineto *k)
+{
+	struct hwy_trace *trace = k->trace;
+	const struct hwy_device *listed = listed_device(trace);
+	for (uint32_t i = 0; listed && i < trace->n_devices; i++) {
+		struct hwy_device *device = &trace->devices[i];
+		if (is_described(device) || device->ordinal == HWY_NONE)
+			continue;
+		int64_t ordinal = device->ordinal;
+		*device = *listed;
+		device->ordinal = ordinal;
+		device->uuid = device->bus = HWY_NONE;
+	}
 }
 
 static void add_group(struct kineto *k, const struct scan_value *about)

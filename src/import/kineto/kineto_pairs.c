@@ -12,9 +12,10 @@
 #include "import/kineto/kineto.h"
 
 struct kineto_begin {
-	struct kineto_begin *outer; /* the begin around this one, on the same thread */
+	/* outer: the begin event around this begin event, on the same thread. */
+	struct kineto_begin *outer;
 	uint32_t length;
-	char text[]; /* length bytes, then SOURCE_PAD bytes */
+	char text[]; /* the event's JSON text of 'length' bytes, then SOURCE_PAD bytes */
 };
 
 /* The innermost begin of the event's thread. Threads are told apart by the text of their pid and

@@ -18,7 +18,8 @@
 #include "base/ref.h"
 #include "trace/builder.h"
 
-struct nsys_stream { /* parallel to the trace's streams */
+/* What the importer keeps of a stream; nsys.streams has the order of the trace's streams. */
+struct nsys_stream {
 	/* The columns by which the export tells streams apart; their bytes are the key of
 	 * nsys.stream_of. */
 	struct nsys_stream_key {
@@ -27,7 +28,7 @@ struct nsys_stream { /* parallel to the trace's streams */
 	uint32_t process; /* index into the trace's processes */
 };
 struct nsys_call {     /* the call that a row of the wait or event table belongs to */
-	uint32_t name; /* text of the trace; 0 until the call is read */
+	uint32_t name; /* the call's name, a text of the trace; 0 until the call is read */
 	int64_t start;
 };
 
@@ -41,28 +42,33 @@ struct nsys {
 	struct nsys_query *query;          /* the query that nsys_each runs */
 	void (*add)(struct nsys_query *q); /* the function that nsys_each calls for each row */
 	const struct hwy_progress *progress;
-	uint64_t rows, rows_total; /* read so far, and a guess of all rows: for the progress only */
+	/* Rows read so far, and a guess of all rows: for the progress only. */
+	uint64_t rows, rows_total;
 
-	/* texts */
+	/* The following fields are for texts. */
 	sqlite3_stmt *string_stmt;
-	struct hwy_ids strings;     /* StringIds.id -> ref of the trace's texts */
-	bool strings_by_row;        /* StringIds.id is not the row id (see prepare_strings) */
-	struct hwy_map string_rows; /* StringIds.id -> row id, where strings_by_row */
+	struct hwy_ids strings; /* maps a StringIds.id to the ref of a text of the trace */
+	bool strings_by_row;    /* StringIds.id is not the row id (see prepare_strings) */
+	/* 'string_rows' maps a StringIds.id to its row id; used only with strings_by_row. */
+	struct hwy_map string_rows;
 
-	/* processes, threads, devices, streams: the values are indexes of the trace */
-	struct hwy_map process_of;  /* globalPid >> 24 -> process */
-	struct hwy_map thread_of;   /* globalTid -> thread */
-	int64_t last_tid;           /* globalTid of the row before */
-	uint32_t last_thread;       /* its thread; UINT32_MAX: there was no row before */
-	struct hwy_map host_of;     /* globalPid >> 48 -> host */
-	struct hwy_index device_of; /* struct pair_key of host and GPU id -> device */
-	/* struct pair_key of pid and CUDA ordinal -> GPU id of the export */
+	/* The following fields are for processes, threads, devices and streams: the maps yield
+	 * indexes of the trace. */
+	struct hwy_map process_of; /* maps globalPid >> 24 to a process */
+	struct hwy_map thread_of;  /* maps a globalTid to a thread */
+	int64_t last_tid;          /* globalTid of the row before */
+	uint32_t last_thread;   /* thread of the row before; UINT32_MAX: there was no row before */
+	struct hwy_map host_of; /* maps globalPid >> 48 to a host */
+	struct hwy_index device_of; /* maps a struct pair_key of host and GPU id to a device */
+	/* 'gpu_of' maps a struct pair_key of pid and CUDA ordinal to the GPU id of the export. */
 	struct hwy_index gpu_of;
-	struct hwy_index stream_of; /* struct nsys_stream_key -> stream */
+	struct hwy_index stream_of; /* maps a struct nsys_stream_key to a stream */
 	struct nsys_stream *streams;
 	uint32_t cap_streams;
-	uint32_t last_stream; /* the stream of the row before; UINT32_MAX: there was none */
-	/* struct fact_key of pid, context and stream number -> index into 'facts' */
+	/* last_stream: the stream of the row before; UINT32_MAX: there was no row before. */
+	uint32_t last_stream;
+	/* 'fact_of' maps a struct fact_key of pid, context and stream number to an index into
+	 * 'facts'. */
 	struct hwy_index fact_of;
 	struct nsys_stream_fact { /* what the tables of streams and contexts say about a stream */
 		int64_t priority, flags;
@@ -70,11 +76,12 @@ struct nsys {
 	} * facts;
 	uint32_t n_facts, cap_facts;
 
-	/* stacks: call chain id -> ref of the trace's stacks */
+	/* Each of the four maps a call chain id to the ref of a stack of the trace. */
 	struct hwy_ids cuda_chains, os_chains, sample_chains, syscall_chains;
 
-	/* the calls that rows of the wait and event tables belong to */
-	struct hwy_map call_of; /* nsys_call_key -> index into 'calls' */
+	/* The following fields are for the calls that rows of the wait and event tables belong
+	 * to. */
+	struct hwy_map call_of; /* maps an nsys_call_key to an index into 'calls' */
 	struct nsys_call *calls;
 	uint32_t n_calls, cap_calls;
 };
@@ -88,7 +95,7 @@ struct nsys_query {
 	const char *table;
 	sqlite3_stmt *stmt;
 	sqlite3_value **values;           /* the values of the current row */
-	sqlite3_value *own[NSYS_COLUMNS]; /* what 'values' points to in nsys_next */
+	sqlite3_value *own[NSYS_COLUMNS]; /* the values that 'values' points to in nsys_next */
 	void *user;
 	/* For the spans that are made of the rows: zeroed once for the query. Whoever adds spans
 	 * sets the same columns for every span, also to 0, so that no value of the row before is
@@ -126,26 +133,27 @@ static inline bool nsys_null(struct nsys_query *q, int column)
 {
 	return sqlite3_value_type(q->values[column]) == SQLITE_NULL;
 }
-/* An integer; HWY_NONE for NULL. */
+/* Yields a column's integer; HWY_NONE for NULL. */
 static inline int64_t nsys_int_or_none(struct nsys_query *q, int column)
 {
 	return nsys_null(q, column) ? HWY_NONE : nsys_int(q, column);
 }
-/* An integer as a ref: HWY_REF_NONE for NULL. */
+/* Yields a column's integer as a ref; HWY_REF_NONE for NULL. */
 static inline int64_t nsys_ref(struct nsys_query *q, int column)
 {
 	int64_t value = nsys_int(q, column);
-	/* Not hwy_ref, which takes no negative numbers: a damaged file may hold any number. */
+	/* hwy_ref is not used, because it takes no negative numbers: a damaged file may hold any
+	 * number. */
 	return value == 0 && nsys_null(q, column) ? HWY_REF_NONE : (int64_t)((uint64_t)value + 1);
 }
-/* A text column as a text of the trace; 0 for NULL. */
+/* Yields a text column as a text of the trace; 0 for NULL. */
 uint32_t nsys_text(struct nsys_query *q, int column);
-/* The text of the trace for an id of the table StringIds; 0 for ids that do not exist. */
+/* Yields the text of the trace for an id of the table StringIds; 0 for ids that do not exist. */
 uint32_t nsys_string(struct nsys *n, int64_t id);
-/* The same for the function of a frame: 0 where the text is only the frame's address
+/* Yields the function of a frame by its id in StringIds: 0 where the text is only the frame's address
  * ("0x5ce7d4"). */
 uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address);
-/* The same for a column that holds such an id; 0 for NULL. */
+/* Yields the text of the trace for a column that holds an id of StringIds; 0 for NULL. */
 static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
 {
 	int64_t id = nsys_int(q, column);
@@ -154,14 +162,16 @@ static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
 /* Sets START and DUR of q->row from columns 0 and 1; false when the row has no usable start, which
  * is counted. */
 bool nsys_times(struct nsys_query *q);
-/* The same for marks: sets START from column 0. */
+/* Sets START of q->row from column 0, for a mark; false when the row has no usable time, which
+ * is counted. */
 bool nsys_moment(struct nsys_query *q);
 
 /* ---- nsys_target.c: hosts, processes, threads, devices, streams ---- */
 
-/* Before the spans: reads the tables that decide which record a row belongs to. */
+/* Reads the tables that decide which record a row belongs to; called before the spans are read. */
 void nsys_read_target(struct nsys *n);
-/* After the spans: reads names and properties, for the records that spans refer to. */
+/* Reads names and properties for the records that spans refer to; called after the spans were
+ * read. */
 void nsys_name_target(struct nsys *n);
 /* These yield indexes of the trace and make the record when it is first asked for. A global id is
  * as nsys_target.c describes it; 'ordinal' is CUDA's number of a device in its process, 'gpu' the
@@ -192,7 +202,7 @@ void nsys_read_cuda(struct nsys *n);
 /* nsys_waits.c: before nsys_read_cuda, lists the calls whose names and starts nsys_read_waits will
  * need. */
 void nsys_expect_calls(struct nsys *n);
-/* nsys_waits.c: after nsys_read_cuda, adds waits and CUDA events. */
+/* nsys_waits.c: adds waits and CUDA events; called after nsys_read_cuda. */
 void nsys_read_waits(struct nsys *n);
 /* The key of nsys.call_of for a process of the trace; false: such a call is not kept, CUPTI has
  * correlation ids of 32 bits. */

@@ -113,7 +113,8 @@ static void add_kernel(struct nsys_query *q)
 	nsys_cuda_add_work(q, HWY_KERNEL);
 }
 
-/* Ref of the trace's devices, for a column with the CUDA ordinal of a peer copy's device. */
+/* Yields the ref of a device of the trace, for a column with the CUDA ordinal of a peer copy's
+ * device. */
 static int64_t peer_device(struct nsys_query *q, int column)
 {
 	if (nsys_null(q, column) || nsys_is_none(nsys_int(q, column)))

@@ -17,8 +17,9 @@
 #include "import/nsys/nsys.h"
 
 enum {
-	TEXT_LIMIT_BYTES = 64 << 20, /* exports have shorter texts; a damaged file may claim more */
-	TELL_EVERY_ROWS = 1 << 16,   /* how often progress is reported */
+	/* TEXT_LIMIT_BYTES: no export has longer texts, but a damaged file may claim to. */
+	TEXT_LIMIT_BYTES = 64 << 20,
+	TELL_EVERY_ROWS = 1 << 16, /* progress is reported after every so many rows */
 };
 
 static void take_row(sqlite3_context *context, int columns, sqlite3_value **values);
@@ -37,7 +38,8 @@ static bool sql_fail(struct nsys *n, const char *table)
  * be escaped; an absolute path needs an empty authority before it ("file://"). */
 static char *uri_of(const char *path)
 {
-	char *uri = hwy_alloc(strlen(path) * 3 + 64);
+	enum { ESCAPED_BYTES = 3, REST_BYTES = 32 }; /* "%3F"; "file://", the options and the 0 */
+	char *uri = hwy_array(strlen(path) + REST_BYTES, ESCAPED_BYTES);
 	char *to = uri + sprintf(uri, path[0] == '/' ? "file://" : "file:");
 	for (; *path; path++) {
 		if (strchr("?#%", *path))
@@ -164,7 +166,8 @@ static bool has_column(sqlite3_stmt *all, const char *name, size_t length)
 	return length == 5 && memcmp(name, "rowid", 5) == 0;
 }
 
-/* Appends one column to the SELECT; false when the column is marked and missing. */
+/* Appends one column to the SELECT; false when the column is marked as required ('!' or '~') and
+ * the table lacks it. */
 static bool write_column(sqlite3_stmt *all, sqlite3_str *sql, const char *name, size_t length)
 {
 	bool must = *name == '!' || *name == '~';
@@ -345,7 +348,7 @@ bool nsys_each(struct nsys *n, const char *table, const char *columns, const cha
 bool nsys_moment(struct nsys_query *q)
 {
 	int64_t start = nsys_int(q, 0);
-	/* Files that were rewritten by other tools (pandas) hold times as reals or as texts. */
+	/* Files that other tools (pandas) rewrote hold times as reals or as texts. */
 	int type = sqlite3_value_numeric_type(q->values[0]);
 	if (start >= HWY_TIME_LIMIT || start <= -HWY_TIME_LIMIT ||
 	    (type != SQLITE_INTEGER && type != SQLITE_FLOAT)) {

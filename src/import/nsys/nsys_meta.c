@@ -14,7 +14,8 @@ struct named {
 	const char *key, *property;
 };
 
-/* A text of the current row, valid until the next row; NULL where it is NULL or empty. */
+/* Yields a text of the current row, valid until the next row; NULL where the text is NULL or
+ * empty. */
 static const char *value_of(struct nsys_query *q, int column)
 {
 	const char *text = (const char *)sqlite3_value_text(q->values[column]);
@@ -149,7 +150,7 @@ static void read_system(struct nsys *n)
 		if (!value)
 			continue;
 		char version[32];
-		if (!strcmp(property, "cuda.version")) { /* 12080 means 12.8 */
+		if (!strcmp(property, "cuda.version")) { /* the value 12080 means CUDA 12.8 */
 			long number = strtol(value, NULL, 10);
 			snprintf(version, sizeof version, "%ld.%ld", number / 1000,
 				 number % 1000 / 10);
@@ -185,7 +186,8 @@ void nsys_read_meta(struct nsys *n)
 {
 	hwy_add_property(n->b, "source.format", "nsys-sqlite");
 	read_export_meta(n, "META_DATA_EXPORT");
-	read_export_meta(n, "EXPORT_META_DATA"); /* the table's name before 2024 */
+	/* Exports before 2024 have the table under this name. */
+	read_export_meta(n, "EXPORT_META_DATA");
 	read_capture_meta(n);
 	read_system(n);
 	read_clock(n);

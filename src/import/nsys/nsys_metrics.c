@@ -8,7 +8,7 @@
 
 #include "import/nsys/nsys.h"
 
-struct metric_key { /* a key of a struct hwy_index: must have no padding */
+struct metric_key { /* a key of a struct hwy_index, so it must have no padding */
 	int64_t type, metric;
 };
 
@@ -38,8 +38,9 @@ static uint32_t counter_lane(struct nsys *n, int64_t type, uint32_t name)
 }
 
 struct metrics {
-	struct hwy_index names; /* struct metric_key -> text of the trace */
-	struct hwy_index lanes; /* struct metric_key -> lane */
+	/* 'names' maps a struct metric_key to the metric's name, a text of the trace. */
+	struct hwy_index names;
+	struct hwy_index lanes; /* maps a struct metric_key to the metric's lane */
 };
 
 static uint32_t metric_lane(struct nsys_query *q)

@@ -72,22 +72,24 @@ struct domain_lane {
 
 struct nvtx {
 	struct nsys *n;
-	struct hwy_index domains;    /* struct domain_key -> text of the trace */
-	struct hwy_index categories; /* struct category_key -> text of the trace */
-	struct hwy_index lanes;      /* struct lane_key -> lane */
-	bool full;                   /* the running query has all columns */
-	bool open;                   /* the running query is for ranges without an end */
-	int64_t stop_row;            /* the row at which the first pass stopped */
-	struct lane_key last_key;    /* key of the last row's lane, which most rows share */
-	uint32_t last_lane;          /* UINT32_MAX: there was no row before */
-	int64_t *ends;               /* for each lane of the trace, the last end of its ranges */
+	/* 'domains' maps a struct domain_key to the domain's name, a text of the trace. */
+	struct hwy_index domains;
+	/* 'categories' maps a struct category_key to the category's name, a text of the trace. */
+	struct hwy_index categories;
+	struct hwy_index lanes;   /* maps a struct lane_key to a lane */
+	bool full;                /* the running query reads all columns */
+	bool open;                /* the running query reads ranges without an end */
+	int64_t stop_row;         /* the row at which the first pass stopped */
+	struct lane_key last_key; /* key of the last row's lane, which most rows share */
+	uint32_t last_lane; /* the lane of the last row; UINT32_MAX: there was no row before */
+	int64_t *ends;      /* for each lane of the trace, the last end of its ranges */
 	uint32_t n_ends, cap_ends;
 	struct domain_lane *domain_lanes; /* all lanes, which get their domain's name at the end */
 	uint32_t n_domain_lanes, cap_domain_lanes;
-	uint64_t unfinished; /* ranges without an end */
+	uint64_t unfinished; /* how many ranges have no end */
 };
 
-/* 'text' is the column of the text; textId is the next column. */
+/* Yields the text of a row. 'text' is the column of the text; textId is the next column. */
 static uint32_t nsys_nvtx_name_of(struct nsys_query *q, int text)
 {
 	uint32_t name = nsys_text(q, text);
@@ -231,7 +233,7 @@ static void nsys_nvtx_describe(struct nvtx *x, struct nsys_query *q, uint32_t pr
 	nsys_nvtx_put_payload(q);
 }
 
-/* Sets START, DUR and FLAGS of a range or mark; false when it has no usable time. */
+/* Sets START, DUR and FLAGS of a range or mark; false when the row has no usable time. */
 static bool range_times(struct nvtx *x, struct nsys_query *q, uint32_t lane)
 {
 	struct hwy_row *row = &q->row;

@@ -9,18 +9,21 @@
 
 #include "import/nsys/nsys.h"
 
-enum { STATE_RUNNING = 1, STATE_TERMINATED = 5 }; /* ENUM_SAMPLING_THREAD_STATE */
+/* Numbers of the export's table ENUM_SAMPLING_THREAD_STATE. */
+enum { STATE_RUNNING = 1, STATE_TERMINATED = 5 };
 
 struct turn {
 	int64_t time;
 	uint32_t thread;
-	uint32_t order; /* number of the row: keeps the order of switches with one time */
+	/* Number of the row, which keeps the order of switches that have the same time. */
+	uint32_t order;
 	uint16_t cpu;
 	uint8_t in, state, block;
 };
 
 struct labels {
-	uint32_t texts[256]; /* texts of the trace by the export's number; 0: no label */
+	/* texts: texts of the trace by the export's number; 0: the number has no label. */
+	uint32_t texts[256];
 };
 
 static int by_thread_and_time(const void *left, const void *right)
@@ -46,7 +49,7 @@ static void read_labels(struct nsys *n, const char *table, struct labels *labels
 	}
 }
 
-/* A column's number where it fits an index of struct labels; else 0. */
+/* Yields a column's number where the number fits an index of struct labels; else 0. */
 static uint8_t byte_or_zero(struct nsys_query *q, int column)
 {
 	int64_t value = nsys_int(q, column);

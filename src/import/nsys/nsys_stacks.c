@@ -9,16 +9,18 @@
 #include "import/nsys/nsys.h"
 
 enum {
+	/* MOST_FRAMES: a chain has at most so many frames; only a damaged file has more, which
+	 * are left out. */
 	MOST_FRAMES = 4096
-}; /* of a chain; further frames, which only a damaged file has, are left out */
+};
 
 struct chains {
-	struct hwy_ids *stacks; /* chain id -> ref of the trace's stacks */
-	bool sorted;            /* second reading: a row out of order is damage */
-	int64_t id;             /* id of the current chain */
-	uint32_t *frames;       /* of the current chain: frames of the trace, innermost first */
+	struct hwy_ids *stacks; /* maps a chain id to the ref of a stack of the trace */
+	bool sorted; /* the table is read a second time, sorted: a row out of order is damage */
+	int64_t id;  /* id of the current chain */
+	uint32_t *frames; /* frames of the trace that make up the current chain, innermost first */
 	uint32_t n, cap;
-	int64_t depth; /* of the last row of the current chain */
+	int64_t depth; /* depth in the last row of the current chain */
 };
 
 static void finish_chain(struct nsys *n, struct chains *chains)

@@ -19,7 +19,7 @@ static uint64_t pid_of(int64_t global)
 }
 
 /* Keys of struct hwy_index: they must have no padding, because their bytes are compared. */
-struct pair_key { /* host and GPU, or pid and CUDA ordinal */
+struct pair_key { /* host and GPU, or pid and CUDA ordinal; a key of a struct hwy_index */
 	int64_t owner, number;
 };
 struct fact_key {
@@ -207,7 +207,7 @@ void nsys_read_target(struct nsys *n)
 
 /* ---- after the spans: names and properties of the records that events refer to ---- */
 
-/* NULL: no event refers to the process. */
+/* Yields the trace's process of a global pid; NULL: no event refers to the process. */
 static struct hwy_process *find_process(struct nsys *n, int64_t global_pid)
 {
 	const uint32_t *index = hwy_map_get(&n->process_of, (uint64_t)global_pid >> TID_BITS);
@@ -233,7 +233,7 @@ static void name_processes(struct nsys *n)
 	}
 }
 
-/* A thread that was renamed is listed again: the last name counts. */
+/* Names a thread. A thread that was renamed is listed again: the last name counts. */
 static void name_threads(struct nsys *n)
 {
 	struct nsys_query q;
@@ -338,7 +338,8 @@ static void complete_devices(struct nsys *n)
 		return;
 	while (nsys_next(&q)) {
 		int64_t gpu = nsys_null(&q, 0) ? nsys_int(&q, 1) : nsys_int(&q, 0);
-		/* The table names no host: take the first one, only merged exports have more. */
+		/* The table names no host: take the first host, because only merged exports have
+		 * more hosts. */
 		struct pair_key key = {0, gpu};
 		const uint32_t *index = hwy_index_get(&n->device_of, &key, sizeof key);
 		if (!index)

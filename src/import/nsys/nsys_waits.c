@@ -42,7 +42,8 @@ void nsys_expect_calls(struct nsys *n)
 	expect_calls_of(n, "CUPTI_ACTIVITY_KIND_CUDA_EVENT");
 }
 
-/* The call with a correlation id, in the process of a stream; NULL: it is not recorded. */
+/* Yields the call with a correlation id, in the process of a stream; NULL: the call was not
+ * recorded. */
 static const struct nsys_call *find_call(struct nsys *n, uint32_t stream, int64_t correlation)
 {
 	uint64_t key;
@@ -52,12 +53,12 @@ static const struct nsys_call *find_call(struct nsys *n, uint32_t stream, int64_
 	return index && n->calls[*index].name ? &n->calls[*index] : NULL;
 }
 
-/* Columns 2 to 9 of the queries over both tables. */
+/* Columns 2 to 9 of the queries over the tables of waits and of CUDA events. */
 #define COLUMNS                                                                                    \
 	"deviceId contextId greenContextId streamId globalPid correlationId eventId eventSyncId"
 enum { COLUMN_STREAM = 2, COLUMN_CORRELATION = 7, COLUMN_EVENT = 8, COLUMN_EVENT_SYNC = 9 };
 
-/* A number as a ref: HWY_REF_NONE where the export has "none". */
+/* Yields a column's number as a ref; HWY_REF_NONE where the export writes "none". */
 static int64_t ref_or_none(struct nsys_query *q, int column)
 {
 	return nsys_is_none(nsys_int(q, column)) ? HWY_REF_NONE : nsys_ref(q, column);
@@ -103,11 +104,11 @@ static bool event_time(struct nsys_query *q, const struct nsys_call *call)
 	return false;
 }
 
-struct sync_key { /* a key of a struct hwy_index: must have no padding */
+struct sync_key { /* a key of a struct hwy_index, so it must have no padding */
 	int64_t process, event_sync;
 };
-struct event_spans {              /* the spans of events that have a sync id */
-	struct hwy_index span_of; /* struct sync_key -> index into 'spans' */
+struct event_spans {              /* the spans of the CUDA events that have a sync id */
+	struct hwy_index span_of; /* maps a struct sync_key to an index into 'spans' */
 	struct hwy_ref *spans;
 	uint32_t n, cap;
 };

@@ -37,7 +37,8 @@ static char *join_texts(const char *a, const char *b)
 	return text;
 }
 
-/* The length of a path without its last extension: that of "run" for "run.nsys-rep". */
+/* Yields the length of a path without its last extension: the length of "run" for "run.nsys-
+ * rep". */
 static size_t stem_length(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -74,12 +75,14 @@ static int run_program(const char *program, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A word of a shell's command line, quoted where a shell would change it; the caller frees it. */
+/* Yields a word of a shell's command line, quoted where a shell would change it; the caller
+ * frees the word. */
 static char *quoted(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./=:,@%+";
-	char *text = hwy_alloc(strlen(word) * 4 + 3), *to = text;
+	enum { ESCAPED_BYTES = 4 }; /* '\'' stands for a quote; the word gets two quotes and a 0 */
+	char *text = hwy_array(strlen(word) + 1, ESCAPED_BYTES), *to = text;
 	if (*word && word[strspn(word, plain)] == '\0') {
 		stpcpy(text, word);
 		return text;

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of the module with the basic functions. */
+/* The number of NVTX's module with the basic functions. */
 enum { ABI_NVTX_CORE = 1 };
-/* Indexes of functions in the module ABI_NVTX_CORE. */
+/* Indexes of NVTX's functions in the module ABI_NVTX_CORE. */
 enum { ABI_NVTX_PUSH_A = 9, ABI_NVTX_POP = 11, ABI_NVTX_CORE_SIZE = 16 };
-/* Number of the export table. */
+/* The number of NVTX's export table. */
 enum { ABI_NVTX_CALLBACKS = 1 };
 
 typedef void (*abi_nvtx_function)(void);

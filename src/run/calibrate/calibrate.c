@@ -26,8 +26,8 @@ static const int64_t PATIENCE_NS = INT64_C(15) * 1000 * 1000 * 1000;
 struct helper_run {
 	const struct calibration_key *key;
 	const struct calibration_listener *listener;
-	bool was_reported; /* the listener knows that the helper has begun */
-	bool quick;        /* the helper measures only what recording makes longer */
+	bool was_reported; /* the listener was told that the helper has begun */
+	bool quick;        /* the helper measures only the calls that recording slows down */
 	int64_t deadline;
 	char output[OUTPUT]; /* what the helper printed */
 	size_t length;
@@ -44,7 +44,7 @@ static void set_environment(const struct calibration_key *key, const struct run 
 	for (size_t i = 0; i < sizeof not_wanted / sizeof *not_wanted; i++)
 		unsetenv(not_wanted[i]);
 	setenv("CUDA_VISIBLE_DEVICES", key->gpu, 1);
-	/* The helper leaves nothing in the user's cache of kernels. */
+	/* The helper must leave no kernels in the user's cache of compiled kernels. */
 	setenv("CUDA_CACHE_DISABLE", "1", 1);
 	if (key->cupti_path && *key->cupti_path)
 		setenv("HEADWAY_CUPTI", key->cupti_path, 1);
@@ -73,7 +73,8 @@ static _Noreturn void become_helper(const struct helper_run *helper, const struc
 
 /* ---- while the helper runs ------------------------------------------------------------------- */
 
-/* Signals that would end headway are blocked meanwhile; one that came ends the helper instead. */
+/* The signals that would end headway. While the helper runs they are blocked, and end the helper
+ * instead. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static sigset_t ending_signals(void)
@@ -206,7 +207,8 @@ static bool measure_recorded(struct helper_run *helper, struct calibration *into
 			    .all_apis = control->all_apis,
 			    .memory_usage = control->memory_usage,
 			    .flush_ms = control->flush_ms,
-			    /* No stacks: they are taken at a rate, not for each call. */
+			    /* No stacks are recorded: stacks are taken at a rate, not for each
+			     * call. */
 			    .stack_threshold = -1},
 	};
 	struct run run = {.lock = -1};
@@ -221,7 +223,8 @@ static bool measure_recorded(struct helper_run *helper, struct calibration *into
 	return measured;
 }
 
-/* Runs plain and recorded helpers by turns: a change on the machine meanwhile affects both. */
+/* Runs plain and recorded helpers by turns, so that a change on the machine affects plain and
+ * recorded ones alike. */
 static bool measure_all(struct helper_run *helper, struct calibration *into, struct hwy_err *err)
 {
 	struct calibration plain[CALIBRATION_RUNS], recorded[CALIBRATION_RUNS], both[2];
@@ -239,7 +242,7 @@ static bool measure_all(struct helper_run *helper, struct calibration *into, str
 	return true;
 }
 
-/* Waits while another process measures the same. */
+/* Waits while another process makes the same calibration. */
 static bool await_turn(const struct helper_run *helper, int *turn, struct hwy_err *err)
 {
 	int64_t until = run_now() + PATIENCE_NS;

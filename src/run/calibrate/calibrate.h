@@ -36,13 +36,13 @@ struct calibration {
 	uint32_t n;
 };
 
-/* What a calibration is valid for. Texts may be NULL: unknown. */
+/* The machine and the options for which a calibration is valid. A text of NULL means unknown. */
 struct calibration_key {
 	const char *gpu;        /* the GPU's uuid: "GPU-..." */
 	const char *driver;     /* the driver's version */
 	const char *cupti;      /* CUPTI's version */
 	const char *cupti_path; /* which libcupti to use; not part of the key */
-	/* The options that change what is recorded of a call. */
+	/* control: the options that change what is recorded of a call. */
 	const struct rec_control *control;
 };
 
@@ -51,12 +51,12 @@ struct calibration_listener {
 	 * its GPU and measures. */
 	void (*waits)(void *listener);
 	void (*begins)(void *listener);
-	/* True when the run in this directory has what a recorded helper leaves. */
+	/* Whether the run in this directory has the records that a recorded helper leaves. */
 	bool (*is_recorded)(void *listener, const char *directory);
 	void *listener;
 };
 
-/* Reads a calibration from the cache; false when it is not there. */
+/* Reads a calibration from the cache; false when the cache does not have it. */
 bool calibration_cached(const struct calibration_key *key, struct calibration *into);
 /* Measures, and writes the cache; while another process does so for the same key, waits for its
  * result instead. Takes some seconds, at most 15 to wait and 15 to measure. A signal that would end
@@ -73,7 +73,8 @@ bool calibration_helper(const char *gpu, bool quick, FILE *out, struct hwy_err *
 
 /* ---- inside this room ---- */
 
-/* calibrate_lines.c: reads one line of the helper or of the cache; false when it is none. */
+/* calibrate_lines.c: reads one line of the helper or of the cache; false when the line is no
+ * measurement. */
 bool calibration_read_line(struct calibration *into, const char *line);
 void calibration_write_lines(const struct calibration *calibration, FILE *out);
 /* For each number of the first run: the value of the least disturbed of several runs of the

@@ -15,24 +15,24 @@ enum {
 	RANGE_BATCH = 1000,
 	GOES = 16,
 	GO_BATCHES = 4,
-	HELD = 20,          /* how often the device's time is measured */
-	HELD_KERNELS = 256, /* kernels in each of these measurements */
+	HELD = 20,          /* how often the device's time per kernel is measured */
+	HELD_KERNELS = 256, /* how many kernels each measurement of the device's time has */
 	QUEUE_RUNS = 3,
 	QUEUE_MOST = 8192,
 };
 static_assert((int)(GOES * GO_BATCHES) <= (int)HELPER_SAMPLES, "all are kept");
-/* ns that measuring one number may take. */
+/* How many ns the measurement of one number may take. */
 static const int64_t BUDGET_NS = 150 * 1000 * 1000;
-/* ns after which a held device goes on by itself. */
+/* After so many ns a device that the host holds back goes on by itself. */
 static const uint64_t HOLD_LIMIT_NS = 100 * 1000 * 1000;
-/* No launch that has room in the queue takes so many ns. */
+/* A launch that takes more ns than this found the queue full. */
 static const int64_t BLOCKED_NS = 20 * 1000 * 1000;
 
 typedef void (*operation)(struct helper *helper);
 struct timed {
 	operation call;
 	uint32_t batch;
-	struct helper_samples samples; /* CPU time of one call, ns */
+	struct helper_samples samples; /* ns of CPU time that one call took */
 };
 
 static void launch_empty(struct helper *helper)
@@ -50,7 +50,7 @@ static void launch_graph_n(struct helper *helper)
 	helper_ok(helper, helper->cuda.cuGraphLaunch(helper->graph_n, helper->stream));
 }
 
-static void nothing(struct helper *helper)
+static void call_nothing(struct helper *helper)
 {
 	(void)helper;
 }
@@ -84,7 +84,8 @@ static void release_device(struct helper *helper)
 	helper->mailbox->flag = 1;
 }
 
-/* ns from releasing the device to the end of n calls that were enqueued meanwhile. */
+/* Yields the ns from releasing the device to the end of n calls that were enqueued while it was
+ * held back. */
 static double time_held(struct helper *helper, operation call, uint32_t n)
 {
 	struct helper_samples samples = {.n = 0};
@@ -109,7 +110,7 @@ static void measure_periods(struct helper *helper)
 {
 	struct helper_samples kernels = {.n = 0}, nodes = {.n = 0};
 	for (int i = 0; i < 3 && !helper->error; i++) {
-		double none = time_held(helper, nothing, 0);
+		double none = time_held(helper, call_nothing, 0);
 		double all = time_held(helper, launch_empty, HELD_KERNELS);
 		kernels.values[kernels.n++] = (all - none) / HELD_KERNELS;
 		double one = time_held(helper, launch_graph_1, 1);
@@ -120,7 +121,7 @@ static void measure_periods(struct helper *helper)
 	helper_print_samples(helper, "graph_node_period", &nodes);
 }
 
-/* Prints the CPU time of a graph's launch as a + b * nodes. */
+/* Prints the CPU time of a graph's launch as two numbers a and b: a + b * nodes. */
 static void print_graphs(struct helper *helper, struct timed *graph_1, struct timed *graph_n)
 {
 	double one, one_spread, all, all_spread;
@@ -178,7 +179,8 @@ static uint32_t fill_queue(struct helper *helper)
 	}
 	release_device(helper);
 	helper_synchronize(helper);
-	return blocked ? n + 1 : 0; /* the kernel that holds the device is in the queue too */
+	/* Counts the kernel that holds the device, which is in the queue too. */
+	return blocked ? n + 1 : 0;
 }
 
 void helper_measure_queue(struct helper *helper)

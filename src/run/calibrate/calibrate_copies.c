@@ -14,7 +14,8 @@ static void time_copies(struct helper *helper, bool to_device, void *memory, siz
 {
 	const struct abi_cuda *cuda = &helper->cuda;
 	samples->n = 0;
-	helper_move_to_calm_cpu(); /* the CPU makes the calls, and moves pageable memory */
+	/* The copies need a calm CPU, because the CPU makes the calls and moves pageable memory. */
+	helper_move_to_calm_cpu();
 	for (uint32_t i = 0; i <= copies && !helper->error; i++) {
 		int64_t start = run_now();
 		helper_ok(helper, to_device ? cuda->cuMemcpyHtoDAsync_v2(helper->buffer, memory,

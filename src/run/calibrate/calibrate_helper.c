@@ -184,7 +184,7 @@ static bool set_up(struct helper *helper, struct hwy_err *err)
 	return good || driver_failed(helper, "the helper cannot be set up", err);
 }
 
-/* The device's clocks rise under load, and a kernel's first launch loads its code. */
+/* Warms up: the device's clocks rise under load, and a kernel's first launch loads its code. */
 static void warm_up(struct helper *helper)
 {
 	for (int64_t until = run_now() + WARM_UP_MS * INT64_C(1000000);

@@ -7,16 +7,17 @@
 
 enum {
 	HELPER_SAMPLES = 256,
-	HELPER_NODES = 256,    /* kernels in the larger of the two graphs */
-	HELPER_STAMP_LOW = 31, /* mask of the bits of an answer that are the number answered */
+	HELPER_NODES = 256, /* kernels in the larger of the two graphs */
+	/* HELPER_STAMP_LOW: mask of the bits of an answer that hold the number of the question. */
+	HELPER_STAMP_LOW = 31,
 };
 
 /* How host and device talk to each other: each writes to a cache line of its own, in pinned
  * memory. */
 struct helper_mailbox {
-	volatile uint32_t flag; /* written by the host */
+	volatile uint32_t flag; /* the number of the last question, written by the host */
 	uint8_t pad1[124];
-	volatile uint64_t stamp; /* written by the device */
+	volatile uint64_t stamp; /* the device's answer, written by the device */
 	uint8_t pad2[120];
 };
 
@@ -37,12 +38,13 @@ struct helper_samples {
 	uint32_t n;
 };
 
-/* True when no call of the driver has failed so far; keeps the first error. */
+/* Whether a call of the driver succeeded and none has failed before; keeps the first error. */
 bool helper_ok(struct helper *helper, int result);
 void helper_launch(struct helper *helper, void *kernel, void **parameters);
 void helper_synchronize(struct helper *helper);
 
-/* calibrate_helper.c: the median, and half the distance of the quartiles. Sorts the samples. */
+/* calibrate_helper.c: yields the median of samples, and half the distance of their quartiles.
+ * Sorts the samples. */
 void helper_summarize(struct helper_samples *samples, double *median, double *spread);
 void helper_print(struct helper *helper, const char *name, double value, double spread,
 		  const char *unit);
@@ -51,17 +53,17 @@ void helper_print_samples(struct helper *helper, const char *name, struct helper
  * of the quickest and the lower quartile. Sorts the samples. */
 void helper_summarize_calm(struct helper_samples *samples, double *value, double *spread);
 
-/* calibrate_cpu.c */
+/* The following function is in calibrate_cpu.c. */
 void helper_move_to_calm_cpu(void);
 
-/* calibrate_ranges.c */
+/* The following functions are in calibrate_ranges.c. */
 void helper_open_ranges(void);
 void helper_push_and_pop(struct helper *helper);
 
-/* The measurements. They print what they measured, and nothing once the driver has failed. */
-void helper_measure_calls(struct helper *helper);   /* calibrate_calls.c */
-void helper_measure_latency(struct helper *helper); /* calibrate_latency.c */
-void helper_measure_queue(struct helper *helper);   /* calibrate_calls.c */
-void helper_measure_copies(struct helper *helper);  /* calibrate_copies.c */
+/* The measurements: each prints what it measured, or nothing once the driver has failed. */
+void helper_measure_calls(struct helper *helper);   /* in calibrate_calls.c */
+void helper_measure_latency(struct helper *helper); /* in calibrate_latency.c */
+void helper_measure_queue(struct helper *helper);   /* in calibrate_calls.c */
+void helper_measure_copies(struct helper *helper);  /* in calibrate_copies.c */
 
 #endif

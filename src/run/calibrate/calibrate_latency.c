@@ -20,12 +20,12 @@ static const uint64_t DEVICE_LIMIT_NS = 200 * 1000 * 1000;
 static const int64_t ANSWER_LIMIT_NS = 50 * 1000 * 1000;
 
 struct comparison {
-	int64_t base;  /* ns: the device's clock minus the host's, roughly */
+	int64_t base;  /* ns that the device's clock is ahead of the host's, roughly */
 	double offset; /* ns to be added to 'base' */
-	double round;  /* ns of the quickest round */
+	double round;  /* ns of the quickest question and answer between host and device */
 };
 
-/* Waits until the device has answered this number; false when it does not. */
+/* Waits until the device has answered the question with this number; false when no answer comes. */
 static bool await_answer(const struct helper *helper, uint32_t number, int64_t asked,
 			 uint64_t *stamp, int64_t *answered)
 {
@@ -74,8 +74,9 @@ static bool compare_clocks(struct helper *helper, struct comparison *into)
 		uint64_t stamp;
 		int64_t answered, asked = run_now();
 		helper->mailbox->flag = i;
+		/* The machine is busy: the answers so far may be enough. */
 		if (!await_answer(helper, i, asked, &stamp, &answered))
-			break; /* a busy machine: the rounds so far may be enough */
+			break;
 		int64_t ahead = (int64_t)(stamp & ~(uint64_t)HELPER_STAMP_LOW) - asked;
 		if (i == 1)
 			into->base = ahead;
@@ -88,7 +89,7 @@ static bool compare_clocks(struct helper *helper, struct comparison *into)
 	return rounds.n >= ENOUGH && !helper->error;
 }
 
-static void rest(void)
+static void spin_between_launches(void)
 {
 	for (int64_t until = run_now() + REST_NS; run_now() < until;)
 		;
@@ -104,7 +105,7 @@ static void time_launches(struct helper *helper, int64_t base, struct helper_sam
 	int64_t latency = 0, in_call = 0;
 	helper_move_to_calm_cpu();
 	for (int i = 0; i <= BATCH && !helper->error; i++) {
-		rest();
+		spin_between_launches();
 		int64_t call = run_now();
 		helper_launch(helper, helper->stamp, parameters);
 		int64_t returned = run_now();

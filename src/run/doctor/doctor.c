@@ -51,8 +51,8 @@ void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format,
 	va_end(arguments);
 }
 
-/* A value of a file of facts (host_facts.h), or NULL. */
-static char *fact(struct doctor *doctor, const char *path, const char *key)
+/* Yields a value of a file of facts (host_facts.h), or NULL. */
+static char *fact_in_file(struct doctor *doctor, const char *path, const char *key)
 {
 	char value[512];
 	return host_facts_value(path, key, value, sizeof value) ? doctor_text(doctor, value) : NULL;
@@ -62,8 +62,8 @@ static void look_at_machine(struct doctor *doctor)
 {
 	struct utsname about;
 	char text[300];
-	doctor->os = fact(doctor, "/etc/os-release", "PRETTY_NAME");
-	doctor->cpu = fact(doctor, "/proc/cpuinfo", "model name");
+	doctor->os = fact_in_file(doctor, "/etc/os-release", "PRETTY_NAME");
+	doctor->cpu = fact_in_file(doctor, "/proc/cpuinfo", "model name");
 	doctor->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (uname(&about) == 0) {
 		snprintf(text, sizeof text, "%s %s", about.sysname, about.release);

@@ -19,46 +19,50 @@
 #include "base/mem.h"
 
 enum doctor_id {
-	/* Processes, threads, NVTX: the collect library, and a folder for the run. */
+	/* DOCTOR_PROGRAM: whether processes, threads and NVTX can be recorded: the collect
+	 * library, and a folder for the run. */
 	DOCTOR_PROGRAM,
-	DOCTOR_CUDA,     /* NVIDIA's driver and CUPTI */
-	DOCTOR_COUNTERS, /* the GPU's performance counters */
+	DOCTOR_CUDA,     /* whether NVIDIA's driver and CUPTI can be used */
+	DOCTOR_COUNTERS, /* whether the GPU's performance counters can be read */
 	DOCTOR_OPENCL,
-	DOCTOR_OS,       /* calls into the operating system */
-	DOCTOR_SAMPLES,  /* CPU samples of the program */
-	DOCTOR_SWITCHES, /* scheduling of the program */
-	DOCTOR_MACHINE,  /* samples of all processes */
-	DOCTOR_STACKS,   /* unwinding the stacks of native code */
-	DOCTOR_PYTHON,   /* stacks of Python */
-	DOCTOR_VIEW,     /* showing reports: the library that `headway view` opens */
+	DOCTOR_OS,       /* whether calls into the operating system can be recorded */
+	DOCTOR_SAMPLES,  /* whether the CPU samples of the program can be taken */
+	DOCTOR_SWITCHES, /* whether the scheduling of the program can be recorded */
+	DOCTOR_MACHINE,  /* whether CPU samples of all processes can be taken */
+	DOCTOR_STACKS,   /* whether the stacks of native code can be unwound */
+	DOCTOR_PYTHON,   /* whether the stacks of Python can be read */
+	DOCTOR_VIEW,     /* whether reports can be shown: the library that `headway view` opens */
 	DOCTOR_CHECKS
 };
 enum { DOCTOR_PARANOID_UNKNOWN = -100 };
 enum doctor_verdict { DOCTOR_NO, DOCTOR_PARTLY, DOCTOR_YES };
 
 struct doctor_check {
-	const char *name;  /* the check's key in JSON: "cuda" */
-	const char *title; /* the check's name in text: "CUDA" */
+	const char *name;  /* the check's key in JSON, such as "cuda" */
+	const char *title; /* the check's name in text, such as "CUDA" */
 	enum doctor_verdict verdict;
-	char says[256];   /* what was found, or why it is not possible */
-	char remedy[256]; /* what to do about it; "" where nothing is needed or possible */
+	char says[256]; /* a sentence: what was found, or why recording is not possible */
+	/* remedy: what the user can do to make the recording possible; "" where nothing is
+	 * needed or possible. */
+	char remedy[256];
 };
 
-struct doctor_platform { /* a platform of OpenCL */
+struct doctor_platform { /* one installed platform of OpenCL */
 	char *name, *version;
 	char **devices;
 	uint32_t n_devices, cap_devices;
 };
 struct doctor_python {
-	char *path, *version, *implementation; /* "3.11.2", "cpython" */
-	uint32_t minor;                        /* N of version 3.N; 0: another version */
-	bool stacks;                           /* stacks of this Python can be read */
+	/* 'version' is like "3.11.2", 'implementation' like "cpython". */
+	char *path, *version, *implementation;
+	uint32_t minor; /* N of Python 3.N; 0: the version is not 3.N */
+	bool stacks;    /* stacks of this Python can be read */
 };
 
-/* What was found on the machine. Texts are NULL where a thing is absent or unknown. */
+/* What the doctor found on the machine. Texts are NULL where a thing is absent or unknown. */
 struct doctor {
 	struct doctor_check checks[DOCTOR_CHECKS];
-	bool any; /* something can be recorded */
+	bool any; /* at least one source can be recorded */
 
 	char *os, *kernel, *libc, *cpu;
 	uint32_t cpus;
@@ -68,7 +72,7 @@ struct doctor {
 	uint32_t cuda_version; /* CUDA version of the driver: 13000 is 13.0; 0: unknown */
 	char **gpus;           /* names of the GPUs */
 	uint32_t n_gpus, cap_gpus;
-	/* Who may read GPU counters: 1: everybody, 0: root only, -1: unknown. */
+	/* counters_for_all: who may read GPU counters: 1: everybody, 0: root only, -1: unknown. */
 	int counters_for_all;
 	char *cupti; /* path of libcupti */
 	uint32_t cupti_version;
@@ -84,17 +88,17 @@ struct doctor {
 
 	char *libdw, *libmicrohttpd;           /* paths of libdw and libmicrohttpd */
 	char *collect, *osrt, *opencl_library; /* paths of Headway's own libraries */
-	/* The folder in which the run directory would be. */
+	/* temporary: the folder in which a recording would make its run directory. */
 	char *temporary;
 	bool temporary_exec;
 	uint64_t temporary_free; /* bytes free in the folder 'temporary' */
 
 	struct doctor_python *pythons;
 	uint32_t n_pythons, cap_pythons;
-	bool reads_memory; /* process_vm_readv is permitted */
-	char **packages;   /* folders of these Pythons' packages, NULL at the end */
+	bool memory_can_be_read; /* the kernel permits process_vm_readv */
+	char **packages; /* package folders of the Pythons that were found, NULL at the end */
 
-	struct hwy_arena texts; /* the memory of all texts above */
+	struct hwy_arena texts; /* the arena that holds all texts of the doctor */
 };
 
 void doctor_look(struct doctor *doctor);
@@ -102,7 +106,7 @@ void doctor_free(struct doctor *doctor);
 
 /* ---- inside this room ---- */
 
-/* A copy that lives as long as the doctor. */
+/* Yields a copy of a text that lives as long as the doctor. */
 char *doctor_text(struct doctor *doctor, const char *text);
 void doctor_say(struct doctor *doctor, enum doctor_id id, enum doctor_verdict verdict,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -115,11 +119,12 @@ void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format,
 enum doctor_probe_end { PROBE_DONE, PROBE_CRASHED, PROBE_LATE, PROBE_FAILED };
 enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with), const void *with,
 				       int timeout_ms, char *answer, size_t size);
-/* The next line "key value" of an answer; false at its end. Writes into the answer. */
+/* Yields the next line "key value" of a probe's answer, which it cuts into pieces; false at the
+ * answer's end. */
 bool doctor_probe_line(char **answer, const char **key, const char **value);
 
-/* The checks, one file each. */
-/* Called after doctor_pythons: their packages may hold CUPTI. */
+/* The checks of the doctor; each check has a file of its own. */
+/* Checks CUDA. Is called after doctor_pythons, because the packages of a Python may hold CUPTI. */
 void doctor_nvidia(struct doctor *doctor);
 void doctor_opencl(struct doctor *doctor);
 void doctor_perf(struct doctor *doctor);
@@ -127,7 +132,7 @@ void doctor_pythons(struct doctor *doctor);
 void doctor_place(struct doctor *doctor);
 void doctor_view(struct doctor *doctor);
 
-/* How to install libmicrohttpd, by ID, ID_LIKE and VERSION_ID of /etc/os-release. */
+/* Yields how to install libmicrohttpd, by ID, ID_LIKE and VERSION_ID of /etc/os-release. */
 const char *doctor_view_remedy(const char *id, const char *like, const char *version);
 
 #endif

@@ -102,7 +102,7 @@ static void add_gpu(struct doctor *doctor, const char *name)
 	doctor->gpus[doctor->n_gpus++] = doctor_text(doctor, name);
 }
 
-/* Driver and GPUs as the kernel module names them, where NVML does not answer. */
+/* Finds driver and GPUs as the kernel module names them, where NVML does not answer. */
 static void read_proc(struct doctor *doctor)
 {
 	char text[256], path[PATH_MAX];
@@ -213,7 +213,7 @@ static void look_for_cupti(FILE *out, const void *with)
 			}
 }
 
-struct cupti { /* what the search for CUPTI found */
+struct cupti { /* the result of the search for CUPTI */
 	bool refused, in_wheel;
 	enum doctor_probe_end end;
 };
@@ -240,7 +240,7 @@ static struct cupti find_cupti(struct doctor *doctor)
 
 /* ---- the verdicts ---------------------------------------------------------------------------- */
 
-/* Says why the driver cannot be used; false where it can. */
+/* Says why the driver cannot be used; false where the driver can be used. */
 static bool driver_is_missing(struct doctor *doctor, enum doctor_probe_end end)
 {
 	if (end == PROBE_LATE || end == PROBE_CRASHED) {

@@ -18,7 +18,7 @@ enum {
 	TIMEOUT_MS = 8000,
 	ANSWER = 16384,
 	MOST = 16,
-	/* numbers of CL/cl.h */
+	/* The following numbers are those of CL/cl.h. */
 	PLATFORM_VERSION = 0x0901,
 	PLATFORM_NAME = 0x0902,
 	DEVICE_NAME = 0x102B,

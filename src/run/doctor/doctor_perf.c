@@ -13,8 +13,8 @@
 #include "run/doctor/doctor.h"
 #include "run/host_facts.h"
 
-/* Opens a perf event and closes it; 0, or errno. */
-static int attempt(struct perf_event_attr attr, pid_t pid, int cpu)
+/* Opens a perf event and closes it; yields 0, or errno. */
+static int try_perf_event(struct perf_event_attr attr, pid_t pid, int cpu)
 {
 	attr.size = sizeof attr;
 	attr.disabled = 1;
@@ -48,7 +48,8 @@ static bool may_see_wakeups(void)
 	long id;
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
 		if (host_facts_number(paths[i], &id))
-			return attempt((struct perf_event_attr){.type = PERF_TYPE_TRACEPOINT,
+			return try_perf_event(
+				       (struct perf_event_attr){.type = PERF_TYPE_TRACEPOINT,
 								.config = (uint64_t)id,
 								.sample_type = PERF_SAMPLE_RAW,
 								.sample_period = 1},
@@ -66,18 +67,20 @@ static void try_all(struct doctor *doctor)
 					   .sample_id_all = 1};
 	struct perf_event_attr machine = sampling(soft, PERF_COUNT_SW_CPU_CLOCK, false);
 	machine.inherit = 0;
-	doctor->perf_error = attempt(sampling(soft, PERF_COUNT_SW_CPU_CLOCK, false), 0, -1);
+	doctor->perf_error = try_perf_event(sampling(soft, PERF_COUNT_SW_CPU_CLOCK, false), 0, -1);
 	doctor->cpu_clock = doctor->perf_error == 0;
-	doctor->cycles = attempt(sampling(hard, PERF_COUNT_HW_CPU_CYCLES, false), 0, -1) == 0;
-	doctor->kernel_side = attempt(sampling(soft, PERF_COUNT_SW_CPU_CLOCK, true), 0, -1) == 0;
-	doctor->switches = attempt(switches, 0, -1) == 0;
-	doctor->system_wide = attempt(machine, -1, 0) == 0;
+	doctor->cycles =
+		try_perf_event(sampling(hard, PERF_COUNT_HW_CPU_CYCLES, false), 0, -1) == 0;
+	doctor->kernel_side =
+		try_perf_event(sampling(soft, PERF_COUNT_SW_CPU_CLOCK, true), 0, -1) == 0;
+	doctor->switches = try_perf_event(switches, 0, -1) == 0;
+	doctor->system_wide = try_perf_event(machine, -1, 0) == 0;
 	doctor->wakeups = may_see_wakeups();
 }
 
 /* ---- the verdicts ---------------------------------------------------------------------------- */
 
-/* Advises to lower kernel.perf_event_paranoid to 'level', or says what else forbids it. */
+/* Advises to lower kernel.perf_event_paranoid to 'level', or says what else forbids perf events. */
 static void advise_level(struct doctor *doctor, enum doctor_id id, int level)
 {
 	if (doctor->paranoid > level)

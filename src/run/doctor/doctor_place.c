@@ -13,7 +13,7 @@
 
 enum { TIMEOUT_MS = 3000 };
 
-/* The path of a library beside the collect library; NULL: there is none. */
+/* Yields the path of a library in the collect library's folder; NULL: the library is not there. */
 static char *library_beside(struct doctor *doctor, const char *name)
 {
 	char path[PATH_MAX];
@@ -44,7 +44,7 @@ static bool can_write(const char *folder)
 	return true;
 }
 
-/* Finds the folder as run_prepare does: TMPDIR, /tmp, then the output's folder. */
+/* Finds the folder for a run as run_prepare does: TMPDIR, /tmp, then the output's folder. */
 static void find_temporary(struct doctor *doctor)
 {
 	const char *given = getenv("TMPDIR");

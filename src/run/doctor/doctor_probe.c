@@ -28,7 +28,8 @@ static _Noreturn void take_look(void (*look)(FILE *out, const void *with), const
 		dup2(nowhere, fd);
 	FILE *out = fdopen(pipe, "w");
 	if (out) {
-		setvbuf(out, NULL, _IOLBF, 4096); /* what was found before a crash is kept */
+		/* Buffers by lines, so that what was found before a crash is kept. */
+		setvbuf(out, NULL, _IOLBF, 4096);
 		look(out, with);
 		fflush(out);
 	}
@@ -41,7 +42,7 @@ static int64_t ms_until(int64_t deadline)
 	return left > 0 ? left : 0;
 }
 
-/* Reads until the child closes the pipe; false when time was up. */
+/* Reads the child's answer until the child closes the pipe; false when the time was up. */
 static bool read_answer(int fd, int64_t deadline, char *answer, size_t size)
 {
 	size_t n = 0;
@@ -102,7 +103,7 @@ enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with)
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);
 	}
-	kill(-child, SIGKILL); /* processes that the child left behind */
+	kill(-child, SIGKILL); /* ends the processes that the child left behind */
 	if (!ended)
 		return PROBE_LATE;
 	return WIFSIGNALED(status) ? PROBE_CRASHED : PROBE_DONE;
@@ -111,8 +112,9 @@ enum doctor_probe_end doctor_probe_run(void (*look)(FILE *out, const void *with)
 bool doctor_probe_line(char **answer, const char **key, const char **value)
 {
 	char *line = *answer, *end = line ? strchr(line, '\n') : NULL;
+	/* A line of the answer without a newline was cut. */
 	if (!end)
-		return false; /* a line without a newline was cut */
+		return false;
 	*end = '\0';
 	*answer = end + 1;
 	char *space = strchr(line, ' ');

@@ -97,7 +97,7 @@ static void ask_version(struct doctor *doctor, const char *path)
 	doctor->pythons[doctor->n_pythons++] = python;
 }
 
-/* Looks at python3, python and python3.N of a folder of PATH. */
+/* Looks for python3, python and python3.N in a folder of PATH. */
 static void look_in_folder(struct doctor *doctor, const char *folder, uint32_t *asked)
 {
 	for (int minor = -2; minor < 20; minor++) {
@@ -116,9 +116,9 @@ static void look_in_folder(struct doctor *doctor, const char *folder, uint32_t *
 	}
 }
 
-/* True if a process may read its own memory this way. seccomp filters of old container engines
- * forbid it. */
-static bool reads_memory(void)
+/* Whether a process may read its own memory by process_vm_readv. seccomp filters of old container
+ * engines forbid the call. */
+static bool memory_can_be_read(void)
 {
 	char from = 1, to = 0;
 	struct iovec local = {&to, 1}, remote = {&from, 1};
@@ -138,7 +138,7 @@ static void doctor_python_judge(struct doctor *doctor)
 		any = any || python->stacks;
 		refused = refused || !python->stacks;
 	}
-	if (!doctor->reads_memory) {
+	if (!doctor->memory_can_be_read) {
 		doctor_say(doctor, DOCTOR_PYTHON, DOCTOR_NO, "process_vm_readv is not permitted");
 		doctor_advise(doctor, DOCTOR_PYTHON,
 			      "in a container: docker run --cap-add SYS_PTRACE ...");
@@ -164,6 +164,6 @@ void doctor_pythons(struct doctor *doctor)
 	for (char *folder; folders && (folder = strsep(&folders, ":"));)
 		if (*folder == '/')
 			look_in_folder(doctor, folder, &asked);
-	doctor->reads_memory = reads_memory();
+	doctor->memory_can_be_read = memory_can_be_read();
 	doctor_python_judge(doctor);
 }

@@ -25,7 +25,7 @@ static void look_for_library(FILE *out, const void *with)
 		fprintf(out, "libmicrohttpd %s\n", map->l_name);
 }
 
-/* True if 'like', a list of words with spaces between, has the word. */
+/* Whether 'like', a list of words with spaces between them, has the word. */
 static bool list_has(const char *like, const char *word)
 {
 	size_t length = strlen(word);

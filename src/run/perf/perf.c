@@ -37,7 +37,7 @@ static void drain(struct perf *perf, struct perf_ring *ring, bool keep)
 		uint64_t offset = tail & (size - 1);
 		const struct perf_event_header *record = (const void *)(data + offset);
 		uint16_t bytes = record->size;
-		/* Impossible: skip what is in the ring. */
+		/* A record with this length is impossible: skip all that is in the ring. */
 		if (bytes < sizeof *record || bytes > head - tail) {
 			tail = head;
 			break;
@@ -67,7 +67,8 @@ static void drain_all(struct perf *perf)
 	perf->kept_before = recording;
 }
 
-/* ms between reads: a quarter of the time in which the smallest ring can fill up with samples. */
+/* Yields the ms between two reads: a quarter of the time in which the smallest ring can fill up
+ * with samples. */
 static int pause_ms(const struct perf *perf)
 {
 	uint64_t rate = perf->settings.samples == PERF_NONE ? 1000 : perf->settings.rate_hz;
@@ -100,7 +101,7 @@ static void *reader(void *self)
 
 /* ---- beginning --------------------------------------------------------------------------------- */
 
-static bool watch(struct perf *perf)
+static bool watch_rings(struct perf *perf)
 {
 	perf->stop = eventfd(0, EFD_CLOEXEC);
 	perf->prompt = epoll_create1(EPOLL_CLOEXEC);
@@ -132,7 +133,7 @@ static bool perf_start(struct perf *perf)
 	perf->events =
 		perf_spool_open(run->directory, "perf.0.spool", run->control->keep_s, run_now);
 	perf->record_copy = hwy_alloc(MOST_RECORD);
-	if (!perf->definitions || !perf->events || !watch(perf))
+	if (!perf->definitions || !perf->events || !watch_rings(perf))
 		return false;
 	perf->kept_before = run->control->recording;
 	if (perf->system_wide)

@@ -17,7 +17,8 @@ enum perf_backtrace { PERF_BACKTRACE_DWARF, PERF_BACKTRACE_FP, PERF_BACKTRACE_NO
 struct perf_settings {
 	enum perf_scope samples, switches;
 	uint32_t rate_hz;
-	uint64_t period; /* CPU cycles between samples; 0: samples come by rate_hz */
+	/* period: CPU cycles between samples; 0: rate_hz decides how often samples are taken. */
+	uint64_t period;
 	enum perf_backtrace backtrace;
 };
 
@@ -27,9 +28,10 @@ struct run;
 /* Opens the events and starts the reader thread; the child must wait for its exec. NULL when
  * nothing was asked for, or nothing is permitted. */
 struct perf *perf_begin(const struct run *run, const struct perf_settings *settings);
-/* Makes the kernel write no more samples. 'perf' may be NULL, here and below. */
+/* Makes the kernel write no more samples. 'perf' may be NULL in this and all following
+ * functions. */
 void perf_stop(struct perf *perf);
-/* Takes what is left in the rings, ends the thread, frees everything. */
+/* Reads the last records from the rings, ends the reading thread, frees everything. */
 void perf_end(struct perf *perf);
 
 #endif

@@ -29,7 +29,7 @@ static void find_symbols(const struct elf_file *file, struct perf_symbol *symbol
 				find_in_table(&table, symbols, n);
 }
 
-/* The address, in the file's own numbering, of the byte at 'offset' of the file. */
+/* Yields the address, in the file's own numbering, of the byte at 'offset' of the file. */
 static bool code_address(const struct elf_file *file, uint64_t offset, uint64_t *address)
 {
 	const Elf64_Ehdr *head = file->head;

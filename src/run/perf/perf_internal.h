@@ -15,9 +15,12 @@
 
 struct perf_ring { /* the ring of one CPU, which the kernel writes to */
 	int fd;    /* descriptor of the event that owns the ring */
-	int wakes; /* descriptor of the event of wake-ups, written to the same ring; -1: none */
+	/* wakes: descriptor of the event of wake-ups, which writes to the same ring; -1: there
+	 * is none. */
+	int wakes;
 	uint32_t cpu;
-	struct perf_event_mmap_page *page; /* the ring's control page; the data follow it */
+	/* The ring's control page, which the ring's data follow. */
+	struct perf_event_mmap_page *page;
 };
 
 struct perf {
@@ -30,23 +33,23 @@ struct perf {
 	bool system_wide;
 	uint64_t *wake_ids; /* ids of the events of wake-ups */
 	uint32_t n_wake_ids, cap_wake_ids;
-	/* Offset of the woken thread's tid in the tracepoint's record. */
+	/* wake_tid_offset: offset of the woken thread's tid in the tracepoint's record. */
 	uint32_t wake_tid_offset;
 
 	pthread_t thread;
 	bool started;
-	int stop;          /* eventfd that ends the thread */
+	int stop;          /* eventfd that ends the reading thread */
 	int prompt;        /* epoll descriptor over the rings and 'stop' */
 	char *record_copy; /* copy of a record that wraps around the ring's end */
 	bool kept_before;  /* recording was on when the rings were read last */
 
 	struct perf_spool *definitions, *events;
-	struct hwy_index texts; /* text -> its id */
+	struct hwy_index texts; /* maps a text to its id */
 	uint32_t n_texts, n_codes, n_stacks;
-	struct hwy_map process_of; /* pid -> hwy_ref32 of 'processes' */
+	struct hwy_map process_of; /* maps a pid to the hwy_ref32 of a process in 'processes' */
 	struct perf_process **processes;
 	uint32_t n_processes, cap_processes;
-	struct hwy_map thread_of; /* tid -> hwy_ref32 of 'threads' */
+	struct hwy_map thread_of; /* maps a tid to the hwy_ref32 of a thread in 'threads' */
 	struct perf_stacks **threads;
 	uint32_t n_threads, cap_threads;
 	uint32_t pythons;   /* how many living processes have a Python interpreter */
@@ -68,7 +71,8 @@ void perf_records_take(struct perf *perf, const struct perf_event_header *record
 
 /* ---- perf_spool.c ---- */
 
-enum { PERF_FIRST_ID = 1 << 19 }; /* the first text id here; the ids of the journal are below */
+/* The first text id in the spool of samples; the ids of the journal are below it. */
+enum { PERF_FIRST_ID = 1 << 19 };
 
 /* Makes a spool; NULL when there is no room for it. Chunks older than keep_s seconds are used
  * again; 0: none is. 'clock' yields the time in ns by which the age of a chunk is judged (run_now,
@@ -76,7 +80,8 @@ enum { PERF_FIRST_ID = 1 << 19 }; /* the first text id here; the ids of the jour
 struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s,
 				   int64_t (*clock)(void));
 void perf_spool_close(struct perf_spool *spool);
-/* Reserves a record, zeroed but for its head; NULL, and counted, when there is no room. */
+/* Reserves a record, zeroed but for its head; NULL, and counts the record as lost, when there is
+ * no room. */
 void *perf_spool_reserve(struct perf_spool *spool, enum rec_type type, size_t bytes);
 void perf_spool_publish(struct perf_spool *spool);
 uint32_t perf_spool_text(struct perf *perf, const char *text, size_t length);
@@ -87,20 +92,21 @@ void perf_spool_drop(struct perf *perf, const char *reason, uint64_t count);
 struct perf_map {
 	int64_t time;
 	uint64_t start, end, offset;
-	char *path; /* the mapped file; NULL: none */
+	char *path; /* path of the mapped file; NULL: no file is mapped */
 };
 struct perf_process {
 	uint32_t pid;
 	int64_t since; /* ns of the process's last fork or exec */
 	struct perf_map *maps;
 	uint32_t n_maps, cap_maps;
-	uint32_t recorded_maps; /* how many of 'maps' have a REC_MAP */
-	bool sorted;            /* 'ranges' is made from the present 'maps' */
+	uint32_t recorded_maps; /* how many of 'maps' have a REC_MAP record */
+	bool sorted;            /* 'ranges' was made from the present 'maps' */
 	struct perf_range {
 		uint64_t from, to;
-	} * ranges; /* ranges of code, by address, merged where they touch */
+	} * ranges; /* ranges of code, sorted by address, merged where they touch */
 	uint32_t n_ranges, cap_ranges;
-	/* A bit for each 2 MiB of addresses (modulo) that may have code. */
+	/* One bit per 2 MiB of addresses (modulo the size of the table): the 2 MiB may have
+	 * code. */
 	uint8_t granules[1 << 13];
 	uint32_t searched_maps; /* how many of 'maps' were searched for an interpreter */
 	struct perf_python *python;
@@ -132,7 +138,8 @@ void perf_stack_free(struct perf *perf);
 
 /* Looks for an interpreter in the files that were mapped since the last call. */
 void perf_python_look(struct perf *perf, struct perf_process *process);
-/* The Python frames of a thread, innermost first; 0 where anything is in doubt. */
+/* Reads the Python frames of a thread, innermost first; yields their number, 0 where anything is
+ * in doubt. */
 uint32_t perf_python_stack(struct perf *perf, struct perf_process *process, uint32_t tid,
 			   struct rec_frame frames[REC_MAX_FRAMES]);
 void perf_python_free(struct perf *perf, struct perf_process *process);
@@ -141,7 +148,7 @@ void perf_python_free(struct perf *perf, struct perf_process *process);
 
 struct perf_symbol {
 	const char *name;
-	/* The symbol's address in the file's own numbering; 0: there is no such symbol. */
+	/* value: the symbol's address in the file's own numbering; 0: there is no such symbol. */
 	uint64_t value;
 };
 /* Finds the values of symbols, and the address (in the file's own numbering) of the code that is

@@ -22,7 +22,8 @@
 #include "run/perf/perf_internal.h"
 #include "run/run.h"
 
-/* The most bytes of all rings together, and the most and the least of one ring. */
+/* The most bytes of all rings together, the most bytes of one ring, and the least bytes of one
+ * ring. */
 static const uint64_t MOST_BYTES = UINT64_C(64) << 20, MOST_RING_BYTES = UINT64_C(4) << 20,
 		      LEAST_RING_BYTES = UINT64_C(64) << 10;
 
@@ -31,7 +32,7 @@ static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static long number_in(const char *path, long otherwise)
+static long number_in_file(const char *path, long otherwise)
 {
 	long number = otherwise;
 	host_facts_number(path, &number);
@@ -90,7 +91,8 @@ static struct perf_event_attr describe_event(const struct perf *perf, bool cycle
 		.exclude_hv = 1,
 		.exclude_idle = 1,
 		.context_switch = perf->settings.switches != PERF_NONE,
-		/* Every sample can wake the reader, which decides whether it sleeps for that. */
+		/* Every sample can wake the reader, which decides whether it sleeps until a
+		 * sample comes. */
 		.wakeup_events = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -112,7 +114,8 @@ static bool map_ring(struct perf *perf, struct perf_ring *ring)
 			ring->page = page_and_data;
 			return true;
 		}
-		/* All rings have one size: once one is mapped, the next ones have to fit. */
+		/* All rings have one size: once a ring is mapped, the next rings must have the
+		 * size of the first. */
 		if (perf->n_rings || perf->ring_bytes <= LEAST_RING_BYTES ||
 		    (errno != EPERM && errno != ENOMEM))
 			return false;
@@ -192,7 +195,7 @@ static bool find_wakeup(uint64_t *number, uint32_t *tid_offset)
 	for (size_t i = 0; i < sizeof wakeups / sizeof *wakeups; i++) {
 		char path[128], line[256];
 		snprintf(path, sizeof path, "%s/id", wakeups[i]);
-		long id = number_in(path, -1);
+		long id = number_in_file(path, -1);
 		snprintf(path, sizeof path, "%s/format", wakeups[i]);
 		FILE *file = id > 0 ? fopen(path, "re") : NULL;
 		unsigned offset = 0;
@@ -251,7 +254,7 @@ static void open_wakeups(struct perf *perf)
  * it refuses a higher rate. */
 static void respect_limit(struct perf *perf)
 {
-	long most = number_in("/proc/sys/kernel/perf_event_max_sample_rate", INT32_MAX);
+	long most = number_in_file("/proc/sys/kernel/perf_event_max_sample_rate", INT32_MAX);
 	if (perf->settings.samples == PERF_NONE || most <= 0 || perf->settings.rate_hz <= most)
 		return;
 	char text[160];
@@ -273,7 +276,7 @@ static void record_event(const struct perf *perf, bool cycles)
 	journal_property(perf->run->journal, "sampling.rate_hz", rate, (size_t)n);
 }
 
-static bool open_somehow(struct perf *perf)
+static bool open_what_is_permitted(struct perf *perf)
 {
 	int reason = 0;
 	for (int kernel = 1; kernel >= 0; kernel--)
@@ -283,7 +286,8 @@ static bool open_somehow(struct perf *perf)
 				record_event(perf, cycles);
 				return true;
 			}
-			/* "No cycles here" explains less than "not permitted". */
+			/* Keep the error "not permitted", which tells a user more than "no
+			 * cycles here". */
 			if (!reason || errno == EACCES || errno == EPERM)
 				reason = errno;
 		}
@@ -291,9 +295,9 @@ static bool open_somehow(struct perf *perf)
 	return false;
 }
 
-static void explain(const struct perf *perf, int reason, char *text, size_t size)
+static void explain_refusal(const struct perf *perf, int reason, char *text, size_t size)
 {
-	long level = number_in("/proc/sys/kernel/perf_event_paranoid", -2);
+	long level = number_in_file("/proc/sys/kernel/perf_event_paranoid", -2);
 	long wanted = perf->system_wide ? 0 : 2;
 	if ((reason == EACCES || reason == EPERM) && level > wanted)
 		snprintf(text, size,
@@ -313,10 +317,10 @@ static void explain(const struct perf *perf, int reason, char *text, size_t size
 bool perf_open(struct perf *perf, char *reason, size_t size)
 {
 	respect_limit(perf);
-	if (open_somehow(perf)) {
+	if (open_what_is_permitted(perf)) {
 		open_wakeups(perf);
 		return true;
 	}
-	explain(perf, errno, reason, size);
+	explain_refusal(perf, errno, reason, size);
 	return false;
 }

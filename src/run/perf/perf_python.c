@@ -18,13 +18,13 @@
 enum {
 	MOST_TEXT = 4096,
 	MOST_TABLE = 64 * 1024,
-	MOST_STEPS = 1024, /* frames of one stack that are visited, recorded or not */
+	MOST_STEPS = 1024, /* how many frames of one stack are visited at most, recorded or not */
 	MOST_THREADS = 4096,
 	TRIES = 3,
 	FRAME_BYTES = 128,
 	CODE_BYTES = 256,
-	/* Offset of the tid in glibc's struct pthread on x86-64: needed for 3.10, which knows its
-	 * threads by pthread_t. */
+	/* GLIBC_TID: offset of the tid in glibc's struct pthread on x86-64: needed for 3.10,
+	 * which knows its threads by pthread_t. */
 	GLIBC_TID = 720,
 };
 
@@ -38,11 +38,12 @@ struct perf_python {
 	struct python_layout layout;
 	pid_t pid;
 	uint64_t runtime;
-	uint64_t code_type;      /* address of the type of code objects; 0: not seen yet */
-	struct hwy_map state_of; /* tid -> hwy_ref32 of 'states' */
+	/* code_type: address of the type of code objects; 0: no code object was seen yet. */
+	uint64_t code_type;
+	struct hwy_map state_of; /* maps a tid to the hwy_ref32 of a state in 'states' */
 	uint64_t *states;
 	uint32_t n_states, cap_states;
-	struct hwy_map code_of; /* address -> hwy_ref32 of 'codes' */
+	struct hwy_map code_of; /* maps an address to the hwy_ref32 of a code object in 'codes' */
 	struct code *codes;
 	uint32_t n_codes, cap_codes;
 };
@@ -61,7 +62,8 @@ static bool peek_pointer(const struct perf_python *python, uint64_t from, uint64
 
 /* ---- finding the interpreter ----------------------------------------------------------------- */
 
-static struct perf_python *python_in(const struct perf_process *process, const struct perf_map *map)
+static struct perf_python *find_interpreter(const struct perf_process *process,
+					    const struct perf_map *map)
 {
 	enum { RUNTIME, VERSION, NEWER_THAN_39, SYMBOLS };
 	struct perf_symbol symbols[SYMBOLS] = {
@@ -93,7 +95,7 @@ void perf_python_look(struct perf *perf, struct perf_process *process)
 		 * libraries with "python" in their names. */
 		if (map->path &&
 		    (process->searched_maps == 0 || strstr(hwy_basename(map->path), "python")))
-			process->python = python_in(process, map);
+			process->python = find_interpreter(process, map);
 		perf->pythons += process->python != NULL;
 	}
 }
@@ -112,9 +114,11 @@ void perf_python_free(struct perf *perf, struct perf_process *process)
 	free(python);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads
+ * ------------------------------------------------------------------------------------ */
 
-/* The kernel's number of the thread that a state belongs to; 0: none. */
+/* Yields the kernel's tid of the thread that an interpreter's thread state belongs to; 0:
+ * unknown. */
 static uint32_t tid_of(const struct perf_python *python, uint64_t state)
 {
 	const struct python_layout *layout = &python->layout;
@@ -163,28 +167,32 @@ static void list_threads(struct perf_python *python, uint64_t head)
 	}
 }
 
-/* The state of a thread that was met before and is still this thread's; 0: none. */
-static uint64_t met_state(const struct perf_python *python, uint32_t tid)
+/* Yields the state of a thread that was met before, if the state still belongs to this thread;
+ * 0: none. */
+static uint64_t remembered_state(const struct perf_python *python, uint32_t tid)
 {
 	const uint32_t *ref = python->state_of.count ? hwy_map_get(&python->state_of, tid) : NULL;
 	uint64_t state = ref ? python->states[hwy_ref32_index(*ref)] : 0;
 	return state && tid_of(python, state) == tid ? state : 0;
 }
 
-/* The interpreter's state of a thread; 0: the thread has none, as far as can be seen. */
+/* Yields the address of the interpreter's state of a thread; 0: no state of the thread was
+ * found. */
 static uint64_t thread_state(struct perf_python *python, uint32_t tid)
 {
-	uint64_t state = met_state(python, tid);
+	uint64_t state = remembered_state(python, tid);
 	uint64_t head = python->runtime + python->layout.runtime_interpreters;
-	/* Releases of 3.12 differ by one word in what comes before the list of interpreters. */
+	/* Releases of Python 3.12 differ by one word in what comes before the list of
+	 * interpreters. */
 	for (int i = 0; !state && i < 2; i++) {
 		list_threads(python, head + (uint64_t)i * 8);
-		state = met_state(python, tid);
+		state = remembered_state(python, tid);
 	}
 	return state;
 }
 
-/* ---- code objects ------------------------------------------------------------------------------- */
+/* ---- code objects
+ * ------------------------------------------------------------------------------- */
 
 static uint64_t word_at(const char *bytes, uint32_t offset)
 {
@@ -257,7 +265,7 @@ static uint32_t define_code(struct perf *perf, struct perf_python *python, const
 	return perf->n_codes;
 }
 
-/* The id of the code object at an address, 0: there is none. */
+/* Yields the id of the code object at an address; 0: there is no code object. */
 static uint32_t code_id(struct perf *perf, struct perf_python *python, uint64_t address)
 {
 	const struct python_layout *layout = &python->layout;
@@ -286,7 +294,8 @@ static uint32_t code_id(struct perf *perf, struct perf_python *python, uint64_t 
 	return code.id;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------- */
+/* ---- frames
+ * ------------------------------------------------------------------------------------- */
 
 /* Free-threaded Python: this frame runs the thread's own copy of the bytecode, whose address is
  * yielded. */
@@ -349,8 +358,7 @@ static bool innermost(const struct perf_python *python, uint64_t state, uint64_t
 {
 	const struct python_layout *layout = &python->layout;
 	return peek_pointer(python, state + layout->thread_frame, frame) &&
-	       (!layout->has_cframe ||
-		peek_pointer(python, *frame + layout->cframe_frame, frame));
+	       (!layout->has_cframe || peek_pointer(python, *frame + layout->cframe_frame, frame));
 }
 
 uint32_t perf_python_stack(struct perf *perf, struct perf_process *process, uint32_t tid,

@@ -12,10 +12,11 @@
 
 enum { MOST_ADDRESSES = 256, REGISTERS = REC_STACK_REGS };
 
-/* A sample older than this (ns) says nothing about where the thread is in Python by now. */
+/* A sample that is older than this (ns) when it is read gets no Python stack: the thread has
+ * gone on since. */
 static const int64_t FRESH_ENOUGH_NS = 3 * 1000 * 1000;
 
-struct parts { /* the part of a record that was not read yet */
+struct parts { /* the rest of a record, from the next byte to read on */
 	const char *next, *end;
 };
 
@@ -52,7 +53,7 @@ static const void *take_bytes(struct parts *parts, uint64_t bytes)
 	return taken;
 }
 
-/* The end of every record that is no sample: pid, tid; time; cpu; id. */
+/* The fields at the end of every record that is no sample: pid, tid, time, cpu, id. */
 struct trailer {
 	uint32_t pid, tid;
 	int64_t time;
@@ -109,7 +110,8 @@ static void take_name(struct perf *perf, const struct perf_event_header *record,
 		 trailer.time);
 }
 
-static void take_life(struct perf *perf, const struct perf_event_header *record, struct parts parts)
+static void take_fork_or_exit(struct perf *perf, const struct perf_event_header *record,
+			      struct parts parts)
 {
 	uint32_t pid = take32(&parts), parent = take32(&parts), tid = take32(&parts);
 	take32(&parts);
@@ -130,9 +132,9 @@ static void take_life(struct perf *perf, const struct perf_event_header *record,
 static void take_map(struct perf *perf, const struct perf_event_header *record, struct parts parts)
 {
 	uint32_t pid = take32(&parts);
-	take32(&parts); /* skip the tid */
+	take32(&parts); /* skips the tid */
 	uint64_t start = take64(&parts), size = take64(&parts), offset = take64(&parts);
-	/* Skip device, inode, generation and rights, or the build id. */
+	/* Skips device, inode, generation and rights, or the build id. */
 	if (record->type == PERF_RECORD_MMAP2)
 		take_bytes(&parts, 32);
 	size_t room = (size_t)(parts.end - parts.next);
@@ -204,7 +206,7 @@ struct sample {
 	uint32_t depth, kernel;
 	uint64_t registers[REGISTERS];
 	bool has_registers;
-	const uint64_t *words; /* the copy of the stack, in the ring */
+	const uint64_t *words; /* the copy of the stack's words, in the ring */
 	uint32_t bytes, stack;
 };
 
@@ -354,7 +356,7 @@ void perf_records_take(struct perf *perf, const struct perf_event_header *record
 		break;
 	case PERF_RECORD_COMM: take_name(perf, record, parts); break;
 	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT: take_life(perf, record, parts); break;
+	case PERF_RECORD_EXIT: take_fork_or_exit(perf, record, parts); break;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2: take_map(perf, record, parts); break;
 	case PERF_RECORD_LOST:

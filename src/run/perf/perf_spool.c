@@ -18,8 +18,8 @@
 #include "run/run.h"
 
 struct place {
-	off_t offset;   /* of the chunk in the file */
-	int64_t filled; /* ns when the chunk was full; 0: it is not */
+	off_t offset;   /* offset of the chunk in the file */
+	int64_t filled; /* ns when the chunk was full; 0: the chunk is not full */
 };
 
 struct perf_spool {
@@ -27,13 +27,15 @@ struct perf_spool {
 	int64_t (*clock)(void); /* yields the time in ns */
 	struct rec_chunk *chunk;
 	uint32_t used, index;
-	uint32_t pending; /* slots of the record that was reserved, 0: none */
-	int64_t keep;     /* ns that chunks are kept; 0: for ever */
+	uint32_t pending; /* slots of the record that was reserved; 0: no record is reserved */
+	int64_t keep;     /* ns that chunks are kept before they are overwritten; 0: for ever */
 	struct place *places;
 	uint32_t n, cap;
-	/* Indexes in 'places' of the oldest and the present chunk; only with 'keep'. */
+	/* Indexes in 'places' of the oldest chunk and the present chunk; used only where 'keep'
+	 * is not 0. */
 	uint32_t oldest, now;
-	/* ns when the disk had no room; 0: it has. Asked again after ASK_AGAIN_NS. */
+	/* full_since: ns when the disk was last full; 0: the disk has room. The disk is tried
+	 * again after ASK_AGAIN_NS. */
 	int64_t full_since;
 };
 
@@ -46,7 +48,8 @@ static struct rec_chunk *map_chunk(int fd, off_t offset)
 	return chunk == MAP_FAILED ? NULL : chunk;
 }
 
-/* The offset of the next chunk: an old one that is used again, or a new one; -1: no room. */
+/* Yields the offset of the next chunk: of an old chunk that is used again, or of a new one; -1:
+ * no room. */
 static off_t next_place(struct perf_spool *spool, int64_t now)
 {
 	if (spool->keep && spool->n) {

@@ -21,7 +21,7 @@ struct kept_stack { /* a stack that was recorded whole; number 0: the place is e
 	uint64_t sp;
 	uint32_t number;
 	uint32_t bytes, words;
-	uint16_t index[MOST_WORDS]; /* indexes of those words of the stack that point into code */
+	uint16_t index[MOST_WORDS]; /* indexes of the words in the stack that point into code */
 	uint64_t word[MOST_WORDS];
 };
 

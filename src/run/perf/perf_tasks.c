@@ -90,7 +90,7 @@ struct perf_process *perf_tasks_process(struct perf *perf, uint32_t pid)
 {
 	bool fresh;
 	struct perf_process *process = find_process(perf, pid, &fresh);
-	if (fresh) /* the process is older than the recording */
+	if (fresh) /* a process that is met for the first time is older than the recording */
 		read_maps(process);
 	return process;
 }
@@ -160,7 +160,7 @@ void perf_tasks_record_maps(struct perf *perf, struct perf_process *process)
 		if (!record)
 			return;
 		record->head.value = process->pid;
-		/* A map that a child has inherited is the child's own from the fork on. */
+		/* A map that a child has inherited counts as the child's own from the fork on. */
 		record->time = map->time > process->since ? map->time : process->since;
 		record->start = map->start;
 		record->size = map->end - map->start;

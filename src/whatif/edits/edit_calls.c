@@ -172,7 +172,8 @@ static bool is_meant(const struct editing *e, const struct graph_node *node, con
 	return memmem(place.range, strlen(place.range), what, n) != NULL;
 }
 
-/* Reads "gemm:30": the length of the name, and the factor 0.7 that is left of its time. */
+/* Reads an argument such as "gemm:30" into the length of the name and the factor 0.7 that is left
+ * of the kernel's time. */
 static bool read_faster(const char *arguments, size_t *length, double *left, struct hwy_err *err)
 {
 	const char *colon = strrchr(arguments, ':');
@@ -211,8 +212,9 @@ static bool apply_faster(struct editing *e, const char *arguments, struct hwy_er
 			continue;
 		found++;
 		node->length = (int64_t)((double)node->length * left);
-		if (node->kind == GRAPH_CALL && node->before[GRAPH_ORDER] != GRAPH_NONE)
-			node->delay = (int64_t)((double)node->delay * left);
+		if (node->kind == GRAPH_CALL)
+			edit_shorten_before(e, i,
+					    (int64_t)((double)edit_work_before(e, i) * (1 - left)));
 	}
 	return found > 0 ||
 	       hwy_fail(err, "nothing of the phase is called '%.*s'", (int)length, arguments);
@@ -285,6 +287,7 @@ static bool apply_overlap_comm(struct editing *e, const char *arguments, struct 
 const struct edit_kind edit_overlap_comm = {
 	.id = "overlap-comm",
 	.arguments = "",
+	.overlaps = true,
 	.about = "kernels of a step do not wait for its communication; the next step does",
 	.only_removes = true,
 	.apply = apply_overlap_comm,

@@ -1,10 +1,12 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
- * The first launch of a run of launches becomes the launch of the graph. The other launches, and
- * the CPU's work between them, are removed; from the CPU's work before the first launch the usual
- * dispatch of an operation is removed. Device work follows its predecessor at the pace of a graph's
- * nodes. Waits and allocations inside a step cannot be captured: a run of launches ends there,
- * another begins after it, and the note tells the user.
+ * The first launch of a run of launches becomes the launch of the graph. The other launches are
+ * removed, with the CPU's work between them: that is the framework's dispatch. Longer work, in which
+ * the program samples a token, logs or runs an optimizer's Python, is the program's own. It stays, as
+ * does the work before the first launch of a step and between a wait and the next launch, less the
+ * usual dispatch of one operation; a graph ends there and another begins. Device work follows its
+ * predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured:
+ * a run of launches ends there, another begins after it, and the note tells the user.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,24 +14,26 @@
 
 #include "whatif/edits/edits.h"
 
+/* CPU work of up to this many times the usual dispatch is the framework's own work for an operation. */
+enum { DISPATCH_TIMES = 4 };
+
 enum {
-	/* Longer CPU work between two launches is the program's own, and stays; the same limit
-	 * tells 'launch' from other causes of gaps. */
-	OWN_WORK_NS = 250000,
-	SHORTEST_KERNEL_NS =
-		900, /* the length that CUPTI records of a kernel that does next to nothing */
-	EMPTY_KERNEL_NS =
-		545, /* the length of a kernel that does nothing, inferred in docs/whatif.md */
+	/* CUPTI records this length for a kernel that does next to nothing. */
+	SHORTEST_KERNEL_NS = 900,
+	/* The length of a kernel that does nothing, as inferred in docs/whatif.md. */
+	EMPTY_KERNEL_NS = 545,
 	MOST_OVERLAP_NS = 50, /* the longest overlap of two nodes of a graph that was seen (H200) */
 };
 
 struct capture {
 	int64_t dispatch; /* ns of CPU work that are removed before a launch of a graph */
-	uint32_t step;    /* reference (base/ref.h) to the current step of the phase */
+	/* CPU work of more than this many ns between two launches is the program's own */
+	int64_t own_work;
+	uint32_t step; /* reference (base/ref.h) to the current step of the phase */
 	/* The node of the current graph's launch, or GRAPH_NONE where none is open. */
 	uint32_t call;
-	uint32_t n;        /* launches that were removed */
-	uint32_t blockers; /* calls that cannot be captured */
+	uint32_t n;        /* how many launches were removed */
+	uint32_t blockers; /* how many calls cannot be captured in a graph */
 };
 
 static bool is_captured(const struct flow_call *call)
@@ -43,6 +47,11 @@ static bool is_captured(const struct flow_call *call)
 	case HWY_ROLE_COPY: return !call->blocks;
 	default: return false;
 	}
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
 }
 
 static void see_call(struct editing *e, struct capture *c, uint32_t index)
@@ -62,15 +71,15 @@ static void see_call(struct editing *e, struct capture *c, uint32_t index)
 		}
 		return;
 	}
-	if (c->call == GRAPH_NONE || node->delay > OWN_WORK_NS) {
+	int64_t work = edit_work_before(e, index);
+	bool is_first = c->call == GRAPH_NONE, is_own = work > c->own_work;
+	edit_shorten_before(e, index, lesser(work, is_first || is_own ? c->dispatch : work));
+	if (is_first || is_own) {
 		c->call = index;
 		node->length = e->w->machine.graph_launch;
-		if (node->delay <= OWN_WORK_NS)
-			node->delay = node->delay > c->dispatch ? node->delay - c->dispatch : 0;
 		return;
 	}
 	node->length = 0;
-	node->delay = 0;
 	c->n++;
 }
 
@@ -107,16 +116,20 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 	int64_t next = next_in_graph(e, node);
 	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
 	node->length += next < 0 ? next : 0;
+	/* The kernel's own launch, which is removed, had delayed the kernel. */
 	if (e->graph->nodes[launch_of[call]].flow_index != call)
-		node->delay = 0; /* its own launch, which is gone, had delayed it */
+		node->delay = 0;
 }
 
 static bool edit_graph_apply(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
 	struct capture c = {.dispatch = edit_usual_dispatch(e, 2), .call = GRAPH_NONE};
+	c.own_work = e->w->machine.own_work;
+	if (c.own_work < DISPATCH_TIMES * c.dispatch)
+		c.own_work = DISPATCH_TIMES * c.dispatch;
 	uint32_t *launch_of = hwy_array(e->flow->n_calls, sizeof *launch_of);
-	memset(launch_of, 0xff, e->flow->n_calls * sizeof *launch_of); /* GRAPH_NONE */
+	memset(launch_of, 0xff, e->flow->n_calls * sizeof *launch_of); /* all become GRAPH_NONE */
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (e->graph->nodes[i].kind == GRAPH_CALL) {
 			const struct flow_call *call =

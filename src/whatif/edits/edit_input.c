@@ -11,8 +11,8 @@
 
 enum {
 	COPIED_BYTES_PER_NS = 16, /* one core of a server copies memory that fast */
-	FROM_WORKER_NS =
-		1000000,      /* Python needs it to take two tensors over from another process */
+	/* Python needs this long to take two tensors over from another process */
+	FROM_WORKER_NS = 1000000,
 	LOOK_BACK_CALLS = 64, /* how many calls before the end of a gap are looked at */
 };
 
@@ -21,17 +21,18 @@ enum {
 static int64_t named_part(const struct editing *e, const struct hwy_gap *gap, uint32_t index)
 {
 	const struct graph_node *node = &e->graph->nodes[index];
+	int64_t work = edit_work_before(e, index);
 	if (!hwy_ref32_is_set(gap->span))
-		return node->delay;
+		return work;
 	uint32_t row;
 	const struct hwy_strip *strip =
 		hwy_strip_of(e->flow->trace, hwy_ref32_index(gap->span), &row);
-	int64_t to = e->flow->calls[node->flow_index].start, from = to - node->delay;
+	int64_t to = e->flow->calls[node->flow_index].start, from = to - work;
 	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 	int64_t part = (end < to ? end : to) - (start > from ? start : from);
-	/* An OS call that covers less than half of the work is one of many such calls: all of the
-	 * work is meant. */
-	return part > node->delay / 2 ? part : node->delay;
+	/* An OS call that covers less than half of the work is one of many such calls: all of
+	 * the work is meant. */
+	return part > work / 2 ? part : work;
 }
 
 /* The node of the call inside the gap before which the CPU worked longest. Other calls, of a first
@@ -44,9 +45,8 @@ static uint32_t longest_before(const struct editing *e, const struct hwy_gap *ga
 		call = nodes[call].before[GRAPH_ORDER];
 		if (call == GRAPH_NONE || graph_measured(e->graph, call) <= gap->at.from)
 			break;
-		bool has_order = nodes[call].before[GRAPH_ORDER] != GRAPH_NONE;
-		if (nodes[call].kind == GRAPH_CALL && has_order &&
-		    nodes[call].delay > nodes[longest].delay)
+		if (nodes[call].kind == GRAPH_CALL &&
+		    edit_work_before(e, call) > edit_work_before(e, longest))
 			longest = call;
 	}
 	return longest;
@@ -75,9 +75,10 @@ static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 }
 
 struct supply {
-	int64_t usual;    /* ns, the usual delay of a call */
-	uint32_t workers; /* 0: enough for every batch to be there in time */
-	uint32_t last;    /* the node that used the batch before, or GRAPH_NONE */
+	int64_t usual; /* ns of CPU work that usually precede a call */
+	/* Number of loader processes; 0 means enough for every batch to be ready in time. */
+	uint32_t workers;
+	uint32_t last; /* the node that used the batch before, or GRAPH_NONE */
 };
 
 /* ns to take a finished batch over: one copy of it in memory; from a worker process also the
@@ -96,18 +97,19 @@ static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 	struct supply *s = self;
 	struct graph_node *node = &e->graph->nodes[index];
 	int64_t left = s->usual + handing_over(e, node->flow_index, s->workers > 0);
-	int64_t took = part < node->delay - left ? part : node->delay - left;
+	int64_t work = edit_work_before(e, index);
+	int64_t took = part < work - left ? part : work - left;
 	if (took <= 0)
 		return;
-	node->delay -= took;
-	/* Batches come 'took' / N apart; taking a batch over falls into that time. */
-	int64_t apart = s->workers > 0 ? took / s->workers - node->delay : 0;
+	edit_shorten_before(e, index, took);
+	/* With N workers, batches come 'took' / N apart; the time to take a batch over overlaps with that distance. */
+	int64_t apart = s->workers > 0 ? took / s->workers - (work - took) : 0;
 	if (apart > UINT32_MAX)
 		apart = UINT32_MAX;
 	if (apart > 0 && s->last != GRAPH_NONE)
 		graph_add_edge(e->graph, index, s->last, (uint32_t)apart);
-	else if (apart > 0) /* the batch before is not in the phase */
-		node->delay += apart;
+	else if (apart > 0) /* the previous batch lies outside the phase */
+		edit_shorten_before(e, index, -apart);
 	s->last = index;
 }
 

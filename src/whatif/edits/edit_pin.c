@@ -17,7 +17,7 @@ static void pin(struct editing *e, uint32_t index)
 	int64_t length = edit_time_of((double)copy.bytes, link->bandwidth);
 	if (length < node->length)
 		node->length = length;
-	node->delay = 0; /* it was staging: pinned memory needs none */
+	node->delay = 0; /* the delay was staging, which pinned memory does not need */
 	if (node->lag[GRAPH_CAUSE] > link->latency)
 		node->lag[GRAPH_CAUSE] = (uint16_t)link->latency;
 }
@@ -73,6 +73,7 @@ static bool edit_pin_apply(struct editing *e, const char *place, struct hwy_err 
 const struct edit_kind edit_pin = {
 	.id = "pin",
 	.arguments = "[:PLACE]",
+	.overlaps = true,
 	.about = "host memory of copies is pinned",
 	.only_removes = true,
 	.apply = edit_pin_apply,

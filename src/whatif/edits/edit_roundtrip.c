@@ -14,17 +14,17 @@
 #include "base/ref.h"
 #include "whatif/edits/edits.h"
 
-/* Device memory bandwidth where the recording does not have it. */
+/* The assumed bandwidth of device memory where the recording does not tell it. */
 #define DEFAULT_BYTES_PER_S 1e12
 
 /* A trip of so many bytes pushes most other data out of the caches of a CPU's core. */
 enum { SWEEPS_CACHES_BYTES = 1 << 20 };
 
 struct trip {
-	uint32_t step; /* reference (base/ref.h) to the step in which it began */
+	uint32_t step; /* reference (base/ref.h) to the step in which the trip began */
 	bool is_large;
-	uint32_t out,
-		back;  /* the calls that copy; back is FLOW_NONE until the data has come back */
+	/* The calls that copy the data out and back; 'back' is FLOW_NONE until the data has come back. */
+	uint32_t out, back;
 	uint32_t next; /* reference (base/ref.h) to the next open trip with as many bytes */
 };
 
@@ -46,7 +46,7 @@ static int64_t length_of_pass(const struct editing *e, uint32_t op)
 			    rate > 0 ? rate : DEFAULT_BYTES_PER_S);
 }
 
-/* Turns a copy's node into a kernel, its call into a launch, and removes a wait for it. */
+/* Turns a copy's node into a kernel, or the copy's call into a launch, or removes the wait for the copy. */
 static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 {
 	struct graph_node *node = &e->graph->nodes[index];
@@ -54,7 +54,7 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 		edit_no_wait(e, index);
 		return;
 	}
-	int64_t length = 0, delay = 0; /* stays 0 for a call that only waits */
+	int64_t length = 0, delay = 0; /* length and delay stay 0 for a call that only waits */
 	if (node->kind == GRAPH_OP) {
 		length = length_of_pass(e, node->flow_index);
 	} else if (e->flow->calls[node->flow_index].op != FLOW_NONE) {
@@ -69,7 +69,7 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 struct trips {
 	struct trip *list;
 	uint32_t n, cap;
-	/* bytes -> reference to the first and the last open trip of that size. */
+	/* Both map a size in bytes to a reference: to the first, and to the last, open trip of that size. */
 	struct hwy_map first, last;
 };
 
@@ -139,8 +139,8 @@ static uint32_t next_of_process(const struct editing *e, uint32_t call)
 static uint32_t mark(const struct editing *e, const struct trips *trips, uint8_t *gone)
 {
 	uint32_t found = 0, under_way = 0;
-	uint32_t *begin = hwy_zarray(e->flow->n_calls,
-				     sizeof *begin); /* change of the open trips at a call */
+	/* begin[call] is by how much the number of open trips changes at the call */
+	uint32_t *begin = hwy_zarray(e->flow->n_calls, sizeof *begin);
 	for (uint32_t i = 0; i < trips->n; i++) {
 		const struct trip *trip = &trips->list[i];
 		if (trip->back == FLOW_NONE || trip->back <= trip->out)
@@ -170,7 +170,8 @@ static void warm(struct editing *e, const struct trips *trips)
 {
 	/* By reference to a step: [HWY_REF_NONE] is for calls outside of the phase, and stays 0. */
 	uint8_t *is_swept = hwy_zarray(e->w->phase->n_steps + 1, sizeof *is_swept);
-	int64_t *saved = hwy_zarray(e->flow->n_calls, sizeof *saved); /* ns by call */
+	/* For each call, the ns by which the edit shortens the call. */
+	int64_t *saved = hwy_zarray(e->flow->n_calls, sizeof *saved);
 	for (uint32_t i = 0; i < trips->n; i++)
 		is_swept[trips->list[i].step] |=
 			trips->list[i].is_large && trips->list[i].back != FLOW_NONE;
@@ -197,7 +198,8 @@ static bool edit_roundtrip_apply(struct editing *e, const char *arguments, struc
 			see_copy(e, &trips, i);
 	uint8_t *gone = hwy_zarray(e->flow->n_calls, sizeof *gone);
 	uint32_t found = mark(e, &trips, gone);
-	int64_t usual = edit_usual_dispatch(e, 1); /* longer delays are those after swept caches */
+	/* Delays above the usual one are due to caches that a trip has swept. */
+	int64_t usual = edit_usual_dispatch(e, 1);
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
 		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call

@@ -16,8 +16,12 @@ uint32_t edit_step_of(const struct editing *e, uint32_t call)
 	if (phase->n_steps == 0 || e->flow->calls[call].process != phase->process)
 		return HWY_REF_NONE;
 	uint32_t after = HWY_FIRST(i, 0, phase->n_steps, phase->steps[i].first_call > call);
+	/* The call precedes the first step; calls that launch nothing may do so inside the window. */
 	if (after == 0)
-		return HWY_REF_NONE;
+		return e->w->lead.is_set &&
+				       e->flow->calls[call].start >= phase->steps[0].device.from
+			       ? hwy_ref32(0)
+			       : HWY_REF_NONE;
 	const struct phase_step *step = &phase->steps[after - 1];
 	return call < step->first_call + step->n_calls ? hwy_ref32(after - 1) : HWY_REF_NONE;
 }
@@ -89,6 +93,20 @@ void edit_warm_next(const struct editing *e, uint32_t before)
 	struct graph_node *next = edit_next_call(e, before);
 	if (next)
 		edit_warm(e, next);
+}
+
+int64_t edit_work_before(const struct editing *e, uint32_t node)
+{
+	int64_t cut = node == e->w->lead_call ? e->lead_cut : 0;
+	return whatif_work_before(e->w, e->graph, node) - cut;
+}
+
+void edit_shorten_before(struct editing *e, uint32_t node, int64_t ns)
+{
+	if (e->graph->nodes[node].before[GRAPH_ORDER] != GRAPH_NONE)
+		e->graph->nodes[node].delay -= ns;
+	else if (node == e->w->lead_call)
+		e->lead_cut += ns;
 }
 
 void edit_no_wait(struct editing *e, uint32_t back)

@@ -47,7 +47,7 @@ static void follow(struct editing *e, uint32_t index, uint32_t before, bool both
 		node->length += node->length * SHARED_LINK_PERCENT / 100;
 }
 
-/* Bits of the tracks (UP, DOWN, WORK) that the phase has ops of. */
+/* Yields a set of bits: the tracks (UP, DOWN, WORK) on which the phase has ops. */
 static unsigned tracks_of(const struct editing *e)
 {
 	unsigned seen = 0;
@@ -95,7 +95,7 @@ static bool apply_copy_stream(struct editing *e, const char *arguments, struct h
 	bool both_ways = goes_both_ways(tracks);
 	uint32_t n = e->flow->trace->n_lanes;
 	struct copy_lane *lanes = hwy_array(n, sizeof *lanes);
-	memset(lanes, 0xff, n * sizeof *lanes); /* GRAPH_NONE */
+	memset(lanes, 0xff, n * sizeof *lanes); /* all become GRAPH_NONE */
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		if (!is_edited(e, &e->graph->nodes[i]))
 			continue;
@@ -110,6 +110,7 @@ static bool apply_copy_stream(struct editing *e, const char *arguments, struct h
 const struct edit_kind edit_copy_stream = {
 	.id = "copy-stream",
 	.arguments = "",
+	.overlaps = true,
 	.about = "copies run on streams of their own, with two buffers in turn",
 	.apply = apply_copy_stream,
 };
@@ -163,7 +164,7 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 		return hwy_fail(err, "the phase copies nothing to the device: no chunks to spread");
 	bool both_ways = streams > 1 && goes_both_ways(tracks);
 	struct spread_lane *lanes = hwy_array(n, sizeof *lanes);
-	memset(lanes, 0xff, n * sizeof *lanes); /* GRAPH_NONE */
+	memset(lanes, 0xff, n * sizeof *lanes); /* all become GRAPH_NONE */
 	for (uint32_t i = 0; i < n; i++)
 		lanes[i].stream = 0, lanes[i].in_copy = false;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
@@ -180,6 +181,7 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 const struct edit_kind edit_streams = {
 	.id = "streams",
 	.arguments = ":N",
+	.overlaps = true,
 	.about = "chunks (copy in, compute, copy out) are spread over N streams",
 	.check = check_streams,
 	.apply = apply_streams,
@@ -229,6 +231,7 @@ static bool apply_no_barrier(struct editing *e, const char *arguments, struct hw
 const struct edit_kind edit_no_barrier = {
 	.id = "no-barrier",
 	.arguments = "",
+	.overlaps = true,
 	.about = "streams are non-blocking: the default stream no longer orders them",
 	.only_removes = true,
 	.apply = apply_no_barrier,

@@ -1,6 +1,7 @@
 /* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every Nth
  * step; and waits for a value that Python decides by, where the device decides instead.
  *
+ * Two waits for the same work are one: with a wait of a place go later waits that would wait in its place.
  * A synchronise call is removed whole. So is the copy of a value that it waits for (PyTorch's
  * .item()), with the CPU's work to get to the copy and back: a program that no longer reads the
  * value no longer copies it. A larger copy that blocks stays, and its call returns as soon as the
@@ -14,13 +15,15 @@
 #include "whatif/edits/edits.h"
 
 enum {
-	EVENT_CALL_NS = 400,    /* to record an event, or to make a stream wait for it */
-	VALUE_BYTES = 64,       /* a larger copy is of data that the program needs */
-	AT_ONCE_NS = 20000,     /* a longer time between a copy and a wait is the CPU's own work */
-	READING_NS = 8000,      /* from Python's .item() to the copy, and back from the wait */
+	/* The ns of a call that records an event, or that makes a stream wait for an event. */
+	EVENT_CALL_NS = 400,
+	VALUE_BYTES = 64,   /* a larger copy is not one value, but data that the program needs */
+	AT_ONCE_NS = 20000, /* a longer time between a copy and its wait is the CPU's own work */
+	READING_NS = 8000,  /* CPU time from Python's .item() to the copy, and back from the wait */
 	COLDER_DIVISOR = 12,    /* 1/12 of the CPU's work after a wait is due to cold caches */
-	COLDER_MOST_NS = 16000, /* cold caches cost no more after one wait */
-	MOST_KERNELS_OF_VALUE = 3, /* that compute a value to decide by */
+	COLDER_MOST_NS = 16000, /* after one wait, cold caches cost at most this */
+	/* At most so many kernels compute a value that the program branches on. */
+	MOST_KERNELS_OF_VALUE = 3,
 	SMALL_KERNEL_NS = 1200,
 };
 
@@ -40,8 +43,9 @@ static bool order_on_device(struct editing *e, uint32_t back, uint32_t awaited)
 		if (op->call == FLOW_NONE || op->call < wait ||
 		    e->flow->calls[op->call].process != e->flow->calls[wait].process)
 			continue;
+		/* Both ops are on one stream, which keeps their order anyway. */
 		if (op->lane == lane)
-			return false; /* both are on one stream: the order is kept anyway */
+			return false;
 		graph_add_edge(e->graph, i, awaited, (uint32_t)e->graph->fit.next);
 		return true;
 	}
@@ -67,14 +71,14 @@ static struct graph_node *value_copied(const struct editing *e, uint32_t op, uin
 	    e->flow->ops[node->flow_index].call != call)
 		return NULL;
 	struct edit_copy copy = edit_copy_of(e, node->flow_index);
-	bool is_value =
-		copy.bytes > 0 && copy.bytes <= VALUE_BYTES; /* 0 bytes: the size is not known */
+	/* A size of 0 bytes means that the size is not known. */
+	bool is_value = copy.bytes > 0 && copy.bytes <= VALUE_BYTES;
 	return copy.direction == HWY_D2H && is_value ? node : NULL;
 }
 
 /* What takes the place of a wait for a value. */
 struct instead {
-	int64_t work; /* ns of the CPU */
+	int64_t work; /* ns of CPU work */
 	bool decides; /* kernels that decide on the device take the place of the value's copy */
 };
 
@@ -145,9 +149,8 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 			nodes[before].delay -= reading(e, &nodes[before], back);
 			nodes[before].length = call->delay = 0;
 		}
-		if (copy &&
-		    call->before[GRAPH_ORDER] !=
-			    before) /* a wait between the two was removed: its CPU work is done once, after both */
+		/* A wait between the copy and this call was removed: the CPU's work is done once, after both. */
+		if (copy && call->before[GRAPH_ORDER] != before)
 			nodes[call->before[GRAPH_ORDER]].delay = 0;
 	}
 	if (copy) {
@@ -194,8 +197,44 @@ static void remove_wait(struct editing *e, uint32_t back, struct instead instead
 		call->length = instead_of_waiting(e, node->flow_index, by_event);
 }
 
-static bool remove_waits(struct editing *e, const char *place, uint32_t every,
-			 struct instead instead, struct hwy_err *err)
+/* Why a wait is removed. */
+enum removal { STAYS, IS_MEANT, WAITS_FOR_THE_SAME };
+
+/* Whether the later wait 'other' would wait in place of the wait 'back': it waits for the same
+ * op, or for an op before it on the same stream. */
+static bool waits_for_same(const struct editing *e, uint32_t back, uint32_t other)
+{
+	const struct graph_node *nodes = e->graph->nodes;
+	uint32_t op = nodes[back].before[GRAPH_CAUSE], others = nodes[other].before[GRAPH_CAUSE];
+	if (nodes[other].kind != GRAPH_RETURN || op == GRAPH_NONE || others == GRAPH_NONE ||
+	    nodes[op].kind != GRAPH_OP || nodes[others].kind != GRAPH_OP ||
+	    e->flow->calls[nodes[other].flow_index].process !=
+		    e->flow->calls[nodes[back].flow_index].process)
+		return false;
+	bool same_stream = e->flow->ops[nodes[op].flow_index].lane ==
+			   e->flow->ops[nodes[others].flow_index].lane;
+	return others <= op && same_stream;
+}
+
+/* Marks the waits soon after 'back' that would wait in its place: two waits for the same work
+ * are one. An earlier wait for the same work stays: it is the one that waits, and 'back' costs
+ * nothing. */
+static void mark_same(const struct editing *e, uint32_t back, uint32_t every, uint8_t *removal)
+{
+	uint32_t end = e->graph->n - back > EDIT_LOOK_AHEAD_NODES ? back + EDIT_LOOK_AHEAD_NODES
+								  : e->graph->n;
+	for (uint32_t i = back + 1; i < end; i++) {
+		if (removal[i] != STAYS || e->graph->nodes[i].kind != GRAPH_RETURN)
+			continue;
+		uint32_t step = edit_step_of(e, e->graph->nodes[i].flow_index);
+		if (step != 0 && (every == 0 || step % every != 0) && waits_for_same(e, back, i))
+			removal[i] = WAITS_FOR_THE_SAME;
+	}
+}
+
+/* Sets, by node, why a wait is removed, and yields how many waits are at the place. */
+static uint32_t find_waits(const struct editing *e, const char *place, uint32_t every,
+			   uint8_t *removal)
 {
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
@@ -206,10 +245,24 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every,
 		if (step == 0 || !edit_is_at(e, node->flow_index, place))
 			continue;
 		found++;
-		bool is_gone = node->flags & GRAPH_WAIT_REMOVED;
-		if (!is_gone && (every == 0 || step % every != 0))
-			remove_wait(e, i, instead);
+		if (every == 0 || step % every != 0)
+			removal[i] = IS_MEANT;
 	}
+	for (uint32_t i = 0; *place && i < e->graph->n; i++)
+		if (removal[i] == IS_MEANT)
+			mark_same(e, i, every, removal);
+	return found;
+}
+
+static bool remove_waits(struct editing *e, const char *place, uint32_t every,
+			 struct instead instead, struct hwy_err *err)
+{
+	uint8_t *removal = hwy_zarray(e->graph->n, sizeof *removal);
+	uint32_t found = find_waits(e, place, every, removal);
+	for (uint32_t i = 0; i < e->graph->n; i++)
+		if (removal[i] != STAYS && !(e->graph->nodes[i].flags & GRAPH_WAIT_REMOVED))
+			remove_wait(e, i, removal[i] == IS_MEANT ? instead : (struct instead){0});
+	free(removal);
 	graph_settle(e->graph);
 	if (found == 0)
 		return *place ? hwy_fail(err, "no wait of the phase is at '%s'", place)
@@ -253,7 +306,7 @@ static bool apply_every(struct editing *e, const char *arguments, struct hwy_err
 	       remove_waits(e, place, every, (struct instead){0}, err);
 }
 
-/* Lets each wait wait for what the wait of the same number in the step before had waited for. */
+/* Makes the k-th wait of each step wait for the work that the k-th wait of the step before had waited for. */
 static bool apply_late(struct editing *e, const char *place, struct hwy_err *err)
 {
 	uint32_t *before = NULL, *now = NULL;

@@ -7,7 +7,7 @@
 extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late, edit_pin,
 	edit_copy_stream, edit_streams, edit_graph, edit_input, edit_workers, edit_no_alloc,
 	edit_overlap_comm, edit_faster, edit_no_roundtrip, edit_background, edit_no_module,
-	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide;
+	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide, edit_tensor;
 
 /* How many nodes after a wait an edit looks at to find the work that the wait had held up. */
 enum { EDIT_LOOK_AHEAD_NODES = 64 };
@@ -34,6 +34,9 @@ int64_t edit_usual_delay(const struct editing *e);
 /* How long the CPU usually works before it launches a kernel: of the delays of the phase's launches
  * the lower quartile (quartile 1) or the median (quartile 2), in ns. */
 int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile);
+/* Like whatif_work_before in the edited graph; edit_shorten_before removes 'ns' of the CPU's work before the node. */
+int64_t edit_work_before(const struct editing *e, uint32_t node);
+void edit_shorten_before(struct editing *e, uint32_t node, int64_t ns);
 /* Removes the wait of a GRAPH_RETURN node: its call then returns as soon as its own work is
  * done. */
 void edit_no_wait(struct editing *e, uint32_t back);

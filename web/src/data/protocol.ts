@@ -8,7 +8,7 @@ export const Look = {
 export const LOOK_NAMES = ["kernel", "communication", "copy", "fill", "graph", "call", "launch", "wait", "allocation", "copy call", "range",
 	"operator", "function", "OS call", "running", "not running", "memory", "sample", "event", "driver wait", "profiler", "counter"];
 
-export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown"] as const;
+export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown", "first-use", "missing", "comm"] as const;
 export const PATH_KINDS = ["cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other"] as const;
 
 export const HARDWARE = 2 ** 31;
@@ -73,7 +73,8 @@ export interface DeviceTime {
 	states: { compute_ns: number; exposed_comm_ns: number; exposed_copy_ns: number; fill_ns: number; idle_ns: number };
 }
 export interface Diagnosis {
-	summary: { program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number;
+	/** verdict: one word for what holds the program back (docs/verdict.md); verdict_says: the same in a sentence. */
+	summary: { verdict: string; verdict_says: string; coverage: number; program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number;
 		own_cost_ns_per_step: number | null; lost_records: number; ncu: string | null;
 		top_kernels: { name: string; ns_per_step: number; share_of_kernels: number; count: number }[];
 		runs: { file: string; rank: number | null; step_ns: number | null; shown: boolean }[] };

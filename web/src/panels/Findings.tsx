@@ -10,17 +10,14 @@ import { Legend } from "./Legend";
 import { StepsPlot } from "./StepsPlot";
 import { plain, shorten } from "../timeline/text";
 
-/** Idle that much and healthy: between work that was queued in time. */
-const PAUSES = 0.05;
+/** Judged steps that cover less of the recording than this are told so, as `headway analyze` does. */
+const COVERS_LITTLE = 0.5;
 
 function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
-	const { summary, findings } = diagnosis;
-	if (summary.healthy)
-		return <p class="healthy">✓ {summary.reachable >= PAUSES
-			? `Nothing on the CPU side starves the GPU; the ${percent(summary.reachable)} it idles lie between work queued in time.`
-			: `Nothing starves the GPU. No fix on the CPU side is worth more than ${percent(summary.reachable)}.`}</p>;
-	return findings.length || summary.phase === null ? null
-		: <p class="empty">The GPU idles {percent(summary.reachable)} of the time, but nothing that repeats explains it.</p>;
+	const { summary } = diagnosis;
+	const little = summary.phase !== null && summary.coverage < COVERS_LITTLE;
+	return <p class={summary.verdict === "gpu" ? "verdict healthy" : "verdict"}>{summary.verdict === "gpu" ? "✓ " : ""}{plain(summary.verdict_says)}
+		{little && <small> The judged steps are {percent(summary.coverage)} of the recording.</small>}</p>;
 }
 
 function Outliers({ diagnosis }: { diagnosis: Diagnosis }) {

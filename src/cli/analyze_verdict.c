@@ -1,0 +1,110 @@
+/* analyze_verdict.c - the verdict, what of the recording it is about, and the loops inside a step:
+ * as text and as JSON. */
+#include <inttypes.h>
+
+#include "base/json_fields.h"
+#include "base/say.h"
+#include "cli/analyze_print.h"
+
+/* Where the judged steps cover less than this share of the recording, the text says so. */
+#define COVERS_LITTLE_SHARE 0.5
+/* Parts of the account below this share of the recording are left out of the text. */
+#define SMALL_PART_SHARE 0.02
+
+void analyze_put_verdict(FILE *out, const struct analyze_run *run)
+{
+	analyze_put(out, run->diagnosis.verdict.says);
+}
+
+void analyze_put_account(FILE *out, const struct analyze_run *run)
+{
+	const struct verdict *verdict = &run->diagnosis.verdict;
+	const struct verdict_account *account = &verdict->account;
+	const struct {
+		int64_t ns;
+		const char *words;
+	} parts[] = {{account->before, "before the first step"},
+		     {account->warm_up, "first steps"},
+		     {account->elsewhere, "other phases"},
+		     {account->after, "after the last step"}};
+	fprintf(out, "The judged steps are %s of the recording; the rest:",
+		hwy_say_share(verdict->coverage).text);
+	const char *comma = " ";
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if ((double)parts[i].ns >= SMALL_PART_SHARE * (double)account->recording) {
+			fprintf(out, "%s%s %s", comma, hwy_say_time3(parts[i].ns).text,
+				parts[i].words);
+			comma = ", ";
+		}
+	fputc('.', out);
+}
+
+bool analyze_covers_little(const struct analyze_run *run)
+{
+	const struct verdict *verdict = &run->diagnosis.verdict;
+	return analyze_main(run) && verdict->coverage < COVERS_LITTLE_SHARE;
+}
+
+bool analyze_is_incomplete(const struct analyze_run *run)
+{
+	const struct hwy_lack *lacks = run->analysis.trust.lacks;
+	uint32_t n_devices;
+	if (lacks[HWY_LACK_WORK].count > 0 || lacks[HWY_LACK_LAUNCH].count > 0)
+		return true;
+	return analyze_main(run) &&
+	       analyze_states(run, run->analysis.phases.main, &n_devices).causes[GAP_MISSING] > 0;
+}
+
+static int64_t turn_of(const struct phase_inner_loop *loop)
+{
+	return loop->n > 1 ? (loop->time.to - loop->time.from) / (loop->n - 1) : 0;
+}
+
+void analyze_put_inner_loop(FILE *out, const struct phase_inner_loop *loop)
+{
+	fprintf(out, "a loop inside a step: %" PRIu32 " turns of %s (layers, tokens)", loop->n,
+		hwy_say_time3(turn_of(loop)).text);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------- */
+
+static const struct json_field account_fields[] = {
+	{JSON_FIELD_INT(struct verdict_account, recording, "recording_ns")},
+	{JSON_FIELD_INT(struct verdict_account, judged, "judged_ns")},
+	{JSON_FIELD_INT(struct verdict_account, before, "before_ns")},
+	{JSON_FIELD_INT(struct verdict_account, warm_up, "warm_up_ns")},
+	{JSON_FIELD_INT(struct verdict_account, elsewhere, "other_phases_ns")},
+	{JSON_FIELD_INT(struct verdict_account, after, "after_ns")},
+};
+
+static void put_shares(struct hwy_json *json, const void *shares)
+{
+	json_begin_object(json);
+	for (unsigned word = 0; word < VERDICTS; word++)
+		json_put_real(json, verdict_words[word], ((const double *)shares)[word], 6);
+	json_end_object(json);
+}
+
+static const struct json_field verdict_fields[] = {
+	{JSON_FIELD_ENUM(struct verdict, word, "verdict", verdict_words, VERDICTS)},
+	{JSON_FIELD_TEXT(struct verdict, says, "verdict_says")},
+	{JSON_FIELD_CALL(struct verdict, shares, "verdict_shares", put_shares)},
+	{JSON_FIELD_REAL(struct verdict, coverage, "coverage", 6)},
+	{JSON_FIELD_OBJECT(struct verdict, account, "account", account_fields)},
+};
+
+void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *run)
+{
+	const struct hwy_phases *phases = &run->analysis.phases;
+	json_put_fields(json, JSON_FIELDS(verdict_fields), &run->diagnosis.verdict);
+	json_key(json, "inner_loops");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < phases->n_inner; i++) {
+		json_begin_object(json);
+		json_put_int(json, "turns", phases->inner[i].n);
+		json_put_int(json, "turn_ns", turn_of(&phases->inner[i]));
+		json_put_int(json, "start_ns", phases->inner[i].time.from);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}

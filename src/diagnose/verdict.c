@@ -1,0 +1,285 @@
+/* verdict.c - see verdict.h and, for the rules, docs/verdict.md. */
+#include "diagnose/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+
+const char *const verdict_words[VERDICTS] = {
+	[VERDICT_GPU] = "gpu",
+	[VERDICT_INPUT] = "input",
+	[VERDICT_LAUNCH] = "launch",
+	[VERDICT_SYNC] = "sync",
+	[VERDICT_CPU] = "cpu",
+	[VERDICT_COPY] = "copy",
+	[VERDICT_COMM] = "comm",
+	[VERDICT_ALLOC] = "alloc",
+	[VERDICT_FIRST_USE] = "first-use",
+	[VERDICT_CANNOT_TELL] = "cannot-tell",
+	[VERDICT_NO_DEVICE_WORK] = "no-device-work",
+};
+
+/* The verdict is 'gpu' where all other words together have less than SMALL_SHARE of the time; or where no other word has
+ * SMALL_SHARE, and all other words together have less than SMALL_SHARES_TOGETHER. */
+#define SMALL_SHARE 0.10
+#define SMALL_SHARES_TOGETHER 0.25
+/* The verdict is 'no-device-work' where the devices are busy for less than this share of the recording, in fewer ops than this. */
+#define HARDLY_ANY_SHARE 0.0001
+#define HARDLY_ANY_OPS 100
+
+/* For each cause of idle time, the verdict (docs/verdict.md) that this time is evidence for.
+ * word_of_dependency may choose another verdict for GAP_DEPENDENCY. */
+static const enum verdict_word words_of_causes[GAP_CAUSES] = {
+	[GAP_BLOCKED] = VERDICT_SYNC,
+	[GAP_LAUNCH] = VERDICT_LAUNCH,
+	[GAP_INPUT] = VERDICT_INPUT,
+	[GAP_OS] = VERDICT_CPU,
+	[GAP_CPU] = VERDICT_CPU,
+	[GAP_DEPENDENCY] = VERDICT_GPU,
+	[GAP_ALLOC] = VERDICT_ALLOC,
+	[GAP_MODULE] = VERDICT_FIRST_USE,
+	[GAP_DRAIN] = VERDICT_GPU,
+	[GAP_UNKNOWN] = VERDICT_CANNOT_TELL,
+	[GAP_FIRST_USE] = VERDICT_FIRST_USE,
+	[GAP_MISSING] = VERDICT_CANNOT_TELL,
+	[GAP_COMM] = VERDICT_COMM,
+};
+
+/* ---- where the time went --------------------------------------------------------------------------- */
+
+static enum verdict_word word_of_op(const struct flow_op *op)
+{
+	if (op->class == HWY_COMM)
+		return VERDICT_COMM;
+	return op->kind == HWY_COPY ? VERDICT_COPY : VERDICT_GPU;
+}
+
+/* The word for a gap in which a queued op waited: 'comm' or 'copy' where the op, or the op that started before it, is
+ * communication or a copy; else 'gpu'. */
+static enum verdict_word word_of_dependency(const struct hwy_flow *flow, const struct hwy_gap *gap)
+{
+	if (gap->op == FLOW_NONE)
+		return VERDICT_GPU;
+	enum verdict_word own = word_of_op(&flow->ops[gap->op]);
+	return own != VERDICT_GPU || gap->op == 0 ? own : word_of_op(&flow->ops[gap->op - 1]);
+}
+
+enum verdict_word verdict_word_of_gap(const struct hwy_flow *flow, const struct hwy_gap *gap)
+{
+	return gap->cause == GAP_DEPENDENCY ? word_of_dependency(flow, gap)
+					    : words_of_causes[gap->cause];
+}
+
+/* Sets the share of the time that is evidence for each word of the verdict, over the devices that the phase uses. */
+static void share_out(const struct hwy_analysis *analysis, uint32_t phase, struct verdict *verdict)
+{
+	const struct hwy_gaps *gaps = &analysis->measures[phase].gaps;
+	double ns[VERDICTS] = {0}, whole = 0;
+	for (uint32_t d = 0; d < analysis->flow.n_devices; d++) {
+		const struct gap_states *states = &gaps->devices[d];
+		if (states->busy == 0)
+			continue;
+		whole += (double)states->window;
+		ns[VERDICT_GPU] += (double)(states->compute + states->fill);
+		ns[VERDICT_COMM] += (double)states->exposed_comm;
+		ns[VERDICT_COPY] += (double)states->exposed_copy;
+	}
+	for (uint32_t i = 0; i < gaps->n; i++) {
+		const struct hwy_gap *gap = &gaps->gaps[i];
+		if (gaps->devices[gap->device].busy == 0)
+			continue;
+		ns[verdict_word_of_gap(&analysis->flow, gap)] +=
+			(double)(gap->at.to - gap->at.from);
+	}
+	for (unsigned word = 0; word < VERDICTS && whole > 0; word++)
+		verdict->shares[word] = ns[word] / whole;
+}
+
+enum verdict_word verdict_choose(const double shares[VERDICTS])
+{
+	enum verdict_word largest = VERDICT_INPUT;
+	double losses = 0;
+	for (unsigned word = VERDICT_INPUT; word < VERDICTS; word++) {
+		losses += shares[word];
+		if (shares[word] > shares[largest])
+			largest = (enum verdict_word)word;
+	}
+	bool is_small = losses < SMALL_SHARE ||
+			(shares[largest] < SMALL_SHARE && losses < SMALL_SHARES_TOGETHER);
+	return is_small ? VERDICT_GPU : largest;
+}
+
+enum verdict_word verdict_word_of_cause(enum gap_cause cause)
+{
+	return words_of_causes[cause];
+}
+
+/* ---- what was judged -------------------------------------------------------------------------------- */
+
+/* Yields the recording's extent: from the first start of a call, phase or op to the last end of a call, phase or op. */
+static struct hwy_interval recording_extent(const struct hwy_analysis *analysis)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	struct hwy_interval extent = {INT64_MAX, INT64_MIN};
+	for (uint32_t i = 0; i < flow->n_ops; i++) {
+		extent.from = flow->ops[i].start < extent.from ? flow->ops[i].start : extent.from;
+		extent.to = flow->ops[i].end > extent.to ? flow->ops[i].end : extent.to;
+	}
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		extent.from =
+			flow->calls[i].start < extent.from ? flow->calls[i].start : extent.from;
+		extent.to = flow->calls[i].end > extent.to ? flow->calls[i].end : extent.to;
+	}
+	for (uint32_t i = 0; i < analysis->phases.n; i++) {
+		const struct hwy_interval *window = &analysis->phases.phases[i].window;
+		extent.from = window->from < extent.from ? window->from : extent.from;
+		extent.to = window->to > extent.to ? window->to : extent.to;
+	}
+	return extent;
+}
+
+/* How many ns of [from, to) the steps of the phases other than the judged one take. */
+static int64_t taken_by_others(const struct hwy_phases *phases, uint32_t judged, int64_t from,
+			       int64_t to)
+{
+	int64_t taken = 0;
+	for (uint32_t i = 0; i < phases->n; i++) {
+		const struct hwy_phase *phase = &phases->phases[i];
+		if (i == judged || phase->n_steps == 0)
+			continue;
+		int64_t begin = phase->steps[0].device.from;
+		int64_t end = phase->steps[phase->n_steps - 1].device.to;
+		begin = begin > from ? begin : from;
+		end = end < to ? end : to;
+		taken += end > begin ? end - begin : 0;
+	}
+	return taken < to - from ? taken : to - from;
+}
+
+static struct verdict_account account_of(const struct hwy_analysis *analysis, uint32_t judged)
+{
+	struct hwy_interval extent = recording_extent(analysis);
+	const struct hwy_phase *phase = &analysis->phases.phases[judged];
+	int64_t begin = phase->steps[0].device.from;
+	int64_t others_before = taken_by_others(&analysis->phases, judged, extent.from, begin);
+	int64_t others_after =
+		taken_by_others(&analysis->phases, judged, phase->window.to, extent.to);
+	return (struct verdict_account){
+		.recording = extent.to - extent.from,
+		.judged = phase->window.to - phase->window.from,
+		.before = begin - extent.from - others_before,
+		.warm_up = phase->window.from - begin,
+		.after = extent.to - phase->window.to - others_after,
+		.elsewhere = others_before + others_after,
+	};
+}
+
+/* ---- the sentence ------------------------------------------------------------------------------------ */
+
+/* What the shares are shares of, in words: "a step", "the step" or the time of the whole program. */
+static const char *whole_of(const struct hwy_phase *phase)
+{
+	if (phase->source == PHASE_ONE)
+		return "the time from its first call to its last work";
+	return phase->n_steady == 1 ? "the step" : "a step";
+}
+
+/* Each sentence is: before, the word's share, " of ", what it is a share of, after. */
+static const struct {
+	const char *before, *after;
+} sentences[VERDICTS] = {
+	[VERDICT_INPUT] = {"The GPU waits for its input", "."},
+	[VERDICT_LAUNCH] = {"The GPU waits", " for the CPU to launch work."},
+	[VERDICT_SYNC] = {"The GPU idles",
+			  " because the CPU stops to wait for it and then launches late."},
+	[VERDICT_CPU] = {"The GPU idles", " while the CPU does other work."},
+	[VERDICT_COPY] = {"Copies beside which nothing is computed take", "."},
+	[VERDICT_COMM] = {"Communication beside which nothing is computed takes", "."},
+	[VERDICT_ALLOC] = {"The GPU idles", " while memory is allocated and released."},
+	[VERDICT_FIRST_USE] =
+		{"The GPU idles",
+		 " while code is used for the first time: loaded, compiled, tuned or captured."},
+	[VERDICT_CANNOT_TELL] =
+		{"Why the GPU idles",
+		 " cannot be told: the device's records, or the calls that belong to them, are missing."},
+};
+
+static const char *sentence(const struct verdict *verdict, const struct hwy_phase *phase,
+			    struct hwy_arena *arena)
+{
+	double share = verdict->shares[verdict->word];
+	if (verdict->word == VERDICT_NO_DEVICE_WORK)
+		return "There is hardly any device work in this recording.";
+	if (verdict->word == VERDICT_GPU)
+		return hwy_arena_format(
+			arena,
+			"The GPU works %s of %s: nothing on the CPU's side is worth more than %s.",
+			hwy_say_share(share).text, whole_of(phase), hwy_say_share(1 - share).text);
+	return hwy_arena_format(arena, "%s %s of %s%s", sentences[verdict->word].before,
+				hwy_say_share(share).text, whole_of(phase),
+				sentences[verdict->word].after);
+}
+
+/* ---- recordings without work -------------------------------------------------------------------------- */
+
+static bool has_hardly_any_work(const struct hwy_analysis *analysis)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	struct hwy_interval extent = recording_extent(analysis);
+	struct hwy_cover cover = {0};
+	if (flow->n_ops >= HARDLY_ANY_OPS)
+		return false;
+	for (uint32_t i = 0; i < flow->n_ops; i++) {
+		struct hwy_interval fresh;
+		cover_add(&cover, flow->ops[i].start, flow->ops[i].end, &fresh);
+	}
+	return (double)cover.total < HARDLY_ANY_SHARE * (double)(extent.to - extent.from);
+}
+
+/* The property in which the importer names device events that it has no rule for, or NULL. */
+static const char *foreign_device_events(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_properties; i++)
+		if (strcmp(hwy_str(trace, trace->properties[i].name),
+			   "device.events_not_understood") == 0)
+			return hwy_str(trace, trace->properties[i].value);
+	return NULL;
+}
+
+static struct verdict without_work(const struct hwy_analysis *analysis, struct hwy_arena *arena)
+{
+	const char *events = foreign_device_events(analysis->trace);
+	if (events)
+		return (struct verdict){
+			.word = VERDICT_CANNOT_TELL,
+			.says = hwy_arena_format(
+				arena,
+				"Cannot tell: the recording holds events of a device that Headway does not know (%s).",
+				events),
+		};
+	return (struct verdict){
+		.word = VERDICT_NO_DEVICE_WORK,
+		.says = "No device work in this recording (no kernel, copy, fill or graph).",
+	};
+}
+
+struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
+			    struct hwy_arena *arena)
+{
+	if (phase >= analysis->phases.n || analysis->phases.phases[phase].n_steps == 0)
+		return without_work(analysis, arena);
+	const struct hwy_phase *judged = &analysis->phases.phases[phase];
+	struct verdict verdict = {
+		.account = account_of(analysis, phase),
+		.is_whole = judged->source == PHASE_ONE,
+	};
+	if (verdict.account.recording > 0)
+		verdict.coverage =
+			(double)verdict.account.judged / (double)verdict.account.recording;
+	share_out(analysis, phase, &verdict);
+	verdict.word = has_hardly_any_work(analysis) ? VERDICT_NO_DEVICE_WORK
+						     : verdict_choose(verdict.shares);
+	verdict.says = sentence(&verdict, judged, arena);
+	return verdict;
+}
