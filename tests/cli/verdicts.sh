@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# What `headway analyze` says of programs with one planted cause each, recorded on an H200; and of the traces of $HEADWAY_VERDICTS, or beside
+# the larger recordings, where there are any.
+source "$(dirname "$0")/common.bash"
+type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
+verdicts=$(dirname "$0")/../verdicts
+for folder in "$DATA/programs" "${HEADWAY_VERDICTS:-${SHARED:+$SHARED/verdicts}}"; do
+	[ -e "$folder/truth.json" ] || continue
+	"$verdicts" "$folder" >judged || fail "$folder: $(grep WRONG judged)"
+	tail -1 judged
+done
+finish
