@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A thin front for CMake: `make demo` and `make test` set up what they need first.
 
 PREFIX ?= /usr/local

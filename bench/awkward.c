@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* awkward.c - makes large recordings of awkward shapes: what is quick on a training loop must not be slow on them.
  *
  *   awkward SHAPE SPANS OUT.hwy

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* generate.c - makes a large recording out of a small one.
  *
  *   generate hwy IN COPIES OUT.hwy       any recording, COPIES times one after the other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest.c - how long a report takes after the program's end: bench_ingest LAUNCHES FILE.
  *
  * Makes a run of so many launches (a call, a kernel and one NVTX range for ten of them, two threads), reads

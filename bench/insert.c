@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* insert.c - bare INSERTs of the rows an exported SQLite file holds.
  *
  * insert FROM TO: reads all rows of the large tables of FROM, which takes no part in the measurement, a table at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.c - how much CPU time a command takes, and how much memory at most.
  *
  * measure ROUNDS COMMAND…: prints the median of the rounds in ns of CPU time and the peak of resident bytes. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.c - how long opening a recording takes, and how much memory at most.
  *
  * open FILE [ROUNDS]: prints spans, the median of the rounds in ns of CPU time (others may share the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* osrt.c - what a call into the operating system costs: prints ns a call, the median of rounds, and of a clock read.
  *
  * osrt CALL: 'read' of a byte of /dev/zero, 'lock' and unlock of a free mutex, 'signal' of a condition that nobody

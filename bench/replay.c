@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - how fast a dependency graph is built and replayed, and what a node takes.
  *
  * replay FILE ROUNDS: prints nodes, the median ns of building and of one replay in CPU time, and the graph's

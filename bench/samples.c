@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* samples.c - what CPU samples cost: samples SAMPLES FILE, or samples busy.
  *
  * The first makes a run of so many samples (chains of 24 addresses, 3000 different ones) and as many switches,

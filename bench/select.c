@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select.c - a bare SELECT of exactly the rows and columns that opening an nsys export reads.
  *
  * select FILE: opens the file as Headway does and notes the statements it runs; then runs the same

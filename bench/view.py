@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """view.py HEADWAY REPORT [SCREENS] - what the page of `headway view` waits for.
 
 Prints: ms until the address is there, until the first picture (40 lanes, 1920 pixels), p50 and p95 of the ms of such a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # collect.cmake - libheadway-collect.so: what is loaded into the program that is profiled.
 #
 # It is somebody else's process: libc only, nothing of ours visible but the entry points that the loader,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # dependencies.cmake - headway_deps: zstd, sqlite3 and zlib, static where possible.
 #
 # The release binary must start on a machine that has glibc and nothing else, so the archive is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # flags.cmake - headway_flags: how every file of the project is compiled and linked.
 
 # -O2: the hot loops are written for it, and -O3 only grows the binary.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # install.cmake - what `make install` puts under PREFIX.
 
 configure_file(cmake/headway.pc.in headway.pc @ONLY)

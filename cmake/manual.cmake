@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # manual.cmake - man pages and shell completion, made by the program itself from the tables that its --help is made from.
 #
 # A program that cannot run here (a cross build) or is slow to (a sanitizer's) makes none.

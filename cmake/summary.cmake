@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # summary.cmake - the lines printed at the end of configure: what is built how, what is left out.
 
 set_property(GLOBAL PROPERTY HEADWAY_SUMMARY "")

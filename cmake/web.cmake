@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # web.cmake - the page of `headway view`, built by esbuild where web/node_modules is there (npm --prefix web ci), else
 # a page that says so. Sets the definition HEADWAY_PAGE for src/serve/built_page.c.
 

@@ -107,3 +107,4 @@ def captured(model, window):
 
 with torch.inference_mode():
     main()
+# SPDX-License-Identifier: Apache-2.0

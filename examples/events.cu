@@ -55,3 +55,4 @@ int main(int argc, char **argv)
 	printf("events %s: %.4f ms/step (%d steps)\n", way, (now_ms() - start) / steps, steps);
 	return 0;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -102,3 +102,4 @@ static inline const char *choice(int argc, char **argv, const char *const *choic
 	fprintf(stderr, "usage: %s %s\n", argv[0], usage);
 	exit(2);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -109,3 +109,4 @@ int main(int argc, char **argv)
 	       items);
 	return 0;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

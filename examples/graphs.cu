@@ -107,3 +107,4 @@ int main(int argc, char **argv)
 	       repetitions);
 	return 0;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

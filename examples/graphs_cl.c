@@ -48,3 +48,4 @@ int main(int argc, char **argv)
 	printf("graphs_cl %s: %.3f ms/step (%d steps)\n", way, elapsed / repetitions, repetitions);
 	return data[0] == (repetitions + 1) * kernels ? 0 : 1;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

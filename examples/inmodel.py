@@ -57,3 +57,4 @@ def main():
 
 
 main()
+# SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,4 @@ elapsed = time.perf_counter() - start
 
 name = "item" if args.item else "async"
 print(f"itemloop {name}: {1e3 * elapsed / args.steps:.3f} ms/step ({args.steps} steps)")
+# SPDX-License-Identifier: Apache-2.0

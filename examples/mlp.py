@@ -59,3 +59,4 @@ elapsed = time.perf_counter() - start
 
 name = "sync" if args.sync else "async"
 print(f"mlp {name}: {1e3 * elapsed / args.steps:.3f} ms/step ({args.steps} steps)")
+# SPDX-License-Identifier: Apache-2.0

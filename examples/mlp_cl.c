@@ -136,3 +136,4 @@ int main(int argc, char **argv)
 	printf("mlp_cl %s: %.3f ms/step (%d steps)\n", way, (now_ms() - start) / steps, steps);
 	return 0;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

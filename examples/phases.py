@@ -68,3 +68,4 @@ def loop(body):
 times = [f"{body.__name__} {loop(body):.3f} ms/step" for body in (train, validate, predict)]
 name = "marked" if args.marks else "unmarked"
 print(f"phases {name}: {', '.join(times)} ({args.steps} steps each)")
+# SPDX-License-Identifier: Apache-2.0

@@ -89,3 +89,4 @@ with tempfile.TemporaryDirectory() as folder:
 
 name = "overlap" if args.overlap else "blocking"
 print(f"power {name}: {1e3 * elapsed / args.steps:.3f} ms/step ({args.steps} steps)")
+# SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,4 @@ int main(int argc, char **argv)
 	printf("priority %s: %.3f ms/step (%d steps)\n", way, total / requests, requests);
 	return 0;
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -48,3 +48,4 @@ elapsed = time.perf_counter() - start
 
 name = "cpu" if args.cpu else "gpu"
 print(f"roundtrip {name}: {1e3 * elapsed / args.steps:.3f} ms/step ({args.steps} steps)")
+# SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,4 @@ def train():
 if __name__ == "__main__":
     elapsed = train()
     print(f"starve {args.workers} workers: {1e3 * elapsed / args.batches:.3f} ms/step ({args.batches} steps)")
+# SPDX-License-Identifier: Apache-2.0

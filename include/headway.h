@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* headway.h - the public C API of libheadway: open a recording and look at what is in it.
  *
  * A recording is anything the headway program opens: a .hwy report, an nsys SQLite export, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # browser.cmake - tests of the page in a headless browser; they skip with a message where there is none, or no node.
 #
 # page_test needs no recordings, view_test drives `headway view` on those at hand.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cli.cmake - tests that drive the binary: each cli/*.sh is one, and so are the checks beside them.
 #
 # A test finds its inputs in HEADWAY (the binary), DATA (tests/data) and SHARED (a folder of larger

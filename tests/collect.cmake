@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # collect.cmake - programs for the tests of the collector: what it is loaded into, and what reads its spools.
 #
 # Each collect/*.c is a program of that name in the folder COLLECT; none of them is sanitized, since a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks two SQLite exports what public tools for Nsight Systems' files ask, and compares the rows.
 
 The queries are written afresh from the tables and columns those tools touch: kernels with names, NVTX ranges by

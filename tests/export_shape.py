@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Is a file what tools for PyTorch's traces expect? Chrome's viewer, Perfetto, HTA and TraceLens ask for this much.
 
 Prints what is not so, one line each, and exits with 1.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the tables of `headway stats` for two files: all 20 that nsys has too, cell by cell.
 
 Rows may swap only where the cells they are sorted by are equal. Prints every difference in short and exits with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fuzz.cmake - one libFuzzer program for each fuzz/*_fuzz.c, run for HEADWAY_FUZZ_SECONDS.
 #
 # Seeds are fuzz/corpus/NAME/ of the repository; what a run finds stays in the build tree.

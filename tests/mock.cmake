@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mock.cmake - a libcupti for machines without a GPU, and the check of our own declarations of it.
 
 # A libcupti without a GPU, as CUDA 13 and as CUDA 11.8 have it; found through HEADWAY_CUPTI.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """opencl_report.py FILE [NAME=COUNT…] - what must hold in every report of OpenCL, and counts of what it has.
 
     opencl_report.py run.hwy kernel=3 copy=2 kernel:add=3 "api:clEnqueueReadBuffer [blocking]=2" edge=4

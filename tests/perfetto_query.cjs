@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // perfetto_query.cjs FOLDER TRACE SQL… - asks Perfetto's trace processor about a trace; one line a row, tabs
 // between cells, an empty line after each query.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """report_reader.py FILE - a second reader of .hwy reports, written from docs/report-format.md alone.
 
 Prints every table of the report with a hash of each of its columns. report_document_test.c holds that

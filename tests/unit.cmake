@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # unit.cmake - one cmocka program for each unit/*_test.c.
 
 find_path(CMOCKA_INCLUDE_DIR cmocka.h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build.mjs [OUT.html] - bundles src/ into one file (dist/page.html): script and style inside, nothing to load.
  *
  * The line <!--HEADWAY_INLINE--> stays in it: `headway view --html` puts the data there. */

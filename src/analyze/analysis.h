@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analysis.h - all measures of one trace, made once, for the diagnosis, the viewer and the exports. */
 #ifndef HWY_ANALYZE_ANALYSIS_H
 #define HWY_ANALYZE_ANALYSIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown.c - see breakdown.h. */
 #include "analyze/breakdown.h"
 

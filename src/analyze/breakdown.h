@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown.h - where the time of the devices, their streams and the steps went, in exact ns.
  *
  * A device is measured between its first and its last op, the total between the first and the last op of all

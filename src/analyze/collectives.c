@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collectives.c - see collectives.h.
  *
  * Kernels on two ranks can be one collective where they have the same key: the kernel's name and,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collectives.h - the collectives of several ranks: which kernels are one collective, on a common clock.
  *
  * A collective begins on each rank when that rank comes, and ends on all ranks at about the same time: when the last

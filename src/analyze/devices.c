@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* devices.c - what each device did, and all of them together, between first and last op.
  *
  * One pass over the work of all streams in order of start. Every length is that of a running union, so a few

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* first_use.c - see first_use.h.
  *
  * Rule 2 of docs/gaps.md says what counts: slow calls, captures of graphs, ranges, operators and functions by their names, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* first_use.h - when a process prepared code instead of running it: loading, compiling, tuning, capturing.
  *
  * What a program does for the first time is no property of its loop: a kernel's code is loaded inside the first launch,

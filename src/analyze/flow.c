@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flow.c - see flow.h.
  *
  * One pass merges the lanes of calls and one the streams, each in order of start; an array from span ids to calls gives

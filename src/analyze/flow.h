@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flow.h - the program as the analyses see it: calls in the order they were made, device work in the order
  * it began, and which call enqueued which work.
  *

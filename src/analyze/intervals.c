@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* intervals.c - see intervals.h. */
 #include "analyze/intervals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* intervals.h - arithmetic of time: lengths of unions, and of their parts in windows.
  *
  * An interval is half-open, [from, to). Intervals that touch are one. Everything here is exact and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lanes.h - the ops of a stretch of a flow, stream by stream.
  *
  * A stream works in the order in which its work was enqueued, so on one lane the starts, the ends and the moments of

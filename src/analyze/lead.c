@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lead.c - see lead.h.
  *
  * Three kinds of events happen in order of time: an op is enqueued (its call has returned, or the op has begun

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* marks.c - see marks.h.
  *
  * Two kinds of ranges are never the program's steps: ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* marks.h - the annotations of one process in families of names that differ in numbers only: step_0, step_1, step_2. */
 #ifndef HWY_ANALYZE_MARKS_H
 #define HWY_ANALYZE_MARKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nest.c - see nest.h. */
 #include "analyze/nest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nest.h - what a thread was doing around a moment: its ranges, operators, functions, calls into the OS.
  *
  * Spans on one lane of a thread nest, so each span has at most one innermost span around it, its parent. The parents

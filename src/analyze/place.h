@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* place.h - where in the program a span comes from: a line of a file, else the ranges around it and a call's name.
  *
  * The line is that of the innermost frame of the user's own code: not of a framework, of Python's library or of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* place_frames.c - which frame of a stack is the user's own.
  *
  * The stack is read from the innermost frame outwards; frames of Python come after the native frames that they called.

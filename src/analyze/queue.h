@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.h - how much work waits on a stream, and how long a launch takes to become work.
  *
  * The queue of a stream grows by one when a call starts that enqueues work there, and shrinks by one when that work

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* streams.c - what each stream did: busy and idle time, what it waited for, its queue and its launches.
  *
  * A gap is charged by the op that ends it, with HTA's rule: if the op was launched after the stream had run dry, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.c - see sweep.h. */
 #include "analyze/sweep.h"
 

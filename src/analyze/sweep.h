@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.h - the spans of many strips in order of start: a k-way merge that keeps one row of each.
  *
  *   struct hwy_sweep sweep = {0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensorboard_steps.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler), for every
  * ProfilerStep#N annotation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trust.c - see trust.h. This file only counts; the analyses decide what to do about it. */
 #include "analyze/trust.h"
 

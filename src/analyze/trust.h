@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trust.h - what a trace lacks, and which measures that weakens or forbids. */
 #ifndef HWY_ANALYZE_TRUST_H
 #define HWY_ANALYZE_TRUST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* waits.c - see waits.h.
  *
  * A synchronising call waits for the work that its process had launched before: on the stream that the driver's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* waits.h - every blocking call of a phase: which work it waited for, and how long it had to wait. */
 #ifndef HWY_ANALYZE_WAITS_H
 #define HWY_ANALYZE_WAITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window.c - see window.h. The steps are those of the main phase (phases.h). */
 #include "analyze/window.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window.h - the stretch of a recording that shows what a run is like: a few steps from the middle. */
 #ifndef HWY_ANALYZE_WINDOW_H
 #define HWY_ANALYZE_WINDOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* work.h - the device work of a trace: which strips hold it, what counts, and which call launched it.
  *
  * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only where the graph's nodes

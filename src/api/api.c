@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.c - the functions of include/headway.h: each only translates to the functions of other
  * folders in src/. */
 #include "headway.h"

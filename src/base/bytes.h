@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.h - a growing buffer of bytes with numbers in it, and a reader of the same that never
  * leaves its bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.c - see cache.h. */
 #include "base/cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.h - the folder for files that can be made again: $XDG_CACHE_HOME/headway, else
  * ~/.cache/headway. */
 #ifndef HWY_BASE_CACHE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* err.h - one sentence about what went wrong, in words that cannot harm a terminal.
  *
  * Functions that can fail return bool and take a struct hwy_err last. On false, the text is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hash.h - hash functions, and a map from 64-bit keys to 32-bit values. */
 #ifndef HWY_BASE_HASH_H
 #define HWY_BASE_HASH_H

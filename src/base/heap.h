@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heap.h - numbers in order of time, the earliest at hand; of two at one time the smaller number.
  *
  * heap.at[0] is the earliest. Who changes its time lets it sink.

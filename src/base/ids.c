@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ids.c - see ids.h. */
 #include "base/ids.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ids.h - maps ids of a recording to our own numbers. Small ids are kept in an array, other ids in
  * a map. */
 #ifndef HWY_BASE_IDS_H

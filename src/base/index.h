@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index.h - a map from keys of any bytes (a path, a name, a struct) to 32-bit values.
  *
  *   struct hwy_index by_path = {0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.h - writes JSON: commas, indentation and escapes are its business. Invalid UTF-8 becomes
  * U+FFFD.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_fields.c - see json_fields.h. */
 #include "base/json_fields.h"
 

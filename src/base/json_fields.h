@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_fields.h - structs written as JSON objects, and read back, by a table of their fields.
  *
  *   struct row {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_read.c - see json_read.h. */
 #include "base/json_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_read.h - reads a small JSON document into memory: our own files, not traces
  * (import/json_scan.h is for those).
  *

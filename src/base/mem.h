@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem.h - allocation that cannot fail, growing arrays, and an arena.
  *
  * Running out of memory ends the process with a message: there is nothing a profiler's reader could

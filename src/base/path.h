@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path.h - parts of a file's path.
  *
  *   printf("%s\n", hwy_basename("/usr/bin/python3")); // python3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - what a long piece of work tells its front end: how far it is, and what it would
  * leave behind if it were interrupted now. NULL where nobody listens.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quantile.c - see quantile.h. */
 #include "base/quantile.h"
 

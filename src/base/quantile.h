@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quantile.h - medians and percentiles, each definition under a name of its own.
  *
  *   hwy_sort(lengths, n);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ref.h - a reference to a numbered thing that may be absent, in one integer: 0 is none, n + 1 is
  * the n-th.
  *

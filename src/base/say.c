@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* say.c - see say.h. */
 #include "base/say.h"
 

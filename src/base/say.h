@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* say.h - numbers as text for people. Every function names its definition; the result is a small
  * value:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* search.h - binary search: the first index at which a condition begins to hold.
  *
  *   uint32_t first_later = HWY_FIRST(i, 0, n, times[i] > time);

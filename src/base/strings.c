@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* strings.c - see strings.h. */
 #include "base/strings.h"
 

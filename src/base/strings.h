@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* strings.h - every text once, named by a number.
  *
  * Id 0 is the empty text. Ids are dense and in order of first use. Texts may hold any byte but are

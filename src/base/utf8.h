@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.h - characters of UTF-8 text: where one ends, its code point, how many columns of a terminal
  * it takes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_brief.c - the diagnosis in under 2 kB of plain lines, for scripts and language models:
  * what, why, findings with place, cost and the first line of advice, what is innocent. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_json.c - the diagnosis as one JSON object; docs/analyze-json.md says what each key
  * means. Keys are added, never renamed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_markdown.c - the diagnosis as Markdown: for a pull request, an issue or a notebook. */
 #include <inttypes.h>
 #include <stdlib.h>

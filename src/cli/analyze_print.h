@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_print.h - the output formats of `headway analyze`, and the sentences that they share. */
 #ifndef HWY_CLI_ANALYZE_PRINT_H
 #define HWY_CLI_ANALYZE_PRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_text.c - the diagnosis for people on one screen: what the program does with its time,
  * then each finding with its place, what its fix is worth and what to do, then suspects that are
  * innocent.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_verdict.c - the verdict, what of the recording it is about, and the loops inside a step:
  * as text and as JSON. */
 #include <inttypes.h>

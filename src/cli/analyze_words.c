@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_words.c - see analyze_print.h. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown_json.c - the breakdown as one JSON object.
  *
  * Counts begin with n_, times end with _ns, and start_ns is on the clock of the trace.

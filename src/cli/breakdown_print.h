@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown_print.h - the output of `headway breakdown`, as text and as JSON. */
 #ifndef HWY_CLI_BREAKDOWN_PRINT_H
 #define HWY_CLI_BREAKDOWN_PRINT_H

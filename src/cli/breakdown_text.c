@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown_text.c - the breakdown for people: what the window is, a bar for each device, the
  * numbers, then the streams and the steps. */
 #include "cli/breakdown_print.h"

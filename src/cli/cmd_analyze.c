@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_analyze.c - headway analyze: what holds the program back, where, what it costs, and what is
  * innocent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_baseline.c - headway baseline: writes a small summary of some runs, to be kept in a
  * repository. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_breakdown.c - headway breakdown: how the GPUs spent their time. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_calibrate.c - headway calibrate-helper GPU [quick]: measures what recording costs on a GPU.
  * `headway profile` starts this helper as a process of its own and reads what it prints.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_convert.c - headway convert: any recording as a .hwy report. */
 #include "cli/commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_diff.c - headway diff: did a change help, where, and is it more than noise. Exit status: 1
  * where the program became slower, 0 where it became faster, did not change, or no verdict is
  * possible. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_doctor.c - headway doctor: what can be recorded here, what cannot, and what to do about it.
  *
  * One screen: a line for each check, and a second line with the remedy where there is one. Lines

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_export.c - headway export: a recording in the format of another tool.
  *
  * The output appears complete under its name or not at all: streams, files that SQLite writes

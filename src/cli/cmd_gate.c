@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_gate.c - headway gate: a check for CI. Exit status: 0 where the run passes, 1 where it
  * does not, 2 where steps, metrics or a readable file are missing and no verdict is possible. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_info.c - headway info: what a recording holds, and how far it can be trusted. */
 #include "cli/commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_path.c - headway path: the critical path, which decides how long a step takes. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_profile.c - headway profile: runs a program, records it, leaves a report.
  *
  * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible the

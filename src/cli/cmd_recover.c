@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_recover.c - headway recover: the report of a run whose headway was killed before it could
  * make one. */
 #include <stdlib.h>

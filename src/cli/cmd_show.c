@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_show.c - headway show: draws a part of a recording in characters. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_stats.c - headway stats: tables of kernels, calls, copies, ranges, operators and waits. */
 #include "cli/commands.h"
 

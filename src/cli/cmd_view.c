@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_view.c - headway view: the timeline in the browser. */
 #include <fcntl.h>
 #include <pwd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_whatif.c - headway whatif: predicts how much faster a fix would make the program. */
 #include <stdlib.h>
 #include <string.h>

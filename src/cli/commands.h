@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of headway, one in each cmd_NAME.c. */
 #ifndef HWY_CLI_COMMANDS_H
 #define HWY_CLI_COMMANDS_H

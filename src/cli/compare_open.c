@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_open.c - opens recordings and baselines as summaries of runs; see compare_print.h. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_print.h - what diff, gate and baseline share: opening runs, and saying numbers that
  * changed. */
 #ifndef HWY_CLI_COMPARE_PRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_words.c - changes of numbers in words that people read; see compare_print.h. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff_json.c - a comparison as one JSON object; docs/ci.md says what each key means. Keys are
  * added, never renamed. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff_markdown.c - a comparison as Markdown (for a pull request) and as one page of HTML: the
  * same tables. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff_text.c - a comparison on one screen: what makes the sides hard to compare, the verdict
  * and its cause, the parts of a step, counts, findings with their predictions, kernels, the
  * critical path. */

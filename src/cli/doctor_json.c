@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_json.c - `headway doctor --format json`. The keys are promised in docs/doctor.md. */
 #include "base/json_fields.h"
 #include "cli/doctor_print.h"

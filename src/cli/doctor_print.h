@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_print.h - what the text and the JSON of `headway doctor` share. */
 #ifndef HWY_CLI_DOCTOR_PRINT_H
 #define HWY_CLI_DOCTOR_PRINT_H

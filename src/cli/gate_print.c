@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_print.c - prints the result of a gate: as text, as Markdown for a job's summary, as JUnit
  * XML and as JSON. */
 #include <string.h>

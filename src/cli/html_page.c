@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html_page.c - see html_page.h. */
 #include "cli/html_page.h"
 

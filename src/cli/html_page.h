@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html_page.h - the self-contained page that `headway view --html` and `headway analyze --format
  * html` write. */
 #ifndef HWY_CLI_HTML_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* info_json.c - `headway info --format json`. The keys are promised in `headway info --help`.
  *
  * The functions in the tables find the struct info in json->context.

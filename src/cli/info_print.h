@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* info_print.h - the facts that `headway info` prints, gathered once for text and JSON. */
 #ifndef HWY_CLI_INFO_PRINT_H
 #define HWY_CLI_INFO_PRINT_H

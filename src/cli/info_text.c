@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* info_text.c - `headway info` for people: short, aligned, what matters most first.
  *
  * Texts come from files: they are printed with control characters replaced (cli_wrap).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - finds the command in a table of all commands and runs it. */
 #include "cli/commands.h"
 #include "cli/kit/generate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase.c - see phase.h. */
 #include "cli/phase.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phase.h - the one phase of a recording that a command looks at. A failure ends the program
  * with status 2. */
 #ifndef HWY_CLI_PHASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile.h - what the files of `headway profile` share. */
 #ifndef HWY_CLI_PROFILE_H
 #define HWY_CLI_PROFILE_H

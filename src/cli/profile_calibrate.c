@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile_calibrate.c - adds to a trace what recording costs on its GPUs; what is not in the cache
  * is measured.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile_ignored.c - options of nsys that are understood and have no effect.
  *
  * A command line from a tutorial of nsys must work. Where an option asks for data that Headway does

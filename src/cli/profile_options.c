@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile_options.c - the options of `headway profile`: the names are those of nsys.
  *
  * Options end at the first word that is not an option: the program. Options that contradict each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile_output.c - the report's name: its placeholders are replaced, and names that cannot be
  * written are refused. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile_report.c - makes a report from a run directory, and prints a line about the result. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profile_sampling.c - the options about the CPU: samples and scheduling, in nsys's words.
  *
  * As in nsys, context switches are recorded where samples are, unless --cpuctxsw says otherwise.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recordings.c - see recordings.h. */
 #include "cli/recordings.h"
 

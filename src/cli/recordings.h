@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recordings.h - several recordings as operands: files and folders of files, and the rank of
  * each. */
 #ifndef HWY_CLI_RECORDINGS_H

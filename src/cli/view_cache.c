@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* view_cache.c - see view_process.h. The name of a converted report is a hash of the source's
  * path, size, date, first and last bytes, and of Headway's version: where any of them changes,
  * the source is converted anew. */

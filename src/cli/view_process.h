@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* view_process.h - what cmd_view.c uses of view_cache.c and view_worker.c. */
 #ifndef HWY_CLI_VIEW_PROCESS_H
 #define HWY_CLI_VIEW_PROCESS_H

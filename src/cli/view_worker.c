@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* view_worker.c - the process beside `headway view` that makes the diagnosis, and replays when
  * the page asks. */
 #include <signal.h>

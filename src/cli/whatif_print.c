@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whatif_print.c - prints predictions, as text for people and as JSON for programs. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whatif_print.h - the predictions of `headway whatif`, as text and as JSON. */
 #ifndef HWY_CLI_WHATIF_PRINT_H
 #define HWY_CLI_WHATIF_PRINT_H

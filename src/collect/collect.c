@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collect.c - whether events are recorded now, and records about the recording itself (notes,
  * drops, properties).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* collect.h - what all event sources inside the profiled program share.
  *
  * All of this runs in somebody else's program: it never aborts, prints, blocks or throws an error

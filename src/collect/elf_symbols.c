@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_symbols.c - see elf_symbols.h. Reads the object's GNU hash table, as the loader does. */
 #include "collect/elf_symbols.h"
 

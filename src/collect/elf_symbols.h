@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_symbols.h - addresses of the symbols that a loaded object exports, found without the
  * loader.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exec.c - makes the programs that this one becomes or starts part of the run too.
  *
  * Replaces the exec and posix_spawn families: the environment that they pass on has the collector

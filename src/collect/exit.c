@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exit.c - records the end of a process that skips its exit handlers.
  *
  * Replaces _exit and _Exit, by which Python's multiprocessing and data loaders end their workers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lock.h - a lock whose waiters give up: no thread of the target may wait long for the
  * collector.
  *

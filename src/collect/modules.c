@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* modules.c - records the shared objects of the process, which are needed to unwind its stacks.
  *
  * Each object is recorded once. Every stack that is taken, and the exit, look for objects that

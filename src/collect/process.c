@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.c - a process of the run: how it joins, what it records about itself, how it leaves.
  *
  * The constructor runs in every process that the library is preloaded into, before the program's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.h - who this process is in the run. */
 #ifndef HWY_COLLECT_PROCESS_H
 #define HWY_COLLECT_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c - stops the collector's system calls in a program that restricts its own.
  *
  * Replaces prctl: a seccomp filter may end the process at a system call that the filter's author

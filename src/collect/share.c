@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* share.c - the table through which sibling libraries record; see share.h. */
 #include "collect/share.h"
 

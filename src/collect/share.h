@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* share.h - what libheadway-collect.so offers to its siblings.
  *
  * Sources that replace functions of libraries (OS calls, OpenCL) are libraries of their own, called

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.c - a thread's records, in chunks of a file that outlive the process.
  *
  * Only the owner thread writes to its spool. A chunk is allocated on disk before it is mapped, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.h - a thread's spool: what the files of the collector share about it. */
 #ifndef HWY_COLLECT_SPOOL_H
 #define HWY_COLLECT_SPOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack.c - where a call came from: the Python stack, and what is needed to unwind the native
  * stack.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sys.h - system calls as the collector makes them.
  *
  * The functions go straight to the kernel: no wrapper of the program or of another preloaded

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_ids.c - the process's ids of texts: each text is defined once in the spools, then named by
  * number.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_ids.h - lookups by text id, for the few sources that need more than collect_string. */
 #ifndef HWY_COLLECT_TEXT_IDS_H
 #define HWY_COLLECT_TEXT_IDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* budget.h - the rules of a budget file (headway.toml): what a run is held to, whatever came
  * before.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff.c - see diff.h: matches phases, judges the change of the step, and splits it into parts. */
 #include "compare/diff.h"
 

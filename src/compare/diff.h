@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff.h - what changed from one side to the other, whether the change is real, and how good
  * predictions were.
  *

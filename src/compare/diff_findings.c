@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff_findings.c - findings that are gone, new or changed, and how good the predictions of the
  * gone ones were.
  *

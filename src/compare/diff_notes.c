@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff_notes.c - facts that make two recordings hard to compare where they differ: machine, driver,
  * clock, program, sizes, way of recording. Facts that one side does not have are not compared. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diff_tables.c - kernels, calls and ranges that were added or removed, or changed their time or
  * their number.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - see gate.h. */
 #include "compare/gate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.h - whether a run may pass: against a budget, or against a baseline.
  *
  * Against a baseline a check fails only where a regression is statistically real, above the limit,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_names.c - see kernel_names.h. */
 #include "compare/kernel_names.h"
 

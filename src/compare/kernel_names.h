@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_names.h - folded names of kernels: without the parts that differ from build to build or
  * from call to call.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h - the numbers of a summary by name: what a gate can hold a run to.
  *
  * A name is one of 'metrics', or kernel["PART OF ITS NAME"].mean, .time, .count or .share. Stable

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.h - whether a difference of step times is real.
  *
  * With three or more runs a side, Welch's t-test on the runs' means decides. With fewer, the doubt

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c - see summary.h: makes a summary from an analysis and a diagnosis. */
 #include "compare/summary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.h - what one run was like, in a few kB: what `diff` and `gate` compare and `baseline`
  * keeps.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_count.c - what the steady steps of a phase are made of: copies, bytes, waits; kernels,
  * calls and ranges by folded name. */
 #include <math.h>

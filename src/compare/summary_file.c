@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary_file.c - summaries as baseline files: small JSON that may be kept in a repository.
  *
  * One table of fields writes and reads each struct; docs/ci.md says what the keys mean. Keys are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case.c - opens a phase for investigation: which ops, calls and devices are its own, and what they
  * add up to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* case.h - a phase under investigation: its measures, the time that no finding has claimed yet, and
  * the ways to accuse and to acquit. For src/diagnose only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* claim.c - claims time from the purses of a case, and makes findings of claims.
  *
  * The places and the evidence of a finding come from the spans that its claim blames. Where these

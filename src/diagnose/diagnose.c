@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose.c - runs every kind of finding over every phase, and puts the findings in order.
  *
  * Kinds look at a phase in the order of the table, nearest the cause first, so that time which two

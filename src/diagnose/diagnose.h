@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose.h - what holds the program back: findings ranked by cost, and suspects that are
  * innocent.
  *

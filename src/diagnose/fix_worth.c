@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fix_worth.c - what each finding's fix is worth, and which suspects are innocent.
  *
  * A finding names the edit that stands for its fix; the phase's graph is replayed with that edit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fix_worth.h - what the fixes of findings are worth, by replaying the program. For src/diagnose
  * only. */
 #ifndef HWY_DIAGNOSE_FIX_WORTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* habits.c - see habits.h.
  *
  * Steps repeat the same names, so the first rows of each strip are enough, and each name is looked

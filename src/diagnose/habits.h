@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* habits.h - what the program does already, so that no advice tells it to do that. For src/diagnose
  * only. */
 #ifndef HWY_DIAGNOSE_HABITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels.c - the kernels that take most of a step, and the command that looks inside the first kernels, or which tool does where that is not Nsight
  * Compute. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine_limits.c - how fast the machine's link is, and what recording added: from the report's
  * calibration where there is one, else from the trace itself, else from what is usual. */
 #include <string.h>

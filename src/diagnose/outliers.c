@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outliers.c - steps whose length is far from the median, and which part of them makes the
  * difference.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pauses.c - the blocking calls of a phase as a person would count them.
  *
  * A framework reads one number with two calls, a copy and a synchronise call right after it: the

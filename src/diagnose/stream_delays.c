@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream_delays.c - ops that were ready and had to wait while another stream's op ran.
  *
  * An op is ready once the call that enqueued it has returned (plus the launch latency) and the op

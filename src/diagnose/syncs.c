@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* syncs.c - see syncs.h. Pauses of pageable copies, of released memory, and pauses with nothing
  * pending belong to other findings. */
 #include "diagnose/syncs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* syncs.h - the waits of a phase, summed up for the three findings about waits. */
 #ifndef HWY_DIAGNOSE_SYNCS_H
 #define HWY_DIAGNOSE_SYNCS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transfers.c - copies and communication of the steady steps, and how much of each is exposed.
  *
  * The exposed time of a transfer is covered neither by compute, nor (of a copy) by communication,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - one word for what holds the program back: what an expert would look at first.
  *
  * The time of the judged steps is shared out over the words, by the states of the devices and the causes of their idle

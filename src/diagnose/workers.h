@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* workers.h - processes that prepare batches for the loop. For src/diagnose only. */
 #ifndef HWY_DIAGNOSE_WORKERS_H
 #define HWY_DIAGNOSE_WORKERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …
  *
  * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane), then

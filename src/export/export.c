@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* export.c - the list of formats, and which lanes, strips and rows of a trace are exported. */
 #include "export/export.h"
 

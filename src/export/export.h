@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* export.h - a trace in the formats of other tools.
  *
  * Each format is one function over a finished trace. Spans go out strip by strip: of a report, no

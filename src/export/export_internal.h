@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* export_internal.h - what the formats share: which rows are exported, names for spans without one,
  * labels of lanes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fallback_names.c - what spans and lanes are called where the source gave them no name.
  *
  * Copies and fills are named as PyTorch's profiler does, because tools recognise them by these

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folded.c - one line for each different stack, with a number, for flame graphs: "main;train;step
  * 12".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nested_rows.h - spreads spans that overlap over rows in which they nest, as viewers want them.
  *
  * Spans come in order of start, longer first. A span goes to the first row in which it does not end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* out.c - see out.h. */
 #include "export/out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* out.h - a buffer in front of a file, plain or gzip, with fast ways to write numbers and texts.
  *
  * The first error is kept, and whatever is written after it is dropped: callers check once, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import.h - opens the files that Headway can read: a .hwy report, an nsys SQLite export, an
  * .nsys-rep, a PyTorch (Kineto) trace, plain or gzip. The content of a file decides which reader it
  * gets, not its name.

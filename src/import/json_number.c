@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_number.c - turns slices of JSON into exact numbers and texts; see json_scan.h.
  *
  * Times are decimals of microseconds with three or more places. Nanoseconds since 1970 need 61 bits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_scan.c - see json_scan.h.
  *
  * Lenient strings: old recorders wrote names with quotes that are not escaped. In a lenient scan a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_scan.h - walks over JSON text in place: keys and values are slices of the text, nothing is
  * copied.
  *

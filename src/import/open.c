@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.c - chooses the reader of a file by what the file holds. */
 #include <ctype.h>
 #include <errno.h>

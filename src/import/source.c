@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - see source.h.
  *
  * A gzip file is any number of members one after the other, as gzip(1) reads them. Bytes after the

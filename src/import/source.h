@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* source.h - reads the text of a file, plain or gzip, through a window that slides over it.
  *
  * A reader looks at the bytes [source->cursor, source->end), moves 'cursor' over the bytes that it

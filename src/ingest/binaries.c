@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binaries.c - see binaries.h.
  *
  * We read symbol tables ourselves (elf_functions.h); libdw is asked for functions that no symbol

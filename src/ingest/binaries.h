@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binaries.h - the functions and source lines of ELF files; each file is read once for all
  * processes. */
 #ifndef HWY_INGEST_BINARIES_H

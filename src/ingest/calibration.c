@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibration.c - adds calibrations, and notes about them, to a trace whose spools were read
  * before. */
 #include <stdlib.h>

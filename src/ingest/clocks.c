@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clocks.c - see clocks.h.
  *
  * With a rate R that bounds how fast the offset can change, each sight narrows all others: an

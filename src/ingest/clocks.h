@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clocks.h - converts times of a foreign clock (an OpenCL device's) to our clock (CLOCK_MONOTONIC).
  *
  * A sight is one observation: when the foreign clock showed 'foreign', the offset (our time minus

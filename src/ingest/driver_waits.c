@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver_waits.c - adds the spans of waits inside the driver, and of the CUDA events that they wait
  * for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dw.c - see dw.h. */
 #include "ingest/dw.h"
 

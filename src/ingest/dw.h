@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dw.h - our own declarations of the part of libdw (elfutils) that we call; the library is opened
  * at run time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_functions.c - see elf_functions.h.
  *
  * Both symbol tables are read, the full one (.symtab) and the one for dynamic linking (.dynsym),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_functions.h - the functions of an ELF file, by address. */
 #ifndef HWY_INGEST_ELF_FUNCTIONS_H
 #define HWY_INGEST_ELF_FUNCTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest.c - reads a run directory: two passes over all records, then the trace is finished.
  *
  * ingest_internal.h says what the passes are for; ingest_run says why its steps stand in their

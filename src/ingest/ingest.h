@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest.h - reads the spools of a run into a trace. */
 #ifndef HWY_INGEST_INGEST_H
 #define HWY_INGEST_INGEST_H

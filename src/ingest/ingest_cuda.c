@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_cuda.c - adds the spans of CUDA calls and device work. A run may have millions of them.
  *
  * Our numbers for copies and memory kinds (trace/model.h) are CUPTI's, except that CUPTI's 0 is

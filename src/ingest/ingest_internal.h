@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_internal.h - what the files of the reader of runs share.
  *
  * All records are read twice. The first pass notes definitions, because an id belongs to a process

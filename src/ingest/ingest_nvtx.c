@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_nvtx.c - adds the spans of NVTX ranges and marks.
  *
  * A pop ends the last push of its domain in the same spool file, that is: on the same thread. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_opencl.c - adds the spans of OpenCL commands and of waits for them, with the devices'
  * times on our clock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_functions.c - see kernel_functions.h.
  *
  * Where the sysctl kernel.kptr_restrict hides kernel addresses from this user, all addresses in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_functions.h - the functions of the Linux kernel that runs on this machine
  * (/proc/kallsyms). */
 #ifndef HWY_INGEST_KERNEL_FUNCTIONS_H

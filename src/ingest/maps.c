@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* maps.c - see maps.h.
  *
  * The file may have been replaced since it was mapped: every number in it is checked.

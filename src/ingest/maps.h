@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* maps.h - turns one mapping of a file's code (struct rec_map) into a module of the process. */
 #ifndef HWY_INGEST_MAPS_H
 #define HWY_INGEST_MAPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* os.c - adds the spans of calls into the operating system, one lane a thread, and edges from
  * wakers to waits.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_lines.c - reads CPython's line tables.
  *
  * Python 3.10 (co_linetable, PEP 626): pairs of bytes. The first is a number of bytes of code, the

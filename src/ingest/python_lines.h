@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_lines.h - the source line of a Python frame. */
 #ifndef HWY_INGEST_PYTHON_LINES_H
 #define HWY_INGEST_PYTHON_LINES_H

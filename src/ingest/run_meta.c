@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_meta.c - facts about the machine and the run, notes of the collectors, and losses.
  *
  * A property that several processes report (driver, version of CUDA) is kept once, as it was first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* samples.c - adds CPU samples: marks on the lane of their thread, each with the stack that the
  * thread had.
  *

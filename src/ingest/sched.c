@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sched.c - adds the scheduling states of each thread from its begin to its end, without gaps and
  * overlaps.
  *

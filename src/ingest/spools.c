@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spools.c - see spools.h.
  *
  * A spool comes from a process that may have been killed or may have overwritten its memory: every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spools.h - the spool files of a run directory, mapped into memory, and their records, checked. */
 #ifndef HWY_INGEST_SPOOLS_H
 #define HWY_INGEST_SPOOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.c - the call stack of a call: its native and Python frames, joined to one stack of the
  * trace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* symbol_names.c - see symbol_names.h.
  *
  * We use the demangler of the C++ runtime, opened when it is first needed: it supports exactly what

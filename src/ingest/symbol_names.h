@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* symbol_names.h - the names of a C++ symbol: demangled, and short. */
 #ifndef HWY_INGEST_SYMBOL_NAMES_H
 #define HWY_INGEST_SYMBOL_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target.c - the processes, threads, devices, contexts and streams that the records of a run refer
  * to.
  *

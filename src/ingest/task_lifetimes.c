@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task_lifetimes.c - processes and threads as the kernel reported them: forks, execs, names, ends,
  * mapped code.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unwind.c - see unwind.h.
  *
  * libdw follows the call frame information of the modules; where a module has none, we follow frame

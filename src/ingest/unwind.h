@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unwind.h - finds the call stack of a thread from its registers and a copy of its stack memory,
  * and names its frames. */
 #ifndef HWY_INGEST_UNWIND_H

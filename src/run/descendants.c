@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* descendants.c - the processes that were started by headway, directly or not, as /proc tells. */
 #include <ctype.h>
 #include <dirent.h>

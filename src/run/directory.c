@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* directory.c - the run directory: where it can be, the control page in it, and its removal.
  *
  * Only the user can enter the directory (0700). It holds data only, so that it may be where nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* environment.c - the environment of the program: headway's own, and what makes the program record.
  * Called in the child, before exec.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_facts.c - see host_facts.h. */
 #include "run/host_facts.h"
 

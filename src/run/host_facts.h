@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_facts.h - facts about the machine, from files of /proc, /sys and /etc. No tool is run. */
 #ifndef HWY_RUN_HOST_FACTS_H
 #define HWY_RUN_HOST_FACTS_H

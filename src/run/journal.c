@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.c - see journal.h. The spool has one chunk, as record.h describes it: records that do not
  * fit are counted as dropped.
  */

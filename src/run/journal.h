@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h - the parent's own spool: what headway itself knows about the run and the machine. */
 #ifndef HWY_RUN_JOURNAL_H
 #define HWY_RUN_JOURNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - starts the program.
  *
  * The child waits between fork and exec until its pid has been used (the output may be named after

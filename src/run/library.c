@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* library.c - finds the collect library: beside the program as in the build folder, in
  * ../lib/headway as installed, or where HEADWAY_LIB says (the file, or its folder).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - the parent's side of recording: a run directory, a program started in it, and its end.
  *
  *   struct run run = {0};

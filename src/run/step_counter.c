@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step_counter.c - see step_counter.h.
  *
  * A step is a push/pop range that comes again and again: of the ranges that ended at least three

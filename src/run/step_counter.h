@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step_counter.h - counts the program's steps while it runs, from the NVTX ranges in its spools. */
 #ifndef HWY_RUN_STEP_COUNTER_H
 #define HWY_RUN_STEP_COUNTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wait.c - while the program runs: when recording begins and ends, who is waited for, which signals
  * go where.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* annotations.c - idle gaps and the critical path inside a window, at the resolution of the page.
  *
  * The page draws annotations over the lanes. A long recording has millions of them, so blocks of

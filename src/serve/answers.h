@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* answers.h - what the page may ask about a trace, as JSON or bytes (docs/view-protocol.md).
  *
  * Every function NAME_answer… writes one whole answer. Where it yields false, the request makes no

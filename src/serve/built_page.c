@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_page.c - puts the page into the binary: what the build made of web/, or a page that says
  * how to build it (cmake/web.cmake). */
 #include "serve/server.h"

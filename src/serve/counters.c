@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counters.c - a tile of a counter: the least, the largest and the last value in every bucket. */
 #include <math.h>
 

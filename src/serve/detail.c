@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* detail.c - everything known about one span, and its neighbours.
  *
  * A click on a span of a large lane does not read the lane's columns: hwy_peek reads single values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gzip.c - makes answers smaller: a viewer is often used through a slow tunnel. */
 #include <zlib.h>
 

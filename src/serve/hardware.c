@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hardware.c - what a device does, on whichever stream: the union of its streams, by class of work.
  *
  * The union is kept as busy ns in each of some hundred thousand buckets; tiles of finer levels are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inline.c - see inline.h. */
 #include "serve/inline.h"
 

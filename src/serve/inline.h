@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inline.h - the self-contained page: the page of the viewer with its answers inside
  * (docs/view-protocol.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inline_data.c - what the self-contained page holds about spans beside tiles: links, stacks and
  * columns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interval.c - what happened in an interval: how long the devices were busy, and the names that
  * took most time. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lane_tree.c - the tree of lanes: devices with their streams, processes with their threads, the
  * rest. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mhd.h - what we use of libmicrohttpd (0.9.71 and later, ABI 12), declared by ourselves so that
  * neither building nor starting headway needs it. tests/unit/serve_test.c holds it against the real
  * header where that is present.

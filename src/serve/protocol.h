@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* protocol.h - the numbers of docs/view-protocol.md: what the page and the server agree on.
  *
  * Append only: a page that is open speaks to the server that sent it, but self-contained pages live

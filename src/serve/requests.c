@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* requests.c - the requests that the page may make (docs/view-protocol.md), each with its
  * arguments and its answer. */
 #include <errno.h>

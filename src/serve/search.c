@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* search.c - finds spans by a part of their name: first the names that match, then the spans
  * that have them. */
 #include <stdlib.h>

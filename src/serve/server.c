@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - see server.h. libmicrohttpd reads requests on a few threads; this file decides who
  * may ask. */
 #include "serve/server.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.h - the viewer's HTTP side: one page and its answers, on 127.0.0.1, behind a token.
  *
  *   struct server *server = server_start(options, err);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* span_color.c - how a span is drawn: API calls by their role, other spans by their kind. */
 #include <strings.h>
 

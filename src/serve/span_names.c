@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* span_names.c - names of spans, also of those that have none in a trace: copies, fills, waits and
  * allocations.
  *

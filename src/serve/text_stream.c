@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_stream.c - see text_stream.h. */
 #include "serve/text_stream.h"
 

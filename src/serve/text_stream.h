@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_stream.h - text that is written to a FILE in memory.
  *
  * Lack of memory ends the process, as in base/mem.h: callers have nothing to check.

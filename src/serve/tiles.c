@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tiles.c - see tiles.h. */
 #include "serve/tiles.h"
 

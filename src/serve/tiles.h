@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tiles.h - one lane over 256 buckets of time: its spans, or what they cover
  * (docs/view-protocol.md, tiles).
  *

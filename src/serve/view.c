@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* view.c - see view.h. */
 #include "serve/view.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* view.h - a report as the viewer sees it: lanes that can be asked for the spans of any window.
  *
  * Times are ns on the trace's clock; the page uses ns after 'origin'. A lane's columns and index

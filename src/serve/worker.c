@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - the viewer's side of worker.h: starts the process that diagnoses and keeps the
  * frames that it sends. */
 #include "serve/worker.h"

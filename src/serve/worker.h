@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.h - the diagnosis of a trace, made by a second process that runs headway too: the first
  * picture does not wait for the diagnosis, and its memory is given back when the process ends.
  *

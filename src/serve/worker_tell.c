@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_tell.c - the worker's side of worker.h: writes steps, headway, edits, gaps and the
  * critical path as frames. */
 #include <stdlib.h>

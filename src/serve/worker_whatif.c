@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_whatif.c - answers "what if": a prediction, and a typical step as recorded and as
  * predicted. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_file.h - a 64-bit ELF file, mapped for reading.
  *
  *   struct elf_file file;

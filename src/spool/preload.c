@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preload.c - see preload.h.
  *
  * Three kinds of program would complain, give up or refuse to start: those of another C library, those of another

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preload.h - whether a program bears the collect library being preloaded into it. */
 #ifndef HWY_SPOOL_PRELOAD_H
 #define HWY_SPOOL_PRELOAD_H

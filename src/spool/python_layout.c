@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_layout.c - see python_layout.h.
  *
  * Up to 3.12 the offsets are those of CPython's own headers, compiled; they do not change within a minor

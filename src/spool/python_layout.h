@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_layout.h - where CPython keeps what a stack is made of; one place a version.
  *
  * Read from inside the program (collect/python/python.c: the thread's own stack) and from outside (run/perf/perf_python.c:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* record.h - the spool's wire format: what the target writes and the parent reads.
  *
  * A run has a directory. In it: `control` (struct rec_control, mapped by everyone), and one spool file a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call_tables.c - calls into the vendor's library and into the system's: summed up, and one row each. */
 #include "stats/families.h"
 #include "stats/merge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cell.c - the cells of reports, and their numbers as text, to the last digit as nsys prints them.
  *
  * Means are doubles with one decimal, and an exact half goes up: 11764.25 is 11764.3. (13101.65 is not a

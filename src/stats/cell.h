@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cell.h - the cells of a report's row: what the families of reports fill in. */
 #ifndef HWY_STATS_CELL_H
 #define HWY_STATS_CELL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.c - reports about the CPU: in which functions samples were taken, and how long threads ran or waited.
  *
  * A sample counts once for the function it was taken in (self) and once for each function on its stack

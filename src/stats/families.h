@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* families.h - the makers of the reports, by family: make_NAME makes the report NAME. reports.c lists them all.
  *
  * A family is one file of src/stats/. A maker names the report's columns and hands its rows to the run's sink; false

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filter.c - see filter.h.
  *
  * A window keeps what overlaps it, as nsys's --filter-time does; nothing is cut. A range keeps calls, ranges

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filter.h - which spans count for a report or an export: those in a window of time, or inside ranges of one name. */
 #ifndef HWY_STATS_FILTER_H
 #define HWY_STATS_FILTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_sums.c - device work, summed up by kernel, by kernel and launch dimensions, by memory operation. */
 #include "base/ref.h"
 #include "stats/families.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_trace.c - kernels and memory operations in order of start, one row each. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graphs.c - launched graphs: how often, how long on the device, what is inside.
  *
  * The device time of a launch runs from the first start to the last end of its work. Where the nodes were recorded,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_exec.c - kernels with the calls that launched them: time in the call, in the queue, on the device.
  *
  * The time in the queue runs from the call's end to the kernel's start; a kernel that starts before has none. The

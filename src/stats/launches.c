@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launches.c - see launches.h. A counting sort by call: two rounds over the links, 4 bytes for each call and span. */
 #include "stats/launches.h"
 

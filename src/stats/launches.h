@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launches.h - the device work that each call enqueued: the links of the trace lead from work to call, these back. */
 #ifndef HWY_STATS_LAUNCHES_H
 #define HWY_STATS_LAUNCHES_H

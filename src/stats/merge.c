@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge.c - see merge.h. */
 #include "stats/merge.h"
 

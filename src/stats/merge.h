@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge.h - the spans of many strips in order of start (equal starts: by span id), for reports with a row for each.
  *
  *   struct merge merge;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_labels.c - see nsys_labels.h. */
 #include "stats/nsys_labels.h"
 

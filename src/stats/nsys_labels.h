@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_labels.h - how the tables name calls, copies, launch dimensions and ranges: as nsys's own tables do. */
 #ifndef HWY_STATS_NSYS_LABELS_H
 #define HWY_STATS_NSYS_LABELS_H

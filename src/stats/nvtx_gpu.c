@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_gpu.c - ranges projected onto the device.
  *
  * Work belongs to a range when the call that enqueued the work lies inside the range on the same thread: to every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_kern.c - kernels by the ranges they were launched in.
  *
  * A kernel counts for every range around the call that launched it; kernels launched in no range come first, without

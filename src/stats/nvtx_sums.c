@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_sums.c - ranges (NVTX, or a framework's annotations), summed up by domain and name.
  *
  * Ranges that nest on a thread are push/pop ranges, the others start/end ranges. Marks, and ranges whose end

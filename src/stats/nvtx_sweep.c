@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_sweep.c - see nvtx_sweep.h.
  *
  * One sweep for each thread: its calls and ranges are both in order of start, and the ranges around a call are

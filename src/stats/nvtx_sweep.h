@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_sweep.h - every call that enqueued device work, with the ranges around it on its thread. */
 #ifndef HWY_STATS_NVTX_SWEEP_H
 #define HWY_STATS_NVTX_SWEEP_H

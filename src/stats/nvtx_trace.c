@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_trace.c - push/pop ranges in order of start, each with the ranges around it. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_tree.c - see nvtx_tree.h.
  *
  * Domains have stacks of their own and start/end ranges have none, so ranges of a thread may overlap without

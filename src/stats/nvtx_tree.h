@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_tree.h - which range lies in which, thread by thread, whatever their domains.
  *
  * Parents come before their children. A start/end range is in the tree where it ended on the thread it started on.

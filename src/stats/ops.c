@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops.c - a framework's operators, as torch's key_averages() lists them.
  *
  * The self CPU time of an operator is its time less that of the operators it called. Its GPU time is that of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pending.c - see pending.h. */
 #include "stats/pending.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pending.h - when the device has done all work that was enqueued before a moment. */
 #ifndef HWY_STATS_PENDING_H
 #define HWY_STATS_PENDING_H

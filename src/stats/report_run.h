@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_run.h - one report being made: its trace, its filter, and the way to the sink. For src/stats only. */
 #ifndef HWY_STATS_REPORT_RUN_H
 #define HWY_STATS_REPORT_RUN_H

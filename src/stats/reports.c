@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reports.c - the list of all reports, and the making of one.
  *
  * A new report is one maker (families.h says in which file) and one line in this list.

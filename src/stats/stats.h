@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h - the tables: every report is a name, columns and rows; rows are yielded one by one.
  *
  * A report never prints. It hands its columns to a sink once, before the first row, and then the rows; cells are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sums.c - see sums.h.
  *
  * Everything is exact until the last step: totals are integers, the deviation is taken around the integer

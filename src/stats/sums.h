@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sums.h - many values in groups: count, total, extremes, median and deviation of each group.
  *
  * Values come in two rounds, so that none is held twice: first the values of every group are counted, then they

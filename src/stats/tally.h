@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tally.h - the plain summaries: spans of some kinds, grouped by a name, with the sums of each group.
  *
  * A plan says which spans count, what groups them and what the groups are called; the rest (two rounds over the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* um.c - unified memory: what migrated, by virtual address.
  *
  * Columns, order (fastest first) and the limit of ten rows are nsys's, down to the space before "GPU". The

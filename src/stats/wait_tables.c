@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wait_tables.c - the calls that wait for the device: why, how long, where, and how often for nothing.
  *
  * A call waits from its start until the last work it waits for has ended, but never beyond its own end; what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builder.c - records, lanes and spans while a trace is made; see builder.h. Finishing is
  * finish.c. */
 #include "trace/builder.h"

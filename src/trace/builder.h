@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builder.h - makes a trace: spans in any order in, one finished trace out.
  *
  * Readers add records (get or make an index), lanes, and spans; finishing sorts every strip,

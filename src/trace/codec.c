@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec.c - see codec.h. All arithmetic is modulo 2^64, so that every int64_t survives. */
 #include "trace/codec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec.h - how a chunk of a column becomes bytes, and back.
  *
  * A chunk's offsets from its base, or the differences between neighbours (whichever packs smaller),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* column.h - a column of integers, kept small.
  *
  * Rows are held in chunks of HWY_CHUNK_ROWS; a chunk keeps its smallest value and the offsets from

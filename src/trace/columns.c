@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.c - see columns.h.
  *
  * Numbers of columns are written into .hwy files: append, never renumber (docs/report-format.md).

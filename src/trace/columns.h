@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.h - what the columns of spans mean, as data.
  *
  * hwy_columns is the only place that says it: file_check.c checks files against it, hwy_column_cell

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.h - the report: a trace as a .hwy file (docs/report-format.md). */
 #ifndef HWY_TRACE_FILE_H
 #define HWY_TRACE_FILE_H

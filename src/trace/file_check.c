@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_check.c - are the numbers of a report what model.h says they are?
  *
  * The rest of Headway indexes tables with these numbers without looking twice. A checksum finds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_format.h - what writer and reader of the report share: numbers of the format, the open file,
  * and the checks that both apply, so that what is written can be read. The specification is
  * docs/report-format.md.

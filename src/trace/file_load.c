@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_load.c - brings blocks of an open report into memory: chunks of columns, and plain bytes.
  *
  * The file is read, not mapped: a report that shrinks while it is open is then an error line

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_read.c - opens a report: header, trailer, directory, texts and records; columns stay in the
  * file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_write.c - a trace becomes a report: header, blocks, directory, trailer
  * (docs/report-format.md).
  *

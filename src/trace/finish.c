@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finish.c - see finish.h.
  *
  * When done: strips are sorted by lane and kind; rows by start, longer first, else in the order

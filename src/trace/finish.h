@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finish.h - the last act of building a trace: sorts, numbers and links the spans in the order they
  * were added. */
 #ifndef HWY_TRACE_FINISH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links.c - from device work to the call that enqueued it, by equal correlation id in one process.
  *
  * Correlation ids are nearly dense, so a process's calls are found through an array, or through a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - the names and column sets of model.h. */
 #include "trace/model.h"
 

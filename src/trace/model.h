@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model.h - the words of a trace: kinds of spans, their columns, lanes, roles, and who is who.
  *
  * Everything is an int64_t: times are ns, sizes bytes, texts are ids of the trace's string table,

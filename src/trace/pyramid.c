@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pyramid.c - see pyramid.h.
  *
  * Every number of a bucket can be merged (sums, maxima, sums of newly covered time), so a level

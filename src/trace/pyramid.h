@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pyramid.h - a lane seen from far away: what starts in each bucket of 2^level ns.
  *
  * A report keeps, for lanes of many spans, the level at which a bucket holds about 32 spans and

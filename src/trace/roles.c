@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roles.c - what a vendor's call is for, and which kernels communicate. One table for all vendors.
  *
  * Names lose the vendor's prefix (cuda, cu, hip, hipExt, cl, ur, ze) and the version or per-thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trace.c - functions that read a finished trace; see trace.h. */
 #include "trace/trace.h"
 

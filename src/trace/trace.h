@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trace.h - everything recorded, in memory, finished and immutable.
  *
  * Spans stand on lanes. The spans of one kind on one lane are a strip: columns of equal length,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chain.c - see chain.h. Pieces of one class, name and place become one link. Names and places are
  * compared by their texts, so that the same line of two modules counts once. */
 #include "whatif/chain.h"

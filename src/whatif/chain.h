@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chain.h - the critical path of a phase, summed up: by class, and by what and where it is. */
 #ifndef HWY_WHATIF_CHAIN_H
 #define HWY_WHATIF_CHAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* costs.c - takes what recording cost out of a graph.
  *
  * The cost of recording a call is taken from three places: a little from the CPU's work before the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* excerpt.c - see excerpt.h. The chosen steps follow each other, and their mean is as near as
  * possible to the mean of the phase. The step after them is taken along, so that the end of the
  * last chosen step is known. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* excerpt.h - some steady steps of a phase as a flow of their own.
  *
  * Steps repeat, so a prediction needs some hundred of them, not a million: graphs of long

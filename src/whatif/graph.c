@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - builds the graph in one pass over calls, returns and ops in the order of their times.
  *
  * Of nodes with one time, returns and calls come first, in the order of their calls, then ops. So

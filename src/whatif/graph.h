@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.h - the program as tasks that wait for each other: what a fix changes, and what follows
  * from it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_fit.c - the latencies of a machine, read off a trace.
  *
  * Each latency is the lower quartile over the work that nothing else held up. Where the trace has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_internal.h - the state while a graph is built, shared by graph.c and graph_order.c. */
 #ifndef HWY_WHATIF_GRAPH_INTERNAL_H
 #define HWY_WHATIF_GRAPH_INTERNAL_H

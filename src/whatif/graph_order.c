@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_order.c - edges between device ops of different streams: events, the legacy default stream,
  * copy engines; and what the driver says a call waited for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* joint.c - see joint.h.
  *
  * Ranks are replayed in turns: each in its stored order until a node depends on the end of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* joint.h - several ranks of one run, replayed together: collectives join their graphs.
  *
  * Each rank keeps a graph of its own, with its own clock, and is edited by itself. A collective

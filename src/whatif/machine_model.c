@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine_model.c - what recording costs, and the machine's latencies: as measured with the report,
  * or from a table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path.h - the critical path: the one chain of work and waiting that decides how long a step takes.
  *
  * The chain is found backwards from the node that ends the window: each node's begin was decided by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path_cache.c - see path_cache.h.
  *
  * The bytes are int64_t, little-endian, in the order of put_path. What a reader can tell from the

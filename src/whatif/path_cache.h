@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path_cache.h - the critical paths of a recording, made once and kept in its report.
  *
  * A report carries the paths through the steady steps of its phases as a result

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quality.c - how far a graph can be believed: the time that it does not explain, and how well
  * steps predict each other.
  *

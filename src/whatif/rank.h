@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rank.h - which of several edits are worth most, alone and one after the other.
  *
  * Gains are never added up: the combination is replayed. The best edit comes first, then the edit

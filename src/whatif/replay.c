@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - one pass in the stored order; see graph.h for the sum.
  *
  * A node without predecessors begins at the time that is its delay: when it began in the trace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.h - when the nodes of a graph begin and end, by the sum that graph.h states. */
 #ifndef HWY_WHATIF_REPLAY_H
 #define HWY_WHATIF_REPLAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replayed_steps.c - see replayed_steps.h. */
 #include "whatif/replayed_steps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replayed_steps.h - a phase's steps in a replayed graph. */
 #ifndef HWY_WHATIF_REPLAYED_STEPS_H
 #define HWY_WHATIF_REPLAYED_STEPS_H

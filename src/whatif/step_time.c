@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step_time.c - see step_time.h.
  *
  * A step begins with the first of its ops, wherever an edit has moved that op. Where the phase's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step_time.h - how long the steps of a phase take in a replayed graph. */
 #ifndef HWY_WHATIF_STEP_TIME_H
 #define HWY_WHATIF_STEP_TIME_H

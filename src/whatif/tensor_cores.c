@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor_cores.c - see tensor_cores.h.
  *
  * The speedup is the ratio of the vendor's rates, in TFLOPS: fp32 on the ordinary units against the

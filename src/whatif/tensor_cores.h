@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor_cores.h - which kernels leave the tensor cores unused, and how much faster they would be. */
 #ifndef HWY_WHATIF_TENSOR_CORES_H
 #define HWY_WHATIF_TENSOR_CORES_H

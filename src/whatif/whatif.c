@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whatif.c - opens a phase for predictions, edits its graph, and predicts its step time.
  *
  * A prediction is the phase's mean step, changed as much as the edit changes the pace at which

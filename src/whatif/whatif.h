@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whatif.h - edits that stand for fixes, and what they are worth: predictions of a phase's step
  * time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* code_test.mjs - the page's code without a browser: its types, and the decoding of tiles against the protocol's own example. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* common.mjs - what the browser tests share: a browser, `headway view`, the sentences of a test.
  *
  * A test is a sentence and a function; check() ends the run at the first that does not hold. */

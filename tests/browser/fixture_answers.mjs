@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixture_answers.mjs - the JSON answers of docs/view-protocol.md for the invented trace. */
 import { groups, STEPS } from "./fixture_trace.mjs";
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixture_server.mjs - speaks docs/view-protocol.md for the invented traces, on a free port of 127.0.0.1.
  *
  * serve(traces, page) gives {url, requests, close}; inlined(traces, page) the self-contained page as text. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixture_tiles.mjs - tiles of the invented trace, as docs/view-protocol.md lays them out. Slow and plain. */
 
 const HARDWARE = 2 ** 31;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixture_trace.mjs - a small invented training loop, for tests of the page that need no binary.
  *
  * 24 steps of 10 ms: a main thread that launches, waits and steps through ranges, a loader thread, one GPU with

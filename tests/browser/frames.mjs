@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* frames.mjs - how long a frame of 1920 pixels and 40 lanes takes. By itself it prints "median p90 lanes" for bench/run. */
 import { builtPage, openBrowser, openPage, settled } from "./common.mjs";
 import { serve } from "./fixture_server.mjs";

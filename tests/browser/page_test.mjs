@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page_test.mjs - the page on an invented trace: every way to move, select and link, names that mean harm, how often it draws.
  *
  * Needs no binary: fixture_server.mjs speaks the protocol. */

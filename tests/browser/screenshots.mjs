@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* screenshots.mjs FOLDER - pictures of the main states, as docs/img/ keeps them. Not a test: run it by hand and look.
  *
  * Needs HEADWAY and SHARED as the tests do. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* speedscope_test.mjs - speedscope opens what `headway export -t folded` writes, and shows its names and times.
  *
  * speedscope is npm's speedscope 1.25.0 (MIT); scripts/setup test puts it into build/speedscope. What it shows is

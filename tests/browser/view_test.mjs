@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* view_test.mjs - `headway view` on real recordings, seen through a browser. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

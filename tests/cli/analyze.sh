@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # analyze: every recording at hand against analyze_table.txt, the formats, and what is refused.
 source "$(dirname "$0")/common.bash"
 here=$(dirname "$0")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks what `headway analyze --format json` printed: what holds always, and the conditions of analyze_table.txt.
 
     analyze_check.py OUT.json [CONDITION …]

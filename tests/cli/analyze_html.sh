@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # analyze --format html: the page of 'view --html', byte for byte; nothing of a recording becomes markup of it.
 source "$(dirname "$0")/common.bash"
 type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }

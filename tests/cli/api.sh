@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A program compiled against the installed headers, with pkg-config, reads a recording.
 set -euo pipefail
 

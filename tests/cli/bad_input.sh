@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What is no recording, or is damaged, or cannot be written: one line on stderr, exit 2, nothing left behind.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # breakdown: a trace checked by hand, then every recording at hand against sums made without Headway.
 source "$(dirname "$0")/common.bash"
 here=$(dirname "$0")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """breakdown_compare.py GOT WANTED [KEY]: every value of WANTED (of its entry KEY) is in GOT.
 
 GOT must hold the keys of WANTED and n_graph, devices, streams, steps, and no others; its parts

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """breakdown_hta.py GOT HTA-OUTPUT NAME: idle split and queue of every stream are those HTA printed.
 
 HTA goes through doubles and rounds to 0.01 us, so times may differ by that.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """breakdown_steps.py: the mean of the complete steps of a breakdown on stdin, in whole us."""
 import json
 import sys

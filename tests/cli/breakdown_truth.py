@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """breakdown_truth.py SOURCE: the counts and unions of a recording, straight from its SQLite tables.
 
 SOURCE is an nsys export. Prints the JSON object `headway breakdown` should begin with; written

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What recording costs: measured after the program's end, once; its absence is a note in the report. A mock
 # libcupti makes the program's CUDA work, a mock libcuda is the helper's GPU.
 source "$(dirname "$0")/common.bash"

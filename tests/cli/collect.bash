@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # collect.bash - what the collector's tests share: a run directory by hand, a program in it, its spools as text.
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 : "${COLLECT:?folder of the test programs}" "${COLLECT_LIBRARY:?the collector}"

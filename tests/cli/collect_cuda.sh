@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The CUDA collector with a libcupti that needs no GPU: records captured on an H200 and made-up calls go through
 # the real collector into spools, which are read back.
 source "$(dirname "$0")/common.bash"

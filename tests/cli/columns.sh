@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # columns - the viewer's details of a span and the CSV files tell the same value for every column of every kind.
 source "$(dirname "$0")/common.bash"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """columns_check.py HEADWAY FOLDER RECORDING... - holds the viewer's details of spans against the CSV export.
 
 Of each recording and kind about SAMPLES spans are compared, spread over the file. The two differ in form only: the

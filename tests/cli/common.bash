@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # common.bash - what the CLI tests share: a scratch folder, and expectations that say what they got.
 set -uo pipefail
 : "${HEADWAY:?the headway binary}" "${DATA:?tests/data}"

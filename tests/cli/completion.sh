@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Completion of words in bash, zsh and fish: commands, options, their values, recordings, programs.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every command gives the same answer for a recording and for its report. A report holds no columns until
 # they are asked for, so an analysis that forgets to ask is found here and nowhere else.
 source "$(dirname "$0")/common.bash"

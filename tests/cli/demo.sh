@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make demo: live where something can be recorded, with shipped recordings where nothing can, and never silent
 # about which.
 # shellcheck source=common.bash

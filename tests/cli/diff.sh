@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway diff: right verdicts with the cause first, parts that add up, formats, and refusals.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway doctor: one screen, JSON with the promised keys, and nothing on a broken machine can stop it.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

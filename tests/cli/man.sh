@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Man pages: one for each command, rendered without a warning, and with everything that --help names.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

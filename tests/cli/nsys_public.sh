@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Exports from public repositories, of three schemas, open with the counts their authors gave, and nothing is
 # left beside them.
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # NVTX ranges of a C program, through NVIDIA's own headers, without a GPU.
 source "$(dirname "$0")/collect.bash"
 target=$COLLECT/nvtx_target

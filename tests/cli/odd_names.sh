@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Names come from recordings and may hold anything: what is printed stays UTF-8 without control characters,
 # and what has a syntax (JSON, Markdown, HTML) keeps it.
 source "$(dirname "$0")/common.bash"

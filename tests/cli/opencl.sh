@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway profile -t opencl on a real runtime (PoCL): what the program did is in the report, in order, and the
 # program does not notice.
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Help, versions, unknown words and their nearest names, exit statuses.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

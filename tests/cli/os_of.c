@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* os_of.c - prints the calls into the operating system of a report: os_of FILE.
  *
  * A line a call: CALL, pid, thread's name, call, start, duration, nesting, flags, object in hexadecimal, and

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Calls into the operating system: what blocks is recorded with its length, object, stack and waker; what does not
 # is not; and the program is none the wiser.
 source "$(dirname "$0")/common.bash"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* print.h - what the programs share that print reports for CLI tests: whose a strip is, and its stacks. */
 #ifndef HWY_TESTS_PRINT_H
 #define HWY_TESTS_PRINT_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every process of a tree registers, whatever made it and whatever environment it was given.
 source "$(dirname "$0")/collect.bash"
 target=$COLLECT/target

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway profile end to end, without a GPU: what the program sees of it, and what the report has.
 source "$(dirname "$0")/common.bash"
 : "${COLLECT:?the folder of test programs}"

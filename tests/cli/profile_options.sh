@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Command lines that people copy from tutorials, with nsys replaced by headway, and what is refused.
 source "$(dirname "$0")/common.bash"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Where calls come from, all the way: taken in the program, unwound and named in the report. The program's
 # CUDA calls are made up by the mock libcupti.
 source "$(dirname "$0")/common.bash"

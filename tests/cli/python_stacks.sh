@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Python stacks of every version at hand, with and without the GIL: functions, lines, threads, generators.
 source "$(dirname "$0")/collect.bash"
 library=$COLLECT/libheadway-collect-stacks.so

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What the README shows is what headway prints: a picture may end early, but no line of it may differ.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # CPU samples and scheduling, all the way: taken by the kernel, kept by the parent, unwound and named in the report.
 source "$(dirname "$0")/common.bash"
 : "${COLLECT:?the folder of test programs}" "${SAMPLES_OF:?prints samples}"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* samples_of.c - prints the CPU's side of a report: samples_of FILE.
  *
  *   sample PID THREAD function file:line < function file:line …     innermost first

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Samples of Python programs name the Python function that works, in every version at hand.
 source "$(dirname "$0")/common.bash"
 : "${SAMPLES_OF:?prints samples}"

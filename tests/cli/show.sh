@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway show: pictures of shipped recordings, what is chosen, and what is refused.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a program recorded is there however it ended, and the program did not notice.
 source "$(dirname "$0")/collect.bash"
 target=$COLLECT/target

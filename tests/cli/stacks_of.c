@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_of.c - prints the calls of a report, each with its stack: stacks_of FILE.
  *
  * One line a call: its name, then " < function file:line" for each frame, the innermost first.

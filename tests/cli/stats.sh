@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headway stats: formats, units, choices, and what it says when there is nothing to show.
 # (The numbers are compared with nsys's own by compare_nsys.)
 source "$(dirname "$0")/common.bash"

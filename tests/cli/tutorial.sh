@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What the tutorial shows is what headway prints: the blocks marked for it are run, here, without a GPU.
 #
 # Blocks of recordings made on a GPU are checked too where there is such a recording in tests/data/gpu, or in the folder

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tutorial_check.py TOP HEADWAY WORK RECORDINGS [--update]: docs/tutorial.md against what headway prints.
 
 Blocks "```console" hold commands ("$ …"), each followed by lines of its output; "…" stands for lines left out.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A program under headway profile is the program: stdout, stderr and exit status are, byte for byte, those of a
 # plain run. Real programs, each in its own way rough with processes, descriptors, limits or signals.
 # PROFILE_OPTIONS: more options for headway profile (osrt_unchanged.sh).

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What `headway analyze` says of programs with one planted cause each, recorded on an H200; and of the traces of $HEADWAY_VERDICTS, or beside
 # the larger recordings, where there are any.
 source "$(dirname "$0")/common.bash"

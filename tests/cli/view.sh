@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # view - the viewer's server answers its page and nobody else, whatever is thrown at it; bad input is one line.
 source "$(dirname "$0")/common.bash"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """view_check.py HEADWAY RECORDING FOLDER - asks `headway view` what its page asks, and what an attacker would."""
 
 import base64

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # whatif.sh - predictions: the graph gives back the recording, and fixes are worth what they turned out to be.
 . "$(dirname "$0")/common.bash"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi_cuda.c - holds src/run/abi against NVIDIA's headers: compiling it is the test. Without them it exits with 77. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi_cupti.c - holds src/collect/abi/cupti.h against NVIDIA's headers: compiling it is the test.
  *
  * Each field is compared with the newest record and with the oldest one that has it (the deprecated records of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi_dw.c - holds src/ingest/dw.h against the headers of elfutils (libdw-dev): compiling it is the test. Without
  * these headers it exits with 77. */
 #include <stdio.h>

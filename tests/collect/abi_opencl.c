@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi_opencl.c - holds src/collect/opencl/abi.h against the Khronos headers: compiling it is the test. Without them
  * it exits with 77. */
 #include <stdio.h>

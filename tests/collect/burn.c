@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* burn.c - a program that keeps the CPU busy, or does not: burn WHAT.
  *
  *   hot [MS]   one function, called by another, compiled without frame pointers

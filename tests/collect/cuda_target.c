@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_target.c - a "CUDA program" for the mock libcupti: cuda_target WHAT.
  *
  * Does what libcuda does in cuInit: opens CUDA_INJECTION64_PATH and calls InitializeInjection. The mock is

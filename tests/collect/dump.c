@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dump.c - prints spools as text, one record a line: PID TID TYPE, then what the type has.
  *
  * dump RUN_DIRECTORY | SPOOL…   Texts are resolved over all spools of a process. What is not as record.h

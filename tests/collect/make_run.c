@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_run.c - a run directory by hand, for tests: make_run DIRECTORY LIBRARY [NAME=NUMBER | NAME=TEXT]…
  *
  * Names are fields of struct rec_control; without any, everything is recorded from the start.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* no_perf.c - runs a command as many a container does: no_perf ERRNO COMMAND…
  *
  * perf_event_open fails with that number, by a seccomp filter. Exits with 77 where filters cannot be had.

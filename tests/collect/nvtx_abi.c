@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_abi.c - our declarations of NVTX against NVIDIA's; that it compiles is the test. */
 #include <assert.h>
 #include <stddef.h>

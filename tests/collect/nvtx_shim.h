@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_shim.h - as much of an NVTX client as targets need to have something recorded, without NVIDIA's headers.
  *
  * Does what the real headers do on the first call: loads NVTX_INJECTION64_PATH and hands it a table.

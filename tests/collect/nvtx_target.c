@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_target.c - everything NVTX has, once; through NVIDIA's headers where they are, else our own tables.
  *
  * nvtx_target all | capture N | loop N | fork. Exits with 1 if NVTX answers otherwise than it must.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_dlopen.c - runs opencl_target's main in ways a linker does not see.
  *
  *   opencl_dlopen load LIBRARY N      opens libOpenCL itself, N launches of a marker

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_target.c - what the tests of libheadway-opencl.so record: small OpenCL programs that say what they did.
  *
  *   opencl_target MODE [N]      see the table at the end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* osrt_target.c - calls that block, known in advance; for the tests of OS calls.
  *
  * osrt_target calls: makes each call THRICE, blocked for BLOCKED_MS, and prints a line for each: its name, when it

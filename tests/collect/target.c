@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target.c - a program that ends, forks, execs and signals in every way that a collector must survive.
  *
  * target WHAT [N [END]]: see the table at the end. Prints what a test must find unchanged.

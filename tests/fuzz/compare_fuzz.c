@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_fuzz.c - baselines and budgets of any content: refused, or compared without harm. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_fuzz.c - any bytes as a PyTorch trace: an error of one line, or a trace that holds together.
  *
  * Each input is read through a tiny window and through a large one; unless events had to be guessed at,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_fuzz.c - any bytes as an nsys export: refused with a line or read, never anything else.
  *
  * SQLite wants a file; one is kept for the whole run. The seeds are recordings cut down to a few rows.

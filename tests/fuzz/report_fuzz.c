@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_fuzz.c - any bytes as a report: opened or refused, never a crash, never all memory.
  *
  * Input is a whole file, or, since chance does not find its way through zstd and its checksum, a file taken

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool_fuzz.c - any bytes as the spool of a process: the reader of runs ends, and its trace can be written.
  *
  * The input is one file of a run directory, made once. Stacks are not unwound through files of this machine:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks the GPU tests themselves on recorded data: counting, reading reports, the arithmetic, the table."""
 import json
 import lzma

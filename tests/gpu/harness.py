@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the parts of the GPU tests share: running programs with and without a profiler, and keeping checks."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 1: what Headway records of each example is what Nsight Systems records.
 
 Counts are equal. Times are within 2 %, or, where two runs of one program differ by more than that under one and the same

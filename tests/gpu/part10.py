@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 10: what `headway analyze` says of each example, recorded here."""
 import json
 

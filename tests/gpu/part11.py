@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 11: an exported report given to `nsys stats` prints the tables `headway stats` prints."""
 import concurrent.futures
 import csv

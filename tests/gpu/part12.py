@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 12: `headway diff` on three examples before and after their fix, five runs each, and on one program twice."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 13: lessons that no example teaches, each as a small program before and after: the diagnosis of both.
 
 The reports are small, and stay in the folder of the results."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 2: waits and launches name the line of the program they come from."""
 import re
 

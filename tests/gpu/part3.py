@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 3: what profiling costs, beside Nsight Systems and torch.profiler, in alternating rounds.
 
 A round runs every way once, in rotating order. The table has medians over rounds, as ratios to the plain program,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 4: one million launches: how soon the report is there, and how large it is."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 5: programs that die: what was recorded until 200 ms before is in the report."""
 import os
 import pathlib

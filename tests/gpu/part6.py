@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 6: a DataLoader with eight workers is nine processes in one report."""
 from harness import example, headway, info, last_words, run
 from report import NONE, Report

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 7: a program that uses torch.profiler itself is left as it is; who has CUPTI has the device's rows."""
 import json
 

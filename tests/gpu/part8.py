@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 8: OpenCL on the GPU's own runtime: every command, in order, on one clock; as a layer or preloaded."""
 import sys
 

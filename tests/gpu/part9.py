@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part 9: a loader without workers: in each gap of the GPU the main thread sleeps, and where is told by line."""
 from harness import EXAMPLES, example, headway, info, last_words, lines_of, run
 from report import KERNEL, RANGE, Report

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The spans, stacks and records of a .hwy report, for the GPU tests; the format is read by report_reader.py."""
 import pathlib
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of one program that can be compared, on a machine whose CPUs others use too.
 
 A run is measured together with a small piece of work for its CPU just before it and just after. Where that took longer

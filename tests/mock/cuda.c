@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.c - a libcuda.so.1 without a GPU: as much of it as the calibration helper uses.
  *
  * A thread is the device: it takes work from a queue of DEPTH launches, and the helper's kernels are known by

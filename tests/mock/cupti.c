@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cupti.c - a libcupti without a GPU: replays records that were captured on one, and plays the driver's part.
  *
  * It keeps CUPTI's rules and insists that the collector does: a call in a forked child or after cuptiFinalize

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mock.h - what a test asks of the mock libcupti beyond CUPTI's own functions (tests/mock/cupti.c). */
 #ifndef HWY_TESTS_MOCK_H
 #define HWY_TESTS_MOCK_H

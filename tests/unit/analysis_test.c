@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* analysis_test.c - all measures of a trace in one call: of recordings, of random traces, and refused. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_bytes_test.c - numbers into bytes and back. */
 #include <setjmp.h>
 #include <stdarg.h>

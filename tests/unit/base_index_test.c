@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_index_test.c - maps keyed by bytes. */
 #include <setjmp.h>
 #include <stdarg.h>

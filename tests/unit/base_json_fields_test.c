@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_json_fields_test.c - structs to JSON and back by tables of their fields. */
 #include <setjmp.h>
 #include <stdarg.h>

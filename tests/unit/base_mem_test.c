@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_mem_test.c - arrays that are never NULL and never too small. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_quantile_test.c - medians and percentiles by their definitions. */
 #include <setjmp.h>
 #include <stdarg.h>

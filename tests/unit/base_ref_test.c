@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_ref_test.c - references that may be absent, and the last part of a path. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_say_test.c - numbers as people read them. */
 #include <setjmp.h>
 #include <stdarg.h>

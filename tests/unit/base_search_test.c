@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_search_test.c - HWY_FIRST against a search from the beginning. */
 #include <setjmp.h>
 #include <stdarg.h>

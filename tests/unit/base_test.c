@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_test.c - strings, maps, errors and the JSON writer. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_utf8_test.c - decoding, widths on a terminal, cutting. */
 #include <setjmp.h>
 #include <stdarg.h>

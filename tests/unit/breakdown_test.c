@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown_test.c - device, stream and step measures of traces small enough to check by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

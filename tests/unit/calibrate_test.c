@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_test.c - calibrations as lines, their differences, and the cache; the helper's lines are an H200's. */
 #include <setjmp.h>
 #include <stdarg.h>

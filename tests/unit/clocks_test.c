@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clocks_test.c - a foreign clock on ours: fits over clocks that drift, wander and jump. */
 #include <setjmp.h>
 #include <stdarg.h>

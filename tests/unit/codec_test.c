@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec_test.c - chunks and varints survive the way to bytes and back, and bad bytes are seen. */
 #include "make_trace.h"
 

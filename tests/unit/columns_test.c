@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns_test.c - what the columns mean, as cells for people and as the table of docs/report-format.md. */
 #include "make_trace.h"
 

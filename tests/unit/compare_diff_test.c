@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_diff_test.c - summaries and their comparison: parts add up exactly, baselines give back the same numbers,
  * kernels and findings are matched. */
 #include "make_trace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_gate_test.c - budgets are read, rules hold or do not, regressions fail only where they are real. */
 #include "make_trace.h"
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_names_test.c - kernels keep their name when only their instantiation changes. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_simulation_test.c - the statistics on simulated runs of many kinds, with a known shift: false alarms stay
  * below 5 %, real ones are found, and what was shifted is not called the same.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_statistics_test.c - small cases of the statistics; compare_simulation_test.c has the large ones. */
 #include "make_trace.h"
 

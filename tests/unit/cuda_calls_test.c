@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_calls_test.c - the collector's table of calls against the roles of src/trace/roles.c.
  *
  * The two stand apart because the collector brings nothing of the library into the target. Every name that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose_copies_test.c - findings about data on its way: pageable-copy, copy-roundtrip, copy-small,
  * copy-serial, copy-bandwidth, comm-exposed. */
 #include "program.h"

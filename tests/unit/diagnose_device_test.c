@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose_device_test.c - findings about the GPU's own work: default-stream, stream-serial, priority-inversion,
  * grid-too-small, no-tensor-cores; rank-straggler; and what cannot be told. */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose_launch_test.c - findings about a GPU that waits for the CPU: launch-bound, kernel-storm,
  * cpu-bound-gap, input-starved and its twins, alloc-in-loop, module-load-late, graph-rebuilt, profiler-cost. */
 #include "program.h"

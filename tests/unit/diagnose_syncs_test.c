@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose_syncs_test.c - findings about waits: sync-in-loop, sync-in-model, sync-useless, staircase. */
 #include "program.h"
 

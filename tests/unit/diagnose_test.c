@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose_test.c - what holds of every diagnosis, on programs made at random; the order of findings; the table. */
 #include "make_trace.h"
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_test.c - the doctor's advice that depends on the distribution. */
 #include <setjmp.h>
 #include <stdarg.h>

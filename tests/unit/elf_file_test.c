@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elf_file_test.c - symbols of ELF files: this program's own file, whole and damaged. */
 #include <setjmp.h>
 #include <stdarg.h>

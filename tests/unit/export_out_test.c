@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every export is made of: numbers and texts, rows in which spans nest, and strips that are let go. */
 #include "make_trace.h"
 

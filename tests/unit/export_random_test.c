@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every export of random traces, whole and cut: any values the model allows, no crash, and what is written can
  * be read back.
  */

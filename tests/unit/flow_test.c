@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flow_test.c - calls and ops in order, on traces small enough to check by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

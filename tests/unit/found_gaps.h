@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* found_gaps.h - the gaps found in a trace, and what must hold of any gaps. */
 #ifndef HWY_TESTS_FOUND_GAPS_H
 #define HWY_TESTS_FOUND_GAPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* found_phases.h - programs of training steps, the phases found in them, and what must hold of any phases. */
 #ifndef HWY_TESTS_FOUND_PHASES_H
 #define HWY_TESTS_FOUND_PHASES_H

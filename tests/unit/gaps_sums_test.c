@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps_sums_test.c - what must hold of gaps and waits, on random programs and on all recordings at hand; and the shares
  * that a prototype of the rules found on the recordings.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps_test.c - each rule for the cause of a gap, and the states of a device, on traces of a few spans. */
 #include "found_gaps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_bad_test.c - runs made by hand: what is lost, and what is wrong with spools after a crash. */
 #include "ingest_records.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_os_test.c - calls into the operating system in runs made by hand: spans, nesting, stacks, wakers. */
 #include "make_trace.h"
 

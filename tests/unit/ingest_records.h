@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_records.h - records of runs made by hand, and what is looked for in their traces. */
 #ifndef HWY_TESTS_INGEST_RECORDS_H
 #define HWY_TESTS_INGEST_RECORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_test.c - runs made by hand: every record. */
 #include "ingest_records.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* intervals_test.c - lengths of unions against a bitmap that cannot be wrong. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* joint_test.c - several ranks: their collectives matched, their clocks set, their graphs replayed as one. */
 #include "program.h"
 

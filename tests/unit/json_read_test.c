@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_read_test.c - small JSON documents in memory. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_scan_test.c - exact decimals, escapes, the walk over JSON, and the window it looks through. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_bad_test.c - PyTorch traces as they should not be, and wherever the window on them ends. */
 #include "kineto_text.h"
 

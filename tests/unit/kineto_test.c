@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_test.c - PyTorch traces as they should be, and as they were. */
 #include "kineto_text.h"
 

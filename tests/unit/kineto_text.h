@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_text.h - PyTorch traces from texts, which use ' where JSON has ", and what is looked for in them. */
 #ifndef HWY_TESTS_KINETO_TEXT_H
 #define HWY_TESTS_KINETO_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lead_test.c - headway and waits on traces small enough to check by hand, and headway against a slow count on
  * random programs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_spool.h - runs made by hand: a directory, a control page, and spools with any record. */
 #ifndef HWY_TESTS_MAKE_SPOOL_H
 #define HWY_TESTS_MAKE_SPOOL_H

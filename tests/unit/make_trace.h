@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_trace.h - traces for tests, span by span: small ones by hand, random ones by seed, and their comparison.
  *
  * Every time is the test's. Where the times should follow from what a program does, use program.h.

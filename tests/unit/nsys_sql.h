@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_sql.h - nsys exports for tests, written table by table. */
 #ifndef HWY_TESTS_NSYS_SQL_H
 #define HWY_TESTS_NSYS_SQL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_test.c - what the reader of nsys exports makes of tables of many ages. */
 #include "nsys_sql.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open_test.c - what is opened how, and what is refused with which words. */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_test.c - OpenCL's records made by hand: clocks that nobody names, dependencies, CUDA beside it. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opened_whatif.h - a made-up program, ready for edits. */
 #ifndef HWY_TESTS_OPENED_WHATIF_H
 #define HWY_TESTS_OPENED_WHATIF_H

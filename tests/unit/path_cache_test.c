@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kept_test.c - critical paths that a report carries along. */
 #include "make_trace.h"
 #include "program.h"

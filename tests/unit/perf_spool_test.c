@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_spool_test.c - the spools of samples: what a full disk does, and what --keep-last uses again. */
 #include "make_trace.h"
 

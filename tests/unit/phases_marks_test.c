@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_marks_test.c - the steps that marks in a program tell of, and which marks do. */
 #include "found_phases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_test.c - phases and steps of programs without marks, of several processes and threads, of random traces, and of
  * recordings whose programs printed how long a step took.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture_test.c - stretches of time as cells, and which stretch is chosen, on traces one can draw by hand. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* place_test.c - where a span comes from: stacks, traced functions, ranges. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.h - small programs for tests: calls and device work on two clocks, the CPU's and the streams', as a real
  * program would make them. Times are µs. Where a test wants to write down every time itself, use make_trace.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pyramid_test.c - buckets equal what a plain look at all spans gives, whichever level they come from. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* read_spool.h - the traces of runs made by hand. Include it behind cmocka.h. */
 #ifndef HWY_TESTS_READ_SPOOL_H
 #define HWY_TESTS_READ_SPOOL_H

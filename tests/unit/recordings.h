@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recordings.h - real recordings for unit tests: those of tests/data (DATA) and, where they are, the larger ones
  * beside the checkout (SHARED). A recording that is absent may stand in tests/data as the report that it was converted
  * to. Compressed SQLite files are unpacked into a folder of the test.

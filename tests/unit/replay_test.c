@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_test.c - the dependency graph, its replay and the critical path, on random programs. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_document_test.c - a reader written from docs/report-format.md finds in a report what we find. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_test.c - what is written is read back; what is damaged is refused with a line; nothing crashes. */
 #include "make_trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* samples_test.c - CPU samples and scheduling from runs made by hand: who, where, when. */
 #include "make_trace.h"
 

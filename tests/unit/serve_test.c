@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve_test.c - tiles tell what the trace holds: every span of a window where there are few, and else the covered share
  * of every bucket, compared with a plain look at all spans. And our declarations of libmicrohttpd are its own. */
 #include "make_trace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool_test.c - spools and string ids, written by many threads and read back from the files.
  *
  * The collector's sources are linked in; each test sees only what it wrote itself (its records carry its own

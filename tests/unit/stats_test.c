@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stats_test.c - the tables: their arithmetic against a slow exact version, their rules on small traces. */
 #include <math.h>
 

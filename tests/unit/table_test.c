@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table_test.c - one table as text, Markdown and HTML. */
 #include <setjmp.h>
 #include <stdarg.h>

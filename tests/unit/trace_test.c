@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trace_test.c - the builder, the finished trace, and what is derived from names. */
 #include <setjmp.h>
 #include <stdarg.h>

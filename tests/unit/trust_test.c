@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trust_test.c - what a trace lacks is counted, and nothing else is. */
 #include <setjmp.h>
 #include <stdarg.h>

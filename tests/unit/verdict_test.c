@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verdict_test.c - one word for what holds a made-up program back: a program for each rule of docs/verdict.md. */
 #include "program.h"
 

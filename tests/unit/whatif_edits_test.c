@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whatif_edits_test.c - edits, on programs whose answer is known. */
 #include "opened_whatif.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whatif_test.c - what predictions stand on: excerpts, quality, what recording costs. */
 #include "opened_whatif.h"
 

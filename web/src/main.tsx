@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.tsx - starts the page: chooses where the data comes from, loads, draws. */
 import { render } from "preact";
 import { httpSource } from "./data/http";

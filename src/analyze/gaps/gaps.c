@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps.c - see gaps.h.
  *
  * One pass over a device's ops in order of start. Busy time is the union of the ops inside the window; a gap is where an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps.h - the intervals in which a device has nothing to do inside a phase's window, and why.
  *
  * Every gap has exactly one cause, decided by the op that ends the gap; docs/gaps.md has the rules and their order. The

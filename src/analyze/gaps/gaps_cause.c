@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps_cause.c - why a gap is there: the rules of docs/gaps.md, in their order. See gaps_cause.h.
  *
  * As on that page, X is the op that ends the gap (x in the code), A is the call that enqueued X (a in the code), and T is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps_cause.h - the cause of one gap. gaps.c asks for one gap after the other, in order of time. */
 #ifndef HWY_ANALYZE_GAPS_GAPS_CAUSE_H
 #define HWY_ANALYZE_GAPS_GAPS_CAUSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaps_cpu.c - what a thread did while it should have launched: input, the OS, or its own work.
  *
  * These are the rules under 6 in docs/gaps.md. A state in which a thread did not run counts like an OS call. Where a thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases.c - see phases.h.
  *
  * Each process is searched alone, for marks first (phases_marks.c). Marks whose name says "step" are the user's word about

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases.h - the stretches of a run that have one kind of step, and their steps.
  *
  * A step is a set of consecutive launches of one process: the launches made inside a mark (step_7, ProfilerStep#7,

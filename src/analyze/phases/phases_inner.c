@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_inner.c - tells the loop of a program from the loops inside one of its steps.
  *
  * A model of equal layers repeats itself inside one forward pass, and a server's request repeats the work of a token. Such

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_internal.h - what the files behind phases.h share: a process's calls in order, and proposals for its phases. */
 #ifndef HWY_ANALYZE_PHASES_PHASES_INTERNAL_H
 #define HWY_ANALYZE_PHASES_PHASES_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_marks.c - phases from annotations: which marks are the steps, and where a phase of them ends.
  *
  * A family of marks (marks.h) is candidate by its reach, the device work launched from its first mark to the end of its

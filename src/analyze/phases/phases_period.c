@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_period.c - see phases_period.h.
  *
  * Every call becomes a token: a number for what the call enqueued (kind, name, direction) and on which stream. A wait is

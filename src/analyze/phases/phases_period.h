@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_period.h - the period of a stretch of calls: how many calls on the same work comes again. */
 #ifndef HWY_ANALYZE_PHASES_PHASES_PERIOD_H
 #define HWY_ANALYZE_PHASES_PHASES_PERIOD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_sequence.c - phases without marks: steps are the periods of the sequence of launches and waits.
  *
  * A step begins at an anchor: a token, with some of the tokens behind it, that occurs once a period. A token after a wait is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* phases_steady.c - the steps of a phase on the device, and which of them are steady.
  *
  * Device windows. A step's window begins with the first op that the step's calls enqueued, and never before the previous

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli.c - prints errors, opens recordings and asks what the terminal can do; see cli.h. */
 #include "cli/kit/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h - what the commands share: options, opening, failing, output, colours, progress.
  *
  * A command is one file, cmd_NAME.c, with one struct cli_command; main.c lists them. --help, the

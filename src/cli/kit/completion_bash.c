@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion_bash.c - what bash offers after `headway …<Tab>`.
  *
  * Needs bash 4.1 and nothing else; where bash-completion is loaded, the words of a program behind

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion_fish.c - what fish offers after `headway …<Tab>`: one `complete` for each command
  * and option. */
 #include "cli/kit/generate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion_zsh.c - what zsh offers after `headway …<Tab>`: one call of _arguments for each
  * command. */
 #include "cli/kit/generate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawing.c - see drawing.h.
  *
  * A row is a label, the cells, and a note. A cell whose state takes less than half of its time

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawing.h - prints a picture (cli/picture/picture.h) in characters: a ruler, names, a row for
  * each thread and each device. */
 #ifndef HWY_CLI_KIT_DRAWING_H

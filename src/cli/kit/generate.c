@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* generate.c - see generate.h. */
 #include "cli/kit/generate.h"
 

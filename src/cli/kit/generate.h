@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* generate.h - files that are made from the commands' tables when Headway is built: man pages, and
  * the completion of words in bash, zsh and fish. `headway --generate KIND FOLDER` writes them.
  */

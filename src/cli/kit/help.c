@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* help.c - prints a command's --help, wrapped to the terminal. */
 #include "cli/kit/cli.h"
 

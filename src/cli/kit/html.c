@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html.c - see html.h.
  *
  * The style: two palettes (the reader's system chooses), and a pattern for each colour of a

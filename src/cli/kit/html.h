@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html.h - pages of HTML: text that cannot become markup, and the style that all pages share. */
 #ifndef HWY_CLI_KIT_HTML_H
 #define HWY_CLI_KIT_HTML_H

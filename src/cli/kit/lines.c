@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines.c - see lines.h. A mark is two bytes: a vertical tab, which hwy_sanitize takes out of
  * texts of recordings, and a letter for the indent. */
 #include "cli/kit/lines.h"

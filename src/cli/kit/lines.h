@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines.h - prints text so that lines fit the terminal and the terminal can show each character. */
 #ifndef HWY_CLI_KIT_LINES_H
 #define HWY_CLI_KIT_LINES_H

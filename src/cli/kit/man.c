@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* man.c - the man pages, made from the tables that --help is made from.
  *
  * Pages use the macros of man(7) only, so that groff and mandoc both render them. Text beyond ASCII

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory_text.h - text that is written to memory before it is printed.
  *
  *   struct memory_text memory;

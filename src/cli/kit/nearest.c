@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.c - the word that a user probably meant by a misspelt one. */
 #include "cli/kit/cli.h"
 

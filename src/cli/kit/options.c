@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - reads a command's options and operands into the fields that its tables name. */
 #include "cli/kit/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.c - where a command's result goes, and what happens however the program ends.
  *
  * A file appears complete under its name or not at all: it is written under a temporary name beside

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* paint.c - see paint.h. */
 #include "cli/kit/paint.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* paint.h - colours and weights of text on a terminal: the only place that knows escape codes.
  *
  *   bool colour = cli_colour(stdout);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - a bar on stderr for work that takes long.
  *
  * Nothing is drawn in the first 0.3 s, at most 15 times a second after that, and nothing is left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_table.c - see report_table.h. The formats for programs write each row as it comes: a
  * report may have millions of rows. The format for people (text_table.c) keeps the rows that it
  * will show, since columns are as wide as their widest cell.

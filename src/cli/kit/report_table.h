@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report_table.h - rows of a report of `headway stats` as text: for people, or for programs.
  *
  *   struct report_table *table = report_table_new(options);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - tables of texts: cells are added row by row, then printed as text, Markdown or HTML.
  *
  *   struct table table = {.columns = 3, .heads = 1, .indent = "  "};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_table.c - see text_table.h. */
 #include "cli/kit/text_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_table.h - a report of `headway stats` as a table for people: numbers with the units that
  * suit them, columns that line up, names cut to fit the terminal. */
 #ifndef HWY_CLI_KIT_TEXT_TABLE_H

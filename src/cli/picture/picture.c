@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture.c - see picture.h. Chooses the rows of a picture and fills them.
  *
  * Threads are ranked by how much they launched: work that runs in the window, whenever it was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture.h - a stretch of time as rows of cells: what each thread that launches and each device
  * was doing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture_ahead.c - the CPU's lead over a device: how many ops are enqueued and have not ended. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture_cells.c - turns intervals into cells. Layers are laid over each other: a layer's own
  * time is what it adds to the union of the layers before it, so the states of a row add up to
  * the window. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture_ranges.c - the names in a picture: what the program called its own stretches of time.
  *
  * One lane is chosen: the thread's and the domain's whose ranges cover most of the window;

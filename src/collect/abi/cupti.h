@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cupti.h - the part of CUPTI's binary interface that the collector uses, from CUDA 11.8 to
  * 13.x.
  *

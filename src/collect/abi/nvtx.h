@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx.h - what an NVTX injection library meets: layouts and numbers of NVTX v3 (and v2), under our
  * own names.
  *

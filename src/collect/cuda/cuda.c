@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.c - the CUDA source: the life of the collector's CUPTI subscription.
  *
  * The driver loads the collect library (CUDA_INJECTION64_PATH) and calls InitializeInjection inside

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.h - what the files of the CUDA source share; the rest of the collector uses collect.h
  * only.
  *

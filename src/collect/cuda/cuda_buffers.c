@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_buffers.c - the buffers that CUPTI fills with records.
  *
  * CUPTI asks for a buffer on the program's threads: that must cost next to nothing, so zeroed

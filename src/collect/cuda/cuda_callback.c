@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_callback.c - CUPTI's callbacks on calls: takes stacks of long waits, of allocations and of
  * some launches, and has waits recorded (cuda_sync.c).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_calls.c - which runtime and driver calls are recorded, watched or sampled.
  *
  * CUPTI knows calls by number (cbid). The numbers' names come from the library itself, so that a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_device.c - records the properties of the devices.
  *
  * CUPTI's device record has everything but the device's place on the PCI bus. The flush thread asks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_flush.c - the thread that asks CUPTI for its buffers, so that a killed program loses
  * little.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_intern.c - kernel names and launch shapes: each is defined once, records carry numbers.
  *
  * Lookups take no lock: slots go from NULL to an entry that never changes, published with

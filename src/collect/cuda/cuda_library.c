@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_library.c - finds libcupti and opens it.
  *
  * A copy that the program has loaded already comes first: two copies in one process would compete

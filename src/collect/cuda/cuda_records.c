@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_records.c - converts CUPTI's records into records of the spool.
  *
  * Runs on the flush thread as a rule; several threads may convert at once, each into its own spool.

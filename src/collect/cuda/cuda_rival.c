@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_rival.c - notices when the program wants CUPTI for itself (torch.profiler does).
  *
  * CUPTI before 13.3 serves one subscriber. The collector subscribes inside cuInit and so comes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_sync.c - records waits and events, from the callbacks of the calls that make them.
  *
  * CUPTI has kinds of activity for both. But while one of these kinds is enabled, CUPTI attends to

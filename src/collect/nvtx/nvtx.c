@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx.c - records the ranges and marks that the program makes through NVTX.
  *
  * Each linkage unit of the program has a copy of NVTX. Each copy loads this library by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx.h - what the two halves of the NVTX source share: events (nvtx.c), names (nvtx_names.c). */
 #ifndef HWY_COLLECT_NVTX_NVTX_H
 #define HWY_COLLECT_NVTX_NVTX_H

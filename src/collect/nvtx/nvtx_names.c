@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_names.c - domains, registered strings, and names that the program gives to things through
  * NVTX.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abi.h - the part of OpenCL that the collector calls and replaces: our own declarations, so that
  * no build needs its headers.
  *

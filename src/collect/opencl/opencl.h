@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl.h - what the files of libheadway-opencl.so share.
  *
  * The library is an OpenCL layer (OPENCL_LAYERS), or replaces the API's functions where the loader

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_calls.c - the program's calls about queues, events and waits, and calls that are only
  * timed.
  *

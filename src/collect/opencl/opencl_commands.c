@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_commands.c - commands, from the call that enqueued them until their times are known.
  *
  * Each command has an event, the program's or one that the collector asked for; the collector holds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_enqueue.c - the calls that put a command into a queue.
  *
  * Each call gets an event, the program's own if the program wanted one, and the command is kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_layer.c - how the program's OpenCL calls reach the recording functions, and how these call
  * on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_queues.c - the program's queues: what the program asked for, what the collector added,
  * where they run.
  *

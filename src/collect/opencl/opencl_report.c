@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_report.c - the records of OpenCL calls: each call, its stack where that is due, which
  * command waits for which.
  *

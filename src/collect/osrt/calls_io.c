@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calls_io.c - reading, writing and waiting for descriptors; opening, closing, flushing.
  *
  * Writing to a pipe, a socket or an eventfd may wake a reader: such calls are recorded however

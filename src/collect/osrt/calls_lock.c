@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calls_lock.c - threads that wait for each other: mutexes, read-write locks, conditions, barriers,
  * joins.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calls_net.c - sockets and messages. A call that sends is recorded however short it is: it may
  * wake a receiver.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calls_process.c - making processes and waiting for them, sleep, signals.
  *
  * posix_spawn calls on to the collect library, which passes the collector on to the child. A vfork

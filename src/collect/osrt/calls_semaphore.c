@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calls_semaphore.c - POSIX semaphores.
  *
  * A semaphore of one process is identified by its address, and a post is recorded when a thread of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* objects.c - the object behind a descriptor, as one number that is the same on both sides of a
  * wake.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* osrt.c - the OS calls of a process: finds the replaced functions, writes records, follows threads
  * and forks.
  *

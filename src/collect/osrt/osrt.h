@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* osrt.h - what the replacements of calls into the operating system share.
  *
  * A replacement does what the replaced function does and nothing else, but notes when the call

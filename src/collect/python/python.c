@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python.c - the Python stack of the calling thread, read without the interpreter's help.
  *
  * The GIL is neither taken nor needed: a thread's own chain of frames cannot change while the thread sits in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python.h - stacks of the Python interpreter in the process, if there is one. */
 #ifndef HWY_COLLECT_PYTHON_PYTHON_H
 #define HWY_COLLECT_PYTHON_PYTHON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sibling.c - collect.h's functions in a library that records through the collect library; see
  * share.h.
  *

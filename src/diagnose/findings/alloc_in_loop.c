@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* alloc_in_loop.c - memory is allocated, freed or pinned every step; such calls take long, and
  * cudaFree waits for the whole device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attention_unfused.c - attention that writes all its scores to memory: softmax as a kernel of its own between
  * two matrix products.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* comm_exposed.c - communication that no computation covers.
  *
  * Condition: there is computation that could cover the communication. Cost: the exposed time of

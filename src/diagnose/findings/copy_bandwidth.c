@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* copy_bandwidth.c - the link is the limit: large copies run at its full rate and take longer than
  * the computation.
  *

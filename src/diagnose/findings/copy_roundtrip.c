@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host, device.
  *
  * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES or

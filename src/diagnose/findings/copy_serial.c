@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* copy_serial.c - copies and kernels that could overlap run one after the other.
  *
  * Cost: the exposed time of large copies that would fit beside the kernels. With perfect overlap

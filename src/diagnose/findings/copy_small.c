@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* copy_small.c - many small transfers: each takes its latency, whatever its size.
  *
  * Cost: the exposed time of copies below SMALL_BYTES, and the idle time right before them that no

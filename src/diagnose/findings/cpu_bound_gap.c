@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_bound_gap.c - the GPU waits while the CPU is busy with something else: named code, a file, a
  * lock.
  *

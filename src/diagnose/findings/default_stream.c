@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* default_stream.c - the legacy default stream is a barrier: work there waits for all blocking
  * streams, and they wait for it.
  *

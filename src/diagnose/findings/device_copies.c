@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_copies.c - the program copies data from one place of the GPU's memory to another.
  *
  * Cost: the exposed time of copies between two buffers of one device, and the time of kernels that only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* findings.c - the table of findings, in the order in which they may claim time: what is nearest
  * the cause comes first, so that a fix is not promised twice. docs/findings/ID.md explains each. */
 #include "diagnose/findings/findings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* findings.h - every finding, by the name of its file. */
 #ifndef HWY_DIAGNOSE_FINDINGS_FINDINGS_H
 #define HWY_DIAGNOSE_FINDINGS_FINDINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph_rebuilt.c - a CUDA graph is captured or instantiated inside the loop instead of once.
  *
  * Condition: at least OFTEN_PER_STEP such calls a step. Cost: the idle time that overlaps the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grid_too_small.c - kernels with far fewer blocks than the GPU has multiprocessors: most of the
  * GPU is idle.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_starved.c - the GPU waits for the next batch: the loader is slower than the step.
  *
  * Cost: gaps with the cause 'input'. The advice depends on the worker processes: where these are

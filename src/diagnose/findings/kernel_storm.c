@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_storm.c - many tiny kernels, one after the other: the GPU's pauses between them add up.
  *
  * Cost: the short pauses ('dependency' gaps below PAUSE_NS) in front of short kernels that were

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch_bound.c - the CPU launches all the time and cannot keep up: the kernels are shorter than
  * their launches, framework included.
  *

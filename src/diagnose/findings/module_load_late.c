@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* module_load_late.c - code is used for the first time while the GPU idles: loaded, compiled, tuned,
  * or captured.
  *

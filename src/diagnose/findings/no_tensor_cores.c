@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* no_tensor_cores.c - a GPU-bound step of fp32 matrix multiplications and convolutions that do not
  * use the tensor cores the GPU has. Judged by the names of the kernels.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pageable_copy.c - "asynchronous" copies that block, and run at a fraction of the link's rate,
  * because their host memory is not pinned.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* priority_inversion.c - an urgent kernel waits behind bulk work of another stream.
  *
  * A kernel is urgent where its stream has a higher priority than the stream of the kernel that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* profiler_cost.c - a large part of the step is the cost of recording it.
  *
  * Condition: recording takes LARGE_SHARE of the step or more. Its cost is known from the report's

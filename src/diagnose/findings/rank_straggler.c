@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rank_straggler.c - several ranks of one program: who comes last to the collectives, and makes the
  * rest wait.
  *

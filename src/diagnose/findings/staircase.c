@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* staircase.c - CPU and GPU take turns: while one works the other waits, every step.
  *
  * Conditions: there are few waits a step (many are sync-in-model), the GPU idles after them for at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream_serial.c - independent work stands in one stream, one after the other.
  *
  * Work counts as independent where different threads launch it, take turns many times a step, and

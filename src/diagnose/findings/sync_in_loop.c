@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sync_in_loop.c - a blocking read or wait every step: .item(), print, .cpu(), a synchronise call.
  *
  * Cost: the idle time after the waits, until the CPU has refilled the queue. Waits that cost less

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
  *
  * Condition: there are SYNCS_MANY_PER_STEP waits a step or more, or the wait that costs most is in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sync_useless.c - synchronise calls while no device work is pending: they take time, and wait for
  * nothing.
  *

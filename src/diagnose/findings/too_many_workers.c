@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* too_many_workers.c - the loader has more worker processes than there are processors: they take time
  * from each other and from the loop.
  *

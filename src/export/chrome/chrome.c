@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chrome.c - a trace as PyTorch's profiler writes it, for chrome://tracing, Perfetto, HTA and
  * TraceLens.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chrome.h - what the parts of the Chrome export share: JSON as PyTorch's profiler (Kineto)
  * writes it. */
 #ifndef HWY_EXPORT_CHROME_CHROME_H

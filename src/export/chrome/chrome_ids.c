@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chrome_ids.c - pid and tid of every lane, and the metadata events that name them.
  *
  * Kineto's convention: a device's number is the pid of its work, a stream's number the tid; waits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chrome_meta.c - what the file has before and after the list of events: devices, ranks, times,
  * properties. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chrome_spans.c - the list of events: one event for each span, and the arrows between spans. */
 #include <ctype.h>
 #include <stdlib.h>

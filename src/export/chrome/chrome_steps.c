@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chrome_steps.c - writes the steps that Headway found as ProfilerStep#N, the name that tools for
  * PyTorch look for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto.c - writes a trace in Perfetto's own format, which keeps what Perfetto loses of Chrome's
  * JSON.
  *

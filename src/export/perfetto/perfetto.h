@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto.h - what the parts of the Perfetto export share: packets of its protobuf format, written
  * by hand.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto_analysis.c - what Headway found out, beside what was recorded: steps, the critical path,
  * findings, headway (work enqueued and not finished) and utilisation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto_packet.c - writes packets: timestamps, interned texts, events, tracks. All belong to
  * one packet sequence. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto_spans.c - the spans of a lane as slices, spread over rows where they overlap; flows,
  * counters.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto_tracks.c - the tree of tracks: processes, their threads and lanes; devices and their
  * streams. */
 #include <stdlib.h>

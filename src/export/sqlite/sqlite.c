@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite.c - a trace as Nsight Systems' export writes it: for every tool that queries those files.
  *
  * The inverse of import/nsys/: what that reader keeps of an nsys export is written again, so a file

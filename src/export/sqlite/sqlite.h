@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite.h - what the parts of the SQLite export share: the schema of Nsight Systems' own exports,
  * 3.20.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_cuda.c - calls, device work, waits and events as CUPTI's tables. */
 #include <ctype.h>
 #include <string.h>

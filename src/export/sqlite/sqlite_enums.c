@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_enums.c - the tables that say what numbers mean, with the numbers and names of schema
  * 3.20.
  *

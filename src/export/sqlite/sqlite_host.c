@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_host.c - the CPU's side: NVTX, OS calls, libraries, samples, scheduling, allocations,
  * counters. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_ids.c - writes the tables of processes, threads, devices, contexts and streams. */
 #include <string.h>
 

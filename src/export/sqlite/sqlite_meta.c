@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_meta.c - what the recording says about itself: machine, times, command, messages, and who
  * wrote the file. The schema is that of nsys 2025.3, the writer is not: it says so.
  */

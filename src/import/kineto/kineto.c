@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto.c - reads a PyTorch profiler (Kineto) Chrome trace, plain or gzip.
  *
  * The text is read event by event through a window: memory grows with the trace, not with the file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto.h - what the files of the Kineto reader share (kineto*.c); no other file includes this
  * header.
  *

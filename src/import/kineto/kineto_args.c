@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_args.c - recognises the names of arguments and categories, and keeps other arguments as
  * text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_counters.c - counter events (ph C): each argument is the value of one counter.
  *
  * The values of a lane are all integers or all reals, and only the last value decides which: 0, 0,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_device.c - adds the spans of device work: kernels, copies, fills, waits inside the driver,
  * recorded events, and annotations that Kineto projects onto streams.
  *

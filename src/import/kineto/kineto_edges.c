@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_edges.c - adds edges between spans: from forward to backward operators, from event records
  * to their waits.
  *

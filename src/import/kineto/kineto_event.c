@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_event.c - reads one event, its members as slices of the window, and hands it on by its
  * phase.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_hints.c - a pass over the file that finds owners and arrows, before the pass that makes
  * spans.
  *

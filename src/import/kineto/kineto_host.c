@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_host.c - adds the spans of the CPU: calls of the vendor's library, operators, annotations,
  * Python functions, overhead of the recorder, allocations.
  *

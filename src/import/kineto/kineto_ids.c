@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_ids.c - the processes, threads, devices, streams and lanes that events refer to, and their
  * names.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_meta.c - reads the members of the file beside its events: devices, versions, the
  * distributed run, the log.
  *

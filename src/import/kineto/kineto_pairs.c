@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kineto_pairs.c - joins events that come in two: a begin (ph B) and an end (ph E) on the same
  * thread.
  *

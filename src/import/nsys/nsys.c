@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys.c - reads an export of `nsys export --type sqlite`, schema 2.x to 3.25, into a trace.
  *
  * Times stay as the export has them: ns since the session's start, which may be negative. Rows that

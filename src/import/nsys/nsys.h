@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys.h - what the files of the reader of Nsight Systems exports share.
  *
  * An export is an SQLite file, and its tables and columns differ from release to release: a table

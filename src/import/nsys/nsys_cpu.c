@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_cpu.c - reads calls into the operating system and into libraries, and CPU samples.
  *
  * Calls of libraries other than CUDA (MPI, cuDNN, cuBLAS) are api spans on a lane with the

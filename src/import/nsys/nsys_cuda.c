@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_cuda.c - reads what CUPTI recorded: calls, kernels, copies, fills, graphs, allocations,
  * overheads.
  *

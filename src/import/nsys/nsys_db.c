@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_db.c - opens an export and runs SELECTs over tables and columns that may be missing.
  *
  * The file is opened read-only and immutable: nothing is written beside it, and it may stand in a

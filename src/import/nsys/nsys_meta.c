@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_meta.c - reads facts about the recording and messages of the recorder: properties, hosts,
  * diagnostics.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_metrics.c - reads GPU metrics: one counter lane for each metric of each GPU.
  *
  * The numbers of metrics differ between GPUs and releases; TARGET_INFO_GPU_METRICS has their names.

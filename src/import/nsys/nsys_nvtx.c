@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_nvtx.c - reads NVTX ranges and marks, and the names of domains and categories.
  *
  * The name of a range is in column text or, for registered strings, in textId. Push/pop ranges and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_sched.c - reads the scheduler's switches and adds the states of threads: a row is a switch,
  * a span is the time between two switches.
  *

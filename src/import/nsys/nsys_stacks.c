@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_stacks.c - reads call chains. A row of the export is one frame of a chain; depth 0 is the
  * innermost frame.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_target.c - the hosts, processes, threads, devices, contexts and streams of an export.
  *
  * The export lists every process of the machine; the trace gets a record only for those that an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_waits.c - reads waits inside the driver, and the CUDA events that they wait for.
  *
  * The numbers of the column syncType changed their meaning several times between schemas 2.9 and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsysrep.c - reads an .nsys-rep, which only NVIDIA's nsys can read: an installed nsys exports it
  * to SQLite first.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nsysrep.h - Nsight Systems' own report files (.nsys-rep): read through an installed nsys. */
 #ifndef HWY_IMPORT_NSYS_NSYSREP_H
 #define HWY_IMPORT_NSYS_NSYSREP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.h - the part of CUDA's driver library that the calibration helper needs, under our own
  * names.
  *

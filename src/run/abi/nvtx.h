@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx.h - NVTX v3 as a program meets it: the tables that an injection library fills. Under our own
  * names.
  *

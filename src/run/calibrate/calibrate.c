@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate.c - runs the helper, plain and recorded, and keeps the result.
  *
  * The helper cannot do harm here: it has its own process, is killed when it takes too long, and its

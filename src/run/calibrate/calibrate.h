@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate.h - what recording costs on a GPU, and what the machine does without it.
  *
  * A helper, this program itself in a process of its own, measures some operations

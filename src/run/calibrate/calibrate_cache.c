@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_cache.c - calibrations of earlier runs: one small text file for each GPU and set of
  * versions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_calls.c - CPU time of ranges, launches, graph launches and waits, the device's time for
  * the smallest kernels, and how many launches fit into the queue.
  *

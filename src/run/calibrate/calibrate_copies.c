@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_copies.c - copies between host and device: how long the smallest takes from call to
  * arrival, and how many bytes a second a large one moves.
  */

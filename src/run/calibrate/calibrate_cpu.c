@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_cpu.c - finds a CPU that nobody else slows down.
  *
  * On a machine that others use too, a CPU may be half as fast as the next one, for a tenth of a

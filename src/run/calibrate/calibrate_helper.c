@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_helper.c - the process that measures: opens the driver, makes a context, takes the
  * measurements.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_helper.h - what the files of the calibration helper share. */
 #ifndef HWY_RUN_CALIBRATE_CALIBRATE_HELPER_H
 #define HWY_RUN_CALIBRATE_CALIBRATE_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_kernels.h - the calibration helper's kernels, as PTX text that any driver compiles.
  *
  *   empty()                          does nothing

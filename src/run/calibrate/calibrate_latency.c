@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_latency.c - how long after a launch its kernel starts, on an idle device.
  *
  * A kernel writes the device's time when it starts. To convert that time to the host's clock, the

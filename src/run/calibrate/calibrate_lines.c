@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_lines.c - calibrations as lines of text, and the difference of two. */
 #include <math.h>
 #include <stdlib.h>

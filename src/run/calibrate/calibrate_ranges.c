@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate_ranges.c - what a range of NVTX costs: a push and a pop, as a program makes them.
  *
  * Does what NVTX's own header does: the library that NVTX_INJECTION64_PATH names fills a table of

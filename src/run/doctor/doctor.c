@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor.c - see doctor.h. */
 #include "run/doctor/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor.h - what can be recorded on this machine, and what would have to change for the rest.
  *
  *   struct doctor doctor;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_nvidia.c - NVIDIA's driver, its GPUs, CUPTI, and who may read the counters.
  *
  * libcuda is asked for its version only, and NVML for names: neither makes a context. CUPTI is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_opencl.c - the OpenCL loader, whether it takes layers, and the platforms that it finds.
  *
  * Asking for platforms loads every vendor's driver, which is most likely to crash or hang on a

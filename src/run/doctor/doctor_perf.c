@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_perf.c - what the kernel permits to sample: found out by trying, on this process and for a
  * moment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_place.c - Headway's own libraries, libdw, and the folder that a run can be written to. */
 #include <dlfcn.h>
 #include <errno.h>

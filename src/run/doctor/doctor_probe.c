@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_probe.c - looks at something that may crash or hang, in a child process. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_python.c - the Pythons on PATH, and whether their stacks can be read.
  *
  * Each Python is asked for its version and its packages' folders. Shims and wrappers are asked too:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_view.c - whether `headway view` finds the one library that it opens at run time.
  *
  * The viewer itself (src/serve/) names the package of Debian only; here the distribution is known.

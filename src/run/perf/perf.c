@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf.c - see perf.h: the reader thread.
  *
  * The thread reads the rings every few ms, often enough that none can fill up. Where Python runs,

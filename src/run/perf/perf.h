@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf.h - CPU samples and scheduling of the program, by the kernel's perf events, from outside.
  *
  * Events are opened on the child before it becomes the program, and follow it to every process that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_elf.c - the values of a few symbols of an ELF file. */
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_internal.h - what the files of perf.h share. All of it belongs to the reader thread once
  * that thread runs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_open.c - opens the kernel's events, one set for each CPU: an inherited event can be read
  * only so.
  *

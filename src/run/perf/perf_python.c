@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_python.c - the Python stack of another process's thread, read through the kernel.
  *
  * The thread was interrupted a moment ago and runs on while it is read, so whatever is found is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_records.c - reads one record of the kernel after the other: samples, switches, and who is
  * who.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_spool.c - the spools of samples and scheduling: chunks as record.h describes them, with pid
  * 0.
  *

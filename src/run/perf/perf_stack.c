@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_stack.c - recognises stacks that were recorded before, so that they need not be recorded
  * again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf_tasks.c - processes as the kernel reports them, and where each has code mapped.
  *
  * Rings of different CPUs are read one after the other, so that what is reported here may be out of

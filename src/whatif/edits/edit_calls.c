@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_calls.c - calls and work that take less time, or none.
  *
  * no-alloc, no-module, no-graph-build: calls that allocate, load code or build graphs are made

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
  * The first launch of a run of launches becomes the launch of the graph. The other launches are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_input.c - the next batch is there in time: always, or as fast as N workers make batches.
  *
  * A gap that the analysis found to be caused by input names the call that ended the gap. The CPU's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_pin.c - host memory is pinned: copies run at the link's speed and no longer hold up the CPU.
  *
  * A copy takes the latency and bandwidth of pinned copies on this machine, never longer than it

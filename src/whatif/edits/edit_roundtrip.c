@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_roundtrip.c - data stays on the device instead of visiting the host.
  *
  * A round trip is a copy to the host and, in the same step or the next, a copy of the same size

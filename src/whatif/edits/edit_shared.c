@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_shared.c - see edits.h: questions that several edits ask about calls, copies and usual
  * delays. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_straggler.c - one rank comes to the collectives as its peers do.
  *
  * A rank that comes to a collective no later than half of its peers is never the last: so the other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_streams.c - work moves to other streams: copies to streams of their own, or chunks to
  * several streams.
  *

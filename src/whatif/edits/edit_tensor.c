@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_tensor.c - fp32 multiplications and convolutions run on the device's tensor cores. */
 #include "whatif/edits/edits.h"
 #include "whatif/tensor_cores.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every Nth
  * step; and waits for a value that Python decides by, where the device decides instead.
  *

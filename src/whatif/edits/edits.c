@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edits.c - the table of all edits, and how an edit is read from the command line. */
 #include <string.h>
 

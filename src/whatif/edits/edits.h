@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edits.h - every edit by its name, and the questions that several edits ask. */
 #ifndef HWY_WHATIF_EDITS_EDITS_H
 #define HWY_WHATIF_EDITS_EDITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_library.c - a shared library with its own copy of NVTX: a second linkage unit, and Python's way in. */
 #include <nvtx3/nvToolsExt.h>
 

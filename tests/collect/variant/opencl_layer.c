@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_layer.c - a second OpenCL layer, as a program may have one of its own: counts what passes through it.
  *
  * It says so on stderr when the process ends: kernels, and queues that were asked for with profiling.

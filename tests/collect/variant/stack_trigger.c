@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_trigger.c - a stack is taken when the program calls getloadavg or fsync.
  *
  * Linked with the collector into a library of its own, for tests: programs of any language reach these two,

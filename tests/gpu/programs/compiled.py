@@ -18,3 +18,4 @@ def step(i):
 
 
 timed(step, steps=20, warmup=4, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

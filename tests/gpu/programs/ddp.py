@@ -35,3 +35,4 @@ def train(rank):
 
 if __name__ == "__main__":
     mp.spawn(train, nprocs=2)
+# SPDX-License-Identifier: Apache-2.0

@@ -31,3 +31,4 @@ def step(i):
 
 
 timed(step, steps=40, warmup=8, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,4 @@ def step(i):
 
 
 timed(step, steps=30, warmup=5, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,4 @@ def step(i):
 
 
 timed(step, steps=100, warmup=20, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

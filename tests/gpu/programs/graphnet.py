@@ -33,3 +33,4 @@ def step(i):
 
 
 timed(step, steps=30, warmup=10, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,4 @@ def step(i):
 
 
 timed(step, steps=200, warmup=30, wait=lambda: jax.block_until_ready(state["params"]))
+# SPDX-License-Identifier: Apache-2.0

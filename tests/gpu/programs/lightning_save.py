@@ -50,3 +50,4 @@ batch = torch.randn(4096, 2048, device="cuda"), torch.randn(4096, 2048, device="
 trainer = pl.Trainer(max_epochs=1, accelerator="gpu", devices=1, logger=False, enable_checkpointing=False,
                      enable_progress_bar=False, enable_model_summary=False, callbacks=[Keep()])
 trainer.fit(Regression(), torch.utils.data.DataLoader([batch] * (WARMUP + STEPS + 1), batch_size=None))
+# SPDX-License-Identifier: Apache-2.0

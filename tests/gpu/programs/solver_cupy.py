@@ -24,3 +24,4 @@ def step(i):
 
 
 timed(step, steps=400, warmup=50, wait=cupy.cuda.Device().synchronize)
+# SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,4 @@ def timed(step, steps, warmup, wait):
         step(warmup + i)
     wait()
     print("step_ms %.4f" % ((time.perf_counter() - begin) / steps * 1000), flush=True)
+# SPDX-License-Identifier: Apache-2.0

@@ -40,3 +40,4 @@ model = BertForSequenceClassification(BertConfig(hidden_size=256, num_hidden_lay
 arguments = TrainingArguments(output_dir="/tmp/trainer", per_device_train_batch_size=32, max_steps=WARMUP + STEPS, logging_steps=1000,
                               save_strategy="no", report_to=[], disable_tqdm=True, dataloader_num_workers=12 if FIXED else 0)
 Trainer(model=model, args=arguments, train_dataset=Reviews(), callbacks=[Clock()]).train()
+# SPDX-License-Identifier: Apache-2.0

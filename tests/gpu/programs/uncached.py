@@ -20,3 +20,4 @@ def step(i):
 
 
 timed(step, steps=60, warmup=10, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,4 @@ def step(i):
 
 
 timed(step, steps=100 if FIXED else 16, warmup=60 if FIXED else 4, wait=torch.cuda.synchronize)
+# SPDX-License-Identifier: Apache-2.0

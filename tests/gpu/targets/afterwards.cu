@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* afterwards.cu - time of a launch after a capture range has ended: afterwards [repetitions] */
 #include <cuda_profiler_api.h>
 

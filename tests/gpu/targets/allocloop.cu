@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* allocloop.cu - cudaMalloc takes long, and cudaFree waits for the whole device.
  *
  *     allocloop malloc    each step allocates its temporary memory and frees it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program on the CPU that is least used at this moment: calm.py [--gate=PIPE] [--cpu=N] PROGRAM [ARGUMENT…]
 
 PROGRAM is a Python script or not. With a gate it waits, torch imported, until somebody has opened the pipe and closed it

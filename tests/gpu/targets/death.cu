@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* death.cu - works until it dies in the given way: death kill|abort|exit|crash|end|worker LOG [milliseconds]
  *
  * In every turn: an NVTX range with ten launches and a wait in it. LOG, mapped so that it outlives the process, gets one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* defaultstream.cu - small kernels in the legacy default stream make two other streams take turns.
  *
  *     defaultstream blocking       streams of cudaStreamCreate wait for the default stream, and it for them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.cu - three ways to keep a GPU from working, each with its remedy.
  *
  *     kinds few         kernels of one block: the rest of the GPU looks on

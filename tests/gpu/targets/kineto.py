@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that uses torch.profiler itself: kineto.py early|late RESULT
 
 early: the profiler starts before CUDA does; late: after. Prints what it computed, and leaves with status 7; how

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* million.cu - very many launches: million PIDFILE [launches] */
 #include <unistd.h>
 

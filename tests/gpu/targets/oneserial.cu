@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* oneserial.cu - kernels that fill a small part of the GPU each, of threads that have nothing to do with each other.
  *
  *     oneserial one       all threads launch into one stream: their kernels run one after the other

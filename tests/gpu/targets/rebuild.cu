@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rebuild.cu - a graph that is captured and instantiated in every step costs more than it saves.
  *
  *     rebuild every    captures, instantiates, launches and destroys it in each step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs examples when asked to, and says their times a step: runner.py NAME [torch]
 
 Importing torch takes longer than what is measured, so a process stays for many runs. It says "ready" through the pipe

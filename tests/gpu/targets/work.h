@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* work.h - the kernel of the targets that each hold one lesson, and the loop that times them. */
 #pragma once
 #include "example.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.ts - answers from `headway view`, by addresses relative to the page's own. */
 import type { Source, TileKey } from "./source";
 import { decodePieces, decodeTiles } from "./tile";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inline.ts - answers that stand inside the page (`headway view --html`): a table of base64 of gzip'ed answers.
  *
  * No request leaves the page. What has no answer in the table is looked up in its spans (inline_index.ts), else null; tiles

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inline_index.ts - what a server would look up, found in the spans that the self-contained page has.
  *
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */

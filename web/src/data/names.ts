@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names.ts - texts of names, asked for in one request a frame. */
 import type { Source } from "./source";
 

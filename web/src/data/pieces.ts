@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pieces.ts - idle gaps and the critical path around the window: asked for once it stands still. */
 import type { Piece } from "./protocol";
 import type { Source } from "./source";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* protocol.ts - the answers of docs/view-protocol.md as types. Nothing here computes. */
 
 export const Look = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* source.ts - where answers come from: a server (http.ts) or the page itself (inline.ts).
  *
  * `get` yields the JSON of a request of docs/view-protocol.md, or null where there is no answer (yet). */

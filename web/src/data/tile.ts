@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile.ts - decodes the binary answers: tiles (docs/view-protocol.md, "tiles") and pieces.
  *
  * A decoded tile is a set of columns; nothing is allocated for a span. Times are relative to the trace's origin. */

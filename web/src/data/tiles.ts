@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tiles.ts - the cache of tiles, and what to ask for next.
  *
  * cover() says what to draw for a lane and a window with what is at hand, exact or coarser, and notes what is missing;

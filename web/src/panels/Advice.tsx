@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Advice.tsx - what to do: lines that begin with two spaces are code, the others points. */
 export function Advice({ text, code }: { text: string; code: boolean }) {
 	const parts: { code: boolean; lines: string[] }[] = [];

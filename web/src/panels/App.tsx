@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* App.tsx - the page: toolbar, lanes and canvas, the panel beside them. */
 import { useEffect } from "preact/hooks";
 import { useStore } from "../state/store";

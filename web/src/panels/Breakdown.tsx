@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Breakdown.tsx - where a step's GPU time goes, all devices together: what it works on, and why it is idle. The parts add up. */
 import { CAUSES, Look, type Diagnosis } from "../data/protocol";
 import { useDark } from "./dark";

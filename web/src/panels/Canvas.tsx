@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Canvas.tsx - the timeline itself, with a line about what is under the pointer. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CAUSES, LOOK_NAMES, PATH_KINDS } from "../data/protocol";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Details.tsx - everything known about the selected span. */
 import { LOOK_NAMES, type Frame, type SpanDetails } from "../data/protocol";
 import { selectNext } from "../state/actions";

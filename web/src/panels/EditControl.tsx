@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* EditControl.tsx - one edit as a switch, with a slider where it takes a number. */
 import { useState } from "preact/hooks";
 import type { Edit } from "../data/protocol";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding.tsx - one finding, or one that was acquitted: a press lights up its evidence. */
 import type { Diagnosis, Finding as Item } from "../data/protocol";
 import { light, predict, showPanel } from "../state/actions";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings.tsx - the diagnosis in the order of `headway analyze`: what, where, what it is worth, what to do, what is innocent. */
 import type { Diagnosis } from "../data/protocol";
 import { titleOf, useStore, type Trace } from "../state/store";

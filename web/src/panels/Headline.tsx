@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Headline.tsx - a run in three numbers: how long a step is, how busy the GPU, how far the CPU is ahead. */
 import type { DiagnosedPhase, Diagnosis } from "../data/protocol";
 import { count, duration, percent } from "../timeline/units";

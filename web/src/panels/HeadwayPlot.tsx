@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HeadwayPlot.tsx - headway over the steady steps, a plot a device: how much work waits on the GPU. A press goes there. */
 import type { Headway, Phase } from "../data/protocol";
 import { show } from "../state/actions";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Help.tsx - the keys. */
 import { set, useStore } from "../state/store";
 

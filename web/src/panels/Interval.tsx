@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Interval.tsx - the table of a stretch of time: busy, idle by cause, what took longest. */
 import type { Interval as Table, TableRow } from "../data/protocol";
 import { useStore } from "../state/store";

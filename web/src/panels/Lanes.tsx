@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes.tsx - the column of titles beside the canvas: fold, pin. It follows the canvas's layout and scrolling. */
 import { useEffect, useState } from "preact/hooks";
 import { fold, moveGroup, pin } from "../state/actions";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Legend.tsx - what the colours and patterns mean. */
 import { Look, LOOK_NAMES, CAUSES } from "../data/protocol";
 import { css, Palette } from "../timeline/theme";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MiniMap.tsx - the strip above the timeline; press or drag moves the window there. */
 import { useEffect, useRef } from "preact/hooks";
 import { bounds, show } from "../state/actions";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prediction.tsx - the drawer under the timeline: a typical step as recorded, and as it would be. */
 import { useEffect, useRef } from "preact/hooks";
 import { state, useStore } from "../state/store";

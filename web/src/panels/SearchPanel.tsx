@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SearchPanel.tsx - hits of the search, by lane. */
 import { useStore } from "../state/store";
 import { count } from "../timeline/units";

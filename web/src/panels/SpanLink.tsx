@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SpanLink.tsx - a span in a list; a press goes there. */
 import type { Span } from "../data/protocol";
 import { select } from "../state/actions";

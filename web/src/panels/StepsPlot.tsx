@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* StepsPlot.tsx - every step as a bar: how long it took, of it how much the GPU was busy. A press goes there. */
 import { OUTLIER, WARM_UP, type Step } from "../data/protocol";
 import { showStep } from "../state/actions";

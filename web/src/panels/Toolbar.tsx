@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Toolbar.tsx - the top line: what is open, search, filter, overlays, panels, theme. */
 import { useRef } from "preact/hooks";
 import { search, setPanel, setTheme, showAll, zoom } from "../state/actions";

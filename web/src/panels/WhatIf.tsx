@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WhatIf.tsx - edits to switch on and off, and what the step would take then. The timeline of the step is in Prediction. */
 import { useEffect } from "preact/hooks";
 import { asking, predict } from "../state/actions";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dark.ts - whether the page is dark: the switch decides, else the system. */
 import { useEffect, useState } from "preact/hooks";
 import { useStore, type Theme } from "../state/store";

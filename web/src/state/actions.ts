@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
 import type { Group, Interval, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
 import type { Source } from "../data/source";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.ts - the address holds the view: #from=…&to=…&span=…&fold=…&q=… */
 import { search, select, showStep } from "./actions";
 import { set, state, subscribe, type Panel } from "./store";

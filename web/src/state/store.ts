@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.ts - everything the page knows and shows, and who is told when it changes.
  *
  * One object, replaced field by field with set(); components read it with useStore(). Only actions.ts and load.ts write. */

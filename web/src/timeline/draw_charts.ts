@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_charts.ts - area charts: a device's utilisation, its headway, counters. */
 import type { Cover } from "../data/tiles";
 import { Look, type Headway, type Lane } from "../data/protocol";

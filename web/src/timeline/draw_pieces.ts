@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_pieces.ts - rows and tints made of pieces: idle gaps by cause, the critical path, steps. */
 import { CAUSES, OUTLIER, PATH_KINDS, WARM_UP, type Phase, type Piece, type Steps } from "../data/protocol";
 import type { Row } from "./layout";

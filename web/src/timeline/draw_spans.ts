@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_spans.ts - a lane: its spans, or the summary of a stretch with too many of them. */
 import { isMark, isUnfinished, type Spans, type SummaryTile } from "../data/tile";
 import type { Cover } from "../data/tiles";

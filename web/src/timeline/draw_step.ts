@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_step.ts - a step as recorded and, under it, as predicted: the same lanes, the same scale. */
 import { Look, type Lane, type Op, type WhatIf } from "../data/protocol";
 import type { Names } from "../data/names";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hit.ts - what stands at a point of the canvas. */
 import type { Spans } from "../data/tile";
 import { laneKey, type Row } from "./layout";

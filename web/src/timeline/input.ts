@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input.ts - mouse and keyboard on the timeline.
  *
  * Wheel: scroll; with Ctrl or Shift zoom or pan. Drag: pan; drag with Shift, or on the ruler: an interval. Click: select. */

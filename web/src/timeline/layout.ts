@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout.ts - which rows there are, in which order, how high.
  *
  * A row is a group's head, a lane, or a chart of a device. Rows of pinned groups and the steps stand on top and do not scroll.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* minimap.ts - the whole run in one strip: how busy the devices are, hits of the search, evidence, the window. */
 import type { Tiles } from "../data/tiles";
 import { bounds } from "../state/actions";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raster.ts - rectangles written straight into an ImageData.
  *
  * In software rendering this is some twenty times faster than fillRect; text and lines are drawn over it by the canvas. */

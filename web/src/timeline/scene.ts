@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene.ts - what every drawing function of one frame needs: where time is on the screen, colours, the raster, texts to come.
  *
  * Lengths are device pixels. Text is not drawn at once: the raster is painted first, labels over it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.ts - labels on the canvas, cut to the room there is. Widths of texts are measured once. */
 import type { Label } from "./scene";
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* theme.ts - colours of the canvas, light and dark. A look has a colour and, for those who cannot tell colours apart, a pattern.
  *
  * Colours are 0xRRGGBB here and 0xAABBGGRR (as in an ImageData) in shades. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timeline.ts - the canvas: one frame is lay out, draw the lanes, ask for what was missing.
  *
  * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
