@@ -14,7 +14,7 @@ struct mark {
 
 enum mark_rank {
 	MARK_EPOCH, /* "epoch_3" holds many steps: used only where no other mark is found */
-	MARK_OTHER, /* a name with a counter, or a name that is repeated */
+	MARK_OTHER, /* a name with a running number ("block_3"), or one name many times */
 	MARK_STEP,  /* the name says that the mark is a step: step, iteration, batch, token … */
 	MARK_TORCH, /* PyTorch's own mark for a step: ProfilerStep#3 */
 };

@@ -318,7 +318,7 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, stru
 	calls_of_phase(flow, phase, &first, &end);
 	if (first >= end)
 		return true;
-	/* The ops that waits of the phase can wait for begin before the last wait ends. */
+	/* A wait of the phase can only wait for ops that begin before the phase's last wait ends. */
 	int64_t from = flow->calls[first].start, to = flow->calls[end - 1].end;
 	to = to > phase->window.to ? to : phase->window.to;
 	lanes_open(&f.lanes, flow, LANES_ALL, flow_op_unfinished(flow, from), flow_op_at(flow, to));

@@ -184,7 +184,7 @@ static void judge_findings(struct predicting *p, uint32_t first)
 	}
 }
 
-static void say_even_so(struct predicting *p, struct hwy_finding *finding)
+static void append_predicted_gain(struct predicting *p, struct hwy_finding *finding)
 {
 	finding->says = hwy_arena_format(
 		&p->diagnosis->arena, "%s %s: without them the step takes %s instead of %s.",
@@ -211,7 +211,7 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 			continue;
 		}
 		if (gains_surely(finding) && finding->even_so)
-			say_even_so(p, finding);
+			append_predicted_gain(p, finding);
 		/* The fix may gain, but not surely: show no prediction. */
 		if (gain_of(finding) >= HWY_WORTH_SHARE)
 			finding->predicted = (struct hwy_predicted){0};

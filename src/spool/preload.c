@@ -150,7 +150,7 @@ static bool is_our_machine(const Elf64_Ehdr *header)
 	return header->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-/* The collect library does no harm in programs that are FITS, STATIC or SETUID. */
+/* How a program file suits preloading: in the first three kinds the library does no harm. */
 enum fit { FITS, STATIC, SETUID, FOREIGN, SANITIZED };
 
 static bool has_others_rights(int fd)

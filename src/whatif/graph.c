@@ -260,7 +260,7 @@ static void add_op(struct building *b, uint32_t index)
 
 /* ---- the pass --------------------------------------------------------------------------------- */
 
-static void graph_walk(struct building *b)
+static void graph_add_nodes_in_time_order(struct building *b)
 {
 	const struct hwy_flow *flow = b->flow;
 	uint32_t call = 0, op = 0;
@@ -335,7 +335,7 @@ bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hw
 		return false;
 	graph_fit(&graph->fit, flow);
 	graph_start(&b);
-	graph_walk(&b);
+	graph_add_nodes_in_time_order(&b);
 	graph_finish(&b);
 	return true;
 }

@@ -43,7 +43,9 @@ enum graph_place {
 };
 
 /* Bits of graph_node.flags. */
-#define GRAPH_FROM_BEGIN(place) (1 << (place)) /* the edge counts from the predecessor's begin */
+#define GRAPH_FROM_BEGIN(place)                                                                    \
+	(1                                                                                         \
+	 << (place)) /* the edge at this place is measured from its predecessor's begin, not from its end */
 enum { GRAPH_WAIT_REMOVED = 0x80 }; /* flag of a return node: an edit has removed the wait */
 
 struct graph_node {

@@ -7,8 +7,9 @@
 #include "base/heap.h"
 #include "whatif/graph.h"
 
-struct sequence {      /* the nodes of a process, or of a thread, so far */
-	uint32_t last; /* the last node (the return, where a call waited), or GRAPH_NONE */
+struct sequence { /* the nodes of a process, or of a thread, so far */
+	uint32_t
+		last; /* the newest node of this sequence: a call, or the return of a call that waited; or GRAPH_NONE */
 	uint32_t call; /* the node of the last call */
 	int64_t end;   /* the last call's measured end */
 };

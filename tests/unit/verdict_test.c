@@ -231,7 +231,7 @@ static void loading_a_module_every_step_is_first_use(void **state)
 {
 	struct program p = program_new();
 	for (int step = 0; step < 10; step++) {
-		char kernel[16];
+		char kernel[32];
 		snprintf(kernel, sizeof kernel, "triton_%d", step);
 		program_step(&p, step);
 		program_compute(&p, 80000);
@@ -311,7 +311,7 @@ static void the_layers_of_one_forward_pass_are_no_steps(void **state)
 	program_launch(&p, 0, "embedding", 50);
 	for (int layer = 0; layer < 24; layer++)
 		for (int k = 0; k < 12; k++) {
-			char name[16];
+			char name[32];
 			snprintf(name, sizeof name, "kernel_%c", 'a' + k);
 			program_launch(&p, 0, name, 100);
 		}
@@ -330,7 +330,7 @@ static void a_loop_that_reads_a_value_is_steps_however_few(void **state)
 	struct program p = program_new();
 	for (int step = 0; step < 12; step++) {
 		for (int k = 0; k < 12; k++) {
-			char name[16];
+			char name[32];
 			snprintf(name, sizeof name, "kernel_%c", 'a' + k);
 			program_launch(&p, 0, name, 100);
 		}

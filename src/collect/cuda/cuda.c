@@ -36,7 +36,7 @@ static uint64_t clock_fn(void)
 
 /* ---- what is recorded ---- */
 
-static void change_kind(uint32_t kind, bool on, const char *what)
+static void switch_kind(uint32_t kind, bool on, const char *what)
 {
 	int result =
 		on ? cuda.cupti.cuptiActivityEnable(kind) : cuda.cupti.cuptiActivityDisable(kind);
@@ -48,20 +48,20 @@ static void change_kind(uint32_t kind, bool on, const char *what)
 
 static void change_kinds(bool on)
 {
-	change_kind(CUPTI_CONCURRENT_KERNEL, on, "kernels");
-	change_kind(CUPTI_MEMCPY, on, "copies");
-	change_kind(CUPTI_MEMCPY2, on, "copies between devices");
-	change_kind(CUPTI_MEMSET, on, "fills");
+	switch_kind(CUPTI_CONCURRENT_KERNEL, on, "kernels");
+	switch_kind(CUPTI_MEMCPY, on, "copies");
+	switch_kind(CUPTI_MEMCPY2, on, "copies between devices");
+	switch_kind(CUPTI_MEMSET, on, "fills");
 	if (!cuda_sync_uses_callbacks()) {
-		change_kind(CUPTI_SYNCHRONIZATION, on, "waits");
-		change_kind(CUPTI_CUDA_EVENT, on, "events");
+		switch_kind(CUPTI_SYNCHRONIZATION, on, "waits");
+		switch_kind(CUPTI_CUDA_EVENT, on, "events");
 	}
-	change_kind(CUPTI_OVERHEAD, on, "overhead");
+	switch_kind(CUPTI_OVERHEAD, on, "overhead");
 	/* CUPTI writes no records of a graph's nodes where it writes records of whole graphs. */
 	if (!collect_control->graph_nodes)
-		change_kind(CUPTI_GRAPH_TRACE, on, "graphs");
+		switch_kind(CUPTI_GRAPH_TRACE, on, "graphs");
 	if (collect_control->memory_usage)
-		change_kind(CUPTI_MEMORY2, on, "memory use");
+		switch_kind(CUPTI_MEMORY2, on, "memory use");
 	cuda_calls_record(on, !life.is_set_up);
 	cuda_calls_watch(on);
 }
@@ -146,9 +146,9 @@ static void cuda_set_up(const char *path)
 	atomic_store_explicit(&cuda.stage, CUDA_ON, memory_order_release);
 	cuda.cupti.cuptiEnableCallback(1, cuda.subscriber, CUPTI_DOMAIN_STATE,
 				       CUPTI_STATE_FATAL_ERROR);
-	change_kind(CUPTI_DEVICE, true, "devices");
-	change_kind(CUPTI_CONTEXT, true, "contexts");
-	change_kind(CUPTI_STREAM, true, "streams");
+	switch_kind(CUPTI_DEVICE, true, "devices");
+	switch_kind(CUPTI_CONTEXT, true, "contexts");
+	switch_kind(CUPTI_STREAM, true, "streams");
 	cuda_calls_watch(false); /* watch only the calls that begin and end a capture range */
 	cuda_follow_control();
 	life.is_set_up = true;

@@ -109,7 +109,7 @@ static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t la
 	}
 	if (others == 0 || c->n_counted == 0)
 		return 0;
-	/* The meetings that do not count would have cost as much as the others. */
+	/* 'waits' covers only some of the collectives: the others are taken to wait as long on average. */
 	return (int64_t)((double)waited / (double)others * c->n / c->n_counted);
 }
 

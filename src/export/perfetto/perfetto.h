@@ -101,7 +101,7 @@ struct perfetto {
 	/* For calls with PERFETTO_MANY, by reference to the call: its pieces of work, and how
 	 * many were written. */
 	struct hwy_map counts, seen;
-	/* The entry that was looked up last: spans of one call often follow each other. */
+	/* The entry of 'seen' that was looked up last: the next span is often of the same call. */
 	struct perfetto_last {
 		int64_t link;
 		uint32_t *value;

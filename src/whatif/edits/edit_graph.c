@@ -97,7 +97,7 @@ static int64_t overlap(int64_t length, int64_t period)
 
 /* ns from the end of the node before to the begin of this one inside a graph. The shortest kernels
  * follow each other without a gap, or overlap (then it is negative). */
-static int64_t next_in_graph(const struct editing *e, const struct graph_node *node)
+static int64_t gap_in_graph_ns(const struct editing *e, const struct graph_node *node)
 {
 	bool is_kernel = e->flow->ops[node->flow_index].kind == HWY_KERNEL;
 	int64_t period = is_kernel ? e->w->machine.graph_period : 0;
@@ -114,7 +114,7 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->flags |= GRAPH_FROM_BEGIN(GRAPH_CAUSE);
-	int64_t next = next_in_graph(e, node);
+	int64_t next = gap_in_graph_ns(e, node);
 	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
 	node->length += next < 0 ? next : 0;
 	/* The kernel's own launch, which is removed, had delayed the kernel. */

@@ -74,7 +74,7 @@ struct trips {
 	struct hwy_map first, last;
 };
 
-static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
+static void open_trip(struct trips *trips, struct trip trip, uint64_t bytes)
 {
 	HWY_GROW(trips->list, trips->n, trips->cap);
 	trips->list[trips->n++] = trip;
@@ -88,7 +88,7 @@ static void go_out(struct trips *trips, struct trip trip, uint64_t bytes)
 }
 
 /* Closes the oldest open trip with as many bytes that went out in this step or the one before. */
-static void come_back(struct trips *trips, uint32_t step, uint64_t bytes, uint32_t call)
+static void close_trip(struct trips *trips, uint32_t step, uint64_t bytes, uint32_t call)
 {
 	uint32_t *first = hwy_map_put(&trips->first, bytes, NULL);
 	while (hwy_ref32_is_set(*first) && trips->list[hwy_ref32_index(*first)].step + 1 < step)
@@ -108,14 +108,14 @@ static void see_copy(const struct editing *e, struct trips *trips, uint32_t op)
 		return;
 	struct edit_copy copy = edit_copy_of(e, op);
 	if (copy.direction == HWY_D2H)
-		go_out(trips,
-		       (struct trip){.step = step,
-				     .is_large = copy.bytes >= SWEEPS_CACHES_BYTES,
-				     .out = call,
-				     .back = FLOW_NONE},
-		       (uint64_t)copy.bytes);
+		open_trip(trips,
+			  (struct trip){.step = step,
+					.is_large = copy.bytes >= SWEEPS_CACHES_BYTES,
+					.out = call,
+					.back = FLOW_NONE},
+			  (uint64_t)copy.bytes);
 	else if (copy.direction == HWY_H2D)
-		come_back(trips, step, (uint64_t)copy.bytes, call);
+		close_trip(trips, step, (uint64_t)copy.bytes, call);
 }
 
 enum { STAYS, GONE, FOLLOWS };
