@@ -33,8 +33,8 @@ static unsigned devices_class_of(struct hwy_trace *trace, const struct hwy_strip
 	case HWY_COPY: return COPY;
 	case HWY_FILL: return FILL;
 	default:
-		return hwy_class(trace, (enum hwy_kind)strip->kind,
-				 hwy_get(strip, HWY_NAME, row)) == HWY_COMM
+		return hwy_class_as_hta(trace, (enum hwy_kind)strip->kind,
+					hwy_get(strip, HWY_NAME, row)) == HWY_COMM
 			       ? COMM
 			       : COMPUTE;
 	}

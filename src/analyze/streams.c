@@ -51,7 +51,7 @@ static void add_launch(struct hwy_stream_part *part, struct along *along, enum h
 static void streams_count_kernel(struct hwy_stream_part *part, const struct along *along,
 				 int64_t name)
 {
-	if (hwy_class(along->work->trace, HWY_KERNEL, name) == HWY_COMM)
+	if (hwy_class_as_hta(along->work->trace, HWY_KERNEL, name) == HWY_COMM)
 		part->n_comm++;
 	else
 		part->n_kernel++;

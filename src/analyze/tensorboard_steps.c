@@ -232,8 +232,8 @@ static unsigned part_of_span(const struct finder *finder, const struct hwy_strip
 	case HWY_OP:
 	case HWY_RANGE: return step_part_of_string(finder, hwy_get(strip, HWY_NAME, row));
 	default:
-		return hwy_class(finder->trace, (enum hwy_kind)strip->kind,
-				 hwy_get(strip, HWY_NAME, row)) == HWY_COMM
+		return hwy_class_as_hta(finder->trace, (enum hwy_kind)strip->kind,
+					hwy_get(strip, HWY_NAME, row)) == HWY_COMM
 			       ? HWY_STEP_COMM
 			       : HWY_STEP_KERNEL;
 	}

@@ -285,7 +285,8 @@ static int compare_ranked(const void *a, const void *b)
  * gain is cheaper to have than faster kernels. */
 static bool fits_verdict(const struct hwy_finding *finding, enum verdict_word word)
 {
-	return word != VERDICT_GPU && finding->word == word && !finding->kind->is_inside;
+	return word != VERDICT_GPU && finding->word == word &&
+	       (!finding->kind->is_inside || finding->share >= 0.5);
 }
 
 static void diagnose_put_in_order(const struct hwy_analysis *analysis, struct hwy_finding *findings,

@@ -253,14 +253,36 @@ unsigned hwy_role(struct hwy_trace *trace, int64_t name)
 	return *role;
 }
 
-enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name)
+/* What a kernel's name tells, as bits in the trace's cache. */
+enum { COMM_OF_ANY_KIND = 1, COMM_OF_A_LIBRARY = 2 };
+
+static unsigned comm_of_kernel(struct hwy_trace *trace, int64_t name)
+{
+	uint8_t *comm = cached(trace, &trace->comm, name);
+	if (*comm == 0xff) {
+		const char *text = hwy_str(trace, name);
+		bool of_library = strcasestr(text, "nccl") || strcasestr(text, "rccl") ||
+				  strcasestr(text, "nvshmem");
+		*comm = (uint8_t)((hwy_name_is_comm(text) ? COMM_OF_ANY_KIND : 0) |
+				  (of_library ? COMM_OF_A_LIBRARY : 0));
+	}
+	return *comm;
+}
+
+static enum hwy_class class_by(struct hwy_trace *trace, enum hwy_kind kind, int64_t name,
+			       unsigned comm)
 {
 	if (kind == HWY_COPY || kind == HWY_FILL)
 		return HWY_MEMCLASS;
-	if (kind != HWY_KERNEL)
-		return HWY_COMPUTE;
-	uint8_t *comm = cached(trace, &trace->comm, name);
-	if (*comm == 0xff)
-		*comm = hwy_name_is_comm(hwy_str(trace, name));
-	return *comm ? HWY_COMM : HWY_COMPUTE;
+	return kind == HWY_KERNEL && comm_of_kernel(trace, name) & comm ? HWY_COMM : HWY_COMPUTE;
+}
+
+enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name)
+{
+	return class_by(trace, kind, name, COMM_OF_ANY_KIND | COMM_OF_A_LIBRARY);
+}
+
+enum hwy_class hwy_class_as_hta(struct hwy_trace *trace, enum hwy_kind kind, int64_t name)
+{
+	return class_by(trace, kind, name, COMM_OF_A_LIBRARY);
 }

@@ -249,6 +249,8 @@ unsigned hwy_role_of_name(const char *name);
 /* Yields the class of device work: a kernel's by its name; copies and fills are memory, graphs are
  * compute. */
 enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
+/* Yields the class as HTA counts it: only kernels of NCCL, RCCL and NVSHMEM communicate. */
+enum hwy_class hwy_class_as_hta(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 /* Whether a kernel of this name communicates between devices (NCCL, RCCL, NVSHMEM). */
 bool hwy_name_is_comm(const char *name);
 

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/common.bash"
 type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
 verdicts=$(dirname "$0")/../verdicts
-for folder in "$DATA/programs" "${HEADWAY_VERDICTS:-${SHARED:+$SHARED/verdicts}}"; do
+for folder in "$DATA/programs" "${HEADWAY_VERDICTS:-${SHARED:+$SHARED/data/verdicts}}"; do
 	[ -e "$folder/truth.json" ] || continue
 	"$verdicts" "$folder" >judged || fail "$folder: $(grep WRONG judged)"
 	tail -1 judged

@@ -152,7 +152,7 @@ static const struct recording {
 	 "worker0.1623212756351.pt.trace.json.gz",
 	 20,
 	 30,
-	 {{GAP_INPUT, 0, 10}}},
+	 {{GAP_INPUT, 0, 15}}},
 	{"public-traces/TraceLens/b200/eager_trace.json.gz", 80, 90, {{GAP_LAUNCH, 80, 100}}},
 	{"public-traces/TraceLens/inference/vllm_decode_full/graph_execution.json.gz", 0, 2, {{0}}},
 	{"public-traces/TraceLens/mi300/resnet_act_checkpoint.json.gz", 0, 2, {{0}}},

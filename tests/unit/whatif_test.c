@@ -304,6 +304,7 @@ static void work_whose_order_is_not_recorded_overlaps_no_more_than_it_did(void *
 static double bar_width(bool with_samples)
 {
 	struct program p = program_new();
+	hwy_add_property(p.builder, "source.format", "headway");
 	uint32_t lane =
 		hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_SAMPLES, p.process, p.threads[0]));
 	for (int step = 0; step < 20; step++) {
