@@ -50,10 +50,15 @@ bool analyze_is_incomplete(const struct analyze_run *run)
 {
 	const struct hwy_lack *lacks = run->analysis.trust.lacks;
 	uint32_t n_devices;
-	if (lacks[HWY_LACK_WORK].count > 0 || lacks[HWY_LACK_LAUNCH].count > 0)
-		return true;
-	return analyze_main(run) &&
-	       analyze_states(run, run->analysis.phases.main, &n_devices).causes[GAP_MISSING] > 0;
+	for (unsigned lack = HWY_LACK_WORK; lack <= HWY_LACK_LAUNCH; lack++)
+		if (lacks[lack].count > 0 &&
+		    (double)lacks[lack].count >= HWY_WORTH_SHARE * (double)lacks[lack].total)
+			return true;
+	if (!analyze_main(run))
+		return false;
+	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n_devices);
+	return (double)states.causes[GAP_MISSING] >= HWY_WORTH_SHARE * (double)states.window &&
+	       states.causes[GAP_MISSING] > 0;
 }
 
 static int64_t turn_of(const struct phase_inner_loop *loop)

@@ -180,10 +180,23 @@ static void a_loader_behind_a_wait_is_input_not_sync(void **state)
 		program_step(&p, step);
 		program_launch(&p, 0, "gemm", 5000);
 		program_sync(&p, 0);
-		program_compute(&p, 4500);
+		program_compute(&p, 6500);
 		program_copy(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 50, true);
 	}
 	expect(&p, "input");
+}
+
+static void data_that_could_be_prepared_during_the_wait_is_sync(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "gemm", 5000);
+		program_sync(&p, 0);
+		program_compute(&p, 1500);
+		program_copy(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 50, true);
+	}
+	expect(&p, "sync");
 }
 
 static void a_token_that_is_copied_to_the_device_is_no_input(void **state)
@@ -388,6 +401,7 @@ int main(void)
 		cmocka_unit_test(a_loader_that_is_named_so_is_input),
 		cmocka_unit_test(cpu_work_whose_result_is_copied_to_the_device_is_input),
 		cmocka_unit_test(a_loader_behind_a_wait_is_input_not_sync),
+		cmocka_unit_test(data_that_could_be_prepared_during_the_wait_is_sync),
 		cmocka_unit_test(a_token_that_is_copied_to_the_device_is_no_input),
 		cmocka_unit_test(a_launch_that_loads_its_kernel_is_first_use),
 		cmocka_unit_test(capturing_a_graph_is_first_use),

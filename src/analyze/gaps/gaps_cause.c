@@ -518,7 +518,8 @@ static void judge_wait(struct gaps_judge *judge, uint32_t i, uint32_t wait,
 	} else {
 		gap->cause = GAP_BLOCKED;
 		int64_t from = call->end > since->from ? call->end : since->from;
-		if (a->start - from < LAUNCHING_NS || !is_most(a->start - from, length))
+		if (a->start - from < LAUNCHING_NS || a->start - from <= call->end - call->start ||
+		    !is_most(a->start - from, length))
 			return;
 		struct hwy_gap other = *gap;
 		judge_cpu(judge, i, a, since, &other);
