@@ -7,7 +7,7 @@ type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
 verdicts=$(dirname "$0")/../verdicts
 for folder in "$DATA/programs" "${HEADWAY_VERDICTS:-${SHARED:+$SHARED/data/verdicts}}"; do
 	[ -e "$folder/truth.json" ] || continue
-	"$verdicts" "$folder" >judged || fail "$folder: $(grep WRONG judged)"
-	tail -1 judged
+	"$verdicts" "$folder" >"$work/judged" || fail "$folder: $(grep WRONG "$work/judged")"
+	tail -1 "$work/judged"
 done
 finish
