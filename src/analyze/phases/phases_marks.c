@@ -367,7 +367,7 @@ static void cut_stretch(const struct phases_track *track, const struct mark_fami
 {
 	double work = track->work[stretch.to] - track->work[stretch.from];
 	if (stretch.from >= stretch.to || cuts->n >= MOST_PHASES ||
-	    work < track->work[track->n] / (100 / LEAST_PHASE_PERCENT))
+	    work * 100 < track->work[track->n] * LEAST_PHASE_PERCENT)
 		return;
 	struct run run = choose_family(track, families, stretch, is_choice);
 	if (run.n == 0)
