@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/memory_text.h"
 
 enum { LIMIT_BYTES = 2000, FINDINGS = 3, ACQUITTALS = 4 };
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
-#include "cli/kit/memory_text.h"
 #include "cli/kit/table.h"
 
 /* Yields the place of a finding as Markdown, which the caller frees. */

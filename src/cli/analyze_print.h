@@ -102,11 +102,9 @@ bool analyze_is_incomplete(const struct analyze_run *run);
 
 struct hwy_json;
 void analyze_put_verdict(FILE *out, const struct analyze_run *run);
-/* Whether the judged steps are so small a part of the recording that analyze_put_account must
- * explain the rest. */
-bool analyze_covers_little(const struct analyze_run *run);
-void analyze_put_account(FILE *out, const struct analyze_run *run);
-void analyze_put_inner_loop(FILE *out, const struct phase_inner_loop *loop);
+/* Writes what the verdict is about, as indented lines: the loops inside a step, and what the rest
+ * of the recording is where the judged steps cover little of it. */
+void analyze_put_scope(FILE *out, const struct analyze_run *run, int width);
 /* Writes the verdict's members of the JSON object 'summary'. */
 void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *run);
 

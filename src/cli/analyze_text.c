@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/drawing.h"
 #include "cli/kit/lines.h"
-#include "cli/kit/memory_text.h"
 #include "cli/kit/paint.h"
 #include "whatif/whatif.h"
 
@@ -108,26 +108,13 @@ static void print_title(const struct page *page)
 
 static void print_verdict(const struct page *page)
 {
-	const struct hwy_phases *phases = &page->run->analysis.phases;
 	bool is_gpu = page->run->diagnosis.verdict.word == VERDICT_GPU;
 	fprintf(page->out, " %s%s", is_gpu ? analyze_text_paint(page, PAINT_GREEN) : "",
 		is_gpu ? "✓  " : "   ");
 	fputs(analyze_text_paint(page, PAINT_BOLD), page->out);
 	cli_wrap(page->out, page->run->diagnosis.verdict.says, 4, page->width);
 	fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
-	for (uint32_t i = 0; i < phases->n_inner && i < INNER_LOOPS; i++) {
-		fputs("    ", page->out);
-		analyze_put_inner_loop(page->out, &phases->inner[i]);
-		fputc('\n', page->out);
-	}
-	if (analyze_covers_little(page->run)) {
-		struct memory_text memory;
-		analyze_put_account(memory_text_begin(&memory), page->run);
-		char *account = memory_text_end(&memory);
-		fputs("    ", page->out);
-		cli_wrap(page->out, account, 4, page->width);
-		free(account);
-	}
+	analyze_put_scope(page->out, page->run, page->width);
 }
 
 static void print_headline(const struct page *page, uint32_t index)

@@ -2,10 +2,13 @@
 /* analyze_verdict.c - the verdict, what of the recording it is about, and the loops inside a step:
  * as text and as JSON. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/json_fields.h"
+#include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
+#include "cli/kit/cli.h"
 
 /* Where the judged steps cover less than this share of the recording, the text says so. */
 #define COVERS_LITTLE_SHARE 0.5
@@ -17,7 +20,7 @@ void analyze_put_verdict(FILE *out, const struct analyze_run *run)
 	analyze_put(out, run->diagnosis.verdict.says);
 }
 
-void analyze_put_account(FILE *out, const struct analyze_run *run)
+static void put_account(FILE *out, const struct analyze_run *run)
 {
 	const struct verdict *verdict = &run->diagnosis.verdict;
 	const struct verdict_account *account = &verdict->account;
@@ -40,7 +43,7 @@ void analyze_put_account(FILE *out, const struct analyze_run *run)
 	fputc('.', out);
 }
 
-bool analyze_covers_little(const struct analyze_run *run)
+static bool covers_little(const struct analyze_run *run)
 {
 	const struct verdict *verdict = &run->diagnosis.verdict;
 	return analyze_main(run) && verdict->coverage < COVERS_LITTLE_SHARE;
@@ -66,10 +69,29 @@ static int64_t turn_of(const struct phase_inner_loop *loop)
 	return loop->n > 1 ? (loop->time.to - loop->time.from) / (loop->n - 1) : 0;
 }
 
-void analyze_put_inner_loop(FILE *out, const struct phase_inner_loop *loop)
+static void put_inner_loop(FILE *out, const struct phase_inner_loop *loop)
 {
 	fprintf(out, "a loop inside a step: %" PRIu32 " turns of %s (layers, tokens)", loop->n,
 		hwy_say_time3(turn_of(loop)).text);
+}
+
+void analyze_put_scope(FILE *out, const struct analyze_run *run, int width)
+{
+	enum { MOST_LOOPS = 2 };
+	const struct hwy_phases *phases = &run->analysis.phases;
+	for (uint32_t i = 0; i < phases->n_inner && i < MOST_LOOPS; i++) {
+		fputs("    ", out);
+		put_inner_loop(out, &phases->inner[i]);
+		fputc('\n', out);
+	}
+	if (!covers_little(run))
+		return;
+	struct memory_text memory;
+	put_account(memory_text_begin(&memory), run);
+	char *account = memory_text_end(&memory);
+	fputs("    ", out);
+	cli_wrap(out, account, 4, width);
+	free(account);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cli/kit/memory_text.h"
+#include "base/memory_text.h"
 #include "serve/inline.h"
 
 void html_page_read_size(const struct cli_value *value)
@@ -23,7 +23,8 @@ static void open_view(const struct analyze_view *view, struct view_trace *trace,
 	struct memory_text memory;
 	if (!view_open(trace, run->trace, run->path, &err))
 		cli_die("%s", err.text);
-	trace->whole_spans = UINT64_MAX; /* the analysis loaded all columns: the viewer must free none */
+	trace->whole_spans =
+		UINT64_MAX; /* the analysis loaded all columns: the viewer must free none */
 	analyze_print_json(memory_text_begin(&memory), view);
 	char *json = memory_text_end(&memory);
 	worker_here(worker, &run->analysis, &run->diagnosis, trace->origin, json);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/text_stream.h"
+#include "base/memory_text.h"
 #include "serve/tiles.h"
 
 enum {
@@ -39,7 +39,7 @@ struct writing {
 /* An entry of JSON that is being written. */
 struct json_entry {
 	struct hwy_json json;
-	struct text_stream memory;
+	struct memory_text memory;
 };
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -68,17 +68,17 @@ static bool put_entry(struct writing *w, const char *key, const void *bytes, siz
 	size_t before = w->entries.n;
 	/* The page expects gzip, even where gzip makes an entry longer. */
 	gzip(bytes, n, 9, &small);
-	struct text_stream quoted;
-	text_stream_open(&quoted);
+	struct memory_text quoted;
+	memory_text_begin(&quoted);
 	json_escape(quoted.out, key, strlen(key));
-	text_stream_close(&quoted);
+	memory_text_end(&quoted);
 	/* Keys contain what users typed and traces say: no "</script>" may end the page's
 	 * script. */
-	for (size_t i = 0; i < quoted.n; i++)
+	for (size_t i = 0; i < quoted.length; i++)
 		quoted.text[i] = quoted.text[i] == '<' ? '_' : quoted.text[i];
 	if (w->entries.n)
 		hwy_bytes_put(&w->entries, ",\n", 2);
-	hwy_bytes_put(&w->entries, quoted.text, quoted.n);
+	hwy_bytes_put(&w->entries, quoted.text, quoted.length);
 	hwy_bytes_put(&w->entries, ":\"", 2);
 	put_base64(&w->entries, small.bytes, small.n);
 	hwy_bytes_put(&w->entries, "\"", 1);
@@ -311,7 +311,7 @@ static bool put_tiles(struct writing *w, struct hwy_err *err)
 
 static struct hwy_json *entry_begin(struct json_entry *entry)
 {
-	text_stream_open(&entry->memory);
+	memory_text_begin(&entry->memory);
 	entry->json = (struct hwy_json){.out = entry->memory.out};
 	return &entry->json;
 }
@@ -320,9 +320,9 @@ static struct hwy_json *entry_begin(struct json_entry *entry)
 static bool entry_end(struct writing *w, struct json_entry *entry, const char *key, uint32_t trace)
 {
 	char full[64];
-	text_stream_close(&entry->memory);
+	memory_text_end(&entry->memory);
 	snprintf(full, sizeof full, "%s/%" PRIu32, key, trace);
-	bool fits = put_entry(w, full, entry->memory.text, entry->memory.n);
+	bool fits = put_entry(w, full, entry->memory.text, entry->memory.length);
 	free(entry->memory.text);
 	return fits;
 }

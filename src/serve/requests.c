@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_text.h"
 #include "base/path.h"
 #include "serve/server.h"
-#include "serve/text_stream.h"
 #include "serve/tiles.h"
 
 #define JSON "application/json"
@@ -21,7 +21,7 @@ struct asking {
 	const struct request *request;
 	struct answer *answer;
 	struct hwy_json json; /* writes to 'memory' where the answer is JSON */
-	struct text_stream memory;
+	struct memory_text memory;
 };
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -71,8 +71,8 @@ static bool read_window(const struct asking *a, const struct view_trace *view, i
 /* Answers with a JSON object of one or two texts; 'error' may be NULL. */
 static void answer_texts(struct asking *a, unsigned status, const char *state, const char *error)
 {
-	struct text_stream memory;
-	text_stream_open(&memory);
+	struct memory_text memory;
+	memory_text_begin(&memory);
 	struct hwy_json json = {.out = memory.out};
 	json_begin_object(&json);
 	if (state)
@@ -80,11 +80,11 @@ static void answer_texts(struct asking *a, unsigned status, const char *state, c
 	if (error)
 		json_put_text(&json, "error", error);
 	json_end_object(&json);
-	text_stream_close(&memory);
+	memory_text_end(&memory);
 	a->answer->status = status;
 	a->answer->type = JSON;
 	a->answer->body.n = 0;
-	hwy_bytes_put(&a->answer->body, memory.text, memory.n);
+	hwy_bytes_put(&a->answer->body, memory.text, memory.length);
 	free(memory.text);
 }
 
@@ -433,7 +433,7 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 	struct hwy_err err = {0};
 	a->answer->type = kind->how & AS_JSON ? JSON : BINARY;
 	if (kind->how & AS_JSON) {
-		text_stream_open(&a->memory);
+		memory_text_begin(&a->memory);
 		a->json.out = a->memory.out;
 	}
 	if (kind->how & LOCKED)
@@ -444,9 +444,9 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 	if (kind->how & LOCKED)
 		pthread_mutex_unlock(a->all->lock);
 	if (kind->how & AS_JSON) {
-		text_stream_close(&a->memory);
+		memory_text_end(&a->memory);
 		if (ok)
-			hwy_bytes_put(&a->answer->body, a->memory.text, a->memory.n);
+			hwy_bytes_put(&a->answer->body, a->memory.text, a->memory.length);
 		free(a->memory.text);
 	}
 	if (!ok)

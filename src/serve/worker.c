@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serve/text_stream.h"
+#include "base/memory_text.h"
 
 enum {
 	LARGEST_FRAME = 1 << 30, /* the most bytes of a frame */
@@ -160,14 +160,14 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json)
 {
-	struct text_stream sent;
+	struct memory_text sent;
 	worker_begin(worker);
 	worker->here = analysis;
-	text_stream_open(&sent);
+	memory_text_begin(&sent);
 	worker_tell_frame(sent.out, WORKER_DIAGNOSIS, json, strlen(json));
 	worker_tell(sent.out, analysis, diagnosis, origin);
-	text_stream_close(&sent);
-	FILE *received = fmemopen(sent.text, sent.n, "r");
+	memory_text_end(&sent);
+	FILE *received = fmemopen(sent.text, sent.length, "r");
 	if (received) {
 		read_frames(worker, received);
 		fclose(received);
@@ -177,11 +177,11 @@ void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 
 static bool answer_here(const struct worker *worker, const char *question, struct hwy_bytes *out)
 {
-	struct text_stream memory;
-	text_stream_open(&memory);
+	struct memory_text memory;
+	memory_text_begin(&memory);
 	worker_whatif(memory.out, worker->here, question);
-	text_stream_close(&memory);
-	hwy_bytes_put(out, memory.text, memory.n);
+	memory_text_end(&memory);
+	hwy_bytes_put(out, memory.text, memory.length);
 	free(memory.text);
 	return true;
 }

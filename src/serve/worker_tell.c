@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json_fields.h"
-#include "serve/text_stream.h"
+#include "base/memory_text.h"
 #include "serve/worker.h"
 #include "whatif/path_cache.h"
 #include "whatif/whatif.h"
@@ -264,8 +264,8 @@ void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 	static const enum worker_tag tags[] = {WORKER_STEPS, WORKER_HEADWAY, WORKER_EDITS};
 	const struct telling telling = {analysis->trace, origin};
 	for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-		struct text_stream memory;
-		text_stream_open(&memory);
+		struct memory_text memory;
+		memory_text_begin(&memory);
 		struct hwy_json json = {.out = memory.out, .context = &telling};
 		if (tags[i] == WORKER_STEPS)
 			json_put_object(&json, JSON_FIELDS(phases_fields), &analysis->phases);
@@ -273,8 +273,8 @@ void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 			put_headway(&json, analysis);
 		else
 			put_edits(&json, diagnosis);
-		text_stream_close(&memory);
-		worker_tell_frame(out, tags[i], memory.text, memory.n);
+		memory_text_end(&memory);
+		worker_tell_frame(out, tags[i], memory.text, memory.length);
 		free(memory.text);
 	}
 	tell_gaps(out, analysis, origin);

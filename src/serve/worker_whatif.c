@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json_fields.h"
-#include "serve/text_stream.h"
+#include "base/memory_text.h"
 #include "serve/worker.h"
 #include "whatif/replayed_steps.h"
 
@@ -240,11 +240,11 @@ void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *
 	char *line = NULL;
 	size_t cap = 0;
 	while (getline(&line, &cap, in) > 0) {
-		struct text_stream memory;
-		text_stream_open(&memory);
+		struct memory_text memory;
+		memory_text_begin(&memory);
 		answer_question(&a, memory.out, line);
-		text_stream_close(&memory);
-		worker_tell_frame(out, WORKER_WHATIF, memory.text, memory.n);
+		memory_text_end(&memory);
+		worker_tell_frame(out, WORKER_WHATIF, memory.text, memory.length);
 		fflush(out);
 		free(memory.text);
 	}

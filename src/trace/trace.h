@@ -251,7 +251,7 @@ unsigned hwy_role_of_name(const char *name);
 enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 /* Yields the class as HTA counts it: only kernels of NCCL, RCCL and NVSHMEM communicate. */
 enum hwy_class hwy_class_as_hta(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
-/* Whether a kernel of this name communicates between devices (NCCL, RCCL, NVSHMEM). */
+/* Whether a kernel of this name communicates between devices: a library's, or a custom collective. */
 bool hwy_name_is_comm(const char *name);
 
 /* First start and last end of the spans of the given kinds; false when there are none. Needs START

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_text.h"
 #include "base/utf8.h"
-#include "cli/kit/memory_text.h"
 
 void lines_may_break(FILE *text, int indent)
 {

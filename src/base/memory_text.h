@@ -8,8 +8,8 @@
  *   puts(text);
  *   free(text);
  */
-#ifndef HWY_CLI_KIT_MEMORY_TEXT_H
-#define HWY_CLI_KIT_MEMORY_TEXT_H
+#ifndef HWY_BASE_MEMORY_TEXT_H
+#define HWY_BASE_MEMORY_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct memory_text {
 	size_t length; /* the text's length in bytes; set by memory_text_end */
 };
 
-/* Yields a stream that writes the text to memory. Exits with 2 where there is no memory. */
+/* Yields a stream that writes the text to memory. Lack of memory ends the process, as in base/mem.h. */
 FILE *memory_text_begin(struct memory_text *memory);
 /* Yields the text, which the caller frees. Exits with 2 where there was no memory for the text. */
 char *memory_text_end(struct memory_text *memory);

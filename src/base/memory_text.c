@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_stream.c - see text_stream.h. */
-#include "serve/text_stream.h"
+/* memory_text.c - see memory_text.h. */
+#include "base/memory_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,19 +12,21 @@ static void end_without_memory(void)
 	hwy_alloc(SIZE_MAX); /* never succeeds: hwy_alloc prints a message and ends the process */
 }
 
-void text_stream_open(struct text_stream *memory)
+FILE *memory_text_begin(struct memory_text *memory)
 {
-	*memory = (struct text_stream){0};
-	memory->out = open_memstream(&memory->text, &memory->n);
+	*memory = (struct memory_text){0};
+	memory->out = open_memstream(&memory->text, &memory->length);
 	if (!memory->out)
 		end_without_memory();
+	return memory->out;
 }
 
-void text_stream_close(struct text_stream *memory)
+char *memory_text_end(struct memory_text *memory)
 {
 	bool is_whole = !ferror(memory->out);
 	is_whole &= fclose(memory->out) == 0;
 	memory->out = NULL;
-	if (!is_whole)
+	if (!is_whole || !memory->text)
 		end_without_memory();
+	return memory->text;
 }
