@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spool.c - a thread's records, in chunks of a file that outlive the process.
  *
- * Only the owner thread writes to its spool. A chunk is allocated on disk before it is mapped, so
- * that a full disk costs records (counted) and never a SIGBUS. No file stays open: the program's
- * descriptors are its own. A record is published by one release store of the chunk's 'used'.
+ * Only the owner thread writes to its spool. A record is published by one release store of the
+ * chunk's 'used'. A thread that ends leaves its spool, with the mapped chunk, to the next thread
+ * that begins: a file and a map for each of 20,000 short threads would cost more than the threads.
  *
  * Three things may interrupt a thread here: a signal handler that records (refused while a record
  * is being written, and counted), a fork (the child's copy of struct spool is wiped by the kernel,
@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 
 #include "collect/collect.h"
 #include "collect/process.h"
@@ -24,23 +24,17 @@
 
 enum {
 	PAGE = 4096,
-	CHUNK_SLOTS = REC_CHUNK_BYTES / REC_SLOT,
-	/* FIRST_BYTES: bytes of a file's first chunk at the beginning: most processes need no
-	 * more. */
-	FIRST_BYTES = 32 * 1024,
-	RING_CHUNKS = 4096, /* how many chunks a thread's ring has at most: 1 GiB */
 	/* glibc runs PTHREAD_DESTRUCTOR_ITERATIONS (4) rounds of destructors;
 	 * the spool closes in this round. */
 	LAST_EXIT_ROUND = 3,
 	/* MOST_THREADS: the most threads that record at a time: each takes three of a process's
 	 * 65530 maps. */
 	MOST_THREADS = 8192,
+	/* How many bytes the spools may take in memory that wait for a next thread, and how many of
+	 * them keep their copies of stacks. */
+	POOL_BYTES = 16 * 1024 * 1024,
+	POOL_STACKS = 64,
 };
-static const int64_t RETRY_AFTER_NS = 10 * 1000 * 1000;
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* exists since Linux 5.14; older headers do not have the constant */
-#endif
 
 /* The record types that a ring never overwrites: definitions, and records about the recording. */
 #define BIT(type) (UINT64_C(1) << (type))
@@ -64,157 +58,12 @@ static atomic_flag list_lock = ATOMIC_FLAG_INIT;
 static struct spool *list;      /* the spools of all threads; guarded by list_lock */
 static _Atomic uint32_t listed; /* how many spools are in the list */
 
-/* ---- chunks
- * ------------------------------------------------------------------------------------- */
-
-/* False where a longer file would exceed RLIMIT_FSIZE, so that SIGXFSZ would end the program. */
-static bool file_may_grow_to(uint64_t size)
-{
-	struct rlimit limit;
-	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       size <= limit.rlim_cur;
-}
-
-static int file_open(struct spool *spool, struct spool_file *file)
-{
-	static const uint32_t names_tried = 1000;
-	/* Opened by folder and name, not by one path of 4 KiB: the caller may be a signal handler
-	 * on a stack that is hardly larger. */
-	int folder = sys_open(process.run, O_PATH | O_DIRECTORY), fd = -1;
-	if (folder < 0)
-		return -1;
-	uint32_t last = file->number + (file->created ? 1 : names_tried);
-	for (; file->number < last; file->number++) {
-		char name[64];
-		snprintf(name, sizeof name, "%u.%u.%u.spool", process.pid, spool->tid,
-			 file->number);
-		fd = sys_open_in(folder, name, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
-		if (fd >= 0)
-			file->created = true;
-		if (fd >= 0 || errno != EEXIST)
-			break;
-	}
-	sys_close(folder);
-	return fd;
-}
-
-/* Allocates and maps a piece of the file; NULL when there is no room on the disk. */
-static void *file_map(struct spool *spool, struct spool_file *file, uint64_t offset, size_t size)
-{
-	if (!file_may_grow_to(offset + size))
-		return NULL;
-	int fd = file_open(spool, file);
-	if (fd < 0)
-		return NULL;
-	int failed;
-	do
-		failed = posix_fallocate(fd, (off_t)offset, (off_t)size);
-	while (failed == EINTR);
-	void *memory = failed ? NULL : sys_map(size, MAP_SHARED, fd, offset);
-	sys_close(fd);
-	if (!memory)
-		return NULL;
-	if (sys_advise(memory, size, MADV_POPULATE_WRITE) != 0 &&
-	    (errno == EFAULT || errno == ENOMEM)) {
-		sys_unmap(memory, size);
-		return NULL;
-	}
-	if (spool->vanishes)
-		sys_advise(memory, size, MADV_DONTFORK);
-	return memory;
-}
-
-/* Replaces the file's present chunk by another chunk or NULL. The old chunk is unmapped last: a
- * signal handler that counts a drop at any moment in between finds a chunk that is mapped. */
-static void file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t used,
-		      uint32_t limit)
-{
-	struct rec_chunk *old = file->chunk;
-	size_t old_size = (size_t)file->limit * REC_SLOT;
-	file->chunk = chunk;
-	file->used = used;
-	file->limit = limit;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (old)
-		sys_unmap(old, old_size);
-}
-
-/* The place of the next chunk. In a ring: the chunk that was left longest ago, if that is longer
- * ago than the seconds to keep; else a new place at the end of the file. */
-static uint32_t file_next_position(struct spool_file *file, int64_t now)
-{
-	if (!file->closed)
-		return file->chunks;
-	file->closed[file->position] = now;
-	uint32_t oldest = 0;
-	for (uint32_t i = 1; i < file->chunks; i++)
-		if (file->closed[i] < file->closed[oldest])
-			oldest = i;
-	int64_t keep = (int64_t)collect_control->keep_s * 1000000000;
-	if (file->chunks && (file->closed[oldest] < now - keep || file->chunks == RING_CHUNKS))
-		return oldest;
-	return file->chunks;
-}
-
-/* Maps a file's first chunk, which began with FIRST_BYTES, in its full size. */
-static bool file_widen(struct spool *spool, struct spool_file *file)
-{
-	struct rec_chunk *whole =
-		file_map(spool, file, (uint64_t)file->position * REC_CHUNK_BYTES, REC_CHUNK_BYTES);
-	if (!whole)
-		return false;
-	file_swap(file, whole, file->used, CHUNK_SLOTS);
-	return true;
-}
-
-static bool file_next(struct spool *spool, struct spool_file *file, int64_t now)
-{
-	uint32_t position = file_next_position(file, now);
-	size_t size = file->chunks ? REC_CHUNK_BYTES : FIRST_BYTES;
-	struct rec_chunk *chunk = file_map(spool, file, (uint64_t)position * REC_CHUNK_BYTES, size);
-	if (!chunk)
-		return false;
-	if (position < file->chunks) {
-		/* A chunk of the ring that is used again: readers must see it empty before anything
-		 * in it changes. */
-		atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 0, memory_order_release);
-		memset((char *)chunk + sizeof *chunk, 0, REC_CHUNK_BYTES - sizeof *chunk);
-	} else {
-		file->chunks++;
-	}
-	*chunk = (struct rec_chunk){
-		.magic = REC_MAGIC,
-		.version = REC_VERSION,
-		.pid = process.pid,
-		.tid = spool->tid,
-		.index = file->index++,
-		.opened = now,
-		.process = (uint64_t)process.start,
-	};
-	atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 2, memory_order_release);
-	file_swap(file, chunk, 2, (uint32_t)(size / REC_SLOT));
-	file->position = position;
-	return true;
-}
-
-/* Makes room for so many slots. After a refusal it tries again every RETRY_AFTER_NS: disks get room
- * back. */
-static bool file_advance(struct spool *spool, struct spool_file *file, unsigned slots)
-{
-	if (slots > CHUNK_SLOTS - 2)
-		return false;
-	int64_t now = collect_now();
-	if (file->refused && now - file->refused < RETRY_AFTER_NS)
-		return false;
-	bool room = file->chunk && file->limit < CHUNK_SLOTS && file_widen(spool, file) &&
-		    file->used + slots <= file->limit;
-	if (!room)
-		room = file_next(spool, file, now);
-	if (room && file->used + slots > file->limit)
-		room = file_widen(spool, file);
-	file->refused = room ? 0 : now;
-	return room;
-}
+/* The spools of threads that have ended, the last one first; guarded by list_lock. */
+static struct pool {
+	struct spool *first;
+	size_t bytes; /* of memory that the spools take */
+	_Atomic uint32_t n;
+} pool;
 
 /* ---- threads
  * ------------------------------------------------------------------------------------ */
@@ -244,9 +93,8 @@ static void list_add(struct spool *spool)
 	list_give();
 }
 
-static void list_remove(struct spool *spool)
+static void list_unlink(struct spool *spool)
 {
-	list_take();
 	if (spool->previous)
 		spool->previous->next = spool->next;
 	else
@@ -254,12 +102,59 @@ static void list_remove(struct spool *spool)
 	if (spool->next)
 		spool->next->previous = spool->previous;
 	atomic_fetch_sub(&listed, 1);
+}
+
+/* Bytes of memory that a spool takes while it waits in the pool. */
+static size_t pool_bytes_of(const struct spool *spool)
+{
+	return PAGE + ((size_t)spool->events.limit + spool->definitions.limit) * REC_SLOT;
+}
+
+/* Takes the spool of an ended thread out of the list, and puts it into the pool; false where the
+ * pool has no room for it. */
+static bool list_move_to_pool(struct spool *spool)
+{
+	if (atomic_load(&pool.n) >= POOL_STACKS)
+		stack_forget(spool);
+	size_t bytes = pool_bytes_of(spool);
+	list_take();
+	list_unlink(spool);
+	bool fits = pool.bytes + bytes <= POOL_BYTES;
+	if (fits) {
+		spool->next = pool.first;
+		pool.first = spool;
+		pool.bytes += bytes;
+		atomic_fetch_add(&pool.n, 1);
+	}
 	list_give();
+	return fits;
+}
+
+/* Yields the spool of a thread that has ended; NULL: there is none. */
+static struct spool *pool_take(void)
+{
+	list_take();
+	struct spool *spool = pool.first;
+	if (spool) {
+		pool.first = spool->next;
+		pool.bytes -= pool_bytes_of(spool);
+		atomic_fetch_sub(&pool.n, 1);
+	}
+	list_give();
+	return spool;
 }
 
 /* Reads the kernel's name of a thread, without the newline; yields the length, 0: unknown. */
 static size_t thread_read_name(uint32_t tid, char name[SPOOL_COMM])
 {
+	/* The calling thread asks without a file: short threads would pay most for opening it. */
+	if (mine && tid == mine->tid) {
+		char own[SPOOL_COMM + 1] = {0};
+		if (syscall(SYS_prctl, PR_GET_NAME, own) != 0)
+			return 0;
+		memcpy(name, own, SPOOL_COMM);
+		return strlen(own);
+	}
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
 	int fd = sys_open(path, O_RDONLY);
@@ -313,12 +208,13 @@ static void spool_close(struct spool *spool)
 	 * record, and wait for the lock that its own thread holds. */
 	mine = &closed;
 	atomic_signal_fence(memory_order_seq_cst);
-	list_remove(spool);
-	file_swap(&spool->events, NULL, 0, 0);
-	file_swap(&spool->definitions, NULL, 0, 0);
+	if (list_move_to_pool(spool))
+		return;
+	spool_file_swap(&spool->events, NULL, 0, 0);
+	spool_file_swap(&spool->definitions, NULL, 0, 0);
 	stack_forget(spool);
 	if (spool->events.closed)
-		sys_unmap(spool->events.closed, RING_CHUNKS * sizeof(int64_t));
+		sys_unmap(spool->events.closed, SPOOL_FILE_RING * sizeof(int64_t));
 	sys_unmap(spool, PAGE);
 }
 
@@ -341,20 +237,52 @@ static void thread_ends(void *value)
 	errno = saved;
 }
 
-/* Initialises the calling thread's spool in a fresh or wiped page. */
+/* Initialises a spool in a fresh or wiped page. */
 static void spool_begin(struct spool *spool)
 {
+	bool vanishes = sys_advise(spool, PAGE, MADV_WIPEONFORK) == 0;
 	spool->tid = sys_tid();
-	spool->events.number = 0;
+	spool->events = (struct spool_file){.tid = spool->tid, .vanishes = vanishes};
+	spool->definitions =
+		(struct spool_file){.tid = spool->tid, .number = 1, .vanishes = vanishes};
 	if (collect_control->keep_s) {
-		spool->events.closed = sys_memory(RING_CHUNKS * sizeof(int64_t));
+		spool->events.closed = sys_memory(SPOOL_FILE_RING * sizeof(int64_t));
 		spool->ring = spool->events.closed != NULL;
-		spool->definitions.number = 1;
 	}
-	list_add(spool);
-	mine = spool;
-	pthread_setspecific(key, spool);
-	thread_put_name(spool, spool->comm);
+}
+
+/* Says in the file whose the next records are. A chunk that is full needs no such record: the next
+ * chunk names its thread. */
+static void file_put_owner(struct spool_file *file, uint32_t tid, int64_t now)
+{
+	if (!file->chunk || file->used == file->limit)
+		return;
+	struct rec_time *record = (void *)((char *)file->chunk + (size_t)file->used * REC_SLOT);
+	*record = (struct rec_time){
+		.head = {.type = REC_OWNER, .slots = 1, .value = tid},
+		.time = now,
+	};
+	file->used++;
+	atomic_store_explicit((_Atomic uint32_t *)&file->chunk->used, file->used,
+			      memory_order_release);
+}
+
+/* Makes the spool of a thread that has ended the calling thread's. */
+static void spool_begin_again(struct spool *spool)
+{
+	/* The thread before was cancelled while it wrote a record: the slots must be zero again. */
+	if (spool->reserved && spool->into && spool->into->chunk)
+		memset((char *)spool->into->chunk + (size_t)spool->into->used * REC_SLOT, 0,
+		       (size_t)spool->reserved * REC_SLOT);
+	spool->tid = sys_tid();
+	spool->reserved = 0;
+	spool->exit_rounds = 0;
+	spool->into = NULL;
+	memset(spool->comm, 0, sizeof spool->comm);
+	memset(spool->levels, 0, sizeof spool->levels);
+	int64_t now = collect_now();
+	file_put_owner(&spool->events, spool->tid, now);
+	file_put_owner(&spool->definitions, spool->tid, now);
 }
 
 static struct spool *spool_make(void)
@@ -373,14 +301,21 @@ static struct spool *spool_make(void)
 	}
 	mine = &making;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (!spool)
-		spool = sys_memory(PAGE);
+	/* A page that the kernel wiped in this forked child is used again; it is in no pool. */
+	struct spool *left = spool ? NULL : pool_take();
+	if (left)
+		spool_begin_again(left);
+	else if (spool || (spool = sys_memory(PAGE)))
+		spool_begin(spool);
+	spool = left ? left : spool;
 	if (!spool) {
 		mine = NULL;
 		return NULL;
 	}
-	spool->vanishes = sys_advise(spool, PAGE, MADV_WIPEONFORK) == 0;
-	spool_begin(spool);
+	list_add(spool);
+	mine = spool;
+	pthread_setspecific(key, spool);
+	thread_put_name(spool, spool->comm);
 	return spool;
 }
 
@@ -412,11 +347,16 @@ void spool_after_fork(void)
 	atomic_flag_clear(&list_lock);
 	list = NULL;
 	atomic_store(&listed, 0);
+	/* The spools in the pool are wiped too: they are the parent's files. */
+	pool.first = NULL;
+	pool.bytes = 0;
+	atomic_store(&pool.n, 0);
+	spool_file_after_fork();
 	struct spool *spool = mine;
 	if (spool && spool->tid && spool != &closed && spool != &making) {
 		/* A kernel before 4.14 does not wipe the page in a forked child. */
-		file_swap(&spool->events, NULL, 0, 0);
-		file_swap(&spool->definitions, NULL, 0, 0);
+		spool_file_swap(&spool->events, NULL, 0, 0);
+		spool_file_swap(&spool->definitions, NULL, 0, 0);
 		memset(spool, 0, sizeof *spool);
 	}
 }
@@ -468,7 +408,7 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 	bool room = file->used + slots <= file->limit;
 	if (!room && !process.sealed) {
 		uint64_t signals = sys_hold_signals();
-		room = file_advance(spool, file, slots);
+		room = spool_file_advance(file, spool->tid, slots);
 		sys_restore_signals(signals);
 	}
 	errno = saved;

@@ -6,45 +6,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/spool_file.h"
 #include "spool/record.h"
 
 enum { SPOOL_COMM = 16, SPOOL_DOMAINS = 256 };
 
-/* One spool file and the chunk of the file that is being filled. Only the owner thread reads or
- * writes this struct; a reader of the recording sees only the file. */
-struct spool_file {
-	/* The mapped chunk that is being filled; NULL: there is no chunk yet. */
-	struct rec_chunk *chunk;
-	/* How many slots of the chunk are in use, and how many it has; 0 and 0 without a chunk. */
-	uint32_t used, limit;
-	uint32_t position; /* the chunk's place in the file, in chunks */
-	uint32_t chunks;   /* how many chunks the file has */
-	uint32_t index;    /* the sequence number that the next chunk gets */
-	uint32_t number;   /* N in the file's name PID.TID.N.spool */
-	bool created;
-	int64_t refused; /* ns when a chunk was last refused because the disk was full; 0: never */
-	/* closed: ns when each chunk of a ring was left, 0: the chunk was never used. NULL: the
-	 * spool is no ring. */
-	int64_t *closed;
-};
-
-/* A thread's spool, one page that the kernel wipes in a forked child: no child ever writes into its
+/* A thread's spool, which a later thread takes over when the thread has ended; one page that the kernel wipes in a forked child: no child ever writes into its
  * parent's spool, however it was forked. A wiped page has tid 0 and limits of 0. */
 struct spool {
 	uint32_t tid;
 	uint32_t reserved; /* slots of the record that is being written; 0: no record is */
 	/* The spool is a ring: definitions go to a second file, in which nothing is overwritten. */
 	bool ring;
-	/* vanishes: in a forked child the kernel wipes this page, and does not map the chunk. */
-	bool vanishes;
 	uint8_t exit_rounds; /* how often the thread-exit destructor of this thread was called */
 	struct spool_file *into; /* the file that holds the reserved record */
 	struct spool_file events, definitions;
-	/* The previous and the next spool in the process's list of threads; guarded by the
-	 * list's lock. */
+	/* The previous and the next spool in the process's list of threads, or the next one in the
+	 * pool; guarded by the list's lock. */
 	struct spool *next, *previous;
 	char comm[SPOOL_COMM]; /* the thread's name as it was last recorded */
-	/* The native stacks that stack.c keeps for the thread; NULL: none yet. */
+	/* The native stacks that stack.c keeps for the spool's threads; NULL: none yet. */
 	struct stacks *stacks;
 	/* levels: how many push/pop ranges of nvtx.c are open in the thread, by domain number. */
 	uint32_t levels[SPOOL_DOMAINS];

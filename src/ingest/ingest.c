@@ -262,7 +262,8 @@ static void read_definition(struct ingest *in, struct ingest_process *process,
 	case REC_CLOCK: ingest_list_add(&in->clocks, record); break;
 	case REC_STATUS: ingest_list_add(&in->statuses, record); break;
 	case REC_PYTHON_STACK:
-	case REC_NATIVE_STACK: stacks_note(in, process, (const void *)record); break;
+	case REC_NATIVE_STACK: stacks_note(in, process, chunk->file, (const void *)record); break;
+	case REC_ROOM: ingest_list_add(&in->rooms, record); break;
 	case REC_EVENT: driver_waits_expect_call(in, process, (const void *)record); break;
 	default: break;
 	}
@@ -304,6 +305,8 @@ static void read_definitions(struct ingest *in)
 				task_lifetimes_note_record(in, record);
 				if (record->type == REC_SAMPLE)
 					samples_note(in, chunk->file, (const void *)record);
+			} else if (record->type == REC_OWNER) {
+				chunk->is_shared = true;
 			} else {
 				read_definition(in, process, record, chunk);
 			}
@@ -316,13 +319,22 @@ static void read_definitions(struct ingest *in)
 /* ---- second pass: events
  * ----------------------------------------------------------------------- */
 
-static void ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk)
+/* Reads a chunk whose file was written by the thread 'tid' before; yields the thread that wrote to
+ * it last. A thread ends before another one takes over its spool, and ends its ranges with it. */
+static uint32_t ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk, uint32_t tid)
 {
 	struct ingest_process *process = ingest_owner(in, chunk);
 	struct spool_cursor cursor = spools_walk(chunk);
+	if (tid != cursor.tid)
+		ingest_nvtx_end_file(in, chunk->process, tid);
+	tid = cursor.tid;
 	while (spools_next(&cursor)) {
 		const struct rec_head *record = cursor.record;
 		switch (record->type) {
+		case REC_OWNER:
+			ingest_nvtx_end_file(in, chunk->process, tid);
+			tid = cursor.tid;
+			break;
 		case REC_API:
 		case REC_KERNEL:
 		case REC_COPY:
@@ -339,15 +351,13 @@ static void ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk
 		case REC_RANGE_START:
 		case REC_RANGE_END:
 		case REC_MARK:
-			ingest_nvtx_add(in, chunk->process, chunk->header->tid,
-					(const void *)record);
+			ingest_nvtx_add(in, chunk->process, tid, (const void *)record);
 			break;
-		case REC_OS:
-			os_add(in, chunk->process, chunk->header->tid, (const void *)record);
-			break;
+		case REC_OS: os_add(in, chunk->process, tid, (const void *)record); break;
 		default: break;
 		}
 	}
+	return tid;
 }
 
 /* Reads a chunk of the parent's spool: CPU samples and the scheduler's switches. */
@@ -364,17 +374,18 @@ static void read_parent_chunk(struct ingest *in, const struct spool_chunk *chunk
 
 static void ingest_read_events(struct ingest *in)
 {
-	uint32_t n = in->spools.n_chunks;
+	uint32_t n = in->spools.n_chunks, tid = 0;
 	for (uint32_t c = 0; c < n; c++) {
 		const struct spool_chunk *chunk = &in->spools.chunks[c];
+		bool is_first = c == 0 || chunk[-1].file != chunk->file;
 		if (chunk->process == UINT32_MAX) {
 			read_parent_chunk(in, chunk);
 			hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 			continue;
 		}
-		ingest_read_chunk(in, chunk);
-		if (c + 1 == n || in->spools.chunks[c + 1].file != chunk->file)
-			ingest_nvtx_end_file(in, chunk->process, chunk->header->tid);
+		tid = ingest_read_chunk(in, chunk, is_first ? chunk->header->tid : tid);
+		if (c + 1 == n || chunk[1].file != chunk->file)
+			ingest_nvtx_end_file(in, chunk->process, tid);
 		hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 	}
 	ingest_nvtx_finish(in);
@@ -421,9 +432,9 @@ static void find_run_end(struct ingest *in)
 
 static void free_lists(struct ingest *in)
 {
-	struct ingest_list *lists[] = {&in->statuses,    &in->clocks,         &in->notes,
-				       &in->drops,       &in->properties,     &in->note_chunks,
-				       &in->drop_chunks, &in->property_chunks};
+	struct ingest_list *lists[] = {&in->statuses,    &in->clocks,          &in->notes,
+				       &in->drops,       &in->properties,      &in->note_chunks,
+				       &in->drop_chunks, &in->property_chunks, &in->rooms};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free(lists[i]->items);
 	for (uint32_t p = 0; p < in->n_processes; p++)

@@ -85,7 +85,7 @@ struct ingest_process {
 	struct hwy_map categories;
 	/* Maps a correlation id, or the time of an OS call, to a ref of ingest.stacks. */
 	struct hwy_map stacks;
-	/* 'numbered_stacks' maps tid and number of a native stack to a ref of ingest.stacks. */
+	/* 'numbered_stacks' maps file and number of a native stack to a ref of ingest.stacks. */
 	struct hwy_map numbered_stacks;
 	struct unwinder *unwinder;
 
@@ -145,6 +145,7 @@ struct ingest {
 	struct hwy_index process_of;
 	struct ingest_process run; /* owner of the definitions in the parent's own spool */
 	struct ingest_list statuses, clocks;
+	struct ingest_list rooms; /* the parent's records of when spools got no more room */
 	/* The chunk that record i stands in, which tells its process, is item i of the list below
 	 * it. */
 	struct ingest_list notes, drops, properties;
@@ -273,7 +274,8 @@ void os_finish(struct ingest *in);
 
 /* ---- stacks.c ---- */
 
-void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record);
+void stacks_note(struct ingest *in, struct ingest_process *process, uint32_t file,
+		 const struct rec_stack *record);
 /* Yields the unwinder of a process, with all modules of the process; makes the unwinder at the
  * first call. */
 struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *process);

@@ -67,6 +67,8 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_WAKEUP] = sizeof(struct rec_wakeup),
 	[REC_TASK] = sizeof(struct rec_task),
 	[REC_MAP] = sizeof(struct rec_map),
+	[REC_OWNER] = sizeof(struct rec_time),
+	[REC_ROOM] = sizeof(struct rec_time),
 };
 
 /* Yields the bytes behind a rec_stack: none where the record only repeats the number of an
@@ -109,6 +111,7 @@ struct spool_cursor spools_walk(const struct spool_chunk *chunk)
 	return (struct spool_cursor){
 		.chunk = chunk,
 		.next = sizeof(struct rec_chunk) / REC_SLOT,
+		.tid = chunk->header->tid,
 	};
 }
 
@@ -131,6 +134,8 @@ bool spools_next(struct spool_cursor *cursor)
 		if (bytes >= fixed_bytes[head->type] &&
 		    bytes - fixed_bytes[head->type] >= variable_bytes(head)) {
 			cursor->record = head;
+			if (head->type == REC_OWNER)
+				cursor->tid = head->value;
 			return true;
 		}
 		cursor->damaged++;
@@ -141,6 +146,11 @@ bool spools_next(struct spool_cursor *cursor)
 
 /* ---- files
  * ------------------------------------------------------------------------------------ */
+
+static bool is_known_version(uint32_t version)
+{
+	return version >= REC_OLDEST_VERSION && version <= REC_VERSION;
+}
 
 static bool is_all_zero(const struct rec_chunk *chunk)
 {
@@ -161,13 +171,13 @@ static void find_chunks(struct spools *spools)
 		 * so that with this acquire the records before 'used' are complete. */
 		uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&chunk->used,
 						     memory_order_acquire);
-		if (chunk->magic != REC_MAGIC || chunk->version != REC_VERSION ||
+		if (chunk->magic != REC_MAGIC || !is_known_version(chunk->version) ||
 		    used > room / REC_SLOT) {
 			spools->damaged += !is_all_zero(chunk);
 		} else if (used > sizeof *chunk / REC_SLOT || chunk->dropped) {
 			HWY_GROW(spools->chunks, spools->n_chunks, spools->cap_chunks);
-			spools->chunks[spools->n_chunks++] =
-				(struct spool_chunk){chunk, used, spools->n_files - 1, 0};
+			spools->chunks[spools->n_chunks++] = (struct spool_chunk){
+				.header = chunk, .used = used, .file = spools->n_files - 1};
 		}
 		if (file->size - from < REC_CHUNK_BYTES)
 			return;
@@ -245,7 +255,7 @@ static void read_control(struct spools *spools, int directory)
 	if (fd < 0)
 		return;
 	spools->has_control = read(fd, control, sizeof *control) == (ssize_t)sizeof *control &&
-			      control->magic == REC_MAGIC && control->version == REC_VERSION;
+			      control->magic == REC_MAGIC && is_known_version(control->version);
 	close(fd);
 }
 

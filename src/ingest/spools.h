@@ -14,6 +14,7 @@ struct spool_chunk {
 	uint32_t used;    /* how many slots hold records; all of them lie inside the file */
 	uint32_t file;    /* index into spools.files */
 	uint32_t process; /* index of the process that ingest.c sets, and ingest.c alone uses */
+	bool is_shared;   /* more than one thread wrote to the chunk; ingest.c sets it */
 };
 
 struct spool_file {
@@ -42,6 +43,7 @@ struct spool_cursor {
 	const struct rec_head *record; /* the current record */
 	const struct spool_chunk *chunk;
 	uint32_t next; /* slot in which the next record begins */
+	uint32_t tid;  /* the thread that wrote the current record */
 	uint64_t damaged;
 };
 struct spool_cursor spools_walk(const struct spool_chunk *chunk);

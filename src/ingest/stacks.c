@@ -18,21 +18,22 @@
 
 enum { MOST_ANCESTORS = 64 };
 
-static uint64_t numbered_key(const struct rec_stack *record)
+static uint64_t numbered_key(uint32_t file, const struct rec_stack *record)
 {
-	return (uint64_t)record->tid << 32 | record->number;
+	return (uint64_t)file << 32 | record->number;
 }
 
 /* The record that has the registers and bytes of a native stack: the record itself, or the earlier
  * one whose number it repeats; NULL: the earlier one is lost. */
 static const struct rec_stack *native_with_bytes(struct ingest *in, struct ingest_process *process,
-						 const struct rec_stack *record)
+						 uint32_t file, const struct rec_stack *record)
 {
 	if (record->count || !record->number)
 		return record;
-	const uint32_t *ref = process->numbered_stacks.count
-				      ? hwy_map_get(&process->numbered_stacks, numbered_key(record))
-				      : NULL;
+	const uint32_t *ref =
+		process->numbered_stacks.count
+			? hwy_map_get(&process->numbered_stacks, numbered_key(file, record))
+			: NULL;
 	return ref ? in->stacks[hwy_ref32_index(*ref)].native : NULL;
 }
 
@@ -64,10 +65,12 @@ static struct ingest_stack *find_in_chain(struct ingest *in, uint32_t ref, enum 
 	return NULL;
 }
 
-void stacks_note(struct ingest *in, struct ingest_process *process, const struct rec_stack *record)
+void stacks_note(struct ingest *in, struct ingest_process *process, uint32_t file,
+		 const struct rec_stack *record)
 {
 	bool is_native = record->head.type == REC_NATIVE_STACK;
-	const struct rec_stack *whole = is_native ? native_with_bytes(in, process, record) : record;
+	const struct rec_stack *whole =
+		is_native ? native_with_bytes(in, process, file, record) : record;
 	if (!whole)
 		return;
 	enum rec_why why = record->head.flags;
@@ -85,7 +88,7 @@ void stacks_note(struct ingest *in, struct ingest_process *process, const struct
 	else
 		stack->native = whole;
 	if (is_native && record->count && record->number)
-		*hwy_map_put(&process->numbered_stacks, numbered_key(record), NULL) =
+		*hwy_map_put(&process->numbered_stacks, numbered_key(file, record), NULL) =
 			hwy_ref32((uint32_t)(stack - in->stacks));
 }
 

@@ -194,6 +194,7 @@ static void read_record(struct step_counter *counter, const struct rec_chunk *ch
 	}
 	case REC_PUSH: step_counter_push(counter, chunk, file, (const void *)head); break;
 	case REC_POP: step_counter_pop(counter, file, (const void *)head); break;
+	case REC_OWNER: file->depth = 0; break; /* another thread's ranges follow */
 	default: break;
 	}
 }

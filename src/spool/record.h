@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record.h - the spool's wire format: what the target writes and the parent reads.
  *
- * A run has a directory. In it: `control` (struct rec_control, mapped by everyone), and one spool file a
- * thread that recorded anything, `PID.TID.N.spool`, N telling apart processes and threads that share
- * numbers over time. A spool is a row of chunks of REC_CHUNK_BYTES; each begins with a struct
- * rec_chunk and goes on in slots of 32 bytes. A record is a run of slots in one chunk; its first 8 bytes
- * are a struct rec_head. 'used' of a chunk is stored with release order after the record is whole, so a
- * reader never sees a part of one, whenever the writer died. The last chunk of a file may be shorter than
- * the others (a thread's first is begun with 32 KiB), but never shorter than its 'used'; a chunk with 'used'
- * below 2 is empty. A file that is a ring (rec_control.keep_s) holds chunks in any order, 'index' tells it;
- * definitions are then in another file of the thread, so that none is overwritten.
+ * A run has a directory. In it: `control` (struct rec_control, mapped by everyone), and spool files,
+ * `PID.TID.N.spool`, N telling apart processes and threads that share numbers over time. One thread at a time
+ * writes to a spool; when it has ended, a later thread of the process goes on in the same file. 'tid' of a chunk
+ * is the thread that began the chunk; a REC_OWNER in the chunk says whose the records after it are.
+ *
+ * A spool is a row of chunks of REC_CHUNK_BYTES; each begins with a struct rec_chunk and goes on in slots of
+ * 32 bytes. A record is a run of slots in one chunk; its first 8 bytes are a struct rec_head. 'used' of a chunk
+ * is stored with release order after the record is whole, so a reader never sees a part of one, whenever the
+ * writer died. The last chunk of a file may be shorter than the others (the first is begun with a few KiB), but
+ * never shorter than its 'used'; a chunk with 'used' below 2 is empty. A file that is a ring (rec_control.keep_s)
+ * holds chunks in any order, 'index' tells it; definitions are then in another file of the thread, so that none
+ * is overwritten.
+ *
+ * Where the disk runs short, the parent gives the events of old chunks back to it: it joins their slots to records
+ * of type REC_NONE, whose slots after the first may be holes of the file. Definitions stay where they are.
  *
  * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the process, defined
  * by a record in any of its spools (read all spools of a process before resolving). A child after fork
@@ -24,7 +30,9 @@
 #include <stdint.h>
 
 #define REC_MAGIC UINT64_C(0x314c4f4f50535748) /* "HWSPOOL1" */
-enum { REC_VERSION = 1, REC_SLOT = 32, REC_CHUNK_BYTES = 256 * 1024 };
+/* Version 2 has REC_OWNER and the last four fields of struct rec_chunk; all else is as in version 1, which is
+ * still read. */
+enum { REC_VERSION = 2, REC_OLDEST_VERSION = 1, REC_SLOT = 32, REC_CHUNK_BYTES = 256 * 1024 };
 
 struct rec_chunk { /* the first two slots of a chunk */
 	uint64_t magic;
@@ -34,12 +42,17 @@ struct rec_chunk { /* the first two slots of a chunk */
 	/* used: slots in use, the two slots of struct rec_chunk included; written with release
 	 * order. */
 	uint32_t used;
-	/* dropped: records that found no room (disk full) while the thread wrote to this chunk. */
+	/* dropped: records that found no room while the thread wrote to this chunk. */
 	uint32_t dropped;
 	int64_t opened; /* ns when the thread began to write to this chunk */
 	/* Start time of the process, ns: pid and start time identify a process in a run. */
 	uint64_t process;
-	uint8_t spare[16];
+	/* full: ns when the file was first refused room for a chunk after this one; 0: it was not. */
+	int64_t full;
+	/* given_back: events of this chunk whose room the parent gave back to the disk. */
+	uint32_t given_back;
+	uint8_t why; /* enum rec_full: why the room was refused at 'full' */
+	uint8_t spare[3];
 };
 static_assert(sizeof(struct rec_chunk) == 2 * REC_SLOT, "two slots");
 
@@ -57,7 +70,21 @@ enum {
 	REC_EXIT_BARE = 2,
 };
 
+/* Why a spool gets no more room; never renumber. */
+enum rec_full {
+	REC_FULL_NO,
+	REC_FULL_DISK,        /* the disk's reserve would be touched, or nothing is free */
+	REC_FULL_BOUND,       /* the run has as many bytes of spools as it may have (max_bytes) */
+	REC_FULL_FILE_SIZE,   /* the program's limit on the size of files (RLIMIT_FSIZE) */
+	REC_FULL_DESCRIPTORS, /* the program has as many open files as it may have */
+	REC_FULL_REACH,       /* the run directory cannot be reached from the program */
+	REC_FULL_MEMORY,      /* the chunk cannot be mapped */
+	REC_FULL_REASONS
+};
+
 enum rec_type {
+	/* No record: it was withdrawn, or its room was given back. Readers skip its slots and look at none
+	 * but the first. */
 	REC_NONE,
 	/* ---- records that define texts, processes, threads and devices ---- */
 	REC_STRING, /* struct rec_string: a text; head.value is its id */
@@ -125,6 +152,12 @@ enum rec_type {
 	 * head.flags are REC_TASK_… */
 	REC_TASK,
 	REC_MAP, /* struct rec_map, written by the parent: code was mapped; head.value is the pid */
+	/* struct rec_time: the records after this one are of the thread head.value, which begins to write
+	 * here. The thread before it has ended. */
+	REC_OWNER,
+	/* struct rec_time, written by the parent: spools get no more room from now on; head.value is the
+	 * reason (enum rec_full), REC_FULL_NO: there is room again. */
+	REC_ROOM,
 	REC_TYPES
 };
 
@@ -348,8 +381,9 @@ struct rec_stack { /* the stack of a call; tid and correlation id say which call
 	/* count: Python: frames that follow, innermost first; native: bytes of stack that
 	 * follow. */
 	uint32_t count;
-	/* The number of a native stack among the thread's stacks, from 1; 0: the stack has no number. A record
-	 * with count 0 repeats the stack that was recorded with the same number before. */
+	/* The number of a native stack in its file, from 1; 0: the stack has no number. A record with count 0
+	 * repeats the stack that was last recorded with the same number in the file, perhaps by a thread that
+	 * had the spool before. */
 	uint32_t number;
 	/* What follows. Python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
 	 * of the stack from rsp on */
@@ -561,7 +595,12 @@ struct rec_control {
 	/* os_stack_threshold: ns; OS calls longer than this get a stack; below 0: no OS call
 	 * gets a stack. */
 	int64_t os_stack_threshold;
-	uint8_t spare[584];
+	/* A spool grows only where so many bytes of its file system stay free; 0: no limit. */
+	uint64_t keep_free;
+	uint64_t max_bytes; /* how many bytes all spools of the run may have; 0: no limit */
+	/* atomic, written by the parent: why no spool may grow at present (enum rec_full). */
+	uint32_t full;
+	uint8_t spare[564];
 };
 static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");
 

@@ -38,6 +38,21 @@ expect_count 4 ' THREAD .*name="worker"' "threads: names"
 expect_count 4 ' THREAD .*name="renamed"' "threads: last names"
 expect_count 8 ' MARK .*"from a destructor"' "threads: marks of destructors"
 
+# --- short threads go on in the spools of threads that have ended: few files and bytes, each record its thread's
+run profile -q -f true -o "$work/short" -t osrt "$COLLECT/fill" threads 2000 40
+expect_status 0 "short threads"
+run info "$work/short.hwy"
+grep -q ' 2001 threads' "$work/out" || fail "short threads: $(grep threads "$work/out")"
+grep -q 'Dropped  *nothing' "$work/out" || fail "short threads: $(grep Dropped "$work/out")"
+kept=$work/kept
+mkdir "$kept"
+TMPDIR=$kept "$HEADWAY" profile -q -f true -o "$work/short" -t osrt \
+	sh -c '"$0" threads 2000 40; exec kill -KILL $PPID' "$COLLECT/fill" 2>/dev/null
+files=$(find "$kept" -name '*.spool' | wc -l)
+bytes=$(($(du -sk "$kept" | cut -f1) * 1024))
+[ "$files" -le 50 ] || fail "2000 short threads, 40 at a time: $files files"
+[ "$bytes" -le 8000000 ] || fail "2000 short threads, 40 at a time: $bytes bytes"
+
 # --- signal handlers that record in the middle of a record
 record "$target" signals 300000
 expect_status 0 "signals"

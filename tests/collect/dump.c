@@ -23,7 +23,8 @@ static const char *const type_names[REC_TYPES] = {
 	"MEMORY", "OVERHEAD",  "PUSH",         "POP",          "RANGE_START", "RANGE_END",
 	"MARK",   "NAME",      "PYTHON_STACK", "NATIVE_STACK", "NOTE",        "DROP",
 	"CLOCK",  "RECORDING", "PROPERTY",     "STATUS",       "OS",          "SAMPLE",
-	"SWITCH", "WAKEUP",    "DEPENDS",      "COMMAND",
+	"SWITCH", "WAKEUP",    "DEPENDS",      "COMMAND",      "TASK",        "MAP",
+	"OWNER",  "ROOM",
 };
 
 struct spool {
@@ -34,6 +35,7 @@ struct spool {
 static struct spool spools[4096];
 static size_t spool_count;
 static bool broken;
+static uint32_t owner; /* the thread that wrote the current record */
 
 struct text {
 	uint32_t pid, id;
@@ -113,6 +115,7 @@ static void walk_chunk(const struct spool *spool, size_t at, visit *each)
 	}
 	if (chunk->used < 2)
 		return;
+	owner = chunk->tid;
 	if (chunk->magic != REC_MAGIC || chunk->version != REC_VERSION)
 		complain(spool, at, "not a chunk");
 	else if ((size_t)chunk->used * REC_SLOT > (left < REC_CHUNK_BYTES ? left : REC_CHUNK_BYTES))
@@ -126,6 +129,8 @@ static void walk_chunk(const struct spool *spool, size_t at, visit *each)
 				complain(spool, at + (size_t)slot * REC_SLOT, "not a record");
 				return;
 			}
+			if (head->type == REC_OWNER)
+				owner = head->value;
 			each(chunk, head);
 			slot += head->slots;
 		}
@@ -321,7 +326,7 @@ static void print_work(const struct rec_chunk *chunk, const struct rec_work *r)
 
 static void print_os(const struct rec_chunk *chunk, const struct rec_os *r)
 {
-	uint32_t tid = r->head.slots > 1 ? ((const struct rec_os_of *)r)->tid : chunk->tid;
+	uint32_t tid = r->head.slots > 1 ? ((const struct rec_os_of *)r)->tid : owner;
 	printf(" tid=%u flags=%u start=%" PRId64 " duration=%" PRId64 " object=%" PRIx64, tid,
 	       r->head.flags, r->start, r->duration, r->object);
 	print_text(chunk, "name", r->head.value);
@@ -401,7 +406,7 @@ static void print_rest(const struct rec_chunk *chunk, const struct rec_head *hea
 static void print(const struct rec_chunk *chunk, const struct rec_head *head)
 {
 	const void *record = head;
-	printf("%u %u %s", chunk->pid, chunk->tid, type_names[head->type]);
+	printf("%u %u %s", chunk->pid, owner, type_names[head->type]);
 	switch (head->type) {
 	case REC_PROCESS: print_process(chunk, record); break;
 	case REC_THREAD:

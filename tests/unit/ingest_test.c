@@ -482,6 +482,58 @@ static void stacks_join_calls_by_thread_and_correlation(void **state)
 	hwy_trace_free(trace);
 }
 
+/* ---- a spool that went from thread to thread ------------------------------------------------- */
+
+static void put_owner(struct made_spool *spool, uint32_t tid, int64_t time)
+{
+	struct rec_time *owner = put_record(spool, REC_OWNER, 0, tid, sizeof *owner);
+	owner->time = epoch + time;
+}
+
+static void ranges_of_an_ended_thread_do_not_reach_the_next_thread_of_its_spool(void **state)
+{
+	struct made_run run = make_run();
+	struct made_spool spool = make_spool(&run, 76, 77, 0);
+	put_process(&spool, 1, 0);
+	put_string(&spool, 1, "left open");
+	put_string(&spool, 2, "whole");
+	put_range(&spool, REC_PUSH, 1, 10, 0);
+	put_owner(&spool, 78, 20);
+	put_range(&spool, REC_PUSH, 2, 30, 0);
+	put_range(&spool, REC_POP, 0, 40, 0);
+	put_range(&spool, REC_POP, 0, 50, 0); /* not of the other thread's range */
+	put_exit(&spool, 0, 100);
+	end_spool(&spool);
+	struct hwy_trace *trace = ingest(&run);
+	assert_int_equal(count(trace, HWY_RANGE), 2);
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		bool is_open = strcmp(name_of(trace, strip, 0), "left open") == 0;
+		const struct hwy_lane *lane = &trace->lanes[strip->lane];
+		assert_int_equal(trace->threads[lane->thread].tid, is_open ? 77 : 78);
+		assert_int_equal(hwy_get(strip, HWY_DUR, 0), is_open ? 90 : 10);
+		assert_int_equal(hwy_get(strip, HWY_FLAGS, 0), is_open ? HWY_FLAG_UNFINISHED : 0);
+	}
+	assert_true(was_said(trace, "1 NVTX ranges began before"));
+	hwy_trace_free(trace);
+}
+
+static void a_spool_of_an_older_version_is_read_and_one_of_a_newer_is_not(void **state)
+{
+	for (uint32_t version = 0; version <= REC_VERSION + 1; version++) {
+		struct made_run run = make_run();
+		struct made_spool spool = make_spool(&run, 79, 79, 0);
+		spool.chunk->head.version = version;
+		put_process(&spool, 1, 0);
+		end_spool(&spool);
+		struct hwy_trace *trace = ingest(&run);
+		bool is_known = version >= REC_OLDEST_VERSION && version <= REC_VERSION;
+		assert_int_equal(trace->n_processes, is_known);
+		assert_int_equal(lost(trace), !is_known);
+		hwy_trace_free(trace);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +551,9 @@ int main(void)
 		cmocka_unit_test(kernel_names_are_shortened),
 		cmocka_unit_test(python_lines_come_from_the_tables),
 		cmocka_unit_test(stacks_join_calls_by_thread_and_correlation),
+		cmocka_unit_test(
+			ranges_of_an_ended_thread_do_not_reach_the_next_thread_of_its_spool),
+		cmocka_unit_test(a_spool_of_an_older_version_is_read_and_one_of_a_newer_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "collect/collect.h"
@@ -78,6 +79,9 @@ struct seen {
 	uint32_t value; /* of the records that count */
 	uint64_t records, next, dropped, chunks;
 	uint32_t type;
+	/* owners: by a pattern's number, the thread that must have written it; NULL: any. Patterns then may
+	 * come in any order. */
+	const uint32_t *owners;
 };
 
 static void look_at_chunk(const struct rec_chunk *chunk, size_t size, struct seen *seen)
@@ -90,16 +94,21 @@ static void look_at_chunk(const struct rec_chunk *chunk, size_t size, struct see
 	assert_true((size_t)used * REC_SLOT <= size);
 	seen->chunks++;
 	seen->dropped += chunk->dropped;
+	uint32_t owner = chunk->tid;
 	for (uint32_t slot = 2; slot < used;) {
 		const struct rec_head *head = (const void *)((const char *)chunk + slot * REC_SLOT);
 		assert_int_not_equal(head->slots, 0);
 		assert_true(head->type < REC_TYPES);
+		if (head->type == REC_OWNER)
+			owner = head->value;
 		if (head->type == seen->type && head->value == seen->value) {
 			seen->records++;
 			if (head->type == PATTERN) {
 				const struct pattern *pattern = (const void *)head;
 				check_pattern(pattern);
-				assert_int_equal(pattern->number, seen->next);
+				assert_int_equal(seen->owners ? seen->owners[pattern->number]
+							      : pattern->number,
+						 seen->owners ? owner : seen->next);
 				seen->next++;
 			}
 		}
@@ -122,10 +131,9 @@ static void look_at_file(const char *path, struct seen *seen)
 	munmap(bytes, size ? size : 1);
 }
 
-/* All records of a type and value, over all spools; patterns must come whole and in order. */
-static struct seen look(enum rec_type type, uint32_t value)
+static struct seen look_for_owners(enum rec_type type, uint32_t value, const uint32_t *owners)
 {
-	struct seen seen = {.type = type, .value = value};
+	struct seen seen = {.type = type, .value = value, .owners = owners};
 	DIR *folder = opendir(run);
 	assert_non_null(folder);
 	for (struct dirent *entry; (entry = readdir(folder));) {
@@ -136,6 +144,22 @@ static struct seen look(enum rec_type type, uint32_t value)
 	}
 	closedir(folder);
 	return seen;
+}
+
+/* All records of a type and value, over all spools; patterns must come whole and in order. */
+static struct seen look(enum rec_type type, uint32_t value)
+{
+	return look_for_owners(type, value, NULL);
+}
+
+static unsigned count_spools(void)
+{
+	unsigned n = 0;
+	DIR *folder = opendir(run);
+	for (const struct dirent *entry; (entry = readdir(folder));)
+		n += strstr(entry->d_name, ".spool") != NULL;
+	closedir(folder);
+	return n;
 }
 
 /* ---- tests -------------------------------------------------------------------------------------- */
@@ -328,20 +352,108 @@ static void *write_ring(void *result)
 	return NULL;
 }
 
+/* A forked child has no spools of earlier tests, so that the thread's spool is made for a ring. */
 static void a_ring_takes_its_oldest_chunks_again_and_keeps_definitions(void **state)
 {
-	struct ring_written written = {0};
-	atomic_store(&test_time_ns, __real_collect_now());
-	collect_control->keep_s = 1;
-	pthread_t thread;
-	pthread_create(&thread, NULL, write_ring, &written);
-	pthread_join(thread, NULL);
+	struct ring_written *written = mmap(NULL, sizeof *written, PROT_READ | PROT_WRITE,
+					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		atomic_store(&test_time_ns, __real_collect_now());
+		collect_control->keep_s = 1;
+		pthread_t thread;
+		pthread_create(&thread, NULL, write_ring, written);
+		pthread_join(thread, NULL);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
 	collect_control->keep_s = 0;
-	atomic_store(&test_time_ns, 0);
-	assert_int_equal(written.kept, EACH + EACH / 2);
-	assert_true(written.size_first > REC_CHUNK_BYTES);
-	assert_int_equal(written.size_last, written.size_first);
-	assert_int_equal(look(REC_STRING, written.text).records, 1);
+	assert_int_equal(written->kept, EACH + EACH / 2);
+	assert_true(written->size_first > REC_CHUNK_BYTES);
+	assert_int_equal(written->size_last, written->size_first);
+	assert_int_equal(look(REC_STRING, written->text).records, 1);
+	munmap(written, sizeof *written);
+}
+
+/* ---- spools that go from thread to thread ------------------------------------------------------- */
+
+enum { SHORT_THREADS = 200, SPAWNERS = 4 };
+static uint32_t short_tids[SPAWNERS * SHORT_THREADS];
+
+struct short_thread {
+	uint32_t value;
+	uint64_t number;
+};
+
+static void *write_one(void *which)
+{
+	const struct short_thread *thread = which;
+	short_tids[thread->number] = collect_tid();
+	write_pattern(thread->value, thread->number, 1);
+	return NULL;
+}
+
+static void a_short_thread_goes_on_in_the_spool_of_one_that_ended(void **state)
+{
+	unsigned before = count_spools();
+	for (uint64_t i = 0; i < SHORT_THREADS; i++) {
+		struct short_thread one = {8 << 24, i};
+		pthread_t thread;
+		pthread_create(&thread, NULL, write_one, &one);
+		pthread_join(thread, NULL);
+	}
+	assert_true(count_spools() <= before + 1);
+	struct seen seen = look_for_owners(PATTERN, 8 << 24, short_tids);
+	assert_int_equal(seen.records, SHORT_THREADS);
+	assert_int_equal(look(REC_THREAD, short_tids[SHORT_THREADS - 1]).records, 1);
+}
+
+static void *spawn_short_threads(void *which)
+{
+	for (uint64_t i = 0; i < SHORT_THREADS; i++) {
+		struct short_thread one = {9 << 24, (uintptr_t)which * SHORT_THREADS + i};
+		pthread_t thread;
+		pthread_create(&thread, NULL, write_one, &one);
+		pthread_join(thread, NULL);
+	}
+	return NULL;
+}
+
+static void threads_that_live_at_the_same_time_never_share_a_spool(void **state)
+{
+	unsigned before = count_spools();
+	pthread_t spawners[SPAWNERS];
+	for (uintptr_t i = 0; i < SPAWNERS; i++)
+		pthread_create(&spawners[i], NULL, spawn_short_threads, (void *)i);
+	for (int i = 0; i < SPAWNERS; i++)
+		pthread_join(spawners[i], NULL);
+	assert_int_equal(look_for_owners(PATTERN, 9 << 24, short_tids).records,
+			 SPAWNERS * SHORT_THREADS);
+	/* A spawner and a thread of its each, at most. */
+	assert_true(count_spools() <= before + 2 * SPAWNERS);
+}
+
+static void a_child_does_not_write_to_the_spools_its_parent_keeps(void **state)
+{
+	struct short_thread one = {10 << 24, 0};
+	pid_t child = fork();
+	if (child == 0) {
+		pthread_t thread;
+		pthread_create(&thread, NULL, write_one, &one);
+		pthread_join(thread, NULL);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	char path[128];
+	snprintf(path, sizeof path, "%s/%u.", run, (unsigned)child);
+	DIR *folder = opendir(run);
+	unsigned files = 0;
+	for (const struct dirent *entry; (entry = readdir(folder));)
+		files += strncmp(entry->d_name, strrchr(path, '/') + 1,
+				 strlen(strrchr(path, '/') + 1)) == 0;
+	closedir(folder);
+	assert_int_equal(look(PATTERN, 10 << 24).records, 1);
+	assert_int_equal(files, 2); /* the child's first thread, which registered, and the other */
 }
 
 /* ---- a run of its own --------------------------------------------------------------------------- */
@@ -385,6 +497,9 @@ int main(void)
 		cmocka_unit_test(no_text_has_the_id_0_and_long_ones_are_cut),
 		cmocka_unit_test(what_finds_no_room_is_counted_and_nothing_else_happens),
 		cmocka_unit_test(a_ring_takes_its_oldest_chunks_again_and_keeps_definitions),
+		cmocka_unit_test(a_short_thread_goes_on_in_the_spool_of_one_that_ended),
+		cmocka_unit_test(threads_that_live_at_the_same_time_never_share_a_spool),
+		cmocka_unit_test(a_child_does_not_write_to_the_spools_its_parent_keeps),
 	};
 	return cmocka_run_group_tests(tests, make_run, remove_run);
 }
