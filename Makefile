@@ -3,8 +3,11 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# SEEDS: how many seeds `make torture` compares; FIRST: the first of them.
+SEEDS ?= 2000
+FIRST ?= 1
 
-.PHONY: build demo test bench install clean format tidy
+.PHONY: build demo test torture bench install clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -20,6 +23,9 @@ demo:
 test:
 	@scripts/setup test
 	@scripts/test
+
+torture: build
+	@tests/torture/run --first $(FIRST) --seeds $(SEEDS)
 
 bench:
 	@scripts/setup test
