@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_view.c - headway view: the timeline in the browser. */
-#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,39 +62,24 @@ static void end_on_signals(void)
 		sigaction(numbers[i], &action, NULL);
 }
 
-/* ---- the browser ---------------------------------------------------------------------------- */
-
-/* Opens the browser. 'address' is not const because argv of posix_spawnp is not. */
-static bool open_browser(char *address)
-{
-	extern char **environ;
-	const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-	if (!(x11 && *x11) && !(wayland && *wayland))
-		return false;
-	char *argv[] = {"xdg-open", address, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	for (int fd = 0; fd < 3; fd++)
-		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	pid_t pid;
-	int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return error == 0;
-}
+/* ---- the address ---------------------------------------------------------------------------- */
 
 static void print_address(const struct options *options, const struct server *server)
 {
 	char address[128], host[256] = "HOST";
 	unsigned port = server_port(server);
 	snprintf(address, sizeof address, "http://127.0.0.1:%u/%s/", port, server_token(server));
-	gethostname(host, sizeof host - 1);
-	const struct passwd *me = getpwuid(getuid());
-	bool opened = !options->no_browser && open_browser(address);
+	bool opened = !options->no_browser && view_browser_open(address);
 	printf("%s\n", address);
-	if (!opened)
+	if (opened) {
+		printf("Open this address by hand if the browser shows no page.\n");
+	} else {
+		gethostname(host, sizeof host - 1);
+		const struct passwd *me = getpwuid(getuid());
 		printf("from another machine:  ssh -N -L %u:127.0.0.1:%u %s@%s   and open the same "
 		       "address there\n",
 		       port, port, me ? me->pw_name : "USER", host);
+	}
 	printf("%s\n", options->stay
 			       ? "Ctrl-C ends it."
 			       : "Ends with Ctrl-C, or a minute after its last page was closed.");
@@ -151,6 +134,7 @@ static void serve(const struct options *options)
 		.port = options->port,
 		.keep = options->stay,
 		.interrupted = &interrupted,
+		.on_first_page = view_browser_forget,
 	};
 	struct hwy_err err;
 	struct server *server = server_start(&how, &err);
@@ -162,6 +146,7 @@ static void serve(const struct options *options)
 	print_address(options, server);
 	server_wait(server);
 	server_stop(server);
+	view_browser_forget();
 	close_all(options, &viewing);
 }
 

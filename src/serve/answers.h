@@ -37,7 +37,7 @@ void annotations_answer(const struct annotations *all, int64_t from, int64_t to,
 
 /* ---- lane_tree.c ---- */
 
-void lane_tree_answer(struct view_trace *view, struct hwy_json *json);
+bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
 /* Writes the name of a device, such as "GPU 0 NVIDIA H200". */
 void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
 				uint32_t device);

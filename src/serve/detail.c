@@ -341,15 +341,18 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 	enum { MOST = 64 };
 	struct view_trace *view = l->view;
 	uint64_t count = 0;
-	if (!hwy_need(view->trace, HWY_DEVICE_KINDS, HWY_COL_BIT(HWY_LINK), l->err))
-		return false;
 	json_key(l->json, "work");
 	json_begin_array(l->json);
 	for (uint32_t s = 0; s < view->trace->n_strips; s++) {
 		const struct hwy_strip *strip = &view->trace->strips[s];
 		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
 			continue;
+		/* Pauses let nobody free a column LINK: view_trim frees VIEW_COLUMNS only. */
+		if (!hwy_need_strip(view->trace, s, HWY_COL_BIT(HWY_LINK), l->err))
+			return false;
 		for (uint32_t row = 0; row < strip->rows; row++) {
+			if (row % HWY_CHUNK_ROWS == 0 && !view_pause(view, l->err))
+				return false;
 			if (hwy_get(strip, HWY_LINK, row) != hwy_ref(id))
 				continue;
 			if (count++ < MOST &&
@@ -422,67 +425,87 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 
 /* ---- neighbours ------------------------------------------------------------------------------ */
 
-static int by_length(const void *a, const void *b)
+enum { SHOWN_SPANS = 16 };
+
+/* What stands on a lane in a window. */
+struct standing {
+	int64_t from, to;
+	uint64_t count;
+	int64_t covered[HWY_BUSY_CLASSES]; /* by class: the latest end so far */
+	int64_t busy[HWY_BUSY_CLASSES];    /* by class: ns of the window that spans cover */
+	struct {
+		uint32_t id;
+		int64_t dur;
+	} longest[SHOWN_SPANS]; /* the longest spans, longest first */
+};
+
+/* Adds a span; spans come in order of start. */
+static void standing_add(struct standing *all, struct view_trace *view,
+			 const struct hwy_strip *strip, uint32_t row)
 {
-	const struct view_span *x = a, *y = b;
-	if (x->dur != y->dur)
-		return x->dur > y->dur ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
+	int64_t start = hwy_get(strip, HWY_START, row), dur = hwy_get(strip, HWY_DUR, row);
+	unsigned c = span_color_busy_class(view->trace, strip->kind, hwy_get(strip, HWY_NAME, row));
+	int64_t end = start + dur < all->to ? start + dur : all->to;
+	int64_t begin = start > all->covered[c] ? start : all->covered[c];
+	all->busy[c] += end > begin ? end - begin : 0;
+	all->covered[c] = end > all->covered[c] ? end : all->covered[c];
+	uint32_t n = all->count < SHOWN_SPANS ? (uint32_t)all->count : SHOWN_SPANS;
+	all->count++;
+	if (n == SHOWN_SPANS && dur <= all->longest[n - 1].dur)
+		return;
+	uint32_t place = n < SHOWN_SPANS ? n : n - 1;
+	for (; place > 0 && all->longest[place - 1].dur < dur; place--)
+		all->longest[place] = all->longest[place - 1];
+	all->longest[place].id = strip->first + row;
+	all->longest[place].dur = dur;
 }
 
-static void put_busy(struct view_trace *view, struct hwy_json *json, const struct view_spans *spans,
-		     int64_t from, int64_t to)
+static bool find_standing(struct view_trace *view, uint32_t lane, struct standing *all,
+			  struct hwy_err *err)
 {
-	int64_t covered[HWY_BUSY_CLASSES], busy[HWY_BUSY_CLASSES] = {0};
-	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
-		covered[c] = from;
-	for (uint32_t i = 0; i < spans->n; i++) {
-		const struct view_span *span = &spans->v[i];
-		const struct hwy_strip *strip = &view->trace->strips[span->strip];
-		unsigned c = span_color_busy_class(view->trace, strip->kind,
-						   hwy_get(strip, HWY_NAME, span->row));
-		int64_t end = span->start + span->dur < to ? span->start + span->dur : to;
-		int64_t begin = span->start > covered[c] ? span->start : covered[c];
-		busy[c] += end > begin ? end - begin : 0;
-		covered[c] = end > covered[c] ? end : covered[c];
-	}
-	json_key(json, "busy");
-	json_begin_array(json);
-	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
-		json_int(json, busy[c]);
-	json_end_array(json);
+	struct view_spans earlier = {0};
+	if (!view_need(view, lane, all->from, all->from, 0, err))
+		return false;
+	view_spans_touching(view, lane, all->from, all->from, 0, UINT32_MAX, &earlier);
+	for (uint32_t i = 0; i < earlier.n; i++)
+		standing_add(all, view, &view->trace->strips[earlier.v[i].strip], earlier.v[i].row);
+	free(earlier.v);
+	struct view_walk walk;
+	bool ok = view_walk_begin(&walk, view, lane, UINT32_MAX, all->from, all->to, err);
+	while (ok && view_walk_next(&walk, &ok, err))
+		standing_add(all, view, walk.strip, walk.row);
+	return ok;
 }
 
 bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
 			  int64_t from, int64_t to, struct hwy_err *err)
 {
-	enum { SHOWN = 16 };
-	struct view_spans spans = {0};
 	if (lane >= view->trace->n_lanes || view->lanes[lane].n == 0)
 		return hwy_fail(err, "there is no lane %" PRIu32, lane);
-	from += view->origin;
-	to += view->origin;
-	if (!view_need(view, lane, from, to, 0, err))
+	struct standing all = {.from = from + view->origin, .to = to + view->origin};
+	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
+		all.covered[c] = all.from;
+	if (!find_standing(view, lane, &all, err))
 		return false;
-	view_spans_touching(view, lane, from, to, 0, UINT32_MAX, &spans);
-	json_begin_object(json);
-	json_put_int(json, "count", spans.n);
-	put_busy(view, json, &spans, from, to);
-	if (spans.n)
-		qsort(spans.v, spans.n, sizeof *spans.v, by_length);
-	json_key(json, "longest");
 	bool ok = true;
-	if (spans.n)
-		ok = detail_put_span(view, json, view_span_id(view, &spans.v[0]), err);
+	json_begin_object(json);
+	json_put_int(json, "count", (int64_t)all.count);
+	json_key(json, "busy");
+	json_begin_array(json);
+	for (unsigned c = 0; c < HWY_BUSY_CLASSES; c++)
+		json_int(json, all.busy[c]);
+	json_end_array(json);
+	json_key(json, "longest");
+	if (all.count)
+		ok = detail_put_span(view, json, all.longest[0].id, err);
 	else
 		json_null(json);
 	json_key(json, "spans");
 	json_begin_array(json);
-	for (uint32_t i = 0; ok && i < spans.n && i < SHOWN; i++)
-		ok = detail_put_span(view, json, view_span_id(view, &spans.v[i]), err);
+	for (uint32_t i = 0; ok && i < all.count && i < SHOWN_SPANS; i++)
+		ok = detail_put_span(view, json, all.longest[i].id, err);
 	json_end_array(json);
 	json_end_object(json);
-	free(spans.v);
 	return ok;
 }
 
@@ -497,6 +520,8 @@ bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t
 	int64_t name = span_names_id(view->trace, strip, span.row), row = span.row;
 	for (row += direction; row >= 0 && row < strip->rows; row += direction) {
 		bool is_next = (row - direction) >> HWY_CHUNK_BITS != row >> HWY_CHUNK_BITS;
+		if (is_next && !view_pause(view, err))
+			return false;
 		if (is_next)
 			view_trim(view);
 		if (is_next &&

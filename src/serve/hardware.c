@@ -14,6 +14,7 @@
 enum {
 	MOST_BUCKETS = 1 << 19, /* the most buckets of all devices together, 32 bytes each */
 	CLASSES = 3,
+	SPANS_BETWEEN_PAUSES = 1 << 14,
 	SPANS_AT_ONCE = 1 << 20, /* a request waits for the union of at most so many spans */
 };
 
@@ -72,9 +73,22 @@ static bool is_own_work(const struct view_trace *view, const struct hwy_strip *s
 	       (strip->kind != HWY_GRAPH || work_is_own(view->work, strip, row));
 }
 
-static void sweep_device(struct view_trace *view, uint32_t number)
+/* Whether pauses leave the columns of a device's work in memory: view_trim frees those of large
+ * lanes only. */
+static bool can_pause(const struct view_trace *view, uint32_t device)
 {
-	struct view_device *device = &view->devices[number];
+	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
+		if (hardware_has(view, device, lane) && view->lanes[lane].spans > view->whole_spans)
+			return false;
+	return true;
+}
+
+/* Adds a device's work to the buckets of 'device'. False where the request or the server has
+ * ended. */
+static bool sweep_device(struct view_trace *view, uint32_t number, struct view_device *device,
+			 struct hwy_err *err)
+{
+	bool pauses = can_pause(view, number), ok = true;
 	int64_t covered[] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
 	struct hwy_sweep sweep = {0};
 	for (uint32_t s = 0; s < view->trace->n_strips; s++) {
@@ -83,7 +97,9 @@ static void sweep_device(struct view_trace *view, uint32_t number)
 		    hardware_has(view, number, strip->lane))
 			sweep_add(&sweep, strip, 0);
 	}
-	while (sweep_next(&sweep)) {
+	for (uint32_t i = 0; ok && sweep_next(&sweep); i++) {
+		if (pauses && i % SPANS_BETWEEN_PAUSES == 0)
+			ok = view_pause(view, err);
 		if (!is_own_work(view, sweep.strip, sweep.row))
 			continue;
 		unsigned c = hwy_class(view->trace, sweep.strip->kind,
@@ -97,25 +113,65 @@ static void sweep_device(struct view_trace *view, uint32_t number)
 		}
 	}
 	sweep_free(&sweep);
+	return ok;
+}
+
+static bool need_device_columns(struct view_trace *view, struct hwy_err *err)
+{
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
+	for (uint32_t s = 0; s < view->trace->n_strips; s++)
+		if (HWY_KIND_BIT(view->trace->strips[s].kind) & HWY_DEVICE_KINDS &&
+		    !hwy_need_strip(view->trace, s, columns, err))
+			return false;
+	return need_work(view, err);
+}
+
+static void free_device(struct view_device *device)
+{
+	for (unsigned c = 0; c <= HARDWARE_ANY; c++)
+		free(device->cover[c]);
+	*device = (struct view_device){0};
 }
 
 bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err)
 {
-	struct view_device *device = &view->devices[number];
-	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
-	if (device->is_ready)
+	/* Other requests may make the same union during a pause, so it is made apart. */
+	struct view_device made = {.is_ready = true};
+	if (view->devices[number].is_ready)
 		return true;
-	if (!hwy_need(view->trace, HWY_DEVICE_KINDS, columns, err) || !need_work(view, err))
+	if (!need_device_columns(view, err))
 		return false;
-	while ((view->to - view->from) >> device->level >= MOST_BUCKETS / view->trace->n_devices)
-		device->level++;
-	device->base = view->from >> device->level;
-	device->n = (uint32_t)((view->to >> device->level) - device->base + 1);
+	while ((view->to - view->from) >> made.level >= MOST_BUCKETS / view->trace->n_devices)
+		made.level++;
+	made.base = view->from >> made.level;
+	made.n = (uint32_t)((view->to >> made.level) - made.base + 1);
 	for (unsigned c = 0; c <= HARDWARE_ANY; c++)
-		device->cover[c] = hwy_zarray(device->n, sizeof *device->cover[c]);
-	sweep_device(view, number);
-	device->is_ready = true;
-	return true;
+		made.cover[c] = hwy_zarray(made.n, sizeof *made.cover[c]);
+	bool ok = sweep_device(view, number, &made, err);
+	if (ok && !view->devices[number].is_ready)
+		view->devices[number] = made;
+	else
+		free_device(&made);
+	return ok;
+}
+
+static uint64_t hardware_count_spans(const struct view_trace *view, uint32_t device)
+{
+	uint64_t spans = 0;
+	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
+		spans += hardware_has(view, device, lane) ? view->lanes[lane].spans : 0;
+	return spans;
+}
+
+bool hardware_wait(struct view_trace *view, uint32_t number, struct hwy_err *err)
+{
+	bool is_large = hardware_count_spans(view, number) >= SPANS_AT_ONCE;
+	while (is_large && view->has_read_ahead && !view->devices[number].is_ready) {
+		view->wants_devices = true;
+		if (!turns_sleep(view->turns, err))
+			return false;
+	}
+	return hardware_need(view, number, err);
 }
 
 void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device)
@@ -214,10 +270,8 @@ static bool cover_provisional(struct view_trace *view, uint32_t number, struct s
 bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *summary,
 		    bool *is_final, struct hwy_err *err)
 {
-	uint64_t spans = 0;
-	for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++)
-		spans += hardware_has(view, device, lane) ? view->lanes[lane].spans : 0;
-	*is_final = spans < SPANS_AT_ONCE || view->devices[device].is_ready;
+	*is_final = hardware_count_spans(view, device) < SPANS_AT_ONCE ||
+		    view->devices[device].is_ready;
 	if (!*is_final)
 		return cover_provisional(view, device, summary, err);
 	if (!hardware_need(view, device, err))

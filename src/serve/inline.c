@@ -25,7 +25,6 @@ enum {
 struct writing {
 	struct inline_page *page;
 	struct requests requests;
-	pthread_mutex_t lock; /* requests need a lock, although there is only one thread */
 	struct hwy_bytes entries;
 	uint64_t reserve_bytes; /* bytes of the page that stay free for entries that must fit */
 	uint64_t names_size;    /* estimated bytes of the names that tiles have used so far */
@@ -451,14 +450,12 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 
 bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 {
-	struct writing w = {
-		.page = page, .lock = PTHREAD_MUTEX_INITIALIZER, .reserve_bytes = RESERVE_BYTES};
+	struct writing w = {.page = page, .reserve_bytes = RESERVE_BYTES};
 	w.requests = (struct requests){.traces = page->traces,
 				       .workers = page->workers,
 				       .n = page->n,
 				       .is_inline = true,
-				       .left_out = page->left_out,
-				       .lock = &w.lock};
+				       .left_out = page->left_out};
 	for (uint32_t t = 0; t < page->n; t++)
 		w.names[t] = hwy_zarray(page->traces[t].trace->strings.n + SPAN_NAMES_MADE, 1);
 	bool ok = inline_put_all(&w, err) && write_page(&w, out, err);

@@ -95,7 +95,6 @@ static void interval_add_row(struct view_trace *view, struct sums *sums,
 static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, struct window window,
 		     struct sums *sums, struct hwy_err *err)
 {
-	const struct view_lane *on_lane = &view->lanes[lane];
 	struct view_spans earlier = {0};
 	if (!view_need(view, lane, window.from, window.from, 0, err))
 		return false;
@@ -106,24 +105,11 @@ static bool sum_lane(struct view_trace *view, uint32_t lane, uint32_t kinds, str
 			interval_add_row(view, sums, strip, earlier.v[i].row, window);
 	}
 	free(earlier.v);
-	for (uint32_t s = on_lane->first; s < on_lane->first + on_lane->n; s++) {
-		const struct hwy_strip *strip = &view->trace->strips[s];
-		if (!(kinds & HWY_KIND_BIT(strip->kind)))
-			continue;
-		if (!view_need(view, lane, window.from, window.from, 0, err) ||
-		    !view_need(view, lane, window.to, window.to, 0, err))
-			return false;
-		uint32_t row = view_row_at(strip, window.from);
-		for (uint32_t end = view_row_at(strip, window.to), n; row < end; row += n) {
-			view_trim(view);
-			n = end - row < HWY_CHUNK_ROWS ? end - row : HWY_CHUNK_ROWS;
-			if (!view_need_rows(view, s, VIEW_COLUMNS, row, n, err))
-				return false;
-			for (uint32_t i = row; i < row + n; i++)
-				interval_add_row(view, sums, strip, i, window);
-		}
-	}
-	return true;
+	struct view_walk walk;
+	bool ok = view_walk_begin(&walk, view, lane, kinds, window.from, window.to, err);
+	while (ok && view_walk_next(&walk, &ok, err))
+		interval_add_row(view, sums, walk.strip, walk.row, window);
+	return ok;
 }
 
 static bool sum_up(struct view_trace *view, struct hwy_json *json, const char *key, uint32_t kinds,
@@ -191,16 +177,17 @@ static bool measure_stretch(struct view_trace *view, uint32_t device, int64_t fr
 static bool measure_device(struct view_trace *view, uint32_t number, int64_t from, int64_t to,
 			   struct device_times *times, struct hwy_err *err)
 {
-	if (!hardware_need(view, number, err))
+	if (!hardware_wait(view, number, err))
 		return false;
 	const struct view_device *device = &view->devices[number];
-	int64_t width = INT64_C(1) << device->level;
+	int64_t width = INT64_C(1) << device->level, end = device->base + device->n;
 	int64_t first = (from + width - 1) >> device->level, last = to >> device->level;
+	/* The window may reach far beyond the recording; there are buckets only inside it. */
+	first = first > device->base ? first : device->base;
+	last = last < end ? last : end;
 	if (first >= last)
 		return measure_stretch(view, number, from, to, times, err);
 	for (int64_t i = first; i < last; i++) {
-		if (i < device->base || i - device->base >= device->n)
-			continue;
 		for (unsigned c = 0; c < 3; c++)
 			times->classes[c] += device->cover[c][i - device->base];
 		times->busy += device->cover[HARDWARE_ANY][i - device->base];

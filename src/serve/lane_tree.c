@@ -15,22 +15,6 @@ static bool belongs_to_device(const struct hwy_lane *lane)
 		lane->type == HWY_LANE_MEMORY || lane->thread == HWY_NONE);
 }
 
-static bool is_of_device(const struct hwy_lane *lane, int64_t device)
-{
-	return belongs_to_device(lane) && lane->device == device;
-}
-
-static bool is_of_thread(const struct hwy_lane *lane, int64_t thread)
-{
-	return !belongs_to_device(lane) && lane->thread == thread;
-}
-
-/* Whether a lane belongs to a process (HWY_NONE: to no process), but to no thread and no device. */
-static bool is_of_process(const struct hwy_lane *lane, int64_t process)
-{
-	return is_of_thread(lane, HWY_NONE) && lane->process == process;
-}
-
 /* ---- titles ---------------------------------------------------------------------------------- */
 
 static void put_title(struct hwy_json *json, const char *format, const char *text, int64_t number)
@@ -263,122 +247,219 @@ static int lane_rank(const struct hwy_lane *lane)
 	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;
 }
 
+/* The groups that have lanes of their own, in the order of their numbers: devices, threads,
+ * processes (for lanes of no thread), and the rest. A number counts through all groups, so that
+ * 100,000 lanes of 100,000 threads are sorted once instead of searched for each thread. */
+struct tree {
+	struct view_trace *view;
+	struct hwy_json *json;
+	uint32_t n_groups;
+	uint32_t *lanes;         /* lanes with spans, group by group, in the order of the page */
+	uint32_t *first;         /* by group: index of its first lane in 'lanes'; one more entry */
+	uint32_t *threads;       /* threads, process by process; those of no process are left out */
+	uint32_t *first_thread;  /* by process: index in 'threads'; one more entry */
+	uint8_t *device_streams; /* by device: 1 where the device has streams with spans */
+};
+
+static uint32_t thread_group(const struct hwy_trace *trace, uint32_t thread)
+{
+	return trace->n_devices + thread;
+}
+
+/* 'process' may be n_processes: the group of lanes that belong to nobody. */
+static uint32_t process_group(const struct hwy_trace *trace, uint32_t process)
+{
+	return trace->n_devices + trace->n_threads + process;
+}
+
+static uint32_t group_of(const struct hwy_trace *trace, const struct hwy_lane *lane)
+{
+	if (belongs_to_device(lane))
+		return (uint32_t)lane->device;
+	if (lane->thread != HWY_NONE)
+		return thread_group(trace, (uint32_t)lane->thread);
+	return process_group(trace, lane->process != HWY_NONE ? (uint32_t)lane->process
+							      : trace->n_processes);
+}
+
 /* A lane that is listed in a group. */
 struct listed {
 	const struct hwy_lane *lane;
-	uint32_t number;
+	uint32_t number, group;
 };
 
-static int by_rank(const void *a, const void *b)
+static int by_group_and_rank(const void *a, const void *b)
 {
 	const struct listed *x = a, *y = b;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
 	int rank = lane_rank(x->lane) - lane_rank(y->lane);
 	if (rank == 0 && lane_rank(x->lane) == 0 && x->lane->stream != y->lane->stream)
 		return x->lane->stream < y->lane->stream ? -1 : 1;
 	return rank ? rank : (x->number > y->number) - (x->number < y->number);
 }
 
-static bool has_streams(const struct view_trace *view, int64_t device)
+static void group_lanes(struct tree *tree)
 {
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->lanes[l].n > 0 && view->trace->lanes[l].type == HWY_LANE_STREAM &&
-		    view->trace->lanes[l].device == device)
-			return true;
-	return false;
-}
-
-/* Writes the key "lanes": the numbers of the lanes for which belongs(lane, number) holds. A
- * device begins with the lane that is the union of its streams. */
-static void put_lanes(struct hwy_json *json, const struct view_trace *view,
-		      bool (*belongs)(const struct hwy_lane *lane, int64_t number), int64_t number)
-{
-	struct listed *found = hwy_array(view->trace->n_lanes, sizeof *found);
+	const struct hwy_trace *trace = tree->view->trace;
+	struct listed *all = hwy_array(trace->n_lanes, sizeof *all);
 	uint32_t n = 0;
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->lanes[l].n > 0 && belongs(&view->trace->lanes[l], number))
-			found[n++] = (struct listed){&view->trace->lanes[l], l};
-	qsort(found, n, sizeof *found, by_rank);
-	json_key(json, "lanes");
-	json_begin_array(json);
-	if (belongs == is_of_device && has_streams(view, number))
-		json_int(json, VIEW_HARDWARE | number);
-	for (uint32_t i = 0; i < n; i++)
-		json_int(json, found[i].number);
-	json_end_array(json);
-	free(found);
+	for (uint32_t l = 0; l < trace->n_lanes; l++) {
+		const struct hwy_lane *lane = &trace->lanes[l];
+		if (tree->view->lanes[l].n == 0)
+			continue;
+		all[n++] = (struct listed){lane, l, group_of(trace, lane)};
+		if (lane->type == HWY_LANE_STREAM && lane->device != HWY_NONE)
+			tree->device_streams[lane->device] = 1;
+	}
+	if (n)
+		qsort(all, n, sizeof *all, by_group_and_rank);
+	for (uint32_t i = 0; i < n; i++) {
+		tree->lanes[i] = all[i].number;
+		tree->first[all[i].group + 1]++;
+	}
+	for (uint32_t g = 0; g < tree->n_groups; g++)
+		tree->first[g + 1] += tree->first[g];
+	free(all);
 }
 
-static void lane_tree_put_device(const struct view_trace *view, struct hwy_json *json,
-				 uint32_t device)
+static void group_threads(struct tree *tree)
 {
-	begin_group(json, "device", "gpu", device);
-	lane_tree_put_device_title(view, json, device);
-	put_lanes(json, view, is_of_device, device);
-	end_group_without_groups(json);
+	const struct hwy_trace *trace = tree->view->trace;
+	uint32_t *next = hwy_zarray((size_t)trace->n_processes + 1, sizeof *next);
+	for (uint32_t t = 0; t < trace->n_threads; t++)
+		if (trace->threads[t].process != HWY_NONE)
+			tree->first_thread[trace->threads[t].process + 1]++;
+	for (uint32_t p = 0; p < trace->n_processes; p++) {
+		tree->first_thread[p + 1] += tree->first_thread[p];
+		next[p + 1] = tree->first_thread[p + 1];
+	}
+	for (uint32_t t = 0; t < trace->n_threads; t++)
+		if (trace->threads[t].process != HWY_NONE)
+			tree->threads[next[trace->threads[t].process]++] = t;
+	free(next);
 }
 
-static void put_thread(const struct view_trace *view, struct hwy_json *json, uint32_t thread)
+/* Writes the key "lanes": the numbers of the lanes of a group. A device begins with the lane that is
+ * the union of its streams. */
+static void put_lanes(const struct tree *tree, uint32_t group)
 {
-	const struct hwy_thread *recorded = &view->trace->threads[thread];
-	begin_group(json, "thread", "t", thread);
-	const char *name = hwy_str(view->trace, recorded->name);
-	put_title(json, has_number(name, recorded->tid) ? "%.200s" : "%.200s (tid %lld)",
+	json_key(tree->json, "lanes");
+	json_begin_array(tree->json);
+	if (group < tree->view->trace->n_devices && tree->device_streams[group])
+		json_int(tree->json, VIEW_HARDWARE | (int64_t)group);
+	for (uint32_t i = tree->first[group]; i < tree->first[group + 1]; i++)
+		json_int(tree->json, tree->lanes[i]);
+	json_end_array(tree->json);
+}
+
+static void lane_tree_put_device(const struct tree *tree, uint32_t device)
+{
+	begin_group(tree->json, "device", "gpu", device);
+	lane_tree_put_device_title(tree->view, tree->json, device);
+	put_lanes(tree, device);
+	end_group_without_groups(tree->json);
+}
+
+static void put_thread(const struct tree *tree, uint32_t thread)
+{
+	const struct hwy_trace *trace = tree->view->trace;
+	const struct hwy_thread *recorded = &trace->threads[thread];
+	begin_group(tree->json, "thread", "t", thread);
+	const char *name = hwy_str(trace, recorded->name);
+	put_title(tree->json, has_number(name, recorded->tid) ? "%.200s" : "%.200s (tid %lld)",
 		  *name ? name : "thread", recorded->tid);
-	put_lanes(json, view, is_of_thread, thread);
-	end_group_without_groups(json);
+	put_lanes(tree, thread_group(trace, thread));
+	end_group_without_groups(tree->json);
 }
 
-static bool thread_is_used(const struct view_trace *view, uint32_t thread)
+static void put_process(const struct tree *tree, uint32_t process)
 {
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->lanes[l].n > 0 && is_of_thread(&view->trace->lanes[l], thread))
-			return true;
-	return false;
+	const struct hwy_trace *trace = tree->view->trace;
+	const struct hwy_process *recorded = &trace->processes[process];
+	begin_group(tree->json, "process", "p", process);
+	const char *name = hwy_str(trace, recorded->name);
+	put_title(tree->json, "%.200s (pid %lld)", *name ? name : "process", recorded->pid);
+	put_lanes(tree, process_group(trace, process));
+	json_key(tree->json, "groups");
+	json_begin_array(tree->json);
+	for (uint32_t i = tree->first_thread[process]; i < tree->first_thread[process + 1]; i++) {
+		uint32_t group = thread_group(trace, tree->threads[i]);
+		if (tree->first[group] < tree->first[group + 1])
+			put_thread(tree, tree->threads[i]);
+	}
+	json_end_array(tree->json);
+	json_end_object(tree->json);
 }
 
-static void put_process(const struct view_trace *view, struct hwy_json *json, uint32_t process)
+static void put_others(const struct tree *tree)
 {
-	const struct hwy_process *recorded = &view->trace->processes[process];
-	begin_group(json, "process", "p", process);
-	const char *name = hwy_str(view->trace, recorded->name);
-	put_title(json, "%.200s (pid %lld)", *name ? name : "process", recorded->pid);
-	put_lanes(json, view, is_of_process, process);
-	json_key(json, "groups");
-	json_begin_array(json);
-	for (uint32_t t = 0; t < view->trace->n_threads; t++)
-		if (view->trace->threads[t].process == process && thread_is_used(view, t))
-			put_thread(view, json, t);
-	json_end_array(json);
-	json_end_object(json);
+	const struct hwy_trace *trace = tree->view->trace;
+	begin_group(tree->json, "other", "o", 0);
+	json_textz(tree->json, "other");
+	put_lanes(tree, process_group(trace, trace->n_processes));
+	end_group_without_groups(tree->json);
 }
 
-static void put_others(const struct view_trace *view, struct hwy_json *json)
+static struct tree tree_make(struct view_trace *view, struct hwy_json *json)
 {
-	begin_group(json, "other", "o", 0);
-	json_textz(json, "other");
-	put_lanes(json, view, is_of_process, HWY_NONE);
-	end_group_without_groups(json);
+	const struct hwy_trace *trace = view->trace;
+	struct tree tree = {
+		.view = view,
+		.json = json,
+		.n_groups = process_group(trace, trace->n_processes) + 1,
+	};
+	tree.lanes = hwy_array(trace->n_lanes, sizeof *tree.lanes);
+	tree.first = hwy_zarray((size_t)tree.n_groups + 1, sizeof *tree.first);
+	tree.threads = hwy_array(trace->n_threads, sizeof *tree.threads);
+	tree.first_thread = hwy_zarray((size_t)trace->n_processes + 1, sizeof *tree.first_thread);
+	tree.device_streams = hwy_zarray(trace->n_devices, 1);
+	group_lanes(&tree);
+	group_threads(&tree);
+	return tree;
 }
 
-void lane_tree_answer(struct view_trace *view, struct hwy_json *json)
+static void tree_free(struct tree *tree)
 {
+	free(tree->lanes);
+	free(tree->first);
+	free(tree->threads);
+	free(tree->first_thread);
+	free(tree->device_streams);
+}
+
+static bool put_all_lanes(const struct tree *tree, struct hwy_err *err)
+{
+	struct view_trace *view = tree->view;
+	bool ok = true;
+	json_key(tree->json, "lanes");
+	json_begin_array(tree->json);
+	for (uint32_t d = 0; d < view->trace->n_devices; d++)
+		if (tree->device_streams[d])
+			put_hardware(view, tree->json, d);
+	for (uint32_t l = 0; ok && l < view->trace->n_lanes; l++) {
+		ok = view_pause(view, err);
+		if (ok && view->lanes[l].n > 0)
+			put_lane(view, tree->json, l);
+	}
+	json_end_array(tree->json);
+	return ok;
+}
+
+bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
+{
+	struct tree tree = tree_make(view, json);
 	json_begin_object(json);
 	json_key(json, "groups");
 	json_begin_array(json);
 	for (uint32_t d = 0; d < view->trace->n_devices; d++)
-		lane_tree_put_device(view, json, d);
+		lane_tree_put_device(&tree, d);
 	for (uint32_t p = 0; p < view->trace->n_processes; p++)
-		put_process(view, json, p);
-	put_others(view, json);
+		put_process(&tree, p);
+	put_others(&tree);
 	json_end_array(json);
-	json_key(json, "lanes");
-	json_begin_array(json);
-	for (uint32_t d = 0; d < view->trace->n_devices; d++)
-		if (has_streams(view, d))
-			put_hardware(view, json, d);
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->lanes[l].n > 0)
-			put_lane(view, json, l);
-	json_end_array(json);
+	bool ok = put_all_lanes(&tree, err);
 	json_end_object(json);
+	tree_free(&tree);
+	return ok;
 }

@@ -15,9 +15,9 @@ struct mhd_response;
 
 enum { MHD_IS_NO, MHD_IS_YES };
 enum { /* flags of libmicrohttpd's daemon */
+       MHD_THREAD_PER_CONNECTION = 4,
        MHD_INTERNAL_THREAD = 8,
        MHD_POLL = 64,
-       MHD_EPOLL = 512,
        MHD_ITC = 1024,
 };
 enum { /* options of libmicrohttpd's daemon */
@@ -27,7 +27,7 @@ enum { /* options of libmicrohttpd's daemon */
        MHD_TIMEOUT = 3,
        MHD_COMPLETED = 4,
        MHD_LISTEN_SOCKET = 12,
-       MHD_POOL_SIZE = 14,
+       MHD_STACK_SIZE = 19,
        MHD_CONNECTION_NOTIFY = 27,
 };
 enum { MHD_HEADERS = 1, MHD_ARGUMENTS = 8 };    /* kinds of values that a request has */

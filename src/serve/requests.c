@@ -192,8 +192,7 @@ static bool ask_lanes(struct asking *a, struct hwy_err *err)
 	uint32_t t;
 	if (!read_trace(a, &t, err))
 		return false;
-	lane_tree_answer(&a->all->traces[t], &a->json);
-	return true;
+	return lane_tree_answer(&a->all->traces[t], &a->json, err);
 }
 
 static bool ask_tiles(struct asking *a, struct hwy_err *err)
@@ -212,7 +211,8 @@ static bool ask_tiles(struct asking *a, struct hwy_err *err)
 		};
 		if (tile.trace >= a->all->n)
 			return hwy_fail(err, "there is no trace %" PRIu32, tile.trace);
-		if (!tiles_put(&a->all->traces[tile.trace], &tile, &a->answer->body, err))
+		struct view_trace *view = &a->all->traces[tile.trace];
+		if (!view_pause(view, err) || !tiles_put(view, &tile, &a->answer->body, err))
 			return false;
 	}
 	return true;
@@ -267,9 +267,21 @@ static bool ask_search(struct asking *a, struct hwy_err *err)
 	int64_t from, to, marks, usual = 1024;
 	const char *text = a->request->argument(a->request, "q");
 	return read_trace(a, &t, err) && read_window(a, &a->all->traces[t], &from, &to, err) &&
+	       (!text || strlen(text) <= VIEW_NAME ||
+		hwy_fail(err, "'q' is longer than %d bytes", VIEW_NAME)) &&
 	       requests_read_number(a, "n", 1, 4096, &usual, &marks, err) &&
 	       search_answer(&a->all->traces[t], &a->json, text ? text : "", from, to,
 			     (uint32_t)marks, err);
+}
+
+/* Yields the gaps or the path. They come once and stay until the server ends, so they can be read
+ * without the worker's lock. */
+static struct annotations read_annotations_of(struct worker *worker, bool path)
+{
+	pthread_mutex_lock(&worker->lock);
+	struct annotations all = path ? worker->path : worker->gaps;
+	pthread_mutex_unlock(&worker->lock);
+	return all;
 }
 
 static bool ask_interval(struct asking *a, struct hwy_err *err)
@@ -278,12 +290,8 @@ static bool ask_interval(struct asking *a, struct hwy_err *err)
 	int64_t from, to;
 	if (!read_trace(a, &t, err) || !read_window(a, &a->all->traces[t], &from, &to, err))
 		return false;
-	struct worker *worker = &a->all->workers[t];
-	pthread_mutex_lock(&worker->lock);
-	bool ok = interval_answer(&a->all->traces[t], &a->json,
-				  worker->gaps.v ? &worker->gaps : NULL, from, to, err);
-	pthread_mutex_unlock(&worker->lock);
-	return ok;
+	struct annotations gaps = read_annotations_of(&a->all->workers[t], false);
+	return interval_answer(&a->all->traces[t], &a->json, gaps.v ? &gaps : NULL, from, to, err);
 }
 
 /* ---- results of the diagnosis ---------------------------------------------------------------- */
@@ -341,11 +349,12 @@ static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 	    !requests_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
 		return false;
 	struct worker *worker = &a->all->workers[t];
-	const struct annotations *annotations = path ? &worker->path : &worker->gaps;
+	struct annotations all = read_annotations_of(worker, path);
 	pthread_mutex_lock(&worker->lock);
-	if (has_result(a, worker, annotations->v))
-		annotations_answer(annotations, from, to, (uint32_t)n, &a->answer->body);
+	bool is_there = has_result(a, worker, all.v);
 	pthread_mutex_unlock(&worker->lock);
+	if (is_there)
+		annotations_answer(&all, from, to, (uint32_t)n, &a->answer->body);
 	return true;
 }
 
@@ -376,7 +385,8 @@ static bool ask_whatif(struct asking *a, struct hwy_err *err)
 	char question[1100];
 	snprintf(question, sizeof question, "%" PRId64 " %s\n", phase, edits);
 	a->answer->type = JSON;
-	if (is_ready && !worker_ask(worker, question, &a->answer->body))
+	if (is_ready && !worker_ask(worker, question, a->request->is_abandoned, a->request->from,
+				    &a->answer->body))
 		return hwy_fail(err, "the replay did not answer");
 	return true;
 }
@@ -428,6 +438,27 @@ bool requests_has_path(const char *path)
 	return find_kind(path) != NULL;
 }
 
+/* Fills the answer while the lock of the traces is held, where the kind of request needs it. */
+static bool ask_in_turn(struct asking *a, const struct kind *kind, struct hwy_err *err)
+{
+	if (!(kind->how & LOCKED))
+		return kind->ask(a, err);
+	struct turn turn = {.is_abandoned = a->request->is_abandoned, .from = a->request->from};
+	if (a->all->turns && !turns_begin(a->all->turns, &turn, err)) {
+		a->answer->status = 503;
+		return false;
+	}
+	for (uint32_t t = 0; t < a->all->n; t++)
+		view_trim(&a->all->traces[t]);
+	bool ok = kind->ask(a, err);
+	/* A pause that failed ends a request that is right in itself. */
+	if (!ok && turn.is_ended)
+		a->answer->status = 503;
+	if (a->all->turns)
+		turns_end(a->all->turns);
+	return ok;
+}
+
 static void answer_kind(struct asking *a, const struct kind *kind)
 {
 	struct hwy_err err = {0};
@@ -436,13 +467,7 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 		memory_text_begin(&a->memory);
 		a->json.out = a->memory.out;
 	}
-	if (kind->how & LOCKED)
-		pthread_mutex_lock(a->all->lock);
-	for (uint32_t t = 0; kind->how & LOCKED && t < a->all->n; t++)
-		view_trim(&a->all->traces[t]);
-	bool ok = kind->ask(a, &err);
-	if (kind->how & LOCKED)
-		pthread_mutex_unlock(a->all->lock);
+	bool ok = ask_in_turn(a, kind, &err);
 	if (kind->how & AS_JSON) {
 		memory_text_end(&a->memory);
 		if (ok)
@@ -450,7 +475,7 @@ static void answer_kind(struct asking *a, const struct kind *kind)
 		free(a->memory.text);
 	}
 	if (!ok)
-		answer_texts(a, 400, NULL, err.text);
+		answer_texts(a, a->answer->status == 503 ? 503 : 400, NULL, err.text);
 	if (a->answer->status == 204)
 		a->answer->type = NULL;
 }

@@ -5,41 +5,56 @@
 
 #include "serve/answers.h"
 
-enum { LISTED_SPANS = 50 }; /* the most spans that are listed for a lane */
+enum {
+	LISTED_SPANS = 50,    /* the most spans that are listed for a lane */
+	LISTED_IN_ALL = 5000, /* the most spans that are listed for all lanes */
+	NAMES_BETWEEN_PAUSES = 4096,
+};
 
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
 
-static bool contains_ignoring_case(struct hwy_text text, const char *wanted, size_t n)
+/* Whether a text contains 'wanted', which has no capital letters. memmem takes time in proportion to
+ * the text's length, whatever both are made of. */
+static bool contains_ignoring_case(struct hwy_text text, const char *wanted, size_t n,
+				   struct hwy_bytes *room)
 {
-	for (size_t i = 0; i + n <= text.length; i++) {
-		size_t k = 0;
-		while (k < n && lower(text.at[i + k]) == wanted[k])
-			k++;
-		if (k == n)
-			return true;
-	}
-	return false;
+	if (n > text.length)
+		return false;
+	room->n = 0;
+	char *small = (char *)hwy_bytes_add(room, text.length);
+	for (size_t i = 0; i < text.length; i++)
+		small[i] = lower(text.at[i]);
+	return memmem(small, text.length, wanted, n) != NULL;
 }
 
-/* Yields by id of a name: 1 where the name contains 'text'. *n becomes the number of such names. */
-static uint8_t *find_names(const struct hwy_trace *trace, const char *text, uint32_t *n)
+/* Yields by id of a name: 1 where the name contains 'text'; NULL where the search is to be given up.
+ * *n becomes the number of such names. */
+static uint8_t *find_names(const struct view_trace *view, const char *text, uint32_t *n,
+			   struct hwy_err *err)
 {
 	size_t length = strlen(text);
 	char *wanted = hwy_copy(text, length + 1);
 	for (size_t i = 0; i < length; i++)
 		wanted[i] = lower(wanted[i]);
-	uint32_t n_names = trace->strings.n + SPAN_NAMES_MADE;
+	uint32_t n_names = view->trace->strings.n + SPAN_NAMES_MADE;
 	uint8_t *found = hwy_zarray(n_names, 1);
+	struct hwy_bytes room = {0};
+	bool ok = true;
 	*n = 0;
-	for (uint32_t i = 1; length > 0 && i < n_names; i++) {
-		found[i] = contains_ignoring_case(span_names_text(trace, i), wanted, length);
+	for (uint32_t i = 1; ok && length > 0 && i < n_names; i++) {
+		ok = i % NAMES_BETWEEN_PAUSES != 0 || view_pause(view, err);
+		found[i] = contains_ignoring_case(span_names_text(view->trace, i), wanted, length,
+						  &room);
 		*n += found[i];
 	}
+	hwy_bytes_free(&room);
 	free(wanted);
-	return found;
+	if (!ok)
+		free(found);
+	return ok ? found : NULL;
 }
 
 /* What a search found on one lane; the marks count the hits of all lanes. */
@@ -48,7 +63,9 @@ struct hits {
 	int64_t from, to;     /* the window that the marks divide evenly */
 	uint32_t *marks;      /* hits in each part of the window */
 	uint32_t n_marks;
-	uint64_t count; /* hits on this lane */
+	uint64_t count;    /* hits on this lane */
+	uint32_t n_listed; /* spans of all lanes that were listed */
+	bool is_cut;       /* spans were not listed because LISTED_IN_ALL were */
 	struct view_span first[LISTED_SPANS];
 };
 
@@ -75,6 +92,8 @@ static bool search_lane(struct view_trace *view, uint32_t lane, struct hits *hit
 		uint64_t columns = HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_START) |
 				   HWY_COL_BIT(span_names_column(strip->kind));
 		for (uint32_t first = 0, n; first < strip->rows; first += n) {
+			if (!view_pause(view, err))
+				return false;
 			view_trim(view);
 			n = strip->rows - first < HWY_CHUNK_ROWS ? strip->rows - first
 								 : HWY_CHUNK_ROWS;
@@ -89,7 +108,7 @@ static bool search_lane(struct view_trace *view, uint32_t lane, struct hits *hit
 }
 
 static bool put_hits(struct view_trace *view, struct hwy_json *json, uint32_t lane,
-		     const struct hits *hits, struct hwy_err *err)
+		     struct hits *hits, struct hwy_err *err)
 {
 	bool ok = true;
 	json_begin_object(json);
@@ -97,8 +116,14 @@ static bool put_hits(struct view_trace *view, struct hwy_json *json, uint32_t la
 	json_put_int(json, "count", (int64_t)hits->count);
 	json_key(json, "first");
 	json_begin_array(json);
-	for (uint32_t i = 0; ok && i < hits->count && i < LISTED_SPANS; i++)
-		ok = detail_put_span(view, json, view_span_id(view, &hits->first[i]), err);
+	for (uint32_t i = 0; ok && i < hits->count && i < LISTED_SPANS; i++) {
+		hits->is_cut |= hits->n_listed >= LISTED_IN_ALL;
+		if (hits->is_cut)
+			break;
+		hits->n_listed++;
+		ok = view_pause(view, err) &&
+		     detail_put_span(view, json, view_span_id(view, &hits->first[i]), err);
+	}
 	json_end_array(json);
 	json_end_object(json);
 	return ok;
@@ -109,7 +134,9 @@ bool search_answer(struct view_trace *view, struct hwy_json *json, const char *t
 {
 	uint32_t n_names;
 	uint64_t count = 0;
-	uint8_t *names = find_names(view->trace, text, &n_names);
+	uint8_t *names = find_names(view, text, &n_names, err);
+	if (!names)
+		return false;
 	struct hits hits = {
 		.names = names,
 		.from = from + view->origin,
@@ -133,7 +160,7 @@ bool search_answer(struct view_trace *view, struct hwy_json *json, const char *t
 	}
 	json_end_array(json);
 	json_put_int(json, "hits", (int64_t)count);
-	json_put_bool(json, "more", false);
+	json_put_bool(json, "more", hits.is_cut);
 	json_key(json, "marks");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < marks; i++)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.c - see server.h. libmicrohttpd reads requests on a few threads; this file decides who
- * may ask. */
+/* server.c - see server.h. libmicrohttpd reads requests, on a thread for each connection, so that an
+ * answer that takes long keeps nobody else waiting; this file decides who may ask. */
 #include "serve/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,13 +21,16 @@
 #include "trace/file.h"
 
 enum {
-	THREADS = 4,
-	CONNECTIONS = 512,
+	/* Connections beyond are refused. Their files must fit the usual limit of 1024. */
+	CONNECTIONS = 800,
+	MANY = 200,            /* connections above which strangers are ended after HASTY_S */
+	STACK_BYTES = 1 << 20, /* stack of the thread of a connection */
+	ARENAS = 2, /* heaps of malloc: one for each thread would hold much free memory */
 	/* A connection is ended after so many seconds. */
 	IDLE_S = 15,    /* seconds without a byte, measured by libmicrohttpd */
 	SLOW_S = 40,    /* seconds without a whole request, measured by this file */
 	STRANGE_S = 10, /* seconds without a first whole request */
-	HASTY_S = 2,    /* STRANGE_S while over half of CONNECTIONS are open */
+	HASTY_S = 2,    /* STRANGE_S while more than MANY are open */
 	/* Seconds after which server_wait ends. */
 	GONE_S = 60, /* seconds since the last page was closed */
 	/* Seconds since the last request: browsers let a hidden page make a request only once a
@@ -52,15 +56,16 @@ struct server {
 	char token[VIEW_TOKEN + 1];
 	uint16_t port;
 	int socket;
-	pthread_mutex_t traces; /* a thread holds this lock while it reads a trace */
+	struct turns traces; /* a thread holds this lock while it reads a trace */
 	struct requests requests;
 	pthread_t reader; /* the thread that reads ahead */
 	bool is_reading;
 	pthread_mutex_t lock; /* guards the members below */
 	struct connection *connections;
-	time_t last_request; /* time of a page's last request; 0: none yet */
-	time_t closed;       /* when a page reported that it was closed; 0: a request came later */
-	bool first_picture;  /* whether a page has requested tiles */
+	time_t last_request;  /* time of a page's last request; 0: none yet */
+	time_t closed;        /* when a page reported that it was closed; 0: a request came later */
+	bool first_picture;   /* whether a page has requested tiles */
+	bool told_first_page; /* options.on_first_page was called */
 	bool ending;
 };
 
@@ -215,6 +220,29 @@ static void note_page(struct server *server, const char *path)
 	pthread_mutex_unlock(&server->lock);
 }
 
+static bool is_ending(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	bool ending = server->ending;
+	pthread_mutex_unlock(&server->lock);
+	return ending;
+}
+
+static int connection_fd(const struct server *server, struct mhd_connection *connection)
+{
+	const int *fd = server->mhd->get_connection_info(connection, MHD_INFO_FD);
+	return fd ? *fd : -1;
+}
+
+/* Whether the server ends, or the client has closed its side of the connection. */
+static bool is_abandoned(const void *from)
+{
+	const struct incoming *incoming = from;
+	struct pollfd peer = {.fd = connection_fd(incoming->server, incoming->connection),
+			      .events = POLLRDHUP};
+	return is_ending(incoming->server) || poll(&peer, 1, 0) > 0;
+}
+
 static int on_request(void *cls, struct mhd_connection *connection, const char *url,
 		      const char *method, const char *version, const char *body, size_t *n,
 		      void **request)
@@ -246,6 +274,7 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 		.method = method,
 		.path = path,
 		.argument = http_argument,
+		.is_abandoned = is_abandoned,
 		.from = incoming,
 		.body = incoming->body.bytes,
 		.n_body = incoming->body.n,
@@ -257,12 +286,6 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 }
 
 /* ---- connections ----------------------------------------------------------------------------- */
-
-static int connection_fd(const struct server *server, struct mhd_connection *connection)
-{
-	const int *fd = server->mhd->get_connection_info(connection, MHD_INFO_FD);
-	return fd ? *fd : -1;
-}
 
 static void on_connection(void *cls, struct mhd_connection *connection, void **context, int what)
 {
@@ -315,7 +338,7 @@ static void end_slow_ones(struct server *server)
 	pthread_mutex_lock(&server->lock);
 	for (struct connection *one = server->connections; one; one = one->next)
 		n++;
-	time_t strange = n > CONNECTIONS / 2 ? HASTY_S : STRANGE_S;
+	time_t strange = n > MANY ? HASTY_S : STRANGE_S;
 	for (struct connection *one = server->connections; one; one = one->next)
 		if (now - one->since > (one->has_request ? SLOW_S : strange) && one->fd >= 0)
 			shutdown(one->fd, SHUT_RDWR);
@@ -324,12 +347,19 @@ static void end_slow_ones(struct server *server)
 
 /* ---- reading ahead --------------------------------------------------------------------------- */
 
-static bool is_ending(struct server *server)
+static bool reader_is_over(const void *from)
 {
-	pthread_mutex_lock(&server->lock);
-	bool ending = server->ending;
-	pthread_mutex_unlock(&server->lock);
-	return ending;
+	return is_ending((struct server *)from);
+}
+
+/* Notes whether requests may wait for the thread that reads ahead to make the unions of a trace. */
+static void note_read_ahead(struct server *server, struct view_trace *view, bool comes)
+{
+	struct turn turn = {0};
+	struct hwy_err err;
+	turns_begin(&server->traces, &turn, &err);
+	view->has_read_ahead = comes;
+	turns_end(&server->traces);
 }
 
 /* Makes the unions of the devices. That goes through all their spans, so it is done on a second
@@ -339,51 +369,86 @@ static void read_ahead_devices(struct server *server, uint32_t number)
 	struct view_trace *view = &server->options.traces[number], own;
 	struct hwy_err err;
 	struct hwy_trace *trace = hwy_file_open(server->options.reports[number], &err);
-	if (!trace)
+	if (!trace) {
+		note_read_ahead(server, view, false);
 		return;
+	}
 	bool ok = trace->n_spans == view->trace->n_spans && view_open(&own, trace, "", &err);
+	/* Nobody else uses the second view; its lock is there to give up when the server ends. */
+	struct turns alone;
+	struct turn whole = {.is_abandoned = reader_is_over, .from = server, .is_unlimited = true};
+	turns_init(&alone);
+	if (ok) {
+		own.turns = &alone;
+		own.whole_spans = UINT64_MAX;
+		ok = turns_begin(&alone, &whole, &err);
+		if (!ok)
+			view_close(&own);
+	}
 	for (uint32_t d = 0; ok && d < trace->n_devices && !is_ending(server); d++) {
 		if (!hardware_need(&own, d, &err))
 			continue;
-		pthread_mutex_lock(&server->traces);
+		struct turn turn = {.is_abandoned = reader_is_over, .from = server};
+		if (!turns_begin(&server->traces, &turn, &err))
+			break;
 		hardware_take(view, &own, d);
-		pthread_mutex_unlock(&server->traces);
+		turns_end(&server->traces);
 	}
+	if (ok)
+		turns_end(&alone);
+	note_read_ahead(server, view, false);
 	if (ok)
 		view_close(&own);
 	hwy_trace_free(trace);
 	malloc_trim(0);
 }
 
-/* Reads ahead once the first picture was asked for, lane by lane, so that no request waits for
- * long. An error is not told here: it comes again when a page asks for the same lane. */
+/* Whether it is time to read ahead: a page has asked for its first picture, or a request waits for
+ * the unions of the devices. */
+static bool is_time_to_read(struct server *server)
+{
+	struct turn turn = {.is_abandoned = reader_is_over, .from = server};
+	struct hwy_err err;
+	pthread_mutex_lock(&server->lock);
+	bool is_time = server->first_picture;
+	pthread_mutex_unlock(&server->lock);
+	if (is_time || !turns_begin(&server->traces, &turn, &err))
+		return is_time;
+	for (uint32_t t = 0; t < server->options.n_traces; t++)
+		is_time |= server->options.traces[t].wants_devices;
+	turns_end(&server->traces);
+	return is_time;
+}
+
+static void read_ahead_lanes(struct server *server, struct view_trace *view, uint64_t *warmed)
+{
+	struct hwy_err err;
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
+		struct turn turn = {.is_abandoned = reader_is_over, .from = server};
+		if (view->lanes[l].n == 0 || view->trace->lanes[l].type == HWY_LANE_COUNTER ||
+		    view->lanes[l].spans > view->whole_spans ||
+		    *warmed + view->lanes[l].spans > WARMED_SPANS)
+			continue;
+		*warmed += view->lanes[l].spans;
+		if (!turns_begin(&server->traces, &turn, &err))
+			return;
+		view_need(view, l, 0, 0, 0, &err);
+		turns_end(&server->traces);
+		usleep(1000);
+	}
+}
+
+/* Reads ahead, lane by lane, so that no request waits for long. An error is not told here: it comes
+ * again when a page asks for the same lane. */
 static void *read_ahead(void *argument)
 {
 	struct server *server = argument;
-	struct hwy_err err;
-	bool first_picture = false;
 	uint64_t warmed = 0;
-	while (!first_picture && !is_ending(server)) {
+	while (!is_ending(server) && !is_time_to_read(server))
 		usleep(50000);
-		pthread_mutex_lock(&server->lock);
-		first_picture = server->first_picture;
-		pthread_mutex_unlock(&server->lock);
-	}
-	for (uint32_t t = 0; t < server->options.n_traces; t++) {
-		struct view_trace *view = &server->options.traces[t];
+	for (uint32_t t = 0; t < server->options.n_traces && !is_ending(server); t++) {
 		read_ahead_devices(server, t);
-		for (uint32_t l = 0; l < view->trace->n_lanes && !is_ending(server); l++) {
-			if (view->lanes[l].n == 0 ||
-			    view->trace->lanes[l].type == HWY_LANE_COUNTER ||
-			    view->lanes[l].spans > view->whole_spans ||
-			    warmed + view->lanes[l].spans > WARMED_SPANS)
-				continue;
-			warmed += view->lanes[l].spans;
-			pthread_mutex_lock(&server->traces);
-			view_need(view, l, 0, 0, 0, &err);
-			pthread_mutex_unlock(&server->traces);
-			usleep(1000);
-		}
+		read_ahead_lanes(server, &server->options.traces[t], &warmed);
 	}
 	return NULL;
 }
@@ -428,11 +493,11 @@ static bool listen_here(struct server *server, struct hwy_err *err)
 static bool start_daemon(struct server *server, struct hwy_err *err)
 {
 	server->daemon = server->mhd->start_daemon(
-		MHD_INTERNAL_THREAD | MHD_EPOLL | MHD_ITC, 0, NULL, NULL, on_request, server,
-		MHD_LISTEN_SOCKET, server->socket, MHD_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-		MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_POOL_SIZE, (unsigned)THREADS, MHD_COMPLETED, on_completed, server,
-		MHD_CONNECTION_NOTIFY, on_connection, server, MHD_END);
+		MHD_INTERNAL_THREAD | MHD_THREAD_PER_CONNECTION | MHD_POLL | MHD_ITC, 0, NULL, NULL,
+		on_request, server, MHD_LISTEN_SOCKET, server->socket, MHD_CONNECTION_LIMIT,
+		(unsigned)CONNECTIONS, MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_STACK_SIZE, (size_t)STACK_BYTES, MHD_COMPLETED,
+		on_completed, server, MHD_CONNECTION_NOTIFY, on_connection, server, MHD_END);
 	if (server->daemon)
 		return true;
 	close(server->socket);
@@ -450,20 +515,27 @@ struct server *server_start(const struct server_options *options, struct hwy_err
 	struct server *server = hwy_zalloc(sizeof *server);
 	server->mhd = mhd;
 	server->options = *options;
-	pthread_mutex_init(&server->traces, NULL);
+	turns_init(&server->traces);
 	pthread_mutex_init(&server->lock, NULL);
 	server->requests = (struct requests){
 		.traces = options->traces,
 		.workers = options->workers,
 		.n = options->n_traces,
 		.keep = options->keep,
-		.lock = &server->traces,
+		.turns = &server->traces,
 	};
+	mallopt(M_ARENA_MAX, ARENAS);
+	for (uint32_t t = 0; t < options->n_traces; t++)
+		options->traces[t].turns = &server->traces;
 	if (!make_token(server, err) || !listen_here(server, err) || !start_daemon(server, err)) {
 		free(server);
 		return NULL;
 	}
+	for (uint32_t t = 0; t < options->n_traces; t++)
+		note_read_ahead(server, &options->traces[t], true);
 	server->is_reading = pthread_create(&server->reader, NULL, read_ahead, server) == 0;
+	for (uint32_t t = 0; !server->is_reading && t < options->n_traces; t++)
+		note_read_ahead(server, &options->traces[t], false);
 	return server;
 }
 
@@ -487,11 +559,22 @@ static bool is_alone(struct server *server)
 	return alone && !server->options.keep;
 }
 
+static void tell_first_page(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	bool is_first = server->last_request && !server->told_first_page;
+	server->told_first_page |= is_first;
+	pthread_mutex_unlock(&server->lock);
+	if (is_first && server->options.on_first_page)
+		server->options.on_first_page();
+}
+
 void server_wait(struct server *server)
 {
 	while (!*server->options.interrupted && !is_alone(server)) {
 		usleep(200000);
 		end_slow_ones(server);
+		tell_first_page(server);
 	}
 }
 

@@ -26,6 +26,8 @@ struct server_options {
 	bool keep;     /* server_wait goes on after the last page was closed */
 	/* server_wait ends once this number is not 0. */
 	const volatile sig_atomic_t *interrupted;
+	/* server_wait calls this function once, after the first request; may be NULL. */
+	void (*on_first_page)(void);
 };
 
 struct server;
@@ -42,7 +44,9 @@ struct request {
 	const char *path; /* the part of the address after the token */
 	/* Yields the value of an argument of the address, or NULL. */
 	const char *(*argument)(const struct request *request, const char *key);
-	void *from; /* belongs to the caller: the object that 'argument' reads */
+	/* Whether nobody waits for the answer any more; NULL: somebody always does. */
+	bool (*is_abandoned)(const void *from);
+	void *from; /* belongs to the caller: what 'argument' and 'is_abandoned' read */
 	const uint8_t *body;
 	size_t n_body;
 };
@@ -60,7 +64,7 @@ struct requests {
 	bool keep;
 	bool is_inline;
 	const char *const *left_out; /* what the self-contained page lacks: sentences, then NULL */
-	pthread_mutex_t *lock;       /* a thread holds this lock while it reads one of 'traces' */
+	struct turns *turns;         /* the lock of 'traces'; NULL: there is one thread only */
 };
 void requests_answer(const struct requests *requests, const struct request *request,
 		     struct answer *answer);

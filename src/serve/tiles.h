@@ -42,6 +42,9 @@ bool hardware_cover(struct view_trace *view, uint32_t device, struct summary *su
 /* Makes the union of the device's streams; this takes seconds where a trace has many millions of
  * spans. */
 bool hardware_need(struct view_trace *view, uint32_t device, struct hwy_err *err);
+/* hardware_need for a request: the union of many spans is made by the thread that reads ahead, and
+ * others have the lock meanwhile. */
+bool hardware_wait(struct view_trace *view, uint32_t device, struct hwy_err *err);
 /* Moves the union of a device from another view of the same report into this view. */
 void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t device);
 /* Yields the work of a device that touches the window [from, to), in order of start. */

@@ -5,7 +5,7 @@
  * are read when its spans are first asked for, about ten bytes a span. A small lane is read whole
  * and stays in memory. Of a large lane only the chunks are read that may hold spans of the window
  * (the report's pyramid tells which), and view_trim frees them when they have become many. Nothing
- * here locks: the caller holds the lock of the view.
+ * here locks: the caller holds the lock of the view, and view_pause lets others have it.
  */
 #ifndef HWY_SERVE_VIEW_H
 #define HWY_SERVE_VIEW_H
@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "serve/protocol.h"
+#include "serve/turns.h"
 #include "trace/trace.h"
 
 enum {
@@ -68,6 +69,9 @@ struct view_trace {
 	struct view_lane *lanes;     /* one for each lane of the trace */
 	struct view_device *devices; /* one for each device of the trace */
 	struct hwy_work *work;    /* hardware.c: knows which graphs have recorded nodes; or NULL */
+	struct turns *turns;      /* the lock of the view; NULL where there is one thread only */
+	bool wants_devices;       /* a request waits for the unions of the devices */
+	bool has_read_ahead;      /* another thread makes the unions where a request wants them */
 	uint64_t whole_spans;     /* a lane of at most so many spans is read whole */
 	uint64_t held_bytes;      /* estimated bytes that large lanes take in memory */
 	uint64_t most_held_bytes; /* above this number of bytes view_trim frees large lanes */
@@ -94,6 +98,13 @@ bool view_need_rows(struct view_trace *view, uint32_t strip, uint64_t columns, u
 /* Frees the columns of large lanes where they take more than most_held_bytes. No row may be in
  * use meanwhile. */
 void view_trim(struct view_trace *view);
+
+/* Lets others have the lock of the view for a moment. Called between two slices of work: columns of
+ * large lanes may be out of memory afterwards. False where the answer is to be given up. */
+static inline bool view_pause(const struct view_trace *view, struct hwy_err *err)
+{
+	return !view->turns || turns_pause(view->turns, err);
+}
 
 struct view_span {
 	int64_t start, dur;
@@ -123,6 +134,32 @@ bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy
 /* Yields the first row of a strip that starts at or after a time. Where the chunk of that row is
  * not in memory: the first row after the chunk. */
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time);
+
+/* view_walk.c: walks the spans of a lane that start in a window, in order of start, longer first, a
+ * chunk in memory at a time:
+ *
+ *   struct view_walk walk;
+ *   bool ok = view_walk_begin(&walk, view, lane, UINT32_MAX, from, to, err);
+ *   while (ok && view_walk_next(&walk, &ok, err))
+ *           printf("%lld\n", (long long)hwy_get(walk.strip, HWY_START, walk.row));
+ *
+ * The walk pauses (view_pause), so nothing that was read of the lane before a step may be used after
+ * it. */
+struct view_walk {
+	const struct hwy_strip *strip; /* strip and row of the current span */
+	uint32_t row;
+	struct view_trace *view;
+	struct view_walk_head {
+		const struct hwy_strip *strip;
+		uint32_t next, end; /* the next row, and the row at which the window ends */
+	} heads[HWY_KINDS];
+	uint32_t n;
+	bool needs_turn; /* the next row of a strip lies in another chunk than the current one */
+};
+bool view_walk_begin(struct view_walk *walk, struct view_trace *view, uint32_t lane, uint32_t kinds,
+		     int64_t from, int64_t to, struct hwy_err *err);
+/* False at the end, and where *ok became false. */
+bool view_walk_next(struct view_walk *walk, bool *ok, struct hwy_err *err);
 
 /* span_names.c: yields the id of a span's name; a made-up name where the trace has none. Needs NAME
  * and the column that span_names_column yields for the strip's kind. */

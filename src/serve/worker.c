@@ -76,7 +76,7 @@ static void keep_frame(struct worker *worker, uint32_t tag, struct hwy_bytes *fr
 		worker->state = WORKER_DONE;
 	if (tag == WORKER_FAILED)
 		worker->state = WORKER_BROKEN;
-	worker->is_answered |= tag == WORKER_WHATIF;
+	worker->n_answered += tag == WORKER_WHATIF;
 	pthread_cond_broadcast(&worker->changed);
 	pthread_mutex_unlock(&worker->lock);
 }
@@ -186,36 +186,52 @@ static bool answer_here(const struct worker *worker, const char *question, struc
 	return true;
 }
 
-/* Asks one question and waits for its answer. The lock is held, except while pthread_cond_timedwait
- * waits. */
-bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *out)
+/* Whether a thread may go on: the one that asks, when its answer has come; another one, when nobody
+ * asks. */
+static bool may_go_on(const struct worker *worker, bool is_mine)
+{
+	return worker->n_asked == worker->n_answered && (is_mine || !worker->is_asking);
+}
+
+/* Waits until may_go_on; false where that is not to be waited for. The lock is held, except while
+ * pthread_cond_timedwait waits. */
+static bool wait_for_answers(struct worker *worker, bool is_mine,
+			     bool (*is_abandoned)(const void *from), const void *from)
+{
+	enum { STEP_MS = 100, STEPS = WORKER_PATIENCE_S * 1000 / STEP_MS, NS_PER_S = 1000000000 };
+	for (int i = 0; i < STEPS && worker->state == WORKER_DONE; i++) {
+		if (may_go_on(worker, is_mine))
+			return true;
+		if (is_abandoned && is_abandoned(from))
+			return false;
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += STEP_MS * 1000000;
+		until.tv_sec += until.tv_nsec / NS_PER_S;
+		until.tv_nsec %= NS_PER_S;
+		pthread_cond_timedwait(&worker->changed, &worker->lock, &until);
+	}
+	return worker->state == WORKER_DONE && may_go_on(worker, is_mine);
+}
+
+bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned)(const void *from),
+		const void *from, struct hwy_bytes *out)
 {
 	if (worker->here)
 		return answer_here(worker, question, out);
-	struct timespec until;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += WORKER_PATIENCE_S;
-	bool ok = true;
+	size_t n = strlen(question);
 	pthread_mutex_lock(&worker->lock);
-	while (ok && worker->is_asked && worker->state == WORKER_DONE)
-		ok = pthread_cond_timedwait(&worker->changed, &worker->lock, &until) == 0;
-	ok = ok && worker->state == WORKER_DONE;
+	bool ok = wait_for_answers(worker, false, is_abandoned, from);
 	if (ok) {
-		worker->is_asked = true;
-		worker->is_answered = false;
-		size_t n = strlen(question);
+		worker->is_asking = true;
+		/* The pipe holds more than one question, so write does not block. */
 		ok = write(worker->to, question, n) == (ssize_t)n;
-		while (ok && !worker->is_answered && worker->state == WORKER_DONE)
-			ok = pthread_cond_timedwait(&worker->changed, &worker->lock, &until) == 0;
-		ok = ok && worker->is_answered;
+		worker->n_asked += ok;
+		ok = ok && wait_for_answers(worker, true, is_abandoned, from);
 		if (ok)
 			hwy_bytes_put(out, worker->frames[WORKER_WHATIF].bytes,
 				      worker->frames[WORKER_WHATIF].n);
-		/* A late answer could be taken for that of the next question: there will be no
-		 * next question. */
-		if (!ok)
-			worker->state = WORKER_BROKEN;
-		worker->is_asked = false;
+		worker->is_asking = false;
 		pthread_cond_broadcast(&worker->changed);
 	}
 	pthread_mutex_unlock(&worker->lock);

@@ -59,8 +59,10 @@ struct worker {
 	enum worker_state state;
 	struct hwy_bytes frames[WORKER_TAGS]; /* by tag: the frame's bytes, and a 0 */
 	struct annotations gaps, path;
-	bool is_asked;    /* a question was sent; no other may be sent before its answer */
-	bool is_answered; /* the answer to the last question has come */
+	/* Questions that were sent and answers that came. No question is sent before the answer to
+	 * the one before has come, whether anybody still waits for that answer or not. */
+	uint64_t n_asked, n_answered;
+	bool is_asking; /* a thread has sent a question and has not yet taken the answer */
 };
 
 /* Starts this program as a second process with these arguments. */
@@ -70,8 +72,9 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json);
 /* Adds the answer to a question to 'out'. Yields false where no answer comes within
- * WORKER_PATIENCE_S seconds. */
-bool worker_ask(struct worker *worker, const char *question, struct hwy_bytes *out);
+ * WORKER_PATIENCE_S seconds, or is_abandoned(from) becomes true; is_abandoned may be NULL. */
+bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned)(const void *from),
+		const void *from, struct hwy_bytes *out);
 void worker_stop(struct worker *worker);
 
 #endif
