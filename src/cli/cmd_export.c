@@ -210,7 +210,8 @@ static void export_write_stream(const struct options *options, struct export_res
 	hwy_trace_free(trace);
 }
 
-/* Creates an empty file or folder beside the output and yields its temporary name, to be freed. */
+/* Creates an empty file (mode 0600) or folder (mode 0700) beside the output and yields its
+ * temporary name, to be freed. */
 static char *make_temporary(const char *path, bool is_folder)
 {
 	char *name;
@@ -219,14 +220,8 @@ static char *make_temporary(const char *path, bool is_folder)
 	int fd = is_folder ? -1 : mkstemp(name);
 	if (is_folder ? !mkdtemp(name) : fd < 0)
 		cli_die("%s: %s", path, strerror(errno));
-	mode_t mask = umask(0);
-	umask(mask);
-	if (is_folder) {
-		chmod(name, 0777 & ~mask);
-	} else {
-		fchmod(fd, 0666 & ~mask);
+	if (fd >= 0)
 		close(fd);
-	}
 	cli_unfinished(name, true);
 	return name;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_gate.c - headway gate: a check for CI. Exit status: 0 where the run passes, 1 where it
  * does not, 2 where steps, metrics or a readable file are missing and no verdict is possible. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,7 +141,8 @@ static void print_all(const struct compare_gate *gate, const struct options *opt
 		cli_output_close(&junit);
 	}
 	if (options->summary && *options->summary) {
-		FILE *summary = fopen(options->summary, "a");
+		int fd = open(options->summary, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		FILE *summary = fd < 0 ? NULL : fdopen(fd, "a");
 		if (!summary)
 			cli_die("%s: cannot be opened: %m", options->summary);
 		gate_print_markdown(summary, gate);

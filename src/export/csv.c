@@ -7,6 +7,7 @@
  * the span has no value. Times are ns.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -187,7 +188,8 @@ static bool has_kind(const struct csv *c, int kind)
  * with all. */
 static bool write_kind(struct csv *c, int kind, const char *name)
 {
-	FILE *file = fopen(name, "wx");
+	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file)
 		return hwy_fail(c->x.err, "%s: %s", c->x.options->target, strerror(errno));
 	hwy_temporary(c->x.progress, name, true);

@@ -119,8 +119,8 @@ void cli_start(void)
 	atexit(at_exit);
 }
 
-/* Creates a file beside 'path' under a temporary name, with the permissions that open() would
- * give. */
+/* Creates a file beside 'path' under a temporary name. Only the user may read it (mode 0600): what
+ * commands write holds what was recorded. */
 static FILE *open_temporary(const char *path, char **name)
 {
 	if (asprintf(name, "%s.XXXXXX", path) < 0)
@@ -137,9 +137,6 @@ static FILE *open_temporary(const char *path, char **name)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (fd < 0)
 		cli_die("%s: %s", path, strerror(why));
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask);
 	FILE *out = fdopen(fd, "w");
 	if (!out)
 		cli_die("%s: %s", path, strerror(errno));
