@@ -51,6 +51,8 @@ struct dw_thread_callbacks { /* the layout of Dwfl_Thread_Callbacks */
 	X(Dwfl *, dwfl_begin, (const struct dw_callbacks *))                                       \
 	X(void, dwfl_end, (Dwfl *))                                                                \
 	X(void, dwfl_report_begin, (Dwfl *))                                                       \
+	X(void, dwfl_report_begin_add, (Dwfl *))                                                   \
+	X(Dwfl_Module *, dwfl_report_module, (Dwfl *, const char *, uint64_t, uint64_t))           \
 	X(Dwfl_Module *, dwfl_report_elf,                                                          \
 	  (Dwfl *, const char *, const char *, int, uint64_t, bool))                               \
 	X(int, dwfl_report_end,                                                                    \

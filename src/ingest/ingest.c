@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/binaries.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/unwind.h"
 
@@ -440,7 +439,7 @@ static void free_lists(struct ingest *in)
 	for (uint32_t p = 0; p < in->n_processes; p++)
 		target_free_process(&in->processes[p]);
 	target_free_process(&in->run);
-	binaries_close(in->binaries);
+	unwind_files_close(in->files);
 	free(in->processes);
 	samples_free(in);
 	task_lifetimes_free(in);

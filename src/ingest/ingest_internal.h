@@ -157,8 +157,8 @@ struct ingest {
 
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
-	/* binaries: the ELF files that were read; NULL until an address is first looked up. */
-	struct binaries *binaries;
+	/* files: the ELF files that were read; NULL until an address is first looked up. */
+	struct unwind_files *files;
 
 	/* rows: one row for each kind, zeroed once and used again for every span of the kind:
 	 * clearing all columns for each record would take longer than filling in the few that

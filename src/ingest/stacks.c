@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "ingest/binaries.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/python_lines.h"
 #include "ingest/unwind.h"
@@ -99,9 +98,9 @@ struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *proce
 {
 	if (process->unwinder)
 		return process->unwinder;
-	if (!in->binaries)
-		in->binaries = binaries_open();
-	process->unwinder = unwind_open(in->binaries);
+	if (!in->files)
+		in->files = unwind_files_open();
+	process->unwinder = unwind_open(in->files);
 	/* A forked child has the modules of its parent, and may not have registered them itself. */
 	struct ingest_process *from = process;
 	for (int depth = 0; from && from->modules.n == 0 && depth < MOST_ANCESTORS; depth++)
@@ -128,13 +127,14 @@ void stacks_add_frame(struct ingest *in, struct ingest_frames *frames,
 }
 
 static void add_native_frame(struct ingest *in, struct ingest_frames *frames,
-			     const struct unwind_place *place, uint64_t address)
+			     const struct code_place *place, const struct code_line *line,
+			     uint64_t address)
 {
 	struct hwy_frame frame = {
 		.function = text_or_none(in, place->function),
 		.module = text_or_none(in, place->module),
-		.file = text_or_none(in, place->file),
-		.line = place->line,
+		.file = text_or_none(in, line->file),
+		.line = line->line,
 		/* The offset in the module is the same in every run; the address in the process is
 		 * not. */
 		.address = (int64_t)(place->module ? place->offset : address),
@@ -145,7 +145,7 @@ static void add_native_frame(struct ingest *in, struct ingest_frames *frames,
 
 /* Our own libraries and CUPTI: their frames stand between the call and the place where the stack
  * was copied. */
-static bool is_recorder(const struct unwind_place *place)
+static bool is_recorder(const struct code_place *place)
 {
 	const char *name = place->module ? hwy_basename(place->module) : NULL;
 	return name && (strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "libcupti", 8) == 0);
@@ -155,7 +155,7 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 		       uint32_t n, bool has_python, struct ingest_frames *frames)
 {
 	struct unwinder *unwinder = stacks_unwinder(in, process);
-	struct unwind_place *places[INGEST_MOST_CHAIN];
+	struct code_place *places[INGEST_MOST_CHAIN];
 	n = n < INGEST_MOST_CHAIN ? n : INGEST_MOST_CHAIN;
 	uint32_t end = n, first = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -173,9 +173,9 @@ void stacks_add_native(struct ingest *in, struct ingest_process *process, const 
 	while (first < end && is_recorder(places[first]))
 		first++;
 	for (uint32_t i = first; i < end; i++) {
-		unwind_line(unwinder, places[i], i > first ? places[i - 1] : NULL,
-			    frames->is_sample);
-		add_native_frame(in, frames, places[i], addresses[i]);
+		const struct code_line *line = unwind_line(
+			unwinder, places[i], i > first ? places[i - 1] : NULL, frames->is_sample);
+		add_native_frame(in, frames, places[i], line, addresses[i]);
 	}
 }
 

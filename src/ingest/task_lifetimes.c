@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "ingest/ingest_internal.h"
-#include "ingest/maps.h"
 #include "ingest/unwind.h"
 
 struct image { /* says to which process a pid belonged from the time 'from' on */
@@ -373,9 +372,7 @@ void task_lifetimes_add_modules(struct ingest *in, struct ingest_process *proces
 	for (uint32_t i = 0; i < process->maps.n; i++) {
 		const struct rec_map *map = process->maps.items[i];
 		const char *path = hwy_str(in->trace, ingest_text(in, &in->run, map->path));
-		struct rec_module module;
-		if (!unwind_has_module(process->unwinder, path) && maps_module(map, path, &module))
-			unwind_add_module(process->unwinder, &module, path);
+		unwind_add_map(process->unwinder, map, path);
 	}
 }
 

@@ -7,37 +7,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ingest/code_places.h"
 #include "spool/record.h"
 
 enum { UNWIND_FRAMES = 64 };
 
-struct unwind_place {         /* the code at an address; its texts live as long as the unwinder */
-	const char *function; /* the function's name, demangled; NULL: not known */
-	const char *module;   /* path of the binary; NULL: the address is in no module */
-	/* Path of the source file; NULL: not known, or unwind_line was not called. */
-	const char *file;
-	int line;
-	bool lined;       /* unwind_line was called */
-	uint64_t offset;  /* offset of the address in the module */
-	bool interpreter; /* the function is CPython's interpreter loop */
-};
+struct unwind_files; /* what all processes of a run share: files, their functions, libdw's session */
+struct unwinder;     /* belongs to one process, and is small: there may be 100,000 of them */
 
-struct unwinder; /* an unwinder belongs to one process */
+struct unwind_files *unwind_files_open(void);
+void unwind_files_close(struct unwind_files *files); /* 'files' may be NULL */
 
-struct binaries;
-/* The binaries must outlive the unwinder. */
-struct unwinder *unwind_open(struct binaries *binaries);
+/* The files must outlive the unwinder. */
+struct unwinder *unwind_open(struct unwind_files *files);
 void unwind_close(struct unwinder *unwinder); /* 'unwinder' may be NULL */
-/* Whether a module with this path was added already. */
-bool unwind_has_module(const struct unwinder *unwinder, const char *path);
 void unwind_add_module(struct unwinder *unwinder, const struct rec_module *module,
 		       const char *path);
+/* Adds the module that the kernel saw mapped; does nothing where a module with this path was added
+ * already. */
+void unwind_add_map(struct unwinder *unwinder, const struct rec_map *map, const char *path);
 
+/* Indexes into unwind_copy.registers. */
+enum {
+	UNWIND_RIP,
+	UNWIND_RSP,
+	UNWIND_RBP,
+	UNWIND_RBX,
+	UNWIND_R12,
+	UNWIND_R13,
+	UNWIND_R14,
+	UNWIND_R15
+};
 struct unwind_copy {               /* the part of a thread's state that a recording keeps */
-	const uint64_t *registers; /* the values of rip, rsp, rbp, rbx, r12, r13, r14, r15 */
+	const uint64_t *registers; /* their values when the copy was made */
 	const uint8_t *bytes;      /* stack memory from rsp on */
 	uint32_t count;            /* number of bytes in 'bytes' */
 };
+/* Reads 8 bytes at an address of the thread; false: the copy does not have them. */
+bool unwind_copy_word(const struct unwind_copy *copy, uint64_t address, uint64_t *word);
 
 /* Writes the addresses of the stack, innermost first; all but the first are return addresses.
  * Yields their number. */
@@ -45,11 +52,9 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_copy *copy,
 		      uint64_t addresses[UNWIND_FRAMES]);
 /* Yields the place of an address. 'is_return': the address is a return address, so that the
  * place is that of the call before it. */
-struct unwind_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool is_return);
-/* Fills in file and line, which may take milliseconds. 'callee', or NULL, is the place of the
- * function that is called there. 'is_sample': the place is of a CPU sample, of which there are too
- * many to search for inlined calls. */
-void unwind_line(struct unwinder *unwinder, struct unwind_place *place,
-		 const struct unwind_place *callee, bool is_sample);
+struct code_place *unwind_place(struct unwinder *unwinder, uint64_t address, bool is_return);
+/* Yields file and line of a place, see code_places_line. */
+const struct code_line *unwind_line(struct unwinder *unwinder, struct code_place *place,
+				    const struct code_place *callee, bool is_sample);
 
 #endif
