@@ -83,7 +83,7 @@ void ingest_note_diagnostic(struct ingest *in, int severity, int64_t process, co
 
 /* A time that is more than a year away from the run's start is no time of this run: the record is
  * damaged. */
-static const int64_t YEAR_NS = INT64_C(365) * 24 * 3600 * 1000000000;
+static const int64_t YEAR_NS = INGEST_YEAR_NS;
 
 bool ingest_is_time(const struct ingest *in, int64_t time)
 {
@@ -101,7 +101,7 @@ bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy
 		in->no_time++;
 		return false;
 	}
-	duration = duration < 0 ? 0 : duration > YEAR_NS ? 0 : duration;
+	duration = ingest_duration(duration);
 	if (start + duration < in->cut) {
 		in->old++;
 		return false;

@@ -201,6 +201,12 @@ bool ingest_is_time(const struct ingest *in, int64_t time);
 /* Yields a record's time on the trace's clock; HWY_NONE where the time cannot be one of this
  * run. */
 int64_t ingest_moment(const struct ingest *in, int64_t time);
+/* Yields the duration of a record in ns; 0 where it cannot be one, since the record is damaged. */
+#define INGEST_YEAR_NS (INT64_C(365) * 24 * 3600 * 1000000000)
+static inline int64_t ingest_duration(int64_t duration)
+{
+	return duration >= 0 && duration <= INGEST_YEAR_NS ? duration : 0;
+}
 /* Sets START and DUR on the trace's clock; false when the span is to be left out, which is
  * counted. */
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);

@@ -1,56 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* os.c - adds the spans of calls into the operating system, one lane a thread, and edges from
- * wakers to waits.
+/* os.c - adds the spans of calls into the operating system, one lane a thread.
  *
- * A wait was woken by a call of another thread that wakes through the same object: by the last such
- * call that began while the wait lasted. Addresses and descriptors name an object of one process;
- * pipes, sockets and named semaphores are the same object in all processes. When a process ends,
- * the calls that its threads are in are written as unfinished; if such a call finished after all,
- * only the finished one is kept. Calls between fork and exec stand in the process that the image
- * became.
+ * When a process ends, the calls that its threads are in are written as unfinished; if such a call
+ * finished after all, only the finished one is kept. Calls between fork and exec stand in the
+ * process that the image became. os_wakes.c adds the edges from wakers to waits.
  */
+#include "ingest/os.h"
+
 #include <stdlib.h>
 
-#include "base/search.h"
-#include "ingest/ingest_internal.h"
+#include "base/sort_runs.h"
 
-struct os_entry {
-	const struct rec_os *record;
-	/* process: index of the image that wrote the record, and that has the record's texts and
-	 * stacks. */
-	uint32_t process;
-	uint32_t thread; /* index into the trace's threads */
-	uint32_t tid;
-	int64_t start, end; /* ns on the trace's clock */
-	struct hwy_ref span;
-	uint64_t object; /* the object that the call waits for or wakes; 0: the call has none */
-	/* The process that the object belongs to; UINT64_MAX: all processes share the object. */
-	uint64_t object_scope;
-	uint64_t object_hash; /* hash of object and object_scope */
-};
 struct os_calls {
-	struct os_entry *list;
+	struct os_list *lists;
 	uint32_t n, cap;
+	struct hwy_map list_of; /* maps process and tid to an index into 'lists' */
+	uint64_t last_key;      /* of list_of: successive records are mostly of one thread */
+	uint32_t last_list;
+	struct os_wakes wakes;
 };
-
-/* Kinds of objects, in the highest four bits of rec_os.object (collect/osrt/osrt.h). */
-enum { KIND_ADDRESS = 0, KIND_DESCRIPTOR = 4 };
-
-static void note_object(struct os_entry *entry)
-{
-	uint64_t object = entry->record->object, kind = object >> 60;
-	if (!object)
-		return;
-	bool is_local = kind == KIND_ADDRESS || kind == KIND_DESCRIPTOR;
-	entry->object = object;
-	entry->object_scope = is_local ? entry->process : UINT64_MAX;
-	entry->object_hash = hwy_mix(is_local ? hwy_mix(object) ^ entry->process : object) | 1;
-}
-
-static bool is_same_object(const struct os_entry *a, const struct os_entry *b)
-{
-	return a->object == b->object && a->object_scope == b->object_scope;
-}
 
 /* The process that an image became by exec before it recorded anything of its own, or the process
  * itself. */
@@ -62,157 +30,147 @@ static uint32_t final_image(const struct ingest *in, uint32_t process)
 	return (uint32_t)(image - in->processes);
 }
 
+static struct os_list *list_of(struct ingest *in, uint32_t process, uint32_t tid)
+{
+	struct os_calls *calls = in->os;
+	uint64_t key = (uint64_t)process << 32 | tid;
+	if (calls->n && key == calls->last_key)
+		return &calls->lists[calls->last_list];
+	bool fresh;
+	uint32_t *index = hwy_map_put(&calls->list_of, key, &fresh);
+	if (fresh) {
+		*index = calls->n;
+		HWY_GROW(calls->lists, calls->n, calls->cap);
+		calls->lists[calls->n++] = (struct os_list){
+			.process = process,
+			.thread = target_thread(in, final_image(in, process), tid),
+		};
+	}
+	calls->last_key = key;
+	calls->last_list = *index;
+	return &calls->lists[*index];
+}
+
 void os_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_os *record)
 {
-	struct hwy_row *row = &in->rows[HWY_OS];
 	if (record->head.slots * REC_SLOT >= sizeof(struct rec_os_of))
 		tid = ((const struct rec_os_of *)record)->tid;
-	if (!ingest_times(in, record->start, record->duration, row))
+	if (!ingest_times(in, record->start, record->duration, &in->rows[HWY_OS]))
 		return;
 	if (!in->os)
 		in->os = hwy_zalloc(sizeof *in->os);
-	struct os_calls *calls = in->os;
-	HWY_GROW(calls->list, calls->n, calls->cap);
-	struct os_entry *entry = &calls->list[calls->n++];
-	*entry = (struct os_entry){
-		.record = record,
-		.process = process,
-		.thread = target_thread(in, final_image(in, process), tid),
-		.tid = tid,
-		.start = row->v[HWY_START],
-		.end = row->v[HWY_START] + row->v[HWY_DUR],
-	};
-	note_object(entry);
+	struct os_list *list = list_of(in, process, tid);
+	HWY_GROW(list->records, list->n, list->cap);
+	list->records[list->n++] = record;
+	os_wakes_note(&in->os->wakes, list, record);
+}
+
+/* ---- order
+ * ------------------------------------------------------------------------------------- */
+
+/* Calls begin in the order of their spans; of those that begin together the longest is first, since
+ * it is around the others. */
+static bool begins_before(const struct rec_os *a, const struct rec_os *b)
+{
+	return a->start != b->start ? a->start < b->start : os_end(a) > os_end(b);
+}
+
+static bool is_record_before(const void *left, const void *right, const void *context)
+{
+	(void)context;
+	return begins_before(*(const struct rec_os *const *)left,
+			     *(const struct rec_os *const *)right);
+}
+
+static bool is_list_before(const void *left, const void *right, const void *context)
+{
+	const struct os_list *a = *(const struct os_list *const *)left,
+			     *b = *(const struct os_list *const *)right;
+	(void)context;
+	return a->thread < b->thread;
+}
+
+/* The next call of a thread, of whose lists there are n; NULL: there is no more. A thread has
+ * several lists only where it was recorded before and after an exec. */
+static struct os_list *list_with_next(struct os_list *const *lists, uint32_t n)
+{
+	struct os_list *best = NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (lists[i]->next < lists[i]->n &&
+		    (!best ||
+		     begins_before(lists[i]->records[lists[i]->next], best->records[best->next])))
+			best = lists[i];
+	return best;
 }
 
 /* ---- spans
  * ------------------------------------------------------------------------------------- */
 
-static int by_thread_and_start(const void *left, const void *right)
-{
-	const struct os_entry *a = left, *b = right;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end > b->end ? -1 : a->end < b->end;
-}
-
 /* How many calls of one thread with the same start are compared at most. */
 enum { MOST_TWINS = 16 };
 
-static bool is_unfinished(const struct os_entry *entry)
+struct os_adding {     /* the state of adding the spans of one thread */
+	int64_t *open; /* ends of the calls around the current call */
+	uint32_t depth, cap;
+	const struct rec_os *twins[MOST_TWINS]; /* finished calls with the same start */
+	uint32_t n_twins;
+};
+
+static bool is_unfinished(const struct rec_os *record)
 {
-	return entry->record->head.flags & REC_OS_UNFINISHED;
+	return record->head.flags & REC_OS_UNFINISHED;
 }
 
-/* Whether an unfinished call stands in the list a second time, as finished. */
-static bool has_finished_twin(const struct os_calls *calls, uint32_t i)
+/* Whether an unfinished call was recorded a second time, as finished; remembers finished calls. */
+static bool has_finished_twin(struct os_adding *adding, const struct rec_os *record)
 {
-	const struct os_entry *entry = &calls->list[i];
-	if (!is_unfinished(entry))
-		return false;
-	for (uint32_t j = i, tries = 0; j-- > 0 && tries++ < MOST_TWINS &&
-					calls->list[j].thread == entry->thread &&
-					calls->list[j].start == entry->start;)
-		if (!is_unfinished(&calls->list[j]) &&
-		    calls->list[j].record->head.value == entry->record->head.value)
+	if (adding->n_twins && adding->twins[0]->start != record->start)
+		adding->n_twins = 0;
+	for (uint32_t i = 0; is_unfinished(record) && i < adding->n_twins; i++)
+		if (adding->twins[i]->head.value == record->head.value)
 			return true;
+	if (!is_unfinished(record) && adding->n_twins < MOST_TWINS)
+		adding->twins[adding->n_twins++] = record;
 	return false;
 }
 
-static void os_add_span(struct ingest *in, struct os_entry *entry, uint32_t lane, uint32_t nesting)
+static struct hwy_ref os_add_span(struct ingest *in, const struct os_list *list,
+				  const struct rec_os *record, uint32_t nesting)
 {
-	struct ingest_process *process = &in->processes[entry->process];
+	struct ingest_process *process = &in->processes[list->process];
+	uint32_t tid = (uint32_t)in->trace->threads[list->thread].tid;
 	struct hwy_row *row = &in->rows[HWY_OS];
-	row->v[HWY_START] = entry->start;
-	row->v[HWY_DUR] = entry->end - entry->start;
-	row->v[HWY_NAME] = ingest_text(in, process, entry->record->head.value);
+	ingest_times(in, record->start, record->duration, row);
+	row->v[HWY_NAME] = ingest_text(in, process, record->head.value);
 	row->v[HWY_NESTING] = nesting;
-	row->v[HWY_ADDRESS] = (int64_t)(entry->record->object & INT64_MAX);
-	row->v[HWY_FLAGS] = is_unfinished(entry) ? HWY_FLAG_UNFINISHED : 0;
-	row->v[HWY_STACK] = stacks_find_os_call(in, process, entry->tid, entry->record->start);
-	entry->span = hwy_add_span(in->b, lane, HWY_OS, row);
+	row->v[HWY_ADDRESS] = (int64_t)(record->object & INT64_MAX);
+	row->v[HWY_FLAGS] = is_unfinished(record) ? HWY_FLAG_UNFINISHED : 0;
+	row->v[HWY_STACK] = stacks_find_os_call(in, process, tid, record->start);
+	return hwy_add_span(in->b, hwy_add_thread_lane(in->b, HWY_LANE_OS, list->thread), HWY_OS,
+			    row);
 }
 
-/* Adds the spans in the order of by_thread_and_start: then the calls around a call come before it,
- * and the number of those that still last is its nesting. */
-static void add_spans(struct ingest *in, struct os_calls *calls)
+/* Adds the spans of one thread by their start: then the calls around a call come before it, and the
+ * number of those that still last is its nesting. */
+static void add_thread(struct ingest *in, struct os_list *const *lists, uint32_t n,
+		       struct os_adding *adding)
 {
-	int64_t *open = NULL; /* ends of the calls around the current call */
-	uint32_t depth = 0, cap = 0, kept = 0, lane = 0;
-	for (uint32_t i = 0; i < calls->n; i++) {
-		struct os_entry entry = calls->list[i];
-		if (has_finished_twin(calls, i))
+	struct os_list *list;
+	adding->depth = adding->n_twins = 0;
+	while ((list = list_with_next(lists, n))) {
+		const struct rec_os *record = list->records[list->next++];
+		if (has_finished_twin(adding, record))
 			continue;
-		if (kept == 0 || calls->list[kept - 1].thread != entry.thread) {
-			depth = 0;
-			lane = hwy_add_thread_lane(in->b, HWY_LANE_OS, entry.thread);
-		}
-		while (depth && open[depth - 1] < entry.end)
-			depth--;
-		os_add_span(in, &entry, lane, depth);
-		HWY_GROW(open, depth, cap);
-		open[depth++] = entry.end;
-		calls->list[kept++] = entry;
+		int64_t end = os_end(record);
+		while (adding->depth && adding->open[adding->depth - 1] < end)
+			adding->depth--;
+		struct hwy_ref span = os_add_span(in, list, record, adding->depth);
+		HWY_GROW(adding->open, adding->depth, adding->cap);
+		adding->open[adding->depth++] = end;
+		list->strip = span.strip;
+		os_wakes_add(&in->os->wakes, list, (uint32_t)(list - in->os->lists), record,
+			     span.row);
 	}
-	calls->n = kept;
-	free(open);
-}
-
-/* ---- wakers
- * ------------------------------------------------------------------------------------ */
-
-static int by_object_and_start(const void *left, const void *right)
-{
-	const struct os_entry *a = left, *b = right;
-	if (a->object_hash != b->object_hash)
-		return a->object_hash < b->object_hash ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a->object_scope != b->object_scope)
-		return a->object_scope < b->object_scope ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
-}
-
-/* Adds the edges among the calls of one object, which are sorted by start. 'wakers' has room for n
- * entries. */
-static void join_wakers(struct ingest *in, const struct os_entry *list, uint32_t n,
-			struct os_entry *wakers)
-{
-	uint32_t n_wakers = 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (list[i].record->head.flags & REC_OS_WAKES)
-			wakers[n_wakers++] = list[i];
-	for (uint32_t i = 0; i < n && n_wakers; i++) {
-		const struct os_entry *wait = &list[i];
-		if (wait->record->head.flags & (REC_OS_WAKES | REC_OS_UNFINISHED))
-			continue;
-		uint32_t next = HWY_FIRST(w, 0u, n_wakers, wakers[w].start > wait->end);
-		while (next && wakers[next - 1].thread == wait->thread &&
-		       wakers[next - 1].start >= wait->start)
-			next--;
-		if (next && wakers[next - 1].start >= wait->start)
-			hwy_add_edge(in->b, HWY_EDGE_WAKE, wakers[next - 1].span, wait->span,
-				     HWY_NONE);
-	}
-}
-
-static void add_edges(struct ingest *in, struct os_calls *calls)
-{
-	if (calls->n)
-		qsort(calls->list, calls->n, sizeof *calls->list, by_object_and_start);
-	struct os_entry *wakers = hwy_array(calls->n, sizeof *wakers);
-	for (uint32_t from = 0, to; from < calls->n; from = to) {
-		for (to = from;
-		     to < calls->n && is_same_object(&calls->list[to], &calls->list[from]);)
-			to++;
-		if (calls->list[from].object)
-			join_wakers(in, calls->list + from, to - from, wakers);
-	}
-	free(wakers);
 }
 
 void os_finish(struct ingest *in)
@@ -220,11 +178,29 @@ void os_finish(struct ingest *in)
 	struct os_calls *calls = in->os;
 	if (!calls)
 		return;
-	if (calls->n)
-		qsort(calls->list, calls->n, sizeof *calls->list, by_thread_and_start);
-	add_spans(in, calls);
-	add_edges(in, calls);
-	free(calls->list);
+	struct os_adding adding = {0};
+	struct os_list **order = hwy_array(calls->n, sizeof *order);
+	for (uint32_t i = 0; i < calls->n; i++) {
+		struct os_list *list = order[i] = &calls->lists[i];
+		hwy_sort_runs(list->records, list->n, sizeof *list->records, is_record_before,
+			      NULL);
+	}
+	hwy_sort_runs(order, calls->n, sizeof *order, is_list_before, NULL);
+	os_wakes_begin(&calls->wakes);
+	for (uint32_t from = 0, to; from < calls->n; from = to) {
+		for (to = from; to < calls->n && order[to]->thread == order[from]->thread;)
+			to++;
+		add_thread(in, order + from, to - from, &adding);
+		for (uint32_t i = from; i < to; i++) {
+			free(order[i]->records);
+			order[i]->records = NULL;
+		}
+	}
+	os_wakes_finish(in, &calls->wakes, calls->lists);
+	free(adding.open);
+	free(order);
+	free(calls->lists);
+	hwy_map_free(&calls->list_of);
 	free(calls);
 	in->os = NULL;
 }
