@@ -7,7 +7,7 @@ DESTDIR ?=
 SEEDS ?= 2000
 FIRST ?= 1
 
-.PHONY: build demo test torture bench install clean format tidy
+.PHONY: build demo test torture unchanged bench install clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -26,6 +26,9 @@ test:
 
 torture: build
 	@tests/torture/run --first $(FIRST) --seeds $(SEEDS)
+
+unchanged: build
+	@HEADWAY="$(CURDIR)/build/headway" DATA="$(CURDIR)/tests/data" ALL=1 bash tests/cli/unchanged_programs.sh
 
 bench:
 	@scripts/setup test

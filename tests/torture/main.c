@@ -17,9 +17,9 @@
 
 enum { MOST_LANES = 4, MOST_ACTS = 5, SHORTEST_MS = 300 };
 
-static const struct act *const tables[] = {thread_acts, lock_acts,  process_acts, loader_acts,
-					   signal_acts, stack_acts, sandbox_acts, rights_acts,
-					   file_acts,   source_acts};
+static const struct act *const tables[] = {thread_acts, lock_acts,   process_acts, loader_acts,
+					   signal_acts, stack_acts,  sandbox_acts, rights_acts,
+					   file_acts,   source_acts, odd_acts};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 struct lane {

@@ -7,7 +7,7 @@ file(GLOB torture_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/torture/
 list(FILTER torture_sources EXCLUDE REGEX "/plugin\\.c$")
 add_executable(torture ${torture_sources})
 target_compile_options(torture PRIVATE -O1 -g -Wno-unused-result)
-target_link_libraries(torture PRIVATE headway_plain Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(torture PRIVATE headway_plain Threads::Threads ${CMAKE_DL_LIBS} util rt)
 target_link_options(torture PRIVATE -Wl,-z,now)
 set_target_properties(torture PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/torture)
 

@@ -32,7 +32,7 @@ struct act {
 };
 
 extern const struct act thread_acts[], lock_acts[], process_acts[], loader_acts[], signal_acts[],
-	stack_acts[], sandbox_acts[], rights_acts[], file_acts[], source_acts[];
+	stack_acts[], sandbox_acts[], rights_acts[], file_acts[], source_acts[], odd_acts[];
 
 /* ---- kit.c: what acts say and how they choose. Each belongs to the act that the thread is in. */
 
