@@ -128,6 +128,7 @@ static void print_headline(const struct page *page, uint32_t index)
 		analyze_text_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
+	analyze_put_base(page->out, page->run, index);
 	if (phase->is_bursty || page->view->verbose)
 		fprintf(page->out, "   median %s, p10 to p90 %s to %s%s\n",
 			hwy_say_time3(phase->median).text, hwy_say_time3(phase->p10).text,
@@ -432,44 +433,9 @@ static void print_causes(const struct page *page, uint32_t phase)
 	}
 }
 
-/* The step in ns, without the cost of recording, that the phase's predictions compare with; 0 where
- * nothing was predicted. */
-static int64_t without_recorder(const struct hwy_diagnosis *diagnosis, uint32_t phase)
+static void print_foot(const struct page *page)
 {
-	for (uint32_t i = 0; i < diagnosis->n + diagnosis->n_acquitted; i++) {
-		const struct hwy_finding *one = i < diagnosis->n
-							? &diagnosis->findings[i]
-							: &diagnosis->acquitted[i - diagnosis->n];
-		if (one->phase == phase && one->predicted.is_known)
-			return one->predicted.before;
-	}
-	return 0;
-}
-
-/* Whether a reader sees two different times: they are more than 1 % apart. */
-static bool is_far_from(int64_t time, int64_t other)
-{
-	return llabs(time - other) > other / 100;
-}
-
-static void print_foot(const struct page *page, uint32_t phase)
-{
-	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
-	int64_t before = without_recorder(&page->run->diagnosis, phase);
-	int64_t mean = page->run->analysis.phases.phases[phase].mean;
-	fputc('\n', page->out);
-	bool has_samples = machine_model_has_samples(page->run->trace);
-	if (before > 0 && (verdict->own_cost != HWY_NONE || is_far_from(before, mean)))
-		fprintf(page->out, "   Predictions are for the program without %s: %s a step%s.\n",
-			verdict->own_cost != HWY_NONE ? "Headway's own cost"
-						      : "the recorder's cost",
-			hwy_say_time3(before).text,
-			has_samples ? ", unsure since the cost of samples is not known" : "");
-	else if (verdict->own_cost != HWY_NONE)
-		fprintf(page->out,
-			"   Headway's own cost, %s of CPU time a step, is part of the times seen.\n",
-			hwy_say_time3(verdict->own_cost).text);
-	fprintf(page->out, "   next: headway show ");
+	fprintf(page->out, "\n   next: headway show ");
 	analyze_put(page->out, page->run->path);
 	fputc('\n', page->out);
 }
@@ -524,7 +490,7 @@ static void print_page(const struct page *page)
 		print_causes(page, phases->main);
 	print_cannot(page);
 	print_other_phases(page);
-	print_foot(page, phases->main);
+	print_foot(page);
 }
 
 /* Calls 'print' with a stream into memory, and prints the text with characters that the terminal

@@ -136,3 +136,42 @@ void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *r
 	}
 	json_end_array(json);
 }
+
+/* The step in ns, without the cost of recording, that the phase's predictions compare with; 0 where
+ * nothing was predicted. */
+static int64_t without_recorder(const struct hwy_diagnosis *diagnosis, uint32_t phase)
+{
+	for (uint32_t i = 0; i < diagnosis->n + diagnosis->n_acquitted; i++) {
+		const struct hwy_finding *one = i < diagnosis->n
+							? &diagnosis->findings[i]
+							: &diagnosis->acquitted[i - diagnosis->n];
+		if (one->phase == phase && one->predicted.is_known)
+			return one->predicted.before;
+	}
+	return 0;
+}
+
+/* Whether a reader sees two different times: they are more than 1 % apart. */
+static bool is_far_from(int64_t time, int64_t other)
+{
+	return llabs(time - other) > other / 100;
+}
+
+void analyze_put_base(FILE *out, const struct analyze_run *run, uint32_t phase)
+{
+	const struct hwy_outlook *outlook = &run->diagnosis.outlooks[phase];
+	int64_t before = without_recorder(&run->diagnosis, phase);
+	int64_t mean = run->analysis.phases.phases[phase].mean;
+	if (before > 0 && is_far_from(before, mean))
+		fprintf(out, "   %s a step without %s: predictions begin there%s\n",
+			hwy_say_time3(before).text,
+			outlook->own_cost != HWY_NONE ? "Headway's own cost"
+						      : "the recorder's cost",
+			machine_model_has_samples(run->trace)
+				? "; unsure, since the cost of samples is not known"
+				: "");
+	else if (before == 0 && outlook->own_cost != HWY_NONE &&
+		 is_far_from(mean - outlook->own_cost, mean))
+		fprintf(out, "   Headway's own cost, %s of CPU time, is part of that\n",
+			hwy_say_time3(outlook->own_cost).text);
+}

@@ -15,6 +15,13 @@ static bool is_sync(const struct case_pause *pause)
 	return !pause || (!pause->is_pageable && !pause->is_useless && !pause->is_release);
 }
 
+static bool moves_data(const struct hwy_case *c, const struct case_pause *pause)
+{
+	uint32_t copy = pause_copy(c, pause);
+	return copy != FLOW_NONE &&
+	       case_get(c, c->flow->ops[copy].span, HWY_BYTES) >= SYNCS_DATA_BYTES;
+}
+
 static bool is_blamed(const struct case_pause *pause)
 {
 	return !pause || (!pause->is_pageable && !pause->is_release);
@@ -36,6 +43,7 @@ struct syncs syncs_look(struct hwy_case *c)
 		syncs.waited += to > reach ? to - (from > reach ? from : reach) : 0;
 		reach = to > reach ? to : reach;
 		syncs.finished += pause->waited < FINISHED_NS;
+		syncs.with_data += moves_data(c, pause);
 	}
 	syncs.each = case_count_per_step(c, syncs.n);
 	pauses_blame(c, &syncs.pauses, &syncs.claim, is_blamed);

@@ -9,11 +9,15 @@
  * one or two (loss, accuracy), control flow that depends on data has one a layer. */
 #define SYNCS_MANY_PER_STEP 4.0
 
+/* A decision needs a value or a mask: who waits for so many bytes wants the data. */
+#define SYNCS_DATA_BYTES 65536
+
 struct syncs {
 	struct case_pauses pauses;
 	uint64_t n;     /* how many pauses are neither pageable copies nor useless nor releases */
 	double each;    /* the n pauses divided by the number of steps */
 	int64_t waited; /* ns that the CPU waited in the n pauses together */
+	uint64_t with_data; /* how many of the n pauses read or write SYNCS_DATA_BYTES or more */
 	uint64_t finished;  /* how many of the n pauses found the device done, or nearly done */
 	struct claim claim; /* the idle time that is charged to the n pauses */
 };

@@ -82,9 +82,10 @@ static void share_out(const struct hwy_analysis *analysis, uint32_t phase, struc
 		if (states->busy == 0)
 			continue;
 		whole += (double)states->window;
-		ns[VERDICT_GPU] += (double)(states->compute + states->fill);
+		/* A device that copies inside its own memory works: no link and no host holds it back. */
+		ns[VERDICT_GPU] += (double)(states->compute + states->fill + states->device_copy);
 		ns[VERDICT_COMM] += (double)states->exposed_comm;
-		ns[VERDICT_COPY] += (double)states->exposed_copy;
+		ns[VERDICT_COPY] += (double)(states->exposed_copy - states->device_copy);
 	}
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		const struct hwy_gap *gap = &gaps->gaps[i];

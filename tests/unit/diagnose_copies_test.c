@@ -54,6 +54,31 @@ static void data_that_comes_back_is_a_round_trip(void **state)
 	diagnosed_free(&d);
 }
 
+static void data_that_is_parked_on_the_host_comes_back_last_first(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int layer = 0; layer < 6; layer++) {
+			program_launch(&p, 0, "forward", 50);
+			program_copy(&p, 0, HWY_D2H, MB, HWY_MEM_PINNED, 100, true);
+		}
+		for (int layer = 0; layer < 6; layer++) {
+			program_copy(&p, 0, HWY_H2D, MB, HWY_MEM_PINNED, 100, true);
+			program_launch(&p, 0, "backward", 50);
+		}
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "copy-roundtrip");
+	const struct hwy_finding *finding = accused(&d, "copy-roundtrip");
+	assert_non_null(strstr(finding->says, "6 times a step"));
+	assert_non_null(strstr(finding->advice, "parked"));
+	assert_true(finding->cost > US(1200));
+	/* The CPU waits for data there, not for decisions. */
+	ASSERT_NOT_ACCUSED(&d, "sync-in-model");
+	diagnosed_free(&d);
+}
+
 static void chunks_that_stream_through_are_no_round_trip(void **state)
 {
 	struct program p = program_new();
@@ -275,6 +300,7 @@ int main(void)
 		cmocka_unit_test(large_copies_from_pageable_memory_are_accused_before_their_order),
 		cmocka_unit_test(small_pageable_copies_are_acquitted),
 		cmocka_unit_test(data_that_comes_back_is_a_round_trip),
+		cmocka_unit_test(data_that_is_parked_on_the_host_comes_back_last_first),
 		cmocka_unit_test(chunks_that_stream_through_are_no_round_trip),
 		cmocka_unit_test(many_small_copies_are_latency),
 		cmocka_unit_test(small_copies_under_kernels_are_acquitted),

@@ -175,6 +175,24 @@ static void starving_step(struct program *p, int step)
 		program_launch(p, 0, "k", 100);
 }
 
+static void a_batch_that_may_be_made_of_results_is_not_called_a_loaders(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_copy(&p, 0, HWY_H2D, 1 << 14, HWY_MEM_PAGEABLE, 20, true);
+		program_launch(&p, 0, "at::native::policy", 100);
+		program_copy(&p, 0, HWY_D2H, 512, HWY_MEM_PAGEABLE, 5, true);
+		program_compute(&p, 4000);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "input-starved");
+	const struct hwy_finding *finding = accused(&d, "input-starved");
+	assert_non_null(strstr(finding->says, "results are copied to the host"));
+	assert_null(strstr(finding->advice, "num_workers"));
+	diagnosed_free(&d);
+}
+
 static void waiting_for_a_batch_is_input_starved(void **state)
 {
 	struct program p = program_new();
@@ -483,6 +501,25 @@ static void a_first_launch_that_takes_long_is_first_use_where_nothing_repeats(vo
 	diagnosed_free(&d);
 }
 
+static void first_uses_that_go_on_to_the_end_are_no_start_up(void **state)
+{
+	static const char *const kernels[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	struct program p = program_new();
+	for (int shape = 0; shape < 8; shape++) {
+		program_compute(&p, 100000 + 9000 * shape);
+		program_call(&p, "cuLibraryLoadData", 100);
+		for (int k = 0; k <= shape; k++)
+			program_launch(&p, 0, "at::native::k", 50 + k);
+		program_launch(&p, 0, kernels[shape], 70);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	const struct hwy_finding *finding = accused(&d, "module-load-late");
+	assert_null(strstr(finding->advice, "longer run"));
+	assert_non_null(strstr(finding->advice, "each shape"));
+	diagnosed_free(&d);
+}
+
 static void a_range_that_compiles_inside_the_loop_is_called_compiling(void **state)
 {
 	struct program p = program_new();
@@ -625,6 +662,7 @@ int main(void)
 		cmocka_unit_test(graphs_are_not_to_be_put_into_a_graph),
 		cmocka_unit_test(cpu_work_beside_the_gpu_is_no_gap),
 		cmocka_unit_test(waiting_for_a_batch_is_input_starved),
+		cmocka_unit_test(a_batch_that_may_be_made_of_results_is_not_called_a_loaders),
 		cmocka_unit_test(more_workers_than_processors_are_too_many),
 		cmocka_unit_test(workers_that_lack_a_processor_are_told_how_many_ran),
 		cmocka_unit_test(many_workers_that_never_lack_a_processor_are_not_too_many),
@@ -642,6 +680,7 @@ int main(void)
 		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
 		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
 		cmocka_unit_test(a_first_launch_that_takes_long_is_first_use_where_nothing_repeats),
+		cmocka_unit_test(first_uses_that_go_on_to_the_end_are_no_start_up),
 		cmocka_unit_test(a_range_that_compiles_inside_the_loop_is_called_compiling),
 		cmocka_unit_test(the_first_finding_is_about_what_the_verdict_says),
 		cmocka_unit_test(a_graph_built_every_step_is_found),

@@ -121,6 +121,17 @@ static void copies_alone_are_copy(void **state)
 	expect(&p, "copy");
 }
 
+static void copies_inside_the_device_are_its_work(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_copy(&p, 0, HWY_D2D, 1 << 28, HWY_MEM_DEVICE, 500, false);
+		program_launch(&p, 0, "gemm", 300);
+	}
+	expect(&p, "gpu");
+}
+
 static void communication_alone_is_comm(void **state)
 {
 	struct program p = program_new();
@@ -168,6 +179,19 @@ static void cpu_work_whose_result_is_copied_to_the_device_is_input(void **state)
 		program_step(&p, step);
 		program_compute(&p, 4000);
 		program_copy(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PAGEABLE, 50, true);
+		program_launch(&p, 0, "gemm", 300);
+	}
+	expect(&p, "input");
+}
+
+static void a_batch_whose_small_labels_are_copied_first_is_input(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_compute(&p, 4000);
+		program_copy(&p, 0, HWY_H2D, 1024, HWY_MEM_PINNED, 2, false);
+		program_copy(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PINNED, 50, false);
 		program_launch(&p, 0, "gemm", 300);
 	}
 	expect(&p, "input");
@@ -396,10 +420,12 @@ int main(void)
 		cmocka_unit_test(waiting_for_each_result_is_sync),
 		cmocka_unit_test(work_of_the_cpu_is_cpu),
 		cmocka_unit_test(copies_alone_are_copy),
+		cmocka_unit_test(copies_inside_the_device_are_its_work),
 		cmocka_unit_test(communication_alone_is_comm),
 		cmocka_unit_test(allocating_every_step_is_alloc),
 		cmocka_unit_test(a_loader_that_is_named_so_is_input),
 		cmocka_unit_test(cpu_work_whose_result_is_copied_to_the_device_is_input),
+		cmocka_unit_test(a_batch_whose_small_labels_are_copied_first_is_input),
 		cmocka_unit_test(a_loader_behind_a_wait_is_input_not_sync),
 		cmocka_unit_test(data_that_could_be_prepared_during_the_wait_is_sync),
 		cmocka_unit_test(a_token_that_is_copied_to_the_device_is_no_input),

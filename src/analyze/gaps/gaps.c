@@ -31,7 +31,7 @@ const char *const gap_cause_names[GAP_CAUSES] = {
 };
 
 /* The classes of work in the order in which they hide each other. */
-enum { COMPUTE, COMM, COPY, FILL, CLASSES };
+enum { COMPUTE, COMM, COPY, DEVICE_COPY, FILL, CLASSES };
 
 /* Unions of classes, each as a set of class bits. Union c, for a class c, holds c and all classes before c. */
 enum { ONLY_COMM = CLASSES, ONLY_COPY, COMPUTE_COPY, UNIONS };
@@ -39,10 +39,11 @@ static const uint8_t unions[UNIONS] = {
 	[COMPUTE] = 1 << COMPUTE,
 	[COMM] = 1 << COMPUTE | 1 << COMM,
 	[COPY] = 1 << COMPUTE | 1 << COMM | 1 << COPY,
-	[FILL] = 1 << COMPUTE | 1 << COMM | 1 << COPY | 1 << FILL,
+	[DEVICE_COPY] = 1 << COMPUTE | 1 << COMM | 1 << COPY | 1 << DEVICE_COPY,
+	[FILL] = 1 << COMPUTE | 1 << COMM | 1 << COPY | 1 << DEVICE_COPY | 1 << FILL,
 	[ONLY_COMM] = 1 << COMM,
-	[ONLY_COPY] = 1 << COPY,
-	[COMPUTE_COPY] = 1 << COMPUTE | 1 << COPY,
+	[ONLY_COPY] = 1 << COPY | 1 << DEVICE_COPY,
+	[COMPUTE_COPY] = 1 << COMPUTE | 1 << COPY | 1 << DEVICE_COPY,
 };
 
 struct gaps_sweep { /* the pass over one device's ops */
@@ -62,11 +63,15 @@ struct gaps_sweep { /* the pass over one device's ops */
 	struct gap_states states;
 };
 
-static unsigned gaps_class_of(const struct flow_op *op)
+static unsigned gaps_class_of(const struct hwy_flow *flow, const struct flow_op *op)
 {
 	if (op->class == HWY_COMM)
 		return COMM;
-	return op->kind == HWY_COPY ? COPY : op->kind == HWY_FILL ? FILL : COMPUTE;
+	if (op->kind != HWY_COPY)
+		return op->kind == HWY_FILL ? FILL : COMPUTE;
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(flow->trace, op->span, &row);
+	return hwy_get(strip, HWY_DIRECTION, row) == HWY_D2D ? DEVICE_COPY : COPY;
 }
 
 /* Adds [from, to) to every union that holds the class. */
@@ -82,7 +87,7 @@ static void cover_op(struct gaps_sweep *sweep, const struct flow_op *op)
 {
 	int64_t from = op->start > sweep->window.from ? op->start : sweep->window.from;
 	int64_t to = op->end < sweep->window.to ? op->end : sweep->window.to;
-	unsigned class = gaps_class_of(op);
+	unsigned class = gaps_class_of(sweep->judge.flow, op);
 	if (to <= from)
 		return;
 	if (from >= sweep->reach) {
@@ -219,13 +224,14 @@ static void conclude(struct gaps_sweep *sweep)
 {
 	struct gap_states *states = &sweep->states;
 	int64_t compute = total_of(sweep, COMPUTE), comm = total_of(sweep, COMM);
-	int64_t copy = total_of(sweep, COPY), busy = total_of(sweep, FILL);
+	int64_t copy = total_of(sweep, DEVICE_COPY), busy = total_of(sweep, FILL);
 	states->window = sweep->window.to - sweep->window.from;
 	states->busy = busy;
 	states->idle = states->window - busy;
 	states->compute = compute;
 	states->exposed_comm = comm - compute;
 	states->exposed_copy = copy - comm;
+	states->device_copy = copy - total_of(sweep, COPY);
 	states->fill = busy - copy;
 	states->copy_overlapped =
 		total_of(sweep, ONLY_COPY) + compute - total_of(sweep, COMPUTE_COPY);
@@ -283,6 +289,7 @@ void gap_states_add(struct gap_states *sum, const struct gap_states *one)
 	sum->compute += one->compute;
 	sum->exposed_comm += one->exposed_comm;
 	sum->exposed_copy += one->exposed_copy;
+	sum->device_copy += one->device_copy;
 	sum->fill += one->fill;
 	sum->copy_overlapped += one->copy_overlapped;
 	sum->comm_overlapped += one->comm_overlapped;

@@ -47,6 +47,8 @@ struct gap_states {
 	int64_t window, busy, idle; /* all in ns; window is busy + idle */
 	/* Compute, exposed_comm, exposed_copy and fill, all in ns, add up to busy. */
 	int64_t compute, exposed_comm, exposed_copy, fill;
+	/* The part of exposed_copy in which the device copies inside its own memory, and nothing else. */
+	int64_t device_copy;
 	/* The ns of copies, and of communication, that run beside compute. */
 	int64_t copy_overlapped, comm_overlapped;
 	int64_t causes[GAP_CAUSES]; /* idle ns by enum gap_cause; the values add up to idle */

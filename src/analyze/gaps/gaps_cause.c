@@ -337,12 +337,27 @@ static bool copy_follows(const struct gaps_judge *judge, uint32_t i)
 	return false;
 }
 
-/* Whether op i of the judge's order copies new data to the device: not data that had just been copied from the device. */
+/* How many bytes op i of the judge's order, and the copies right after it, copy to the device before the device computes. A batch
+ * comes in several copies: its labels are small and often come first. */
+static int64_t bytes_before_compute(const struct gaps_judge *judge, uint32_t i)
+{
+	int64_t bytes = 0;
+	for (uint32_t next = i; next < judge->n && next < i + COPY_SOON_OPS; next++) {
+		enum hwy_kind kind = gaps_op(judge, next)->kind;
+		if (kind != HWY_COPY && kind != HWY_FILL)
+			break;
+		if (is_to_device(judge, next))
+			bytes = plus(bytes, column_of(judge, next, HWY_BYTES));
+	}
+	return bytes;
+}
+
+/* Whether op i of the judge's order begins to copy new data to the device: not data that had just been copied from the device. */
 static bool brings_data(const struct gaps_judge *judge, uint32_t i)
 {
 	if (!is_to_device(judge, i))
 		return false;
-	int64_t bytes = column_of(judge, i, HWY_BYTES);
+	int64_t bytes = bytes_before_compute(judge, i);
 	if (bytes < INPUT_LEAST_BYTES)
 		return false;
 	for (uint32_t after = i; after > 0 && i - after < COPY_SOON_OPS; after--)

@@ -4,13 +4,17 @@
  * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES or
  * more) back, within the time of a step. A program that streams chunks through the device (in,
  * kernel, out, in …) looks alike; but its first copy goes to the device, and it copies in as often
- * as out. A round trip begins on the device, or with data that was put there once before. Cost:
- * both copies' exposed time, and the idle time between the two copies.
+ * as out. A round trip begins on the device, or with data that was put there once before.
+ *
+ * Trips may nest: activations that are parked on the host in the forward pass come back last first. Cost: both copies' exposed
+ * time; for a trip that holds no other one the idle time between the two copies, for any other the idle time right behind the
+ * copy to the host and right before the copy back.
  */
 #include <stdlib.h>
 
 #include "base/ref.h"
 #include "base/say.h"
+#include "base/search.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
@@ -32,8 +36,20 @@ static const struct advice fix = {
 		},
 };
 
+/* The advice for trips that nest. */
+static const struct advice parked = {
+	.any = "Data is parked on the host and fetched back later in the step: keep it on the GPU where the memory suffices, compute "
+	       "it again instead, or fetch it on another stream before it is needed.",
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Data is parked on the host and fetched back later in the step: keep it on the GPU where the memory "
+			 "suffices, or compute activations again in the backward pass instead of saving them.\n"
+			 "  y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # not: save_on_cpu()"},
+};
+
 struct trip {
 	uint32_t out, back; /* the two copies of the trip, as indexes of transfers */
+	bool holds_others;  /* copies of this size went out and came back in between */
 };
 
 /* Whether copies of this size only stream through the device: the first goes in, and as many go in
@@ -67,11 +83,45 @@ static int64_t start_of(const struct hwy_case *c, uint32_t transfer)
 	return c->flow->ops[c->transfers[transfer].op].start;
 }
 
+/* The copies to the host of one size whose data has not come back. */
+struct open_copies {
+	/* Maps a size in bytes to a reference to the last of them. */
+	struct hwy_map last;
+	/* By transfer: a reference to the copy of the same size before it. */
+	uint32_t *before;
+	/* Maps a size in bytes to whether its last copy, of either direction, came back. */
+	struct hwy_map came_back;
+};
+
+/* Takes the trip that the copy back ends, where its data went out no longer than a step ago; the borders of the steps do not
+ * matter. */
+static bool close_trip(const struct hwy_case *c, struct open_copies *open, uint32_t back,
+		       struct trip *trip)
+{
+	const struct case_transfer *one = &c->transfers[back];
+	uint32_t *last = hwy_map_put(&open->last, one->bytes, NULL);
+	uint32_t *came_back = hwy_map_put(&open->came_back, one->bytes, NULL);
+	*trip = (struct trip){.back = back, .holds_others = *came_back};
+	*came_back = true;
+	if (!hwy_ref32_is_set(*last))
+		return false;
+	trip->out = hwy_ref32_index(*last);
+	bool is_old = c->flow->ops[one->op].start - start_of(c, trip->out) > c->phase->mean;
+	*last = is_old ? HWY_REF_NONE : open->before[trip->out];
+	return !is_old;
+}
+
+static void open_trip(const struct hwy_case *c, struct open_copies *open, uint32_t out)
+{
+	uint32_t *last = hwy_map_put(&open->last, c->transfers[out].bytes, NULL);
+	open->before[out] = *last;
+	*last = hwy_ref32(out);
+	*hwy_map_put(&open->came_back, c->transfers[out].bytes, NULL) = false;
+}
+
 static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 {
-	struct hwy_map open = {
-		/* Maps a size in bytes to a reference to a copy to the host whose data has not come back. */
-		0};
+	struct open_copies open = {.before = hwy_array(c->n_transfers, sizeof *open.before)};
 	/* Maps a size in bytes to whether copies of that size only stream through. */
 	struct hwy_map streams = {0};
 	uint32_t n = 0;
@@ -84,35 +134,43 @@ static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 		uint32_t *stream = hwy_map_put(&streams, one->bytes, &fresh);
 		if (fresh)
 			*stream = is_stream(c, one->bytes);
-		uint32_t *waiting = hwy_map_put(&open, one->bytes, NULL);
 		if (*stream)
 			continue;
-		/* The two copies must lie within the length of a step; the borders of the steps do not matter. */
-		if (back && hwy_ref32_is_set(*waiting) &&
-		    c->flow->ops[one->op].start - start_of(c, hwy_ref32_index(*waiting)) <=
-			    c->phase->mean)
-			trips[n++] = (struct trip){hwy_ref32_index(*waiting), i};
-		*waiting = out ? hwy_ref32(i) : HWY_REF_NONE;
+		if (out)
+			open_trip(c, &open, i);
+		else if (close_trip(c, &open, i, &trips[n]))
+			n++;
 	}
-	hwy_map_free(&open);
+	hwy_map_free(&open.last);
+	hwy_map_free(&open.came_back);
+	free(open.before);
 	hwy_map_free(&streams);
 	return n;
 }
 
-/* Claims both copies of a trip, and the idle time between them, in which the CPU held the data. */
-static void claim_trip(struct hwy_case *c, struct claim *claim, const struct trip *trip,
-		       uint32_t *gap)
+/* Whether a gap ends after the op has begun, or is a gap of a later device: gaps are sorted by device, then by time. */
+static bool gap_is_behind(const struct hwy_gap *gap, const struct flow_op *op)
 {
+	return gap->device > op->device || (gap->device == op->device && gap->at.to > op->start);
+}
+
+/* Claims both copies of a trip, and the idle time in which the CPU held the data. */
+static void claim_trip(struct hwy_case *c, struct claim *claim, const struct trip *trip)
+{
+	uint32_t back_op = c->transfers[trip->back].op;
 	const struct flow_op *out = &c->flow->ops[c->transfers[trip->out].op];
-	const struct flow_op *back = &c->flow->ops[c->transfers[trip->back].op];
+	const struct flow_op *back = &c->flow->ops[back_op];
 	uint32_t by = out->call == FLOW_NONE ? out->span : c->flow->calls[out->call].span;
 	claim_transfer(c, claim, trip->out, CLAIM_ALL, by);
 	claim_transfer(c, claim, trip->back, CLAIM_ALL, by);
 	const struct hwy_gaps *gaps = &c->measures->gaps;
-	while (*gap < gaps->n && gaps->gaps[*gap].at.to <= out->start)
-		++*gap;
-	for (uint32_t g = *gap; g < gaps->n && gaps->gaps[g].at.from < back->start; g++)
-		if (gaps->gaps[g].at.from >= out->start)
+	uint32_t first = HWY_FIRST(g, 0, gaps->n, gap_is_behind(&gaps->gaps[g], out));
+	for (uint32_t g = first; g < gaps->n && gaps->gaps[g].device == out->device &&
+				 gaps->gaps[g].at.from < back->start;
+	     g++)
+		if (gaps->gaps[g].at.from >= out->start &&
+		    (!trip->holds_others || gaps->gaps[g].at.from == out->end ||
+		     gaps->gaps[g].op == back_op))
 			claim_gap(c, claim, g, CLAIM_ALL, by);
 }
 
@@ -122,11 +180,12 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 		return;
 	struct trip *trips = hwy_array(c->n_transfers, sizeof *trips);
 	int64_t *times = hwy_array(c->n_transfers, sizeof *times);
-	uint32_t n = find_trips(c, trips), gap = 0;
+	uint32_t n = find_trips(c, trips), holders = 0;
 	struct claim claim = {0};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		claim_trip(c, &claim, &trips[i], &gap);
+		claim_trip(c, &claim, &trips[i]);
+		holders += trips[i].holds_others;
 		times[i] = c->flow->ops[c->transfers[trips[i].out].op].start;
 		bytes += c->transfers[trips[i].out].bytes;
 	}
@@ -141,7 +200,7 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 				hwy_say_bytes3_to_gb(bytes / n).text,
 				hwy_say_count_times(case_count_per_step(c, n)).text,
 				hwy_say_time3(case_per_step(c, claim.total)).text),
-			case_advice(c, &fix));
+			case_advice(c, holders > n / 2 ? &parked : &fix));
 	claim_drop(c, &claim);
 	free(trips);
 	free(times);

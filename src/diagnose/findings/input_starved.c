@@ -7,11 +7,14 @@
  */
 #include <string.h>
 
+#include "analyze/gaps/gaps_cause.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/workers.h"
 
 #define FEWEST_WORKERS 2
+/* A loss, an accuracy or a norm is smaller: who reads so many bytes from the device may make the next batch of them. */
+#define RESULT_LEAST_BYTES 64
 
 static const struct advice few = {
 	.any = "Prepare batches ahead of time in other threads or processes, so that the next one is ready when the GPU "
@@ -22,7 +25,7 @@ static const struct advice few = {
 			 "falls, up to the number of cores.\n"
 			 "  DataLoader(data, batch_size=…, num_workers=8, pin_memory=True, persistent_workers=True, "
 			 "prefetch_factor=4)\n"
-			 "If it stays, move decoding or augmentation to the GPU, or store the data preprocessed.",
+			 "If it stays, move what prepares it (decoding, augmentation, lookups) to the GPU, or store the data preprocessed.",
 		 [HWY_JAX] =
 			 "Prepare batches ahead of time in other threads or processes, and put the next one on the device "
 			 "while this one is computed.\n"
@@ -39,6 +42,37 @@ static const struct advice again = {
 				 "The workers are started anew for every epoch: keep them.\n"
 				 "  DataLoader(…, num_workers=8, persistent_workers=True)"},
 };
+
+/* The advice for loops that read results right before they prepare the next batch. */
+static const struct advice depends = {
+	.any = "If the next batch needs these results (a simulation, sampling), it cannot be prepared ahead: make that part faster, move "
+	       "it to the GPU, or work on two groups by turns, so that the CPU prepares one while the GPU computes the other. If it "
+	       "does not, prepare batches ahead of time in other threads or processes.",
+};
+
+/* Whether the device's last op before a gap copied results to the host. */
+static bool follows_results(const struct hwy_case *c, const struct hwy_gap *gap)
+{
+	uint32_t i = gap->op == FLOW_NONE ? 0 : gap->op;
+	while (i > 0 && c->flow->ops[i - 1].device != gap->device)
+		i--;
+	if (i == 0)
+		return false;
+	const struct flow_op *last = &c->flow->ops[i - 1];
+	return last->kind == HWY_COPY && case_get(c, last->span, HWY_DIRECTION) == HWY_D2H &&
+	       case_get(c, last->span, HWY_BYTES) >= RESULT_LEAST_BYTES;
+}
+
+/* Whether the program reads results from the device right before most of the time in which it prepares the next batch. */
+static bool may_depend_on_results(const struct hwy_case *c, const struct claim *claim)
+{
+	int64_t after_results = 0;
+	for (uint32_t i = 0; i < claim->n; i++)
+		if (claim->items[i].purse == CLAIM_GAP &&
+		    follows_results(c, &c->measures->gaps.gaps[claim->items[i].index]))
+			after_results += claim->items[i].ns;
+	return after_results > claim->total / 2;
+}
 
 /* Yields a sentence about who prepares the batches, with a space before it; "" where the recording does not tell. */
 static const char *who_prepares(struct hwy_case *c, const struct workers *workers, const char *name)
@@ -85,15 +119,22 @@ static void finding_input_starved_look(struct hwy_case *c)
 	const char *who = who_prepares(c, &workers, name);
 	bool is_again = workers.n >= FEWEST_WORKERS && workers.generations > 1;
 	const char *where = "";
+	bool depends_on_results =
+		!gaps_cpu_is_loader(name) && workers.n == 0 && may_depend_on_results(c, &claim);
 	if (*name)
 		name = hwy_arena_format(arena, ", mostly in %.80s", name);
 	else if (case_is_loop(c))
 		where = " The place is where the batch is copied; what the loop does right before prepares it.";
+	if (depends_on_results)
+		who = " Right before, results are copied to the host.";
 	const char *says = hwy_arena_format(
 		arena, "The GPU waits %s%s, %s of the time, for the next batch%s.%s%s",
 		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c),
 		hwy_say_share(claim_share(c, &claim)).text, name, who, where);
-	claim_accuse(c, &claim, HWY_HIGH, says, case_advice(c, is_again ? &again : &few));
+	claim_accuse(c, &claim, HWY_HIGH, says,
+		     case_advice(c, depends_on_results ? &depends
+				    : is_again         ? &again
+						       : &few));
 }
 
 const struct hwy_finding_kind finding_input_starved = {

@@ -13,6 +13,8 @@
 /* With fewer launches a step a graph does not help: the CPU's time between the launches is the
  * cause. */
 #define FEW_LAUNCHES_PER_STEP 2
+/* Fewer waits a step than this are the exception: the steps themselves do not wait. */
+#define WAITS_PER_STEP 0.5
 #define FEW_LAUNCHES_IN_ALL 20
 /* Where the gaps take this share of the step, the CPU launches all the time. */
 #define MAINLY_SHARE 0.4
@@ -25,8 +27,7 @@ static const struct advice fix = {
 	.by_framework =
 		{
 			[HWY_PYTORCH] =
-				"Launch less often: compile the step, or capture it as a CUDA graph; move waits such as .item() out "
-				"of it first.\n"
+				"Launch less often: compile the step, or capture it as a CUDA graph.\n"
 				"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
 				"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
 			[HWY_CUPY] =
@@ -48,8 +49,7 @@ static const struct advice fix = {
 		"The step is compiled already; what is left are its launches. Let the compiler capture them as graphs, and close "
 		"graph breaks, so that Python launches nothing between the compiled pieces.\n"
 		"  step = torch.compile(step, mode=\"reduce-overhead\")     # TORCH_LOGS=graph_breaks shows the breaks",
-	.rocm = "Launch less often: compile the step, or capture it as a hipGraph (torch.cuda.CUDAGraph makes one); move waits such "
-		"as .item() out of it first.\n"
+	.rocm = "Launch less often: compile the step, or capture it as a hipGraph (torch.cuda.CUDAGraph makes one).\n"
 		"  step = torch.compile(step, mode=\"reduce-overhead\")\n"
 		"  # or: g = torch.cuda.CUDAGraph(); with torch.cuda.graph(g): out = model(x); …; g.replay()",
 };
@@ -58,6 +58,19 @@ static const struct advice fix = {
 static const char capturing[] =
 	"Graphs are captured while this was recorded, and their replay launches less: judge launching in a recording "
 	"that begins after the capture.";
+
+/* Yields the advice; where a PyTorch program waits in its steps, with the line that a graph cannot hold a wait. */
+static const char *launch_bound_advice(struct hwy_case *c)
+{
+	const char *text = case_advice(c, &fix);
+	bool is_pytorch = text == fix.by_framework[HWY_PYTORCH] || text == fix.rocm;
+	if (!is_pytorch || case_count_per_step(c, c->counts.calls[HWY_ROLE_SYNC]) < WAITS_PER_STEP)
+		return text;
+	return hwy_arena_format(
+		&c->diagnosis->arena,
+		"%s\nA graph cannot hold a wait: first move what reads values, such as .item(), out of the step.",
+		text);
+}
 
 static const char *launch_bound_accusation(struct hwy_case *c, const struct claim *claim)
 {
@@ -100,7 +113,7 @@ static void finding_launch_bound_look(struct hwy_case *c)
 	bool sure = claim_share(c, &claim) >= 0.1;
 	bool is_capturing = c->diagnosis->habits.is_capturing && !case_is_loop(c);
 	claim_accuse(c, &claim, sure ? HWY_HIGH : HWY_MEDIUM, launch_bound_accusation(c, &claim),
-		     is_capturing ? capturing : case_advice(c, &fix));
+		     is_capturing ? capturing : launch_bound_advice(c));
 }
 
 const struct hwy_finding_kind finding_launch_bound = {

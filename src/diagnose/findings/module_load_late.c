@@ -3,8 +3,8 @@
  * or captured.
  *
  * Cost: gaps with the causes 'module' and 'first-use', and other idle time that calls which load
- * modules overlap. In a loop only the steady steps count. Where nothing repeats, the recording is
- * of a start-up: the finding says so, instead of advising a change of the program.
+ * modules overlap. In a loop only the steady steps count. Where nothing repeats and the first uses
+ * fade, the recording is of a start-up: the finding says so, instead of advising a change of the program.
  */
 #include <string.h>
 
@@ -12,6 +12,9 @@
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
+
+/* A start-up is over in the first half of a recording: where so much of the time lies in the second half, first uses go on. */
+#define GOES_ON_SHARE 0.25
 
 enum deed { LOADED, COMPILED, TUNED, CAPTURED, DEEDS };
 
@@ -69,6 +72,13 @@ static const struct advice compile = {
 				"  step = jax.jit(step); jax.config.update(\"jax_log_compiles\", True)",
 		},
 };
+/* The advice for PyTorch programs that run no compiled code of their own: a library compiles. */
+static const char library_compiles[] =
+	"A library such as cuDNN makes code for each shape that it has not seen: pad inputs to a few shapes, switch its tuning off, "
+	"or choose another implementation; in generation let the cache keep one size.\n"
+	"  torch.backends.cudnn.benchmark = False\n"
+	"  torch.backends.cuda.enable_cudnn_sdp(False)      # attention by other kernels\n"
+	"  model.generate(…, cache_implementation=\"static\")";
 static const struct advice tune = {
 	.any = "Kernels are tuned inside the steps: tune before the loop, and keep the result; every new shape is tuned again.",
 	.by_framework =
@@ -202,9 +212,42 @@ static const char *module_load_late_accusation(struct hwy_case *c, const struct 
 		longest);
 }
 
-static void finding_module_load_late_look(struct hwy_case *c)
+/* How much of the claimed time lies in the second half of the window, in ns. */
+static int64_t claimed_late(const struct hwy_case *c, const struct claim *claim)
+{
+	struct hwy_interval window = c->phase->window;
+	int64_t middle = window.from + (window.to - window.from) / 2, late = 0;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		const struct claim_item *item = &claim->items[i];
+		if (item->purse == CLAIM_GAP &&
+		    c->measures->gaps.gaps[item->index].at.from >= middle)
+			late += item->ns;
+	}
+	return late;
+}
+
+/* Whether the span is a call of the vendor's library: no range, operator or process names what was compiled. */
+static bool is_call(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	return span != CLAIM_NOBODY && hwy_strip_of(c->trace, span, &row)->kind == HWY_API;
+}
+
+/* Yields the advice for what was mostly done; for a start-up the advice to record a longer run. */
+static const char *module_load_late_advice(struct hwy_case *c, const struct claim *claim,
+					   const struct first_use_sum *sum)
 {
 	static const struct advice *const advice[DEEDS] = {&load, &compile, &tune, &capture};
+	bool goes_on = case_is_loop(c) ||
+		       (double)claimed_late(c, claim) >= GOES_ON_SHARE * (double)claim->total;
+	const char *text = case_advice(c, goes_on ? advice[main_deed(sum)] : &once);
+	bool is_library = text == compile.by_framework[HWY_PYTORCH] && is_call(c, sum->longest) &&
+			  !c->diagnosis->habits.is_compiled;
+	return is_library ? library_compiles : text;
+}
+
+static void finding_module_load_late_look(struct hwy_case *c)
+{
 	struct claim claim = {0};
 	claim_cause(c, &claim, GAP_FIRST_USE);
 	int64_t first_use = claim.total;
@@ -215,7 +258,7 @@ static void finding_module_load_late_look(struct hwy_case *c)
 		bool is_replayed = case_is_loop(c) && first_use <= claim.total / 2;
 		struct hwy_finding *finding = claim_accuse(
 			c, &claim, HWY_HIGH, module_load_late_accusation(c, &claim, &sum),
-			case_advice(c, case_is_loop(c) ? advice[main_deed(&sum)] : &once));
+			module_load_late_advice(c, &claim, &sum));
 		/* The edit takes out calls that load modules, and no other first use. */
 		if (!is_replayed)
 			finding->edit = NULL;

@@ -2,8 +2,8 @@
 /* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
  *
  * Condition: there are SYNCS_MANY_PER_STEP waits a step or more, or the wait that costs most is in
- * a method forward(), and the idle time after the waits is worth a finding. It takes the place of
- * sync-in-loop: moving one wait out of the loop would not help.
+ * a method forward(); most of them wait for values, not for large data; and the idle time after the
+ * waits is worth a finding. It takes the place of sync-in-loop: moving one wait out of the loop would not help.
  */
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
@@ -27,7 +27,7 @@ static const struct advice fix = {
 static void finding_sync_in_model_look(struct hwy_case *c)
 {
 	struct syncs syncs = syncs_look(c);
-	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) &&
+	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) && syncs.with_data <= syncs.n / 2 &&
 	    (syncs.each >= SYNCS_MANY_PER_STEP || syncs_are_in_forward(c, &syncs))) {
 		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
