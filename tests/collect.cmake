@@ -61,6 +61,12 @@ set_target_properties(collect_stacks PROPERTIES
 	OUTPUT_NAME headway-collect-stacks LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
 target_link_libraries(collect_stacks PRIVATE headway_plain)
 
+# A library that loader_target opens.
+add_library(collect_late_library MODULE collect/variant/late_library.c)
+set_target_properties(collect_late_library PROPERTIES
+	OUTPUT_NAME late-library LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+target_link_libraries(collect_late_library PRIVATE headway_plain)
+
 if(NVTX_INCLUDE_DIR)
 	add_library(collect_nvtx_library MODULE collect/variant/nvtx_library.c)
 	set_target_properties(collect_nvtx_library PROPERTIES

@@ -220,10 +220,9 @@ static void process_exit(void)
 	nvtx_exit();
 	process_look_again(0);
 	spool_name_threads();
-	/* A forked child does not scan: the parent may have forked while the loader held its
-	 * lock. */
-	if (process.generation == 1)
-		modules_scan();
+	uint64_t signals = sys_hold_signals();
+	modules_scan();
+	sys_restore_signals(signals);
 	put_clock();
 	process_put_exit(0);
 	errno = saved;
@@ -266,7 +265,7 @@ static void register_process(struct rec_control *control, const char *run)
 	put_process();
 	put_clock();
 	modules_scan();
-	pthread_atfork(modules_before_fork, modules_forked, process_after_fork);
+	pthread_atfork(NULL, NULL, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
 	process.joined = true;

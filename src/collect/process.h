@@ -52,18 +52,16 @@ uint32_t process_program(void); /* text id of the path of the process's executab
 /* Writes a REC_EXIT record with the flags REC_EXIT_.... */
 void process_put_exit(uint8_t flags);
 
-/* modules.c: records which shared objects were loaded since the last scan. */
+/* modules.c: records which shared objects were loaded since the last scan. Signals must be held
+ * back. */
 void modules_scan(void);
 bool modules_hold_code(uintptr_t address); /* true if the address lay in code at the last scan */
-/* Yields a pointer that is another one after each scan that found modules loaded or unloaded. */
-const void *modules_version(void);
-/* Called in this order by pthread_atfork: before the fork, then in the parent, then in the
- * child. */
-void modules_before_fork(void);
-void modules_forked(void);
-void modules_after_fork(void);
+/* Yields another number after each scan that found modules loaded or unloaded; 0: there was no scan
+ * yet. */
+uint64_t modules_version(void);
 
 /* Forgets, in a forked child, what was kept for the parent's spools. */
+void modules_after_fork(void);
 void text_ids_after_fork(void);
 void python_after_fork(void);
 void nvtx_after_fork(void);

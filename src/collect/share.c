@@ -4,7 +4,6 @@
 
 #include "collect/process.h"
 #include "collect/spool.h"
-#include "collect/sys.h"
 
 /* Defined by the linker: the library's first byte, and the first byte behind the library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -18,17 +17,6 @@ static struct rec_control *share_control(void)
 static void share_note(int severity, const char *text)
 {
 	collect_note(severity, "%s", text);
-}
-
-/* Not in a forked child: the loader's lock may be held there for ever. The child has its parent's
- * modules anyway. */
-static void share_scan_modules(void)
-{
-	if (process.generation != 1 || process.sealed)
-		return;
-	uint64_t signals = sys_hold_signals();
-	modules_scan();
-	sys_restore_signals(signals);
 }
 
 static bool share_is_inside(void)
@@ -51,7 +39,6 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.drop = collect_drop,
 		.property = collect_property,
 		.stack = collect_stack,
-		.scan_modules = share_scan_modules,
 		.is_inside = share_is_inside,
 		.is_sealed = &process.sealed,
 		.from = __ehdr_start,

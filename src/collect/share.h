@@ -28,8 +28,6 @@ struct collect_share {
 	void (*drop)(const char *reason, uint64_t count);
 	void (*property)(const char *name, const char *value);
 	void (*stack)(enum rec_why why, int64_t start, uint32_t correlation);
-	/* Records which shared objects were loaded and unloaded. Takes the loader's lock. */
-	void (*scan_modules)(void);
 	/* True while this thread runs the collector's own code: calls that it makes are not
 	 * recorded. */
 	bool (*is_inside)(void);
@@ -51,7 +49,6 @@ bool sibling_connect(void);
 bool sibling_is_inside(void);
 extern const bool *sibling_is_sealed; /* NULL until sibling_connect was called */
 bool sibling_has(uint64_t address);   /* true if the address is in the collect library */
-void sibling_scan_modules(void);
 void sibling_abandon(void);
 
 #endif

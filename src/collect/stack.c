@@ -71,7 +71,7 @@ struct stacks {                     /* the stacks that are kept of one thread */
 	struct kept_stack kept[KEPT_STACKS];
 	/* The value of modules_version when the kept stacks were recorded: another value means
 	 * that code has moved. */
-	const void *modules;
+	uint64_t modules;
 };
 
 void stack_forget(struct spool *spool)
@@ -131,6 +131,16 @@ static uint32_t stack_keep(struct stacks *stacks, const uint64_t *registers, siz
 	return place->number;
 }
 
+/* Forgets the stacks that were kept while code lay elsewhere. */
+static void stack_follow_modules(struct stacks *stacks)
+{
+	if (stacks->modules == modules_version())
+		return;
+	stacks->modules = modules_version();
+	for (uint32_t i = 0; i < KEPT_STACKS; i++)
+		stacks->kept[i].number = 0;
+}
+
 /* ---- recording ------------------------------------------------------------------------------- */
 
 static bool put_native(const struct rec_stack *head, const uint64_t *registers, const void *bytes)
@@ -175,11 +185,7 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		spool->stacks = stacks = sys_memory(sizeof *stacks);
 	if (!stacks)
 		return;
-	if (stacks->modules != modules_version()) {
-		stacks->modules = modules_version();
-		for (uint32_t i = 0; i < KEPT_STACKS; i++)
-			stacks->kept[i].number = 0;
-	}
+	stack_follow_modules(stacks);
 	uintptr_t top = registers[1], end = stack_end(top);
 	size_t size = end - top < REC_STACK_BYTES ? end - top : REC_STACK_BYTES;
 	long copied = sys_peek(process.pid, stacks->copy, (const void *)top, size);
@@ -196,6 +202,10 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 	if (!spool->ring)
 		head.number = stack_number_of(stacks, registers, (size_t)copied);
 	if (!head.number) {
+		/* All modules that the stack leads through must be known before it is kept. A stack
+		 * that is the same as an earlier one leads through no other modules. */
+		modules_scan();
+		stack_follow_modules(stacks);
 		head.count = (uint32_t)copied;
 		head.number = spool->ring ? 0 : stack_keep(stacks, registers, (size_t)copied);
 	}
@@ -216,6 +226,7 @@ static void native_stack(struct spool *spool, enum rec_why why, int64_t start, u
 	(void)why;
 	(void)start;
 	(void)correlation;
+	modules_scan(); /* for python_stack */
 }
 
 #endif
@@ -241,9 +252,7 @@ void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)
 	struct spool *spool = spool_own();
 	if (spool && !process.sealed) {
 		uint64_t signals = sys_hold_signals();
-		/* An OS call may come from inside an allocator: osrt.c decides when it is safe to
-		 * scan modules. */
-		if (why != REC_WHY_OS)
+		if (python_may_be_unloaded())
 			modules_scan();
 		python_stack(why, start, correlation);
 		native_stack(spool, why, start, correlation);

@@ -174,13 +174,6 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK);
 }
 
-static void osrt_take_stack(const struct os_call *call, int64_t start)
-{
-	if (call->is_idle)
-		sibling_scan_modules();
-	collect_stack(REC_WHY_OS, start, 0);
-}
-
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
 	/* A call from a frame above the one in 'inside' shows that a longjmp left os_keep. A
@@ -198,7 +191,7 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 		after_fork();
 	if (stack_threshold >= 0 && end - start >= stack_threshold &&
 	    !(flags & REC_OS_UNFINISHED) && !is_on_signal_stack())
-		osrt_take_stack(call, start);
+		collect_stack(REC_WHY_OS, start, 0);
 	osrt_put(call, start, end, object, flags, 0);
 	atomic_signal_fence(memory_order_seq_cst);
 	inside = 0;
@@ -266,26 +259,6 @@ static bool has_sanitizer(void)
 	return false;
 }
 
-/* True for the calls at which modules may be scanned. The scan takes a lock of the loader under
- * which the loader also frees memory: an allocator that makes an OS call while it holds its own
- * lock (tcmalloc at mmap) must not wait for that lock. The calls in this list are no allocator's,
- * and yet most programs make them now and then. */
-static bool name_is_idle(const char *name)
-{
-	static const char *const idle[] = {
-		"accept",      "accept4",       "connect",       "epoll_wait",
-		"epoll_pwait", "fread",         "getaddrinfo",   "poll",
-		"ppoll",       "pselect",       "pthread_join",  "pthread_cond_timedwait",
-		"read",        "recv",          "recvfrom",      "pthread_cond_clockwait",
-		"recvmsg",     "select",        "sem_wait",      "pthread_cond_wait",
-		"pause",       "sem_clockwait", "sem_timedwait", "pthread_barrier_wait",
-		"sleep",       "wait4",         "waitpid",       "system"};
-	for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
-		if (strcmp(name, idle[i]) == 0)
-			return true;
-	return false;
-}
-
 static void osrt_wipe_in_child(void)
 {
 	if (!is_forked())
@@ -295,11 +268,9 @@ static void osrt_wipe_in_child(void)
 static __attribute__((constructor)) void os_init(void)
 {
 	int saved = errno;
-	for (struct os_call *call = __start_os_calls; call < __stop_os_calls; call++) {
-		call->is_idle = name_is_idle(call->name);
+	for (struct os_call *call = __start_os_calls; call < __stop_os_calls; call++)
 		if (!*call->real)
 			os_resolve(call);
-	}
 	os_state = sys_memory(sizeof *os_state);
 	key_made = pthread_key_create(&key, thread_ends) == 0;
 	bool connected = os_state && sibling_connect();

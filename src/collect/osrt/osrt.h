@@ -37,7 +37,6 @@ struct os_call {
 	/* real: points to the pointer to the replaced function, which is NULL until the function
 	 * is found. */
 	void **real;
-	bool is_idle; /* no allocator makes this call while it holds a lock of its own (osrt.c) */
 	/* Process generation (counted by forks) << 32 | text id of 'name' in that generation. */
 	_Atomic uint64_t text;
 };

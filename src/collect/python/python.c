@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "collect/collect.h"
-#include "collect/elf_symbols.h"
 #include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/sys.h"
@@ -94,67 +93,7 @@ void python_after_fork(void)
 	codes = NULL;
 }
 
-/* ---- finding the interpreter ----------------------------------------------------------------- */
-
-/* The interpreter's version, 0: unknown. No function of the object is called: the object may have
- * been mapped just now, and not be relocated yet. */
-static uint32_t version_in(const struct dl_phdr_info *object)
-{
-	/* Python exports Py_Version from 3.11 on. */
-	const unsigned long *number = elf_symbols_find(object, "Py_Version");
-	if (number)
-		return (uint32_t)*number;
-	/* Python 3.10 does not export the last part of its version. */
-	return elf_symbols_find(object, "PyModule_AddObjectRef") ? 0x030a00f0 : 0;
-}
-
-void python_look_at_object(const struct dl_phdr_info *object, uint64_t name, bool is_new)
-{
-	static bool was_reported;
-	if (atomic_load_explicit(&thread_state, memory_order_relaxed)) {
-		home.seen |= object->dlpi_addr == home.base && name == home.name;
-		return;
-	}
-	void *get_state = is_new && !home.gone
-				  ? elf_symbols_find(object, "PyGILState_GetThisThreadState")
-				  : NULL;
-	if (!get_state)
-		return;
-	/* Python exports Py_IsFinalizing from 3.13 on. */
-	void *finalizing = elf_symbols_find(object, "Py_IsFinalizing");
-	if (!finalizing)
-		finalizing = elf_symbols_find(object, "_Py_IsFinalizing");
-	uint32_t version = version_in(object);
-	if (!finalizing ||
-	    !python_layout_of(version, elf_symbols_find(object, "_PyRuntime"), &layout)) {
-		if (!was_reported && version)
-			collect_note(2, "stacks of Python %u.%u cannot be read", version >> 24,
-				     version >> 16 & 0xff);
-		else if (!was_reported)
-			collect_note(2, "stacks of Python before 3.10 cannot be read");
-		was_reported = true;
-		return;
-	}
-	ready_at = process.joined ? collect_now() + SETTLING_NS : 0;
-	home.base = object->dlpi_addr;
-	home.name = name;
-	home.seen = true;
-	*(void **)&is_finalizing = finalizing;
-	void *(*function)(void);
-	*(void **)&function = get_state;
-	atomic_store_explicit(&thread_state, function, memory_order_release);
-}
-
-void python_end_look(void)
-{
-	if (!home.seen && atomic_exchange(&thread_state, NULL))
-		home.gone = true;
-	home.seen = false;
-}
-
-/* ---- reading
- * ------------------------------------------------------------------------------------ */
-
+/* Reads memory through the kernel; false where it cannot be read. */
 static bool peek(void *into, uintptr_t from, size_t size)
 {
 	if (from < 4096)
@@ -164,6 +103,75 @@ static bool peek(void *into, uintptr_t from, size_t size)
 		unreadable = true;
 	return got == (long)size;
 }
+
+/* ---- finding the interpreter ----------------------------------------------------------------- */
+
+/* The interpreter's version, 0: unknown. No function of the object is called: the object may have
+ * been mapped just now, and not be relocated yet. */
+static uint32_t version_in(const struct elf_object *object)
+{
+	/* Python exports Py_Version from 3.11 on. */
+	uint64_t at = elf_symbols_find(object, "Py_Version"), number;
+	if (at)
+		return peek(&number, at, sizeof number) ? (uint32_t)number : 0;
+	/* Python 3.10 does not export the last part of its version. */
+	return elf_symbols_find(object, "PyModule_AddObjectRef") ? 0x030a00f0 : 0;
+}
+
+/* The layout of the interpreter in the object; false if it is not known. */
+static bool layout_in(const struct elf_object *object, uint32_t version)
+{
+	char runtime[PYTHON_RUNTIME_BYTES];
+	uint64_t at = elf_symbols_find(object, "_PyRuntime");
+	bool is_read = at && peek(runtime, at, sizeof runtime);
+	return python_layout_of(version, is_read ? runtime : NULL, &layout);
+}
+
+void python_look_at_object(const struct elf_object *object, uint64_t name, bool is_new)
+{
+	static bool was_reported;
+	if (atomic_load_explicit(&thread_state, memory_order_relaxed)) {
+		home.seen |= object->base == home.base && name == home.name;
+		return;
+	}
+	uint64_t get_state = is_new && !home.gone
+				     ? elf_symbols_find(object, "PyGILState_GetThisThreadState")
+				     : 0;
+	if (!get_state)
+		return;
+	/* Python exports Py_IsFinalizing from 3.13 on. */
+	uint64_t finalizing = elf_symbols_find(object, "Py_IsFinalizing");
+	if (!finalizing)
+		finalizing = elf_symbols_find(object, "_Py_IsFinalizing");
+	uint32_t version = version_in(object);
+	if (!finalizing || !layout_in(object, version)) {
+		if (!was_reported && version)
+			collect_note(2, "stacks of Python %u.%u cannot be read", version >> 24,
+				     version >> 16 & 0xff);
+		else if (!was_reported)
+			collect_note(2, "stacks of Python before 3.10 cannot be read");
+		was_reported = true;
+		return;
+	}
+	ready_at = process.joined ? collect_now() + SETTLING_NS : 0;
+	home.base = object->base;
+	home.name = name;
+	home.seen = true;
+	*(void **)&is_finalizing = (void *)(uintptr_t)finalizing;
+	void *(*function)(void);
+	*(void **)&function = (void *)(uintptr_t)get_state;
+	atomic_store_explicit(&thread_state, function, memory_order_release);
+}
+
+void python_end_look(bool complete)
+{
+	if (complete && !home.seen && atomic_exchange(&thread_state, NULL))
+		home.gone = true;
+	home.seen = false;
+}
+
+/* ---- reading
+ * ------------------------------------------------------------------------------------ */
 
 static bool fetch(void *into, uintptr_t from, size_t size)
 {
@@ -396,11 +404,16 @@ static void python_put_stack(enum rec_why why, int64_t start, uint32_t correlati
 	collect_publish();
 }
 
+bool python_may_be_unloaded(void)
+{
+	return atomic_load_explicit(&thread_state, memory_order_acquire) && ready_at;
+}
+
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
-	/* A stack of an OS call is taken without a scan of the modules (stack.c): an interpreter
-	 * that was loaded late may have been unloaded since. */
+	/* A stack of an OS call may be taken in a signal handler that interrupts the unloading of
+	 * an interpreter that was loaded late. */
 	if (!get_state || start < ready_at || (why == REC_WHY_OS && ready_at) || is_finalizing())
 		return;
 	void *state = get_state();

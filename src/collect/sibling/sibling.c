@@ -41,12 +41,6 @@ bool sibling_has(uint64_t address)
 	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
 }
 
-void sibling_scan_modules(void)
-{
-	if (share)
-		share->scan_modules();
-}
-
 void sibling_abandon(void)
 {
 	if (share)
