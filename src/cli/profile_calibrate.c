@@ -15,17 +15,16 @@
 #include "cli/profile.h"
 #include "ingest/ingest.h"
 #include "run/calibrate/calibrate.h"
+#include "spool/control.h"
 
 static bool read_control(const char *directory, struct rec_control *control)
 {
-	char path[PATH_MAX];
-	snprintf(path, sizeof path, "%s/control", directory);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, control, sizeof *control);
-	if (fd >= 0)
-		close(fd);
-	return n == (ssize_t)sizeof *control && control->magic == REC_MAGIC &&
-	       control->version == REC_VERSION;
+	*control = (struct rec_control){0};
+	int folder = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool read_all = folder >= 0 && control_read(folder, control);
+	if (folder >= 0)
+		close(folder);
+	return read_all;
 }
 
 static bool is_used(const struct hwy_trace *trace, uint32_t device)

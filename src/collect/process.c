@@ -20,6 +20,7 @@
 #include "collect/collect.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
+#include "spool/control.h"
 
 /* Tests build the collector without the files of cuda/: there cuda_finish and cuda_after_fork
  * are NULL. */
@@ -231,24 +232,38 @@ static void process_exit(void)
 /* ---- the beginning
  * ------------------------------------------------------------------------------ */
 
+/* False where the settings are those of somebody else. They say which library is loaded at the next exec: a process
+ * must not take that from a user who has fewer rights than the process itself. */
+static bool settings_are_ours(int fd)
+{
+	struct stat about;
+	return fstat(fd, &about) == 0 && (about.st_uid == 0 || about.st_uid == geteuid());
+}
+
+/* Copies the settings of the run into memory that nobody can write any more, and maps the run's state behind them.
+ * NULL: there is no such run, or the process may not use it. */
 static struct rec_control *map_control(const char *run)
 {
-	char path[sizeof process.run + 16];
-	snprintf(path, sizeof path, "%s/control", run);
-	int fd = sys_open(path, O_RDWR);
-	if (fd < 0)
-		return NULL;
+	int folder = sys_open(run, O_PATH | O_DIRECTORY);
+	int settings = folder < 0 ? -1 : control_open(folder, CONTROL_FILE, O_RDONLY);
+	int state = settings < 0 ? -1 : control_open(folder, STATE_FILE, O_RDWR);
 	struct stat about;
-	struct rec_control *control = MAP_FAILED;
-	if (fstat(fd, &about) == 0 && (size_t)about.st_size >= sizeof *control)
-		control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	sys_close(fd);
-	if (control == MAP_FAILED)
-		return NULL;
-	if (control->magic == REC_MAGIC && control->version == REC_VERSION)
-		return control;
-	munmap(control, sizeof *control);
-	return NULL;
+	struct rec_control *control = NULL;
+	if (state >= 0 && settings_are_ours(settings) && fstat(state, &about) == 0 &&
+	    (size_t)about.st_size >= REC_STATE_BYTES)
+		control = sys_memory(sizeof *control);
+	if (control && (!control_read_settings(settings, control) ||
+			mmap(&control->recording, REC_STATE_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED, state, 0) == MAP_FAILED ||
+			mprotect(control, REC_STATE_OFFSET, PROT_READ) != 0)) {
+		sys_unmap(control, sizeof *control);
+		control = NULL;
+	}
+	int opened[] = {folder, settings, state};
+	for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
+		if (opened[i] >= 0)
+			sys_close(opened[i]);
+	return control;
 }
 
 static void register_process(struct rec_control *control, const char *run)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "spool/control.h"
 
 /* ---- records
  * ---------------------------------------------------------------------------------- */
@@ -248,24 +249,13 @@ static void add_files(struct spools *spools, DIR *listing)
 	free(names);
 }
 
-static void read_control(struct spools *spools, int directory)
-{
-	struct rec_control *control = &spools->control;
-	int fd = openat(directory, "control", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	spools->has_control = read(fd, control, sizeof *control) == (ssize_t)sizeof *control &&
-			      control->magic == REC_MAGIC && is_known_version(control->version);
-	close(fd);
-}
-
 bool spools_open(struct spools *spools, const char *directory, struct hwy_err *err)
 {
 	*spools = (struct spools){0};
 	DIR *listing = opendir(directory);
 	if (!listing)
 		return hwy_fail(err, "%s: %s", directory, strerror(errno));
-	read_control(spools, dirfd(listing));
+	spools->has_control = control_read(dirfd(listing), &spools->control);
 	add_files(spools, listing);
 	closedir(listing);
 	if (!spools->has_control && spools->n_files == 0)

@@ -22,6 +22,7 @@
 #include "run/journal.h"
 #include "run/run.h"
 #include "run/step_counter.h"
+#include "spool/control.h"
 #include "spool/preload.h"
 
 /* ---- making the directory -------------------------------------------------------------------- */
@@ -32,28 +33,46 @@ static uint64_t room_in(const char *folder)
 	return statvfs(folder, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
 }
 
-/* Makes the control file and maps its page; the descriptor stays open. NULL when there is no
- * room. */
-static struct rec_control *make_control(const char *directory, int *fd)
+/* Makes a file of the run directory and maps it at 'at'. Yields the descriptor; -1 when there is no room. */
+static int make_mapped(const char *directory, const char *file, size_t size, void *at)
 {
 	char path[PATH_MAX];
-	if (snprintf(path, sizeof path, "%s/control", directory) >= (int)sizeof path)
-		return NULL;
-	*fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (*fd < 0)
-		return NULL;
-	int failed = posix_fallocate(*fd, 0, sizeof(struct rec_control));
-	void *page = failed ? MAP_FAILED
-			    : mmap(NULL, sizeof(struct rec_control), PROT_READ | PROT_WRITE,
-				   MAP_SHARED, *fd, 0);
-	if (page != MAP_FAILED) {
-		flock(*fd, LOCK_EX | LOCK_NB);
-		return page;
-	}
-	if (failed)
-		errno = failed;
-	close(*fd);
+	if (snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path)
+		return -1;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	int failed = posix_fallocate(fd, 0, (off_t)size);
+	if (!failed &&
+	    mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+		return fd;
+	failed = failed ? failed : errno;
+	close(fd);
+	errno = failed;
+	return -1;
+}
+
+/* Makes the two files of struct rec_control and maps them as record.h says; the descriptor of the settings stays open
+ * and locked. NULL when there is no room. */
+static struct rec_control *make_control(const char *directory, int *fd)
+{
+	struct rec_control *control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	*fd = -1;
+	if (control == MAP_FAILED)
+		return NULL;
+	int state = make_mapped(directory, STATE_FILE, REC_STATE_BYTES, &control->recording);
+	if (state >= 0) {
+		close(state);
+		*fd = make_mapped(directory, CONTROL_FILE, REC_CONTROL_BYTES, control);
+	}
+	if (*fd >= 0) {
+		flock(*fd, LOCK_EX | LOCK_NB);
+		return control;
+	}
+	int reason = errno;
+	munmap(control, sizeof *control);
+	errno = reason;
 	return NULL;
 }
 
@@ -187,7 +206,7 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 		struct rec_control *control = run->control;
 		*control = settings->control;
 		control->magic = REC_MAGIC;
-		control->version = REC_VERSION;
+		control->version = REC_CONTROL_VERSION;
 		control->recording = settings->delay == 0 && control->capture == REC_CAPTURE_NONE;
 		control->started = run_now();
 		run->begun = control->recording ? control->started : 0;
@@ -209,7 +228,8 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 static bool directory_has_made(const char *name)
 {
 	size_t n = strlen(name);
-	return strcmp(name, "control") == 0 || strncmp(name, "libheadway-", 11) == 0 ||
+	return strcmp(name, CONTROL_FILE) == 0 || strcmp(name, STATE_FILE) == 0 ||
+	       strncmp(name, "libheadway-", 11) == 0 ||
 	       (n > 6 && strcmp(name + n - 6, ".spool") == 0);
 }
 

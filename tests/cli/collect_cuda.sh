@@ -19,7 +19,7 @@ record() {
 	"$COLLECT/make_run" "$work/run" "$COLLECT_LIBRARY" flush_ms=20 launch_stacks=100 "${fields[@]}"
 	# In a shell of its own, which keeps quiet about a program that is killed.
 	bash -c '"$@" >"$0/out" 2>"$0/err"; exit $?' "$work" timeout 60 \
-		env HEADWAY_RUN="$work/run" LD_PRELOAD="$COLLECT_LIBRARY" \
+		env RUN_OF_TEST="$work/run" HEADWAY_RUN="$work/run" LD_PRELOAD="$COLLECT_LIBRARY" \
 		CUDA_INJECTION64_PATH="$COLLECT_LIBRARY" \
 		HEADWAY_CUPTI="$COLLECT/mock/libcupti.so.${cupti:-13}" \
 		MOCK_CUPTI_NAMES="$mock/callbacks.txt" \

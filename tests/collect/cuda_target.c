@@ -203,10 +203,9 @@ static void delayed(void)
 	char path[4096];
 	uint32_t on = 1;
 	launch("before");
-	snprintf(path, sizeof path, "%s/control", getenv("HEADWAY_RUN"));
-	FILE *f = fopen(path, "r+b");
-	if (!f || fseek(f, (long)offsetof(struct rec_control, recording), SEEK_SET) != 0 ||
-	    fwrite(&on, sizeof on, 1, f) != 1 || fclose(f) != 0)
+	snprintf(path, sizeof path, "%s/state", getenv("RUN_OF_TEST"));
+	FILE *f = fopen(path, "r+b"); /* its first field is 'recording' */
+	if (!f || fwrite(&on, sizeof on, 1, f) != 1 || fclose(f) != 0)
 		exit(2);
 	sleep_ms(300);
 	launch("after");

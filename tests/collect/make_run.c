@@ -3,6 +3,7 @@
  *
  * Names are fields of struct rec_control; without any, everything is recorded from the start.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +48,22 @@ static int set(struct rec_control *control, const char *argument)
 	return 2;
 }
 
+static bool write_file(const char *directory, const char *name, const void *bytes, size_t size)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	FILE *file = fopen(path, "wb");
+	if (file && fwrite(bytes, size, 1, file) == 1 && fclose(file) == 0)
+		return true;
+	perror(path);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	static struct rec_control control = {
 		.magic = REC_MAGIC,
-		.version = REC_VERSION,
+		.version = REC_CONTROL_VERSION,
 		.recording = 1,
 		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
 		.stack_threshold = 20000,
@@ -65,13 +77,9 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		if (set(&control, argv[i]) != 0)
 			return 2;
-	char path[4096];
 	mkdir(argv[1], 0700);
-	snprintf(path, sizeof path, "%s/control", argv[1]);
-	FILE *file = fopen(path, "wb");
-	if (!file || fwrite(&control, sizeof control, 1, file) != 1 || fclose(file) != 0) {
-		perror(path);
-		return 2;
-	}
-	return 0;
+	return !write_file(argv[1], "control", &control, REC_CONTROL_BYTES) ||
+			       !write_file(argv[1], "state", &control.recording, REC_STATE_BYTES)
+		       ? 2
+		       : 0;
 }

@@ -35,7 +35,7 @@ static inline struct made_run make_run(void)
 {
 	struct made_run run = {.control = {
 				       .magic = REC_MAGIC,
-				       .version = REC_VERSION,
+				       .version = REC_CONTROL_VERSION,
 				       .traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
 				       .started = SPOOL_EPOCH,
 			       }};
@@ -46,13 +46,20 @@ static inline struct made_run make_run(void)
 	return run;
 }
 
-static inline void write_control(const struct made_run *run)
+static inline void write_run_file(const struct made_run *run, const char *name, const void *bytes,
+				  size_t size)
 {
 	char path[512];
-	snprintf(path, sizeof path, "%s/control", run->path);
+	snprintf(path, sizeof path, "%s/%s", run->path, name);
 	FILE *file = fopen(path, "wb");
-	fwrite(&run->control, sizeof run->control, 1, file);
+	fwrite(bytes, size, 1, file);
 	fclose(file);
+}
+
+static inline void write_control(const struct made_run *run)
+{
+	write_run_file(run, "control", &run->control, REC_CONTROL_BYTES);
+	write_run_file(run, "state", &run->control.recording, REC_STATE_BYTES);
 }
 
 static inline void remove_run(const struct made_run *run)

@@ -360,6 +360,8 @@ static void a_ring_takes_its_oldest_chunks_again_and_keeps_definitions(void **st
 	pid_t child = fork();
 	if (child == 0) {
 		atomic_store(&test_time_ns, __real_collect_now());
+		/* The settings are read-only in a process of a run. */
+		mprotect(collect_control, REC_STATE_OFFSET, PROT_READ | PROT_WRITE);
 		collect_control->keep_s = 1;
 		pthread_t thread;
 		pthread_create(&thread, NULL, write_ring, written);
@@ -367,7 +369,6 @@ static void a_ring_takes_its_oldest_chunks_again_and_keeps_definitions(void **st
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	collect_control->keep_s = 0;
 	assert_int_equal(written->kept, EACH + EACH / 2);
 	assert_true(written->size_first > REC_CHUNK_BYTES);
 	assert_int_equal(written->size_last, written->size_first);
@@ -458,17 +459,23 @@ static void a_child_does_not_write_to_the_spools_its_parent_keeps(void **state)
 
 /* ---- a run of its own --------------------------------------------------------------------------- */
 
+static bool write_file(const char *name, const void *bytes, size_t size)
+{
+	char path[128];
+	snprintf(path, sizeof path, "%s/%s", run, name);
+	FILE *file = fopen(path, "wb");
+	return file && fwrite(bytes, size, 1, file) == 1 && fclose(file) == 0;
+}
+
 static int make_run(void **state)
 {
 	static const struct rec_control control = {
-		.magic = REC_MAGIC, .version = REC_VERSION, .recording = 1, .traces = UINT32_MAX};
-	char path[128];
+		.magic = REC_MAGIC, .version = REC_CONTROL_VERSION, .recording = 1, .traces = UINT32_MAX};
 	snprintf(run, sizeof run, "/tmp/headway-spool-test.XXXXXX");
 	if (!mkdtemp(run))
 		return 1;
-	snprintf(path, sizeof path, "%s/control", run);
-	FILE *file = fopen(path, "wb");
-	if (!file || fwrite(&control, sizeof control, 1, file) != 1 || fclose(file) != 0)
+	if (!write_file("control", &control, REC_CONTROL_BYTES) ||
+	    !write_file("state", &control.recording, REC_STATE_BYTES))
 		return 1;
 	return process_join(run) ? 0 : 1;
 }

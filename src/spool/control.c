@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.c - see control.h. System calls only, as the collector makes them (collect/sys.h): it reads the settings in
+ * the constructor.
+ */
+#include "spool/control.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* O_NONBLOCK: opening a pipe of that name would wait for a writer. */
+int control_open(int directory, const char *file, int flags)
+{
+	int fd = (int)syscall(SYS_openat, directory, file,
+			      flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat about;
+	if (fd >= 0 && (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))) {
+		syscall(SYS_close, fd);
+		return -1;
+	}
+	return fd;
+}
+
+bool control_read_settings(int fd, struct rec_control *control)
+{
+	return syscall(SYS_read, fd, control, (long)REC_CONTROL_BYTES) == REC_CONTROL_BYTES &&
+	       control->magic == REC_MAGIC && control->version == REC_CONTROL_VERSION &&
+	       memchr(control->library, '\0', sizeof control->library) &&
+	       memchr(control->nvtx_range, '\0', sizeof control->nvtx_range);
+}
+
+bool control_read(int directory, struct rec_control *control)
+{
+	int fd = control_open(directory, CONTROL_FILE, O_RDONLY);
+	if (fd < 0)
+		return false;
+	bool read_all = control_read_settings(fd, control);
+	syscall(SYS_close, fd);
+	fd = read_all ? control_open(directory, STATE_FILE, O_RDONLY) : -1;
+	if (fd >= 0) {
+		syscall(SYS_read, fd, &control->recording, (long)REC_STATE_BYTES);
+		syscall(SYS_close, fd);
+	}
+	return read_all;
+}

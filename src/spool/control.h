@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.h - reads what the parent tells the targets, from the run directory. */
+#ifndef HWY_SPOOL_CONTROL_H
+#define HWY_SPOOL_CONTROL_H
+
+#include <stdbool.h>
+
+#include "spool/record.h"
+
+#define CONTROL_FILE "control"
+#define STATE_FILE "state"
+
+/* Opens a regular file of the run directory; -1: there is none, or it is a link, a pipe or a device. */
+int control_open(int directory, const char *file, int flags);
+
+/* Reads the settings into 'control', which has zeros in it, and checks them: false where the file is not of this
+ * version, was cut, or has a text without an end. Leaves the state alone. */
+bool control_read_settings(int fd, struct rec_control *control);
+
+/* Reads settings and state of a run into 'control', which has zeros in it. A state that is missing stays 0. */
+bool control_read(int directory, struct rec_control *control);
+
+#endif
