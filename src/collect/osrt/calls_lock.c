@@ -25,13 +25,25 @@
 
 /* ---- taking ------------------------------------------------------------------------------------- */
 
+/* False where glibc refuses a time (ns out of range) or a clock, whether the lock is free or not:
+ * then there is no wait to record. */
+static bool time_is_valid(const struct timespec *until)
+{
+	return until->tv_nsec >= 0 && until->tv_nsec < 1000000000;
+}
+
+static bool clock_is_valid(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
 /* Replaces a function that takes a lock. 'attempt' is the function that does not wait, and returns
- * EBUSY where 'id' would wait. */
-#define TAKES(id, attempt, parameters, arguments, lock)                                            \
+ * EBUSY where 'id' would wait. 'valid': what glibc checks before it takes a free lock. */
+#define TAKES_IF(valid, id, attempt, parameters, arguments, lock)                                  \
 	OS_CALL(id, int, parameters);                                                              \
 	OS_EXPORT int id parameters                                                                \
 	{                                                                                          \
-		if (!os_is_on())                                                                   \
+		if (!os_is_on() || !(valid))                                                       \
 			return OS_REAL(id) arguments;                                              \
 		int result = OS_REAL(attempt)(lock);                                               \
 		if (result != EBUSY)                                                               \
@@ -43,6 +55,8 @@
 		return result;                                                                     \
 	}
 
+#define TAKES(...) TAKES_IF(true, __VA_ARGS__)
+
 OS_CALL(pthread_mutex_trylock, int, (pthread_mutex_t *));
 OS_CALL(pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *));
 OS_CALL(pthread_rwlock_trywrlock, int, (pthread_rwlock_t *));
@@ -50,21 +64,23 @@ OS_CALL(pthread_rwlock_trywrlock, int, (pthread_rwlock_t *));
 TAKES(pthread_mutex_lock, pthread_mutex_trylock, (pthread_mutex_t * lock), (lock), lock)
 TAKES(pthread_mutex_timedlock, pthread_mutex_trylock,
       (pthread_mutex_t * lock, const struct timespec *until), (lock, until), lock)
-TAKES(pthread_mutex_clocklock, pthread_mutex_trylock,
-      (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until),
-      lock)
+TAKES_IF(clock_is_valid(clock), pthread_mutex_clocklock, pthread_mutex_trylock,
+	 (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until),
+	 (lock, clock, until), lock)
 TAKES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock)
-TAKES(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock,
-      (pthread_rwlock_t * lock, const struct timespec *until), (lock, until), lock)
-TAKES(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock,
-      (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
-      (lock, clock, until), lock)
+TAKES_IF(time_is_valid(until), pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock,
+	 (pthread_rwlock_t * lock, const struct timespec *until), (lock, until), lock)
+TAKES_IF(clock_is_valid(clock) && time_is_valid(until), pthread_rwlock_clockrdlock,
+	 pthread_rwlock_tryrdlock,
+	 (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+	 (lock, clock, until), lock)
 TAKES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock)
-TAKES(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock,
-      (pthread_rwlock_t * lock, const struct timespec *until), (lock, until), lock)
-TAKES(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock,
-      (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
-      (lock, clock, until), lock)
+TAKES_IF(time_is_valid(until), pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock,
+	 (pthread_rwlock_t * lock, const struct timespec *until), (lock, until), lock)
+TAKES_IF(clock_is_valid(clock) && time_is_valid(until), pthread_rwlock_clockwrlock,
+	 pthread_rwlock_trywrlock,
+	 (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+	 (lock, clock, until), lock)
 
 /* ---- waking ------------------------------------------------------------------------------------- */
 
