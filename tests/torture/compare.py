@@ -19,7 +19,6 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADWAY = os.path.abspath(os.environ.get("HEADWAY", ROOT / "build" / "headway"))
 TIMEOUT_S = 60
-MOST_DIFFERENCES = 10
 
 
 def limit_core():
@@ -141,30 +140,35 @@ def perf_is_allowed():
         return done.returncode == 0 and not done.stderr
 
 
-def compare_seeds(program, seeds, options_of, again):
-    """Compares PROGRAM SEED for all seeds, says what differs, and yields the exit status of the test.
+def compare_seeds(commands, plan_of, options_of, again, most=10):
+    """Compares the program of every seed or act in 'commands' (its name -> its words), says what differs, and yields the exit status of the test.
 
-    options_of(seed): options of headway profile. again(seed): the command line that repeats it."""
+    plan_of(name): what it runs. options_of(name): options of headway profile. again(name): the command line that repeats
+    it. most: ends after so many differences."""
     begun, different, unsteady, n = time.monotonic(), [], [], 0
     # Others than root must get to the folders, too: acts change their user.
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
         os.chmod(folder, 0o755)
         work = pathlib.Path(folder)
         (work / "tmp").mkdir()
-        for seed in seeds:
-            text, counts = compare([program[0], str(seed), *program[1:]], options_of(seed), work)
+        for name, command in commands:
+            text, counts = compare(command, options_of(name), work)
             n += 1
             if not text:
                 continue
-            (different if counts else unsteady).append(seed)
+            (different if counts else unsteady).append(name)
             if counts:
-                plan = subprocess.run([program[0], "--plan", str(seed)], capture_output=True, text=True, check=False).stdout
-                print(f"seed {seed} differs\n{plan}{text}again: {again(seed)}\n", flush=True)
+                print(f"{name} differs\n{plan_of(name)}{text}again: {again(name)}\n", flush=True)
             else:
-                print(f"seed {seed} is not the same alone, either:\n{text}", flush=True)
-            if len(different) >= MOST_DIFFERENCES:
+                print(f"{name} is not the same alone, either:\n{text}", flush=True)
+            if len(different) >= most:
                 break
     print(f"torture: {n} runs in {time.monotonic() - begun:.0f} s, {len(different)} differ"
           f"{': ' + ' '.join(map(str, different)) if different else ''}"
           f"{', not the same alone: ' + ' '.join(map(str, unsteady)) if unsteady else ''}")
     return 1 if different else 0
+
+
+def plan_of(program):
+    """What a seed of a program runs, as a function of the seed."""
+    return lambda seed: subprocess.run([program, "--plan", str(seed)], capture_output=True, text=True, check=False).stdout

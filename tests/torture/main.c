@@ -3,7 +3,7 @@
  *
  *   torture SEED [ACT,ACT…]      runs the seed; of its acts only those that are named
  *   torture --plan SEED          prints what it would run
- *   torture --list               prints the names of all acts
+ *   torture --list               prints the names of all acts, and which need root
  *   torture --image ACT SEED HOW one act in a process of its own (images.c)
  */
 #include <errno.h>
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
 		for (unsigned t = 0; t < TABLES; t++)
 			for (const struct act *act = tables[t]; act->name; act++)
-				printf("%s\n", act->name);
+				printf("%s%s\n", act->name, act->needs & NEEDS_ROOT ? " root" : "");
 		return 0;
 	}
 	if (argc == 3 && strcmp(argv[1], "--plan") == 0) {
