@@ -105,6 +105,8 @@ void analyze_put_verdict(FILE *out, const struct analyze_run *run);
 /* Writes what the verdict is about, as indented lines: the loops inside a step, and what the rest
  * of the recording is where the judged steps cover little of it. */
 void analyze_put_scope(FILE *out, const struct analyze_run *run, int width);
+/* Says how long a server's steps take by what they hold; nothing where the names of the steps do not tell. */
+void analyze_put_units(FILE *out, const struct analyze_run *run, uint32_t phase);
 /* Says what the recorder adds to the phase's step, and that predictions begin without it; nothing where it adds 1 % or less. */
 void analyze_put_base(FILE *out, const struct analyze_run *run, uint32_t phase);
 /* Writes the verdict's members of the JSON object 'summary'. */

@@ -128,6 +128,7 @@ static void print_headline(const struct page *page, uint32_t index)
 		analyze_text_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
+	analyze_put_units(page->out, page->run, index);
 	analyze_put_base(page->out, page->run, index);
 	if (phase->is_bursty || page->view->verbose)
 		fprintf(page->out, "   median %s, p10 to p90 %s to %s%s\n",
@@ -306,12 +307,18 @@ static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t
 	return n;
 }
 
+static bool phase_has_findings(const struct page *page, uint32_t phase)
+{
+	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
+		if (page->run->diagnosis.findings[i].phase == phase)
+			return true;
+	return false;
+}
+
 static void print_health(const struct page *page, uint32_t phase)
 {
 	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
-	bool found = false;
-	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
-		found |= page->run->diagnosis.findings[i].phase == phase;
+	bool found = phase_has_findings(page, phase);
 	bool repeats = page->run->analysis.phases.phases[phase].source != PHASE_ONE;
 	if (!verdict->is_healthy && !found)
 		fprintf(page->out, "    The GPU idles %s of the time; %s.\n",
@@ -332,7 +339,9 @@ static void print_inside(const struct page *page, uint32_t phase)
 	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	if (!verdict->is_healthy || !verdict->is_known || verdict->n_kernels == 0)
 		return;
-	fputs("\n what is left is inside the kernels\n", page->out);
+	bool is_first =
+		phase == page->run->analysis.phases.main && !phase_has_findings(page, phase);
+	fprintf(page->out, "%s what is left is inside the kernels\n", is_first ? "" : "\n");
 	for (uint32_t i = 0; i < verdict->n_kernels; i++) {
 		char name[72];
 		snprintf(name, sizeof name, "%s", verdict->kernels[i].name);

@@ -3,7 +3,9 @@
  * as text and as JSON. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyze/serving.h"
 #include "base/json_fields.h"
 #include "base/memory_text.h"
 #include "base/say.h"
@@ -94,6 +96,23 @@ void analyze_put_scope(FILE *out, const struct analyze_run *run, int width)
 	free(account);
 }
 
+void analyze_put_units(FILE *out, const struct analyze_run *run, uint32_t phase)
+{
+	struct serving_times times =
+		serving_times_of(run->trace, &run->analysis.phases.phases[phase]);
+	const char *before = "   ";
+	for (enum serving_unit unit = SERVING_PREFILL; unit < SERVING_UNITS; unit++) {
+		if (times.n[unit] == 0)
+			continue;
+		fprintf(out, "%s%s: %s of %s", before, serving_units[unit],
+			hwy_say_count_of(times.n[unit], "step", "steps").text,
+			hwy_say_time3(times.total[unit] / times.n[unit]).text);
+		before = " · ";
+	}
+	if (strcmp(before, "   ") != 0)
+		fputc('\n', out);
+}
+
 /* ---- JSON -------------------------------------------------------------------------------------------- */
 
 static const struct json_field account_fields[] = {
@@ -121,6 +140,27 @@ static const struct json_field verdict_fields[] = {
 	{JSON_FIELD_OBJECT(struct verdict, account, "account", account_fields)},
 };
 
+static void put_units(struct hwy_json *json, const struct analyze_run *run)
+{
+	const struct hwy_phase *phase = analyze_main(run);
+	struct serving_times times = {0};
+	if (phase)
+		times = serving_times_of(run->trace, phase);
+	json_key(json, "units");
+	json_begin_array(json);
+	for (enum serving_unit unit = SERVING_PREFILL; unit < SERVING_UNITS; unit++) {
+		if (times.n[unit] == 0)
+			continue;
+		json_begin_object(json);
+		json_put_text(json, "name", serving_units[unit]);
+		json_put_int(json, "steps", times.n[unit]);
+		json_put_int(json, "mean_ns", times.total[unit] / times.n[unit]);
+		json_put_int(json, "median_ns", times.median[unit]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *run)
 {
 	const struct hwy_phases *phases = &run->analysis.phases;
@@ -135,6 +175,7 @@ void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *r
 		json_end_object(json);
 	}
 	json_end_array(json);
+	put_units(json, run);
 }
 
 /* The step in ns, without the cost of recording, that the phase's predictions compare with; 0 where
