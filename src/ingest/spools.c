@@ -191,27 +191,61 @@ static int by_chunk_index(const void *left, const void *right)
 	return a->header->index < b->header->index ? -1 : a->header->index > b->header->index;
 }
 
+/* Reads 'size' bytes at an offset; false where the file does not have them. */
+static bool read_at(int fd, void *into, size_t size, size_t offset)
+{
+	ssize_t n = pread(fd, into, size, (off_t)offset);
+	return n >= 0 && (size_t)n == size;
+}
+
+/* Reads a file of less than a chunk up to its last record. A short process has such a file: mapped,
+ * it would take whole pages, and the kernel grants a process 65,530 mappings only. */
+static bool read_small(struct spool_file *file, int fd, size_t size)
+{
+	struct rec_chunk head;
+	if (!read_at(fd, &head, sizeof head, 0))
+		return false;
+	/* The writer may still run: 'used' as it was before the records were read counts. */
+	size_t used = (size_t)head.used * REC_SLOT;
+	if (used < sizeof head || used > size)
+		used = size; /* the header is damaged: find_chunks counts that */
+	*file = (struct spool_file){.bytes = hwy_alloc(used), .size = used};
+	memcpy(file->bytes, &head, sizeof head);
+	if (read_at(fd, (char *)file->bytes + sizeof head, used - sizeof head, sizeof head))
+		return true;
+	free(file->bytes);
+	return false;
+}
+
+static bool map_file(struct spool_file *file, int fd, size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	*file = (struct spool_file){.bytes = bytes, .size = size, .is_mapped = true};
+	return bytes != MAP_FAILED;
+}
+
 /* A file that cannot be read counts as damaged. O_NONBLOCK: opening a pipe of that name would wait
  * for a writer. */
 static void add_file(struct spools *spools, int directory, const char *name)
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat about;
+	struct spool_file file;
 	if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
 		spools->damaged++;
 	} else if (about.st_size >= (off_t)sizeof(struct rec_chunk)) {
-		void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, fd, 0);
-		if (bytes == MAP_FAILED) {
-			spools->damaged++;
-		} else {
+		size_t size = (size_t)about.st_size;
+		if (size < REC_CHUNK_BYTES ? read_small(&file, fd, size)
+					   : map_file(&file, fd, size)) {
 			HWY_GROW(spools->files, spools->n_files, spools->cap_files);
-			spools->files[spools->n_files++] =
-				(struct spool_file){bytes, (size_t)about.st_size};
+			spools->files[spools->n_files++] = file;
 			uint32_t first = spools->n_chunks;
 			find_chunks(spools);
 			if (spools->n_chunks > first)
 				qsort(spools->chunks + first, spools->n_chunks - first,
 				      sizeof *spools->chunks, by_chunk_index);
+		} else {
+			spools->damaged++;
 		}
 	}
 	if (fd >= 0)
@@ -267,7 +301,10 @@ bool spools_open(struct spools *spools, const char *directory, struct hwy_err *e
 void spools_close(struct spools *spools)
 {
 	for (uint32_t i = 0; i < spools->n_files; i++)
-		munmap((void *)(uintptr_t)spools->files[i].bytes, spools->files[i].size);
+		if (spools->files[i].is_mapped)
+			munmap(spools->files[i].bytes, spools->files[i].size);
+		else
+			free(spools->files[i].bytes);
 	free(spools->files);
 	free(spools->chunks);
 	*spools = (struct spools){0};

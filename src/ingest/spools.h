@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spools.h - the spool files of a run directory, mapped into memory, and their records, checked. */
+/* spools.h - the spool files of a run directory, in memory, and their records, checked. */
 #ifndef HWY_INGEST_SPOOLS_H
 #define HWY_INGEST_SPOOLS_H
 
@@ -18,8 +18,9 @@ struct spool_chunk {
 };
 
 struct spool_file {
-	const void *bytes;
+	void *bytes;
 	size_t size;
+	bool is_mapped; /* else 'bytes' are a copy */
 };
 
 struct spools {
@@ -33,7 +34,7 @@ struct spools {
 	uint64_t damaged; /* number of files, chunks and records that cannot be read */
 };
 
-/* Maps all spools of the directory into memory; false when the directory holds no run. */
+/* Maps or reads all spools of the directory; false when the directory holds no run. */
 bool spools_open(struct spools *spools, const char *directory, struct hwy_err *err);
 void spools_close(struct spools *spools);
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
+#include "ingest/spools.h"
 #include "read_spool.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -178,6 +179,17 @@ static void put_own_stack(struct made_spool *spool, const struct own_stack *own,
 		*to++ = shifted(own, own->words[i], shift);
 }
 
+/* Ends a spool and cuts it to the size that the spool of a short process has. */
+static void end_short_spool(const struct made_run *run, struct made_spool *spool)
+{
+	enum { BYTES = 8 * 1024 };
+	char path[512];
+	assert_true(spool->used * REC_SLOT <= BYTES);
+	end_spool(spool);
+	snprintf(path, sizeof path, "%s/%u.%u.0.spool", run->path, spool->pid, spool->tid);
+	assert_int_equal(truncate(path, BYTES), 0);
+}
+
 /* A run of processes that made the same call each, loaded at another address each. */
 static struct made_run processes_with_stacks(uint32_t processes)
 {
@@ -189,7 +201,7 @@ static struct made_run processes_with_stacks(uint32_t processes)
 		begin(&spool);
 		put_own_stack(&spool, &own, (uint64_t)i << 21);
 		put_os(&spool, 1, 1000, 100, 0, 0);
-		end_spool(&spool);
+		end_short_spool(&run, &spool);
 	}
 	return run;
 }
@@ -197,8 +209,7 @@ static struct made_run processes_with_stacks(uint32_t processes)
 static void a_process_with_stacks_takes_little(void **state)
 {
 	(void)state;
-	/* A process has a chunk of its spool, whose pages are counted as soon as they are read. */
-	enum { FEW = 10, MANY = 310, MOST_BYTES = REC_CHUNK_BYTES + 64 * 1024 };
+	enum { FEW = 10, MANY = 310, MOST_BYTES = 40 * 1024 };
 	if (IS_SANITIZED)
 		skip();
 	struct made_run run = processes_with_stacks(FEW);
@@ -208,6 +219,38 @@ static void a_process_with_stacks_takes_little(void **state)
 	print_message("%.0f bytes a process\n", (double)(many - few) / (MANY - FEW));
 	assert_true(many - few < (uint64_t)MOST_BYTES * (MANY - FEW));
 }
+
+static uint32_t own_mappings(void)
+{
+	uint32_t lines = 0;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	assert_non_null(maps);
+	for (int c; (c = fgetc(maps)) != EOF;)
+		lines += c == '\n';
+	fclose(maps);
+	return lines;
+}
+
+static void a_short_process_takes_no_mapping(void **state)
+{
+	(void)state;
+	enum { PROCESSES = 200 };
+	struct made_run run = processes_with_stacks(PROCESSES);
+	struct spools spools;
+	struct hwy_err err;
+	write_control(&run);
+	uint32_t before = own_mappings();
+	assert_true(spools_open(&spools, run.path, &err));
+	uint32_t after = own_mappings();
+	assert_int_equal(spools.n_files, PROCESSES);
+	assert_int_equal(spools.damaged, 0);
+	assert_true(after < before + PROCESSES / 2);
+	spools_close(&spools);
+	remove_run(&run);
+}
+
+/* ---- less than all
+ * ---------------------------------------------------------------------------------------------- */
 
 static const char *function_at(const struct hwy_trace *trace, int64_t stack, uint32_t depth)
 {
@@ -240,11 +283,42 @@ static void a_stack_is_the_same_wherever_its_code_was_loaded(void **state)
 	hwy_trace_free(trace);
 }
 
+static bool was_said(const struct hwy_trace *trace, const char *text)
+{
+	for (uint32_t i = 0; i < trace->n_diagnostics; i++)
+		if (strstr(hwy_str(trace, trace->diagnostics[i].text), text))
+			return true;
+	return false;
+}
+
+static void stacks_may_be_left_out_and_that_is_said(void **state)
+{
+	(void)state;
+	struct hwy_err err;
+	struct made_run run = processes_with_stacks(1);
+	write_control(&run);
+	struct hwy_trace *trace = ingest_run_with(run.path, INGEST_STACKS_NONE, NULL, &err);
+	assert_int_equal(trace->n_spans, 1);
+	assert_int_equal(hwy_get(&trace->strips[0], HWY_STACK, 0), 0);
+	assert_true(was_said(trace, "stacks were left out"));
+	hwy_trace_free(trace);
+	trace = ingest_run_with(run.path, INGEST_STACKS_PLAIN, NULL, &err);
+	assert_int_equal(trace->n_spans, 1);
+	int64_t stack = hwy_get(&trace->strips[0], HWY_STACK, 0);
+	assert_string_equal(function_at(trace, stack, 0), "innermost");
+	assert_int_equal(trace->frames[trace->stacks[stack - 1].frame].line, 0);
+	assert_true(was_said(trace, "found by frame pointers"));
+	hwy_trace_free(trace);
+	remove_run(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_into_the_system_takes_few_bytes),
 		cmocka_unit_test(a_process_with_stacks_takes_little),
+		cmocka_unit_test(a_short_process_takes_no_mapping),
+		cmocka_unit_test(stacks_may_be_left_out_and_that_is_said),
 		cmocka_unit_test(a_stack_is_the_same_wherever_its_code_was_loaded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
