@@ -69,10 +69,10 @@ struct binaries {
 	int64_t call_search_ns;
 };
 
-struct binaries *binaries_open(void)
+struct binaries *binaries_open(const struct dw *dw)
 {
 	struct binaries *binaries = hwy_zalloc(sizeof *binaries);
-	binaries->dw = dw_open();
+	binaries->dw = dw;
 	return binaries;
 }
 

@@ -11,7 +11,9 @@ struct binaries;
 struct binary; /* a path that modules of processes have */
 struct maps_segments;
 
-struct binaries *binaries_open(void);
+struct dw;
+/* 'dw' is libdw; NULL: there are no source lines, and no functions but those of symbol tables. */
+struct binaries *binaries_open(const struct dw *dw);
 void binaries_close(struct binaries *binaries); /* 'binaries' may be NULL */
 
 /* Yields the binary of a path; the file need not exist. */

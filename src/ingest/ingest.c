@@ -452,8 +452,15 @@ static void free_lists(struct ingest *in)
 struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *progress,
 			     struct hwy_err *err)
 {
+	return ingest_run_with(directory, INGEST_STACKS_WHOLE, progress, err);
+}
+
+struct hwy_trace *ingest_run_with(const char *directory, enum ingest_stacks stacks,
+				  const struct hwy_progress *progress, struct hwy_err *err)
+{
 	struct ingest in = {
 		.progress = progress,
+		.wanted_stacks = stacks,
 		.cut = INT64_MIN,
 		.recording_end = INT64_MAX,
 		.run = {.record = UINT32_MAX, .start = HWY_NONE, .end = HWY_NONE},

@@ -13,6 +13,18 @@
 struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *progress,
 			     struct hwy_err *err);
 
+/* How much of a recording's stacks goes into the trace. What is left out is said in a diagnostic. */
+enum ingest_stacks {
+	INGEST_STACKS_WHOLE,
+	/* INGEST_STACKS_PLAIN: without libdw, whose memory depends on the programs' debug
+	 * information: stacks by frame pointers, no source lines of native code. */
+	INGEST_STACKS_PLAIN,
+	INGEST_STACKS_NONE,
+};
+/* ingest_run with fewer stacks, for a machine on which there is too little memory for all. */
+struct hwy_trace *ingest_run_with(const char *directory, enum ingest_stacks stacks,
+				  const struct hwy_progress *progress, struct hwy_err *err);
+
 /* Adds a measurement that was made after the run to a trace of ingest_run, before the trace is
  * written. The ids of name and unit in 'calibration' are replaced by those of the texts. */
 void ingest_calibration(struct hwy_trace *trace, const struct hwy_calibration *calibration,

@@ -16,6 +16,7 @@
 #include "base/index.h"
 #include "base/progress.h"
 #include "base/ref.h"
+#include "ingest/ingest.h"
 #include "ingest/spools.h"
 #include "trace/builder.h"
 
@@ -155,6 +156,7 @@ struct ingest {
 	uint32_t cap_threads;
 	uint32_t host; /* index of the trace's only host */
 
+	enum ingest_stacks wanted_stacks;
 	struct ingest_stack *stacks;
 	uint32_t n_stacks, cap_stacks;
 	/* files: the ELF files that were read; NULL until an address is first looked up. */

@@ -67,7 +67,7 @@ static uint64_t copy_key(uint32_t file, uint32_t number)
 void samples_note(struct ingest *in, uint32_t file, const struct rec_sample *record)
 {
 	struct samples *samples = samples_state(in);
-	if (!record->stack || !record->bytes)
+	if (!record->stack || !record->bytes || in->wanted_stacks == INGEST_STACKS_NONE)
 		return;
 	*hwy_map_put(&samples->copy_of, copy_key(file, record->stack), NULL) = samples->copies.n;
 	ingest_list_add(&samples->copies, record);
@@ -220,7 +220,9 @@ void samples_add(struct ingest *in, uint32_t file, const struct rec_sample *reco
 	row->v[HWY_FLAGS] = HWY_FLAG_MARK;
 	row->v[HWY_CPU] = hwy_ref(record->head.value);
 	row->v[HWY_WEIGHT] = record->weight < INT64_MAX ? (int64_t)record->weight : 0;
-	row->v[HWY_STACK] = sample_stack(in, process, file, &view);
+	row->v[HWY_STACK] = in->wanted_stacks == INGEST_STACKS_NONE
+				    ? HWY_REF_NONE
+				    : sample_stack(in, process, file, &view);
 	hwy_add_span(in->b, hwy_add_thread_lane(in->b, HWY_LANE_SAMPLES, thread), HWY_SAMPLE, row);
 }
 

@@ -67,6 +67,8 @@ static struct ingest_stack *find_in_chain(struct ingest *in, uint32_t ref, enum 
 void stacks_note(struct ingest *in, struct ingest_process *process, uint32_t file,
 		 const struct rec_stack *record)
 {
+	if (in->wanted_stacks == INGEST_STACKS_NONE)
+		return;
 	bool is_native = record->head.type == REC_NATIVE_STACK;
 	const struct rec_stack *whole =
 		is_native ? native_with_bytes(in, process, file, record) : record;
@@ -99,7 +101,7 @@ struct unwinder *stacks_unwinder(struct ingest *in, struct ingest_process *proce
 	if (process->unwinder)
 		return process->unwinder;
 	if (!in->files)
-		in->files = unwind_files_open();
+		in->files = unwind_files_open(in->wanted_stacks == INGEST_STACKS_WHOLE);
 	process->unwinder = unwind_open(in->files);
 	/* A forked child has the modules of its parent, and may not have registered them itself. */
 	struct ingest_process *from = process;

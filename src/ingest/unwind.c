@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/ref.h"
 #include "ingest/binaries.h"
+#include "ingest/dw.h"
 #include "ingest/maps.h"
 #include "ingest/unwind_dwarf.h"
 #include "ingest/unwind_modules.h"
@@ -47,12 +48,13 @@ struct unwinder {
 	uint32_t n_memos, cap_memos;
 };
 
-struct unwind_files *unwind_files_open(void)
+struct unwind_files *unwind_files_open(bool with_libdw)
 {
+	const struct dw *dw = with_libdw ? dw_open() : NULL;
 	struct unwind_files *files = hwy_zalloc(sizeof *files);
-	files->binaries = binaries_open();
+	files->binaries = binaries_open(dw);
 	files->places = code_places_open(files->binaries);
-	files->dwarf = unwind_dwarf_open();
+	files->dwarf = unwind_dwarf_open(dw);
 	return files;
 }
 

@@ -15,7 +15,8 @@ enum { UNWIND_FRAMES = 64 };
 struct unwind_files; /* what all processes of a run share: files, their functions, libdw's session */
 struct unwinder;     /* belongs to one process, and is small: there may be 100,000 of them */
 
-struct unwind_files *unwind_files_open(void);
+/* 'with_libdw': uses libdw, where it is installed, for stacks and source lines. */
+struct unwind_files *unwind_files_open(bool with_libdw);
 void unwind_files_close(struct unwind_files *files); /* 'files' may be NULL */
 
 /* The files must outlive the unwinder. */

@@ -218,16 +218,16 @@ static int take_frame(Dwfl_Frame *frame, void *state)
 /* ---- stacks
  * ------------------------------------------------------------------------------------ */
 
-struct unwind_dwarf *unwind_dwarf_open(void)
+struct unwind_dwarf *unwind_dwarf_open(const struct dw *dw)
 {
 	struct unwind_dwarf *dwarf = hwy_zalloc(sizeof *dwarf);
-	dwarf->dw = dw_open();
+	dwarf->dw = dw;
 	dwarf->next = SLOTS_FROM;
-	if (!dwarf->dw)
+	if (!dw)
 		return dwarf;
-	dwarf->callbacks = dwarf->dw->callbacks;
+	dwarf->callbacks = dw->callbacks;
 	dwarf->callbacks.find_elf = (void *)find_elf;
-	dwarf->dwfl = dwarf->dw->dwfl_begin(&dwarf->callbacks);
+	dwarf->dwfl = dw->dwfl_begin(&dwarf->callbacks);
 	return dwarf;
 }
 

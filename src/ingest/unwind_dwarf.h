@@ -10,8 +10,9 @@
 struct unwind_modules;
 struct unwind_dwarf; /* serves all processes of a run */
 
-struct unwind_dwarf *unwind_dwarf_open(void);
-void unwind_dwarf_close(struct unwind_dwarf *dwarf); /* 'dwarf' may be NULL */
+struct dw;
+struct unwind_dwarf *unwind_dwarf_open(const struct dw *dw); /* 'dw' may be NULL */
+void unwind_dwarf_close(struct unwind_dwarf *dwarf);         /* 'dwarf' may be NULL */
 
 /* Writes the addresses of the stack, innermost first; yields their number, 0 where there is no
  * libdw. */
