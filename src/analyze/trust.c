@@ -256,6 +256,8 @@ static void set_lack(struct hwy_trust *trust, enum hwy_lack_id id, struct count 
 		.total = count.total,
 		.measures = lacks[id].measures,
 		.says = "",
+		.from = HWY_NONE,
+		.to = HWY_NONE,
 	};
 	if (count.n && count.n == count.total && lacks[id].all) {
 		lack->effect = HWY_EFFECT_FORBIDS;
@@ -263,6 +265,19 @@ static void set_lack(struct hwy_trust *trust, enum hwy_lack_id id, struct count 
 	} else if (count.n) {
 		lack->effect = HWY_EFFECT_WEAKENS;
 		lack->says = lacks[id].some;
+	}
+}
+
+/* Sets from when to when records were lost, over all drops whose times are known. */
+static void set_lost_times(const struct hwy_trace *trace, struct hwy_lack *lack)
+{
+	for (uint32_t d = 0; d < trace->n_drops; d++) {
+		const struct hwy_drop *drop = &trace->drops[d];
+		if (drop->from == HWY_NONE || drop->to == HWY_NONE)
+			continue;
+		lack->from =
+			lack->from == HWY_NONE || drop->from < lack->from ? drop->from : lack->from;
+		lack->to = lack->to == HWY_NONE || drop->to > lack->to ? drop->to : lack->to;
 	}
 }
 
@@ -283,6 +298,7 @@ bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_
 		set_lack(trust, HWY_LACK_NODES, graphs_without_nodes(&work, &calls));
 		set_lack(trust, HWY_LACK_SYNC, blocking_without_sync(trace, &calls));
 		set_lack(trust, HWY_LACK_DROPS, lost_records(trace));
+		set_lost_times(trace, &trust->lacks[HWY_LACK_DROPS]);
 		set_lack(trust, HWY_LACK_ENDS, unfinished_ranges(trace));
 		set_lack(trust, HWY_LACK_CLOCK, backward);
 		free(with_work);

@@ -26,6 +26,8 @@ struct hwy_lack {
 	enum hwy_effect effect;
 	const char *measures; /* the measures that suffer, a list for machines and people */
 	const char *says; /* one sentence on what the lack means for a reader; "" when count is 0 */
+	/* The times [from, to) in ns in which records were lost; HWY_NONE: not known, or another lack. */
+	int64_t from, to;
 };
 
 struct hwy_trust {

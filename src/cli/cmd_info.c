@@ -105,7 +105,7 @@ const struct cli_command cmd_info = {
 		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
 		"  lanes        {total, TYPE: lanes of it}\n"
 		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"
-		"  drops        [{source, reason, count, bytes}]\n"
+		"  drops        [{source, reason, count, bytes, from_ns, to_ns}]\n"
 		"  diagnostics  [{severity, time_ns, text}]\n"
 		"  properties   {NAME: text}\n"
 		"  trust        {verdict: good|weakened|limited,\n"

@@ -101,10 +101,9 @@ static const struct json_field process_fields[] = {
 };
 
 static const struct json_field drop_fields[] = {
-	TEXT(struct hwy_drop, source, "source"),
-	TEXT(struct hwy_drop, reason, "reason"),
-	INT(struct hwy_drop, count, "count"),
-	INT(struct hwy_drop, bytes, "bytes"),
+	TEXT(struct hwy_drop, source, "source"), TEXT(struct hwy_drop, reason, "reason"),
+	INT(struct hwy_drop, count, "count"),    INT(struct hwy_drop, bytes, "bytes"),
+	INT(struct hwy_drop, from, "from_ns"),   INT(struct hwy_drop, to, "to_ns"),
 };
 
 static void put_severity(struct hwy_json *json, const void *severity)

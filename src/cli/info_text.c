@@ -359,6 +359,16 @@ static void info_text_print_counts(const struct page *page, const struct info *i
 	}
 }
 
+/* Yields from when to when, in seconds of the recording; "" where that is not known. */
+static struct hwy_words times_of(int64_t from, int64_t to)
+{
+	struct hwy_words words = {""};
+	if (from != HWY_NONE && to != HWY_NONE)
+		snprintf(words.text, sizeof words.text, " (%.3f s to %.3f s)", (double)from / 1e9,
+			 (double)to / 1e9);
+	return words;
+}
+
 static void print_drops(const struct page *page, const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->n_drops; i++) {
@@ -368,6 +378,7 @@ static void print_drops(const struct page *page, const struct hwy_trace *trace)
 			info_text_add(line, "", hwy_say_count_grouped((uint64_t)drop->count).text);
 		info_text_add(line, " ", hwy_str(trace, drop->source));
 		info_text_add(line, ": ", hwy_str(trace, drop->reason));
+		info_text_add(line, "", times_of(drop->from, drop->to).text);
 		field(page, i ? "" : "Dropped", *line ? line : "records, number unknown");
 	}
 	if (trace->n_drops == 0)
@@ -415,10 +426,10 @@ static void print_lack(const struct page *page, const struct hwy_lack *lack)
 				       paint(page->colour, PAINT_RED)};
 	enum hwy_effect effect = lack->count ? lack->effect : HWY_EFFECT_NONE;
 	char line[2 * LINE] = "";
-	snprintf(line, sizeof line, "%s%s%s %s. %s", hwy_say_count_grouped(lack->count).text,
+	snprintf(line, sizeof line, "%s%s%s %s%s. %s", hwy_say_count_grouped(lack->count).text,
 		 lack->total ? " of " : "",
 		 lack->total ? hwy_say_count_grouped(lack->total).text : "", lack->what,
-		 lack->says);
+		 times_of(lack->from, lack->to).text, lack->says);
 	fprintf(page->out, "  %s%-*s%s", colours[effect], INDENT - 2,
 		lack->count ? words[effect] : "fine", paint(page->colour, PAINT_PLAIN));
 	cli_wrap(page->out, line, INDENT, page->width);

@@ -202,6 +202,29 @@ static void read_nvtx_capture(const struct cli_value *value)
 	strcpy(range, value->text);
 }
 
+static const double LEAST_SIZE = 1 << 20, MOST_SIZE = 1e18;
+
+/* Reads a number of bytes, with K, M, G or T behind it for powers of 1024. */
+static void read_size(const struct cli_value *value)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double number = isdigit((unsigned char)*value->text) ? strtod(value->text, &end) : 0;
+	const char *unit = number > 0 && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		for (const char *u = units; u <= unit; u++)
+			number *= 1024;
+		end++;
+		end += *end == 'i';
+		end += *end == 'B';
+	}
+	if (number < LEAST_SIZE || number > MOST_SIZE || *end)
+		cli_misuse(value->command,
+			   "option '--max-size': '%s' is not a size from 1M on; write 500M or 16G",
+			   value->text);
+	*(uint64_t *)value->field = (uint64_t)number;
+}
+
 static void refuse_start_later(const struct cli_value *value)
 {
 	if (strcmp(value->text, "true") == 0)
@@ -369,6 +392,12 @@ const struct cli_option profile_option_table[] = {
 	 "the program goes on",
 	 CLI_COUNT, PROFILE(steps), .most = INT32_MAX},
 	{0, "keep-last", "S", "keep the last S seconds only", CLI_SECONDS, PROFILE(keep_last)},
+	{0, "max-size", "SIZE",
+	 "write at most so many bytes while the program runs, as 500M or 16G; later records are "
+	 "left out, and the report says of which times (default: 16G or half of what is free in "
+	 "TMPDIR, in memory 512M or an eighth). A reserve of 1G, or 5 % of a smaller disk, stays "
+	 "free in any case",
+	 CLI_READ, CONTROL(max_bytes), .read = read_size},
 	CLI_HEAD("The program:"),
 	{'w', "show-output", NULL, "false: its output goes nowhere", CLI_BOOLEAN,
 	 PROFILE(show_output)},

@@ -55,16 +55,34 @@ static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
 					: "doctor";
 }
 
+/* Yields from when to when records were lost, " (12.3 s to 25.0 s)"; "" where that is not known. */
+static struct hwy_words when_lost(const struct hwy_trace *trace)
+{
+	struct hwy_words words = {""};
+	int64_t from = INT64_MAX, to = INT64_MIN;
+	for (uint32_t i = 0; i < trace->n_drops; i++) {
+		const struct hwy_drop *drop = &trace->drops[i];
+		if (drop->from == HWY_NONE || drop->to == HWY_NONE)
+			continue;
+		from = drop->from < from ? drop->from : from;
+		to = drop->to > to ? drop->to : to;
+	}
+	if (from <= to)
+		snprintf(words.text, sizeof words.text, " (%.1f s to %.1f s)", (double)from / 1e9,
+			 (double)to / 1e9);
+	return words;
+}
+
 static void say_result(const struct hwy_trace *trace, const char *path)
 {
 	struct stat about;
 	uint64_t bytes = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0, lost = 0;
 	for (uint32_t i = 0; i < trace->n_drops; i++)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
-	char losses[96] = "nothing lost";
+	char losses[192] = "nothing lost";
 	if (lost)
-		snprintf(losses, sizeof losses, "%s records lost",
-			 hwy_say_count_grouped(lost).text);
+		snprintf(losses, sizeof losses, "%s records lost%s",
+			 hwy_say_count_grouped(lost).text, when_lost(trace).text);
 	const char *next = next_command(trace, lost);
 	if (trace->n_processes == 0)
 		cli_say("no process registered: a program that is statically linked, set-uid, of "

@@ -12,6 +12,7 @@
 #include "collect/spool_file.h"
 
 #include <errno.h>
+#include <linux/falloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,14 +174,44 @@ void spool_file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t 
 		sys_unmap(old, old_size);
 }
 
-/* The place of a ring's chunk that was left longest ago. */
-static uint32_t file_oldest(const struct spool_file *file)
+static const int64_t GIVEN_BACK = -1; /* in spool_file.closed */
+
+/* The place of a ring's chunk that was left longest ago, or one whose room was given back; 'chunks':
+ * there is none. */
+static uint32_t file_oldest(const struct spool_file *file, bool given_back)
 {
-	uint32_t oldest = 0;
-	for (uint32_t i = 1; i < file->chunks; i++)
-		if (file->closed[i] < file->closed[oldest])
+	uint32_t oldest = file->chunks;
+	for (uint32_t i = 0; i < file->chunks; i++)
+		if ((file->closed[i] == GIVEN_BACK) == given_back &&
+		    (oldest == file->chunks || file->closed[i] < file->closed[oldest]))
 			oldest = i;
 	return oldest;
+}
+
+/* Where the program fills the disk, a ring gives its oldest chunks back: with each chunk that it
+ * begins, so many, but for one, in which it goes on. Only the ring's owner can, since nobody else
+ * knows which chunk comes next. */
+static void ring_give_back(struct spool_file *file)
+{
+	enum { AT_A_TIME = 8, LEAST_CHUNKS = 2 };
+	uint32_t full = atomic_load_explicit((_Atomic uint32_t *)&collect_control->full,
+					     memory_order_relaxed);
+	int fd = full == REC_FULL_DISK && file->closed ? file_open(file) : -1;
+	if (fd < 0)
+		return;
+	/* The present chunk counts as the youngest. */
+	file->closed[file->position] = INT64_MAX;
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < file->chunks; i++)
+		left += file->closed[i] != GIVEN_BACK;
+	for (int i = 0; i < AT_A_TIME && left > LEAST_CHUNKS; i++, left--) {
+		uint32_t oldest = file_oldest(file, false);
+		if (syscall(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			    (off_t)oldest * REC_CHUNK_BYTES, (off_t)REC_CHUNK_BYTES) != 0)
+			break;
+		file->closed[oldest] = GIVEN_BACK;
+	}
+	sys_close(fd);
 }
 
 /* The place of the next chunk. In a ring: the chunk that was left longest ago, if that is longer
@@ -190,11 +221,12 @@ static uint32_t file_next_position(struct spool_file *file, int64_t now)
 	if (!file->closed || !file->chunks)
 		return file->chunks;
 	file->closed[file->position] = now;
-	uint32_t oldest = file_oldest(file);
+	uint32_t oldest = file_oldest(file, false);
 	int64_t keep = (int64_t)collect_control->keep_s * 1000000000;
-	if (file->closed[oldest] < now - keep || file->chunks == SPOOL_FILE_RING)
+	if (file->closed[oldest] < now - keep)
 		return oldest;
-	return file->chunks;
+	uint32_t hole = file_oldest(file, true);
+	return hole == SPOOL_FILE_RING ? oldest : hole;
 }
 
 /* Maps a file's first chunk, which began small, in the next size that has room for so many more
@@ -221,16 +253,29 @@ static uint32_t first_size(unsigned slots)
 	return FIRST_BYTES[i];
 }
 
+/* Writes into the present chunk since when, and why, no chunk follows it. */
+static void note_refusal(struct spool_file *file, int64_t now, enum rec_full why)
+{
+	file->refused = now;
+	if (!file->chunk || file->chunk->full)
+		return;
+	file->chunk->why = (uint8_t)why;
+	atomic_store_explicit((_Atomic int64_t *)&file->chunk->full, now, memory_order_release);
+}
+
 /* Maps the next chunk. A ring that may not grow takes its oldest chunk again, however young. */
 static struct rec_chunk *file_map_next(struct spool_file *file, uint32_t *position, uint32_t *size,
 				       enum rec_full *why)
 {
-	size_t more = *position < file->chunks ? 0 : *size;
-	struct rec_chunk *chunk = file_map(file, *position, *size, more, why);
-	/* A first chunk that is not yet whole stays what it is: there is no older one. */
-	if (chunk || !file->closed || file->chunks < 2 || *position < file->chunks)
+	bool is_there = *position < file->chunks && file->closed[*position] != GIVEN_BACK;
+	struct rec_chunk *chunk = file_map(file, *position, *size, is_there ? 0 : *size, why);
+	if (chunk || !file->closed || is_there || file->chunks < 2)
 		return chunk;
-	*position = file_oldest(file);
+	uint32_t oldest = file_oldest(file, false);
+	if (oldest == file->position) /* no other chunk is left */
+		return NULL;
+	note_refusal(file, collect_now(), *why);
+	*position = oldest;
 	*size = REC_CHUNK_BYTES;
 	return file_map(file, *position, *size, 0, why);
 }
@@ -263,17 +308,8 @@ static bool file_next(struct spool_file *file, uint32_t tid, unsigned slots, int
 	atomic_store_explicit((_Atomic uint32_t *)&chunk->used, 2, memory_order_release);
 	spool_file_swap(file, chunk, 2, size / REC_SLOT);
 	file->position = position;
+	ring_give_back(file);
 	return true;
-}
-
-/* Writes into the present chunk since when, and why, no chunk follows it. */
-static void note_refusal(struct spool_file *file, int64_t now, enum rec_full why)
-{
-	file->refused = now;
-	if (!file->chunk || file->chunk->full)
-		return;
-	file->chunk->why = (uint8_t)why;
-	atomic_store_explicit((_Atomic int64_t *)&file->chunk->full, now, memory_order_release);
 }
 
 bool spool_file_advance(struct spool_file *file, uint32_t tid, unsigned slots)

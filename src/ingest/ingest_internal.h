@@ -237,6 +237,10 @@ uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32
 void run_meta_add_host(struct ingest *in);
 void run_meta_report(struct ingest *in);
 
+/* ---- losses.c: records that found no room, or whose room was given back ---- */
+
+void losses_report(struct ingest *in);
+
 /* ---- ingest_cuda.c: calls and device work ---- */
 
 void ingest_cuda_add(struct ingest *in, uint32_t process, const struct rec_head *record);

@@ -167,25 +167,7 @@ static void report_drops(struct ingest *in)
 				    ingest_text(in, process, drop->reason), drop->count,
 				    ingest_moment(in, drop->time));
 	}
-	static const char no_room[] = "no room for records: disk full";
-	for (uint32_t c = 0; c < in->spools.n_chunks; c++) {
-		const struct spool_chunk *chunk = &in->spools.chunks[c];
-		struct ingest_process *process = ingest_owner(in, chunk);
-		if (!chunk->header->dropped)
-			continue;
-		int64_t thread =
-			process->record == UINT32_MAX
-				? HWY_NONE
-				: (int64_t)target_thread(in, chunk->process, chunk->header->tid);
-		ingest_drop(in, record_of(process), thread, "spool", hwy_text_id(in->b, no_room),
-			    chunk->header->dropped, HWY_NONE);
-	}
-	if (in->spools.has_control && in->spools.control.dropped)
-		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",
-			    hwy_text_id(in->b,
-					"no file for the thread's records: disk full, out of "
-					"reach, or too many threads"),
-			    in->spools.control.dropped, HWY_NONE);
+	losses_report(in);
 	if (in->spools.damaged)
 		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",
 			    hwy_text_id(in->b, "damaged in the spool"), in->spools.damaged,

@@ -14,23 +14,29 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "run/host_facts.h"
 #include "run/journal.h"
 #include "run/run.h"
+#include "run/space.h"
 #include "run/step_counter.h"
 #include "spool/control.h"
 #include "spool/preload.h"
 
 /* ---- making the directory -------------------------------------------------------------------- */
 
-static uint64_t room_in(const char *folder)
+/* True where so many bytes can be written to a folder without touching what recordings leave
+ * free. */
+static bool has_room(const char *folder, uint64_t bytes, struct hwy_err *err)
 {
-	struct statvfs about;
-	return statvfs(folder, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
+	struct space_place place;
+	if (!space_look(folder, &place))
+		return hwy_fail(err, "%s: %s", folder, strerror(errno));
+	return place.free >= place.keep_free + bytes ||
+	       hwy_fail(err, "%s: less than %llu MiB is free, which a recording leaves alone",
+			folder, (unsigned long long)((place.keep_free + bytes) >> 20));
 }
 
 /* Makes a file of the run directory and maps it at 'at'. Yields the descriptor; -1 when there is no room. */
@@ -108,7 +114,8 @@ static bool make_directory(struct run *run, const char *beside, struct hwy_err *
 	enum { N = sizeof folders / sizeof *folders };
 	for (int choosy = 1; choosy >= 0; choosy--)
 		for (int i = 0; i < N; i++)
-			if ((!choosy || room_in(folders[i]) >= RUN_ENOUGH_BYTES) &&
+			if (has_room(folders[i], choosy ? RUN_ENOUGH_BYTES : RUN_LEAST_BYTES,
+				     err) &&
 			    make_run_directory_in(run, folders[i], err))
 				return true;
 	return false;
@@ -195,6 +202,27 @@ static void begin_journal(struct run *run, const struct run_settings *settings)
 	journal_clock(run->journal);
 }
 
+/* Sets how much the recording may write, and begins to watch over it. */
+static void watch_space(struct run *run)
+{
+	struct space_place place;
+	struct rec_control *control = run->control;
+	if (!space_look_at_file(run->lock, &place))
+		return;
+	control->keep_free = place.keep_free;
+	if (!control->max_bytes)
+		control->max_bytes = space_default_bound(&place);
+	if (place.in_memory) {
+		char text[PATH_MAX + 128];
+		snprintf(text, sizeof text,
+			 "%s is in memory, which held up to %llu MiB of the recording while the "
+			 "program ran; TMPDIR=/var/tmp puts it on a disk",
+			 run->directory, (unsigned long long)(control->max_bytes >> 20));
+		journal_note(run->journal, 1, text);
+	}
+	run->space = space_open(run->directory, run->lock, control, run->journal);
+}
+
 bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err *err)
 {
 	run->lock = -1;
@@ -211,8 +239,10 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 		control->started = run_now();
 		run->begun = control->recording ? control->started : 0;
 		made = name_library(run, library, err);
-		if (made)
+		if (made) {
 			begin_journal(run, settings);
+			watch_space(run);
+		}
 	}
 	free(library);
 	if (!made && run->directory) {
@@ -270,6 +300,7 @@ bool run_is_over(const char *directory)
 void run_free(struct run *run)
 {
 	step_counter_close(run->step_counter);
+	space_close(run->space);
 	journal_close(run->journal);
 	if (run->control)
 		munmap(run->control, sizeof *run->control);

@@ -120,6 +120,12 @@ void journal_recording(struct journal *journal, bool on, int64_t time)
 	journal_put(journal, REC_RECORDING, 0, &record, sizeof record, NULL, 0);
 }
 
+void journal_room(struct journal *journal, uint32_t why, int64_t time)
+{
+	struct rec_time record = {.head.value = why, .time = time};
+	journal_put(journal, REC_ROOM, 0, &record, sizeof record, NULL, 0);
+}
+
 static int64_t clock_now(clockid_t clock)
 {
 	struct timespec now;

@@ -18,6 +18,8 @@ void journal_property(struct journal *journal, const char *name, const char *val
 void journal_note(struct journal *journal, int severity, const char *text);
 void journal_status(struct journal *journal, uint32_t pid, int status, int64_t time);
 void journal_recording(struct journal *journal, bool on, int64_t time);
+/* Records why spools get no more room from now on; REC_FULL_NO: there is room again. */
+void journal_room(struct journal *journal, uint32_t why, int64_t time);
 void journal_clock(struct journal *journal);
 
 #endif

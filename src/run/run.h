@@ -63,6 +63,7 @@ struct run {
 	/* The descriptor of the control page, which is locked while headway lives. */
 	int lock;
 	struct journal *journal;
+	struct space *space; /* watches over the disk; NULL: nothing is recorded */
 	/* step_counter: counts the program's steps; NULL: steps are not counted. */
 	struct step_counter *step_counter;
 	struct perf *perf; /* the reader of CPU samples; NULL: no samples are taken */
@@ -110,8 +111,10 @@ bool run_is_over(const char *directory);
 
 /* ---- inside this room ---- */
 
-/* Bytes: a folder with less room is used for a run only where there is no better place. */
+/* Bytes above what a recording leaves free (space.h): a folder with less room is used for a run
+ * only where there is no better place, and none with less than RUN_LEAST_BYTES. */
 #define RUN_ENOUGH_BYTES (UINT64_C(128) << 20)
+#define RUN_LEAST_BYTES (UINT64_C(1) << 20)
 
 /* library.c: yields the path of libheadway-collect.so, which the caller frees; or NULL with the
  * reason in err. */

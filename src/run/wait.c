@@ -14,6 +14,7 @@
 
 #include "run/journal.h"
 #include "run/run.h"
+#include "run/space.h"
 #include "run/step_counter.h"
 
 /* How often the control page is read while targets may change it (capture ranges). */
@@ -195,8 +196,9 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 			descendants_signal(settings->kill_signal);
 			continue;
 		}
+		int64_t look = run->over ? INT64_MAX : space_watch(run->space, now);
 		siginfo_t about = {0};
-		wait_until(run, next, &about);
+		wait_until(run, look < next ? look : next, &about);
 		if (about.si_signo && take_signal(run, &about))
 			return wait_finish(run);
 	}

@@ -2,7 +2,7 @@
 /* fill.c - programs that make a recording large.
  *
  * fill threads N AT_A_TIME        N threads that end after a short call, so many at a time
- * fill disk FILE BYTES MS SEED    for MS milliseconds: threads and processes that make short calls without
+ * fill disk FILE BYTES MS SEED    for MS milliseconds or longer: threads and processes that make short calls without
  *                                 a pause, while FILE grows to BYTES in steps; SEED decides how many and how
  *                                 fast. Prints how many writes to FILE failed; the exit status is 1 then.
  */
@@ -103,12 +103,12 @@ static int run_disk(const char *path, uint64_t bytes, int64_t ms)
 	int64_t full_after_ms = ms / 4 + (int64_t)noise((uint64_t)ms / 2);
 	uint64_t step = UINT64_C(1) << (12 + noise(9)), written = 0, errors = 0;
 	start_callers();
-	while (now_ms() < end_ms) {
+	while (now_ms() < end_ms || written < bytes) {
 		int64_t passed = now_ms() - begin_ms;
 		uint64_t due = passed >= full_after_ms
 				       ? bytes
 				       : bytes * (uint64_t)passed / (uint64_t)full_after_ms;
-		while (written < due && now_ms() < end_ms) {
+		while (written < due) {
 			size_t size = bytes - written < step ? (size_t)(bytes - written) : step;
 			if (write(fd, block, size) != (ssize_t)size)
 				errors++;

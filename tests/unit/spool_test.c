@@ -457,6 +457,96 @@ static void a_child_does_not_write_to_the_spools_its_parent_keeps(void **state)
 	assert_int_equal(files, 2); /* the child's first thread, which registered, and the other */
 }
 
+/* ---- a disk that runs short --------------------------------------------------------------------- */
+
+struct full_written {
+	uint64_t kept, asked;
+	struct rec_chunk chunk; /* the head of the thread's chunk at the end */
+};
+
+static void *write_until_full(void *result)
+{
+	struct full_written *written = result;
+	for (; written->asked < EACH; written->asked++)
+		written->kept += write_pattern(11 << 24, written->kept, 1);
+	written->chunk = *spool_own()->events.chunk;
+	return NULL;
+}
+
+/* In a forked child, whose spools are its own: the limits of the control page are set before its first record. */
+static struct full_written write_in_child(uint64_t keep_free, uint64_t max_bytes)
+{
+	struct full_written *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		write_pattern(12 << 24, 0, 1); /* the child's first spool has its room */
+		collect_control->keep_free = keep_free;
+		collect_control->max_bytes = max_bytes;
+		write_until_full(shared);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	collect_control->keep_free = collect_control->max_bytes = 0;
+	struct full_written written = *shared;
+	munmap(shared, sizeof *shared);
+	return written;
+}
+
+static void a_spool_stops_where_the_reserve_of_the_disk_begins(void **state)
+{
+	struct full_written written = write_in_child(UINT64_MAX / 2, 0);
+	assert_true(written.kept > 0 && written.kept < EACH);
+	assert_int_equal(written.chunk.why, REC_FULL_DISK);
+	assert_true(written.chunk.full > 0);
+	assert_int_equal(written.chunk.dropped, EACH - written.kept);
+}
+
+static void a_spool_stops_at_the_bound_of_the_run(void **state)
+{
+	struct full_written written = write_in_child(0, 2 * REC_CHUNK_BYTES);
+	assert_true(written.kept * REC_SLOT > REC_CHUNK_BYTES);
+	assert_true(written.kept * REC_SLOT <= 2 * REC_CHUNK_BYTES);
+	assert_int_equal(written.chunk.why, REC_FULL_BOUND);
+	assert_int_equal(written.chunk.dropped, EACH - written.kept);
+}
+
+static void *write_ring_on_a_short_disk(void *result)
+{
+	struct ring_written *written = result;
+	char path[128];
+	struct stat about;
+	snprintf(path, sizeof path, "%s/%u.%u.0.spool", run, process.pid, collect_tid());
+	for (uint64_t i = 0; i < EACH; i++)
+		written->kept += write_pattern(13 << 24, i, 1);
+	written->size_first = stat(path, &about) == 0 ? about.st_blocks * 512 : -1;
+	/* The parent says that the disk is short: the ring shrinks, and goes on in what it has. */
+	collect_control->full = REC_FULL_DISK;
+	for (uint64_t i = 0; i < EACH; i++)
+		written->kept += write_pattern(14 << 24, i, 1);
+	written->size_last = stat(path, &about) == 0 ? about.st_blocks * 512 : -1;
+	return NULL;
+}
+
+static void a_ring_on_a_short_disk_loses_its_oldest_chunks_and_no_new_record(void **state)
+{
+	struct ring_written *written = mmap(NULL, sizeof *written, PROT_READ | PROT_WRITE,
+					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		collect_control->keep_s = 1000;
+		pthread_t thread;
+		pthread_create(&thread, NULL, write_ring_on_a_short_disk, written);
+		pthread_join(thread, NULL);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	collect_control->keep_s = collect_control->full = 0;
+	assert_int_equal(written->kept, 2 * EACH);
+	assert_true(written->size_last <= written->size_first);
+	munmap(written, sizeof *written);
+}
+
 /* ---- a run of its own --------------------------------------------------------------------------- */
 
 static bool write_file(const char *name, const void *bytes, size_t size)
@@ -507,6 +597,9 @@ int main(void)
 		cmocka_unit_test(a_short_thread_goes_on_in_the_spool_of_one_that_ended),
 		cmocka_unit_test(threads_that_live_at_the_same_time_never_share_a_spool),
 		cmocka_unit_test(a_child_does_not_write_to_the_spools_its_parent_keeps),
+		cmocka_unit_test(a_spool_stops_where_the_reserve_of_the_disk_begins),
+		cmocka_unit_test(a_spool_stops_at_the_bound_of_the_run),
+		cmocka_unit_test(a_ring_on_a_short_disk_loses_its_oldest_chunks_and_no_new_record),
 	};
 	return cmocka_run_group_tests(tests, make_run, remove_run);
 }

@@ -11,6 +11,7 @@
 
 #include "run/doctor/doctor.h"
 #include "run/run.h"
+#include "run/space.h"
 
 enum { TIMEOUT_MS = 3000 };
 
@@ -51,10 +52,13 @@ static void find_temporary(struct doctor *doctor)
 	const char *given = getenv("TMPDIR");
 	const char *folders[] = {given && *given ? given : "/tmp", "/tmp", "."};
 	struct statvfs about;
+	struct space_place place;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		if (statvfs(folders[i], &about) != 0 || !can_write(folders[i]))
+		if (statvfs(folders[i], &about) != 0 || !space_look(folders[i], &place) ||
+		    !can_write(folders[i]))
 			continue;
-		uint64_t room = (uint64_t)about.f_bavail * about.f_frsize;
+		/* What a recording leaves alone does not count. */
+		uint64_t room = place.free > place.keep_free ? place.free - place.keep_free : 0;
 		if (doctor->temporary && room <= doctor->temporary_free)
 			continue;
 		doctor->temporary = doctor_text(doctor, folders[i]);
@@ -86,12 +90,12 @@ static void judge_program(struct doctor *doctor, const struct hwy_err *err)
 			   "no folder can be written: TMPDIR, /tmp, .");
 		doctor_advise(doctor, DOCTOR_PROGRAM, "export TMPDIR=/a/folder/of/yours");
 	} else if (doctor->temporary_free < RUN_ENOUGH_BYTES) {
-		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_PARTLY, "only %.0f MiB free in %s",
-			   gib * 1024, doctor->temporary);
+		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_PARTLY,
+			   "only %.0f MiB for recordings in %s", gib * 1024, doctor->temporary);
 		doctor_advise(doctor, DOCTOR_PROGRAM,
 			      "make room there, or export TMPDIR=/a/larger/folder");
 	} else {
-		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_YES, "via %s, %.1f GiB free%s",
+		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_YES, "via %s, %.1f GiB for recordings%s",
 			   doctor->temporary, gib,
 			   doctor->temporary_exec ? "" : " (noexec, does no harm)");
 	}

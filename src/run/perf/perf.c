@@ -134,6 +134,10 @@ static bool perf_start(struct perf *perf)
 	perf->events =
 		perf_spool_open(run->directory, "perf.0.spool", run->control->keep_s, run_now);
 	perf->record_copy = hwy_alloc(MOST_RECORD);
+	if (perf->definitions)
+		perf_spool_limit(perf->definitions, run->control);
+	if (perf->events)
+		perf_spool_limit(perf->events, run->control);
 	if (!perf->definitions || !perf->events || !watch_rings(perf))
 		return false;
 	perf->kept_before = run->control->recording;

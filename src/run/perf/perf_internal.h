@@ -80,6 +80,8 @@ enum { PERF_FIRST_ID = 1 << 19 };
  * or a test's own). */
 struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s,
 				   int64_t (*clock)(void));
+/* Makes the spool grow only as far as the control page says. */
+void perf_spool_limit(struct perf_spool *spool, const struct rec_control *control);
 void perf_spool_close(struct perf_spool *spool);
 /* Reserves a record, zeroed but for its head; NULL, and counts the record as lost, when there is
  * no room. */

@@ -3,7 +3,7 @@
  * 0.
  *
  * Room is allocated before it is mapped, so that a full disk drops records (counted in the present
- * chunk) instead of raising SIGBUS. With --keep-last chunks are used again once they are old
+ * chunk) instead of raising SIGBUS; and only where the disk's reserve stays free (space.h). With --keep-last chunks are used again once they are old
  * enough; definitions then stand in a spool of their own, whose chunks are never used again.
  */
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "run/perf/perf_internal.h"
 #include "run/run.h"
+#include "run/space.h"
 
 struct place {
 	off_t offset;   /* offset of the chunk in the file */
@@ -38,6 +39,8 @@ struct perf_spool {
 	/* full_since: ns when the disk was last full; 0: the disk has room. The disk is tried
 	 * again after ASK_AGAIN_NS. */
 	int64_t full_since;
+	/* The control page, which says how much may be written; NULL: there is no limit. */
+	const struct rec_control *control;
 };
 
 static const int64_t ASK_AGAIN_NS = 500 * 1000 * 1000;
@@ -49,22 +52,32 @@ static struct rec_chunk *map_chunk(int fd, off_t offset)
 	return chunk == MAP_FAILED ? NULL : chunk;
 }
 
-/* Yields the offset of the next chunk: of an old chunk that is used again, or of a new one; -1:
- * no room. */
-static off_t next_place(struct perf_spool *spool, int64_t now)
+/* Uses the ring's oldest chunk again; yields its offset. */
+static off_t oldest_place(struct perf_spool *spool)
 {
-	if (spool->keep && spool->n) {
+	spool->now = spool->oldest;
+	spool->oldest = (spool->oldest + 1) % spool->n;
+	return spool->places[spool->now].offset;
+}
+
+/* Yields the offset of the next chunk: of an old chunk that is used again, or of a new one; -1 and
+ * the reason: no room. A ring that may not grow uses its oldest chunk again, however young. */
+static off_t next_place(struct perf_spool *spool, int64_t now, enum rec_full *why)
+{
+	bool is_ring = spool->keep && spool->n;
+	if (is_ring) {
 		spool->places[spool->now].filled = now;
 		if (spool->places[spool->oldest].filled &&
-		    spool->places[spool->oldest].filled < now - spool->keep) {
-			spool->now = spool->oldest;
-			spool->oldest = (spool->oldest + 1) % spool->n;
-			return spool->places[spool->now].offset;
-		}
+		    spool->places[spool->oldest].filled < now - spool->keep)
+			return oldest_place(spool);
 	}
 	off_t offset = (off_t)spool->n * REC_CHUNK_BYTES;
-	if (posix_fallocate(spool->fd, offset, REC_CHUNK_BYTES) != 0)
-		return -1;
+	*why = spool->control ? space_refusal(spool->fd, spool->control, REC_CHUNK_BYTES)
+			      : REC_FULL_NO;
+	if (!*why && posix_fallocate(spool->fd, offset, REC_CHUNK_BYTES) != 0)
+		*why = REC_FULL_DISK;
+	if (*why)
+		return is_ring && spool->n > 1 ? oldest_place(spool) : -1;
 	HWY_GROW(spool->places, spool->n, spool->cap);
 	/* A new chunk comes behind the newest in the circle, and before the oldest. */
 	uint32_t to = spool->n ? spool->now + 1 : 0;
@@ -83,9 +96,14 @@ static bool begin_chunk(struct perf_spool *spool)
 	int64_t now = spool->clock();
 	if (spool->full_since && now - spool->full_since < ASK_AGAIN_NS)
 		return false;
-	off_t offset = next_place(spool, now);
+	enum rec_full why = REC_FULL_MEMORY;
+	off_t offset = next_place(spool, now, &why);
 	struct rec_chunk *chunk = offset < 0 ? NULL : map_chunk(spool->fd, offset);
 	spool->full_since = chunk ? 0 : now;
+	if (!chunk && spool->chunk && !spool->chunk->full) {
+		spool->chunk->full = now;
+		spool->chunk->why = (uint8_t)why;
+	}
 	if (!chunk)
 		return false;
 	if (spool->chunk)
@@ -119,6 +137,11 @@ struct perf_spool *perf_spool_open(const char *directory, const char *name, uint
 		return spool;
 	perf_spool_close(spool);
 	return NULL;
+}
+
+void perf_spool_limit(struct perf_spool *spool, const struct rec_control *control)
+{
+	spool->control = control;
 }
 
 void perf_spool_close(struct perf_spool *spool)
