@@ -185,18 +185,40 @@ static struct message message_of_wide(const wchar_t *text)
 	return (struct message){.type = ABI_NVTX_MESSAGE_WIDE, .text.wide = text};
 }
 
+static void event_with_text(enum rec_type type, struct nvtx_domain *domain,
+			    const struct message *message, const struct nvtx_text *text,
+			    uint32_t level, uint64_t id)
+{
+	if (type != REC_MARK && collect_control->capture == REC_CAPTURE_NVTX)
+		look_for_capture(domain, text, level, id);
+	if (collect_is_on(REC_TRACE_NVTX))
+		put_event(type, domain, message->event, text, id);
+}
+
+/* Not part of event_begin, whose frame would have to hold the room: the program may call NVTX with
+ * less stack left than that. */
+__attribute__((noinline)) static void event_with_wide_text(enum rec_type type,
+							   struct nvtx_domain *domain,
+							   const struct message *message,
+							   uint32_t level, uint64_t id)
+{
+	char room[NVTX_WIDE_BYTES];
+	struct nvtx_text text = nvtx_text_of(message->type, message->text, room);
+	event_with_text(type, domain, message, &text, level, id);
+}
+
 static void event_begin(enum rec_type type, struct nvtx_domain *domain, struct message message,
 			uint32_t level, uint64_t id)
 {
 	bool looks = type != REC_MARK && collect_control->capture == REC_CAPTURE_NVTX;
 	if (!looks && !collect_is_on(REC_TRACE_NVTX))
 		return;
-	char room[NVTX_WIDE_BYTES];
-	struct nvtx_text text = nvtx_text_of(message.type, message.text, room);
-	if (looks)
-		look_for_capture(domain, &text, level, id);
-	if (collect_is_on(REC_TRACE_NVTX))
-		put_event(type, domain, message.event, &text, id);
+	if (message.type == ABI_NVTX_MESSAGE_WIDE) {
+		event_with_wide_text(type, domain, &message, level, id);
+		return;
+	}
+	struct nvtx_text text = nvtx_text_of(message.type, message.text, NULL);
+	event_with_text(type, domain, &message, &text, level, id);
 }
 
 /* Yields the thread's count of open push/pop ranges in a domain; NULL: the domain's ranges are

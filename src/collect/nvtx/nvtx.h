@@ -19,13 +19,13 @@ uint32_t nvtx_domain_name(const struct nvtx_domain *domain); /* text id of the d
 enum { NVTX_WIDE_BYTES = 4096 }; /* wide texts are cut to so many bytes of UTF-8 */
 
 /* The bytes of a message; 'id' is not 0 if the program registered the text. Wide texts are
- * converted into 'room'. */
+ * converted into 'room' (NVTX_WIDE_BYTES), which other texts do not need. */
 struct nvtx_text {
 	const char *bytes;
 	size_t length;
 	uint32_t id;
 };
-struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char room[NVTX_WIDE_BYTES]);
+struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char *room);
 /* The id of an NVTX text, defined in the spool. */
 uint32_t nvtx_string(const struct nvtx_text *text);
 

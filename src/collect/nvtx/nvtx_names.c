@@ -54,7 +54,7 @@ static size_t utf8_of_wide(const wchar_t *wide, char room[NVTX_WIDE_BYTES])
 	return n;
 }
 
-struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char room[NVTX_WIDE_BYTES])
+struct nvtx_text nvtx_text_of(int type, union abi_nvtx_message message, char *room)
 {
 	struct nvtx_text text = {"", 0, 0};
 	if (!message.registered)
@@ -165,7 +165,8 @@ static void *register_string_w(struct nvtx_domain *domain, const wchar_t *text)
 /* ---- names
  * -------------------------------------------------------------------------------------- */
 
-static uint32_t wide_text_id(const wchar_t *name)
+/* Not inlined: only callers that have a wide text need stack for the room. */
+__attribute__((noinline)) static uint32_t wide_text_id(const wchar_t *name)
 {
 	char room[NVTX_WIDE_BYTES];
 	return name ? collect_string(room, utf8_of_wide(name, room)) : 0;
@@ -255,9 +256,11 @@ static void *resource_create(struct nvtx_domain *domain, const struct abi_nvtx_r
 {
 	if (!resource || resource->size < sizeof *resource)
 		return domain;
-	char room[NVTX_WIDE_BYTES];
-	struct nvtx_text text = nvtx_text_of(resource->message_type, resource->message, room);
-	uint32_t name = nvtx_string(&text);
+	bool wide = resource->message_type == ABI_NVTX_MESSAGE_WIDE;
+	struct nvtx_text text = {"", 0, 0};
+	if (!wide)
+		text = nvtx_text_of(resource->message_type, resource->message, NULL);
+	uint32_t name = wide ? wide_text_id(resource->message.wide) : nvtx_string(&text);
 	switch (resource->type) {
 	case ABI_NVTX_THREAD_NATIVE: name_thread((uint32_t)resource->identifier, name); break;
 	case ABI_NVTX_CUDA_DEVICE:
