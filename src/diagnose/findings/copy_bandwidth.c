@@ -16,11 +16,12 @@
 
 static const char fix[] =
 	"Send less: smaller types (uint8 or fp16 instead of fp32, converted on the GPU), only what changed, or keep the "
-	"data on the device between steps. Overlap cannot help further: the link is full.";
+	"data on the device between steps. Copies of one direction cannot overlap each other; beside kernels, and beside copies of the "
+	"other direction, they still take this long.";
 
 static void finding_copy_bandwidth_look(struct hwy_case *c)
 {
-	int64_t ns[2] = {0}, exposed[2] = {0};
+	int64_t ns[2] = {0};
 	uint64_t bytes[2] = {0}, n[2] = {0};
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
@@ -30,7 +31,6 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 			continue;
 		const struct flow_op *op = &c->flow->ops[one->op];
 		ns[back] += op->end - op->start;
-		exposed[back] += one->left;
 		bytes[back] += one->bytes;
 		n[back]++;
 	}
@@ -57,9 +57,11 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 			c, &claim, HWY_MEDIUM,
 			hwy_arena_format(
 				&c->diagnosis->arena,
-				"%s a step, %s at %s, %s; that takes %s longer than the kernels.",
+				"%s a step %s the device, %s at %s, %s: even beside the kernels they would take %s "
+				"longer than these.",
 				hwy_say_count_of(case_count_per_step(c, n[way]), "copy", "copies")
 					.text,
+				way ? "from" : "to",
 				hwy_say_bytes3_to_gb(bytes[way] / c->phase->n_steady).text,
 				hwy_say_rate3(rate).text,
 				is_limit ? "the link's limit" : "as fast as any copy here",
