@@ -2,10 +2,16 @@
 /* cmd_profile.c - headway profile: runs a program, records it, leaves a report.
  *
  * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible the
- * program still runs. The exit status is that of the program.
+ * program still runs, in Headway's place. The exit status is that of the program; Headway dies by the
+ * signal that the program died of, so that a shell or make that waits sees the same as without.
  */
+#include <errno.h>
+#include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -23,26 +29,53 @@ static void profile_check_output(struct profile *profile, pid_t pid, char **path
 		cli_die("%s: %s", profile->output ? name : ".", refusal);
 }
 
+/* Removes what there is of the run. Its descriptors are closed first: listing the directory takes
+ * one, and they may have run out. */
+static void profile_discard(struct run *run)
+{
+	char *directory = run->directory;
+	run->directory = NULL;
+	run_free(run);
+	if (directory)
+		run_remove(directory);
+	free(directory);
+}
+
+/* Ends Headway because the program cannot be executed, with the status that env, nice and a shell
+ * give: 127 where it is not there, else 126. */
+static _Noreturn void profile_refuse(const struct profile *profile, int reason)
+{
+	cli_say("%s: %s", profile->settings.program[0], strerror(reason));
+	exit(reason == ENOENT ? 127 : 126);
+}
+
+static _Noreturn void profile_run_unrecorded(const struct profile *profile, struct run *run,
+					     const struct hwy_err *err)
+{
+	cli_say("nothing can be recorded, the program runs without: %s", err->text);
+	profile_discard(run);
+	profile_refuse(profile, run_become(&profile->settings));
+}
+
 static void profile_start(struct profile *profile, struct run *run, char **path)
 {
 	struct hwy_err err;
-	if (!run_fork(run, &profile->settings, &err))
-		cli_die("%s", err.text);
+	if (!run_prepare(run, &profile->settings, &err) || !run_fork(run, &profile->settings, &err))
+		profile_run_unrecorded(profile, run, &err);
 	if (profile->output && !*path) {
 		char *name = profile_output_name(profile->output, run->pid);
 		const char *refusal = profile_output_refusal(name, profile->force);
 		*path = name;
 		if (refusal) {
 			run_cancel(run);
-			if (run->directory)
-				run_remove(run->directory);
+			profile_discard(run);
 			cli_die("%s: %s", name, refusal);
 		}
 	}
 	if (!run_go(run, &profile->settings, &err)) {
-		if (run->directory)
-			run_remove(run->directory);
-		cli_die("%s: %s", profile->settings.program[0], err.text);
+		int reason = run->exec_error;
+		profile_discard(run);
+		profile_refuse(profile, reason);
 	}
 }
 
@@ -55,7 +88,10 @@ static void print_stats(char *report)
 	char command[] = "stats";
 	char *words[] = {command, report, NULL};
 	cmd_stats.run(2, words);
-	fflush(stdout);
+	/* A reader of stderr that has gone away must not change the exit status. */
+	if (fflush(stdout) != 0)
+		__fpurge(stdout);
+	clearerr(stdout);
 }
 
 static void make_report(struct profile *profile, struct run *run, const char *path)
@@ -66,35 +102,50 @@ static void make_report(struct profile *profile, struct run *run, const char *pa
 	enum profile_calibration how = profile->no_calibration ? PROFILE_NO_CALIBRATION
 				       : run->ended            ? PROFILE_CALIBRATE
 							       : PROFILE_CACHED_CALIBRATION;
+	/* Nobody may read stderr any more; the report is made all the same. */
+	signal(SIGPIPE, SIG_IGN);
 	if (profile_report(run->directory, path, profile->force, profile->quiet, how, &written)) {
 		run_remove(run->directory);
 		if (profile->stats)
 			print_stats(written);
-	} else {
+	} else if (access(run->directory, F_OK) == 0) {
 		cli_say("the recording is kept: headway recover %s", run->directory);
+	} else {
+		cli_say("the recording is lost: its directory was removed");
 	}
 	free(written);
 	free(run->directory);
 	run->directory = NULL;
 }
 
+/* Ends Headway as the program ended. A core file of Headway would stand in the place of the
+ * program's. */
+static int profile_end(const struct run *run)
+{
+	if (!WIFSIGNALED(run->status))
+		return WEXITSTATUS(run->status);
+	prctl(PR_SET_DUMPABLE, 0);
+	fflush(NULL);
+	cli_die_of(WTERMSIG(run->status));
+}
+
 static int run_profile(int argc, char **argv)
 {
-	struct profile profile = {0};
+	/* Static, since it is larger than the stack that a tiny limit (ulimit -s) leaves. */
+	static struct profile profile;
 	struct run run = {.lock = -1};
-	struct hwy_err err;
 	char *path = NULL;
+	profile.settings.inherited.ignored = *cli_ignored_at_start();
+	inherited_take(&profile.settings.inherited);
 	profile_options_read(&profile, argc, argv);
 	profile_check_output(&profile, 0, &path);
 	char *folder = profile_output_folder(path ? path : "report1.hwy");
 	profile.settings.beside = folder;
-	if (!run_prepare(&run, &profile.settings, &err))
-		cli_say("nothing can be recorded, the program runs without: %s", err.text);
 	profile_start(&profile, &run, &path);
 	while (run_wait(&run, &profile.settings) == RUN_RECORDED)
 		make_report(&profile, &run, path);
 	make_report(&profile, &run, path);
-	int status = run_exit_status(&run);
+	int status = profile_end(&run);
 	run_free(&run);
 	for (uint32_t i = 0; i < profile.n_variables; i++)
 		free(profile.variables[i]);
@@ -110,7 +161,9 @@ const struct cli_command cmd_profile = {
 	.usage = "headway profile [options] PROGRAM [arguments]",
 	.about = "Runs a program as it is and records it: CUDA, NVTX, its processes and threads, "
 		 "and where in the source its waits come from; OpenCL, the operating system and "
-		 "the CPU when asked (-t, -s). The exit status is the program's own.",
+		 "the CPU when asked (-t, -s). The exit status is the program's own: Headway dies "
+		 "of the signal that the program died of, and exits with 127 where the program "
+		 "is not found, 126 where it cannot be executed.",
 	.options = profile_option_table,
 	.unlisted = profile_ignored,
 	.operands = CLI_PROGRAM,

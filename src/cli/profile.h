@@ -60,7 +60,7 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 		       bool quiet);
 
 /* profile_report.c: makes a report of the run's directory. On failure says why on stderr and
- * yields false. */
+ * yields false. A signal that ends headway meanwhile says how to make the report later. */
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
 		    enum profile_calibration how, char **written);
 

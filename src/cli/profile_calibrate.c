@@ -116,7 +116,8 @@ static bool profile_calibrate_share(struct hwy_trace *trace, uint32_t device)
 void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
 		       bool quiet)
 {
-	struct rec_control control;
+	/* Static, since it is larger than the stack that a tiny limit (ulimit -s) leaves. */
+	static struct rec_control control;
 	struct measuring measuring = {.trace = trace, .quiet = quiet};
 	struct calibration_listener listener = {say_wait, say_begin, is_recorded, &measuring};
 	if (how == PROFILE_NO_CALIBRATION || !read_control(directory, &control))

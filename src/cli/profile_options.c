@@ -479,7 +479,6 @@ static void set_defaults(struct profile *profile)
 	profile->launch_stacks = 100;
 	settings->kill_signal = SIGTERM;
 	settings->perf.rate_hz = 1000;
-	settings->ignore_pipe = cli_pipe_was_ignored();
 	settings->control = (struct rec_control){
 		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
 		.stack_threshold = 20 * 1000,

@@ -118,13 +118,17 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 		    enum profile_calibration how, char **written)
 {
 	struct hwy_err err;
+	char rescue[4096 + 64];
 	*written = NULL;
+	snprintf(rescue, sizeof rescue, "the recording is kept: headway recover %s", directory);
+	cli_last_words(rescue);
 	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
 	if (trace)
 		profile_calibrate(trace, directory, how, quiet);
 	if (trace)
 		path_cache_add(trace);
 	bool done = trace && write_report(trace, path, force, written, &err);
+	cli_last_words(NULL);
 	cli_progress_end();
 	if (!done)
 		cli_say("%s", err.text);

@@ -458,20 +458,22 @@ struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *p
 struct hwy_trace *ingest_run_with(const char *directory, enum ingest_stacks stacks,
 				  const struct hwy_progress *progress, struct hwy_err *err)
 {
-	struct ingest in = {
-		.progress = progress,
-		.wanted_stacks = stacks,
-		.cut = INT64_MIN,
-		.recording_end = INT64_MAX,
-		.run = {.record = UINT32_MAX, .start = HWY_NONE, .end = HWY_NONE},
-	};
-	if (!spools_open(&in.spools, directory, err)) {
-		spools_close(&in.spools);
+	/* Allocated, since it is larger than the stack that a tiny limit (ulimit -s) leaves. */
+	struct ingest *in = hwy_zalloc(sizeof *in);
+	in->progress = progress;
+	in->wanted_stacks = stacks;
+	in->cut = INT64_MIN;
+	in->recording_end = INT64_MAX;
+	in->run.record = UINT32_MAX;
+	in->run.start = in->run.end = HWY_NONE;
+	if (!spools_open(&in->spools, directory, err)) {
+		spools_close(&in->spools);
+		free(in);
 		return NULL;
 	}
-	in.b = hwy_builder_new();
-	in.trace = hwy_builder_trace(in.b);
-	in.epoch = epoch_of(&in.spools);
+	in->b = hwy_builder_new();
+	in->trace = hwy_builder_trace(in->b);
+	in->epoch = epoch_of(&in->spools);
 	/* Each step uses what the steps above it left in 'in':
 	 *  - read_definitions lists the registered processes, with their texts, devices, streams
 	 *    and last times;
@@ -484,16 +486,17 @@ struct hwy_trace *ingest_run_with(const char *directory, enum ingest_stacks stac
 	 *  - ingest_read_events makes spans: for that all processes, devices and images must be
 	 *    known;
 	 *  - run_meta_report comes last: it reports the losses that the steps above counted. */
-	read_definitions(&in);
-	find_run_end(&in);
-	run_meta_add_host(&in);
-	task_lifetimes_add_images(&in);
-	target_make_records(&in);
-	task_lifetimes_index_images(&in);
-	ingest_read_events(&in);
-	run_meta_report(&in);
-	free_lists(&in);
-	struct hwy_trace *trace = hwy_builder_finish(in.b, false);
+	read_definitions(in);
+	find_run_end(in);
+	run_meta_add_host(in);
+	task_lifetimes_add_images(in);
+	target_make_records(in);
+	task_lifetimes_index_images(in);
+	ingest_read_events(in);
+	run_meta_report(in);
+	free_lists(in);
+	struct hwy_trace *trace = hwy_builder_finish(in->b, false);
+	free(in);
 	if (!trace)
 		hwy_fail(err, "%s: more than %u spans", directory, HWY_MOST_SPANS);
 	return trace;

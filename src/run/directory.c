@@ -39,7 +39,8 @@ static bool has_room(const char *folder, uint64_t bytes, struct hwy_err *err)
 			folder, (unsigned long long)((place.keep_free + bytes) >> 20));
 }
 
-/* Makes a file of the run directory and maps it at 'at'. Yields the descriptor; -1 when there is no room. */
+/* Makes a file of the run directory and maps it at 'at'. Yields the descriptor; -1 when that
+ * cannot be done, for the reason in errno. */
 static int make_mapped(const char *directory, const char *file, size_t size, void *at)
 {
 	char path[PATH_MAX];
@@ -59,7 +60,7 @@ static int make_mapped(const char *directory, const char *file, size_t size, voi
 }
 
 /* Makes the two files of struct rec_control and maps them as record.h says; the descriptor of the settings stays open
- * and locked. NULL when there is no room. */
+ * and locked. NULL when that cannot be done, for the reason in errno. */
 static struct rec_control *make_control(const char *directory, int *fd)
 {
 	struct rec_control *control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE,
@@ -90,20 +91,22 @@ static bool make_run_directory_in(struct run *run, const char *folder, struct hw
 	    !mkdtemp(path))
 		return hwy_fail(err, "%s: %s", folder, strerror(errno));
 	run->control = make_control(path, &run->lock);
-	int reason = errno;
 	run->journal = run->control ? journal_open(path) : NULL;
+	int reason = errno;
 	if (run->journal) {
 		run->directory = hwy_copy(path, strlen(path) + 1);
+		run->mark = hwy_copy(path, strlen(path) + 1);
 		return true;
 	}
 	if (run->control) {
-		reason = ENOSPC;
 		munmap(run->control, sizeof *run->control);
 		run->control = NULL;
 		close(run->lock);
 	}
 	run_remove(path);
-	return hwy_fail(err, "%s: %s", folder, strerror(reason));
+	return hwy_fail(err, "%s: %s", folder,
+			reason == EFBIG ? "files of this size are not permitted (ulimit -f)"
+					: strerror(reason));
 }
 
 static bool make_directory(struct run *run, const char *beside, struct hwy_err *err)
@@ -248,7 +251,8 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 	if (!made && run->directory) {
 		run_remove(run->directory);
 		free(run->directory);
-		run->directory = NULL;
+		free(run->mark);
+		run->directory = run->mark = NULL;
 	}
 	return made;
 }
@@ -307,5 +311,6 @@ void run_free(struct run *run)
 	if (run->lock > 0)
 		close(run->lock);
 	free(run->directory);
+	free(run->mark);
 	*run = (struct run){.lock = -1};
 }

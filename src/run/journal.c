@@ -4,6 +4,7 @@
  */
 #include "run/journal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,11 +34,16 @@ struct journal *journal_open(const char *directory)
 	if (fd < 0)
 		return NULL;
 	void *chunk = MAP_FAILED;
-	if (posix_fallocate(fd, 0, REC_CHUNK_BYTES) == 0)
+	int reason = posix_fallocate(fd, 0, REC_CHUNK_BYTES);
+	if (reason == 0) {
 		chunk = mmap(NULL, REC_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		reason = errno;
+	}
 	close(fd);
-	if (chunk == MAP_FAILED)
+	if (chunk == MAP_FAILED) {
+		errno = reason;
 		return NULL;
+	}
 	struct journal *journal = hwy_zalloc(sizeof *journal);
 	journal->chunk = chunk;
 	journal->used = sizeof *journal->chunk / REC_SLOT;

@@ -9,7 +9,7 @@
 
 struct journal;
 
-/* Makes the spool; NULL when the file cannot be made. */
+/* Makes the spool; NULL when the file cannot be made, for the reason in errno. */
 struct journal *journal_open(const char *directory);
 /* In all functions of journal.h 'journal' may be NULL. */
 void journal_close(struct journal *journal);

@@ -2,28 +2,28 @@
 /* launch.c - starts the program.
  *
  * The child waits between fork and exec until its pid has been used (the output may be named after
- * it). The program inherits what it would have had without headway: descriptors, signal mask and
- * dispositions, and the process group, so that the terminal's signals reach it directly.
+ * it). The program inherits what it would have had without headway: descriptors, signals, timers and
+ * limits (inherited.h), and the process group, so that the terminal's signals reach it directly.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/run.h"
 
-/* The signals that run_wait takes; without run_wait they would end headway. */
+/* The signals that run_wait takes; without run_wait most of them would end headway. Left out are
+ * those that stop and continue a job: headway does as the program does, so that a shell sees it. */
 static sigset_t awaited_signals(void)
 {
-	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGTRAP};
 	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaddset(&set, numbers[i]);
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+		sigdelset(&set, left_out[i]);
 	return set;
 }
 
@@ -34,6 +34,23 @@ static void hide_output(void)
 		return;
 	dup2(nowhere, STDOUT_FILENO);
 	dup2(nowhere, STDERR_FILENO);
+}
+
+/* Executes the program in this process; yields errno where that fails. */
+static int execute(const struct run *run, const struct run_settings *settings)
+{
+	environment_set(run, settings);
+	if (settings->hide_output)
+		hide_output();
+	inherited_give(&settings->inherited);
+	execvp(settings->program[0], settings->program);
+	return errno;
+}
+
+int run_become(const struct run_settings *settings)
+{
+	const struct run unrecorded = {0};
+	return execute(&unrecorded, settings);
 }
 
 /* Runs in the child: waits for the parent's word, then executes the program. Sends errno to the
@@ -48,32 +65,18 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(0); /* the parent called run_cancel, or has ended */
-	environment_set(run, settings);
-	if (settings->hide_output)
-		hide_output();
-	signal(SIGPIPE, settings->ignore_pipe ? SIG_IGN : SIG_DFL);
-	sigprocmask(SIG_SETMASK, &run->mask, NULL);
-	execvp(settings->program[0], settings->program);
-	int reason = errno;
+	int reason = execute(run, settings);
 	/* A failure of this write is ignored: nobody is left who could hear of it. */
 	(void)!write(failure, &reason, sizeof reason);
 	_exit(127);
 }
 
-bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err)
+/* Forks the child; true in the parent. Signals are blocked meanwhile, and stay so. */
+static bool fork_child(struct run *run, const struct run_settings *settings, const int go[2],
+		       const int failure[2])
 {
-	int go[2], failure[2];
-	if (pipe2(go, O_CLOEXEC) != 0)
-		return hwy_fail(err, "cannot start the program: %s", strerror(errno));
-	if (pipe2(failure, O_CLOEXEC) != 0) {
-		close(go[0]);
-		close(go[1]);
-		return hwy_fail(err, "cannot start the program: %s", strerror(errno));
-	}
 	run->awaited = awaited_signals();
 	sigprocmask(SIG_BLOCK, &run->awaited, &run->mask);
-	if (!settings->wait_primary)
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	run->pid = fork();
 	if (run->pid == 0) {
 		close(go[1]);
@@ -81,15 +84,36 @@ bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_e
 		become_program(run, settings, go[0], failure[1]);
 	}
 	int reason = errno;
+	if (run->pid > 0) /* second: who looks for headway's child finds the program first */
+		sentinel_start(&run->sentinel);
+	else
+		sigprocmask(SIG_SETMASK, &run->mask, NULL);
+	errno = reason;
+	return run->pid > 0;
+}
+
+bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err)
+{
+	int go[2], failure[2];
+	if (pipe2(go, O_CLOEXEC) != 0)
+		return hwy_fail(err, "no process for it: %s", strerror(errno));
+	if (pipe2(failure, O_CLOEXEC) != 0) {
+		int reason = errno;
+		close(go[0]);
+		close(go[1]);
+		return hwy_fail(err, "no process for it: %s", strerror(reason));
+	}
+	bool forked = fork_child(run, settings, go, failure);
+	int reason = errno;
 	close(go[0]);
 	close(failure[1]);
 	run->go = go[1];
 	run->failure = failure[0];
-	if (run->pid > 0)
+	if (forked)
 		return true;
 	close(run->go);
 	close(run->failure);
-	return hwy_fail(err, "cannot start the program: %s", strerror(reason));
+	return hwy_fail(err, "no process for it: %s", strerror(reason));
 }
 
 static void launch_reap(struct run *run)
@@ -97,6 +121,8 @@ static void launch_reap(struct run *run)
 	while (waitpid(run->pid, &run->status, 0) < 0 && errno == EINTR)
 		;
 	run->ended = true;
+	sentinel_end(&run->sentinel);
+	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 }
 
 bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err)
@@ -116,6 +142,7 @@ bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err
 	launch_reap(run);
 	perf_end(run->perf);
 	run->perf = NULL;
+	run->exec_error = reason;
 	return hwy_fail(err, "%s", strerror(reason));
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - the parent's side of recording: a run directory, a program started in it, and its end.
  *
+ *   inherited_take(&settings->inherited); // first of all: an alarm may be running
  *   struct run run = {0};
- *   bool is_recorded = run_prepare(&run, settings, err); // false: the program can still be started, unrecorded
- *   if (!run_fork(&run, settings, err)) // run.pid is known now; the program waits
- *           return false;
- *   if (!run_go(&run, settings, err)) // the program runs now
+ *   if (!run_prepare(&run, settings, err) || !run_fork(&run, settings, err))
+ *           return run_become(settings); // nothing can be recorded: the program runs in our place
+ *   if (!run_go(&run, settings, err)) // run.pid was known; the program runs now
  *           return false;
  *   while (run_wait(&run, settings) == RUN_RECORDED)
  *           puts("the report can be made while the program goes on");
@@ -13,7 +13,8 @@
  *
  * The program's terminal, signals, descriptors and exit status are its own: nothing here reads its
  * output or stands between it and whoever waits for it. directory.c has run_prepare, run_remove,
- * run_is_over and run_free; launch.c has run_fork, run_go and run_cancel; wait.c the rest.
+ * run_is_over and run_free; launch.c has run_fork, run_go, run_cancel and run_become; wait.c the
+ * rest.
  */
 #ifndef HWY_RUN_RUN_H
 #define HWY_RUN_RUN_H
@@ -23,7 +24,9 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "run/inherited.h"
 #include "run/perf/perf.h"
+#include "run/sentinel.h"
 #include "spool/record.h"
 
 struct run_settings {
@@ -36,9 +39,8 @@ struct run_settings {
 	/* The program gets only 'variables', nothing of headway's own environment. */
 	bool fresh_environment;
 	bool hide_output; /* the program's stdout and stderr go to /dev/null */
-	/* ignore_pipe: SIGPIPE was ignored when headway was started, so it is ignored in the
-	 * program. */
-	bool ignore_pipe;
+	/* What headway was started with, and the program is to have. */
+	struct inherited inherited;
 	/* wait_primary: run_wait waits for the program only, not for processes that it leaves
 	 * behind. */
 	bool wait_primary;
@@ -57,8 +59,19 @@ struct run_settings {
 	const char *beside;
 };
 
+/* Processes of a run that were found alive; 'started' tells a process from a later one with the
+ * same pid. */
+struct descendants {
+	struct descendant {
+		pid_t pid;
+		uint64_t started; /* clock ticks since the machine's start */
+	} * list;
+	uint32_t n;
+};
+
 struct run {
-	char *directory;             /* path of the run directory; NULL: nothing is recorded */
+	char *directory; /* path of the run directory; NULL: nothing is recorded, or the report is made */
+	char *mark; /* the same path, by which processes of the run are found to the end */
 	struct rec_control *control; /* the control page, mapped */
 	/* The descriptor of the control page, which is locked while headway lives. */
 	int lock;
@@ -68,13 +81,17 @@ struct run {
 	struct step_counter *step_counter;
 	struct perf *perf; /* the reader of CPU samples; NULL: no samples are taken */
 	pid_t pid;
+	struct sentinel sentinel;
+	/* What the program left behind when it ended, and run_wait still waits for. */
+	struct descendants orphans;
 	/* Two pipes: 'go' lets the child begin, 'failure' brings the errno of the child's exec. */
 	int go, failure;
-	bool ended;    /* the program has ended */
-	int status;    /* the program's status as waitpid gives it */
-	int64_t begun; /* ns when recording began; 0: recording has not begun */
-	int64_t over;  /* ns when recording ended for good; 0: recording has not ended */
-	bool expired;  /* recording ended because 'duration' was over */
+	int exec_error; /* errno of the child's exec, where that failed */
+	bool ended;     /* the program has ended */
+	int status;     /* the program's status as waitpid gives it */
+	int64_t begun;  /* ns when recording began; 0: recording has not begun */
+	int64_t over;   /* ns when recording ended for good; 0: recording has not ended */
+	bool expired;   /* recording ended because 'duration' was over */
 	/* was_reported: what follows the end of recording was done: RUN_RECORDED was yielded, or
 	 * the signal was sent. */
 	bool was_reported;
@@ -87,10 +104,12 @@ struct run {
  * err. */
 bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err *err);
 bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_err *err);
-/* Lets the program begin; false when the program cannot be executed. */
+/* Lets the program begin; false when the program cannot be executed: run->exec_error says why. */
 bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err);
 /* Ends the forked child instead of letting it execute the program. */
 void run_cancel(struct run *run);
+/* Makes this process the program, unrecorded. Comes back only where that fails, with errno. */
+int run_become(const struct run_settings *settings);
 
 enum run_event {
 	RUN_ENDED, /* the program has ended, and all processes that run_wait had to wait for */
@@ -98,8 +117,6 @@ enum run_event {
 	RUN_RECORDED,
 };
 enum run_event run_wait(struct run *run, const struct run_settings *settings);
-/* Yields the exit status as a shell gives it: the program's exit code, or 128 + signal. */
-int run_exit_status(const struct run *run);
 
 /* Removes what headway put into the run directory, and the directory; false: the directory holds
  * more, and stays. */
@@ -121,8 +138,12 @@ bool run_is_over(const char *directory);
 char *library_find(struct hwy_err *err);
 /* environment.c: sets the environment of the calling process to what the program is to have. */
 void environment_set(const struct run *run, const struct run_settings *settings);
-/* descendants.c: sends a signal to every process that was started by headway, directly or not. */
-void descendants_signal(int number);
+/* descendants.c: the processes of the run that are alive, the program included. */
+struct descendants descendants_find(const struct run *run);
+bool descendants_are_alive(const struct descendants *descendants);
+void descendants_free(struct descendants *descendants);
+/* descendants.c: sends a signal to every process of the run. */
+void descendants_signal(const struct run *run, int number);
 
 int64_t run_now(void); /* ns of CLOCK_MONOTONIC */
 

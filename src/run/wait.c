@@ -2,15 +2,16 @@
 /* wait.c - while the program runs: when recording begins and ends, who is waited for, which signals
  * go where.
  *
- * The terminal sends its signals to the program itself, which is in headway's process group; only
- * signals that another process sends to headway are passed on to the program. Neither kind ends
- * headway: there is a report to be made.
+ * The program is in headway's process group, so that signals of the terminal and of kill() to the
+ * group reach it directly. A signal that came to headway alone is passed on to the program; the
+ * sentinel tells the two kinds apart. Neither kind ends headway: there is a report to be made.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "run/journal.h"
 #include "run/run.h"
@@ -24,6 +25,11 @@ static const int64_t COUNT_EVERY_NS = 100 * 1000 * 1000;
 /* How long targets may take to write what CUPTI still holds, before they are killed or their spools
  * are read. */
 static const int64_t SETTLE_NS = 400 * 1000 * 1000;
+/* How often headway looks whether processes that the program left behind are still alive. */
+static const int64_t ORPHANS_EVERY_NS = 50 * 1000 * 1000;
+/* How long a signal is held back that the sentinel does not have: who sends a signal to all
+ * processes of a control group sends it to one after the other. */
+static const int64_t GRACE_NS = 20 * 1000 * 1000;
 
 static uint32_t load(uint32_t *field)
 {
@@ -106,38 +112,68 @@ static int64_t follow_recording(struct run *run, const struct run_settings *sett
 
 /* ---- who has ended ----------------------------------------------------------------------------- */
 
-/* Takes the status of all processes that have ended; false when none is left to wait for. */
-static bool reap_all(struct run *run, const struct run_settings *settings)
+static void reap_program(struct run *run)
 {
-	for (;;) {
-		int status;
-		pid_t pid = waitpid(settings->wait_primary ? run->pid : -1, &status, WNOHANG);
-		if (pid == 0)
-			return true;
-		if (pid < 0)
-			return false;
-		if (!WIFEXITED(status) && !WIFSIGNALED(status))
-			continue;
-		journal_status(run->journal, (uint32_t)pid, status, run_now());
-		if (pid == run->pid) {
-			run->ended = true;
-			run->status = status;
-		}
-	}
+	int status;
+	if (run->ended || waitpid(run->pid, &status, WNOHANG) != run->pid)
+		return;
+	journal_status(run->journal, (uint32_t)run->pid, status, run_now());
+	run->ended = true;
+	run->status = status;
+}
+
+/* Whether the program, or a process that it left behind, is still to be waited for. */
+static bool is_awaited(struct run *run, const struct run_settings *settings)
+{
+	if (!run->ended)
+		return true;
+	if (settings->wait_primary)
+		return false;
+	if (descendants_are_alive(&run->orphans))
+		return true;
+	/* Those that were known have ended; they may have started others. */
+	descendants_free(&run->orphans);
+	run->orphans = descendants_find(run);
+	return run->orphans.n > 0;
 }
 
 /* ---- signals ----------------------------------------------------------------------------------- */
 
-/* Acts on a signal; true when run_wait is to wait no longer. */
-static bool take_signal(const struct run *run, const siginfo_t *about)
+/* Whether a signal ends a process that does nothing about it. */
+static bool signal_ends(int number)
 {
-	if (about->si_signo == SIGCHLD)
-		return false;
-	if (run->ended) /* only processes that the program left behind are still running */
+	return number != SIGURG && number != SIGWINCH && number != SIGCHLD;
+}
+
+/* Whether the program got this signal itself. */
+static bool was_sent_to_program(struct run *run, const siginfo_t *about)
+{
+	const struct timespec grace = {.tv_nsec = GRACE_NS};
+	if (sentinel_has(&run->sentinel, about->si_signo))
 		return true;
-	/* The signal was sent by a process; a signal of the kernel (Ctrl-C) goes to the program
-	 * as well. */
-	if (about->si_code <= 0)
+	/* Without a sentinel the kernel's signals (Ctrl-C) are taken for the group's, and those of
+	 * processes for headway's own. */
+	if (!run->sentinel.pid)
+		return about->si_code > 0;
+	nanosleep(&grace, NULL);
+	return sentinel_has(&run->sentinel, about->si_signo);
+}
+
+/* Acts on a signal; true when run_wait is to wait no longer. */
+static bool take_signal(struct run *run, const siginfo_t *about)
+{
+	/* The kernel names headway itself as the sender where a write of headway failed (SIGPIPE,
+	 * SIGXFSZ). */
+	if (about->si_signo == SIGCHLD || (about->si_code == SI_USER && about->si_pid == getpid()))
+		return false;
+	bool is_known = was_sent_to_program(run, about);
+	if (run->ended) /* only processes that the program left behind are still running */
+		return signal_ends(about->si_signo);
+	if (is_known)
+		return false;
+	if (about->si_code == SI_QUEUE)
+		sigqueue(run->pid, about->si_signo, about->si_value);
+	else
 		kill(run->pid, about->si_signo);
 	return false;
 }
@@ -175,6 +211,8 @@ static enum run_event wait_finish(struct run *run)
 		end_samples(run);
 		journal_clock(run->journal);
 	}
+	sentinel_end(&run->sentinel);
+	descendants_free(&run->orphans);
 	drop_pending(run);
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	return RUN_ENDED;
@@ -183,9 +221,12 @@ static enum run_event wait_finish(struct run *run)
 enum run_event run_wait(struct run *run, const struct run_settings *settings)
 {
 	for (;;) {
-		if (!reap_all(run, settings))
+		reap_program(run);
+		if (!is_awaited(run, settings))
 			return wait_finish(run);
 		int64_t now = run_now(), next = follow_recording(run, settings, now);
+		if (run->ended && next > now + ORPHANS_EVERY_NS)
+			next = now + ORPHANS_EVERY_NS;
 		if (run->over && !run->was_reported && now >= run->over + SETTLE_NS) {
 			bool kills =
 				settings->kill_signal && (settings->kill_at_end || run->expired);
@@ -193,7 +234,7 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 			end_samples(run);
 			if (!kills)
 				return RUN_RECORDED;
-			descendants_signal(settings->kill_signal);
+			descendants_signal(run, settings->kill_signal);
 			continue;
 		}
 		int64_t look = run->over ? INT64_MAX : space_watch(run->space, now);
@@ -202,9 +243,4 @@ enum run_event run_wait(struct run *run, const struct run_settings *settings)
 		if (about.si_signo && take_signal(run, &about))
 			return wait_finish(run);
 	}
-}
-
-int run_exit_status(const struct run *run)
-{
-	return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
 }

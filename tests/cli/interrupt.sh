@@ -59,4 +59,39 @@ for _ in 1 2 3 4; do
 		mkdir "$work/out.d"
 	fi
 done
+
+# headway profile while it makes the report: one line says where the recording is, and the recording is whole.
+if command -v dd >/dev/null; then
+	caught=0
+	for signal in INT TERM HUP QUIT; do
+		rm -rf "$work/tmp" "$work/done" "$work/r.hwy"
+		mkdir "$work/tmp"
+		set -m
+		TMPDIR=$work/tmp "$HEADWAY" profile -t osrt --osrt-threshold 0 -o "$work/r" \
+			sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=150000 2>/dev/null; echo >"$0"' "$work/done" \
+			>"$work/out" 2>"$work/err" </dev/null &
+		pid=$!
+		set +m
+		while [ ! -s "$work/done" ]; do sleep 0.02; done
+		sleep 0.1 # the program has ended, and the report is being made
+		kill -s $signal $pid 2>/dev/null
+		{ wait $pid; } 2>/dev/null
+		status=$?
+		if [ -e "$work/r.hwy" ]; then # the signal came too late
+			expect_status 0 "SIG$signal after the report"
+			continue
+		fi
+		caught=$((caught + 1))
+		expect_status $((128 + $(kill -l $signal))) "SIG$signal while the report is made"
+		directory=$(echo "$work"/tmp/headway-*)
+		expect_line "$work/err" "headway: stopped by SIG$signal; the recording is kept: headway recover $directory" \
+			"SIG$signal while the report is made"
+		run recover -f -o "$work/r" "$directory"
+		expect_status 0 "recover after SIG$signal"
+		[ "$("$HEADWAY" stats -r osrt_sum --format csv "$work/r.hwy" | awk -F, '$NF ~ /read|write/ { n += $3 } END { print n + 0 }')" \
+			-ge 300000 ] || fail "recover after SIG$signal: $("$HEADWAY" stats -r osrt_sum --format csv "$work/r.hwy")"
+		[ -z "$(ls -A "$work/tmp")" ] || fail "recover after SIG$signal left $(ls -A "$work/tmp")"
+	done
+	[ $caught -gt 0 ] || echo "no signal came while the report was made: that part was not tested"
+fi
 finish

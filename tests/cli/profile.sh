@@ -47,7 +47,7 @@ expect_status 137 "killed by SIGKILL"
 [ -e report2.hwy ] || fail "the second report is report2.hwy"
 expect "$(field report2.hwy 'i["diagnostics"][0]["severity"]')" warning "a kill is told of"
 profile ./not-there
-expect_status 2 "a program that is not there"
+expect_status 127 "a program that is not there"
 grep -q "headway: ./not-there: No such file or directory" err || fail "$(cat err)"
 [ ! -e report3.hwy ] || fail "a report of nothing"
 printf 'one\ntwo\n' | "$HEADWAY" profile -q cat >out 2>err

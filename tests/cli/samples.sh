@@ -115,8 +115,9 @@ n=$(grep -c '^sample' seen)
 pid=$!
 child=
 for _ in $(seq 500); do
-	child=$(grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status | head -1)
-	grep -qs '^Name:.*burn' "${child:-none}" && break # before that it waits for its parent
+	# before it has this name it waits for its parent
+	child=$(grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status | xargs -r grep -ls '^Name:.*burn' | head -1)
+	[ -n "$child" ] && break
 	sleep 0.01
 done
 kill -STOP $pid

@@ -8,6 +8,7 @@
 #ifndef HWY_CLI_KIT_CLI_H
 #define HWY_CLI_KIT_CLI_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -204,9 +205,14 @@ void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Writes a member of a JSON object; the value HWY_NONE is written as null. */
 struct hwy_json;
 void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
-/* Whether SIGPIPE was ignored when Headway was started: a program that Headway runs must
- * inherit that. */
-bool cli_pipe_was_ignored(void);
+/* The signals that were ignored when Headway was started: a program that Headway runs must inherit
+ * that. */
+const sigset_t *cli_ignored_at_start(void);
+/* From now on a signal that ends Headway makes it print "stopped by SIGTERM; TEXT" first. 'text' must
+ * stay where it is; NULL: nothing is printed any more. */
+void cli_last_words(const char *text);
+/* Ends this process by a signal, as if nothing were done about it. */
+_Noreturn void cli_die_of(int number);
 /* Must be called first by main: makes sure that unfinished files are removed however the program
  * ends. */
 void cli_start(void);

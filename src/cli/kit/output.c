@@ -21,11 +21,13 @@
 enum { MOST_UNFINISHED = 24, UNKNOWN_ERROR = 1000 /* above every errno */ };
 static const char *volatile unfinished[MOST_UNFINISHED];
 static int stdout_failed;
-static bool pipe_was_ignored;
+static sigset_t ignored_at_start;
+/* What a signal's handler prints before the process dies of the signal; NULL: nothing. */
+static const char *volatile last_words;
 
-bool cli_pipe_was_ignored(void)
+const sigset_t *cli_ignored_at_start(void)
 {
-	return pipe_was_ignored;
+	return &ignored_at_start;
 }
 
 void cli_unfinished(const char *path, bool exists)
@@ -48,11 +50,64 @@ static void remove_unfinished(void)
 	}
 }
 
+/* Makes calls only that a signal handler may make. */
+static void print_last_words(int number)
+{
+	const char *name = sigabbrev_np(number);
+	const char *const parts[] = {"headway: stopped by SIG", name ? name : "?", "; ", last_words,
+				     "\n"};
+	char line[4096 + 256];
+	size_t used = 0;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		size_t n = strlen(parts[i]);
+		if (n > sizeof line - used)
+			n = sizeof line - used;
+		memcpy(line + used, parts[i], n);
+		used += n;
+	}
+	/* A progress bar may stand in the terminal's line. */
+	if (isatty(STDERR_FILENO))
+		(void)!write(STDERR_FILENO, "\r\033[K", 4);
+	(void)!write(STDERR_FILENO, line, used);
+}
+
 static void on_signal(int number)
 {
 	remove_unfinished();
+	if (last_words)
+		print_last_words(number);
+	cli_die_of(number);
+}
+
+void cli_die_of(int number)
+{
+	sigset_t only;
+	sigemptyset(&only);
+	sigaddset(&only, number);
 	signal(number, SIG_DFL);
 	raise(number);
+	sigprocmask(SIG_UNBLOCK, &only, NULL);
+	_exit(128 + number);
+}
+
+void cli_last_words(const char *text)
+{
+	/* Signals that end a process, SIGPIPE excepted: nobody reads what would be printed then. */
+	static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT,   SIGBUS,
+				      SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2, SIGALRM,   SIGTERM,
+				      SIGXCPU, SIGIO,   SIGPWR,  SIGSYS,  SIGVTALRM, SIGPROF};
+	/* A stack that ran over cannot hold the handler's frame. */
+	static char stack[64 * 1024];
+	const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+	last_words = text;
+	if (!text)
+		return;
+	sigaltstack(&alternate, NULL);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+		if (sigismember(&ignored_at_start, numbers[i]) != 1)
+			sigaction(numbers[i], &action, NULL);
+	}
 }
 
 /* Yields 0, or errno of the write that failed; UNKNOWN_ERROR where an earlier write failed and
@@ -107,9 +162,22 @@ static void occupy_standard_streams(void)
 void cli_start(void)
 {
 	occupy_standard_streams();
+	sigemptyset(&ignored_at_start);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		struct sigaction action;
+		if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			sigaddset(&ignored_at_start, number);
+	}
 	/* A parent may have left SIGPIPE ignored; "headway … | head" should end without a
 	 * message. */
-	pipe_was_ignored = signal(SIGPIPE, SIG_DFL) == SIG_IGN;
+	signal(SIGPIPE, SIG_DFL);
+	/* Where SIGCHLD is ignored, the kernel keeps no status of a child that ended. Setting it
+	 * otherwise would lose a pending one, which the program is to get. */
+	if (sigismember(&ignored_at_start, SIGCHLD) == 1)
+		signal(SIGCHLD, SIG_DFL);
+	/* A file above the limit (ulimit -f) is an error of the write, with a line about it. */
+	if (sigismember(&ignored_at_start, SIGXFSZ) != 1)
+		signal(SIGXFSZ, SIG_IGN);
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP,
 				      SIGABRT /* raised by hwy_alloc without memory */};
 	/* A signal that nohup made ignored stays ignored. */
