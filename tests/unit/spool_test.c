@@ -481,13 +481,13 @@ static struct full_written write_in_child(uint64_t keep_free, uint64_t max_bytes
 	pid_t child = fork();
 	if (child == 0) {
 		write_pattern(12 << 24, 0, 1); /* the child's first spool has its room */
+		mprotect(collect_control, REC_STATE_OFFSET, PROT_READ | PROT_WRITE);
 		collect_control->keep_free = keep_free;
 		collect_control->max_bytes = max_bytes;
 		write_until_full(shared);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	collect_control->keep_free = collect_control->max_bytes = 0;
 	struct full_written written = *shared;
 	munmap(shared, sizeof *shared);
 	return written;
@@ -534,6 +534,7 @@ static void a_ring_on_a_short_disk_loses_its_oldest_chunks_and_no_new_record(voi
 					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = fork();
 	if (child == 0) {
+		mprotect(collect_control, REC_STATE_OFFSET, PROT_READ | PROT_WRITE);
 		collect_control->keep_s = 1000;
 		pthread_t thread;
 		pthread_create(&thread, NULL, write_ring_on_a_short_disk, written);
@@ -541,7 +542,7 @@ static void a_ring_on_a_short_disk_loses_its_oldest_chunks_and_no_new_record(voi
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	collect_control->keep_s = collect_control->full = 0;
+	collect_control->full = REC_FULL_NO;
 	assert_int_equal(written->kept, 2 * EACH);
 	assert_true(written->size_last <= written->size_first);
 	munmap(written, sizeof *written);
