@@ -7,14 +7,15 @@
 
 void replay_run(const struct hwy_graph *graph, int64_t *ends)
 {
-	const struct graph_extra *extra = graph->extras;
-	const struct graph_extra *const extras_end = extra + graph->n_extras;
+	uint32_t next = 0; /* index of the first of 'extras' that belongs to a later node */
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const struct graph_node *node = &graph->nodes[i];
 		int64_t ready = replay_ready(graph, node, ends);
-		for (; extra < extras_end && extra->node == i; extra++)
+		for (; next < graph->n_extras && graph->extras[next].node == i; next++) {
+			const struct graph_extra *extra = &graph->extras[next];
 			if (ends[extra->before] + extra->lag > ready)
 				ready = ends[extra->before] + extra->lag;
+		}
 		ends[i] = (ready == INT64_MIN ? 0 : ready) + node->delay + node->length;
 	}
 }
