@@ -7,7 +7,7 @@ DESTDIR ?=
 SEEDS ?= 2000
 FIRST ?= 1
 
-.PHONY: build demo test torture unchanged bench install clean format tidy
+.PHONY: build demo test torture unchanged fuzz bench install clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -30,6 +30,16 @@ torture: build
 unchanged: build
 	@HEADWAY="$(CURDIR)/build/headway" DATA="$(CURDIR)/tests/data" ALL=1 bash tests/cli/unchanged_programs.sh
 
+# SECONDS of fuzzing in all; what reaches new code is added to tests/fuzz/corpus.
+SECONDS ?= 600
+fuzz:
+	@scripts/setup test
+	@cmake --preset fuzz
+	@cmake --build build-fuzz
+	@cmake --preset coverage
+	@cmake --build build-coverage
+	@tests/fuzz/run $(SECONDS)
+
 bench:
 	@scripts/setup test
 	@cmake --preset release -DHEADWAY_BENCH=ON
@@ -40,7 +50,7 @@ install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
 clean:
-	rm -rf build build-debug build-asan build-fuzz
+	rm -rf build build-debug build-asan build-fuzz build-coverage
 
 format:
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i

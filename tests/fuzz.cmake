@@ -3,7 +3,7 @@
 #
 # Seeds are fuzz/corpus/NAME/ of the repository; what a run finds stays in the build tree.
 
-set(HEADWAY_FUZZ_SECONDS 30 CACHE STRING "How long ctest runs each fuzz target")
+set(HEADWAY_FUZZ_SECONDS 10 CACHE STRING "How long ctest runs each fuzz target")
 
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_FLAGS "-fsanitize=fuzzer,address,undefined")
@@ -35,6 +35,11 @@ foreach(source IN LISTS fuzz_sources)
 	endif()
 
 	add_executable(${target} ${source})
+	target_include_directories(${target} PRIVATE
+		${CMAKE_CURRENT_SOURCE_DIR}/unit ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)
+	target_compile_definitions(${target} PRIVATE
+		FUZZ_DATA="${CMAKE_CURRENT_SOURCE_DIR}/data"
+		FUZZ_CORPUS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus")
 	target_link_libraries(${target} PRIVATE headway_flags headway_static)
 	target_link_options(${target} PRIVATE -fsanitize=fuzzer)
 

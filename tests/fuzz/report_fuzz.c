@@ -78,7 +78,7 @@ static void show(struct hwy_trace *trace)
 		int64_t last = view.to - view.origin;
 		if (trace->n_spans % 2)
 			view.whole_spans = 0; /* every lane by parts */
-		lane_tree_answer(&view, &json);
+		lane_tree_answer(&view, &json, &err);
 		for (uint32_t lane = 0; lane < trace->n_lanes && lane < 8; lane++)
 			for (unsigned level = 0; level < VIEW_LEVELS; level += 8)
 				tiles_put(&view,
