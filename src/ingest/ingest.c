@@ -444,6 +444,7 @@ static void free_lists(struct ingest *in)
 	samples_free(in);
 	task_lifetimes_free(in);
 	hwy_index_free(&in->process_of);
+	hwy_map_free(&in->image_of);
 	free(in->threads);
 	free(in->stacks);
 	spools_close(&in->spools);

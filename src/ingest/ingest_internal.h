@@ -54,7 +54,8 @@ struct ingest_process {
 	int64_t opened; /* ns when the first spool of the process was opened */
 	/* Start and end of the process in ns; HWY_NONE until target.c finds them out. */
 	int64_t start, end;
-	int64_t last; /* the last time in any record of the process */
+	int64_t last;      /* the last time in any record of the process */
+	uint32_t next_ref; /* ref of ingest.processes: another image with the same pid */
 	bool exited, execed;
 	bool in_order; /* the process ended through its exit handlers */
 	/* becomes: the image that this image became by exec before it recorded anything. */
@@ -144,6 +145,7 @@ struct ingest {
 	uint32_t n_processes, cap_processes;
 	/* 'process_of' maps a struct process_key (ingest.c) to an index into 'processes'. */
 	struct hwy_index process_of;
+	struct hwy_map image_of;   /* maps a pid to the ref of its first image in 'processes' */
 	struct ingest_process run; /* owner of the definitions in the parent's own spool */
 	struct ingest_list statuses, clocks;
 	struct ingest_list rooms; /* the parent's records of when spools got no more room */

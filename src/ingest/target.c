@@ -32,17 +32,36 @@ static uint64_t pair_key(uint32_t high, uint32_t low)
 /* ---- processes
  * --------------------------------------------------------------------------------- */
 
+/* Chains the images that have one pid, in the order of ingest.processes, which must be complete. */
+static void chain_images(struct ingest *in)
+{
+	for (uint32_t p = in->n_processes; p-- > 0;) {
+		uint32_t *head = hwy_map_put(&in->image_of, in->processes[p].pid, NULL);
+		in->processes[p].next_ref = *head;
+		*head = hwy_ref32(p);
+	}
+}
+
+static struct ingest_process *image_with_ref(struct ingest *in, uint32_t ref)
+{
+	return hwy_ref32_is_set(ref) ? &in->processes[hwy_ref32_index(ref)] : NULL;
+}
+
+static struct ingest_process *first_image(struct ingest *in, uint32_t pid)
+{
+	const uint32_t *ref = in->image_of.count ? hwy_map_get(&in->image_of, pid) : NULL;
+	return ref ? image_with_ref(in, *ref) : NULL;
+}
+
 /* Yields the image that had this pid at this time: the last image with the pid that began
  * before. */
 static struct ingest_process *image_at(struct ingest *in, uint32_t pid, int64_t time)
 {
 	struct ingest_process *best = NULL;
-	for (uint32_t p = 0; p < in->n_processes; p++) {
-		struct ingest_process *process = &in->processes[p];
-		if (process->pid == pid && process->start <= time &&
-		    (!best || process->start > best->start))
-			best = process;
-	}
+	for (struct ingest_process *image = first_image(in, pid); image;
+	     image = image_with_ref(in, image->next_ref))
+		if (image->start <= time && (!best || image->start > best->start))
+			best = image;
 	return best;
 }
 
@@ -57,12 +76,10 @@ struct ingest_process *target_parent(struct ingest *in, const struct ingest_proc
 static struct ingest_process *next_image(struct ingest *in, const struct ingest_process *image)
 {
 	struct ingest_process *next = NULL;
-	for (uint32_t p = 0; p < in->n_processes; p++) {
-		struct ingest_process *process = &in->processes[p];
-		if (process->pid == image->pid && process->start > image->start &&
-		    (!next || process->start < next->start))
-			next = process;
-	}
+	for (struct ingest_process *other = first_image(in, image->pid); other;
+	     other = image_with_ref(in, other->next_ref))
+		if (other->start > image->start && (!next || other->start < next->start))
+			next = other;
 	return next;
 }
 
@@ -207,6 +224,7 @@ static void make_processes(struct ingest *in)
 {
 	if (in->n_processes == 0)
 		return;
+	chain_images(in);
 	set_start_and_end(in);
 	struct ingest_process **order = hwy_array(in->n_processes, sizeof *order);
 	for (uint32_t p = 0; p < in->n_processes; p++)
