@@ -120,6 +120,13 @@ static void text_ids_put(struct table *into, uint32_t hash, uint32_t id)
 	atomic_store_explicit(&into->slots[i], id, memory_order_release);
 }
 
+/* Memory for more texts; NULL also in a process that has restricted its system calls, where a text
+ * that needs more memory gets no id. */
+static void *text_ids_memory(size_t size)
+{
+	return process.sealed ? NULL : sys_memory(size);
+}
+
 /* A table with room for one more text. The old table is not freed: a reader may be in it, and at
  * worst does not find the newest texts. */
 static struct table *table_with_room(void)
@@ -128,7 +135,7 @@ static struct table *table_with_room(void)
 	if (now && entries <= now->mask / 2)
 		return now;
 	uint32_t slots = now ? (now->mask + 1) * 2 : FIRST_SLOTS;
-	struct table *wider = sys_memory(sizeof *wider + slots * sizeof wider->slots[0]);
+	struct table *wider = text_ids_memory(sizeof *wider + slots * sizeof wider->slots[0]);
 	if (!wider)
 		return NULL;
 	wider->mask = slots - 1;
@@ -144,7 +151,7 @@ static struct table *table_with_room(void)
 static char *text_ids_keep(const char *text, size_t length)
 {
 	if (length > arena_left) {
-		char *fresh = sys_memory(ARENA_BYTES);
+		char *fresh = text_ids_memory(ARENA_BYTES);
 		if (!fresh)
 			return NULL;
 		arena = fresh;
@@ -163,7 +170,7 @@ static struct entry *entry_make(uint32_t id)
 	if (id >= (uint32_t)BLOCKS * BLOCK_ENTRIES)
 		return NULL;
 	if (!entry_find(id)) {
-		struct entry *block = sys_memory(BLOCK_ENTRIES * sizeof *block);
+		struct entry *block = text_ids_memory(BLOCK_ENTRIES * sizeof *block);
 		if (!block)
 			return NULL;
 		atomic_store_explicit(&blocks[id / BLOCK_ENTRIES], block, memory_order_release);
@@ -214,9 +221,11 @@ static uint32_t text_ids_add_slowly(const char *text, size_t length, uint32_t ha
 	if (!spool_own())
 		return id;
 	int saved = errno;
+	/* Where system calls are restricted, signals are not held back, and nobody waits for the
+	 * lock. */
 	bool holds = !process.sealed;
 	uint64_t signals = holds ? sys_hold_signals() : 0;
-	if (lock_take(&lock)) {
+	if (holds ? lock_take(&lock) : lock_try(&lock)) {
 		id = text_ids_find(text, length, hash);
 		struct entry *entry = id ? entry_find(id) : NULL;
 		if (!entry)
