@@ -192,20 +192,22 @@ static void act_exec_link(void)
 	say(" exec: %d", errno);
 }
 
-/* A process whose parent has gone: it tells through a pipe. */
+/* A process whose parent has gone tells through a pipe who its parent is then. */
 static void act_orphan(void)
 {
 	int ends[2];
-	char told[2] = "";
+	pid_t adopted_by = 0;
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		give_up("pipe2");
 	pid_t child = fork();
 	if (child == 0) {
+		pid_t self = getpid();
 		if (fork() == 0) {
 			setsid();
-			for (int i = 0; i < 5000 && getppid() == child; i++)
+			for (int i = 0; i < 50000 && getppid() == self; i++)
 				pass_us(200);
-			if (write(ends[1], "o", 1) != 1)
+			adopted_by = getppid();
+			if (write(ends[1], &adopted_by, sizeof adopted_by) < 0)
 				_exit(1);
 			_exit(0);
 		}
@@ -213,8 +215,8 @@ static void act_orphan(void)
 	}
 	say(" %d", status_of(child));
 	close(ends[1]);
-	say(" %ld", (long)STEADILY(read(ends[0], told, 1)));
-	say(" %s", told);
+	say(" %ld", (long)STEADILY(read(ends[0], &adopted_by, sizeof adopted_by)));
+	say(" adopted by %d", adopted_by);
 	close(ends[0]);
 }
 

@@ -96,9 +96,6 @@ def run_once(command, work, name):
     while processes_of(process.pid) and time.monotonic() < limit:
         time.sleep(0.01)
     end(process.pid)
-    # A shell's status of a signal and the signal itself are the same.
-    if isinstance(status, int) and status < 0:
-        status = 128 - status
     text = (f"status {status}\n{hang}--- stdout\n{out.read_text(errors='replace')}\n--- stderr\n"
             f"{err.read_text(errors='replace')}\n--- files\n{tree(folder)}")
     shutil.rmtree(folder)
