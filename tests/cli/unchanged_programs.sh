@@ -4,6 +4,7 @@
 # no GPU: stdout, stderr, exit status and the files in their folder are, byte for byte, the same.
 # Without ALL=1 only the lines with a star are run. ONLY=WORDS: only lines that hold these words.
 source "$(dirname "$0")/common.bash"
+[ -z "${HEADWAY_SANITIZED:-}" ] || { echo "SKIP: what runs in the program is not sanitized"; exit 77; }
 
 LEAST=150 # programs of the whole list, where none is missing
 list=$(cd "$(dirname "$0")" && pwd)/unchanged_programs.txt
