@@ -275,7 +275,8 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 		 width, width, short_name(info->trace, i), info->threads[i],
 		 info->threads[i] == 1 ? "" : "s");
 	if (process->start != HWY_NONE && process->end > process->start)
-		info_text_add(line, ", lived ", hwy_say_time4(process->end - process->start).text);
+		info_text_add(line, ", lived ",
+			      hwy_say_time4(hwy_between(process->start, process->end)).text);
 	if (process->rank == HWY_NONE)
 		return;
 	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);

@@ -145,7 +145,8 @@ static void detail_put_cell(struct looking *l, enum hwy_col col, const struct hw
 	}
 	switch (info->meaning) {
 	case HWY_MEANS_TIME:
-		put_format(json, info->name, "ns", "%" PRId64, cell->number - l->view->origin);
+		put_format(json, info->name, "ns", "%" PRId64,
+			   hwy_between(l->view->origin, cell->number));
 		break;
 	case HWY_MEANS_BYTES:
 		put_format(json, info->name, "bytes", "%" PRId64, cell->number);

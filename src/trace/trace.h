@@ -211,6 +211,17 @@ bool hwy_peek_near(struct hwy_trace *trace, struct hwy_peeks *peeks, uint32_t st
 		   enum hwy_col col, uint32_t row, int64_t *value, struct hwy_err *err);
 void hwy_peeks_free(struct hwy_peeks *peeks);
 
+/* Yields the ns from one time to another, INT64_MAX or INT64_MIN where they do not fit. Starts and
+ * durations of spans are checked when a report is read and can be subtracted as they are; times in
+ * records and in other columns can be anything. */
+static inline int64_t hwy_between(int64_t from, int64_t to)
+{
+	int64_t length;
+	if (__builtin_sub_overflow(to, from, &length))
+		return to > from ? INT64_MAX : INT64_MIN;
+	return length;
+}
+
 static inline int64_t hwy_end(const struct hwy_strip *strip, uint32_t row)
 {
 	return hwy_get(strip, HWY_START, row) + hwy_get(strip, HWY_DUR, row);

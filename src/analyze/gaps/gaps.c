@@ -234,8 +234,8 @@ static void conclude(struct gaps_sweep *sweep)
 	states->device_copy = copy - total_of(sweep, COPY);
 	states->fill = busy - copy;
 	states->copy_overlapped =
-		total_of(sweep, ONLY_COPY) + compute - total_of(sweep, COMPUTE_COPY);
-	states->comm_overlapped = total_of(sweep, ONLY_COMM) + compute - comm;
+		total_of(sweep, ONLY_COPY) - (total_of(sweep, COMPUTE_COPY) - compute);
+	states->comm_overlapped = total_of(sweep, ONLY_COMM) - (comm - compute);
 }
 
 static struct gap_states sweep_device(const struct hwy_flow *flow, const struct hwy_phase *phase,
