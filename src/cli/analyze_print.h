@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/kit/cli.h"
 #include "diagnose/diagnose.h"
 
 struct analyze_run { /* one recording with its diagnosis */
@@ -33,7 +34,8 @@ struct analyze_view {
 enum { ANALYZE_POINTS = 4096 };
 /* cmd_analyze.c: opens a recording and diagnoses it. 'step' is the value of --step, or NULL. Exits
  * with 2 on failure. */
-void analyze_open(struct analyze_run *run, const char *path, const char *step);
+void analyze_open(struct analyze_run *run, const char *path, const char *step,
+		  const struct cli_privacy *privacy);
 void analyze_close(struct analyze_run *run);
 
 void analyze_print_text(FILE *out, const struct analyze_view *view);

@@ -33,6 +33,7 @@ struct options {
 	int format;
 	uint64_t max_mb;
 	bool force, verbose;
+	struct cli_privacy privacy;
 };
 
 static const struct cli_option option_table[] = {
@@ -45,6 +46,9 @@ static const struct cli_option option_table[] = {
 	HTML_PAGE_SIZE_OPTION,
 	{'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps", CLI_SWITCH,
 	 CLI_AT(verbose)},
+	CLI_HEAD("What to leave out:"),
+	CLI_NO_ARGS(offsetof(struct options, privacy)),
+	CLI_ANONYMOUS(offsetof(struct options, privacy)),
 	CLI_END_OF_OPTIONS,
 };
 
@@ -152,20 +156,25 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	run->rank = recordings_rank(run->trace, run->path);
 }
 
-void analyze_open(struct analyze_run *run, const char *path, const char *step)
+void analyze_open(struct analyze_run *run, const char *path, const char *step,
+		  const struct cli_privacy *privacy)
 {
-	*run = (struct analyze_run){.path = path, .trace = cli_open(path)};
+	*run = (struct analyze_run){.path = cli_privacy_path(privacy, path),
+				    .trace = cli_open(path)};
+	cli_privacy_apply(privacy, run->trace);
 	analyze_look_at(run, step);
 }
 
-static void open_runs(struct analyze_view *view, struct recordings *recordings, const char *step)
+static void open_runs(struct analyze_view *view, struct recordings *recordings, const char *step,
+		      const struct cli_privacy *privacy)
 {
 	struct hwy_trace **traces = recordings_open(recordings);
 	view->n = recordings->n;
 	view->runs = hwy_zarray(view->n, sizeof *view->runs);
 	for (uint32_t i = 0; i < view->n; i++) {
-		view->runs[i].path = recordings->files[i].name;
+		view->runs[i].path = cli_privacy_path(privacy, recordings->files[i].name);
 		view->runs[i].trace = traces[i];
+		cli_privacy_apply(privacy, traces[i]);
 		analyze_look_at(&view->runs[i], step);
 	}
 	free(traces);
@@ -213,7 +222,7 @@ static int run_analyze(int argc, char **argv)
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	open_runs(&view, &recordings, options.step);
+	open_runs(&view, &recordings, options.step, &options.privacy);
 	const char *difference = find_difference(&view);
 	if (difference) {
 		print_each(&view, output.out, options.format, difference);

@@ -14,11 +14,15 @@
 struct options {
 	const char *input, *output;
 	bool force;
+	struct cli_privacy privacy;
 };
 
 static const struct cli_option option_table[] = {
 	CLI_OUTPUT_HELP("the report to write (default: FILE.hwy, the source's endings dropped)"),
 	CLI_FORCE,
+	CLI_HEAD("What to leave out:"),
+	CLI_NO_ARGS(offsetof(struct options, privacy)),
+	CLI_ANONYMOUS(offsetof(struct options, privacy)),
 	CLI_END_OF_OPTIONS,
 };
 
@@ -96,6 +100,7 @@ static int run_convert(int argc, char **argv)
 	convert_check_output(input, output, options.force);
 	struct hwy_trace *trace = cli_open(input);
 	struct hwy_err err;
+	cli_privacy_apply(&options.privacy, trace);
 	path_cache_add(trace);
 	bool written = hwy_file_write(trace, output, options.force, cli_progress(), &err);
 	cli_progress_end();

@@ -22,6 +22,7 @@ struct options {
 	const char *input, *output;
 	bool force;
 	int folding; /* enum export_folding */
+	struct cli_privacy privacy;
 	struct export_options how;
 };
 
@@ -95,6 +96,9 @@ static const struct cli_option option_table[] = {
 	{0, "lanes", "LIST",
 	 "only lanes whose name has one of these words: 'GPU 0', 'stream 7', 'thread 1234', …",
 	 CLI_TEXT, CLI_AT(how.lanes)},
+	CLI_HEAD("What to leave out:"),
+	CLI_NO_ARGS(offsetof(struct options, privacy)),
+	CLI_ANONYMOUS(offsetof(struct options, privacy)),
 	CLI_HEAD("Of one type:"),
 	{0, "render-stages", NULL,
 	 "perfetto: device work also as GPU render stages (tables and plugins of the UI)",
@@ -199,6 +203,7 @@ static void export_write_stream(const struct options *options, struct export_res
 	cli_keep_input(options->input, options->output);
 	struct cli_output output = cli_output_open(options->output, options->force);
 	struct hwy_trace *trace = cli_open(options->input);
+	cli_privacy_apply(&options->privacy, trace);
 	signal(SIGPIPE, SIG_IGN);
 	bool gzip = export_ends_with(options->output, ".gz");
 	bool ok = options->type->stream(trace, output.out, gzip, &options->how, cli_progress(),
@@ -233,6 +238,7 @@ static void write_files(const struct options *options, struct export_result *res
 	export_check_output(options, is_folder);
 	char *temporary = make_temporary(options->output, is_folder);
 	struct hwy_trace *trace = cli_open(options->input);
+	cli_privacy_apply(&options->privacy, trace);
 	bool ok =
 		options->type->files(trace, temporary, &options->how, cli_progress(), result, &err);
 	cli_progress_end();

@@ -104,7 +104,8 @@ static void make_report(struct profile *profile, struct run *run, const char *pa
 							       : PROFILE_CACHED_CALIBRATION;
 	/* Nobody may read stderr any more; the report is made all the same. */
 	signal(SIGPIPE, SIG_IGN);
-	if (profile_report(run->directory, path, profile->force, profile->quiet, how, &written)) {
+	if (profile_report(run->directory, path, profile->force, profile->quiet, how,
+			   &profile->privacy, &written)) {
 		run_remove(run->directory);
 		if (profile->stats)
 			print_stats(written);

@@ -9,12 +9,16 @@
 struct options {
 	const char *directory, *output;
 	bool force, keep;
+	struct cli_privacy privacy;
 };
 
 static const struct cli_option option_table[] = {
 	CLI_OUTPUT_HELP("the report to write (default: the next free reportN.hwy)"),
 	CLI_FORCE,
 	{'k', "keep-directory", NULL, "keep the run directory", CLI_BOOLEAN, CLI_AT(keep)},
+	CLI_HEAD("What to leave out:"),
+	CLI_NO_ARGS(offsetof(struct options, privacy)),
+	CLI_ANONYMOUS(offsetof(struct options, privacy)),
 	CLI_OLD_NAME("force-overwrite", "force"),
 	CLI_OLD_NAME("keep", "keep-directory"),
 	CLI_END_OF_OPTIONS,
@@ -35,7 +39,7 @@ static int run_recover(int argc, char **argv)
 		cli_die("%s: this run is still being recorded", directory);
 	char *written;
 	bool done = profile_report(directory, path, options.force, false,
-				   PROFILE_CACHED_CALIBRATION, &written);
+				   PROFILE_CACHED_CALIBRATION, &options.privacy, &written);
 	if (done && !options.keep && !run_remove(directory))
 		cli_say("%s: kept, it holds files that are not of the run", directory);
 	free(written);

@@ -18,6 +18,7 @@ struct options {
 	uint64_t max_mb;
 	uint16_t port;
 	bool no_browser, stay, force, is_worker;
+	struct cli_privacy privacy;
 };
 
 static void read_port(const struct cli_value *value)
@@ -40,6 +41,9 @@ static const struct cli_option option_table[] = {
 	 CLI_AT(html)},
 	HTML_PAGE_SIZE_OPTION,
 	CLI_FORCE,
+	CLI_HEAD("What the page of --html leaves out:"),
+	CLI_NO_ARGS(offsetof(struct options, privacy)),
+	CLI_ANONYMOUS(offsetof(struct options, privacy)),
 	{0, "worker", NULL, NULL, CLI_SWITCH, CLI_AT(is_worker)},
 	CLI_OLD_NAME("keep", "stay"),
 	CLI_END_OF_OPTIONS,
@@ -158,7 +162,7 @@ static void write_page(const struct options *options)
 		cli_keep_input(options->files.texts[i], options->html);
 	struct cli_output output = cli_output_open(options->html, options->force);
 	for (uint32_t i = 0; i < options->files.n; i++) {
-		analyze_open(&runs[i], options->files.texts[i], NULL);
+		analyze_open(&runs[i], options->files.texts[i], NULL, &options->privacy);
 		views[i] = (struct analyze_view){.runs = &runs[i], .n = 1};
 	}
 	html_page_write(output.out, views, options->files.n, options->max_mb);
@@ -175,6 +179,8 @@ static int run_view(int argc, char **argv)
 		cli_misuse(&cmd_view, "at most two files can be seen together");
 	if (options.files.n == 0)
 		cli_misuse(&cmd_view, "which file?");
+	if (!options.html && (options.privacy.no_args || options.privacy.anonymous))
+		cli_misuse(&cmd_view, "--no-args and --anonymous are for --html");
 	const char **files = options.files.texts;
 	int status = 0;
 	if (options.is_worker) {

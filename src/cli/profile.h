@@ -17,8 +17,9 @@ struct profile {
 	uint64_t flush_ms, launch_stacks, steps;
 	int64_t keep_last; /* ns of the recording's end that are kept; 0: the whole recording is */
 	bool switches_given; /* --cpuctxsw was given */
-	char **program;      /* the program and its arguments */
-	char **variables;    /* "NAME=value" of --env-var, NULL-terminated */
+	struct cli_privacy privacy;
+	char **program;   /* the program and its arguments */
+	char **variables; /* "NAME=value" of --env-var, NULL-terminated */
 	uint32_t n_variables, cap_variables;
 };
 
@@ -62,6 +63,7 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 /* profile_report.c: makes a report of the run's directory. On failure says why on stderr and
  * yields false. A signal that ends headway meanwhile says how to make the report later. */
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    enum profile_calibration how, char **written);
+		    enum profile_calibration how, const struct cli_privacy *privacy,
+		    char **written);
 
 #endif

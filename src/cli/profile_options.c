@@ -314,6 +314,8 @@ const struct cli_option profile_option_table[] = {
 	 "variable, %% a percent sign; .hwy is added (default: the next free reportN.hwy)",
 	 CLI_TEXT, PROFILE(output)},
 	{'f', "force", NULL, CLI_FORCE_HELP, CLI_BOOLEAN, PROFILE(force)},
+	CLI_NO_ARGS(offsetof(struct profile, privacy)),
+	CLI_ANONYMOUS(offsetof(struct profile, privacy)),
 	{0, "stats", NULL, "print the tables of 'headway stats' at the end, on stderr", CLI_BOOLEAN,
 	 PROFILE(stats)},
 	{'q', "quiet", NULL, "no line at the end", CLI_BOOLEAN, PROFILE(quiet)},

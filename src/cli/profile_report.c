@@ -115,7 +115,7 @@ static bool write_report(struct hwy_trace *trace, const char *path, bool force, 
 }
 
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    enum profile_calibration how, char **written)
+		    enum profile_calibration how, const struct cli_privacy *privacy, char **written)
 {
 	struct hwy_err err;
 	char rescue[4096 + 64];
@@ -125,8 +125,11 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
 	if (trace)
 		profile_calibrate(trace, directory, how, quiet);
-	if (trace)
+	if (trace) {
+		/* After the calibration, which asks for the device by its number. */
+		cli_privacy_apply(privacy, trace);
 		path_cache_add(trace);
+	}
 	bool done = trace && write_report(trace, path, force, written, &err);
 	cli_last_words(NULL);
 	cli_progress_end();

@@ -10,6 +10,7 @@
 #include "import/import.h"
 #include "import/nsys/nsysrep.h"
 #include "trace/file.h"
+#include "trace/privacy.h"
 
 #define READS                                                                                      \
 	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
@@ -84,8 +85,8 @@ static const char *guess_file_kind(const unsigned char *head, size_t length)
 	return "a text file that is not JSON";
 }
 
-struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
-			   struct hwy_err *err)
+static struct hwy_trace *open_any(const char *path, const struct hwy_progress *progress,
+				  struct hwy_err *err)
 {
 	unsigned char head[512];
 	ssize_t got = read_head(path, head, sizeof head, err);
@@ -103,4 +104,13 @@ struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress
 		return import_nsysrep(path, progress, err);
 	hwy_fail(err, "%s: seems to be %s; %s", path, guess_file_kind(head, length), READS);
 	return NULL;
+}
+
+struct hwy_trace *hwy_open(const char *path, const struct hwy_progress *progress,
+			   struct hwy_err *err)
+{
+	struct hwy_trace *trace = open_any(path, progress, err);
+	if (trace)
+		hwy_privacy_mask(trace);
+	return trace;
 }

@@ -13,6 +13,7 @@
 
 #include "ingest/ingest_internal.h"
 #include "ingest/unwind.h"
+#include "trace/privacy.h"
 
 void ingest_list_add(struct ingest_list *list, const void *record)
 {
@@ -500,5 +501,7 @@ struct hwy_trace *ingest_run_with(const char *directory, enum ingest_stacks stac
 	free(in);
 	if (!trace)
 		hwy_fail(err, "%s: more than %u spans", directory, HWY_MOST_SPANS);
+	else
+		hwy_privacy_mask(trace);
 	return trace;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "trace/file_format.h"
+#include "trace/privacy.h"
 
 enum {
 	BUDGET_FLOOR = 64 << 20, /* bytes that opening any report may allocate */
@@ -558,8 +559,10 @@ struct hwy_trace *hwy_file_open(const char *path, struct hwy_err *err)
 	struct hwy_bytes_reader reader = hwy_bytes_reader(directory, directory ? length : 0);
 	bool ok = directory && read_sections(&o, &reader, offset) && check_all(&o);
 	free(directory);
-	if (ok)
+	if (ok) {
+		hwy_privacy_mask(trace);
 		return trace;
+	}
 	hwy_trace_free(trace);
 	return NULL;
 }

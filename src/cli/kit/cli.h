@@ -119,6 +119,18 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 	{                                                                                          \
 		'f', "force", NULL, CLI_FORCE_HELP, CLI_BOOLEAN, CLI_AT(force)                     \
 	}
+/* The rows --no-args and --anonymous; the argument is the offset of a struct cli_privacy. */
+#define CLI_NO_ARGS(place)                                                                         \
+	{                                                                                          \
+		0, "no-args", NULL, "leave out the arguments of programs", CLI_SWITCH,             \
+			.offset = (place) + offsetof(struct cli_privacy, no_args)                  \
+	}
+#define CLI_ANONYMOUS(place)                                                                       \
+	{                                                                                          \
+		0, "anonymous", NULL,                                                              \
+			"leave out arguments, folders, and the names of the host and of users",    \
+			CLI_SWITCH, .offset = (place) + offsetof(struct cli_privacy, anonymous)    \
+	}
 #define CLI_FORMAT(names, text)                                                                    \
 	{                                                                                          \
 		0, "format", "FORMAT", (text), CLI_WORD, CLI_AT(format), .words = (names)          \
@@ -163,6 +175,16 @@ _Noreturn void cli_die(const char *format, ...) __attribute__((format(printf, 1,
 /* Prints "headway COMMAND: TEXT" and a line that names --help of the command, and exits with 2. */
 _Noreturn void cli_misuse(const struct cli_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* What the options --no-args and --anonymous leave out (docs/privacy.md). */
+struct cli_privacy {
+	bool no_args, anonymous;
+};
+/* Changes the texts of a trace as the options ask. */
+void cli_privacy_apply(const struct cli_privacy *privacy, struct hwy_trace *trace);
+/* Yields the name of a file as an output may say it: without its folder where the output is to be
+ * anonymous. */
+const char *cli_privacy_path(const struct cli_privacy *privacy, const char *path);
 
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on
  * failure. */
