@@ -6,8 +6,10 @@ DESTDIR ?=
 # SEEDS: how many seeds `make torture` compares; FIRST: the first of them.
 SEEDS ?= 2000
 FIRST ?= 1
+# KILLS: how many recorded programs and recorders `make kills` kills, with FIRST as its seed.
+KILLS ?= 1000
 
-.PHONY: build demo test torture unchanged fuzz bench install clean format tidy
+.PHONY: build demo test torture unchanged kills fuzz bench install clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -39,6 +41,9 @@ fuzz:
 	@cmake --preset coverage
 	@cmake --build build-coverage
 	@tests/fuzz/run $(SECONDS)
+
+kills: build
+	@tests/kills $(KILLS) $(FIRST)
 
 bench:
 	@scripts/setup test
