@@ -68,6 +68,14 @@ static const struct {
 			"The clocks of CPU and GPU disagree there: small delays cannot be trusted.",
 			"The clocks of CPU and GPU disagree: no delay from call to work can be trusted.",
 		},
+	[HWY_LACK_PROGRAMS] =
+		{
+			"programs-not-recorded",
+			"programs of the run recorded nothing",
+			"all counts and sums, what the CPU did",
+			"What they did, and when, is missing; 'headway info --all' says why.",
+			NULL,
+		},
 };
 
 struct count {
@@ -246,6 +254,14 @@ static struct count unfinished_ranges(const struct hwy_trace *trace)
 	return count;
 }
 
+static struct count silent_programs(const struct hwy_trace *trace)
+{
+	const char *number = hwy_property(trace, "unrecorded.programs");
+	struct count count = {.n = number ? strtoull(number, NULL, 10) : 0};
+	count.total = count.n + trace->n_processes;
+	return count;
+}
+
 static void set_lack(struct hwy_trust *trust, enum hwy_lack_id id, struct count count)
 {
 	struct hwy_lack *lack = &trust->lacks[id];
@@ -301,6 +317,7 @@ bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_
 		set_lost_times(trace, &trust->lacks[HWY_LACK_DROPS]);
 		set_lack(trust, HWY_LACK_ENDS, unfinished_ranges(trace));
 		set_lack(trust, HWY_LACK_CLOCK, backward);
+		set_lack(trust, HWY_LACK_PROGRAMS, silent_programs(trace));
 		free(with_work);
 	}
 	work_close(&work);

@@ -47,9 +47,9 @@ static bool has_device_work(const struct hwy_trace *trace)
 
 /* Yields the command to suggest next; the text ends with a space where the report's name must
  * follow. */
-static const char *next_command(const struct hwy_trace *trace, uint64_t lost)
+static const char *next_command(const struct hwy_trace *trace, bool lacks)
 {
-	return lost                     ? "info "
+	return lacks                    ? "info "
 	       : has_device_work(trace) ? "analyze "
 	       : trace->n_spans         ? "stats "
 					: "doctor";
@@ -79,11 +79,17 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 	uint64_t bytes = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0, lost = 0;
 	for (uint32_t i = 0; i < trace->n_drops; i++)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
-	char losses[192] = "nothing lost";
+	const char *silent = hwy_property(trace, "unrecorded.programs");
+	char losses[256] = "nothing lost";
 	if (lost)
 		snprintf(losses, sizeof losses, "%s records lost%s",
 			 hwy_say_count_grouped(lost).text, when_lost(trace).text);
-	const char *next = next_command(trace, lost);
+	if (silent) {
+		size_t used = lost ? strlen(losses) : 0;
+		snprintf(losses + used, sizeof losses - used, "%s%.16s program%s not recorded",
+			 lost ? ", " : "", silent, strcmp(silent, "1") == 0 ? "" : "s");
+	}
+	const char *next = next_command(trace, lost > 0 || silent);
 	if (trace->n_processes == 0)
 		cli_say("no process registered: a program that is statically linked, set-uid, of "
 			"another C library or built with AddressSanitizer cannot be recorded");

@@ -242,6 +242,8 @@ void run_meta_report(struct ingest *in);
 /* ---- losses.c: records that found no room, or whose room was given back ---- */
 
 void losses_report(struct ingest *in);
+/* unrecorded.c: says how many programs of the run recorded nothing, and why. */
+void unrecorded_report(struct ingest *in);
 
 /* ---- ingest_cuda.c: calls and device work ---- */
 

@@ -218,6 +218,7 @@ void run_meta_report(struct ingest *in)
 	report_python(in);
 	report_notes(in);
 	report_ends(in);
+	unrecorded_report(in);
 	report_drops(in);
 	if (in->old)
 		ingest_note_diagnostic(

@@ -200,6 +200,7 @@ static void begin_journal(struct run *run, const struct run_settings *settings)
 		snprintf(text, sizeof text, "nothing inside %s is recorded: %s",
 			 settings->program[0], refusal);
 		journal_note(run->journal, 2, text);
+		run->control->unfit++;
 	}
 	host_facts_record(run->journal);
 	journal_clock(run->journal);

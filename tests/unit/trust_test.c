@@ -150,6 +150,14 @@ static void drops_open_ranges_and_backward_links_are_counted(void **state)
 	check(&trust, HWY_LACK_CLOCK, 1, 1, HWY_EFFECT_FORBIDS);
 }
 
+static void programs_that_recorded_nothing_are_counted(void **state)
+{
+	struct small small = small_new();
+	hwy_add_property(small.builder, "unrecorded.programs", "3");
+	struct hwy_trust trust = measure(&small);
+	check(&trust, HWY_LACK_PROGRAMS, 3, 4, HWY_EFFECT_WEAKENS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +170,7 @@ int main(void)
 		cmocka_unit_test(graphs_without_nodes_are_opaque),
 		cmocka_unit_test(blocking_calls_without_any_sync_record_are_counted),
 		cmocka_unit_test(drops_open_ranges_and_backward_links_are_counted),
+		cmocka_unit_test(programs_that_recorded_nothing_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
