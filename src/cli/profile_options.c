@@ -397,7 +397,7 @@ const struct cli_option profile_option_table[] = {
 	{0, "max-size", "SIZE",
 	 "write at most so many bytes while the program runs, as 500M or 16G; later records are "
 	 "left out, and the report says of which times (default: 16G or half of what is free in "
-	 "TMPDIR, in memory 512M or an eighth). A reserve of 1G, or 5 % of a smaller disk, stays "
+	 "TMPDIR, in memory 512M or an eighth, with --keep-last at most the reserve). A reserve of 1G, or 5 % of a smaller disk, stays "
 	 "free in any case",
 	 CLI_READ, CONTROL(max_bytes), .read = read_size},
 	CLI_HEAD("The program:"),

@@ -215,7 +215,7 @@ static void watch_space(struct run *run)
 		return;
 	control->keep_free = place.keep_free;
 	if (!control->max_bytes)
-		control->max_bytes = space_default_bound(&place);
+		control->max_bytes = space_default_bound(&place, control->keep_s);
 	if (place.in_memory) {
 		char text[PATH_MAX + 128];
 		snprintf(text, sizeof text,

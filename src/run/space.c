@@ -2,7 +2,9 @@
 /* space.c - see space.h.
  *
  * How often the parent looks depends on how much is free: it must look again before a program that
- * writes FASTEST bytes per ns can have filled what is free.
+ * writes FASTEST bytes per ns can have filled what is free. On a busy machine it may get a CPU much
+ * later than it asked for. So it measures how fast others fill the disk, and makes room in advance
+ * for what they write in REACTION_NS.
  */
 #include "run/space.h"
 
@@ -31,6 +33,9 @@ static const uint64_t MOST_BOUND = 16 * GIB, MOST_BOUND_IN_MEMORY = 512 * MIB;
 
 static const uint64_t FASTEST = 4; /* bytes per ns that a program may write */
 static const int64_t LOOK_SOONEST_NS = 2 * 1000 * 1000, LOOK_LATEST_NS = 100 * 1000 * 1000;
+static const int64_t REACTION_NS = 200 * 1000 * 1000;
+/* Others are watched where less than so many times 'keep_free' is free. */
+enum { NEAR = 8 };
 /* The spools' sizes are added up so rarely that it takes no more than this share of the time. */
 enum { SUM_SHARE = 50, MOST_CHANGES = 1000 };
 
@@ -40,8 +45,13 @@ struct space {
 	struct rec_control *control;
 	struct journal *journal;
 	struct give_back *give_back;
-	int64_t look_at, sum_at; /* ns when to look at the disk, and at the sizes of the spools */
+	int64_t look_at; /* ns when to look at the disk again */
+	/* ns when to add up the spools again, and when at the soonest, where the disk is nearly full. */
+	int64_t sum_at, sum_soonest;
 	bool over_bound;
+	int64_t measured_at;             /* ns when 'last_free' and 'last_spools' were measured */
+	uint64_t last_free, last_spools; /* bytes that were free, and bytes of the spools */
+	uint64_t others;                 /* bytes per second that others write */
 	uint32_t changes; /* how often the journal was told that room ended or came back */
 };
 
@@ -100,11 +110,13 @@ bool space_look_at_file(int fd, struct space_place *place)
 	return true;
 }
 
-uint64_t space_default_bound(const struct space_place *place)
+uint64_t space_default_bound(const struct space_place *place, bool is_ring)
 {
 	uint64_t room = place->free > place->keep_free ? place->free - place->keep_free : 0;
 	uint64_t share = room / (place->in_memory ? 8 : 2);
 	uint64_t most = place->in_memory ? MOST_BOUND_IN_MEMORY : MOST_BOUND;
+	if (is_ring && place->reserve < most)
+		most = place->reserve;
 	return share < most ? share : most;
 }
 
@@ -171,14 +183,50 @@ static void set_full(struct space *space, enum rec_full full, int64_t now)
 		journal_room(space->journal, full, now);
 }
 
-static void watch_bound(struct space *space, int64_t now)
+/* Measures how fast others fill the disk: what is less free than before, but for the spools' own
+ * growth. A rate is forgotten by and by. */
+static void measure_others(struct space *space, const struct space_place *place, uint64_t spools,
+			   int64_t now)
 {
-	if (!space->control->max_bytes || now < space->sum_at)
+	int64_t passed = now - space->measured_at;
+	int64_t taken =
+		(int64_t)(space->last_free - place->free) - (int64_t)(spools - space->last_spools);
+	uint64_t rate = 0;
+	if (space->measured_at && passed > 0 && taken > 0)
+		rate = (uint64_t)((double)taken * 1e9 / (double)passed);
+	uint64_t faded = space->others - space->others / 8;
+	space->others = rate > faded ? rate : faded;
+	space->measured_at = now;
+	space->last_free = place->free;
+	space->last_spools = spools;
+}
+
+/* Adds up the spools where that is due: for the run's bound, and where the disk is nearly full. */
+static void measure_spools(struct space *space, const struct space_place *place, int64_t now)
+{
+	uint64_t bound = space->control->max_bytes;
+	bool is_near = place->free / NEAR < place->keep_free;
+	if (now < (is_near ? space->sum_soonest : space->sum_at))
 		return;
-	space->over_bound = sum_spools(space->folder) >= space->control->max_bytes;
-	int64_t took = run_now() - now;
-	space->sum_at =
-		now + (took * SUM_SHARE > LOOK_LATEST_NS ? took * SUM_SHARE : LOOK_LATEST_NS);
+	uint64_t spools = sum_spools(space->folder);
+	int64_t rest = (run_now() - now) * SUM_SHARE;
+	space->over_bound = bound && spools >= bound;
+	space->sum_soonest = now + rest;
+	space->sum_at = now + (rest > LOOK_LATEST_NS ? rest : LOOK_LATEST_NS);
+	if (is_near) {
+		measure_others(space, place, spools, now);
+	} else {
+		space->others = 0;
+		space->measured_at = 0;
+	}
+}
+
+/* Yields how many bytes are to be free: what recordings leave alone, and what others write until
+ * headway can look again. */
+static uint64_t wanted_free(const struct space *space, const struct space_place *place)
+{
+	double ahead = (double)space->others * (double)REACTION_NS / 1e9;
+	return place->keep_free + (ahead < (double)place->size ? (uint64_t)ahead : place->size);
 }
 
 int64_t space_watch(struct space *space, int64_t now)
@@ -190,22 +238,24 @@ int64_t space_watch(struct space *space, int64_t now)
 		return space->look_at;
 	if (!space_look_at_file(space->fd, &place))
 		return space->look_at = now + LOOK_LATEST_NS;
-	/* What the spools left free was written by the program: it comes first. */
-	uint64_t margin = place.keep_free - place.reserve;
-	if (place.free < place.keep_free - margin / 2)
-		place.free += give_back_events(space->give_back, place.keep_free - place.free);
-	watch_bound(space, now);
-	uint32_t full = space->control->full;
+	measure_spools(space, &place, now);
+	/* What the spools left free is written by the program: it comes first. */
+	uint64_t margin = place.keep_free - place.reserve, wanted = wanted_free(space, &place);
+	if (place.free < wanted - margin / 2) {
+		uint64_t given = give_back_events(space->give_back, wanted - place.free);
+		place.free += given;
+		space->last_free += given;
+		space->last_spools -= given < space->last_spools ? given : space->last_spools;
+	}
 	/* Room that comes back must be more than a little, lest the recording have many gaps. */
-	uint64_t needed = place.keep_free + (full == REC_FULL_DISK ? margin / 2 : 0);
+	if (space->control->full == REC_FULL_DISK)
+		wanted += margin / 2;
 	set_full(space,
 		 space->over_bound     ? REC_FULL_BOUND
-		 : place.free < needed ? REC_FULL_DISK
+		 : place.free < wanted ? REC_FULL_DISK
 				       : REC_FULL_NO,
 		 now);
-	int64_t wait =
-		(int64_t)(place.free / FASTEST < INT64_MAX ? place.free / FASTEST : INT64_MAX);
-	wait = wait < LOOK_SOONEST_NS ? LOOK_SOONEST_NS : wait;
-	wait = wait > LOOK_LATEST_NS ? LOOK_LATEST_NS : wait;
-	return space->look_at = now + wait;
+	uint64_t lasts = place.free / FASTEST; /* ns that the room lasts at least */
+	int64_t wait = lasts < (uint64_t)LOOK_LATEST_NS ? (int64_t)lasts : LOOK_LATEST_NS;
+	return space->look_at = now + (wait < LOOK_SOONEST_NS ? LOOK_SOONEST_NS : wait);
 }

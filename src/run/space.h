@@ -30,8 +30,9 @@ bool space_look(const char *folder, struct space_place *place);
 bool space_look_at_file(int fd, struct space_place *place);
 
 /* The bound on a run's spools where the user gives none: 16 GiB or half of the room above
- * 'keep_free', whichever is less; in memory 512 MiB or an eighth of the room. */
-uint64_t space_default_bound(const struct space_place *place);
+ * 'keep_free', whichever is less; in memory 512 MiB or an eighth of the room. Rings (--keep-last) get
+ * no more than the reserve: they hardly give anything back (give_back.h), and then need not. */
+uint64_t space_default_bound(const struct space_place *place, bool is_ring);
 
 /* Yields why a spool in this open file may not grow by 'more' bytes; REC_FULL_NO: it may. */
 enum rec_full space_refusal(int fd, const struct rec_control *control, uint64_t more);

@@ -28,15 +28,17 @@ static void a_reserve_of_1_gib_or_5_percent_is_left_free(void **state)
 static void the_bound_is_half_of_the_room_and_less_in_memory(void **state)
 {
 	struct space_place disk = {.size = 1000 * GIB, .free = 500 * GIB, .keep_free = GIB};
-	assert_int_equal(space_default_bound(&disk), 16 * GIB);
+	assert_int_equal(space_default_bound(&disk, false), 16 * GIB);
 	disk.free = 5 * GIB;
-	assert_int_equal(space_default_bound(&disk), 2 * GIB);
+	assert_int_equal(space_default_bound(&disk, false), 2 * GIB);
 	disk.in_memory = true;
-	assert_int_equal(space_default_bound(&disk), 512 * MIB);
+	assert_int_equal(space_default_bound(&disk, false), 512 * MIB);
 	disk.free = 3 * GIB;
-	assert_int_equal(space_default_bound(&disk), 256 * MIB);
+	assert_int_equal(space_default_bound(&disk, false), 256 * MIB);
+	disk.reserve = 100 * MIB;
+	assert_int_equal(space_default_bound(&disk, true), 100 * MIB);
 	disk.free = GIB / 2;
-	assert_int_equal(space_default_bound(&disk), 0);
+	assert_int_equal(space_default_bound(&disk, false), 0);
 }
 
 static void a_file_in_memory_is_told_from_one_on_a_disk(void **state)

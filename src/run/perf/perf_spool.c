@@ -6,7 +6,9 @@
  * chunk) instead of raising SIGBUS; and only where the disk's reserve stays free (space.h). With --keep-last chunks are used again once they are old
  * enough; definitions then stand in a spool of their own, whose chunks are never used again.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,9 @@ struct perf_spool {
 	int64_t keep;     /* ns that chunks are kept before they are overwritten; 0: for ever */
 	struct place *places;
 	uint32_t n, cap;
+	/* Offsets in the file that a ring gave back to the disk, and may use again. */
+	off_t *holes;
+	uint32_t n_holes, cap_holes;
 	/* Indexes in 'places' of the oldest chunk and the present chunk; used only where 'keep'
 	 * is not 0. */
 	uint32_t oldest, now;
@@ -60,6 +65,31 @@ static off_t oldest_place(struct perf_spool *spool)
 	return spool->places[spool->now].offset;
 }
 
+/* Where the program fills the disk, a ring gives its oldest chunks back, but for the present chunk
+ * and one more. */
+static void ring_give_back(struct perf_spool *spool)
+{
+	enum { AT_A_TIME = 8, LEAST_CHUNKS = 2 };
+	bool is_short =
+		spool->keep && spool->control &&
+		atomic_load((const _Atomic uint32_t *)&spool->control->full) == REC_FULL_DISK;
+	for (int i = 0; is_short && i < AT_A_TIME && spool->n > LEAST_CHUNKS; i++) {
+		uint32_t oldest = spool->oldest;
+		off_t offset = spool->places[oldest].offset;
+		if (oldest == spool->now ||
+		    fallocate(spool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+			      REC_CHUNK_BYTES) != 0)
+			return;
+		HWY_GROW(spool->holes, spool->n_holes, spool->cap_holes);
+		spool->holes[spool->n_holes++] = offset;
+		spool->n--;
+		memmove(spool->places + oldest, spool->places + oldest + 1,
+			(spool->n - oldest) * sizeof *spool->places);
+		spool->now -= spool->now > oldest;
+		spool->oldest = oldest == spool->n ? 0 : oldest;
+	}
+}
+
 /* Yields the offset of the next chunk: of an old chunk that is used again, or of a new one; -1 and
  * the reason: no room. A ring that may not grow uses its oldest chunk again, however young. */
 static off_t next_place(struct perf_spool *spool, int64_t now, enum rec_full *why)
@@ -71,13 +101,17 @@ static off_t next_place(struct perf_spool *spool, int64_t now, enum rec_full *wh
 		    spool->places[spool->oldest].filled < now - spool->keep)
 			return oldest_place(spool);
 	}
-	off_t offset = (off_t)spool->n * REC_CHUNK_BYTES;
+	bool has_hole = spool->n_holes > 0;
+	off_t offset =
+		has_hole ? spool->holes[spool->n_holes - 1] : (off_t)spool->n * REC_CHUNK_BYTES;
 	*why = spool->control ? space_refusal(spool->fd, spool->control, REC_CHUNK_BYTES)
 			      : REC_FULL_NO;
-	if (!*why && posix_fallocate(spool->fd, offset, REC_CHUNK_BYTES) != 0)
-		*why = REC_FULL_DISK;
+	int failed = *why ? 0 : posix_fallocate(spool->fd, offset, REC_CHUNK_BYTES);
+	if (failed)
+		*why = failed == EFBIG ? REC_FULL_FILE_SIZE : REC_FULL_DISK;
 	if (*why)
 		return is_ring && spool->n > 1 ? oldest_place(spool) : -1;
+	spool->n_holes -= has_hole;
 	HWY_GROW(spool->places, spool->n, spool->cap);
 	/* A new chunk comes behind the newest in the circle, and before the oldest. */
 	uint32_t to = spool->n ? spool->now + 1 : 0;
@@ -117,6 +151,7 @@ static bool begin_chunk(struct perf_spool *spool)
 		.opened = now,
 		.used = spool->used,
 	};
+	ring_give_back(spool);
 	return true;
 }
 
@@ -152,6 +187,7 @@ void perf_spool_close(struct perf_spool *spool)
 		munmap(spool->chunk, REC_CHUNK_BYTES);
 	close(spool->fd);
 	free(spool->places);
+	free(spool->holes);
 	free(spool);
 }
 
