@@ -49,7 +49,7 @@ static void collect_put_text(enum rec_type type, uint32_t value, const char *tex
 	record->head.value = value;
 	record->length = (uint32_t)length;
 	memcpy(record->text, text, length);
-	collect_publish();
+	collect_publish(record);
 }
 
 void collect_note(int severity, const char *format, ...)
@@ -74,7 +74,7 @@ void collect_drop(const char *reason, uint64_t count)
 	record->count = count;
 	record->time = collect_now();
 	record->reason = text;
-	collect_publish();
+	collect_publish(record);
 }
 
 void collect_property(const char *name, const char *value)
@@ -115,7 +115,7 @@ void collect_set_recording(bool on)
 	if (record) {
 		record->head.value = on;
 		record->time = collect_now();
-		collect_publish();
+		collect_publish(record);
 	}
 	if (cuda_follow_control)
 		cuda_follow_control();

@@ -35,9 +35,10 @@ uint32_t collect_tid(
 
 /* Reserves a record of so many slots in the calling thread's spool: zeroed, with head.slots set.
  * NULL when there is no room; the record is then counted as dropped. Readers of the spool see the
- * record after collect_publish. Between the two calls nothing may be called that records. */
+ * record after collect_publish. Between the two calls nothing may be called that records; signal
+ * handlers may record, and may leave by longjmp. */
 void *collect_reserve(enum rec_type type, unsigned slots);
-void collect_publish(void);
+void collect_publish(void *record);
 
 /* The process's id of a text, defined in the spool on first use; 0: no text. Safe from any
  * thread. */

@@ -177,7 +177,7 @@ static struct rec_time *put_exit_record(void)
 		return NULL;
 	record->head.flags = REC_EXIT_EXEC;
 	record->time = collect_now();
-	collect_publish();
+	collect_publish(record);
 	return record;
 }
 

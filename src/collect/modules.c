@@ -410,7 +410,7 @@ static struct recorded_module *record_module(const struct listed *listed, uint64
 		filled.head.flags = is_main;
 		filled.path = text;
 		*record = filled;
-		collect_publish();
+		collect_publish(record);
 	}
 	/* A full table is emptied: its modules are recorded once more. */
 	if (recorded_count == MOST_MODULES)

@@ -124,7 +124,7 @@ static void put_process(void)
 	record->world = ranks.world;
 	record->python = python_version;
 	record->host = host_id;
-	collect_publish();
+	collect_publish(record);
 }
 
 void process_look_again(uint32_t python)
@@ -153,7 +153,7 @@ static void put_clock(void)
 	record->raw = clock_of(CLOCK_MONOTONIC_RAW);
 	record->realtime = clock_of(CLOCK_REALTIME);
 	record->monotonic = before + (clock_of(CLOCK_MONOTONIC) - before) / 2;
-	collect_publish();
+	collect_publish(record);
 }
 
 /* ---- fork, vfork, exit
@@ -203,7 +203,7 @@ void process_put_exit(uint8_t flags)
 		return;
 	record->head.flags = flags;
 	record->time = collect_now();
-	collect_publish();
+	collect_publish(record);
 }
 
 static void process_exit(void)
@@ -280,7 +280,7 @@ static void register_process(struct rec_control *control, const char *run)
 	put_process();
 	put_clock();
 	modules_scan();
-	pthread_atfork(NULL, NULL, process_after_fork);
+	pthread_atfork(spool_before_fork, spool_forked, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
 	process.joined = true;

@@ -33,7 +33,6 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.tid = collect_tid,
 		.reserve = collect_reserve,
 		.publish = collect_publish,
-		.abandon = spool_abandon,
 		.string = collect_string,
 		.note = share_note,
 		.drop = collect_drop,

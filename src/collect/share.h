@@ -19,10 +19,7 @@ struct collect_share {
 	bool (*is_on)(uint32_t traces);
 	uint32_t (*tid)(void);
 	void *(*reserve)(enum rec_type type, unsigned slots);
-	void (*publish)(void);
-	/* Gives up the reserved record, because a longjmp left the code between reserve and
-	 * publish. */
-	void (*abandon)(void);
+	void (*publish)(void *record);
 	uint32_t (*string)(const char *text, size_t length);
 	void (*note)(int severity, const char *text);
 	void (*drop)(const char *reason, uint64_t count);
@@ -49,6 +46,5 @@ bool sibling_connect(void);
 bool sibling_is_inside(void);
 extern const bool *sibling_is_sealed; /* NULL until sibling_connect was called */
 bool sibling_has(uint64_t address);   /* true if the address is in the collect library */
-void sibling_abandon(void);
 
 #endif

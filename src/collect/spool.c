@@ -5,9 +5,15 @@
  * chunk's 'used'. A thread that ends leaves its spool, with the mapped chunk, to the next thread
  * that begins: a file and a map for each of 20,000 short threads would cost more than the threads.
  *
- * Three things may interrupt a thread here: a signal handler that records (refused while a record
- * is being written, and counted), a fork (the child's copy of struct spool is wiped by the kernel,
- * see spool.h) and the thread's end (later records are counted, not kept).
+ * Three things may interrupt a thread here: a signal handler that records, a fork (the child's copy
+ * of struct spool is wiped by the kernel, see spool.h) and the thread's end (later records are
+ * counted, not kept).
+ *
+ * Nothing tells whether a handler will return to the record that it interrupted, or has left it for
+ * good by longjmp, and this is the next call of the program. So whoever finds a record that is being
+ * written steps over it: the record becomes a REC_INTERRUPTED, and recording goes on behind it. Who
+ * returns to such a record finds its memory valid (spool_file.h), fills it, and gives it its type
+ * back. Nobody is refused, and nothing stays reserved for ever.
  */
 #include "collect/spool.h"
 
@@ -20,6 +26,7 @@
 
 #include "collect/collect.h"
 #include "collect/process.h"
+#include "collect/spool_reserved.h"
 #include "collect/sys.h"
 
 enum {
@@ -181,7 +188,7 @@ static void thread_put_name(const struct spool *spool, char last[SPOOL_COMM])
 		return;
 	record->head.value = spool->tid;
 	record->name = text;
-	collect_publish();
+	collect_publish(record);
 }
 
 void spool_name_threads(void)
@@ -200,6 +207,34 @@ void spool_name_threads(void)
 static struct spool_file *file_for(struct spool *spool, enum rec_type type)
 {
 	return spool->ring && (definitions >> type & 1) ? &spool->definitions : &spool->events;
+}
+
+static void file_show(struct spool_file *file)
+{
+	atomic_store_explicit((_Atomic uint32_t *)&file->chunk->used, file->used,
+			      memory_order_release);
+}
+
+/* Steps over the record that this thread, or what a signal handler interrupted in this thread, is
+ * writing. Where collect_publish was interrupted after it counted the record, the record is whole,
+ * and only has to be shown. */
+static void spool_step_over(struct spool *spool)
+{
+	struct spool_file *file = reserved_file(spool, spool->reserved);
+	uint32_t slots = reserved_slots(spool->reserved);
+	if (file->chunk && file->used == reserved_at(spool->reserved)) {
+		struct rec_head *head =
+			(void *)((char *)file->chunk + (size_t)file->used * REC_SLOT);
+		spool->stepped = head;
+		spool->stepped_type = head->type;
+		*head = (struct rec_head){.type = REC_INTERRUPTED, .slots = (uint16_t)slots};
+		file->used += slots;
+	}
+	if (file->chunk)
+		file_show(file);
+	file->is_lent = true;
+	spool->steps++;
+	spool->reserved = 0;
 }
 
 static void spool_close(struct spool *spool)
@@ -270,14 +305,10 @@ static void file_put_owner(struct spool_file *file, uint32_t tid, int64_t now)
 /* Makes the spool of a thread that has ended the calling thread's. */
 static void spool_begin_again(struct spool *spool)
 {
-	/* The thread before was cancelled while it wrote a record: the slots must be zero again. */
-	if (spool->reserved && spool->into && spool->into->chunk)
-		memset((char *)spool->into->chunk + (size_t)spool->into->used * REC_SLOT, 0,
-		       (size_t)spool->reserved * REC_SLOT);
+	if (spool->reserved) /* the thread before was cancelled while it wrote a record */
+		spool_step_over(spool);
 	spool->tid = sys_tid();
-	spool->reserved = 0;
 	spool->exit_rounds = 0;
-	spool->into = NULL;
 	memset(spool->comm, 0, sizeof spool->comm);
 	memset(spool->levels, 0, sizeof spool->levels);
 	int64_t now = collect_now();
@@ -340,6 +371,33 @@ bool spool_init(void)
 	return key_made;
 }
 
+static void file_follow_fork(const struct spool_file *file, bool is_writing, int advice)
+{
+	if (file->chunk && file->vanishes && (is_writing || file->is_lent))
+		sys_advise(file->chunk, (size_t)file->limit * REC_SLOT, advice);
+}
+
+static void spool_advise_around_fork(int advice)
+{
+	struct spool *spool = mine;
+	if (!spool || !spool->tid || process.sealed)
+		return;
+	int saved = errno;
+	file_follow_fork(&spool->events, spool->reserved != 0, advice);
+	file_follow_fork(&spool->definitions, spool->reserved != 0, advice);
+	errno = saved;
+}
+
+void spool_before_fork(void)
+{
+	spool_advise_around_fork(MADV_DOFORK);
+}
+
+void spool_forked(void)
+{
+	spool_advise_around_fork(MADV_DONTFORK);
+}
+
 void spool_after_fork(void)
 {
 	/* No other thread is left that could hold the lock. The spools in the list are wiped, or
@@ -380,15 +438,46 @@ static void count_drop(struct spool_file *file)
 					  memory_order_relaxed);
 }
 
-/* Begins a record where there is room for it. Fresh chunks are zero, so only the head is
- * written. */
+/* Begins a record; NULL if there is no room, or if a signal handler has just used it. Fresh chunks
+ * are zero, so only the head is written. */
 static inline void *spool_begin_record(struct spool *spool, struct spool_file *file,
 				       enum rec_type type, unsigned slots)
 {
-	spool->into = file;
-	struct rec_head *head = (void *)((char *)file->chunk + (size_t)file->used * REC_SLOT);
+	uint32_t steps = spool->steps;
+	atomic_signal_fence(memory_order_seq_cst);
+	struct rec_chunk *chunk = file->chunk;
+	uint32_t used = file->used;
+	struct rec_head *head = (void *)((char *)chunk + (size_t)used * REC_SLOT);
+	uint32_t word = reserved_word(spool, file, used, slots);
+	if (__builtin_expect(
+		    used + slots > file->limit || !reserved_change(&spool->reserved, 0, word), 0))
+		return NULL;
+	/* From here on a signal handler that records steps over these slots. One that ran before
+	 * has moved 'used', or the chunk. */
+	if (__builtin_expect(file->used != used || file->chunk != chunk, 0)) {
+		/* Slots that were stepped over before a record was begun hold nothing. */
+		if (spool->steps != steps && spool->stepped == head)
+			head->type = REC_NONE;
+		reserved_change(&spool->reserved, word, 0);
+		return NULL;
+	}
 	*head = (struct rec_head){.type = (uint8_t)type, .slots = (uint16_t)slots};
 	return head;
+}
+
+/* Makes room, and steps over a record that was left. False: there is no room. */
+static bool spool_make_room(struct spool *spool, struct spool_file *file, unsigned slots)
+{
+	int saved = errno;
+	uint64_t signals = process.sealed ? 0 : sys_hold_signals();
+	if (spool->reserved)
+		spool_step_over(spool);
+	bool room = file->used + slots <= file->limit ||
+		    (!process.sealed && spool_file_advance(file, spool->tid, slots));
+	if (!process.sealed)
+		sys_restore_signals(signals);
+	errno = saved;
+	return room;
 }
 
 static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, unsigned slots)
@@ -396,27 +485,20 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 	if (!collect_control)
 		return NULL;
 	struct spool *spool = spool_own();
-	if (!spool || spool->reserved || slots == 0) {
-		if (process.sealed || !process_is_borrowed())
-			count_drop(spool ? spool->into : NULL);
+	/* A vfork child runs in its parent's memory, and changes nothing there. */
+	bool is_borrowed = !process.sealed && process_is_borrowed();
+	if (!spool || slots == 0 || is_borrowed) {
+		if (!is_borrowed)
+			count_drop(spool ? file_for(spool, type) : NULL);
 		return NULL;
 	}
-	int saved = errno;
-	spool->reserved = slots;
-	atomic_signal_fence(memory_order_seq_cst);
 	struct spool_file *file = file_for(spool, type);
-	bool room = file->used + slots <= file->limit;
-	if (!room && !process.sealed) {
-		uint64_t signals = sys_hold_signals();
-		room = spool_file_advance(file, spool->tid, slots);
-		sys_restore_signals(signals);
+	for (int tries = 0; tries < 8 && spool_make_room(spool, file, slots); tries++) {
+		void *record = spool_begin_record(spool, file, type, slots);
+		if (record)
+			return record;
 	}
-	errno = saved;
-	if (room)
-		return spool_begin_record(spool, file, type, slots);
 	count_drop(file);
-	atomic_signal_fence(memory_order_seq_cst);
-	spool->reserved = 0;
 	return NULL;
 }
 
@@ -425,37 +507,70 @@ void *collect_reserve(enum rec_type type, unsigned slots)
 	struct spool *spool = mine;
 	if (__builtin_expect(!spool || spool->reserved, 0))
 		return reserve_slowly(type, slots);
-	struct spool_file *file = file_for(spool, type);
-	if (__builtin_expect(slots == 0 || file->used + slots > file->limit, 0))
-		return reserve_slowly(type, slots);
-	/* From here on a signal handler's records are refused. A handler that ran before this line
-	 * may have filled the chunk, so the room is checked again. */
-	spool->reserved = slots;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(file->used + slots > file->limit, 0)) {
-		spool->reserved = 0;
-		return reserve_slowly(type, slots);
-	}
-	return spool_begin_record(spool, file, type, slots);
+	void *record = NULL;
+	if (__builtin_expect(slots != 0, 1))
+		record = spool_begin_record(spool, file_for(spool, type), type, slots);
+	return __builtin_expect(record != NULL, 1) ? record : reserve_slowly(type, slots);
 }
 
-void collect_publish(void)
+/* Puts right what collect_publish wrote over: a signal handler stepped over the record, and
+ * recorded, between a load and a store of collect_publish. 'is_counted': the number in the chunk is
+ * the old one now, else the number in the file's struct is. */
+static __attribute__((noinline, cold)) void publish_repair(struct spool *spool,
+							   struct spool_file *file, bool is_counted)
+{
+	uint32_t steps;
+	do {
+		steps = spool->steps;
+		atomic_signal_fence(memory_order_seq_cst);
+		if (file->chunk && is_counted)
+			file_show(file);
+		else if (file->chunk)
+			file->used = file->chunk->used;
+		atomic_signal_fence(memory_order_seq_cst);
+	} while (steps != spool->steps);
+}
+
+/* Publishes a record that was stepped over. If its chunk was left meanwhile, this writes into
+ * private memory, and the record stays a REC_INTERRUPTED in the file. */
+static __attribute__((noinline, cold)) void publish_late(const struct spool *spool,
+							 struct rec_head *record)
+{
+	if (record == spool->stepped && record->type == REC_INTERRUPTED)
+		record->type = spool->stepped_type;
+}
+
+void collect_publish(void *record)
 {
 	struct spool *spool = mine;
-	if (!spool || !spool->reserved)
+	if (!spool)
 		return;
-	struct spool_file *file = spool->into;
-	file->used += spool->reserved;
-	atomic_store_explicit((_Atomic uint32_t *)&file->chunk->used, file->used,
-			      memory_order_release);
+	uint32_t steps = spool->steps;
 	atomic_signal_fence(memory_order_seq_cst);
-	spool->reserved = 0;
-}
-
-void spool_abandon(void)
-{
-	if (mine)
-		mine->reserved = 0;
+	uint32_t reserved = spool->reserved;
+	struct spool_file *file = reserved_file(spool, reserved);
+	struct rec_chunk *chunk = reserved ? file->chunk : NULL;
+	uint32_t used = chunk ? file->used : 0;
+	if (__builtin_expect((char *)record != (char *)chunk + (size_t)used * REC_SLOT, 0)) {
+		publish_late(spool, record);
+		return;
+	}
+	used += reserved_slots(reserved);
+	atomic_signal_fence(memory_order_seq_cst);
+	file->used = used;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(spool->steps != steps, 0)) {
+		publish_repair(spool, file, false);
+		publish_late(spool, record);
+		return;
+	}
+	atomic_store_explicit((_Atomic uint32_t *)&chunk->used, used, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(spool->steps != steps, 0)) {
+		publish_repair(spool, file, true);
+		return;
+	}
+	reserved_change(&spool->reserved, reserved, 0);
 }
 
 static bool file_holds(const struct spool_file *file, const struct rec_head *head)

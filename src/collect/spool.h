@@ -15,11 +15,14 @@ enum { SPOOL_COMM = 16, SPOOL_DOMAINS = 256 };
  * parent's spool, however it was forked. A wiped page has tid 0 and limits of 0. */
 struct spool {
 	uint32_t tid;
-	uint32_t reserved; /* slots of the record that is being written; 0: no record is */
+	uint32_t reserved; /* which record is being written (spool_reserved.h); 0: none */
+	uint32_t steps;    /* how often a record that was being written was stepped over */
+	/* The record that was stepped over last, and the type that it had. */
+	struct rec_head *stepped;
+	uint8_t stepped_type;
 	/* The spool is a ring: definitions go to a second file, in which nothing is overwritten. */
 	bool ring;
 	uint8_t exit_rounds; /* how often the thread-exit destructor of this thread was called */
-	struct spool_file *into; /* the file that holds the reserved record */
 	struct spool_file events, definitions;
 	/* The previous and the next spool in the process's list of threads, or the next one in the
 	 * pool; guarded by the list's lock. */
@@ -44,8 +47,10 @@ void spool_after_fork(void);
 /* stack.c: frees the stacks that are kept for a thread that ends. */
 void stack_forget(struct spool *spool);
 
-/* Gives up a reserved record: the thread left by longjmp before it published the record. */
-void spool_abandon(void);
+/* Called around a fork: a record that a signal handler interrupted must stay writable in the child,
+ * which returns from the handler as well. */
+void spool_before_fork(void);
+void spool_forked(void);
 
 /* Turns a record that this thread published just now into one of type REC_NONE, which readers
  * skip. */

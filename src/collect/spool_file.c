@@ -159,6 +159,24 @@ static void *file_map(struct spool_file *file, uint32_t position, size_t size, s
 	return memory;
 }
 
+/* Puts private memory in the place of a chunk that somebody may still write into. Who interrupted
+ * the writer may not return to it for long, or never: the last LENT_CHUNKS such places of the
+ * process stay. They take addresses, and no memory before somebody writes. */
+static void leave_addresses(void *chunk, size_t size)
+{
+	enum { LENT_CHUNKS = 64, PAGE = 4096 };
+	/* A place is its address plus its number of pages. */
+	static _Atomic uintptr_t lent[LENT_CHUNKS];
+	static _Atomic uint32_t count;
+	(void)SYS_MAP(chunk, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0L);
+	uint32_t i = atomic_fetch_add(&count, 1) % LENT_CHUNKS;
+	uintptr_t oldest = atomic_exchange(&lent[i], (uintptr_t)chunk + size / PAGE);
+	uintptr_t pages = oldest % PAGE;
+	if (oldest)
+		sys_unmap((void *)(oldest - pages), pages * PAGE);
+}
+
 /* ---- chunks ----------------------------------------------------------------------------------- */
 
 void spool_file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t used,
@@ -170,8 +188,11 @@ void spool_file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t 
 	file->used = used;
 	file->limit = limit;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (old)
+	if (old && file->is_lent)
+		leave_addresses(old, old_size);
+	else if (old)
 		sys_unmap(old, old_size);
+	file->is_lent = false;
 }
 
 static const int64_t GIVEN_BACK = -1; /* in spool_file.closed */

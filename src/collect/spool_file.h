@@ -26,7 +26,10 @@ struct spool_file {
 	uint32_t tid;      /* TID and N in the file's name PID.TID.N.spool */
 	uint32_t number;
 	bool created;
-	bool vanishes;   /* chunks are not mapped in a forked child */
+	bool vanishes; /* chunks are not mapped in a forked child */
+	/* is_lent: a record in the present chunk was stepped over (spool.c), and somebody may still
+	 * write into it: the chunk's addresses stay valid when the chunk is left. */
+	bool is_lent;
 	int64_t refused; /* ns when a chunk was last refused for want of room; 0: never */
 	/* closed: ns when each chunk of a ring was left, 0: the chunk was never used, -1: its room was
 	 * given back to the disk. NULL: the file is no ring. */

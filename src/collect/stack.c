@@ -160,7 +160,7 @@ static bool put_native(const struct rec_stack *head, const uint64_t *registers, 
 		memcpy(record + 1, registers, REGISTERS_BYTES);
 		memcpy((char *)(record + 1) + REGISTERS_BYTES, bytes, head->count);
 	}
-	collect_publish();
+	collect_publish(record);
 	return true;
 }
 
@@ -242,7 +242,7 @@ static void put_cost(const struct spool *spool, int64_t begin, uint32_t correlat
 	cost->duration = collect_now() - begin;
 	cost->tid = spool->tid;
 	cost->correlation = correlation;
-	collect_publish();
+	collect_publish(cost);
 }
 
 void collect_stack(enum rec_why why, int64_t start, uint32_t correlation)

@@ -188,7 +188,7 @@ static void text_ids_define(uint32_t id, struct entry *entry)
 	record->head.value = id;
 	record->length = entry->length;
 	memcpy(record->text, entry->text, entry->length);
-	collect_publish();
+	collect_publish(record);
 	atomic_store_explicit(&entry->generation, process.generation, memory_order_relaxed);
 }
 

@@ -259,6 +259,7 @@ static void read_definition(struct ingest *in, struct ingest_process *process,
 	case REC_PROPERTY:
 		note_with_chunk(&in->properties, &in->property_chunks, record, chunk);
 		break;
+	case REC_INTERRUPTED: process->interrupted++; break;
 	case REC_CLOCK: ingest_list_add(&in->clocks, record); break;
 	case REC_STATUS: ingest_list_add(&in->statuses, record); break;
 	case REC_PYTHON_STACK:

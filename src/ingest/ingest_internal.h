@@ -61,6 +61,7 @@ struct ingest_process {
 	/* becomes: the image that this image became by exec before it recorded anything. */
 	struct ingest_process *becomes;
 	uint64_t events;
+	uint64_t interrupted; /* records that were lost to signal handlers */
 
 	struct ingest_texts texts;
 	struct hwy_ids shapes; /* maps a shape id to the ref of a shape of the trace */

@@ -167,6 +167,13 @@ static void report_drops(struct ingest *in)
 				    ingest_text(in, process, drop->reason), drop->count,
 				    ingest_moment(in, drop->time));
 	}
+	for (uint32_t p = 0; p < in->n_processes; p++)
+		if (in->processes[p].interrupted)
+			ingest_drop(
+				in, record_of(&in->processes[p]), HWY_NONE, "collector",
+				hwy_text_id(in->b,
+					    "interrupted by a signal handler or the thread's end"),
+				in->processes[p].interrupted, HWY_NONE);
 	losses_report(in);
 	if (in->spools.damaged)
 		ingest_drop(in, HWY_NONE, HWY_NONE, "spool",

@@ -69,6 +69,7 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_TASK] = sizeof(struct rec_task),
 	[REC_MAP] = sizeof(struct rec_map),
 	[REC_OWNER] = sizeof(struct rec_time),
+	[REC_INTERRUPTED] = sizeof(struct rec_head),
 	[REC_ROOM] = sizeof(struct rec_time),
 };
 

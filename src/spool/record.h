@@ -158,6 +158,9 @@ enum rec_type {
 	/* struct rec_time, written by the parent: spools get no more room from now on; head.value is the
 	 * reason (enum rec_full), REC_FULL_NO: there is room again. */
 	REC_ROOM,
+	/* Only a struct rec_head: who wrote this record was interrupted by a signal handler that did not return, or
+	 * was cancelled. What is behind the head means nothing. */
+	REC_INTERRUPTED,
 	REC_TYPES
 };
 

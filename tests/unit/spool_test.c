@@ -65,7 +65,7 @@ static bool write_pattern(uint32_t value, uint64_t number, unsigned slots)
 	record->number = number;
 	for (size_t i = 0; i < slots * 4 - 2; i++)
 		record->words[i] = word_of(number, i);
-	collect_publish();
+	collect_publish(record);
 	return true;
 }
 
@@ -217,23 +217,55 @@ static void a_reader_sees_whole_records_at_any_time(void **state)
 	assert_int_equal(look(PATTERN, 2 << 24).records, MANY);
 }
 
-static void a_record_inside_another_is_refused_and_counted(void **state)
+static void fill_pattern(struct pattern *record, uint32_t value)
 {
-	uint64_t before = look(PATTERN, 3 << 24).dropped;
+	record->head.value = value;
+	for (size_t i = 0; i < 2; i++)
+		record->words[i] = word_of(0, i);
+}
+
+/* As a signal handler does that interrupts a record. */
+static void a_record_inside_another_is_kept_and_so_is_the_other(void **state)
+{
+	uint64_t before = look(REC_INTERRUPTED, 0).records;
 	struct pattern *outer = collect_reserve(PATTERN, 1);
 	assert_non_null(outer);
-	assert_null(collect_reserve(PATTERN, 1));
-	assert_int_equal(collect_string("not in the middle of a record", 29) != 0, true);
-	outer->head.value = 3 << 24;
-	for (size_t i = 0; i < 2; i++)
-		outer->words[i] = word_of(0, i);
-	collect_publish();
-	struct seen seen = look(PATTERN, 3 << 24);
-	assert_int_equal(seen.records, 1);
-	assert_int_equal(seen.dropped - before, 2);
-	/* the text whose definition found no room is defined when it is used again */
-	uint32_t id = collect_string("not in the middle of a record", 29);
+	assert_true(write_pattern(12 << 24, 0, 1));
+	uint32_t id = collect_string("in the middle of a record", 25);
+	assert_int_equal(look(PATTERN, 12 << 24).records, 1);
+	assert_int_equal(look(REC_INTERRUPTED, 0).records, before + 1);
+	fill_pattern(outer, 3 << 24);
+	collect_publish(outer);
+	assert_int_equal(look(PATTERN, 3 << 24).records, 1);
+	assert_int_equal(look(REC_INTERRUPTED, 0).records, before);
 	assert_int_equal(look(REC_STRING, id).records, 1);
+}
+
+/* As after a longjmp out of a signal handler. */
+static void a_record_that_is_never_published_is_stepped_over(void **state)
+{
+	uint64_t before = look(REC_INTERRUPTED, 0).records;
+	assert_non_null(collect_reserve(PATTERN, 2));
+	for (uint32_t i = 0; i < 10; i++)
+		assert_true(write_pattern(13 << 24, i, 1));
+	assert_int_equal(look(PATTERN, 13 << 24).records, 10);
+	assert_int_equal(look(REC_INTERRUPTED, 0).records, before + 1);
+}
+
+static void a_record_may_be_filled_after_its_chunk_was_left(void **state)
+{
+	struct pattern *outer = collect_reserve(PATTERN, 1);
+	assert_non_null(outer);
+	const uint32_t chunks = 3, slots = 1000;
+	uint32_t n = chunks * REC_CHUNK_BYTES / REC_SLOT / slots;
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(write_pattern(14 << 24, i, slots));
+	fill_pattern(outer, 15 << 24); /* a fault, if its memory is gone */
+	collect_publish(outer);
+	assert_int_equal(look(PATTERN, 14 << 24).records, n);
+	assert_int_equal(look(PATTERN, 15 << 24).records, 0);
+	assert_true(write_pattern(15 << 24, 0, 1));
+	assert_int_equal(look(PATTERN, 15 << 24).records, 1);
 }
 
 static void a_record_larger_than_a_chunk_is_refused_and_counted(void **state)
@@ -589,7 +621,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_threads_record_is_there_in_order),
 		cmocka_unit_test(a_reader_sees_whole_records_at_any_time),
-		cmocka_unit_test(a_record_inside_another_is_refused_and_counted),
+		cmocka_unit_test(a_record_inside_another_is_kept_and_so_is_the_other),
+		cmocka_unit_test(a_record_that_is_never_published_is_stepped_over),
+		cmocka_unit_test(a_record_may_be_filled_after_its_chunk_was_left),
 		cmocka_unit_test(a_record_larger_than_a_chunk_is_refused_and_counted),
 		cmocka_unit_test(a_text_has_one_id_whoever_asks_and_is_defined_once),
 		cmocka_unit_test(no_text_has_the_id_0_and_long_ones_are_cut),

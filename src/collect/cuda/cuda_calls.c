@@ -342,7 +342,7 @@ static void define_name(unsigned index, uint32_t cbid)
 	r->head.value = text;
 	r->domain = domain_of_index(index);
 	r->number = cbid;
-	collect_publish();
+	collect_publish(r);
 }
 
 /* Runs inside CUPTI's delivery of a buffer, where no callback may be switched: cuda_calls_settle

@@ -132,7 +132,7 @@ void cuda_device_report(void)
 		head.value = device.head.value;
 		*r = device;
 		r->head = head;
-		collect_publish();
+		collect_publish(r);
 	}
 	if (driver)
 		dlclose(driver);

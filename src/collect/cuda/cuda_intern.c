@@ -166,7 +166,7 @@ static uint32_t define_shape(const struct rec_shape *shape, uint32_t id)
 	memcpy((char *)r + sizeof r->head, (const char *)shape + sizeof r->head,
 	       sizeof *r - sizeof r->head);
 	r->head.value = id;
-	collect_publish();
+	collect_publish(r);
 	return id;
 }
 

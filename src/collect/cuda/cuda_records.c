@@ -39,7 +39,7 @@ static void convert_api(const struct cupti_api *a)
 	r->duration = duration_between(a->start, a->end);
 	r->correlation = a->correlation;
 	r->tid = a->tid;
-	collect_publish();
+	collect_publish(r);
 	if (domain == CUPTI_DOMAIN_DRIVER && (cuda_calls_flags(domain, a->cbid) & CALL_SYNC))
 		cuda_sync_put_from_record(cuda_calls_flags(domain, a->cbid), a);
 }
@@ -94,7 +94,7 @@ static void convert_kernel(const struct cupti_kernel *k, size_t size)
 		r->channel = rec_ref(k->channel);
 		r->channel_type = (uint8_t)k->channel_type;
 	}
-	collect_publish();
+	collect_publish(r);
 }
 
 /* Sets the fields that copies and fills have in common; each kind of record has them in other
@@ -125,7 +125,7 @@ static void convert_memcpy(const struct cupti_memcpy *c, size_t size)
 	r->head.value = copy_kinds(c->copy_kind, c->source_kind, c->target_kind);
 	r->head.flags = c->flags;
 	PUT_COMMON(c, size, r);
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_memcpy2(const struct cupti_memcpy2 *c, size_t size)
@@ -138,7 +138,7 @@ static void convert_memcpy2(const struct cupti_memcpy2 *c, size_t size)
 	r->source_device = rec_ref(c->source_device);
 	r->target_device = rec_ref(c->target_device);
 	PUT_COMMON(c, size, r);
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_memset(const struct cupti_memset *m, size_t size)
@@ -150,7 +150,7 @@ static void convert_memset(const struct cupti_memset *m, size_t size)
 	r->head.flags = (uint8_t)m->flags;
 	r->memory_kind = m->memory_kind;
 	PUT_COMMON(m, size, r);
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_graph(const struct cupti_graph *g)
@@ -163,7 +163,7 @@ static void convert_graph(const struct cupti_graph *g)
 	r->context = g->context;
 	r->device = (uint16_t)g->device;
 	r->graph = g->graph;
-	collect_publish();
+	collect_publish(r);
 }
 
 /* ---- waits, events, memory, overhead ---- */
@@ -184,7 +184,7 @@ static void convert_sync(const struct cupti_sync *s, size_t size)
 		r->event_sync = s->event_sync;
 	if (CUPTI_HAS(s, size, result))
 		r->head.value = s->result;
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_event(const struct cupti_event *e, size_t size)
@@ -201,7 +201,7 @@ static void convert_event(const struct cupti_event *e, size_t size)
 		r->start = (int64_t)e->device_time;
 		r->event_sync = e->event_sync;
 	}
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_memory(const struct cupti_memory *m)
@@ -221,7 +221,7 @@ static void convert_memory(const struct cupti_memory *m)
 	r->context = m->context;
 	r->device = m->device;
 	r->name = name;
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_overhead(const struct cupti_overhead *o, size_t size)
@@ -237,7 +237,7 @@ static void convert_overhead(const struct cupti_overhead *o, size_t size)
 	r->tid = o->object == CUPTI_OBJECT_THREAD ? o->object_id[1] : 0;
 	if (CUPTI_HAS(o, size, correlation))
 		r->correlation = o->correlation;
-	collect_publish();
+	collect_publish(r);
 }
 
 /* ---- definitions ---- */
@@ -252,7 +252,7 @@ static void convert_context(const struct cupti_context *c, size_t size)
 	r->null_stream = c->null_stream;
 	if (CUPTI_HAS(c, size, is_green) && c->is_green)
 		r->parent = c->parent;
-	collect_publish();
+	collect_publish(r);
 }
 
 static void convert_stream(const struct cupti_stream *s)
@@ -264,7 +264,7 @@ static void convert_stream(const struct cupti_stream *s)
 	r->head.flags = (uint8_t)s->flag;
 	r->context = s->context;
 	r->priority = (int32_t)s->priority;
-	collect_publish();
+	collect_publish(r);
 }
 
 static void cuda_records_convert_one(const void *record, size_t size)

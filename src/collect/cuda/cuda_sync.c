@@ -175,7 +175,7 @@ void cuda_sync_put(unsigned flags, const struct cupti_callback *call, int64_t st
 	r->stream = stream;
 	r->event = event_number(event);
 	r->event_sync = sync;
-	collect_publish();
+	collect_publish(r);
 }
 
 void cuda_sync_put_from_record(unsigned flags, const struct cupti_api *call)
@@ -195,5 +195,5 @@ void cuda_sync_put_from_record(unsigned flags, const struct cupti_api *call)
 	r->correlation = call->correlation;
 	r->context = atomic_load_explicit(&events.context, memory_order_relaxed);
 	r->stream = r->event = UINT32_MAX;
-	collect_publish();
+	collect_publish(r);
 }

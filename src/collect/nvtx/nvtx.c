@@ -145,7 +145,7 @@ static void put_event(enum rec_type type, struct nvtx_domain *domain,
 		record->payload = event->payload;
 	}
 	record->time = collect_now();
-	collect_publish();
+	collect_publish(record);
 }
 
 static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *domain, uint64_t id)
@@ -157,7 +157,7 @@ static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *
 	record->time = time;
 	record->id = id;
 	record->domain = number;
-	collect_publish();
+	collect_publish(record);
 }
 
 /* The argument of an NVTX function: an event with its attributes, or only a text. */

@@ -97,7 +97,7 @@ static void put_name_record(enum rec_named what, uint32_t name, uint32_t domain,
 	record->domain = domain;
 	record->number = number;
 	record->handle = handle;
-	collect_publish();
+	collect_publish(record);
 }
 
 uint32_t nvtx_domain_number(struct nvtx_domain *domain)
@@ -206,7 +206,7 @@ static void name_thread(uint32_t tid, uint32_t name)
 	record->head.flags = 1;
 	record->head.value = tid;
 	record->name = name;
-	collect_publish();
+	collect_publish(record);
 }
 
 static void name_thread_a(uint32_t tid, const char *name)

@@ -205,7 +205,7 @@ static void opencl_commands_put(const struct opencl_queue *queue,
 	record->device = queue->device_id;
 	record->shape = command->shape;
 	record->bytes = command->bytes;
-	collect_publish();
+	collect_publish(record);
 }
 
 /* Removes the command behind the place 'before' (0: the first) from the list. Called by the thread

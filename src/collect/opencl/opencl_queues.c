@@ -272,7 +272,7 @@ static void put_device(void *device, uint32_t index)
 	facts.head = record->head;
 	facts.head.value = REC_OPENCL_DEVICE + index;
 	*record = facts;
-	collect_publish();
+	collect_publish(record);
 	put_versions(device, index);
 }
 
@@ -320,7 +320,7 @@ static void put_context(const struct opencl_queue *queue)
 	record->head.value = queue->context_id;
 	record->device = queue->device_id;
 	record->null_stream = UINT32_MAX; /* OpenCL has no default queue */
-	collect_publish();
+	collect_publish(record);
 }
 
 static void put_stream(const struct opencl_queue *queue)
@@ -336,7 +336,7 @@ static void put_stream(const struct opencl_queue *queue)
 	record->head.flags = queue->is_in_order ? REC_STREAM_IN_ORDER : REC_STREAM_OUT_OF_ORDER;
 	record->context = queue->context_id;
 	record->name = text;
-	collect_publish();
+	collect_publish(record);
 }
 
 void opencl_queues_report(struct opencl_queue *queue)

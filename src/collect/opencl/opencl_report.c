@@ -65,7 +65,7 @@ static void put_call_name(uint32_t number, enum opencl_call call, bool blocks)
 	record->head.value = text;
 	record->domain = DOMAIN_OPENCL;
 	record->number = number;
-	collect_publish();
+	collect_publish(record);
 }
 
 enum { NO_STACK, LAUNCHES, WAITS, ALLOCATES };
@@ -131,7 +131,7 @@ void opencl_report_call(struct opencl_span *span, enum opencl_call call, bool bl
 		record->duration = span->end - span->start;
 		record->correlation = span->correlation;
 		record->tid = collect_tid();
-		collect_publish();
+		collect_publish(record);
 	}
 	opencl_report_take_stack(span, stack_kind(call, blocks));
 }
@@ -152,7 +152,7 @@ void opencl_report_wait(struct opencl_queue *queue, const struct opencl_span *sp
 	record->queue = queue->number;
 	record->context = queue->context_id;
 	record->device = queue->device_id;
-	collect_publish();
+	collect_publish(record);
 }
 
 /* ---- kernels
@@ -186,7 +186,7 @@ static void opencl_report_put_shape(uint32_t id, const uint32_t *size)
 	record->head.value = id;
 	memcpy(record->grid, size, sizeof record->grid);
 	memcpy(record->block, size + 3, sizeof record->block);
-	collect_publish();
+	collect_publish(record);
 }
 
 /* The id of a shape of six numbers; 0 when the table is full. Entries that were recorded never
@@ -314,7 +314,7 @@ void opencl_report_dependencies(uint32_t correlation, uint32_t n, void *const *w
 	record->head.value = count;
 	record->correlation = correlation;
 	memcpy(record->on, on, count * sizeof *on);
-	collect_publish();
+	collect_publish(record);
 }
 
 /* ---- clocks
@@ -342,7 +342,7 @@ void opencl_report_clock(void)
 	record->raw = clock_of(CLOCK_MONOTONIC_RAW);
 	record->realtime = clock_of(CLOCK_REALTIME);
 	record->monotonic = before + (collect_now() - before) / 2;
-	collect_publish();
+	collect_publish(record);
 }
 
 void opencl_report_after_fork(void)

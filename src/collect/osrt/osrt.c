@@ -30,8 +30,6 @@ static bool key_made;
 
 _Thread_local struct os_slot *os_own;
 _Thread_local uint8_t os_vforked;
-/* Address of the frame of os_keep that this thread is in; 0: the thread is not in os_keep. */
-static _Thread_local uintptr_t inside;
 
 /* The slot of threads that are ending, or that found no free slot: nobody reads what they write
  * here. */
@@ -115,7 +113,7 @@ void os_thread_is_named(const char *name)
 	if (record) {
 		record->head.value = collect_tid();
 		record->name = text;
-		collect_publish();
+		collect_publish(record);
 	}
 	errno = saved;
 }
@@ -148,7 +146,7 @@ static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t 
 	record->object = object;
 	if (tid)
 		((struct rec_os_of *)record)->tid = tid;
-	collect_publish();
+	collect_publish(record);
 }
 
 /* In a forked child: texts must be defined anew. The collect library has to notice the fork before
@@ -156,8 +154,9 @@ static void osrt_put(struct os_call *call, int64_t start, int64_t end, uint64_t 
 static void after_fork(void)
 {
 	atomic_fetch_add(&generation, 1);
-	if (collect_reserve(REC_NONE, 1))
-		collect_publish();
+	void *record = collect_reserve(REC_NONE, 1);
+	if (record)
+		collect_publish(record);
 	atomic_store(&os_state->pid, sys_pid());
 }
 
@@ -176,25 +175,15 @@ static bool is_on_signal_stack(void)
 
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
-	/* A call from a frame above the one in 'inside' shows that a longjmp left os_keep. A
-	 * call from below comes from a signal handler inside os_keep, or from the collector's
-	 * own code. */
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	if ((inside && frame < inside) || sibling_is_inside() || sibling_has(object) || !os_is_on())
+	if (sibling_is_inside() || sibling_has(object) || !os_is_on())
 		return;
 	int saved = errno;
-	if (OS_UNLIKELY(inside != 0) && !is_on_signal_stack())
-		sibling_abandon();
-	inside = frame;
-	atomic_signal_fence(memory_order_seq_cst);
 	if (OS_UNLIKELY(is_forked()))
 		after_fork();
 	if (stack_threshold >= 0 && end - start >= stack_threshold &&
 	    !(flags & REC_OS_UNFINISHED) && !is_on_signal_stack())
 		collect_stack(REC_WHY_OS, start, 0);
 	osrt_put(call, start, end, object, flags, 0);
-	atomic_signal_fence(memory_order_seq_cst);
-	inside = 0;
 	errno = saved;
 }
 
@@ -204,7 +193,7 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
  * true at some moment. */
 static void osrt_put_unfinished(void)
 {
-	if (!os_is_on() || inside)
+	if (!os_is_on())
 		return;
 	/* Not done twice, not by a forked child that recorded nothing, not by a vfork child in this
 	 * memory. */

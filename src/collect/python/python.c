@@ -249,7 +249,7 @@ static bool put_code(uint32_t id, const struct code *code, uint32_t filename, ui
 	/* A bytes object has its length, its hash, then the data. */
 	if (peek(record->table, table + layout.object_size + 16, (size_t)length))
 		record->table_length = (uint32_t)length;
-	collect_publish();
+	collect_publish(record);
 	return true;
 }
 
@@ -401,7 +401,7 @@ static void python_put_stack(enum rec_why why, int64_t start, uint32_t correlati
 	record->correlation = correlation;
 	record->count = count;
 	memcpy(record + 1, frames, count * sizeof *frames);
-	collect_publish();
+	collect_publish(record);
 }
 
 bool python_may_be_unloaded(void)

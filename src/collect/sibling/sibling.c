@@ -41,12 +41,6 @@ bool sibling_has(uint64_t address)
 	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
 }
 
-void sibling_abandon(void)
-{
-	if (share)
-		share->abandon();
-}
-
 bool collect_is_on(uint32_t traces)
 {
 	return share && share->is_on(traces);
@@ -69,9 +63,9 @@ void *collect_reserve(enum rec_type type, unsigned slots)
 	return share ? share->reserve(type, slots) : NULL;
 }
 
-void collect_publish(void)
+void collect_publish(void *record)
 {
-	share->publish();
+	share->publish(record);
 }
 
 uint32_t collect_string(const char *text, size_t length)

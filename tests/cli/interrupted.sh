@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Signal handlers that interrupt a record: those that return lose nothing, those that leave by longjmp, switch fibers or
+# fork lose at most what they interrupted, and the report says so.
+source "$(dirname "$0")/common.bash"
+: "${COLLECT:?folder of the test programs}"
+target=$COLLECT/jump_target
+cd "$work" || exit 1
+
+# profile HOW: sets 'pushed' and 'marked' to what the program printed, 'recorded' to the ranges and marks in the report,
+# 'lost' to the records that were interrupted.
+profile() {
+	timeout 100 "$HEADWAY" profile -q -t nvtx,osrt -f -o "$work/run" "$target" "$1" >out 2>err </dev/null
+	status=$?
+	expect_status 0 "$1"
+	pushed=$(sed -n 's/^pushed //p' out)
+	marked=$(sed -n 's/^marked //p' out)
+	"$HEADWAY" info run.hwy >told 2>&1
+	recorded=$(awk '$1 == "range" { gsub(",", ""); print $2 }' told)
+	lost=$(sed -n 's/^\(Dropped\)\? *\([0-9,]*\) collector: interrupted by a signal.*/\2/p' told | tr -d ,)
+	lost=${lost:-0}
+	! grep -q 'disk full' told || fail "$1: told as a full disk"
+}
+
+profile nest
+[ "$recorded" = $((pushed + marked)) ] || fail "nest: $recorded ranges and marks, not $pushed + $marked"
+[ "$lost" = 0 ] || fail "nest: $lost records lost, though every handler returns"
+
+# A push that was left may count or not: the program counts after the call.
+profile leave
+[ "$recorded" -ge $((pushed - lost)) ] || fail "leave: $recorded ranges, not $pushed, and $lost lost"
+[ "$recorded" -le $((pushed + 300)) ] || fail "leave: $recorded ranges, not $pushed"
+[ "$lost" -le 300 ] || fail "leave: 300 jumps lost $lost records"
+profile fibers
+[ "$recorded" -ge $((pushed - 600)) ] || fail "fibers: $recorded ranges, not $pushed, and $lost lost"
+profile fork
+finish
