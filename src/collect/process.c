@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "collect/collect.h"
+#include "collect/handed.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
 #include "spool/control.h"
@@ -159,6 +160,17 @@ static void put_clock(void)
 /* ---- fork, vfork, exit
  * -------------------------------------------------------------------------- */
 
+/* True in a process whose clock is not the run's, so that its times would mean nothing (a time namespace, see unshare -T).
+ * Counts the process. */
+static bool has_other_clock(struct rec_control *control)
+{
+	uint64_t namespace = control_time_namespace();
+	if (!namespace || !control->time_namespace || namespace == control->time_namespace)
+		return false;
+	atomic_fetch_add((_Atomic uint32_t *)&control->elsewhen, 1);
+	return true;
+}
+
 bool process_is_borrowed(void)
 {
 	return unforked && *unforked && sys_pid() != process.pid;
@@ -183,6 +195,11 @@ void process_after_fork(void)
 	if (!collect_control || process_is_mute() || sys_pid() == process.pid)
 		return;
 	int saved = errno;
+	if (has_other_clock(collect_control)) {
+		process.sealed = true;
+		errno = saved;
+		return;
+	}
 	process_take_identity();
 	text_ids_after_fork();
 	spool_after_fork();
@@ -291,7 +308,15 @@ bool process_join(const char *run)
 	if (collect_control || run[0] != '/' || strlen(run) >= sizeof process.run)
 		return false;
 	struct rec_control *control = map_control(run);
-	if (!control || !spool_init())
+	if (!control)
+		return false;
+	handed_init(control);
+	if (control_seccomp_filters() > control->seccomp_filters) {
+		process_seal_at_start();
+		atomic_fetch_add((_Atomic uint32_t *)&control->sealed, 1);
+		return false;
+	}
+	if (has_other_clock(control) || !spool_init())
 		return false;
 	register_process(control, run);
 	return true;
@@ -300,9 +325,10 @@ bool process_join(const char *run)
 static __attribute__((constructor)) void process_begin(void)
 {
 	int saved = errno;
+	exec_init();
+	hidden_init();
 	const char *run = getenv("HEADWAY_RUN");
 	if (run)
 		process_join(run);
-	exec_init();
 	errno = saved;
 }

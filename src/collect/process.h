@@ -38,6 +38,11 @@ bool process_is_borrowed(void);
  * in a sealed process. */
 bool process_is_mute(void);
 
+/* sandbox.c: true once the process restricted its system calls for certain, so that programs it starts are restricted
+ * too. process.sealed is true also where it may have. */
+bool process_is_filtered(void);
+void process_seal_at_start(void);
+
 /* If the calling process was forked since it was last identified: registers it as a new process of
  * the run. */
 void process_after_fork(void);
@@ -69,8 +74,10 @@ void nvtx_after_fork(void);
 /* Ends a capture range that is still open when the process exits. */
 void nvtx_exit(void);
 
-/* exec.c: finds the libc functions that it replaces, and remembers the variables that children
- * need. */
+/* exec.c, hidden.c: find the libc functions that they replace. */
 void exec_init(void);
+void hidden_init(void);
+/* exec.c: becomes a program, as execveat does. */
+int exec_file(int folder, const char *path, int flags, char *const *arguments, char *const *given);
 
 #endif

@@ -227,6 +227,17 @@ static void watch_space(struct run *run)
 	run->space = space_open(run->directory, run->lock, control, run->journal);
 }
 
+/* Where programs may load a CUDA driver: on Linux, on Linux under Windows, and on Tegra. */
+static bool has_cuda_driver(void)
+{
+	static const char *const signs[] = {"/dev/nvidiactl", "/proc/driver/nvidia", "/dev/dxg",
+					    "/dev/nvhost-ctrl", "/dev/nvmap"};
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (access(signs[i], F_OK) == 0)
+			return true;
+	return false;
+}
+
 bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err *err)
 {
 	run->lock = -1;
@@ -241,6 +252,9 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 		control->version = REC_CONTROL_VERSION;
 		control->recording = settings->delay == 0 && control->capture == REC_CAPTURE_NONE;
 		control->started = run_now();
+		control->seccomp_filters = control_seccomp_filters();
+		control->time_namespace = control_time_namespace();
+		control->has_driver = has_cuda_driver();
 		run->begun = control->recording ? control->started : 0;
 		made = name_library(run, library, err);
 		if (made) {

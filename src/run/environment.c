@@ -16,7 +16,8 @@ static void add_preload(const struct rec_control *control)
 	const char *old = getenv("LD_PRELOAD");
 	char *both = hwy_alloc(preload_room(control->library) + (old ? strlen(old) : 0) + 2);
 	char *end = both;
-	if (old && *old)
+	/* An empty list that is set stays one for the program: ours are taken off with the colon. */
+	if (old)
 		end = stpcpy(stpcpy(end, old), ":");
 	preload_write(end, control->library, control->traces);
 	setenv("LD_PRELOAD", both, 1);
@@ -55,8 +56,9 @@ void environment_set(const struct run *run, const struct run_settings *settings)
 	if (!run->directory)
 		return;
 	const struct rec_control *control = run->control;
-	if (preload_fits_command(settings->program[0]))
-		add_preload(control);
+	if (!preload_fits_command(settings->program[0]))
+		return;
+	add_preload(control);
 	setenv("HEADWAY_RUN", run->directory, 1);
 	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
 		setenv("CUDA_INJECTION64_PATH", control->library, 1);

@@ -20,4 +20,11 @@ bool control_read_settings(int fd, struct rec_control *control);
 /* Reads settings and state of a run into 'control', which has zeros in it. A state that is missing stays 0. */
 bool control_read(int directory, struct rec_control *control);
 
+/* Under how many seccomp filters the calling process runs, as far as the kernel tells (before Linux 5.9 only whether
+ * there is any: 2). Reads one file of /proc, by calls that the loader makes too. */
+uint32_t control_seccomp_filters(void);
+
+/* The time namespace of the calling process, as an inode number; 0: not known. */
+uint64_t control_time_namespace(void);
+
 #endif

@@ -4,25 +4,21 @@
  * Three kinds of program would complain, give up or refuse to start: those of another C library, those of another
  * architecture, and those that link AddressSanitizer's runtime as a shared library, which insists on being the
  * first of all. A static program is not one of them: preloading does nothing to it, and what it starts may want it.
- * (Nor is one that runs with another's rights: the loader leaves us out.) System calls only, as the collector makes
- * them (collect/sys.h).
+ * In a program that runs with another's rights the loader leaves us out by itself; it is not told of the run either.
+ * System calls only, as the collector makes them (collect/sys.h), and none that the loader would not make as well in
+ * the program that is started, where rights are out of question: a seccomp filter that allows the program allows them.
  */
 #include "spool/preload.h"
 
-#include <elf.h>
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "spool/record.h"
 
 enum {
-	MOST_PATH = 4096,
 	MOST_PARTS = 64,     /* how many program headers of an ELF file are read at most */
 	MOST_ENTRIES = 1024, /* how many entries of the dynamic section are read at most */
 	MOST_SCRIPTS = 2,    /* how many scripts in a row may name a script as their interpreter */
@@ -80,61 +76,79 @@ static bool read_at(int fd, void *into, size_t size, uint64_t offset)
 	return syscall(SYS_pread64, fd, into, size, (long)offset) == (long)size;
 }
 
+/* Reads a text of the file into scratch->text, cut to its size. */
+static const char *read_text(int fd, struct preload_scratch *scratch, uint64_t offset)
+{
+	long size = syscall(SYS_pread64, fd, scratch->text, sizeof scratch->text - 1, (long)offset);
+	scratch->text[size > 0 ? size : 0] = '\0';
+	return scratch->text;
+}
+
 /* ---- what an ELF file asks for ------------------------------------------------------------------ */
 
-static bool read_program_header(int fd, const Elf64_Ehdr *header, unsigned i, Elf64_Phdr *part)
+/* Reads program header number i into scratch->part. */
+static bool read_part(int fd, struct preload_scratch *scratch, unsigned i)
 {
+	const Elf64_Ehdr *header = &scratch->head.header;
 	return i < header->e_phnum && i < MOST_PARTS &&
-	       read_at(fd, part, sizeof *part, header->e_phoff + (uint64_t)i * sizeof *part);
+	       read_at(fd, &scratch->part, sizeof scratch->part,
+		       header->e_phoff + (uint64_t)i * sizeof scratch->part);
 }
 
 /* Yields the offset in the file of an address of the program; 0: the file does not hold the
- * address. */
-static uint64_t preload_offset_of(int fd, const Elf64_Ehdr *header, uint64_t address)
+ * address. Changes scratch->part. */
+static uint64_t preload_offset_of(int fd, struct preload_scratch *scratch, uint64_t address)
 {
-	Elf64_Phdr part;
-	for (unsigned i = 0; read_program_header(fd, header, i, &part); i++)
-		if (part.p_type == PT_LOAD && address >= part.p_vaddr &&
-		    address - part.p_vaddr < part.p_filesz)
-			return address - part.p_vaddr + part.p_offset;
+	const Elf64_Phdr *part = &scratch->part;
+	for (unsigned i = 0; read_part(fd, scratch, i); i++)
+		if (part->p_type == PT_LOAD && address >= part->p_vaddr &&
+		    address - part->p_vaddr < part->p_filesz)
+			return address - part->p_vaddr + part->p_offset;
 	return 0;
 }
 
-/* Searches the dynamic section from entry *from on for an entry with this tag; yields its value
- * in *value, and in *from the index of the entry behind it. */
-static bool next_entry(int fd, const Elf64_Phdr *dynamic, Elf64_Sxword tag, uint64_t *from,
-		       uint64_t *value)
+struct dynamic {
+	uint64_t offset, count; /* where the dynamic section lies in the file, and its entries */
+};
+
+/* Searches the dynamic section from entry *from on for an entry with this tag; scratch->entry is then the entry,
+ * and *from the index of the one behind it. */
+static bool next_entry(int fd, struct preload_scratch *scratch, const struct dynamic *dynamic,
+		       Elf64_Sxword tag, uint64_t *from)
 {
-	Elf64_Dyn entry;
-	uint64_t n = dynamic->p_filesz / sizeof entry;
-	while (*from < n && *from < MOST_ENTRIES &&
-	       read_at(fd, &entry, sizeof entry, dynamic->p_offset + *from * sizeof entry) &&
-	       entry.d_tag != DT_NULL) {
+	Elf64_Dyn *entry = &scratch->entry;
+	while (*from < dynamic->count && *from < MOST_ENTRIES &&
+	       read_at(fd, entry, sizeof *entry, dynamic->offset + *from * sizeof *entry) &&
+	       entry->d_tag != DT_NULL) {
 		++*from;
-		*value = entry.d_un.d_val;
-		if (entry.d_tag == tag)
+		if (entry->d_tag == tag)
 			return true;
 	}
 	return false;
 }
 
-/* Whether the program needs the library of AddressSanitizer: gcc's libasan.so.N, or clang's with
- * -shared-libasan. */
-static bool needs_address_sanitizer(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *dynamic)
+static bool is_address_sanitizer(const char *library)
 {
-	static const char *const runtimes[] = {"libasan.so", "libclang_rt.asan"};
-	uint64_t from = 0, address, name;
-	uint64_t texts = next_entry(fd, dynamic, DT_STRTAB, &from, &address)
-				 ? preload_offset_of(fd, header, address)
-				 : 0;
+	static const char gcc[] = "libasan.so", clang[] = "libclang_rt.asan";
+	return strncmp(library, gcc, sizeof gcc - 1) == 0 ||
+	       strncmp(library, clang, sizeof clang - 1) == 0;
+}
+
+/* Whether the program needs the library of AddressSanitizer: gcc's libasan.so.N, or clang's with
+ * -shared-libasan. Changes scratch->part. */
+static __attribute__((noinline)) bool needs_address_sanitizer(int fd,
+							      struct preload_scratch *scratch)
+{
+	struct dynamic dynamic = {scratch->part.p_offset,
+				  scratch->part.p_filesz / sizeof scratch->entry};
+	uint64_t from = 0;
+	if (!next_entry(fd, scratch, &dynamic, DT_STRTAB, &from))
+		return false;
+	uint64_t texts = preload_offset_of(fd, scratch, scratch->entry.d_un.d_val);
 	from = 0;
-	while (texts && next_entry(fd, dynamic, DT_NEEDED, &from, &name)) {
-		char text[32] = {0};
-		syscall(SYS_pread64, fd, text, sizeof text - 1, (long)(texts + name));
-		for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
-			if (strncmp(text, runtimes[i], strlen(runtimes[i])) == 0)
-				return true;
-	}
+	while (texts && next_entry(fd, scratch, &dynamic, DT_NEEDED, &from))
+		if (is_address_sanitizer(read_text(fd, scratch, texts + scratch->entry.d_un.d_val)))
+			return true;
 	return false;
 }
 
@@ -150,100 +164,141 @@ static bool is_our_machine(const Elf64_Ehdr *header)
 	return header->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-/* How a program file suits preloading: in the first three kinds the library does no harm. */
-enum fit { FITS, STATIC, SETUID, FOREIGN, SANITIZED };
-
-static bool has_others_rights(int fd)
+/* Whether the loader will find itself in a program with raised rights, and ignore LD_PRELOAD. */
+static __attribute__((noinline)) bool is_raised(int fd, struct preload_scratch *scratch)
 {
-	struct stat about;
-	if (syscall(SYS_fstat, fd, &about) != 0)
+	const struct stat *about = &scratch->about;
+	uid_t user = (uid_t)syscall(SYS_getuid);
+	gid_t group = (gid_t)syscall(SYS_getgid);
+	if (fstat(fd, &scratch->about) != 0)
 		return false;
-	return ((about.st_mode & S_ISUID) && about.st_uid != (uid_t)syscall(SYS_getuid)) ||
-	       ((about.st_mode & S_ISGID) && about.st_gid != (gid_t)syscall(SYS_getgid));
+	return user != (uid_t)syscall(SYS_geteuid) || group != (gid_t)syscall(SYS_getegid) ||
+	       ((about->st_mode & S_ISUID) && about->st_uid != user) ||
+	       ((about->st_mode & S_ISGID) && about->st_gid != group) ||
+	       (user != 0 && syscall(SYS_fgetxattr, fd, "security.capability", NULL, 0L) > 0);
 }
 
-static enum fit fit_of_elf(int fd, const Elf64_Ehdr *header)
+static __attribute__((noinline)) enum preload_fit fit_of_elf(int fd,
+							     struct preload_scratch *scratch)
 {
-	if (!is_our_machine(header))
-		return FOREIGN;
-	Elf64_Phdr part;
-	bool is_static = true;
-	for (unsigned i = 0; read_program_header(fd, header, i, &part); i++) {
-		char loader[256] = {0};
-		if (part.p_type == PT_DYNAMIC && needs_address_sanitizer(fd, header, &part))
-			return SANITIZED;
-		if (part.p_type != PT_INTERP)
-			continue;
-		is_static = false;
-		syscall(SYS_pread64, fd, loader, sizeof loader - 1, (long)part.p_offset);
-		if (!strstr(loader, "/ld-linux"))
-			return FOREIGN;
+	if (!is_our_machine(&scratch->head.header))
+		return PRELOAD_FOREIGN;
+	bool is_static = true, is_sanitized = false;
+	for (unsigned i = 0; read_part(fd, scratch, i); i++) {
+		uint32_t type = scratch->part.p_type;
+		if (type == PT_INTERP)
+			is_static = false;
+		if (type == PT_INTERP &&
+		    !strstr(read_text(fd, scratch, scratch->part.p_offset), "/ld-linux"))
+			return PRELOAD_FOREIGN;
+		if (type == PT_DYNAMIC)
+			is_sanitized = needs_address_sanitizer(fd, scratch);
 	}
-	return is_static ? STATIC : has_others_rights(fd) ? SETUID : FITS;
+	if (!scratch->is_never_raised && is_raised(fd, scratch))
+		return PRELOAD_RAISED;
+	return is_static ? PRELOAD_STATIC : is_sanitized ? PRELOAD_SANITIZED : PRELOAD_FITS;
 }
 
 /* ---- files and commands ------------------------------------------------------------------------- */
 
-static enum fit fit_of_file(const char *path, int scripts)
+/* Whether the file is a script; scratch->path is then the path of its interpreter. */
+static bool names_interpreter(struct preload_scratch *scratch)
 {
-	union {
-		Elf64_Ehdr header;
-		char text[256];
-	} head = {.text = ""};
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-	if (fd < 0)
-		return FITS;
-	long size = syscall(SYS_read, fd, head.text, sizeof head.text - 1);
-	bool is_elf = size >= (long)sizeof head.header && memcmp(head.text, ELFMAG, SELFMAG) == 0;
-	enum fit fit = is_elf ? fit_of_elf(fd, &head.header) : FITS;
-	syscall(SYS_close, fd);
-	if (size > 2 && head.text[0] == '#' && head.text[1] == '!' && scripts > 0) {
-		char *interpreter = head.text + 2 + strspn(head.text + 2, " \t");
-		interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
-		fit = fit_of_file(interpreter, scripts - 1);
+	const char *text = scratch->head.text;
+	if (text[0] != '#' || text[1] != '!')
+		return false;
+	text += 2 + strspn(text + 2, " \t");
+	size_t length = strcspn(text, " \t\r\n");
+	memcpy(scratch->path, text, length);
+	scratch->path[length] = '\0';
+	return true;
+}
+
+/* Looks at an open file; *is_script: at its first line only, and scratch->path says what to look at next. */
+static enum preload_fit fit_of_open(int fd, struct preload_scratch *scratch, bool *is_script)
+{
+	memset(&scratch->head, 0, sizeof scratch->head);
+	long size = syscall(SYS_pread64, fd, scratch->head.text, sizeof scratch->head.text - 1, 0L);
+	*is_script = size > 2 && names_interpreter(scratch);
+	bool is_elf = size >= (long)sizeof scratch->head.header &&
+		      memcmp(scratch->head.text, ELFMAG, SELFMAG) == 0;
+	return is_elf ? fit_of_elf(fd, scratch) : PRELOAD_FITS;
+}
+
+enum preload_fit preload_fit_of_file(int folder, const char *path, struct preload_scratch *scratch)
+{
+	enum preload_fit fit = PRELOAD_FITS;
+	bool is_script = true;
+	for (int scripts = 0; is_script && scripts <= MOST_SCRIPTS; scripts++) {
+		int fd = (int)syscall(SYS_openat, folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+				      0);
+		if (fd < 0)
+			return PRELOAD_FITS;
+		fit = fit_of_open(fd, scratch, &is_script);
+		syscall(SYS_close, fd);
+		folder = AT_FDCWD;
+		path = scratch->path;
 	}
 	return fit;
 }
 
-static enum fit fit_of_command(const char *name)
+enum preload_fit preload_fit_of_descriptor(int fd, struct preload_scratch *scratch)
 {
-	const char *path = getenv("PATH");
-	if (strchr(name, '/') || !path)
-		return fit_of_file(name, MOST_SCRIPTS);
-	size_t length = strlen(name);
-	for (const char *end; *path; path = *end ? end + 1 : end) {
-		char full[MOST_PATH];
-		end = path + strcspn(path, ":");
-		size_t folder = (size_t)(end - path);
-		if (folder == 0 || folder + length + 2 > sizeof full)
-			continue;
-		memcpy(full, path, folder);
-		full[folder] = '/';
-		memcpy(full + folder + 1, name, length + 1);
-		if (syscall(SYS_faccessat, AT_FDCWD, full, X_OK) == 0)
-			return fit_of_file(full, MOST_SCRIPTS);
-	}
-	return FITS;
+	bool is_script;
+	enum preload_fit fit = fit_of_open(fd, scratch, &is_script);
+	return is_script ? preload_fit_of_file(AT_FDCWD, scratch->path, scratch) : fit;
 }
 
-bool preload_fits_file(const char *path)
+static bool is_executable(const char *path, struct preload_scratch *scratch)
 {
-	return fit_of_file(path, MOST_SCRIPTS) <= SETUID;
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	const struct stat *about = &scratch->about;
+	bool yes = fstat(fd, &scratch->about) == 0 && S_ISREG(about->st_mode) &&
+		   (about->st_mode & (S_IXUSR | S_IXGRP | S_IXOTH));
+	syscall(SYS_close, fd);
+	return yes;
+}
+
+enum preload_fit preload_fit_of_command(const char *name, struct preload_scratch *scratch)
+{
+	const char *path = getenv("PATH");
+	if (strchr(name, '/'))
+		return preload_fit_of_file(AT_FDCWD, name, scratch);
+	size_t length = strlen(name);
+	for (const char *part = path ? path : "/bin:/usr/bin", *end = part; *end; part = end + 1) {
+		end = part + strcspn(part, ":");
+		size_t folder = (size_t)(end - part);
+		if (folder + length + 2 > sizeof scratch->path)
+			continue;
+		/* An empty part is the current folder. */
+		char *at = mempcpy(scratch->path, part, folder);
+		if (folder)
+			*at++ = '/';
+		memcpy(at, name, length + 1);
+		if (is_executable(scratch->path, scratch))
+			return preload_fit_of_file(AT_FDCWD, scratch->path, scratch);
+	}
+	return PRELOAD_FITS;
 }
 
 bool preload_fits_command(const char *name)
 {
-	return fit_of_command(name) <= SETUID;
+	struct preload_scratch scratch = {.is_never_raised = false};
+	return preload_is_handed_on(preload_fit_of_command(name, &scratch));
 }
 
 const char *preload_refusal(const char *name)
 {
 	static const char *const reasons[] = {
-		[FITS] = NULL,
-		[STATIC] = "it is linked statically",
-		[SETUID] = "it runs with the rights of another user or group",
-		[FOREIGN] = "it is made for another machine or another C library",
-		[SANITIZED] = "it is built with AddressSanitizer, which must be loaded first",
+		[PRELOAD_FITS] = NULL,
+		[PRELOAD_STATIC] = "it is linked statically",
+		[PRELOAD_RAISED] = "it runs with the rights of another user or group",
+		[PRELOAD_FOREIGN] = "it is made for another machine or another C library",
+		[PRELOAD_SANITIZED] =
+			"it is built with AddressSanitizer, which must be loaded first",
 	};
-	return reasons[fit_of_command(name)];
+	struct preload_scratch scratch = {.is_never_raised = false};
+	return reasons[preload_fit_of_command(name, &scratch)];
 }

@@ -589,6 +589,10 @@ struct rec_control {
 			 * program that starts with more is one that restricts its own system
 			 * calls. */
 			uint32_t seccomp_filters;
+			/* has_driver: 1: there may be a CUDA driver here, which must find
+			 * CUDA_INJECTION64_PATH in the environment. */
+			uint32_t has_driver;
+			uint32_t unused;
 			int64_t stack_threshold; /* ns; a call that takes longer gets a stack */
 			/* steps: recording stops after so many steady steps; 0: no limit */
 			int64_t steps;

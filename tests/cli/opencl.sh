@@ -112,7 +112,7 @@ export OPENCL_LAYERS=$COLLECT/libopencl-layer.so
 has "two layers" kernel=12 copy=28
 grep -qx "layer: 12 kernels, 1 queues with profiling" err || fail "the program's own layer: $(cat err)"
 "$HEADWAY" profile -q -t opencl -f true -o "$report" sh -c 'echo "$OPENCL_LAYERS"' >out 2>err
-grep -qx "$OPENCL_LAYERS:.*/libheadway-opencl.so" out || fail "OPENCL_LAYERS: $(cat out)"
+grep -qx "$OPENCL_LAYERS" out || fail "OPENCL_LAYERS: $(cat out)"
 unset OPENCL_LAYERS
 "$HEADWAY" profile -q -t opencl -f true -o "$report" env -i PATH="$PATH" POCL_CACHE_DIR="$POCL_CACHE_DIR" "$target" slow 2 \
 	>out 2>err || fail "an environment of its own: $(cat err)"

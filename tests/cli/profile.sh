@@ -61,7 +61,7 @@ expect "$(cat out)" "1-x,y-" "-e"
 preload=/lib/x86_64-linux-gnu/libm.so.6
 if [ -e $preload ]; then
 	profile -e LD_PRELOAD=$preload sh -c 'echo $LD_PRELOAD'
-	grep -q "^$preload:.*/libheadway-collect.so\$" out || fail "LD_PRELOAD: $(cat out)"
+	expect "$(cat out)" "$preload" "LD_PRELOAD of the program's own"
 fi
 A=1 profile -n false -e PATH="$PATH" sh -c 'echo "[$A]"'
 expect "$(cat out)" "[]" "-n false"

@@ -48,7 +48,9 @@ python=$(python3 -c 'import sys; sys.version_info >= (3, 10) and print(sys.execu
 if [ -n "$python" ]; then
 	cat >train.py <<'EOF'
 import ctypes, os
-ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"]).InitializeInjection()
+getenv = ctypes.CDLL(None).getenv
+getenv.restype = ctypes.c_char_p
+ctypes.CDLL(getenv(b"CUDA_INJECTION64_PATH").decode()).InitializeInjection()
 mock = ctypes.CDLL(os.environ["HEADWAY_CUPTI"])
 mock.mock_call.argtypes = [ctypes.c_uint, ctypes.c_uint, ctypes.c_long, ctypes.c_uint]
 wait = mock.mock_number(2, b"cudaStreamSynchronize_v3020")
@@ -64,7 +66,7 @@ EOF
 	run profile -o python "$python" train.py
 	expect_status 0 "train.py: $(cat err)"
 	"$STACKS_OF" python.hwy >stacks || fail "stacks_of python.hwy"
-	has '^cudaStreamSynchronize_v3020 < .*(Loss\.)?item train.py:8 < step train.py:11 < <module> train.py:13$' \
+	has '^cudaStreamSynchronize_v3020 < .*(Loss\.)?item train.py:10 < step train.py:13 < <module> train.py:15$' \
 		"native frames, then Python's"
 	grep -q '_PyEval' stacks && fail "frames of the interpreter: $(cat stacks)"
 	[ "$(sort -u stacks | wc -l)" = 1 ] || fail "five equal calls, one stack: $(cat stacks)"

@@ -150,7 +150,8 @@ static int run_thread_fork(void)
 static int run_child(void)
 {
 	shim_mark(getenv("OWN") ? "child with its own environment" : "child");
-	return getenv("LD_PRELOAD") && getenv("HEADWAY_RUN") ? 0 : 3;
+	/* What makes it record is hidden from the program. */
+	return getenv("LD_PRELOAD") || getenv("HEADWAY_RUN") ? 3 : 0;
 }
 
 static int awaited(pid_t pid)
