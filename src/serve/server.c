@@ -46,6 +46,7 @@ struct connection {
 	int fd;
 	time_t since;     /* when the connection was opened or ended its last request */
 	bool has_request; /* the server has answered a request of this connection */
+	bool is_working;  /* the server works for the answer: the client is not to blame */
 	struct connection *next, **before;
 };
 
@@ -78,30 +79,6 @@ static time_t seconds(void)
 
 /* ---- who may ask ----------------------------------------------------------------------------- */
 
-static bool host_is_ours(const char *host)
-{
-	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-	for (size_t i = 0; host && i < sizeof names / sizeof *names; i++) {
-		size_t n = strlen(names[i]);
-		if (strncasecmp(host, names[i], n) != 0)
-			continue;
-		if (host[n] == 0)
-			return true;
-		size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") : 0;
-		if (digits > 0 && digits <= 5 && host[n + 1 + digits] == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Whether the request comes from a page of the same host and port. A tunnel changes the port of
- * both alike. */
-static bool origin_is_ours(const char *origin, const char *host)
-{
-	return !origin ||
-	       (strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
-}
-
 /* Yields the path after the token, or NULL where the token is wrong. A wrong token takes as long as
  * the right one, so that time does not help to guess it. */
 static const char *after_token(const struct server *server, const char *url)
@@ -121,7 +98,7 @@ static unsigned refusal(const struct server *server, struct mhd_connection *conn
 	const struct mhd *mhd = server->mhd;
 	const char *host = mhd->lookup_connection_value(connection, MHD_HEADERS, "Host");
 	const char *origin = mhd->lookup_connection_value(connection, MHD_HEADERS, "Origin");
-	if (!host_is_ours(host) || !origin_is_ours(origin, host))
+	if (!origin_may_ask(host, origin))
 		return 403;
 	const char *path = after_token(server, url);
 	if (!path || !requests_has_path(path))
@@ -243,6 +220,19 @@ static bool is_abandoned(const void *from)
 	return is_ending(incoming->server) || poll(&peer, 1, 0) > 0;
 }
 
+/* Notes on a connection that the server begins or ends the work for an answer. */
+static void note_work(struct server *server, struct mhd_connection *connection, bool is_working)
+{
+	int fd = connection_fd(server, connection);
+	pthread_mutex_lock(&server->lock);
+	for (struct connection *one = server->connections; one; one = one->next)
+		if (one->fd == fd) {
+			one->since = seconds();
+			one->is_working = is_working;
+		}
+	pthread_mutex_unlock(&server->lock);
+}
+
 static int on_request(void *cls, struct mhd_connection *connection, const char *url,
 		      const char *method, const char *version, const char *body, size_t *n,
 		      void **request)
@@ -281,7 +271,9 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 	};
 	struct answer answer;
 	note_page(server, path);
+	note_work(server, connection, true);
 	requests_answer(&server->requests, &asked, &answer);
+	note_work(server, connection, false);
 	return send_answer(server, connection, &answer);
 }
 
@@ -340,7 +332,8 @@ static void end_slow_ones(struct server *server)
 		n++;
 	time_t strange = n > MANY ? HASTY_S : STRANGE_S;
 	for (struct connection *one = server->connections; one; one = one->next)
-		if (now - one->since > (one->has_request ? SLOW_S : strange) && one->fd >= 0)
+		if (now - one->since > (one->has_request ? SLOW_S : strange) && one->fd >= 0 &&
+		    !one->is_working)
 			shutdown(one->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&server->lock);
 }

@@ -71,6 +71,10 @@ void requests_answer(const struct requests *requests, const struct request *requ
 /* Whether there is a request with this path, whatever its method. */
 bool requests_has_path(const char *path);
 
+/* origin.c: whether the Host and Origin of a request are those of this machine's loopback. Another
+ * page that a browser shows, or a name that somebody pointed at 127.0.0.1, has others. */
+bool origin_may_ask(const char *host, const char *origin);
+
 /* built_page.c: yields the page's HTML. */
 extern const char built_page[];
 extern const char built_page_end[];

@@ -7,11 +7,22 @@
 
 enum { SLEEP_MS = 20, NS_PER_MS = 1000000 };
 
-static int64_t turns_now(void)
+static int64_t turns_read_clock(clockid_t clock)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* ns of CPU that the thread has used: what others do on the machine is no work of a request. */
+static int64_t turns_cpu(void)
+{
+	return turns_read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static int64_t turns_now(void)
+{
+	return turns_read_clock(CLOCK_MONOTONIC);
 }
 
 static void take(struct turns *turns, struct turn *turn)
@@ -39,12 +50,15 @@ static bool turn_is_wanted(const struct turn *turn, struct hwy_err *err)
 
 static bool turn_is_within_limit(const struct turn *turn, struct hwy_err *err)
 {
-	return turn->is_unlimited || turn->worked_ns <= TURNS_MOST_S * INT64_C(1000) * NS_PER_MS ||
-	       hwy_fail(err, "the answer takes more than %d s of work; ask for less", TURNS_MOST_S);
+	return turn->is_unlimited ||
+	       turns_cpu() - turn->cpu_ns <= TURNS_MOST_S * INT64_C(1000) * NS_PER_MS ||
+	       hwy_fail(err, "the answer takes more than %d s of CPU time; ask for less",
+			TURNS_MOST_S);
 }
 
 bool turns_begin(struct turns *turns, struct turn *turn, struct hwy_err *err)
 {
+	turn->cpu_ns = turns_cpu();
 	take(turns, turn);
 	if (turn_is_wanted(turn, err))
 		return true;
@@ -75,7 +89,6 @@ bool turns_pause(struct turns *turns, struct hwy_err *err)
 	int64_t now = turns_now();
 	if (now - mine->since_ns < TURNS_SLICE_MS * NS_PER_MS)
 		return true;
-	mine->worked_ns += now - mine->since_ns;
 	mine->since_ns = now;
 	mine->is_ended = !turn_is_wanted(mine, err) || !turn_is_within_limit(mine, err);
 	if (!mine->is_ended && somebody_waits(turns)) {
@@ -88,7 +101,6 @@ bool turns_pause(struct turns *turns, struct hwy_err *err)
 bool turns_sleep(struct turns *turns, struct hwy_err *err)
 {
 	struct turn *mine = turns->holder;
-	mine->worked_ns += turns_now() - mine->since_ns;
 	turns_end(turns);
 	usleep(SLEEP_MS * 1000);
 	take(turns, mine);

@@ -23,7 +23,7 @@
 
 enum {
 	TURNS_SLICE_MS = 20, /* work after which a turn is given to those who wait */
-	TURNS_MOST_S = 20,   /* work, without waiting, after which a request is refused */
+	TURNS_MOST_S = 20,   /* CPU time after which a request is refused */
 };
 
 /* One request's hold of the lock. */
@@ -33,7 +33,7 @@ struct turn {
 	bool is_unlimited; /* TURNS_MOST_S does not hold */
 	const void *from;  /* belongs to the caller: the argument of is_abandoned */
 	int64_t since_ns;  /* when the slice began */
-	int64_t worked_ns; /* work in earlier slices */
+	int64_t cpu_ns;    /* CPU time of the thread when the turn began */
 	bool is_ended;     /* turns_pause or turns_sleep yielded false */
 };
 

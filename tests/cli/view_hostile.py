@@ -111,8 +111,8 @@ def check_answers(viewer):
             except IndexError:
                 return
             status, content = viewer.ask(path, body)
-            right = status in (200, 202, 400, 413, 414, 431)
-            if status == 400:
+            right = status in (200, 202, 400, 413, 414, 431, 503)
+            if status in (400, 503):
                 told = json.loads(content)
                 right = list(told) == ["error"] and "\n" not in told["error"]
             elif status in (200, 202) and path.split("?")[0] not in ("tiles", "gaps", "path"):
