@@ -142,6 +142,9 @@ static int run_profile(int argc, char **argv)
 	profile_check_output(&profile, 0, &path);
 	char *folder = profile_output_folder(path ? path : "report1.hwy");
 	profile.settings.beside = folder;
+	profile.settings.privacy = profile.privacy.anonymous ? "anonymous"
+				   : profile.privacy.no_args ? "no-args"
+							     : NULL;
 	profile_start(&profile, &run, &path);
 	while (run_wait(&run, &profile.settings) == RUN_RECORDED)
 		make_report(&profile, &run, path);

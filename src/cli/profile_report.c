@@ -120,6 +120,16 @@ static bool write_report(struct hwy_trace *trace, const char *path, bool force, 
 	}
 }
 
+/* Leaves out of the trace what the command is asked to, or was when the run was recorded. */
+static void report_leave_out(struct hwy_trace *trace, const struct cli_privacy *asked)
+{
+	const char *recorded = hwy_property(trace, "capture.privacy");
+	struct cli_privacy privacy = *asked;
+	privacy.anonymous |= recorded && strcmp(recorded, "anonymous") == 0;
+	privacy.no_args |= recorded && strcmp(recorded, "no-args") == 0;
+	cli_privacy_apply(&privacy, trace);
+}
+
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
 		    enum profile_calibration how, const struct cli_privacy *privacy, char **written)
 {
@@ -133,7 +143,7 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 		profile_calibrate(trace, directory, how, quiet);
 	if (trace) {
 		/* After the calibration, which asks for the device by its number. */
-		cli_privacy_apply(privacy, trace);
+		report_leave_out(trace, privacy);
 		path_cache_add(trace);
 	}
 	bool done = trace && write_report(trace, path, force, written, &err);

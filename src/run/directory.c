@@ -194,6 +194,9 @@ static void begin_journal(struct run *run, const struct run_settings *settings)
 		to = stpcpy(to, settings->program[n]) + 1;
 	journal_property(run->journal, "command", words, length - 1);
 	free(words);
+	if (settings->privacy)
+		journal_property(run->journal, "capture.privacy", settings->privacy,
+				 strlen(settings->privacy));
 	const char *refusal = preload_refusal(settings->program[0]);
 	if (refusal) {
 		char text[PATH_MAX];

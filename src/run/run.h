@@ -57,6 +57,9 @@ struct run_settings {
 	/* beside: the output's folder, in which the run directory is made when other folders are
 	 * full. */
 	const char *beside;
+	/* What the report is to leave out, "no-args" or "anonymous", or NULL. It is noted in the
+	 * journal as the property capture.privacy, so that 'headway recover' knows. */
+	const char *privacy;
 };
 
 /* Processes of a run that were found alive; 'started' tells a process from a later one with the

@@ -92,9 +92,9 @@ lacks "$work/analyze.html" "analyze --anonymous" "${identity[@]}"
 run view --anonymous "$work/plain.hwy"
 expect_status 2 "a server is not anonymous"
 
-# A run whose recorder was killed.
+# A run whose recorder was killed: the wish of its command line holds for recover.
 mkdir "$work/tmp"
-TMPDIR=$work/tmp "$HEADWAY" profile -o "$work/killed" -t osrt -s none "$project/train.sh" --epochs 3 \
+TMPDIR=$work/tmp "$HEADWAY" profile --anonymous -o "$work/killed" -t osrt -s none "$project/train.sh" --epochs 3 \
 	--wait "$work/tmp/go" >/dev/null 2>&1 &
 recorder=$!
 until [ -e "$work/tmp/started" ]; do sleep 0.05; done
@@ -103,11 +103,13 @@ wait $recorder 2>/dev/null
 : >"$work/tmp/go"
 until [ -e "$work/tmp/ended" ]; do sleep 0.05; done
 for ((i = 0; i < 200; i++)); do
-	run recover --anonymous -o "$work/recovered" "$work"/tmp/headway-*
+	run recover -o "$work/recovered" "$work"/tmp/headway-*
 	[ $status = 0 ] && break
 	sleep 0.1
 done
-expect_status 0 "recover --anonymous"
+expect_status 0 recover
+run recover --help
+grep -q -- --anonymous "$work/out" || fail "recover has no --anonymous"
 lacks "$work/recovered.hwy" "recover --anonymous" "${identity[@]}" --epochs
 has "$work/recovered.hwy" "recover --anonymous" train.sh
 
