@@ -94,18 +94,17 @@ static void print_stats(char *report)
 	clearerr(stdout);
 }
 
-static void make_report(struct profile *profile, struct run *run, const char *path)
+bool profile_make_report(struct profile *profile, struct run *run, const char *path)
 {
 	char *written;
-	if (!run->directory)
-		return;
 	enum profile_calibration how = profile->no_calibration ? PROFILE_NO_CALIBRATION
 				       : run->ended            ? PROFILE_CALIBRATE
 							       : PROFILE_CACHED_CALIBRATION;
 	/* Nobody may read stderr any more; the report is made all the same. */
 	signal(SIGPIPE, SIG_IGN);
-	if (profile_report(run->directory, path, profile->force, profile->quiet, how,
-			   &profile->privacy, &written)) {
+	bool done = profile_report(run->directory, path, profile->force, profile->quiet, how,
+				   &profile->privacy, &written);
+	if (done) {
 		run_remove(run->directory);
 		if (profile->stats)
 			print_stats(written);
@@ -115,6 +114,14 @@ static void make_report(struct profile *profile, struct run *run, const char *pa
 		cli_say("the recording is lost: its directory was removed");
 	}
 	free(written);
+	return done;
+}
+
+static void make_report(struct profile *profile, struct run *run, const char *path)
+{
+	if (!run->directory)
+		return;
+	profile_apart(profile, run, path);
 	free(run->directory);
 	run->directory = NULL;
 }

@@ -66,4 +66,10 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 		    enum profile_calibration how, const struct cli_privacy *privacy,
 		    char **written);
 
+/* cmd_profile.c: makes the report of a run, and removes the run's directory; false: there is no report, and a
+ * line says why. */
+bool profile_make_report(struct profile *profile, struct run *run, const char *path);
+/* profile_apart.c: does the same in a process of its own. */
+void profile_apart(struct profile *profile, struct run *run, const char *path);
+
 #endif

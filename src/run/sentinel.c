@@ -24,8 +24,8 @@
 enum { PATIENCE_MS = 200 };
 
 struct question {
-	int number;
-	bool has; /* in an answer: the signal had come */
+	int number; /* 0: the sentinel says that it stands */
+	bool has;   /* in an answer: the signal had come */
 };
 
 /* Empties the command line that /proc shows, which is the memory behind argv[0]. */
@@ -52,10 +52,12 @@ static _Noreturn void stand_guard(int line)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	forget_command_line();
 	prctl(PR_SET_NAME, "hwy-sentinel");
-	/* The sentinel must not keep a pipe open that others wait for, nor a mount busy. */
-	if (dup2(line, 0) != 0 || close_range(1, ~0u, 0) != 0 || chdir("/") != 0)
+	/* The sentinel must not keep a pipe open that others wait for, the run's lock, or a mount
+	 * busy. */
+	struct question question = {.number = 0};
+	if (dup2(line, 0) != 0 || close_range(1, ~0u, 0) != 0 || chdir("/") != 0 ||
+	    send(0, &question, sizeof question, MSG_NOSIGNAL) < 0)
 		_exit(0);
-	struct question question;
 	while (read(0, &question, sizeof question) == (ssize_t)sizeof question) {
 		struct timespec now = {0};
 		sigset_t asked;
@@ -66,6 +68,18 @@ static _Noreturn void stand_guard(int line)
 			break;
 	}
 	_exit(0);
+}
+
+/* Waits for the answer about a signal; an answer about another one is late, and is left out. */
+static bool await_answer(const struct sentinel *sentinel, int number)
+{
+	struct question answer;
+	struct pollfd line = {.fd = sentinel->line, .events = POLLIN};
+	while (poll(&line, 1, PATIENCE_MS) == 1 &&
+	       recv(sentinel->line, &answer, sizeof answer, 0) == (ssize_t)sizeof answer)
+		if (answer.number == number)
+			return answer.has;
+	return false;
 }
 
 void sentinel_start(struct sentinel *sentinel)
@@ -86,21 +100,16 @@ void sentinel_start(struct sentinel *sentinel)
 	}
 	sentinel->pid = pid;
 	sentinel->line = ends[0];
+	await_answer(sentinel, 0);
 }
 
 bool sentinel_has(struct sentinel *sentinel, int number)
 {
-	struct question question = {.number = number}, answer;
-	struct pollfd line = {.fd = sentinel->line, .events = POLLIN};
-	if (!sentinel->pid || send(sentinel->line, &question, sizeof question,
-				   MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof question)
-		return false;
-	/* An answer to another question was late. */
-	while (poll(&line, 1, PATIENCE_MS) == 1 &&
-	       recv(sentinel->line, &answer, sizeof answer, 0) == (ssize_t)sizeof answer)
-		if (answer.number == number)
-			return answer.has;
-	return false;
+	struct question question = {.number = number};
+	return sentinel->pid &&
+	       send(sentinel->line, &question, sizeof question, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+		       (ssize_t)sizeof question &&
+	       await_answer(sentinel, number);
 }
 
 void sentinel_end(struct sentinel *sentinel)

@@ -61,36 +61,55 @@ for _ in 1 2 3 4; do
 done
 
 # headway profile while it makes the report: one line says where the recording is, and the recording is whole.
+# report_begins: leaves the pid of a headway that makes a report in $pid.
+report_begins() {
+	rm -rf "$work/tmp" "$work/done" "$work/r.hwy"
+	mkdir "$work/tmp"
+	set -m
+	TMPDIR=$work/tmp "$HEADWAY" profile -q -t osrt --osrt-threshold 0 -o "$work/r" \
+		sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=150000 2>/dev/null; echo >"$0"; exit 3' "$work/done" \
+		>"$work/out" 2>"$work/err" </dev/null &
+	pid=$!
+	set +m
+	while [ ! -s "$work/done" ]; do sleep 0.02; done
+	sleep 0.1 # the program has ended, and the report is being made
+}
+# stopped NAME STATUS: headway ended with this status, said that SIGNAME stopped it, and the recording is whole.
+stopped() {
+	{ wait $pid; } 2>/dev/null
+	status=$?
+	if [ -e "$work/r.hwy" ]; then # the signal came too late
+		expect_status 3 "SIG$1 after the report"
+		return
+	fi
+	caught=$((caught + 1))
+	expect_status "$2" "SIG$1 while the report is made"
+	local directory
+	directory=$(echo "$work"/tmp/headway-*)
+	grep -qE "^headway: stopped by SIG$1[;,].* the recording is kept: headway recover $directory\$" "$work/err" &&
+		[ "$(wc -l <"$work/err")" = 1 ] || fail "SIG$1 while the report is made: $(cat "$work/err")"
+	run recover -f -o "$work/r" "$directory"
+	expect_status 0 "recover after SIG$1"
+	[ "$("$HEADWAY" stats -r osrt_sum --format csv "$work/r.hwy" | awk -F, '$NF ~ /read|write/ { n += $3 } END { print n + 0 }')" \
+		-ge 300000 ] || fail "recover after SIG$1: $("$HEADWAY" stats -r osrt_sum --format csv "$work/r.hwy")"
+	[ -z "$(ls -A "$work/tmp")" ] || fail "recover after SIG$1 left $(ls -A "$work/tmp")"
+}
 if command -v dd >/dev/null; then
 	caught=0
-	for signal in INT TERM HUP QUIT; do
-		rm -rf "$work/tmp" "$work/done" "$work/r.hwy"
-		mkdir "$work/tmp"
-		set -m
-		TMPDIR=$work/tmp "$HEADWAY" profile -t osrt --osrt-threshold 0 -o "$work/r" \
-			sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=150000 2>/dev/null; echo >"$0"' "$work/done" \
-			>"$work/out" 2>"$work/err" </dev/null &
-		pid=$!
-		set +m
-		while [ ! -s "$work/done" ]; do sleep 0.02; done
-		sleep 0.1 # the program has ended, and the report is being made
+	for signal in INT TERM QUIT; do
+		report_begins
 		kill -s $signal $pid 2>/dev/null
-		{ wait $pid; } 2>/dev/null
-		status=$?
-		if [ -e "$work/r.hwy" ]; then # the signal came too late
-			expect_status 0 "SIG$signal after the report"
-			continue
-		fi
-		caught=$((caught + 1))
-		expect_status $((128 + $(kill -l $signal))) "SIG$signal while the report is made"
-		directory=$(echo "$work"/tmp/headway-*)
-		expect_line "$work/err" "headway: stopped by SIG$signal; the recording is kept: headway recover $directory" \
-			"SIG$signal while the report is made"
-		run recover -f -o "$work/r" "$directory"
-		expect_status 0 "recover after SIG$signal"
-		[ "$("$HEADWAY" stats -r osrt_sum --format csv "$work/r.hwy" | awk -F, '$NF ~ /read|write/ { n += $3 } END { print n + 0 }')" \
-			-ge 300000 ] || fail "recover after SIG$signal: $("$HEADWAY" stats -r osrt_sum --format csv "$work/r.hwy")"
-		[ -z "$(ls -A "$work/tmp")" ] || fail "recover after SIG$signal left $(ls -A "$work/tmp")"
+		stopped $signal $((128 + $(kill -l $signal)))
+	done
+	report_begins
+	kill -s INT -- -$pid 2>/dev/null # Ctrl-C
+	stopped INT 130
+	# What ends the process that makes the report does not change the exit status: memory that runs out, a bug.
+	for signal in KILL SEGV; do
+		report_begins
+		child=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
+		[ -n "$child" ] && kill -s $signal $child 2>/dev/null
+		stopped $signal 3
 	done
 	[ $caught -gt 0 ] || echo "no signal came while the report was made: that part was not tested"
 fi
