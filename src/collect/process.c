@@ -238,6 +238,7 @@ static void process_exit(void)
 	nvtx_exit();
 	process_look_again(0);
 	spool_name_threads();
+	text_ids_tell_lost();
 	uint64_t signals = sys_hold_signals();
 	modules_scan();
 	sys_restore_signals(signals);

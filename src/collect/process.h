@@ -71,6 +71,9 @@ void text_ids_after_fork(void);
 void python_after_fork(void);
 void nvtx_after_fork(void);
 
+/* Records how many texts got no id, and so how many names the report lacks. */
+void text_ids_tell_lost(void);
+
 /* Ends a capture range that is still open when the process exits. */
 void nvtx_exit(void);
 

@@ -10,6 +10,8 @@
  * A forked child keeps the numbers but must define them again in spools of its own: an entry names
  * the generation (process.h) that defined it last. The same field marks a definition that found no
  * room in the spool.
+ *
+ * A text that gets no id is a name that the report lacks: these are counted, and told as lost.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -28,6 +30,9 @@ enum {
 	FIRST_SLOTS = 4096,
 	ARENA_BYTES = 256 * 1024,
 	SKIP_ENTRIES = 16,
+	/* MOST_TEXTS: later texts get no id, but for lost_reason, which must say so. The last
+	 * entries are for it, and for those that forked children skip. */
+	MOST_TEXTS = BLOCKS * BLOCK_ENTRIES - 16 * SKIP_ENTRIES,
 };
 
 struct entry {
@@ -57,6 +62,10 @@ static size_t arena_left; /* bytes that are left in the arena; guarded by the lo
 
 static struct lock lock;
 
+static const char lost_reason[] =
+	"names: more texts than a process may have, or no memory for them";
+static _Atomic uint64_t lost, told; /* texts that got no id, and those of them that were told */
+
 /* Called in a forked child. Another thread of the parent may have been adding a text while the
  * kernel copied the pages one by one: the last few entries, which may be incomplete, are skipped.
  * All entries before them were published in order and are complete. */
@@ -66,6 +75,8 @@ void text_ids_after_fork(void)
 	if (entries)
 		entries += SKIP_ENTRIES;
 	arena_left = 0;
+	atomic_store(&lost, 0);
+	atomic_store(&told, 0);
 }
 
 /* ---- looking up --------------------------------------------------------------------------------- */
@@ -196,6 +207,8 @@ static uint32_t text_ids_add(const char *text, size_t length, uint32_t hash)
 {
 	entries += entries == 0;
 	uint32_t id = entries;
+	if (id >= MOST_TEXTS && text != lost_reason)
+		return 0;
 	struct table *into = table_with_room();
 	struct entry *entry = entry_make(id);
 	char *kept = into && entry ? text_ids_keep(text, length) : NULL;
@@ -210,6 +223,24 @@ static uint32_t text_ids_add(const char *text, size_t length, uint32_t hash)
 	 * between leaves no number without a text. */
 	text_ids_put(into, hash, id);
 	return id;
+}
+
+/* ---- names that are lost ------------------------------------------------------------------------ */
+
+void text_ids_tell_lost(void)
+{
+	uint64_t now = atomic_load(&lost), before = atomic_exchange(&told, now);
+	if (now > before)
+		collect_drop(lost_reason, now - before);
+}
+
+/* Counts a text that got no id. A process that is killed has told of all but a sixteenth. */
+static void text_ids_lose(void)
+{
+	uint64_t now = atomic_fetch_add(&lost, 1) + 1;
+	uint64_t before = atomic_load_explicit(&told, memory_order_relaxed);
+	if (now > before + before / 16)
+		text_ids_tell_lost();
 }
 
 /* ---- the ids ------------------------------------------------------------------------------------ */
@@ -236,6 +267,8 @@ static uint32_t text_ids_add_slowly(const char *text, size_t length, uint32_t ha
 	}
 	if (holds)
 		sys_restore_signals(signals);
+	if (!id && text != lost_reason)
+		text_ids_lose();
 	errno = saved;
 	return id;
 }

@@ -54,9 +54,37 @@ uint32_t ingest_text(struct ingest *in, struct ingest_process *process, uint32_t
 /* ---- losses and diagnostics
  * --------------------------------------------------------------------- */
 
+/* Adds to the last drop what is lost there for the same reason; false if that is another reason. A
+ * collector that counts a lasting loss writes a record now and then. */
+static bool add_to_last_drop(struct ingest *in, const struct hwy_drop *more)
+{
+	struct hwy_drop *last =
+		in->trace->n_drops ? &in->trace->drops[in->trace->n_drops - 1] : NULL;
+	if (!last || last->process != more->process || last->thread != more->thread ||
+	    last->source != more->source || last->reason != more->reason ||
+	    last->count > INT64_MAX - more->count)
+		return false;
+	last->count += more->count;
+	if (last->from == HWY_NONE)
+		last->from = last->to;
+	if (more->to != HWY_NONE)
+		last->to = more->to;
+	return true;
+}
+
 void ingest_drop(struct ingest *in, int64_t process, int64_t thread, const char *source,
 		 uint32_t reason, uint64_t count, int64_t time)
 {
+	struct hwy_drop more = {
+		.process = process,
+		.thread = thread,
+		.source = hwy_text_id(in->b, source),
+		.reason = reason,
+		.count = count < INT64_MAX ? (int64_t)count : INT64_MAX,
+		.to = time,
+	};
+	if (add_to_last_drop(in, &more))
+		return;
 	uint32_t index = hwy_new_drops(in->b);
 	struct hwy_drop *drop = &in->trace->drops[index];
 	drop->process = process;

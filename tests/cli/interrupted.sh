@@ -7,10 +7,10 @@ source "$(dirname "$0")/common.bash"
 target=$COLLECT/jump_target
 cd "$work" || exit 1
 
-# profile HOW: sets 'pushed' and 'marked' to what the program printed, 'recorded' to the ranges and marks in the report,
+# profile HOW…: sets 'pushed' and 'marked' to what the program printed, 'recorded' to the ranges and marks in the report,
 # 'lost' to the records that were interrupted.
 profile() {
-	timeout 100 "$HEADWAY" profile -q -t nvtx,osrt -f -o "$work/run" "$target" "$1" >out 2>err </dev/null
+	timeout 100 "$HEADWAY" profile -q -t nvtx,osrt -f -o "$work/run" "$target" "$@" >out 2>err </dev/null
 	status=$?
 	expect_status 0 "$1"
 	pushed=$(sed -n 's/^pushed //p' out)
@@ -34,4 +34,11 @@ profile leave
 profile fibers
 [ "$recorded" -ge $((pushed - 600)) ] || fail "fibers: $recorded ranges, not $pushed, and $lost lost"
 profile fork
+
+# --- more names than a process may have: those without one are told as lost
+profile names 1050000
+[ "$recorded" = 1050000 ] || fail "names: $recorded ranges"
+names=$(sed -n 's/^Dropped *\([0-9,]*\) collector: names: more texts.*/\1/p' told | tr -d ,)
+[ "${names:-0}" -ge 1000 ] && [ "$names" -le 2000 ] || fail "names: '$names' are lost: $(grep Dropped told)"
+grep -q '^Trust *weakened' told || fail "names: $(grep Trust told)"
 finish

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jump_target.c - a program whose signal handlers do not let go of what they interrupt:
- * jump_target HOW.
+ * jump_target HOW [N].
  *
  *   leave    a handler leaves NVTX calls by siglongjmp; the program goes on deeper in its stack
  *   nest     a handler makes NVTX marks itself
  *   fibers   a handler switches between two fibers that both make NVTX calls
  *   fork     a handler forks, and the child returns from it too
+ *   names N  no handler: N ranges, each with a name of its own
  *
  * Each ends after a number of signals. It prints how many ranges it pushed, and how many marks its
  * handlers made.
@@ -178,6 +179,16 @@ static void fork_in_handlers(void)
 		exit(0);
 }
 
+static void push_names(long n)
+{
+	for (; pushed < n; pushed++) {
+		char name[64];
+		snprintf(name, sizeof name, "range %ld", pushed);
+		shim_push(name);
+		shim_pop();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -191,6 +202,8 @@ int main(int argc, char **argv)
 		fibers();
 	else if (strcmp(how, "fork") == 0)
 		fork_in_handlers();
+	else if (strcmp(how, "names") == 0 && argc > 2)
+		push_names(atol(argv[2]));
 	else
 		return 2;
 	printf("pushed %ld\nmarked %ld\n", pushed, marked);
