@@ -243,13 +243,32 @@ static inline void *no_pointer(void)
 #define MISSING(result)                                                                            \
 	_Generic((result *)0, int32_t * : ABI_CL_INVALID_OPERATION, void ** : no_pointer())
 
+/* Functions that yield a handle have a pointer to an int32_t as the last parameter, through which
+ * they yield the error's code; no other function has. */
+static inline void set_code(uintptr_t pointer)
+{
+	if (pointer)
+		*(int32_t *)pointer = ABI_CL_INVALID_OPERATION;
+}
+static inline void set_nothing(uintptr_t unused)
+{
+	(void)unused;
+}
+#define SET_MISSING(...)                                                                           \
+	_Generic((__VA_ARGS__), int32_t *                                                          \
+		 : set_code, default                                                               \
+		 : set_nothing)((uintptr_t)(__VA_ARGS__))
+
+#pragma GCC diagnostic ignored "-Wunused-value" /* SET_MISSING uses the last argument only */
 #define EXPORTED(slot, name, result, parameters, arguments)                                        \
 	EXPORT result name parameters;                                                             \
 	result name parameters                                                                     \
 	{                                                                                          \
 		bool records = opencl_layer_is_preloaded();                                        \
-		if (!real.name)                                                                    \
+		if (!real.name) {                                                                  \
+			SET_MISSING arguments;                                                     \
 			return MISSING(result);                                                    \
+		}                                                                                  \
 		return records ? record_##name arguments : real.name arguments;                    \
 	}
 OPENCL_PLAIN(EXPORTED)

@@ -22,6 +22,8 @@ bool sibling_connect(void)
 {
 	const struct collect_share *(*find)(void);
 	*(void **)&find = dlsym(RTLD_DEFAULT, "headway_collect_share");
+	if (!find)
+		dlerror(); /* the program must not find an error that is not its own */
 	const struct collect_share *found = find ? find() : NULL;
 	if (!found || found->size != sizeof *found)
 		return false;
