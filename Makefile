@@ -9,7 +9,7 @@ FIRST ?= 1
 # KILLS: how many recorded programs and recorders `make kills` kills, with FIRST as its seed.
 KILLS ?= 1000
 
-.PHONY: build demo test torture unchanged kills fuzz bench install clean format tidy
+.PHONY: build demo test torture full-disk unchanged kills fuzz bench install clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -44,6 +44,9 @@ fuzz:
 
 kills: build
 	@tests/kills $(KILLS) $(FIRST)
+
+full-disk: build
+	@tests/full_disk 100
 
 bench:
 	@scripts/setup test

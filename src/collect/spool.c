@@ -40,7 +40,7 @@ enum {
 	/* How many bytes the spools may take in memory that wait for a next thread, and how many of
 	 * them keep their copies of stacks. */
 	POOL_BYTES = 16 * 1024 * 1024,
-	POOL_STACKS = 64,
+	POOL_STACKS = 1024,
 };
 
 /* The record types that a ring never overwrites: definitions, and records about the recording. */
@@ -77,10 +77,14 @@ static struct pool {
 
 static void list_take(void)
 {
-	/* Sleeps instead of yielding: the thread that has the lock may have a lower priority. */
+	/* The lock is held for some instructions only, so that it is mostly free again at once. Later
+	 * it sleeps instead of yielding: the thread that has the lock may have a lower priority. */
+	enum { TRIES_AT_ONCE = 200 };
 	struct timespec pause = {.tv_nsec = 50 * 1000};
-	while (atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire))
-		syscall(SYS_nanosleep, &pause, NULL);
+	for (int tries = 0; atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire);
+	     tries++)
+		if (tries >= TRIES_AT_ONCE)
+			syscall(SYS_nanosleep, &pause, NULL);
 }
 
 static void list_give(void)
