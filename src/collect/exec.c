@@ -104,7 +104,7 @@ static int become(const struct handed_program *program, int flags, char *const *
 		result = call_exec(program, flags, arguments, given);
 	}
 	withdraw_exit_record(exit_record);
-	handed_end(&handed);
+	handed_end(&handed, false);
 	return result;
 }
 
@@ -224,7 +224,7 @@ EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
 	int result = real_posix_spawn(pid, path, actions, attributes, arguments, handed.variables);
 	if (result == E2BIG && handed.variables != given)
 		result = real_posix_spawn(pid, path, actions, attributes, arguments, given);
-	handed_end(&handed);
+	handed_end(&handed, result == 0);
 	return result;
 }
 
@@ -242,6 +242,6 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict name,
 	int result = real_posix_spawnp(pid, name, actions, attributes, arguments, handed.variables);
 	if (result == E2BIG && handed.variables != given)
 		result = real_posix_spawnp(pid, name, actions, attributes, arguments, given);
-	handed_end(&handed);
+	handed_end(&handed, result == 0);
 	return result;
 }

@@ -331,9 +331,11 @@ static struct handed_room *take_room(size_t size, bool is_shell)
 	return room;
 }
 
-void handed_end(struct handed *handed)
+void handed_end(struct handed *handed, bool has_started)
 {
 	int saved = errno;
+	if (handed->counter && !has_started)
+		atomic_fetch_sub((_Atomic uint32_t *)handed->counter, 1);
 	struct handed_room *room = handed->room;
 	if (room && room->is_listed)
 		atomic_store(&room->thread, NULL);
@@ -450,49 +452,54 @@ static NOT_INLINE void write_variables(struct handed_room *room, char *const *va
 	room->variables[to] = NULL;
 }
 
-/* Counts a program inside which nothing will be recorded, for the report. */
-static void count_program(uint32_t *counter)
+/* Whether a program that this process becomes could open the run's state, to which 'fd' is open: capabilities by which
+ * this process may open it are gone after exec, but those of root. */
+static bool program_may_open(int fd, struct preload_scratch *scratch)
 {
-	atomic_fetch_add_explicit((_Atomic uint32_t *)counter, 1, memory_order_relaxed);
-}
-
-static bool can_open(int folder, const char *path, int flags)
-{
-	int fd = sys_open_in(folder, path, flags);
-	if (fd >= 0)
-		sys_close(fd);
-	/* In doubt, where descriptors have run out: yes. */
-	return fd >= 0 || errno == EMFILE || errno == ENFILE;
+	uid_t user = (uid_t)syscall(SYS_geteuid);
+	return user == 0 || fstat(fd, &scratch->about) != 0 || scratch->about.st_uid == user;
 }
 
 /* False where a program could not record, after a chroot or with less rights than before: the loader could not open the
- * library, and would complain on stderr, or the run directory is out of reach. */
-static NOT_INLINE bool run_is_reached(void)
+ * library, and would complain on stderr, or the run directory is out of reach. True in doubt, where descriptors have run
+ * out. */
+static NOT_INLINE bool run_is_reached(struct preload_scratch *scratch)
 {
-	if (!can_open(AT_FDCWD, texts->library, O_RDONLY))
-		return false;
-	if (!collect_control)
-		return true;
+	int library = sys_open(texts->library, O_RDONLY), state = -1;
+	bool reached = library >= 0 || errno == EMFILE || errno == ENFILE;
+	if (library >= 0)
+		sys_close(library);
+	if (!reached || !collect_control)
+		return reached;
 	int folder = sys_open(process.run, O_PATH | O_DIRECTORY);
-	bool reached = folder >= 0 ? can_open(folder, STATE_FILE, O_RDWR)
-				   : errno == EMFILE || errno == ENFILE;
+	if (folder >= 0)
+		state = sys_open_in(folder, STATE_FILE, O_RDWR);
+	reached = state >= 0 ? process.sealed || program_may_open(state, scratch)
+			     : errno == EMFILE || errno == ENFILE;
+	if (state >= 0)
+		sys_close(state);
 	if (folder >= 0)
 		sys_close(folder);
 	return reached;
 }
 
-static bool program_bears_it(const struct handed_program *program, struct preload_scratch *scratch)
+/* Counts a program inside which nothing will be recorded, for the report. */
+static void count_in(struct handed *handed, uint32_t *counter)
 {
-	enum preload_fit fit = PRELOAD_FITS;
+	handed->counter = counter;
+	atomic_fetch_add((_Atomic uint32_t *)counter, 1);
+}
+
+static enum preload_fit fit_of(const struct handed_program *program,
+			       struct preload_scratch *scratch)
+{
 	if (program->how == HANDED_DESCRIPTOR)
-		fit = preload_fit_of_descriptor(program->fd, scratch);
-	else if (program->how == HANDED_COMMAND && program->name)
-		fit = preload_fit_of_command(program->name, scratch);
-	else if (program->how == HANDED_FILE && program->name)
-		fit = preload_fit_of_file(program->fd, program->name, scratch);
-	if (fit != PRELOAD_FITS)
-		count_program(&shared->unfit);
-	return preload_is_handed_on(fit);
+		return preload_fit_of_descriptor(program->fd, scratch);
+	if (program->how == HANDED_COMMAND && program->name)
+		return preload_fit_of_command(program->name, scratch);
+	if (program->how == HANDED_FILE && program->name)
+		return preload_fit_of_file(program->fd, program->name, scratch);
+	return PRELOAD_FITS;
 }
 
 static NOT_INLINE struct handed_room *room_for(const struct handed_program *program,
@@ -509,22 +516,25 @@ static NOT_INLINE struct handed_room *room_for(const struct handed_program *prog
 
 struct handed handed_begin(const struct handed_program *program, char *const *variables)
 {
-	struct handed handed = {variables, NULL};
+	struct handed handed = {.variables = variables};
 	if (!texts)
 		return handed;
 	if (process_is_filtered()) {
-		count_program(&shared->sealed);
+		count_in(&handed, &shared->sealed);
 		return handed;
 	}
 	handed.room = room_for(program, variables);
 	if (!handed.room)
 		return handed;
-	bool reached = run_is_reached();
-	if (!reached)
-		count_program(&shared->unreached);
 	/* Without new privileges no program has raised rights. */
 	handed.room->scratch.is_never_raised = process.sealed;
-	bool with = reached && program_bears_it(program, &handed.room->scratch);
+	bool reached = run_is_reached(&handed.room->scratch);
+	enum preload_fit fit = reached ? fit_of(program, &handed.room->scratch) : PRELOAD_FITS;
+	if (!reached)
+		count_in(&handed, &shared->unreached);
+	else if (fit != PRELOAD_FITS)
+		count_in(&handed, &shared->unfit);
+	bool with = reached && preload_is_handed_on(fit);
 	if (!with && !handed.room->given.has_ours)
 		return handed;
 	write_variables(handed.room, variables, with);

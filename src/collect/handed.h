@@ -23,8 +23,11 @@ struct handed_program {
 /* An environment for one call of exec or posix_spawn. */
 struct handed {
 	char *const *variables;
-	struct handed_room
-		*room; /* the memory that 'variables' lies in; NULL: it is the program's */
+	/* The memory that 'variables' lies in; NULL: the memory is the program's. */
+	struct handed_room *room;
+	/* The counter of the run's state that counts the program, because nothing will be recorded
+	 * inside it; NULL: it is not counted. */
+	uint32_t *counter;
 };
 
 /* Remembers what to hand on, if LD_PRELOAD loaded the collect library of these settings, and removes it from the
@@ -35,8 +38,9 @@ void handed_init(struct rec_control *control);
  * part of the run, if the program bears that; else nothing of the run goes with it. Makes no system call in a process
  * whose system calls are restricted. Changes errno. */
 struct handed handed_begin(const struct handed_program *program, char *const *given);
-/* Frees what handed_begin took, after the exec failed or the program was spawned. Keeps errno. */
-void handed_end(struct handed *handed);
+/* Frees what handed_begin took, after the exec failed or the program was spawned. A program that did not start is not
+ * counted any more. Keeps errno. */
+void handed_end(struct handed *handed, bool has_started);
 
 /* Takes the run's variables out of an environment. */
 void handed_hide(char **variables);

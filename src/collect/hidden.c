@@ -82,14 +82,14 @@ static void lend(struct lent *lent)
 {
 	static const struct handed_program shell = {.how = HANDED_SHELL};
 	int saved = errno;
-	*lent = (struct lent){.own = environ, .handed = {environ, NULL}};
+	*lent = (struct lent){.own = environ, .handed = {.variables = environ}};
 	if (handed_is_hidden)
 		lent->handed = handed_begin(&shell, lent->own);
 	char **with = (char **)(uintptr_t)lent->handed.variables;
 	if (with != lent->own) {
 		lent->print = print_of(with);
 		if (!replace_environ(lent->own, with)) {
-			handed_end(&lent->handed);
+			handed_end(&lent->handed, true);
 			lent->handed.variables = lent->own;
 		}
 	}
@@ -106,7 +106,7 @@ static void take_back(struct lent *lent)
 	if (environ == with && print_of(with) != lent->print)
 		handed_hide(with);
 	else if (replace_environ(with, lent->own))
-		handed_end(&lent->handed);
+		handed_end(&lent->handed, true);
 }
 
 EXPORT int system(const char *command)

@@ -42,4 +42,12 @@ for file in control state; do
 	HEADWAY_RUN=$work/link-$file LD_PRELOAD=$COLLECT_LIBRARY /bin/true
 	ls link-$file | grep -q spool && fail "a link in place of $file is followed"
 done
+
+# --- a program that cannot reach the run directory gets nothing of the run, and the report says so
+if [ "$(id -u)" = 0 ] && type setpriv >/dev/null 2>&1; then
+	"$HEADWAY" profile -q -f -o nobody setpriv --reuid=65534 --regid=65534 --clear-groups env >out 2>err
+	grep -E '^(HEADWAY_RUN|LD_PRELOAD)=' out && fail "handed on to another user"
+	"$HEADWAY" info nobody.hwy >about
+	grep -q 'cannot reach the run directory' about || fail "nothing tells of the other user: $(cat about)"
+fi
 finish
