@@ -57,14 +57,10 @@ static bool was_sent_here(int number)
 	return sigtimedwait(&only, NULL, &patience) == number;
 }
 
-static void judge_end(int status, int asked, const char *directory)
+/* Says what a process that is killed cannot say itself. */
+static void say_killed(int status, const char *directory)
 {
-	if (!WIFSIGNALED(status))
-		return;
-	int number = WTERMSIG(status);
-	if (number == asked || was_sent_here(number))
-		cli_die_of(number); /* the process apart has said its last words */
-	if (number == SIGKILL)
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		cli_say("stopped by SIGKILL, as where memory runs out; the recording is kept: "
 			"headway recover %s",
 			directory);
@@ -91,13 +87,16 @@ void profile_apart(struct profile *profile, struct run *run, const char *path)
 			exit(done ? 0 : 2);
 		return;
 	}
+	int status = 0;
 	if (run->ended) {
-		int status = await_process(pid, &taken, &asked);
-		judge_end(status, asked, run->directory);
+		status = await_process(pid, &taken, &asked);
+		int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		if (number && (number == asked || was_sent_here(number)))
+			cli_die_of(number); /* the process apart has said its last words */
 	} else { /* signals are the program's: run_wait takes them later */
-		int status;
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 	}
+	say_killed(status, run->directory);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -11,7 +11,8 @@
 
 #include "run/run.h"
 
-static const __itimer_which_t timer_kinds[INHERITED_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+static const __itimer_which_t timer_kinds[INHERITED_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL,
+							       ITIMER_PROF};
 /* Limits that would end headway, or its recording, in the middle of the program's life. */
 static const int limit_kinds[INHERITED_LIMITS] = {RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
 

@@ -112,13 +112,18 @@ bool sentinel_has(struct sentinel *sentinel, int number)
 	       await_answer(sentinel, number);
 }
 
+void sentinel_lose(struct sentinel *sentinel)
+{
+	close(sentinel->line);
+	*sentinel = (struct sentinel){.line = -1};
+}
+
 void sentinel_end(struct sentinel *sentinel)
 {
 	if (!sentinel->pid)
 		return;
-	close(sentinel->line);
 	kill(sentinel->pid, SIGKILL); /* it may be stopped */
 	while (waitpid(sentinel->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	*sentinel = (struct sentinel){.line = -1};
+	sentinel_lose(sentinel);
 }

@@ -23,6 +23,8 @@ void sentinel_start(struct sentinel *sentinel);
 /* Whether the sentinel got this signal since it was last asked. Must be asked for each signal that
  * headway takes, since an answer "yes" makes the sentinel forget. */
 bool sentinel_has(struct sentinel *sentinel, int number);
+/* Notes that the sentinel has ended, and was waited for. */
+void sentinel_lose(struct sentinel *sentinel);
 void sentinel_end(struct sentinel *sentinel);
 
 #endif

@@ -112,14 +112,22 @@ static int64_t follow_recording(struct run *run, const struct run_settings *sett
 
 /* ---- who has ended ----------------------------------------------------------------------------- */
 
-static void reap_program(struct run *run)
+/* Takes the status of each child that has ended. Beside the program and the sentinel there are
+ * others where headway is the init process of a container: orphans become its children. */
+static void reap_children(struct run *run)
 {
 	int status;
-	if (run->ended || waitpid(run->pid, &status, WNOHANG) != run->pid)
-		return;
-	journal_status(run->journal, (uint32_t)run->pid, status, run_now());
-	run->ended = true;
-	run->status = status;
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+		if (pid == run->sentinel.pid) {
+			sentinel_lose(&run->sentinel);
+			continue;
+		}
+		journal_status(run->journal, (uint32_t)pid, status, run_now());
+		if (pid == run->pid) {
+			run->ended = true;
+			run->status = status;
+		}
+	}
 }
 
 /* Whether the program, or a process that it left behind, is still to be waited for. */
@@ -221,7 +229,7 @@ static enum run_event wait_finish(struct run *run)
 enum run_event run_wait(struct run *run, const struct run_settings *settings)
 {
 	for (;;) {
-		reap_program(run);
+		reap_children(run);
 		if (!is_awaited(run, settings))
 			return wait_finish(run);
 		int64_t now = run_now(), next = follow_recording(run, settings, now);

@@ -259,6 +259,14 @@ rm -f r.hwy
 run profile -f -o r ./daemon
 expect_status 4 "a daemon's first process"
 expect "$(cat out)" "$(cat alone)" "a daemon's parent, and that it has ended when headway has"
+# ---- as the init process of a container headway has the orphans as children, and leaves no zombies
+if unshare -rpf --mount-proc true 2>/dev/null; then
+	TMPDIR=$work/tmp unshare -rpf --mount-proc "$HEADWAY" profile -q -f -o r bash -c \
+		'for i in 1 2 3; do (sleep 0.01 & exit); done; sleep 0.5; cat /proc/[0-9]*/stat | grep -c ") Z " >zombies; exit 5' >out 2>err
+	expect "$? $(cat zombies)" "5 0" "zombies where headway is the init process"
+	nothing_left "headway is the init process"
+fi
+
 # ---- programs that recorded nothing are told of
 untold() { # untold WHAT: the report says that one of two programs is missing, and profile does not say that nothing is lost
 	grep -q '1 program not recorded' err || fail "$1: $(cat err)"
@@ -276,6 +284,21 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	run profile -f -o r -t osrt setpriv --reuid=65534 --regid=65534 --clear-groups true
 	untold "a process that changes its user"
 fi
+# The counts that the processes of a run leave in its state: unreached, unfit, sealed, elsewhen (struct rec_control).
+cat >count.py <<'END'
+import glob, struct
+with open(glob.glob("tmp/headway-*/state")[0], "r+b") as state:
+    state.seek(32)
+    state.write(struct.pack("<4I", 1, 2, 3, 4))
+END
+run profile -f -o r -t osrt python3 count.py
+grep -q '10 programs not recorded' err || fail "counted programs: $(cat err)"
+for line in '1 program that cannot reach the run directory' '2 programs that cannot load the collect library' \
+	'3 programs that may not make all system calls' '4 programs that had another clock'; do
+	grep -q "^headway: nothing is recorded inside $line" err || fail "counted programs: '$line' is missing in: $(cat err)"
+done
+run profile -f -o r python3 count.py
+grep -q '8 programs not recorded' err || fail "programs without a library weaken recordings of OS calls only: $(cat err)"
 run profile -f -o r -t osrt sh -c 'true; ls >/dev/null; exec true'
 grep -q 'nothing lost' err || fail "all programs recorded: $(cat err)"
 finish
