@@ -20,11 +20,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "collect/collect.h"
+#include "collect/decimal.h"
 #include "collect/process.h"
 #include "collect/spool_reserved.h"
 #include "collect/sys.h"
@@ -167,7 +167,7 @@ static size_t thread_read_name(uint32_t tid, char name[SPOOL_COMM])
 		return strlen(own);
 	}
 	char path[64];
-	snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
+	strcpy(decimal_put(path, "/proc/self/task/", tid), "/comm");
 	int fd = sys_open(path, O_RDONLY);
 	if (fd < 0)
 		return 0;

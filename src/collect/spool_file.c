@@ -14,12 +14,12 @@
 #include <errno.h>
 #include <linux/falloc.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 
 #include "collect/collect.h"
+#include "collect/decimal.h"
 #include "collect/process.h"
 #include "collect/sys.h"
 
@@ -99,7 +99,10 @@ static int file_open(struct spool_file *file)
 	uint32_t last = file->number + (file->created ? 1 : names_tried);
 	for (; file->number < last; file->number++) {
 		char name[64];
-		snprintf(name, sizeof name, "%u.%u.%u.spool", process.pid, file->tid, file->number);
+		char *end = decimal_put(name, "", process.pid);
+		end = decimal_put(end, ".", file->tid);
+		end = decimal_put(end, ".", file->number);
+		strcpy(end, ".spool");
 		fd = sys_open_in(folder, name, O_RDWR | (file->created ? 0 : O_CREAT | O_EXCL));
 		if (fd >= 0)
 			file->created = true;

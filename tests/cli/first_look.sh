@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a program finds when it looks at itself is what it finds without a recorder: no error of the loader, no allocated
-# memory, the same answers of locks; also where tools that watch its memory run it.
+# memory, the same answers of locks, little less stack; also where tools that watch its memory run it.
 source "$(dirname "$0")/common.bash"
 : "${COLLECT:?folder of the test programs}"
 look=$COLLECT/first_look
@@ -27,6 +27,12 @@ for traces in osrt opencl cuda,nvtx,osrt,opencl; do
 	same "-t $traces" -t $traces -- "$look"
 done
 same "OpenCL that is not there" -t opencl -- "$look" opencl
+
+# --- a thread needs little more stack for a call that is recorded
+for traces in nvtx osrt nvtx,osrt; do
+	same "-t $traces: the stack" -t $traces -- env LD_BIND_NOW=1 "$COLLECT/stack_depth" 2400
+	expect_line out "done" "-t $traces: the stack"
+done
 
 # --- Valgrind knows nothing of the memory that the collector shares: the program is passed through, and the report says so
 if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
