@@ -21,10 +21,30 @@ static size_t at_least_one(size_t bytes)
 	return bytes ? bytes : 1;
 }
 
+/* The last rescue point that this thread has set. */
+static _Thread_local struct hwy_rescue *innermost;
+
+void hwy_rescue_begin(struct hwy_rescue *rescue)
+{
+	rescue->outer = innermost;
+	innermost = rescue;
+}
+
+void hwy_rescue_end(struct hwy_rescue *rescue)
+{
+	innermost = rescue->outer;
+}
+
 static void *checked(void *memory, size_t bytes)
 {
 	if (memory)
 		return memory;
+	if (innermost) {
+		struct hwy_rescue *rescue = innermost;
+		hwy_rescue_end(rescue);
+		rescue->asked = bytes;
+		longjmp(rescue->place, 1);
+	}
 	fprintf(stderr, "headway: out of memory (asked for %zu bytes)\n", bytes);
 	abort();
 }

@@ -3,13 +3,36 @@
  *
  * Running out of memory ends the process with a message: there is nothing a profiler's reader could
  * do instead. What comes from a file is therefore checked against the file's size before it is
- * allocated.
+ * allocated. Who has something to do all the same (a program to wait for, a directory to name) sets
+ * a rescue point.
  */
 #ifndef HWY_BASE_MEM_H
 #define HWY_BASE_MEM_H
 
+#include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A rescue point: the place to which this thread jumps where memory runs out, instead of ending the
+ * process. What was allocated since is lost, and what was being changed may be half changed.
+ *
+ *   struct hwy_rescue rescue;
+ *   if (HWY_RESCUED(&rescue))
+ *           return hwy_fail(err, "out of memory"); // the point is not set any more
+ *   hwy_alloc(UINT64_MAX);
+ *   hwy_rescue_end(&rescue);
+ *
+ * Points nest: the last one that was set is used. The function that sets a point ends it, and
+ * changes none of its local variables in between (see setjmp). */
+struct hwy_rescue {
+	jmp_buf place;
+	struct hwy_rescue *outer;
+	size_t asked; /* the number of bytes that could not be had */
+};
+#define HWY_RESCUED(rescue) (hwy_rescue_begin(rescue), setjmp((rescue)->place) != 0)
+void hwy_rescue_begin(struct hwy_rescue *rescue); /* for HWY_RESCUED only */
+void hwy_rescue_end(struct hwy_rescue *rescue);
 
 /* Functions that allocate never yield NULL: without memory they end the process. */
 #define HWY_ALLOCATES __attribute__((returns_nonnull))

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/kit/paint.h"
 
 /* The commands, in the order of `headway --help`. */
@@ -91,6 +92,16 @@ static int run_help(int argc, char **argv)
 	return command->run(2, words);
 }
 
+static int run_command(const struct cli_command *command, int argc, char **argv)
+{
+	struct hwy_rescue rescue;
+	if (HWY_RESCUED(&rescue))
+		cli_die("out of memory (asked for %zu bytes)", rescue.asked);
+	int status = command->run(argc, argv);
+	hwy_rescue_end(&rescue);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	cli_start();
@@ -119,5 +130,5 @@ int main(int argc, char **argv)
 	if (word[0] == '-')
 		cli_die("unknown option '%s'; a command comes first, 'headway --help' lists them",
 			word);
-	return main_find(word)->run(argc - 1, argv + 1);
+	return run_command(main_find(word), argc - 1, argv + 1);
 }

@@ -109,6 +109,39 @@ static void a_product_that_does_not_fit_ends_like_lack_of_memory(void **state)
 	}
 }
 
+/* Yields the number of bytes that could not be had; 0: all could. */
+static size_t bytes_lacking(volatile size_t bytes)
+{
+	struct hwy_rescue rescue;
+	if (HWY_RESCUED(&rescue))
+		return rescue.asked;
+	free(hwy_alloc(bytes));
+	hwy_rescue_end(&rescue);
+	return 0;
+}
+
+static void a_rescue_point_is_reached_where_memory_runs_out(void **state)
+{
+	assert_int_equal(bytes_lacking(SIZE_MAX / 2), SIZE_MAX / 2);
+	assert_int_equal(bytes_lacking(1), 0);
+}
+
+static void rescue_points_nest(void **state)
+{
+	struct hwy_rescue outer;
+	volatile bool inner_was_used = false;
+	if (HWY_RESCUED(&outer)) {
+		assert_true(inner_was_used);
+		/* No point is left: the process ends. */
+		check_out_of_memory(0, SIZE_MAX, 1);
+		return;
+	}
+	assert_int_equal(bytes_lacking(SIZE_MAX / 2), SIZE_MAX / 2);
+	inner_was_used = true;
+	allocate(0, SIZE_MAX, 1);
+	fail();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +149,8 @@ int main(void)
 		cmocka_unit_test(an_array_keeps_its_elements_when_it_grows),
 		cmocka_unit_test(zeroed_arrays_are_zero),
 		cmocka_unit_test(a_product_that_does_not_fit_ends_like_lack_of_memory),
+		cmocka_unit_test(a_rescue_point_is_reached_where_memory_runs_out),
+		cmocka_unit_test(rescue_points_nest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
