@@ -339,8 +339,9 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 	/* The header gets the size of the file last, so that a reader sees when a file was cut
 	 * short. */
 	fill_header(header, w->place);
-	if (!w->failed && pwrite(w->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
-		w->failed = errno ? errno : EIO;
+	if (!w->failed && lseek(w->fd, 0, SEEK_SET) != 0)
+		w->failed = errno;
+	file_write_write_all(w, header, sizeof header);
 	if (!w->failed && fsync(w->fd) != 0)
 		w->failed = errno;
 	if (w->failed)
