@@ -83,27 +83,51 @@ static struct rec_control *make_control(const char *directory, int *fd)
 	return NULL;
 }
 
-static bool make_run_directory_in(struct run *run, const char *folder, struct hwy_err *err)
+/* Removes a run directory in which nothing was recorded. */
+static void give_up_directory(struct run *run)
+{
+	run_remove(run->directory);
+	free(run->directory);
+	free(run->mark);
+	run->directory = run->mark = NULL;
+}
+
+/* Makes an empty run directory; false with errno set. */
+static bool make_empty_directory(struct run *run, const char *folder)
 {
 	char real[PATH_MAX], path[PATH_MAX];
 	if (!realpath(folder, real) ||
-	    snprintf(path, sizeof path, "%s/headway-XXXXXX", real) >= (int)sizeof path ||
-	    !mkdtemp(path))
-		return hwy_fail(err, "%s: %s", folder, strerror(errno));
-	run->control = make_control(path, &run->lock);
-	run->journal = run->control ? journal_open(path) : NULL;
-	int reason = errno;
-	if (run->journal) {
-		run->directory = hwy_copy(path, strlen(path) + 1);
-		run->mark = hwy_copy(path, strlen(path) + 1);
-		return true;
+	    snprintf(path, sizeof path, "%s/headway-XXXXXX", real) >= (int)sizeof path)
+		return false;
+	/* Memory is taken first: where there is none, no directory is left. */
+	char *directory = hwy_copy(path, strlen(path) + 1), *mark = hwy_alloc(strlen(path) + 1);
+	if (!mkdtemp(directory)) {
+		int reason = errno;
+		free(directory);
+		free(mark);
+		errno = reason;
+		return false;
 	}
+	run->directory = directory;
+	run->mark = strcpy(mark, directory);
+	return true;
+}
+
+static bool make_run_directory_in(struct run *run, const char *folder, struct hwy_err *err)
+{
+	if (!make_empty_directory(run, folder))
+		return hwy_fail(err, "%s: %s", folder, strerror(errno));
+	run->control = make_control(run->directory, &run->lock);
+	run->journal = run->control ? journal_open(run->directory) : NULL;
+	int reason = errno;
+	if (run->journal)
+		return true;
 	if (run->control) {
 		munmap(run->control, sizeof *run->control);
 		run->control = NULL;
 		close(run->lock);
 	}
-	run_remove(path);
+	give_up_directory(run);
 	return hwy_fail(err, "%s: %s", folder,
 			reason == EFBIG ? "files of this size are not permitted (ulimit -f)"
 					: strerror(reason));
@@ -266,12 +290,8 @@ bool run_prepare(struct run *run, struct run_settings *settings, struct hwy_err 
 		}
 	}
 	free(library);
-	if (!made && run->directory) {
-		run_remove(run->directory);
-		free(run->directory);
-		free(run->mark);
-		run->directory = run->mark = NULL;
-	}
+	if (!made && run->directory)
+		give_up_directory(run);
 	return made;
 }
 

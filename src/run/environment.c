@@ -11,7 +11,7 @@
 
 /* The collector comes behind other libraries, as for the programs that this one starts
  * (collect/exec.c): a sanitizer's runtime must be the first. */
-static void add_preload(const struct rec_control *control)
+static bool add_preload(const struct rec_control *control)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char *both = hwy_alloc(preload_room(control->library) + (old ? strlen(old) : 0) + 2);
@@ -20,13 +20,14 @@ static void add_preload(const struct rec_control *control)
 	if (old)
 		end = stpcpy(stpcpy(end, old), ":");
 	preload_write(end, control->library, control->traces);
-	setenv("LD_PRELOAD", both, 1);
+	bool is_set = setenv("LD_PRELOAD", both, 1) == 0;
 	free(both);
+	return is_set;
 }
 
 /* The last layer is the outermost: ours comes behind the layers that the program is to have
  * anyway. */
-static void add_layer(const char *library)
+static bool add_layer(const char *library)
 {
 	const char *old = getenv("OPENCL_LAYERS");
 	size_t folder = (size_t)(strrchr(library, '/') - library);
@@ -36,35 +37,39 @@ static void add_layer(const char *library)
 		end = stpcpy(stpcpy(end, old), ":");
 	memcpy(end, library, folder);
 	stpcpy(end + folder, "/libheadway-opencl.so");
-	setenv("OPENCL_LAYERS", both, 1);
+	bool is_set = setenv("OPENCL_LAYERS", both, 1) == 0;
 	free(both);
+	return is_set;
 }
 
-void environment_set(const struct run *run, const struct run_settings *settings)
+bool environment_set(const struct run *run, const struct run_settings *settings)
 {
 	if (settings->fresh_environment)
 		clearenv();
 	for (char *const *given = settings->variables; given && *given; given++) {
 		char *variable = hwy_copy(*given, strlen(*given) + 1);
 		char *equals = strchr(variable, '=');
+		bool is_set = true;
 		if (equals) {
 			*equals = '\0';
-			setenv(variable, equals + 1, 1);
+			is_set = setenv(variable, equals + 1, 1) == 0;
 		}
 		free(variable);
+		if (!is_set)
+			return false;
 	}
 	if (!run->directory)
-		return;
+		return true;
 	const struct rec_control *control = run->control;
 	if (!preload_fits_command(settings->program[0]))
-		return;
-	add_preload(control);
-	setenv("HEADWAY_RUN", run->directory, 1);
+		return true;
+	bool is_set = add_preload(control) && setenv("HEADWAY_RUN", run->directory, 1) == 0;
 	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
-		setenv("CUDA_INJECTION64_PATH", control->library, 1);
+		is_set = is_set && setenv("CUDA_INJECTION64_PATH", control->library, 1) == 0;
 	if ((control->traces & REC_TRACE_NVTX) || control->capture == REC_CAPTURE_NVTX ||
 	    control->steps)
-		setenv("NVTX_INJECTION64_PATH", control->library, 1);
+		is_set = is_set && setenv("NVTX_INJECTION64_PATH", control->library, 1) == 0;
 	if (control->traces & REC_TRACE_OPENCL)
-		add_layer(control->library);
+		is_set = is_set && add_layer(control->library);
+	return is_set;
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "run/run.h"
 
 /* The signals that run_wait takes; without run_wait most of them would end headway. Left out are
@@ -36,10 +37,24 @@ static void hide_output(void)
 	dup2(nowhere, STDERR_FILENO);
 }
 
+/* Sets the environment of the program; false, with errno set, where there is no memory for it. */
+static bool launch_set_environment(const struct run *run, const struct run_settings *settings)
+{
+	struct hwy_rescue rescue;
+	if (HWY_RESCUED(&rescue)) {
+		errno = ENOMEM;
+		return false;
+	}
+	bool is_set = environment_set(run, settings);
+	hwy_rescue_end(&rescue);
+	return is_set;
+}
+
 /* Executes the program in this process; yields errno where that fails. */
 static int execute(const struct run *run, const struct run_settings *settings)
 {
-	environment_set(run, settings);
+	if (!launch_set_environment(run, settings))
+		return errno;
 	if (settings->hide_output)
 		hide_output();
 	inherited_give(&settings->inherited);
@@ -63,9 +78,9 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 	do
 		n = read(go, &word, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1)
+	if (n == 0)
 		_exit(0); /* the parent called run_cancel, or has ended */
-	int reason = execute(run, settings);
+	int reason = n < 0 ? errno : execute(run, settings);
 	/* A failure of this write is ignored: nobody is left who could hear of it. */
 	(void)!write(failure, &reason, sizeof reason);
 	_exit(127);
@@ -125,20 +140,38 @@ static void launch_reap(struct run *run)
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 }
 
+/* Tells the child to begin; false, with errno set, where the child cannot be told. */
+static bool launch_say_go(const struct run *run)
+{
+	ssize_t n;
+	do
+		n = write(run->go, "g", 1);
+	while (n < 0 && errno == EINTR);
+	int reason = errno;
+	/* Where the child was killed meanwhile, SIGPIPE is pending, and would end headway once it is
+	 * not blocked any more. Ignoring a signal discards it. */
+	signal(SIGPIPE, signal(SIGPIPE, SIG_IGN));
+	errno = reason;
+	return n == 1;
+}
+
 bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err)
 {
 	int reason = 0;
 	run->perf = perf_begin(run, &settings->perf);
 	ssize_t n;
-	/* A child that has ended is noticed below, by its closed pipe. */
-	(void)!write(run->go, "g", 1);
-	close(run->go);
+	bool told = launch_say_go(run);
+	int cannot_tell = errno;
+	close(run->go); /* a child that was not told to begin ends now */
 	do
 		n = read(run->failure, &reason, sizeof reason);
 	while (n < 0 && errno == EINTR);
 	close(run->failure);
+	run->runs = told && n != (ssize_t)sizeof reason;
+	if (run->runs)
+		return true; /* exec has closed the pipe */
 	if (n != (ssize_t)sizeof reason)
-		return true; /* exec has closed the pipe: the program runs */
+		reason = cannot_tell;
 	launch_reap(run);
 	perf_end(run->perf);
 	run->perf = NULL;

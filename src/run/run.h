@@ -90,6 +90,7 @@ struct run {
 	/* Two pipes: 'go' lets the child begin, 'failure' brings the errno of the child's exec. */
 	int go, failure;
 	int exec_error; /* errno of the child's exec, where that failed */
+	bool runs;      /* the program was started; true also after its end */
 	bool ended;     /* the program has ended */
 	int status;     /* the program's status as waitpid gives it */
 	int64_t begun;  /* ns when recording began; 0: recording has not begun */
@@ -139,8 +140,9 @@ bool run_is_over(const char *directory);
 /* library.c: yields the path of libheadway-collect.so, which the caller frees; or NULL with the
  * reason in err. */
 char *library_find(struct hwy_err *err);
-/* environment.c: sets the environment of the calling process to what the program is to have. */
-void environment_set(const struct run *run, const struct run_settings *settings);
+/* environment.c: sets the environment of the calling process to what the program is to have. False,
+ * with errno set, where a variable cannot be set. */
+bool environment_set(const struct run *run, const struct run_settings *settings);
 /* descendants.c: the processes of the run that are alive, the program included. */
 struct descendants descendants_find(const struct run *run);
 bool descendants_are_alive(const struct descendants *descendants);

@@ -117,7 +117,9 @@ static int64_t follow_recording(struct run *run, const struct run_settings *sett
 static void reap_children(struct run *run)
 {
 	int status;
-	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR);) {
+		if (pid < 0)
+			continue;
 		if (pid == run->sentinel.pid) {
 			sentinel_lose(&run->sentinel);
 			continue;

@@ -77,9 +77,8 @@ static int pause_ms(const struct perf *perf)
 	return ms < 1 ? 1 : ms > 20 ? 20 : (int)ms;
 }
 
-static void *reader(void *self)
+static void read_until_stopped(struct perf *perf)
 {
-	struct perf *perf = self;
 	int pause = pause_ms(perf);
 	struct pollfd stop = {.fd = perf->stop, .events = POLLIN};
 	/* Raises the priority of this thread only; fails where that is not permitted. */
@@ -93,10 +92,22 @@ static void *reader(void *self)
 			struct epoll_event event;
 			epoll_wait(perf->prompt, &event, 1, pause);
 		}
-		if (poll(&stop, 1, perf->pythons ? 0 : pause) > 0)
+		if (poll(&stop, 1, perf->pythons ? 0 : pause) > 0 || atomic_load(&perf->is_stopped))
 			break;
 	}
 	drain_all(perf);
+}
+
+static void *reader(void *self)
+{
+	struct perf *perf = self;
+	struct hwy_rescue rescue;
+	if (HWY_RESCUED(&rescue)) {
+		perf->was_rescued = true;
+		return NULL;
+	}
+	read_until_stopped(perf);
+	hwy_rescue_end(&rescue);
 	return NULL;
 }
 
@@ -198,18 +209,34 @@ static void record_losses(struct perf *perf)
 		     ": they cost it too much time (kernel.perf_cpu_time_max_percent)");
 }
 
+/* Ends the reading thread. */
+static void end_reader(struct perf *perf)
+{
+	uint64_t one = 1;
+	ssize_t n;
+	do
+		n = write(perf->stop, &one, sizeof one);
+	while (n < 0 && errno == EINTR);
+	/* Where the eventfd could not be written, the thread sees the flag after its next pause. */
+	atomic_store(&perf->is_stopped, true);
+	pthread_join(perf->thread, NULL);
+	record_losses(perf);
+}
+
 void perf_end(struct perf *perf)
 {
 	if (!perf)
 		return;
 	enable(perf, false);
-	if (perf->started) {
-		uint64_t one = 1;
-		if (write(perf->stop, &one, sizeof one) == (ssize_t)sizeof one)
-			pthread_join(perf->thread, NULL);
-		record_losses(perf);
-	}
+	if (perf->started)
+		end_reader(perf);
 	perf_close(perf);
+	if (perf->was_rescued) {
+		/* The thread may have left its lists half changed: they are not touched again. */
+		note(perf->run, "out of memory: %s",
+		     "CPU samples and scheduling are recorded up to this time only");
+		return;
+	}
 	perf_stack_free(perf);
 	perf_tasks_free(perf);
 	perf_spool_close(perf->definitions);

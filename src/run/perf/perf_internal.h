@@ -39,10 +39,12 @@ struct perf {
 
 	pthread_t thread;
 	bool started;
-	int stop;          /* eventfd that ends the reading thread */
-	int prompt;        /* epoll descriptor over the rings and 'stop' */
-	char *record_copy; /* copy of a record that wraps around the ring's end */
-	bool kept_before;  /* recording was on when the rings were read last */
+	_Atomic bool is_stopped; /* the reading thread is to end */
+	bool was_rescued;        /* the reading thread ended without memory */
+	int stop;                /* eventfd that ends the reading thread */
+	int prompt;              /* epoll descriptor over the rings and 'stop' */
+	char *record_copy;       /* copy of a record that wraps around the ring's end */
+	bool kept_before;        /* recording was on when the rings were read last */
 
 	struct perf_spool *definitions, *events;
 	struct hwy_index texts; /* maps a text to its id */
