@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/profile.h"
 
@@ -36,8 +37,8 @@ static void profile_discard(struct run *run)
 	char *directory = run->directory;
 	run->directory = NULL;
 	run_free(run);
-	if (directory)
-		run_remove(directory);
+	if (directory && !run_remove(directory))
+		cli_say("%s: is not needed any more, but cannot be removed", directory);
 	free(directory);
 }
 
@@ -105,7 +106,9 @@ bool profile_make_report(struct profile *profile, struct run *run, const char *p
 	bool done = profile_report(run->directory, path, profile->force, profile->quiet, how,
 				   &profile->privacy, &written);
 	if (done) {
-		run_remove(run->directory);
+		if (!run_remove(run->directory))
+			cli_say("%s: is not needed any more, but cannot be removed",
+				run->directory);
 		if (profile->stats)
 			print_stats(written);
 	} else if (access(run->directory, F_OK) == 0) {
@@ -137,32 +140,72 @@ static int profile_end(const struct run *run)
 	cli_die_of(WTERMSIG(run->status));
 }
 
+/* A recording as far as it has come. */
+struct recording {
+	struct profile profile;
+	struct run run;
+	char *path;
+};
+
+static int record(struct recording *recording, int argc, char **argv)
+{
+	struct profile *profile = &recording->profile;
+	struct run *run = &recording->run;
+	profile->settings.inherited.ignored = *cli_ignored_at_start();
+	inherited_take(&profile->settings.inherited);
+	profile_options_read(profile, argc, argv);
+	profile_check_output(profile, 0, &recording->path);
+	char *folder = profile_output_folder(recording->path ? recording->path : "report1.hwy");
+	profile->settings.beside = folder;
+	profile->settings.privacy = profile->privacy.anonymous ? "anonymous"
+				    : profile->privacy.no_args ? "no-args"
+							       : NULL;
+	profile_start(profile, run, &recording->path);
+	while (run_wait(run, &profile->settings) == RUN_RECORDED)
+		make_report(profile, run, recording->path);
+	make_report(profile, run, recording->path);
+	int status = profile_end(run);
+	run_free(run);
+	for (uint32_t i = 0; i < profile->n_variables; i++)
+		free(profile->variables[i]);
+	free(profile->variables);
+	free(folder);
+	free(recording->path);
+	return status;
+}
+
+/* Ends a recording for which there is no memory. A program that runs ends in its own time, and its
+ * status is headway's; one that does not run yet is run unrecorded. */
+static int end_without_memory(struct recording *recording, size_t asked)
+{
+	struct run *run = &recording->run;
+	struct hwy_err err;
+	hwy_fail(&err, "out of memory (asked for %zu bytes)", asked);
+	if (!recording->profile.settings.program)
+		cli_die("%s", err.text);
+	if (!run->runs) {
+		if (run->pid > 0)
+			run_cancel(run);
+		profile_run_unrecorded(&recording->profile, run, &err);
+	}
+	cli_say("%s", err.text);
+	while (!run->ended && run_wait(run, &recording->profile.settings) == RUN_RECORDED)
+		;
+	if (run->directory)
+		cli_say("the recording is kept: headway recover %s", run->directory);
+	return profile_end(run);
+}
+
 static int run_profile(int argc, char **argv)
 {
-	/* Static, since it is larger than the stack that a tiny limit (ulimit -s) leaves. */
-	static struct profile profile;
-	struct run run = {.lock = -1};
-	char *path = NULL;
-	profile.settings.inherited.ignored = *cli_ignored_at_start();
-	inherited_take(&profile.settings.inherited);
-	profile_options_read(&profile, argc, argv);
-	profile_check_output(&profile, 0, &path);
-	char *folder = profile_output_folder(path ? path : "report1.hwy");
-	profile.settings.beside = folder;
-	profile.settings.privacy = profile.privacy.anonymous ? "anonymous"
-				   : profile.privacy.no_args ? "no-args"
-							     : NULL;
-	profile_start(&profile, &run, &path);
-	while (run_wait(&run, &profile.settings) == RUN_RECORDED)
-		make_report(&profile, &run, path);
-	make_report(&profile, &run, path);
-	int status = profile_end(&run);
-	run_free(&run);
-	for (uint32_t i = 0; i < profile.n_variables; i++)
-		free(profile.variables[i]);
-	free(profile.variables);
-	free(folder);
-	free(path);
+	/* Static, since it is larger than the stack that a tiny limit (ulimit -s) leaves, and since
+	 * its values must be known after a rescue. */
+	static struct recording recording = {.run.lock = -1};
+	struct hwy_rescue rescue;
+	if (HWY_RESCUED(&rescue))
+		return end_without_memory(&recording, rescue.asked);
+	int status = record(&recording, argc, argv);
+	hwy_rescue_end(&rescue);
 	return status;
 }
 

@@ -41,7 +41,8 @@ static int run_recover(int argc, char **argv)
 	bool done = profile_report(directory, path, options.force, false,
 				   PROFILE_CACHED_CALIBRATION, &options.privacy, &written);
 	if (done && !options.keep && !run_remove(directory))
-		cli_say("%s: kept, it holds files that are not of the run", directory);
+		cli_say("%s: kept, it holds files that are not of the run or cannot be removed",
+			directory);
 	free(written);
 	free(path);
 	return done ? 0 : 2;

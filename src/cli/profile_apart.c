@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/profile.h"
 
 /* ns: how much later than the process apart headway may get a signal that both are sent. */
@@ -57,13 +58,32 @@ static bool was_sent_here(int number)
 	return sigtimedwait(&only, NULL, &patience) == number;
 }
 
-/* Says what a process that is killed cannot say itself. */
+/* Says what a process that was ended by others cannot say itself. */
 static void say_killed(int status, const char *directory)
 {
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2)
+		/* A library has ended the process, as libdw does without memory. */
+		cli_say("the report was not finished; the recording is kept: headway recover %s",
+			directory);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		cli_say("stopped by SIGKILL, as where memory runs out; the recording is kept: "
 			"headway recover %s",
 			directory);
+}
+
+/* Makes the report; false: there is none, and a line says why and how to make it later. */
+static bool make_or_say(struct profile *profile, struct run *run, const char *path)
+{
+	struct hwy_rescue rescue;
+	if (HWY_RESCUED(&rescue)) {
+		cli_say("out of memory (asked for %zu bytes); the recording is kept: headway "
+			"recover %s",
+			rescue.asked, run->directory);
+		return false;
+	}
+	bool done = profile_make_report(profile, run, path);
+	hwy_rescue_end(&rescue);
+	return done;
 }
 
 void profile_apart(struct profile *profile, struct run *run, const char *path)
@@ -82,7 +102,7 @@ void profile_apart(struct profile *profile, struct run *run, const char *path)
 	}
 	if (pid <= 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		bool done = profile_make_report(profile, run, path);
+		bool done = make_or_say(profile, run, path);
 		if (pid == 0)
 			exit(done ? 0 : 2);
 		return;
