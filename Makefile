@@ -9,7 +9,7 @@ FIRST ?= 1
 # KILLS: how many recorded programs and recorders `make kills` kills, with FIRST as its seed.
 KILLS ?= 1000
 
-.PHONY: build demo test torture full-disk unchanged kills fuzz bench install clean format tidy
+.PHONY: build demo test torture faults full-disk unchanged kills fuzz bench install clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -28,6 +28,9 @@ test:
 
 torture: build
 	@tests/torture/run --first $(FIRST) --seeds $(SEEDS)
+
+faults: build
+	@tests/faults/run
 
 unchanged: build
 	@HEADWAY="$(CURDIR)/build/headway" DATA="$(CURDIR)/tests/data" ALL=1 bash tests/cli/unchanged_programs.sh
