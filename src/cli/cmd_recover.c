@@ -35,6 +35,9 @@ static int run_recover(int argc, char **argv)
 	const char *refusal = path ? profile_output_refusal(path, options.force) : NULL;
 	if (refusal)
 		cli_die("%s: %s", path, refusal);
+	struct hwy_err err = {0};
+	if (!run_is_ours(directory, &err))
+		cli_die("%s", err.text);
 	if (!run_is_over(directory))
 		cli_die("%s: this run is still being recorded", directory);
 	char *written;

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,8 +219,42 @@ static bool read_small(struct spool_file *file, int fd, size_t size)
 	return false;
 }
 
+/* Whether root reads a file that some process can still write to, through a descriptor or a mapping: a process that has
+ * given up its rights keeps its mappings, and must not change a length after it was checked. The kernel grants a lease
+ * for reading only on a file that nobody can write to. SIGURG, which is ignored by default, would tell that somebody
+ * opened the file in between. */
+static bool may_change_under_root(int fd)
+{
+	if (geteuid() != 0)
+		return false;
+	fcntl(fd, F_SETSIG, SIGURG);
+	bool is_still = fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+	if (is_still)
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+	return !is_still;
+}
+
+/* Copies a file. Chunk by chunk 'used' is read before the records, so that these are complete. */
+static bool copy_file(struct spool_file *file, int fd, size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*file = (struct spool_file){.bytes = bytes, .size = size, .is_mapped = true};
+	if (bytes == MAP_FAILED)
+		return false;
+	for (size_t from = 0; from < size; from += REC_CHUNK_BYTES) {
+		size_t room = size - from < REC_CHUNK_BYTES ? size - from : REC_CHUNK_BYTES;
+		if (!read_at(fd, (char *)bytes + from, room, from)) {
+			munmap(bytes, size);
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool map_file(struct spool_file *file, int fd, size_t size)
 {
+	if (may_change_under_root(fd))
+		return copy_file(file, fd, size);
 	void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	*file = (struct spool_file){.bytes = bytes, .size = size, .is_mapped = true};
 	return bytes != MAP_FAILED;

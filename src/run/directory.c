@@ -314,18 +314,34 @@ bool run_remove(const char *directory)
 	if (snprintf(aside, sizeof aside, "%s.gone", directory) < (int)sizeof aside &&
 	    rename(directory, aside) == 0)
 		present = aside;
-	DIR *listing = opendir(present);
+	/* Not through a link, nor in a folder of somebody else, who could put one in its place. */
+	int folder = open(present, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat about;
+	DIR *listing = NULL;
+	if (folder >= 0 && fstat(folder, &about) == 0 && about.st_uid == geteuid())
+		listing = fdopendir(folder);
+	if (folder >= 0 && !listing)
+		close(folder);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));)
 		if (directory_has_made(entry->d_name))
 			unlinkat(dirfd(listing), entry->d_name, 0);
 	if (listing)
 		closedir(listing);
-	if (rmdir(present) == 0)
+	if (listing && rmdir(present) == 0)
 		return true;
 	/* The directory holds files of somebody else, which stay there. */
 	if (present == aside)
 		rename(aside, directory);
 	return false;
+}
+
+bool run_is_ours(const char *directory, struct hwy_err *err)
+{
+	struct stat about;
+	if (stat(directory, &about) != 0 || about.st_uid == geteuid())
+		return true; /* a directory that is not there is told of by whoever reads it */
+	return hwy_fail(err, "%s: belongs to user %u; only that user can recover it", directory,
+			(unsigned)about.st_uid);
 }
 
 bool run_is_over(const char *directory)

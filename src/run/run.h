@@ -129,6 +129,8 @@ void run_free(struct run *run);
 
 /* True when nobody is recording into this directory any more; for `headway recover`. */
 bool run_is_over(const char *directory);
+/* False for a run directory of another user, who could change it while it is read and removed. */
+bool run_is_ours(const char *directory, struct hwy_err *err);
 
 /* ---- inside this room ---- */
 

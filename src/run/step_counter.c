@@ -8,17 +8,15 @@
  * and a half times the median.
  *
  * Spools are read as they grow, each record once. They may be written at the same time: records
- * before 'used' are complete.
+ * before 'used' are complete. They are copied before they are looked at.
  */
 #include "run/step_counter.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +65,7 @@ struct file {
 
 struct step_counter {
 	const char *directory;
+	struct rec_chunk *chunk; /* a copy of the chunk that is being read */
 	struct file *files;
 	uint32_t n_files, cap_files;
 	struct hwy_index text_of; /* maps a struct text_key to an id in 'texts' */
@@ -79,6 +78,7 @@ struct step_counter *step_counter_open(const char *directory)
 {
 	struct step_counter *counter = hwy_zalloc(sizeof *counter);
 	counter->directory = directory;
+	counter->chunk = hwy_alloc(REC_CHUNK_BYTES);
 	hwy_strings_init(&counter->texts);
 	return counter;
 }
@@ -92,6 +92,7 @@ void step_counter_close(struct step_counter *counter)
 	for (uint32_t i = 0; i < counter->n_names; i++)
 		free(counter->names[i].periods);
 	free(counter->files);
+	free(counter->chunk);
 	free(counter->names);
 	hwy_index_free(&counter->text_of);
 	hwy_strings_free(&counter->texts);
@@ -206,8 +207,7 @@ static void read_record(struct step_counter *counter, const struct rec_chunk *ch
 static bool step_counter_read_chunk(struct step_counter *counter, struct file *file,
 				    const struct rec_chunk *chunk, size_t room)
 {
-	uint32_t used =
-		atomic_load_explicit((const _Atomic uint32_t *)&chunk->used, memory_order_acquire);
+	uint32_t used = chunk->used;
 	if (chunk->magic != REC_MAGIC || used > room / REC_SLOT)
 		return false;
 	uint32_t slot = file->slot < HEAD_SLOTS ? HEAD_SLOTS : file->slot;
@@ -223,26 +223,39 @@ static bool step_counter_read_chunk(struct step_counter *counter, struct file *f
 	return true;
 }
 
+/* Reads the chunk at this offset of the file into counter->chunk, up to its last record. Yields how many bytes of it are
+ * there; 0: there is no whole chunk. The copy is private: the program could change a mapping while it is
+ * being read. */
+static size_t copy_chunk(struct step_counter *counter, const struct file *file, int fd, size_t room)
+{
+	struct rec_chunk *chunk = counter->chunk;
+	off_t from = (off_t)(file->chunk * REC_CHUNK_BYTES);
+	if (room < sizeof *chunk ||
+	    pread(fd, chunk, sizeof *chunk, from) != (ssize_t)sizeof *chunk ||
+	    chunk->used > room / REC_SLOT)
+		return 0;
+	if (chunk->used <= HEAD_SLOTS)
+		return sizeof *chunk;
+	size_t rest = (size_t)chunk->used * REC_SLOT - sizeof *chunk;
+	ssize_t n = pread(fd, chunk + 1, rest, from + (off_t)sizeof *chunk);
+	return n == (ssize_t)rest ? rest + sizeof *chunk : 0;
+}
+
 static void read_file(struct step_counter *counter, struct file *file)
 {
 	struct stat about;
-	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	bool more = fstat(fd, &about) == 0;
+	bool more = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
 	while (more) {
 		uint64_t from = file->chunk * REC_CHUNK_BYTES, size = (uint64_t)about.st_size;
 		size_t room = size > from ? (size_t)(size - from) : 0;
-		room = room < REC_CHUNK_BYTES ? room : REC_CHUNK_BYTES;
-		void *chunk = room >= sizeof(struct rec_chunk)
-				      ? mmap(NULL, room, PROT_READ, MAP_SHARED, fd, (off_t)from)
-				      : MAP_FAILED;
-		if (chunk == MAP_FAILED)
-			break;
+		room = copy_chunk(counter, file, fd,
+				  room < REC_CHUNK_BYTES ? room : REC_CHUNK_BYTES);
 		/* A thread begins the next chunk only when a record found no room in this chunk. */
-		more = step_counter_read_chunk(counter, file, chunk, room) &&
+		more = room && step_counter_read_chunk(counter, file, counter->chunk, room) &&
 		       size > from + REC_CHUNK_BYTES;
-		munmap(chunk, room);
 		if (more) {
 			file->chunk++;
 			file->slot = 0;

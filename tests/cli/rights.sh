@@ -50,4 +50,22 @@ if [ "$(id -u)" = 0 ] && type setpriv >/dev/null 2>&1; then
 	"$HEADWAY" info nobody.hwy >about
 	grep -q 'cannot reach the run directory' about || fail "nothing tells of the other user: $(cat about)"
 fi
+
+# --- what root reads and removes is root's own
+"$HEADWAY" profile -q -f -o kept sh -c 'kill -9 $PPID; sleep 0.2' >out 2>err
+kept=$(ls -d tmp/headway-* | head -1)
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 "$kept"
+	"$HEADWAY" recover -o stolen "$kept" >out 2>err
+	expect "$?" 2 "recover of another user's directory"
+	grep -q 'belongs to user 65534' err || fail "recover of another user's directory: $(cat err)"
+	[ ! -e stolen.hwy ] || fail "recover of another user's directory: a report"
+	chown 0 "$kept"
+fi
+mkdir elsewhere
+cp "$kept"/* elsewhere
+ln -s "$work/elsewhere" link
+"$HEADWAY" recover -o linked link >out 2>err
+expect "$(ls elsewhere | wc -w)" "$(ls "$kept" | wc -w)" "files that a link leads to are left alone"
+"$HEADWAY" recover -o mended "$kept" >out 2>err || fail "recover: $(cat err)"
 finish
