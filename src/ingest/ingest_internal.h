@@ -118,6 +118,8 @@ struct ingest_stack {
 	bool made;
 	/* next_ref: ref of ingest.stacks: another thread's stack with the same correlation id. */
 	uint32_t next_ref;
+	/* The thread that made the call; 'native' may be an equal stack of another thread. */
+	uint32_t tid;
 	int64_t time; /* ns when the call began; the stack of an OS call is found by this time */
 };
 

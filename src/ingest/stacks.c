@@ -46,8 +46,7 @@ static uint64_t call_key(enum rec_why why, uint32_t correlation, int64_t time)
 static bool is_stack_of(const struct ingest_stack *stack, enum rec_why why, uint32_t tid,
 			int64_t time)
 {
-	const struct rec_stack *record = stack->python ? stack->python : stack->native;
-	return (tid == 0 || record->tid == tid) && (why != REC_WHY_OS || stack->time == time);
+	return (tid == 0 || stack->tid == tid) && (why != REC_WHY_OS || stack->time == time);
 }
 
 /* Searches the stacks with one key, from 'ref' on, for the stack of a call; NULL: no stack is
@@ -81,7 +80,8 @@ void stacks_note(struct ingest *in, struct ingest_process *process, uint32_t fil
 	if (!stack) {
 		HWY_GROW(in->stacks, in->n_stacks, in->cap_stacks);
 		stack = &in->stacks[in->n_stacks];
-		*stack = (struct ingest_stack){.next_ref = *head, .time = record->time};
+		*stack = (struct ingest_stack){
+			.next_ref = *head, .tid = record->tid, .time = record->time};
 		*head = hwy_ref32(in->n_stacks++);
 	}
 	if (!is_native)

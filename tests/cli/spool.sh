@@ -44,6 +44,10 @@ expect_status 0 "short threads"
 run info "$work/short.hwy"
 grep -q ' 2001 threads' "$work/out" || fail "short threads: $(grep threads "$work/out")"
 grep -q 'Dropped  *nothing' "$work/out" || fail "short threads: $(grep Dropped "$work/out")"
+# A stack that an earlier thread of the spool recorded is told by its number.
+"${OS_OF:?prints OS calls}" "$work/short.hwy" >"$work/calls"
+awk '$4 == "usleep" && $6 >= 80000 { calls++; stacks += /sleep_shortly/ } END { exit !(calls > 0 && calls == stacks) }' "$work/calls" ||
+	fail "short threads: not every call that is long enough has its stack"
 kept=$work/kept
 mkdir "$kept"
 TMPDIR=$kept "$HEADWAY" profile -q -f true -o "$work/short" -t osrt \
