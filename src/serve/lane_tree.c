@@ -454,11 +454,14 @@ bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy
 	json_begin_array(json);
 	for (uint32_t d = 0; d < view->trace->n_devices; d++)
 		lane_tree_put_device(&tree, d);
-	for (uint32_t p = 0; p < view->trace->n_processes; p++)
+	bool ok = true;
+	for (uint32_t p = 0; ok && p < view->trace->n_processes; p++) {
 		put_process(&tree, p);
+		ok = view_pause(view, err);
+	}
 	put_others(&tree);
 	json_end_array(json);
-	bool ok = put_all_lanes(&tree, err);
+	ok = ok && put_all_lanes(&tree, err);
 	json_end_object(json);
 	tree_free(&tree);
 	return ok;
