@@ -277,12 +277,20 @@ if echo 'int main(void) { return 9; }' | cc -x c -static -o static - 2>/dev/null
 	run profile -f -o r -t osrt bash -c 'exec ./static'
 	expect_status 9 "a process that becomes a static program"
 	untold "a process that becomes a static program"
+	run profile -f -o r -t osrt sh -c './static; exit 8'
+	expect_status 8 "a static program that is started"
+	untold "a static program that is started"
 	run profile -f -o r bash -c 'exec ./static'
 	expect_status 9 "a process that becomes a static program"
 fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	run profile -f -o r -t osrt setpriv --reuid=65534 --regid=65534 --clear-groups true
 	untold "a process that changes its user"
+fi
+if unshare -T --monotonic 1000 true 2>/dev/null; then
+	run profile -f -o r -t osrt unshare -T --monotonic 1000 true
+	untold "a process with another clock"
+	grep -qE '^Recorded .* for (9[0-9]{2}|1[0-9]{3})[.0-9]* s' info && fail "another clock: $(grep ^Recorded info)"
 fi
 # The counts that the processes of a run leave in its state: unreached, unfit, sealed, elsewhen (struct rec_control).
 cat >count.py <<'END'
