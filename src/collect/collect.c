@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "collect/process.h"
+
 /* Tests build the collector without the files of cuda/: there cuda_follow_control is NULL. */
 #pragma weak cuda_follow_control
 
@@ -23,7 +25,7 @@ _Thread_local bool collect_is_ours;
 bool collect_is_on(uint32_t traces)
 {
 	struct rec_control *control = collect_control;
-	return control && (control->traces & traces) &&
+	return control && !process.timeless && (control->traces & traces) &&
 	       atomic_load_explicit((_Atomic uint32_t *)&control->recording,
 				    memory_order_relaxed) &&
 	       !atomic_load_explicit((_Atomic uint32_t *)&control->finished, memory_order_relaxed);
@@ -32,6 +34,8 @@ bool collect_is_on(uint32_t traces)
 int64_t collect_now(void)
 {
 	struct timespec now;
+	if (process.timeless)
+		return process.start;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

@@ -347,10 +347,22 @@ void handed_end(struct handed *handed, bool has_started)
 
 /* ---- the environment of a program ------------------------------------------------------------- */
 
-/* Looks at an environment; false: it is too large. Of several LD_PRELOAD the loader takes the last. */
+/* False where the memory of an environment cannot be read, which is the kernel's to refuse. The kernel is asked by a
+ * call that every loader makes: it looks at a file whose name begins there. */
+static bool is_readable(const void *memory)
+{
+	int fd = sys_open(memory, O_PATH);
+	if (fd >= 0)
+		sys_close(fd);
+	return fd >= 0 || errno != EFAULT;
+}
+
+/* Looks at an environment; false: it is too large or cannot be read. Of several LD_PRELOAD the loader takes the last. */
 static NOT_INLINE bool look_at(char *const *variables, struct given *given)
 {
 	*given = (struct given){0};
+	if (variables && !is_readable(variables))
+		return false;
 	size_t at[LISTS] = {SIZE_MAX, SIZE_MAX};
 	for (; variables && variables[given->n]; given->n++) {
 		const char *variable = variables[given->n];

@@ -12,6 +12,9 @@ struct process {
 	/* The program restricted its own system calls (sandbox.c): the collector makes none any
 	 * more. */
 	bool sealed;
+	/* The program forbade itself to read the clock: reading it would end the program. Implies
+	 * 'sealed'. */
+	bool timeless;
 	uint32_t pid;
 	/* 1 at first, one more in each forked child. A text or domain that an older
 	 * generation defined must be defined again. */

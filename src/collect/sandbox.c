@@ -2,7 +2,7 @@
 /* sandbox.c - stops the collector's system calls in a program that restricts its own.
  *
  * A seccomp filter may end the process at a system call that the filter's author did not expect, and the collector makes
- * such calls. Replaces prctl and syscall, by which filters are set. From then on the collector makes no system call in
+ * such calls. It also reads the clock, which a process may forbid itself. Replaces prctl and syscall, by which both are done. From then on the collector makes no system call in
  * the process and its forked children: events that need none are recorded until the thread's chunk is full, later ones
  * are counted as dropped, and programs that the process becomes or starts get nothing of the run.
  *
@@ -44,7 +44,17 @@ void process_seal_at_start(void)
 	process.sealed = process_has_filter = true;
 }
 
-enum restriction { NONE, GIVES_UP_PRIVILEGES, SETS_FILTER };
+enum restriction { NONE, GIVES_UP_PRIVILEGES, FORBIDS_CLOCK, SETS_FILTER };
+
+/* True for a call after which an instruction that reads the clock ends the process: the kernel's
+ * strict mode forbids that instruction with all system calls but four. */
+static bool is_about_clock(long number, const long words[5])
+{
+	if (number == SYS_seccomp)
+		return words[0] == SECCOMP_SET_MODE_STRICT;
+	return words[0] == PR_SET_TSC ||
+	       (words[0] == PR_SET_SECCOMP && words[1] == SECCOMP_MODE_STRICT);
+}
 
 /* Makes a system call that restricts later ones, if the kernel accepts it. */
 static long restrict_by(enum restriction restriction, long number, const long words[5])
@@ -56,21 +66,32 @@ static long restrict_by(enum restriction restriction, long number, const long wo
 	 * allowed. */
 	bool notes =
 		!was_filtered && !is_borrowed && collect_control && (was_sealed || spool_own());
-	if (!is_borrowed)
+	bool was_timeless = process.timeless;
+	if (!is_borrowed) {
 		process.sealed = true;
-	if (restriction == SETS_FILTER)
+		process.timeless |= is_about_clock(number, words);
+	}
+	/* A clock that may not be read may not be read by the programs that follow either. */
+	if (restriction == SETS_FILTER || restriction == FORBIDS_CLOCK)
 		*filtered = true;
 	long result = sandbox_call(number, words[0], words[1], words[2], words[3], words[4], 0);
 	/* A positive number is the descriptor of a listener, or the thread for which TSYNC failed. */
 	if (result < 0) {
-		if (!is_borrowed)
+		if (!is_borrowed) {
 			process.sealed = was_sealed;
+			process.timeless = was_timeless;
+		}
 		*filtered = was_filtered;
 	} else if (notes && restriction == GIVES_UP_PRIVILEGES) {
 		collect_note(1,
 			     "process %u gave up privileges (no_new_privs), as those do that "
 			     "restrict their system calls: little more is recorded of this "
 			     "program",
+			     process.pid);
+	} else if (notes && restriction == FORBIDS_CLOCK) {
+		collect_note(2,
+			     "process %u forbids itself to read the clock: nothing is recorded of "
+			     "it from there on, not even its end",
 			     process.pid);
 	} else if (notes) {
 		collect_note(2,
@@ -81,8 +102,10 @@ static long restrict_by(enum restriction restriction, long number, const long wo
 	return result;
 }
 
-static enum restriction restriction_of_prctl(long option)
+static enum restriction restriction_of_prctl(long option, long value)
 {
+	if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
+		return FORBIDS_CLOCK;
 	return option == PR_SET_SECCOMP        ? SETS_FILTER
 	       : option == PR_SET_NO_NEW_PRIVS ? GIVES_UP_PRIVILEGES
 					       : NONE;
@@ -96,7 +119,7 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	for (int i = 1; i < 5; i++)
 		words[i] = va_arg(list, long);
 	va_end(list);
-	enum restriction restriction = restriction_of_prctl(option);
+	enum restriction restriction = restriction_of_prctl(option, words[1]);
 	return restriction ? (int)restrict_by(restriction, SYS_prctl, words)
 			   : (int)sandbox_call(SYS_prctl, words[0], words[1], words[2], words[3],
 					       words[4], 0);
@@ -115,7 +138,7 @@ __attribute__((visibility("hidden"), used)) long sandbox_look(long number, long 
 				 (char *const *)d);
 	enum restriction restriction = NONE;
 	if (number == SYS_prctl)
-		restriction = restriction_of_prctl(a);
+		restriction = restriction_of_prctl(a, b);
 	else if (number == SYS_seccomp &&
 		 (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
 		restriction = SETS_FILTER;

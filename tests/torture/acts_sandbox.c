@@ -208,9 +208,32 @@ static void act_strict(void)
 	say(" %d", status_of(child));
 }
 
+/* The clock's instruction ends the process from here on, in what it starts, too. */
+static void act_no_clock(void)
+{
+	char byte;
+	int ends[2];
+	if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0 || pipe2(ends, O_CLOEXEC) != 0) {
+		tell(" none");
+		return;
+	}
+	nvtx_push("without a clock");
+	say(" %ld", (long)write(ends[1], "c", 1));
+	say(" %ld", (long)read(ends[0], &byte, 1));
+	nvtx_pop();
+	pid_t child = fork();
+	if (child == 0) {
+		nvtx_mark("without a clock");
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	say(" %d", status_of(child));
+}
+
 const struct act sandbox_acts[] = {
 	{"seccomp", act_seccomp, NEEDS_IMAGE | NEEDS_CALM},
 	{"trap", act_trap, NEEDS_IMAGE | NEEDS_CALM},
 	{"strict", act_strict, NEEDS_IMAGE | NEEDS_CALM},
+	{"no_clock", act_no_clock, NEEDS_IMAGE | NEEDS_CALM},
 	{NULL, NULL, 0},
 };
