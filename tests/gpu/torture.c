@@ -299,12 +299,10 @@ static void act_fork(void)
 	struct work work = begin_work();
 	add_one(&work, work.stream);
 	for (unsigned i = 0, n = 1 + chance(4); i < n; i++) {
-		unsigned how = chance(3);
+		bool becomes = chance(2);
 		pid_t child = fork();
 		if (child == 0) {
-			if (how == 0)
-				_exit(cuda.init(0));
-			if (how == 1)
+			if (becomes)
 				execl("/bin/true", "true", (char *)NULL);
 			_exit(31);
 		}
@@ -386,17 +384,22 @@ static const char *const ends[] = {
 	"another program", "wait"};
 enum { ENDS = sizeof ends / sizeof *ends, MOST_LANES = 3, MOST_ACTS = 3 };
 
-static void *launch_for_ever(void *context)
+struct launcher {
+	handle context;
+	struct work work;
+};
+
+/* CUDA is taken down while this thread is in it: errors are expected. */
+static void *launch_for_ever(void *argument)
 {
-	must(cuda.context_set(context), 60);
-	struct work work = begin_work();
+	struct launcher *launcher = argument;
+	unsigned n = NUMBERS;
+	void *arguments[] = {&launcher->work.data, &n};
+	cuda.context_set(launcher->context);
 	for (unsigned i = 0;; i++) {
-		unsigned n = NUMBERS;
-		address data = work.data;
-		void *arguments[] = {&data, &n};
-		/* The context goes under this thread's feet: errors are expected. */
-		cuda.launch(work.kernel, 32, 1, 1, 128, 1, 1, 0, work.stream, arguments, NULL);
-		if (i % 64 == 0 && cuda.stream_sync(work.stream) != 0)
+		cuda.launch(launcher->work.kernel, 32, 1, 1, 128, 1, 1, 0, launcher->work.stream,
+			    arguments, NULL);
+		if (i % 64 == 0 && cuda.stream_sync(launcher->work.stream) != 0)
 			for (;;)
 				pause();
 	}
@@ -411,12 +414,13 @@ static void *exit_in_thread(void *unused)
 
 static int end_cuda_process(unsigned which, const struct result *said, unsigned microseconds)
 {
+	static struct launcher launcher;
 	unsigned long thread;
-	handle context = NULL;
 	if (write(STDOUT_FILENO, said->text, said->size) != (long)said->size)
 		_exit(97);
-	must(cuda.context_create(&context, 0, device), 61);
-	start_thread(&thread, 0, launch_for_ever, context);
+	must(cuda.context_create(&launcher.context, 0, device), 61);
+	launcher.work = begin_work();
+	start_thread(&thread, 0, launch_for_ever, &launcher);
 	pass_us(microseconds);
 	switch (which) {
 	case 0: return 40;

@@ -115,6 +115,57 @@ static void act_odd_exec(void)
 	say(" %d", status_of(child));
 }
 
+/* Says what a program that this one starts finds in its environment. */
+static void say_environment_of_child(char *const *variables)
+{
+	static char *const words[] = {"env", NULL};
+	char text[4096];
+	int ends[2];
+	long got;
+	volatile unsigned hash = 0;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		give_up("pipe2");
+	pid_t child = chance(2) ? fork() : vfork();
+	if (child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		execve("/usr/bin/env", words, variables);
+		_exit(errno);
+	}
+	close(ends[1]);
+	while ((got = STEADILY(read(ends[0], text, sizeof text))) > 0)
+		for (long i = 0; i < got; i++)
+			hash = hash * 31 + (unsigned char)text[i];
+	close(ends[0]);
+	say(" %d %x", status_of(child), hash);
+}
+
+/* The environment is the program's: what it has, what it sets, and what it hands on. */
+static void act_environment(void)
+{
+	char *const few[] = {"ONE=1", "TWO=2", NULL};
+	unsigned n = 0, hash = 0;
+	for (char **at = environ; at && *at; at++, n++)
+		for (const char *c = *at; *c; c++)
+			hash = hash * 31 + (unsigned char)*c;
+	say(" %u %x", n, hash);
+	say_environment_of_child(environ);
+	say_environment_of_child(few);
+	say_environment_of_child(NULL);
+	say(" %d", setenv("LD_PRELOAD", "", 1));
+	say_environment_of_child(environ);
+	say(" %d", unsetenv("LD_PRELOAD"));
+	say_environment_of_child(environ);
+	say(" %d %d", setenv("NEW", "variable", 1), putenv("OTHER=variable"));
+	say_environment_of_child(environ);
+	say(" %d", clearenv());
+	say_environment_of_child(environ);
+	say(" %d", setenv("ALONE", "1", 1));
+	say_environment_of_child(environ);
+	environ = NULL;
+	say_environment_of_child(environ);
+	say(" %s", getenv("ALONE") ? "there" : "-");
+}
+
 /* A process that has one thread may do things that no other may. */
 static void act_single(void)
 {
@@ -237,6 +288,7 @@ static void act_folder_gone(void)
 const struct act odd_acts[] = {
 	{"faults", act_faults, NEEDS_IMAGE},
 	{"odd_exec", act_odd_exec, NEEDS_IMAGE | NEEDS_CALM},
+	{"environment", act_environment, NEEDS_IMAGE | NEEDS_CALM},
 	{"single", act_single, NEEDS_IMAGE | NEEDS_CALM},
 	{"libc_threads", act_libc_threads, NEEDS_IMAGE},
 	{"terminal", act_terminal, NEEDS_IMAGE},
