@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,8 +22,11 @@
 #include "trace/file.h"
 
 enum {
-	/* Connections beyond are refused. Their files must fit the usual limit of 1024. */
-	CONNECTIONS = 800,
+	/* Connections beyond are refused at once, so there is room for many: FILES is the limit of
+	 * open files that the server asks for, and FEW_CONNECTIONS fit the usual one of 1024. */
+	FEW_CONNECTIONS = 800,
+	CONNECTIONS = 3000,
+	FILES = 4096,
 	MANY = 200,            /* connections above which strangers are ended after HASTY_S */
 	STACK_BYTES = 1 << 20, /* stack of the thread of a connection */
 	ARENAS = 2, /* heaps of malloc: one for each thread would hold much free memory */
@@ -220,8 +224,9 @@ static bool is_abandoned(const void *from)
 	return is_ending(incoming->server) || poll(&peer, 1, 0) > 0;
 }
 
-/* Notes on a connection that the server begins or ends the work for an answer. */
-static void note_work(struct server *server, struct mhd_connection *connection, bool is_working)
+/* Notes on a connection that the server begins or ends the work for an answer, or has answered. */
+static void note_work(struct server *server, struct mhd_connection *connection, bool is_working,
+		      bool has_request)
 {
 	int fd = connection_fd(server, connection);
 	pthread_mutex_lock(&server->lock);
@@ -229,6 +234,7 @@ static void note_work(struct server *server, struct mhd_connection *connection, 
 		if (one->fd == fd) {
 			one->since = seconds();
 			one->is_working = is_working;
+			one->has_request |= has_request;
 		}
 	pthread_mutex_unlock(&server->lock);
 }
@@ -271,9 +277,9 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 	};
 	struct answer answer;
 	note_page(server, path);
-	note_work(server, connection, true);
+	note_work(server, connection, true, false);
 	requests_answer(&server->requests, &asked, &answer);
-	note_work(server, connection, false);
+	note_work(server, connection, false, false);
 	return send_answer(server, connection, &answer);
 }
 
@@ -306,15 +312,8 @@ static void on_completed(void *cls, struct mhd_connection *connection, void **re
 {
 	struct server *server = cls;
 	struct incoming *incoming = *request;
-	int fd = connection_fd(server, connection);
 	(void)how;
-	pthread_mutex_lock(&server->lock);
-	for (struct connection *one = server->connections; one; one = one->next)
-		if (one->fd == fd) {
-			one->since = seconds();
-			one->has_request |= incoming != NULL;
-		}
-	pthread_mutex_unlock(&server->lock);
+	note_work(server, connection, false, incoming != NULL);
 	if (incoming)
 		free(incoming->body.bytes);
 	free(incoming);
@@ -483,12 +482,26 @@ static bool listen_here(struct server *server, struct hwy_err *err)
 	return true;
 }
 
+/* Raises the limit of open files where that is allowed; yields how many connections fit into it. */
+static unsigned connections_that_fit(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return FEW_CONNECTIONS;
+	if (files.rlim_cur < FILES && files.rlim_max >= FILES) {
+		files.rlim_cur = FILES;
+		if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+			return FEW_CONNECTIONS;
+	}
+	return files.rlim_cur >= FILES ? CONNECTIONS : FEW_CONNECTIONS;
+}
+
 static bool start_daemon(struct server *server, struct hwy_err *err)
 {
 	server->daemon = server->mhd->start_daemon(
 		MHD_INTERNAL_THREAD | MHD_THREAD_PER_CONNECTION | MHD_POLL | MHD_ITC, 0, NULL, NULL,
 		on_request, server, MHD_LISTEN_SOCKET, server->socket, MHD_CONNECTION_LIMIT,
-		(unsigned)CONNECTIONS, MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT,
+		connections_that_fit(), MHD_TIMEOUT, (unsigned)IDLE_S, MHD_MEMORY_LIMIT,
 		(size_t)CONNECTION_BYTES, MHD_STACK_SIZE, (size_t)STACK_BYTES, MHD_COMPLETED,
 		on_completed, server, MHD_CONNECTION_NOTIFY, on_connection, server, MHD_END);
 	if (server->daemon)
