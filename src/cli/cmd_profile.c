@@ -104,7 +104,7 @@ bool profile_make_report(struct profile *profile, struct run *run, const char *p
 	/* Nobody may read stderr any more; the report is made all the same. */
 	signal(SIGPIPE, SIG_IGN);
 	bool done = profile_report(run->directory, path, profile->force, profile->quiet, how,
-				   &profile->privacy, &written);
+				   INGEST_STACKS_WHOLE, &profile->privacy, &written);
 	if (done) {
 		if (!run_remove(run->directory))
 			cli_say("%s: is not needed any more, but cannot be removed",

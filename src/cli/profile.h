@@ -4,6 +4,7 @@
 #define HWY_CLI_PROFILE_H
 
 #include "cli/kit/cli.h"
+#include "ingest/ingest.h"
 #include "run/run.h"
 
 struct profile {
@@ -61,10 +62,12 @@ void profile_calibrate(struct hwy_trace *trace, const char *directory, enum prof
 		       bool quiet);
 
 /* profile_report.c: makes a report of the run's directory. On failure says why on stderr and
- * yields false. A signal that ends headway meanwhile says how to make the report later. */
+ * yields false. A signal that ends headway meanwhile says how to make the report later. Where libdw
+ * finds no memory, it ends the process with the status PROFILE_NO_MEMORY. */
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    enum profile_calibration how, const struct cli_privacy *privacy,
-		    char **written);
+		    enum profile_calibration how, enum ingest_stacks stacks,
+		    const struct cli_privacy *privacy, char **written);
+enum { PROFILE_NO_MEMORY = 3 };
 
 /* cmd_profile.c: makes the report of a run, and removes the run's directory; false: there is no report, and a
  * line says why. */

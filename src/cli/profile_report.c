@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_report.c - makes a report from a run directory, and prints a line about the result. */
 #include <errno.h>
+#include <error.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,15 +131,24 @@ static void report_leave_out(struct hwy_trace *trace, const struct cli_privacy *
 	cli_privacy_apply(&privacy, trace);
 }
 
+/* glibc's error() asks for the program's name first. libdw calls it where it finds no memory, to print
+ * a line of its own and to exit. */
+static void leave_without_memory(void)
+{
+	exit(PROFILE_NO_MEMORY);
+}
+
 bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    enum profile_calibration how, const struct cli_privacy *privacy, char **written)
+		    enum profile_calibration how, enum ingest_stacks stacks,
+		    const struct cli_privacy *privacy, char **written)
 {
 	struct hwy_err err;
 	char rescue[4096 + 64];
 	*written = NULL;
 	snprintf(rescue, sizeof rescue, "the recording is kept: headway recover %s", directory);
 	cli_last_words(rescue);
-	struct hwy_trace *trace = ingest_run(directory, cli_progress(), &err);
+	error_print_progname = leave_without_memory;
+	struct hwy_trace *trace = ingest_run_with(directory, stacks, cli_progress(), &err);
 	if (trace)
 		profile_calibrate(trace, directory, how, quiet);
 	if (trace) {

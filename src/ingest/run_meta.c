@@ -210,11 +210,14 @@ static void report_ends(struct ingest *in)
 static void report_stacks(struct ingest *in)
 {
 	if (in->wanted_stacks == INGEST_STACKS_PLAIN)
-		ingest_note_diagnostic(in, 2, HWY_NONE,
-				       "too little memory for libdw: stacks were found by frame "
-				       "pointers, and have no source lines of native code");
+		ingest_note_diagnostic(
+			in, 2, HWY_NONE,
+			"the report could not be made with libdw, mostly for lack of "
+			"memory: stacks were found by frame pointers, and have no "
+			"source lines of native code");
 	if (in->wanted_stacks == INGEST_STACKS_NONE)
-		ingest_note_diagnostic(in, 2, HWY_NONE, "too little memory: stacks were left out");
+		ingest_note_diagnostic(in, 2, HWY_NONE,
+				       "stacks were left out, mostly for lack of memory");
 }
 
 void run_meta_report(struct ingest *in)
