@@ -290,11 +290,14 @@ static void spool_begin(struct spool *spool)
 	}
 }
 
-/* Says in the file whose the next records are. A chunk that is full needs no such record: the next
- * chunk names its thread. */
+/* Says in the file whose the next records are. A whole chunk that is full needs no such record: the
+ * next chunk names its thread. A small chunk that is full grows instead. */
 static void file_put_owner(struct spool_file *file, uint32_t tid, int64_t now)
 {
-	if (!file->chunk || file->used == file->limit)
+	if (!file->chunk)
+		return;
+	bool is_full = file->used == file->limit;
+	if (is_full && (file->limit == SPOOL_FILE_SLOTS || !spool_file_advance(file, tid, 1)))
 		return;
 	struct rec_time *record = (void *)((char *)file->chunk + (size_t)file->used * REC_SLOT);
 	*record = (struct rec_time){

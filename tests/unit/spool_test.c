@@ -452,6 +452,46 @@ static void *spawn_short_threads(void *which)
 	return NULL;
 }
 
+enum { FILLERS = 32 };
+static pthread_barrier_t all_there;
+
+/* Fills the thread's chunk to the last slot, if it is a small one that would grow. */
+static void *fill_small_chunk(void *unused)
+{
+	const struct spool *spool = spool_own();
+	pthread_barrier_wait(&all_there);
+	for (uint64_t i = 0;
+	     spool->events.limit < SPOOL_FILE_SLOTS && spool->events.used < spool->events.limit;
+	     i++)
+		write_pattern(16 << 24, 0, 1);
+	return unused;
+}
+
+static void *write_one_together(void *which)
+{
+	spool_own();
+	pthread_barrier_wait(&all_there);
+	return write_one(which);
+}
+
+static void the_thread_after_one_that_filled_its_chunk_owns_its_records(void **state)
+{
+	pthread_t threads[FILLERS];
+	struct short_thread which[FILLERS];
+	pthread_barrier_init(&all_there, NULL, FILLERS);
+	for (int i = 0; i < FILLERS; i++)
+		pthread_create(&threads[i], NULL, fill_small_chunk, NULL);
+	for (int i = 0; i < FILLERS; i++)
+		pthread_join(threads[i], NULL);
+	for (uint32_t i = 0; i < FILLERS; i++) {
+		which[i] = (struct short_thread){17 << 24, i};
+		pthread_create(&threads[i], NULL, write_one_together, &which[i]);
+	}
+	for (int i = 0; i < FILLERS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(look_for_owners(PATTERN, 17 << 24, short_tids).records, FILLERS);
+}
+
 static void threads_that_live_at_the_same_time_never_share_a_spool(void **state)
 {
 	unsigned before = count_spools();
@@ -592,8 +632,10 @@ static bool write_file(const char *name, const void *bytes, size_t size)
 
 static int make_run(void **state)
 {
-	static const struct rec_control control = {
-		.magic = REC_MAGIC, .version = REC_CONTROL_VERSION, .recording = 1, .traces = UINT32_MAX};
+	static const struct rec_control control = {.magic = REC_MAGIC,
+						   .version = REC_CONTROL_VERSION,
+						   .recording = 1,
+						   .traces = UINT32_MAX};
 	snprintf(run, sizeof run, "/tmp/headway-spool-test.XXXXXX");
 	if (!mkdtemp(run))
 		return 1;
@@ -631,6 +673,7 @@ int main(void)
 		cmocka_unit_test(a_ring_takes_its_oldest_chunks_again_and_keeps_definitions),
 		cmocka_unit_test(a_short_thread_goes_on_in_the_spool_of_one_that_ended),
 		cmocka_unit_test(threads_that_live_at_the_same_time_never_share_a_spool),
+		cmocka_unit_test(the_thread_after_one_that_filled_its_chunk_owns_its_records),
 		cmocka_unit_test(a_child_does_not_write_to_the_spools_its_parent_keeps),
 		cmocka_unit_test(a_spool_stops_where_the_reserve_of_the_disk_begins),
 		cmocka_unit_test(a_spool_stops_at_the_bound_of_the_run),
