@@ -347,22 +347,50 @@ void handed_end(struct handed *handed, bool has_started)
 
 /* ---- the environment of a program ------------------------------------------------------------- */
 
-/* False where the memory of an environment cannot be read, which is the kernel's to refuse. The kernel is asked by a
- * call that every loader makes: it looks at a file whose name begins there. */
-static bool is_readable(const void *memory)
+/* Whether the page of an address can be read; *known is a page that was found readable before. The kernel reads a mask of
+ * signals before it refuses what is to be done with it; a mask at address 0 is none, which it accepts. */
+static bool page_is_readable(const void *address, uintptr_t *known)
 {
-	int fd = sys_open(memory, O_PATH);
-	if (fd >= 0)
-		sys_close(fd);
-	return fd >= 0 || errno != EFAULT;
+	uintptr_t page = (uintptr_t)address & ~(uintptr_t)(PAGE - 1);
+	uintptr_t word = (uintptr_t)address & ~(uintptr_t)7;
+	if (page == *known)
+		return true;
+	if (!word || syscall(SYS_rt_sigprocmask, -1L, word, NULL, 8L) == 0 || errno == EFAULT)
+		return false;
+	*known = page;
+	return true;
 }
 
-/* Looks at an environment; false: it is too large or cannot be read. Of several LD_PRELOAD the loader takes the last. */
+static bool text_is_readable(const char *text, uintptr_t *known)
+{
+	for (const char *end; page_is_readable(text, known); text = end) {
+		end = (const char *)(((uintptr_t)text | (PAGE - 1)) + 1);
+		if (memchr(text, '\0', (size_t)(end - text)))
+			return true;
+	}
+	return false;
+}
+
+/* False where an environment has pointers to nothing: exec is to fail, not to crash. A process that may have restricted
+ * its system calls does not ask. */
+static NOT_INLINE bool environment_is_readable(char *const *variables)
+{
+	uintptr_t array = UINTPTR_MAX, text = UINTPTR_MAX; /* no page begins there */
+	if (!variables || variables == environ || process.sealed)
+		return true;
+	for (; page_is_readable(variables, &array); variables++) {
+		if (!*variables)
+			return true;
+		if (!text_is_readable(*variables, &text))
+			return false;
+	}
+	return false;
+}
+
+/* Looks at an environment; false: it is too large. Of several LD_PRELOAD the loader takes the last. */
 static NOT_INLINE bool look_at(char *const *variables, struct given *given)
 {
 	*given = (struct given){0};
-	if (variables && !is_readable(variables))
-		return false;
 	size_t at[LISTS] = {SIZE_MAX, SIZE_MAX};
 	for (; variables && variables[given->n]; given->n++) {
 		const char *variable = variables[given->n];
@@ -518,7 +546,7 @@ static NOT_INLINE struct handed_room *room_for(const struct handed_program *prog
 					       char *const *variables)
 {
 	struct given given;
-	if (!look_at(variables, &given))
+	if (!environment_is_readable(variables) || !look_at(variables, &given))
 		return NULL;
 	struct handed_room *room = take_room(room_size(&given), program->how == HANDED_SHELL);
 	if (room)

@@ -52,6 +52,11 @@ cat >program.c <<-'END'
 			while (fgets(line, sizeof line, shell)) fputs(line, stdout);
 			return pclose(shell);
 		}
+		if (!strcmp(how, "odd")) { /* pointers to nothing */
+			char *odd[] = {"A=1", (char *)1, NULL};
+			int one = execve("/usr/bin/env", env, (char **)1), two = execve("/usr/bin/env", env, odd);
+			printf("%d %d %m\n", one, two);
+		}
 		if (!strcmp(how, "spawn") && posix_spawn(&pid, "/usr/bin/env", NULL, NULL, env, none) == 0)
 			waitpid(pid, NULL, 0);
 		for (char **at = environ; *at; at++) puts(*at);
@@ -65,7 +70,7 @@ for options in "" "-t osrt,nvtx,opencl,cuda"; do
 	same "$options" "an empty LD_PRELOAD" env LD_PRELOAD= env
 	same "$options" "a list of its own" env LD_PRELOAD="/nowhere.so  /nowhere/else.so:" OPENCL_LAYERS=/a:/b env
 	${CC:-cc} -w -o program program.c 2>/dev/null || continue
-	for how in clearenv null empty own raw at unset system popen spawn; do
+	for how in clearenv null empty own raw at unset system popen odd spawn; do
 		same "$options" "$how" ./program $how
 	done
 done

@@ -29,6 +29,13 @@ for how in prctl seccomp syscall instruction; do
 	done
 done
 
+# --- the strict mode, in which the clock cannot be read either
+for options in "" "-t osrt,nvtx"; do
+	for how in strict strict_syscall; do
+		same "$options" $how plain
+	done
+done
+
 # --- the report says so; a program that only gave up privileges is recorded
 "$HEADWAY" profile -q -f -o sealed "$sealed" syscall plain >out 2>&1
 "$HEADWAY" info sealed.hwy >about
