@@ -106,9 +106,15 @@ static void print_title(const struct page *page)
 			hwy_say_time3(high->mean).text, page->run->path);
 }
 
+/* A finding with this share of the time is worth more than a tick. */
+#define LARGE_SHARE 0.1
+
 static void print_verdict(const struct page *page)
 {
-	bool is_gpu = page->run->diagnosis.verdict.word == VERDICT_GPU;
+	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
+	/* A device that always works is well only where no finding would shorten its work by much. */
+	bool is_gpu = diagnosis->verdict.word == VERDICT_GPU &&
+		      (diagnosis->n == 0 || diagnosis->findings[0].share < LARGE_SHARE);
 	fprintf(page->out, " %s%s", is_gpu ? analyze_text_paint(page, PAINT_GREEN) : "",
 		is_gpu ? "✓  " : "   ");
 	fputs(analyze_text_paint(page, PAINT_BOLD), page->out);
@@ -341,7 +347,9 @@ static void print_inside(const struct page *page, uint32_t phase)
 		return;
 	bool is_first =
 		phase == page->run->analysis.phases.main && !phase_has_findings(page, phase);
-	fprintf(page->out, "%s what is left is inside the kernels\n", is_first ? "" : "\n");
+	fprintf(page->out, "%s\n",
+		is_first ? " what is left is inside the kernels"
+			 : "\n the kernels that take most of the GPU's time");
 	for (uint32_t i = 0; i < verdict->n_kernels; i++) {
 		char name[72];
 		snprintf(name, sizeof name, "%s", verdict->kernels[i].name);

@@ -183,6 +183,11 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 /* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its
  * *ns; "" where no gap has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
+/* A loss, an accuracy or a norm is smaller: who reads so many bytes from the device may work with them. */
+#define CLAIM_RESULT_BYTES 64
+/* Whether the device's last op before most of the claimed idle time copied results to the host, CLAIM_RESULT_BYTES or more: what
+ * the CPU does then may need these results. */
+bool claim_follows_results(const struct hwy_case *c, const struct claim *claim);
 double claim_share(const struct hwy_case *c, const struct claim *claim);
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
 /* Gives the claimed time back to its purses, and frees the claim. */

@@ -127,6 +127,28 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
 	}
 }
 
+static bool gap_follows_results(const struct hwy_case *c, const struct hwy_gap *gap)
+{
+	uint32_t i = gap->op == FLOW_NONE ? 0 : gap->op;
+	while (i > 0 && c->flow->ops[i - 1].device != gap->device)
+		i--;
+	if (i == 0)
+		return false;
+	const struct flow_op *last = &c->flow->ops[i - 1];
+	return last->kind == HWY_COPY && case_get(c, last->span, HWY_DIRECTION) == HWY_D2H &&
+	       case_get(c, last->span, HWY_BYTES) >= CLAIM_RESULT_BYTES;
+}
+
+bool claim_follows_results(const struct hwy_case *c, const struct claim *claim)
+{
+	int64_t after_results = 0;
+	for (uint32_t i = 0; i < claim->n; i++)
+		if (claim->items[i].purse == CLAIM_GAP &&
+		    gap_follows_results(c, &c->measures->gaps.gaps[claim->items[i].index]))
+			after_results += claim->items[i].ns;
+	return after_results > claim->total / 2;
+}
+
 double claim_share(const struct hwy_case *c, const struct claim *claim)
 {
 	return case_share(c, claim->total);

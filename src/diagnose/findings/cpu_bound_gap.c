@@ -58,6 +58,18 @@ static const struct advice unknown = {
 			 "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)"},
 };
 
+/* The advice where results are read right before, and the recording does not show what the CPU does with them. */
+static const struct advice with_results = {
+	.any = "Right before, results are copied to the host. If the next step needs what the CPU makes of them, do that on the GPU, and "
+	       "copy only what the host must see; if it does not, launch the next step first.",
+	.by_framework =
+		{[HWY_PYTORCH] =
+			 "Right before, results are copied to the host. If the next step needs what the CPU makes of them (a sampled "
+			 "token, a decision), do that on the GPU, and copy only what the host must see; if it does not, launch the "
+			 "next step first.\n"
+			 "  token = torch.multinomial(logits.topk(50).values.softmax(-1), 1)   # not: numpy on logits.cpu()"},
+};
+
 /* The advice where the CPU was sampled, or its functions recorded, and no single one stands out. */
 static const char scattered[] =
 	"No single function takes most of that time: look at what the loop's thread does there, and move it off that thread, or "
@@ -96,6 +108,8 @@ static const char *cpu_bound_gap_advice(const struct hwy_case *c, const struct c
 	const struct hwy_habits *habits = &c->diagnosis->habits;
 	if (!case_is_loop(c))
 		return once;
+	if (ns[UNKNOWN] > claim->total / 2 && claim_follows_results(c, claim))
+		return case_advice(c, &with_results);
 	if (ns[UNKNOWN] > claim->total / 2)
 		return habits->has_samples || habits->has_functions ? scattered
 								    : case_advice(c, &unknown);

@@ -13,8 +13,6 @@
 #include "diagnose/workers.h"
 
 #define FEWEST_WORKERS 2
-/* A loss, an accuracy or a norm is smaller: who reads so many bytes from the device may make the next batch of them. */
-#define RESULT_LEAST_BYTES 64
 
 static const struct advice few = {
 	.any = "Prepare batches ahead of time in other threads or processes, so that the next one is ready when the GPU "
@@ -27,9 +25,9 @@ static const struct advice few = {
 			 "prefetch_factor=4)\n"
 			 "If it stays, move what prepares it (decoding, augmentation, lookups) to the GPU, or store the data preprocessed.",
 		 [HWY_JAX] =
-			 "Prepare batches ahead of time in other threads or processes, and put the next one on the device "
-			 "while this one is computed.\n"
-			 "  following = jax.device_put(next(batches))     # before the step's result is looked at"},
+			 "Prepare batches ahead of time in other processes (grain, tf.data), or on the device: send raw data, and let the "
+			 "jitted step decode, crop and normalise it.\n"
+			 "  step = jax.jit(lambda params, raw: update(params, augment(raw)))"},
 	.inference =
 		"Prepare the next request's input while the GPU works on this one: preprocess in other threads or "
 		"processes, ahead of time, or on the GPU.\n"
@@ -49,30 +47,6 @@ static const struct advice depends = {
 	       "it to the GPU, or work on two groups by turns, so that the CPU prepares one while the GPU computes the other. If it "
 	       "does not, prepare batches ahead of time in other threads or processes.",
 };
-
-/* Whether the device's last op before a gap copied results to the host. */
-static bool follows_results(const struct hwy_case *c, const struct hwy_gap *gap)
-{
-	uint32_t i = gap->op == FLOW_NONE ? 0 : gap->op;
-	while (i > 0 && c->flow->ops[i - 1].device != gap->device)
-		i--;
-	if (i == 0)
-		return false;
-	const struct flow_op *last = &c->flow->ops[i - 1];
-	return last->kind == HWY_COPY && case_get(c, last->span, HWY_DIRECTION) == HWY_D2H &&
-	       case_get(c, last->span, HWY_BYTES) >= RESULT_LEAST_BYTES;
-}
-
-/* Whether the program reads results from the device right before most of the time in which it prepares the next batch. */
-static bool may_depend_on_results(const struct hwy_case *c, const struct claim *claim)
-{
-	int64_t after_results = 0;
-	for (uint32_t i = 0; i < claim->n; i++)
-		if (claim->items[i].purse == CLAIM_GAP &&
-		    follows_results(c, &c->measures->gaps.gaps[claim->items[i].index]))
-			after_results += claim->items[i].ns;
-	return after_results > claim->total / 2;
-}
 
 /* Yields a sentence about who prepares the batches, with a space before it; "" where the recording does not tell. */
 static const char *who_prepares(struct hwy_case *c, const struct workers *workers, const char *name)
@@ -120,7 +94,7 @@ static void finding_input_starved_look(struct hwy_case *c)
 	bool is_again = workers.n >= FEWEST_WORKERS && workers.generations > 1;
 	const char *where = "";
 	bool depends_on_results =
-		!gaps_cpu_is_loader(name) && workers.n == 0 && may_depend_on_results(c, &claim);
+		!gaps_cpu_is_loader(name) && workers.n == 0 && claim_follows_results(c, &claim);
 	if (*name)
 		name = hwy_arena_format(arena, ", mostly in %.80s", name);
 	else if (case_is_loop(c))

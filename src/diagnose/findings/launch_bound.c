@@ -94,7 +94,7 @@ static const char *launch_bound_accusation(struct hwy_case *c, const struct clai
 			hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text);
 	return hwy_arena_format(
 		arena,
-		"%s%s are worth %s of GPU time; the CPU takes %s to call them one by one, and the GPU "
+		"%s%s are worth %s of GPU time, and %s pass until the CPU has called them one by one; the GPU "
 		"idles %s of that.",
 		hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text,
 		case_a_step(c), hwy_say_time3(counts->kernel_ns / steady).text,

@@ -74,11 +74,15 @@ static const struct advice compile = {
 };
 /* The advice for PyTorch programs that run no compiled code of their own: a library compiles. */
 static const char library_compiles[] =
-	"A library such as cuDNN makes code for each shape that it has not seen: pad inputs to a few shapes, switch its tuning off, "
-	"or choose another implementation; in generation let the cache keep one size.\n"
-	"  torch.backends.cudnn.benchmark = False\n"
-	"  torch.backends.cuda.enable_cudnn_sdp(False)      # attention by other kernels\n"
-	"  model.generate(…, cache_implementation=\"static\")";
+	"A library such as cuDNN makes code for each shape that it has not seen, and with its tuning on tries several: switch the tuning "
+	"off, pad inputs to a few shapes, or run each shape once before the part that counts.\n"
+	"  torch.backends.cudnn.benchmark = False";
+/* The same where the code is that of attention. */
+static const char attention_compiles[] =
+	"A library makes code for attention over each length that it has not seen: let other kernels do it, or keep one length (a "
+	"static cache, padding).\n"
+	"  torch.backends.cuda.enable_cudnn_sdp(False)\n"
+	"  past_key_values=StaticCache(config=model.config, max_cache_len=2048)   # generate(…, cache_implementation=\"static\")";
 static const struct advice tune = {
 	.any = "Kernels are tuned inside the steps: tune before the loop, and keep the result; every new shape is tuned again.",
 	.by_framework =
@@ -233,6 +237,23 @@ static bool is_call(const struct hwy_case *c, uint32_t span)
 	return span != CLAIM_NOBODY && hwy_strip_of(c->trace, span, &row)->kind == HWY_API;
 }
 
+/* Whether a function whose name says attention made the call, by the call's stack. */
+static bool is_in_attention(const struct hwy_case *c, uint32_t span)
+{
+	const struct hwy_trace *trace = c->trace;
+	uint32_t stack;
+	bool has_stack = hwy_ref_to_index(case_get(c, span, HWY_STACK), &stack);
+	/* The loop ends because, in the trie of stacks, a caller's entry stands before the entries of its callees. */
+	while (has_stack && stack < trace->n_stacks) {
+		const char *function =
+			hwy_str(trace, trace->frames[trace->stacks[stack].frame].function);
+		if (strcasestr(function, "attention") || strcasestr(function, "sdpa"))
+			return true;
+		has_stack = hwy_ref_to_index(trace->stacks[stack].parent, &stack);
+	}
+	return false;
+}
+
 /* Yields the advice for what was mostly done; for a start-up the advice to record a longer run. */
 static const char *module_load_late_advice(struct hwy_case *c, const struct claim *claim,
 					   const struct first_use_sum *sum)
@@ -243,7 +264,9 @@ static const char *module_load_late_advice(struct hwy_case *c, const struct clai
 	const char *text = case_advice(c, goes_on ? advice[main_deed(sum)] : &once);
 	bool is_library = text == compile.by_framework[HWY_PYTORCH] && is_call(c, sum->longest) &&
 			  !c->diagnosis->habits.is_compiled;
-	return is_library ? library_compiles : text;
+	if (!is_library)
+		return text;
+	return is_in_attention(c, sum->longest) ? attention_compiles : library_compiles;
 }
 
 static void finding_module_load_late_look(struct hwy_case *c)

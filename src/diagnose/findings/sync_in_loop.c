@@ -62,24 +62,27 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 	if (finished >= 0.5)
 		return hwy_arena_format(
 			arena,
-			"%s a step; the GPU loses %s of the step by them: it had already finished at %s of them.",
-			each.text, cost.text, hwy_say_share(finished).text);
+			"%s%s; the GPU loses %s of the time by them: it had already finished at %s of them.",
+			each.text, case_a_step(c), cost.text, hwy_say_share(finished).text);
 	if (case_share(c, case_states(c).idle) >= 0.1)
 		return hwy_arena_format(
 			arena,
-			"%s a step; the GPU loses %s of the step by them, and idles for other reasons.",
-			each.text, cost.text);
+			"%s%s; the GPU loses %s of the time by them, and idles for other reasons.",
+			each.text, case_a_step(c), cost.text);
 	return hwy_arena_format(
 		arena,
-		"%s a step; the GPU loses %s of the step by them: it idles %s after them and works the rest of the "
+		"%s%s; the GPU loses %s of the time by them: it idles %s after them and works the rest of the "
 		"time.",
-		each.text, cost.text, hwy_say_time3(case_per_step(c, syncs->claim.total)).text);
+		each.text, case_a_step(c), cost.text,
+		hwy_say_time3(case_per_step(c, syncs->claim.total)).text);
 }
 
 static void finding_sync_in_loop_look(struct hwy_case *c)
 {
 	struct syncs syncs = syncs_look(c);
-	if (claim_is_worth(c, &syncs.claim))
+	/* Waits for data that another finding accuses are no waits for values. */
+	bool is_for_data = syncs.with_data > syncs.n / 2 && syncs_are_accused(c);
+	if (claim_is_worth(c, &syncs.claim) && !is_for_data)
 		claim_accuse(c, &syncs.claim, syncs.n >= FEWEST_WAITS ? HWY_HIGH : HWY_LOW,
 			     sync_in_loop_accusation(c, &syncs), case_advice(c, &fix));
 	else if (!syncs_are_accused(c) &&
