@@ -224,12 +224,20 @@ bool metric_find(struct metric_request *request, const char *text, size_t length
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
 
+/* Yields a number as an integer from 'least' up to what int64_t can hold; a budget may name any number. */
+static int64_t whole_number(double value, int64_t least)
+{
+	if (!(value > (double)least)) /* also where it is no number */
+		return least;
+	return value < 0x1p63 ? (int64_t)value : INT64_MAX;
+}
+
 struct hwy_words metric_text(enum metric_kind kind, double value)
 {
 	switch (kind) {
-	case METRIC_TIME: return hwy_say_time3((int64_t)value);
+	case METRIC_TIME: return hwy_say_time3(whole_number(value, -INT64_MAX));
 	case METRIC_SHARE: return hwy_say_share_1decimal(value);
-	case METRIC_BYTES: return hwy_say_bytes3_to_gb((uint64_t)value);
+	case METRIC_BYTES: return hwy_say_bytes3_to_gb((uint64_t)whole_number(value, 0));
 	default: return hwy_say_count_3decimals(value);
 	}
 }

@@ -234,9 +234,19 @@ static void a_regression_fails_only_where_it_is_real_and_above_the_limit(void **
 	made_close(&waits);
 }
 
+/* Without a sanitizer only the text can be wrong. */
+static void a_limit_that_no_clock_reaches_is_printed(void **state)
+{
+	assert_string_equal(metric_text(METRIC_TIME, 1e51).text,
+			    metric_text(METRIC_TIME, 0x1p63).text);
+	assert_int_equal(metric_text(METRIC_TIME, -1e51).text[0], '-');
+	assert_string_equal(metric_text(METRIC_BYTES, -1).text, metric_text(METRIC_BYTES, 0).text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_limit_that_no_clock_reaches_is_printed),
 		cmocka_unit_test(the_rules_of_the_manual_are_read),
 		cmocka_unit_test(bad_budgets_are_refused_with_line_and_reason),
 		cmocka_unit_test(any_text_is_read_or_refused),
