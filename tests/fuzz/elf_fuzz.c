@@ -92,7 +92,7 @@ static void find_symbols(void)
 	struct perf_symbol symbols[] = {{.name = "_PyRuntime"}, {.name = "main"}};
 	uint64_t address;
 	perf_elf_find(file, CODE, symbols, 2, &address);
-	preload_fits_file(file);
+	preload_fits_command(file);
 	preload_refusal(file);
 }
 
