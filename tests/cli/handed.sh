@@ -121,7 +121,8 @@ if type python3 >/dev/null 2>&1; then
 	"$HEADWAY" profile -q -f -o full "$python" full.py $n >out 2>&1 || fail "an environment as large as can be: $?"
 fi
 
-# --- the stack
+# --- the stack, of a collector that is optimised as users have it
+[ -n "${HEADWAY_SANITIZED:-}" ] && finish
 LD_BIND_NOW=1 "$COLLECT/small_stack" /bin/true >want
 LD_BIND_NOW=1 "$HEADWAY" profile -q -f -o stack "$COLLECT/small_stack" /bin/true >out
 paste -d' ' want out | awk '$4 - $2 > 512 { print $1 ": " $4 " bytes of stack, not " $2; bad = 1 } END { exit bad || NR != 8 }' ||
