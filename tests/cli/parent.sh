@@ -8,6 +8,8 @@ command -v python3 >/dev/null || { echo "SKIP: python3 is not installed"; exit 7
 cd "$work" || exit 1
 export TMPDIR=$work/tmp
 mkdir tmp
+# AddressSanitizer would set handlers of its own, also where a signal was ignored.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0
 expect() { # expect GOT WANTED WHAT
 	[ "$1" = "$2" ] || fail "$3: '$1', not '$2'; stderr: $(head -c 500 err)"
 }
