@@ -3,6 +3,8 @@
 # A report for which there is too little memory: fewer stacks, or one clear line and a directory that 'headway recover'
 # finishes where there is more. The limits are of the address space (ulimit -v), in KiB.
 source "$(dirname "$0")/common.bash"
+# AddressSanitizer reserves more address space than any of these limits leaves.
+[ -n "${HEADWAY_SANITIZED:-}" ] && { echo "SKIP: sanitizers need the address space"; exit 77; }
 cd "$work" || exit 1
 mkdir runs
 export TMPDIR=$work/runs
