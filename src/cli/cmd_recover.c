@@ -6,6 +6,7 @@
  * process finds no memory, or is killed for it, another one makes the report without libdw, and a third
  * one without stacks.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -50,8 +51,10 @@ static int recover_apart(const struct options *options, const char *path, enum i
 {
 	int status = 0;
 	struct hwy_rescue rescue;
-	pid_t parent = getpid(), pid = fork();
-	if (pid > 0 && waitpid(pid, &status, 0) == pid)
+	pid_t parent = getpid(), pid = fork(), ended = -1;
+	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+		;
+	if (pid > 0 && ended == pid)
 		return status;
 	if (pid != 0) /* there is no process to be had: then without the rest of this */
 		return W_EXITCODE(recover_report(options, path, stacks) ? 0 : 2, 0);

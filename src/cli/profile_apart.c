@@ -21,17 +21,6 @@
 /* ns: how much later than the process apart headway may get a signal that both are sent. */
 static const int64_t BOTH_NS = 50 * 1000 * 1000;
 
-/* Signals that headway takes while it waits, and passes on; those that stop a job act as always. */
-static sigset_t apart_signals(void)
-{
-	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGTRAP};
-	sigset_t set;
-	sigfillset(&set);
-	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
-		sigdelset(&set, left_out[i]);
-	return set;
-}
-
 /* Waits until the process has ended, and passes signals on to it. Yields its status; *asked is the
  * last signal that was passed on. */
 static int await_process(pid_t pid, const sigset_t *taken, int *asked)
@@ -88,7 +77,7 @@ static bool make_or_say(struct profile *profile, struct run *run, const char *pa
 
 void profile_apart(struct profile *profile, struct run *run, const char *path)
 {
-	sigset_t taken = apart_signals(), before;
+	sigset_t taken = run_awaited_signals(), before;
 	pid_t parent = getpid();
 	int asked = 0;
 	fflush(NULL);

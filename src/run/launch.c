@@ -16,9 +16,7 @@
 #include "base/mem.h"
 #include "run/run.h"
 
-/* The signals that run_wait takes; without run_wait most of them would end headway. Left out are
- * those that stop and continue a job: headway does as the program does, so that a shell sees it. */
-static sigset_t awaited_signals(void)
+sigset_t run_awaited_signals(void)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGTRAP};
 	sigset_t set;
@@ -90,7 +88,7 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 static bool fork_child(struct run *run, const struct run_settings *settings, const int go[2],
 		       const int failure[2])
 {
-	run->awaited = awaited_signals();
+	run->awaited = run_awaited_signals();
 	sigprocmask(SIG_BLOCK, &run->awaited, &run->mask);
 	run->pid = fork();
 	if (run->pid == 0) {

@@ -115,6 +115,10 @@ void run_cancel(struct run *run);
 /* Makes this process the program, unrecorded. Comes back only where that fails, with errno. */
 int run_become(const struct run_settings *settings);
 
+/* The signals that headway takes while it waits, and passes on; without that most of them would end it. Left out are those
+ * that stop and continue a job: headway does as the program does, so that a shell sees it. */
+sigset_t run_awaited_signals(void);
+
 enum run_event {
 	RUN_ENDED, /* the program has ended, and all processes that run_wait had to wait for */
 	/* Recording ended for good, and the program goes on; run_wait yields this once. */

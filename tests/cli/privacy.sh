@@ -2,6 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # privacy - secrets in arguments are masked, --no-args leaves out arguments, and what is anonymous holds neither the
 # host's name nor the user's, the boot id, the home folder or the folder of the program.
+
+# A host whose name is long enough to be looked for in any file.
+if [ "$(uname -n | wc -c)" -lt 8 ] && [ -z "${HEADWAY_OTHER_HOST:-}" ] && unshare -u hostname zarquonhost 2>/dev/null; then
+	HEADWAY_OTHER_HOST=1 exec unshare -u bash -c 'hostname zarquonhost && exec bash "$0"' "$0"
+fi
+
 source "$(dirname "$0")/common.bash"
 
 if ! python3 -c 'import ctypes; ctypes.CDLL("libzstd.so.1")' 2>/dev/null; then
@@ -16,6 +22,8 @@ project=$home/secretproject
 mkdir -p "$project"
 export HOME=$home XDG_CACHE_HOME=$work/cache
 host=$(uname -n)
+# A short name may stand anywhere by chance.
+[ ${#host} -ge 6 ] || host="host's name"
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 cat >"$project/train.sh" <<-'END'
 	#!/bin/bash
@@ -55,7 +63,7 @@ has() {
 run profile -o "$work/plain" -t osrt -s none "$project/train.sh" --api-key abcsecret9 --epochs 3
 expect_status 0 profile
 lacks "$work/plain.hwy" "a report" hunter2xyz tok3nvalue abcsecret9
-for word in "--max-tokens 512" "$host" "$boot" "$project/train.sh"; do
+for word in "--max-tokens 512" "$(uname -n)" "$boot" "$project/train.sh"; do
 	has "$work/plain.hwy" "a report" "$word"
 done
 has "$work/plain.hwy" "a report" "--epochs 3"

@@ -24,7 +24,7 @@ grep -q 'stacks were' err && fail "stacks are missing, with memory: $(cat err)"
 spans=$(sed -n 's/.* \([0-9,]*\) spans.*/\1/p' err)
 
 made=0 refused=0 fewer=0
-for limit in 4000 6000 8000 12000 16000 20000 25000 30000 35000 40000 50000 60000 80000 100000 150000; do
+for limit in 8000 12000 16000 20000 25000 30000 35000 40000 50000 60000 80000 100000 150000; do
 	(ulimit -v $limit && exec "$HEADWAY" recover -k -f -o less "$directory") >out 2>err </dev/null
 	status=$?
 	case $status in
