@@ -238,16 +238,15 @@ static size_t value_end(const struct masking *m, size_t i, const char *stops)
 	char inner = 0;
 	for (; i < m->n; i++) {
 		char c = m->line[i];
+		bool is_stop = isspace((unsigned char)c) || strchr(stops, c);
 		if (c == '\\' && i + 1 < m->n && m->quote != '\'' && inner != '\'')
 			i++;
 		else if (inner)
 			inner = c == inner ? 0 : inner;
-		else if (m->quote && c == m->quote)
+		else if ((m->quote && c == m->quote) || (is_stop && !is_quote(c)))
 			break;
 		else if (is_quote(c))
 			inner = c;
-		else if (isspace((unsigned char)c) || strchr(stops, c))
-			break;
 	}
 	return i;
 }

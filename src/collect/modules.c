@@ -287,7 +287,7 @@ static uint64_t modules_hash(const char *text)
 static bool read_parts(const struct listed *listed, struct elf_object *object)
 {
 	ElfW(Ehdr) head;
-	uint64_t base = listed->entry.l_addr, at = base, count;
+	uint64_t base = listed->entry.l_addr, at, count;
 	if (!listed->entry.l_prev) {
 		at = getauxval(AT_PHDR);
 		count = getauxval(AT_PHNUM);
