@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spool/control.h"
 #include "spool/record.h"
 
 /* The settings of the run, a read-only copy of this process, and behind them the state that all processes of the run

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "spool/control.h"
 #include "spool/record.h"
 
 /* Which program gets the environment. */

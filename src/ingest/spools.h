@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "spool/control.h"
 #include "spool/record.h"
 
 struct spool_chunk {

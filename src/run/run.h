@@ -27,6 +27,7 @@
 #include "run/inherited.h"
 #include "run/perf/perf.h"
 #include "run/sentinel.h"
+#include "spool/control.h"
 #include "spool/record.h"
 
 struct run_settings {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "spool/control.h"
 #include "spool/record.h"
 
 struct space_place {      /* a folder's file system; all sizes in bytes */

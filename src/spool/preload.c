@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "spool/control.h"
 #include "spool/record.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "spool/control.h"
 #include "spool/record.h"
 
 #define NUMBER(field)                                                                              \

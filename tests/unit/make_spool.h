@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ingest/ingest.h"
+#include "spool/control.h"
 #include "spool/record.h"
 
 #define SPOOL_EPOCH INT64_C(1000000000000) /* the run's start */

@@ -27,6 +27,12 @@ static const char *const deeds[DEEDS] = {
 
 /* ---- advice -------------------------------------------------------------------------------------- */
 
+/* CuPy and OpenCL compile what they load: the advice is the same for both. */
+static const char cupy_keeps[] =
+	"Run every kernel once before the loop; CuPy compiles at first use and keeps the result in ~/.cupy/kernel_cache.";
+static const char opencl_binaries[] =
+	"Build programs once, before the loop, and keep their binaries.\n"
+	"  clCreateProgramWithBinary(…)   # instead of clBuildProgram in the loop";
 static const struct advice load = {
 	.any = "Run every kernel once before the part that counts, or load them all at the start; ship code for this GPU, so "
 	       "that the driver need not compile PTX.\n"
@@ -37,12 +43,8 @@ static const struct advice load = {
 				"Run the step once with every input shape before the part that counts: kernels are loaded at "
 				"their first launch.\n"
 				"  for x in one_of_each_shape: step(x)     # then torch.cuda.synchronize(), then the loop",
-			[HWY_CUPY] =
-				"Run every kernel once before the loop; CuPy compiles at first use and keeps the result in "
-				"~/.cupy/kernel_cache.",
-			[HWY_OPENCL_C] =
-				"Build programs once, before the loop, and keep their binaries.\n"
-				"  clCreateProgramWithBinary(…)   # instead of clBuildProgram in the loop",
+			[HWY_CUPY] = cupy_keeps,
+			[HWY_OPENCL_C] = opencl_binaries,
 			[HWY_JAX] =
 				"Run the step once with every input shape before the part that counts.\n"
 				"  step(params, batch)[0].block_until_ready()   # then the loop",
@@ -60,12 +62,8 @@ static const struct advice compile = {
 				"sizes as dynamic, or pad to a few sizes; the log says what was compiled again and why.\n"
 				"  torch._dynamo.mark_dynamic(x, 0)        # or torch.compile(model, dynamic=True)\n"
 				"  TORCH_LOGS=recompiles python3 …",
-			[HWY_CUPY] =
-				"Run every kernel once before the loop; CuPy compiles at first use and keeps the result in "
-				"~/.cupy/kernel_cache.",
-			[HWY_OPENCL_C] =
-				"Build programs once, before the loop, and keep their binaries.\n"
-				"  clCreateProgramWithBinary(…)   # instead of clBuildProgram in the loop",
+			[HWY_CUPY] = cupy_keeps,
+			[HWY_OPENCL_C] = opencl_binaries,
 			[HWY_JAX] =
 				"XLA compiles inside the steps: every new shape, and every function outside jit, makes new code. "
 				"Put the whole step into one jitted function, and pad inputs to a few shapes.\n"

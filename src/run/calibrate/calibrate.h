@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "spool/control.h"
 #include "spool/record.h"
 
 enum {

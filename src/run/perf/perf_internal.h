@@ -12,6 +12,7 @@
 #include "base/index.h"
 #include "base/ref.h"
 #include "run/perf/perf.h"
+#include "spool/control.h"
 #include "spool/record.h"
 
 struct perf_ring { /* the ring of one CPU, which the kernel writes to */
