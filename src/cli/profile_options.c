@@ -40,6 +40,9 @@ static const char *const trace_names[] = {
 	"nvtx",
 	"osrt",
 	"opencl",
+	"pytorch",
+	"python",
+	"python-gil",
 	"none", /* Headway does not have the collectors from here on */
 	"mpi",
 	"cublas",
@@ -66,7 +69,6 @@ static const char *const trace_names[] = {
 	"nvvideo",
 	"nvmedia",
 	"syscall",
-	"python-gil",
 	"s3",
 	"s3-verbose",
 	"dx11",
@@ -77,10 +79,10 @@ static const char *const trace_names[] = {
 	"tegra-accelerators",
 	NULL,
 };
-enum { TRACE_NONE = 6, DEFAULT_FLUSH_MS = 100 };
+enum { TRACE_NONE = 9, DEFAULT_FLUSH_MS = 100 };
 static const uint32_t trace_bits[TRACE_NONE] = {
-	REC_TRACE_CUDA, REC_TRACE_CUDA, REC_TRACE_CUDA,
-	REC_TRACE_NVTX, REC_TRACE_OSRT, REC_TRACE_OPENCL,
+	REC_TRACE_CUDA,   REC_TRACE_CUDA,    REC_TRACE_CUDA,   REC_TRACE_NVTX,   REC_TRACE_OSRT,
+	REC_TRACE_OPENCL, REC_TRACE_PYTORCH, REC_TRACE_PYTHON, REC_TRACE_PYTHON,
 };
 
 static void read_traces(const struct cli_value *value)
@@ -114,7 +116,7 @@ static void read_traces(const struct cli_value *value)
 	if (!none && !traces)
 		cli_misuse(value->command,
 			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
-			   "osrt, opencl and none",
+			   "osrt, opencl, pytorch, python and none",
 			   list);
 	if (*missing)
 		cli_say("--trace: not built yet, skipped: %s", missing);
@@ -298,7 +300,8 @@ static void read_wait(const struct cli_value *value)
 }
 
 /* Words for completion only; the option takes also other words of nsys. */
-static const char *const trace_words[] = {"cuda", "nvtx", "opencl", "osrt", "none", NULL};
+static const char *const trace_words[] = {"cuda",    "nvtx",   "opencl", "osrt",
+					  "pytorch", "python", "none",   NULL};
 static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
 static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};
 
@@ -321,8 +324,8 @@ const struct cli_option profile_option_table[] = {
 	{'q', "quiet", NULL, "no line at the end", CLI_BOOLEAN, PROFILE(quiet)},
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
-	 "cuda, nvtx, opencl, osrt (calls that block in the operating system) or none, separated "
-	 "by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
+	 "and modules), python (garbage collection) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "

@@ -45,9 +45,9 @@ enum {
 
 /* The record types that a ring never overwrites: definitions, and records about the recording. */
 #define BIT(type) (UINT64_C(1) << (type))
-static const uint64_t definitions = (BIT(REC_STREAM + 1) - 1) | BIT(REC_NAME) | BIT(REC_NOTE) |
-				    BIT(REC_DROP) | BIT(REC_CLOCK) | BIT(REC_RECORDING) |
-				    BIT(REC_PROPERTY);
+static const uint64_t definitions =
+	(BIT(REC_STREAM + 1) - 1) | BIT(REC_NAME) | BIT(REC_NOTE) | BIT(REC_DROP) | BIT(REC_CLOCK) |
+	BIT(REC_RECORDING) | BIT(REC_PROPERTY) | BIT(REC_PLACE) | BIT(REC_LAYER) | BIT(REC_NODE);
 static_assert(REC_TYPES <= 64, "types fit a word");
 
 /* The thread's spool; &making, &closed, or NULL when the thread has none yet. */

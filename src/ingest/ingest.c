@@ -219,7 +219,9 @@ static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *rec
 	case REC_SYNC:
 	case REC_EVENT:
 	case REC_OVERHEAD:
-	case REC_OS: {
+	case REC_OS:
+	case REC_OPERATOR:
+	case REC_COLLECTION: {
 		const struct rec_api *timed = (const void *)record;
 		bool lasts = timed->duration > 0 && timed->duration <= YEAR_NS;
 		return ingest_is_time(in, timed->start)
@@ -244,6 +246,10 @@ static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start
 		      offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
 		      offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
 		      offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
+		      offsetof(struct rec_api, duration) ==
+			      offsetof(struct rec_operator, duration) &&
+		      offsetof(struct rec_api, duration) ==
+			      offsetof(struct rec_collection, duration) &&
 		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
 		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
 	      "ingest_end_of reads the times of several structs through one");

@@ -72,6 +72,11 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_OWNER] = sizeof(struct rec_time),
 	[REC_INTERRUPTED] = sizeof(struct rec_head),
 	[REC_ROOM] = sizeof(struct rec_time),
+	[REC_OPERATOR] = sizeof(struct rec_operator),
+	[REC_PLACE] = offsetof(struct rec_place, frames),
+	[REC_LAYER] = sizeof(struct rec_layer),
+	[REC_NODE] = sizeof(struct rec_node),
+	[REC_COLLECTION] = sizeof(struct rec_collection),
 };
 
 /* Yields the bytes behind a rec_stack: none where the record only repeats the number of an
@@ -105,6 +110,9 @@ static uint64_t variable_bytes(const struct rec_head *head)
 	case REC_NATIVE_STACK: return native_stack_rest((const struct rec_stack *)head);
 	case REC_DEPENDS: return head->value * (uint64_t)sizeof(uint32_t);
 	case REC_SAMPLE: return sample_rest((const struct rec_sample *)head);
+	case REC_PLACE:
+		return ((const struct rec_place *)head)->count *
+		       (uint64_t)sizeof(struct rec_place_frame);
 	default: return 0;
 	}
 }

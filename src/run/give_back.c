@@ -160,7 +160,9 @@ static bool is_event(uint8_t type)
 	case REC_SWITCH:
 	case REC_WAKEUP:
 	case REC_DEPENDS:
-	case REC_COMMAND: return true;
+	case REC_COMMAND:
+	case REC_OPERATOR:
+	case REC_COLLECTION: return true;
 	default: return false;
 	}
 }

@@ -18,7 +18,15 @@
  *            mapped for writing, so that no target may do with a value in it anything but record, not record, or count.
  * The files must be two: remap_file_pages lets a process move a mapping that it may write to any page of its file.
  * In memory the state lies REC_STATE_OFFSET bytes behind the settings, which is a multiple of every page size. */
-enum { REC_TRACE_CUDA = 1, REC_TRACE_NVTX = 2, REC_TRACE_OPENCL = 4, REC_TRACE_OSRT = 8 };
+enum {
+	REC_TRACE_CUDA = 1,
+	REC_TRACE_NVTX = 2,
+	REC_TRACE_OPENCL = 4,
+	REC_TRACE_OSRT = 8,
+	REC_TRACE_PYTORCH = 16, /* operators and modules of PyTorch */
+	REC_TRACE_PYTHON =
+		32, /* Python's garbage collector, and the nodes of graphs by their Python line */
+};
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
 enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
 enum { REC_CONTROL_VERSION = 2, REC_CONTROL_BYTES = 2048, REC_STATE_OFFSET = 64 * 1024 };

@@ -326,7 +326,14 @@ struct hwy_frame { /* a function in a stack; equal frames share one record */
 	int64_t address;
 	int64_t flags; /* HWY_FRAME_… */
 };
-enum { HWY_FRAME_PYTHON = 1, HWY_FRAME_KERNEL = 2, HWY_FRAME_UNRESOLVED = 4 };
+enum {
+	HWY_FRAME_PYTHON = 1,
+	HWY_FRAME_KERNEL = 2,
+	HWY_FRAME_UNRESOLVED = 4,
+	/* The call of an nn.Module: the function is the module's path ("GPT.blocks.3.attention"), or its
+	 * class where the path is not known; the module is its class. HWY_FRAME_PYTHON is set too. */
+	HWY_FRAME_LAYER = 8,
+};
 /* A stack is its innermost frame and the stack of the caller: stacks are a trie. Use
  * hwy_stack_caller to go up. */
 struct hwy_stack {
@@ -345,6 +352,17 @@ struct hwy_edge {
 	int64_t kind;     /* enum hwy_edge_kind */
 	int64_t from, to; /* span ids */
 	int64_t id;       /* the source's id of the arrow */
+};
+/* A node of a CUDA graph, as it was made: by a call on 'thread' at 'time', which may have been captured. A node of an
+ * instantiated graph has the thread, time and stack of the node that it is a copy of. */
+struct hwy_node {
+	int64_t process, thread; /* indexes into processes, threads */
+	int64_t graph, node;     /* the vendor's ids, as in the columns GRAPH_ID and GRAPH_NODE */
+	int64_t time;            /* ns */
+	int64_t stack;           /* hwy_ref of the Python stack; 0: not known */
+};
+struct hwy_node_edge { /* a node of a graph that runs after another one of the same graph */
+	int64_t process, graph, node, after;
 };
 struct hwy_group { /* a process group of a distributed run */
 	int64_t process, name, description, backend, size; /* size: number of ranks */

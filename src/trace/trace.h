@@ -47,9 +47,11 @@ struct hwy_strip {
 	X(hwy_drop, drops, 17)                                                                     \
 	X(hwy_diagnostic, diagnostics, 18)                                                         \
 	X(hwy_property, properties, 19)                                                            \
-	X(hwy_result, results, 20)
+	X(hwy_result, results, 20)                                                                 \
+	X(hwy_node, nodes, 21)                                                                     \
+	X(hwy_node_edge, node_edges, 22)
 
-/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_results, numbered as in the file. */
+/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_node_edges, numbered as in the file. */
 enum hwy_table {
 	HWY_TABLE_NONE,
 #define X(type, field, section) HWY_TABLE_##field = (section),

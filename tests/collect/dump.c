@@ -17,14 +17,15 @@
 #include "spool/record.h"
 
 static const char *const type_names[REC_TYPES] = {
-	"NONE",   "STRING",    "SHAPE",        "CODE",         "PROCESS",     "EXIT",
-	"THREAD", "MODULE",    "DEVICE",       "CONTEXT",      "STREAM",      "API",
-	"KERNEL", "COPY",      "FILL",         "GRAPH",        "SYNC",        "EVENT",
-	"MEMORY", "OVERHEAD",  "PUSH",         "POP",          "RANGE_START", "RANGE_END",
-	"MARK",   "NAME",      "PYTHON_STACK", "NATIVE_STACK", "NOTE",        "DROP",
-	"CLOCK",  "RECORDING", "PROPERTY",     "STATUS",       "OS",          "SAMPLE",
-	"SWITCH", "WAKEUP",    "DEPENDS",      "COMMAND",      "TASK",        "MAP",
-	"OWNER",  "ROOM",
+	"NONE",   "STRING",     "SHAPE",        "CODE",         "PROCESS",     "EXIT",
+	"THREAD", "MODULE",     "DEVICE",       "CONTEXT",      "STREAM",      "API",
+	"KERNEL", "COPY",       "FILL",         "GRAPH",        "SYNC",        "EVENT",
+	"MEMORY", "OVERHEAD",   "PUSH",         "POP",          "RANGE_START", "RANGE_END",
+	"MARK",   "NAME",       "PYTHON_STACK", "NATIVE_STACK", "NOTE",        "DROP",
+	"CLOCK",  "RECORDING",  "PROPERTY",     "STATUS",       "OS",          "SAMPLE",
+	"SWITCH", "WAKEUP",     "DEPENDS",      "COMMAND",      "TASK",        "MAP",
+	"OWNER",  "ROOM",       "INTERRUPTED",  "OPERATOR",     "PLACE",       "LAYER",
+	"NODE",   "COLLECTION",
 };
 
 struct spool {
