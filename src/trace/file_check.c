@@ -185,7 +185,26 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
+/* Whether the nodes of graphs and their edges are sorted: lookups are binary searches. */
+static bool check_node_order(const struct hwy_trace *trace, struct hwy_err *err)
+{
+	for (uint32_t i = 1; i < trace->n_nodes; i++) {
+		const struct hwy_node *now = &trace->nodes[i], *before = now - 1;
+		if (now->process < before->process ||
+		    (now->process == before->process && now->node <= before->node))
+			return hwy_fail(err, "nodes %" PRIu32 ": not in order", i);
+	}
+	for (uint32_t i = 1; i < trace->n_node_edges; i++) {
+		const struct hwy_node_edge *now = &trace->node_edges[i], *before = now - 1;
+		if (now->process < before->process ||
+		    (now->process == before->process && now->node < before->node))
+			return hwy_fail(err, "node_edges %" PRIu32 ": not in order", i);
+	}
+	return true;
+}
+
 bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
 {
-	return check_places(trace, err) && check_stories(trace, err);
+	return check_places(trace, err) && check_stories(trace, err) &&
+	       check_node_order(trace, err);
 }

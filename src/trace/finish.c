@@ -2,7 +2,7 @@
 /* finish.c - see finish.h.
  *
  * When done: strips are sorted by lane and kind; rows by start, longer first, else in the order
- * they came; every reference is a span id. Memory: at any time one strip's sort keys beside the
+ * they came; nodes of graphs and their edges by process and node; every reference is a span id. Memory: at any time one strip's sort keys beside the
  * packed columns.
  */
 #include "trace/finish.h"
@@ -159,6 +159,9 @@ static void shift_times(struct hwy_trace *trace, int64_t shift)
 	for (uint32_t d = 0; d < trace->n_diagnostics; d++)
 		if (trace->diagnostics[d].time != HWY_NONE)
 			trace->diagnostics[d].time += shift;
+	for (uint32_t i = 0; i < trace->n_nodes; i++)
+		if (trace->nodes[i].time != HWY_NONE)
+			trace->nodes[i].time += shift;
 	if (trace->wall != HWY_NONE)
 		trace->wall -= shift;
 }
@@ -173,6 +176,33 @@ static void rebase_times(struct hwy_trace *trace)
 		}
 	if (earliest != INT64_MAX && earliest != 0)
 		shift_times(trace, -earliest);
+}
+
+static int by_process_and_node(const void *left, const void *right)
+{
+	const struct hwy_node *a = left, *b = right;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int by_process_node_and_after(const void *left, const void *right)
+{
+	const struct hwy_node_edge *a = left, *b = right;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return a->after < b->after ? -1 : a->after > b->after;
+}
+
+static void sort_graph_nodes(struct hwy_trace *trace)
+{
+	if (trace->n_nodes)
+		qsort(trace->nodes, trace->n_nodes, sizeof *trace->nodes, by_process_and_node);
+	if (trace->n_node_edges)
+		qsort(trace->node_edges, trace->n_node_edges, sizeof *trace->node_edges,
+		      by_process_node_and_after);
 }
 
 void finish_trace(struct hwy_trace *trace, bool rebase)
@@ -210,6 +240,7 @@ void finish_trace(struct hwy_trace *trace, bool rebase)
 	free(moved);
 	free(place);
 	finish_links(trace);
+	sort_graph_nodes(trace);
 	if (rebase)
 		rebase_times(trace);
 }

@@ -354,14 +354,16 @@ struct hwy_edge {
 	int64_t id;       /* the source's id of the arrow */
 };
 /* A node of a CUDA graph, as it was made: by a call on 'thread' at 'time', which may have been captured. A node of an
- * instantiated graph has the thread, time and stack of the node that it is a copy of. */
+ * instantiated graph has the thread, time and stack of the node that it is a copy of. Sorted by process and node: a
+ * process has at most one record of a node. */
 struct hwy_node {
 	int64_t process, thread; /* indexes into processes, threads */
 	int64_t graph, node;     /* the vendor's ids, as in the columns GRAPH_ID and GRAPH_NODE */
 	int64_t time;            /* ns */
 	int64_t stack;           /* hwy_ref of the Python stack; 0: not known */
 };
-struct hwy_node_edge { /* a node of a graph that runs after another one of the same graph */
+/* A node of a graph that runs after another one of the same graph; sorted by process, node and after. */
+struct hwy_node_edge {
 	int64_t process, graph, node, after;
 };
 struct hwy_group { /* a process group of a distributed run */

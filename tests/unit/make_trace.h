@@ -203,6 +203,8 @@ static inline void fill_records(struct hwy_builder *b, struct dice *dice)
 		trace->calibrations[i].device = trace->drops[i].thread = HWY_NONE;
 		trace->stacks[i].parent = i;
 		trace->stacks[i].frame = i;
+		trace->nodes[i].process = trace->nodes[i].thread = trace->node_edges[i].process = i;
+		trace->nodes[i].stack = roll_below(dice, 3);
 	}
 	trace->wall = roll_any(dice);
 }
