@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/xla.h"
+
 /* The names of only so many rows of each strip are examined. */
 #define HABITS_ROWS 65536
 /* Calls whose names tell which vendor's library the program uses. */
@@ -43,8 +45,7 @@ static void note_name(const struct hwy_trace *trace, uint32_t kind_bit, int64_t 
 	const char *text = hwy_str(trace, name);
 	if (runs_compiled_code(kind_bit, text))
 		habits->is_compiled = true;
-	if (kind_bit & OPERATORS &&
-	    (strncmp(text, "XlaModule:", 10) == 0 || strncmp(text, "Thunk:", 6) == 0))
+	if (kind_bit & OPERATORS && xla_is_range(hwy_text(trace, name)))
 		habits->is_xla = true;
 	if (kind_bit & CALLS && strstr(text, "BeginCapture"))
 		habits->is_capturing = true;
