@@ -163,6 +163,12 @@ static bool is_library(struct hwy_text domain)
 	return false;
 }
 
+/* Whether the domain's ranges are what the interpreter did by itself (garbage collections). */
+static bool is_interpreter(struct hwy_text domain)
+{
+	return strcmp(domain.at, HWY_DOMAIN_PYTHON) == 0;
+}
+
 /* Where to search for marks: on all threads of the process, or only on threads that launch, since a loader's threads mark
  * batches too. */
 struct mark_search {
@@ -185,7 +191,8 @@ static bool holds_marks(const struct mark_search *search, const struct hwy_strip
 	if (!is_range && !(strip->kind == HWY_OP && search->has_torch_steps))
 		return false;
 	int64_t process = lane->process == HWY_NONE ? FLOW_NO_PROCESS : lane->process;
-	return process == track->process && !is_library(hwy_text(trace, lane->name));
+	struct hwy_text domain = hwy_text(trace, lane->name);
+	return process == track->process && !is_library(domain) && !is_interpreter(domain);
 }
 
 /* ---- families -------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 
 #include "collect/collect.h"
 #include "collect/handed.h"
+#include "collect/late.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
 #include "spool/control.h"
@@ -205,6 +206,7 @@ void process_after_fork(void)
 	spool_after_fork();
 	modules_after_fork();
 	python_after_fork();
+	late_after_fork();
 	nvtx_after_fork();
 	if (cuda_after_fork)
 		cuda_after_fork();
@@ -302,6 +304,7 @@ static void register_process(struct rec_control *control, const char *run)
 	atexit(process_exit);
 	at_quick_exit(process_exit);
 	process.joined = true;
+	late_join();
 }
 
 bool process_join(const char *run)
@@ -328,6 +331,7 @@ static __attribute__((constructor)) void process_begin(void)
 	int saved = errno;
 	exec_init();
 	hidden_init();
+	late_init();
 	const char *run = getenv("HEADWAY_RUN");
 	if (run)
 		process_join(run);

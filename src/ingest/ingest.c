@@ -389,6 +389,9 @@ static uint32_t ingest_read_chunk(struct ingest *in, const struct spool_chunk *c
 			ingest_nvtx_add(in, chunk->process, tid, (const void *)record);
 			break;
 		case REC_OS: os_add(in, chunk->process, tid, (const void *)record); break;
+		case REC_COLLECTION:
+			ingest_python_add(in, chunk->process, tid, (const void *)record);
+			break;
 		default: break;
 		}
 	}
@@ -481,6 +484,7 @@ static void free_lists(struct ingest *in)
 	task_lifetimes_free(in);
 	hwy_index_free(&in->process_of);
 	hwy_map_free(&in->image_of);
+	hwy_map_free(&in->python_lanes);
 	free(in->threads);
 	free(in->stacks);
 	spools_close(&in->spools);

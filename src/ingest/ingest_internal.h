@@ -148,8 +148,9 @@ struct ingest {
 	uint32_t n_processes, cap_processes;
 	/* 'process_of' maps a struct process_key (ingest.c) to an index into 'processes'. */
 	struct hwy_index process_of;
-	struct hwy_map image_of;   /* maps a pid to the ref of its first image in 'processes' */
-	struct ingest_process run; /* owner of the definitions in the parent's own spool */
+	struct hwy_map python_lanes; /* maps a thread of the trace to the lane of its collections */
+	struct hwy_map image_of;     /* maps a pid to the ref of its first image in 'processes' */
+	struct ingest_process run;   /* owner of the definitions in the parent's own spool */
 	struct ingest_list statuses, clocks;
 	struct ingest_list rooms; /* the parent's records of when spools got no more room */
 	/* The chunk that record i stands in, which tells its process, is item i of the list below
@@ -286,6 +287,11 @@ void ingest_nvtx_add(struct ingest *in, uint32_t process, uint32_t tid,
 void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid);
 void ingest_nvtx_finish(struct ingest *in);
 
+/* ---- ingest_python.c ---- */
+
+void ingest_python_add(struct ingest *in, uint32_t process, uint32_t tid,
+		       const struct rec_collection *record);
+
 /* ---- os.c ---- */
 
 void os_add(struct ingest *in, uint32_t process, uint32_t tid, const struct rec_os *record);
@@ -312,10 +318,10 @@ uint32_t stacks_join(struct ingest *in, const struct ingest_frames *frames);
  * means any thread. */
 uint32_t stacks_find_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
 			  uint32_t correlation);
-/* Yields the ref of the trace's stack for an OS call, found by the call's start on
- * CLOCK_MONOTONIC; 0: the call has no stack. */
-uint32_t stacks_find_os_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
-			     int64_t start);
+/* Yields the ref of the trace's stack for an OS call or a garbage collection, found by its start
+ * on CLOCK_MONOTONIC; 0: it has no stack. */
+uint32_t stacks_find_at(struct ingest *in, struct ingest_process *process, uint32_t tid,
+			int64_t start);
 
 /* ---- task_lifetimes.c: processes and threads as the kernel reported them (perf events) ---- */
 

@@ -145,7 +145,7 @@ static struct hwy_ref os_add_span(struct ingest *in, const struct os_list *list,
 	row->v[HWY_NESTING] = nesting;
 	row->v[HWY_ADDRESS] = (int64_t)(record->object & INT64_MAX);
 	row->v[HWY_FLAGS] = is_unfinished(record) ? HWY_FLAG_UNFINISHED : 0;
-	row->v[HWY_STACK] = stacks_find_os_call(in, process, tid, record->start);
+	row->v[HWY_STACK] = stacks_find_at(in, process, tid, record->start);
 	return hwy_add_span(in->b, hwy_add_thread_lane(in->b, HWY_LANE_OS, list->thread), HWY_OS,
 			    row);
 }

@@ -36,17 +36,24 @@ static const struct rec_stack *native_with_bytes(struct ingest *in, struct inges
 	return ref ? in->stacks[hwy_ref32_index(*ref)].native : NULL;
 }
 
-/* The key of ingest_process.stacks: the correlation id, or for an OS call, which has none, a hash
- * of its start. Stacks with one key are told apart by is_stack_of. */
+/* Calls into the operating system and garbage collections have no correlation id: their stacks are
+ * found by the time when they began. */
+static bool is_found_by_time(enum rec_why why)
+{
+	return why == REC_WHY_OS || why == REC_WHY_COLLECTION;
+}
+
+/* The key of ingest_process.stacks: the correlation id, or a hash of the start.
+ * Stacks with one key are told apart by is_stack_of. */
 static uint64_t call_key(enum rec_why why, uint32_t correlation, int64_t time)
 {
-	return why == REC_WHY_OS ? hwy_mix((uint64_t)time) | UINT64_C(1) << 63 : correlation;
+	return is_found_by_time(why) ? hwy_mix((uint64_t)time) | UINT64_C(1) << 63 : correlation;
 }
 
 static bool is_stack_of(const struct ingest_stack *stack, enum rec_why why, uint32_t tid,
 			int64_t time)
 {
-	return (tid == 0 || stack->tid == tid) && (why != REC_WHY_OS || stack->time == time);
+	return (tid == 0 || stack->tid == tid) && (!is_found_by_time(why) || stack->time == time);
 }
 
 /* Searches the stacks with one key, from 'ref' on, for the stack of a call; NULL: no stack is
@@ -256,8 +263,8 @@ uint32_t stacks_find_call(struct ingest *in, struct ingest_process *process, uin
 	return stacks_find(in, process, REC_WHY_WAIT, correlation, tid, 0);
 }
 
-uint32_t stacks_find_os_call(struct ingest *in, struct ingest_process *process, uint32_t tid,
-			     int64_t start)
+uint32_t stacks_find_at(struct ingest *in, struct ingest_process *process, uint32_t tid,
+			int64_t start)
 {
 	return stacks_find(in, process, REC_WHY_OS, call_key(REC_WHY_OS, 0, start), tid, start);
 }

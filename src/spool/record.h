@@ -412,7 +412,7 @@ struct rec_frame {
 	 * table. */
 	int32_t offset;
 };
-enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH, REC_WHY_OS };
+enum rec_why { REC_WHY_WAIT, REC_WHY_ALLOC, REC_WHY_LAUNCH, REC_WHY_OS, REC_WHY_COLLECTION };
 enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
 
 enum {

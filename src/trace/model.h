@@ -179,6 +179,10 @@ enum hwy_sync_type {
 	HWY_SYNC_TYPES
 };
 extern const char *const hwy_sync_names[HWY_SYNC_TYPES];
+/* The domain (name of the lane) of ranges that the Python interpreter caused by itself, and how the name of a garbage
+ * collection begins; the number of its generation follows. */
+#define HWY_DOMAIN_PYTHON "Python"
+#define HWY_COLLECTION_NAME "gc generation "
 enum hwy_style { HWY_STYLE_NONE, HWY_PUSHPOP, HWY_STARTEND, HWY_MARK };
 enum hwy_payload_type {
 	HWY_PAYLOAD_NONE,

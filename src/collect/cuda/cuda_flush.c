@@ -3,7 +3,7 @@
  * little.
  *
  * Every flush_ms the thread fetches the records that are complete, reports losses and devices,
- * keeps buffers ready and follows the control page; every 1000/launch_stacks ms it opens a round of
+ * keeps buffers ready, follows the control page and begins what could not begin earlier (late.h); every 1000/launch_stacks ms it opens a round of
  * launch samples. The thread starts with the first buffer (a process that makes no CUDA call has
  * none), takes no signals and does not exist in forked children. Fetching costs the program nothing
  * that could be measured (H200, CUDA 13.0: 4.3 µs a launch, whether records are fetched every 5, 20
@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "collect/cuda/cuda.h"
+#include "collect/late.h"
 
 enum { LAST_FLUSH_S = 4, STACK_BYTES = 1024 * 1024 };
 /* How long the thread waits for work that was running on the device when recording ended: in all,
@@ -94,6 +95,7 @@ static bool cuda_flush_while_recording(void)
 			next_fetch = now + flush_ns();
 			cuda_follow_control();
 			cuda_buffers_top_up();
+			late_look();
 			cuda_flush_fetch(0);
 			if (cuda_is_over())
 				return true;

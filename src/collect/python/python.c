@@ -26,6 +26,7 @@
 #include "collect/collect.h"
 #include "collect/lock.h"
 #include "collect/process.h"
+#include "collect/python/inside.h"
 #include "collect/sys.h"
 #include "spool/python_layout.h"
 
@@ -160,13 +161,16 @@ void python_look_at_object(const struct elf_object *object, uint64_t name, bool 
 	*(void **)&is_finalizing = (void *)(uintptr_t)finalizing;
 	void *(*function)(void);
 	*(void **)&function = (void *)(uintptr_t)get_state;
+	inside_look_at_object(object, &layout);
 	atomic_store_explicit(&thread_state, function, memory_order_release);
 }
 
 void python_end_look(bool complete)
 {
-	if (complete && !home.seen && atomic_exchange(&thread_state, NULL))
+	if (complete && !home.seen && atomic_exchange(&thread_state, NULL)) {
 		home.gone = true;
+		inside_look_at_object(NULL, NULL);
+	}
 	home.seen = false;
 }
 
@@ -407,6 +411,12 @@ static void python_put_stack(enum rec_why why, int64_t start, uint32_t correlati
 bool python_may_be_unloaded(void)
 {
 	return atomic_load_explicit(&thread_state, memory_order_acquire) && ready_at;
+}
+
+bool python_is_usable(void)
+{
+	return atomic_load_explicit(&thread_state, memory_order_acquire) &&
+	       (!ready_at || collect_now() >= ready_at) && !is_finalizing();
 }
 
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation)

@@ -18,6 +18,10 @@ void python_end_look(bool complete);
 /* True if the interpreter was loaded late: the modules must be scanned before each stack. */
 bool python_may_be_unloaded(void);
 
+/* True while functions of the interpreter may be called: it is loaded, settled and not being finalized. The modules
+ * must have been scanned just now. */
+bool python_is_usable(void);
+
 /* Records the calling thread's Python stack, for a call that began at 'start'; nothing if there is
  * none. */
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* late.c - finds moments at which the collector may call functions of the interpreter and of frameworks; see late.h.
+ *
+ * Replaces opendir: it is not safe in signal handlers, so that nobody calls it there, and Python's import system calls
+ * it while packages are imported, that is: soon after the interpreter or libtorch was loaded. The replaced function
+ * gets exactly what the program passed, and errno is what it leaves. Where neither Python nor PyTorch is traced, and
+ * once everything has begun, the replacement costs one load.
+ */
+#include "collect/late.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "collect/collect.h"
+#include "collect/lock.h"
+#include "collect/process.h"
+#include "collect/python/inside.h"
+#include "collect/sys.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#pragma weak torch_begin
+
+/* How long nothing is looked for after a look, in ns, in a program without Python: it may open thousands of folders a
+ * second. One with Python may open only a few after the one that matters. */
+static const int64_t PAUSE_NS = 1000 * 1000;
+
+static DIR *(*real_opendir)(const char *);
+static _Atomic bool is_awaited; /* something that is traced has not begun yet */
+static _Atomic int64_t next_look;
+/* Held while the steps run: a step may open a folder itself. */
+static struct lock looking;
+
+void late_init(void)
+{
+	*(void **)&real_opendir = dlsym(RTLD_NEXT, "opendir");
+}
+
+void late_join(void)
+{
+	if (collect_control->traces & (REC_TRACE_PYTORCH | REC_TRACE_PYTHON))
+		atomic_store_explicit(&is_awaited, true, memory_order_relaxed);
+}
+
+void late_after_fork(void)
+{
+	lock_give(&looking);
+}
+
+static bool late_steps(void)
+{
+	uint64_t signals = sys_hold_signals();
+	modules_scan();
+	sys_restore_signals(signals);
+	/* Both steps are called each time: neither waits for the other. */
+	bool done = inside_begin();
+	return (!torch_begin || torch_begin()) && done;
+}
+
+void late_look(void)
+{
+	if (!atomic_load_explicit(&is_awaited, memory_order_relaxed) || !process.joined ||
+	    process.sealed)
+		return;
+	int64_t now = collect_now();
+	if (now < atomic_load_explicit(&next_look, memory_order_relaxed) || process_is_mute() ||
+	    !lock_try(&looking))
+		return;
+	int saved = errno;
+	bool was_ours = collect_is_ours;
+	collect_is_ours = true;
+	if (late_steps())
+		atomic_store_explicit(&is_awaited, false, memory_order_relaxed);
+	atomic_store_explicit(&next_look, inside_api() ? now : now + PAUSE_NS,
+			      memory_order_relaxed);
+	collect_is_ours = was_ours;
+	lock_give(&looking);
+	errno = saved;
+}
+
+EXPORT DIR *opendir(const char *path)
+{
+	if (atomic_load_explicit(&is_awaited, memory_order_relaxed))
+		late_look();
+	if (!real_opendir)
+		late_init(); /* called before the constructor of this library */
+	if (!real_opendir) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	return real_opendir(path);
+}
