@@ -141,6 +141,11 @@ static enum mark_rank marks_rank_of(struct hwy_text name)
 	return after_word(name, epoch) ? MARK_EPOCH : MARK_OTHER;
 }
 
+bool mark_is_step(struct hwy_text name)
+{
+	return marks_rank_of(name) != MARK_OTHER;
+}
+
 static bool is_asked_for(struct hwy_text name, const char *step)
 {
 	struct hwy_text asked = {step, (uint32_t)strlen(step)};

@@ -39,6 +39,8 @@ struct mark_families {
 void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into);
 void marks_free(struct mark_families *families);
 
+/* Whether a name says that its mark is a step or an epoch: "step_3", "ProfilerStep#3", "epoch 1". */
+bool mark_is_step(struct hwy_text name);
 /* Yields the last number in a name; -1 where the name holds no number. */
 int64_t mark_counter(struct hwy_text name);
 /* Yields the length of a name up to its first number. */

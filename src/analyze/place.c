@@ -123,9 +123,7 @@ static bool builtin_name(const char *name, char *bare, size_t room)
 	return false;
 }
 
-/* Takes a text like "train.py(23): step" apart: the length of the file's name, the line, the function; false for other
- * texts. */
-static bool traced_function(const char *name, size_t *file, int64_t *line, const char **function)
+bool place_traced_function(const char *name, size_t *file, int64_t *line, const char **function)
 {
 	for (const char *at = name; (at = strchr(at, '(')); at++) {
 		size_t digits = strspn(at + 1, "0123456789");
@@ -166,7 +164,7 @@ static struct traced find_traced(struct hwy_places *places, const struct subject
 		char bare[128];
 		if (traced.caller == NEST_NONE && !builtin_name(name, bare, sizeof bare))
 			traced.caller = row;
-		if (traced_function(name, &length, &line, &function) &&
+		if (place_traced_function(name, &length, &line, &function) &&
 		    !place_is_library(place_keep(places, name, length))) {
 			traced.own = row;
 			break;
@@ -184,7 +182,7 @@ static void take_traced(struct hwy_places *places, const struct traced *traced,
 	if (row == NEST_NONE)
 		return;
 	const char *name = hwy_str(places->trace, hwy_get(traced->nest->strip, HWY_NAME, row));
-	if (traced_function(name, &length, &place->line, &place->function))
+	if (place_traced_function(name, &length, &place->line, &place->function))
 		place->file = place_keep(places, name, length);
 	else
 		place->function = name;

@@ -41,6 +41,9 @@ struct hwy_text place_line(struct hwy_places *places, uint32_t span);
 
 /* The frame that tells most about a stack, or NULL; 'stack' is a reference (ref.h) to the innermost node. */
 const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack);
+/* Takes the name of a function that Kineto traced, "train.py(23): step", apart: the length of the file's name, the line
+ * where the function begins, the function; false for other texts. */
+bool place_traced_function(const char *name, size_t *file, int64_t *line, const char **function);
 /* Whether a Python file belongs to a framework or to Python itself. */
 bool place_is_library(const char *file);
 

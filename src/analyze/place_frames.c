@@ -117,6 +117,8 @@ const struct hwy_frame *place_frame(const struct hwy_trace *trace, int64_t stack
 		if (node->frame < 0 || node->frame >= trace->n_frames)
 			continue;
 		const struct hwy_frame *frame = &trace->frames[node->frame];
+		if (frame->flags > 0 && (frame->flags & HWY_FRAME_LAYER))
+			continue; /* names a module of the model, and no line */
 		const char *function = hwy_str(trace, frame->function);
 		bool is_stub = strncmp(function, STUB, strlen(STUB)) == 0;
 		if (is_stub || (stub && calls_stub(function, stub))) {
