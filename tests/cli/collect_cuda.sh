@@ -87,6 +87,29 @@ data=torch record -- replay
 expect_count KERNEL 63 "PyTorch"
 expect_count API 3 "calls of the driver API" " driver cbid="
 
+# Nodes of graphs: how they are made, copied and ordered, only where they are recorded one by one.
+for cupti in 13 11.8; do
+	record graph_nodes=1 -- graphs
+	expect_status 3 "graphs"
+	expect_out "watched 1 1 1" "graphs, CUPTI $cupti"
+	expect_count NODE 4 "captured nodes" " created node=1:[0-3] other=0:0 graph=1 "
+	expect_count NODE 4 "copies" " cloned node=2:[0-3] other=1:[0-3] graph=2 "
+	expect_count NODE 4 "edges" " after node=1:[1-3] other=1:[0-2] graph=1 "
+	expect_count NODE 1 "an edge" " after node=1:3 other=1:2 "
+	expect_count KERNEL 8 "kernels of nodes" " graph=2 node=858993459[2-5] "
+done
+cupti=13
+record -- graphs
+expect_out "watched 0 0 0" "graphs as a whole cost nothing for their nodes"
+expect_count NODE 0 "graphs as a whole"
+record graph_nodes=1 recording=0 -- graphs
+expect_count NODE 16 "nodes made while the recording pauses"
+record graph_nodes=1 max_bytes=8388608 -- many_nodes
+expect_count NODE 16384 "an eighth of the run's bytes"
+expect_count DROP 1 "nodes that were left out" 'count=3616 reason="more nodes of CUDA graphs were made than are recorded"'
+record -- replay
+expect_count GRAPH 4 "the id of the instantiated graph" " graph=2 .*exec=2 "
+
 # Threads, each with its own buffers, while others deliver.
 record -- threads
 expect_status 3 "threads"

@@ -140,6 +140,37 @@ static void syncs(void)
 	printf("kinds %d %d\n", mock_is_enabled(38), mock_is_enabled(36));
 }
 
+/* A graph that forks and joins: 0, then 1 and 2, then 3. Captured, instantiated, launched twice. */
+static void graphs(void)
+{
+	static const char *const names[] = {"fork", "left", "right", "join"};
+	uint32_t capture = runtime("cudaLaunchKernel_v7000");
+	for (uint32_t i = 0; i < 4; i++) {
+		mock_call(RUNTIME, capture, 0, 0);
+		mock_node(1, i);
+		if (i > 0)
+			mock_node_after(1, i, i == 3 ? 1 : 0);
+	}
+	mock_node_after(1, 3, 2);
+	mock_call(RUNTIME, runtime("cudaGraphInstantiate_v12000"), 0, 0);
+	mock_instantiate(1, 4, 2);
+	for (int launches = 0; launches < 2; launches++) {
+		uint32_t launch = mock_call(RUNTIME, runtime("cudaGraphLaunch_v10000"), 0, 0);
+		int64_t start = now();
+		for (uint32_t i = 0; i < 4; i++)
+			mock_graph_kernel(launch, names[i], start + (int64_t)i * 2000, 1000, 2, i);
+	}
+	printf("watched %d %d %d\n", mock_is_watched(3, 13), mock_is_watched(3, 15),
+	       mock_is_watched(3, 20));
+}
+
+/* More nodes than are recorded. */
+static void many_nodes(void)
+{
+	for (uint32_t i = 0; i < 20000; i++)
+		mock_node(1, i);
+}
+
 static void samples(void)
 {
 	launch("first");
@@ -258,9 +289,10 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*act)(void);
 	} acts[] = {
-		{"stacks", stacks}, {"samples", samples}, {"threads", threads}, {"syncs", syncs},
-		{"losses", losses}, {"range", range},     {"forks", forks},     {"killed", killed},
-		{"rival", rival},   {"delayed", delayed},
+		{"stacks", stacks},   {"samples", samples}, {"threads", threads},
+		{"syncs", syncs},     {"losses", losses},   {"range", range},
+		{"forks", forks},     {"killed", killed},   {"rival", rival},
+		{"delayed", delayed}, {"graphs", graphs},   {"many_nodes", many_nodes},
 	};
 	const char *what = argc > 1 ? argv[1] : "";
 	setenv("RANK", "5", 1); /* as workers do for themselves */

@@ -318,11 +318,20 @@ static void print_work(const struct rec_chunk *chunk, const struct rec_work *r)
 {
 	printf(" start=%" PRId64 " duration=%" PRId64
 	       " correlation=%u stream=%u context=%u device=%u channel=%u shape=%u graph=%u node=%" PRIu64
-	       " bytes=%" PRIu64 " value=%x",
+	       " exec=%u bytes=%" PRIu64 " value=%x",
 	       r->start, r->duration, r->correlation, r->stream, r->context, r->device, r->channel,
-	       r->shape, r->graph, r->node, r->bytes, r->head.value);
+	       r->shape, r->graph, r->node, r->graph_exec, r->bytes, r->head.value);
 	if (r->head.type == REC_KERNEL)
 		print_text(chunk, "name", r->head.value);
+}
+
+static void print_node(const struct rec_node *r)
+{
+	static const char *const events[] = {"created", "cloned", "after"};
+	printf(" %s node=%u:%u other=%u:%u graph=%u place=%u",
+	       r->head.flags <= REC_NODE_AFTER ? events[r->head.flags] : "?",
+	       (uint32_t)(r->node >> 32), (uint32_t)r->node, (uint32_t)(r->other >> 32),
+	       (uint32_t)r->other, r->graph, r->place);
 }
 
 static void print_os(const struct rec_chunk *chunk, const struct rec_os *r)
@@ -423,6 +432,7 @@ static void print(const struct rec_chunk *chunk, const struct rec_head *head)
 	case REC_NAME: print_naming(chunk, record); break;
 	case REC_PYTHON_STACK: print_python(chunk, record); break;
 	case REC_CODE: print_code(chunk, record); break;
+	case REC_NODE: print_node(record); break;
 	case REC_OS: print_os(chunk, record); break;
 	case REC_DEVICE: print_device(chunk, record); break;
 	case REC_KERNEL:

@@ -28,6 +28,7 @@ static const struct {
 	NUMBER(repeats),     NUMBER(launch_stacks), NUMBER(stack_threshold),
 	NUMBER(steps),       NUMBER(flush_ms),      NUMBER(keep_s),
 	NUMBER(nvtx_range),  NUMBER(os_threshold),  NUMBER(os_stack_threshold),
+	NUMBER(max_bytes),
 };
 
 static int set(struct rec_control *control, const char *argument)

@@ -43,7 +43,7 @@ static struct {
 	cupti_complete_fn *complete;
 	cupti_time_fn *clock;
 	_Atomic bool kinds[KINDS];
-	_Atomic bool watched[3][IDS], recorded[3][IDS];
+	_Atomic bool watched[4][IDS], recorded[3][IDS];
 	struct buffer open[BUFFERS]; /* by 'lock': one of each thread */
 	unsigned n_open;
 	_Atomic uint32_t correlation, dropped;
@@ -296,7 +296,7 @@ EXPORT int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, u
 {
 	check_call();
 	check(subscriber == &mock, "not the subscriber");
-	if (domain <= CUPTI_DOMAIN_RUNTIME)
+	if (domain <= CUPTI_DOMAIN_RESOURCE)
 		mock.watched[domain][cbid] = on != 0;
 	return CUPTI_OK;
 }
@@ -468,7 +468,8 @@ EXPORT uint32_t mock_sync(uint32_t domain, const char *name, uint64_t stream, ui
 	return play(domain, mock_number(domain, name), 1000, inner, &playing);
 }
 
-EXPORT void mock_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns)
+static void put_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns,
+		       uint32_t graph, uint32_t index)
 {
 	_Alignas(8) uint8_t record[216] = {0};
 	struct cupti_kernel *kernel = (void *)record;
@@ -484,8 +485,76 @@ EXPORT void mock_kernel(uint32_t correlation, const char *name, int64_t start, i
 		.stream = 7,
 		.grid = {4, 2, 1},
 		.block = {32, 1, 1},
+		.graph = graph,
+		.node = graph ? (uint64_t)graph << 32 | index : 0,
 	};
 	put(record, true);
+}
+
+EXPORT void mock_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns)
+{
+	put_kernel(correlation, name, start, ns, 0, 0);
+}
+
+EXPORT void mock_graph_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns,
+			      uint32_t graph, uint32_t index)
+{
+	put_kernel(correlation, name, start, ns, graph, index);
+}
+
+/* ---- nodes of graphs: handles are the ids, of a node the graph's id in the high half ---- */
+
+static void *node_handle(uint32_t graph, uint32_t index)
+{
+	return (void *)(uintptr_t)((uint64_t)graph << 32 | index);
+}
+
+EXPORT int cuptiGetGraphId(void *graph, uint32_t *id)
+{
+	check_call();
+	*id = (uint32_t)(uintptr_t)graph;
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+	check_call();
+	*id = (uintptr_t)node;
+	return CUPTI_OK;
+}
+
+static void tell_node(uint32_t cbid, struct cupti_graph_data data)
+{
+	struct cupti_resource resource = {.descriptor = &data};
+	if (!mock.is_final && mock.is_subscribed && mock.watched[CUPTI_DOMAIN_RESOURCE][cbid])
+		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, cbid, &resource);
+}
+
+EXPORT void mock_node(uint32_t graph, uint32_t index)
+{
+	tell_node(CUPTI_NODE_CREATED, (struct cupti_graph_data){.graph = (void *)(uintptr_t)graph,
+								.node = node_handle(graph, index)});
+}
+
+EXPORT void mock_node_after(uint32_t graph, uint32_t index, uint32_t before)
+{
+	tell_node(CUPTI_NODE_DEPENDENCY,
+		  (struct cupti_graph_data){.graph = (void *)(uintptr_t)graph,
+					    .node = node_handle(graph, index),
+					    .dependency = node_handle(graph, before)});
+}
+
+/* As CUDA 13.0 on an H200: each copy is created, then cloned, and dependencies are not told again. */
+EXPORT void mock_instantiate(uint32_t graph, uint32_t nodes, uint32_t exec)
+{
+	for (uint32_t i = 0; i < nodes; i++) {
+		mock_node(exec, i);
+		tell_node(CUPTI_NODE_CLONED,
+			  (struct cupti_graph_data){.graph = (void *)(uintptr_t)exec,
+						    .original_graph = (void *)(uintptr_t)graph,
+						    .node = node_handle(exec, i),
+						    .original_node = node_handle(graph, i)});
+	}
 }
 
 EXPORT void mock_drop(uint32_t records)

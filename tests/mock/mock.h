@@ -19,6 +19,14 @@
 	X(uint32_t, mock_number, (uint32_t domain, const char *name)) /* cbid by name */             \
 	/* A kernel that ran at 'start' (0: untimed). */                                             \
 	X(void, mock_kernel, (uint32_t correlation, const char *name, int64_t start, int64_t ns))    \
+	/* A kernel of a launched graph: node 'index' of the instantiated graph 'graph'. */          \
+	X(void, mock_graph_kernel,                                                                   \
+	  (uint32_t correlation, const char *name, int64_t start, int64_t ns, uint32_t graph,        \
+	   uint32_t index))                                                                          \
+	/* A node of a graph is made; it runs after another one; a graph is instantiated. */         \
+	X(void, mock_node, (uint32_t graph, uint32_t index))                                         \
+	X(void, mock_node_after, (uint32_t graph, uint32_t index, uint32_t before))                  \
+	X(void, mock_instantiate, (uint32_t graph, uint32_t nodes, uint32_t exec))                   \
 	X(void, mock_drop, (uint32_t records))                                                       \
 	X(int, mock_is_enabled, (uint32_t kind))                                                     \
 	X(int, mock_is_watched, (uint32_t domain, uint32_t cbid))                                    \

@@ -56,7 +56,14 @@ enum { CUPTI_OVERHEAD_COMMAND_BUFFER_FULL = 6 << 16 };
 enum cupti_domain {
 	CUPTI_DOMAIN_DRIVER = 1,
 	CUPTI_DOMAIN_RUNTIME = 2,
+	CUPTI_DOMAIN_RESOURCE = 3,
 	CUPTI_DOMAIN_STATE = 6,
+};
+/* Callbacks of CUPTI_DOMAIN_RESOURCE; their data is a struct cupti_resource with a struct cupti_graph_data. */
+enum cupti_node_event {
+	CUPTI_NODE_CREATED = 13,
+	CUPTI_NODE_DEPENDENCY = 15,
+	CUPTI_NODE_CLONED = 20,
 };
 enum { CUPTI_STATE_FATAL_ERROR = 1 };
 enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
@@ -208,6 +215,17 @@ struct cupti_callback {
 	uint32_t correlation;
 };
 
+struct cupti_resource {
+	void *context, *stream;
+	void *descriptor;
+};
+
+struct cupti_graph_data { /* handles of the driver; CUDA 11.1 added 'original_node' */
+	void *graph, *original_graph, *node, *original_node;
+	uint32_t node_type; /* CUgraphNodeType */
+	void *dependency, *exec;
+};
+
 struct cupti_state {
 	uint32_t result;
 	const char *message;
@@ -253,6 +271,8 @@ typedef uint64_t cupti_time_fn(void);
 	X(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record), 1)          \
 	X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped), 1) \
 	X(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id), 0)  \
+	X(cuptiGetGraphId, (void *graph, uint32_t *id), 0)                                         \
+	X(cuptiGetGraphNodeId, (void *node, uint64_t *id), 0)                                      \
 	X(cuptiFinalize, (void), 0)
 
 #define CUPTI_POINTER(name, parameters, must) int(*name) parameters;

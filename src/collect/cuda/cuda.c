@@ -92,6 +92,7 @@ void cuda_leave(void)
 {
 	if (!cuda_is_on())
 		return;
+	cuda_nodes_report_losses();
 	if (!cuda.cupti.cuptiFinalize || cuda.version < VERSION_12_6) {
 		atomic_store(&cuda.stage, CUDA_GONE);
 		cuda.cupti.cuptiUnsubscribe(cuda.subscriber);
@@ -146,6 +147,7 @@ static void cuda_set_up(const char *path)
 	atomic_store_explicit(&cuda.stage, CUDA_ON, memory_order_release);
 	cuda.cupti.cuptiEnableCallback(1, cuda.subscriber, CUPTI_DOMAIN_STATE,
 				       CUPTI_STATE_FATAL_ERROR);
+	cuda_nodes_watch();
 	switch_kind(CUPTI_DEVICE, true, "devices");
 	switch_kind(CUPTI_CONTEXT, true, "contexts");
 	switch_kind(CUPTI_STREAM, true, "streams");
@@ -212,6 +214,7 @@ void cuda_finish(void)
 	process_after_fork();
 	if (!cuda_is_on())
 		return;
+	cuda_nodes_report_losses();
 	cuda_flush_last();
 }
 

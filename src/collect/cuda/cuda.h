@@ -9,6 +9,7 @@
  *   cuda_sync.c      records of waits and of events, made in these callbacks
  *   cuda_buffers.c   the buffers that CUPTI fills
  *   cuda_records.c   converts CUPTI's records into records of the spool
+ *   cuda_nodes.c     how the nodes of graphs are made, and which runs after which
  *   cuda_intern.c    kernel names and launch shapes, each defined once
  *   cuda_device.c    properties of the devices
  *   cuda_flush.c     the thread that asks CUPTI for full and half-full buffers
@@ -125,6 +126,12 @@ bool cuda_sync_uses_callbacks(void);
 void cuda_sync_put(unsigned flags, const struct cupti_callback *call, int64_t start, int64_t end);
 /* Records a wait by CUPTI's record of the driver call, where the call's callback was off. */
 void cuda_sync_put_from_record(unsigned flags, const struct cupti_api *call);
+
+/* Enables the callbacks on nodes of graphs, where graphs are recorded node by node. */
+void cuda_nodes_watch(void);
+void cuda_nodes_callback(uint32_t cbid, const struct cupti_resource *resource);
+/* Records how many nodes were left out since the last call. */
+void cuda_nodes_report_losses(void);
 
 /* Begins a new sampling round: one launch of every thread gets a stack. */
 void cuda_callback_new_round(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_callback.c - CUPTI's callbacks on calls: takes stacks of long waits, of allocations and of
- * some launches, and has waits recorded (cuda_sync.c).
+ * some launches, and has waits recorded (cuda_sync.c), and nodes of graphs (cuda_nodes.c).
  *
  * Runs on the program's threads, inside its CUDA calls. The end of a call is timed first, so that
  * the collector's own time is not counted as the call's. A driver call made by a runtime call has
@@ -162,6 +162,8 @@ void cuda_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
 		state_changed(cbid, data);
 		return;
 	}
+	if (domain == CUPTI_DOMAIN_RESOURCE && stage == CUDA_ON)
+		cuda_nodes_callback(cbid, data);
 	if (domain != CUPTI_DOMAIN_RUNTIME && domain != CUPTI_DOMAIN_DRIVER)
 		return;
 	const struct cupti_callback *call = data;
