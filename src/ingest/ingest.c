@@ -388,6 +388,9 @@ static uint32_t ingest_read_chunk(struct ingest *in, const struct spool_chunk *c
 		case REC_MARK:
 			ingest_nvtx_add(in, chunk->process, tid, (const void *)record);
 			break;
+		case REC_NODE:
+			ingest_nodes_add(in, chunk->process, tid, (const void *)record);
+			break;
 		case REC_OS: os_add(in, chunk->process, tid, (const void *)record); break;
 		case REC_COLLECTION:
 			ingest_python_add(in, chunk->process, tid, (const void *)record);
@@ -427,6 +430,7 @@ static void ingest_read_events(struct ingest *in)
 		hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 	}
 	ingest_nvtx_finish(in);
+	ingest_nodes_finish(in);
 	driver_waits_finish(in);
 	ingest_opencl_finish(in);
 	os_finish(in);

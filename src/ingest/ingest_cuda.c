@@ -117,9 +117,9 @@ static void put_copy(struct ingest *in, struct ingest_process *process, const st
 	row->v[HWY_DST_DEVICE] = peer_device(in, process, work->target_device);
 }
 
-static void ingest_cuda_add_work(struct ingest *in, struct ingest_process *process,
-				 const struct rec_work *work)
+static void ingest_cuda_add_work(struct ingest *in, uint32_t index, const struct rec_work *work)
 {
+	struct ingest_process *process = &in->processes[index];
 	static const enum hwy_kind kinds[] = {
 		[REC_KERNEL] = HWY_KERNEL,
 		[REC_COPY] = HWY_COPY,
@@ -134,6 +134,8 @@ static void ingest_cuda_add_work(struct ingest *in, struct ingest_process *proce
 	row->v[HWY_CHANNEL] = work->channel;
 	row->v[HWY_GRAPH_ID] = work->graph;
 	row->v[HWY_GRAPH_NODE] = (int64_t)work->node;
+	if (work->node)
+		ingest_nodes_use(in, index, work->node);
 	switch (kind) {
 	case HWY_KERNEL: put_kernel(in, process, work, row); break;
 	case HWY_COPY: put_copy(in, process, work, row); break;
@@ -217,6 +219,6 @@ void ingest_cuda_add(struct ingest *in, uint32_t process, const struct rec_head 
 		ingest_cuda_add_memory(in, &in->processes[process], (const void *)record);
 		break;
 	case REC_OVERHEAD: add_overhead(in, process, (const void *)record); break;
-	default: ingest_cuda_add_work(in, &in->processes[process], (const void *)record);
+	default: ingest_cuda_add_work(in, process, (const void *)record);
 	}
 }

@@ -181,6 +181,7 @@ struct ingest {
 	struct driver_waits *waits;
 	struct ingest_opencl *opencl;
 	struct ingest_nvtx *nvtx;
+	struct ingest_nodes *nodes;
 	struct os_calls *os;
 	struct task_lifetimes *lifetimes;
 	struct samples *samples;
@@ -277,6 +278,15 @@ void driver_waits_finish(struct ingest *in);
 
 void ingest_opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record);
 void ingest_opencl_finish(struct ingest *in);
+
+/* ---- ingest_nodes.c: nodes of CUDA graphs ---- */
+
+/* Device work refers to a node of a graph of this process. */
+void ingest_nodes_use(struct ingest *in, uint32_t process, uint64_t id);
+void ingest_nodes_add(struct ingest *in, uint32_t process, uint32_t tid,
+		      const struct rec_node *record);
+/* Gives the trace its nodes and their edges; called after the last record was read. */
+void ingest_nodes_finish(struct ingest *in);
 
 /* ---- ingest_nvtx.c ---- */
 
