@@ -3,7 +3,9 @@
  *
  * Two kinds of ranges are never the program's steps: ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each
  * in its own domain), and ranges that name a function or an operator (aten::mul, which emit_nvtx makes). Operators are
- * searched only for ProfilerStep#N, which old traces keep among the operators.
+ * searched only for ProfilerStep#N, which old traces keep among the operators. Of XLA's ranges only the executions of
+ * compiled functions are marks; a function's executions are one family, and those of each program that was compiled for
+ * it another.
  */
 #include "analyze/marks.h"
 
@@ -13,6 +15,7 @@
 #include <strings.h>
 
 #include "analyze/sweep.h"
+#include "analyze/xla.h"
 #include "base/ref.h"
 
 enum {
@@ -35,6 +38,11 @@ uint32_t mark_common_length(struct hwy_text name)
 	return n;
 }
 
+bool mark_is_execution(struct hwy_text name)
+{
+	return xla_parse(name).kind == XLA_EXECUTION;
+}
+
 int64_t mark_counter(struct hwy_text name)
 {
 	uint32_t end = name.length;
@@ -49,10 +57,17 @@ int64_t mark_counter(struct hwy_text name)
 	return value;
 }
 
-/* A hash of the name that is equal for names which differ in numbers only. */
+/* A hash of the name that is equal for names which differ in numbers only. The executions of one function that XLA compiled
+ * have equal hashes too: their names differ in the number of the compiled program and in what its operations have in common. */
 static uint64_t folded_hash(struct hwy_text name)
 {
+	struct xla_range xla = xla_parse(name);
 	uint64_t hash = 0;
+	if (xla.kind == XLA_EXECUTION) {
+		for (uint32_t i = 0; i < xla.module.length; i++)
+			hash = hwy_mix(hash + (unsigned char)xla.module.at[i] + 1);
+		return hwy_mix(hash + XLA_EXECUTION);
+	}
 	for (uint32_t i = 0; i < name.length; i++) {
 		if (is_digit(name.at[i]) && i > 0 && is_digit(name.at[i - 1]))
 			continue;
@@ -113,7 +128,7 @@ static bool is_unit_of_work(struct hwy_text name)
 	return false;
 }
 
-/* Whether a range of this name encloses an operator, a layer, or a compiler's pass. Programs mark these, but none is a step. */
+/* Whether a range of this name encloses an operator or a layer. Programs mark these, but none is a step. */
 static bool is_part_of_model(struct hwy_text name)
 {
 	static const char *const words[] = {
@@ -122,8 +137,14 @@ static bool is_part_of_model(struct hwy_text name)
 		"matmul",    "softmax",   "embedding", "mlp",        "moe",
 		"relu",      "gelu",      "dropout",   "pool",       "layer",
 		"block",     "encoder",   "decoder",   "attentions", NULL};
-	return after_word(name, words) || strncmp(name.at, "XlaPass", 7) == 0 ||
-	       strncmp(name.at, "XlaCompile", 10) == 0;
+	return !mark_is_execution(name) && after_word(name, words);
+}
+
+/* Whether XLA made a range of this name for one operation of a function, or while it compiled. */
+static bool is_inside_execution(struct hwy_text name)
+{
+	enum xla_kind kind = xla_parse(name).kind;
+	return kind != XLA_NONE && kind != XLA_EXECUTION;
 }
 
 static enum mark_rank marks_rank_of(struct hwy_text name)
@@ -150,6 +171,11 @@ static bool is_asked_for(struct hwy_text name, const char *step)
 {
 	struct hwy_text asked = {step, (uint32_t)strlen(step)};
 	uint32_t common = mark_common_length(name);
+	struct xla_range xla = xla_parse(name);
+	char function[256];
+	xla_function(xla.module, function, sizeof function);
+	if (xla.kind == XLA_EXECUTION && strcmp(function, step) == 0)
+		return true;
 	return (common == asked.length && memcmp(name.at, step, common) == 0) ||
 	       folded_hash(name) == folded_hash(asked);
 }
@@ -238,9 +264,9 @@ static void make_families(struct family_builder *builder)
 	struct hwy_map by_fold = {0};
 	bool has_named = false;
 	for (uint32_t text = 1; text < trace->strings.n; text++) {
-		if (!builder->counts[text])
-			continue;
 		struct hwy_text name = trace->strings.texts[text];
+		if (!builder->counts[text] || is_inside_execution(name))
+			continue;
 		bool fresh;
 		uint32_t *family = hwy_map_put(&by_fold, folded_hash(name), &fresh);
 		if (fresh)

@@ -43,6 +43,8 @@ void marks_free(struct mark_families *families);
 bool mark_is_step(struct hwy_text name);
 /* Yields the last number in a name; -1 where the name holds no number. */
 int64_t mark_counter(struct hwy_text name);
+/* Whether the mark of this name is an execution of a function that XLA compiled. */
+bool mark_is_execution(struct hwy_text name);
 /* Yields the length of a name up to its first number. */
 uint32_t mark_common_length(struct hwy_text name);
 

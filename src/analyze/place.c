@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analyze/nest.h"
+#include "analyze/xla.h"
+#include "analyze/xla_lines.h"
 #include "base/path.h"
 
 #define AROUND (HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE))
@@ -22,6 +24,7 @@ enum { MOST_SPANS_AROUND = 64 };
 struct hwy_places {
 	struct hwy_trace *trace;
 	struct hwy_nests nests;
+	struct xla_lines lines;   /* where functions that XLA compiled are called */
 	struct hwy_strings texts; /* the texts of places that are not texts of the trace */
 	char *buffer;             /* the result of place_line */
 	size_t cap;
@@ -45,6 +48,7 @@ void places_close(struct hwy_places *places)
 	if (!places)
 		return;
 	nests_close(&places->nests);
+	xla_lines_free(&places->lines);
 	hwy_strings_free(&places->texts);
 	free(places->buffer);
 	free(places);
@@ -88,12 +92,17 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 	return true;
 }
 
-static const struct hwy_frame *frame_of_subject(const struct hwy_trace *trace,
+/* The frame of the subject's stack that tells most; without a stack that of the function in whose execution the subject lies. */
+static const struct hwy_frame *frame_of_subject(struct hwy_places *places,
 						const struct subject *subject)
 {
-	if (!(STACKED & HWY_KIND_BIT(subject->strip->kind)))
-		return NULL;
-	return place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
+	const struct hwy_frame *frame = NULL;
+	if (STACKED & HWY_KIND_BIT(subject->strip->kind))
+		frame = place_frame(places->trace,
+				    hwy_get(subject->strip, HWY_STACK, subject->row));
+	return frame ? frame
+		     : xla_line_around(&places->lines, &places->nests, subject->thread,
+				       subject->start, subject->end);
 }
 
 /* Sets *first to the nests of the subject's thread, and yields their number. */
@@ -230,21 +239,37 @@ static uint32_t find_ranges(struct hwy_places *places, const struct subject *sub
 	return found;
 }
 
+/* What a user calls the range or operator: its name; for XLA's ranges the function or the operation, written into 'label'. */
+static struct hwy_text name_for_user(const struct hwy_trace *trace, const struct hwy_strip *strip,
+				     uint32_t row, char *label, size_t size)
+{
+	struct hwy_text name = hwy_text(trace, hwy_get(strip, HWY_NAME, row));
+	if (strip->kind != HWY_RANGE || !xla_is_range(name))
+		return name;
+	xla_label(name, label, size);
+	return (struct hwy_text){label, (uint32_t)strlen(label)};
+}
+
 static const char *range_path(struct hwy_places *places, const struct subject *subject)
 {
 	struct around around[MOST_SPANS_AROUND];
-	char path[1024];
-	size_t length = 0;
+	char path[1024], label[256];
+	size_t length = 0, last = 0; /* 'last' is where the last name in the path begins */
 	uint32_t n = find_ranges(places, subject, around);
 	for (uint32_t i = 0; i < n; i++) {
-		struct hwy_text name =
-			hwy_text(places->trace, hwy_get(around[i].strip, HWY_NAME, around[i].row));
+		struct hwy_text name = name_for_user(places->trace, around[i].strip, around[i].row,
+						     label, sizeof label);
 		if (name.length == 0 || length + name.length + 4 > sizeof path)
+			continue;
+		/* The parts of one compilation have one name. */
+		if (name.at == label && length - last == name.length &&
+		    memcmp(path + last, label, name.length) == 0)
 			continue;
 		if (length) {
 			memcpy(path + length, " > ", 3);
 			length += 3;
 		}
+		last = length;
 		memcpy(path + length, name.at, name.length);
 		length += name.length;
 	}
@@ -275,7 +300,7 @@ struct hwy_place place_of(struct hwy_places *places, uint32_t span)
 	unsigned kind = subject.strip->kind;
 	if (kind == HWY_API || kind == HWY_OS)
 		place.api = place_call_name(places, hwy_get(subject.strip, HWY_NAME, subject.row));
-	const struct hwy_frame *frame = frame_of_subject(trace, &subject);
+	const struct hwy_frame *frame = frame_of_subject(places, &subject);
 	if (frame) {
 		place.function = hwy_str(trace, frame->function);
 		place.module = hwy_str(trace, frame->module);
@@ -404,7 +429,8 @@ static struct hwy_text put_around(struct hwy_places *places, const struct subjec
 	}
 	if (!inner)
 		return (struct hwy_text){"", 0};
-	const char *name = hwy_str(trace, hwy_get(inner, HWY_NAME, row));
+	char label[256];
+	const char *name = name_for_user(trace, inner, row, label, sizeof label).at;
 	return inner->kind == HWY_RANGE ? place_put_folded(places, name)
 					: place_put(places, name, "", 0);
 }
@@ -414,7 +440,7 @@ struct hwy_text place_line(struct hwy_places *places, uint32_t span)
 	struct subject subject;
 	if (!find_subject(places, span, &subject))
 		return (struct hwy_text){"", 0};
-	const struct hwy_frame *frame = frame_of_subject(places->trace, &subject);
+	const struct hwy_frame *frame = frame_of_subject(places, &subject);
 	if (frame)
 		return put_frame(places, frame);
 	struct traced traced = find_traced(places, &subject);

@@ -4,7 +4,7 @@
  * The line is that of the innermost frame of the user's own code: not of a framework, of Python's library or of a
  * vendor. Where the stack has no such frame, the place is the function through which Python entered the framework
  * ("THPVariable_item"). Functions that a tracer recorded around a call (Kineto's Python functions) serve as well as a
- * stack. Without either, the place is the ranges and operators around the span on its thread, and the call's name.
+ * stack. What happens inside a function that XLA compiled has the line that calls the function (xla_lines.h). Without these, the place is the ranges and operators around the span on its thread, and the call's name.
  */
 #ifndef HWY_ANALYZE_PLACE_H
 #define HWY_ANALYZE_PLACE_H

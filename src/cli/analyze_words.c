@@ -109,7 +109,9 @@ void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hw
 	} else if (*hwy_str(run->trace, phase->name)) {
 		fputs(" (", out);
 		analyze_put(out, hwy_str(run->trace, phase->name));
-		fputs("…)", out);
+		/* A name that ends with a parenthesis is a function, and whole: "jit(step)". */
+		const char *name = hwy_str(run->trace, phase->name);
+		fputs(name[strlen(name) - 1] == ')' ? ")" : "…)", out);
 	}
 	if (phase->n_steady < phase->n_steps)
 		fprintf(out, ", %" PRIu32 " of them steady", phase->n_steady);

@@ -206,6 +206,66 @@ static void without_a_stack_the_ranges_around_are_the_place(void **state)
 	done(&open);
 }
 
+static void ranges_of_xla_are_called_as_jax_calls_them(void **state)
+{
+	struct small small = small_new();
+	uint32_t ranges = small_lane(&small, HWY_LANE_RANGE);
+	small_span(&small, ranges, HWY_RANGE, 0, 100, 0, "epoch");
+	small_span(&small, ranges, HWY_RANGE, 1, 50, 0,
+		   "XlaModule:#prefix=jit(step)/jvp,hlo_module=jit_step,program_id=12#");
+	small_span(&small, ranges, HWY_RANGE, 2, 40, 0,
+		   "Thunk:#name=jit(step)/add,hlo_op=loop_add_fusion.3,unique_hlo_op_id=1#");
+	small_span(&small, ranges, HWY_RANGE, 60, 90, 0, "XlaCompile:#module=jit_step#");
+	small_span(&small, ranges, HWY_RANGE, 61, 89, 0,
+		   "XlaPass:#name=fusion,module=jit_step,program_id=13#");
+	add_call(&small, 10, 20, "cuLaunchKernel", 0);
+	add_call(&small, 70, 80, "cuModuleLoadData", 0);
+	struct open open = open_places(&small);
+	assert_string_equal(place_of(open.places, nth(open.trace, HWY_API, 0)).range,
+			    "epoch > jit(step) > loop_add_fusion.3");
+	assert_string_equal(place_of(open.places, nth(open.trace, HWY_API, 1)).range,
+			    "epoch > compile jit(step)");
+	assert_string_equal(place_line(open.places, nth(open.trace, HWY_API, 0)).at,
+			    "loop_add_fusion.*");
+	done(&open);
+}
+
+/* Stacks are recorded of some launches only. */
+static void a_function_of_jax_has_the_line_that_calls_it(void **state)
+{
+	static const struct toy_frame step[] = {
+		{"cache_miss", "", "/x/site-packages/jax/pjit.py", 7, HWY_FRAME_PYTHON},
+		{"step", "", "/home/me/train.py", 12, HWY_FRAME_PYTHON}};
+	static const struct toy_frame other[] = {
+		{"cache_miss", "", "/x/site-packages/jax/pjit.py", 7, HWY_FRAME_PYTHON},
+		{"loss", "", "/home/me/train.py", 30, HWY_FRAME_PYTHON}};
+	struct small small = small_new();
+	uint32_t ranges = small_lane(&small, HWY_LANE_RANGE);
+	for (int64_t at = 0; at < 300; at += 100) {
+		small_span(&small, ranges, HWY_RANGE, at, at + 50, 0,
+			   "XlaModule:#hlo_module=jit_step,program_id=12#");
+		add_call(&small, at + 10, at + 20, "cuLaunchKernel",
+			 at == 100 ? add_stack(&small, step, 2) : 0);
+		small_span(&small, ranges, HWY_RANGE, at + 60, at + 90, 0,
+			   "XlaModule:#hlo_module=jit_mul,program_id=13#");
+		add_call(&small, at + 70, at + 80, "cuLaunchKernel",
+			 at < 200 ? add_stack(&small, at ? step : other, 2) : 0);
+	}
+	small_span(&small, ranges, HWY_RANGE, 300, 350, 0, "XlaCompile:#module=jit_step#");
+	struct open open = open_places(&small);
+	struct hwy_place place = place_of(open.places, nth(open.trace, HWY_API, 4));
+	assert_string_equal(place.file, "/home/me/train.py");
+	assert_int_equal(place.line, 12);
+	assert_string_equal(place.range, "jit(step)");
+	/* The compilation of a function stands where the function is called. */
+	place = place_of(open.places, nth(open.trace, HWY_RANGE, 6));
+	assert_int_equal(place.line, 12);
+	/* jit(mul) is called at two lines. */
+	place = place_of(open.places, nth(open.trace, HWY_API, 5));
+	assert_string_equal(place.file, "");
+	done(&open);
+}
+
 static void places_are_equal_by_file_and_line(void **state)
 {
 	struct hwy_place a = {"train.py", 12, "step", "", "step_1", "cudaMalloc"};
@@ -271,6 +331,8 @@ int main(void)
 			without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework),
 		cmocka_unit_test(functions_that_a_tracer_recorded_are_a_stack),
 		cmocka_unit_test(without_a_stack_the_ranges_around_are_the_place),
+		cmocka_unit_test(ranges_of_xla_are_called_as_jax_calls_them),
+		cmocka_unit_test(a_function_of_jax_has_the_line_that_calls_it),
 		cmocka_unit_test(places_are_equal_by_file_and_line),
 		cmocka_unit_test(any_span_of_any_trace_has_a_place_or_none),
 		cmocka_unit_test(the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor),

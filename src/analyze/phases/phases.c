@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyze/phases/phases_internal.h"
+#include "analyze/xla.h"
 #include "base/search.h"
 
 static const struct phases_least least_alone = {10, false}, least_beside_marks = {50, true};
@@ -413,6 +414,41 @@ static uint8_t *find_processes(const struct hwy_flow *flow, double *work, int64_
 	return has;
 }
 
+/* Whether the first use is a compilation by XLA. */
+static bool is_xla_compilation(const struct hwy_trace *trace, const struct first_use *use)
+{
+	uint32_t row;
+	if (use->span >= trace->n_spans)
+		return false;
+	const struct hwy_strip *strip = hwy_strip_of(trace, use->span, &row);
+	return strip->kind == HWY_RANGE &&
+	       xla_parse(hwy_text(trace, hwy_get(strip, HWY_NAME, row))).kind == XLA_COMPILE;
+}
+
+/* Sets the work of calls to 0 that a process makes while XLA compiles: XLA tries candidates for each operation on the device, and
+ * these may take longer than all steps of the program. Changes nothing where no other work would be left. */
+static void forget_tuning(const struct hwy_flow *flow, double *work)
+{
+	const struct first_uses *uses = &flow->first_uses;
+	double *kept = hwy_array(flow->n_calls, sizeof *kept), left = 0;
+	if (flow->n_calls)
+		memcpy(kept, work, flow->n_calls * sizeof *kept);
+	for (uint32_t u = 0; u < uses->n; u++) {
+		const struct first_use *use = &uses->uses[u];
+		if (!is_xla_compilation(flow->trace, use))
+			continue;
+		for (uint32_t i = flow_call_at(flow, use->time.from);
+		     i < flow->n_calls && flow->calls[i].start < use->time.to; i++)
+			if (flow->calls[i].process == use->process)
+				kept[i] = 0;
+	}
+	for (uint32_t i = 0; i < flow->n_calls; i++)
+		left += kept[i];
+	if (left > 0)
+		memcpy(work, kept, flow->n_calls * sizeof *kept);
+	free(kept);
+}
+
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
 		 struct hwy_phases *phases, struct hwy_err *err)
 {
@@ -425,6 +461,7 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 	double *work = hwy_zarray(flow->n_calls, sizeof *work);
 	int64_t longest;
 	uint8_t *has = find_processes(flow, work, &longest);
+	forget_tuning(flow, work);
 	bool has_marks = false;
 	uint32_t cap = 0;
 	for (uint32_t p = 0; p <= FLOW_NO_PROCESS; p++) {

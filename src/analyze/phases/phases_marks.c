@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "analyze/marks.h"
+#include "analyze/xla.h"
 #include "base/quantile.h"
 #include "base/search.h"
 
@@ -236,8 +237,10 @@ static bool is_phase_end(const struct mark *mark, int64_t typical)
 static bool starts_again(const struct phases_track *track, const struct mark *mark)
 {
 	const struct hwy_trace *trace = track->flow->trace;
-	return mark_counter(hwy_text(trace, mark[1].name)) <
-	       mark_counter(hwy_text(trace, mark->name));
+	struct hwy_text name = hwy_text(trace, mark->name);
+	/* The number of a compiled program counts no steps. */
+	return !mark_is_execution(name) &&
+	       mark_counter(hwy_text(trace, mark[1].name)) < mark_counter(name);
 }
 
 /* The place behind the last call of a run's last step: the end of its mark; or a period after its start where the other
@@ -259,25 +262,41 @@ static uint32_t marks_end_of_last(const struct phases_track *track, const struct
 	return end < limit ? end : limit;
 }
 
-/* The text that names a phase of these marks: the common part of their names, or the name that all have. */
-static int64_t phase_name(const struct phases_track *track, const struct mark_family *family)
+/* Adds a text to the trace, and yields its id. */
+static int64_t phases_add_text(struct hwy_trace *trace, const char *text, size_t length)
 {
-	struct hwy_trace *trace = track->flow->trace;
-	struct hwy_text text = hwy_text(trace, family->text);
-	uint32_t common = mark_common_length(text);
-	bool is_exact = family->is_exact && family->rank < MARK_STEP;
-	if (is_exact || common == 0 || common == text.length)
-		return family->text;
 	/* The caches of roles and of communication have an entry for each text so far: a new text makes them too short. */
 	free(trace->roles);
 	free(trace->comm);
 	trace->roles = trace->comm = NULL;
-	return hwy_intern(&trace->strings, text.at, common);
+	return hwy_intern(&trace->strings, text, length);
+}
+
+/* The text that names a phase of these marks: the common part of their names, or the name that all have; the function where
+ * the marks are its executions. */
+static int64_t phase_name(const struct phases_track *track, const struct mark_family *family)
+{
+	struct hwy_trace *trace = track->flow->trace;
+	struct hwy_text text = hwy_text(trace, family->text);
+	if (mark_is_execution(text)) {
+		char function[256];
+		xla_label(text, function, sizeof function);
+		return phases_add_text(trace, function, strlen(function));
+	}
+	uint32_t common = mark_common_length(text);
+	bool is_exact = family->is_exact && family->rank < MARK_STEP;
+	if (is_exact || common == 0 || common == text.length)
+		return family->text;
+	return phases_add_text(trace, text.at, common);
 }
 
 static void marks_add_phase(const struct phases_track *track, const struct run *run,
 			    uint32_t n_warm, uint32_t limit, struct phases_cuts *cuts)
 {
+	bool is_execution = mark_is_execution(hwy_text(track->flow->trace, run->family->text));
+	/* A program executes many functions once or twice before its loop. */
+	if (is_execution && run->n < LEAST_STEPS && !run->family->is_asked)
+		return;
 	struct phases_cut cut = {
 		.source = PHASE_MARKS,
 		.name = phase_name(track, run->family),
@@ -290,7 +309,7 @@ static void marks_add_phase(const struct phases_track *track, const struct run *
 		const struct mark *mark = &run->family->marks[run->first + i];
 		cut.steps[i] = (struct phases_cut_step){
 			.cpu = mark->at,
-			.name = mark->name,
+			.name = is_execution ? cut.name : mark->name,
 			.place = mark->place,
 			.end = i + 1 < run->n ? mark[1].place
 					      : marks_end_of_last(track, run, limit),

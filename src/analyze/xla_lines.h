@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* xla_lines.h - the line of the program that calls a function which XLA compiled.
+ *
+ * Stacks are recorded of some calls only. All calls inside the executions of one function, and inside its compilations,
+ * come from where the program calls that function, so one stack tells the line for all. A function that is called at several
+ * lines has no line here.
+ */
+#ifndef HWY_ANALYZE_XLA_LINES_H
+#define HWY_ANALYZE_XLA_LINES_H
+
+#include "analyze/nest.h"
+#include "base/hash.h"
+
+/* Zeroed memory is a set that has not been filled yet. */
+struct xla_lines {
+	/* From the hash of a module's name to a reference (ref.h) to a frame of the trace, or XLA_SEVERAL_LINES. */
+	struct hwy_map frames;
+	bool is_filled;
+};
+
+/* The frame of the user's code that calls the function in whose execution or compilation a thread is from start to end; NULL
+ * where the thread is in none, or where the line is not known. 'nests' are of ranges at least; the caller has loaded STACK of API
+ * calls. */
+const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nests *nests,
+					int64_t thread, int64_t start, int64_t end);
+void xla_lines_free(struct xla_lines *lines);
+
+#endif
