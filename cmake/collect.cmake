@@ -8,7 +8,7 @@
 set(collect_room ${PROJECT_SOURCE_DIR}/src/collect)
 file(GLOB collect_sources CONFIGURE_DEPENDS
 	${collect_room}/*.c ${collect_room}/cuda/*.c ${collect_room}/nvtx/*.c
-	${collect_room}/python/*.c ${PROJECT_SOURCE_DIR}/src/spool/*.c)
+	${collect_room}/python/*.c ${collect_room}/torch/*.c ${PROJECT_SOURCE_DIR}/src/spool/*.c)
 # The parent's side of the spool: it maps files, which the collector must not.
 list(FILTER collect_sources EXCLUDE REGEX "/spool/elf_file\\.c$")
 set(collect_exports ${PROJECT_SOURCE_DIR}/cmake/libheadway-collect.map)

@@ -78,6 +78,8 @@ static enum rank rank_of_frame(const struct hwy_trace *trace, const struct hwy_f
 {
 	if (frame->flags <= 0 || !(frame->flags & HWY_FRAME_PYTHON))
 		return rank_of_native(trace, frame);
+	if (frame->flags & HWY_FRAME_LAYER)
+		return NEVER; /* it stands for a line of PyTorch */
 	const char *file = hwy_str(trace, frame->file);
 	return place_is_library(*file ? file : hwy_str(trace, frame->module)) ? PYTHON_LIBRARY
 									      : PYTHON_OWN;

@@ -18,9 +18,11 @@
 #include "collect/process.h"
 #include "collect/python/inside.h"
 #include "collect/sys.h"
+#include "collect/torch/torch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Tests build the collector without the files of torch/. */
 #pragma weak torch_begin
 
 /* How long nothing is looked for after a look, in ns, in a program without Python: it may open thousands of folders a

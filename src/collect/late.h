@@ -22,8 +22,6 @@ void late_look(void);
 
 /* A step begins what it can, and is called again until it yields true: it has begun, or never will.
  * Signals are not held back. */
-bool inside_begin(void); /* python/inside.c */
-bool torch_begin(
-	void); /* operators of PyTorch; NULL in tests that build the collector without them */
+bool inside_begin(void); /* python/inside.c; the other step is torch_begin (torch/torch.h) */
 
 #endif

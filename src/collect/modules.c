@@ -28,6 +28,10 @@
 #include "collect/python/python.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
+#include "collect/torch/torch.h"
+
+/* Tests build the collector without the files of torch/. */
+#pragma weak torch_look_at_object
 
 enum {
 	MOST_MODULES = 8192,
@@ -419,6 +423,8 @@ static struct recorded_module *record_module(const struct listed *listed, uint64
 	*module = (struct recorded_module){.base = object.base, .name = name};
 	find_code(module, &object);
 	python_look_at_object(&object, name, true);
+	if (torch_look_at_object)
+		torch_look_at_object(&object);
 	return module;
 }
 

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "ingest/ingest_internal.h"
+#include "ingest/operators.h"
+#include "ingest/python_places.h"
 #include "ingest/unwind.h"
 #include "trace/privacy.h"
 
@@ -254,6 +256,14 @@ static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start
 		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
 	      "ingest_end_of reads the times of several structs through one");
 
+/* A process registers again when its Python version or rank becomes known. The last registration counts; but
+ * spool files are read in any order, so one with a Python version is never replaced by one without. */
+static void note_registration(struct ingest_process *process, const struct rec_process *record)
+{
+	if (!process->registration || !process->registration->python || record->python)
+		process->registration = record;
+}
+
 static void read_definition(struct ingest *in, struct ingest_process *process,
 			    const struct rec_head *record, const struct spool_chunk *chunk)
 {
@@ -267,14 +277,7 @@ static void read_definition(struct ingest *in, struct ingest_process *process,
 		*hwy_ids_put(&process->codes, record->value) = hwy_ref32(process->code.n);
 		ingest_list_add(&process->code, record);
 		break;
-	case REC_PROCESS:
-		/* A process registers again when its Python version or rank becomes known. The last
-		 * registration counts; but spool files are read in any order, so one with a Python
-		 * version is never replaced by one without. */
-		if (!process->registration || !process->registration->python ||
-		    ((const struct rec_process *)record)->python)
-			process->registration = (const void *)record;
-		break;
+	case REC_PROCESS: note_registration(process, (const void *)record); break;
 	case REC_EXIT:
 		if (ingest_end_of(in, record))
 			process->end = ingest_end_of(in, record);
@@ -298,6 +301,8 @@ static void read_definition(struct ingest *in, struct ingest_process *process,
 	case REC_STATUS: ingest_list_add(&in->statuses, record); break;
 	case REC_PYTHON_STACK:
 	case REC_NATIVE_STACK: stacks_note(in, process, chunk->file, (const void *)record); break;
+	case REC_PLACE:
+	case REC_LAYER: python_places_note(process, record); break;
 	case REC_ROOM: ingest_list_add(&in->rooms, record); break;
 	case REC_EVENT: driver_waits_expect_call(in, process, (const void *)record); break;
 	default: break;
@@ -395,6 +400,9 @@ static uint32_t ingest_read_chunk(struct ingest *in, const struct spool_chunk *c
 		case REC_COLLECTION:
 			ingest_python_add(in, chunk->process, tid, (const void *)record);
 			break;
+		case REC_OPERATOR:
+			operators_add(in, chunk->process, tid, (const void *)record);
+			break;
 		default: break;
 		}
 	}
@@ -434,6 +442,7 @@ static void ingest_read_events(struct ingest *in)
 	driver_waits_finish(in);
 	ingest_opencl_finish(in);
 	os_finish(in);
+	operators_finish(in);
 	sched_finish(in);
 	task_lifetimes_name_threads(in);
 }

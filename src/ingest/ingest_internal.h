@@ -67,6 +67,13 @@ struct ingest_process {
 	struct hwy_ids shapes; /* maps a shape id to the ref of a shape of the trace */
 	struct hwy_ids codes;  /* maps a code id to the ref of a record in 'code' */
 	struct ingest_list code;
+	struct hwy_ids places; /* maps a place id to the ref of a record in 'place' */
+	struct ingest_list place;
+	struct hwy_map place_stacks; /* maps a place id to the ref of a stack of the trace */
+	struct ingest_list layer;    /* all records of nn.Modules */
+	struct hwy_ids
+		layers; /* maps a module's id to the ref of its record in 'layer' that counts */
+	bool has_layer_index; /* 'layers' is filled */
 	struct ingest_list modules, devices, contexts, streams, names, threads;
 
 	struct hwy_map thread_of; /* maps a tid to a thread of the trace */
@@ -183,6 +190,7 @@ struct ingest {
 	struct ingest_nvtx *nvtx;
 	struct ingest_nodes *nodes;
 	struct os_calls *os;
+	struct operators *operators;
 	struct task_lifetimes *lifetimes;
 	struct samples *samples;
 	struct sched *sched;

@@ -526,12 +526,15 @@ void target_free_process(struct ingest_process *process)
 		&process->thread_of,      &process->device_of,      &process->stream_of,
 		&process->stream_facts,   &process->parent_context, &process->null_streams,
 		&process->context_device, &process->stream_names,   &process->domains,
-		&process->categories,     &process->stacks,         &process->numbered_stacks};
+		&process->categories,     &process->stacks,         &process->numbered_stacks,
+		&process->place_stacks};
 	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
 				       &process->contexts, &process->streams, &process->names,
-				       &process->threads,  &process->maps};
+				       &process->threads,  &process->maps,    &process->place,
+				       &process->layer};
 	struct hwy_ids *ids[] = {&process->texts.refs, &process->shapes,   &process->codes,
-				 &process->calls[0],   &process->calls[1], &process->calls[2]};
+				 &process->calls[0],   &process->calls[1], &process->calls[2],
+				 &process->places,     &process->layers};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		hwy_map_free(maps[i]);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)

@@ -27,7 +27,8 @@ struct python_layout {
 	/* frame_instruction: offset of the frame's current instruction: a pointer; in 3.10 an
 	 * int that counts instructions. */
 	uint16_t frame_instruction;
-	uint16_t frame_owner; /* offset of the byte that says who owns the frame */
+	uint16_t frame_locals; /* offset of the frame's first local variable */
+	uint16_t frame_owner;  /* offset of the byte that says who owns the frame */
 	/* frame_bytecode: only with free threading: offset of an int, the index of the thread's
 	 * copy of the bytecode. */
 	uint16_t frame_bytecode;

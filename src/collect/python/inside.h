@@ -39,6 +39,7 @@
 	X(int, PyDict_Next, (void *, int64_t *, void **, void **))                                 \
 	X(void *, PyUnicode_FromString, (const char *))                                            \
 	X(const char *, PyUnicode_AsUTF8AndSize, (void *, int64_t *))                              \
+	X(unsigned long, PyType_GetFlags, (void *))                                                \
 	X(long, PyLong_AsLong, (void *))                                                           \
 	X(int, PyList_Append, (void *, void *))                                                    \
 	X(void *, PyCFunction_NewEx, (void *, void *, void *))                                     \

@@ -27,8 +27,9 @@
 #include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/python/inside.h"
+#include "collect/python/stack_ids.h"
 #include "collect/sys.h"
-#include "spool/python_layout.h"
+#include "collect/text_ids.h"
 
 enum {
 	/* PROVEN: how many stacks must have been read whole before pointers are followed
@@ -52,6 +53,7 @@ struct code {
 	uintptr_t filename, name;
 	int32_t first_line;
 	uint32_t id;
+	enum python_caller caller;
 };
 
 /* PyGILState_GetThisThreadState of the interpreter, set after everything else; NULL: no Python yet,
@@ -72,8 +74,8 @@ static struct {
 static struct lock lock; /* guards all variables below */
 static struct python_layout layout;
 static bool unreadable; /* the kernel does not permit reading memory, so that no stacks are taken */
-static uint32_t whole;  /* how many stacks were read whole, up to PROVEN */
-static bool may_be_gone; /* the frame that is being read may be unmapped: see python_walk */
+static _Atomic uint32_t whole; /* how many stacks were read whole, up to PROVEN */
+static bool may_be_gone;       /* the frame that is being read may be unmapped: see python_walk */
 /* Address of the type of code objects; 0: no code object was seen yet. */
 static uintptr_t code_type;
 static struct code *codes; /* cache of code objects, open addressing by address */
@@ -92,6 +94,7 @@ void python_after_fork(void)
 	code_count = 0;
 	/* The cache is not freed: writing to its pages in the child would copy them. */
 	codes = NULL;
+	place_after_fork();
 }
 
 /* Reads memory through the kernel; false where it cannot be read. */
@@ -257,12 +260,30 @@ static bool put_code(uint32_t id, const struct code *code, uint32_t filename, ui
 	return true;
 }
 
-static uint32_t define_code(const struct code *code)
+static bool text_ends_with(uint32_t id, const char *end)
+{
+	size_t length, n = strlen(end);
+	const char *text = text_ids_text(id, &length);
+	return length >= n && memcmp(text + length - n, end, n) == 0;
+}
+
+/* Whether a code object is one of PyTorch's functions through which every nn.Module is called. */
+static enum python_caller caller_of(uint32_t filename, uint32_t name)
+{
+	if (!text_ends_with(filename, "torch/nn/modules/module.py"))
+		return PYTHON_CALLS_OTHER;
+	if (text_ends_with(name, "_wrapped_call_impl"))
+		return PYTHON_CALLS_LAYER_WRAPPED;
+	return text_ends_with(name, "_call_impl") ? PYTHON_CALLS_LAYER : PYTHON_CALLS_OTHER;
+}
+
+static uint32_t define_code(struct code *code)
 {
 	uint32_t filename, name;
 	if (!python_read_text(code->filename, &filename) || !python_read_text(code->name, &name) ||
 	    !put_code(last_code + 1, code, filename, name))
 		return 0;
+	code->caller = caller_of(filename, name);
 	return ++last_code;
 }
 
@@ -275,8 +296,9 @@ static struct code *python_code_place(uintptr_t address)
 	return &codes[i];
 }
 
-/* Yields the id of the code object at an address; 0: there is no code object. */
-static uint32_t code_id(uintptr_t address)
+/* Yields the entry of the code object at an address, which is defined if need be; NULL: there is no code
+ * object. */
+static const struct code *code_entry(uintptr_t address)
 {
 	struct code code = {.address = address};
 	uintptr_t type;
@@ -285,14 +307,14 @@ static uint32_t code_id(uintptr_t address)
 	    !fetch(&code.filename, address + layout.code_filename, sizeof code.filename) ||
 	    !fetch(&code.name, address + layout.code_name, sizeof code.name) ||
 	    !fetch(&code.first_line, address + layout.code_first_line, sizeof code.first_line))
-		return 0;
+		return NULL;
 	struct code *cached = python_code_place(address);
 	if (cached->address && cached->filename == code.filename && cached->name == code.name &&
 	    cached->first_line == code.first_line)
-		return cached->id;
+		return cached;
 	code.id = define_code(&code);
 	if (!code.id)
-		return 0;
+		return NULL;
 	if (!cached->address && ++code_count > MOST_CODES) {
 		/* The cache is full, and is emptied instead of growing without end. */
 		memset(codes, 0, CODES * sizeof *codes);
@@ -300,7 +322,7 @@ static uint32_t code_id(uintptr_t address)
 		cached = python_code_place(address);
 	}
 	*cached = code;
-	return code.id;
+	return cached;
 }
 
 /* ---- frames
@@ -378,9 +400,10 @@ static bool python_walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES]
 			if (!fetch(&code, frame + layout.frame_code, sizeof code))
 				return false;
 			code &= ~(uintptr_t)7;
-			out->code = code_id(code);
-			if (!out->code || !frame_offset(frame, code, &out->offset))
+			const struct code *entry = code_entry(code);
+			if (!entry || !frame_offset(frame, code, &out->offset))
 				return false;
+			out->code = entry->id;
 			++*count;
 		}
 		if (!fetch(&frame, frame + layout.frame_previous, sizeof frame))
@@ -419,33 +442,117 @@ bool python_is_usable(void)
 	       (!ready_at || collect_now() >= ready_at) && !is_finalizing();
 }
 
-void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
+/* The state of the calling thread in the interpreter; NULL: there is none, or the interpreter is to be left alone. */
+static void *own_state(int64_t now)
 {
 	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
-	/* A stack of an OS call may be taken in a signal handler that interrupts the unloading of
-	 * an interpreter that was loaded late. */
-	if (!get_state || start < ready_at || (why == REC_WHY_OS && ready_at) || is_finalizing())
-		return;
-	void *state = get_state();
-	if (!state || unreadable || !lock_take(&lock))
-		return;
+	if (!get_state || now < ready_at || is_finalizing())
+		return NULL;
+	return get_state();
+}
+
+static bool has_memory(void)
+{
 	if (!codes)
 		codes = sys_memory(CODES * sizeof *codes);
 	if (!room)
 		room = sys_memory(sizeof *room);
-	struct rec_frame frames[REC_MAX_FRAMES];
+	return codes && room;
+}
+
+/* Reads a thread's frames, and yields their number; *is_first: never before was a stack read whole. */
+static uint32_t read_stack(uintptr_t state, bool is_os_call, struct rec_frame *frames,
+			   bool *is_first)
+{
 	uint32_t count = 0;
-	bool first = false;
-	may_be_gone = why == REC_WHY_OS;
-	if (codes && room) {
-		bool good = python_walk((uintptr_t)state, frames, &count);
-		first = good && count && whole == 0;
-		if (good && count && whole < PROVEN)
-			whole++;
+	*is_first = false;
+	if (!lock_take(&lock))
+		return 0;
+	may_be_gone = is_os_call;
+	if (has_memory()) {
+		bool good = python_walk(state, frames, &count) && count;
+		*is_first = good && whole == 0;
+		if (good && whole < PROVEN)
+			atomic_store_explicit(&whole, whole + 1, memory_order_release);
 	}
 	lock_give(&lock);
+	return count;
+}
+
+void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
+{
+	struct rec_frame frames[REC_MAX_FRAMES];
+	bool first;
+	/* A stack of an OS call may be taken in a signal handler that interrupts the unloading of
+	 * an interpreter that was loaded late. */
+	if (why == REC_WHY_OS && ready_at)
+		return;
+	void *state = own_state(start);
+	if (!state || unreadable)
+		return;
+	uint32_t count = read_stack((uintptr_t)state, why == REC_WHY_OS, frames, &first);
 	if (first)
 		process_look_again(layout.version);
 	if (count)
 		python_put_stack(why, start, correlation, frames, count);
+}
+
+/* ---- frames by plain loads ---------------------------------------------------------------------- */
+
+/* Reads the stack once more through the kernel, until enough stacks have proven the layout. */
+static bool python_prove(uintptr_t state)
+{
+	struct rec_frame frames[REC_MAX_FRAMES];
+	bool first;
+	uint64_t signals = sys_hold_signals();
+	read_stack(state, false, frames, &first);
+	sys_restore_signals(signals);
+	if (first)
+		process_look_again(layout.version);
+	return atomic_load_explicit(&whole, memory_order_acquire) >= PROVEN;
+}
+
+bool python_view_own(struct python_view *view)
+{
+	if (unreadable)
+		return false;
+	uintptr_t state = (uintptr_t)own_state(ready_at ? collect_now() : INT64_MAX);
+	if (!state)
+		return false;
+	if (atomic_load_explicit(&whole, memory_order_acquire) < PROVEN && !python_prove(state))
+		return false;
+	view->layout = &layout;
+	memcpy(&view->frame, (const void *)(state + layout.thread_frame), sizeof view->frame);
+	if (layout.has_cframe)
+		memcpy(&view->frame, (const void *)(view->frame + layout.cframe_frame),
+		       sizeof view->frame);
+	return view->frame != 0;
+}
+
+bool python_define_frame(uintptr_t frame, struct rec_frame *into, enum python_caller *caller)
+{
+	uintptr_t code;
+	bool good = false;
+	if (!lock_take(&lock))
+		return false;
+	may_be_gone = false;
+	if (has_memory() && fetch(&code, frame + layout.frame_code, sizeof code)) {
+		code &= ~(uintptr_t)7;
+		const struct code *entry = code_entry(code);
+		good = entry && frame_offset(frame, code, &into->offset);
+		into->code = good ? entry->id : 0;
+		*caller = good ? entry->caller : PYTHON_CALLS_OTHER;
+	}
+	lock_give(&lock);
+	return good;
+}
+
+bool python_type_name(uintptr_t type, char *into, size_t size)
+{
+	uintptr_t name;
+	/* A type object begins like a sized object; the pointer to the type's name comes next. */
+	if (!peek(&name, type + layout.object_size + 8, sizeof name))
+		return false;
+	long got = sys_peek(process.pid, into, (const void *)name, size);
+	return got > 0 && memchr(into, 0, (size_t)got);
 }

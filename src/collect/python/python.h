@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "collect/elf_symbols.h"
+#include "spool/python_layout.h"
 #include "spool/record.h"
 
 /* Called for every loaded object: finds the interpreter, or sees that it is still loaded. 'name' is a
@@ -25,5 +26,28 @@ bool python_is_usable(void);
 /* Records the calling thread's Python stack, for a call that began at 'start'; nothing if there is
  * none. */
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation);
+
+/* ---- for stack_ids.c: frames that are read by plain loads --------------------------------------------- */
+
+/* The calling thread's innermost frame, and how frames are laid out. */
+struct python_view {
+	const struct python_layout *layout;
+	uintptr_t frame;
+};
+/* False where the thread's frames cannot be read, or not yet: there is no Python, or the layout is not proven. Must not
+ * be called in a signal handler. */
+bool python_view_own(struct python_view *view);
+
+/* What calls an nn.Module of PyTorch: a frame of this code has the module as its first variable. */
+enum python_caller {
+	PYTHON_CALLS_OTHER,
+	PYTHON_CALLS_LAYER,         /* Module._call_impl, which may be called by ... */
+	PYTHON_CALLS_LAYER_WRAPPED, /* Module._wrapped_call_impl (PyTorch 2) */
+};
+/* The id of a frame's code object, which is defined in the spool if need be, and the frame's offset in it; false: they
+ * cannot be read. */
+bool python_define_frame(uintptr_t frame, struct rec_frame *into, enum python_caller *caller);
+/* Copies the name of an object's class; false where it cannot be read. */
+bool python_type_name(uintptr_t type, char *into, size_t size);
 
 #endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torch.c - the operators of PyTorch: libtorch calls us at the beginning and at the end of each.
+ *
+ * libtorch has an interface for observers, at::addGlobalCallback(RecordFunctionCallback), which its own profiler
+ * uses too. It is C++, but what crosses it is plain: a struct of two function pointers and some flags, and a pointer to an
+ * at::RecordFunction, whose name libtorch's own function yields. The functions are found by their symbols.
+ *
+ * What is not exported is where a RecordFunction keeps its sequence number and its scope. torch_try finds
+ * out on an object of our own: it is made, begun and ended by libtorch's functions with values that we know, and these
+ * values are looked for in it. The same try shows that the callbacks are called as we think they are. A
+ * libtorch that does not pass is left alone, and the report says so. So no list of versions is needed; it was seen to
+ * pass in PyTorch 1.13 and 2.11.
+ *
+ * An operator is one record, written at its end: what a thread has begun is kept in the thread. A record_function of
+ * Python may end on another thread than it began on, or after one that it is inside of: its beginning is then
+ * forgotten.
+ */
+#include "collect/torch/torch.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/decimal.h"
+#include "collect/process.h"
+#include "collect/python/stack_ids.h"
+#include "collect/spool.h"
+
+/* at::RecordFunctionCallback of PyTorch 1.10 to 2.11: passed by value, on the stack. What libtorch does not
+ * know of our struct it does not read; fields of a later version that we do not know are 0. */
+struct torch_callback {
+	void **(*start)(void **context, const void *function);
+	void (*end)(const void *function, void *context);
+	double probability; /* of a call being observed */
+	bool scopes[10];    /* by at::RecordScope: whether its functions are observed */
+	bool needs_inputs, needs_outputs, needs_ids;
+	char later[88];
+};
+static_assert(offsetof(struct torch_callback, needs_ids) == 36, "as in at::RecordFunctionCallback");
+
+enum torch_scope { SCOPE_FUNCTION = 0, SCOPE_BACKWARD = 1, SCOPE_TORCHSCRIPT = 2, SCOPE_USER = 7 };
+
+/* std::variant<std::string_view, …> as PyTorch from 2.6 on takes the name of a function. */
+struct torch_text {
+	size_t length;
+	const char *text;
+	uint64_t alternative;
+};
+
+enum torch_stage {
+	TORCH_NONE,   /* there is no libtorch */
+	TORCH_FOUND,  /* libtorch is loaded */
+	TORCH_TRYING, /* one thread tries libtorch out */
+	TORCH_ON,     /* operators are recorded */
+	TORCH_REFUSED /* this libtorch cannot be observed */
+};
+static _Atomic int stage;
+
+static struct {
+	uint64_t (*add)(struct torch_callback callback);
+	void (*remove)(uint64_t handle);
+	const char *(*name)(const void *function);
+	/* construct, begin, destroy: the constructor of at::RecordFunction, its function 'before' in one of two
+	 * shapes, and its destructor, which ends it. */
+	void (*construct)(void *function, uint8_t scope);
+	void (*begin_z)(void *function, const char *name, int64_t sequence);
+	void (*begin_text)(void *function, struct torch_text name, int64_t sequence);
+	void (*destroy)(void *function);
+	/* Offsets in bytes in an at::RecordFunction. */
+	unsigned sequence_at, scope_at;
+} torch;
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+enum { MOST_OPEN = 64 };
+
+struct open_operator {
+	const void *function; /* address of the at::RecordFunction */
+	int64_t start;
+	uint32_t name, sequence, place;
+	uint8_t scope;
+	struct place_mark mark; /* where Python was */
+};
+
+static _Thread_local struct {
+	uint32_t depth;
+	uint32_t generation; /* of the process (process.h), when the first of 'open' began */
+	bool is_measured;    /* the operators are our own, and are not to be kept */
+	struct open_operator open[MOST_OPEN];
+} thread;
+
+static struct { /* what the callbacks saw while libtorch is tried out */
+	_Atomic uint32_t tid;
+	const void *function;
+	bool began, ended;
+} trial;
+
+static uint32_t sequence_of(const void *function)
+{
+	int64_t number;
+	memcpy(&number, (const char *)function + torch.sequence_at, sizeof number);
+	return number >= 0 ? (uint32_t)number : UINT32_MAX;
+}
+
+/* Id of the place from which the operator was called; 0 where it was called by the operator around it, from the
+ * same place in Python. */
+static uint32_t operator_place(struct open_operator *now)
+{
+	place_mark_here(&now->mark);
+	if (!now->mark.frame)
+		return 0;
+	if (thread.depth > 0) {
+		const struct open_operator *around = &thread.open[thread.depth - 1];
+		if (around->mark.frame == now->mark.frame &&
+		    around->mark.instruction == now->mark.instruction)
+			return 0;
+	}
+	return place_here();
+}
+
+static void operator_begin(const void *function)
+{
+	if (thread.generation != process.generation || thread.depth == MOST_OPEN) {
+		/* A forked child has texts and places of its own. A full list holds operators that ended on
+		 * other threads. */
+		thread.generation = process.generation;
+		thread.depth = 0;
+	}
+	struct open_operator *now = &thread.open[thread.depth];
+	const char *name = torch.name(function);
+	now->function = function;
+	now->name = name ? collect_string(name, strlen(name)) : 0;
+	now->sequence = sequence_of(function);
+	now->scope = ((const uint8_t *)function)[torch.scope_at];
+	now->place = operator_place(now);
+	thread.depth++;
+	now->start = collect_now(); /* last: an operator's time does not have ours in it */
+}
+
+/* Takes an operator, and those that it is around, off the thread's list; NULL: it did not begin on this thread. */
+static const struct open_operator *operator_take(const void *function)
+{
+	for (uint32_t i = thread.depth; i-- > 0;)
+		if (thread.open[i].function == function) {
+			thread.depth = i;
+			return &thread.open[i];
+		}
+	return NULL;
+}
+
+static void operator_end(const void *function)
+{
+	int64_t now = collect_now();
+	const struct open_operator *open = operator_take(function);
+	if (!open || thread.generation != process.generation)
+		return;
+	struct rec_operator *record = collect_reserve(REC_OPERATOR, 1);
+	if (!record)
+		return;
+	record->head.value = open->name;
+	record->head.flags = open->scope;
+	record->start = open->start;
+	record->duration = now - open->start;
+	record->sequence = open->sequence;
+	record->place = open->place;
+	collect_publish(record);
+	if (thread.is_measured)
+		spool_withdraw(&record->head);
+}
+
+/* ---- libtorch's calls ------------------------------------------------------------------------- */
+
+static bool is_trial(const void *function)
+{
+	return atomic_load_explicit(&stage, memory_order_acquire) == TORCH_TRYING &&
+	       function == trial.function && atomic_load(&trial.tid) == collect_tid();
+}
+
+/* Returns a std::unique_ptr<ObserverContext>: the caller passes its address first, and expects it back. */
+static void **torch_on_start(void **context, const void *function)
+{
+	int saved = errno;
+	*context = NULL;
+	if (atomic_load_explicit(&stage, memory_order_acquire) == TORCH_ON) {
+		if (collect_is_on(REC_TRACE_PYTORCH))
+			operator_begin(function);
+	} else if (is_trial(function)) {
+		trial.began = true;
+	}
+	errno = saved;
+	return context;
+}
+
+static void torch_on_end(const void *function, void *context)
+{
+	(void)context;
+	int saved = errno;
+	if (atomic_load_explicit(&stage, memory_order_acquire) == TORCH_ON) {
+		if (thread.depth)
+			operator_end(function);
+	} else if (is_trial(function)) {
+		trial.ended = true;
+	}
+	errno = saved;
+}
+
+/* ---- trying libtorch out ---------------------------------------------------------------------- */
+
+/* SEQUENCE: a number that is found nowhere in the object by chance. OBJECT: more bytes than an at::RecordFunction
+ * has; 344 in PyTorch 2.11. */
+enum { OBJECT = 4096, ROUNDS = 256 };
+static const int64_t SEQUENCE = INT64_C(0x6865616477617921);
+static const char trial_name[] = "headway::a_name_that_is_longer_than_a_short_string";
+
+static void torch_begin_object(void *object, const char *name)
+{
+	if (torch.begin_z)
+		torch.begin_z(object, name, SEQUENCE);
+	else
+		torch.begin_text(object, (struct torch_text){strlen(name), name, 0}, SEQUENCE);
+}
+
+/* Offset of the only byte that differs between an object of one scope and one of another; 0: there is no such byte. */
+static unsigned find_scope(unsigned char *object, unsigned char *other)
+{
+	unsigned found = 0, count = 0;
+	torch.construct(object, SCOPE_USER);
+	memcpy(other, object, OBJECT);
+	torch.destroy(object);
+	memset(object, 0, OBJECT);
+	torch.construct(object, SCOPE_BACKWARD);
+	for (unsigned i = 0; i < OBJECT; i++)
+		if (object[i] != other[i]) {
+			count++;
+			if (other[i] == SCOPE_USER && object[i] == SCOPE_BACKWARD)
+				found = i;
+		}
+	torch.destroy(object);
+	return count == 1 ? found : 0;
+}
+
+static unsigned find_sequence(const unsigned char *object)
+{
+	for (unsigned i = 0; i + sizeof SEQUENCE <= OBJECT; i += 8)
+		if (memcmp(object + i, &SEQUENCE, sizeof SEQUENCE) == 0)
+			return i;
+	return 0;
+}
+
+/* Begins and ends an object of our own; false where something is not as expected. */
+static bool torch_try(unsigned char *object, unsigned char *other)
+{
+	torch.scope_at = find_scope(object, other);
+	memset(object, 0, OBJECT);
+	torch.construct(object, SCOPE_USER);
+	trial.began = trial.ended = false;
+	torch_begin_object(object, trial_name);
+	torch.sequence_at = find_sequence(object);
+	const char *name = trial.began ? torch.name(object) : NULL;
+	bool good = name && strcmp(name, trial_name) == 0 && torch.sequence_at && torch.scope_at;
+	torch.destroy(object);
+	return good && trial.ended;
+}
+
+/* Records what an operator costs more because it is recorded, in ps: predictions subtract that. */
+static void torch_measure(void *object)
+{
+	int64_t best = INT64_MAX;
+	thread.is_measured = true;
+	for (int round = 0; round < 4; round++) {
+		int64_t before = collect_now();
+		for (int i = 0; i < ROUNDS; i++) {
+			torch.construct(object, SCOPE_FUNCTION);
+			torch_begin_object(object, "headway");
+			torch.destroy(object);
+		}
+		int64_t took = collect_now() - before;
+		best = took < best ? took : best;
+	}
+	thread.is_measured = false;
+	char text[16];
+	*decimal_put(text, "", (uint32_t)(best * 1000 / ROUNDS)) = '\0';
+	collect_property("cost.operator_ps", text);
+}
+
+static void torch_set_up(void)
+{
+	static _Alignas(64) unsigned char object[OBJECT], other[OBJECT];
+	trial.function = object;
+	atomic_store(&trial.tid, collect_tid());
+	struct torch_callback callback = {
+		.start = torch_on_start,
+		.end = torch_on_end,
+		.probability = 1.0,
+		.scopes[SCOPE_FUNCTION] = true,
+		.scopes[SCOPE_BACKWARD] = true,
+		.scopes[SCOPE_TORCHSCRIPT] = true,
+		.scopes[SCOPE_USER] = true,
+	};
+	uint64_t handle = torch.add(callback);
+	if (!torch_try(object, other)) {
+		torch.remove(handle);
+		atomic_store(&stage, TORCH_REFUSED);
+		collect_note(2, "operators of this version of PyTorch cannot be recorded");
+		return;
+	}
+	atomic_store(&stage, TORCH_ON);
+	memset(object, 0, OBJECT);
+	if (collect_is_on(REC_TRACE_PYTORCH))
+		torch_measure(object);
+}
+
+bool torch_begin(void)
+{
+	int found = TORCH_FOUND;
+	if (!(collect_control->traces & REC_TRACE_PYTORCH))
+		return true;
+	if (atomic_compare_exchange_strong(&stage, &found, TORCH_TRYING))
+		torch_set_up();
+	return atomic_load(&stage) != TORCH_NONE;
+}
+
+/* ---- finding libtorch ------------------------------------------------------------------------- */
+
+static void find_function(void *function, const struct elf_object *object, const char *name)
+{
+	uint64_t at = elf_symbols_find(object, name);
+	memcpy(function, &at, sizeof at);
+}
+
+void torch_look_at_object(const struct elf_object *object)
+{
+	if (!collect_control || !(collect_control->traces & REC_TRACE_PYTORCH) ||
+	    atomic_load(&stage) != TORCH_NONE)
+		return;
+	find_function(&torch.add, object, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
+	if (!torch.add)
+		return;
+	find_function(&torch.remove, object, "_ZN2at14removeCallbackEm");
+	find_function(&torch.name, object, "_ZNK2at14RecordFunction4nameEv");
+	find_function(&torch.construct, object, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE");
+	find_function(&torch.destroy, object, "_ZN2at14RecordFunctionD1Ev");
+	find_function(&torch.begin_z, object, "_ZN2at14RecordFunction6beforeEPKcl");
+	find_function(&torch.begin_text, object,
+		      "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_"
+		      "traitsIcEESt17reference_wrapperIKN3c1014FunctionSchemaEEEEl");
+	bool complete = torch.remove && torch.name && torch.construct && torch.destroy &&
+			(torch.begin_z || torch.begin_text);
+	atomic_store(&stage, complete ? TORCH_FOUND : TORCH_REFUSED);
+	if (!complete)
+		collect_note(2, "operators of this version of PyTorch cannot be recorded");
+}
