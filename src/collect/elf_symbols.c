@@ -72,9 +72,9 @@ static bool find_dynamic(const struct elf_object *object, struct dynamic *into)
 	return into->symbols && into->names && into->hash;
 }
 
-/* Whether the symbol number i has this name and is defined in the object; 'value' gets its value. */
+/* Whether the symbol number i has this name and is defined in the object; 'value' and 'bytes' get its value and size. */
 static bool symbol_is(const struct elf_object *object, const struct dynamic *dynamic, uint32_t i,
-		      const char *name, uint64_t *value)
+		      const char *name, uint64_t *value, uint64_t *bytes)
 {
 	ElfW(Sym) symbol;
 	char there[MOST_NAME];
@@ -87,10 +87,17 @@ static bool symbol_is(const struct elf_object *object, const struct dynamic *dyn
 	    memcmp(there, name, size) != 0)
 		return false;
 	*value = symbol.st_value;
+	*bytes = symbol.st_size;
 	return true;
 }
 
 uint64_t elf_symbols_find(const struct elf_object *object, const char *name)
+{
+	uint64_t size;
+	return elf_symbols_find_sized(object, name, &size);
+}
+
+uint64_t elf_symbols_find_sized(const struct elf_object *object, const char *name, uint64_t *size)
 {
 	struct dynamic dynamic;
 	struct {
@@ -117,7 +124,7 @@ uint64_t elf_symbols_find(const struct elf_object *object, const char *name)
 		if (!elf_peek(object, &there, chain + (uint64_t)(i - table.first) * 4,
 			      sizeof there))
 			return 0;
-		if ((there | 1) == (hash | 1) && symbol_is(object, &dynamic, i, name, &value))
+		if ((there | 1) == (hash | 1) && symbol_is(object, &dynamic, i, name, &value, size))
 			return object->base + value;
 		if (there & 1)
 			return 0;

@@ -24,5 +24,7 @@ struct elf_object {
  * memory of an object that is not pinned is read through the kernel: another thread may unload the
  * object at any moment. */
 uint64_t elf_symbols_find(const struct elf_object *object, const char *name);
+/* The same; *size becomes the size in bytes of what the symbol names. */
+uint64_t elf_symbols_find_sized(const struct elf_object *object, const char *name, uint64_t *size);
 
 #endif

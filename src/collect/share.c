@@ -3,6 +3,7 @@
 #include "collect/share.h"
 
 #include "collect/process.h"
+#include "collect/python/python.h"
 #include "collect/spool.h"
 
 /* Defined by the linker: the library's first byte, and the first byte behind the library. */
@@ -40,6 +41,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.stack = collect_stack,
 		.is_inside = share_is_inside,
 		.is_sealed = &process.sealed,
+		.python_runtime = python_runtime,
 		.from = __ehdr_start,
 		.to = _end,
 	};

@@ -10,6 +10,8 @@
 #ifndef HWY_COLLECT_SHARE_H
 #define HWY_COLLECT_SHARE_H
 
+#include <stdatomic.h>
+
 #include "collect/collect.h"
 
 struct collect_share {
@@ -31,6 +33,9 @@ struct collect_share {
 	/* is_sealed: points to true once the program has restricted its own system calls: a
 	 * sibling is silent then. */
 	const bool *is_sealed;
+	/* python_runtime: the addresses [0] to [1] of the interpreter's global variable _PyRuntime; [1] is 0: there is
+	 * no interpreter. Written by the collect library at any time, [0] before [1]. */
+	const _Atomic uint64_t *python_runtime;
 	const char *from,
 		/* The addresses [from, to) of the collect library: its locks and threads are not
 		 * the program's. */
@@ -44,7 +49,8 @@ const struct collect_share *headway_collect_share(void);
  * nothing. */
 bool sibling_connect(void);
 bool sibling_is_inside(void);
-extern const bool *sibling_is_sealed; /* NULL until sibling_connect was called */
-bool sibling_has(uint64_t address);   /* true if the address is in the collect library */
+extern const bool *sibling_is_sealed;                  /* NULL until sibling_connect was called */
+extern const _Atomic uint64_t *sibling_python_runtime; /* collect_share.python_runtime, or NULL */
+bool sibling_has(uint64_t address); /* true if the address is in the collect library */
 
 #endif

@@ -3,7 +3,7 @@
  *
  * When a process ends, the calls that its threads are in are written as unfinished; if such a call
  * finished after all, only the finished one is kept. Calls between fork and exec stand in the
- * process that the image became. os_wakes.c adds the edges from wakers to waits.
+ * process that the image became. A wait for Python's lock is one span "GIL". os_wakes.c adds the edges from wakers to waits.
  */
 #include "ingest/os.h"
 
@@ -103,6 +103,56 @@ static struct os_list *list_with_next(struct os_list *const *lists, uint32_t n)
 	return best;
 }
 
+/* ---- Python's lock
+ * ----------------------------------------------------------------------------- */
+
+/* Python waits for its lock (GIL) in slices of time, and a thread that is made to give the lock away waits for the other
+ * thread to take it before it waits for the lock again. A slice that begins this soon after another one, in ns, belongs
+ * to the same wait; in between the thread does next to nothing. */
+#define GIL_SLICES_APART_NS 200000
+
+static bool is_gil_wait(const struct rec_os *record)
+{
+	return (record->head.flags & (REC_OS_GIL | REC_OS_WAKES | REC_OS_UNFINISHED)) == REC_OS_GIL;
+}
+
+/* Whether the wait goes on with the slice 'next' after the slice 'last': the time of 'last' was over, or it was for the
+ * other condition of the lock, that of the hand-over. */
+static bool gil_wait_goes_on(const struct rec_os *last, const struct rec_os *next)
+{
+	bool has_lock = !(last->head.flags & REC_OS_TIMED_OUT) && last->object == next->object;
+	return !has_lock && next->start - os_end(last) <= GIL_SLICES_APART_NS;
+}
+
+/* Replaces the slices of each wait for the lock by one record, from the first slice's start to the last one's end. The
+ * records are in order of start. */
+static void join_gil_waits(struct os_list *list)
+{
+	uint32_t n = 0, kept = 0, n_joined = 0;
+	for (uint32_t i = 0; i < list->n; i++)
+		n += is_gil_wait(list->records[i]);
+	if (n == 0)
+		return;
+	list->joined = hwy_array(n, sizeof *list->joined);
+	const struct rec_os *last = NULL;
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct rec_os *record = list->records[i];
+		if (!is_gil_wait(record)) {
+			list->records[kept++] = record;
+		} else if (last && gil_wait_goes_on(last, record)) {
+			struct rec_os *wait = &list->joined[n_joined - 1];
+			wait->duration = os_end(record) - wait->start;
+			wait->object = record->object;
+			last = record;
+		} else {
+			list->joined[n_joined] = *record;
+			list->records[kept++] = &list->joined[n_joined++];
+			last = record;
+		}
+	}
+	list->n = kept;
+}
+
 /* ---- spans
  * ------------------------------------------------------------------------------------- */
 
@@ -141,7 +191,9 @@ static struct hwy_ref os_add_span(struct ingest *in, const struct os_list *list,
 	uint32_t tid = (uint32_t)in->trace->threads[list->thread].tid;
 	struct hwy_row *row = &in->rows[HWY_OS];
 	ingest_times(in, record->start, record->duration, row);
-	row->v[HWY_NAME] = ingest_text(in, process, record->head.value);
+	row->v[HWY_NAME] = record->head.flags & REC_OS_GIL
+				   ? hwy_text_id(in->b, HWY_GIL_NAME)
+				   : ingest_text(in, process, record->head.value);
 	row->v[HWY_NESTING] = nesting;
 	row->v[HWY_ADDRESS] = (int64_t)(record->object & INT64_MAX);
 	row->v[HWY_FLAGS] = is_unfinished(record) ? HWY_FLAG_UNFINISHED : 0;
@@ -184,6 +236,7 @@ void os_finish(struct ingest *in)
 		struct os_list *list = order[i] = &calls->lists[i];
 		hwy_sort_runs(list->records, list->n, sizeof *list->records, is_record_before,
 			      NULL);
+		join_gil_waits(list);
 	}
 	hwy_sort_runs(order, calls->n, sizeof *order, is_list_before, NULL);
 	os_wakes_begin(&calls->wakes);
@@ -197,6 +250,8 @@ void os_finish(struct ingest *in)
 		}
 	}
 	os_wakes_finish(in, &calls->wakes, calls->lists);
+	for (uint32_t i = 0; i < calls->n; i++)
+		free(calls->lists[i].joined);
 	free(adding.open);
 	free(order);
 	free(calls->lists);

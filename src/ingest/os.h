@@ -17,7 +17,8 @@ struct os_list { /* the calls that one image of a process recorded of one thread
 	uint32_t strip;  /* of the thread's spans; known once the first span is added */
 	const struct rec_os **records;
 	uint32_t n, cap;
-	uint32_t next; /* index of the first record that is no span yet */
+	struct rec_os *joined; /* the waits for Python's lock, each made of several records */
+	uint32_t next;         /* index of the first record that is no span yet */
 	/* The object of the list's last call, and its ref in os_wakes.objects: calls in a loop use
 	 * the same one. */
 	uint64_t last_object;

@@ -173,7 +173,7 @@ static void check_siblings(struct run *run, const char *library)
 		snprintf(path, sizeof path, "%.*s/%s", (int)folder, library, one->file);
 		if (access(path, R_OK) == 0)
 			continue;
-		run->control->traces &= ~one->trace;
+		run->control->traces &= ~one->alone;
 		snprintf(text, sizeof text,
 			 "%s is not beside libheadway-collect.so: its source is not "
 			 "recorded",

@@ -28,9 +28,9 @@ enum {
 /* ---- what is preloaded -------------------------------------------------------------------------- */
 
 const struct preload_sibling preload_siblings[] = {
-	{REC_TRACE_OSRT, "libheadway-osrt.so"},
-	{REC_TRACE_OPENCL, "libheadway-opencl.so"},
-	{0, NULL},
+	{REC_TRACE_OSRT | REC_TRACE_PYTHON, REC_TRACE_OSRT, "libheadway-osrt.so"},
+	{REC_TRACE_OPENCL, REC_TRACE_OPENCL, "libheadway-opencl.so"},
+	{0, 0, NULL},
 };
 
 static size_t folder_of(const char *library)

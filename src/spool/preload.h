@@ -12,7 +12,9 @@
 /* Libraries in the collect library's folder that are preloaded with it when their source is
  * recorded. */
 struct preload_sibling {
-	uint32_t trace; /* the source that the library records: REC_TRACE_… */
+	uint32_t
+		trace; /* the sources that the library records, alone or with others: REC_TRACE_… */
+	uint32_t alone; /* those of them that are not recorded at all without the library */
 	const char *file;
 };
 /* The list ends with an entry whose 'trace' is 0. */

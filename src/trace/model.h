@@ -183,6 +183,8 @@ extern const char *const hwy_sync_names[HWY_SYNC_TYPES];
  * collection begins; the number of its generation follows. */
 #define HWY_DOMAIN_PYTHON "Python"
 #define HWY_COLLECTION_NAME "gc generation "
+/* The name of the OS span in which a thread waits for the lock that all threads of a Python interpreter share. */
+#define HWY_GIL_NAME "GIL"
 enum hwy_style { HWY_STYLE_NONE, HWY_PUSHPOP, HWY_STARTEND, HWY_MARK };
 enum hwy_payload_type {
 	HWY_PAYLOAD_NONE,

@@ -86,11 +86,11 @@ TAKES_IF(clock_is_valid(clock) && time_is_valid(until), pthread_rwlock_clockwrlo
 
 /* Replaces a function that wakes. Whether a thread waits is read before the call: after it, the
  * object may be another thread's, or freed. */
-#define WAKES(id, type, version, object)                                                           \
+#define WAKES(id, type, version, object, traces)                                                   \
 	OS_CALL_AS(id, #id, int, (type *), version);                                               \
 	OS_EXPORT int id(type *object)                                                             \
 	{                                                                                          \
-		if (!os_is_waited_for(os_address(object)))                                         \
+		if (!os_is_waited_for(os_address(object), traces))                                 \
 			return OS_REAL(id)(object);                                                \
 		int64_t start = os_now();                                                          \
 		int result = OS_REAL(id)(object);                                                  \
@@ -98,21 +98,33 @@ TAKES_IF(clock_is_valid(clock) && time_is_valid(until), pthread_rwlock_clockwrlo
 		return result;                                                                     \
 	}
 
-WAKES(pthread_mutex_unlock, pthread_mutex_t, NULL, lock)
-WAKES(pthread_rwlock_unlock, pthread_rwlock_t, NULL, lock)
-WAKES(pthread_cond_signal, pthread_cond_t, NEW_CONDITIONS, condition)
-WAKES(pthread_cond_broadcast, pthread_cond_t, NEW_CONDITIONS, condition)
+WAKES(pthread_mutex_unlock, pthread_mutex_t, NULL, lock, REC_TRACE_OSRT)
+WAKES(pthread_rwlock_unlock, pthread_rwlock_t, NULL, lock, REC_TRACE_OSRT)
+WAKES(pthread_cond_signal, pthread_cond_t, NEW_CONDITIONS, condition,
+      os_condition_traces(os_address(condition)))
+WAKES(pthread_cond_broadcast, pthread_cond_t, NEW_CONDITIONS, condition,
+      os_condition_traces(os_address(condition)))
 
 /* ---- waiting ------------------------------------------------------------------------------------ */
+
+/* The flags of a wait that ended: Python waits for its lock in slices of time, and the last one shows whether it got
+ * the lock. */
+static uint8_t condition_flags(uint64_t condition, int result)
+{
+	if (!os_is_gil(condition))
+		return 0;
+	return result == ETIMEDOUT ? REC_OS_GIL | REC_OS_TIMED_OUT : REC_OS_GIL;
+}
 
 #define WAITS(id, version, parameters, arguments, object)                                          \
 	OS_CALL_AS(id, #id, int, parameters, version);                                             \
 	OS_EXPORT int id parameters                                                                \
 	{                                                                                          \
-		int64_t start = os_begin_wait(&call_##id, object), end;                            \
+		uint64_t on = object;                                                              \
+		int64_t start = os_begin_wait_of(&call_##id, on, os_condition_traces(on)), end;    \
 		int result = OS_REAL(id) arguments;                                                \
-		if (os_waited(start, &end, object))                                                \
-			os_keep(&call_##id, start, end, object, 0);                                \
+		if (os_waited(start, &end, on))                                                    \
+			os_keep(&call_##id, start, end, on, condition_flags(on, result));          \
 		return result;                                                                     \
 	}
 

@@ -110,7 +110,7 @@ OS_CALL(sem_post, int, (sem_t *));
 OS_EXPORT int sem_post(sem_t *semaphore)
 {
 	uint64_t object = semaphore_object(semaphore), address = os_address(semaphore);
-	if (!os_is_on() || (object == address && !os_is_waited_for(address)))
+	if (!os_is_on() || (object == address && !os_is_waited_for(address, REC_TRACE_OSRT)))
 		return OS_REAL(sem_post)(semaphore);
 	int64_t start = os_now();
 	int result = OS_REAL(sem_post)(semaphore);

@@ -175,7 +175,8 @@ static bool is_on_signal_stack(void)
 
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
-	if (sibling_is_inside() || sibling_has(object) || !os_is_on())
+	if (sibling_is_inside() || sibling_has(object) ||
+	    !os_is_traced(REC_TRACE_OSRT | REC_TRACE_PYTHON))
 		return;
 	int saved = errno;
 	if (OS_UNLIKELY(is_forked()))
@@ -301,7 +302,10 @@ static __attribute__((constructor)) void os_init(void)
 	bool connected = os_state && sibling_connect();
 	const char *judge = connected ? judge_of_memory() : NULL;
 	if (judge) {
-		collect_note(2, "OS calls of process %u are not recorded: %s", sys_pid(), judge);
+		collect_note(2, "%s of process %u are not recorded: %s",
+			     collect_control->traces & REC_TRACE_OSRT ? "OS calls"
+								      : "waits for Python's GIL",
+			     sys_pid(), judge);
 		connected = false;
 	}
 	if (connected) {

@@ -107,15 +107,21 @@ struct os_slot *os_slot_make(void);
 
 /* ---- a call ---- */
 
-static inline bool os_is_on(void)
+/* True while one of the sources 'traces' is to be recorded. */
+static inline bool os_is_traced(uint32_t traces)
 {
 	struct rec_control *control = collect_control;
-	return control && (control->traces & REC_TRACE_OSRT) &&
+	return control && (control->traces & traces) &&
 	       atomic_load_explicit((_Atomic uint32_t *)&control->recording,
 				    memory_order_relaxed) &&
 	       !atomic_load_explicit((_Atomic uint32_t *)&control->finished,
 				     memory_order_relaxed) &&
 	       !os_vforked && !*(const volatile bool *)sibling_is_sealed;
+}
+
+static inline bool os_is_on(void)
+{
+	return os_is_traced(REC_TRACE_OSRT);
 }
 
 static inline int64_t os_now(void)
@@ -133,16 +139,22 @@ static inline struct os_slot *os_slot(void)
 	return slot;
 }
 
-/* Notes that the thread is in a call. Yields the time in ns; 0: the call is not to be recorded. */
-static inline int64_t os_begin(struct os_call *call)
+/* Notes that the thread is in a call of the sources 'traces'. Yields the time in ns; 0: the call is not to be
+ * recorded. */
+static inline int64_t os_begin_of(struct os_call *call, uint32_t traces)
 {
-	if (!os_is_on())
+	if (!os_is_traced(traces))
 		return 0;
 	struct os_slot *slot = os_slot();
 	int64_t now = os_now();
 	atomic_store_explicit(&slot->call, call, memory_order_relaxed);
 	atomic_store_explicit(&slot->since, now, memory_order_relaxed);
 	return now;
+}
+
+static inline int64_t os_begin(struct os_call *call)
+{
+	return os_begin_of(call, REC_TRACE_OSRT);
 }
 
 /* Notes that the thread's call has ended; true if the call was long enough to be recorded. */
@@ -169,14 +181,19 @@ static inline _Atomic uint32_t *os_waiters_of(uint64_t object)
 }
 static_assert(OS_WAITERS == 1 << (64 - 54), "as many as there are hashes");
 
-static inline int64_t os_begin_wait(struct os_call *call, uint64_t object)
+static inline int64_t os_begin_wait_of(struct os_call *call, uint64_t object, uint32_t traces)
 {
-	int64_t start = os_begin(call);
+	int64_t start = os_begin_of(call, traces);
 	if (start) {
 		atomic_store_explicit(&os_own->waits, object, memory_order_relaxed);
 		atomic_fetch_add_explicit(os_waiters_of(object), 1, memory_order_relaxed);
 	}
 	return start;
+}
+
+static inline int64_t os_begin_wait(struct os_call *call, uint64_t object)
+{
+	return os_begin_wait_of(call, object, REC_TRACE_OSRT);
 }
 
 static inline bool os_waited(int64_t start, int64_t *end, uint64_t object)
@@ -189,9 +206,26 @@ static inline bool os_waited(int64_t start, int64_t *end, uint64_t object)
 	return kept;
 }
 
-static inline bool os_is_waited_for(uint64_t object)
+static inline bool os_is_waited_for(uint64_t object, uint32_t traces)
 {
-	return os_is_on() && atomic_load_explicit(os_waiters_of(object), memory_order_relaxed) != 0;
+	return os_is_traced(traces) &&
+	       atomic_load_explicit(os_waiters_of(object), memory_order_relaxed) != 0;
+}
+
+/* ---- Python's lock ---- */
+
+/* Whether a condition belongs to the lock that all threads of a Python interpreter share (GIL): it lies in the
+ * interpreter's runtime, which has no other conditions (CPython 3.10 to 3.14). */
+static inline bool os_is_gil(uint64_t condition)
+{
+	const _Atomic uint64_t *runtime = sibling_python_runtime;
+	return runtime && condition < atomic_load_explicit(&runtime[1], memory_order_acquire) &&
+	       condition >= atomic_load_explicit(&runtime[0], memory_order_relaxed);
+}
+/* The sources that a wait for a condition, or a call that ends such waits, belongs to. */
+static inline uint32_t os_condition_traces(uint64_t condition)
+{
+	return os_is_gil(condition) ? REC_TRACE_OSRT | REC_TRACE_PYTHON : REC_TRACE_OSRT;
 }
 
 /* ---- objects ---- */

@@ -71,6 +71,8 @@ static struct {
 	bool gone; /* the interpreter was unloaded, and nobody looks for it again */
 } home;
 
+_Atomic uint64_t python_runtime[2];
+
 static struct lock lock; /* guards all variables below */
 static struct python_layout layout;
 static bool unreadable; /* the kernel does not permit reading memory, so that no stacks are taken */
@@ -131,6 +133,20 @@ static bool layout_in(const struct elf_object *object, uint32_t version)
 	return python_layout_of(version, is_read ? runtime : NULL, &layout);
 }
 
+/* Notes where the interpreter's runtime lies. A free-threaded build is known by the size of its objects' heads. */
+static void note_runtime(const struct elf_object *object)
+{
+	enum { HEAD_WITH_GIL = 16 };
+	uint64_t size, at = elf_symbols_find_sized(object, "_PyRuntime", &size);
+	if (!at)
+		return;
+	atomic_store_explicit(&python_runtime[0], at, memory_order_relaxed);
+	atomic_store_explicit(&python_runtime[1], at + size, memory_order_release);
+	if (layout.object_size > HEAD_WITH_GIL && (collect_control->traces & REC_TRACE_PYTHON))
+		collect_note(1, "this Python has no global interpreter lock (GIL) to wait for, "
+				"unless the program turns it on");
+}
+
 void python_look_at_object(const struct elf_object *object, uint64_t name, bool is_new)
 {
 	static bool was_reported;
@@ -164,6 +180,7 @@ void python_look_at_object(const struct elf_object *object, uint64_t name, bool 
 	*(void **)&is_finalizing = (void *)(uintptr_t)finalizing;
 	void *(*function)(void);
 	*(void **)&function = (void *)(uintptr_t)get_state;
+	note_runtime(object);
 	inside_look_at_object(object, &layout);
 	atomic_store_explicit(&thread_state, function, memory_order_release);
 }
@@ -172,6 +189,7 @@ void python_end_look(bool complete)
 {
 	if (complete && !home.seen && atomic_exchange(&thread_state, NULL)) {
 		home.gone = true;
+		atomic_store_explicit(&python_runtime[1], 0, memory_order_relaxed);
 		inside_look_at_object(NULL, NULL);
 	}
 	home.seen = false;

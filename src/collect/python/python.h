@@ -3,6 +3,7 @@
 #ifndef HWY_COLLECT_PYTHON_PYTHON_H
 #define HWY_COLLECT_PYTHON_PYTHON_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@
  * python_end_look ends each round; 'complete': all loaded objects were looked at. */
 void python_look_at_object(const struct elf_object *object, uint64_t name, bool is_new);
 void python_end_look(bool complete);
+
+/* The addresses [0] to [1] of the interpreter's variable _PyRuntime, which holds the lock that its threads share (the
+ * GIL); [1] is 0: there is no interpreter. */
+extern _Atomic uint64_t python_runtime[2];
 
 /* True if the interpreter was loaded late: the modules must be scanned before each stack. */
 bool python_may_be_unloaded(void);

@@ -17,6 +17,7 @@
 static const struct collect_share *share;
 struct rec_control *collect_control;
 const bool *sibling_is_sealed;
+const _Atomic uint64_t *sibling_python_runtime;
 
 bool sibling_connect(void)
 {
@@ -28,6 +29,7 @@ bool sibling_connect(void)
 	if (!found || found->size != sizeof *found)
 		return false;
 	sibling_is_sealed = found->is_sealed;
+	sibling_python_runtime = found->python_runtime;
 	collect_control = found->control();
 	share = found;
 	return collect_control != NULL;
