@@ -22,6 +22,31 @@ void analyze_put_verdict(FILE *out, const struct analyze_run *run)
 	analyze_put(out, run->diagnosis.verdict.says);
 }
 
+/* Says what was compiled before the steady steps, where that took long. */
+static void put_compiled(FILE *out, const struct verdict_account *account)
+{
+	const struct compilations *compiled = &account->compiled;
+	if (compiled->total == 0 ||
+	    (double)compiled->total < SMALL_PART_SHARE * (double)account->recording)
+		return;
+	fprintf(out, " Compiling takes %s of that", hwy_say_time3(compiled->total).text);
+	const char *before = ": ";
+	if (compiled->n) {
+		fprintf(out, "%sXLA compiles %s, the longest ", before,
+			hwy_say_count_of(compiled->n, "function", "functions").text);
+		analyze_put(out, compiled->longest);
+		fprintf(out, " with %s", hwy_say_time3(compiled->longest_ns).text);
+		before = "; ";
+	}
+	if (compiled->n_processes) {
+		fprintf(out, "%s%s of compilers (", before,
+			hwy_say_count_of(compiled->n_processes, "process", "processes").text);
+		analyze_put(out, compiled->programs);
+		fprintf(out, ") for %s", hwy_say_time3(compiled->in_processes).text);
+	}
+	fputc('.', out);
+}
+
 static void put_account(FILE *out, const struct analyze_run *run)
 {
 	const struct verdict *verdict = &run->diagnosis.verdict;
@@ -43,6 +68,7 @@ static void put_account(FILE *out, const struct analyze_run *run)
 			comma = ", ";
 		}
 	fputc('.', out);
+	put_compiled(out, account);
 }
 
 static bool covers_little(const struct analyze_run *run)
@@ -115,6 +141,16 @@ void analyze_put_units(FILE *out, const struct analyze_run *run, uint32_t phase)
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */
 
+static const struct json_field compiled_fields[] = {
+	{JSON_FIELD_INT(struct compilations, total, "total_ns")},
+	{JSON_FIELD_INT(struct compilations, n, "functions")},
+	{JSON_FIELD_TEXT_OR_NULL(struct compilations, longest, "longest")},
+	{JSON_FIELD_INT(struct compilations, longest_ns, "longest_ns")},
+	{JSON_FIELD_INT(struct compilations, n_processes, "processes")},
+	{JSON_FIELD_INT(struct compilations, in_processes, "processes_ns")},
+	{JSON_FIELD_TEXT_OR_NULL(struct compilations, programs, "programs")},
+};
+
 static const struct json_field account_fields[] = {
 	{JSON_FIELD_INT(struct verdict_account, recording, "recording_ns")},
 	{JSON_FIELD_INT(struct verdict_account, judged, "judged_ns")},
@@ -122,6 +158,7 @@ static const struct json_field account_fields[] = {
 	{JSON_FIELD_INT(struct verdict_account, warm_up, "warm_up_ns")},
 	{JSON_FIELD_INT(struct verdict_account, elsewhere, "other_phases_ns")},
 	{JSON_FIELD_INT(struct verdict_account, after, "after_ns")},
+	{JSON_FIELD_OBJECT(struct verdict_account, compiled, "compiled", compiled_fields)},
 };
 
 static void put_shares(struct hwy_json *json, const void *shares)

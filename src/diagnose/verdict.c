@@ -174,6 +174,8 @@ static struct verdict_account account_of(const struct hwy_analysis *analysis, ui
 		.warm_up = phase->window.from - begin,
 		.after = extent.to - phase->window.to - others_after,
 		.elsewhere = others_before + others_after,
+		.compiled = compilations_in(&analysis->flow, phase->process,
+					    (struct hwy_interval){extent.from, phase->window.from}),
 	};
 }
 

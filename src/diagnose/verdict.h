@@ -9,6 +9,7 @@
 #define HWY_DIAGNOSE_VERDICT_H
 
 #include "analyze/analysis.h"
+#include "analyze/compilations.h"
 
 enum verdict_word {
 	VERDICT_GPU,
@@ -37,6 +38,8 @@ struct verdict_account {
 	int64_t warm_up;   /* ns of the first steps of the judged phase, which are not steady */
 	int64_t after;     /* ns behind the last judged step, without the steps of other phases */
 	int64_t elsewhere; /* ns of the steps of other phases, before and behind the judged phase */
+	/* What the judged phase's process compiled before its steady steps; no part of the sum. */
+	struct compilations compiled;
 };
 
 struct verdict {

@@ -8,6 +8,8 @@
  */
 #include <string.h>
 
+#include "analyze/compilations.h"
+#include "analyze/xla.h"
 #include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -69,6 +71,16 @@ static const struct advice compile = {
 				"Put the whole step into one jitted function, and pad inputs to a few shapes.\n"
 				"  step = jax.jit(step); jax.config.update(\"jax_log_compiles\", True)",
 		},
+};
+/* The advice where XLA mostly compiles one function again and again. */
+static const struct advice compile_again = {
+	.any = "A function is compiled again for every new shape or type of its inputs: pad the inputs to a few shapes.",
+	.by_framework =
+		{[HWY_JAX] =
+			 "Every new shape or type of an argument, and every new value of a static one, makes XLA compile the "
+			 "function again: pad batches to a few sizes, drop a last batch that is shorter, and pass numbers "
+			 "that change as arrays. The log says what changed.\n"
+			 "  jax.config.update(\"jax_explain_cache_misses\", True)"},
 };
 /* The advice for PyTorch programs that run no compiled code of their own: a library compiles. */
 static const char library_compiles[] =
@@ -194,17 +206,47 @@ static const char *what_was_done(struct hwy_case *c, const struct first_use_sum 
 	return *text ? text : "loaded or compiled";
 }
 
+/* The name of the longest first use, as a user knows it. */
+static const char *name_of_longest(struct hwy_case *c, const struct first_use_sum *sum)
+{
+	const char *name = case_name(c, sum->longest);
+	char label[128];
+	xla_label((struct hwy_text){name, (uint32_t)strlen(name)}, label, sizeof label);
+	return *label ? hwy_arena_format(&c->diagnosis->arena, "%s", label) : name;
+}
+
+/* What XLA compiles again and again in the steady steps of a loop; a function "" where it is nothing, or several functions. */
+static struct recompiled recompiled_in_steps(const struct hwy_case *c,
+					     const struct first_use_sum *sum)
+{
+	struct recompiled nothing = {.function = ""};
+	if (!case_is_loop(c) || main_deed(sum) != COMPILED)
+		return nothing;
+	struct recompiled most = recompiled_in(c->flow, c->phase->process, c->phase->window);
+	return most.is_again && most.ns >= most.all_ns / 2 ? most : nothing;
+}
+
 static const char *module_load_late_accusation(struct hwy_case *c, const struct claim *claim,
 					       const struct first_use_sum *sum)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
+	struct recompiled again = recompiled_in_steps(c, sum);
+	if (*again.function)
+		return hwy_arena_format(
+			arena,
+			"%s is compiled again %s in the steady steps, %s in all: its inputs change in shape or "
+			"type. The GPU idles %s a step, %s of the time, meanwhile.",
+			again.function, hwy_say_count_times(again.times).text,
+			hwy_say_time3(again.ns).text,
+			hwy_say_time3(case_per_step(c, claim->total)).text,
+			hwy_say_share(claim_share(c, claim)).text);
 	const char *longest = "";
 	if (sum->longest != CLAIM_NOBODY)
 		longest = hwy_arena_format(
 			arena,
 			sum->is_made_before ? " The longest gap, before %.80s, takes %s."
 					    : " The longest, %.80s, takes %s.",
-			case_name(c, sum->longest), hwy_say_time3(sum->longest_ns).text);
+			name_of_longest(c, sum), hwy_say_time3(sum->longest_ns).text);
 	return hwy_arena_format(
 		arena,
 		"Code is used for the first time and has to be %s; the GPU idles %s%s, %s of "
@@ -259,6 +301,8 @@ static const char *module_load_late_advice(struct hwy_case *c, const struct clai
 	static const struct advice *const advice[DEEDS] = {&load, &compile, &tune, &capture};
 	bool goes_on = case_is_loop(c) ||
 		       (double)claimed_late(c, claim) >= GOES_ON_SHARE * (double)claim->total;
+	if (*recompiled_in_steps(c, sum).function)
+		return case_advice(c, &compile_again);
 	const char *text = case_advice(c, goes_on ? advice[main_deed(sum)] : &once);
 	bool is_library = text == compile.by_framework[HWY_PYTORCH] && is_call(c, sum->longest) &&
 			  !c->diagnosis->habits.is_compiled;

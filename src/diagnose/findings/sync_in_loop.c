@@ -29,6 +29,11 @@ static const struct advice fix = {
 				"Read the result back every N steps, or copy it to pinned memory on its own stream and use it "
 				"one step later.\n"
 				"  if step % 100 == 0: print(float(residual))",
+			[HWY_JAX] =
+				"float(), np.asarray(), print() and block_until_ready() wait until the step is done: keep the value on "
+				"the device and fetch it every N steps; then the next step is dispatched while this one runs.\n"
+				"  losses.append(loss)                  # no wait\n"
+				"  if i % 100 == 0: print(float(sum(losses)) / len(losses)); losses.clear()",
 			[HWY_OPENCL_C] =
 				"Enqueue reads without blocking and wait for their event when the data is used; clFinish only at "
 				"the end.\n"

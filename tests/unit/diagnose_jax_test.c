@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnose_jax_test.c - JAX programs with a known fault, the same programs without it, and what is compiled before the steps. */
+#include "jax_program.h"
+
+#include "analyze/compilations.h"
+
+enum { STEPS = 40 };
+
+/* A process that compiles, for 'us' microseconds from now on; the program's clock does not move. */
+static void start_compiler(struct program *p, const char *name, int64_t us)
+{
+	uint32_t child = hwy_new_processes(p->builder);
+	struct hwy_process *process = &program_trace(p)->processes[child];
+	process->pid = 1000 + child;
+	process->parent = p->process;
+	process->name = hwy_text_id(p->builder, name);
+	process->start = p->cpu;
+	process->end = p->cpu + US(us);
+}
+
+static void compiling_is_accounted_for_before_the_steps(void **state)
+{
+	struct program p = program_new();
+	jax_execute(&p, "_normal", 1, 1, 20);
+	for (int i = 0; i < 30; i++)
+		start_compiler(&p, i % 10 ? "ptxas" : "nvlink", 1000 + i);
+	jax_compile(&p, "_normal", 20);
+	jax_compile(&p, "update", 70);
+	for (int i = 0; i < STEPS; i++)
+		jax_execute(&p, "update", 9, 6, 100);
+	struct diagnosed d = program_diagnose(&p);
+	const struct compilations *compiled = &d.diagnosis.verdict.account.compiled;
+	assert_int_equal(compiled->total, US(90000));
+	assert_int_equal(compiled->n, 2);
+	assert_string_equal(compiled->longest, "jit(update)");
+	assert_int_equal(compiled->longest_ns, US(70000));
+	assert_int_equal(compiled->n_processes, 30);
+	assert_int_equal(compiled->in_processes, US(1029));
+	assert_string_equal(compiled->programs, "ptxas, nvlink");
+	/* Compilers are no workers of an input pipeline. */
+	ASSERT_NOT_ACCUSED(&d, "too-many-workers");
+	ASSERT_NOT_ACCUSED(&d, "module-load-late");
+	diagnosed_free(&d);
+}
+
+static void a_function_that_is_compiled_again_in_the_steps_is_named(void **state)
+{
+	struct program p = program_new();
+	jax_compile(&p, "train_step", 50);
+	for (int i = 0; i < STEPS; i++) {
+		if (i % 5 == 4)
+			jax_compile(&p, "train_step", 50);
+		jax_execute(&p, "train_step", i / 5, 6, 200);
+		program_compute(&p, 1000);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	const struct hwy_finding *finding = accused(&d, "module-load-late");
+	assert_non_null(strstr(finding->says, "jit(train_step) is compiled again "));
+	assert_non_null(strstr(finding->says, " times in the steady steps"));
+	assert_non_null(strstr(finding->advice, "jax_explain_cache_misses"));
+	assert_int_equal(d.diagnosis.verdict.word, VERDICT_FIRST_USE);
+	diagnosed_free(&d);
+}
+
+/* Functions that are compiled for the first time, one after the other: not one that changes. */
+static void functions_that_are_compiled_once_each_are_not_compiled_again(void **state)
+{
+	struct program p = program_new();
+	for (int i = 0; i < STEPS; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "f%c", 'a' + i % 26);
+		if (i % 5 == 4)
+			jax_compile(&p, name, 50);
+		jax_execute(&p, "train_step", 1, 6, 200);
+		program_compute(&p, 1000);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	const struct hwy_finding *finding = accused(&d, "module-load-late");
+	assert_null(strstr(finding->says, "again"));
+	assert_non_null(strstr(finding->says, "compile jit(f"));
+	assert_null(strstr(finding->advice, "jax_explain_cache_misses"));
+	diagnosed_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(compiling_is_accounted_for_before_the_steps),
+		cmocka_unit_test(a_function_that_is_compiled_again_in_the_steps_is_named),
+		cmocka_unit_test(functions_that_are_compiled_once_each_are_not_compiled_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
