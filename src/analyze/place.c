@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/graph_nodes.h"
 #include "analyze/nest.h"
 #include "analyze/xla.h"
 #include "analyze/xla_lines.h"
@@ -34,7 +35,8 @@ struct hwy_places *places_open(struct hwy_trace *trace, struct hwy_err *err)
 {
 	if (!hwy_need(trace, TIMED, BIT(START) | BIT(DUR) | BIT(NAME), err) ||
 	    !hwy_need(trace, STACKED, BIT(STACK), err) ||
-	    !hwy_need(trace, HWY_DEVICE_KINDS, BIT(LINK), err))
+	    !hwy_need(trace, HWY_DEVICE_KINDS, BIT(LINK) | (trace->n_nodes ? BIT(GRAPH_NODE) : 0),
+		      err))
 		return NULL;
 	struct hwy_places *places = hwy_zalloc(sizeof *places);
 	places->trace = trace;
@@ -67,7 +69,17 @@ struct subject { /* the span whose place is wanted; of device work, the call tha
 	uint32_t row;
 	int64_t thread;
 	int64_t start, end;
+	const struct hwy_node *node; /* of work of a CUDA graph: how its node was made; or NULL */
 };
+
+/* The moment at which the subject's node was made, as a subject: what was around it captured the work. */
+static struct subject capture_of(const struct subject *subject)
+{
+	struct subject capture = *subject;
+	capture.thread = subject->node->thread;
+	capture.start = capture.end = subject->node->time;
+	return capture;
+}
 
 /* Finds the subject of a span. Yields false where there is no span of this id, or where spans of
  * its kind have no place. */
@@ -77,11 +89,16 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 	if (span >= trace->n_spans)
 		return false;
 	subject->strip = hwy_strip_of(trace, span, &subject->row);
+	subject->node = NULL;
 	if (HWY_DEVICE_KINDS & HWY_KIND_BIT(subject->strip->kind)) {
 		uint32_t call;
+		subject->node = graph_nodes_of_work(trace, subject->strip, subject->row);
 		if (!hwy_get_index(subject->strip, HWY_LINK, subject->row, &call) ||
-		    call >= trace->n_spans)
-			return false;
+		    call >= trace->n_spans) {
+			if (subject->node)
+				*subject = capture_of(subject);
+			return subject->node != NULL;
+		}
 		subject->strip = hwy_strip_of(trace, call, &subject->row);
 	}
 	if (!(TIMED & HWY_KIND_BIT(subject->strip->kind)))
@@ -92,14 +109,16 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 	return true;
 }
 
-/* The frame of the subject's stack that tells most; without a stack that of the function in whose execution the subject lies. */
+/* The frame that tells most: where a node was captured, else where the call was made; without a stack that of the function in
+ * whose execution the subject lies. */
 static const struct hwy_frame *frame_of_subject(struct hwy_places *places,
 						const struct subject *subject)
 {
-	const struct hwy_frame *frame = NULL;
-	if (STACKED & HWY_KIND_BIT(subject->strip->kind))
-		frame = place_frame(places->trace,
-				    hwy_get(subject->strip, HWY_STACK, subject->row));
+	const struct hwy_trace *trace = places->trace;
+	const struct hwy_frame *frame =
+		subject->node ? place_frame(trace, subject->node->stack) : NULL;
+	if (!frame && STACKED & HWY_KIND_BIT(subject->strip->kind))
+		frame = place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
 	return frame ? frame
 		     : xla_line_around(&places->lines, &places->nests, subject->thread,
 				       subject->start, subject->end);
@@ -153,7 +172,7 @@ struct traced { /* the traced functions around a call: rows of one lane, or NEST
 	uint32_t caller; /* the innermost function that is no built-in */
 };
 
-static struct traced find_traced(struct hwy_places *places, const struct subject *subject)
+static struct traced find_traced_at(struct hwy_places *places, const struct subject *subject)
 {
 	struct traced traced = {NULL, NEST_NONE, NEST_NONE, NEST_NONE};
 	struct hwy_nest *nest = NULL;
@@ -181,6 +200,18 @@ static struct traced find_traced(struct hwy_places *places, const struct subject
 		row = nest_parent(nest, row);
 	}
 	return traced;
+}
+
+/* The traced functions around the capture of a node, else around the call. */
+static struct traced find_traced(struct hwy_places *places, const struct subject *subject)
+{
+	if (subject->node) {
+		struct subject capture = capture_of(subject);
+		struct traced traced = find_traced_at(places, &capture);
+		if (traced.inner != NEST_NONE)
+			return traced;
+	}
+	return find_traced_at(places, subject);
 }
 
 static void take_traced(struct hwy_places *places, const struct traced *traced,
@@ -250,16 +281,18 @@ static struct hwy_text name_for_user(const struct hwy_trace *trace, const struct
 	return (struct hwy_text){label, (uint32_t)strlen(label)};
 }
 
-static const char *range_path(struct hwy_places *places, const struct subject *subject)
+/* Appends the names of what is around the subject to 'path', and yields the path's new length. */
+static size_t put_ranges(struct hwy_places *places, const struct subject *subject, char *path,
+			 size_t length, size_t room)
 {
 	struct around around[MOST_SPANS_AROUND];
-	char path[1024], label[256];
-	size_t length = 0, last = 0; /* 'last' is where the last name in the path begins */
+	char label[256];
+	size_t last = length; /* where the last name in the path begins */
 	uint32_t n = find_ranges(places, subject, around);
 	for (uint32_t i = 0; i < n; i++) {
 		struct hwy_text name = name_for_user(places->trace, around[i].strip, around[i].row,
 						     label, sizeof label);
-		if (name.length == 0 || length + name.length + 4 > sizeof path)
+		if (name.length == 0 || length + name.length + 4 > room)
 			continue;
 		/* The parts of one compilation have one name. */
 		if (name.at == label && length - last == name.length &&
@@ -272,6 +305,19 @@ static const char *range_path(struct hwy_places *places, const struct subject *s
 		last = length;
 		memcpy(path + length, name.at, name.length);
 		length += name.length;
+	}
+	return length;
+}
+
+/* What is around the call, and for work of a CUDA graph also what was around its capture. */
+static const char *range_path(struct hwy_places *places, const struct subject *subject)
+{
+	char path[1024];
+	size_t length = put_ranges(places, subject, path, 0, sizeof path);
+	if (subject->node &&
+	    (subject->start != subject->node->time || subject->thread != subject->node->thread)) {
+		struct subject capture = capture_of(subject);
+		length = put_ranges(places, &capture, path, length, sizeof path);
 	}
 	return place_keep(places, path, length);
 }
@@ -446,5 +492,11 @@ struct hwy_text place_line(struct hwy_places *places, uint32_t span)
 	struct traced traced = find_traced(places, &subject);
 	if (traced.inner != NEST_NONE)
 		return put_traced(places, &traced);
+	if (subject.node) {
+		struct subject capture = capture_of(&subject);
+		struct hwy_text around = put_around(places, &capture);
+		if (around.length > 0)
+			return around;
+	}
 	return put_around(places, &subject);
 }

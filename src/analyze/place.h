@@ -28,7 +28,8 @@ struct hwy_places;
 struct hwy_places *places_open(struct hwy_trace *trace, struct hwy_err *err);
 void places_close(struct hwy_places *places);
 /* The place of a call, a sample, a state, a range, an operator or a function; the place of device work is that of the
- * call that enqueued it. Texts live as long as 'places'. */
+ * call that enqueued it, or for work of a CUDA graph the place that captured it, where that is known (graph_nodes.h).
+ * Texts live as long as 'places'. */
 struct hwy_place place_of(struct hwy_places *places, uint32_t span);
 /* Whether two places are one to a reader: the same file and line, else ranges that differ only in their numbers, and
  * the same call. */

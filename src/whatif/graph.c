@@ -4,9 +4,9 @@
  * Of nodes with one time, returns and calls come first, in the order of their calls, then ops. So
  * both ends of an edge stand in the right order unless the trace contradicts the edge, and a node
  * is found by its time and number. The rules of CUDA's ordering that need more than the flow
- * (events, the legacy default stream) are in graph_order.c. While building, 'ends' holds the
- * measured end of each node, which is what a replay gives too: a node's delay is the part of its
- * measured begin that no edge explains.
+ * (events, the legacy default stream) are in graph_order.c, those of CUDA graphs in
+ * graph_launches.c. While building, 'ends' holds the measured end of each node, which is what a
+ * replay gives too: a node's delay is the part of its measured begin that no edge explains.
  */
 #include "whatif/graph.h"
 
@@ -224,7 +224,9 @@ static void add_return(struct building *b, uint32_t index)
 	const struct flow_call *call = &b->flow->calls[index];
 	begin_node(b, GRAPH_RETURN, index, call->end, 0);
 	graph_build_edge(b, GRAPH_ORDER, b->call_node[index], false, 0);
-	graph_build_edge(b, GRAPH_CAUSE, awaited(b, index), false, b->graph->fit.wake);
+	uint32_t found = awaited(b, index);
+	graph_build_edge(b, GRAPH_CAUSE, found, false, b->graph->fit.wake);
+	graph_launches_await(b, found);
 	uint32_t node = end_node(b);
 	struct sequence *process =
 		&b->processes[call->process == FLOW_NO_PROCESS ? b->n_processes : call->process];
@@ -243,7 +245,7 @@ static void add_op(struct building *b, uint32_t index)
 	const struct flow_op *op = &b->flow->ops[index];
 	struct lane_ops *lane = &b->lanes[op->lane];
 	begin_node(b, GRAPH_OP, index, op->start, op->end - op->start);
-	if (lane->last != GRAPH_NONE)
+	if (!graph_launches_order(b, index) && lane->last != GRAPH_NONE)
 		graph_build_edge(b, GRAPH_ORDER, lane->last, b->ends[lane->last] > op->start,
 				 b->graph->fit.next);
 	if (op->call != FLOW_NONE && b->call_node[op->call] != GRAPH_NONE)
@@ -321,6 +323,7 @@ static void graph_finish(struct building *b)
 	free(b->ends);
 	free(b->open.at);
 	graph_order_close(b);
+	graph_launches_close(b);
 }
 
 bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hwy_err *err)
@@ -331,8 +334,12 @@ bool graph_build(struct hwy_graph *graph, const struct hwy_flow *flow, struct hw
 		return hwy_fail(err, "too many calls for a graph of them");
 	if (!flow_adds_up(flow, 0, flow->n_ops, 0, flow->n_calls))
 		return hwy_fail(err, "its times add up to more than centuries");
-	if (!graph_order_open(&b, err))
+	if (!graph_launches_open(&b, err))
 		return false;
+	if (!graph_order_open(&b, err)) {
+		graph_launches_close(&b);
+		return false;
+	}
 	graph_fit(&graph->fit, flow);
 	graph_start(&b);
 	graph_add_nodes_in_time_order(&b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_internal.h - the state while a graph is built, shared by graph.c and graph_order.c. */
+/* graph_internal.h - the state while a graph is built, shared by graph.c, graph_order.c and
+ * graph_launches.c. */
 #ifndef HWY_WHATIF_GRAPH_INTERNAL_H
 #define HWY_WHATIF_GRAPH_INTERNAL_H
 
@@ -68,6 +69,8 @@ struct building {
 	struct stream_wait *stream_waits; /* in order of lane, then of call */
 	uint32_t n_stream_waits, cap_stream_waits;
 	uint32_t *engines; /* for each device and direction, the node of the last copy */
+	/* The state of graph_launches.c; NULL where the recording has no edges of CUDA graphs. */
+	struct graph_launches *launches;
 };
 
 /* Adds a predecessor to the node that is being made. An edge that the trace contradicts is only
@@ -80,5 +83,13 @@ void graph_build_edge(struct building *b, enum graph_place place, uint32_t befor
 bool graph_order_open(struct building *b, struct hwy_err *err);
 void graph_order_edges(struct building *b, uint32_t op);
 void graph_order_close(struct building *b);
+
+/* graph_launches.c: edges between the nodes of a launched CUDA graph. */
+bool graph_launches_open(struct building *b, struct hwy_err *err);
+/* Adds the edges that order the op against other work of its stream; false where the stream's own order holds. */
+bool graph_launches_order(struct building *b, uint32_t op);
+/* Adds to a return that waits for the op 'found' edges from what else ends the launch of that op. */
+void graph_launches_await(struct building *b, uint32_t found);
+void graph_launches_close(struct building *b);
 
 #endif

@@ -100,6 +100,58 @@ static void the_innermost_python_frame_outside_of_libraries_is_the_place(void **
 	done(&open);
 }
 
+/* A kernel of a graph that was captured at 20 and is launched at 100. */
+static struct hwy_place place_of_node(struct small *small, int64_t stack, struct open *open)
+{
+	uint32_t stream = small_stream(small, small_device(small, 0), 7);
+	uint32_t ranges = small_lane(small, HWY_LANE_RANGE), node = hwy_new_nodes(small->builder);
+	small_span(small, ranges, HWY_RANGE, 10, 30, 0, "layer");
+	small_span(small, ranges, HWY_RANGE, 90, 200, 0, "step");
+	hwy_builder_trace(small->builder)->nodes[node] =
+		(struct hwy_node){.process = small->process,
+				  .thread = small->thread,
+				  .node = 5,
+				  .time = 20,
+				  .stack = stack};
+	static const struct toy_frame replay[] = {
+		{"replay", "", "/home/u/train.py", 50, HWY_FRAME_PYTHON}};
+	add_call(small, 100, 110, "cudaGraphLaunch_v10000", add_stack(small, replay, 1));
+	struct hwy_row row = {0};
+	row.v[HWY_START] = 120;
+	row.v[HWY_DUR] = 10;
+	row.v[HWY_CORR] = 100;
+	row.v[HWY_GRAPH_NODE] = 5;
+	hwy_add_span(small->builder, stream, HWY_KERNEL, &row);
+	*open = open_places(small);
+	return place_of(open->places, nth(open->trace, HWY_KERNEL, 0));
+}
+
+static void a_kernel_of_a_graph_is_from_the_line_that_captured_it(void **state)
+{
+	static const struct toy_frame capture[] = {
+		{"forward", "", "/home/u/model.py", 7, HWY_FRAME_PYTHON}};
+	struct small small = small_new();
+	struct open open;
+	struct hwy_place place = place_of_node(&small, add_stack(&small, capture, 1), &open);
+	assert_string_equal(place.file, "/home/u/model.py");
+	assert_int_equal(place.line, 7);
+	assert_string_equal(place.range, "step > layer");
+	assert_string_equal(place.api, "cudaGraphLaunch");
+	assert_string_equal(place_line(open.places, nth(open.trace, HWY_KERNEL, 0)).at,
+			    "model.py:7 forward");
+	done(&open);
+}
+
+static void without_a_stack_of_the_capture_the_launch_has_the_line(void **state)
+{
+	struct small small = small_new();
+	struct open open;
+	struct hwy_place place = place_of_node(&small, 0, &open);
+	assert_string_equal(place.file, "/home/u/train.py");
+	assert_string_equal(place.range, "step > layer");
+	done(&open);
+}
+
 static void a_program_of_its_own_comes_before_the_libraries_it_calls(void **state)
 {
 	static const struct toy_frame frames[] = {
@@ -326,6 +378,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_is_launched_where_it_is_called_not_in_its_stub),
 		cmocka_unit_test(the_innermost_python_frame_outside_of_libraries_is_the_place),
+		cmocka_unit_test(a_kernel_of_a_graph_is_from_the_line_that_captured_it),
+		cmocka_unit_test(without_a_stack_of_the_capture_the_launch_has_the_line),
 		cmocka_unit_test(a_program_of_its_own_comes_before_the_libraries_it_calls),
 		cmocka_unit_test(
 			without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework),
