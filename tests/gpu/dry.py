@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the GPU tests themselves on recorded data: counting, reading reports, the arithmetic, the table."""
+import ast
+import collections
 import json
 import lzma
 import pathlib
@@ -7,10 +9,12 @@ import random
 import tarfile
 import tempfile
 
+import frameworks
 import harness
 import part1
 import part11
 import part12
+import part16
 from report import API, KERNEL, RANGE, Report
 
 DATA = harness.ROOT / "tests" / "data" / "nsys"
@@ -100,11 +104,56 @@ def before_and_after(part, folder):
         part12.judge_verdict(part, "the same program twice", result, "same")
 
 
+def operators(part):
+    """Counting of operators: what key_averages() merges, and what differs."""
+    spans = [{"name": name, "start": start, "end": end} for name, start, end in
+             (("mm", 0, 10), ("mm", 1, 9), ("add", 20, 30), ("add", 21, 23), ("add", 24, 26), ("mul", 30, 40), ("sum", 31, 32))]
+    merged = frameworks.merged_of(spans)
+    part.check("an only child of the same name is merged", dict(merged), "mm", merged == {"mm": 1})
+    wrong = frameworks.differences(collections.Counter(a=3, b=1), collections.Counter(a=3, c=4))
+    part.check("names that are not counted alike", wrong, "b and c", wrong == [("c", 0, 4), ("b", 1, 0)])
+
+
+def tree_node(kind, name, gpu, launches, *inner):
+    return {"kind": kind, "name": name, "gpu_ns": gpu, "launches": launches, "inner": list(inner)}
+
+
+def tree(part):
+    """Part 16 reads a tree."""
+    found = list(part16.leaves(tree_node(
+        "root", "", 100, 6,
+        tree_node("module", "GPT", 90, 5, tree_node("operator", "aten::mm", 60, 3, tree_node("work", "gemm", 60, 3)),
+                  tree_node("operator", "MmBackward0", 30, 2)),
+        tree_node("not-known", "launched outside of operators", 10, 1))))
+    part.check("leaves of a tree", sum(leaf.gpu for leaf in found), 100, sum(leaf.gpu for leaf in found) == 100 and len(found) == 3)
+    operator = part16.share([leaf for leaf in found if "operator" in leaf.kinds], 100)
+    part.check("share with an operator", operator, 90, operator == 90)
+    part.check("backward leaves", sum(map(part16.is_backward, found)), 1, sum(map(part16.is_backward, found)) == 1)
+
+
+def programs(part):
+    """Every program can be read by Python, and every planted one has its truth, with a line that exists."""
+    bad = []
+    for path in sorted(harness.HERE.rglob("*.py")):
+        try:
+            ast.parse(path.read_text())
+        except SyntaxError as error:
+            bad.append(f"{path.name}:{error.lineno}")
+    part.check("programs that Python cannot read", ", ".join(bad) or "none", "none", not bad)
+    folder = harness.HERE / "programs"
+    truths = json.loads((folder / "truth.json").read_text())
+    there = {path.stem for path in folder.glob("*.py")} - {"steps"}
+    part.check("programs without a truth, truths without a program", sorted(there ^ set(truths)), "none", there == set(truths))
+
+
 def go():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         part = harness.Part(0, "The tests themselves", folder, [], 600)
         arithmetic(part)
+        operators(part)
+        tree(part)
+        programs(part)
         for path in recordings(folder):
             compare(part, path)
             tables(part, path, folder)

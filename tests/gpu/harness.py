@@ -243,8 +243,8 @@ def info(report):
     return ask_headway("info", "--format", "json", report)
 
 
-def table(report, name):
-    return ask_headway("stats", "-r", name, "--format", "json", report)
+def table(report, name, *options):
+    return ask_headway("stats", "-r", name, "--format", "json", *options, report)
 
 
 def said(report_info, *words):

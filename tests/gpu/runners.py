@@ -83,7 +83,11 @@ class Runner:
 
     def once(self, words, bind="turns"):
         """One run of an example."""
-        return kept(*map(float, self.ask(bind, *example(*words)[1:])))
+        return self.once_script(example(*words), bind)
+
+    def once_script(self, command, bind="turns"):
+        """One run of a Python script; the command is what example() or target() yields."""
+        return kept(*map(float, self.ask(bind, *command[1:])))
 
     def quit(self):
         os.write(self.ends[0], b"quit\n")

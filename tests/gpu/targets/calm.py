@@ -49,10 +49,10 @@ def import_torch():
 
 
 def become(script, arguments):
-    """Runs a script as Python itself would."""
+    """Runs a script as Python itself would; yields its global variables."""
     sys.argv = [script, *arguments]
     sys.path[0] = str(pathlib.Path(script).resolve().parent)
-    runpy.run_path(script, run_name="__main__")
+    return runpy.run_path(script, run_name="__main__")
 
 
 def main():

@@ -22,9 +22,11 @@ import statistics
 import sys
 
 import torch
-import torch._dynamo  # noqa: F401, with all that an optimizer imports on first use
 import torch.profiler
 from calm import CPUS, become, look_around, ms_on
+
+with contextlib.suppress(ImportError):  # torch 1 has none
+    import torch._dynamo  # noqa: F401, with all that an optimizer imports on first use
 
 STEP_TIME = re.compile(r": ([\d.]+) ms/step")
 name, profiled = sys.argv[1], "torch" in sys.argv[2:]
