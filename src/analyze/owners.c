@@ -11,7 +11,7 @@
 
 const char *const owner_why_texts[OWNER_WHYS] = {
 	[OWNER_KNOWN] = "",
-	[OWNER_OUTSIDE] = "launched outside of operators",
+	[OWNER_OUTSIDE] = "outside of operators",
 	[OWNER_NO_OPERATORS] = "no operators were recorded",
 	[OWNER_NO_CALL] = "the call that launched it was not recorded",
 	[OWNER_NO_THREAD] = "the thread that launched it is not known",

@@ -19,7 +19,7 @@
  *   struct hwy_owners owners;
  *   if (!owners_open(&owners, trace, NULL, 0, err))
  *           return false;
- *   const struct hwy_owner *owner = owners_of_span(&owners, kernel);
+ *   const struct hwy_owner *owner = owners_of(&owners, strip, row); // of a kernel
  *   puts(owners_text(&owners, owners.chain[owner->op].name)); // "aten::mm"
  *   owners_close(&owners);
  *
@@ -40,7 +40,7 @@ enum owner_why {
 	OWNER_NO_THREAD,    /* the thread of the call is not known */
 	OWNER_WHYS
 };
-extern const char *const owner_why_texts[OWNER_WHYS]; /* "launched outside of operators", … */
+extern const char *const owner_why_texts[OWNER_WHYS]; /* "outside of operators", … */
 
 #define OWNERS_NO_THREAD UINT32_MAX
 

@@ -78,7 +78,7 @@ static void scopes_are_in_the_chain_and_marks_of_steps_are_not(void **state)
 	struct hwy_owners owners = open_owners(trace);
 	assert_string_equal(told(&owners, "axpy"),
 			    "Optimizer.step#SGD.step > aten::add_ |  | train.py:8 step()");
-	assert_string_equal(told(&owners, "mine"), " |  |  | launched outside of operators");
+	assert_string_equal(told(&owners, "mine"), " |  |  | outside of operators");
 	const struct hwy_owner *step = owners_of_span(&owners, toy_span(trace, HWY_KERNEL, "axpy"));
 	uint32_t scope = owners_scope(&owners, step->chain);
 	assert_string_equal(owners_text(&owners, owners.chain[scope].name),
@@ -106,7 +106,7 @@ static void a_kernel_of_a_graph_belongs_to_who_captured_its_node(void **state)
 	struct hwy_owners owners = open_owners(trace);
 	assert_string_equal(told(&owners, "captured"), "aten::mm | Net.head | train.py:5 step()");
 	assert_true(owners_of_span(&owners, toy_span(trace, HWY_KERNEL, "captured"))->is_captured);
-	assert_string_equal(told(&owners, "unknown"), " |  |  | launched outside of operators");
+	assert_string_equal(told(&owners, "unknown"), " |  |  | outside of operators");
 	assert_true(owners_of_span(&owners, toy_span(trace, HWY_KERNEL, "unknown"))->is_replayed);
 	owners_close(&owners);
 	hwy_trace_free(trace);
@@ -132,7 +132,7 @@ static void kinetos_functions_tell_modules_and_lines(void **state)
 			    "aten::mm | Net_0.Linear_1 | train.py:23 step()");
 	assert_string_equal(told(&owners, "outside"), "aten::add | Net_0 | train.py:23 step()");
 	assert_string_equal(told(&owners, "bare"),
-			    " |  | train.py:23 step() | launched outside of operators");
+			    " |  | train.py:23 step() | outside of operators");
 	owners_close(&owners);
 	hwy_trace_free(trace);
 }

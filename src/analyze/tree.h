@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree.h - the GPU's time by who launched it: modules, operators and kernels as a tree.
+ *
+ * Every piece of device work of a window is in exactly one leaf, so that the leaves' GPU times add up to the durations of all
+ * work in the window, to the nanosecond. Inner nodes hold the sums of what is below them. CPU time is the time that
+ * operators ran, each moment counted for the innermost operator. Every idle gap of the devices (gaps/gaps.h) is charged to
+ * one node: to the operator, the call or the code that the CPU was in, else to who launched the work that ends the gap. The
+ * idle time of the root is therefore all idle time of the window.
+ */
+#ifndef HWY_ANALYZE_TREE_H
+#define HWY_ANALYZE_TREE_H
+
+#include "analyze/gaps/gaps.h"
+#include "analyze/owners.h"
+
+/* What the upper levels of the tree are. Operators and then kernels follow below in every case. */
+enum tree_by {
+	TREE_BY_MODULE,   /* modules; work outside of modules by scopes, else by lines */
+	TREE_BY_OPERATOR, /* nothing: the tree begins with operators */
+	TREE_BY_LINE,     /* lines of the program */
+	TREE_BY_SCOPE,    /* scopes: ranges and what users marked */
+	TREE_BYS
+};
+extern const char *const tree_by_names[TREE_BYS + 1]; /* "module", …, NULL */
+
+enum tree_kind {
+	TREE_ROOT,
+	TREE_MODULE,
+	TREE_SCOPE,
+	TREE_LINE,
+	TREE_OPERATOR,
+	/* Leaves: kernels of one name, copies of one direction, fills, launches of graphs whose nodes are not recorded. */
+	TREE_KERNEL,
+	TREE_COPY,
+	TREE_FILL,
+	TREE_GRAPH,
+	TREE_NOTHING, /* what is not inside a module, or has no operator; the name says why */
+	TREE_KINDS
+};
+extern const char *const tree_kind_names[TREE_KINDS]; /* for JSON: "root", "module", … */
+
+struct tree_node {
+	uint32_t outer; /* index of the node around this one; the root is its own */
+	uint32_t kind;  /* enum tree_kind */
+	uint32_t
+		name; /* id of a text of tree.owners: "attn", "blocks.*" has the two nodes "blocks" and "*" */
+	uint32_t type;  /* of modules: id of the text of the class, or 0 */
+	uint32_t count; /* how many numbered modules are merged into this node; 1: none */
+	uint32_t first,
+		n; /* the inner nodes: tree.order[first … first + n - 1], those with most GPU time first */
+	uint32_t launches;      /* pieces of device work */
+	uint32_t calls;         /* calls of operators that begin in the window */
+	int64_t gpu, cpu, idle; /* ns */
+};
+
+struct tree_options {
+	enum tree_by by;
+	/* Numbered modules of one class side by side that hold further modules (the blocks of a transformer) are one node. */
+	bool merges_layers;
+	/* The windows of device work and of CPU time; HWY_NONE: no limit. */
+	struct hwy_interval device, cpu;
+};
+
+struct hwy_tree {
+	struct hwy_owners owners;
+	struct tree_node *nodes; /* nodes[0] is the root */
+	uint32_t n;
+	uint32_t *order; /* indexes of nodes: see tree_node.first */
+	/* The GPU time with an operator, and with a module or a line, in ns. */
+	int64_t with_operator, with_place;
+	bool has_modules, has_operators;
+	/* The rest is for tree*.c. */
+	uint32_t cap;
+	struct hwy_index by_key;
+};
+
+bool tree_make(struct hwy_tree *tree, const struct hwy_flow *flow,
+	       const struct tree_options *options, struct hwy_err *err);
+void tree_free(struct hwy_tree *tree);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree_text.c - the tree for people: a head that says how much is known, then a line for each node, numbers first.
+ *
+ * A node shares its line with its inner node where only one inner node has GPU time or idle time. Nodes below the least share are
+ * added up in one line, which is left out where it is small itself or would be alone.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/say.h"
+#include "base/utf8.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/paint.h"
+#include "cli/tree_print.h"
+#include "compare/kernel_names.h"
+
+enum { NAME_BYTES = 512, MOST_DEPTH = 160, DEFAULT_WIDTH = 110, LEAST_NAME = 30 };
+
+struct tree_page {
+	FILE *out;
+	const struct tree_view *view;
+	const struct hwy_tree *tree;
+	bool colour, has_cpu, has_idle;
+	int width;
+};
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+struct tree_name { /* a text that grows, and is cut where the line ends */
+	char text[NAME_BYTES];
+	size_t length;
+};
+
+static void name_add(struct tree_name *name, const char *text)
+{
+	size_t n = strlen(text);
+	if (n >= sizeof name->text - name->length)
+		n = hwy_utf8_cut_bytes(text, n, sizeof name->text - name->length - 1);
+	memcpy(name->text + name->length, text, n);
+	name->length += n;
+	name->text[name->length] = '\0';
+}
+
+/* Takes PyTorch's namespace out of a kernel's name: it is in most names, several times, and tells nothing. */
+static void drop_namespace(char *name)
+{
+	static const char space[] = "at::native::";
+	size_t n = sizeof space - 1;
+	for (char *at = name; (at = strstr(at, space));)
+		memmove(at, at + n, strlen(at + n) + 1);
+}
+
+static void name_add_node(const struct tree_page *page, struct tree_name *name,
+			  const struct tree_node *node, bool is_last)
+{
+	const struct hwy_owners *o = &page->tree->owners;
+	const char *text = owners_text(o, node->name), *type = owners_text(o, node->type);
+	char folded[KERNEL_NAME_BYTES];
+	if (node->kind == TREE_KERNEL) {
+		kernel_name_fold(text, folded);
+		drop_namespace(folded);
+		text = *folded ? folded : text;
+	}
+	name_add(name, *text ? text : "(no name)");
+	if (node->count > 1) {
+		char count[32];
+		snprintf(count, sizeof count, " ×%" PRIu32, node->count);
+		name_add(name, count);
+	}
+	/* The class is said where the name does not say it already. */
+	if (is_last && *type && strncmp(text, type, strlen(type)) != 0) {
+		name_add(name, "  ");
+		name_add(name, type);
+	}
+}
+
+/* ---- lines --------------------------------------------------------------------------------------- */
+
+static void put_time(const struct tree_page *page, int64_t ns)
+{
+	struct hwy_words words = hwy_say_time4(ns);
+	const char *text = ns ? words.text : "";
+	int columns = hwy_utf8_columns(text, strlen(text));
+	fprintf(page->out, "%*s%s", columns < 11 ? 11 - columns : 1, "", text);
+}
+
+static void put_numbers(const struct tree_page *page, const struct tree_node *node)
+{
+	int64_t all = page->tree->nodes[0].gpu;
+	struct hwy_words share = hwy_say_part_1decimal(node->gpu, all);
+	put_time(page, node->gpu);
+	fprintf(page->out, "%9s", node->gpu ? share.text : "");
+	fprintf(page->out, "%10s",
+		node->launches ? hwy_say_count_grouped(node->launches).text : "");
+	if (page->has_cpu)
+		put_time(page, node->cpu);
+	if (page->has_idle)
+		put_time(page, node->idle);
+	fputs("  ", page->out);
+}
+
+static void put_line(const struct tree_page *page, const struct tree_node *node, uint32_t level,
+		     const char *text, enum paint colour)
+{
+	int used = 11 + 9 + 10 + (page->has_cpu ? 11 : 0) + (page->has_idle ? 11 : 0) + 2;
+	int room = page->width - used - 2 * (int)level;
+	room = room < LEAST_NAME ? LEAST_NAME : room;
+	put_numbers(page, node);
+	fprintf(page->out, "%*s%s", 2 * (int)level, "", paint(page->colour, colour));
+	size_t length = strlen(text);
+	if (hwy_utf8_columns(text, length) > room) {
+		cli_put(page->out, text, hwy_utf8_cut(text, length, room - 1));
+		fputs("…", page->out);
+	} else {
+		cli_put(page->out, text, length);
+	}
+	fprintf(page->out, "%s\n", paint(page->colour, PAINT_PLAIN));
+}
+
+static enum paint paint_of(const struct tree_node *node)
+{
+	switch (node->kind) {
+	case TREE_MODULE: return PAINT_BOLD;
+	case TREE_SCOPE: return PAINT_CYAN;
+	case TREE_LINE: return PAINT_GREEN;
+	case TREE_KERNEL:
+	case TREE_COPY:
+	case TREE_FILL:
+	case TREE_GRAPH:
+	case TREE_NOTHING: return PAINT_FAINT;
+	default: return PAINT_PLAIN;
+	}
+}
+
+static bool is_large(const struct tree_page *page, const struct tree_node *node)
+{
+	const struct tree_node *root = &page->tree->nodes[0];
+	double least = page->view->min_share;
+	return (double)node->gpu >= least * (double)root->gpu ||
+	       (root->idle > 0 && (double)node->idle >= least * (double)root->idle);
+}
+
+/* Yields the inner node that has all of the node's GPU time and idle time below it; NULL where there are several. */
+static const struct tree_node *only_inner(const struct tree_page *page,
+					  const struct tree_node *node)
+{
+	const struct tree_node *found = NULL;
+	for (uint32_t i = 0; i < node->n; i++) {
+		const struct tree_node *inner =
+			&page->tree->nodes[page->tree->order[node->first + i]];
+		if (inner->gpu == 0 && inner->idle == 0)
+			continue;
+		if (found)
+			return NULL;
+		found = inner;
+	}
+	return found;
+}
+
+static void print_inner(const struct tree_page *page, const struct tree_node *outer, uint32_t level,
+			uint32_t depth);
+
+/* Prints a node with the inner nodes that share its line, then what is below. 'depth' is the node's level in the tree, 'level'
+ * that on the page. */
+static void print_node(const struct tree_page *page, const struct tree_node *node, uint32_t level,
+		       uint32_t depth)
+{
+	struct tree_name name = {.length = 0};
+	const struct tree_node *last = node;
+	uint32_t limit = page->view->depth ? page->view->depth : MOST_DEPTH;
+	enum paint colour = paint_of(node);
+	while (depth < limit && last->count == 1) {
+		const struct tree_node *inner = only_inner(page, last);
+		if (!inner)
+			break;
+		bool are_modules = last->kind == TREE_MODULE && inner->kind == TREE_MODULE;
+		name_add_node(page, &name, last, !are_modules);
+		name_add(&name, are_modules ? "." : " › ");
+		last = inner;
+		depth++;
+	}
+	name_add_node(page, &name, last, true);
+	put_line(page, node, level, name.text, colour);
+	if (depth < limit)
+		print_inner(page, last, level + 1, depth + 1);
+}
+
+static void print_inner(const struct tree_page *page, const struct tree_node *outer, uint32_t level,
+			uint32_t depth)
+{
+	struct tree_node rest = {0};
+	uint32_t n_rest = 0;
+	for (uint32_t i = 0; i < outer->n; i++) {
+		const struct tree_node *node =
+			&page->tree->nodes[page->tree->order[outer->first + i]];
+		if (is_large(page, node)) {
+			print_node(page, node, level, depth);
+			continue;
+		}
+		n_rest++;
+		rest.gpu += node->gpu;
+		rest.cpu += node->cpu;
+		rest.idle += node->idle;
+		rest.launches += node->launches;
+	}
+	bool is_all = n_rest == outer->n && level > 0;
+	if (n_rest == 0 || is_all || !is_large(page, &rest))
+		return;
+	char text[64];
+	snprintf(text, sizeof text, "… %" PRIu32 " more", n_rest);
+	put_line(page, &rest, level, text, PAINT_FAINT);
+}
+
+/* ---- the head ------------------------------------------------------------------------------------- */
+
+static void print_head(const struct tree_page *page)
+{
+	const struct tree_node *root = &page->tree->nodes[0];
+	const struct hwy_trace *trace = page->view->trace;
+	const char *name = hwy_basename(page->view->path);
+	fprintf(page->out, " %s", paint(page->colour, PAINT_BOLD));
+	cli_put(page->out, name, strlen(name));
+	fputs(paint(page->colour, PAINT_PLAIN), page->out);
+	if (trace->n_devices) {
+		const char *device = hwy_str(trace, trace->devices[0].name);
+		fputs(*device ? " · " : "", page->out);
+		cli_put(page->out, device, strlen(device));
+	}
+	if (*page->view->what)
+		fprintf(page->out, " · %s", page->view->what);
+	fprintf(page->out, "\n   GPU time %s in %s launches", hwy_say_time4(root->gpu).text,
+		hwy_say_count_grouped(root->launches).text);
+	if (root->idle)
+		fprintf(page->out, " · idle %s", hwy_say_time4(root->idle).text);
+	fputc('\n', page->out);
+	if (root->gpu <= 0)
+		return;
+	fprintf(page->out, "   %s of it has an operator, ",
+		hwy_say_share((double)page->tree->with_operator / (double)root->gpu).text);
+	fprintf(page->out, "%s a module or a line\n",
+		hwy_say_share((double)page->tree->with_place / (double)root->gpu).text);
+}
+
+static void print_advice(const struct tree_page *page)
+{
+	if (!page->tree->has_operators)
+		fputs("\n   There are no operators in this recording: headway profile -t pytorch, or torch.profiler, records them.\n",
+		      page->out);
+	else if (!page->tree->has_modules && page->tree->with_place == 0)
+		fputs("\n   There are no modules or lines in this recording: headway profile -t pytorch, or\n"
+		      "   torch.profiler.profile(with_stack=True), records them.\n",
+		      page->out);
+}
+
+void tree_print_text(FILE *out, const struct tree_view *view)
+{
+	const struct tree_node *root = &view->tree->nodes[0];
+	int width = cli_width(out);
+	struct tree_page page = {.out = out,
+				 .view = view,
+				 .tree = view->tree,
+				 .colour = cli_colour(out),
+				 .has_cpu = root->cpu != 0,
+				 .has_idle = root->idle != 0,
+				 .width = width ? width : DEFAULT_WIDTH};
+	print_head(&page);
+	if (root->launches == 0) {
+		fputs("\n   No device work in this recording or in this part of it.\n", out);
+		return;
+	}
+	fprintf(out, "\n%s%11s%9s%10s%s%s  %s%s\n", paint(page.colour, PAINT_FAINT), "GPU time", "",
+		"launches", page.has_cpu ? "        CPU" : "", page.has_idle ? "       idle" : "",
+		tree_by_names[view->options->by], paint(page.colour, PAINT_PLAIN));
+	print_inner(&page, root, 0, 1);
+	if (page.has_cpu || page.has_idle)
+		fprintf(out, "\n   %s%s%s%s%s\n", paint(page.colour, PAINT_FAINT),
+			page.has_cpu ? "CPU: the time inside its operators." : "",
+			page.has_cpu && page.has_idle ? " " : "",
+			page.has_idle
+				? "idle: the GPU had nothing to do, because the CPU was there."
+				: "",
+			paint(page.colour, PAINT_PLAIN));
+	print_advice(&page);
+}
