@@ -13,6 +13,7 @@
 
 #include "base/search.h"
 #include "ingest/ingest_internal.h"
+#include "ingest/python_places.h"
 
 enum {
 	MOST_COPIES = 64,    /* a copy of a copy of … : more generations are damage */
@@ -141,14 +142,16 @@ static void add_record(struct ingest *in, const struct node *node)
 	const struct node *made = first_original(in->nodes, node);
 	if (!made)
 		return;
+	struct ingest_process *process = &in->processes[node->process];
+	uint32_t stack = made->place ? python_places_stack(in, process, made->place) : 0;
 	uint32_t index = hwy_new_nodes(in->b);
 	in->trace->nodes[index] = (struct hwy_node){
-		.process = in->processes[node->process].record,
+		.process = process->record,
 		.thread = made->thread,
 		.graph = node->graph,
 		.node = (int64_t)node->id,
 		.time = made->time,
-		.stack = 0,
+		.stack = stack,
 	};
 }
 

@@ -50,4 +50,19 @@ static inline void jax_compile(struct program *p, const char *function, int64_t 
 	program_span(p, p->range, HWY_RANGE, from, to, name);
 }
 
+/* float(x): a thread of XLA copies 4 bytes to pinned memory, on a stream of its own, when the work so far is done. Yields the copy's
+ * end. The program's clock does not move. */
+static inline int64_t jax_fetch(struct program *p, struct program *pool)
+{
+	pool->cpu = p->cpu + US(10);
+	int64_t done = p->stream_free[0] > pool->cpu ? p->stream_free[0] : pool->cpu;
+	struct hwy_row row = program_copy_row(HWY_D2H, 4, HWY_MEM_PINNED);
+	row.v[HWY_START] = done + US(2);
+	row.v[HWY_DUR] = US(2);
+	program_call(pool, "cuMemcpyDtoHAsync_v2", 8);
+	row.v[HWY_CORR] = pool->corr;
+	hwy_add_span(p->builder, p->lanes[1], HWY_COPY, &row);
+	return done + US(4);
+}
+
 #endif

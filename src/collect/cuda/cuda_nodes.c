@@ -12,10 +12,7 @@
  * functions of CUPTI that yield the id of a handle, which CUPTI permits inside callbacks.
  */
 #include "collect/cuda/cuda.h"
-
-/* Yields the id of the calling thread's Python stack (REC_PLACE), 0 where there is none. Absent in a collector without
- * the source of Python stacks. */
-__attribute__((weak)) uint32_t place_here(void);
+#include "collect/python/stack_ids.h"
 
 enum {
 	/* Records of nodes are definitions, which no ring overwrites and nobody gives back: a process writes so many
@@ -75,7 +72,8 @@ static void cuda_nodes_put(enum rec_node_event event, const struct cupti_graph_d
 	if (!node_records_have_room())
 		return;
 	/* The place comes first: it may itself be recorded, which must not happen between reserving and publishing. */
-	uint32_t place = event == REC_NODE_CREATED && place_here ? place_here() : 0;
+	bool has_place = event == REC_NODE_CREATED && collect_control->stack_threshold >= 0;
+	uint32_t place = has_place ? place_here() : 0;
 	uint32_t graph = graph_id(data->graph), origin = graph_id(other_graph);
 	struct rec_node *record = collect_reserve(REC_NODE, 2);
 	if (!record)
