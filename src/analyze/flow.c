@@ -14,13 +14,15 @@
  *   call returned (the last chunk of a staged copy is still on its way then). A copy to the device of less than 10 us
  *   proves nothing: it is staged, and may be done by chance;
  * - any call that returned after work of at least 10 us that it enqueued (CUDA_LAUNCH_BLOCKING=1);
- * - a call for which the driver recorded a wait.
+ * - a call for which the driver recorded a wait;
+ * - a copy to the host in a program of XLA that the program waits for (flow_reads.h). Such a call ends with its copy.
  */
 #include "analyze/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/flow_reads.h"
 #include "analyze/sweep.h"
 #include "analyze/work.h"
 #include "base/ref.h"
@@ -451,6 +453,8 @@ bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *e
 		learn_from_waits(&opening);
 		flow->latency = latency_of(&opening);
 		done = first_uses_find(&flow->first_uses, trace, err);
+		if (done)
+			flow_learn_reads(flow);
 	}
 	free(opening.enqueues);
 	free(opening.call_of);

@@ -31,6 +31,7 @@ struct flow_op {
 };
 
 struct flow_call {
+	/* The end is that of the span; for an asynchronous copy that a program of XLA waits for, the end of the copy. */
 	int64_t start, end;
 	uint32_t span;   /* id of the call's span */
 	uint32_t thread; /* index into the trace's threads, or FLOW_NONE */

@@ -84,12 +84,68 @@ static void functions_that_are_compiled_once_each_are_not_compiled_again(void **
 	diagnosed_free(&d);
 }
 
+/* A loop of one compiled function; 'every' is how often the loss is fetched. */
+static struct diagnosed fetch_every(int every)
+{
+	struct program p = program_new();
+	struct program pool = program_thread(&p, 1);
+	for (int i = 0; i < STEPS; i++) {
+		jax_execute(&p, "train_step", 1, 6, 200);
+		program_compute(&p, 20);
+		if (i % every == 0)
+			p.cpu = jax_fetch(&p, &pool) + US(250);
+	}
+	return program_diagnose(&p);
+}
+
+/* No call lasts as long as the wait: the program launches nothing until the copy has ended. */
+static void a_loss_that_is_fetched_every_step_is_a_wait(void **state)
+{
+	struct diagnosed d = fetch_every(1);
+	ASSERT_ACCUSED(&d, "sync-in-loop");
+	const struct hwy_finding *finding = accused(&d, "sync-in-loop");
+	assert_non_null(strstr(finding->advice, "float()"));
+	assert_non_null(strstr(finding->advice, "every N steps"));
+	assert_null(strstr(finding->advice, "item()"));
+	assert_null(strstr(finding->advice, "cuda"));
+	assert_int_equal(d.diagnosis.verdict.word, VERDICT_SYNC);
+	diagnosed_free(&d);
+}
+
+static void a_loss_that_is_fetched_seldom_is_none(void **state)
+{
+	struct diagnosed d = fetch_every(STEPS);
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	diagnosed_free(&d);
+}
+
+/* The copy is started, and the next step is launched before it has ended. */
+static void a_copy_that_nobody_waits_for_is_no_wait(void **state)
+{
+	struct program p = program_new();
+	struct program pool = program_thread(&p, 1);
+	for (int i = 0; i < STEPS; i++) {
+		jax_execute(&p, "train_step", 1, 6, 200);
+		program_compute(&p, 20);
+		jax_fetch(&p, &pool);
+		program_compute(&p, 30);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "sync-in-loop");
+	for (uint32_t i = 0; i < d.analysis.flow.n_calls; i++)
+		assert_false(d.analysis.flow.calls[i].blocks);
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compiling_is_accounted_for_before_the_steps),
 		cmocka_unit_test(a_function_that_is_compiled_again_in_the_steps_is_named),
 		cmocka_unit_test(functions_that_are_compiled_once_each_are_not_compiled_again),
+		cmocka_unit_test(a_loss_that_is_fetched_every_step_is_a_wait),
+		cmocka_unit_test(a_loss_that_is_fetched_seldom_is_none),
+		cmocka_unit_test(a_copy_that_nobody_waits_for_is_no_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
