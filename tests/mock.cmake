@@ -28,3 +28,10 @@ set_target_properties(mock_cuda PROPERTIES
 	LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock/driver)
 target_link_libraries(mock_cuda PRIVATE headway_plain Threads::Threads)
 target_link_options(mock_cuda PRIVATE -Wl,-soname,libcuda.so.1)
+
+# A libtorch as PyTorch 2.11 has it, as far as observers of operators see it.
+add_library(mock_torch MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/libtorch.c)
+set_target_properties(mock_torch PROPERTIES
+	PREFIX "" OUTPUT_NAME libmock-torch SUFFIX ".so"
+	LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock)
+target_link_libraries(mock_torch PRIVATE headway_plain)

@@ -12,7 +12,7 @@
 enum {
 	ENTRIES = 16,      /* how many entries of the dynamic section are read at a time */
 	MOST_CHAIN = 4096, /* how many symbols of one hash are looked at */
-	MOST_NAME = 64,    /* bytes of a symbol's name */
+	MOST_NAME = 192,   /* bytes of a symbol's name; names of C++ are long */
 };
 
 struct dynamic {

@@ -342,6 +342,13 @@ static void print_os(const struct rec_chunk *chunk, const struct rec_os *r)
 	print_text(chunk, "name", r->head.value);
 }
 
+static void print_operator(const struct rec_chunk *chunk, const void *record)
+{
+	const struct rec_operator *op = record;
+	print_text(chunk, "name", op->head.value);
+	printf(" scope=%u sequence=%u place=%u", op->head.flags, op->sequence, op->place);
+}
+
 static void print_device(const struct rec_chunk *chunk, const struct rec_device *r)
 {
 	printf(" ordinal=%u cc=%u.%u sms=%u memory=%" PRIu64, r->head.value, r->compute_major,
@@ -434,6 +441,7 @@ static void print(const struct rec_chunk *chunk, const struct rec_head *head)
 	case REC_CODE: print_code(chunk, record); break;
 	case REC_NODE: print_node(record); break;
 	case REC_OS: print_os(chunk, record); break;
+	case REC_OPERATOR: print_operator(chunk, record); break;
 	case REC_DEVICE: print_device(chunk, record); break;
 	case REC_KERNEL:
 	case REC_COPY:

@@ -302,7 +302,9 @@ static void torch_set_up(void)
 	if (!torch_try(object, other)) {
 		torch.remove(handle);
 		atomic_store(&stage, TORCH_REFUSED);
-		collect_note(2, "operators of this version of PyTorch cannot be recorded");
+		collect_note(2,
+			     "operators are not recorded: this version of PyTorch calls observers "
+			     "in another way");
 		return;
 	}
 	atomic_store(&stage, TORCH_ON);
@@ -349,5 +351,7 @@ void torch_look_at_object(const struct elf_object *object)
 			(torch.begin_z || torch.begin_text);
 	atomic_store(&stage, complete ? TORCH_FOUND : TORCH_REFUSED);
 	if (!complete)
-		collect_note(2, "operators of this version of PyTorch cannot be recorded");
+		collect_note(2,
+			     "operators are not recorded: this version of PyTorch lacks a function "
+			     "that is needed for it");
 }

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The observer interface of PyTorch 2, and versions of it that nobody knows: recorded, or left alone with a note.
+source "$(dirname "$0")/collect.bash"
+torch=$COLLECT/mock/libmock-torch.so
+
+record traces=16 -- "$COLLECT/torch_target" "$torch" 100
+expect_status 0 "PyTorch 2"
+expect_count 100 "OPERATOR.*aten::outer" "outer operators"
+expect_count 100 "OPERATOR.*aten::inner" "inner operators"
+expect_count 0 "OPERATOR.*headway" "operators of our own"
+expect_count 0 "NOTE" "notes"
+
+for unknown in silent elsewhere; do
+	HEADWAY_MOCK_TORCH=$unknown record traces=16 -- "$COLLECT/torch_target" "$torch" 100
+	expect_status 0 "$unknown"
+	expect_line "$work/out" done "$unknown"
+	expect_count 0 "OPERATOR" "$unknown: operators"
+	expect_count 1 "NOTE.*operators are not recorded" "$unknown: a note"
+done
+
+record traces=3 -- "$COLLECT/torch_target" "$torch" 100
+expect_count 0 "OPERATOR" "operators although nobody asked for them"
+exit $bad
