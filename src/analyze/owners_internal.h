@@ -4,6 +4,7 @@
 #define HWY_ANALYZE_OWNERS_INTERNAL_H
 
 #include "analyze/owners.h"
+#include "analyze/xla_lines.h"
 #include "base/hash.h"
 
 /* ---- what names mean (owners_names.c) ------------------------------------------------------------ */
@@ -19,6 +20,7 @@ struct owner_name { /* the name of an operator or a range */
 	uint32_t text;    /* id of the text to show, in the owners' texts */
 	int64_t sequence; /* the number that a range of emit_nvtx has behind its name, or -1 */
 	uint32_t module;  /* id of the text of the module that the name tells (XLA); 0: none */
+	uint32_t line; /* index of the line that calls the function of this name (XLA); 0: none */
 	bool is_backward; /* the name says that the operator is of a backward pass */
 };
 
@@ -37,6 +39,8 @@ struct owner_names {
 		module_of_stack; /* by stack of the trace: the module; NULL where no stack has modules */
 	uint32_t *
 		line_of_stack; /* by stack of the trace: a reference to its line, 0 until asked for */
+	struct hwy_nests nests; /* of ranges; opened where the program is XLA's */
+	struct xla_lines lines;
 	uint32_t *line_of_call; /* by text that names a traced function: as line_of_stack */
 };
 

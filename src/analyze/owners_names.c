@@ -127,9 +127,37 @@ static bool is_engine(struct hwy_text text)
 	return text.length > strlen(ENGINE) && memcmp(text.at, ENGINE, strlen(ENGINE)) == 0;
 }
 
-static struct owner_name name_of_xla(struct hwy_owners *o, struct hwy_text text,
+static uint32_t line_of_frame(struct hwy_owners *o, const struct hwy_frame *frame)
+{
+	const struct hwy_trace *trace = o->trace;
+	if (!frame || frame->line <= 0)
+		return 0;
+	const char *file = hwy_str(trace, frame->file);
+	if (!*file && frame->flags > 0 && (frame->flags & HWY_FRAME_PYTHON))
+		file = hwy_str(trace, frame->module);
+	if (!*file)
+		return 0;
+	struct owner_line line = {
+		.line = frame->line,
+		.file = hwy_intern_z(&o->texts, file),
+		.function = hwy_intern_z(&o->texts, hwy_str(trace, frame->function)),
+	};
+	return owners_put_line(o, line);
+}
+
+/* The line that calls the function of an HLO module, or 0. */
+static uint32_t line_of_function(struct owner_names *names, struct hwy_text module)
+{
+	struct hwy_owners *o = names->owners;
+	if (!names->nests.nests)
+		nests_open(&names->nests, o->trace, HWY_KIND_BIT(HWY_RANGE));
+	return line_of_frame(o, xla_line_of(&names->lines, &names->nests, module));
+}
+
+static struct owner_name name_of_xla(struct owner_names *names, struct hwy_text text,
 				     const struct xla_range *range)
 {
+	struct hwy_owners *o = names->owners;
 	char buffer[256];
 	struct owner_name name = {.kind = OWNER_NAME_SCOPE, .sequence = -1};
 	xla_label(text, buffer, sizeof buffer);
@@ -139,16 +167,19 @@ static struct owner_name name_of_xla(struct hwy_owners *o, struct hwy_text text,
 		name.is_backward = xla_is_backward(range->path);
 		xla_scope(range->path, buffer, sizeof buffer);
 		name.module = hwy_intern_z(&o->texts, buffer);
+	} else if (range->kind == XLA_EXECUTION || range->kind == XLA_COMPILE) {
+		name.line = line_of_function(names, range->module);
 	}
 	return name;
 }
 
-static struct owner_name name_of_range(struct hwy_owners *o, struct hwy_text text)
+static struct owner_name name_of_range(struct owner_names *names, struct hwy_text text)
 {
+	struct hwy_owners *o = names->owners;
 	struct xla_range xla = xla_parse(text);
 	struct owner_name name = {.kind = OWNER_NAME_SCOPE, .sequence = -1};
 	if (xla.kind != XLA_NONE)
-		return name_of_xla(o, text, &xla);
+		return name_of_xla(names, text, &xla);
 	uint32_t length = nvtx_name_length(text, &name.sequence);
 	name.text = hwy_intern(&o->texts, text.at, length);
 	if (length < text.length)
@@ -177,33 +208,16 @@ const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, 
 	uint32_t *number = &names->name_of[2 * (size_t)text + is_range];
 	if (*number == 0) {
 		struct hwy_text name = hwy_text(trace, text);
+		struct owner_name made =
+			is_range ? name_of_range(names, name) : name_of_op(names->owners, name);
 		HWY_GROW(names->names, names->n, names->cap);
-		names->names[names->n] = is_range ? name_of_range(names->owners, name)
-						  : name_of_op(names->owners, name);
+		names->names[names->n] = made;
 		*number = ++names->n;
 	}
 	return &names->names[*number - 1];
 }
 
 /* ---- stacks and traced functions ------------------------------------------------------------------ */
-
-static uint32_t line_of_frame(struct hwy_owners *o, const struct hwy_frame *frame)
-{
-	const struct hwy_trace *trace = o->trace;
-	if (!frame || frame->line <= 0)
-		return 0;
-	const char *file = hwy_str(trace, frame->file);
-	if (!*file && frame->flags > 0 && (frame->flags & HWY_FRAME_PYTHON))
-		file = hwy_str(trace, frame->module);
-	if (!*file)
-		return 0;
-	struct owner_line line = {
-		.line = frame->line,
-		.file = hwy_intern_z(&o->texts, file),
-		.function = hwy_intern_z(&o->texts, hwy_str(trace, frame->function)),
-	};
-	return owners_put_line(o, line);
-}
 
 /* Sets module_of_stack. A caller's stack stands before those of its callees, so one pass suffices. */
 static void find_modules_of_stacks(struct owner_names *names)
@@ -308,6 +322,9 @@ void owner_names_close(struct owner_names *names)
 	free(names->module_of_stack);
 	free(names->line_of_stack);
 	free(names->line_of_call);
+	if (names->nests.nests)
+		nests_close(&names->nests);
+	xla_lines_free(&names->lines);
 }
 
 void owners_module_path(const struct hwy_owners *owners, uint32_t module, char *into, size_t size)

@@ -235,7 +235,7 @@ static struct hwy_owner owner_inside(struct owner_sweep *sweep, struct owner_thr
 	struct owner_context stack =
 		owner_context_of_stack(sweep->names, hwy_get(strip, HWY_STACK, row));
 	own.module = stack.module ? stack.module : own.module;
-	own.line = stack.line ? stack.line : own.line;
+	own.line = stack.line ? stack.line : own.line ? own.line : name->line;
 	if (name->module)
 		own.module = owners_put_path(o, 0, o->texts.texts[name->module], 0);
 	if (!forward)

@@ -77,10 +77,9 @@ static void fill_lines(struct xla_lines *lines, struct hwy_nests *nests)
 	}
 }
 
-const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nests *nests,
-					int64_t thread, int64_t start, int64_t end)
+const struct hwy_frame *xla_line_of(struct xla_lines *lines, struct hwy_nests *nests,
+				    struct hwy_text module)
 {
-	struct hwy_text module = module_around(nests, thread, start, end);
 	if (module.length == 0)
 		return NULL;
 	if (!lines->is_filled)
@@ -89,6 +88,12 @@ const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nest
 	const uint32_t *known = hwy_map_get(&lines->frames, hwy_hash(module.at, module.length));
 	return known && *known != XLA_SEVERAL_LINES ? &nests->trace->frames[hwy_ref32_index(*known)]
 						    : NULL;
+}
+
+const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nests *nests,
+					int64_t thread, int64_t start, int64_t end)
+{
+	return xla_line_of(lines, nests, module_around(nests, thread, start, end));
 }
 
 void xla_lines_free(struct xla_lines *lines)

@@ -10,6 +10,7 @@
 
 #include "analyze/nest.h"
 #include "base/hash.h"
+#include "base/strings.h"
 
 /* Zeroed memory is a set that has not been filled yet. */
 struct xla_lines {
@@ -23,6 +24,9 @@ struct xla_lines {
  * calls. */
 const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nests *nests,
 					int64_t thread, int64_t start, int64_t end);
+/* The same for a function by the name of its HLO module: "jit_step". */
+const struct hwy_frame *xla_line_of(struct xla_lines *lines, struct hwy_nests *nests,
+				    struct hwy_text module);
 void xla_lines_free(struct xla_lines *lines);
 
 #endif

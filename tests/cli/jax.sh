@@ -28,3 +28,9 @@ END
 
 # Waits of the tuner are told by the operation that it tunes.
 "$HEADWAY" stats -r wait_sum "$recording" | grep -q 'tune cudnn-conv\.\*' || fail "places of waits"
+
+# A kernel belongs to the operation and the function that launched it, and to the line that calls the function.
+"$HEADWAY" tree --phase 1 "$recording" >"$work/tree"
+grep -q ' 782 .* jit(update)$' "$work/tree" || fail "tree: $(head -8 "$work/tree")"
+grep -q 'cudnn-conv-bw-filter\.4$' "$work/tree" || fail "tree has no HLO operations: $(head -12 "$work/tree")"
+"$HEADWAY" tree --phase 1 --by line "$recording" | grep -q ' 782 .* jax_input\.py:49 step()$' || fail "tree has no lines"
