@@ -60,6 +60,12 @@ found = [l["place"] for l in json.load(open(path))["contributors"] if l["name"] 
 sys.exit(not any(p.startswith(f"capture.py:{line} ") for p in found))
 EOF
 done
+# The tables of nsys have nodes, too: exported and read again, a kernel still leads to its capture.
+run export -t sqlite -o nodes.sqlite nodes.hwy
+expect_status 0 "export: $(cat err)"
+count=$(sqlite3 nodes.sqlite 'SELECT count(*) FROM CUDA_GRAPH_NODE_EVENTS JOIN CUPTI_ACTIVITY_KIND_KERNEL
+	USING (graphNodeId) WHERE originalGraphNodeId IS NULL')
+[ "$count" = 40 ] || fail "nodes of 40 kernels in the export, not $count"
 run profile -o none --cuda-graph-trace=node --cudabacktrace=none "$python" capture.py
 expect_status 0 "capture.py without stacks: $(cat err)"
 run path --format json none.hwy

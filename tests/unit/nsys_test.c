@@ -207,6 +207,34 @@ static void unified_memory_moves_are_copies_with_a_cause(void **state)
 	hwy_trace_free(trace);
 }
 
+static void a_kernel_of_a_graph_leads_to_the_node_that_was_captured(void **state)
+{
+	struct hwy_trace *trace = opened(
+		STRINGS
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, "
+		"correlationId, globalPid, shortName, graphNodeId);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(90, 95, 0, 1, 7, 1, " PID(
+			10) ", 0, 21),"
+			    " (96, 97, 0, 1, 7, 1, " PID(
+				    10) ", 0, 22);"
+					"CREATE TABLE CUDA_GRAPH_NODE_EVENTS(start, end, eventClass, globalTid, nameId, "
+					"graphNodeId, originalGraphNodeId);"
+					"INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES(30, 30, 77, " TID(
+						10,
+						11) ", 0, 1, NULL),"
+						    " (40, 40, 77, " TID(10, 12) ", 0, 21, NULL), (41, 41, 77, " TID(
+							    10,
+							    12) ", 0, 21, 1),"
+								" (42, 42, 77, " TID(10, 12) ", 0, 22, NULL), (43, 43, 77, " TID(
+									10, 12) ", 0, 22, 2);");
+	assert_int_equal(trace->n_nodes,
+			 1); /* nobody knows where node 2, and so its copy, was made */
+	assert_int_equal(trace->nodes[0].node, 21);
+	assert_int_equal(trace->nodes[0].time, 30);
+	assert_int_equal(trace->threads[trace->nodes[0].thread].tid, 11);
+	hwy_trace_free(trace);
+}
+
 static void ranges_have_domains_registered_names_and_the_row_nsys_prints(void **state)
 {
 	struct hwy_trace *trace = opened(
@@ -556,6 +584,7 @@ int main(void)
 		cmocka_unit_test(an_event_is_joined_to_its_waits_by_the_id_they_share),
 		cmocka_unit_test(a_device_is_the_machines_gpu_whatever_its_process_calls_it),
 		cmocka_unit_test(unified_memory_moves_are_copies_with_a_cause),
+		cmocka_unit_test(a_kernel_of_a_graph_leads_to_the_node_that_was_captured),
 		cmocka_unit_test(ranges_have_domains_registered_names_and_the_row_nsys_prints),
 		cmocka_unit_test(a_range_keeps_its_category_colour_payload_and_other_thread),
 		cmocka_unit_test(an_open_range_reaches_to_the_last_event_of_its_lane),

@@ -46,6 +46,10 @@ static const struct {
 			WORK "value! bytes! graphNodeId memKind", NULL},
 	[SQL_GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", false, WORK "graphId! graphExecId!",
 		       NULL},
+	[SQL_GRAPH_NODE] =
+		{"CUDA_GRAPH_NODE_EVENTS", false,
+		 "start! end! eventClass! globalTid nameId! graphNodeId! originalGraphNodeId",
+		 NULL},
 	[SQL_SYNC] = {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", false,
 		      WORK "deprecatedSyncType syncType! eventId! eventSyncId", NULL},
 	[SQL_EVENT] =
@@ -306,6 +310,7 @@ static bool sqlite_write_all(struct sqlite *s)
 	sqlite_host_write_chains(s);
 	sqlite_host_write_domains(s);
 	sqlite_ids_write(s);
+	sqlite_cuda_write_nodes(s);
 	sqlite_meta_write(s);
 	sqlite_enums_write(s);
 	write_strings(s);

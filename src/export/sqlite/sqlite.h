@@ -20,6 +20,7 @@ enum sqlite_table_id {
 	SQL_MEMCPY,
 	SQL_MEMSET,
 	SQL_GRAPH,
+	SQL_GRAPH_NODE,
 	SQL_SYNC,
 	SQL_EVENT,
 	SQL_MEMORY,
@@ -102,6 +103,7 @@ void sqlite_enums_write(struct sqlite *s);                    /* in sqlite_enums
 int sqlite_enums_value(const char *table, const char *label); /* -1 where no label matches */
 /* Writes a strip of CUDA calls or device work; yields false where the strip holds other spans. */
 bool sqlite_cuda_write(struct sqlite *s, const struct hwy_strip *strip);
+void sqlite_cuda_write_nodes(struct sqlite *s);
 bool sqlite_host_write(struct sqlite *s, const struct hwy_strip *strip);
 void sqlite_host_write_chains(struct sqlite *s);
 void sqlite_host_write_domains(struct sqlite *s);

@@ -208,6 +208,23 @@ static void write_work(struct sqlite *s, const struct hwy_strip *strip)
 	}
 }
 
+/* The export's rows for copies of nodes are left out: a node of an instantiated graph stands with the thread and the time
+ * of its original. */
+void sqlite_cuda_write_nodes(struct sqlite *s)
+{
+	enum { CREATION = 77 }; /* eventClass of "Graph Node Creation" */
+	const struct hwy_trace *trace = s->x.trace;
+	int64_t name = trace->n_nodes ? sqlite_own_text(s, "Graph Node Creation") : 0;
+	for (uint32_t i = 0; i < trace->n_nodes && !s->x.failed; i++) {
+		const struct hwy_node *node = &trace->nodes[i];
+		struct hwy_lane lane = {.process = node->process, .thread = node->thread};
+		int64_t v[] = {node->time, node->time, CREATION, sqlite_lane_tid(s, &lane),
+			       name,       node->node, SQL_NULL};
+		if (node->time != HWY_NONE)
+			sqlite_integers(s, SQL_GRAPH_NODE, v, 7);
+	}
+}
+
 /* Names of the CUDA driver's calls begin with "cu" and a capital letter. */
 static bool is_driver(const char *name)
 {

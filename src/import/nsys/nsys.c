@@ -14,9 +14,10 @@
 /* In this order: tables that decide which record a row belongs to come before the rows, names come
  * after the rows, waits come after the calls that they belong to. */
 static void (*const parts[])(struct nsys *) = {
-	nsys_read_target,      nsys_read_stacks, nsys_expect_calls, nsys_read_cuda,
-	nsys_read_waits,       nsys_read_nvtx,   nsys_read_cpu,     nsys_read_sched,
-	nsys_read_gpu_metrics, nsys_name_target, nsys_read_meta,    nsys_read_diagnostics,
+	nsys_read_target,      nsys_read_stacks,      nsys_expect_calls, nsys_read_cuda,
+	nsys_read_waits,       nsys_read_nodes,       nsys_read_nvtx,    nsys_read_cpu,
+	nsys_read_sched,       nsys_read_gpu_metrics, nsys_name_target,  nsys_read_meta,
+	nsys_read_diagnostics,
 };
 
 static const char *const large_tables[] = {
@@ -76,6 +77,7 @@ static void free_parts(struct nsys *n)
 	free(n->streams);
 	free(n->facts);
 	free(n->calls);
+	nsys_nodes_free(n);
 	nsys_db_close(n);
 }
 

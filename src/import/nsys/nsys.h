@@ -77,6 +77,8 @@ struct nsys {
 	} * facts;
 	uint32_t n_facts, cap_facts;
 
+	struct nsys_nodes *nodes; /* nsys_nodes.c; NULL until device work refers to a node */
+
 	/* Each of the four maps a call chain id to the ref of a stack of the trace. */
 	struct hwy_ids cuda_chains, os_chains, sample_chains, syscall_chains;
 
@@ -212,6 +214,11 @@ static inline bool nsys_call_key(uint32_t process, int64_t correlation, uint64_t
 	*key = (uint64_t)process << 32 | (uint32_t)correlation;
 	return correlation >= 0 && correlation <= UINT32_MAX;
 }
+/* nsys_nodes.c: device work refers to a node of a CUDA graph. */
+void nsys_nodes_use(struct nsys *n, uint32_t process, int64_t id);
+/* nsys_nodes.c: adds the nodes of CUDA graphs that device work refers to; called after nsys_read_cuda. */
+void nsys_read_nodes(struct nsys *n);
+void nsys_nodes_free(struct nsys *n);
 void nsys_read_nvtx(struct nsys *n);
 void nsys_read_cpu(struct nsys *n);
 void nsys_read_sched(struct nsys *n);

@@ -67,8 +67,10 @@ static void nsys_cuda_add_work(struct nsys_query *q, enum hwy_kind kind)
 {
 	struct nsys *n = q->nsys;
 	q->row.v[HWY_CORR] = nsys_int(q, 7);
-	uint32_t lane = hwy_add_stream_lane(n->b, HWY_LANE_STREAM, nsys_stream(q, 2));
-	hwy_add_span(n->b, lane, kind, &q->row);
+	uint32_t stream = nsys_stream(q, 2);
+	hwy_add_span(n->b, hwy_add_stream_lane(n->b, HWY_LANE_STREAM, stream), kind, &q->row);
+	if (q->row.v[HWY_GRAPH_NODE])
+		nsys_nodes_use(n, n->streams[stream].process, q->row.v[HWY_GRAPH_NODE]);
 }
 
 static uint32_t shape_of(struct nsys_query *q, int first)
