@@ -26,6 +26,12 @@ static bool is_in_packages(const char *path)
 	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
 }
 
+/* Whether torch.compile wrote the file. */
+static bool is_generated(const char *path)
+{
+	return strstr(path, "/torchinductor_") || strncmp(path, "<eval_with_key>", 15) == 0;
+}
+
 bool place_is_library(const char *file)
 {
 	/* Kineto writes file names without the folder that holds Python's packages. */
@@ -41,7 +47,8 @@ bool place_is_library(const char *file)
 		"socket.py",   "subprocess.py", "enum.py",          "typing.py",
 		"abc.py",      "copy.py",       "random.py",        "os.py",
 		NULL};
-	if (is_in_packages(file) || strstr(file, "/lib/python") || strstr(file, "/lib64/python"))
+	if (is_in_packages(file) || is_generated(file) || strstr(file, "/lib/python") ||
+	    strstr(file, "/lib64/python"))
 		return true;
 	return *file == 0 || begins_with_any(file, packages);
 }

@@ -100,6 +100,24 @@ static void the_innermost_python_frame_outside_of_libraries_is_the_place(void **
 	done(&open);
 }
 
+static void generated_code_and_calls_of_modules_are_no_place(void **state)
+{
+	static const struct toy_frame frames[] = {
+		{"call", "", "/tmp/torchinductor_u/ab/cab.py", 990, HWY_FRAME_PYTHON},
+		{"GPT.blocks.3", "Block", "", 0, HWY_FRAME_PYTHON | HWY_FRAME_LAYER},
+		{"step", "", "/home/u/train.py", 23, HWY_FRAME_PYTHON},
+	};
+	struct open open;
+	struct hwy_place place = place_of_stack(frames, 3, &open);
+	assert_string_equal(place.file, "/home/u/train.py");
+	assert_int_equal(place.line, 23);
+	done(&open);
+	/* The thread of backward operators has generated code only. */
+	place = place_of_stack(frames, 1, &open);
+	assert_int_equal(place.line, 990);
+	done(&open);
+}
+
 /* A kernel of a graph that was captured at 20 and is launched at 100. */
 static struct hwy_place place_of_node(struct small *small, int64_t stack, struct open *open)
 {
@@ -378,6 +396,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_is_launched_where_it_is_called_not_in_its_stub),
 		cmocka_unit_test(the_innermost_python_frame_outside_of_libraries_is_the_place),
+		cmocka_unit_test(generated_code_and_calls_of_modules_are_no_place),
 		cmocka_unit_test(a_kernel_of_a_graph_is_from_the_line_that_captured_it),
 		cmocka_unit_test(without_a_stack_of_the_capture_the_launch_has_the_line),
 		cmocka_unit_test(a_program_of_its_own_comes_before_the_libraries_it_calls),
