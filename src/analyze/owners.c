@@ -23,7 +23,7 @@ const char *const owner_why_texts[OWNER_WHYS] = {
 
 static bool owners_load(struct hwy_trace *trace, struct hwy_err *err)
 {
-	uint64_t stacked = TIMED | BIT(NAME) | BIT(STACK);
+	uint64_t stacked = TIMED | BIT(NAME) | BIT(STACK) | BIT(FLAGS);
 	uint64_t work = BIT(LINK) | BIT(GRAPH_NODE) | BIT(GRAPH_ID);
 	return hwy_need(trace, SWEPT | HWY_KIND_BIT(HWY_RANGE), stacked, err) &&
 	       hwy_need(trace, HWY_KIND_BIT(HWY_CALL), TIMED | BIT(NAME), err) &&
@@ -104,6 +104,7 @@ static struct owned_node *sweep_with_nodes(struct hwy_owners *o, struct owner_na
 		struct owner_context stack =
 			owner_context_of_stack(names, trace->nodes[from[i]].stack);
 		owner.is_captured = true;
+		owner.inside = owner.module ? owner.inside : 0;
 		owner.module = owner.module ? owner.module : stack.module;
 		owner.line = owner.line ? owner.line : stack.line;
 		*node = (struct owned_node){owners_put(o, owner), all[i].op, true};

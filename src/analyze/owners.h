@@ -50,6 +50,9 @@ struct hwy_owner {
 	uint32_t thread; /* index into the trace's threads, or OWNERS_NO_THREAD */
 	uint32_t chain;  /* the innermost operator or scope */
 	uint32_t op;     /* the innermost operator */
+	/* The outermost operator or scope of the chain that began inside the module; 0 without a module: the whole
+	 * chain. */
+	uint32_t inside;
 	uint32_t module;
 	uint32_t line;
 	uint8_t why;         /* enum owner_why */

@@ -30,7 +30,7 @@ struct owner_context { /* the module and the line that a stack, or the functions
 
 struct owner_names {
 	struct hwy_owners *owners;
-	/* By text of the trace and whether it names a range (2 * text + 1) or an operator (2 * text): a reference into
+	/* By text of the trace and whether it names what a user marked (2 * text + 1) or an operator (2 * text): a reference into
 	 * 'names'. */
 	uint32_t *name_of;
 	struct owner_name *names;
@@ -46,7 +46,8 @@ struct owner_names {
 
 void owner_names_open(struct owner_names *names, struct hwy_owners *owners);
 void owner_names_close(struct owner_names *names);
-const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, bool is_range);
+/* What the name of an operator means, or that of a mark: a range, or a scope among the operators (HWY_FLAG_SCOPE). */
+const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, bool is_mark);
 /* What a stack (a reference to its innermost node) tells. */
 struct owner_context owner_context_of_stack(struct owner_names *names, int64_t stack);
 /* What a function that a tracer recorded adds to the context around it. */

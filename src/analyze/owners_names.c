@@ -200,16 +200,16 @@ static struct owner_name name_of_op(struct hwy_owners *o, struct hwy_text text)
 	return name;
 }
 
-const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, bool is_range)
+const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, bool is_mark)
 {
 	const struct hwy_trace *trace = names->owners->trace;
 	if (text < 0 || text >= trace->strings.n)
 		text = 0;
-	uint32_t *number = &names->name_of[2 * (size_t)text + is_range];
+	uint32_t *number = &names->name_of[2 * (size_t)text + is_mark];
 	if (*number == 0) {
 		struct hwy_text name = hwy_text(trace, text);
 		struct owner_name made =
-			is_range ? name_of_range(names, name) : name_of_op(names->owners, name);
+			is_mark ? name_of_range(names, name) : name_of_op(names->owners, name);
 		HWY_GROW(names->names, names->n, names->cap);
 		names->names[names->n] = made;
 		*number = ++names->n;

@@ -213,6 +213,7 @@ static struct hwy_owner owner_inside(struct owner_sweep *sweep, struct owner_thr
 	bool is_op = name->kind != OWNER_NAME_SCOPE, is_range = strip->kind == HWY_RANGE;
 	struct hwy_owner owner =
 		o->owners[thread->n_open ? thread->open[thread->n_open - 1].owner : thread->base];
+	uint32_t outer_module = owner.module;
 	struct owner_link link = {owner.chain, name->text, is_op};
 	owner.chain = owners_put_link(o, link);
 	if (is_op) {
@@ -240,6 +241,8 @@ static struct hwy_owner owner_inside(struct owner_sweep *sweep, struct owner_thr
 		own.module = owners_put_path(o, 0, o->texts.texts[name->module], 0);
 	if (!forward)
 		add_context(&owner, own);
+	if (owner.module != outer_module)
+		owner.inside = owner.chain;
 	return owner;
 }
 
@@ -252,8 +255,9 @@ static void owner_enter(struct owner_sweep *sweep, struct owner_thread *thread,
 	int64_t start = hwy_get(strip, HWY_START, row);
 	while (thread->n_open && thread->open[thread->n_open - 1].end <= start)
 		thread->n_open--;
+	bool is_mark = is_range || (hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_SCOPE);
 	const struct owner_name *name =
-		owner_name_of(sweep->names, hwy_get(strip, HWY_NAME, row), is_range);
+		owner_name_of(sweep->names, hwy_get(strip, HWY_NAME, row), is_mark);
 	uint32_t outer = thread->n_open ? thread->open[thread->n_open - 1].op : HWY_REF_NONE;
 	uint32_t id = thread->n_open ? thread->open[thread->n_open - 1].owner : thread->base;
 	bool is_operator = name->kind == OWNER_NAME_OPERATOR || name->kind == OWNER_NAME_ENGINE;

@@ -169,26 +169,30 @@ static uint32_t node_of_module(struct tree_paths *paths, uint32_t m)
 
 /* ---- scopes, lines, operators -------------------------------------------------------------------- */
 
-/* Adds the operators of a chain, or the scopes around all of them, the outermost first. */
-static uint32_t add_links(struct tree_paths *paths, uint32_t node, uint32_t link, bool operators)
+/* Adds the operators of a chain, or the scopes around all of them, the outermost first; not those outside of the link 'last', or
+ * all where that is 0. */
+static uint32_t add_links(struct tree_paths *paths, uint32_t node, uint32_t link, uint32_t last,
+			  bool operators)
 {
 	struct hwy_owners *o = &paths->tree->owners;
-	uint32_t names[MOST_LINKS], n = 0, last = 0;
+	uint32_t names[MOST_LINKS], n = 0, before = 0;
 	for (; link && n < MOST_LINKS; link = o->chain[link].outer) {
 		if (o->chain[link].is_operator && !operators)
 			n = 0; /* the scopes so far are inside of this operator */
 		else if ((o->chain[link].is_operator != 0) == operators)
 			names[n++] = o->chain[link].name;
+		if (link == last)
+			break;
 	}
 	while (n-- > 0) {
 		struct hwy_text name = o->texts.texts[names[n]];
 		uint32_t lead = (uint32_t)strlen(ENGINE), shown = names[n];
 		if (name.length > lead && memcmp(name.at, ENGINE, lead) == 0)
 			shown = hwy_intern(&o->texts, name.at + lead, name.length - lead);
-		if (shown != last)
+		if (shown != before)
 			node = tree_put(paths->tree, node, operators ? TREE_OPERATOR : TREE_SCOPE,
 					shown, 0);
-		last = shown;
+		before = shown;
 	}
 	return node;
 }
@@ -218,7 +222,7 @@ static uint32_t upper_path(struct tree_paths *paths, const struct hwy_owner *own
 	case TREE_BY_MODULE:
 		if (owner->module)
 			return node_of_module(paths, owner->module);
-		node = add_links(paths, 0, owner->chain, false);
+		node = add_links(paths, 0, owner->chain, 0, false);
 		if (node || !known || !paths->tree->has_modules)
 			return node;
 		return add_line(paths, add_nothing(paths, 0, "outside of modules"), owner->line);
@@ -226,7 +230,7 @@ static uint32_t upper_path(struct tree_paths *paths, const struct hwy_owner *own
 		node = add_line(paths, 0, owner->line);
 		return node || !owner->op ? node : add_nothing(paths, 0, "line not known");
 	case TREE_BY_SCOPE:
-		node = add_links(paths, 0, owner->chain, false);
+		node = add_links(paths, 0, owner->chain, 0, false);
 		return node || !owner->op ? node : add_nothing(paths, 0, "outside of scopes");
 	default: return 0;
 	}
@@ -235,8 +239,9 @@ static uint32_t upper_path(struct tree_paths *paths, const struct hwy_owner *own
 uint32_t tree_path(struct tree_paths *paths, const struct hwy_owner *owner)
 {
 	uint32_t node = upper_path(paths, owner);
+	bool by_module = paths->options->by == TREE_BY_MODULE;
 	if (owner->op)
-		return add_links(paths, node, owner->op, true);
+		return add_links(paths, node, owner->op, by_module ? owner->inside : 0, true);
 	if (node == 0 || paths->tree->nodes[node].kind == TREE_NOTHING)
 		node = add_line(paths, node, owner->line);
 	if (node == 0 || paths->tree->nodes[node].kind == TREE_NOTHING)

@@ -14,7 +14,8 @@
 #include "base/sort_runs.h"
 #include "ingest/python_places.h"
 
-enum { SCOPE_FUNCTION = 0, SCOPE_BACKWARD = 1 }; /* numbers of at::RecordScope */
+/* Numbers of at::RecordScope. */
+enum { SCOPE_FUNCTION = 0, SCOPE_BACKWARD = 1, SCOPE_USER = 7 };
 
 struct operator_list { /* the operators of one thread */
 	uint32_t process, tid;
@@ -108,6 +109,7 @@ static void operators_add_thread(struct ingest *in, struct operator_list *list)
 		row->v[HWY_STACK] = python_places_stack(in, process, record->place);
 		row->v[HWY_SEQUENCE] =
 			record->sequence == UINT32_MAX ? HWY_REF_NONE : hwy_ref(record->sequence);
+		row->v[HWY_FLAGS] = record->head.flags == SCOPE_USER ? HWY_FLAG_SCOPE : 0;
 		struct hwy_ref span = hwy_add_span(in->b, lane, HWY_OP, row);
 		if (record->start < backward_until)
 			continue;

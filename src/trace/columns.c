@@ -124,7 +124,8 @@ const struct hwy_column_info hwy_columns[HWY_COLS] = {
 	[HWY_FLAGS] = {"flags", HWY_MEANS_FLAGS,
 		       .description = "1: a mark (a moment); 2: the end was not recorded, the "
 				      "duration reaches to the last event of the lane; 4: a range "
-				      "whose name is a registered string"},
+				      "whose name is a registered string; 8: an operator that is a "
+				      "scope which a user or a library marked"},
 	[HWY_SRC_CONTEXT] = {"source-context", .absence = HWY_ABSENT_REF,
 			     .description = "copy between devices: the number of the context read "
 					    "from"},

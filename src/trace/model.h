@@ -116,6 +116,8 @@ enum {
 	HWY_FLAG_UNFINISHED = 2,
 	/* Of a range: the name is a registered string (nsys stores a textId instead of a text). */
 	HWY_FLAG_REGISTERED = 4,
+	/* Of an operator: not the framework's own, but a scope that a user or a library marked (record_function). */
+	HWY_FLAG_SCOPE = 8,
 	/* The flags of ranges that nsys leaves out of its tables. */
 	HWY_FLAGS_NO_SPAN = HWY_FLAG_MARK | HWY_FLAG_UNFINISHED,
 };

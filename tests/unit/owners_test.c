@@ -178,6 +178,22 @@ static void a_module_called_by_another_model_is_shown_inside_of_it(void **state)
 	hwy_trace_free(trace);
 }
 
+static void a_scope_that_is_recorded_as_an_operator_is_a_scope(void **state)
+{
+	(void)state;
+	struct toy_model toy = toy_model_new();
+	toy_op_flagged(&toy, toy.op, 10, 50, "forward", 0, HWY_FLAG_SCOPE);
+	toy_op(&toy, toy.op, 20, 30, "aten::mm", toy_stack(&toy, 5, NULL));
+	toy_launch(&toy, toy.small.api, 22, 30, 40, "gemm", 0);
+	toy_launch(&toy, toy.small.api, 40, 45, 46, "mine", 0);
+	struct hwy_trace *trace = small_finish(&toy.small);
+	struct hwy_owners owners = open_owners(trace);
+	assert_string_equal(told(&owners, "gemm"), "forward > aten::mm |  | train.py:5 step()");
+	assert_string_equal(told(&owners, "mine"), "forward |  |  | outside of operators");
+	owners_close(&owners);
+	hwy_trace_free(trace);
+}
+
 static void moments_have_owners_too(void **state)
 {
 	(void)state;
@@ -243,6 +259,7 @@ int main(void)
 		cmocka_unit_test(kinetos_functions_tell_modules_and_lines),
 		cmocka_unit_test(ranges_of_emit_nvtx_are_operators_where_no_operators_are),
 		cmocka_unit_test(a_module_called_by_another_model_is_shown_inside_of_it),
+		cmocka_unit_test(a_scope_that_is_recorded_as_an_operator_is_a_scope),
 		cmocka_unit_test(moments_have_owners_too),
 		cmocka_unit_test(operators_are_those_that_a_search_finds),
 	};

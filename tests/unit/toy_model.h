@@ -53,15 +53,22 @@ static inline int64_t toy_stack(struct toy_model *toy, int64_t line, const char 
 	return stack;
 }
 
-static inline void toy_op(struct toy_model *toy, uint32_t lane, double from, double to,
-			  const char *name, int64_t stack)
+static inline void toy_op_flagged(struct toy_model *toy, uint32_t lane, double from, double to,
+				  const char *name, int64_t stack, int64_t flags)
 {
 	struct hwy_row row = {0};
 	row.v[HWY_START] = (int64_t)(from * 1000);
 	row.v[HWY_DUR] = (int64_t)((to - from) * 1000);
 	row.v[HWY_NAME] = hwy_text_id(toy->small.builder, name);
 	row.v[HWY_STACK] = stack;
+	row.v[HWY_FLAGS] = flags;
 	hwy_add_span(toy->small.builder, lane, HWY_OP, &row);
+}
+
+static inline void toy_op(struct toy_model *toy, uint32_t lane, double from, double to,
+			  const char *name, int64_t stack)
+{
+	toy_op_flagged(toy, lane, from, to, name, stack, 0);
 }
 
 /* A launch at a time on a lane of calls, and its kernel [start, end); 'node' is the node of a CUDA graph, or 0. */

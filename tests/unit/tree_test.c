@@ -230,6 +230,27 @@ static void kinetos_numbers_become_places_in_the_merged_block(void **state)
 	hwy_trace_free(trace);
 }
 
+static void operators_around_a_module_are_not_shown_inside_of_it(void **state)
+{
+	(void)state;
+	struct toy_model toy = toy_model_new();
+	const char *layers[] = {"Net Net", NULL};
+	toy_op(&toy, toy.op, 10, 50, "Checkpoint", toy_stack(&toy, 4, NULL));
+	toy_op(&toy, toy.op, 20, 30, "aten::linear", toy_stack(&toy, 5, layers));
+	toy_op(&toy, toy.op, 21, 29, "aten::mm", 0);
+	toy_launch(&toy, toy.small.api, 22, 30, 40, "gemm", 0);
+	struct hwy_trace *trace = small_finish(&toy.small);
+	struct made made = make_tree(trace, everything);
+	assert_int_equal(gpu_at(&made.tree, "Net/aten::linear/aten::mm/gemm"), US(10));
+	made_free(&made);
+	struct tree_options options = everything;
+	options.by = TREE_BY_OPERATOR;
+	made = make_tree(trace, options);
+	assert_int_equal(gpu_at(&made.tree, "Checkpoint/aten::linear/aten::mm/gemm"), US(10));
+	made_free(&made);
+	hwy_trace_free(trace);
+}
+
 static void a_window_cuts_work_and_idle_time(void **state)
 {
 	(void)state;
@@ -327,6 +348,7 @@ int main(void)
 		cmocka_unit_test(the_upper_levels_are_what_was_asked_for),
 		cmocka_unit_test(numbered_layers_are_merged_unless_each_is_wanted),
 		cmocka_unit_test(kinetos_numbers_become_places_in_the_merged_block),
+		cmocka_unit_test(operators_around_a_module_are_not_shown_inside_of_it),
 		cmocka_unit_test(a_window_cuts_work_and_idle_time),
 		cmocka_unit_test(recordings_add_up_whatever_the_levels),
 		cmocka_unit_test(random_recordings_add_up),
