@@ -6,7 +6,7 @@ import time
 
 from steps import FIXED, timed
 
-EACH = 40000
+EACH = 100000
 
 
 def statistics(stop):
@@ -15,7 +15,7 @@ def statistics(stop):
         total = 0
         for i in range(EACH):
             total += i * i % 7
-        time.sleep(0.002)
+        time.sleep(0.001)
 
 
 stop = multiprocessing.Event() if FIXED else threading.Event()
