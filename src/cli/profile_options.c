@@ -329,7 +329,7 @@ const struct cli_option profile_option_table[] = {
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "
-	 "one, which costs more",
+	 "one, with the Python line that captured each, which costs more",
 	 CLI_READ, CONTROL(graph_nodes), .words = graph_words, .read = read_graphs},
 	{0, "cuda-memory-usage", NULL, "every allocation and release of device memory", CLI_BOOLEAN,
 	 PROFILE(memory_usage)},

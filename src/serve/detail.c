@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/graph_nodes.h"
 #include "analyze/place.h"
 #include "serve/answers.h"
 #include "trace/columns.h"
@@ -366,8 +367,13 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 	return true;
 }
 
+static int64_t process_of_strip(const struct hwy_trace *trace, uint32_t strip)
+{
+	return trace->lanes[trace->strips[strip].lane].process;
+}
+
 /* Writes where a span comes from: stack and ranges of the call that enqueued it, or else of the
- * span itself. */
+ * span itself. Work of a CUDA graph has the stack of its capture, where that is known. */
 static bool put_origin(struct looking *l, uint32_t id, const struct view_span *span)
 {
 	struct view_trace *view = l->view;
@@ -388,6 +394,11 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	caller_span.row = call.row;
 	if (is_linked)
 		stack = detail_peek(&caller_span, HWY_STACK);
+	const struct hwy_node *node =
+		graph_nodes_find(view->trace, process_of_strip(view->trace, span->strip),
+				 detail_peek(l, HWY_GRAPH_NODE));
+	if (node && hwy_ref_is_set(node->stack))
+		stack = node->stack;
 	if (view->trace->strips[call.strip].kind == HWY_API)
 		name = detail_peek(&caller_span, HWY_NAME);
 	struct view_spans around = {0};

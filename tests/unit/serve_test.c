@@ -473,6 +473,39 @@ static void the_example_of_the_protocol_is_true(void **state)
 	hwy_trace_free(made);
 }
 
+static void work_of_a_graph_has_the_stack_of_its_capture(void **state)
+{
+	struct small small = small_new();
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
+	struct hwy_frame frame = {.function = hwy_text_id(small.builder, "forward"),
+				  .file = hwy_text_id(small.builder, "model.py"),
+				  .line = 7,
+				  .flags = HWY_FRAME_PYTHON};
+	struct hwy_stack stack = {.frame = hwy_add_frame(small.builder, &frame)};
+	uint32_t node = hwy_new_nodes(small.builder);
+	hwy_builder_trace(small.builder)->nodes[node] = (struct hwy_node){
+		.process = small.process,
+		.thread = small.thread,
+		.node = 5,
+		.stack = hwy_ref(hwy_add_stack(small.builder, stack)),
+	};
+	struct hwy_row row = {.v = {[HWY_START] = 5, [HWY_DUR] = 1, [HWY_GRAPH_NODE] = 5}};
+	hwy_add_span(small.builder, stream, HWY_KERNEL, &row);
+	struct hwy_trace *made = hwy_builder_finish(small.builder, false);
+	struct view_trace shown;
+	struct hwy_err err;
+	assert_true(view_open(&shown, made, "x", &err));
+	char *text = NULL;
+	size_t n = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	assert_true(detail_answer_span(&shown, &json, 0, &err));
+	fclose(json.out);
+	assert_non_null(strstr(text, "model.py"));
+	free(text);
+	view_close(&shown);
+	hwy_trace_free(made);
+}
+
 /* Everything but tiles, as one text. */
 static char *answers_of(struct view_trace *of, uint32_t id, int64_t from, int64_t to)
 {
@@ -592,6 +625,7 @@ int main(void)
 		cmocka_unit_test(answers_do_not_depend_on_what_is_loaded),
 		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
 		cmocka_unit_test(the_example_of_the_protocol_is_true),
+		cmocka_unit_test(work_of_a_graph_has_the_stack_of_its_capture),
 	};
 	return cmocka_run_group_tests_name("whole lanes", tests, set_up, NULL) +
 	       cmocka_run_group_tests_name("lanes by parts", tests, set_up_parts, tear_down);
