@@ -267,19 +267,27 @@ bool xla_is_backward(struct hwy_text path)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* Length of a kernel's name without the number that XLA puts behind it: "loop_add_fusion" of "loop_add_fusion_3". */
+static size_t length_without_number(const char *name)
+{
+	size_t length = strlen(name), digits = length;
+	while (digits > 0 && isdigit((unsigned char)name[digits - 1]))
+		digits--;
+	return digits > 0 && digits < length && name[digits - 1] == '_' ? digits - 1 : length;
+}
+
 bool xla_is_kernel(const char *name)
 {
-	if (strncmp(name, "wrapped_", 8) == 0)
-		return true;
-	for (const char *c = name; *c; c++)
-		if (!islower((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_')
+	static const char fusion[] = "fusion";
+	size_t length = length_without_number(name), word = sizeof fusion - 1;
+	for (size_t i = 0; i < length; i++)
+		if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) &&
+		    name[i] != '_')
 			return false;
-	for (const char *found = name; (found = strstr(found, "fusion")); found++) {
-		bool begins = found == name || found[-1] == '_';
-		if (begins && (found[6] == 0 || found[6] == '_'))
-			return true;
-	}
-	return false;
+	if (strncmp(name, "wrapped_", 8) == 0 || strncmp(name, "gemm_fusion_", 12) == 0)
+		return true;
+	return length >= word && strncmp(name + length - word, fusion, word) == 0 &&
+	       (length == word || name[length - word - 1] == '_');
 }
 
 bool xla_is_tuning_kernel(const char *name)

@@ -58,8 +58,8 @@ void xla_scope(struct hwy_text path, char *into, size_t size);
 /* Whether an operation with this path belongs to a backward pass: JAX makes it with transpose(). */
 bool xla_is_backward(struct hwy_text path);
 
-/* Whether XLA generated the kernel: "loop_add_fusion_3", "gemm_fusion_dot", "wrapped_transpose". Kernels of libraries that
- * XLA calls (cuBLAS, cuDNN) are not told. */
+/* Whether the kernel's name is of the kind that XLA gives to kernels which it generates: "loop_add_fusion_3", "gemm_fusion_dot",
+ * "wrapped_transpose". Kernels of libraries that XLA calls (cuBLAS, cuDNN) have other names. */
 bool xla_is_kernel(const char *name);
 
 /* Whether XLA runs the kernel only to choose between candidates, while it compiles. */

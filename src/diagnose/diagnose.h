@@ -37,7 +37,7 @@ struct hwy_habits {
 	bool is_capturing;  /* graphs are captured inside the recording */
 	bool is_captured;   /* the program launches graphs */
 	bool is_rocm;       /* the calls are HIP's, so advice must not name CUDA's calls */
-	bool is_xla;        /* XLA's modules run */
+	bool is_xla;        /* XLA's functions or kernels run */
 	bool has_samples;   /* the CPU was sampled */
 	bool has_functions; /* functions were recorded, as torch.profiler does with stacks */
 };

@@ -47,6 +47,8 @@ static void note_name(const struct hwy_trace *trace, uint32_t kind_bit, int64_t 
 		habits->is_compiled = true;
 	if (kind_bit & OPERATORS && xla_is_range(hwy_text(trace, name)))
 		habits->is_xla = true;
+	if (kind_bit & KERNELS && (xla_is_kernel(text) || xla_is_tuning_kernel(text)))
+		habits->is_xla = true;
 	if (kind_bit & CALLS && strstr(text, "BeginCapture"))
 		habits->is_capturing = true;
 	if (kind_bit & CALLS && strstr(text, "GraphLaunch"))

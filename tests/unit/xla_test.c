@@ -139,6 +139,8 @@ static void kernels_of_xla_are_told_by_their_names(void **state)
 	static const char *const others[] = {"triton_poi_fused_add_0",
 					     "void fusion::kernel<float>()",
 					     "confusion_matrix",
+					     "my_fusion_kernel",
+					     "diffusion",
 					     "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n",
 					     "at::native::vectorized_elementwise_kernel",
 					     ""};

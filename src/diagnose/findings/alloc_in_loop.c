@@ -26,6 +26,9 @@ static const struct advice fix = {
 				"PyTorch's allocator should not get here every step: avoid torch.cuda.empty_cache() in the loop, "
 				"shapes that change all the time, and memory that is nearly full.\n"
 				"  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python3 …",
+			[HWY_JAX] =
+				"XLA takes its memory once, unless that is switched off: leave the preallocation on, and do not use the platform's allocator.\n"
+				"  unset XLA_PYTHON_CLIENT_PREALLOCATE XLA_PYTHON_CLIENT_ALLOCATOR",
 			[HWY_CUPY] =
 				"Keep CuPy's memory pool switched on, and preallocate outputs (out=…).\n"
 				"  cupy.multiply(x, y, out=z)",

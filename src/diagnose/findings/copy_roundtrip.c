@@ -30,6 +30,9 @@ static const struct advice fix = {
 			[HWY_PYTORCH] =
 				"Stay on the GPU: replace .cpu()/.numpy() … .cuda() by tensor operations.\n"
 				"  x = torch.sort(x).values        # not: torch.from_numpy(numpy.sort(x.cpu().numpy())).cuda()",
+			[HWY_JAX] =
+				"Stay on the GPU: jax.numpy instead of NumPy in between, best inside the jitted function.\n"
+				"  x = jnp.sort(x)                 # not: jnp.asarray(np.sort(np.asarray(x)))",
 			[HWY_CUPY] =
 				"Stay on the GPU: use CuPy's function instead of NumPy's in between.\n"
 				"  x = cupy.sort(x)                # not: cupy.asarray(numpy.sort(cupy.asnumpy(x)))",

@@ -25,6 +25,9 @@ static const struct advice fix = {
 				"for it.\n"
 				"  with torch.cuda.stream(copies): following = batch.to(\"cuda\", non_blocking=True)\n"
 				"  train(current); torch.cuda.current_stream().wait_stream(copies)",
+			[HWY_JAX] =
+				"Put the next batch on the device while this one is computed: device_put returns at once.\n"
+				"  following = jax.device_put(next(batches)); params = step(params, batch); batch = following",
 			[HWY_CUPY] =
 				"Copy on a stream of its own, from pinned memory.\n"
 				"  with cupy.cuda.Stream(non_blocking=True): following.set(pinned)",

@@ -23,6 +23,10 @@ static const struct advice fix = {
 			 "Make tensors on the GPU, or stack the small ones and copy once; torch.tensor(x, "
 			 "device=\"cuda\") in a loop is one copy each.\n"
 			 "  packed = torch.stack(small).to(\"cuda\", non_blocking=True)",
+		 [HWY_JAX] =
+			 "A Python number or a NumPy scalar that goes to the device is a copy of its own: compute it inside the jitted function, or make an "
+			 "array of it once, before the loop.\n"
+			 "  rate = jnp.float32(0.01)        # once; not 0.01 * g outside of jit in every step",
 		 [HWY_CUPY] = "Collect the small arrays in one NumPy array and copy that once.\n"
 			      "  packed = cupy.asarray(numpy.stack(small))"},
 };

@@ -26,6 +26,9 @@ static const struct advice fix = {
 				"Move this work to the GPU, or off the loop's thread (a thread pool for files and logging), do it less often, or "
 				"do it after the next step has been launched.\n"
 				"  pool.submit(save, state)   # not: save(state)",
+			[HWY_JAX] =
+				"Dispatch the next step first, which does not wait, and do this work while it runs; save and log from a thread.\n"
+				"  following = step(params, batch); pool.submit(save, params)   # not: save(params); step(params, batch)",
 			[HWY_CUPY] =
 				"Do this beside the computation: copy to pinned memory on its own stream, and save from a "
 				"thread.\n"
@@ -40,7 +43,10 @@ static const struct advice fewer = {
 		{[HWY_PYTORCH] =
 			 "This is what PyTorch does for each operator before it launches: have the model compiled, use "
 			 "fewer and larger operators; a larger batch costs no more of it.\n"
-			 "  model = torch.compile(model)"},
+			 "  model = torch.compile(model)",
+		 [HWY_JAX] =
+			 "This is what JAX does for each operation outside of jit: put the whole step into one jitted function.\n"
+			 "  step = jax.jit(step, donate_argnums=0)"},
 	.compiled =
 		"This is what PyTorch does for each operator before it launches, outside of what is compiled already: close graph "
 		"breaks, and compile more of the step.\n"
@@ -55,7 +61,11 @@ static const struct advice unknown = {
 		{[HWY_PYTORCH] =
 			 "What Python does there was not recorded: sample it, or let torch.profiler record stacks; then move "
 			 "it off the loop's thread, or do it after the next step has been launched.\n"
-			 "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)"},
+			 "  headway profile -s process-tree python3 train.py   # or: torch.profiler.profile(with_stack=True)",
+		 [HWY_JAX] =
+			 "What Python does there was not recorded: sample it; then move it off the loop's thread, or do it after the next step "
+			 "has been dispatched.\n"
+			 "  headway profile -s process-tree python3 train.py"},
 };
 
 /* The advice where results are read right before, and the recording does not show what the CPU does with them. */
@@ -67,7 +77,11 @@ static const struct advice with_results = {
 			 "Right before, results are copied to the host. If the next step needs what the CPU makes of them (a sampled "
 			 "token, a decision), do that on the GPU, and copy only what the host must see; if it does not, launch the "
 			 "next step first.\n"
-			 "  token = torch.multinomial(logits.topk(50).values.softmax(-1), 1)   # not: numpy on logits.cpu()"},
+			 "  token = torch.multinomial(logits.topk(50).values.softmax(-1), 1)   # not: numpy on logits.cpu()",
+		 [HWY_JAX] =
+			 "Right before, results are copied to the host. If the next step needs what the CPU makes of them, do that inside the "
+			 "jitted function; if it does not, dispatch the next step first.\n"
+			 "  token = jax.random.categorical(key, logits)   # not: NumPy on np.asarray(logits)"},
 };
 
 /* The advice where the CPU was sampled, or its functions recorded, and no single one stands out. */

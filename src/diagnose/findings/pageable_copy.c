@@ -24,6 +24,9 @@ static const struct advice fix = {
 				"Pin the host memory: then non_blocking copies do not stop the CPU and run at the link's rate.\n"
 				"  DataLoader(…, pin_memory=True); x = batch.to(\"cuda\", non_blocking=True)\n"
 				"Results: copy into a pinned tensor, torch.empty(…, pin_memory=True).copy_(y, non_blocking=True).",
+			[HWY_JAX] =
+				"Put data on the device ahead of the step that uses it, in one piece; keep there what comes again.\n"
+				"  following = jax.device_put(next(batches)); params = step(params, batch)   # device_put returns at once",
 			[HWY_CUPY] =
 				"Use pinned host memory for what travels.\n"
 				"  host = cupyx.empty_pinned(shape, dtype); x.get(out=host, blocking=False)",

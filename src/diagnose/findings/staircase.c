@@ -26,6 +26,9 @@ static const struct advice fix = {
 				"Launch step n+1 before looking at the results of step n; copy them with non_blocking=True to "
 				"pinned memory and wait for an event only when they are used.\n"
 				"  host.copy_(out, non_blocking=True); done.record(); next_step(); done.synchronize(); use(host)",
+			[HWY_JAX] =
+				"Dispatch step n+1 before looking at the results of step n: a jitted function returns at once, only reading its result waits.\n"
+				"  following = step(params, batch); use(np.asarray(result)); result = following",
 			[HWY_OPENCL_C] =
 				"Enqueue step n+1 before waiting for the results of step n.\n"
 				"  enqueue(n + 1); clWaitForEvents(1, &done[n % 2]); use(host[n % 2]);",

@@ -18,6 +18,10 @@ static const struct advice fix = {
 				"Let the GPU decide: replace Python's if and while on tensors by torch.where, masks or clamp; "
 				"avoid nonzero(), boolean indexing and .item() in forward().\n"
 				"  x = torch.where(x.abs().max() > limit, x * scale, x)   # not: if x.abs().max() > limit: …",
+			[HWY_JAX] =
+				"Let the GPU decide: jnp.where, lax.cond and lax.while_loop inside the jitted function; Python's if and while on an array wait "
+				"for its value.\n"
+				"  x = jnp.where(jnp.abs(x).max() > limit, x * scale, x)   # not: if jnp.abs(x).max() > limit: …",
 			[HWY_CUPY] =
 				"Let the GPU decide: cupy.where and masks instead of Python's if on an array.\n"
 				"  x = cupy.where(peak > limit, x * scale, x)",
