@@ -103,6 +103,8 @@ const struct metric metrics[] = {
 	IDLE("first_use", GAP_FIRST_USE, "code was compiled, tuned, captured or first loaded"),
 	IDLE("missing", GAP_MISSING, "records of the device are missing"),
 	IDLE("comm", GAP_COMM, "the CPU exchanged data with other ranks"),
+	IDLE("gc", GAP_GC, "Python collected garbage"),
+	IDLE("gil", GAP_GIL, "the CPU waited for the lock of Python's threads"),
 	COUNT("syncs_per_step", METRIC_COUNT, COUNT_WAITS,
 	      "calls that block until the GPU is done"),
 	COUNT("launches_per_step", METRIC_COUNT, COUNT_LAUNCHES,

@@ -26,6 +26,8 @@ const char *summary_part_name(unsigned part)
 		[GAP_FIRST_USE] = "idle: first use",
 		[GAP_MISSING] = "idle: records missing",
 		[GAP_COMM] = "idle: communication of the CPU",
+		[GAP_GC] = "idle: garbage collection",
+		[GAP_GIL] = "idle: waiting for the GIL",
 	};
 	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
 }
@@ -34,7 +36,7 @@ const char *const summary_part_keys[PARTS] = {
 	"compute",      "exposed_comm", "exposed_copy", "fill",         "idle_blocked",
 	"idle_launch",  "idle_input",   "idle_os",      "idle_cpu",     "idle_dependency",
 	"idle_alloc",   "idle_module",  "idle_drain",   "idle_unknown", "idle_first_use",
-	"idle_missing", "idle_comm"};
+	"idle_missing", "idle_comm",    "idle_gc",      "idle_gil"};
 
 enum verdict_word summary_verdict(const struct compare_phase *phase)
 {

@@ -179,7 +179,7 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 #define CLAIM_CPU_CAUSES                                                                           \
 	(CLAIM_CAUSE(GAP_BLOCKED) | CLAIM_CAUSE(GAP_LAUNCH) | CLAIM_CAUSE(GAP_OS) |                \
 	 CLAIM_CAUSE(GAP_CPU) | CLAIM_CAUSE(GAP_ALLOC) | CLAIM_CAUSE(GAP_MODULE) |                 \
-	 CLAIM_CAUSE(GAP_FIRST_USE))
+	 CLAIM_CAUSE(GAP_FIRST_USE) | CLAIM_CAUSE(GAP_GC) | CLAIM_CAUSE(GAP_GIL))
 /* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its
  * *ns; "" where no gap has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);

@@ -45,6 +45,8 @@ static const enum verdict_word words_of_causes[GAP_CAUSES] = {
 	[GAP_FIRST_USE] = VERDICT_FIRST_USE,
 	[GAP_MISSING] = VERDICT_CANNOT_TELL,
 	[GAP_COMM] = VERDICT_COMM,
+	[GAP_GC] = VERDICT_CPU,
+	[GAP_GIL] = VERDICT_CPU,
 };
 
 /* ---- where the time went --------------------------------------------------------------------------- */

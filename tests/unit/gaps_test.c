@@ -256,6 +256,56 @@ static void the_thread_that_woke_it_tells_what_was_waited_for(void **state)
 	drop(&found);
 }
 
+/* The lane of what the interpreter does by itself on the current thread. */
+static uint32_t interpreter_lane(struct small *small)
+{
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_RANGE, small->process, small->thread);
+	lane.name = hwy_text_id(small->builder, HWY_DOMAIN_PYTHON);
+	return hwy_add_lane(small->builder, lane);
+}
+
+static void the_interpreters_pauses_are_causes_of_their_own(void **state)
+{
+	struct small small = small_machine();
+	uint32_t gc = interpreter_lane(&small);
+	small_launch_us(&small, 0, 5, 10, 20);
+	small_span_us(&small, gc, HWY_RANGE, 30, 900, 0, "gc generation 2");
+	small_copy_in_us(&small, 1000, 1005, 1010,
+			 1020); /* what the CPU did is known: it is no input */
+	small_span_us(&small, gc, HWY_RANGE, 1030, 1100, 0, "gc generation 0"); /* not most of it */
+	small_launch_us(&small, 2000, 2005, 2010, 2020);
+	small_span_us(&small, small.os, HWY_OS, 2030, 2900, 0, HWY_GIL_NAME);
+	small_launch_us(&small, 3000, 3005, 3010, 3020);
+	struct found found = find(&small, 10, 3020);
+	expect(&found, 0, GAP_GC, NULL, "gc generation 2");
+	expect(&found, 1, GAP_CPU, NULL, NULL);
+	expect(&found, 2, GAP_GIL, NULL, HWY_GIL_NAME);
+	drop(&found);
+}
+
+static void a_lock_that_the_collector_has_is_a_collection(void **state)
+{
+	struct small small = small_machine();
+	struct hwy_row row = {0};
+	row.v[HWY_START] = US(30);
+	row.v[HWY_DUR] = US(960);
+	row.v[HWY_NAME] = hwy_text_id(small.builder, HWY_GIL_NAME);
+	small_launch_us(&small, 0, 5, 10, 20);
+	struct hwy_ref wait = hwy_add_span(small.builder, small.os, HWY_OS, &row);
+	small_launch_us(&small, 1000, 1005, 1010, 1020);
+	small_other_thread(&small);
+	row.v[HWY_START] = US(985);
+	row.v[HWY_DUR] = US(5);
+	row.v[HWY_NAME] = hwy_text_id(small.builder, "pthread_cond_signal");
+	hwy_add_edge(small.builder, HWY_EDGE_WAKE,
+		     hwy_add_span(small.builder, small_lane(&small, HWY_LANE_OS), HWY_OS, &row),
+		     wait, 0);
+	small_span_us(&small, interpreter_lane(&small), HWY_RANGE, 20, 980, 0, "gc generation 2");
+	struct found found = find(&small, 10, 1020);
+	expect(&found, 0, GAP_GC, NULL, "gc generation 2");
+	drop(&found);
+}
+
 static void a_state_of_waiting_is_as_good_as_a_call(void **state)
 {
 	struct small small = small_machine();
@@ -399,6 +449,8 @@ int main(void)
 		cmocka_unit_test(what_the_cpu_did_is_named_by_the_innermost_that_took_half_of_it),
 		cmocka_unit_test(a_thread_that_waits_for_another_did_what_that_one_did),
 		cmocka_unit_test(the_thread_that_woke_it_tells_what_was_waited_for),
+		cmocka_unit_test(the_interpreters_pauses_are_causes_of_their_own),
+		cmocka_unit_test(a_lock_that_the_collector_has_is_a_collection),
 		cmocka_unit_test(a_state_of_waiting_is_as_good_as_a_call),
 		cmocka_unit_test(new_data_tells_of_input_whatever_else_was_recorded),
 		cmocka_unit_test(names_of_loaders_are_told_from_others),

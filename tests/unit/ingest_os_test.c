@@ -82,6 +82,42 @@ static void calls_nest_in_those_around_them(void **state)
 	hwy_trace_free(trace);
 }
 
+static void slices_of_a_wait_for_pythons_lock_are_one_wait(void **state)
+{
+	(void)state;
+	const uint8_t over = REC_OS_GIL | REC_OS_TIMED_OUT;
+	const int64_t ms = 1000000;
+	struct made_run run = make_run();
+	struct made_spool main = make_spool(&run, 7, 7, 0), other = make_spool(&run, 7, 8, 0);
+	begin(&main, 1);
+	/* Made to give the lock away (0x20), two slices that were over, and the one that got the lock. */
+	put_os(&main, 1, 1 * ms, ms, 0x20, REC_OS_GIL);
+	put_os(&main, 1, 2 * ms + 1, 5 * ms, 0x10, over);
+	put_os(&main, 1, 7 * ms + 2, 5 * ms, 0x10, over);
+	put_os(&main, 1, 12 * ms + 3, ms, 0x10, REC_OS_GIL);
+	/* It had the lock in between: another wait. */
+	put_os(&main, 1, 13 * ms + 4, ms, 0x10, REC_OS_GIL);
+	/* Over, and much later another one. */
+	put_os(&main, 1, 20 * ms, ms, 0x10, over);
+	put_os(&main, 1, 30 * ms, ms, 0x10, REC_OS_GIL);
+	put_os(&main, 1, 40 * ms, ms, 0x30, 0);
+	put_os(&other, 2, 13 * ms - 5, 2, 0x10, REC_OS_WAKES);
+	end_spool(&main);
+	end_spool(&other);
+	struct hwy_trace *trace = ingest(&run);
+	const struct hwy_strip *os = cuda_calls_flags(trace, 7);
+	assert_int_equal(os->rows, 5);
+	assert_int_equal(hwy_get(os, HWY_START, 0), ms);
+	assert_int_equal(hwy_end(os, 0), 13 * ms + 3);
+	assert_int_equal(woken_by(trace, os, 0), 13 * ms - 5);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_string_equal(hwy_str(trace, hwy_get(os, HWY_NAME, i)), HWY_GIL_NAME);
+	assert_int_equal(hwy_get(os, HWY_START, 1), 13 * ms + 4);
+	assert_int_equal(hwy_get(os, HWY_START, 3), 30 * ms);
+	assert_string_equal(hwy_str(trace, hwy_get(os, HWY_NAME, 4)), "wait");
+	hwy_trace_free(trace);
+}
+
 static void a_wait_is_joined_to_the_last_wake_while_it_lasted(void **state)
 {
 	(void)state;
@@ -239,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_nest_in_those_around_them),
+		cmocka_unit_test(slices_of_a_wait_for_pythons_lock_are_one_wait),
 		cmocka_unit_test(a_wait_is_joined_to_the_last_wake_while_it_lasted),
 		cmocka_unit_test(pipes_join_processes_and_addresses_do_not),
 		cmocka_unit_test(an_unfinished_call_gives_way_to_its_end),

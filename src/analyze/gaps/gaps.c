@@ -28,6 +28,8 @@ const char *const gap_cause_names[GAP_CAUSES] = {
 	[GAP_FIRST_USE] = "first-use",
 	[GAP_MISSING] = "missing",
 	[GAP_COMM] = "comm",
+	[GAP_GC] = "gc",
+	[GAP_GIL] = "gil",
 };
 
 /* The classes of work in the order in which they hide each other. */

@@ -24,6 +24,8 @@ enum gap_cause {
 	GAP_FIRST_USE, /* code was loaded, compiled, tuned or captured: analyze/first_use.h */
 	GAP_MISSING,   /* the device must have worked: records of its work are missing */
 	GAP_COMM,      /* the CPU exchanged data with other ranks: gloo, MPI */
+	GAP_GC,        /* Python's garbage collector ran */
+	GAP_GIL,       /* the thread waited for the lock that Python's threads share */
 	GAP_CAUSES
 };
 /* for JSON and people: "blocked", "launch", … */
@@ -34,7 +36,7 @@ struct hwy_gap {
 	uint32_t op;            /* the op that ends the gap, or FLOW_NONE where no op follows */
 	/* The call to blame, or FLOW_NONE. blocked: the wait; alloc, module: the longest such call; launch: the launch. */
 	uint32_t culprit;
-	/* A reference (base/ref.h) to the span that names what the CPU did (input, os, cpu, first-use, comm): an OS call, a
+	/* A reference (base/ref.h) to the span that names what the CPU did (input, os, cpu, first-use, comm, gc, gil): an OS call, a
 	 * state, a range, an operator, a function, a sample or a call. */
 	uint32_t span;
 	uint32_t step;   /* the step of the phase that the gap lies in */

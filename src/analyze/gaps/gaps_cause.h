@@ -35,7 +35,7 @@ struct gaps_absence {
 	/* The very next op copies data to the device, and the data is new: it was not copied from the device just before. */
 	bool brings_data;
 };
-/* The cause of a gap in which a thread did not launch: input, os or cpu. *span becomes a reference (base/ref.h) to the span
+/* The cause of a gap in which a thread did not launch: gc, gil, input, os or cpu. *span becomes a reference (base/ref.h) to the span
  * that names what the thread did. */
 enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
 			      uint32_t *span);

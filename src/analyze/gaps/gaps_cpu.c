@@ -162,8 +162,13 @@ bool gaps_cpu_calls_from_loader(struct gaps_cpu *cpu, const struct flow_call *ca
 
 struct filling { /* what fills a stretch of a thread's time; lengths in ns, spans as references (base/ref.h) */
 	struct hwy_interval at;
-	/* The time that one lane's OS calls and states off the CPU cover, and the time that its loaders cover. */
-	struct hwy_cover os, loader;
+	/* The time that one lane's OS calls and states off the CPU cover, and the time that its loaders, its garbage
+	 * collections and its waits for Python's lock cover. */
+	struct hwy_cover os, loader, gc, gil;
+	/* The same times, each of the lane that has most. */
+	int64_t os_ns, loader_ns, gc_ns, gil_ns;
+	uint32_t longest_gc, longest_gil;
+	int64_t longest_gc_length, longest_gil_length;
 	uint32_t longest_os, longest_state;
 	int64_t longest_os_length, longest_state_length;
 	uint32_t loader_span; /* reference to the first span that is a loader of input */
@@ -182,6 +187,33 @@ static void keep_longest_span(int64_t length, uint32_t reference, int64_t *longe
 	*longest_reference = reference;
 }
 
+/* Adds a garbage collection or a wait for Python's lock; false for other spans. A wait for the lock is a call into the
+ * operating system as well. */
+static bool gaps_cpu_add_python(const struct gaps_cpu *cpu, struct filling *filling,
+				const struct hwy_strip *strip, uint32_t row)
+{
+	const struct hwy_trace *trace = cpu->flow->trace;
+	bool is_gc = strip->kind == HWY_RANGE &&
+		     strcmp(hwy_str(trace, trace->lanes[strip->lane].name), HWY_DOMAIN_PYTHON) == 0;
+	bool is_gil = strip->kind == HWY_OS &&
+		      strcmp(hwy_str(trace, hwy_get(strip, HWY_NAME, row)), HWY_GIL_NAME) == 0;
+	int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+	int64_t from = start > filling->at.from ? start : filling->at.from;
+	int64_t to = end < filling->at.to ? end : filling->at.to;
+	uint32_t reference = hwy_ref32(strip->first + row);
+	struct hwy_interval fresh;
+	if (is_gc) {
+		cover_add(&filling->gc, from, to, &fresh);
+		keep_longest_span(to - from, reference, &filling->longest_gc_length,
+				  &filling->longest_gc);
+	} else if (is_gil) {
+		cover_add(&filling->gil, from, to, &fresh);
+		keep_longest_span(to - from, reference, &filling->longest_gil_length,
+				  &filling->longest_gil);
+	}
+	return is_gc;
+}
+
 /* Adds the part of a thread's span that lies inside the stretch to what fills the stretch. */
 static void gaps_cpu_add_span(struct gaps_cpu *cpu, struct filling *filling,
 			      const struct hwy_strip *strip, uint32_t row)
@@ -193,6 +225,8 @@ static void gaps_cpu_add_span(struct gaps_cpu *cpu, struct filling *filling,
 	if (to <= from)
 		return;
 	uint32_t reference = hwy_ref32(strip->first + row);
+	if (gaps_cpu_add_python(cpu, filling, strip, row))
+		return;
 	if (strip->kind == HWY_OS) {
 		cover_add(&filling->os, from, to, &fresh);
 		keep_longest_span(to - from, reference, &filling->longest_os_length,
@@ -301,10 +335,14 @@ static uint32_t waker_of(const struct gaps_cpu *cpu, uint32_t call, uint32_t sta
 	return FLOW_NONE;
 }
 
-/* Finds what fills a stretch of a thread's time. *os and *loader become the ns in OS calls and in
- * loaders, each of the lane that has most. */
-static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at,
-			       int64_t *os, int64_t *loader)
+static void keep_most(const struct hwy_cover *cover, int64_t *most)
+{
+	if (cover->total > *most)
+		*most = cover->total;
+}
+
+/* Finds what fills a stretch of a thread's time. */
+static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at)
 {
 	struct filling filling = {.at = at};
 	for (uint32_t i = cpu->nests.first[thread]; i < cpu->nests.first[thread + 1]; i++) {
@@ -315,10 +353,12 @@ static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy
 			continue;
 		}
 		/* A cover takes spans in order of start. The spans of one lane are in order, those of two lanes are not. */
-		filling.os = filling.loader = (struct hwy_cover){0};
+		filling.os = filling.loader = filling.gc = filling.gil = (struct hwy_cover){0};
 		gaps_cpu_fill(cpu, nest, &filling);
-		*loader = filling.loader.total > *loader ? filling.loader.total : *loader;
-		*os = filling.os.total > *os ? filling.os.total : *os;
+		keep_most(&filling.loader, &filling.loader_ns);
+		keep_most(&filling.os, &filling.os_ns);
+		keep_most(&filling.gc, &filling.gc_ns);
+		keep_most(&filling.gil, &filling.gil_ns);
 	}
 	return filling;
 }
@@ -326,11 +366,19 @@ static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy
 static struct activity activity_of_thread(struct gaps_cpu *cpu, uint32_t thread,
 					  const struct gaps_absence *absence)
 {
-	int64_t os = 0, loader = 0, half = (absence->at.to - absence->at.from) / 2;
-	struct filling filling = fill_all(cpu, thread, absence->at, &os, &loader);
+	int64_t half = (absence->at.to - absence->at.from) / 2;
+	struct filling filling = fill_all(cpu, thread, absence->at);
+	int64_t os = filling.os_ns, loader = filling.loader_ns;
 	uint32_t wait = filling.longest_os ? filling.longest_os : filling.longest_state;
 	struct activity activity = {.cause = GAP_CPU, .waker = FLOW_NONE};
-	if (absence->copy_follows && (loader > half || os > half)) {
+	if (filling.gc_ns > half) {
+		activity.cause = GAP_GC;
+		activity.span = filling.longest_gc;
+	} else if (filling.gil_ns > half) {
+		activity.cause = GAP_GIL;
+		activity.span = filling.longest_gil;
+		activity.waker = waker_of(cpu, filling.longest_gil, 0);
+	} else if (absence->copy_follows && (loader > half || os > half)) {
 		activity.cause = GAP_INPUT;
 		activity.span = loader > half ? filling.loader_span : wait;
 	} else if (os > half) {
@@ -355,13 +403,16 @@ enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *a
 		return absence->brings_data ? GAP_INPUT : GAP_CPU;
 	struct activity own = activity_of_thread(cpu, absence->thread, absence);
 	uint32_t other = own.waker != FLOW_NONE ? own.waker : absence->other;
-	if (other < n && other != absence->thread && (own.waits || own.span == 0)) {
+	if (other < n && other != absence->thread &&
+	    (own.waits || own.span == 0 || own.cause == GAP_GIL)) {
 		/* Where the thread waited for the other thread, or no span names what it did, the
 		 * other thread's time decides. */
 		struct activity others = activity_of_thread(cpu, other, absence);
 		if (own.waits && !others.waits && others.span)
 			own = others;
-		else if (!own.waits && others.cause == GAP_CPU)
+		else if (own.cause == GAP_GIL && others.cause == GAP_GC)
+			own = others; /* the collector had the lock */
+		else if (!own.waits && own.cause != GAP_GIL && others.cause == GAP_CPU)
 			own.span = others.span;
 	}
 	if (own.cause == GAP_CPU && absence->brings_data)

@@ -10,6 +10,9 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_graph_rebuilt,
 	&finding_module_load_late,
 	&finding_alloc_in_loop,
+	/* Findings where the interpreter stops the loop. */
+	&finding_gc_pauses,
+	&finding_gil_contention,
 	/* Findings about data on its way to or from the device. */
 	&finding_copy_roundtrip,
 	&finding_pageable_copy,

@@ -9,7 +9,7 @@ export const Look = {
 export const LOOK_NAMES = ["kernel", "communication", "copy", "fill", "graph", "call", "launch", "wait", "allocation", "copy call", "range",
 	"operator", "function", "OS call", "running", "not running", "memory", "sample", "event", "driver wait", "profiler", "counter"];
 
-export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown", "first-use", "missing", "comm"] as const;
+export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown", "first-use", "missing", "comm", "gc", "gil"] as const;
 export const PATH_KINDS = ["cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other"] as const;
 
 export const HARDWARE = 2 ** 31;

@@ -9,7 +9,7 @@ interface Part { name: string; ns: number; colour: string; idle: boolean }
 
 const WORDS: Record<string, string> = {
 	blocked: "after a wait", launch: "launched too slowly", input: "the next batch is late", os: "the CPU is in the OS", cpu: "the CPU runs other code",
-	dependency: "between work", alloc: "allocating, freeing", module: "loading kernels", drain: "outside any step", unknown: "no launch recorded", "first-use": "compiling, loading, capturing", missing: "records missing", comm: "the CPU talks to other ranks",
+	dependency: "between work", alloc: "allocating, freeing", module: "loading kernels", drain: "outside any step", unknown: "no launch recorded", "first-use": "compiling, loading, capturing", missing: "records missing", comm: "the CPU talks to other ranks", gc: "Python collects garbage", gil: "waiting for the GIL",
 };
 /** Smaller parts are in the bar, not in the list. */
 const LEAST = 0.005;
