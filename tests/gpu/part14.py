@@ -13,14 +13,14 @@ from part3 import RUNS, TRIES, rotated
 from runners import Runner, calm_run
 
 TITLE = "What operators and modules cost"
-BATCHES, TURNS = 3, 5
+BATCHES, TURNS = 2, 12
 OPERATORS = ["-t", "cuda,nvtx,pytorch"]
 # name: (what runs the program, options)
 WAYS = {"plain": ("plain", []), "headway": ("headway", ["-t", "cuda,nvtx"]), "operators": ("headway", OPERATORS), "nsys": ("nsys", []),
         "nsys-operators": ("nsys", ["--pytorch=autograd-nvtx"]), "torch": ("torch", [])}
 NEEDED = ("plain", "headway", "operators", "nsys")
 LOOPS = {"flat": 100000, "nested": 20000, "modules": 15000}  # of opcost.py: calls a run
-GRAPHS_S = 90  # for the rounds of graphs
+GRAPHS_S = 60  # for the rounds of graphs
 FINISH_S = 45  # nsys needs time for its reports
 
 
@@ -97,6 +97,7 @@ def started(part, number):
 def batch(part, number):
     """Rounds: name -> [way -> ms a step]. The processes take turns: each has the machine for itself."""
     rounds = {name: [] for name in programs(part)}
+    until = time.monotonic() + part.time_left() / (BATCHES - number)
     runners = started(part, number)
     try:
         if not all(way in runners for way in NEEDED):
@@ -108,7 +109,7 @@ def batch(part, number):
         longest = 0
         for turn in range(TURNS):
             begun = time.monotonic()
-            if part.time_left() < longest + FINISH_S:
+            if begun + longest + FINISH_S > until:
                 break
             for name, (command, ways) in programs(part).items():
                 order = [way for way in rotated(runners, number + turn) if way in ways]
@@ -133,13 +134,11 @@ def by_way(found, name):
 
 
 def torch(part):
-    found, longest = [], 0
+    found = []
     for number in range(BATCHES):
-        begun = time.monotonic()
-        if part.time_left() < max(longest, 60):
+        if part.time_left() < 2 * FINISH_S:
             break
         found.append(batch(part, number))
-        longest = max(longest, time.monotonic() - begun)
     for name in RUNS:
         values = by_way(found, name) if part.wants(name) else {}
         if all(way in values for way in NEEDED):

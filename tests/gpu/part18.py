@@ -18,7 +18,7 @@ SAMPLES = ["-s", "process-tree", "--sampling-frequency=1000"]
 # name: (what runs the program, options)
 WAYS = {"plain": ("plain", []), "sampled": ("headway", ["-t", "none", *SAMPLES]), "recorded": ("headway", []), "both": ("headway", SAMPLES)}
 LIMIT = 1.05
-BATCHES, TURNS = 3, 6
+BATCHES, TURNS = 3, 12
 FINISH_S = 25
 Turn = collections.namedtuple("Turn", "run parent_share")
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -50,6 +50,7 @@ def told(name, row):
 def batch(part, number):
     """Rounds: name -> [way -> Turn]."""
     rounds = {name: [] for name in RUNS if part.wants(name)}
+    until = time.monotonic() + part.time_left() / (BATCHES - number)
     runners = {way: Runner(part.work / f"{way}-{number}", kind, *options) for way, (kind, options) in WAYS.items()}
     try:
         for runner in runners.values():
@@ -60,7 +61,7 @@ def batch(part, number):
         longest = 0
         for turn in range(TURNS):
             begun = time.monotonic()
-            if part.time_left() < longest + FINISH_S:
+            if begun + longest + FINISH_S > until:
                 break
             for name in rounds:
                 row = {way: turn_of(runners[way], RUNS[name]) for way in rotated(runners, number + turn)}
@@ -111,13 +112,11 @@ def judge(part, name, batches_of_rows):
 
 
 def go(part):
-    found, longest = [], 0
+    found = []
     for number in range(BATCHES):
-        begun = time.monotonic()
-        if part.time_left() < max(longest, 45):
+        if part.time_left() < 2 * FINISH_S:
             break
         found.append(batch(part, number))
-        longest = max(longest, time.monotonic() - begun)
     for name in RUNS:
         if part.wants(name):
             judge(part, name, [rounds[name] for rounds in found])
