@@ -92,6 +92,13 @@ static uint32_t leaf_of(struct tree_filling *filling, uint32_t node, const struc
 	return hwy_ref32_index(*leaf);
 }
 
+/* Adds to a sum, and stops at the ends of int64_t: a damaged recording may claim any durations. */
+static void add_time(int64_t *sum, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /* ---- device work and CPU time -------------------------------------------------------------------- */
 
 static void add_work_of_strip(struct tree_filling *filling, const struct hwy_work *work,
@@ -108,10 +115,10 @@ static void add_work_of_strip(struct tree_filling *filling, const struct hwy_wor
 		uint32_t index = leaf_of(filling, node, strip, row); /* may move the nodes */
 		struct tree_node *leaf = &tree->nodes[index];
 		const struct hwy_owner *owner = &tree->owners.owners[owner_of[row]];
-		leaf->gpu += at.to - at.from;
+		add_time(&leaf->gpu, at.to - at.from);
 		leaf->launches++;
-		tree->with_operator += owner->op ? at.to - at.from : 0;
-		tree->with_place += owner->module || owner->line ? at.to - at.from : 0;
+		add_time(&tree->with_operator, owner->op ? at.to - at.from : 0);
+		add_time(&tree->with_place, owner->module || owner->line ? at.to - at.from : 0);
 	}
 }
 
@@ -157,7 +164,7 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		int64_t length = length_in_window(filling->options, start, end);
 		uint32_t node = node_of_owner(filling, o->owner_of[s][row]);
-		tree->nodes[node].cpu += length;
+		add_time(&tree->nodes[node].cpu, length);
 		tree->nodes[node].calls += length_in_window(filling->options, start, start + 1) > 0;
 		uint32_t outer = o->op_of[s][row];
 		if (!hwy_ref32_is_set(outer) || hwy_ref32_index(outer) < strip->first ||
@@ -168,7 +175,7 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 		length = length_in_window(filling->options, start,
 					  end < outer_end ? end : outer_end);
 		node = node_of_owner(filling, o->owner_of[s][outer_row]);
-		tree->nodes[node].cpu -= length;
+		add_time(&tree->nodes[node].cpu, -length);
 	}
 }
 
@@ -265,7 +272,7 @@ static void add_idle(struct tree_filling *filling, const struct hwy_gaps *gaps,
 							"idle that nobody is known to cause"),
 					   0)
 				: node_of_owner(filling, owner);
-		tree->nodes[node].idle += gaps->gaps[i].at.to - gaps->gaps[i].at.from;
+		add_time(&tree->nodes[node].idle, gaps->gaps[i].at.to - gaps->gaps[i].at.from);
 	}
 }
 
@@ -295,9 +302,9 @@ static void tree_add_up(struct hwy_tree *tree)
 	tree->order = hwy_array(tree->n, sizeof *tree->order);
 	for (uint32_t i = tree->n - 1; i > 0; i--) {
 		struct tree_node *node = &tree->nodes[i], *outer = &tree->nodes[node->outer];
-		outer->gpu += node->gpu;
-		outer->cpu += node->cpu;
-		outer->idle += node->idle;
+		add_time(&outer->gpu, node->gpu);
+		add_time(&outer->cpu, node->cpu);
+		add_time(&outer->idle, node->idle);
 		outer->launches += node->launches;
 		outer->calls += node->calls;
 	}

@@ -43,8 +43,9 @@ bool make_cpu_sample_sum(struct report_run *run, struct hwy_err *err);
 bool make_thread_state_sum(struct report_run *run, struct hwy_err *err);
 /* um.c makes this report: unified memory. */
 bool make_um_sum(struct report_run *run, struct hwy_err *err);
-/* ops.c, wait_tables.c, graphs.c: reports that nsys does not have */
+/* ops.c, module_tables.c, wait_tables.c, graphs.c: reports that nsys does not have */
 bool make_op_sum(struct report_run *run, struct hwy_err *err);
+bool make_module_sum(struct report_run *run, struct hwy_err *err);
 bool make_wait_sum(struct report_run *run, struct hwy_err *err);
 bool make_graph_sum(struct report_run *run, struct hwy_err *err);
 

@@ -9,6 +9,9 @@ const struct stats_report stats_reports[] = {
 	/* Each element: name, title, about, subject, maker, whether the report is shown by default. */
 	{"op_sum", "Operators", "a framework's operators: calls, self and total CPU and GPU time",
 	 "operators", make_op_sum, true},
+	{"module_sum", "Modules",
+	 "modules of the model: GPU and CPU time of their operators, self and total", "modules",
+	 make_module_sum, false},
 	{"nvtx_sum", "NVTX ranges", "push/pop and start/end ranges by name", "NVTX ranges",
 	 make_nvtx_sum, true},
 	{"nvtx_pushpop_sum", "NVTX push/pop ranges", "push/pop ranges by name", "push/pop ranges",

@@ -2,9 +2,9 @@
 /* stats_test.c - the tables: their arithmetic against a slow exact version, their rules on small traces. */
 #include <math.h>
 
-#include "make_trace.h"
 #include "stats/stats.h"
 #include "stats/sums.h"
+#include "toy_model.h"
 
 /* ---- arithmetic ----------------------------------------------------------------------------------- */
 
@@ -385,6 +385,18 @@ static void device_time_goes_to_the_innermost_operator_and_to_all_around_it(void
 	hwy_trace_free(trace);
 }
 
+static void modules_have_the_time_of_their_operators_and_of_the_modules_inside(void **state)
+{
+	struct hwy_trace *trace = toy_training();
+	assert_string_equal(rows_of(trace, "module_sum", NULL),
+			    "70.6,36000,0,72.7,40000,0,0,0,Net,Net\n"
+			    "70.6,36000,0,72.7,40000,0,0,0,Net.layers,\n"
+			    "39.2,20000,20000,36.4,20000,20000,2,3,Net.layers.0,Linear\n"
+			    "31.4,16000,16000,36.4,20000,20000,3,4,Net.layers.1,Linear\n"
+			    "29.4,15000,15000,27.3,15000,15000,3,2,(no module),\n");
+	hwy_trace_free(trace);
+}
+
 static void a_wait_lasts_until_the_pending_work_has_ended(void **state)
 {
 	struct made made = make();
@@ -449,6 +461,8 @@ int main(void)
 		cmocka_unit_test(
 			a_window_keeps_what_overlaps_it_and_a_range_what_was_launched_in_it),
 		cmocka_unit_test(device_time_goes_to_the_innermost_operator_and_to_all_around_it),
+		cmocka_unit_test(
+			modules_have_the_time_of_their_operators_and_of_the_modules_inside),
 		cmocka_unit_test(a_wait_lasts_until_the_pending_work_has_ended),
 		cmocka_unit_test(a_graph_is_summed_up_by_launch),
 		cmocka_unit_test(every_report_takes_any_trace),
