@@ -22,6 +22,10 @@ enum {
 	RECORD_BYTES = sizeof(struct rec_node),
 };
 
+/* The graph that the thread's last event on a node was a cloning into, else 0. A creation in that graph that follows at
+ * once is the next copy of an instantiation: no Python stack is taken for it, since that of its original counts. */
+static __thread uint32_t cloning_into __attribute__((tls_model("initial-exec")));
+
 static struct {
 	_Atomic uint64_t written; /* records that were asked for, those left out included */
 	_Atomic uint64_t left_out;
@@ -71,10 +75,12 @@ static void cuda_nodes_put(enum rec_node_event event, const struct cupti_graph_d
 		return;
 	if (!node_records_have_room())
 		return;
-	/* The place comes first: it may itself be recorded, which must not happen between reserving and publishing. */
-	bool has_place = event == REC_NODE_CREATED && collect_control->stack_threshold >= 0;
-	uint32_t place = has_place ? place_here() : 0;
 	uint32_t graph = graph_id(data->graph), origin = graph_id(other_graph);
+	bool has_place = event == REC_NODE_CREATED && collect_control->stack_threshold >= 0 &&
+			 (graph == 0 || graph != cloning_into);
+	cloning_into = event == REC_NODE_CLONED ? graph : 0;
+	/* The place comes first: it may itself be recorded, which must not happen between reserving and publishing. */
+	uint32_t place = has_place ? place_here() : 0;
 	struct rec_node *record = collect_reserve(REC_NODE, 2);
 	if (!record)
 		return;
