@@ -185,9 +185,15 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
-/* Whether the nodes of graphs and their edges are sorted: lookups are binary searches. */
+/* Whether the nodes of graphs and their edges are sorted, since lookups are binary searches, and whether times of nodes
+ * are within the limits of spans. */
 static bool check_node_order(const struct hwy_trace *trace, struct hwy_err *err)
 {
+	for (uint32_t i = 0; i < trace->n_nodes; i++) {
+		int64_t time = trace->nodes[i].time;
+		if (time != HWY_NONE && (time >= HWY_TIME_LIMIT || time <= -HWY_TIME_LIMIT))
+			return hwy_fail(err, "nodes %" PRIu32 ": 'time' is out of range", i);
+	}
 	for (uint32_t i = 1; i < trace->n_nodes; i++) {
 		const struct hwy_node *now = &trace->nodes[i], *before = now - 1;
 		if (now->process < before->process ||

@@ -81,22 +81,34 @@ static void edges_of_a_node_stand_together(void **state)
 	hwy_trace_free(trace);
 }
 
-static void a_report_with_one_node_twice_is_refused(void **state)
+/* A report with two nodes is refused for this reason. */
+static void expect_refusal(const int64_t nodes[2], const int64_t times[2], const char *why)
 {
-	(void)state;
 	char path[] = "/tmp/graph_nodes_test_XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
 	struct small small = small_new();
-	add_node(&small, small.process, 7, 1);
-	add_node(&small, small.process, 7, 2);
+	for (int i = 0; i < 2; i++)
+		add_node(&small, small.process, nodes[i], times[i]);
 	struct hwy_trace *trace = hwy_builder_finish(small.builder, false);
 	struct hwy_err err = {0};
 	assert_false(hwy_file_write(trace, path, true, NULL, &err));
-	assert_non_null(strstr(err.text, "not in order"));
+	assert_non_null(strstr(err.text, why));
 	hwy_trace_free(trace);
 	unlink(path);
+}
+
+static void a_report_with_one_node_twice_is_refused(void **state)
+{
+	(void)state;
+	expect_refusal((int64_t[]){7, 7}, (int64_t[]){1, 2}, "not in order");
+}
+
+static void a_report_with_a_node_beyond_all_times_is_refused(void **state)
+{
+	(void)state;
+	expect_refusal((int64_t[]){7, 8}, (int64_t[]){1, INT64_MAX}, "'time' is out of range");
 }
 
 int main(void)
@@ -106,6 +118,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_leads_to_its_node_whose_time_moves_with_the_spans),
 		cmocka_unit_test(edges_of_a_node_stand_together),
 		cmocka_unit_test(a_report_with_one_node_twice_is_refused),
+		cmocka_unit_test(a_report_with_a_node_beyond_all_times_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,7 @@ static inline void fill_records(struct hwy_builder *b, struct dice *dice)
 		trace->stacks[i].frame = i;
 		trace->nodes[i].process = trace->nodes[i].thread = trace->node_edges[i].process = i;
 		trace->nodes[i].stack = roll_below(dice, 3);
+		trace->nodes[i].time = i ? roll_below(dice, INT64_C(1) << 40) : HWY_NONE;
 	}
 	trace->wall = roll_any(dice);
 }
