@@ -42,6 +42,19 @@ bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 	return done;
 }
 
+const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct hwy_err *err)
+{
+	if (analysis->owners)
+		return analysis->owners;
+	struct hwy_owners *owners = hwy_zalloc(sizeof *owners);
+	if (!owners_open(owners, analysis->trace, NULL, 0, err)) {
+		free(owners);
+		return NULL;
+	}
+	analysis->owners = owners;
+	return owners;
+}
+
 void analysis_free(struct hwy_analysis *analysis)
 {
 	for (uint32_t i = 0; analysis->measures && i < analysis->phases.n; i++) {
@@ -55,6 +68,9 @@ void analysis_free(struct hwy_analysis *analysis)
 	free(analysis->measures);
 	if (analysis->places)
 		places_close(analysis->places);
+	if (analysis->owners)
+		owners_close(analysis->owners);
+	free(analysis->owners);
 	phases_free(&analysis->phases);
 	flow_close(&analysis->flow);
 	*analysis = (struct hwy_analysis){0};

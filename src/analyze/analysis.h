@@ -5,6 +5,7 @@
 
 #include "analyze/gaps/gaps.h"
 #include "analyze/lead.h"
+#include "analyze/owners.h"
 #include "analyze/phases/phases.h"
 #include "analyze/place.h"
 #include "analyze/trust.h"
@@ -24,6 +25,7 @@ struct hwy_analysis {
 	struct hwy_phases phases;
 	struct analysis_phase *measures; /* parallel to phases.phases: one element for each phase */
 	struct hwy_places *places;
+	struct hwy_owners *owners; /* NULL until analysis_owners is asked */
 };
 
 struct analysis_options {
@@ -33,6 +35,8 @@ struct analysis_options {
 
 bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 		   const struct analysis_options *options, struct hwy_err *err);
+/* Who launched the device work. Found when first asked for; NULL with a sentence where the trace cannot be read. */
+const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct hwy_err *err);
 void analysis_free(struct hwy_analysis *analysis);
 
 #endif

@@ -125,6 +125,9 @@ static inline const char *owners_text(const struct hwy_owners *owners, uint32_t 
 }
 /* Writes the path of a module: "GPT.blocks.3.attn"; "" for 0. Cuts what does not fit. */
 void owners_module_path(const struct hwy_owners *owners, uint32_t module, char *into, size_t size);
+/* owners_module_path without numbers, so that all layers have one name: "GPT.blocks.*.attn", of Kineto's modules
+ * "Block.Linear". */
+void owners_module_label(const struct hwy_owners *owners, uint32_t module, char *into, size_t size);
 /* Writes a line as people write it: "train.py:16 step()", with the last part of the file's path; "" for 0. */
 void owners_line_text(const struct hwy_owners *owners, uint32_t line, char *into, size_t size);
 /* The outermost operator of a chain, the one that the program called; 0 where the chain has none. */

@@ -327,7 +327,24 @@ void owner_names_close(struct owner_names *names)
 	xla_lines_free(&names->lines);
 }
 
-void owners_module_path(const struct hwy_owners *owners, uint32_t module, char *into, size_t size)
+/* The last part of a module's path; "*" for a number, and the class alone for Kineto's class with a number. */
+static struct hwy_text part_without_number(const struct hwy_owners *owners,
+					   const struct owner_module *module)
+{
+	struct hwy_text name = owners->texts.texts[module->name];
+	uint32_t stem = name.length;
+	while (stem && name.at[stem - 1] >= '0' && name.at[stem - 1] <= '9')
+		stem--;
+	if (stem == 0)
+		return (struct hwy_text){"*", 1};
+	struct hwy_text type = owners->texts.texts[module->type];
+	bool is_class = type.length && stem == type.length + 1 && stem < name.length &&
+			name.at[stem - 1] == '_' && memcmp(name.at, type.at, type.length) == 0;
+	return is_class ? type : name;
+}
+
+static void write_path(const struct hwy_owners *owners, uint32_t module, bool numbers, char *into,
+		       size_t size)
 {
 	uint32_t parts[64], n = 0;
 	size_t length = 0;
@@ -336,10 +353,23 @@ void owners_module_path(const struct hwy_owners *owners, uint32_t module, char *
 	for (; module && n < 64; module = owners->modules[module].outer)
 		parts[n++] = module;
 	while (n-- > 0 && length < size) {
-		int wrote = snprintf(into + length, size - length, "%s%s", length ? "." : "",
-				     owners_text(owners, owners->modules[parts[n]].name));
+		const struct owner_module *part = &owners->modules[parts[n]];
+		struct hwy_text name = numbers ? owners->texts.texts[part->name]
+					       : part_without_number(owners, part);
+		int wrote = snprintf(into + length, size - length, "%s%.*s", length ? "." : "",
+				     (int)name.length, name.at);
 		length += wrote > 0 ? (size_t)wrote : 0;
 	}
+}
+
+void owners_module_path(const struct hwy_owners *owners, uint32_t module, char *into, size_t size)
+{
+	write_path(owners, module, true, into, size);
+}
+
+void owners_module_label(const struct hwy_owners *owners, uint32_t module, char *into, size_t size)
+{
+	write_path(owners, module, false, into, size);
 }
 
 void owners_line_text(const struct hwy_owners *owners, uint32_t line, char *into, size_t size)

@@ -188,8 +188,9 @@ static void put_tables(const struct page *page, const struct compare_diff *diff)
 	static const char *const headings[TABLES][5] = {
 		{"kernel", "", "launches", "before, a step", "after, a step"},
 		{"call", "", "times", "before, a step", "after, a step"},
-		{"range", "", "times", "before, a step", "after, a step"}};
-	static const char *const titles[TABLES] = {"Kernels", "Calls", "Ranges"};
+		{"range", "", "times", "before, a step", "after, a step"},
+		{"module", "", "steps", "before, a step", "after, a step"}};
+	static const char *const titles[TABLES] = {"Kernels", "Calls", "Ranges", "Modules"};
 	for (unsigned kind = 0; kind < TABLES; kind++) {
 		const struct diff_table *rows = &diff->tables[kind];
 		if (rows->n == 0)

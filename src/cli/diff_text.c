@@ -209,12 +209,15 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 	fputc('\n', out);
 }
 
-/* Prints the kernels that changed; calls and ranges only where they changed by 1 % of the step. */
+/* Prints the kernels that changed; modules, calls and ranges only where they changed by 1 % of the step. */
 static void print_tables(FILE *out, const struct compare_diff *diff)
 {
-	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2};
+	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2, MOST_ROWS};
+	static const enum compare_table_kind order[TABLES] = {TABLE_MODULES, TABLE_KERNELS,
+							      TABLE_CALLS, TABLE_RANGES};
 	int64_t least = diff->before->step / 100;
-	for (unsigned kind = 0; kind < TABLES; kind++) {
+	for (unsigned t = 0; t < TABLES; t++) {
+		enum compare_table_kind kind = order[t];
 		const struct diff_table *table = &diff->tables[kind];
 		uint32_t printed = 0;
 		for (uint32_t i = 0; i < table->n && printed < most[kind]; i++) {

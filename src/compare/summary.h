@@ -61,6 +61,9 @@ enum compare_table_kind {
 	TABLE_KERNELS, /* kernels on the devices */
 	TABLE_CALLS,   /* calls into the vendor's library that have a role (flow.h) */
 	TABLE_RANGES,  /* annotations on the CPU */
+	/* Modules of the model, and scopes outside of modules, by the device work that they launched; one occurrence is
+	 * one step. */
+	TABLE_MODULES,
 	TABLES
 };
 /* the names of the tables in files: "kernels", … */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary_count.c - what the steady steps of a phase are made of: copies, bytes, waits; kernels,
- * calls and ranges by folded name. */
+ * calls and ranges by folded name, modules. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ const char *const summary_count_keys[COUNTS] = {
 	[COUNT_HIDDEN] = "graphs_in_one_piece",
 };
 
-const char *const summary_table_names[TABLES] = {"kernels", "calls", "ranges"};
+const char *const summary_table_names[TABLES] = {"kernels", "calls", "ranges", "modules"};
 
 struct tally { /* all kernels, calls or ranges of one folded name */
 	const char *name;
@@ -52,7 +53,16 @@ struct pass {
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	struct tallies tallies[TABLES];
-	uint32_t step; /* the step of the current op: ops come in order of time */
+	uint32_t step;                   /* the step of the current op: ops come in order of time */
+	const struct hwy_owners *owners; /* NULL where the recording has no operators */
+	uint32_t *
+		row_of_owner; /* by owner: a reference to its row of TABLE_MODULES, 0 until asked for */
+	struct module_step { /* by row of TABLE_MODULES: its time in the last step that it worked in */
+		uint32_t step;
+		int64_t ns;
+		double place;
+	} * modules;
+	uint32_t cap_modules;
 };
 
 static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
@@ -90,30 +100,114 @@ static struct tally *tally_of(struct pass *pass, struct tallies *all, int64_t te
 	return &all->rows[*by_text];
 }
 
+/* Adds one occurrence with its length in ns, and where in its step it began, 0 … 1. */
+static void tally_add(struct tally *tally, int64_t length, double place)
+{
+	if (tally->ns > INT64_MAX / 2) /* only ranges of a damaged recording are so long */
+		return;
+	double ns = (double)length, change = ns - tally->mean;
+	tally->count++;
+	tally->ns += length;
+	tally->mean += change / (double)tally->count;
+	tally->squares += change * (ns - tally->mean);
+	tally->places += place;
+}
+
+/* Where in a step a moment lies: 0 is the step's begin, 1 its end. */
+static double place_in_step(int64_t moment, struct hwy_interval step)
+{
+	double length = (double)(step.to - step.from);
+	return length > 0 ? (double)(moment - step.from) / length : 0;
+}
+
 /* Counts one kernel, call or range with its time, and where in its step it began. */
 static void count_row(struct pass *pass, enum compare_table_kind table, int64_t text,
 		      struct hwy_interval time, struct hwy_interval step)
 {
-	struct tally *tally = tally_of(pass, &pass->tallies[table], text);
-	if (tally->ns > INT64_MAX / 2) /* only ranges of a damaged recording are so long */
-		return;
-	double ns = (double)(time.to - time.from), change = ns - tally->mean;
-	double length = (double)(step.to - step.from);
-	tally->count++;
-	tally->ns += time.to - time.from;
-	tally->mean += change / (double)tally->count;
-	tally->squares += change * (ns - tally->mean);
-	tally->places += length > 0 ? (double)(time.from - step.from) / length : 0;
+	tally_add(tally_of(pass, &pass->tallies[table], text), time.to - time.from,
+		  place_in_step(time.from, step));
 }
+
+/* ---- modules ---------------------------------------------------------------------------------------- */
+
+/* Writes what device work of an owner is counted for: its module, else the innermost scope around its operators; "" where it has
+ * neither. */
+static void module_name(const struct hwy_owners *owners, const struct hwy_owner *owner, char *name,
+			size_t size)
+{
+	uint32_t scope = 0;
+	*name = '\0';
+	if (owner->module) {
+		owners_module_label(owners, owner->module, name, size);
+		return;
+	}
+	for (uint32_t link = owner->chain; link; link = owners->chain[link].outer)
+		if (owners->chain[link].is_operator)
+			scope = 0;
+		else if (!scope)
+			scope = link;
+	if (scope)
+		snprintf(name, size, "%s", owners_text(owners, owners->chain[scope].name));
+}
+
+/* Yields the row for device work of an owner; UINT32_MAX where it belongs to no module and no scope. */
+static uint32_t module_row(struct pass *pass, uint32_t owner)
+{
+	struct tallies *all = &pass->tallies[TABLE_MODULES];
+	if (pass->row_of_owner[owner])
+		return pass->row_of_owner[owner] == UINT32_MAX ? UINT32_MAX
+							       : pass->row_of_owner[owner] - 1;
+	char name[KERNEL_NAME_BYTES];
+	bool is_new;
+	module_name(pass->owners, &pass->owners->owners[owner], name, sizeof name);
+	pass->row_of_owner[owner] = UINT32_MAX;
+	if (!*name)
+		return UINT32_MAX;
+	uint32_t *row = hwy_index_put(&all->by_name, name, strlen(name), &is_new);
+	if (is_new) {
+		HWY_GROW(all->rows, all->n, all->cap);
+		HWY_GROW(pass->modules, all->n, pass->cap_modules);
+		*row = all->n;
+		pass->modules[all->n] = (struct module_step){.step = UINT32_MAX};
+		all->rows[all->n++] = (struct tally){
+			.name = hwy_arena_text(&pass->summary->arena, name, strlen(name))};
+	}
+	pass->row_of_owner[owner] = *row + 1;
+	return *row;
+}
+
+/* Counts the step that a module has worked in so far. */
+static void end_module_step(struct pass *pass, uint32_t row)
+{
+	const struct module_step *module = &pass->modules[row];
+	if (module->step != UINT32_MAX)
+		tally_add(&pass->tallies[TABLE_MODULES].rows[row], module->ns, module->place);
+}
+
+static void count_module(struct pass *pass, const struct flow_op *op, const struct hwy_strip *strip,
+			 uint32_t span_row)
+{
+	const uint32_t *owner_of =
+		pass->owners ? pass->owners->owner_of[strip - pass->trace->strips] : NULL;
+	uint32_t row = owner_of ? module_row(pass, owner_of[span_row]) : UINT32_MAX;
+	if (row == UINT32_MAX)
+		return;
+	struct module_step *module = &pass->modules[row];
+	if (module->step != pass->step) {
+		end_module_step(pass, row);
+		*module = (struct module_step){
+			.step = pass->step,
+			.place = place_in_step(op->start, pass->phase->steps[pass->step].device)};
+	}
+	module->ns += op->end - op->start;
+}
+
+/* ---- device work and calls -------------------------------------------------------------------------- */
 
 static void summary_count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
 {
-	const struct hwy_phase *phase = pass->phase;
-	while (pass->step + 1 < phase->first_steady + phase->n_steady &&
-	       op->start >= phase->steps[pass->step].device.to)
-		pass->step++;
 	count_row(pass, TABLE_KERNELS, text, (struct hwy_interval){op->start, op->end},
-		  phase->steps[pass->step].device);
+		  pass->phase->steps[pass->step].device);
 	pass->into->kernel_ns += op->end - op->start;
 	pass->into->counts[COUNT_KERNELS]++;
 }
@@ -136,13 +230,18 @@ static void count_copy(struct pass *pass, const struct hwy_strip *strip, uint32_
 static void count_ops(struct pass *pass)
 {
 	const struct hwy_flow *flow = pass->flow;
-	for (uint32_t i = flow_op_at(flow, pass->phase->window.from);
-	     i < flow->n_ops && flow->ops[i].start < pass->phase->window.to; i++) {
+	const struct hwy_phase *phase = pass->phase;
+	for (uint32_t i = flow_op_at(flow, phase->window.from);
+	     i < flow->n_ops && flow->ops[i].start < phase->window.to; i++) {
 		const struct flow_op *op = &flow->ops[i];
 		uint32_t row;
 		if (!op_is_ours(pass, op))
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(pass->trace, op->span, &row);
+		while (pass->step + 1 < phase->first_steady + phase->n_steady &&
+		       op->start >= phase->steps[pass->step].device.to)
+			pass->step++;
+		count_module(pass, op, strip, row);
 		if (op->kind == HWY_KERNEL)
 			summary_count_kernel(pass, op, hwy_get(strip, HWY_NAME, row));
 		else if (op->kind == HWY_COPY)
@@ -152,6 +251,8 @@ static void count_ops(struct pass *pass)
 		else if (op->kind == HWY_GRAPH)
 			pass->into->counts[COUNT_HIDDEN]++;
 	}
+	for (uint32_t row = 0; row < pass->tallies[TABLE_MODULES].n; row++)
+		end_module_step(pass, row);
 }
 
 static void count_call(struct pass *pass, const struct flow_call *call, struct hwy_interval step)
@@ -250,6 +351,14 @@ static void keep_table(struct pass *pass, enum compare_table_kind kind)
 	free(all->rows);
 }
 
+static bool has_operators(const struct hwy_trace *trace)
+{
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].kind == HWY_OP && trace->strips[s].rows)
+			return true;
+	return false;
+}
+
 bool summary_count(struct compare_summary *summary, struct compare_phase *into,
 		   struct hwy_analysis *analysis, const struct hwy_phase *phase,
 		   const struct hwy_waits *waits, struct hwy_err *err)
@@ -272,10 +381,18 @@ bool summary_count(struct compare_summary *summary, struct compare_phase *into,
 		.phase = phase,
 		.step = phase->first_steady,
 	};
+	if (has_operators(analysis->trace)) {
+		pass.owners = analysis_owners(analysis, err);
+		if (!pass.owners)
+			return false;
+		pass.row_of_owner = hwy_zarray(pass.owners->n_owners, sizeof *pass.row_of_owner);
+	}
 	count_ops(&pass);
 	summary_count_calls(&pass, waits);
 	count_ranges(&pass);
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		keep_table(&pass, kind);
+	free(pass.row_of_owner);
+	free(pass.modules);
 	return true;
 }

@@ -158,6 +158,7 @@ static const struct json_field phase_fields[] = {
 	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_KERNELS], "kernels", table_fields)},
 	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_CALLS], "calls", table_fields)},
 	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_RANGES], "ranges", table_fields)},
+	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_MODULES], "modules", table_fields)},
 };
 
 static bool read_phase(struct compare_phase *phase, const struct json_value *from,

@@ -126,4 +126,30 @@ run tree --step-number 3 --format json "$DATA"/torch/mlp_sync.hwy
 expect_status 0 "--step-number"
 python3 -c 'import json, sys; t = json.load(sys.stdin); sys.exit(not 0 < t["gpu_ns"] < 40e6)' <"$work/out" ||
 	fail "--step-number: $(head -5 "$work/out")"
+
+# ---- diff: the module that became slower ----
+
+for slow in 10 30; do
+	python3 - "$work/steps_$slow.json" "$slow" <<'END'
+import json, sys
+events, n = [], 0
+def span(cat, name, ts, dur, tid=1, pid=1, **args):
+    events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args})
+for step in range(12):
+    at = 1000 * step
+    span("user_annotation", "ProfilerStep#%d" % step, at, 990)
+    span("python_function", "nn.Module: Net_0", at + 1, 900)
+    for i, kind in enumerate(("Linear", "Norm", "Linear", "Norm")):
+        begin = at + 10 + 200 * i
+        span("python_function", "nn.Module: %s_%d" % (kind, i // 2), begin, 150)
+        span("cpu_op", "aten::op", begin + 1, 100)
+        n += 1
+        span("cuda_runtime", "cudaLaunchKernel", begin + 2, 3, correlation=n)
+        span("kernel", "k", begin + 10, int(sys.argv[2]) if kind == "Norm" else 40, 7, 0, correlation=n, device=0, stream=7)
+json.dump({"traceEvents": events}, open(sys.argv[1], "w"))
+END
+done
+run diff "$work/steps_10.json" "$work/steps_30.json"
+grep -A1 -xF '   modules' "$work/out" | grep -qF 'slower    20.0 µs → 60.0 µs a step  Net.Norm' || fail "diff: $(cat "$work/out")"
+grep -qF 'Net.Linear' "$work/out" && fail "diff tells a module that did not change: $(cat "$work/out")"
 finish
