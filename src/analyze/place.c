@@ -111,19 +111,32 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 	return true;
 }
 
+/* Whether the subject is a call that copies: XLA's own threads make such calls for the thread that runs Python. */
+static bool is_copy_call(struct hwy_trace *trace, const struct subject *subject)
+{
+	if (subject->strip->kind != HWY_API)
+		return false;
+	int64_t name = hwy_get(subject->strip, HWY_NAME, subject->row);
+	return HWY_ROLE_OF(hwy_role(trace, name)) == HWY_ROLE_COPY;
+}
+
 /* The frame that tells most: where a node was captured, else where the call was made; without a stack that of the function in
- * whose execution the subject lies. */
+ * whose execution the subject lies, or from where other copies like it come. */
 static const struct hwy_frame *frame_of_subject(struct hwy_places *places,
 						const struct subject *subject)
 {
-	const struct hwy_trace *trace = places->trace;
+	struct hwy_trace *trace = places->trace;
 	const struct hwy_frame *frame =
 		subject->node ? place_frame(trace, subject->node->stack) : NULL;
 	if (!frame && STACKED & HWY_KIND_BIT(subject->strip->kind))
 		frame = place_frame(trace, hwy_get(subject->strip, HWY_STACK, subject->row));
-	return frame ? frame
-		     : xla_line_around(&places->lines, &places->nests, subject->thread,
-				       subject->start, subject->end);
+	if (!frame)
+		frame = xla_line_around(&places->lines, &places->nests, subject->thread,
+					subject->start, subject->end);
+	if (!frame && is_copy_call(trace, subject))
+		frame = xla_line_of_call(&places->lines, &places->nests, subject->strip,
+					 subject->row);
+	return frame;
 }
 
 /* Sets *first to the nests of the subject's thread, and yields their number. */

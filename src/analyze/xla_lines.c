@@ -42,11 +42,23 @@ static const struct hwy_frame *own_frame(const struct hwy_trace *trace, int64_t 
 	return place_is_library(*file ? file : hwy_str(trace, frame->module)) ? NULL : frame;
 }
 
-static void note_line(struct xla_lines *lines, const struct hwy_trace *trace,
-		      struct hwy_text module, const struct hwy_frame *frame)
+/* The key of a function, by the name of its HLO module. */
+static uint64_t key_of_module(struct hwy_text module)
+{
+	return hwy_hash(module.at, module.length);
+}
+
+/* The key of the calls of one name that a process makes outside of functions. */
+static uint64_t key_of_calls(int64_t name, int64_t process)
+{
+	return hwy_mix(hwy_mix((uint64_t)name) + (uint64_t)process + 1);
+}
+
+static void note_line(struct xla_lines *lines, const struct hwy_trace *trace, uint64_t key,
+		      const struct hwy_frame *frame)
 {
 	bool fresh;
-	uint32_t *known = hwy_map_put(&lines->frames, hwy_hash(module.at, module.length), &fresh);
+	uint32_t *known = hwy_map_put(&lines->frames, key, &fresh);
 	if (fresh) {
 		*known = hwy_ref32((uint32_t)(frame - trace->frames));
 	} else if (*known != XLA_SEVERAL_LINES) {
@@ -57,24 +69,49 @@ static void note_line(struct xla_lines *lines, const struct hwy_trace *trace,
 	}
 }
 
+/* Notes the line of one call that has a stack. */
+static void note_call(struct xla_lines *lines, struct hwy_nests *nests,
+		      const struct hwy_strip *strip, uint32_t row)
+{
+	const struct hwy_trace *trace = nests->trace;
+	const struct hwy_lane *lane = &trace->lanes[strip->lane];
+	const struct hwy_frame *frame = own_frame(trace, hwy_get(strip, HWY_STACK, row));
+	if (!frame)
+		return;
+	struct hwy_text module = module_around(nests, lane->thread, hwy_get(strip, HWY_START, row),
+					       hwy_end(strip, row));
+	note_line(lines, trace,
+		  module.length ? key_of_module(module)
+				: key_of_calls(hwy_get(strip, HWY_NAME, row), lane->process),
+		  frame);
+}
+
 static void fill_lines(struct xla_lines *lines, struct hwy_nests *nests)
 {
 	const struct hwy_trace *trace = nests->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		int64_t thread = trace->lanes[strip->lane].thread;
-		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++) {
-			int64_t stack = hwy_get(strip, HWY_STACK, row);
-			if (!hwy_ref_is_set(stack))
-				continue;
-			struct hwy_text module = module_around(
-				nests, thread, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
-			const struct hwy_frame *frame =
-				module.length ? own_frame(trace, stack) : NULL;
-			if (frame)
-				note_line(lines, trace, module, frame);
-		}
+		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++)
+			if (hwy_ref_is_set(hwy_get(strip, HWY_STACK, row)))
+				note_call(lines, nests, strip, row);
 	}
+	lines->is_filled = true;
+}
+
+static bool any_execution(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->strings.n; i++)
+		if (xla_parse(trace->strings.texts[i]).kind == XLA_EXECUTION)
+			return true;
+	return false;
+}
+
+static const struct hwy_frame *line_of_key(const struct xla_lines *lines,
+					   const struct hwy_trace *trace, uint64_t key)
+{
+	const uint32_t *known = hwy_map_get(&lines->frames, key);
+	return known && *known != XLA_SEVERAL_LINES ? &trace->frames[hwy_ref32_index(*known)]
+						    : NULL;
 }
 
 const struct hwy_frame *xla_line_of(struct xla_lines *lines, struct hwy_nests *nests,
@@ -84,10 +121,23 @@ const struct hwy_frame *xla_line_of(struct xla_lines *lines, struct hwy_nests *n
 		return NULL;
 	if (!lines->is_filled)
 		fill_lines(lines, nests);
-	lines->is_filled = true;
-	const uint32_t *known = hwy_map_get(&lines->frames, hwy_hash(module.at, module.length));
-	return known && *known != XLA_SEVERAL_LINES ? &nests->trace->frames[hwy_ref32_index(*known)]
-						    : NULL;
+	return line_of_key(lines, nests->trace, key_of_module(module));
+}
+
+const struct hwy_frame *xla_line_of_call(struct xla_lines *lines, struct hwy_nests *nests,
+					 const struct hwy_strip *strip, uint32_t row)
+{
+	const struct hwy_trace *trace = nests->trace;
+	if (!lines->is_asked)
+		lines->has_xla = any_execution(trace);
+	lines->is_asked = true;
+	if (!lines->has_xla)
+		return NULL;
+	if (!lines->is_filled)
+		fill_lines(lines, nests);
+	return line_of_key(
+		lines, trace,
+		key_of_calls(hwy_get(strip, HWY_NAME, row), trace->lanes[strip->lane].process));
 }
 
 const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nests *nests,

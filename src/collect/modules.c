@@ -26,6 +26,7 @@
 #include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/python/python.h"
+#include "collect/python/served.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
 #include "collect/torch/torch.h"
@@ -422,6 +423,7 @@ static struct recorded_module *record_module(const struct listed *listed, uint64
 	struct recorded_module *module = &recorded[recorded_count++];
 	*module = (struct recorded_module){.base = object.base, .name = name};
 	find_code(module, &object);
+	served_look_at_path(room->path);
 	python_look_at_object(&object, name, true);
 	if (torch_look_at_object)
 		torch_look_at_object(&object);

@@ -336,6 +336,29 @@ static void a_function_of_jax_has_the_line_that_calls_it(void **state)
 	done(&open);
 }
 
+/* The recorder gives some of the copies that XLA's threads make the stack of the thread that runs Python. */
+static void a_copy_of_xla_has_the_line_of_copies_like_it(void **state)
+{
+	static const struct toy_frame fetch[] = {
+		{"__float__", "", "/x/site-packages/jax/_src/array.py", 7, HWY_FRAME_PYTHON},
+		{"train", "", "/home/me/train.py", 14, HWY_FRAME_PYTHON}};
+	for (int has_xla = 0; has_xla < 2; has_xla++) {
+		struct small small = small_new();
+		small_span(&small, small_lane(&small, HWY_LANE_RANGE), HWY_RANGE, 0, 5, 0,
+			   has_xla ? "XlaModule:#hlo_module=jit_step,program_id=12#" : "step");
+		add_call(&small, 10, 20, "cuMemcpyDtoHAsync_v2", add_stack(&small, fetch, 2));
+		add_call(&small, 30, 40, "cuMemcpyDtoHAsync_v2", 0);
+		add_call(&small, 50, 60, "cuMemcpyHtoDAsync_v2", 0);
+		add_call(&small, 70, 80, "cuLaunchKernel", 0);
+		struct open open = open_places(&small);
+		for (uint32_t i = 1; i < 4; i++) {
+			struct hwy_place place = place_of(open.places, nth(open.trace, HWY_API, i));
+			assert_int_equal(place.line, has_xla && i == 1 ? 14 : 0);
+		}
+		done(&open);
+	}
+}
+
 static void places_are_equal_by_file_and_line(void **state)
 {
 	struct hwy_place a = {"train.py", 12, "step", "", "step_1", "cudaMalloc"};
@@ -406,6 +429,7 @@ int main(void)
 		cmocka_unit_test(without_a_stack_the_ranges_around_are_the_place),
 		cmocka_unit_test(ranges_of_xla_are_called_as_jax_calls_them),
 		cmocka_unit_test(a_function_of_jax_has_the_line_that_calls_it),
+		cmocka_unit_test(a_copy_of_xla_has_the_line_of_copies_like_it),
 		cmocka_unit_test(places_are_equal_by_file_and_line),
 		cmocka_unit_test(any_span_of_any_trace_has_a_place_or_none),
 		cmocka_unit_test(the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor),

@@ -27,6 +27,7 @@
 #include "collect/lock.h"
 #include "collect/process.h"
 #include "collect/python/inside.h"
+#include "collect/python/served.h"
 #include "collect/python/stack_ids.h"
 #include "collect/sys.h"
 #include "collect/text_ids.h"
@@ -78,6 +79,7 @@ static struct python_layout layout;
 static bool unreadable; /* the kernel does not permit reading memory, so that no stacks are taken */
 static _Atomic uint32_t whole; /* how many stacks were read whole, up to PROVEN */
 static bool may_be_gone;       /* the frame that is being read may be unmapped: see python_walk */
+static bool is_others; /* the frames that are being read are of another thread, which may run */
 /* Address of the type of code objects; 0: no code object was seen yet. */
 static uintptr_t code_type;
 static struct code *codes; /* cache of code objects, open addressing by address */
@@ -195,12 +197,11 @@ void python_end_look(bool complete)
 	home.seen = false;
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------- */
 
 static bool fetch(void *into, uintptr_t from, size_t size)
 {
-	if (whole < PROVEN || may_be_gone)
+	if (whole < PROVEN || may_be_gone || is_others)
 		return peek(into, from, size);
 	if (from < 4096)
 		return false;
@@ -232,8 +233,7 @@ static bool python_read_text(uintptr_t object, uint32_t *id)
 	return true;
 }
 
-/* ---- code objects
- * ------------------------------------------------------------------------------- */
+/* ---- code objects ------------------------------------------------------------------------------ */
 
 /* Whether a type is that of code objects. The type's name decides: its symbol may have been copied
  * elsewhere. */
@@ -343,8 +343,7 @@ static const struct code *code_entry(uintptr_t address)
 	return cached;
 }
 
-/* ---- frames
- * ------------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------------ */
 
 /* Free-threaded Python: this frame runs the thread's own copy of the bytecode, whose address is
  * yielded. */
@@ -396,6 +395,16 @@ static bool is_foreign(uintptr_t frame, bool *foreign)
 	return true;
 }
 
+/* The innermost frame of a thread; 0: there is none, or it cannot be read. */
+static uintptr_t innermost_frame(uintptr_t state)
+{
+	uintptr_t frame;
+	if (!fetch(&frame, state + layout.thread_frame, sizeof frame) ||
+	    (layout.has_cframe && !fetch(&frame, frame + layout.cframe_frame, sizeof frame)))
+		return 0;
+	return frame;
+}
+
 /* Reads the frames of a thread, innermost first. False: some memory was not as it must be; the
  * frames read before that are valid.
  *
@@ -404,11 +413,7 @@ static bool is_foreign(uintptr_t frame, bool *foreign)
  * the innermost frame of an OS call is read through the kernel. */
 static bool python_walk(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES], uint32_t *count)
 {
-	uintptr_t frame, code;
-	if (!fetch(&frame, state + layout.thread_frame, sizeof frame))
-		return false;
-	if (layout.has_cframe && !fetch(&frame, frame + layout.cframe_frame, sizeof frame))
-		return false;
+	uintptr_t frame = innermost_frame(state), code;
 	for (unsigned steps = 0; frame && *count < REC_MAX_FRAMES && steps < MOST_STEPS; steps++) {
 		bool foreign;
 		if ((frame & 7) || !is_foreign(frame, &foreign))
@@ -497,18 +502,34 @@ static uint32_t read_stack(uintptr_t state, bool is_os_call, struct rec_frame *f
 	return count;
 }
 
+uint32_t python_read_others(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES])
+{
+	uint32_t count = 0;
+	if (atomic_load_explicit(&whole, memory_order_acquire) < PROVEN || !lock_take(&lock))
+		return 0;
+	is_others = true;
+	uintptr_t frame = innermost_frame(state);
+	if (!has_memory() || !python_walk(state, frames, &count) || innermost_frame(state) != frame)
+		count = 0;
+	is_others = false;
+	lock_give(&lock);
+	return count;
+}
+
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 {
 	struct rec_frame frames[REC_MAX_FRAMES];
-	bool first;
+	bool first = false;
 	/* A stack of an OS call may be taken in a signal handler that interrupts the unloading of
 	 * an interpreter that was loaded late. */
-	if (why == REC_WHY_OS && ready_at)
+	if (unreadable || (why == REC_WHY_OS && ready_at))
 		return;
-	void *state = own_state(start);
-	if (!state || unreadable)
-		return;
-	uint32_t count = read_stack((uintptr_t)state, why == REC_WHY_OS, frames, &first);
+	uintptr_t state = (uintptr_t)own_state(start);
+	uint32_t count = state ? read_stack(state, why == REC_WHY_OS, frames, &first)
+			 : ready_at || !python_is_usable() ? 0
+							   : served_stack(why, frames);
+	if (state && count)
+		served_note(why, state);
 	if (first)
 		process_look_again(layout.version);
 	if (count)

@@ -29,8 +29,12 @@ bool python_may_be_unloaded(void);
 bool python_is_usable(void);
 
 /* Records the calling thread's Python stack, for a call that began at 'start'; nothing if there is
- * none. */
+ * none. A thread that works for Python's has the stack of that thread (served.h). */
 void python_stack(enum rec_why why, int64_t start, uint32_t correlation);
+
+/* Reads the frames of another thread by its state, and yields their number; 0: they cannot be read, or changed while they were
+ * read. All is read through the kernel, which fails where a load would fault. */
+uint32_t python_read_others(uintptr_t state, struct rec_frame frames[REC_MAX_FRAMES]);
 
 /* ---- for stack_ids.c: frames that are read by plain loads --------------------------------------------- */
 
