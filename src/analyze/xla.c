@@ -185,7 +185,10 @@ void xla_label(struct hwy_text name, char *into, size_t size)
 	case XLA_NONE: snprintf(into, size, "%s", ""); break;
 	case XLA_EXECUTION: snprintf(into, size, "%s", function); break;
 	case XLA_TRIAL: snprintf(into, size, "tune %s", function); break;
-	case XLA_THUNK: snprintf(into, size, "%.*s", (int)range.op.length, range.op.at); break;
+	case XLA_THUNK:
+		snprintf(into, size, "%.*s%s", (int)range.op.length, range.op.at,
+			 xla_is_callback(range.path) ? " (callback)" : "");
+		break;
 	case XLA_COMPILE:
 	case XLA_COMPILE_PART: snprintf(into, size, "compile %s", function); break;
 	}
@@ -253,6 +256,20 @@ void xla_scope(struct hwy_text path, char *into, size_t size)
 						 used ? "." : "", (int)scope.length, scope.at);
 		from = end + 1;
 	}
+}
+
+bool xla_is_callback(struct hwy_text path)
+{
+	static const char *const primitives[] = {"pure_callback", "io_callback", "debug_callback",
+						 "debug_print"};
+	uint32_t from = path.length;
+	while (from > 0 && path.at[from - 1] != '/')
+		from--;
+	/* Older versions of JAX write the primitive's parameters behind it: "pure_callback[callback=…]". */
+	for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
+		if (xla_begins_with(xla_part(path, from, path.length), primitives[i]))
+			return true;
+	return false;
 }
 
 bool xla_is_backward(struct hwy_text path)

@@ -56,13 +56,31 @@ void syncs_free(struct hwy_case *c, struct syncs *syncs)
 	pauses_free(&syncs->pauses);
 }
 
-bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs)
+/* The part of the claim that costs most and has a place, or NULL. */
+static const struct claim_item *dearest(const struct syncs *syncs)
 {
 	const struct claim_item *most = NULL;
 	for (uint32_t i = 0; i < syncs->claim.n; i++)
 		if (syncs->claim.items[i].span != CLAIM_NOBODY &&
 		    (!most || syncs->claim.items[i].ns > most->ns))
 			most = &syncs->claim.items[i];
+	return most;
+}
+
+const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *syncs)
+{
+	const struct claim_item *most = dearest(syncs);
+	const char *range = most ? place_of(c->analysis->places, most->span).range : "";
+	if (!strstr(range, " (callback)"))
+		return NULL;
+	return "The compiled function calls Python (pure_callback, io_callback, jax.debug.print), and the GPU waits until Python has "
+	       "answered: write that part with jax.numpy, take it out of the loop, or call it every N steps.\n"
+	       "  jax.lax.cond(i % 100 == 0, log, lambda x: None, x)   # inside the jitted step";
+}
+
+bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs)
+{
+	const struct claim_item *most = dearest(syncs);
 	if (!most)
 		return false;
 	const char *function = place_of(c->analysis->places, most->span).function;

@@ -28,6 +28,8 @@ void syncs_free(struct hwy_case *c, struct syncs *syncs);
 /* Whether the wait that costs most stands in a method forward(): without marks a step may be one
  * layer of the model, with one wait. */
 bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs);
+/* The advice where the wait that costs most is a call of Python from inside a function that XLA compiled; NULL elsewhere. */
+const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *syncs);
 /* Whether another finding about waits has accused this phase already: then nothing is left to
  * acquit. */
 bool syncs_are_accused(const struct hwy_case *c);

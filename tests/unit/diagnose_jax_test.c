@@ -137,6 +137,30 @@ static void a_copy_that_nobody_waits_for_is_no_wait(void **state)
 	diagnosed_free(&d);
 }
 
+/* XLA copies a callback's arguments to the host, waits for them, calls Python, and goes on. */
+static void a_callback_of_the_compiled_function_is_a_wait_with_its_own_advice(void **state)
+{
+	struct program p = program_new();
+	for (int i = 0; i < STEPS; i++) {
+		int64_t from = p.cpu;
+		for (int k = 0; k < 3; k++)
+			program_launch(&p, 0, "loop_add_fusion", 200);
+		int64_t thunk = p.cpu;
+		program_copy(&p, 0, HWY_D2H, 1024, HWY_MEM_PINNED, 3, true);
+		program_compute(&p, 150);
+		program_span(&p, p.range, HWY_RANGE, thunk, p.cpu,
+			     "Thunk:#name=jit(step)/pure_callback,hlo_op=custom-call.3#");
+		for (int k = 0; k < 3; k++)
+			program_launch(&p, 0, "loop_add_fusion", 200);
+		program_span(&p, p.range, HWY_RANGE, from, p.cpu,
+			     "XlaModule:#hlo_module=jit_step,program_id=4#");
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "sync-in-loop");
+	assert_non_null(strstr(accused(&d, "sync-in-loop")->advice, "pure_callback"));
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +170,7 @@ int main(void)
 		cmocka_unit_test(a_loss_that_is_fetched_every_step_is_a_wait),
 		cmocka_unit_test(a_loss_that_is_fetched_seldom_is_none),
 		cmocka_unit_test(a_copy_that_nobody_waits_for_is_no_wait),
+		cmocka_unit_test(a_callback_of_the_compiled_function_is_a_wait_with_its_own_advice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,11 @@ static void a_label_names_the_function_as_jax_does(void **state)
 		{"XlaCompile:#module=jit_tanh#", "compile jit(tanh)"},
 		{"XlaPass:#name=fusion,module=jit_tanh,program_id=7#", "compile jit(tanh)"},
 		{"Thunk:#name=jit(f)/add,hlo_op=wrapped_add,unique_hlo_op_id=1#", "wrapped_add"},
+		{"Thunk:#name=jit(f)/pure_callback,hlo_op=custom-call.3,unique_hlo_op_id=1#",
+		 "custom-call.3 (callback)"},
+		{"Thunk:#name=jit(f)/io_callback[ordered=False],hlo_op=custom-call.4#",
+		 "custom-call.4 (callback)"},
+		{"Thunk:#name=jit(f)/my_pure_callback/add,hlo_op=wrapped_add#", "wrapped_add"},
 		{"step_7", ""},
 	};
 	char label[64];

@@ -87,9 +87,11 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 	struct syncs syncs = syncs_look(c);
 	/* Waits for data that another finding accuses are no waits for values. */
 	bool is_for_data = syncs.with_data > syncs.n / 2 && syncs_are_accused(c);
+	const char *callback = syncs_callback_advice(c, &syncs);
 	if (claim_is_worth(c, &syncs.claim) && !is_for_data)
 		claim_accuse(c, &syncs.claim, syncs.n >= FEWEST_WAITS ? HWY_HIGH : HWY_LOW,
-			     sync_in_loop_accusation(c, &syncs), case_advice(c, &fix));
+			     sync_in_loop_accusation(c, &syncs),
+			     callback ? callback : case_advice(c, &fix));
 	else if (!syncs_are_accused(c) &&
 		 (syncs.n >= FEWEST_WAITS || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);

@@ -39,7 +39,9 @@ static void finding_sync_in_model_look(struct hwy_case *c)
 			"step after these waits.",
 			hwy_say_count_times(syncs.each).text,
 			hwy_say_time3(case_per_step(c, syncs.claim.total)).text);
-		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
+		const char *callback = syncs_callback_advice(c, &syncs);
+		claim_accuse(c, &syncs.claim, HWY_HIGH, says,
+			     callback ? callback : case_advice(c, &fix));
 	}
 	syncs_free(c, &syncs);
 }
