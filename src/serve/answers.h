@@ -35,6 +35,18 @@ void annotations_index(struct annotations *all); /* computes 'blocks' from 'v' *
 void annotations_answer(const struct annotations *all, int64_t from, int64_t to, uint32_t n_pixels,
 			struct hwy_bytes *out);
 
+/* ---- span_owner.c: whose a span is ---- */
+
+struct span_owner {
+	bool has_op;     /* the span's call lies in an operator */
+	int64_t op_name; /* id of the text that names the innermost operator */
+	int64_t stack; /* reference to the operator's stack; of a backward operator, to that of its forward operator */
+	char module[512]; /* path of the module; "" where it is not known */
+};
+/* 'around' is what detail_find_around finds for the span's call. */
+bool span_owner_find(struct view_trace *view, const struct view_spans *around,
+		     struct span_owner *owner, struct hwy_err *err);
+
 /* ---- lane_tree.c ---- */
 
 bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
@@ -52,6 +64,11 @@ bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32
  * lane. */
 bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
 			struct hwy_err *err);
+bool detail_find_span(struct view_trace *view, uint32_t id, struct view_span *span,
+		      struct hwy_err *err);
+/* Finds the spans of the thread that enclose a span, the outermost first: ranges, operators, functions, calls. */
+bool detail_find_around(struct view_trace *view, const struct view_span *span, int64_t thread,
+			struct view_spans *around, struct hwy_err *err);
 /* Writes the key "fields": all columns of a span except its times, name, link and stack. */
 bool detail_put_fields(struct view_trace *view, struct hwy_json *json, uint32_t strip, uint32_t row,
 		       struct hwy_err *err);

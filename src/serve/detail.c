@@ -31,7 +31,7 @@ static int64_t detail_peek(struct looking *l, enum hwy_col col)
 	return value;
 }
 
-static bool find_span(struct view_trace *view, uint32_t id, struct view_span *span,
+bool detail_find_span(struct view_trace *view, uint32_t id, struct view_span *span,
 		      struct hwy_err *err)
 {
 	if (id >= view->trace->n_spans)
@@ -47,7 +47,7 @@ static bool put_span_members(struct view_trace *view, struct hwy_json *json, uin
 			     struct view_span *span, struct hwy_err *err)
 {
 	int64_t name, what;
-	if (!find_span(view, id, span, err))
+	if (!detail_find_span(view, id, span, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span->strip];
 	if (!hwy_peek(view->trace, span->strip, HWY_NAME, span->row, &name, err) ||
@@ -286,8 +286,7 @@ static void detail_put_stack(struct looking *l, int64_t stack)
 	json_end_array(l->json);
 }
 
-/* Finds the spans of the thread that enclose a span: ranges, operators, functions, calls. */
-static bool find_around(struct view_trace *view, const struct view_span *span, int64_t thread,
+bool detail_find_around(struct view_trace *view, const struct view_span *span, int64_t thread,
 			struct view_spans *around, struct hwy_err *err)
 {
 	for (uint32_t lane = 0; thread != HWY_NONE && lane < view->trace->n_lanes; lane++) {
@@ -314,7 +313,7 @@ static bool find_around(struct view_trace *view, const struct view_span *span, i
 }
 
 static void detail_put_place(struct looking *l, int64_t stack, const struct view_spans *around,
-			     const char *call)
+			     const char *call, const struct span_owner *owner)
 {
 	const struct hwy_trace *trace = l->view->trace;
 	const struct hwy_frame *frame = hwy_ref_is_set(stack) ? place_frame(trace, stack) : NULL;
@@ -335,6 +334,10 @@ static void detail_put_place(struct looking *l, int64_t stack, const struct view
 	json_put_text(l->json, "function", frame ? hwy_str(trace, frame->function) : "");
 	json_put_text(l->json, "range", range);
 	json_put_text(l->json, "api", call);
+	if (owner->has_op)
+		json_put_text(l->json, "operator", hwy_str(trace, owner->op_name));
+	if (*owner->module)
+		json_put_text(l->json, "module", owner->module);
 	json_end_object(l->json);
 }
 
@@ -384,7 +387,7 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 	bool is_linked = hwy_ref_to_index(link, &caller);
 	if (is_linked) {
 		if (!detail_put_span(view, l->json, caller, l->err) ||
-		    !find_span(view, caller, &call, l->err))
+		    !detail_find_span(view, caller, &call, l->err))
 			return false;
 	} else {
 		json_null(l->json);
@@ -403,9 +406,12 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 		name = detail_peek(&caller_span, HWY_NAME);
 	struct view_spans around = {0};
 	int64_t thread = view->trace->lanes[view->trace->strips[call.strip].lane].thread;
-	bool ok = !caller_span.failed && find_around(view, &call, thread, &around, l->err);
+	bool ok = !caller_span.failed && detail_find_around(view, &call, thread, &around, l->err);
+	struct span_owner owner;
+	ok = ok && span_owner_find(view, &around, &owner, l->err);
 	if (ok) {
-		detail_put_place(l, stack, &around, hwy_str(view->trace, name));
+		stack = hwy_ref_is_set(stack) ? stack : owner.stack;
+		detail_put_place(l, stack, &around, hwy_str(view->trace, name), &owner);
 		detail_put_stack(l, stack);
 		json_key(l->json, "around");
 		json_begin_array(l->json);
@@ -422,7 +428,7 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 			struct hwy_err *err)
 {
 	struct view_span span;
-	if (!find_span(view, id, &span, err))
+	if (!detail_find_span(view, id, &span, err))
 		return false;
 	struct looking l = {view, json, span.strip, span.row, err, false};
 	json_begin_object(json);
@@ -525,7 +531,7 @@ bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t
 			struct hwy_err *err)
 {
 	struct view_span span;
-	if (!find_span(view, id, &span, err) ||
+	if (!detail_find_span(view, id, &span, err) ||
 	    !view_need_rows(view, span.strip, VIEW_COLUMNS, span.row, 1, err))
 		return false;
 	const struct hwy_strip *strip = &view->trace->strips[span.strip];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve_test.c - tiles tell what the trace holds: every span of a window where there are few, and else the covered share
  * of every bucket, compared with a plain look at all spans. And our declarations of libmicrohttpd are its own. */
-#include "make_trace.h"
+#include "toy_model.h"
 
 #include "serve/mhd.h"
 #include "serve/server.h"
@@ -506,6 +506,41 @@ static void work_of_a_graph_has_the_stack_of_its_capture(void **state)
 	hwy_trace_free(made);
 }
 
+static char *details_of_kernel(struct view_trace *shown, const char *kernel)
+{
+	struct hwy_err err;
+	char *text = NULL;
+	size_t n = 0;
+	struct hwy_json json = {.out = open_memstream(&text, &n)};
+	assert_true(
+		detail_answer_span(shown, &json, toy_span(shown->trace, HWY_KERNEL, kernel), &err));
+	fclose(json.out);
+	return text;
+}
+
+static void work_has_its_operator_its_module_and_the_operators_stack(void **state)
+{
+	struct hwy_trace *made = toy_training();
+	struct view_trace shown;
+	struct hwy_err err;
+	assert_true(view_open(&shown, made, "x", &err));
+	char *text = details_of_kernel(&shown, "gemm_0");
+	assert_non_null(strstr(text, "\"operator\":\"aten::addmm\",\"module\":\"Net.layers.0\""));
+	assert_non_null(strstr(text, "/home/u/train.py"));
+	free(text);
+	/* A backward operator has the module and the stack of its forward operator. */
+	text = details_of_kernel(&shown, "relu_back");
+	assert_non_null(strstr(
+		text, "\"operator\":\"aten::threshold_backward\",\"module\":\"Net.layers.1\""));
+	assert_non_null(strstr(text, "/home/u/train.py"));
+	free(text);
+	text = details_of_kernel(&shown, "mine");
+	assert_null(strstr(text, "\"operator\""));
+	free(text);
+	view_close(&shown);
+	hwy_trace_free(made);
+}
+
 /* Everything but tiles, as one text. */
 static char *answers_of(struct view_trace *of, uint32_t id, int64_t from, int64_t to)
 {
@@ -626,6 +661,7 @@ int main(void)
 		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
 		cmocka_unit_test(the_example_of_the_protocol_is_true),
 		cmocka_unit_test(work_of_a_graph_has_the_stack_of_its_capture),
+		cmocka_unit_test(work_has_its_operator_its_module_and_the_operators_stack),
 	};
 	return cmocka_run_group_tests_name("whole lanes", tests, set_up, NULL) +
 	       cmocka_run_group_tests_name("lanes by parts", tests, set_up_parts, tear_down);

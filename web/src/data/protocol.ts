@@ -33,7 +33,7 @@ export interface Lanes { groups: Group[]; lanes: Lane[] }
 export interface Span { id: number; lane: number; name: string; start: number; dur: number; look?: number; row?: number }
 export interface Frame { function: string; file: string; line: number | null; module: string }
 export interface Place {
-	file: string; line: number | null; function: string; range: string; api: string; count?: number; cost_ns_per_step?: number;
+	file: string; line: number | null; function: string; range: string; api: string; operator?: string; module?: string; count?: number; cost_ns_per_step?: number;
 }
 export interface SpanDetails extends Span {
 	kind: string; fields: { key: string; value: string; unit?: string }[]; place?: Place | null; stack: Frame[]; around: Span[];

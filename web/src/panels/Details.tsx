@@ -27,6 +27,8 @@ function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
 		<tr><th>on its clock</th><td>{(BigInt(info.origin) + BigInt(span.start)).toString()} ns</td></tr>
 		<tr><th>duration</th><td>{exact(span.dur)}</td></tr>
 		{span.place && where(span.place) && <tr><th>place</th><td>{where(span.place)} {span.place.function}</td></tr>}
+		{span.place?.module && <tr><th>module</th><td>{span.place.module}</td></tr>}
+		{span.place?.operator && <tr><th>operator</th><td>{span.place.operator}</td></tr>}
 		{span.place?.range && <tr><th>range</th><td>{span.place.range}</td></tr>}
 		{span.fields.map((f) => <tr key={f.key}><th>{f.key}</th><td>{f.value}{f.unit ? ` ${f.unit}` : ""}</td></tr>)}
 		<tr><th>span</th><td>{span.id}</td></tr>
