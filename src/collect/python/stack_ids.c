@@ -259,35 +259,39 @@ static __attribute__((noinline, cold)) uint32_t place_define(const struct python
 	return id;
 }
 
-uint32_t place_here(void)
+static uint32_t place_of_view(const struct python_view *view)
 {
-	struct python_view view;
 	struct seen_stack stack;
-	if (!python_view_own(&view))
-		return 0;
-	see_stack(&view, &stack);
+	see_stack(view, &stack);
 	struct place *table = atomic_load_explicit(&places, memory_order_acquire);
 	if (table) {
 		const struct place *place = place_slot(table, stack.hash);
 		if (atomic_load_explicit(&place->hash, memory_order_relaxed) == stack.hash)
 			return place->id;
 	}
-	return place_define(&view, &stack);
+	return place_define(view, &stack);
 }
 
-void place_mark_here(struct place_mark *mark)
+uint32_t place_here(void)
+{
+	struct python_view view;
+	return python_view_own(&view) ? place_of_view(&view) : 0;
+}
+
+uint32_t place_here_unless(const struct place_mark *around, struct place_mark *mark)
 {
 	struct python_view view;
 	*mark = (struct place_mark){0};
 	if (!python_view_own(&view))
-		return;
-	uintptr_t frame = view.frame;
-	while (frame && place_is_foreign(view.layout, frame))
-		frame = place_load(frame + view.layout->frame_previous);
-	if (!frame)
-		return;
-	mark->frame = frame;
-	mark->instruction = place_instruction(view.layout, frame);
+		return 0;
+	while (view.frame && place_is_foreign(view.layout, view.frame))
+		view.frame = place_load(view.frame + view.layout->frame_previous);
+	if (!view.frame)
+		return 0;
+	*mark = (struct place_mark){view.frame, place_instruction(view.layout, view.frame)};
+	if (around && around->frame == mark->frame && around->instruction == mark->instruction)
+		return 0;
+	return place_of_view(&view);
 }
 
 uintptr_t place_outermost_layer(void)

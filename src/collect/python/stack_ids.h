@@ -10,11 +10,12 @@
  * a signal handler. */
 uint32_t place_here(void);
 
-/* The innermost frame and its instruction: while both stay the same, so does the place. */
+/* The innermost frame and its instruction: while both stay the same, so does the place. frame 0: there is no Python. */
 struct place_mark {
 	uintptr_t frame, instruction;
 };
-void place_mark_here(struct place_mark *mark); /* frame 0: there is no Python */
+/* As place_here, and sets 'mark'; yields 0 where the place is still that of 'around', which may be NULL. */
+uint32_t place_here_unless(const struct place_mark *around, struct place_mark *mark);
 
 /* The outermost nn.Module that the calling thread is calling, an object that its stack refers to; 0: none. */
 uintptr_t place_outermost_layer(void);

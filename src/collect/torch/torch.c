@@ -103,22 +103,6 @@ static uint32_t sequence_of(const void *function)
 	return number >= 0 ? (uint32_t)number : UINT32_MAX;
 }
 
-/* Id of the place from which the operator was called; 0 where it was called by the operator around it, from the
- * same place in Python. */
-static uint32_t operator_place(struct open_operator *now)
-{
-	place_mark_here(&now->mark);
-	if (!now->mark.frame)
-		return 0;
-	if (thread.depth > 0) {
-		const struct open_operator *around = &thread.open[thread.depth - 1];
-		if (around->mark.frame == now->mark.frame &&
-		    around->mark.instruction == now->mark.instruction)
-			return 0;
-	}
-	return place_here();
-}
-
 static void operator_begin(const void *function)
 {
 	if (thread.generation != process.generation || thread.depth == MOST_OPEN) {
@@ -133,7 +117,9 @@ static void operator_begin(const void *function)
 	now->name = name ? collect_string(name, strlen(name)) : 0;
 	now->sequence = sequence_of(function);
 	now->scope = ((const uint8_t *)function)[torch.scope_at];
-	now->place = operator_place(now);
+	/* An operator that another one calls has the same place. */
+	now->place = place_here_unless(thread.depth ? &thread.open[thread.depth - 1].mark : NULL,
+				       &now->mark);
 	thread.depth++;
 	now->start = collect_now(); /* last: an operator's time does not have ours in it */
 }
