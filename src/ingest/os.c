@@ -191,7 +191,7 @@ static struct hwy_ref os_add_span(struct ingest *in, const struct os_list *list,
 	uint32_t tid = (uint32_t)in->trace->threads[list->thread].tid;
 	struct hwy_row *row = &in->rows[HWY_OS];
 	ingest_times(in, record->start, record->duration, row);
-	row->v[HWY_NAME] = record->head.flags & REC_OS_GIL
+	row->v[HWY_NAME] = (record->head.flags & (REC_OS_GIL | REC_OS_WAKES)) == REC_OS_GIL
 				   ? hwy_text_id(in->b, HWY_GIL_NAME)
 				   : ingest_text(in, process, record->head.value);
 	row->v[HWY_NESTING] = nesting;

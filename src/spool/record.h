@@ -418,7 +418,8 @@ enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
 enum {
 	REC_OS_WAKES = 1, /* the call wakes other threads, so that it is kept however short it is */
 	REC_OS_UNFINISHED = 2, /* the process or thread ended inside the call */
-	REC_OS_GIL = 4, /* the call waits for a condition of Python's global interpreter lock */
+	REC_OS_GIL =
+		4, /* what the call waits for or wakes is a condition of Python's global interpreter lock */
 	REC_OS_TIMED_OUT = 8, /* such a wait ended because its time was over */
 };
 struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */

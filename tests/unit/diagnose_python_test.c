@@ -119,9 +119,11 @@ static int64_t stack_in(struct program *p, const char *function, int64_t line)
 	return hwy_ref(hwy_add_stack(p->builder, node));
 }
 
-/* The loop's thread waits 5 ms for the lock in each step, which the other thread gives away and then waits for itself.
- * 'knows': the calls that end the waits are recorded. */
-static struct diagnosed two_threads_that_fight(bool knows, bool launches)
+/* What is known of who had the lock: nothing; the call that gave it away; also its stack, or that of the wait after it. */
+enum knowledge { NOTHING, WAKER, STACK_OF_WAKER, STACK_OF_WAIT };
+
+/* The loop's thread waits 5 ms for the lock in each step, which the other thread gives away and then waits for itself. */
+static struct diagnosed two_threads_that_fight(enum knowledge knows, bool launches)
 {
 	struct program p = program_new();
 	uint32_t other = hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_OS, p.process, p.threads[1]));
@@ -135,12 +137,14 @@ static struct diagnosed two_threads_that_fight(bool knows, bool launches)
 		program_sync(&p, 0);
 		int64_t from = p.cpu, to = from + US(5000);
 		struct hwy_ref wait = os_span(&p, mine, from, to, HWY_GIL_NAME, loop);
-		if (knows)
+		if (knows != NOTHING)
 			hwy_add_edge(p.builder, HWY_EDGE_WAKE,
 				     os_span(&p, other, to - US(2), to - US(1),
-					     "pthread_cond_signal", 0),
+					     "pthread_cond_signal",
+					     knows == STACK_OF_WAKER ? decode : 0),
 				     wait, HWY_NONE);
-		os_span(&p, other, to, to + US(40), HWY_GIL_NAME, decode);
+		if (knows == STACK_OF_WAIT)
+			os_span(&p, other, to, to + US(40), HWY_GIL_NAME, decode);
 		p.cpu = to;
 	}
 	return program_diagnose(&p);
@@ -148,7 +152,7 @@ static struct diagnosed two_threads_that_fight(bool knows, bool launches)
 
 static void waits_for_the_lock_name_who_had_it_and_where(void **state)
 {
-	struct diagnosed d = two_threads_that_fight(true, true);
+	struct diagnosed d = two_threads_that_fight(STACK_OF_WAIT, true);
 	ASSERT_ACCUSED(&d, "gil-contention");
 	const struct hwy_finding *finding = accused(&d, "gil-contention");
 	assert_true(finding->cost > US(4900) && finding->cost < US(5100));
@@ -161,11 +165,17 @@ static void waits_for_the_lock_name_who_had_it_and_where(void **state)
 	ASSERT_NOT_ACCUSED(&d, "cpu-bound-gap");
 	ASSERT_NOT_ACCUSED(&d, "gc-pauses");
 	diagnosed_free(&d);
+	d = two_threads_that_fight(STACK_OF_WAKER, true);
+	assert_non_null(strstr(accused(&d, "gil-contention")->says, "serve.py:77"));
+	diagnosed_free(&d);
+	d = two_threads_that_fight(WAKER, true);
+	assert_non_null(strstr(accused(&d, "gil-contention")->says, "(decoder) had the lock."));
+	diagnosed_free(&d);
 }
 
 static void without_wakers_nobody_is_named(void **state)
 {
-	struct diagnosed d = two_threads_that_fight(false, true);
+	struct diagnosed d = two_threads_that_fight(NOTHING, true);
 	ASSERT_ACCUSED(&d, "gil-contention");
 	assert_null(strstr(accused(&d, "gil-contention")->says, "had the lock"));
 	assert_int_equal(accused(&d, "gil-contention")->confidence, HWY_MEDIUM);
@@ -174,7 +184,7 @@ static void without_wakers_nobody_is_named(void **state)
 
 static void waits_of_threads_that_launch_nothing_are_innocent(void **state)
 {
-	struct diagnosed d = two_threads_that_fight(true, false);
+	struct diagnosed d = two_threads_that_fight(STACK_OF_WAIT, false);
 	ASSERT_NOT_ACCUSED(&d, "gil-contention");
 	diagnosed_free(&d);
 }

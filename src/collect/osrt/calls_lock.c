@@ -94,7 +94,8 @@ TAKES_IF(clock_is_valid(clock) && time_is_valid(until), pthread_rwlock_clockwrlo
 			return OS_REAL(id)(object);                                                \
 		int64_t start = os_now();                                                          \
 		int result = OS_REAL(id)(object);                                                  \
-		os_keep(&call_##id, start, os_now(), os_address(object), REC_OS_WAKES);            \
+		os_keep(&call_##id, start, os_now(), os_address(object),                           \
+			os_is_gil(os_address(object)) ? REC_OS_WAKES | REC_OS_GIL : REC_OS_WAKES); \
 		return result;                                                                     \
 	}
 

@@ -173,6 +173,24 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK);
 }
 
+/* Whether the stack of a call is taken. Where a thread gives Python's lock away to one that waits for it, its stack tells
+ * what held the other one up: with -t python one is taken a millisecond, however short the call is. */
+static bool wants_stack(int64_t start, int64_t end, uint8_t flags)
+{
+	static const int64_t PAUSE_NS = 1000 * 1000;
+	static _Atomic int64_t next;
+	if (stack_threshold < 0 || (flags & REC_OS_UNFINISHED))
+		return false;
+	if (end - start >= stack_threshold)
+		return true;
+	const uint8_t gives = REC_OS_GIL | REC_OS_WAKES;
+	if ((flags & gives) != gives || !(collect_control->traces & REC_TRACE_PYTHON) ||
+	    end < atomic_load_explicit(&next, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&next, end + PAUSE_NS, memory_order_relaxed);
+	return true;
+}
+
 void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, uint8_t flags)
 {
 	if (sibling_is_inside() || sibling_has(object) ||
@@ -181,8 +199,7 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 	int saved = errno;
 	if (OS_UNLIKELY(is_forked()))
 		after_fork();
-	if (stack_threshold >= 0 && end - start >= stack_threshold &&
-	    !(flags & REC_OS_UNFINISHED) && !is_on_signal_stack())
+	if (wants_stack(start, end, flags) && !is_on_signal_stack())
 		collect_stack(REC_WHY_OS, start, 0);
 	osrt_put(call, start, end, object, flags, 0);
 	errno = saved;

@@ -24,7 +24,7 @@ static const struct advice fix = {
 
 /* The advice where a full collection runs exactly once in every step. */
 static const char called[] =
-	"A full collection in every single step is a call, not chance: look for gc.collect() at the place below, or in a library "
+	"A full collection in every single step is a call, not chance: look for gc.collect() at this place, or in a library "
 	"that the step calls (with torch.cuda.empty_cache(), often), and leave it out or do it every thousand steps.\n"
 	"  if step % 1000 == 0: gc.collect()";
 

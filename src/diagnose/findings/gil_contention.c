@@ -4,7 +4,8 @@
  *
  * Cost: idle time during such waits of threads that launch, whatever else is said about the gap. The edge from the call
  * that ended a wait says which thread had the lock. In which function that thread was, its samples during the wait tell,
- * else the stack of its own next wait for the lock: whoever is made to give the lock away waits for it again, at the same line.
+ * else the stack of that call, else the stack of its own next wait for the lock: whoever is made to give the lock away
+ * waits for it again, at the same line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,17 +63,24 @@ static void find_wakers(struct holders *holders)
 				hwy_ref32((uint32_t)trace->edges[i].from);
 }
 
-/* The thread that ended the wait, which had the lock; FLOW_NONE: not recorded. */
-static uint32_t holder_of(const struct holders *holders, const struct interpreter_span *wait)
+/* The thread that ended the wait, which had the lock; FLOW_NONE: not recorded. *call becomes the span of the call by which
+ * that thread gave the lock away. */
+static uint32_t holder_of(const struct holders *holders, const struct interpreter_span *wait,
+			  uint32_t *call)
 {
 	const struct hwy_trace *trace = holders->c->trace;
 	const uint32_t *from = hwy_map_get(&holders->wakers, wait->stretch.span);
 	uint32_t row;
 	if (!from)
 		return FLOW_NONE;
-	int64_t thread =
-		trace->lanes[hwy_strip_of(trace, hwy_ref32_index(*from), &row)->lane].thread;
+	*call = hwy_ref32_index(*from);
+	int64_t thread = trace->lanes[hwy_strip_of(trace, *call, &row)->lane].thread;
 	return thread >= 0 && thread < trace->n_threads ? (uint32_t)thread : FLOW_NONE;
+}
+
+static bool has_function(const struct holders *holders, uint32_t span)
+{
+	return *place_of(holders->c->analysis->places, span).function;
 }
 
 /* A sample of the thread in the middle of the wait; CLAIM_NOBODY: the thread was not sampled then. */
@@ -94,14 +102,15 @@ static uint32_t sample_in(const struct holders *holders, uint32_t thread, struct
 	return CLAIM_NOBODY;
 }
 
-/* The wait of the thread for the lock that it had just given away at a time; CLAIM_NOBODY: there is none. */
+/* The wait of the thread for the lock that it had just given away at a time, with a stack; CLAIM_NOBODY: there is none. */
 static uint32_t own_wait_at(const struct holders *holders, uint32_t thread, int64_t time)
 {
 	const struct interpreter_spans *waits = holders->waits;
 	for (uint32_t i = HWY_FIRST(k, 0u, waits->n,
 				    waits->list[k].stretch.at.from >= time - HANDED_OVER_NS);
 	     i < waits->n && waits->list[i].stretch.at.from <= time + HANDED_OVER_NS; i++)
-		if (waits->list[i].thread == thread)
+		if (waits->list[i].thread == thread &&
+		    has_function(holders, waits->list[i].stretch.span))
 			return waits->list[i].stretch.span;
 	return CLAIM_NOBODY;
 }
@@ -123,12 +132,14 @@ static void add_to_seat(struct holders *holders, uint32_t thread, const struct h
 static void look_at_wait(struct holders *holders, const struct interpreter_span *wait)
 {
 	int64_t ns = interpreter_length(holders->c, wait);
-	uint32_t thread = holder_of(holders, wait);
+	uint32_t call, thread = holder_of(holders, wait, &call);
 	holders->ns += ns;
 	if (thread == FLOW_NONE)
 		return;
 	holders->known += ns;
 	uint32_t span = sample_in(holders, thread, wait->stretch.at);
+	if (span == CLAIM_NOBODY && has_function(holders, call))
+		span = call;
 	if (span == CLAIM_NOBODY)
 		span = own_wait_at(holders, thread, wait->stretch.at.to);
 	struct hwy_place place = {"", 0, "", "", "", ""};
@@ -139,15 +150,39 @@ static void look_at_wait(struct holders *holders, const struct interpreter_span 
 	add_to_seat(holders, thread, &place, ns);
 }
 
+/* The seat of the thread that had the lock longest, of its seats the longest whose place is known; NULL: there is none.
+ * *ns becomes the time of all seats of the thread. */
+static const struct seat *longest_seat(const struct holders *holders, int64_t *ns)
+{
+	const struct seat *top = NULL;
+	*ns = 0;
+	for (uint32_t i = 0; i < holders->n; i++) {
+		const struct seat *best = NULL;
+		int64_t sum = 0;
+		for (uint32_t k = 0; k < holders->n; k++) {
+			const struct seat *seat = &holders->seats[k];
+			if (seat->thread != holders->seats[i].thread)
+				continue;
+			sum += seat->ns;
+			bool is_known = *seat->place.function, was = best && *best->place.function;
+			if (!best || is_known > was || (is_known == was && seat->ns > best->ns))
+				best = seat;
+		}
+		if (sum > *ns) {
+			*ns = sum;
+			top = best;
+		}
+	}
+	return top;
+}
+
 /* The sentence about who had the lock; "" where the recording does not tell. */
 static const char *say_holder(const struct holders *holders)
 {
 	struct hwy_case *c = holders->c;
-	const struct seat *top = NULL;
-	for (uint32_t i = 0; i < holders->n; i++)
-		if (!top || holders->seats[i].ns > top->ns)
-			top = &holders->seats[i];
-	if (!top || (double)top->ns < NAMED_SHARE * (double)holders->ns)
+	int64_t ns;
+	const struct seat *top = longest_seat(holders, &ns);
+	if (!top || (double)ns < NAMED_SHARE * (double)holders->ns)
 		return "";
 	const struct hwy_thread *thread = &c->trace->threads[top->thread];
 	const char *where = "";
@@ -158,7 +193,7 @@ static const char *say_holder(const struct holders *holders)
 	else if (*top->place.function)
 		where = hwy_arena_format(arena, ", in %.80s", top->place.function);
 	return hwy_arena_format(arena, " For %s of that time thread %lld%s%.40s%s had the lock%s.",
-				hwy_say_share((double)top->ns / (double)holders->ns).text,
+				hwy_say_share((double)ns / (double)holders->ns).text,
 				(long long)thread->tid, thread->name ? " (" : "",
 				thread->name ? hwy_str(c->trace, thread->name) : "",
 				thread->name ? ")" : "", where);
