@@ -40,6 +40,19 @@ static struct xla_range compilation_of(const struct hwy_trace *trace, const stru
 	return range.kind == XLA_COMPILE ? range : none;
 }
 
+/* a + b, or INT64_MAX where the sum is larger: broken recordings hold times of any length. */
+static int64_t plus_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t length_of_use(const struct first_use *use)
+{
+	int64_t length;
+	return __builtin_sub_overflow(use->time.to, use->time.from, &length) ? INT64_MAX : length;
+}
+
 static bool begins_in(int64_t start, struct hwy_interval window)
 {
 	return start >= window.from && start < window.to;
@@ -185,8 +198,8 @@ struct recompiled recompiled_in(const struct hwy_flow *flow, uint32_t process,
 		if (!begins_in(use->time.from, window))
 			continue;
 		sum->times++;
-		sum->ns += use->time.to - use->time.from;
-		most.all_ns += use->time.to - use->time.from;
+		sum->ns = plus_saturated(sum->ns, length_of_use(use));
+		most.all_ns = plus_saturated(most.all_ns, length_of_use(use));
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (sums[i].times && (!longest || sums[i].ns > longest->ns))

@@ -19,8 +19,16 @@
 /* Fewer copies prove nothing. */
 #define FEWEST_READS 4
 
-struct reads { /* the copies to the host of one process */
+struct reads { /* the copies to the host of one process, while its calls are looked at in order of time */
 	uint32_t n, awaited, soon;
+	/* The first uses of the process that have not begun yet are uses[next … end - 1]; the others have ended by 'reach'. */
+	uint32_t next, end;
+	int64_t reach;
+};
+
+struct read { /* an asynchronous copy to the host */
+	uint32_t call;
+	int64_t launch; /* when its process launches a kernel or a graph next; INT64_MAX: never */
 };
 
 static bool runs_xla(const struct hwy_trace *trace)
@@ -31,7 +39,7 @@ static bool runs_xla(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Whether the call enqueued an asynchronous copy from the device to the host, and nothing else that counts. */
+/* Whether the call enqueued an asynchronous copy from the device to the host. */
 static bool is_read(const struct hwy_flow *flow, const struct flow_call *call)
 {
 	uint32_t row;
@@ -42,73 +50,102 @@ static bool is_read(const struct hwy_flow *flow, const struct flow_call *call)
 	return hwy_get(strip, HWY_DIRECTION, row) == HWY_D2H;
 }
 
-/* When the process of a call launches a kernel or a graph next, in ns; INT64_MAX where it never does. */
-static int64_t next_launch(const struct hwy_flow *flow, uint32_t index)
+/* The copies of all processes, the last one first, in memory that the caller frees. */
+static struct read *find_reads(const struct hwy_flow *flow, uint32_t *n)
 {
-	const struct flow_call *call = &flow->calls[index];
-	for (uint32_t i = index + 1; i < flow->n_calls; i++) {
-		const struct flow_call *next = &flow->calls[i];
-		if (next->process == call->process &&
-		    (next->role == HWY_ROLE_LAUNCH || next->role == HWY_ROLE_GRAPH_LAUNCH))
-			return next->start;
+	struct read *found = hwy_array(flow->n_calls, sizeof *found);
+	int64_t *launches = hwy_array(FLOW_NO_PROCESS + 1u, sizeof *launches);
+	for (uint32_t p = 0; p <= FLOW_NO_PROCESS; p++)
+		launches[p] = INT64_MAX;
+	*n = 0;
+	for (uint32_t i = flow->n_calls; i-- > 0;) {
+		const struct flow_call *call = &flow->calls[i];
+		if (is_read(flow, call))
+			found[(*n)++] = (struct read){i, launches[call->process]};
+		if (call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH)
+			launches[call->process] = call->start;
 	}
-	return INT64_MAX;
+	free(launches);
+	return found;
 }
 
-static bool is_compiling_at(const struct hwy_flow *flow, const struct flow_call *call)
+/* Tells each process which first uses are its own. */
+static void share_first_uses(const struct first_uses *uses, struct reads *reads)
 {
-	const struct first_use *longest;
-	struct hwy_interval moment = {call->start, call->start + 1};
-	return first_uses_in(&flow->first_uses, call->process, moment, &longest) > 0;
+	for (uint32_t i = 0; i < uses->n; i++) {
+		uint32_t process = uses->uses[i].process;
+		if (process >= FLOW_NO_PROCESS)
+			continue;
+		struct reads *own = &reads[process];
+		own->next = own->end ? own->next : i;
+		own->end = i + 1;
+	}
+	for (uint32_t p = 0; p <= FLOW_NO_PROCESS; p++)
+		reads[p].reach = INT64_MIN;
 }
 
-/* Whether no kernel was launched from the call to the end of its copy; sets *after to the time from there to the next
- * launch. */
-static bool is_awaited(const struct hwy_flow *flow, uint32_t index, int64_t *after)
+/* Whether a process loads or compiles code at a moment. Moments come in order of time. */
+static bool is_preparing_at(const struct first_uses *uses, struct reads *own, int64_t moment)
 {
-	int64_t launch = next_launch(flow, index), end = flow->ops[flow->calls[index].op].end;
-	*after = launch - end;
-	return launch >= end;
+	for (; own->next < own->end && uses->uses[own->next].time.from <= moment; own->next++) {
+		int64_t end = uses->uses[own->next].time.to;
+		own->reach = end > own->reach ? end : own->reach;
+	}
+	return own->reach > moment;
+}
+
+/* Whether no kernel was launched from the call to the end of its copy; *is_soon: one was launched soon afterwards. */
+static bool is_awaited(const struct hwy_flow *flow, const struct read *read, bool *is_soon)
+{
+	int64_t end = flow->ops[flow->calls[read->call].op].end, after;
+	*is_soon = !__builtin_sub_overflow(read->launch, end, &after) && after <= SOON_NS;
+	return read->launch >= end;
 }
 
 static bool are_awaited(const struct reads *reads)
 {
 	return reads->awaited >= FEWEST_READS &&
 	       (uint64_t)reads->awaited * 100 >= (uint64_t)reads->n * AWAITED_PERCENT &&
-	       reads->soon * 2 >= reads->awaited;
+	       (uint64_t)reads->soon * 2 >= reads->awaited;
+}
+
+/* Makes a call block until its copy has ended. */
+static void let_block(struct hwy_flow *flow, struct flow_call *call)
+{
+	int64_t end = flow->ops[call->op].end;
+	call->blocks = true;
+	if (end <= call->end)
+		return;
+	uint64_t more = (uint64_t)end - (uint64_t)call->end;
+	flow->length = flow->length + more < more ? UINT64_MAX : flow->length + more;
+	call->end = end;
 }
 
 void flow_learn_reads(struct hwy_flow *flow)
 {
+	uint32_t n, kept = 0;
 	if (!runs_xla(flow->trace))
 		return;
 	struct reads *reads = hwy_zarray(FLOW_NO_PROCESS + 1u, sizeof *reads);
-	uint32_t *found = hwy_array(flow->n_calls, sizeof *found), n = 0;
-	int64_t after;
-	for (uint32_t i = 0; i < flow->n_calls; i++) {
-		struct reads *own = &reads[flow->calls[i].process];
-		if (!is_read(flow, &flow->calls[i]) || is_compiling_at(flow, &flow->calls[i]))
+	struct read *found = find_reads(flow, &n);
+	share_first_uses(&flow->first_uses, reads);
+	for (uint32_t i = n; i-- > 0;) {
+		const struct flow_call *call = &flow->calls[found[i].call];
+		struct reads *own = &reads[call->process];
+		bool is_soon;
+		if (is_preparing_at(&flow->first_uses, own, call->start))
 			continue;
 		own->n++;
-		if (!is_awaited(flow, i, &after))
+		if (!is_awaited(flow, &found[i], &is_soon))
 			continue;
-		found[n++] = i;
 		own->awaited++;
-		own->soon += after <= SOON_NS;
+		own->soon += is_soon;
+		/* The places behind i have been looked at: the copies that count are gathered at the array's end. */
+		found[n - ++kept] = found[i];
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct flow_call *call = &flow->calls[found[i]];
-		int64_t end = flow->ops[call->op].end;
-		if (!are_awaited(&reads[call->process]))
-			continue;
-		call->blocks = true;
-		if (end > call->end) {
-			uint64_t more = (uint64_t)(end - call->end);
-			flow->length =
-				flow->length + more < more ? UINT64_MAX : flow->length + more;
-			call->end = end;
-		}
-	}
+	for (uint32_t i = n - kept; i < n; i++)
+		if (are_awaited(&reads[flow->calls[found[i].call].process]))
+			let_block(flow, &flow->calls[found[i].call]);
 	free(reads);
 	free(found);
 }
