@@ -24,8 +24,7 @@ enum {
 	REC_TRACE_OPENCL = 4,
 	REC_TRACE_OSRT = 8,
 	REC_TRACE_PYTORCH = 16, /* operators and modules of PyTorch */
-	REC_TRACE_PYTHON =
-		32, /* Python's garbage collector, and the nodes of graphs by their Python line */
+	REC_TRACE_PYTHON = 32,  /* Python's garbage collector, and waits for its global lock */
 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
 enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };
