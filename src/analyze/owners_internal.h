@@ -62,6 +62,9 @@ uint32_t owners_put_line(struct hwy_owners *owners, struct owner_line line);
  * the other module's recorded path stands for itself; another path is appended. 'type' may be 0. */
 uint32_t owners_put_path(struct hwy_owners *owners, uint32_t outer, struct hwy_text path,
 			 uint32_t type);
+/* Yields the module 'called' as a part of the model that 'known' belongs to: where the outermost part of its path is also a part of
+ * the path of 'known', what is around it there is put around it. Else yields 'called'. */
+uint32_t owners_graft(struct hwy_owners *owners, uint32_t called, uint32_t known);
 void owners_records_free(struct hwy_owners *owners);
 
 /* ---- the sweep (owners_sweep.c) ------------------------------------------------------------------- */

@@ -80,6 +80,28 @@ uint32_t owners_put_path(struct hwy_owners *o, uint32_t outer, struct hwy_text p
 	return module;
 }
 
+uint32_t owners_graft(struct hwy_owners *o, uint32_t called, uint32_t known)
+{
+	uint32_t parts[64], n = 0, module = called;
+	for (; module && n < 64; module = o->modules[module].outer)
+		parts[n++] = module;
+	if (n == 0 || module)
+		return called;
+	uint32_t outermost = parts[n - 1];
+	while (known && o->modules[known].name != o->modules[outermost].name)
+		known = o->modules[known].outer;
+	if (!known || known == outermost)
+		return called;
+	for (module = o->modules[known].outer; n-- > 0;) {
+		const struct owner_module part = o->modules[parts[n]];
+		module = put_module(o, module, part.name,
+				    part.root == parts[n] ? 0 : o->modules[module].root);
+		if (!o->modules[module].type)
+			o->modules[module].type = part.type;
+	}
+	return module;
+}
+
 void owners_records_free(struct hwy_owners *o)
 {
 	free(o->owners);

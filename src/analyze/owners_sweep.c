@@ -161,10 +161,14 @@ static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_
 
 /* Adds what a stack or functions tell to an owner. In a backward pass they count only where they name a module: the
  * functions around a backward pass are those that called backward(). */
-static void add_context(struct hwy_owner *owner, struct owner_context context)
+static void add_context(struct hwy_owners *o, struct hwy_owner *owner, struct owner_context context)
 {
 	if (owner->is_backward && !context.module)
 		return;
+	/* A module that is called in a backward pass runs a part of the forward pass again: the functions around it are
+	 * not those of the model. */
+	if (owner->is_backward && owner->module)
+		context.module = owners_graft(o, context.module, owner->module);
 	owner->module = context.module ? context.module : owner->module;
 	owner->line = context.line ? context.line : owner->line;
 }
@@ -240,7 +244,7 @@ static struct hwy_owner owner_inside(struct owner_sweep *sweep, struct owner_thr
 	if (name->module)
 		own.module = owners_put_path(o, 0, o->texts.texts[name->module], 0);
 	if (!forward)
-		add_context(&owner, own);
+		add_context(o, &owner, own);
 	if (owner.module != outer_module)
 		owner.inside = owner.chain;
 	return owner;

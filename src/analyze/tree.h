@@ -44,8 +44,9 @@ struct tree_node {
 	uint32_t kind;  /* enum tree_kind */
 	uint32_t
 		name; /* id of a text of tree.owners: "attn", "blocks.*" has the two nodes "blocks" and "*" */
-	uint32_t type;  /* of modules: id of the text of the class, or 0 */
-	uint32_t count; /* how many numbered modules are merged into this node; 1: none */
+	uint32_t type; /* of modules: id of the text of the class, or 0 */
+	uint32_t
+		count; /* how many numbered modules, or scopes, are merged into this node; 1: none */
 	uint32_t first,
 		n; /* the inner nodes: tree.order[first … first + n - 1], those with most GPU time first */
 	uint32_t launches;      /* pieces of device work */
@@ -55,7 +56,8 @@ struct tree_node {
 
 struct tree_options {
 	enum tree_by by;
-	/* Numbered modules of one class side by side that hold further modules (the blocks of a transformer) are one node. */
+	/* Numbered modules of one class side by side that hold further modules (the blocks of a transformer) are one node,
+	 * and so are scopes that differ in a number. */
 	bool merges_layers;
 	/* The windows of device work and of CPU time; HWY_NONE: no limit. */
 	struct hwy_interval device, cpu;

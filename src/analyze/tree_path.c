@@ -4,7 +4,7 @@
  * Autograd's node around a backward operator is shown as that operator. Where layers are merged, a number in a module's path
  * becomes "*" if the module holds further modules: "blocks.*" stands for all blocks of one class. Modules without inner ones
  * keep their places: the four Linear_n of each block that Kineto numbers through the whole model become Linear[0] to
- * Linear[3] of "the" block.
+ * Linear[3] of "the" block. Scopes that differ in a number are merged too.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -169,6 +169,25 @@ static uint32_t node_of_module(struct tree_paths *paths, uint32_t m)
 
 /* ---- scopes, lines, operators -------------------------------------------------------------------- */
 
+/* The node of a scope. Where layers are merged, scopes that differ in a number at the end are one: "layer_*". */
+static uint32_t node_of_scope(struct tree_paths *paths, uint32_t outer, uint32_t name)
+{
+	struct hwy_owners *o = &paths->tree->owners;
+	struct hwy_text text = o->texts.texts[name];
+	uint32_t stem = text.length;
+	char merged[160];
+	while (stem && isdigit((unsigned char)text.at[stem - 1]))
+		stem--;
+	if (!paths->options->merges_layers || stem == text.length || text.length - stem > 9 ||
+	    stem + 2 > sizeof merged)
+		return tree_put(paths->tree, outer, TREE_SCOPE, name, 0);
+	int length = snprintf(merged, sizeof merged, "%.*s*", (int)stem, text.at);
+	uint32_t node = tree_put(paths->tree, outer, TREE_SCOPE,
+				 hwy_intern(&o->texts, merged, (size_t)length), 0);
+	merge_number(paths, node, (uint32_t)strtoul(text.at + stem, NULL, 10), name);
+	return node;
+}
+
 /* Adds the operators of a chain, or the scopes around all of them, the outermost first; not those outside of the link 'last', or
  * all where that is 0. */
 static uint32_t add_links(struct tree_paths *paths, uint32_t node, uint32_t link, uint32_t last,
@@ -189,9 +208,10 @@ static uint32_t add_links(struct tree_paths *paths, uint32_t node, uint32_t link
 		uint32_t lead = (uint32_t)strlen(ENGINE), shown = names[n];
 		if (name.length > lead && memcmp(name.at, ENGINE, lead) == 0)
 			shown = hwy_intern(&o->texts, name.at + lead, name.length - lead);
-		if (shown != before)
-			node = tree_put(paths->tree, node, operators ? TREE_OPERATOR : TREE_SCOPE,
-					shown, 0);
+		if (shown != before && operators)
+			node = tree_put(paths->tree, node, TREE_OPERATOR, shown, 0);
+		else if (shown != before)
+			node = node_of_scope(paths, node, shown);
 		before = shown;
 	}
 	return node;

@@ -27,7 +27,7 @@ static const struct cli_option option_table[] = {
 	 "scope (ranges, record_function, Optimizer.step)",
 	 CLI_WORD, CLI_AT(by), .words = tree_by_names},
 	{0, "each-layer", NULL,
-	 "list numbered modules one by one; else those of one class that hold further modules are one line: blocks.* ×32",
+	 "list numbered modules and scopes one by one; else those of one class that hold further modules are one line: blocks.* ×32",
 	 CLI_SWITCH, CLI_AT(each_layer)},
 	{0, "depth", "N", "show N levels (default: all)", CLI_COUNT, CLI_AT(depth), .most = 1000},
 	{0, "min-share", "SHARE",

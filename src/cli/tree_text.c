@@ -23,6 +23,7 @@ struct tree_page {
 	const struct tree_view *view;
 	const struct hwy_tree *tree;
 	bool colour, has_cpu, has_idle;
+	bool by_cpu; /* there is no device work: the tree shows the CPU's time */
 	int width;
 };
 
@@ -86,14 +87,19 @@ static void put_time(const struct tree_page *page, int64_t ns)
 	fprintf(page->out, "%*s%s", columns < 11 ? 11 - columns : 1, "", text);
 }
 
+/* The time that the tree is about, in ns. */
+static int64_t time_of(const struct tree_page *page, const struct tree_node *node)
+{
+	return page->by_cpu ? node->cpu : node->gpu;
+}
+
 static void put_numbers(const struct tree_page *page, const struct tree_node *node)
 {
-	int64_t all = page->tree->nodes[0].gpu;
-	struct hwy_words share = hwy_say_part_1decimal(node->gpu, all);
-	put_time(page, node->gpu);
-	fprintf(page->out, "%9s", node->gpu ? share.text : "");
-	fprintf(page->out, "%10s",
-		node->launches ? hwy_say_count_grouped(node->launches).text : "");
+	int64_t time = time_of(page, node), all = time_of(page, &page->tree->nodes[0]);
+	uint32_t count = page->by_cpu ? node->calls : node->launches;
+	put_time(page, time);
+	fprintf(page->out, "%9s", time ? hwy_say_part_1decimal(time, all).text : "");
+	fprintf(page->out, "%10s", count ? hwy_say_count_grouped(count).text : "");
 	if (page->has_cpu)
 		put_time(page, node->cpu);
 	if (page->has_idle)
@@ -138,7 +144,7 @@ static bool is_large(const struct tree_page *page, const struct tree_node *node)
 {
 	const struct tree_node *root = &page->tree->nodes[0];
 	double least = page->view->min_share;
-	return (double)node->gpu >= least * (double)root->gpu ||
+	return (double)time_of(page, node) >= least * (double)time_of(page, root) ||
 	       (root->idle > 0 && (double)node->idle >= least * (double)root->idle);
 }
 
@@ -150,9 +156,10 @@ static const struct tree_node *only_inner(const struct tree_page *page,
 	for (uint32_t i = 0; i < node->n; i++) {
 		const struct tree_node *inner =
 			&page->tree->nodes[page->tree->order[node->first + i]];
-		if (inner->gpu == 0 && inner->idle == 0)
+		if (time_of(page, inner) == 0 && inner->idle == 0)
 			continue;
-		if (found)
+		/* An operator has CPU time of its own, beside that of the operators inside of it. */
+		if (found || (page->by_cpu && inner->cpu != node->cpu))
 			return NULL;
 		found = inner;
 	}
@@ -204,6 +211,7 @@ static void print_inner(const struct tree_page *page, const struct tree_node *ou
 		rest.cpu += node->cpu;
 		rest.idle += node->idle;
 		rest.launches += node->launches;
+		rest.calls += node->calls;
 	}
 	bool is_all = n_rest == outer->n && level > 0;
 	if (n_rest == 0 || is_all || !is_large(page, &rest))
@@ -230,8 +238,14 @@ static void print_head(const struct tree_page *page)
 	}
 	if (*page->view->what)
 		fprintf(page->out, " · %s", page->view->what);
-	fprintf(page->out, "\n   GPU time %s in %s launches", hwy_say_time4(root->gpu).text,
-		hwy_say_count_grouped(root->launches).text);
+	if (page->by_cpu) {
+		fprintf(page->out, "\n   no device work; CPU time %s in %s call%s of operators\n",
+			hwy_say_time4(root->cpu).text, hwy_say_count_grouped(root->calls).text,
+			root->calls == 1 ? "" : "s");
+		return;
+	}
+	fprintf(page->out, "\n   GPU time %s in %s launch%s", hwy_say_time4(root->gpu).text,
+		hwy_say_count_grouped(root->launches).text, root->launches == 1 ? "" : "es");
 	if (root->idle)
 		fprintf(page->out, " · idle %s", hwy_say_time4(root->idle).text);
 	fputc('\n', page->out);
@@ -246,7 +260,7 @@ static void print_head(const struct tree_page *page)
 static void print_advice(const struct tree_page *page)
 {
 	if (!page->tree->has_operators)
-		fputs("\n   There are no operators in this recording: headway profile -t pytorch, or torch.profiler, records them.\n",
+		fputs("\n   No operators were recorded. Those of a PyTorch program are, by headway profile -t pytorch or by torch.profiler.\n",
 		      page->out);
 	else if (!page->tree->has_modules && page->tree->with_place == 0)
 		fputs("\n   There are no modules or lines in this recording: headway profile -t pytorch, or\n"
@@ -262,16 +276,18 @@ void tree_print_text(FILE *out, const struct tree_view *view)
 				 .view = view,
 				 .tree = view->tree,
 				 .colour = cli_colour(out),
-				 .has_cpu = root->cpu != 0,
+				 .by_cpu = root->launches == 0 && root->cpu > 0,
+				 .has_cpu = root->launches > 0 && root->cpu != 0,
 				 .has_idle = root->idle != 0,
 				 .width = width ? width : DEFAULT_WIDTH};
 	print_head(&page);
-	if (root->launches == 0) {
+	if (root->launches == 0 && !page.by_cpu) {
 		fputs("\n   No device work in this recording or in this part of it.\n", out);
 		return;
 	}
-	fprintf(out, "\n%s%11s%9s%10s%s%s  %s%s\n", paint(page.colour, PAINT_FAINT), "GPU time", "",
-		"launches", page.has_cpu ? "        CPU" : "", page.has_idle ? "       idle" : "",
+	fprintf(out, "\n%s%11s%9s%10s%s%s  %s%s\n", paint(page.colour, PAINT_FAINT),
+		page.by_cpu ? "CPU time" : "GPU time", "", page.by_cpu ? "calls" : "launches",
+		page.has_cpu ? "        CPU" : "", page.has_idle ? "       idle" : "",
 		tree_by_names[view->options->by], paint(page.colour, PAINT_PLAIN));
 	print_inner(&page, root, 0, 1);
 	if (page.has_cpu || page.has_idle)

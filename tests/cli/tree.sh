@@ -65,6 +65,14 @@ expect_status 0 "folded"
 grep -qxF 'Net_0;Block;Linear[0];aten::linear;gemm 20000' "$work/out" || fail "folded: $(cat "$work/out")"
 grep -qxF 'Net_0;Block;Linear[0];MmBackward0;gemm_back 40000' "$work/out" || fail "folded: $(cat "$work/out")"
 
+# ---- without a GPU: the CPU's time ----
+
+printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": 30, "args": {}}]}' >"$work/cpu.json"
+run tree "$work/cpu.json"
+expect_status 0 "no device work"
+grep -qF 'no device work; CPU time 30.00 µs in 1 call of operators' "$work/out" || fail "no device work: $(cat "$work/out")"
+grep -qE '30.00 µs +100.0 % +1  aten::mm' "$work/out" || fail "no device work: $(cat "$work/out")"
+
 # ---- what is refused ----
 
 run tree

@@ -194,6 +194,31 @@ static void a_scope_that_is_recorded_as_an_operator_is_a_scope(void **state)
 	hwy_trace_free(trace);
 }
 
+static void a_module_that_runs_again_in_the_backward_pass_is_that_of_the_model(void **state)
+{
+	(void)state;
+	struct toy_model toy = toy_model_new();
+	toy.small.thread = toy.engine;
+	uint32_t engine_call = small_lane(&toy.small, HWY_LANE_CALL);
+	small_span_us(&toy.small, toy.call, HWY_CALL, 1, 90, 0, "nn.Module: Net_0");
+	small_span_us(&toy.small, toy.call, HWY_CALL, 2, 80, 0, "nn.Module: Block_3");
+	small_span_us(&toy.small, toy.call, HWY_CALL, 3, 70, 0, "nn.Module: Linear_1");
+	toy_op(&toy, toy.op, 10, 20, "aten::mm", 0);
+	toy_launch(&toy, toy.small.api, 12, 30, 40, "forward", 0);
+	toy_op(&toy, toy.engine_op, 100, 190, "MmBackward0", 0);
+	small_span_us(&toy.small, engine_call, HWY_CALL, 110, 150, 0, "nn.Module: Block_3");
+	small_span_us(&toy.small, engine_call, HWY_CALL, 111, 140, 0, "nn.Module: Linear_1");
+	toy_op(&toy, toy.engine_op, 115, 130, "aten::mm", 0);
+	toy_launch(&toy, toy.engine_api, 116, 120, 125, "again", 0);
+	struct hwy_trace *trace = small_finish(&toy.small);
+	toy_edge(trace, "aten::mm", "MmBackward0");
+	struct hwy_owners owners = open_owners(trace);
+	assert_string_equal(told(&owners, "again"),
+			    "MmBackward0 > aten::mm | Net_0.Block_3.Linear_1 | ");
+	owners_close(&owners);
+	hwy_trace_free(trace);
+}
+
 static void moments_have_owners_too(void **state)
 {
 	(void)state;
@@ -260,6 +285,8 @@ int main(void)
 		cmocka_unit_test(ranges_of_emit_nvtx_are_operators_where_no_operators_are),
 		cmocka_unit_test(a_module_called_by_another_model_is_shown_inside_of_it),
 		cmocka_unit_test(a_scope_that_is_recorded_as_an_operator_is_a_scope),
+		cmocka_unit_test(
+			a_module_that_runs_again_in_the_backward_pass_is_that_of_the_model),
 		cmocka_unit_test(moments_have_owners_too),
 		cmocka_unit_test(operators_are_those_that_a_search_finds),
 	};

@@ -326,6 +326,49 @@ static void random_recordings_add_up(void **state)
 	}
 }
 
+static void scopes_that_differ_in_a_number_are_merged(void **state)
+{
+	(void)state;
+	struct toy_model toy = toy_model_new();
+	for (int i = 0; i < 3; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "layer_%d", i);
+		small_span_us(&toy.small, toy.range, HWY_RANGE, 100 * i, 100 * i + 50, 0, name);
+		toy_op(&toy, toy.op, 100 * i + 1, 100 * i + 40, "aten::mm", 0);
+		toy_launch(&toy, toy.small.api, 100 * i + 2, 100 * i + 10, 100 * i + 20, "k", 0);
+	}
+	struct hwy_trace *trace = small_finish(&toy.small);
+	struct made made = make_tree(trace, everything);
+	assert_int_equal(gpu_at(&made.tree, "layer_*/aten::mm/k"), US(30));
+	assert_int_equal(node_at(&made.tree, "layer_*")->count, 3);
+	made_free(&made);
+	struct tree_options each = everything;
+	each.merges_layers = false;
+	made = make_tree(trace, each);
+	assert_int_equal(gpu_at(&made.tree, "layer_1/aten::mm/k"), US(10));
+	made_free(&made);
+	hwy_trace_free(trace);
+}
+
+static void any_recording_has_a_tree(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct hwy_trace *trace = random_trace(seed, 12, 300);
+		struct hwy_flow flow;
+		struct hwy_tree tree;
+		struct hwy_err err;
+		struct tree_options options = everything;
+		options.by = (enum tree_by)(seed % TREE_BYS);
+		if (flow_open(&flow, trace, &err)) {
+			if (tree_make(&tree, &flow, &options, &err))
+				tree_free(&tree);
+			flow_close(&flow);
+		}
+		hwy_trace_free(trace);
+	}
+}
+
 static void a_trace_without_work_has_an_empty_tree(void **state)
 {
 	(void)state;
@@ -352,6 +395,8 @@ int main(void)
 		cmocka_unit_test(a_window_cuts_work_and_idle_time),
 		cmocka_unit_test(recordings_add_up_whatever_the_levels),
 		cmocka_unit_test(random_recordings_add_up),
+		cmocka_unit_test(scopes_that_differ_in_a_number_are_merged),
+		cmocka_unit_test(any_recording_has_a_tree),
 		cmocka_unit_test(a_trace_without_work_has_an_empty_tree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
