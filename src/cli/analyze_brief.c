@@ -20,7 +20,7 @@ static void analyze_brief_put_finding(FILE *out, const struct hwy_finding *findi
 	fputs(" a step", out);
 	if (finding->n_places) {
 		fputs(" at ", out);
-		analyze_put_place(out, &finding->places[0].at);
+		analyze_put_finding_place(out, &finding->places[0]);
 	}
 	fprintf(out, ". %s Fix: %.*s\n", finding->says, (int)strcspn(finding->advice, "\n"),
 		finding->advice);

@@ -314,6 +314,7 @@ static const struct json_field place_fields[] = {
 	{JSON_FIELD_TEXT(struct hwy_finding_place, at.function, "function")},
 	{JSON_FIELD_TEXT(struct hwy_finding_place, at.range, "range")},
 	{JSON_FIELD_TEXT(struct hwy_finding_place, at.api, "api")},
+	{JSON_FIELD_TEXT(struct hwy_finding_place, layer, "module")},
 	{JSON_FIELD_INT(struct hwy_finding_place, count, "count")},
 	{JSON_FIELD_INT(struct hwy_finding_place, cost, "cost_ns_per_step")},
 };

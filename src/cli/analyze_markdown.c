@@ -16,7 +16,7 @@ static char *place_markup(const struct hwy_finding *finding)
 	struct memory_text memory;
 	FILE *out = memory_text_begin(&memory);
 	if (finding->n_places)
-		analyze_put_place(out, &finding->places[0].at);
+		analyze_put_finding_place(out, &finding->places[0]);
 	char *place = memory_text_end(&memory);
 	out = memory_text_begin(&memory);
 	if (strpbrk(place, "`|")) /* Markdown's code in a table can hold neither ` nor | */

@@ -61,6 +61,8 @@ struct analyze_name analyze_program(const struct analyze_run *run);
 /* Writes a place as "train.py:18 run()" or "forward > cudaStreamSynchronize"; "" where nothing
  * is known of it. */
 void analyze_put_place(FILE *out, const struct hwy_place *place);
+/* Prints a finding's place with the module that launches there: "train.py:41 forward() in GPT.blocks.3.attn". */
+void analyze_put_finding_place(FILE *out, const struct hwy_finding_place *place);
 /* Writes text of a recording, with '?' in place of characters that could move a terminal's
  * cursor. */
 void analyze_put(FILE *out, const char *text);

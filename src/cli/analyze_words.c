@@ -96,6 +96,15 @@ void analyze_put_place(FILE *out, const struct hwy_place *place)
 	analyze_put(out, place->api);
 }
 
+void analyze_put_finding_place(FILE *out, const struct hwy_finding_place *place)
+{
+	analyze_put_place(out, &place->at);
+	if (*place->layer) {
+		fputs(" in ", out);
+		analyze_put(out, place->layer);
+	}
+}
+
 void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hwy_phase *phase)
 {
 	static const char *const how[] = {

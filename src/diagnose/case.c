@@ -13,6 +13,7 @@
 #include "base/quantile.h"
 #include "base/search.h"
 #include "diagnose/case.h"
+#include "diagnose/launchers.h"
 
 /* Where this share of all launches has no recorded work, findings from gaps are guesses, or are not
  * made at all. */
@@ -49,6 +50,15 @@ int64_t case_text(const struct hwy_case *c, uint32_t span)
 const char *case_name(const struct hwy_case *c, uint32_t span)
 {
 	return hwy_str(c->trace, case_text(c, span));
+}
+
+const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	if (!c->owners || span >= c->trace->n_spans)
+		return NULL;
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	return owners_of(c->owners, strip, row);
 }
 
 int64_t case_per_step(const struct hwy_case *c, int64_t total)
@@ -305,6 +315,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		.measures = &analysis->measures[phase],
 		.index = phase,
 		.diagnosis = diagnosis,
+		.owners = diagnosis->owners,
 		.last = hwy_zalloc(sizeof *c->last),
 	};
 	const uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) |
@@ -348,6 +359,7 @@ void case_close(struct hwy_case *c)
 	free(c->transfers);
 	free(c->kernels);
 	free(c->delays);
+	launchers_free(c->launchers);
 }
 
 /* HIP's functions are called as CUDA's are, with another prefix. */

@@ -10,6 +10,7 @@
 #ifndef HWY_DIAGNOSE_CASE_H
 #define HWY_DIAGNOSE_CASE_H
 
+#include "analyze/owners.h"
 #include "diagnose/diagnose.h"
 
 /* A copy or a communication kernel of the steady steps. */
@@ -81,6 +82,9 @@ struct hwy_case {
 	struct stream_delay *delays; /* the delays that stream_delays_find has found */
 	uint32_t n_delays;
 	bool delays_are_found;
+	/* Who launched the device work; NULL where the recording has no operators of PyTorch. */
+	const struct hwy_owners *owners;
+	struct launchers *launchers; /* what launchers_find has found (launchers.h), or NULL */
 };
 
 /* ---- case.c: making a case --------------------------------------------------------------------- */
@@ -109,6 +113,8 @@ int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
  * memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
+/* Who launched a piece of device work, or made a call, by span id; NULL where the recording has no operators. */
+const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span);
 /* Turns a sum of ns over the steady steps and all devices into ns for one step and one device. */
 int64_t case_per_step(const struct hwy_case *c, int64_t total);
 /* Turns a sum of ns over the steady steps and all devices into a share of the time of the steady steps. */
@@ -171,6 +177,11 @@ void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim
 		     uint32_t n, unsigned causes);
 /* Does what claim_stretches does; the stretches are the calls of the steady steps that have one of the roles (bits). */
 void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsigned causes);
+/* Claims the gaps between two pieces of work that 'is_it' is true of, one right after the other on a device: the gap's cause
+ * is one of 'causes' (bits), or a pause of at most 'pause' ns between kernels that were launched in time. Gaps above 'longest' ns
+ * are left out. */
+void claim_between(struct hwy_case *c, struct claim *claim, unsigned causes, int64_t pause,
+		   int64_t longest, bool (*is_it)(const struct hwy_case *c, uint32_t op));
 /* Claims all gaps of a cause. To blame is the span that names a gap, else its culprit, else the op
  * after it. */
 void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);

@@ -11,6 +11,7 @@
 #include "base/index.h"
 #include "base/ref.h"
 #include "diagnose/case.h"
+#include "diagnose/launchers.h"
 
 enum { SAMPLED_SPANS = 1024, MOST_PLACES = 8, MOST_EVIDENCE = 6 };
 
@@ -94,6 +95,30 @@ void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsign
 	free(stretches);
 }
 
+/* The op before an op on the same device; FLOW_NONE where there is none. */
+static uint32_t op_before(const struct hwy_flow *flow, uint32_t op)
+{
+	uint32_t i = op;
+	while (i > 0 && flow->ops[i - 1].device != flow->ops[op].device)
+		i--;
+	return i > 0 ? i - 1 : FLOW_NONE;
+}
+
+void claim_between(struct hwy_case *c, struct claim *claim, unsigned causes, int64_t pause,
+		   int64_t longest, bool (*is_it)(const struct hwy_case *c, uint32_t op))
+{
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
+		bool is_pause = gap->cause == GAP_DEPENDENCY && gap->at.to - gap->at.from <= pause;
+		if (gap->op == FLOW_NONE || gap->at.to - gap->at.from > longest ||
+		    !(is_pause || causes & CLAIM_CAUSE(gap->cause)) || !is_it(c, gap->op))
+			continue;
+		uint32_t before = op_before(c->flow, gap->op);
+		if (before != FLOW_NONE && is_it(c, before))
+			claim_gap(c, claim, g, CLAIM_ALL, c->flow->ops[gap->op].span);
+	}
+}
+
 /* Makes room for 'more' items at once: growing step by step would copy millions of items again and
  * again. */
 static void reserve(struct claim *claim, uint32_t more)
@@ -129,12 +154,10 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause)
 
 static bool gap_follows_results(const struct hwy_case *c, const struct hwy_gap *gap)
 {
-	uint32_t i = gap->op == FLOW_NONE ? 0 : gap->op;
-	while (i > 0 && c->flow->ops[i - 1].device != gap->device)
-		i--;
-	if (i == 0)
+	uint32_t before = gap->op == FLOW_NONE ? FLOW_NONE : op_before(c->flow, gap->op);
+	if (before == FLOW_NONE)
 		return false;
-	const struct flow_op *last = &c->flow->ops[i - 1];
+	const struct flow_op *last = &c->flow->ops[before];
 	return last->kind == HWY_COPY && case_get(c, last->span, HWY_DIRECTION) == HWY_D2H &&
 	       case_get(c, last->span, HWY_BYTES) >= CLAIM_RESULT_BYTES;
 }
@@ -244,12 +267,47 @@ static int compare_places(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
+/* Sets the line of a place that has none, where the operator that launches there knows it. */
+static void take_line_of_owner(const struct hwy_case *c, const struct hwy_owner *owner,
+			       struct hwy_place *place)
+{
+	/* Traced functions are looked at by place_of, which knows more about them. */
+	if (!owner || !owner->line || (*place->file && place->line > 0) ||
+	    c->diagnosis->habits.has_functions)
+		return;
+	const struct owner_line *line = &c->owners->lines[owner->line];
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	place->file = hwy_arena_format(arena, "%s", owners_text(c->owners, line->file));
+	place->line = line->line;
+	place->function = hwy_arena_format(arena, "%s", owners_text(c->owners, line->function));
+}
+
+/* What is known of a place's modules once one more is added. A span that stands for many kernels (is_example) does not tell the
+ * numbers of their modules. */
+static const char *merge_layers(struct hwy_case *c, const struct hwy_finding_place *place,
+				const struct hwy_owner *owner, bool is_example)
+{
+	char path[256] = "", folded[256], before[256];
+	if (owner)
+		owners_module_path(c->owners, owner->module, path, sizeof path);
+	launchers_fold_path(path, folded, sizeof folded);
+	if (place->count == 0)
+		return hwy_arena_format(&c->diagnosis->arena, "%s", is_example ? folded : path);
+	if (strcmp(place->layer, path) == 0 || strcmp(place->layer, folded) == 0)
+		return place->layer;
+	launchers_fold_path(place->layer, before, sizeof before);
+	return strcmp(before, folded) == 0 ? hwy_arena_format(&c->diagnosis->arena, "%s", folded)
+					   : "";
+}
+
 /* Adds an item to its place of the finding. Costs are ns in all until find_places divides them by
  * the steps, so that rounding loses nothing. */
 static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		      const struct claim_item *item)
 {
 	struct hwy_place place = place_of(c->analysis->places, item->span);
+	const struct hwy_owner *owner = case_owner(c, item->span);
+	take_line_of_owner(c, owner, &place);
 	if (!*place.file && !*place.function && !*place.range && !*place.api)
 		place.range = case_name(c, item->span);
 	uint32_t i = 0;
@@ -259,7 +317,10 @@ static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t 
 	if (i == finding->n_places && i == cap)
 		i--;
 	else if (i == finding->n_places)
-		finding->places[finding->n_places++] = (struct hwy_finding_place){.at = place};
+		finding->places[finding->n_places++] =
+			(struct hwy_finding_place){.at = place, .layer = ""};
+	finding->places[i].layer = merge_layers(c, &finding->places[i], owner,
+						item->purse == CLAIM_KERNEL && item->ns > 0);
 	finding->places[i].count++;
 	finding->places[i].cost += item->ns;
 }

@@ -81,6 +81,23 @@ static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *
 	return true;
 }
 
+/* Finds who launched what, where PyTorch's operators are recorded, by themselves or as ranges that emit_nvtx made. */
+static bool find_owners(struct hwy_analysis *analysis, const struct hwy_diagnosis *diagnosis,
+			struct hwy_owners *owners, struct hwy_err *err)
+{
+	struct hwy_trace *trace = analysis->trace;
+	const uint32_t ops = HWY_KIND_BIT(HWY_OP), ranges = HWY_KIND_BIT(HWY_RANGE);
+	*owners = (struct hwy_owners){0};
+	if (!hwy_need(trace, ranges, HWY_COL_BIT(HWY_NAME), err))
+		return false;
+	bool has_operators = any_text(trace, ops, "aten::") ||
+			     any_text(trace, ranges, ", seq = ") ||
+			     any_text(trace, ranges, ", op_id = ");
+	if (diagnosis->framework != HWY_PYTORCH || !has_operators)
+		return true;
+	return owners_open(owners, trace, NULL, 0, err);
+}
+
 /* ---- what cannot be told -------------------------------------------------------------------------- */
 
 void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
@@ -332,9 +349,15 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 	if (!find_framework(analysis, diagnosis, err))
 		return false;
 	doubt_trust(analysis, diagnosis);
-	for (uint32_t phase = 0; phase < analysis->phases.n; phase++)
-		if (!look_at_phase(analysis, phase, diagnosis, err))
-			return false;
+	struct hwy_owners owners;
+	bool is_done = find_owners(analysis, diagnosis, &owners, err);
+	diagnosis->owners = owners.n_owners ? &owners : NULL;
+	for (uint32_t phase = 0; is_done && phase < analysis->phases.n; phase++)
+		is_done = look_at_phase(analysis, phase, diagnosis, err);
+	diagnosis->owners = NULL;
+	owners_close(&owners);
+	if (!is_done)
+		return false;
 	diagnosis->verdict = verdict_find(analysis, analysis->phases.main, &diagnosis->arena);
 	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n, diagnosis->verdict.word);
 	look_at_ranks(analysis, diagnosis);

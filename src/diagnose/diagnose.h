@@ -44,6 +44,9 @@ struct hwy_habits {
 
 struct hwy_finding_place {
 	struct hwy_place at;
+	/* The path of the module of the model that launches there, "GPT.blocks.3.attn"; with "*" for a number in which the
+	 * spans of this place differ. "" where no module is known, or several are. */
+	const char *layer;
 	uint64_t count; /* how many spans of the steady steps are at this place */
 	int64_t cost;   /* ns that this place costs a step */
 };
@@ -86,6 +89,7 @@ struct hwy_finding {
 	struct hwy_predicted predicted;
 };
 
+struct hwy_owners;
 struct hwy_case; /* one phase while findings look for problems in it: see case.h */
 
 struct hwy_finding_kind {
@@ -161,6 +165,8 @@ struct hwy_diagnosis {
 	enum hwy_framework framework;
 	struct hwy_habits habits;
 	bool infers; /* PyTorch's operators were recorded, and none of them belongs to a backward pass */
+	/* While diagnose() runs: who launched the device work (analyze/owners.h); NULL where the recording has no operators. */
+	const struct hwy_owners *owners;
 	struct hwy_arena arena;
 };
 

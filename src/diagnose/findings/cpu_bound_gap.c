@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
+#include "diagnose/launchers.h"
 
 /* A function that takes a smaller share of the gaps is not named: it does not hold the GPU up. */
 #define NAMED_SHARE 0.2
@@ -154,10 +155,13 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 	const char *doing = claim.total - cpu > cpu
 				    ? "in the operating system: files, sockets, locks"
 				    : "with work of its own";
-	const char *says = hwy_arena_format(
-		arena, "The GPU has nothing to do for %s%s while the CPU is busy %s.%s",
-		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c), doing, where);
 	const char *advice = cpu_bound_gap_advice(c, &claim);
+	/* Who launches matters where the advice is to launch less. */
+	const char *who = advice == case_advice(c, &fewer) ? launchers_sentence(c) : "";
+	const char *says = hwy_arena_format(
+		arena, "The GPU has nothing to do for %s%s while the CPU is busy %s.%s%s",
+		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c), doing, where,
+		who);
 	claim_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
 }
 

@@ -25,6 +25,7 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_too_many_workers,
 	&finding_input_starved,
 	&finding_copy_small,
+	&finding_optimizer_unfused,
 	&finding_launch_bound,
 	&finding_cpu_bound_gap,
 	/* Findings where parts of the GPU stop for each other. */

@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
+#include "diagnose/launchers.h"
 
 /* From the end of a kernel to the begin of the next one in the same stream current GPUs take 1 to 2
  * us; a longer gap is a wait for something else. */
@@ -76,10 +77,11 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s kernels a step, %s each in the middle; the GPU pauses %s a step between "
-				"them, though they were launched in time.",
+				"them, though they were launched in time.%s",
 				hwy_say_count_mean(each).text,
 				hwy_say_time3(c->counts.kernel_median).text,
-				hwy_say_time3(case_per_step(c, claim.total)).text),
+				hwy_say_time3(case_per_step(c, claim.total)).text,
+				launchers_sentence(c)),
 			case_advice(c, &fix));
 	else if (each >= MANY_KERNELS_PER_STEP && case_share(c, launch_idle) < HWY_WORTH_SHARE)
 		acquit_kernels(c, &claim, each);

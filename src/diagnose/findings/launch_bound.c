@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
+#include "diagnose/launchers.h"
 
 /* With fewer launches a step a graph does not help: the CPU's time between the launches is the
  * cause. */
@@ -64,6 +65,9 @@ static const char *launch_bound_advice(struct hwy_case *c)
 {
 	const char *text = case_advice(c, &fix);
 	bool is_pytorch = text == fix.by_framework[HWY_PYTORCH] || text == fix.rocm;
+	const char *first = is_pytorch ? launchers_compile_advice(c) : "";
+	if (*first)
+		text = hwy_arena_format(&c->diagnosis->arena, "%s%s", text, first);
 	if (!is_pytorch || case_count_per_step(c, c->counts.calls[HWY_ROLE_SYNC]) < WAITS_PER_STEP)
 		return text;
 	return hwy_arena_format(
@@ -89,16 +93,18 @@ static const char *launch_bound_accusation(struct hwy_case *c, const struct clai
 		return hwy_arena_format(
 			arena,
 			"At times the CPU launches too slowly: the GPU idles %s%s while it does, over "
-			"%s.",
+			"%s.%s",
 			hwy_say_time3(idle).text, case_a_step(c),
-			hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text);
+			hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text,
+			launchers_sentence(c));
 	return hwy_arena_format(
 		arena,
 		"%s%s are worth %s of GPU time, and %s pass until the CPU has called them one by one; the GPU "
-		"idles %s of that.",
+		"idles %s of that.%s",
 		hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text,
 		case_a_step(c), hwy_say_time3(counts->kernel_ns / steady).text,
-		hwy_say_time3(c->phase->mean).text, hwy_say_time3(idle).text);
+		hwy_say_time3(c->phase->mean).text, hwy_say_time3(idle).text,
+		launchers_sentence(c));
 }
 
 static void finding_launch_bound_look(struct hwy_case *c)

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnose_operators_test.c - findings that know the operators, scopes and modules of a PyTorch program: optimizer-unfused, and
+ * what launch-bound and places say of who launches. */
+#include "program.h"
+
+enum { STEPS = 12 };
+
+/* A stack of Python: train.py:LINE, then the calls of modules "path class", from the outermost to the innermost. */
+static int64_t python_stack(struct program *p, int64_t line, const char *const *layers)
+{
+	struct hwy_frame frame = {.function = hwy_text_id(p->builder, "step"),
+				  .file = hwy_text_id(p->builder, "/home/u/train.py"),
+				  .line = line,
+				  .flags = HWY_FRAME_PYTHON};
+	struct hwy_stack node = {.frame = hwy_add_frame(p->builder, &frame)};
+	int64_t stack = hwy_ref(hwy_add_stack(p->builder, node));
+	for (; layers && *layers; layers++) {
+		size_t n = strcspn(*layers, " ");
+		char path[64];
+		snprintf(path, sizeof path, "%.*s", (int)n, *layers);
+		frame = (struct hwy_frame){.function = hwy_text_id(p->builder, path),
+					   .module = hwy_text_id(p->builder, *layers + n + 1),
+					   .line = 1,
+					   .flags = HWY_FRAME_PYTHON | HWY_FRAME_LAYER};
+		node = (struct hwy_stack){.parent = stack,
+					  .frame = hwy_add_frame(p->builder, &frame)};
+		stack = hwy_ref(hwy_add_stack(p->builder, node));
+	}
+	return stack;
+}
+
+/* An operator from a time in ns until now. */
+static void operator_since(struct program *p, int64_t from, const char *name, int64_t stack)
+{
+	struct hwy_row row = {0};
+	row.v[HWY_START] = from;
+	row.v[HWY_DUR] = p->cpu - from;
+	row.v[HWY_NAME] = hwy_text_id(p->builder, name);
+	row.v[HWY_STACK] = stack;
+	hwy_add_span(p->builder, p->op, HWY_OP, &row);
+}
+
+/* An operator that launches one kernel after 'us' of its own work. */
+static void run_operator(struct program *p, const char *name, const char *kernel, int64_t us,
+			 int64_t kernel_us, int64_t stack)
+{
+	int64_t from = p->cpu;
+	program_compute(p, us);
+	program_launch(p, 0, kernel, kernel_us);
+	operator_since(p, from, name, stack);
+	program_compute(p, 1);
+}
+
+/* The forward pass of two blocks, four operators each, whose kernels keep the GPU busy while the CPU runs ahead. */
+static void run_blocks(struct program *p, int64_t kernel_us, const char *kernel)
+{
+	const char *blocks[][3] = {{"GPT GPT", "GPT.blocks.0 Block", NULL},
+				   {"GPT GPT", "GPT.blocks.1 Block", NULL}};
+	for (int block = 0; block < 2; block++) {
+		int64_t stack = python_stack(p, 20, blocks[block]);
+		for (int k = 0; k < 4; k++)
+			run_operator(p, "aten::relu", kernel, 10, kernel_us, stack);
+	}
+}
+
+static void run_optimizer(struct program *p, const char *scope, const char *lead, int parameters,
+			  int64_t us)
+{
+	static const char *const updates[] = {"mul_", "addcmul_", "sqrt", "addcdiv_"};
+	int64_t from = p->cpu;
+	for (int i = 0; i < parameters; i++)
+		for (int k = 0; k < 4; k++) {
+			char name[64];
+			snprintf(name, sizeof name, "%s%s", lead, updates[k]);
+			run_operator(p, name, "vectorized_elementwise_kernel", us, 2,
+				     python_stack(p, 41, NULL));
+		}
+	operator_since(p, from, scope, 0);
+}
+
+static struct diagnosed training(const char *scope, const char *lead, int parameters, int64_t us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		run_blocks(&p, 100, "gemm");
+		run_optimizer(&p, scope, lead, parameters, us);
+		program_sync(&p, 0);
+	}
+	return program_diagnose(&p);
+}
+
+static void an_optimizer_that_goes_parameter_by_parameter_is_to_be_fused(void **state)
+{
+	struct diagnosed d = training("Optimizer.step#Adam.step", "aten::", 30, 20);
+	ASSERT_ACCUSED(&d, "optimizer-unfused");
+	const struct hwy_finding *finding = accused(&d, "optimizer-unfused");
+	assert_non_null(
+		strstr(finding->says, "Optimizer.step#Adam.step launches 120 of 128 kernels"));
+	assert_non_null(strstr(finding->says, "parameter by parameter"));
+	assert_non_null(strstr(finding->says, "30 times"));
+	assert_non_null(strstr(finding->advice, "torch.optim.Adam(parameters, …, fused=True)"));
+	assert_true(finding->share > 0.4);
+	assert_int_equal(finding->n_places, 1);
+	assert_string_equal(finding->places[0].at.file, "/home/u/train.py");
+	assert_int_equal(finding->places[0].at.line, 41);
+	assert_string_equal(finding->places[0].layer, "");
+	ASSERT_NOT_ACCUSED(&d, "launch-bound");
+	diagnosed_free(&d);
+}
+
+static void an_optimizer_over_lists_can_still_be_fused(void **state)
+{
+	struct diagnosed d = training("Optimizer.step#AdamW.step", "aten::_foreach_", 30, 20);
+	ASSERT_ACCUSED(&d, "optimizer-unfused");
+	const struct hwy_finding *finding = accused(&d, "optimizer-unfused");
+	assert_non_null(strstr(finding->says, "list by list"));
+	assert_non_null(strstr(finding->advice, "AdamW(parameters, …, fused=True)"));
+	assert_null(strstr(finding->advice, "foreach=True"));
+	diagnosed_free(&d);
+}
+
+static void no_fused_form_is_promised_for_optimizers_that_have_none(void **state)
+{
+	struct diagnosed d = training("Optimizer.step#RMSprop.step", "aten::", 30, 20);
+	assert_non_null(strstr(accused(&d, "optimizer-unfused")->advice, "foreach=True"));
+	assert_null(strstr(accused(&d, "optimizer-unfused")->advice, "fused=True"));
+	diagnosed_free(&d);
+	d = training("Optimizer.step#RMSprop.step", "aten::_foreach_", 30, 20);
+	ASSERT_NOT_ACCUSED(&d, "optimizer-unfused");
+	diagnosed_free(&d);
+	d = training("Optimizer.step#Lion.step", "aten::", 30, 20);
+	assert_non_null(strstr(accused(&d, "optimizer-unfused")->advice, "torch._foreach_"));
+	diagnosed_free(&d);
+}
+
+static void an_optimizer_that_is_fused_few_or_computes_itself_is_left_alone(void **state)
+{
+	struct diagnosed d = training("Optimizer.step#Adam.step", "aten::_fused_", 30, 20);
+	ASSERT_NOT_ACCUSED(&d, "optimizer-unfused");
+	diagnosed_free(&d);
+	d = training("Optimizer.step#Adam.step", "aten::", 4, 20);
+	ASSERT_NOT_ACCUSED(&d, "optimizer-unfused");
+	diagnosed_free(&d);
+	/* 400 us between two launches: the optimizer computes on the CPU, and launches little. */
+	d = training("Optimizer.step#Adam.step", "aten::", 10, 400);
+	ASSERT_NOT_ACCUSED(&d, "optimizer-unfused");
+	diagnosed_free(&d);
+}
+
+static void the_same_operators_outside_of_an_optimizer_are_launch_bound(void **state)
+{
+	struct diagnosed d = training("my_update", "aten::", 30, 20);
+	ASSERT_NOT_ACCUSED(&d, "optimizer-unfused");
+	ASSERT_ACCUSED(&d, "launch-bound");
+	diagnosed_free(&d);
+}
+
+static void launch_bound_names_the_module_that_launches_most(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int i = 0; i < 4; i++)
+			run_blocks(&p, 2, "vectorized_elementwise_kernel");
+		run_operator(&p, "aten::mse_loss", "loss", 10, 2, python_stack(&p, 30, NULL));
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	const struct hwy_finding *finding = accused(&d, "launch-bound");
+	assert_non_null(strstr(finding->says, "Of 33 kernels a step GPT.blocks.* launches 32."));
+	assert_non_null(strstr(finding->advice, "begin with GPT.blocks.*"));
+	assert_non_null(strstr(finding->advice, "for part in model.blocks: part.compile()"));
+	assert_int_equal(finding->places[0].at.line, 20);
+	assert_string_equal(finding->places[0].layer, "GPT.blocks.*");
+	diagnosed_free(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_optimizer_that_goes_parameter_by_parameter_is_to_be_fused),
+		cmocka_unit_test(an_optimizer_over_lists_can_still_be_fused),
+		cmocka_unit_test(no_fused_form_is_promised_for_optimizers_that_have_none),
+		cmocka_unit_test(an_optimizer_that_is_fused_few_or_computes_itself_is_left_alone),
+		cmocka_unit_test(the_same_operators_outside_of_an_optimizer_are_launch_bound),
+		cmocka_unit_test(launch_bound_names_the_module_that_launches_most),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
