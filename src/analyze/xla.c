@@ -187,7 +187,9 @@ void xla_label(struct hwy_text name, char *into, size_t size)
 	case XLA_TRIAL: snprintf(into, size, "tune %s", function); break;
 	case XLA_THUNK:
 		snprintf(into, size, "%.*s%s", (int)range.op.length, range.op.at,
-			 xla_is_callback(range.path) ? " (callback)" : "");
+			 xla_is_callback(range.path)   ? " (callback)"
+			 : xla_copies_argument(&range) ? " (argument)"
+						       : "");
 		break;
 	case XLA_COMPILE:
 	case XLA_COMPILE_PART: snprintf(into, size, "compile %s", function); break;
@@ -270,6 +272,13 @@ bool xla_is_callback(struct hwy_text path)
 		if (xla_begins_with(xla_part(path, from, path.length), primitives[i]))
 			return true;
 	return false;
+}
+
+bool xla_copies_argument(const struct xla_range *range)
+{
+	return range->kind == XLA_THUNK && xla_begins_with(range->op, "copy") &&
+	       range->path.length && component_end(range->path, 0) == range->path.length &&
+	       wrapper_length(range->path) == 0 && !xla_begins_with(range->path, "jit(");
 }
 
 bool xla_is_backward(struct hwy_text path)

@@ -48,7 +48,7 @@ bool xla_is_range(struct hwy_text name);
 void xla_function(struct hwy_text module, char *into, size_t size);
 
 /* Writes what a user calls a range of XLA: "jit(step)" for an execution, the operation for a thunk ("custom-call.3 (callback)" where
- * it calls Python), "compile jit(step)" for a compilation and its parts. An empty text where the range is not XLA's. */
+ * it calls Python, "copy.1 (argument)" where it copies an argument), "compile jit(step)" for a compilation and its parts. An empty text where the range is not XLA's. */
 void xla_label(struct hwy_text name, char *into, size_t size);
 
 /* Writes the module or scope in a path, without transformations, inner functions and the primitive at the end: "MLP.Dense_0" for
@@ -57,6 +57,9 @@ void xla_scope(struct hwy_text path, char *into, size_t size);
 
 /* Whether an operation with this path calls a function of Python: pure_callback, io_callback, jax.debug.print. */
 bool xla_is_callback(struct hwy_text path);
+
+/* Whether the operation copies an argument of the function as it is: its path is the argument's name, "params['w']" or "args[0]". */
+bool xla_copies_argument(const struct xla_range *range);
 
 /* Whether an operation with this path belongs to a backward pass: JAX makes it with transpose(). */
 bool xla_is_backward(struct hwy_text path);

@@ -161,6 +161,39 @@ static void a_callback_of_the_compiled_function_is_a_wait_with_its_own_advice(vo
 	diagnosed_free(&d);
 }
 
+/* A step that copies 64 MiB inside the device, by an operation of this name. */
+static struct diagnosed copy_by(const char *thunk)
+{
+	struct program p = program_new();
+	for (int i = 0; i < STEPS; i++) {
+		int64_t from = p.cpu;
+		for (int k = 0; k < 6; k++)
+			program_launch(&p, 0, "loop_add_fusion", 50);
+		int64_t begin = p.cpu;
+		struct hwy_row row = {0};
+		row.v[HWY_BYTES] = 64 << 20;
+		row.v[HWY_DIRECTION] = HWY_D2D;
+		row.v[HWY_SRC_MEMORY] = row.v[HWY_DST_MEMORY] = HWY_MEM_DEVICE;
+		program_work(&p, 0, "cuMemcpyDtoDAsync_v2", LAUNCH_US, HWY_COPY, row, US(200));
+		program_span(&p, p.range, HWY_RANGE, begin, p.cpu, thunk);
+		program_span(&p, p.range, HWY_RANGE, from, p.cpu,
+			     "XlaModule:#hlo_module=jit_step,program_id=4#");
+	}
+	return program_diagnose(&p);
+}
+
+static void arguments_that_are_copied_are_to_be_donated(void **state)
+{
+	struct diagnosed d = copy_by("Thunk:#name=params['w'],hlo_op=copy.1#");
+	ASSERT_ACCUSED(&d, "device-copies");
+	assert_non_null(strstr(accused(&d, "device-copies")->advice, "donate_argnums"));
+	diagnosed_free(&d);
+	d = copy_by("Thunk:#name=jit(step)/while/body/concatenate,hlo_op=copy.1#");
+	ASSERT_ACCUSED(&d, "device-copies");
+	assert_null(strstr(accused(&d, "device-copies")->advice, "donate_argnums"));
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_loss_that_is_fetched_every_step_is_a_wait),
 		cmocka_unit_test(a_loss_that_is_fetched_seldom_is_none),
 		cmocka_unit_test(a_copy_that_nobody_waits_for_is_no_wait),
+		cmocka_unit_test(arguments_that_are_copied_are_to_be_donated),
 		cmocka_unit_test(a_callback_of_the_compiled_function_is_a_wait_with_its_own_advice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

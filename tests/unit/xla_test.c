@@ -91,6 +91,10 @@ static void a_label_names_the_function_as_jax_does(void **state)
 		 "custom-call.3 (callback)"},
 		{"Thunk:#name=jit(f)/io_callback[ordered=False],hlo_op=custom-call.4#",
 		 "custom-call.4 (callback)"},
+		{"Thunk:#name=params['w'],hlo_op=copy.1,unique_hlo_op_id=1#", "copy.1 (argument)"},
+		{"Thunk:#name=params['w'],hlo_op=wrapped_transpose#", "wrapped_transpose"},
+		{"Thunk:#name=jit(f),hlo_op=copy.2#", "copy.2"},
+		{"Thunk:#hlo_op=copy.3#", "copy.3"},
 		{"Thunk:#name=jit(f)/my_pure_callback/add,hlo_op=wrapped_add#", "wrapped_add"},
 		{"step_7", ""},
 	};

@@ -27,13 +27,37 @@ static const struct advice fix = {
 			[HWY_CUPY] =
 				"Write into parts of one array instead of putting parts together, and use views.\n"
 				"  cupy.add(x, y, out=z[:n])        # not: cupy.concatenate(…)",
-			[HWY_JAX] = "Let XLA reuse the input's memory for the output.\n"
-				    "  step = jax.jit(step, donate_argnums=0)",
+			[HWY_JAX] =
+				"headway tree names the operations that copy: transposes between layouts, parts that are put together, the state "
+				"of a loop. Keep one layout, and update in place with x.at[…].set(…) inside the jitted function.",
 		},
 	.compiled =
 		"Leave out what copies: contiguous(), clone(), cat() and conversions between compiled pieces. Keep one memory format "
 		"and one type from layer to layer; inputs of captured graphs are copied in every replay.",
 };
+
+/* The advice where most of what is copied are arguments of functions that XLA compiled. */
+static const char donate[] =
+	"Arguments of the compiled function are copied whole, because they come back as results: do not return what does not change, and let "
+	"XLA reuse an argument's memory for the result.\n"
+	"  step = jax.jit(step, donate_argnums=0)";
+
+/* Whether at least half of the bytes that are copied are arguments of functions which XLA compiled. */
+static bool are_arguments(const struct hwy_case *c, uint64_t bytes)
+{
+	uint64_t arguments = 0;
+	if (c->diagnosis->framework != HWY_JAX)
+		return false;
+	for (uint32_t i = 0; i < c->n_transfers; i++) {
+		const struct case_transfer *one = &c->transfers[i];
+		if (one->is_comm || one->direction != HWY_D2D)
+			continue;
+		struct hwy_place place = place_of(c->analysis->places, c->flow->ops[one->op].span);
+		if (strstr(place.range, " (argument)"))
+			arguments += one->bytes;
+	}
+	return arguments > 0 && arguments >= bytes / 2;
+}
 
 /* Names of kernels that copy: PyTorch's for copy_() and cat(), and the kernel by which HIP copies between buffers. */
 static bool is_copy_kernel(const char *name)
@@ -80,7 +104,8 @@ static void finding_device_copies_look(struct hwy_case *c)
 		hwy_say_count_of(case_count_per_step(c, copies + kernels), "copy", "copies").text,
 		case_a_step(c), by, hwy_say_time3(case_per_step(c, claim.total)).text,
 		hwy_say_share(claim_share(c, &claim)).text);
-	claim_accuse(c, &claim, HWY_MEDIUM, says, case_advice(c, &fix));
+	claim_accuse(c, &claim, HWY_MEDIUM, says,
+		     are_arguments(c, bytes) ? donate : case_advice(c, &fix));
 }
 
 const struct hwy_finding_kind finding_device_copies = {
