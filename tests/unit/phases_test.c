@@ -120,6 +120,38 @@ static void layers_alone_are_grouped_by_the_pauses_of_the_cpu(void **state)
 	done(&found);
 }
 
+/* Layers that nothing tells apart but the modules in the stacks of their operators. */
+static void layers_alone_are_told_apart_by_their_operators(void **state)
+{
+	struct program p = steps_program();
+	int64_t stacks[6];
+	for (int layer = 0; layer < 6; layer++) {
+		char path[32];
+		snprintf(path, sizeof path, "Net.layers.%d", layer);
+		struct hwy_frame frame = {.function = hwy_text_id(p.builder, path),
+					  .flags = HWY_FRAME_PYTHON | HWY_FRAME_LAYER};
+		struct hwy_stack node = {.frame = hwy_add_frame(p.builder, &frame)};
+		stacks[layer] = 1 + (int64_t)hwy_add_stack(p.builder, node);
+	}
+	for (int i = 0; i < 300; i++)
+		for (int layer = 0; layer < 6; layer++) {
+			struct hwy_row row = {0};
+			p.cpu += US(20); /* the same before every layer */
+			row.v[HWY_START] = p.cpu;
+			program_launch(&p, 0, "gemm", 8);
+			program_launch(&p, 0, "gelu", 3);
+			row.v[HWY_DUR] = p.cpu - row.v[HWY_START];
+			row.v[HWY_NAME] = hwy_text_id(p.builder, "aten::linear");
+			row.v[HWY_STACK] = stacks[layer];
+			hwy_add_span(p.builder, p.op, HWY_OP, &row);
+		}
+	struct found found = find(&p, NULL);
+	assert_int_equal(found.phases.n, 1);
+	assert_in_range(found.phases.phases[0].n_steps, 299, 300);
+	assert_true(found.phases.phases[0].launches_per_step == 12);
+	done(&found);
+}
+
 static void a_noisy_cpu_groups_no_steps(void **state)
 {
 	struct dice dice = {12};
@@ -500,6 +532,7 @@ int main(void)
 		cmocka_unit_test(chunks_on_several_streams_are_one_step),
 		cmocka_unit_test(equal_layers_are_no_steps),
 		cmocka_unit_test(layers_alone_are_grouped_by_the_pauses_of_the_cpu),
+		cmocka_unit_test(layers_alone_are_told_apart_by_their_operators),
 		cmocka_unit_test(a_noisy_cpu_groups_no_steps),
 		cmocka_unit_test(a_loop_whose_period_divides_the_others_is_a_phase_of_its_own),
 		cmocka_unit_test(warm_up_and_the_timed_loop_after_a_wait_are_one_phase),

@@ -456,7 +456,8 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME);
 	const uint32_t kinds =
 		HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_CALL);
-	if (!hwy_need(flow->trace, kinds, columns, err))
+	if (!hwy_need(flow->trace, kinds, columns, err) ||
+	    !hwy_need(flow->trace, HWY_KIND_BIT(HWY_OP), HWY_COL_BIT(HWY_STACK), err))
 		return false;
 	double *work = hwy_zarray(flow->n_calls, sizeof *work);
 	int64_t longest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases_period.c - see phases_period.h.
  *
- * Every call becomes a token: a number for what the call enqueued (kind, name, direction) and on which stream. A wait is
- * a token too. A lag of L calls fits a stretch when most of its tokens equal the token L places later. A stretch grows
+ * Every call becomes a token: a number for what the call enqueued (kind, name, direction), on which stream, and from which
+ * place in the program where operators tell it. A wait is a token too. A lag of L calls fits a stretch when most of its tokens equal the token L places later. A stretch grows
  * token by token; an equal token adds 1 to its score, another token takes 3 away, and the stretch ends when it has lost
  * more than two periods' worth. So a stretch bridges a check-point or one odd step, but not another loop. It must hold
  * three periods.
@@ -20,6 +20,8 @@
 
 #include <assert.h>
 #include <stdlib.h>
+
+#include "analyze/phases/phases_places.h"
 
 enum {
 	LAGS = 12,           /* at most so many lags are tried */
@@ -57,9 +59,19 @@ static uint32_t token_of(const struct phases_track *track, uint32_t place,
 static void make_tokens(struct phases_track *track)
 {
 	const struct hwy_strip *strip = track->flow->trace->strips;
+	struct phases_places *places = phases_places_open(track->flow->trace);
 	track->tokens = hwy_array(track->n, sizeof *track->tokens);
-	for (uint32_t i = 0; i < track->n; i++)
-		track->tokens[i] = token_of(track, i, &strip);
+	for (uint32_t i = 0; i < track->n; i++) {
+		const struct flow_call *call = track_call(track, i);
+		uint32_t token = token_of(track, i, &strip);
+		uint32_t place = places ? phases_places_at(places, call->thread, call->start) : 0;
+		/* A wait stays a wait of its kind, wherever it is made. */
+		if (place && !(token & TOKEN_WAIT_BIT))
+			token = (uint32_t)hwy_mix(token + (uint64_t)place) &
+				~(uint32_t)TOKEN_WAIT_BIT;
+		track->tokens[i] = token;
+	}
+	phases_places_close(places);
 }
 
 /* ---- lags worth trying ----------------------------------------------------------------------- */
