@@ -100,6 +100,60 @@ expect_line "$work/out" "[]" "without -t python"
 run profile -q -f -o "$work/report.hwy" -t python "$python" -c 'import gc; print(len(gc.callbacks))'
 expect_line "$work/out" 1 "with -t python"
 
+# --- an interpreter that is loaded late, finalized, begun again and unloaded, while folders are opened at every moment
+cat >"$work/embed.c" <<'END'
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+static void look(void)
+{
+	for (int i = 0; i < 2; i++) {
+		closedir(opendir("/"));
+		usleep(25000); /* longer than the collector lets a new interpreter settle */
+	}
+}
+int main(int argc, char **argv)
+{
+	(void)argc;
+	for (int round = 0; round < 2; round++) {
+		void *library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+		void (*begin)(int);
+		int (*run)(const char *), (*end)(void);
+		look();
+		*(void **)&begin = dlsym(library, "Py_InitializeEx");
+		*(void **)&run = dlsym(library, "PyRun_SimpleString");
+		*(void **)&end = dlsym(library, "Py_FinalizeEx");
+		for (int again = 0; again < 2; again++) {
+			begin(0);
+			look();
+			run("import gc\nnodes = [[] for _ in range(9999)]\nfor n in nodes: n.append(n)\n"
+			    "del nodes, n\nprint('freed', gc.collect() > 0)\n");
+			look();
+			fflush(stdout);
+			end();
+			look();
+		}
+		dlclose(library);
+		look();
+	}
+	return 0;
+}
+END
+for one in "${found[@]}"; do
+	read -r python name _ <<<"$one"
+	library=$("$python" -c 'import sysconfig as s; print("%s/%s" % (s.get_config_var("LIBDIR"), s.get_config_var("INSTSONAME")))')
+	[[ $library == *.so* && -e $library ]] || continue
+	"${CC:-cc}" -o "$work/embed" "$work/embed.c" -ldl 2>/dev/null || break
+	home=$("$python" -c 'import sys; print(sys.base_prefix)')
+	run profile -q -f -o "$work/report.hwy" -t python,pytorch,osrt env PYTHONHOME="$home" "$work/embed" "$library"
+	expect_status 0 "$name, loaded late"
+	[ "$(sort -u "$work/out")" = "freed True" ] || fail "$name, loaded late: $(cat "$work/out")"
+	run stats "$work/report.hwy" -r nvtx_sum
+	grep -q "gc generation 2" "$work/out" || fail "$name, loaded late: no collection is recorded"
+	break
+done
+
 # --- opendir is what it was, errno included
 cat >"$work/folders.c" <<'END'
 #include <dirent.h>

@@ -119,8 +119,17 @@ static int64_t stack_in(struct program *p, const char *function, int64_t line)
 	return hwy_ref(hwy_add_stack(p->builder, node));
 }
 
-/* What is known of who had the lock: nothing; the call that gave it away; also its stack, or that of the wait after it. */
-enum knowledge { NOTHING, WAKER, STACK_OF_WAKER, STACK_OF_WAIT };
+static void sample(struct program *p, uint32_t lane, int64_t time, int64_t stack)
+{
+	struct hwy_row row = {0};
+	row.v[HWY_START] = time;
+	row.v[HWY_STACK] = stack;
+	hwy_add_span(p->builder, lane, HWY_SAMPLE, &row);
+}
+
+/* What is known of who had the lock: nothing; the call that gave it away; also its stack, or that of the wait after it, or
+ * samples while it had the lock. */
+enum knowledge { NOTHING, WAKER, STACK_OF_WAKER, STACK_OF_WAIT, SAMPLES };
 
 /* The loop's thread waits 5 ms for the lock in each step, which the other thread gives away and then waits for itself. */
 static struct diagnosed two_threads_that_fight(enum knowledge knows, bool launches)
@@ -130,6 +139,8 @@ static struct diagnosed two_threads_that_fight(enum knowledge knows, bool launch
 	uint32_t mine = launches ? p.os
 				 : hwy_add_lane(p.builder,
 						hwy_lane_of(HWY_LANE_OS, p.process, p.threads[2]));
+	uint32_t samples =
+		hwy_add_lane(p.builder, hwy_lane_of(HWY_LANE_SAMPLES, p.process, p.threads[1]));
 	program_trace(&p)->threads[p.threads[1]].name = hwy_text_id(p.builder, "decoder");
 	int64_t loop = stack_in(&p, "train", 10), decode = stack_in(&p, "decode_frame", 77);
 	for (int step = 0; step < STEPS; step++) {
@@ -143,6 +154,8 @@ static struct diagnosed two_threads_that_fight(enum knowledge knows, bool launch
 					     "pthread_cond_signal",
 					     knows == STACK_OF_WAKER ? decode : 0),
 				     wait, HWY_NONE);
+		for (int i = 0; knows == SAMPLES && i < 5; i++)
+			sample(&p, samples, from + US(500 + 1000 * i), decode);
 		if (knows == STACK_OF_WAIT)
 			os_span(&p, other, to, to + US(40), HWY_GIL_NAME, decode);
 		p.cpu = to;
@@ -166,6 +179,9 @@ static void waits_for_the_lock_name_who_had_it_and_where(void **state)
 	ASSERT_NOT_ACCUSED(&d, "gc-pauses");
 	diagnosed_free(&d);
 	d = two_threads_that_fight(STACK_OF_WAKER, true);
+	assert_non_null(strstr(accused(&d, "gil-contention")->says, "serve.py:77"));
+	diagnosed_free(&d);
+	d = two_threads_that_fight(SAMPLES, true);
 	assert_non_null(strstr(accused(&d, "gil-contention")->says, "serve.py:77"));
 	diagnosed_free(&d);
 	d = two_threads_that_fight(WAKER, true);
