@@ -104,8 +104,13 @@ static int run_waiting(void *unused)
 
 static bool may_ask(const struct inside_api *python)
 {
-	if (!python || !python_is_usable() || !python->Py_IsInitialized())
+	if (!python || !python_is_usable())
 		return false;
+	if (!python->Py_IsInitialized()) {
+		/* What an interpreter was asked for is lost when it is finalized, and another one may begin. */
+		atomic_store(&is_asked, false);
+		return false;
+	}
 	/* Generation 1 was not forked since the collector was loaded. */
 	return process.generation == 1 ||
 	       atomic_load_explicit(&alive_in, memory_order_relaxed) == process.generation;
