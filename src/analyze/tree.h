@@ -56,8 +56,8 @@ struct tree_node {
 
 struct tree_options {
 	enum tree_by by;
-	/* Numbered modules of one class side by side that hold further modules (the blocks of a transformer) are one node,
-	 * and so are scopes that differ in a number. */
+	/* Numbered modules of one class side by side are one node where they hold further modules (the blocks of a
+	 * transformer), or where there is no other class beside them; and so are scopes that differ in a number. */
 	bool merges_layers;
 	/* The windows of device work and of CPU time; HWY_NONE: no limit. */
 	struct hwy_interval device, cpu;

@@ -13,6 +13,8 @@ struct tree_paths {
 	const struct tree_options *options;
 	uint32_t *node_of_module; /* by module of the owners: a reference to its node */
 	bool *has_inner;          /* by module: it holds further modules */
+	/* By module: a reference to the class of all modules that it holds by numbers; UINT32_MAX: they have several. */
+	uint32_t *type_of_numbered;
 	/* By module that Kineto named by its class and a number: its place among those of its class in the same module,
 	 * counted from 1, and how many these are; 0 for other modules. */
 	uint32_t *ordinal, *siblings;

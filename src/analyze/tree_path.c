@@ -2,8 +2,8 @@
 /* tree_path.c - where in a tree the work of an owner stands: its modules, scopes or line, then its operators.
  *
  * Autograd's node around a backward operator is shown as that operator. Where layers are merged, a number in a module's path
- * becomes "*" if the module holds further modules: "blocks.*" stands for all blocks of one class. Modules without inner ones
- * keep their places: the four Linear_n of each block that Kineto numbers through the whole model become Linear[0] to
+ * becomes "*" if the module holds further modules, or if all modules with numbers beside it are of its class: "blocks.*" stands
+ * for all blocks. Other modules without inner ones keep their places: the four Linear_n of each block that Kineto numbers through the whole model become Linear[0] to
  * Linear[3] of "the" block. Scopes that differ in a number are merged too.
  */
 #include <ctype.h>
@@ -85,8 +85,17 @@ void tree_paths_open(struct tree_paths *paths, struct hwy_tree *tree,
 	paths->has_inner = hwy_zarray(o->n_modules, sizeof *paths->has_inner);
 	paths->ordinal = hwy_zarray(o->n_modules, sizeof *paths->ordinal);
 	paths->siblings = hwy_zarray(o->n_modules, sizeof *paths->siblings);
-	for (uint32_t m = 1; m < o->n_modules; m++)
-		paths->has_inner[o->modules[m].outer] = true;
+	paths->type_of_numbered = hwy_zarray(o->n_modules, sizeof *paths->type_of_numbered);
+	for (uint32_t m = 1; m < o->n_modules; m++) {
+		const struct owner_module *module = &o->modules[m];
+		uint32_t *type = &paths->type_of_numbered[module->outer], number;
+		bool is_kineto;
+		paths->has_inner[module->outer] = true;
+		if (is_numbered(o, module, &is_kineto, &number) && !is_kineto)
+			*type = *type == 0 || *type == hwy_ref32(module->type)
+					? hwy_ref32(module->type)
+					: UINT32_MAX;
+	}
 	if (options->merges_layers)
 		find_ordinals(paths);
 }
@@ -117,6 +126,7 @@ void tree_paths_close(struct tree_paths *paths)
 			tree->nodes[i].name = paths->original[i];
 	free(paths->node_of_module);
 	free(paths->has_inner);
+	free(paths->type_of_numbered);
 	free(paths->ordinal);
 	free(paths->siblings);
 	free(paths->original);
@@ -132,7 +142,8 @@ static uint32_t node_of_one_module(struct tree_paths *paths, uint32_t m, uint32_
 	char text[160];
 	if (!paths->options->merges_layers || !is_numbered(o, &module, &is_kineto, &number))
 		return tree_put(paths->tree, outer, TREE_MODULE, module.name, module.type);
-	if (paths->has_inner[m]) {
+	bool is_list = !is_kineto && paths->type_of_numbered[module.outer] != UINT32_MAX;
+	if (paths->has_inner[m] || is_list) {
 		uint32_t name = is_kineto ? module.type : hwy_intern_z(&o->texts, "*");
 		uint32_t node = tree_put(paths->tree, outer, TREE_MODULE, name, module.type);
 		merge_number(paths, node, number, module.name);

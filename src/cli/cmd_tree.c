@@ -27,7 +27,7 @@ static const struct cli_option option_table[] = {
 	 "scope (ranges, record_function, Optimizer.step)",
 	 CLI_WORD, CLI_AT(by), .words = tree_by_names},
 	{0, "each-layer", NULL,
-	 "list numbered modules and scopes one by one; else those of one class that hold further modules are one line: blocks.* ×32",
+	 "list numbered modules and scopes one by one; else layers of one class are one line: blocks.* ×32",
 	 CLI_SWITCH, CLI_AT(each_layer)},
 	{0, "depth", "N", "show N levels (default: all)", CLI_COUNT, CLI_AT(depth), .most = 1000},
 	{0, "min-share", "SHARE",
@@ -77,7 +77,8 @@ static void choose_steps(const struct options *options, const struct hwy_phases 
 	const struct phase_step *first = &phase->steps[phase->first_steady], *last;
 	last = first + (phase->n_steady ? phase->n_steady - 1 : 0);
 	if (options->step_number == CLI_NOT_GIVEN) {
-		snprintf(what, size, "%" PRIu32 " steady steps", phase->n_steady);
+		snprintf(what, size, "%" PRIu32 " steady step%s", phase->n_steady,
+			 phase->n_steady == 1 ? "" : "s");
 		chosen->device = phase->window;
 	} else {
 		if (options->step_number >= phase->n_steps)

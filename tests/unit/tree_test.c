@@ -11,6 +11,9 @@ static const struct tree_options everything = {.by = TREE_BY_MODULE,
 					       .device = {HWY_NONE, HWY_NONE},
 					       .cpu = {HWY_NONE, HWY_NONE}};
 
+static const struct tree_options each_layer = {
+	.by = TREE_BY_MODULE, .device = {HWY_NONE, HWY_NONE}, .cpu = {HWY_NONE, HWY_NONE}};
+
 struct made {
 	struct hwy_flow flow;
 	struct hwy_tree tree;
@@ -105,7 +108,7 @@ static void work_stands_in_its_module_operator_and_kernel(void **state)
 {
 	(void)state;
 	struct hwy_trace *trace = toy_training();
-	struct made made = make_tree(trace, everything);
+	struct made made = make_tree(trace, each_layer);
 	const struct hwy_tree *tree = &made.tree;
 	assert_int_equal(gpu_at(tree, "Net/layers/0/aten::linear/aten::addmm/gemm_0"), US(10));
 	assert_int_equal(gpu_at(tree, "Net/layers/0/AddmmBackward0/gemm_back"), US(10));
@@ -127,7 +130,7 @@ static void cpu_time_is_counted_once_for_the_innermost_operator(void **state)
 {
 	(void)state;
 	struct hwy_trace *trace = toy_training();
-	struct made made = make_tree(trace, everything);
+	struct made made = make_tree(trace, each_layer);
 	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear")->cpu, US(10));
 	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear/aten::addmm")->cpu, US(8));
 	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear")->calls, 2);
@@ -140,7 +143,7 @@ static void idle_time_is_charged_to_who_launched_late(void **state)
 {
 	(void)state;
 	struct hwy_trace *trace = toy_training();
-	struct made made = make_tree(trace, everything);
+	struct made made = make_tree(trace, each_layer);
 	/* From 30 to 195 µs the device works 51 µs. */
 	assert_int_equal(made.tree.nodes[0].idle, US(195 - 30 - 51));
 	assert_int_equal(node_at(&made.tree, "Net/layers/0/AddmmBackward0")->idle, US(4));
@@ -208,10 +211,33 @@ static void numbered_layers_are_merged_unless_each_is_wanted(void **state)
 	assert_int_equal(gpu_at(&made.tree, "Net/blocks/*/up"), US(11 + 13 + 15));
 	check_sums(trace, &made, &everything);
 	made_free(&made);
-	struct tree_options each = everything;
-	each.merges_layers = false;
-	made = make_tree(trace, each);
+	made = make_tree(trace, each_layer);
 	assert_int_equal(gpu_at(&made.tree, "Net/blocks/1/up"), US(13));
+	made_free(&made);
+	hwy_trace_free(trace);
+}
+
+static void a_list_of_one_class_is_merged_and_a_sequence_of_several_is_not(void **state)
+{
+	(void)state;
+	struct hwy_trace *trace = toy_training();
+	struct made made = make_tree(trace, everything);
+	assert_int_equal(gpu_at(&made.tree, "Net/layers/*"), US(36));
+	assert_int_equal(node_at(&made.tree, "Net/layers/*")->count, 2);
+	made_free(&made);
+	hwy_trace_free(trace);
+	struct toy_model toy = toy_model_new();
+	for (int i = 0; i < 3; i++) {
+		char layer[64];
+		snprintf(layer, sizeof layer, "Net.%d %s", i, i % 2 ? "ReLU" : "Linear");
+		const char *layers[] = {"Net Sequential", layer, NULL};
+		toy_op(&toy, toy.op, 100 * i + 1, 100 * i + 40, "aten::op",
+		       toy_stack(&toy, 5, layers));
+		toy_launch(&toy, toy.small.api, 100 * i + 2, 100 * i + 10, 100 * i + 20, "k", 0);
+	}
+	trace = small_finish(&toy.small);
+	made = make_tree(trace, everything);
+	assert_int_equal(gpu_at(&made.tree, "Net/2/aten::op/k"), US(10));
 	made_free(&made);
 	hwy_trace_free(trace);
 }
@@ -342,9 +368,7 @@ static void scopes_that_differ_in_a_number_are_merged(void **state)
 	assert_int_equal(gpu_at(&made.tree, "layer_*/aten::mm/k"), US(30));
 	assert_int_equal(node_at(&made.tree, "layer_*")->count, 3);
 	made_free(&made);
-	struct tree_options each = everything;
-	each.merges_layers = false;
-	made = make_tree(trace, each);
+	made = make_tree(trace, each_layer);
 	assert_int_equal(gpu_at(&made.tree, "layer_1/aten::mm/k"), US(10));
 	made_free(&made);
 	hwy_trace_free(trace);
@@ -390,6 +414,7 @@ int main(void)
 		cmocka_unit_test(idle_time_is_charged_to_who_launched_late),
 		cmocka_unit_test(the_upper_levels_are_what_was_asked_for),
 		cmocka_unit_test(numbered_layers_are_merged_unless_each_is_wanted),
+		cmocka_unit_test(a_list_of_one_class_is_merged_and_a_sequence_of_several_is_not),
 		cmocka_unit_test(kinetos_numbers_become_places_in_the_merged_block),
 		cmocka_unit_test(operators_around_a_module_are_not_shown_inside_of_it),
 		cmocka_unit_test(a_window_cuts_work_and_idle_time),
