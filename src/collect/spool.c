@@ -29,6 +29,9 @@
 #include "collect/spool_reserved.h"
 #include "collect/sys.h"
 
+/* Tests build the collector without the files of torch/. */
+#pragma weak torch_forget
+
 enum {
 	PAGE = 4096,
 	/* glibc runs PTHREAD_DESTRUCTOR_ITERATIONS (4) rounds of destructors;
@@ -247,6 +250,8 @@ static void spool_close(struct spool *spool)
 	 * record, and wait for the lock that its own thread holds. */
 	mine = &closed;
 	atomic_signal_fence(memory_order_seq_cst);
+	if (torch_forget)
+		torch_forget(spool);
 	if (list_move_to_pool(spool))
 		return;
 	spool_file_swap(&spool->events, NULL, 0, 0);

@@ -30,6 +30,8 @@ struct spool {
 	char comm[SPOOL_COMM]; /* the thread's name as it was last recorded */
 	/* The native stacks that stack.c keeps for the spool's threads; NULL: none yet. */
 	struct stacks *stacks;
+	/* The operators that torch.c has seen begin in the thread; NULL: none yet. */
+	struct operators *operators;
 	/* levels: how many push/pop ranges of nvtx.c are open in the thread, by domain number. */
 	uint32_t levels[SPOOL_DOMAINS];
 };
@@ -44,8 +46,9 @@ struct spool *spool_own(void);
 
 void spool_after_fork(void);
 
-/* stack.c: frees the stacks that are kept for a thread that ends. */
+/* stack.c, torch/torch.c: free what is kept for a thread that ends. */
 void stack_forget(struct spool *spool);
+void torch_forget(struct spool *spool);
 
 /* Called around a fork: a record that a signal handler interrupted must stay writable in the child,
  * which returns from the handler as well. */

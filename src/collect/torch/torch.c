@@ -26,6 +26,7 @@
 #include "collect/process.h"
 #include "collect/python/stack_ids.h"
 #include "collect/spool.h"
+#include "collect/sys.h"
 
 /* at::RecordFunctionCallback of PyTorch 1.10 to 2.11: passed by value, on the stack. What libtorch does not
  * know of our struct it does not read; fields of a later version that we do not know are 0. */
@@ -83,12 +84,27 @@ struct open_operator {
 	struct place_mark mark; /* where Python was */
 };
 
-static _Thread_local struct {
+/* What a thread has begun. It belongs to the thread's spool, which a forked child does not share. */
+struct operators {
 	uint32_t depth;
-	uint32_t generation; /* of the process (process.h), when the first of 'open' began */
-	bool is_measured;    /* the operators are our own, and are not to be kept */
+	bool is_measured; /* the operators are our own, and are not to be kept */
 	struct open_operator open[MOST_OPEN];
-} thread;
+};
+
+static struct operators *operators_own(void)
+{
+	struct spool *spool = spool_own();
+	if (spool && !spool->operators && !process.sealed)
+		spool->operators = sys_memory(sizeof *spool->operators);
+	return spool ? spool->operators : NULL;
+}
+
+void torch_forget(struct spool *spool)
+{
+	if (spool->operators)
+		sys_unmap(spool->operators, sizeof *spool->operators);
+	spool->operators = NULL;
+}
 
 static struct { /* what the callbacks saw while libtorch is tried out */
 	_Atomic uint32_t tid;
@@ -105,32 +121,30 @@ static uint32_t sequence_of(const void *function)
 
 static void operator_begin(const void *function)
 {
-	if (thread.generation != process.generation || thread.depth == MOST_OPEN) {
-		/* A forked child has texts and places of its own. A full list holds operators that ended on
-		 * other threads. */
-		thread.generation = process.generation;
-		thread.depth = 0;
-	}
-	struct open_operator *now = &thread.open[thread.depth];
+	struct operators *own = operators_own();
+	if (!own)
+		return;
+	if (own->depth == MOST_OPEN)
+		own->depth = 0; /* a full list holds operators that ended on other threads */
+	struct open_operator *now = &own->open[own->depth];
 	const char *name = torch.name(function);
 	now->function = function;
 	now->name = name ? collect_string(name, strlen(name)) : 0;
 	now->sequence = sequence_of(function);
 	now->scope = ((const uint8_t *)function)[torch.scope_at];
 	/* An operator that another one calls has the same place. */
-	now->place = place_here_unless(thread.depth ? &thread.open[thread.depth - 1].mark : NULL,
-				       &now->mark);
-	thread.depth++;
+	now->place = place_here_unless(own->depth ? &now[-1].mark : NULL, &now->mark);
+	own->depth++;
 	now->start = collect_now(); /* last: an operator's time does not have ours in it */
 }
 
 /* Takes an operator, and those that it is around, off the thread's list; NULL: it did not begin on this thread. */
-static const struct open_operator *operator_take(const void *function)
+static const struct open_operator *operator_take(struct operators *own, const void *function)
 {
-	for (uint32_t i = thread.depth; i-- > 0;)
-		if (thread.open[i].function == function) {
-			thread.depth = i;
-			return &thread.open[i];
+	for (uint32_t i = own->depth; i-- > 0;)
+		if (own->open[i].function == function) {
+			own->depth = i;
+			return &own->open[i];
 		}
 	return NULL;
 }
@@ -138,8 +152,9 @@ static const struct open_operator *operator_take(const void *function)
 static void operator_end(const void *function)
 {
 	int64_t now = collect_now();
-	const struct open_operator *open = operator_take(function);
-	if (!open || thread.generation != process.generation)
+	struct operators *own = operators_own();
+	const struct open_operator *open = own ? operator_take(own, function) : NULL;
+	if (!open)
 		return;
 	struct rec_operator *record = collect_reserve(REC_OPERATOR, 1);
 	if (!record)
@@ -151,7 +166,7 @@ static void operator_end(const void *function)
 	record->sequence = open->sequence;
 	record->place = open->place;
 	collect_publish(record);
-	if (thread.is_measured)
+	if (own->is_measured)
 		spool_withdraw(&record->head);
 }
 
@@ -183,8 +198,7 @@ static void torch_on_end(const void *function, void *context)
 	(void)context;
 	int saved = errno;
 	if (atomic_load_explicit(&stage, memory_order_acquire) == TORCH_ON) {
-		if (thread.depth)
-			operator_end(function);
+		operator_end(function);
 	} else if (is_trial(function)) {
 		trial.ended = true;
 	}
@@ -253,7 +267,10 @@ static bool torch_try(unsigned char *object, unsigned char *other)
 static void torch_measure(void *object)
 {
 	int64_t best = INT64_MAX;
-	thread.is_measured = true;
+	struct operators *own = operators_own();
+	if (!own)
+		return;
+	own->is_measured = true;
 	for (int round = 0; round < 4; round++) {
 		int64_t before = collect_now();
 		for (int i = 0; i < ROUNDS; i++) {
@@ -264,7 +281,7 @@ static void torch_measure(void *object)
 		int64_t took = collect_now() - before;
 		best = took < best ? took : best;
 	}
-	thread.is_measured = false;
+	own->is_measured = false;
 	char text[16];
 	*decimal_put(text, "", (uint32_t)(best * 1000 / ROUNDS)) = '\0';
 	collect_property("cost.operator_ps", text);
