@@ -408,10 +408,10 @@ enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *a
 		/* Where the thread waited for the other thread, or no span names what it did, the
 		 * other thread's time decides. */
 		struct activity others = activity_of_thread(cpu, other, absence);
-		if (own.waits && !others.waits && others.span)
+		/* The garbage collector of the other thread had the lock. */
+		bool collects = own.cause == GAP_GIL && others.cause == GAP_GC;
+		if (collects || (own.waits && !others.waits && others.span))
 			own = others;
-		else if (own.cause == GAP_GIL && others.cause == GAP_GC)
-			own = others; /* the collector had the lock */
 		else if (!own.waits && own.cause != GAP_GIL && others.cause == GAP_CPU)
 			own.span = others.span;
 	}
