@@ -88,8 +88,7 @@ const char *case_a_step(const struct hwy_case *c)
 	return case_is_loop(c) ? " a step" : "";
 }
 
-/* The index of the steady step in whose device window a time lies. */
-static uint32_t step_at(const struct hwy_case *c, int64_t time)
+uint32_t case_step_at(const struct hwy_case *c, int64_t time)
 {
 	const struct hwy_phase *phase = c->phase;
 	uint32_t first = phase->first_steady, end = first + phase->n_steady;
@@ -101,7 +100,7 @@ uint32_t case_steps_with(const struct hwy_case *c, const int64_t *times, uint32_
 {
 	uint32_t found = 0, last = FLOW_NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t step = step_at(c, times[i]);
+		uint32_t step = case_step_at(c, times[i]);
 		found += step != last;
 		last = step;
 	}
@@ -115,6 +114,15 @@ struct gap_states case_states(const struct hwy_case *c)
 		if (c->uses[d])
 			gap_states_add(&sum, &c->measures->gaps.devices[d]);
 	return sum;
+}
+
+struct hwy_map case_kernel_names(const struct hwy_case *c, bool (*is_it)(const char *name))
+{
+	struct hwy_map names = {0};
+	for (uint32_t k = 0; k < c->n_kernels; k++)
+		if (is_it(hwy_str(c->trace, c->kernels[k].name)))
+			hwy_map_put(&names, (uint64_t)c->kernels[k].name, NULL);
+	return names;
 }
 
 enum { LEGACY_STREAM = 3 }; /* value of hwy_stream.flags, as CUPTI defines it */
@@ -342,6 +350,7 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 		bool is_claimable = believed && c->uses[gap->device] && gap->cause != GAP_MISSING;
 		c->gap_left[i] = is_claimable ? gap->at.to - gap->at.from : 0;
 	}
+	c->op_is_taken = hwy_zarray(c->end_op - c->first_op, sizeof *c->op_is_taken);
 	count_ops(c);
 	case_count_calls(c);
 	transfers_find(c);
@@ -359,6 +368,7 @@ void case_close(struct hwy_case *c)
 	free(c->transfers);
 	free(c->kernels);
 	free(c->delays);
+	free(c->op_is_taken);
 	launchers_free(c->launchers);
 }
 

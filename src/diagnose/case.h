@@ -11,6 +11,7 @@
 #define HWY_DIAGNOSE_CASE_H
 
 #include "analyze/owners.h"
+#include "base/hash.h"
 #include "diagnose/diagnose.h"
 
 /* A copy or a communication kernel of the steady steps. */
@@ -72,6 +73,8 @@ struct hwy_case {
 	struct case_kernel *kernels; /* kernels by name, the name with most time first */
 	uint32_t n_kernels, cap_kernels;
 	int64_t kernel_left; /* ns of kernel time that no finding has claimed yet */
+	/* For each op from first_op on, whether a finding about single kernels has claimed it: the next such finding leaves it out. */
+	bool *op_is_taken;
 	struct case_counts counts;
 	/* Much of the device's work was not recorded: what looks exposed may be covered. */
 	bool is_missing;
@@ -123,6 +126,8 @@ double case_share(const struct hwy_case *c, int64_t total);
 double case_count_per_step(const struct hwy_case *c, uint64_t count);
 /* Whether the phase is a loop. Where nothing repeats, start-up cannot be told apart from the program's only step. */
 bool case_is_loop(const struct hwy_case *c);
+/* The index of the steady step in whose device window a time lies. */
+uint32_t case_step_at(const struct hwy_case *c, int64_t time);
 /* Yields the words to print after a time from case_per_step: " a step" in a loop, else "". */
 const char *case_a_step(const struct hwy_case *c);
 /* The number of steady steps in which at least one of n ascending times lies. */
@@ -134,6 +139,8 @@ static inline bool case_is_transfer(const struct flow_op *op)
 {
 	return op->kind == HWY_COPY || op->class == HWY_COMM;
 }
+/* The names of the phase's kernels that 'is_it' is true of, by the ids of their texts. The caller frees the map. */
+struct hwy_map case_kernel_names(const struct hwy_case *c, bool (*is_it)(const char *name));
 /* The stream that an op ran on, or NULL. */
 const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op);
 /* Whether a stream is the null stream (the legacy default stream) of its context. */
@@ -146,10 +153,12 @@ void transfers_find(struct hwy_case *c);
 enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
 	int64_t ns;
-	uint32_t index; /* index of the gap or the transfer */
+	uint32_t
+		index; /* index of the gap or the transfer; of a kernel that claim_op claimed, of its op */
 	/* Id of the span to blame, which gives place and evidence, or CLAIM_NOBODY. */
 	uint32_t span;
 	uint8_t purse;
+	bool is_op; /* claim_op made this item */
 };
 struct claim {
 	struct claim_item *items;
@@ -165,6 +174,9 @@ int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t
 int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
 		       uint32_t span);
 int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span);
+/* Claims the whole time of one kernel, by the index of its op, unless another finding has claimed that kernel.
+ * 'span' is the id of the span to blame. */
+void claim_op(struct hwy_case *c, struct claim *claim, uint32_t op, uint32_t span);
 /* Adds the place of a span to the claim, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
 /* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as

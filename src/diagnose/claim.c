@@ -50,6 +50,17 @@ int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint3
 	return claim_take(claim, &c->kernel_left, ns, CLAIM_KERNEL, 0, span);
 }
 
+void claim_op(struct hwy_case *c, struct claim *claim, uint32_t op, uint32_t span)
+{
+	const struct flow_op *one = &c->flow->ops[op];
+	bool *is_taken = &c->op_is_taken[op - c->first_op];
+	if (*is_taken ||
+	    !claim_take(claim, &c->kernel_left, one->end - one->start, CLAIM_KERNEL, op, span))
+		return;
+	*is_taken = true;
+	claim->items[claim->n - 1].is_op = true;
+}
+
 void claim_note(struct claim *claim, uint32_t span)
 {
 	HWY_GROW(claim->items, claim->n, claim->cap);
@@ -197,6 +208,8 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 								 : &c->kernel_left;
 		if (item->ns)
 			*purse += item->ns;
+		if (item->is_op)
+			c->op_is_taken[item->index - c->first_op] = false;
 	}
 	claim_free(claim);
 }
@@ -319,8 +332,9 @@ static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t 
 	else if (i == finding->n_places)
 		finding->places[finding->n_places++] =
 			(struct hwy_finding_place){.at = place, .layer = ""};
-	finding->places[i].layer = merge_layers(c, &finding->places[i], owner,
-						item->purse == CLAIM_KERNEL && item->ns > 0);
+	finding->places[i].layer =
+		merge_layers(c, &finding->places[i], owner,
+			     item->purse == CLAIM_KERNEL && item->ns > 0 && !item->is_op);
 	finding->places[i].count++;
 	finding->places[i].cost += item->ns;
 }

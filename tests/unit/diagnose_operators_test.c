@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnose_operators_test.c - findings that know the operators, scopes and modules of a PyTorch program: optimizer-unfused, and
- * what launch-bound and places say of who launches. */
+/* diagnose_operators_test.c - findings that know the operators, scopes and modules of a PyTorch program: optimizer-unfused,
+ * zero-grad-fills, cast-repeated, cache-grows and layout-changes, and what launch-bound and places say of who launches. */
 #include "program.h"
 
 enum { STEPS = 12 };
@@ -176,6 +176,165 @@ static void launch_bound_names_the_module_that_launches_most(void **state)
 	diagnosed_free(&d);
 }
 
+/* ---- cures by operator -------------------------------------------------------------------------------- */
+
+static struct diagnosed zero_grad(const char *scope, int parameters)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		int64_t from = p.cpu;
+		for (int i = 0; i < parameters; i++)
+			run_operator(&p, "aten::zero_", "FillFunctor", 10, 2,
+				     python_stack(&p, 38, NULL));
+		operator_since(&p, from, scope, 0);
+		run_blocks(&p, 100, "gemm");
+		run_operator(&p, "ReluBackward0", "gemm", 5, 100, 0);
+		program_sync(&p, 0);
+	}
+	return program_diagnose(&p);
+}
+
+static void gradients_that_are_filled_with_zeros_are_to_be_dropped(void **state)
+{
+	struct diagnosed d = zero_grad("Optimizer.zero_grad#SGD.zero_grad", 20);
+	ASSERT_ACCUSED(&d, "zero-grad-fills");
+	const struct hwy_finding *finding = accused(&d, "zero-grad-fills");
+	assert_non_null(strstr(finding->says, "20 kernels a step"));
+	assert_non_null(strstr(finding->advice, "set_to_none=True"));
+	assert_int_equal(finding->places[0].at.line, 38);
+	diagnosed_free(&d);
+	d = zero_grad("Optimizer.zero_grad#SGD.zero_grad", 4);
+	ASSERT_NOT_ACCUSED(&d, "zero-grad-fills");
+	diagnosed_free(&d);
+	d = zero_grad("prepare buffers", 20);
+	ASSERT_NOT_ACCUSED(&d, "zero-grad-fills");
+	diagnosed_free(&d);
+}
+
+/* A conversion in the second block: aten::to > aten::_to_copy > aten::copy_, inside of 'outer' where that is not NULL. */
+static void run_cast(struct program *p, const char *outer, int64_t us)
+{
+	const char *layers[] = {"GPT GPT", "GPT.blocks.1 Block", NULL};
+	int64_t stack = python_stack(p, 25, layers), from = p->cpu;
+	program_compute(p, 1);
+	int64_t to = p->cpu;
+	program_compute(p, 1);
+	int64_t copy = p->cpu;
+	program_compute(p, 1);
+	run_operator(p, "aten::copy_", "bfloat16_copy_kernel_cuda", 1, us, 0);
+	operator_since(p, copy, "aten::_to_copy", 0);
+	operator_since(p, to, "aten::to", outer ? 0 : stack);
+	if (outer)
+		operator_since(p, from, outer, stack);
+}
+
+static struct diagnosed casting(const char *outer, int64_t us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		run_blocks(&p, 100, "gemm");
+		run_cast(&p, outer, us);
+		program_sync(&p, 0);
+	}
+	return program_diagnose(&p);
+}
+
+static void a_conversion_in_every_step_is_named_with_line_and_module(void **state)
+{
+	struct diagnosed d = casting(NULL, 200);
+	ASSERT_ACCUSED(&d, "cast-repeated");
+	const struct hwy_finding *finding = accused(&d, "cast-repeated");
+	assert_non_null(strstr(finding->advice, "convert it once"));
+	assert_int_equal(finding->n_places, 1);
+	assert_int_equal(finding->places[0].at.line, 25);
+	assert_string_equal(finding->places[0].layer, "GPT.blocks.1");
+	diagnosed_free(&d);
+	d = casting(NULL, 20); /* 2 % of the step */
+	ASSERT_NOT_ACCUSED(&d, "cast-repeated");
+	diagnosed_free(&d);
+}
+
+static void what_autocast_converts_is_not_to_be_converted_by_hand(void **state)
+{
+	struct diagnosed d = casting("aten::linear", 200);
+	ASSERT_ACCUSED(&d, "cast-repeated");
+	const struct hwy_finding *finding = accused(&d, "cast-repeated");
+	assert_non_null(strstr(finding->says, "by autocast"));
+	assert_null(strstr(finding->advice, "convert it once"));
+	assert_non_null(strstr(finding->advice, "model.to(torch.bfloat16)"));
+	diagnosed_free(&d);
+}
+
+/* Decoding with keys and values that are put together in both blocks; the copies grow by 'more' ns a step. */
+static struct diagnosed decoding(int64_t more, bool trains)
+{
+	struct program p = program_new();
+	const char *layers[][3] = {{"GPT GPT", "GPT.blocks.0.attn Attention", NULL},
+				   {"GPT GPT", "GPT.blocks.1.attn Attention", NULL}};
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		run_blocks(&p, 50, "gemm");
+		for (int block = 0; block < 2; block++)
+			for (int k = 0; k < 2; k++) {
+				int64_t from = p.cpu;
+				program_compute(&p, 5);
+				program_launch_ns(&p, 0, "CatArrayBatchedCopy",
+						  US(20) + more * step);
+				operator_since(&p, from, "aten::cat",
+					       python_stack(&p, 33, layers[block]));
+			}
+		if (trains)
+			run_operator(&p, "ReluBackward0", "gemm", 5, 50, 0);
+		program_sync(&p, 0);
+	}
+	return program_diagnose(&p);
+}
+
+static void a_cache_that_grows_is_to_be_static(void **state)
+{
+	struct diagnosed d = decoding(1000, false);
+	ASSERT_ACCUSED(&d, "cache-grows");
+	const struct hwy_finding *finding = accused(&d, "cache-grows");
+	assert_non_null(strstr(finding->advice, "static"));
+	assert_string_equal(finding->places[0].layer, "GPT.blocks.*.attn");
+	ASSERT_NOT_ACCUSED(&d, "device-copies"); /* the same kernels are not accused twice */
+	diagnosed_free(&d);
+	d = decoding(0, false);
+	ASSERT_NOT_ACCUSED(&d, "cache-grows");
+	ASSERT_ACCUSED(&d, "device-copies");
+	diagnosed_free(&d);
+	d = decoding(1000, true);
+	ASSERT_NOT_ACCUSED(&d, "cache-grows");
+	diagnosed_free(&d);
+}
+
+static struct diagnosed convolving(int64_t layout_us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 8; k++) {
+			program_launch(&p, 0, "void cudnn::ops::nchwToNhwcKernel<__half>",
+				       layout_us);
+			program_launch(&p, 0, "sm90_xmma_fprop_implicit_gemm", 100);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void convolutions_that_change_their_layout_are_to_keep_it(void **state)
+{
+	struct diagnosed d = convolving(20);
+	ASSERT_ACCUSED(&d, "layout-changes");
+	assert_non_null(strstr(accused(&d, "layout-changes")->says, "8 kernels a step"));
+	diagnosed_free(&d);
+	d = convolving(3);
+	ASSERT_NOT_ACCUSED(&d, "layout-changes");
+	diagnosed_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +344,11 @@ int main(void)
 		cmocka_unit_test(an_optimizer_that_is_fused_few_or_computes_itself_is_left_alone),
 		cmocka_unit_test(the_same_operators_outside_of_an_optimizer_are_launch_bound),
 		cmocka_unit_test(launch_bound_names_the_module_that_launches_most),
+		cmocka_unit_test(gradients_that_are_filled_with_zeros_are_to_be_dropped),
+		cmocka_unit_test(a_conversion_in_every_step_is_named_with_line_and_module),
+		cmocka_unit_test(what_autocast_converts_is_not_to_be_converted_by_hand),
+		cmocka_unit_test(a_cache_that_grows_is_to_be_static),
+		cmocka_unit_test(convolutions_that_change_their_layout_are_to_keep_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void look_at_lane(struct hwy_case *c, struct attention *found, const stru
 {
 	/* The kernels since the last matrix product; UINT32_MAX where there are too many, or no product yet. */
 	uint32_t between = UINT32_MAX;
-	int64_t ns = 0, softmax = 0;
+	int64_t softmax = 0;
+	uint32_t kernels[MOST_BETWEEN];
 	uint32_t blamed = CLAIM_NOBODY;
 	for (uint32_t i = 0; i < lane->n; i++) {
 		uint32_t op = c->flow->by_lane[lane->first + i];
@@ -88,18 +89,19 @@ static void look_at_lane(struct hwy_case *c, struct attention *found, const stru
 			if (softmax > 0 && between <= MOST_BETWEEN) {
 				found->n++;
 				found->softmax += softmax;
-				claim_kernels(c, &found->claim, ns, blamed);
+				for (uint32_t k = 0; k < between; k++)
+					claim_op(c, &found->claim, kernels[k], blamed);
 			}
 			between = 0;
-			ns = softmax = 0;
+			softmax = 0;
 			continue;
 		}
-		if (between == UINT32_MAX || ++between > MOST_BETWEEN) {
+		if (between >= MOST_BETWEEN) {
 			between = UINT32_MAX;
 			softmax = 0;
 			continue;
 		}
-		ns += length;
+		kernels[between++] = op;
 		if (sort == SOFTMAX) {
 			softmax += length;
 			blamed = one->span;

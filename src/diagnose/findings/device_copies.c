@@ -70,10 +70,28 @@ static bool is_copy_kernel(const char *name)
 	return false;
 }
 
+/* Claims the kernels that copy, and yields their number. */
+static uint64_t claim_copy_kernels(struct hwy_case *c, struct claim *claim)
+{
+	uint64_t n = 0;
+	struct hwy_map copying = case_kernel_names(c, is_copy_kernel);
+	for (uint32_t op = c->first_op; copying.count && op < c->end_op; op++) {
+		const struct flow_op *one = &c->flow->ops[op];
+		if (one->kind != HWY_KERNEL || !case_op_is_ours(c, op) ||
+		    c->op_is_taken[op - c->first_op] ||
+		    !hwy_map_get(&copying, (uint64_t)case_get(c, one->span, HWY_NAME)))
+			continue;
+		claim_op(c, claim, op, one->span);
+		n++;
+	}
+	hwy_map_free(&copying);
+	return n;
+}
+
 static void finding_device_copies_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
-	uint64_t copies = 0, kernels = 0, bytes = 0;
+	uint64_t copies = 0, bytes = 0;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		if (one->is_comm || one->direction != HWY_D2D)
@@ -82,13 +100,7 @@ static void finding_device_copies_look(struct hwy_case *c)
 		bytes += one->bytes;
 		claim_transfer(c, &claim, i, CLAIM_ALL, c->flow->ops[one->op].span);
 	}
-	for (uint32_t k = 0; k < c->n_kernels; k++) {
-		const struct case_kernel *kernel = &c->kernels[k];
-		if (!is_copy_kernel(hwy_str(c->trace, kernel->name)))
-			continue;
-		kernels += kernel->n;
-		claim_kernels(c, &claim, kernel->ns, kernel->span);
-	}
+	uint64_t kernels = claim_copy_kernels(c, &claim);
 	if (claim_share(c, &claim) < WORTH_SHARE) {
 		claim_drop(c, &claim);
 		return;

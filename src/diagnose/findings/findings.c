@@ -26,6 +26,7 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_input_starved,
 	&finding_copy_small,
 	&finding_optimizer_unfused,
+	&finding_zero_grad_fills,
 	&finding_launch_bound,
 	&finding_cpu_bound_gap,
 	/* Findings where parts of the GPU stop for each other. */
@@ -38,6 +39,9 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	/* Findings about the work inside the GPU. */
 	&finding_copy_bandwidth,
 	&finding_attention_unfused,
+	&finding_layout_changes,
+	&finding_cache_grows,
+	&finding_cast_repeated,
 	&finding_device_copies,
 	&finding_no_tensor_cores,
 	&finding_grid_too_small,

@@ -6,13 +6,14 @@
 #include "diagnose/diagnose.h"
 
 extern const struct hwy_finding_kind finding_alloc_in_loop, finding_attention_unfused,
-	finding_comm_exposed, finding_copy_bandwidth, finding_copy_roundtrip, finding_copy_serial,
-	finding_copy_small, finding_cpu_bound_gap, finding_default_stream, finding_device_copies,
-	finding_gc_pauses, finding_gil_contention, finding_graph_rebuilt, finding_grid_too_small,
-	finding_input_starved, finding_kernel_storm, finding_launch_bound, finding_module_load_late,
+	finding_cache_grows, finding_cast_repeated, finding_comm_exposed, finding_copy_bandwidth,
+	finding_copy_roundtrip, finding_copy_serial, finding_copy_small, finding_cpu_bound_gap,
+	finding_default_stream, finding_device_copies, finding_gc_pauses, finding_gil_contention,
+	finding_graph_rebuilt, finding_grid_too_small, finding_input_starved, finding_kernel_storm,
+	finding_launch_bound, finding_layout_changes, finding_module_load_late,
 	finding_no_tensor_cores, finding_optimizer_unfused, finding_pageable_copy,
 	finding_priority_inversion, finding_profiler_cost, finding_rank_straggler,
 	finding_staircase, finding_stream_serial, finding_sync_in_loop, finding_sync_in_model,
-	finding_sync_useless, finding_too_many_workers;
+	finding_sync_useless, finding_too_many_workers, finding_zero_grad_fills;
 
 #endif
