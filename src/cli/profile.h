@@ -13,7 +13,7 @@ struct profile {
 	 * reportN.hwy. */
 	const char *output;
 	bool force, stats, quiet, no_calibration;
-	bool memory_usage, all_apis, leave_cupti, show_output, inherit_environment;
+	bool memory_usage, all_apis, leave_cupti, pytorch_shapes, show_output, inherit_environment;
 	int wait_for; /* index of the word that --wait gives */
 	uint64_t flush_ms, launch_stacks, steps;
 	int64_t keep_last; /* ns of the recording's end that are kept; 0: the whole recording is */

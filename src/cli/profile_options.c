@@ -341,6 +341,9 @@ const struct cli_option profile_option_table[] = {
 	{0, "leave-cupti", NULL,
 	 "leave CUPTI to the program, for a profiler it contains; CUDA is then not recorded",
 	 CLI_BOOLEAN, PROFILE(leave_cupti)},
+	{0, "pytorch-shapes", NULL,
+	 "shapes and types of the inputs of every operator of PyTorch, which costs more; needs -t pytorch",
+	 CLI_BOOLEAN, PROFILE(pytorch_shapes)},
 	{0, "osrt-threshold", "TIME",
 	 "calls into the operating system that are shorter are not kept, but for those that wake "
 	 "a waiting thread (default: 1us)",
@@ -433,6 +436,7 @@ static void copy_to_settings(struct profile *profile)
 	struct rec_control *control = &settings->control;
 	control->memory_usage = profile->memory_usage;
 	control->all_apis = profile->all_apis;
+	control->operator_inputs = profile->pytorch_shapes;
 	control->leave_cupti = profile->leave_cupti;
 	control->flush_ms = profile->flush_ms ? (uint32_t)profile->flush_ms : DEFAULT_FLUSH_MS;
 	control->launch_stacks = (uint32_t)profile->launch_stacks;

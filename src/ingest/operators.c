@@ -93,6 +93,14 @@ static void keep_number(struct operators *all, const struct operator_list *list,
 		(struct numbered){list->process, record->sequence, record->start, span};
 }
 
+/* String id of the shapes and types of an operator's inputs; 0: they were not recorded. */
+static uint32_t inputs_of(const struct rec_operator *record)
+{
+	if (record->head.slots * REC_SLOT < sizeof(struct rec_operator_inputs))
+		return 0;
+	return ((const struct rec_operator_inputs *)record)->inputs;
+}
+
 static void operators_add_thread(struct ingest *in, struct operator_list *list)
 {
 	struct ingest_process *process = &in->processes[list->process];
@@ -110,6 +118,7 @@ static void operators_add_thread(struct ingest *in, struct operator_list *list)
 		row->v[HWY_SEQUENCE] =
 			record->sequence == UINT32_MAX ? HWY_REF_NONE : hwy_ref(record->sequence);
 		row->v[HWY_FLAGS] = record->head.flags == SCOPE_USER ? HWY_FLAG_SCOPE : 0;
+		row->v[HWY_ARGS] = ingest_text(in, process, inputs_of(record));
 		struct hwy_ref span = hwy_add_span(in->b, lane, HWY_OP, row);
 		if (record->start < backward_until)
 			continue;

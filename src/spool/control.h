@@ -59,7 +59,8 @@ struct rec_control {
 			/* has_driver: 1: there may be a CUDA driver here, which must find
 			 * CUDA_INJECTION64_PATH in the environment. */
 			uint32_t has_driver;
-			uint32_t unused;
+			/* operator_inputs: 1: record shapes and types of the inputs of operators */
+			uint32_t operator_inputs;
 			int64_t stack_threshold; /* ns; a call that takes longer gets a stack */
 			/* steps: recording stops after so many steady steps; 0: no limit */
 			int64_t steps;

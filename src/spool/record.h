@@ -557,6 +557,14 @@ struct rec_operator { /* an operator that ran on the thread whose spool this is 
 	uint32_t place;
 };
 static_assert(sizeof(struct rec_operator) == REC_SLOT, "one slot");
+/* A REC_OPERATOR of two slots. */
+struct rec_operator_inputs {
+	struct rec_operator operator;
+	uint32_t
+		inputs; /* string id of shapes and types as JSON, as PyTorch's profiler writes them */
+	uint32_t spare[7];
+};
+static_assert(sizeof(struct rec_operator_inputs) == 2 * REC_SLOT, "two slots");
 
 struct rec_place {
 	struct rec_head head;

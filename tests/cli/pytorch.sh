@@ -94,6 +94,37 @@ for program in train workers rival; do
 done
 "$python" "$check" train.json workers.json || bad=1
 
+# Shapes of inputs, on request, are those that torch's own profiler finds.
+cat >shapes.py <<'END'
+import sys
+import torch
+
+torch.set_num_threads(1)
+
+def work():
+    x, w = torch.ones(8, 16), torch.ones(4, 16, dtype=torch.float64)
+    torch.cat([x, x])
+    torch.nn.functional.linear(x.double(), w)
+    torch.zeros(())
+
+if len(sys.argv) > 1:
+    with torch.autograd.profiler.profile(record_shapes=True) as p:
+        work()
+    for e in p.function_events:
+        print(e.name, e.input_shapes)
+else:
+    work()
+END
+"$python" shapes.py profiler | sort >alone
+run profile -q -t pytorch --pytorch-shapes -o shapes.hwy "$python" shapes.py
+expect_status 0 "shapes"
+run stats -r op_sum --shapes --format json shapes.hwy
+"$python" -c 'import json, sys
+for row in json.load(sys.stdin):
+    for _ in range(row["Calls"]):
+        print(row["Name"], json.loads(row["Input Shapes"]))' <out 2>err | sort >with
+[ -s with ] && cmp -s alone with || fail "shapes: $(diff alone with | head -5) $(head -3 err)"
+
 # Nothing is recorded where nothing was asked for.
 "$HEADWAY" profile -q -t cuda,nvtx -o off.hwy "$python" train.py >/dev/null 2>err
 "$HEADWAY" info off.hwy >out

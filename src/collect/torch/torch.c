@@ -27,6 +27,7 @@
 #include "collect/python/stack_ids.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
+#include "collect/torch/torch_inputs.h"
 
 /* at::RecordFunctionCallback of PyTorch 1.10 to 2.11: passed by value, on the stack. What libtorch does not
  * know of our struct it does not read; fields of a later version that we do not know are 0. */
@@ -80,6 +81,7 @@ struct open_operator {
 	const void *function; /* address of the at::RecordFunction */
 	int64_t start;
 	uint32_t name, sequence, place;
+	uint32_t inputs; /* text id of their shapes and types; 0: not recorded */
 	uint8_t scope;
 	struct place_mark mark; /* where Python was */
 };
@@ -112,6 +114,8 @@ static struct { /* what the callbacks saw while libtorch is tried out */
 	bool began, ended;
 } trial;
 
+static bool needs_inputs; /* shapes and types of inputs are recorded */
+
 static uint32_t sequence_of(const void *function)
 {
 	int64_t number;
@@ -131,6 +135,7 @@ static void operator_begin(const void *function)
 	now->function = function;
 	now->name = name ? collect_string(name, strlen(name)) : 0;
 	now->sequence = sequence_of(function);
+	now->inputs = needs_inputs ? torch_inputs_text(function) : 0;
 	now->scope = ((const uint8_t *)function)[torch.scope_at];
 	/* An operator that another one calls has the same place. */
 	now->place = place_here_unless(own->depth ? &now[-1].mark : NULL, &now->mark);
@@ -156,9 +161,11 @@ static void operator_end(const void *function)
 	const struct open_operator *open = own ? operator_take(own, function) : NULL;
 	if (!open)
 		return;
-	struct rec_operator *record = collect_reserve(REC_OPERATOR, 1);
+	struct rec_operator *record = collect_reserve(REC_OPERATOR, open->inputs ? 2 : 1);
 	if (!record)
 		return;
+	if (open->inputs)
+		((struct rec_operator_inputs *)record)->inputs = open->inputs;
 	record->head.value = open->name;
 	record->head.flags = open->scope;
 	record->start = open->start;
@@ -300,7 +307,12 @@ static void torch_set_up(void)
 		.scopes[SCOPE_BACKWARD] = true,
 		.scopes[SCOPE_TORCHSCRIPT] = true,
 		.scopes[SCOPE_USER] = true,
+		.needs_inputs = collect_control->operator_inputs && torch_inputs_are_found(),
 	};
+	if (collect_control->operator_inputs && !callback.needs_inputs)
+		collect_note(2,
+			     "shapes of operators are not recorded: this version of PyTorch lacks "
+			     "a function that is needed for it");
 	uint64_t handle = torch.add(callback);
 	if (!torch_try(object, other)) {
 		torch.remove(handle);
@@ -310,6 +322,7 @@ static void torch_set_up(void)
 			     "in another way");
 		return;
 	}
+	needs_inputs = callback.needs_inputs;
 	atomic_store(&stage, TORCH_ON);
 	memset(object, 0, OBJECT);
 	if (collect_is_on(REC_TRACE_PYTORCH))
@@ -336,8 +349,11 @@ static void find_function(void *function, const struct elf_object *object, const
 
 void torch_look_at_object(const struct elf_object *object)
 {
-	if (!collect_control || !(collect_control->traces & REC_TRACE_PYTORCH) ||
-	    atomic_load(&stage) != TORCH_NONE)
+	if (!collect_control || !(collect_control->traces & REC_TRACE_PYTORCH))
+		return;
+	if (collect_control->operator_inputs)
+		torch_inputs_look_at_object(object);
+	if (atomic_load(&stage) != TORCH_NONE)
 		return;
 	find_function(&torch.add, object, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
 	if (!torch.add)

@@ -8,7 +8,7 @@ from steps import FIXED, timed
 EVERY = 50 if FIXED else 1
 key = jax.random.PRNGKey(0)
 params = [jax.random.normal(k, (1024, 1024)) * 0.03 for k in jax.random.split(key, 6)]
-batches = [jax.random.normal(k, (1024, 1024)) for k in jax.random.split(key, 4)]
+batches = [jax.random.normal(k, (2048, 1024)) for k in jax.random.split(key, 4)]
 state = {"params": params, "average": params, "losses": []}
 
 
