@@ -167,6 +167,14 @@ bool mark_is_step(struct hwy_text name)
 	return marks_rank_of(name) != MARK_OTHER;
 }
 
+bool mark_is_scope(const char *name)
+{
+	if (strstr(name, "::"))
+		return false;
+	return strpbrk(name, "# ") || strncmp(name, "DistributedDataParallel.", 24) == 0 ||
+	       strncmp(name, "Optimizer.", 10) == 0;
+}
+
 static bool is_asked_for(struct hwy_text name, const char *step)
 {
 	struct hwy_text asked = {step, (uint32_t)strlen(step)};

@@ -41,6 +41,9 @@ void marks_free(struct mark_families *families);
 
 /* Whether a name says that its mark is a step or an epoch: "step_3", "ProfilerStep#3", "epoch 1". */
 bool mark_is_step(struct hwy_text name);
+/* Whether an operator's name is what a user, or an optimizer, gave to record_function: "Optimizer.step#Adam.step", "my part".
+ * Operators have a namespace ("aten::mm") or are one word ("AddmmBackward0"). */
+bool mark_is_scope(const char *name);
 /* Yields the last number in a name; -1 where the name holds no number. */
 int64_t mark_counter(struct hwy_text name);
 /* Whether the mark of this name is an execution of a function that XLA compiled. */

@@ -117,16 +117,6 @@ void owners_records_free(struct hwy_owners *o)
 
 /* ---- names of operators and ranges ---------------------------------------------------------------- */
 
-/* Whether an operator's name is what a user, or an optimizer, gave to record_function. Operators have a namespace
- * ("aten::mm") or are one word ("AddmmBackward0"). */
-static bool names_scope(const char *name)
-{
-	if (strstr(name, "::"))
-		return false;
-	return strpbrk(name, "# ") || strncmp(name, "DistributedDataParallel.", 24) == 0 ||
-	       strncmp(name, "Optimizer.", 10) == 0;
-}
-
 /* The length of the name in a range of emit_nvtx, "aten::mm, seq = 12, op_id = 7", whose number becomes *sequence; the
  * whole length for other texts. */
 static uint32_t nvtx_name_length(struct hwy_text text, int64_t *sequence)
@@ -217,7 +207,7 @@ static struct owner_name name_of_op(struct hwy_owners *o, struct hwy_text text)
 	name.text = hwy_intern(&o->texts, text.at, text.length);
 	if (is_engine(text))
 		name.kind = OWNER_NAME_ENGINE;
-	else if (names_scope(text.at))
+	else if (mark_is_scope(text.at))
 		name.kind = mark_is_step(text) ? OWNER_NAME_SKIPPED : OWNER_NAME_SCOPE;
 	return name;
 }

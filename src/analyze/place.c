@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/graph_nodes.h"
+#include "analyze/marks.h"
 #include "analyze/nest.h"
 #include "analyze/xla.h"
 #include "analyze/xla_lines.h"
@@ -262,7 +263,8 @@ static int from_outside_in(const void *left, const void *right)
 	       (a->strip->first + a->row < b->strip->first + b->row);
 }
 
-/* The ranges of the thread around the subject, and the outermost operator, from the outermost to the innermost. */
+/* The ranges and the scopes of operators (marks.h) of the thread around the subject, and of operators in each other the outermost
+ * one; from the outermost to the innermost. */
 static uint32_t find_ranges(struct hwy_places *places, const struct subject *subject,
 			    struct around *around)
 {
@@ -271,11 +273,16 @@ static uint32_t find_ranges(struct hwy_places *places, const struct subject *sub
 	for (; n > 0; nest++, n--) {
 		if (nest->strip->kind == HWY_CALL)
 			continue;
-		bool is_op = nest->strip->kind == HWY_OP;
-		uint32_t row = nest_around(nest, subject->start, subject->end), first = found;
+		bool is_op = nest->strip->kind == HWY_OP, was_operator = false;
+		uint32_t row = nest_around(nest, subject->start, subject->end);
 		for (; row != NEST_NONE && found < MOST_SPANS_AROUND;
 		     row = nest_parent(nest, row)) {
-			found = is_op ? first : found;
+			bool is_operator =
+				is_op &&
+				!mark_is_scope(hwy_str(places->trace,
+						       hwy_get(nest->strip, HWY_NAME, row)));
+			found -= is_operator && was_operator;
+			was_operator = is_operator;
 			around[found++] = (struct around){nest->strip, row,
 							  hwy_get(nest->strip, HWY_START, row),
 							  hwy_end(nest->strip, row)};

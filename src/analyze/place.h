@@ -18,7 +18,7 @@ struct hwy_place {        /* where in the program a span comes from; no text is 
 	int64_t line;
 	const char *function;
 	const char *module; /* the shared object of the function, for frames without a file */
-	/* The names of the ranges and of the outermost operator around the call, outermost first: "epoch > step". */
+	/* The names of the ranges, scopes and of the outermost operator around the call, outermost first: "epoch > step". */
 	const char *range;
 	const char *api; /* the call's name */
 };

@@ -202,6 +202,8 @@ static void gradients_that_are_filled_with_zeros_are_to_be_dropped(void **state)
 	const struct hwy_finding *finding = accused(&d, "zero-grad-fills");
 	assert_non_null(strstr(finding->says, "20 kernels a step"));
 	assert_non_null(strstr(finding->advice, "set_to_none=True"));
+	assert_non_null(strstr(finding->places[0].at.range,
+			       "Optimizer.zero_grad#SGD.zero_grad > aten::zero_"));
 	assert_int_equal(finding->places[0].at.line, 38);
 	diagnosed_free(&d);
 	d = zero_grad("Optimizer.zero_grad#SGD.zero_grad", 4);
@@ -310,6 +312,33 @@ static void a_cache_that_grows_is_to_be_static(void **state)
 	diagnosed_free(&d);
 }
 
+/* Small kernels launched slowly, four of them by aten::cat, which take 'more' ns longer with each step. */
+static struct diagnosed slow_decoding(int64_t more)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 24; k++) {
+			int64_t from = p.cpu;
+			program_compute(&p, 20);
+			program_launch_ns(&p, 0, "k", US(2) + (k < 4 ? more * step : 0));
+			operator_since(&p, from, k < 4 ? "aten::cat" : "aten::mm", 0);
+		}
+	}
+	return program_diagnose(&p);
+}
+
+static void no_graph_is_advised_without_a_word_about_a_cache_that_grows(void **state)
+{
+	struct diagnosed d = slow_decoding(100);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	assert_non_null(strstr(accused(&d, "launch-bound")->advice, "use a static cache"));
+	diagnosed_free(&d);
+	d = slow_decoding(0);
+	assert_null(strstr(accused(&d, "launch-bound")->advice, "use a static cache"));
+	diagnosed_free(&d);
+}
+
 static struct diagnosed convolving(int64_t layout_us)
 {
 	struct program p = program_new();
@@ -348,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_conversion_in_every_step_is_named_with_line_and_module),
 		cmocka_unit_test(what_autocast_converts_is_not_to_be_converted_by_hand),
 		cmocka_unit_test(a_cache_that_grows_is_to_be_static),
+		cmocka_unit_test(no_graph_is_advised_without_a_word_about_a_cache_that_grows),
 		cmocka_unit_test(convolutions_that_change_their_layout_are_to_keep_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,4 +16,8 @@ extern const struct hwy_finding_kind finding_alloc_in_loop, finding_attention_un
 	finding_staircase, finding_stream_serial, finding_sync_in_loop, finding_sync_in_model,
 	finding_sync_useless, finding_too_many_workers, finding_zero_grad_fills;
 
+/* Whether the phase's steps put together what grows from step to step, as a cache of keys and values does: no graph can be captured
+ * of steps whose shapes change. */
+bool operator_cures_cache_grows(struct hwy_case *c);
+
 #endif

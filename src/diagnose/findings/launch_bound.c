@@ -60,14 +60,21 @@ static const char capturing[] =
 	"Graphs are captured while this was recorded, and their replay launches less: judge launching in a recording "
 	"that begins after the capture.";
 
+/* What is added to the advice where a cache grows. */
+static const char growing[] =
+	"\nA graph needs shapes that stay, and what aten::cat puts together grows from step to step: use a static cache.\n"
+	"  model.generation_config.cache_implementation = \"static\"     # Hugging Face's generate()";
+
 /* Yields the advice; where a PyTorch program waits in its steps, with the line that a graph cannot hold a wait. */
 static const char *launch_bound_advice(struct hwy_case *c)
 {
 	const char *text = case_advice(c, &fix);
 	bool is_pytorch = text == fix.by_framework[HWY_PYTORCH] || text == fix.rocm;
 	const char *first = is_pytorch ? launchers_compile_advice(c) : "";
-	if (*first)
-		text = hwy_arena_format(&c->diagnosis->arena, "%s%s", text, first);
+	bool grows = is_pytorch && operator_cures_cache_grows(c);
+	if (*first || grows)
+		text = hwy_arena_format(&c->diagnosis->arena, "%s%s%s", text, first,
+					grows ? growing : "");
 	if (!is_pytorch || case_count_per_step(c, c->counts.calls[HWY_ROLE_SYNC]) < WAITS_PER_STEP)
 		return text;
 	return hwy_arena_format(

@@ -203,6 +203,14 @@ static bool cache_holds(struct hwy_case *c, const struct cured *it)
 	return c->diagnosis->infers && cats_grow(c);
 }
 
+bool operator_cures_cache_grows(struct hwy_case *c)
+{
+	uint64_t n = 0;
+	for (uint32_t op = c->first_op; c->owners && c->diagnosis->infers && op < c->end_op; op++)
+		n += c->flow->ops[op].kind == HWY_KERNEL && case_op_is_ours(c, op) && is_cat(c, op);
+	return n > 0 && case_count_per_step(c, n) >= FEWEST_CATS && cats_grow(c);
+}
+
 static const char *cache_says(struct hwy_case *c, const struct cured *it)
 {
 	return hwy_arena_format(

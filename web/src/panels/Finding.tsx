@@ -11,7 +11,7 @@ const MOST_PLACES = 4;
 
 function Places({ finding }: { finding: Item }) {
 	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i} title={p.range}>
-		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : inner(p.range) || p.api}</b> <small>{p.file || p.range ? p.api : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
+		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : inner(p.range) || p.api}</b>{p.module ? ` in ${p.module}` : ""} <small>{p.file || p.range ? p.api : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
 	</li>)}</ul>;
 }
 
