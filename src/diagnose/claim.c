@@ -295,6 +295,16 @@ static void take_line_of_owner(const struct hwy_case *c, const struct hwy_owner 
 	place->function = hwy_arena_format(arena, "%s", owners_text(c->owners, line->function));
 }
 
+/* The length of the path that two paths of modules begin with: "Net.layers.*" of "Net.layers.*.up" and "Net.layers.*.down". */
+static size_t length_of_common_path(const char *a, const char *b)
+{
+	size_t n = 0, whole = 0;
+	for (; a[n] && a[n] == b[n]; n++)
+		whole = a[n] == '.' ? n : whole;
+	bool ends = (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
+	return ends ? n : whole;
+}
+
 /* What is known of a place's modules once one more is added. A span that stands for many kernels (is_example) does not tell the
  * numbers of their modules. */
 static const char *merge_layers(struct hwy_case *c, const struct hwy_finding_place *place,
@@ -309,8 +319,8 @@ static const char *merge_layers(struct hwy_case *c, const struct hwy_finding_pla
 	if (strcmp(place->layer, path) == 0 || strcmp(place->layer, folded) == 0)
 		return place->layer;
 	launchers_fold_path(place->layer, before, sizeof before);
-	return strcmp(before, folded) == 0 ? hwy_arena_format(&c->diagnosis->arena, "%s", folded)
-					   : "";
+	size_t length = length_of_common_path(before, folded);
+	return hwy_arena_format(&c->diagnosis->arena, "%.*s", (int)length, folded);
 }
 
 /* Adds an item to its place of the finding. Costs are ns in all until find_places divides them by

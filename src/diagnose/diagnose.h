@@ -44,8 +44,8 @@ struct hwy_habits {
 
 struct hwy_finding_place {
 	struct hwy_place at;
-	/* The path of the module of the model that launches there, "GPT.blocks.3.attn"; with "*" for a number in which the
-	 * spans of this place differ. "" where no module is known, or several are. */
+	/* The path of the module of the model that launches there, "GPT.blocks.3.attn". Where the spans of this place are of several
+	 * modules: the path that these have in common, with "*" for a number in which they differ. "" where none is known. */
 	const char *layer;
 	uint64_t count; /* how many spans of the steady steps are at this place */
 	int64_t cost;   /* ns that this place costs a step */

@@ -156,6 +156,28 @@ static void the_same_operators_outside_of_an_optimizer_are_launch_bound(void **s
 	diagnosed_free(&d);
 }
 
+/* Operators as ranges that torch.autograd.profiler.emit_nvtx makes. */
+static void operators_may_be_ranges_of_emit_nvtx(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		int64_t scope = p.cpu;
+		for (int i = 0; i < 100; i++) {
+			int64_t from = p.cpu;
+			program_compute(&p, 20);
+			program_launch(&p, 0, "void at::native::vectorized_elementwise_kernel", 2);
+			program_mark(&p, from, "aten::mul_, seq = %d, op_id = 1", i);
+		}
+		program_mark(&p, scope, "Optimizer.step#SGD.step%.0d", 0);
+		program_sync(&p, 0);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "optimizer-unfused");
+	assert_non_null(strstr(accused(&d, "optimizer-unfused")->advice, "SGD(parameters"));
+	diagnosed_free(&d);
+}
+
 static void launch_bound_names_the_module_that_launches_most(void **state)
 {
 	struct program p = program_new();
@@ -214,10 +236,10 @@ static void gradients_that_are_filled_with_zeros_are_to_be_dropped(void **state)
 	diagnosed_free(&d);
 }
 
-/* A conversion in the second block: aten::to > aten::_to_copy > aten::copy_, inside of 'outer' where that is not NULL. */
-static void run_cast(struct program *p, const char *outer, int64_t us)
+/* A conversion in a module: aten::to > aten::_to_copy > aten::copy_, inside of 'outer' where that is not NULL. */
+static void run_cast(struct program *p, const char *module, const char *outer, int64_t us)
 {
-	const char *layers[] = {"GPT GPT", "GPT.blocks.1 Block", NULL};
+	const char *layers[] = {"GPT GPT", module, NULL};
 	int64_t stack = python_stack(p, 25, layers), from = p->cpu;
 	program_compute(p, 1);
 	int64_t to = p->cpu;
@@ -237,7 +259,7 @@ static struct diagnosed casting(const char *outer, int64_t us)
 	for (int step = 0; step < STEPS; step++) {
 		program_step(&p, step);
 		run_blocks(&p, 100, "gemm");
-		run_cast(&p, outer, us);
+		run_cast(&p, "GPT.blocks.1 Block", outer, us);
 		program_sync(&p, 0);
 	}
 	return program_diagnose(&p);
@@ -255,6 +277,25 @@ static void a_conversion_in_every_step_is_named_with_line_and_module(void **stat
 	diagnosed_free(&d);
 	d = casting(NULL, 20); /* 2 % of the step */
 	ASSERT_NOT_ACCUSED(&d, "cast-repeated");
+	diagnosed_free(&d);
+}
+
+static void a_line_of_several_modules_has_the_path_that_they_share(void **state)
+{
+	static const char *const modules[] = {"GPT.blocks.0.up Cast", "GPT.blocks.0.down Cast",
+					      "GPT.blocks.1.up Cast", "GPT.blocks.1.down Cast"};
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int i = 0; i < 4; i++) {
+			run_cast(&p, modules[i], NULL, 50);
+			program_launch(&p, 0, "gemm", 50);
+		}
+		program_sync(&p, 0);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "cast-repeated");
+	assert_string_equal(accused(&d, "cast-repeated")->places[0].layer, "GPT.blocks.*");
 	diagnosed_free(&d);
 }
 
@@ -372,9 +413,11 @@ int main(void)
 		cmocka_unit_test(no_fused_form_is_promised_for_optimizers_that_have_none),
 		cmocka_unit_test(an_optimizer_that_is_fused_few_or_computes_itself_is_left_alone),
 		cmocka_unit_test(the_same_operators_outside_of_an_optimizer_are_launch_bound),
+		cmocka_unit_test(operators_may_be_ranges_of_emit_nvtx),
 		cmocka_unit_test(launch_bound_names_the_module_that_launches_most),
 		cmocka_unit_test(gradients_that_are_filled_with_zeros_are_to_be_dropped),
 		cmocka_unit_test(a_conversion_in_every_step_is_named_with_line_and_module),
+		cmocka_unit_test(a_line_of_several_modules_has_the_path_that_they_share),
 		cmocka_unit_test(what_autocast_converts_is_not_to_be_converted_by_hand),
 		cmocka_unit_test(a_cache_that_grows_is_to_be_static),
 		cmocka_unit_test(no_graph_is_advised_without_a_word_about_a_cache_that_grows),

@@ -157,9 +157,14 @@ static const char *cast_says(struct hwy_case *c, const struct cured *it)
 
 static const char *cast_advice(struct hwy_case *c, const struct cured *it)
 {
-	if (it->ns_by_autocast * 2 <= it->ns)
+	bool is_by_hand = it->ns_by_autocast * 2 <= it->ns;
+	if (is_by_hand && c->diagnosis->infers)
 		return "Whether it is the same tensor every time is not recorded. If it is (a weight, a table, a mask), convert it once, "
 		       "before the loop; if it is new in every step, compute it in the right type.\n"
+		       "  model = model.to(torch.bfloat16)     # not in forward(): self.weight.to(torch.bfloat16)";
+	if (is_by_hand)
+		return "Whether it is the same tensor every time is not recorded. If it is and does not learn (a table, a mask), convert it "
+		       "once, before the loop; if it is new in every step, compute it in the right type.\n"
 		       "  self.register_buffer(\"table\", table.to(torch.bfloat16))     # not in forward(): table.to(…)";
 	if (c->diagnosis->infers)
 		return "Keep the weights in the type that they are used in: autocast converts them again in every step.\n"
