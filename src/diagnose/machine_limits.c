@@ -3,6 +3,7 @@
  * calibration where there is one, else from the trace itself, else from what is usual. */
 #include <string.h>
 
+#include "base/search.h"
 #include "diagnose/case.h"
 #include "whatif/whatif.h"
 
@@ -56,6 +57,23 @@ double machine_limits_link_rate(const struct hwy_case *c, enum hwy_direction dir
 	return machine_model_link_rate(NULL);
 }
 
+/* How many operators began in the steady part of the phase. */
+static uint64_t count_operators(const struct hwy_case *c)
+{
+	uint64_t n = 0;
+	for (uint32_t s = 0; s < c->trace->n_strips; s++) {
+		const struct hwy_strip *strip = &c->trace->strips[s];
+		if (strip->kind != HWY_OP)
+			continue;
+		uint32_t from = HWY_FIRST(row, 0u, strip->rows,
+					  hwy_get(strip, HWY_START, row) >= c->phase->window.from);
+		uint32_t to = HWY_FIRST(row, from, strip->rows,
+					hwy_get(strip, HWY_START, row) >= c->phase->window.to);
+		n += to - from;
+	}
+	return n;
+}
+
 bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns)
 {
 	double launch, sync = 0, graph = 0, sum;
@@ -67,6 +85,9 @@ bool machine_limits_recording_cost(const struct hwy_case *c, int64_t *ns)
 	sum = launch * (double)(calls[HWY_ROLE_LAUNCH] + calls[HWY_ROLE_COPY] +
 				calls[HWY_ROLE_FILL]) +
 	      sync * (double)calls[HWY_ROLE_SYNC] + graph * (double)calls[HWY_ROLE_GRAPH_LAUNCH];
+	int64_t operator_cost = machine_model_operator_cost(c->trace);
+	if (operator_cost)
+		sum += (double)operator_cost * (double)count_operators(c);
 	*ns = (int64_t)sum;
 	return true;
 }

@@ -6,6 +6,7 @@
  * (docs/whatif.md says which). They are used for files without a calibration; predictions from them
  * get a wider bar.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "whatif/whatif.h"
@@ -166,6 +167,13 @@ bool machine_model_has_samples(const struct hwy_trace *trace)
 	return false;
 }
 
+int64_t machine_model_operator_cost(const struct hwy_trace *trace)
+{
+	const char *text = hwy_property(trace, "cost.operator_ps");
+	long long ps = text ? strtoll(text, NULL, 10) : 0;
+	return ps > 0 && ps < 1000LL * MOST_NS ? (int64_t)(ps / 1000) : 0;
+}
+
 void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace)
 {
 	from_table(machine, trace);
@@ -178,4 +186,6 @@ void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace)
 		machine->is_measured = true;
 		machine->source = "measured where it was recorded";
 	}
+	if (machine_model_operator_cost(trace))
+		machine->cost.op = machine_model_operator_cost(trace);
 }

@@ -150,6 +150,8 @@ void quality_measure(struct whatif *w);
 /* machine_model.c: sets the machine's latencies from the trace's calibration, else from a table. */
 void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace);
 bool machine_model_has_samples(const struct hwy_trace *trace);
+/* What recording one operator of PyTorch costs, ns, as the collector measured it in the program; 0: it did not. */
+int64_t machine_model_operator_cost(const struct hwy_trace *trace);
 /* Bytes a second between host and device, by the device's PCIe slot or its generation; the least
  * that is usual where 'device' is NULL. */
 double machine_model_link_rate(const struct hwy_device *device);

@@ -270,8 +270,15 @@ static bool torch_try(unsigned char *object, unsigned char *other)
 	return good && trial.ended;
 }
 
-/* Records what an operator costs more because it is recorded, in ps: predictions subtract that. */
-static void torch_measure(void *object)
+static void torch_run_one(void *object)
+{
+	torch.construct(object, SCOPE_FUNCTION);
+	torch_begin_object(object, "headway");
+}
+
+/* Records what an operator costs more because it is recorded, in ps: predictions subtract that. Measured is an operator
+ * that Python calls and that calls two others, which is common. */
+static void torch_measure(void *outer, void *inner)
 {
 	int64_t best = INT64_MAX;
 	struct operators *own = operators_own();
@@ -281,16 +288,19 @@ static void torch_measure(void *object)
 	for (int round = 0; round < 4; round++) {
 		int64_t before = collect_now();
 		for (int i = 0; i < ROUNDS; i++) {
-			torch.construct(object, SCOPE_FUNCTION);
-			torch_begin_object(object, "headway");
-			torch.destroy(object);
+			torch_run_one(outer);
+			for (int k = 0; k < 2; k++) {
+				torch_run_one(inner);
+				torch.destroy(inner);
+			}
+			torch.destroy(outer);
 		}
 		int64_t took = collect_now() - before;
 		best = took < best ? took : best;
 	}
 	own->is_measured = false;
 	char text[16];
-	*decimal_put(text, "", (uint32_t)(best * 1000 / ROUNDS)) = '\0';
+	*decimal_put(text, "", (uint32_t)(best * 1000 / (3 * ROUNDS))) = '\0';
 	collect_property("cost.operator_ps", text);
 }
 
@@ -324,9 +334,8 @@ static void torch_set_up(void)
 	}
 	needs_inputs = callback.needs_inputs;
 	atomic_store(&stage, TORCH_ON);
-	memset(object, 0, OBJECT);
 	if (collect_is_on(REC_TRACE_PYTORCH))
-		torch_measure(object);
+		torch_measure(object, other);
 }
 
 bool torch_begin(void)
