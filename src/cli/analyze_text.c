@@ -219,11 +219,12 @@ static void print_bar(const struct page *page, uint32_t index)
 
 /* ---- findings ------------------------------------------------------------------------------------ */
 
-static void print_place(const struct page *page, const struct hwy_finding_place *place)
+/* Prints a place; where the line is too long, the module begins a line that is indented. */
+static void print_place(const struct page *page, const struct hwy_finding_place *place, int indent)
 {
 	analyze_put_place(page->out, &place->at);
 	if (*place->layer) {
-		lines_may_break(page->out, 4);
+		lines_may_break(page->out, indent);
 		fputs(" in ", page->out);
 		analyze_put(page->out, place->layer);
 	}
@@ -234,9 +235,10 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		const struct hwy_finding_place *place = &finding->places[i];
 		fprintf(page->out, "      %10s  ", hwy_say_time3(place->cost).text);
-		print_place(page, place);
+		print_place(page, place, 18);
 		if (*place->at.file && *place->at.range) {
-			fputs("  in ", page->out);
+			lines_may_break(page->out, 18);
+			fputs(*place->layer ? "  · " : "  in ", page->out);
 			analyze_put(page->out, place->at.range);
 		}
 		fprintf(page->out, "  (%" PRIu64 ")\n", place->count);
@@ -285,7 +287,7 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		finding->kind->id, analyze_text_paint(page, PAINT_PLAIN));
 	if (finding->n_places) {
 		fputs("   ", page->out);
-		print_place(page, &finding->places[0]);
+		print_place(page, &finding->places[0], 4);
 		lines_may_break(page->out, 4);
 		if (finding->n_places > 1)
 			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
@@ -389,7 +391,7 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 			analyze_text_paint(page, PAINT_PLAIN), finding->kind->id);
 		if (finding->n_places) {
 			fputs("   ", page->out);
-			print_place(page, &finding->places[0]);
+			print_place(page, &finding->places[0], 4);
 		}
 		if (finding->predicted.is_known) {
 			lines_may_break(page->out, 4);
@@ -560,7 +562,7 @@ static void print_few(const struct page *page)
 		fprintf(page->out, " %" PRIu32 "  %s", i + 1, finding->kind->id);
 		if (finding->n_places) {
 			fputs("   ", page->out);
-			print_place(page, &finding->places[0]);
+			print_place(page, &finding->places[0], 4);
 		}
 		lines_may_break(page->out, 4);
 		fprintf(page->out, "   %s (%s)\n    ", hwy_say_time3(finding->cost).text,

@@ -283,11 +283,10 @@ const char *launchers_sentence(struct hwy_case *c)
 /* How a program may name a module whose path is "GPT.blocks.*": the statement that compiles it. */
 static const char *compile_statement(struct hwy_case *c, const struct launcher_group *module)
 {
-	const char *dot = strchr(module->name, '.'), *star = strchr(module->name, '*');
-	if (module->is_classes || (star && star[1]))
+	const char *dot = strchr(module->name, '.'); /* a module inside of another has one */
+	const char *star = strchr(module->name, '*');
+	if (!dot || module->is_classes || (star && star[1]))
 		return "";
-	if (!dot)
-		return "\n  model.compile()";
 	if (!star)
 		return hwy_arena_format(&c->diagnosis->arena, "\n  model%s.compile()", dot);
 	return hwy_arena_format(&c->diagnosis->arena, "\n  for part in model%.*s: part.compile()",
@@ -303,7 +302,9 @@ const char *launchers_compile_advice(struct hwy_case *c)
 		if (one->kind == LAUNCHER_MODULE && !one->outer && (!module || one->n > module->n))
 			module = innermost_group(found, i);
 	}
-	if (!module || (double)module->pointwise < COMPILE_SHARE * (double)found->n)
+	/* The outermost module is the whole model, which is to be compiled anyway. */
+	if (!module || !module->outer ||
+	    (double)module->pointwise < COMPILE_SHARE * (double)found->n)
 		return "";
 	return hwy_arena_format(
 		&c->diagnosis->arena,
