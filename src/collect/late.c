@@ -29,6 +29,15 @@
  * second. One with Python may open only a few after the one that matters. */
 static const int64_t PAUSE_NS = 1000 * 1000;
 
+/* How long nothing of an object is called after the loader told where the object is, in ns: thread-local variables become
+ * known some instructions later, but the thread that loads may be made to wait in between. */
+static const int64_t SETTLING_NS = 20 * 1000 * 1000;
+/* The same after the object was listed, where the loader does not tell (glibc before 2.35). */
+static const int64_t LOADING_NS = 1000 * 1000 * 1000;
+
+/* _dl_find_object of glibc 2.35: takes no lock, and knows an object once it is relocated. */
+enum { FOUND_WORDS = 16 }; /* more than struct dl_find_object has */
+static int (*find_object)(void *address, uint64_t result[FOUND_WORDS]);
 static DIR *(*real_opendir)(const char *);
 static _Atomic bool is_awaited; /* something that is traced has not begun yet */
 static _Atomic int64_t next_look;
@@ -38,6 +47,7 @@ static struct lock looking;
 void late_init(void)
 {
 	*(void **)&real_opendir = dlsym(RTLD_NEXT, "opendir");
+	*(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
 }
 
 void late_join(void)
@@ -49,6 +59,21 @@ void late_join(void)
 void late_after_fork(void)
 {
 	lock_give(&looking);
+}
+
+bool late_may_call(struct late_object *object)
+{
+	uint64_t unused[FOUND_WORDS];
+	if (!object->found)
+		return true;
+	int64_t now = collect_now();
+	if (!find_object)
+		return now - object->found >= LOADING_NS;
+	if (find_object((void *)object->address, unused) != 0)
+		object->finished = 0;
+	else if (!object->finished)
+		object->finished = now;
+	return object->finished && now - object->finished >= SETTLING_NS;
 }
 
 static bool late_steps(void)

@@ -9,6 +9,7 @@
 #define HWY_COLLECT_LATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Finds the functions that late.c replaces. */
 void late_init(void);
@@ -19,6 +20,16 @@ void late_after_fork(void);
 /* Scans the modules and begins what can begin by now. Never called in a signal handler. Does nothing more
  * once everything has begun. */
 void late_look(void);
+
+/* Whether functions of an object that was loaded while the program ran may be called. The loader lists an object before it
+ * has relocated it and has made its thread-local variables known, which takes a large library a part of a second; who
+ * calls the object on another thread meanwhile crashes. */
+struct late_object {
+	uintptr_t address; /* of a function of the object */
+	int64_t found; /* when the object was found in the loader's list, in ns; 0: it was there from the start */
+	int64_t finished; /* when the loader was first seen to be done with the object; 0: not yet */
+};
+bool late_may_call(struct late_object *object);
 
 /* A step begins what it can, and is called again until it yields true: it has begun, or never will.
  * Signals are not held back. */

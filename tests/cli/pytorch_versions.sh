@@ -21,4 +21,13 @@ done
 
 record traces=3 -- "$COLLECT/torch_target" "$torch" 100
 expect_count 0 "OPERATOR" "operators although nobody asked for them"
+
+# A libtorch that takes long to load, while another thread opens folders: nothing in it is called too early.
+real=$(/sbin/ldconfig -p | sed -n 's/.*libtorch_cpu\.so.* => //p' | head -n 1)
+if [ -n "$real" ]; then
+	record traces=16 -- "$COLLECT/torch_target" "$real" 0
+	expect_status 0 "a libtorch that is being loaded"
+	expect_line "$work/out" done "a libtorch that is being loaded"
+	expect_count 0 "NOTE" "notes of a real libtorch"
+fi
 exit $bad

@@ -23,6 +23,7 @@
 
 #include "collect/collect.h"
 #include "collect/decimal.h"
+#include "collect/late.h"
 #include "collect/process.h"
 #include "collect/python/stack_ids.h"
 #include "collect/spool.h"
@@ -58,6 +59,8 @@ enum torch_stage {
 	TORCH_REFUSED /* this libtorch cannot be observed */
 };
 static _Atomic int stage;
+static struct late_object
+	library; /* libtorch; written before 'stage' is TORCH_FOUND, then by late steps */
 
 static struct {
 	uint64_t (*add)(struct torch_callback callback);
@@ -343,6 +346,8 @@ bool torch_begin(void)
 	int found = TORCH_FOUND;
 	if (!(collect_control->traces & REC_TRACE_PYTORCH))
 		return true;
+	if (atomic_load(&stage) == TORCH_FOUND && !late_may_call(&library))
+		return false;
 	if (atomic_compare_exchange_strong(&stage, &found, TORCH_TRYING))
 		torch_set_up();
 	return atomic_load(&stage) != TORCH_NONE;
@@ -375,6 +380,8 @@ void torch_look_at_object(const struct elf_object *object)
 	find_function(&torch.begin_text, object,
 		      "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_"
 		      "traitsIcEESt17reference_wrapperIKN3c1014FunctionSchemaEEEEl");
+	library = (struct late_object){.address = (uintptr_t)torch.add,
+				       .found = process.joined ? collect_now() : 0};
 	bool complete = torch.remove && torch.name && torch.construct && torch.destroy &&
 			(torch.begin_z || torch.begin_text);
 	atomic_store(&stage, complete ? TORCH_FOUND : TORCH_REFUSED);
