@@ -142,13 +142,19 @@ static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_
 				thread->n_open_calls--;
 			uint32_t n = thread->n_open_calls;
 			struct owner_context outer = {0, 0};
-			if (n)
+			int64_t end = hwy_end(strip, cursor->next);
+			/* Kineto does not see the end of a built-in that raises, such as next() at the end of a list. No function
+			 * outlives its caller. */
+			if (n) {
 				outer = thread->open_calls[n - 1].context;
+				end = end < thread->open_calls[n - 1].end
+					      ? end
+					      : thread->open_calls[n - 1].end;
+			}
 			HWY_GROW(thread->open_calls, thread->n_open_calls, thread->cap_open_calls);
 			thread->open_calls[thread->n_open_calls++] = (struct opened_call){
-				hwy_end(strip, cursor->next),
-				owner_context_of_call(sweep->names, outer,
-						      hwy_get(strip, HWY_NAME, cursor->next))};
+				end, owner_context_of_call(sweep->names, outer,
+							   hwy_get(strip, HWY_NAME, cursor->next))};
 		}
 	}
 	while (thread->n_open_calls && thread->open_calls[thread->n_open_calls - 1].end <= moment)

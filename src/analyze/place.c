@@ -201,6 +201,11 @@ static struct traced find_traced_at(struct hwy_places *places, const struct subj
 	uint32_t row = nest_around(nest, subject->start, subject->end);
 	traced.inner = row;
 	for (int i = 0; row != NEST_NONE && i < 4 * MOST_SPANS_AROUND; i++) {
+		/* A function that the tracer did not see end, such as a built-in that raised, has callers that have ended. */
+		if (hwy_end(nest->strip, row) < subject->start) {
+			row = nest_parent(nest, row);
+			continue;
+		}
 		const char *name = hwy_str(places->trace, hwy_get(nest->strip, HWY_NAME, row));
 		const char *function;
 		size_t length;

@@ -2,7 +2,8 @@
 /* diagnose.h - what holds the program back: findings ranked by cost, and suspects that are
  * innocent.
  *
- * Each kind of finding has a file, findings/NAME.c, and a line in the table of findings/findings.c.
+ * Each kind of finding has a file, findings/NAME.c, and a line in the table of findings/findings.c; kinds that only name kernels of
+ * an operator and a cure are rows of a table in findings/operator_cures.c.
  * A kind looks at one phase and either accuses, acquits or says nothing (case.h); it never prints.
  * Where the recording does not support an accusation, the question is listed among those that
  * cannot be answered.

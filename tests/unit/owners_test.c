@@ -137,6 +137,27 @@ static void kinetos_functions_tell_modules_and_lines(void **state)
 	hwy_trace_free(trace);
 }
 
+/* torch.profiler does not see the end of a built-in that raises: it lasts until something around it ends. */
+static void a_function_that_was_never_closed_does_not_outlive_its_caller(void **state)
+{
+	(void)state;
+	struct toy_model toy = toy_model_new();
+	small_span_us(&toy.small, toy.call, HWY_CALL, 1, 190, 0, "train.py(23): step");
+	small_span_us(&toy.small, toy.call, HWY_CALL, 2, 80, 0, "nn.Module: Net_0");
+	small_span_us(&toy.small, toy.call, HWY_CALL, 5, 180, 0, "<built-in function next>");
+	small_span_us(&toy.small, toy.call, HWY_CALL, 90, 120, 0, "nn.Module: Decoder_0");
+	toy_op(&toy, toy.op, 10, 20, "aten::mm", 0);
+	toy_launch(&toy, toy.small.api, 12, 30, 40, "inside", 0);
+	toy_op(&toy, toy.op, 100, 110, "aten::add", 0);
+	toy_launch(&toy, toy.small.api, 102, 120, 125, "after", 0);
+	struct hwy_trace *trace = small_finish(&toy.small);
+	struct hwy_owners owners = open_owners(trace);
+	assert_string_equal(told(&owners, "inside"), "aten::mm | Net_0 | train.py:23 step()");
+	assert_string_equal(told(&owners, "after"), "aten::add | Decoder_0 | train.py:23 step()");
+	owners_close(&owners);
+	hwy_trace_free(trace);
+}
+
 static void ranges_of_emit_nvtx_are_operators_where_no_operators_are(void **state)
 {
 	(void)state;
@@ -282,6 +303,7 @@ int main(void)
 		cmocka_unit_test(scopes_are_in_the_chain_and_marks_of_steps_are_not),
 		cmocka_unit_test(a_kernel_of_a_graph_belongs_to_who_captured_its_node),
 		cmocka_unit_test(kinetos_functions_tell_modules_and_lines),
+		cmocka_unit_test(a_function_that_was_never_closed_does_not_outlive_its_caller),
 		cmocka_unit_test(ranges_of_emit_nvtx_are_operators_where_no_operators_are),
 		cmocka_unit_test(a_module_called_by_another_model_is_shown_inside_of_it),
 		cmocka_unit_test(a_scope_that_is_recorded_as_an_operator_is_a_scope),

@@ -245,6 +245,22 @@ static void functions_that_a_tracer_recorded_are_a_stack(void **state)
 	done(&open);
 }
 
+static void a_function_that_has_ended_is_not_around_a_call(void **state)
+{
+	struct small small = small_new();
+	uint32_t calls = small_lane(&small, HWY_LANE_CALL);
+	small_span(&small, calls, HWY_CALL, 0, 100, 0, "train.py(23): step");
+	small_span(&small, calls, HWY_CALL, 1, 40, 0, "model.py(7): forward");
+	/* The tracer did not see that next() raised. */
+	small_span(&small, calls, HWY_CALL, 2, 90, 0, "<built-in function next>");
+	add_call(&small, 50, 60, "cudaStreamSynchronize", 0);
+	struct open open = open_places(&small);
+	struct hwy_place place = place_of(open.places, nth(open.trace, HWY_API, 0));
+	assert_string_equal(place.file, "train.py");
+	assert_int_equal(place.line, 23);
+	done(&open);
+}
+
 static void without_a_stack_the_ranges_around_are_the_place(void **state)
 {
 	struct small small = small_new();
@@ -426,6 +442,7 @@ int main(void)
 		cmocka_unit_test(
 			without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework),
 		cmocka_unit_test(functions_that_a_tracer_recorded_are_a_stack),
+		cmocka_unit_test(a_function_that_has_ended_is_not_around_a_call),
 		cmocka_unit_test(without_a_stack_the_ranges_around_are_the_place),
 		cmocka_unit_test(ranges_of_xla_are_called_as_jax_calls_them),
 		cmocka_unit_test(a_function_of_jax_has_the_line_that_calls_it),
