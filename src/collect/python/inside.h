@@ -33,9 +33,10 @@
 	X(int, PyModule_ExecDef, (void *, void *))                                                 \
 	X(void *, PyModule_GetDict, (void *))                                                      \
 	X(void *, PySys_GetObject, (const char *))                                                 \
-	X(void *, PyObject_GenericGetAttr, (void *, void *))                                       \
+	X(void *, PyObject_GenericGetDict, (void *))                                               \
 	X(void *, PyObject_GetAttrString, (void *, const char *))                                  \
 	X(void *, PyDict_GetItemString, (void *, const char *))                                    \
+	X(void *, PyDict_Copy, (void *))                                                           \
 	X(int, PyDict_Next, (void *, int64_t *, void **, void **))                                 \
 	X(void *, PyUnicode_FromString, (const char *))                                            \
 	X(const char *, PyUnicode_AsUTF8AndSize, (void *, int64_t *))                              \

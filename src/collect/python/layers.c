@@ -7,11 +7,13 @@
  * may be used: no code of Python runs meanwhile, only dictionaries are read. All modules of a model get
  * their paths at once.
  *
- * A path begins with the class of the outermost module: "GPT.blocks.3.attention". A module that is called
- * alone first, and later as part of a larger one, gets the longer path.
+ * A path begins with the class of the outermost module: "GPT.blocks.3.attention"; where a module is held twice, the first
+ * path counts, as in PyTorch's named_modules. An id never changes its path: a module whose path becomes another one, since
+ * it was called alone first and is part of a larger module now, gets a new id, and so it does if its class becomes another
+ * one. Where a path changed, all places that call modules are defined anew (layers_epoch).
  *
- * An address that was freed may be another module's later: if its class is another one it gets a new id. One of the
- * same class keeps the path of the old one, until its own is found.
+ * An address that was freed may be another module's later. One of the same class keeps the path of the old one, until
+ * the modules are gone through again: that happens, at times, when modules are called in a way that is new.
  */
 #include "collect/python/layers.h"
 
@@ -25,6 +27,7 @@
 #include "collect/python/python.h"
 #include "collect/python/stack_ids.h"
 #include "collect/sys.h"
+#include "collect/text_ids.h"
 
 enum {
 	SLOTS = 1 << 16, /* of the table of modules, a power of two */
@@ -37,16 +40,27 @@ enum {
 	MOST_WALKS = 256, /* how often the modules of a model are gone through in a process */
 };
 
+/* Modules whose paths are known are gone through again no sooner than this after the last time, in ns; the time doubles with
+ * each walk, since a walk that changes paths has all places defined anew. */
+#define AGAIN_NS INT64_C(100000000)
+
 struct layer {
 	uintptr_t object, type; /* addresses; 0: the slot is free */
 	uint32_t id;
 	uint32_t class_name, path; /* text ids; 0: not known */
-	uint32_t path_length;
+	uint32_t walk;             /* number of the walk that last came to the module */
+	uint32_t born;             /* number of walks when the entry was made */
 };
 
 static struct lock lock; /* guards all variables below */
 static struct layer *layers;
 static uint32_t last_layer;
+static bool told_full;
+/* How often modules were gone through. Written by the main thread in the interpreter. */
+static _Atomic uint32_t walks;
+/* From when on modules with paths are gone through again, in ns. */
+static _Atomic int64_t next_walk;
+_Atomic uint32_t layers_epoch;
 /* Modules were called whose path is not known, and nobody was asked for paths since. */
 static _Atomic bool is_wanted;
 
@@ -90,13 +104,23 @@ static struct layer *layer_entry(uintptr_t object, uintptr_t type)
 	char name[MOST_CLASS];
 	if (!layer || (layer->object && layer->type == type))
 		return layer;
-	if (last_layer == MOST_LAYERS || !python_type_name(type, name, sizeof name))
+	if (last_layer == MOST_LAYERS) {
+		if (!told_full)
+			collect_note(
+				2,
+				"more than %d modules of PyTorch were called: the later ones have no path",
+				(int)MOST_LAYERS);
+		told_full = true;
+		return NULL;
+	}
+	if (!python_type_name(type, name, sizeof name))
 		return NULL;
 	struct layer fresh = {
 		.object = object,
 		.type = type,
 		.id = last_layer + 1,
 		.class_name = collect_string_z(name),
+		.born = walks,
 	};
 	if (!put_layer(&fresh))
 		return NULL;
@@ -105,45 +129,100 @@ static struct layer *layer_entry(uintptr_t object, uintptr_t type)
 	return layer;
 }
 
-uint32_t layers_id(uintptr_t object, uintptr_t type)
+/* Whether nobody has looked for the path of a module yet. */
+static bool layer_is_new(const struct layer *layer)
+{
+	return !layer->path && layer->born == walks && walks < MOST_WALKS;
+}
+
+uint32_t layers_id(uintptr_t object, uintptr_t type, bool *is_in_new)
 {
 	uint32_t id = 0;
 	if (!lock_take(&lock))
 		return 0;
 	const struct layer *layer = layer_entry(object, type);
+	if (layer && (!layer->path || collect_now() >= atomic_load(&next_walk)))
+		atomic_store(&is_wanted, true);
+	/* A type is no module, so that the entry at its address has the class, and never a path. */
+	if (layer && layer->path && *is_in_new)
+		layer = layer_entry(type, type);
 	if (layer) {
 		id = layer->id;
-		if (!layer->path)
-			atomic_store(&is_wanted, true);
+		*is_in_new |= layer_is_new(layer);
 	}
 	lock_give(&lock);
 	return id;
 }
 
-static void layer_set_path(uintptr_t object, uintptr_t type, const char *path, size_t length)
+/* Gives a module its path. Unless this is the first walk since the module was called, the module gets a new id too: what was
+ * recorded with the old id may have been another module, or was called alone. */
+static void layer_change_path(struct layer *layer, uint32_t path)
 {
-	uint32_t text = collect_string(path, length);
-	uint64_t signals = sys_hold_signals();
-	if (lock_take(&lock)) {
-		struct layer *layer = layer_entry(object, type);
-		if (layer && text && layer->path != text && length > layer->path_length) {
-			layer->path = text;
-			layer->path_length = (uint32_t)length;
-			put_layer(layer);
-		}
-		lock_give(&lock);
+	struct layer changed = *layer;
+	bool is_other = layer->path || layer->born + 1 < walks;
+	if (is_other && last_layer == MOST_LAYERS)
+		return;
+	changed.path = path;
+	if (is_other)
+		changed.id = last_layer + 1;
+	if (!put_layer(&changed))
+		return;
+	if (is_other) {
+		last_layer++;
+		atomic_fetch_add(&layers_epoch, 1);
 	}
-	sys_restore_signals(signals);
+	*layer = changed;
 }
 
 /* ---- the paths, inside the interpreter ------------------------------------------------------------ */
 
 struct path_walk { /* the path to the module that is being looked at */
 	const struct inside_api *api;
-	void *modules; /* the str "_modules" */
-	uint32_t visited;
+	uint32_t number;
+	/* How many bytes of the path are the class of the outermost module, and the path that this module already has
+	 * as a part of a larger one, which is longer; 0: it has none. */
+	size_t class_length;
+	uint32_t larger;
 	char path[MOST_PATH];
 };
+
+/* Whether a module has the path that is looked at, or the one that leads to it from the larger module. */
+static bool path_is_known(const struct path_walk *walk, uint32_t path, size_t length)
+{
+	size_t known_length, larger_length;
+	if (!path)
+		return false;
+	const char *known = text_ids_text(path, &known_length);
+	if (known_length == length && memcmp(known, walk->path, length) == 0)
+		return true;
+	if (!walk->larger)
+		return false;
+	const char *larger = text_ids_text(walk->larger, &larger_length);
+	size_t rest = length - walk->class_length;
+	return known_length == larger_length + rest && memcmp(known, larger, larger_length) == 0 &&
+	       memcmp(known + larger_length, walk->path + walk->class_length, rest) == 0;
+}
+
+/* Gives a module the path of so many bytes. False: this walk has come to the module before, or it cannot be noted. */
+static bool layer_set_path(struct path_walk *walk, uintptr_t object, uintptr_t type, size_t length)
+{
+	bool is_first = false;
+	uint64_t signals = sys_hold_signals();
+	if (lock_take(&lock)) {
+		struct layer *layer = layer_entry(object, type);
+		is_first = layer && layer->walk != walk->number;
+		if (is_first) {
+			layer->walk = walk->number;
+			if (length == walk->class_length)
+				walk->larger = layer->path;
+			if (!path_is_known(walk, layer->path, length))
+				layer_change_path(layer, collect_string(walk->path, length));
+		}
+		lock_give(&lock);
+	}
+	sys_restore_signals(signals);
+	return is_first;
+}
 
 static uintptr_t type_of(const struct inside_api *api, const void *object)
 {
@@ -171,33 +250,54 @@ static void name_child(struct path_walk *walk, void *key, void *child, size_t le
 	name_layer(walk, child, length + 1 + (size_t)n, depth + 1);
 }
 
-/* Gives a module the path of so many bytes, and the modules in it theirs. */
-static void name_layer(struct path_walk *walk, void *object, size_t length, unsigned depth)
+/* Yields the attribute _modules of an object, with a reference of its own; NULL: the object is no module. The attribute is
+ * not asked for: a class may have a __getattr__ or a property for it, which is the program's code. */
+static void *modules_in(const struct inside_api *api, void *object)
+{
+	void *dict = api->PyObject_GenericGetDict(object);
+	void *children = dict ? api->PyDict_GetItemString(dict, "_modules") : NULL;
+	if (children)
+		api->Py_IncRef(children);
+	else /* None or a function in the place of a module */
+		api->PyErr_Clear();
+	if (dict)
+		api->Py_DecRef(dict);
+	return children;
+}
+
+/* Goes on with the modules in a dictionary. A copy of it holds references of its own: a collection of garbage, and another thread of
+ * a Python without the GIL, may change the dictionary meanwhile. */
+static void name_children(struct path_walk *walk, void *children, size_t length, unsigned depth)
 {
 	const struct inside_api *api = walk->api;
-	if (depth == MOST_DEPTH || ++walk->visited > MOST_LAYERS)
+	if (!(api->PyType_GetFlags((void *)type_of(api, children)) & DICT_SUBCLASS))
 		return;
-	/* Not PyObject_GetAttr: a class may have a __getattr__ of its own, which is the program's code. */
-	void *children = api->PyObject_GenericGetAttr(object, walk->modules);
-	if (!children) { /* not a module: None, or a function in its place */
+	void *copy = api->PyDict_Copy(children), *key, *child;
+	if (!copy) {
 		api->PyErr_Clear();
 		return;
 	}
-	layer_set_path((uintptr_t)object, type_of(api, object), walk->path, length);
-	if (api->PyType_GetFlags((void *)type_of(api, children)) & DICT_SUBCLASS) {
-		int64_t at = 0;
-		void *key, *child;
-		while (api->PyDict_Next(children, &at, &key, &child))
-			name_child(walk, key, child, length, depth);
-	}
-	api->Py_DecRef(children);
+	for (int64_t at = 0; api->PyDict_Next(copy, &at, &key, &child);)
+		name_child(walk, key, child, length, depth);
+	api->Py_DecRef(copy);
+}
+
+/* Gives a module the path of so many bytes, and the modules in it theirs. */
+static void name_layer(struct path_walk *walk, void *object, size_t length, unsigned depth)
+{
+	void *children = depth < MOST_DEPTH ? modules_in(walk->api, object) : NULL;
+	if (!children)
+		return;
+	if (layer_set_path(walk, (uintptr_t)object, type_of(walk->api, object), length))
+		name_children(walk, children, length, depth);
+	walk->api->Py_DecRef(children);
 }
 
 /* Runs on the main thread, inside the interpreter. Its stack holds references to the modules that it is calling. */
 static void find_paths(void)
 {
 	static struct path_walk walk; /* used by the main thread alone */
-	static unsigned walks;
+	static int64_t pause = AGAIN_NS / 2;
 	uintptr_t outermost = place_outermost_layer();
 	walk.api = inside_api();
 	if (!outermost || !walk.api) {
@@ -206,15 +306,17 @@ static void find_paths(void)
 		return;
 	}
 	uintptr_t type = type_of(walk.api, (const void *)outermost);
-	if (walks++ >= MOST_WALKS || !python_type_name(type, walk.path, MOST_CLASS))
+	if (walks >= MOST_WALKS || !python_type_name(type, walk.path, MOST_CLASS))
 		return;
-	walk.modules = walk.api->PyUnicode_FromString("_modules");
-	walk.visited = 0;
-	if (walk.modules) {
-		name_layer(&walk, (void *)outermost, strlen(walk.path), 0);
-		walk.api->Py_DecRef(walk.modules);
-	}
+	walk.number = ++walks;
+	walk.class_length = strlen(walk.path);
+	walk.larger = 0;
+	name_layer(&walk, (void *)outermost, walk.class_length, 0);
 	walk.api->PyErr_Clear();
+	int64_t now = collect_now();
+	if (now >= atomic_load(&next_walk) && pause <= INT64_MAX / 4)
+		pause *= 2;
+	atomic_store(&next_walk, now + pause);
 }
 
 void layers_ask_paths(void)

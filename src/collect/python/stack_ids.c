@@ -109,6 +109,7 @@ static void see_stack(const struct python_view *view, struct seen_stack *stack)
 {
 	const struct python_layout *layout = view->layout;
 	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t epoch = atomic_load_explicit(&layers_epoch, memory_order_relaxed);
 	stack->count = 0;
 	for (uintptr_t frame = view->frame; frame && stack->count < REC_MAX_FRAMES;
 	     frame = place_load(frame + layout->frame_previous)) {
@@ -123,6 +124,8 @@ static void see_stack(const struct python_view *view, struct seen_stack *stack)
 			place_instruction(layout, frame) * UINT64_C(0xc4ceb9fe1a85ec53) ^
 			place_load(code + layout->code_name) * UINT64_C(0x2545f4914f6cdd1d) ^
 			layer * UINT64_C(0xd6e8feb86659fd93);
+		if (layer)
+			word ^= epoch * UINT64_C(0x9fb21c651e98df25);
 		hash = (hash ^ word ^ word >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 		hash ^= hash >> 32;
 		stack->frames[stack->count++] = (struct seen_frame){frame, layer};
@@ -163,12 +166,29 @@ static bool note_caller(uintptr_t code, enum python_caller caller)
 	return true;
 }
 
+/* Yields the ids of the modules of a stack's frames, 0 for other frames. The type of a module is read through the kernel:
+ * Python 3.11 releases the variables of a frame that ends while the frame is still in the stack, and finalizers may run
+ * operators then. */
+static void define_layers(const struct python_layout *layout, const struct seen_stack *stack,
+			  uint32_t ids[REC_MAX_FRAMES])
+{
+	bool is_in_new = false;
+	for (uint32_t i = stack->count; i-- > 0;) {
+		uintptr_t layer = stack->frames[i].layer, type;
+		const void *at = (const void *)(layer + layout->object_type);
+		ids[i] = layer && sys_peek(process.pid, &type, at, sizeof type) == (long)sizeof type
+				 ? layers_id(layer, type, &is_in_new)
+				 : 0;
+	}
+}
+
 /* Fills in the frames of a place; yields their number. *is_stale: code that calls modules became known, so that
  * the stack's hash would be another one. */
 static uint32_t define_frames(const struct python_layout *layout, const struct seen_stack *stack,
 			      struct rec_place_frame *into, bool *is_stale)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, layer_ids[REC_MAX_FRAMES];
+	define_layers(layout, stack, layer_ids);
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct seen_frame *seen = &stack->frames[i];
 		struct rec_frame frame;
@@ -180,10 +200,7 @@ static uint32_t define_frames(const struct python_layout *layout, const struct s
 		into[n++] = (struct rec_place_frame){
 			.code = frame.code,
 			.offset = frame.offset,
-			.layer = seen->layer
-					 ? layers_id(seen->layer,
-						     place_load(seen->layer + layout->object_type))
-					 : 0,
+			.layer = layer_ids[i],
 		};
 	}
 	return n;
@@ -294,6 +311,18 @@ uint32_t place_here_unless(const struct place_mark *around, struct place_mark *m
 	return place_of_view(&view);
 }
 
+/* Whether a frame surely holds references to its variables. Python 3.11 does not take a frame that ends off the stack before it
+ * has released them. While a frame runs, or calls C code as PyTorch's functions do here, the int before its variables
+ * (stacktop) is -1. */
+static bool frame_is_alive(const struct python_layout *layout, uintptr_t frame)
+{
+	int32_t top;
+	if (layout->version >> 16 != 0x030b)
+		return true;
+	memcpy(&top, (const void *)(frame + layout->frame_locals - 8), sizeof top);
+	return top == -1;
+}
+
 uintptr_t place_outermost_layer(void)
 {
 	struct python_view view;
@@ -303,7 +332,7 @@ uintptr_t place_outermost_layer(void)
 		return 0;
 	see_stack(&view, &stack);
 	for (uint32_t i = 0; i < stack.count; i++)
-		if (stack.frames[i].layer)
+		if (stack.frames[i].layer && frame_is_alive(view.layout, stack.frames[i].frame))
 			outermost = stack.frames[i].layer;
 	return outermost;
 }

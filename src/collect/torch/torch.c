@@ -13,7 +13,7 @@
  *
  * An operator is one record, written at its end: what a thread has begun is kept in the thread. A record_function of
  * Python may end on another thread than it began on, or after one that it is inside of: its beginning is then
- * forgotten.
+ * forgotten, and a note says so.
  */
 #include "collect/torch/torch.h"
 
@@ -78,7 +78,7 @@ static struct {
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-enum { MOST_OPEN = 64 };
+enum { MOST_OPEN = 256 };
 
 struct open_operator {
 	const void *function; /* address of the at::RecordFunction */
@@ -131,19 +131,36 @@ static void operator_begin(const void *function)
 	struct operators *own = operators_own();
 	if (!own)
 		return;
-	if (own->depth == MOST_OPEN)
-		own->depth = 0; /* a full list holds operators that ended on other threads */
+	if (own->depth == MOST_OPEN) {
+		/* The older half is forgotten: most of a full list ended on other threads. */
+		own->depth = MOST_OPEN / 2;
+		memcpy(own->open, own->open + MOST_OPEN / 2, own->depth * sizeof *own->open);
+	}
 	struct open_operator *now = &own->open[own->depth];
+	/* An operator that another one calls has the same place. A scope of record_function is no call: the function that began
+	 * it has ended, and the frame of the same function that begins the next scope may be at the same address. */
+	bool is_inside = own->depth && now[-1].scope != SCOPE_USER;
 	const char *name = torch.name(function);
 	now->function = function;
 	now->name = name ? collect_string(name, strlen(name)) : 0;
 	now->sequence = sequence_of(function);
 	now->inputs = needs_inputs ? torch_inputs_text(function) : 0;
 	now->scope = ((const uint8_t *)function)[torch.scope_at];
-	/* An operator that another one calls has the same place. */
-	now->place = place_here_unless(own->depth ? &now[-1].mark : NULL, &now->mark);
+	now->place = place_here_unless(is_inside ? &now[-1].mark : NULL, &now->mark);
 	own->depth++;
 	now->start = collect_now(); /* last: an operator's time does not have ours in it */
+}
+
+/* Says once that scopes are lacking: those in the list from 'first' on are forgotten. */
+static void note_forgotten_scopes(const struct operators *own, uint32_t first)
+{
+	static atomic_flag is_told = ATOMIC_FLAG_INIT;
+	for (uint32_t i = first; i < own->depth; i++)
+		if (own->open[i].scope == SCOPE_USER && !atomic_flag_test_and_set(&is_told))
+			collect_note(
+				1,
+				"some scopes of record_function are not recorded: those that end "
+				"on another thread, or after a scope that they began in");
 }
 
 /* Takes an operator, and those that it is around, off the thread's list; NULL: it did not begin on this thread. */
@@ -151,6 +168,8 @@ static const struct open_operator *operator_take(struct operators *own, const vo
 {
 	for (uint32_t i = own->depth; i-- > 0;)
 		if (own->open[i].function == function) {
+			if (__builtin_expect(i + 1 < own->depth, 0))
+				note_forgotten_scopes(own, i + 1);
 			own->depth = i;
 			return &own->open[i];
 		}
