@@ -262,7 +262,8 @@ static void print_advice(const struct tree_page *page)
 	if (!page->tree->has_operators)
 		fputs("\n   No operators were recorded. Those of a PyTorch program are, by headway profile -t pytorch or by torch.profiler.\n",
 		      page->out);
-	else if (!page->tree->has_modules && page->tree->with_place == 0)
+	/* Lines are counted by GPU time: without device work nobody can tell whether there are any. */
+	else if (!page->tree->has_modules && page->tree->with_place == 0 && !page->by_cpu)
 		fputs("\n   There are no modules or lines in this recording: headway profile -t pytorch, or\n"
 		      "   torch.profiler.profile(with_stack=True), records them.\n",
 		      page->out);

@@ -24,8 +24,8 @@ static uint32_t path_length(struct ingest_process *process, const struct rec_lay
 	return text ? text->record->length : 0;
 }
 
-/* Finds the record that counts for each module: its paths only ever grow, so the one with the longest path was written
- * last. */
+/* Finds the record that counts for each module: a path is found once, after the module was called, so the record with a
+ * path was written last. */
 static void index_layers(struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->layer.n; i++) {

@@ -574,7 +574,8 @@ bool python_define_frame(uintptr_t frame, struct rec_frame *into, enum python_ca
 	bool good = false;
 	if (!lock_take(&lock))
 		return false;
-	may_be_gone = false;
+	/* A daemon thread's frames are gone once the main thread finalizes the interpreter, which may happen now. */
+	may_be_gone = collect_tid() != process.pid;
 	if (has_memory() && fetch(&code, frame + layout.frame_code, sizeof code)) {
 		code &= ~(uintptr_t)7;
 		const struct code *entry = code_entry(code);

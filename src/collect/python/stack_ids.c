@@ -6,8 +6,8 @@
  * while the thread is here (python.c says why, and proves the layout first). A hash that was seen before has an id, found
  * without a lock; only a new one is read in full, and recorded.
  *
- * A code object that was freed may leave its address to another one; the address of its name goes into the hash too,
- * so that another function is another place.
+ * A code object that was freed may leave its address to another one; the addresses of its name and of its file's name go
+ * into the hash too, so that another function is another place.
  */
 #include "collect/python/stack_ids.h"
 
@@ -38,7 +38,7 @@ static struct place *_Atomic places;
 
 static struct lock lock; /* guards all variables below; readers of 'callers' need no lock */
 static uint32_t last_place;
-static bool told_full;
+static _Atomic bool is_full; /* MOST_PLACES were defined, and a note says so */
 /* The addresses of the code objects that call nn.Modules. Where both kinds are known, the wrapper alone counts:
  * what it calls has its module in a cell, which is another object each time. */
 static struct {
@@ -58,7 +58,7 @@ void place_after_fork(void)
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 struct seen_frame {
-	uintptr_t frame, layer; /* 'layer': the module that the frame calls; 0: none */
+	uintptr_t frame, code, layer; /* 'layer': the module that the frame calls; 0: none */
 };
 struct seen_stack {
 	uint64_t hash;
@@ -119,16 +119,17 @@ static void see_stack(const struct python_view *view, struct seen_stack *stack)
 		uintptr_t layer = is_caller(code) ? called_layer(layout, frame) : 0;
 		/* The products do not wait for each other, only the last one does for the frame
 		 * before. */
-		uint64_t word =
-			code * UINT64_C(0xff51afd7ed558ccd) ^
-			place_instruction(layout, frame) * UINT64_C(0xc4ceb9fe1a85ec53) ^
-			place_load(code + layout->code_name) * UINT64_C(0x2545f4914f6cdd1d) ^
-			layer * UINT64_C(0xd6e8feb86659fd93);
+		uint64_t word = code * UINT64_C(0xff51afd7ed558ccd) ^
+				place_instruction(layout, frame) * UINT64_C(0xc4ceb9fe1a85ec53) ^
+				(place_load(code + layout->code_name) +
+				 3 * place_load(code + layout->code_filename)) *
+					UINT64_C(0x2545f4914f6cdd1d) ^
+				layer * UINT64_C(0xd6e8feb86659fd93);
 		if (layer)
 			word ^= epoch * UINT64_C(0x9fb21c651e98df25);
 		hash = (hash ^ word ^ word >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 		hash ^= hash >> 32;
-		stack->frames[stack->count++] = (struct seen_frame){frame, layer};
+		stack->frames[stack->count++] = (struct seen_frame){frame, code, layer};
 	}
 	stack->hash = hash | 1; /* never 0 */
 }
@@ -195,8 +196,7 @@ static uint32_t define_frames(const struct python_layout *layout, const struct s
 		enum python_caller caller;
 		if (!python_define_frame(seen->frame, &frame, &caller))
 			continue;
-		uintptr_t code = place_load(seen->frame + layout->frame_code) & ~(uintptr_t)7;
-		*is_stale |= note_caller(code, caller);
+		*is_stale |= note_caller(seen->code, caller);
 		into[n++] = (struct rec_place_frame){
 			.code = frame.code,
 			.offset = frame.offset,
@@ -232,12 +232,11 @@ static uint32_t define_place(const struct python_layout *layout, struct seen_sta
 	if (!table)
 		return 0;
 	if (last_place >= MOST_PLACES) {
-		if (!told_full)
+		if (!atomic_exchange(&is_full, true))
 			collect_note(2,
 				     "more than %d places in Python call operators: the later ones "
 				     "have no line",
 				     (int)MOST_PLACES);
-		told_full = true;
 		return 0;
 	}
 	bool is_stale = false;
@@ -286,7 +285,8 @@ static uint32_t place_of_view(const struct python_view *view)
 		if (atomic_load_explicit(&place->hash, memory_order_relaxed) == stack.hash)
 			return place->id;
 	}
-	return place_define(view, &stack);
+	return atomic_load_explicit(&is_full, memory_order_relaxed) ? 0
+								    : place_define(view, &stack);
 }
 
 uint32_t place_here(void)
