@@ -123,10 +123,17 @@ static bool find_restart(const char **cursor, char *before, const char *end, boo
 static bool leave_out(struct kineto *k, bool *ended)
 {
 	struct source *source = &k->source;
-	const char *cursor = skip_space(source->cursor);
+	const char *cursor;
 	char before = 0;
-	if (*cursor == ',')
-		cursor = skip_space(cursor + 1);
+	for (;;) {
+		cursor = skip_space(source->cursor);
+		if (*cursor == ',')
+			cursor = skip_space(cursor + 1);
+		if (cursor < source->end || source->finished)
+			break;
+		if (!read_more(k)) /* the window ends in the space before the event */
+			return false;
+	}
 	if (k->drops[DROP_NOT_JSON]++ == 0)
 		k->first_bad = offset_of(k, cursor);
 	if (*cursor == '{')
