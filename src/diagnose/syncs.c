@@ -3,6 +3,7 @@
  * pending belong to other findings. */
 #include "diagnose/syncs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/findings/findings.h"
@@ -27,9 +28,23 @@ static bool is_blamed(const struct case_pause *pause)
 	return !pause || (!pause->is_pageable && !pause->is_release);
 }
 
+/* By thread: 1 where it launches kernels or graphs. The caller frees it. */
+static uint8_t *find_launching(const struct hwy_flow *flow)
+{
+	uint8_t *launching = hwy_zarray(flow->trace->n_threads + 1u, sizeof *launching);
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		const struct flow_call *call = &flow->calls[i];
+		if ((call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH) &&
+		    call->thread < flow->trace->n_threads)
+			launching[call->thread] = 1;
+	}
+	return launching;
+}
+
 struct syncs syncs_look(struct hwy_case *c)
 {
 	struct syncs syncs = {.pauses = pauses_find(c)};
+	uint8_t *launching = find_launching(c->flow);
 	int64_t reach = INT64_MIN;
 	for (uint32_t i = 0; i < syncs.pauses.n; i++) {
 		const struct case_pause *pause = &syncs.pauses.pauses[i];
@@ -44,7 +59,10 @@ struct syncs syncs_look(struct hwy_case *c)
 		reach = to > reach ? to : reach;
 		syncs.finished += pause->waited < FINISHED_NS;
 		syncs.with_data += moves_data(c, pause);
+		uint32_t thread = c->flow->calls[last->call].thread;
+		syncs.for_others += thread < c->trace->n_threads && !launching[thread];
 	}
+	free(launching);
 	syncs.each = case_count_per_step(c, syncs.n);
 	pauses_blame(c, &syncs.pauses, &syncs.claim, is_blamed);
 	return syncs;

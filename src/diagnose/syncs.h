@@ -18,6 +18,9 @@ struct syncs {
 	double each;    /* the n pauses divided by the number of steps */
 	int64_t waited; /* ns that the CPU waited in the n pauses together */
 	uint64_t with_data; /* how many of the n pauses read or write SYNCS_DATA_BYTES or more */
+	/* How many of the n pauses are of threads that launch nothing: they wait for another thread, which goes on at a
+	 * moment that nobody recorded. */
+	uint64_t for_others;
 	uint64_t finished;  /* how many of the n pauses found the device done, or nearly done */
 	struct claim claim; /* the idle time that is charged to the n pauses */
 };
