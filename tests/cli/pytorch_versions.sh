@@ -19,6 +19,10 @@ for unknown in silent elsewhere; do
 	expect_count 1 "NOTE.*operators are not recorded" "$unknown: a note"
 done
 
+HEADWAY_MOCK_TORCH=profiled record traces=16 -- "$COLLECT/torch_target" "$torch" 100
+expect_line "$work/out" done "another observer"
+expect_count 0 "OPERATOR|NOTE" "records beside the program's own observer, which would see the trial"
+
 record traces=3 -- "$COLLECT/torch_target" "$torch" 100
 expect_count 0 "OPERATOR" "operators although nobody asked for them"
 

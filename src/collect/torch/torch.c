@@ -65,6 +65,7 @@ static struct late_object
 static struct {
 	uint64_t (*add)(struct torch_callback callback);
 	void (*remove)(uint64_t handle);
+	bool (*is_observed)(void); /* NULL: not known */
 	const char *(*name)(const void *function);
 	/* construct, begin, destroy: the constructor of at::RecordFunction, its function 'before' in one of two
 	 * shapes, and its destructor, which ends it. */
@@ -365,7 +366,9 @@ bool torch_begin(void)
 	int found = TORCH_FOUND;
 	if (!(collect_control->traces & REC_TRACE_PYTORCH))
 		return true;
-	if (atomic_load(&stage) == TORCH_FOUND && !late_may_call(&library))
+	/* While another observer is there, such as the program's own profiler, that one would see the trial. */
+	if (atomic_load(&stage) == TORCH_FOUND &&
+	    (!late_may_call(&library) || (torch.is_observed && torch.is_observed())))
 		return false;
 	if (atomic_compare_exchange_strong(&stage, &found, TORCH_TRYING))
 		torch_set_up();
@@ -392,6 +395,7 @@ void torch_look_at_object(const struct elf_object *object)
 	if (!torch.add)
 		return;
 	find_function(&torch.remove, object, "_ZN2at14removeCallbackEm");
+	find_function(&torch.is_observed, object, "_ZN2at12hasCallbacksEv");
 	find_function(&torch.name, object, "_ZNK2at14RecordFunction4nameEv");
 	find_function(&torch.construct, object, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE");
 	find_function(&torch.destroy, object, "_ZN2at14RecordFunctionD1Ev");
