@@ -306,9 +306,14 @@ static void find_paths(void)
 		return;
 	}
 	uintptr_t type = type_of(walk.api, (const void *)outermost);
-	if (walks >= MOST_WALKS || !python_type_name(type, walk.path, MOST_CLASS))
+	if (walks == MOST_WALKS || !python_type_name(type, walk.path, MOST_CLASS))
 		return;
 	walk.number = ++walks;
+	if (walks == MOST_WALKS)
+		collect_note(
+			1,
+			"modules of PyTorch that are made from now on have only their class, no path: "
+			"new ones were made too often");
 	walk.class_length = strlen(walk.path);
 	walk.larger = 0;
 	name_layer(&walk, (void *)outermost, walk.class_length, 0);
