@@ -168,7 +168,7 @@ enum rec_type {
 	/* struct rec_place: where operators and graph nodes came from, a Python stack; head.value is its id. */
 	REC_PLACE,
 	/* struct rec_layer: an nn.Module of PyTorch; head.value is its id. Written again when its path becomes
-	 * known: the last one counts. */
+	 * known, which happens once: the one with a path counts. */
 	REC_LAYER,
 	/* struct rec_node: a node of a CUDA graph was made, or depends on another one; head.flags is an enum
 	 * rec_node_event. */
