@@ -39,6 +39,22 @@ expect_refusal() {
 	fi
 }
 
+# need_torch: sets 'python' to a Python that has PyTorch; ends the test as skipped where there is none.
+need_torch() {
+	for python in /usr/bin/python3 python3; do
+		"$python" -c 'import torch' 2>/dev/null && return
+	done
+	echo "SKIP: no Python with PyTorch"
+	exit 77
+}
+
+# need_mock: lets the mock libcupti play the driver; ends the test as skipped where there is none.
+need_mock() {
+	export HEADWAY_CUPTI=${COLLECT:?the folder of test programs}/mock/libcupti.so.13 MOCK_CUPTI_NAMES
+	MOCK_CUPTI_NAMES=$(cd "$(dirname "$DATA")" && pwd)/mock/data/callbacks.txt
+	[ -e "$HEADWAY_CUPTI" ] || { echo "SKIP: no mock libcupti"; exit 77; }
+}
+
 # unpack NAME: the recording tests/data/nsys/NAME.sqlite.xz as $work/NAME.sqlite.
 unpack() {
 	[ -e "$work/$1.sqlite" ] || xz -dc "$DATA/nsys/$1.sqlite.xz" >"$work/$1.sqlite"

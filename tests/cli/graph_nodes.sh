@@ -3,13 +3,8 @@
 # From a kernel of a CUDA graph to the Python line that captured it. The mock libcupti plays the driver: a program
 # captures nodes, instantiates its graph and launches it.
 source "$(dirname "$0")/common.bash"
-: "${COLLECT:?the folder of test programs}"
-
 cd "$work" || exit 1
-export HEADWAY_CUPTI=$COLLECT/mock/libcupti.so.13
-export MOCK_CUPTI_NAMES
-MOCK_CUPTI_NAMES=$(cd "$(dirname "$DATA")" && pwd)/mock/data/callbacks.txt
-[ -e "$HEADWAY_CUPTI" ] || { echo "SKIP: no mock libcupti"; exit 77; }
+need_mock
 python=$(python3 -c 'import sys; sys.version_info >= (3, 10) and print(sys.executable)' 2>/dev/null)
 [ -n "$python" ] || { echo "SKIP: no Python 3.10 or later"; exit 77; }
 

@@ -6,10 +6,7 @@ source "$(dirname "$0")/common.bash"
 : "${COLLECT:?the folder of test programs}" "${STACKS_OF:?prints stacks}"
 
 cd "$work" || exit 1
-export HEADWAY_CUPTI=$COLLECT/mock/libcupti.so.13
-export MOCK_CUPTI_NAMES
-MOCK_CUPTI_NAMES=$(cd "$(dirname "$DATA")" && pwd)/mock/data/callbacks.txt
-[ -e "$HEADWAY_CUPTI" ] || { echo "SKIP: no mock libcupti"; exit 77; }
+need_mock
 "$COLLECT/abi_dw" >out || [ $? = 77 ] || fail "dw.h: $(cat out)"
 
 has() { # has PATTERN WHAT: a line of 'stacks' matches

@@ -7,14 +7,7 @@ check=$PWD/$(dirname "$0")/pytorch_check.py
 [ -e "$check" ] || check=$(dirname "$0")/pytorch_check.py
 cd "$work" || exit 1
 
-python=
-for candidate in /usr/bin/python3 python3; do
-	"$candidate" -c 'import torch' 2>/dev/null && python=$candidate && break
-done
-if [ -z "$python" ]; then
-	echo "no Python with PyTorch here"
-	exit 77
-fi
+need_torch
 
 cat >train.py <<'END'
 import torch

@@ -3,18 +3,9 @@
 # From a kernel to the module of a real PyTorch: forward, backward, in a CUDA graph. PyTorch runs on the CPU; functions of
 # autograd launch kernels of the mock libcupti, which plays the driver.
 source "$(dirname "$0")/common.bash"
-: "${COLLECT:?the folder of test programs}"
-
 cd "$work" || exit 1
-export HEADWAY_CUPTI=$COLLECT/mock/libcupti.so.13
-export MOCK_CUPTI_NAMES
-MOCK_CUPTI_NAMES=$(cd "$(dirname "$DATA")" && pwd)/mock/data/callbacks.txt
-[ -e "$HEADWAY_CUPTI" ] || { echo "SKIP: no mock libcupti"; exit 77; }
-python=
-for candidate in /usr/bin/python3 python3; do
-	"$candidate" -c 'import torch' 2>/dev/null && python=$candidate && break
-done
-[ -n "$python" ] || { echo "SKIP: no Python with PyTorch"; exit 77; }
+need_mock
+need_torch
 
 cat >model.py <<'EOF'
 import ctypes, os, time
