@@ -79,7 +79,7 @@ static struct {
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-enum { MOST_OPEN = 256 };
+enum { MOST_OPEN = 256, NAMES = 64, MOST_NAME = 52 };
 
 struct open_operator {
 	const void *function; /* address of the at::RecordFunction */
@@ -90,8 +90,18 @@ struct open_operator {
 	struct place_mark mark; /* where Python was */
 };
 
+/* The text id of an operator's name, found again by the name's address: the names of operators stay where they are, those
+ * of scopes do not. One line of the CPU's cache. */
+struct known_name {
+	const char *at;
+	uint32_t id;
+	char text[MOST_NAME];
+};
+static_assert(sizeof(struct known_name) == 64, "one line of the cache");
+
 /* What a thread has begun. It belongs to the thread's spool, which a forked child does not share. */
 struct operators {
+	struct known_name names[NAMES];
 	uint32_t depth;
 	bool is_measured; /* the operators are our own, and are not to be kept */
 	struct open_operator open[MOST_OPEN];
@@ -127,6 +137,24 @@ static uint32_t sequence_of(const void *function)
 	return number >= 0 ? (uint32_t)number : UINT32_MAX;
 }
 
+static uint32_t name_id(struct operators *own, const char *name)
+{
+	if (!name)
+		return 0;
+	struct known_name *known =
+		&own->names[(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+	if (known->at == name && strcmp(known->text, name) == 0)
+		return known->id;
+	size_t length = strlen(name);
+	uint32_t id = collect_string(name, length);
+	if (id && length < MOST_NAME) {
+		known->at = name;
+		known->id = id;
+		memcpy(known->text, name, length + 1);
+	}
+	return id;
+}
+
 static void operator_begin(const void *function)
 {
 	struct operators *own = operators_own();
@@ -141,9 +169,8 @@ static void operator_begin(const void *function)
 	/* An operator that another one calls has the same place. A scope of record_function is no call: the function that began
 	 * it has ended, and the frame of the same function that begins the next scope may be at the same address. */
 	bool is_inside = own->depth && now[-1].scope != SCOPE_USER;
-	const char *name = torch.name(function);
 	now->function = function;
-	now->name = name ? collect_string(name, strlen(name)) : 0;
+	now->name = name_id(own, torch.name(function));
 	now->sequence = sequence_of(function);
 	now->inputs = needs_inputs ? torch_inputs_text(function) : 0;
 	now->scope = ((const uint8_t *)function)[torch.scope_at];
