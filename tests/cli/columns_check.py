@@ -90,14 +90,14 @@ def is_same(heading, cell, shown):
     return False
 
 
-def check_span(recording, kind, row, answer, origin):
+def check_span(recording, kind, row, answer, origin, has_operators):
     shown = shown_values(answer, origin)
     for heading, cell in row.items():
         if heading in OWNER or heading in NOT_COMPARED:
             continue
         if heading == "stack":
-            # The page shows the stack of the call, or of the operator, around what has none.
-            borrowed = answer["launch"] or not cell and answer["place"].get("operator")
+            # The page shows the stack of the call, or of the operator or scope, around what has none.
+            borrowed = answer["launch"] or not cell and has_operators
             if bool(cell) != bool(answer["stack"]) and not borrowed:
                 fail((kind, "stack"), f"{recording} {kind} {row['id']}: stack in one of the two only")
             continue
@@ -113,15 +113,15 @@ def check_recording(path):
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([HEADWAY, "export", "-t", "csv", "-o", folder, path], check=True, stdout=subprocess.DEVNULL)
     viewer = Viewer(path)
-    origin = None
-    for file in sorted(os.listdir(folder)):
+    origin, files = None, sorted(os.listdir(folder))
+    for file in files:
         with open(os.path.join(folder, file), newline="", encoding="utf-8", errors="replace") as text:
             rows = list(csv.DictReader(text))
         for row in rows[::max(1, len(rows) // SAMPLES)]:
             answer = viewer.ask(f"span?t=0&id={row['id']}")
             if origin is None:
                 origin = int(row["start"]) - answer["start"]
-            check_span(name, file, row, answer, origin)
+            check_span(name, file, row, answer, origin, "op.csv" in files)
     viewer.end()
 
 
