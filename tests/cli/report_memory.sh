@@ -14,9 +14,11 @@ export TMPDIR=$work/runs
 	bash -c 'for i in {1..20}; do sleep 0.001; done; kill -9 $PPID' 2>/dev/null
 directory=$(echo runs/headway-*)
 [ -d "$directory" ] || fail "no recording is left in: $(ls runs)"
-for _ in {1..50}; do # the program outlives headway for a moment
+before=
+for _ in {1..50}; do # the program outlives headway for a moment, and records
 	run recover -k -f -o whole "$directory"
-	[ $status = 0 ] && break
+	[ $status = 0 ] && [ "$before" = "$(cat err)" ] && break
+	before=$(cat err)
 	sleep 0.1
 done
 expect_status 0 "with memory: $(cat err)"
