@@ -106,6 +106,15 @@ static bool any_execution(const struct hwy_trace *trace)
 	return false;
 }
 
+/* Whether the trace has executions of XLA; it is looked through once. */
+static bool has_executions(struct xla_lines *lines, const struct hwy_trace *trace)
+{
+	if (!lines->is_asked)
+		lines->has_xla = any_execution(trace);
+	lines->is_asked = true;
+	return lines->has_xla;
+}
+
 static const struct hwy_frame *line_of_key(const struct xla_lines *lines,
 					   const struct hwy_trace *trace, uint64_t key)
 {
@@ -128,10 +137,7 @@ const struct hwy_frame *xla_line_of_call(struct xla_lines *lines, struct hwy_nes
 					 const struct hwy_strip *strip, uint32_t row)
 {
 	const struct hwy_trace *trace = nests->trace;
-	if (!lines->is_asked)
-		lines->has_xla = any_execution(trace);
-	lines->is_asked = true;
-	if (!lines->has_xla)
+	if (!has_executions(lines, trace))
 		return NULL;
 	if (!lines->is_filled)
 		fill_lines(lines, nests);
@@ -143,6 +149,8 @@ const struct hwy_frame *xla_line_of_call(struct xla_lines *lines, struct hwy_nes
 const struct hwy_frame *xla_line_around(struct xla_lines *lines, struct hwy_nests *nests,
 					int64_t thread, int64_t start, int64_t end)
 {
+	if (!has_executions(lines, nests->trace))
+		return NULL; /* the ranges around are many in some traces */
 	return xla_line_of(lines, nests, module_around(nests, thread, start, end));
 }
 

@@ -28,14 +28,14 @@ static bool is_blamed(const struct case_pause *pause)
 	return !pause || (!pause->is_pageable && !pause->is_release);
 }
 
-/* By thread: 1 where it launches kernels or graphs. The caller frees it. */
-static uint8_t *find_launching(const struct hwy_flow *flow)
+/* By thread: 1 where it launches kernels or graphs in the steady steps. The caller frees it. */
+static uint8_t *find_launching(const struct hwy_case *c)
 {
-	uint8_t *launching = hwy_zarray(flow->trace->n_threads + 1u, sizeof *launching);
-	for (uint32_t i = 0; i < flow->n_calls; i++) {
-		const struct flow_call *call = &flow->calls[i];
+	uint8_t *launching = hwy_zarray(c->trace->n_threads + 1u, sizeof *launching);
+	for (uint32_t i = c->first_call; i < c->end_call; i++) {
+		const struct flow_call *call = &c->flow->calls[i];
 		if ((call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH) &&
-		    call->thread < flow->trace->n_threads)
+		    call->thread < c->trace->n_threads)
 			launching[call->thread] = 1;
 	}
 	return launching;
@@ -44,7 +44,7 @@ static uint8_t *find_launching(const struct hwy_flow *flow)
 struct syncs syncs_look(struct hwy_case *c)
 {
 	struct syncs syncs = {.pauses = pauses_find(c)};
-	uint8_t *launching = find_launching(c->flow);
+	uint8_t *launching = find_launching(c);
 	int64_t reach = INT64_MIN;
 	for (uint32_t i = 0; i < syncs.pauses.n; i++) {
 		const struct case_pause *pause = &syncs.pauses.pauses[i];
