@@ -62,11 +62,15 @@ for one in "${found[@]}"; do
 		continue
 	fi
 	for trace in python osrt,python-gil; do
-		run profile -q -f -o "$work/report.hwy" -t $trace "$python" "$work/fight.py"
-		expect_status 0 "$name"
-		expect_line "$work/out" done "$name: output"
-		"$HEADWAY" export -t csv -f -o "$work/csv" --kinds os "$work/report.hwy" >/dev/null 2>&1 || fail "export"
-		wrong=$(check "$([ $trace = python ] && echo alone || echo beside)")
+		# On a busy machine a thread may wait so shortly that none of its waits has a stack: then the threads fight again.
+		for _ in 1 2 3; do
+			run profile -q -f -o "$work/report.hwy" -t $trace "$python" "$work/fight.py"
+			expect_status 0 "$name"
+			expect_line "$work/out" done "$name: output"
+			"$HEADWAY" export -t csv -f -o "$work/csv" --kinds os "$work/report.hwy" >/dev/null 2>&1 || fail "export"
+			wrong=$(check "$([ $trace = python ] && echo alone || echo beside)")
+			[[ $wrong == "no wait names"* ]] || break
+		done
 		[ -z "$wrong" ] || fail "$name, -t $trace: $wrong"
 	done
 done
