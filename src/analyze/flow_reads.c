@@ -31,14 +31,6 @@ struct read { /* an asynchronous copy to the host */
 	int64_t launch; /* when its process launches a kernel or a graph next; INT64_MAX: never */
 };
 
-static bool runs_xla(const struct hwy_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->strings.n; i++)
-		if (xla_parse(trace->strings.texts[i]).kind == XLA_EXECUTION)
-			return true;
-	return false;
-}
-
 /* Whether the call enqueued an asynchronous copy from the device to the host. */
 static bool is_read(const struct hwy_flow *flow, const struct flow_call *call)
 {
@@ -124,7 +116,7 @@ static void let_block(struct hwy_flow *flow, struct flow_call *call)
 void flow_learn_reads(struct hwy_flow *flow)
 {
 	uint32_t n, kept = 0;
-	if (!runs_xla(flow->trace))
+	if (!xla_any_execution(&flow->trace->strings))
 		return;
 	struct reads *reads = hwy_zarray(FLOW_NO_PROCESS + 1u, sizeof *reads);
 	struct read *found = find_reads(flow, &n);

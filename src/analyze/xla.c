@@ -156,6 +156,14 @@ struct xla_range xla_parse(struct hwy_text name)
 	return range;
 }
 
+bool xla_any_execution(const struct hwy_strings *texts)
+{
+	for (uint32_t i = 0; i < texts->n; i++)
+		if (xla_parse(texts->texts[i]).kind == XLA_EXECUTION)
+			return true;
+	return false;
+}
+
 bool xla_is_range(struct hwy_text name)
 {
 	return xla_parse(name).kind != XLA_NONE;

@@ -40,6 +40,9 @@ struct xla_range {
 /* Parses the name of a range. A name that is not XLA's yields the kind XLA_NONE. */
 struct xla_range xla_parse(struct hwy_text name);
 
+/* Whether one of the texts names an execution: then the trace that they belong to is of a program that uses XLA. */
+bool xla_any_execution(const struct hwy_strings *texts);
+
 /* Whether a range of this name is XLA's. */
 bool xla_is_range(struct hwy_text name);
 

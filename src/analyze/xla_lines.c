@@ -98,19 +98,11 @@ static void fill_lines(struct xla_lines *lines, struct hwy_nests *nests)
 	lines->is_filled = true;
 }
 
-static bool any_execution(const struct hwy_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->strings.n; i++)
-		if (xla_parse(trace->strings.texts[i]).kind == XLA_EXECUTION)
-			return true;
-	return false;
-}
-
 /* Whether the trace has executions of XLA; it is looked through once. */
 static bool has_executions(struct xla_lines *lines, const struct hwy_trace *trace)
 {
 	if (!lines->is_asked)
-		lines->has_xla = any_execution(trace);
+		lines->has_xla = xla_any_execution(&trace->strings);
 	lines->is_asked = true;
 	return lines->has_xla;
 }

@@ -29,9 +29,6 @@
 #include "collect/spool_reserved.h"
 #include "collect/sys.h"
 
-/* Tests build the collector without the files of torch/. */
-#pragma weak torch_forget
-
 enum {
 	PAGE = 4096,
 	/* glibc runs PTHREAD_DESTRUCTOR_ITERATIONS (4) rounds of destructors;

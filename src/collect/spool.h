@@ -48,7 +48,8 @@ void spool_after_fork(void);
 
 /* stack.c, torch/torch.c: free what is kept for a thread that ends. */
 void stack_forget(struct spool *spool);
-void torch_forget(struct spool *spool);
+void torch_forget(struct spool *spool); /* NULL in tests that build the collector without torch/ */
+#pragma weak torch_forget
 
 /* Called around a fork: a record that a signal handler interrupted must stay writable in the child,
  * which returns from the handler as well. */

@@ -483,7 +483,7 @@ static bool has_memory(void)
 	return codes && room;
 }
 
-/* Reads a thread's frames, and yields their number; *is_first: never before was a stack read whole. */
+/* Reads a thread's frames, and yields their number. *is_first becomes true where no stack had been read whole before. */
 static uint32_t read_stack(uintptr_t state, bool is_os_call, struct rec_frame *frames,
 			   bool *is_first)
 {
