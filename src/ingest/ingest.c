@@ -15,6 +15,7 @@
 #include "ingest/operators.h"
 #include "ingest/python_places.h"
 #include "ingest/unwind.h"
+#include "spool/record_frameworks.h"
 #include "trace/privacy.h"
 
 void ingest_list_add(struct ingest_list *list, const void *record)

@@ -18,6 +18,7 @@
 #include "base/ref.h"
 #include "ingest/ingest.h"
 #include "ingest/spools.h"
+#include "spool/record_frameworks.h"
 #include "trace/builder.h"
 
 #define INGEST_NO_LANE UINT32_MAX

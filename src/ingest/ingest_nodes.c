@@ -14,6 +14,7 @@
 #include "base/search.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/python_places.h"
+#include "spool/record_frameworks.h"
 
 enum {
 	MOST_COPIES = 64,    /* a copy of a copy of … : more generations are damage */

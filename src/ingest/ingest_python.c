@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "ingest/ingest_internal.h"
+#include "spool/record_frameworks.h"
 
 /* The lane of a thread's collections. */
 static uint32_t python_lane(struct ingest *in, uint32_t thread)

@@ -13,6 +13,7 @@
 
 #include "base/sort_runs.h"
 #include "ingest/python_places.h"
+#include "spool/record_frameworks.h"
 
 /* Numbers of at::RecordScope. */
 enum { SCOPE_FUNCTION = 0, SCOPE_BACKWARD = 1, SCOPE_USER = 7 };

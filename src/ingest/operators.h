@@ -4,6 +4,7 @@
 #define HWY_INGEST_OPERATORS_H
 
 #include "ingest/ingest_internal.h"
+#include "spool/record_frameworks.h"
 
 void operators_add(struct ingest *in, uint32_t process, uint32_t tid,
 		   const struct rec_operator *record);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/ref.h"
+#include "spool/record_frameworks.h"
 
 void python_places_note(struct ingest_process *process, const struct rec_head *record)
 {

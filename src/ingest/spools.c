@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "spool/control.h"
+#include "spool/record_frameworks.h"
 
 /* ---- records
  * ---------------------------------------------------------------------------------- */

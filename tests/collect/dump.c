@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "spool/record.h"
+#include "spool/record_frameworks.h"
 
 static const char *const type_names[REC_TYPES] = {
 	"NONE",   "STRING",     "SHAPE",        "CODE",         "PROCESS",     "EXIT",

@@ -3,6 +3,7 @@
 #include "ingest_records.h"
 
 #include "analyze/graph_nodes.h"
+#include "spool/record_frameworks.h"
 
 enum { PID = 40, CAPTURER = 41, LAUNCHER = 42 };
 

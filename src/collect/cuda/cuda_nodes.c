@@ -13,6 +13,7 @@
  */
 #include "collect/cuda/cuda.h"
 #include "collect/python/stack_ids.h"
+#include "spool/record_frameworks.h"
 
 enum {
 	/* Records of nodes are definitions, which no ring overwrites and nobody gives back: a process writes so many

@@ -20,6 +20,7 @@
 #include "collect/python/inside.h"
 #include "collect/python/python.h"
 #include "collect/sys.h"
+#include "spool/record_frameworks.h"
 
 enum {
 	API_VERSION = 1013, /* PYTHON_API_VERSION of all versions of Python 3 */

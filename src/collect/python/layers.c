@@ -28,6 +28,7 @@
 #include "collect/python/stack_ids.h"
 #include "collect/sys.h"
 #include "collect/text_ids.h"
+#include "spool/record_frameworks.h"
 
 enum {
 	SLOTS = 1 << 16, /* of the table of modules, a power of two */

@@ -21,6 +21,7 @@
 #include "collect/python/layers.h"
 #include "collect/python/python.h"
 #include "collect/sys.h"
+#include "spool/record_frameworks.h"
 
 enum {
 	SLOTS = 1 << 17, /* of the table of places, a power of two */

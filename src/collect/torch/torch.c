@@ -29,6 +29,7 @@
 #include "collect/spool.h"
 #include "collect/sys.h"
 #include "collect/torch/torch_inputs.h"
+#include "spool/record_frameworks.h"
 
 /* at::RecordFunctionCallback of PyTorch 1.10 to 2.11: passed by value, on the stack. What libtorch does not
  * know of our struct it does not read; fields of a later version that we do not know are 0. */
