@@ -163,7 +163,7 @@ static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
-/* Checks the records of stacks, edges, groups, graph nodes, clocks, calibrations, drops, diagnostics and
+/* Checks the records of stacks, edges, groups, graph nodes, measured kernels, clocks, calibrations, drops, diagnostics and
  * results. */
 static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 {
@@ -176,6 +176,8 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	CHECK(nodes, node, INDEX(node, process, processes), INDEX(node, thread, threads),
 	      {"stack", node->stack, (int64_t)trace->n_stacks + 1, false})
 	CHECK(node_edges, edge, INDEX(edge, process, processes))
+	CHECK(measured, kernel, INDEX(kernel, shape, shapes), INDEX(kernel, device, devices))
+	CHECK(measures, measure, {"measured", measure->measured, trace->n_measured, false})
 	CHECK(clocks, clock, INDEX(clock, host, hosts), INDEX(clock, device, devices))
 	CHECK(calibrations, calibration, INDEX(calibration, device, devices))
 	CHECK(drops, drop, INDEX(drop, process, processes), INDEX(drop, thread, threads))

@@ -19,7 +19,7 @@ enum {
 	FORMAT_HEADER = 24,
 	FORMAT_TRAILER = 32,
 
-	/* Sections 1 … 20 are the records of trace.h. */
+	/* Sections 1 … 31 are for the records of trace.h. */
 	SECTION_STRINGS = 32,
 	SECTION_STRIP = 33,
 	SECTION_PYRAMID = 34,

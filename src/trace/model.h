@@ -374,6 +374,28 @@ struct hwy_node {
 struct hwy_node_edge {
 	int64_t process, graph, node, after;
 };
+/* A kernel whose counters were measured: one launch, or the mean of 'launches' launches of one name and shape. A row of 'measures' for
+ * each counter. The launch itself is not in the recording: the program ran again for it, or another tool did. */
+struct hwy_measured {
+	int64_t kernel; /* text: the kernel's name as the recording has it (HWY_NAME of its spans) */
+	int64_t shape;  /* index into shapes, or HWY_NONE */
+	int64_t device; /* index into devices, or HWY_NONE */
+	int64_t ordinal; /* how many launches of this name and shape came before it; HWY_NONE: not known */
+	int64_t launches; /* how many launches the counters are the mean of */
+	int64_t source;   /* text: "headway" or "ncu" */
+};
+struct hwy_measure {      /* the value of one counter of a measured kernel */
+	int64_t measured; /* index into measured */
+	int64_t metric;   /* text: the vendor's name of the counter, "dram__bytes_read.sum" */
+	int64_t value; /* the bits of a double; not a number where the counter could not be read */
+};
+/* Samples of the program counters of a kernel's warps, on one line of its source. */
+struct hwy_stalled_line {
+	int64_t kernel;     /* text: the kernel's name, as in hwy_measured */
+	int64_t file, line; /* text and number; HWY_NONE: the kernel has no line information */
+	int64_t reason; /* text: why the warps did not issue, "long_scoreboard"; "selected": they did */
+	int64_t samples;
+};
 struct hwy_group { /* a process group of a distributed run */
 	int64_t process, name, description, backend, size; /* size: number of ranks */
 	int64_t ranks;                                     /* text: the list of ranks */

@@ -49,9 +49,12 @@ struct hwy_strip {
 	X(hwy_property, properties, 19)                                                            \
 	X(hwy_result, results, 20)                                                                 \
 	X(hwy_node, nodes, 21)                                                                     \
-	X(hwy_node_edge, node_edges, 22)
+	X(hwy_node_edge, node_edges, 22)                                                           \
+	X(hwy_measured, measured, 23)                                                              \
+	X(hwy_measure, measures, 24)                                                               \
+	X(hwy_stalled_line, stalled_lines, 25)
 
-/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_node_edges, numbered as in the file. */
+/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_stalled_lines, numbered as in the file. */
 enum hwy_table {
 	HWY_TABLE_NONE,
 #define X(type, field, section) HWY_TABLE_##field = (section),

@@ -204,6 +204,8 @@ static inline void fill_records(struct hwy_builder *b, struct dice *dice)
 		trace->stacks[i].parent = i;
 		trace->stacks[i].frame = i;
 		trace->nodes[i].process = trace->nodes[i].thread = trace->node_edges[i].process = i;
+		trace->measured[i].shape = trace->measured[i].device = HWY_NONE;
+		trace->measures[i].measured = i;
 		trace->nodes[i].stack = roll_below(dice, 3);
 		trace->nodes[i].time = i ? roll_below(dice, INT64_C(1) << 40) : HWY_NONE;
 	}
