@@ -19,6 +19,8 @@ find_path(CUPTI_INCLUDE_DIR cupti.h
 mark_as_advanced(CUPTI_INCLUDE_DIR)
 if(CUPTI_INCLUDE_DIR)
 	target_include_directories(collect_abi_cupti SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR})
+	target_include_directories(collect_abi_cupti_host SYSTEM PRIVATE
+		${CMAKE_CURRENT_SOURCE_DIR}/mock/include ${CUPTI_INCLUDE_DIR})
 endif()
 
 # A libcuda.so.1 in a folder of its own: what finds it there believes in a GPU.

@@ -225,7 +225,9 @@ record traces=2 -- replay
 expect_count KERNEL 0 "CUDA is not asked for"
 expect_count NOTE 0 "CUDA is not asked for"
 
-"$COLLECT/abi_cupti" >"$work/out"
-status=$?
-[ $status = 77 ] || expect_status 0 "our declarations of CUPTI"
+for part in abi_cupti abi_cupti_host; do
+	"$COLLECT/$part" >"$work/out"
+	status=$?
+	[ $status = 77 ] || expect_status 0 "our declarations of CUPTI ($part)"
+done
 finish
