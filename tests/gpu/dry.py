@@ -142,7 +142,7 @@ def programs(part):
     part.check("programs that Python cannot read", ", ".join(bad) or "none", "none", not bad)
     folder = harness.HERE / "programs"
     truths = json.loads((folder / "truth.json").read_text())
-    there = {path.stem for path in folder.glob("*.py")} - {"steps"}
+    there = {path.stem for kind in ("*.py", "*.cu") for path in folder.glob(kind)} - {"steps"}
     part.check("programs without a truth, truths without a program", sorted(there ^ set(truths)), "none", there == set(truths))
 
 
