@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "spool/control.h"
+#include "spool/record_counters.h"
 #include "spool/record_frameworks.h"
 
 /* ---- records
@@ -78,6 +79,11 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_LAYER] = sizeof(struct rec_layer),
 	[REC_NODE] = sizeof(struct rec_node),
 	[REC_COLLECTION] = sizeof(struct rec_collection),
+	[REC_COUNTER_DEVICE] = sizeof(struct rec_counter_device),
+	[REC_COUNTER_LANE] = sizeof(struct rec_counter_lane),
+	[REC_COUNTER_VALUE] = sizeof(struct rec_counter_value),
+	[REC_COUNTER_ROW] = offsetof(struct rec_counter_row, values),
+	[REC_COUNTER_TOTAL] = sizeof(struct rec_counter_total),
 };
 
 /* Yields the bytes behind a rec_stack: none where the record only repeats the number of an
@@ -114,6 +120,8 @@ static uint64_t variable_bytes(const struct rec_head *head)
 	case REC_PLACE:
 		return ((const struct rec_place *)head)->count *
 		       (uint64_t)sizeof(struct rec_place_frame);
+	case REC_COUNTER_ROW:
+		return ((const struct rec_counter_row *)head)->count * (uint64_t)sizeof(double);
 	default: return 0;
 	}
 }

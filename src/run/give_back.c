@@ -162,7 +162,9 @@ static bool is_event(uint8_t type)
 	case REC_DEPENDS:
 	case REC_COMMAND:
 	case REC_OPERATOR:
-	case REC_COLLECTION: return true;
+	case REC_COLLECTION:
+	case REC_COUNTER_VALUE:
+	case REC_COUNTER_ROW: return true;
 	default: return false;
 	}
 }

@@ -175,6 +175,12 @@ enum rec_type {
 	REC_NODE,
 	/* struct rec_collection: a run of Python's garbage collector; head.value is the generation. */
 	REC_COLLECTION,
+	/* ---- records about devices, seen from outside the program; their structs are in record_counters.h ---- */
+	REC_COUNTER_DEVICE, /* struct rec_counter_device: a device of the machine; head.value is its number */
+	REC_COUNTER_LANE, /* struct rec_counter_lane: a value over time; head.value is the lane's number */
+	REC_COUNTER_VALUE, /* struct rec_counter_value: the value of the lane head.value from now on */
+	REC_COUNTER_ROW, /* struct rec_counter_row: the values of lanes from head.value on */
+	REC_COUNTER_TOTAL, /* struct rec_counter_total: what the device head.value has counted so far */
 	REC_TYPES
 };
 
