@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "import/import.h"
+#include "import/ncu/ncu.h"
 #include "import/nsys/nsysrep.h"
 #include "trace/file.h"
 #include "trace/privacy.h"
 
 #define READS                                                                                      \
-	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, and PyTorch .json or .json.gz traces"
+	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, PyTorch .json or .json.gz traces, and the output of ncu --csv"
 
 /* The 0 byte at the end of this text is part of the magic. */
 static const char sqlite_magic[] = "SQLite format 3";
@@ -70,7 +71,6 @@ static const char *guess_file_kind(const unsigned char *head, size_t length)
 		{"PAR1", 4, "a Parquet file; export with --type sqlite instead"},
 		{"ARROW1", 6, "an Arrow file; export with --type sqlite instead"},
 		{"\x89HDF", 4, "an HDF5 file; export with --type sqlite instead"},
-		{"NVR\x00", 4, "an Nsight Compute report"},
 		{"PERFILE2", 8, "a perf recording"},
 		{"SQLite", 6, "a damaged SQLite database"},
 	};
@@ -83,6 +83,14 @@ static const char *guess_file_kind(const unsigned char *head, size_t length)
 			return "a binary file of an unknown kind";
 	}
 	return "a text file that is not JSON";
+}
+
+/* A report of Nsight Compute is in a closed format, which only ncu reads: the first bytes are "NVR" and a 0. */
+static bool is_ncu_report(const char *path, const unsigned char *head, size_t length)
+{
+	size_t name = strlen(path);
+	return (length >= 4 && !memcmp(head, "NVR", 4)) ||
+	       (name > 8 && !strcmp(path + name - 8, ".ncu-rep"));
 }
 
 static struct hwy_trace *open_any(const char *path, const struct hwy_progress *progress,
@@ -102,6 +110,15 @@ static struct hwy_trace *open_any(const char *path, const struct hwy_progress *p
 		return import_kineto(path, progress, err);
 	if (nsysrep_is_report(path, head, length))
 		return import_nsysrep(path, progress, err);
+	if (is_ncu_report(path, head, length)) {
+		hwy_fail(err,
+			 "%s: a report of Nsight Compute, which only ncu can read; export it: ncu "
+			 "--import %s --csv --page raw > kernels.csv",
+			 path, path);
+		return NULL;
+	}
+	if (ncu_is_table(path))
+		return import_ncu(path, progress, err);
 	hwy_fail(err, "%s: seems to be %s; %s", path, guess_file_kind(head, length), READS);
 	return NULL;
 }
