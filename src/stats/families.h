@@ -48,5 +48,10 @@ bool make_op_sum(struct report_run *run, struct hwy_err *err);
 bool make_module_sum(struct report_run *run, struct hwy_err *err);
 bool make_wait_sum(struct report_run *run, struct hwy_err *err);
 bool make_graph_sum(struct report_run *run, struct hwy_err *err);
+/* gpu_metrics.c makes these reports: counters of the devices over time. */
+bool make_gpu_metrics_sum(struct report_run *run, struct hwy_err *err);
+bool make_gpu_metrics_kern_sum(struct report_run *run, struct hwy_err *err);
+bool make_gpu_metrics_nvtx_sum(struct report_run *run, struct hwy_err *err);
+bool make_gpu_metrics_step_sum(struct report_run *run, struct hwy_err *err);
 
 #endif

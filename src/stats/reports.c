@@ -72,6 +72,17 @@ const struct stats_report stats_reports[] = {
 	 "blocking calls", make_wait_sum, true},
 	{"graph_sum", "Graph launches", "launched graphs: how often, how long, what is inside",
 	 "graph launches", make_graph_sum, true},
+	{"gpu_metrics_sum", "GPU metrics",
+	 "counters of each GPU over time: mean of all samples and of those while the GPU works",
+	 "GPU metrics", make_gpu_metrics_sum, false},
+	{"gpu_metrics_step_sum", "GPU metrics by step", "means of GPU metrics in each step",
+	 "GPU metrics", make_gpu_metrics_step_sum, false},
+	{"gpu_metrics_kern_sum", "GPU metrics by kernel",
+	 "means of GPU metrics while kernels of a name run, where enough samples are of them alone",
+	 "GPU metrics", make_gpu_metrics_kern_sum, false},
+	{"gpu_metrics_nvtx_sum", "GPU metrics by NVTX range",
+	 "means of GPU metrics while work runs that a range launched",
+	 "GPU metrics and NVTX ranges", make_gpu_metrics_nvtx_sum, false},
 	{0},
 };
 

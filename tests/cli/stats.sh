@@ -109,4 +109,21 @@ for report in nvtx_sum cuda_api_sum cuda_gpu_kern_sum cuda_gpu_mem_time_sum wait
 done
 grep -q 'graph_sum' "$work/out" && fail "without -r: no table without rows"
 
+# ---- GPU metrics of nsys
+run stats -r gpu_metrics_sum --format csv "$DATA/nsys/streams_metrics.hwy"
+expect_status 0 "gpu_metrics_sum"
+grep -q '^GPU,Samples,Avg,Busy Samples,Busy Avg,Min,Max,Unit,Metric$' "$work/out" || fail "gpu_metrics_sum: $(head -n 1 "$work/out")"
+grep -q ',%,SMs Active \[Throughput %\]$' "$work/out" || fail "gpu_metrics_sum: $(cat "$work/out")"
+run stats -r gpu_metrics_kern_sum,gpu_metrics_step_sum --format json "$DATA/nsys/streams_metrics.hwy"
+expect_status 0 "metrics by kernel and step"
+python3 - "$work/out" <<'EOF' || fail "metrics by kernel and step: $(cat "$work/out")"
+import json, sys
+tables = json.load(open(sys.argv[1]))
+[kernel] = tables["gpu_metrics_kern_sum"]
+assert kernel["Samples"] > 100 and 94 < kernel["SMs Active (%)"] < 98 and kernel["Tensor (%)"] < 2, kernel
+assert all(70 < step["PCIe RX (%)"] < 80 for step in tables["gpu_metrics_step_sum"]), tables
+EOF
+run stats -r gpu_metrics_sum "$power"
+grep -q 'no GPU metrics in this recording' "$work/err" || fail "no GPU metrics: $(cat "$work/err")"
+
 finish

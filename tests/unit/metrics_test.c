@@ -2,40 +2,18 @@
 /* metrics_test.c - counters of a device over time: names, holes, means over intervals, what a short kernel may be told. */
 #include <math.h>
 
-#include "make_trace.h"
+#include "make_metrics.h"
 
 #include "analyze/metrics.h"
-
-static uint32_t counter_lane(struct small *small, uint32_t device, const char *name,
-			     const char *unit, int64_t type)
-{
-	struct hwy_lane lane = hwy_lane_of(HWY_LANE_COUNTER, HWY_NONE, HWY_NONE);
-	lane.device = device;
-	lane.name = hwy_text_id(small->builder, name);
-	lane.unit = hwy_text_id(small->builder, unit);
-	lane.value_type = type;
-	return hwy_add_lane(small->builder, lane);
-}
-
-static void put_sample(struct small *small, uint32_t lane, int64_t time, double value)
-{
-	struct hwy_row row = {0};
-	int64_t bits = (int64_t)value;
-	if (hwy_builder_trace(small->builder)->lanes[lane].value_type == HWY_PAYLOAD_DOUBLE)
-		memcpy(&bits, &value, sizeof bits);
-	row.v[HWY_START] = time;
-	row.v[HWY_VALUE] = bits;
-	hwy_add_span(small->builder, lane, HWY_COUNTER, &row);
-}
 
 /* A trace with one metric, sampled every 100 ns from 1000 on. */
 static struct hwy_trace *trace_of_values(const double *values, uint32_t n)
 {
 	struct small small = small_machine();
-	uint32_t lane =
-		counter_lane(&small, 0, "SMs Active [Throughput %]", "%", HWY_PAYLOAD_DOUBLE);
+	uint32_t lane = metric_lane_of(small.builder, 0, "SMs Active [Throughput %]", "%",
+				       HWY_PAYLOAD_DOUBLE);
 	for (uint32_t i = 0; i < n; i++)
-		put_sample(&small, lane, 1000 + 100 * (int64_t)i, values[i]);
+		metric_sample(small.builder, lane, 1000 + 100 * (int64_t)i, values[i]);
 	return small_finish(&small);
 }
 
@@ -85,9 +63,9 @@ static void a_mean_weighs_samples_by_the_time_they_hold(void **state)
 static void nothing_is_known_where_samples_are_missing(void **state)
 {
 	struct small small = small_machine();
-	uint32_t lane = counter_lane(&small, 0, "Tensor Active", "%", HWY_PAYLOAD_I64);
+	uint32_t lane = metric_lane_of(small.builder, 0, "Tensor Active", "%", HWY_PAYLOAD_I64);
 	for (int i = 0; i < 10; i++)
-		put_sample(&small, lane, i * 100 + (i >= 5 ? 1000 : 0), 50);
+		metric_sample(small.builder, lane, i * 100 + (i >= 5 ? 1000 : 0), 50);
 	struct hwy_trace *trace = small_finish(&small);
 	struct hwy_metrics metrics;
 	int64_t ns;
@@ -151,10 +129,10 @@ static void means_agree_with_a_sum_over_nanoseconds(void **state)
 	struct dice dice = {7};
 	for (int round = 0; round < ROUNDS; round++) {
 		struct small small = small_machine();
-		uint32_t lane = counter_lane(&small, 0, "SM Issue", "%", HWY_PAYLOAD_I64);
+		uint32_t lane = metric_lane_of(small.builder, 0, "SM Issue", "%", HWY_PAYLOAD_I64);
 		int64_t time = roll_below(&dice, 100);
 		for (int i = 0; i < 30; i++) {
-			put_sample(&small, lane, time, (double)roll_below(&dice, 101));
+			metric_sample(small.builder, lane, time, (double)roll_below(&dice, 101));
 			time += 1 + roll_below(&dice, roll_below(&dice, 5) ? 40 : 200);
 		}
 		struct hwy_trace *trace = small_finish(&small);
