@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/metrics.h"
+#include "analyze/device_metrics.h"
 #include "analyze/phases/phases.h"
 #include "stats/families.h"
 #include "stats/nvtx_sweep.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h - what counters of a device said over time: which metric a lane holds, and its mean over any set of intervals.
+/* device_metrics.h - what counters of a device said over time: which metric a lane holds, and its mean over any set of intervals.
  *
  * A lane of type HWY_LANE_COUNTER with a device is a metric. Its names are those of Nsight Systems, of our own sampling and
- * of NVML's GPM; the table in metrics.c maps them to enum hwy_metric, and nobody else compares names.
+ * of NVML's GPM; the table in device_metrics.c maps them to enum hwy_metric, and nobody else compares names.
  *
  * A sample's value holds from the sample's START to the START of the next one. (nsys stamps its samples at the begin of
  * the sampled interval, too: on a recording with kernels of 309 us and samples of 100 us the correlation of "SMs Active"
@@ -16,8 +16,8 @@
  *   if (sum.samples >= METRICS_FEWEST_SAMPLES)
  *           printf("%.1f %% of %u samples\n", metric_mean(&sum), sum.samples);
  */
-#ifndef HWY_ANALYZE_METRICS_H
-#define HWY_ANALYZE_METRICS_H
+#ifndef HWY_ANALYZE_DEVICE_METRICS_H
+#define HWY_ANALYZE_DEVICE_METRICS_H
 
 #include "analyze/intervals.h"
 #include "trace/trace.h"

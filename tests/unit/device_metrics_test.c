@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_test.c - counters of a device over time: names, holes, means over intervals, what a short kernel may be told. */
+/* device_metrics_test.c - counters of a device over time: names, holes, means over intervals, what a short kernel may be told. */
 #include <math.h>
 
 #include "make_metrics.h"
 
-#include "analyze/metrics.h"
+#include "analyze/device_metrics.h"
 
 /* A trace with one metric, sampled every 100 ns from 1000 on. */
 static struct hwy_trace *trace_of_values(const double *values, uint32_t n)

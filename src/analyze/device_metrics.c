@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c - see metrics.h.
+/* device_metrics.c - see device_metrics.h.
  *
  * A value that is not a number, and a sample without length (two with one stamp), hold for no time: they count nowhere.
  */
-#include "analyze/metrics.h"
+#include "analyze/device_metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
