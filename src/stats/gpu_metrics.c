@@ -62,9 +62,9 @@ static int compare_pieces(const void *left, const void *right)
 }
 
 /* Adds the samples of one device under intervals that are disjoint and in order. */
-static void add_device(struct hwy_metrics *metrics, int64_t device,
-		       const struct hwy_interval *intervals, uint32_t n, double pure,
-		       struct metrics_row *row)
+static void add_device_samples(struct hwy_metrics *metrics, int64_t device,
+			       const struct hwy_interval *intervals, uint32_t n, double pure,
+			       struct metrics_row *row)
 {
 	uint32_t most = 0;
 	for (uint32_t m = 0; m < SHOWN; m++) {
@@ -94,7 +94,8 @@ static struct metrics_row *rows_of_pieces(struct hwy_metrics *metrics, struct pi
 		     i++)
 			parts += cover_add(&cover, pieces->list[i].at.from, pieces->list[i].at.to,
 					   &union_of[parts]);
-		add_device(metrics, first->device, union_of, parts, pure, &rows[first->row]);
+		add_device_samples(metrics, first->device, union_of, parts, pure,
+				   &rows[first->row]);
 	}
 	free(union_of);
 	return rows;
@@ -414,7 +415,7 @@ static void yield_step(struct report_run *run, struct hwy_metrics *metrics,
 	struct hwy_interval at = in_window(run, step->device.from, step->device.to);
 	if (at.to == at.from)
 		return;
-	add_device(metrics, device, &at, 1, 0, &row);
+	add_device_samples(metrics, device, &at, 1, 0, &row);
 	char text[32];
 	snprintf(text, sizeof text, "step %u", number);
 	struct stats_cell cells[4 + 1 + SHOWN + 1] = {
