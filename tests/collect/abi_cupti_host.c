@@ -8,11 +8,17 @@
 
 #include <cuda.h>
 
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
+#include <nvperf_cuda_host.h>
+#include <nvperf_host.h>
+
 #include "run/abi/cupti_host.h"
+#include "run/abi/cupti_pm.h"
+#include "run/abi/nvperf.h"
 
 #define VALUE(ours, theirs) static_assert((int)ours == (int)theirs, #ours)
 VALUE(ABI_CUPTI_OK, CUPTI_SUCCESS);
@@ -96,6 +102,93 @@ SAME_SIZE(abi_cupti_host_config, image, CUpti_Profiler_Host_GetConfigImage_Param
 SAME(abi_cupti_host_config, bytes, CUpti_Profiler_Host_GetConfigImage_Params, configImageSize);
 SAME_SIZE(abi_cupti_host_passes, passes, CUpti_Profiler_Host_GetNumOfPasses_Params);
 SAME(abi_cupti_host_passes, image, CUpti_Profiler_Host_GetNumOfPasses_Params, pConfigImage);
+/* ---- PM sampling ---- */
+VALUE(ABI_CUPTI_PM_SYSCLK, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL);
+VALUE(ABI_CUPTI_PM_TIME, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
+VALUE(ABI_CUPTI_PM_KEEP_OLDEST, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST);
+VALUE(ABI_CUPTI_PM_KEEP_LATEST, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST);
+VALUE(ABI_CUPTI_PM_FULL, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
+VALUE(ABI_CUPTI_PM_END, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS);
+SAME_SIZE(abi_cupti_pm_set_config, append, CUpti_PmSampling_SetConfig_Params);
+SAME(abi_cupti_pm_set_config, config_bytes, CUpti_PmSampling_SetConfig_Params, configSize);
+SAME(abi_cupti_pm_set_config, config, CUpti_PmSampling_SetConfig_Params, pConfig);
+SAME(abi_cupti_pm_set_config, hardware_bytes, CUpti_PmSampling_SetConfig_Params,
+     hardwareBufferSize);
+SAME(abi_cupti_pm_set_config, interval, CUpti_PmSampling_SetConfig_Params, samplingInterval);
+SAME(abi_cupti_pm_set_config, trigger, CUpti_PmSampling_SetConfig_Params, triggerMode);
+SAME(abi_cupti_pm_set_config, append, CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode);
+SAME_SIZE(abi_cupti_pm_enable, session, CUpti_PmSampling_Enable_Params);
+SAME(abi_cupti_pm_enable, device, CUpti_PmSampling_Enable_Params, deviceIndex);
+SAME(abi_cupti_pm_enable, session, CUpti_PmSampling_Enable_Params, pPmSamplingObject);
+SAME_SIZE(abi_cupti_pm_session, session, CUpti_PmSampling_Disable_Params);
+SAME_SIZE(abi_cupti_pm_session, session, CUpti_PmSampling_Start_Params);
+SAME_SIZE(abi_cupti_pm_session, session, CUpti_PmSampling_Stop_Params);
+SAME_SIZE(abi_cupti_pm_decode, overflow, CUpti_PmSampling_DecodeData_Params);
+SAME(abi_cupti_pm_decode, data, CUpti_PmSampling_DecodeData_Params, pCounterDataImage);
+SAME(abi_cupti_pm_decode, stop, CUpti_PmSampling_DecodeData_Params, decodeStopReason);
+SAME(abi_cupti_pm_decode, overflow, CUpti_PmSampling_DecodeData_Params, overflow);
+SAME_SIZE(abi_cupti_pm_availability, image, CUpti_PmSampling_GetCounterAvailability_Params);
+SAME(abi_cupti_pm_availability, device, CUpti_PmSampling_GetCounterAvailability_Params,
+     deviceIndex);
+SAME(abi_cupti_pm_availability, bytes, CUpti_PmSampling_GetCounterAvailability_Params,
+     counterAvailabilityImageSize);
+SAME_SIZE(abi_cupti_pm_data_size, bytes, CUpti_PmSampling_GetCounterDataSize_Params);
+SAME(abi_cupti_pm_data_size, metrics, CUpti_PmSampling_GetCounterDataSize_Params, pMetricNames);
+SAME(abi_cupti_pm_data_size, n_metrics, CUpti_PmSampling_GetCounterDataSize_Params, numMetrics);
+SAME(abi_cupti_pm_data_size, samples, CUpti_PmSampling_GetCounterDataSize_Params, maxSamples);
+SAME_SIZE(abi_cupti_pm_data_initialize, data, CUpti_PmSampling_CounterDataImage_Initialize_Params);
+SAME(abi_cupti_pm_data_initialize, bytes, CUpti_PmSampling_CounterDataImage_Initialize_Params,
+     counterDataSize);
+SAME_SIZE(abi_cupti_pm_data_info, completed, CUpti_PmSampling_GetCounterDataInfo_Params);
+SAME(abi_cupti_pm_data_info, data, CUpti_PmSampling_GetCounterDataInfo_Params, pCounterDataImage);
+SAME(abi_cupti_pm_data_info, total, CUpti_PmSampling_GetCounterDataInfo_Params, numTotalSamples);
+SAME(abi_cupti_pm_data_info, populated, CUpti_PmSampling_GetCounterDataInfo_Params,
+     numPopulatedSamples);
+SAME_SIZE(abi_cupti_pm_sample_info, end, CUpti_PmSampling_CounterData_GetSampleInfo_Params);
+SAME(abi_cupti_pm_sample_info, data, CUpti_PmSampling_CounterData_GetSampleInfo_Params,
+     pCounterDataImage);
+SAME(abi_cupti_pm_sample_info, sample, CUpti_PmSampling_CounterData_GetSampleInfo_Params,
+     sampleIndex);
+SAME(abi_cupti_pm_sample_info, start, CUpti_PmSampling_CounterData_GetSampleInfo_Params,
+     startTimestamp);
+
+/* ---- libnvperf_host ---- */
+SAME_SIZE(abi_nvperf_initialize, priv, NVPW_InitializeHost_Params);
+SAME_SIZE(abi_nvperf_request, submetric, NVPW_MetricEvalRequest);
+SAME(abi_nvperf_request, metric, NVPW_MetricEvalRequest, metricIndex);
+SAME(abi_nvperf_request, type, NVPW_MetricEvalRequest, metricType);
+SAME(abi_nvperf_request, rollup, NVPW_MetricEvalRequest, rollupOp);
+static_assert(sizeof(struct abi_nvperf_request) == sizeof(NVPW_MetricEvalRequest), "stride");
+SAME_SIZE(abi_nvperf_scratch, bytes, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params);
+SAME(abi_nvperf_scratch, chip, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params,
+     pChipName);
+SAME(abi_nvperf_scratch, availability, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params,
+     pCounterAvailabilityImage);
+SAME_SIZE(abi_nvperf_make, evaluator, NVPW_CUDA_MetricsEvaluator_Initialize_Params);
+SAME(abi_nvperf_make, scratch, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pScratchBuffer);
+SAME(abi_nvperf_make, chip, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pChipName);
+SAME(abi_nvperf_make, data, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pCounterDataImage);
+SAME_SIZE(abi_nvperf_destroy, evaluator, NVPW_MetricsEvaluator_Destroy_Params);
+SAME_SIZE(abi_nvperf_convert, request_bytes,
+	  NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params);
+SAME(abi_nvperf_convert, metric, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params,
+     pMetricName);
+SAME(abi_nvperf_convert, request, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params,
+     pMetricEvalRequest);
+SAME_SIZE(abi_nvperf_attributes, data_bytes, NVPW_MetricsEvaluator_SetDeviceAttributes_Params);
+SAME(abi_nvperf_attributes, data, NVPW_MetricsEvaluator_SetDeviceAttributes_Params,
+     pCounterDataImage);
+SAME_SIZE(abi_nvperf_evaluate, values, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params);
+SAME(abi_nvperf_evaluate, requests, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
+     pMetricEvalRequests);
+SAME(abi_nvperf_evaluate, n_requests, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
+     numMetricEvalRequests);
+SAME(abi_nvperf_evaluate, request_stride, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
+     metricEvalRequestStrideSize);
+SAME(abi_nvperf_evaluate, data, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
+     pCounterDataImage);
+SAME(abi_nvperf_evaluate, range, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params, rangeIndex);
+SAME(abi_nvperf_evaluate, isolated, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params, isolated);
 
 int main(void)
 {

@@ -295,10 +295,9 @@ void cupti_config_free(struct cupti_config *config)
 	*config = (struct cupti_config){0};
 }
 
-/* How many passes a set of metrics needs; 0: it cannot be collected. */
-static size_t passes_of(const struct cupti_library *library, enum abi_cupti_profiler profiler,
-			const char *chip, const uint8_t *availability, const char *const *metrics,
-			size_t n)
+size_t cupti_host_passes(const struct cupti_library *library, enum abi_cupti_profiler profiler,
+			 const char *chip, const uint8_t *availability, const char *const *metrics,
+			 size_t n)
 {
 	struct hwy_err err;
 	struct cupti_config config = {0};
@@ -320,8 +319,8 @@ size_t cupti_host_choose(const struct cupti_library *library, enum abi_cupti_pro
 	size_t n_taken = 0;
 	for (size_t i = 0; i < n; i++) {
 		taken[n_taken] = candidates[i];
-		size_t passes =
-			passes_of(library, profiler, chip, availability, taken, n_taken + 1);
+		size_t passes = cupti_host_passes(library, profiler, chip, availability, taken,
+						  n_taken + 1);
 		chosen[i] = passes && passes <= most_passes;
 		n_taken += chosen[i];
 	}

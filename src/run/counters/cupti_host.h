@@ -68,6 +68,10 @@ struct cupti_config { /* what is handed to SetConfig of the device's side */
 bool cupti_host_config(struct cupti_host *host, struct cupti_config *config, struct hwy_err *err);
 void cupti_config_free(struct cupti_config *config);
 
+/* How many passes a set of metrics needs on a chip; 0: it cannot be collected. */
+size_t cupti_host_passes(const struct cupti_library *library, enum abi_cupti_profiler profiler,
+			 const char *chip, const uint8_t *availability, const char *const *metrics,
+			 size_t n);
 /* Chooses greedily, in the order of 'candidates', the metrics that the chip has and that together need at most
  * 'most_passes' passes. chosen[i] says whether candidates[i] was taken; yields how many were. */
 size_t cupti_host_choose(const struct cupti_library *library, enum abi_cupti_profiler profiler,

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pm_session.h - PM sampling of one device: the GPU itself writes its counters down at a fixed rate.
+ *
+ * The order of calls: pm_open once a process, pm_device_ask for each device, then a session: pm_session_open,
+ * pm_session_start, pm_session_decode again and again, pm_session_close. One session a device and machine. No CUDA
+ * context is made. Everything here runs NVIDIA's code and may hang or die: only the watcher calls it.
+ */
+#ifndef HWY_RUN_COUNTERS_PM_SESSION_H
+#define HWY_RUN_COUNTERS_PM_SESSION_H
+
+#include "run/abi/cupti_pm.h"
+#include "run/counters/cupti_host.h"
+
+struct pm { /* the device's side of a libcupti */
+	const struct cupti_library *library;
+#define X(name, parameters) int (*name)(parameters *);
+	ABI_CUPTI_PM_FUNCTIONS(X)
+#undef X
+};
+/* Finds the functions and initialises CUPTI's profiler. '*result' gets CUPTI's number on false; 0: CUPTI is too
+ * old. */
+bool pm_open(struct pm *pm, const struct cupti_library *library, int *result, struct hwy_err *err);
+
+struct pm_device {
+	uint32_t index; /* CUDA's */
+	char chip[32];
+	uint8_t *availability; /* which counters this device has */
+};
+bool pm_device_ask(const struct pm *pm, uint32_t index, struct pm_device *device, int *result,
+		   struct hwy_err *err);
+void pm_device_free(struct pm_device *device);
+
+struct pm_session {
+	const struct pm *pm;
+	void *object;
+	const char *const *metrics;
+	size_t n;
+	const struct cupti_config *config;
+	uint32_t most_samples; /* of one image */
+	size_t data_bytes;     /* size of one image */
+	uint8_t *blank;        /* an initialised image without samples */
+	uint64_t interval;     /* ns */
+	bool runs;
+};
+/* Takes the device. The metrics, the config and 'pm' must outlive the session. */
+bool pm_session_open(struct pm_session *session, const struct pm *pm, uint32_t device,
+		     const char *const *metrics, size_t n, const struct cupti_config *config,
+		     int *result, struct hwy_err *err);
+/* Starts, or starts again with another interval, in ns. */
+bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hardware_bytes,
+		      uint32_t most_samples, int *result, struct hwy_err *err);
+void pm_session_stop(struct pm_session *session);
+/* Moves samples from the device's buffer into 'data' (data_bytes long, which is overwritten). '*n' gets the number
+ * of whole samples, '*more' whether the image is full and others wait. Yields CUPTI's result: ABI_CUPTI_OUT_OF_MEMORY
+ * means that the buffer ran over. */
+int pm_session_decode(struct pm_session *session, uint8_t *data, size_t *n, bool *more);
+/* When a sample begins and ends, in ns of the device's clock. */
+bool pm_session_times(const struct pm_session *session, const uint8_t *data, size_t sample,
+		      uint64_t *start, uint64_t *end);
+void pm_session_close(struct pm_session *session);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pm_set.c - see pm_set.h.
+ *
+ * Names with "Triage" exist on some chips only (GH100, AD102, GB100 with CUDA 13.0) and collect together what would
+ * else need several passes. The order decides what is left out where not all fits.
+ */
+#include "run/counters/pm_set.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
+
+enum { GENERAL = 1, MEMORY = 2, ALL = 3 };
+
+const struct pm_set_name pm_sets[] = {
+	{"general",
+	 "what the device does and how fast: SMs, pipes, warps, DRAM, caches, links, clocks"},
+	{"memory", "DRAM, caches and links only; cheaper to evaluate"},
+	{NULL, NULL},
+};
+
+static const struct pm_metric table[] = {
+	{"gr__cycles_active" OF_PEAK, "GR Active [Throughput %]", "%", PM_AS_IS, ALL},
+	{"sm__cycles_active" OF_PEAK, "SMs Active [Throughput %]", "%", PM_AS_IS, ALL},
+	{"dram__read_throughput" OF_PEAK, "DRAM Read Bandwidth [Throughput %]", "%", PM_AS_IS, ALL},
+	{"dram__write_throughput" OF_PEAK, "DRAM Write Bandwidth [Throughput %]", "%", PM_AS_IS,
+	 ALL},
+	{"sm__inst_executed_realtime" OF_PEAK, "SM Issue [Throughput %]", "%", PM_AS_IS, GENERAL},
+	{"sm__pipe_tensor_cycles_active_realtime" OF_PEAK, "Tensor Active [Throughput %]", "%",
+	 PM_AS_IS, GENERAL},
+	{"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime" OF_PEAK,
+	 "Compute Warps in Flight [Throughput %]", "%", PM_AS_IS, GENERAL},
+	{"tpc__warps_active_shader_cs_realtime" OF_PEAK, "Compute Warps in Flight [Throughput %]",
+	 "%", PM_AS_IS, GENERAL},
+	{"tpc__warps_inactive_sm_active_realtime" OF_PEAK,
+	 "Unallocated Warps in Active SMs [Throughput %]", "%", PM_AS_IS, GENERAL},
+	{"gpc__cycles_elapsed.avg.per_second", "GPC Clock Frequency [MHz]", "Hz", PM_AS_IS, ALL},
+	{"sys__cycles_elapsed.avg.per_second", "SYS Clock Frequency [MHz]", "Hz", PM_AS_IS,
+	 GENERAL},
+	{"dram__cycles_elapsed.avg.per_second", "DRAM Clock", "Hz", PM_AS_IS, GENERAL},
+	{"dram__bytes_read.sum", "DRAM Read", "B/s", PM_PER_SECOND, ALL},
+	{"dram__bytes_write.sum", "DRAM Write", "B/s", PM_PER_SECOND, ALL},
+	{"pcie__read_bytes.sum", "PCIe Read", "B/s", PM_PER_SECOND, ALL},
+	{"pcie__write_bytes.sum", "PCIe Write", "B/s", PM_PER_SECOND, ALL},
+	{"nvlrx__bytes.sum", "NVLink RX", "B/s", PM_PER_SECOND, ALL},
+	{"nvltx__bytes.sum", "NVLink TX", "B/s", PM_PER_SECOND, ALL},
+	{"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime" OF_PEAK, "FMA Pipe Active", "%",
+	 PM_AS_IS, GENERAL},
+	{"TPC.TriageCompute.sm__inst_executed_pipe_alu_realtime" OF_PEAK, "ALU Pipe Active", "%",
+	 PM_AS_IS, GENERAL},
+	{"TPC.TriageCompute.sm__pipe_fp64_cycles_active_realtime" OF_PEAK, "FP64 Active", "%",
+	 PM_AS_IS, GENERAL},
+	{"TPC.TriageCompute.sm__pipe_tensor_op_hmma_cycles_active_realtime" OF_PEAK, "HMMA Active",
+	 "%", PM_AS_IS, GENERAL},
+	{"TPC.TriageCompute.sm__pipe_tensor_op_imma_cycles_active_realtime" OF_PEAK, "IMMA Active",
+	 "%", PM_AS_IS, GENERAL},
+	{"LTS.TriageCompute.lts__throughput" OF_PEAK, "L2 Throughput", "%", PM_AS_IS, ALL},
+	{"LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%",
+	 PM_AS_IS, ALL},
+	{"lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%", PM_AS_IS, ALL},
+	{"SM_A.TriageCompute.l1tex__throughput" OF_PEAK, "L1 Throughput", "%", PM_AS_IS, ALL},
+	{"TriageCompute.sm__throughput" OF_PEAK, "SM Throughput", "%", PM_AS_IS, GENERAL},
+	{"gpu__scheduler_engine_asyncce0_cycles_active" OF_PEAK, "Copy Engine Active", "%",
+	 PM_AS_IS, ALL},
+	{"gpu__engine_cycles_active_any_syncce" OF_PEAK, "Copy Engine Active (in order)", "%",
+	 PM_AS_IS, ALL},
+	{"FE_A.TriageCompute.gpu__scheduler_engine_gr_queue_sync_gpfifo_cycles_idle" OF_PEAK,
+	 "Front End Idle", "%", PM_AS_IS, GENERAL},
+	{"gpu__scheduler_engine_gr_queue_sync_gpfifo_cycles_idle" OF_PEAK, "Front End Idle", "%",
+	 PM_AS_IS, GENERAL},
+};
+enum { N_TABLE = sizeof table / sizeof *table };
+static_assert((int)N_TABLE <= (int)PM_MOST_METRICS, "a set has room for the whole table");
+
+int pm_set_find(const char *name)
+{
+	for (int i = 0; pm_sets[i].name; i++)
+		if (strcmp(pm_sets[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static bool has_lane(const struct pm_set *set, const char *lane)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (strcmp(set->metrics[i].lane, lane) == 0)
+			return true;
+	return false;
+}
+
+bool pm_set_build(const struct cupti_library *library, const char *chip,
+		  const uint8_t *availability, int set, struct pm_set *built, struct hwy_err *err)
+{
+	*built = (struct pm_set){0};
+	for (size_t i = 0; i < N_TABLE; i++) {
+		if (!(table[i].sets & 1U << set) || has_lane(built, table[i].lane))
+			continue;
+		built->names[built->n] = table[i].metric;
+		if (cupti_host_passes(library, ABI_CUPTI_PM_SAMPLING, chip, availability,
+				      built->names, built->n + 1) != 1)
+			continue;
+		built->metrics[built->n++] = table[i];
+	}
+	return built->n ||
+	       hwy_fail(err, "CUPTI offers no metric of the chip %s for sampling", chip);
+}
+
+double pm_set_scaled(const struct pm_metric *metric, double value, uint64_t ns)
+{
+	if (metric->scale == PM_AS_IS)
+		return value;
+	return ns ? value * 1e9 / (double)ns : (double)NAN;
+}

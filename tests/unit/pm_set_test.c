@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pm_set_test.c - the sets of metrics that are sampled, for chips of several generations, where libcupti is. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "run/counters/pm_set.h"
+
+static struct cupti_library *cupti;
+
+static struct cupti_library *library(void)
+{
+	struct hwy_err err = {""};
+	if (!cupti && !(cupti = cupti_library_open(NULL, &err))) {
+		print_message("skipped: %s\n", err.text);
+		skip();
+	}
+	return cupti;
+}
+
+static struct pm_set built(const char *chip, const char *name)
+{
+	struct hwy_err err = {""};
+	struct pm_set set;
+	if (!pm_set_build(library(), chip, NULL, pm_set_find(name), &set, &err))
+		fail_msg("%s", err.text);
+	return set;
+}
+
+static bool has(const struct pm_set *set, const char *lane)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (strcmp(set->metrics[i].lane, lane) == 0)
+			return true;
+	return false;
+}
+
+static void every_set_fits_one_pass_and_has_a_lane_once(void **state)
+{
+	(void)state;
+	static const char *const chips[] = {"TU102", "GA100", "GA102", "AD102",
+					    "GH100", "GB100", "GB202"};
+	for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
+		struct pm_set set = built(chips[c], "general");
+		assert_int_equal(cupti_host_passes(library(), ABI_CUPTI_PM_SAMPLING, chips[c], NULL,
+						   set.names, set.n),
+				 1);
+		assert_true(set.n > 10);
+		for (size_t i = 0; i < set.n; i++)
+			for (size_t j = 0; j < i; j++)
+				assert_string_not_equal(set.metrics[i].lane, set.metrics[j].lane);
+	}
+}
+
+static void every_chip_shows_whether_it_works_and_what_dram_does(void **state)
+{
+	(void)state;
+	static const char *const chips[] = {"GA100", "GA102", "AD102", "GH100", "GB100", "GB202"};
+	for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
+		struct pm_set set = built(chips[c], "general");
+		assert_true(has(&set, "GR Active [Throughput %]"));
+		assert_true(has(&set, "SMs Active [Throughput %]"));
+		assert_true(has(&set, "GPC Clock Frequency [MHz]"));
+	}
+}
+
+static void hopper_shows_all_lanes(void **state)
+{
+	(void)state;
+	static const char *const lanes[] = {
+		"SM Issue [Throughput %]",
+		"Tensor Active [Throughput %]",
+		"Compute Warps in Flight [Throughput %]",
+		"DRAM Read Bandwidth [Throughput %]",
+		"DRAM Read",
+		"NVLink RX",
+		"PCIe Read",
+		"FP64 Active",
+		"FMA Pipe Active",
+		"HMMA Active",
+		"L2 Throughput",
+		"L2 Hit Rate",
+		"L1 Throughput",
+		"SM Throughput",
+		"Copy Engine Active",
+		"Front End Idle",
+		"DRAM Clock",
+	};
+	struct pm_set set = built("GH100", "general");
+	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+		assert_true(has(&set, lanes[i]));
+}
+
+static void the_set_for_memory_is_a_part_of_the_general_one(void **state)
+{
+	(void)state;
+	struct pm_set all = built("GH100", "general"), some = built("GH100", "memory");
+	assert_true(some.n < all.n);
+	for (size_t i = 0; i < some.n; i++)
+		assert_true(has(&all, some.metrics[i].lane));
+}
+
+static void sums_become_rates_and_an_empty_sample_has_none(void **state)
+{
+	(void)state;
+	struct pm_metric sum = {.scale = PM_PER_SECOND}, plain = {.scale = PM_AS_IS};
+	assert_true(pm_set_scaled(&sum, 5000, 100000) == 5e7);
+	assert_true(isnan(pm_set_scaled(&sum, 5000, 0)));
+	assert_true(pm_set_scaled(&plain, 42.5, 0) == 42.5);
+}
+
+static void sets_are_found_by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(pm_set_find("general"), 0);
+	assert_int_equal(pm_set_find("nothing"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_set_fits_one_pass_and_has_a_lane_once),
+		cmocka_unit_test(every_chip_shows_whether_it_works_and_what_dram_does),
+		cmocka_unit_test(hopper_shows_all_lanes),
+		cmocka_unit_test(the_set_for_memory_is_a_part_of_the_general_one),
+		cmocka_unit_test(sums_become_rates_and_an_empty_sample_has_none),
+		cmocka_unit_test(sets_are_found_by_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
