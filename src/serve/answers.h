@@ -92,6 +92,17 @@ void span_names_answer(struct view_trace *view, struct hwy_json *json, const uin
 /* Writes a name, shortened where it is longer than VIEW_NAME bytes. */
 void span_names_put(struct hwy_json *json, struct hwy_text name);
 
+/* ---- counters.c ---- */
+
+/* The values of a counter in an interval; the mean weighs each value by the time for which it holds. NAN or infinite where there
+ * is no value. */
+struct counter_range {
+	double least, most, mean;
+};
+/* 'from' and 'to' are times of the trace. */
+bool counters_measure(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,
+		      struct counter_range *range, struct hwy_err *err);
+
 /* ---- inline_data.c: only for the self-contained page ---- */
 
 /* Writes for each span of device work the id of the call that enqueued it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* interval.c - what happened in an interval: how long the devices were busy, and the names that
  * took most time. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/gaps/gaps.h"
@@ -237,6 +238,36 @@ static bool interval_put_device(struct view_trace *view, struct hwy_json *json,
 	return true;
 }
 
+static const struct json_field metric_fields[] = {
+	{JSON_FIELD_REAL(struct counter_range, mean, "mean", 6)},
+	{JSON_FIELD_REAL(struct counter_range, least, "least", 6)},
+	{JSON_FIELD_REAL(struct counter_range, most, "most", 6)},
+};
+
+/* Writes what each counter of a device said in [from, to); counters without a value there are left out. */
+static bool put_metrics(struct view_trace *view, struct hwy_json *json, int64_t from, int64_t to,
+			struct hwy_err *err)
+{
+	bool ok = true;
+	json_key(json, "metrics");
+	json_begin_array(json);
+	for (uint32_t lane = 0; ok && lane < view->trace->n_lanes; lane++) {
+		const struct hwy_lane *recorded = &view->trace->lanes[lane];
+		struct counter_range range;
+		if (recorded->type != HWY_LANE_COUNTER || recorded->device == HWY_NONE)
+			continue;
+		ok = view_pause(view, err) && counters_measure(view, lane, from, to, &range, err);
+		if (!ok || isnan(range.mean))
+			continue;
+		json_begin_object(json);
+		json_put_int(json, "lane", lane);
+		json_put_fields(json, JSON_FIELDS(metric_fields), &range);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	return ok;
+}
+
 bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,
 		     int64_t from, int64_t to, struct hwy_err *err)
 {
@@ -256,7 +287,8 @@ bool interval_answer(struct view_trace *view, struct hwy_json *json, const struc
 			ok = interval_put_device(view, json, gaps, d, from, to, err);
 	}
 	json_end_array(json);
-	ok = ok && sum_up(view, json, "kernels", HWY_DEVICE_KINDS, from, to, err) &&
+	ok = ok && put_metrics(view, json, from, to, err) &&
+	     sum_up(view, json, "kernels", HWY_DEVICE_KINDS, from, to, err) &&
 	     sum_up(view, json, "calls", HWY_KIND_BIT(HWY_API), from, to, err) &&
 	     sum_up(view, json, "ranges", HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_OP), from, to,
 		    err);

@@ -18,7 +18,9 @@ async function load(file) {
 }
 
 const { decodeTiles } = await load("src/data/tile.ts");
-const { duration, exact, roundStep, tick } = await load("src/timeline/units.ts");
+const { amount, duration, exact, roundStep, roundTop, tick } = await load("src/timeline/units.ts");
+const { measure } = await load("src/data/counter_mean.ts");
+const { readingAt, scaleOf, visibleRange } = await load("src/timeline/counter.ts");
 const trace = makeTrace();
 const end = (s) => s.start + s.dur;
 
@@ -53,6 +55,35 @@ await run([
 	["a counter's values hold until the next", () => {
 		const [one] = decodeTiles(tile(trace, 0, 9, 14, 10));
 		check(one.form === "counter" && one.n > 0 && one.before > 0 && one.last[0] > 99, "values");
+	}],
+	["a counter's value is read from any level, exact or as the mean of its bucket", () => {
+		const lane = { ...trace.lanes[11], start: trace.begin, end: trace.end };
+		for (const level of [12, 14, 17, 20]) {
+			const width = 2 ** (level + 8);
+			const time = trace.begin + 0.37 * trace.step;
+			const covers = [0, 1].map((more) => Math.floor(time / width) + more).map((index) => ({ tile: decodeTiles(tile(trace, 0, 11, level, index))[0], from: index * width, to: (index + 1) * width }));
+			const { value, least, most } = readingAt(covers, lane, time);
+			const bucket = Math.floor(time / 2 ** level) * 2 ** level;
+			const inside = lane.spans.filter((s) => s.start < bucket + 2 ** level && s.start + s.dur > bucket).map((s) => s.value);
+			check(least >= Math.min(...inside) && most <= Math.max(...inside) && value >= Math.min(...inside) && value <= Math.max(...inside), `level ${level}`);
+			const range = visibleRange(covers);
+			check(range.least >= 2 && range.most <= 100, "nothing that is not there");
+		}
+		check(scaleOf({ unit: "%", min: 3, max: 41 }).most === 100 && scaleOf({ unit: "W", min: 80, max: 690 }).least === 0, "shares from 0 to 100, others from 0");
+	}],
+	["the mean of an interval from tiles is that of the values", () => {
+		const tiles = [[17, 0], [17, 1], [14, 3], [14, 4], [14, 5], [14, 6]].map(([level, index]) => decodeTiles(tile(trace, 0, 11, level, index))[0]);
+		const [from, to] = [3 * 2 ** 22, 7 * 2 ** 22];
+		const got = measure(tiles, from, to);
+		const inside = trace.lanes[11].spans.filter((s) => s.start < to && end(s) > from);
+		const wanted = inside.reduce((sum, s) => sum + s.value * (Math.min(to, end(s)) - Math.max(from, s.start)), 0) / (to - from);
+		check(Math.abs(got.mean - wanted) < 0.05, `${got.mean} is ${wanted}`);
+	}],
+	["values are told with their unit, as people write them", () => {
+		const told = [[1.98e9, "Hz"], [612.4, "W"], [63.21, "%"], [2.1e12, "B/s"], [100, "%"], [0.04, "%"], [71, "°C"], [0, "W"], [1.2e6, ""], [127, ""], [2.36e6, "Avg"], [999.7, "W"]]
+			.map(([v, u]) => amount(v, u));
+		check(told.join("; ") === "1,980 MHz; 612 W; 63.2 %; 2.1 TB/s; 100 %; 0.04 %; 71 °C; 0 W; 1.2 M; 127; 2.36 M; 1000 W", told.join("; "));
+		check(roundTop(690) === 800 && roundTop(1.98e9) === 2e9 && roundTop(100) === 100, "round tops");
 	}],
 	["times are told for people and to the last digit", () => {
 		check(duration(785_473) === "785 µs" && duration(11_193_806) === "11.2 ms" && duration(0) === "0 ns", "three digits");

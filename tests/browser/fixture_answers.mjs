@@ -13,7 +13,8 @@ export function info(traces, inline = false) {
 export function lanes(trace) {
 	const list = trace.lanes.map((l) => ({ lane: l.lane, type: l.type, title: l.title, device: l.device, spans: l.spans.length,
 		nests: l.nests, marks: l.marks, start: l.spans[0].start, end: l.spans.at(-1).start + l.spans.at(-1).dur,
-		looks: [...new Set(l.spans.map((s) => s.look))], detail: 13, unit: l.unit, min: l.unit ? 100 : undefined, max: l.unit ? 600 : undefined }));
+		looks: [...new Set(l.spans.map((s) => s.look))], detail: 13, unit: l.unit,
+		min: l.unit ? l.spans.reduce((m, s) => Math.min(m, s.value), Infinity) : undefined, max: l.unit ? l.spans.reduce((m, s) => Math.max(m, s.value), -Infinity) : undefined }));
 	list.push({ lane: 2 ** 31, type: "hardware", title: "CUDA HW", device: 0, spans: 1, nests: false, marks: false, start: trace.begin,
 		end: trace.end, looks: [0, 1, 2], detail: 0 });
 	return { groups: groups(trace.others), lanes: list };
@@ -81,10 +82,19 @@ function table(trace, spans, from, to) {
 	return [...rows.values()].sort((a, b) => b.total - a.total).slice(0, 10);
 }
 
+function metric(lane, from, to) {
+	const inside = lane.spans.filter((s) => s.start < to && s.start + s.dur > from);
+	const part = (s) => Math.min(to, s.start + s.dur) - Math.max(from, s.start);
+	const values = inside.map((s) => s.value);
+	return { lane: lane.lane, mean: inside.reduce((sum, s) => sum + s.value * part(s), 0) / inside.reduce((sum, s) => sum + part(s), 0),
+		least: Math.min(...values), most: Math.max(...values) };
+}
+
 export function interval(trace, from, to) {
 	const on = (type) => trace.lanes.filter((l) => l.type === type).flatMap((l) => l.spans);
 	return { from, to, devices: [{ device: 0, title: "GPU 0 NVIDIA H200", busy: Math.round((to - from) * 0.7), idle: Math.round((to - from) * 0.3),
 		compute: Math.round((to - from) * 0.6), comm: 0, memory: Math.round((to - from) * 0.1), causes: { blocked: (to - from) * 0.25, launch: (to - from) * 0.05 } }],
+		metrics: trace.lanes.filter((l) => l.type === "counter").map((l) => metric(l, from, to)),
 		kernels: table(trace, on("stream"), from, to), calls: table(trace, on("api"), from, to), ranges: table(trace, on("range"), from, to) };
 }
 

@@ -81,21 +81,26 @@ function writeSummary(out, spans, begin, bucket, hardware) {
 
 function writeCounter(out, spans, before, begin, bucket) {
 	const points = [];
+	let carried = Number.isNaN(before) ? spans[0]?.value ?? 0 : before;
 	for (const s of spans) {
 		const at = Math.floor((s.start - begin) / bucket);
 		const last = points.at(-1);
+		const until = begin + (at + 1) * bucket;
 		if (last && last.at === at) {
+			// Of the rest of the bucket this value has the place of the one before.
+			last.mean += (s.value - last.last) * (until - s.start) / bucket;
 			last.least = Math.min(last.least, s.value);
 			last.most = Math.max(last.most, s.value);
 			last.last = s.value;
 		} else
-			points.push({ at, least: s.value, most: s.value, last: s.value });
+			points.push({ at, least: s.value, most: s.value, last: s.value, mean: carried + (s.value - carried) * (until - s.start) / bucket });
+		carried = s.value;
 	}
 	out.f64(before);
 	out.raw(points.map((p) => p.at));
 	while (out.list.length % 4)
 		out.u8(0);
-	for (const key of ["least", "most", "last"])
+	for (const key of ["least", "most", "last", "mean"])
 		for (const p of points)
 			out.f32(p[key]);
 	return points.length;

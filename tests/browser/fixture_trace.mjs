@@ -2,7 +2,7 @@
 /* fixture_trace.mjs - a small invented training loop, for tests of the page that need no binary.
  *
  * 24 steps of 10 ms: a main thread that launches, waits and steps through ranges, a loader thread, one GPU with
- * three streams, one counter. The same every time. */
+ * three streams, two counters. The same every time. */
 
 export const STEP = 10_000_000;
 export const STEPS = 24;
@@ -42,6 +42,7 @@ export function makeTrace(scale = 1, hostile = false, more = 0) {
 	const projected = lane("device-range", "ranges on the GPU", { device: 0, nests: true });
 	const counter = lane("counter", "power", { device: 0, unit: "W" });
 	const loader = lane("os", "OS calls");
+	const active = lane("counter", "SMs Active [Throughput %]", { device: 0, unit: "%" });
 	const others = Array.from({ length: more }, (_, i) => lane("stream", `stream ${20 + i}`, { device: 0 }));
 
 	const step = STEP * scale;
@@ -82,6 +83,8 @@ export function makeTrace(scale = 1, hostile = false, more = 0) {
 			add(loader, 13, k % 4 === 3 ? "read" : "pthread_cond_wait", at + k * step / 12, step / 13);
 		for (let k = 0; k < 40; k++)
 			add(samples, 17, ["run", "forward", "backward", "item"][k >> 4], at + k * step / 40, 0, 0, { mark: true });
+		for (let k = 0; k < 200; k++)
+			add(active, 21, "active", at + k * step / 200, step / 200, 0, { value: k < 150 ? 60 + (k * 7919) % 40 : 2 });
 		for (let k = 0; k < 10; k++)
 			add(counter, 21, "power", at + k * step / 10, step / 10, 0, { value: 350 + 250 * Math.sin(s / 3 + k / 5) });
 	}
@@ -97,7 +100,7 @@ export function makeTrace(scale = 1, hostile = false, more = 0) {
 }
 
 export const groups = (more) => [
-	{ id: "gpu0", kind: "device", title: "GPU 0 NVIDIA H200", device: 0, lanes: [2 ** 31, 5, 6, 7, ...more, 8, 9], groups: [] },
+	{ id: "gpu0", kind: "device", title: "GPU 0 NVIDIA H200", device: 0, lanes: [2 ** 31, 5, 6, 7, ...more, 8, 9, 11], groups: [] },
 	{ id: "p0", kind: "process", title: "python (pid 411)", process: 0, lanes: [], groups: [
 		{ id: "p0t0", kind: "thread", title: "python (tid 411)", thread: 0, lanes: [0, 1, 2, 3, 4], groups: [] },
 		{ id: "p0t1", kind: "thread", title: "loader (tid 415)", thread: 1, lanes: [10], groups: [] }] }];

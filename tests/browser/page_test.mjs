@@ -28,7 +28,7 @@ const press = async (...keys) => {
 await run([
 	["the first picture shows every group and its lanes", async () => {
 		const titles = await page.locator(".lanes .title").allTextContents();
-		for (const wanted of ["GPU 0 NVIDIA H200", "stream 7", "headway", "idle, by cause", "CUDA calls", "samples", "power"])
+		for (const wanted of ["GPU 0 NVIDIA H200", "stream 7", "headway", "idle, by cause", "CUDA calls", "samples", "GPU metrics", "power", "SMs Active"])
 			check(titles.some((t) => t.includes(wanted)), `a row for ${wanted}`);
 	}],
 	["keys, wheel and dragging zoom and pan", async () => {
@@ -87,6 +87,7 @@ await run([
 		await page.mouse.up();
 		await page.waitForSelector(".interval .rows");
 		check((await page.locator(".interval").textContent()).includes("blocked"), "idle time by cause");
+		check(/power.* W/.test(await page.locator(".interval .metrics").textContent()), "and what the counters said");
 		await press("f");
 		const { from, to } = await stateOf(page, "range");
 		check(Math.abs(await width() - (to - from)) < 2, "f zooms to it");
@@ -115,12 +116,53 @@ await run([
 		await page.keyboard.press("1");
 		await press("Escape");
 	}],
+	["a counter tells its value with its unit at the cursor, and what of it is on the screen", async () => {
+		await page.evaluate((step) => { location.hash = `from=${8 * step}&to=${8.2 * step}&panel=findings`; }, STEP);
+		await settled(page);
+		const time = 8.1 * STEP;
+		const valueOf = (lane) => lane.spans.filter((s) => s.start <= time).at(-1).value;
+		const at = await pointOf(page, "counter", time);
+		await page.mouse.move(at.x, at.y);
+		await page.waitForSelector(".tip");
+		const { lanes } = makeTrace(1, true);
+		check((await page.locator(".tip").textContent()).includes(`power: ${Math.round(valueOf(lanes[9]))} W`), "the value in the tip");
+		const read = await page.evaluate((when) => window.headway.timeline.counters.map((c) => {
+			const bucket = c.covers.find((p) => p.from <= when && when < p.to).tile;
+			return { title: c.row.title, form: bucket.form, h: c.row.h };
+		}), time);
+		check(read.length === 2 && read.every((r) => r.form === "counter") && read[1].title === "SMs Active", "each counter has its row, its unit stands with the value");
+		const shown = await page.locator(".title.counter .range").allTextContents();
+		check(/ W/.test(shown[0]) && /%/.test(shown[1]), `the range on the screen: ${shown}`);
+		await page.locator("[data-key='0/gpu0-counters'] .fold").click();
+		await settled(page);
+		check(await page.locator(".title.counter").count() === 0 && (await page.locator("[data-key='0/gpu0-counters']").textContent()).includes("SMs Active"), "folded, one of them stands for all");
+		await page.locator("[data-key='0/gpu0-counters'] .fold").click();
+	}],
+	["coarse and fine tiles of a counter meet without a step", async () => {
+		const heights = await page.evaluate(async ([from, to]) => {
+			const { state, timeline } = window.headway;
+			const edges = [];
+			for (const width of [1, 3.7]) {
+				state.from = from;
+				state.to = from + (to - from) * width;
+				timeline.invalidate();
+				await new Promise((done) => setTimeout(done, 300));
+				const { row, covers, lane } = timeline.counters.find((c) => c.lane.unit === "%");
+				for (let i = 1; i < covers.length; i++) {
+					const [a, b] = [covers[i - 1].tile, covers[i].tile];
+					edges.push([a.n ? a.last[a.n - 1] : a.before, b.before, row.h, lane.lane]);
+				}
+			}
+			return edges;
+		}, [8 * STEP, 8.3 * STEP]);
+		check(heights.length > 1 && heights.every(([last, before]) => last === before), "a tile begins with the value the one before ends with");
+	}],
 	["groups fold and pin, lanes are filtered", async () => {
 		const rows = () => page.locator(".lanes .title").count();
 		const before = await rows();
 		await page.locator("[data-key='0/gpu0'] .fold").click();
 		await settled(page);
-		check(await rows() === before - 5, "five lanes are gone");
+		check(await rows() === before - 7, "seven rows are gone");
 		await page.locator("[data-key='0/gpu0'] .fold").click();
 		await settled(page);
 		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });

@@ -3,6 +3,8 @@
  * of every bucket, compared with a plain look at all spans. And our declarations of libmicrohttpd are its own. */
 #include "toy_model.h"
 
+#include <math.h>
+
 #include "serve/mhd.h"
 #include "serve/server.h"
 #include "serve/tiles.h"
@@ -390,7 +392,43 @@ static void tiles_that_cannot_be_are_empty(void **state)
 	}
 }
 
-static void counters_tell_least_most_and_last(void **state)
+/* The mean of a counter in [from, to), found by looking at every row. */
+static double slow_mean(const struct hwy_strip *strip, int64_t from, int64_t to)
+{
+	double sum = 0, weight = 0;
+	for (uint32_t row = 0; row < strip->rows; row++) {
+		int64_t begin = hwy_get(strip, HWY_START, row);
+		int64_t end = row + 1 < strip->rows ? hwy_get(strip, HWY_START, row + 1) : to;
+		begin = begin > from ? begin : from;
+		end = end < to ? end : to;
+		if (end > begin) {
+			sum += (double)hwy_get(strip, HWY_VALUE, row) * (double)(end - begin);
+			weight += (double)(end - begin);
+		}
+	}
+	return sum / weight;
+}
+
+static void an_interval_of_a_counter_is_weighed_by_time(void **state)
+{
+	const struct hwy_strip *strip = hwy_strip_on(view.trace, counter, HWY_COUNTER);
+	int64_t first = hwy_get(strip, HWY_START, 0);
+	int64_t last = hwy_get(strip, HWY_START, strip->rows - 1);
+	struct counter_range range;
+	struct hwy_err err;
+	for (int i = 1; i < 40; i++) {
+		int64_t from = first + (last - first) / 41 * i, to = from + 1 + i * i * 977;
+		assert_true(counters_measure(&view, counter, from, to, &range, &err));
+		assert_true(fabs(range.mean - slow_mean(strip, from, to)) < 1e-6);
+		assert_true(range.least <= range.mean && range.mean <= range.most);
+	}
+	assert_true(counters_measure(&view, counter, first - 100, first, &range, &err));
+	assert_true(isnan(range.mean));
+	assert_true(counters_measure(&view, calls, first, last, &range, &err));
+	assert_true(isnan(range.mean));
+}
+
+static void counters_tell_least_most_last_and_mean(void **state)
 {
 	struct hwy_bytes out = {0};
 	struct hwy_err err;
@@ -403,7 +441,7 @@ static void counters_tell_least_most_and_last(void **state)
 	const uint8_t *values = offsets + (n + 3) / 4 * 4;
 	const struct hwy_strip *strip = hwy_strip_on(view.trace, counter, HWY_COUNTER);
 	assert_true(n > 100);
-	assert_int_equal(out.n, VIEW_TILE_HEAD + 8 + (n + 3) / 4 * 4 + 12 * n);
+	assert_int_equal(out.n, VIEW_TILE_HEAD + 8 + (n + 3) / 4 * 4 + 16 * n);
 	for (uint32_t i = 0; i < n; i++) {
 		float least = 1e9f, most = -1e9f, got;
 		for (uint32_t row = 0; row < strip->rows; row++) {
@@ -417,6 +455,10 @@ static void counters_tell_least_most_and_last(void **state)
 		assert_true(got == least);
 		memcpy(&got, values + 4 * (n + i), 4);
 		assert_true(got == most);
+		int64_t begin = view.origin + ((int64_t)offsets[i] << level);
+		memcpy(&got, values + 4 * (3 * n + i), 4);
+		assert_true(fabs((double)got -
+				 slow_mean(strip, begin, begin + (INT64_C(1) << level))) < 1e-3);
 	}
 	free(out.bytes);
 }
@@ -656,7 +698,8 @@ int main(void)
 		cmocka_unit_test(nested_spans_have_rows_and_calls_have_looks),
 		cmocka_unit_test(marks_are_counted),
 		cmocka_unit_test(tiles_that_cannot_be_are_empty),
-		cmocka_unit_test(counters_tell_least_most_and_last),
+		cmocka_unit_test(counters_tell_least_most_last_and_mean),
+		cmocka_unit_test(an_interval_of_a_counter_is_weighed_by_time),
 		cmocka_unit_test(answers_do_not_depend_on_what_is_loaded),
 		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
 		cmocka_unit_test(the_example_of_the_protocol_is_true),

@@ -3,9 +3,10 @@
  *
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */
 import {
-	CAUSES, Look, type At, type Frame, type Interval, type Lane, type Lanes, type Piece, type Search, type Span, type SpanDetails, type TableRow,
+	CAUSES, Look, type At, type Frame, type Interval, type Lane, type Lanes, type Metric, type Piece, type Search, type Span, type SpanDetails, type TableRow,
 } from "./protocol";
-import type { Tile } from "./tile";
+import { measure } from "./counter_mean";
+import type { CounterTile, Tile } from "./tile";
 
 const MOST_FIRST = 50;
 const MOST_ROWS = 10;
@@ -202,6 +203,15 @@ export class InlineIndex {
 		return causes;
 	}
 
+	/** The finest tiles of each counter that the page has: buckets that the interval cuts count by their share. */
+	private metrics(from: number, to: number): Metric[] {
+		return this.of.lanes.lanes.filter((l) => l.type === "counter" && l.device !== undefined).flatMap((lane) => {
+			const tiles = this.of.tiles.filter((t): t is CounterTile => t.form === "counter" && t.lane === lane.lane);
+			const metric = measure(tiles, from, Math.min(to, lane.end));
+			return metric ? [{ lane: lane.lane, ...metric }] : [];
+		});
+	}
+
 	interval(from: number, to: number): Interval {
 		const spans = this.within(from, to);
 		const devices = this.of.lanes.groups.filter((g) => g.kind === "device").map((g) => {
@@ -212,7 +222,7 @@ export class InlineIndex {
 		});
 		const isCall = (s: Known): boolean => s.look >= Look.api && s.look <= Look.apiCopy;
 		return {
-			from, to, devices, kernels: table(spans.filter((s) => classOf(s.look)), from, to), calls: table(spans.filter(isCall), from, to),
+			from, to, devices, metrics: this.metrics(from, to), kernels: table(spans.filter((s) => classOf(s.look)), from, to), calls: table(spans.filter(isCall), from, to),
 			ranges: table(spans.filter((s) => s.look === Look.range), from, to),
 		};
 	}

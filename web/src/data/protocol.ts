@@ -26,6 +26,8 @@ export interface Info { protocol: number; version: string; inline: boolean; trac
 export interface Lane {
 	lane: number; type: string; title: string; device?: number; thread?: number; spans: number; nests: boolean; marks: boolean;
 	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
+	/** Of a counter: what it measures, where that is known by its name. */
+	metric?: string;
 }
 export interface Group { id: string; kind: string; title: string; device?: number; lanes: number[]; groups: Group[] }
 export interface Lanes { groups: Group[]; lanes: Lane[] }
@@ -46,8 +48,10 @@ export interface Search {
 	q: string; names: number; hits: number; more: boolean; lanes: { lane: number; count: number; first: Span[] }[]; marks: number[];
 }
 export interface TableRow { name: string; name_id: number; count: number; total: number; max: number; look: number }
+/** What a counter said in an interval; the mean is by time. */
+export interface Metric { lane: number; mean: number; least: number; most: number }
 export interface Interval {
-	from: number; to: number; kernels: TableRow[]; calls: TableRow[]; ranges: TableRow[];
+	from: number; to: number; metrics?: Metric[]; kernels: TableRow[]; calls: TableRow[]; ranges: TableRow[];
 	devices: { device: number; title: string; busy: number; idle: number; compute: number; comm: number; memory: number;
 		causes: Record<string, number> | null }[];
 }

@@ -23,7 +23,7 @@ export interface SummaryTile extends Head {
 	form: "summary"; n: number; offset: Uint8Array; share: (Uint8Array | null)[]; look: Uint8Array | null; count: Uint16Array | null; spans: Spans;
 }
 export interface CounterTile extends Head {
-	form: "counter"; n: number; before: number; offset: Uint8Array; least: Float32Array; most: Float32Array; last: Float32Array;
+	form: "counter"; n: number; before: number; offset: Uint8Array; least: Float32Array; most: Float32Array; last: Float32Array; mean: Float32Array;
 }
 export interface EmptyTile extends Head { form: "empty" }
 export type Tile = SpanTile | SummaryTile | CounterTile | EmptyTile;
@@ -111,7 +111,7 @@ function readCounter(view: DataView, from: Reader, head: Head, n: number): Count
 			values[i] = view.getFloat32(from.at, true);
 		return values;
 	};
-	return { ...head, form: "counter", n, before, offset, least: column(), most: column(), last: column() };
+	return { ...head, form: "counter", n, before, offset, least: column(), most: column(), last: column(), mean: column() };
 }
 
 function decodeTile(bytes: Uint8Array, at: number): Tile {

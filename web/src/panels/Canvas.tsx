@@ -2,14 +2,27 @@
 /* Canvas.tsx - the timeline itself, with a line about what is under the pointer. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CAUSES, LOOK_NAMES, PATH_KINDS } from "../data/protocol";
-import { hitAt } from "../timeline/hit";
+import { counterTitle, readingAt, readingText } from "../timeline/counter";
+import { hitAt, type Hit } from "../timeline/hit";
 import { listenToMouse } from "../timeline/input";
 import { plain } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
-import { duration } from "../timeline/units";
+import { amount, duration } from "../timeline/units";
 import { state } from "../state/store";
 
 interface Tip { x: number; y: number; head: string; line: string }
+
+/** The value at the pointer, and what the lane does on the screen. */
+function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number): Tip | null {
+	const shown = timeline.counters.find((c) => c.row.key === row.key);
+	const reading = shown && readingAt(shown.covers, shown.lane, time);
+	if (!shown || !reading)
+		return null;
+	const unit = shown.lane.unit ?? "";
+	const range = shown.row.range;
+	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, unit)}`,
+		line: range ? `on the screen ${amount(range.least, unit)} to ${amount(range.most, unit)}` : "" };
+}
 
 function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	const scene = timeline.scene();
@@ -17,6 +30,8 @@ function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	if (!scene || !hit)
 		return null;
 	const { kind, trace, device } = hit.row;
+	if (hit.row.lane?.type === "counter")
+		return counterTip(timeline, hit, x, y);
 	if (hit.span)
 		return { x, y, head: plain(timeline.names.text(trace, hit.span.name)), line: `${LOOK_NAMES[hit.span.look] ?? ""} · ${duration(hit.span.dur)}` };
 	if (hit.count)
@@ -34,6 +49,16 @@ function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 		return point ? { x, y, head: "headway", line: `${point[1]} operations, ${duration(point[2])} of work ahead` } : null;
 	}
 	return null;
+}
+
+const LEAST_TIP = 190;
+const MOST_TIP = 370;
+
+/** To the right of the pointer, as the values of counters stand to the left of it; narrower where the canvas ends. */
+function placeOf({ x, y }: Tip, canvas: HTMLCanvasElement | null): Record<string, string> {
+	const room = canvas?.clientWidth ?? 0;
+	const left = Math.max(4, Math.min(x + 14, room - LEAST_TIP - 4));
+	return { left: `${left}px`, top: `${y + 16}px`, maxWidth: `${Math.min(MOST_TIP, room - left - 4)}px` };
 }
 
 export function Canvas({ timeline }: { timeline: Timeline }) {
@@ -57,7 +82,7 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 	return <div class="stage">
 		<canvas class="timeline" ref={canvas} aria-label="timeline" onMouseLeave={() => setTip(null)}
 			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />
-		{tip && <div class="tip" style={{ left: `${Math.max(4, Math.min(tip.x + 14, (canvas.current?.clientWidth ?? 0) - 380))}px`, top: `${tip.y + 16}px` }}>
+		{tip && <div class="tip" style={placeOf(tip, canvas.current)}>
 			<b>{tip.head}</b><span>{tip.line}</span></div>}
 	</div>;
 }

@@ -7,6 +7,7 @@ import { followLink, zoomToSelection } from "../timeline/input";
 import { plain } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
+import { SpanMetrics } from "./SpanMetrics";
 
 /** Characters of a name that are shown. */
 const NAME = 4096;
@@ -52,6 +53,7 @@ export function Details() {
 		</div>
 		<Fields trace={trace} span={span} />
 		{span.partial && <p class="empty">Its other columns were left out of this page, for its size.</p>}
+		<SpanMetrics trace={trace} span={span} />
 		{span.launch && <section><h3>Launched by</h3><SpanLink trace={trace} span={span.launch} /></section>}
 		{span.work.length > 0 && <section><h3>Its work{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
 			{span.work.slice(0, 12).map((w) => <SpanLink key={w.id} trace={trace} span={w} />)}</section>}

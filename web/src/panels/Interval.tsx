@@ -4,6 +4,7 @@ import type { Interval as Table, TableRow } from "../data/protocol";
 import { useStore } from "../state/store";
 import { zoomToSelection } from "../timeline/input";
 import { plain, shorten } from "../timeline/text";
+import { Metrics } from "./Metrics";
 import { count, duration, percent } from "../timeline/units";
 
 function Rows({ title, rows, whole }: { title: string; rows: TableRow[]; whole: number }) {
@@ -36,6 +37,7 @@ export function Interval() {
 		{intervals.map((table, i) => table ? <div key={i}>
 			{traces.length > 1 && <h2>{i ? "B" : "A"}</h2>}
 			<Devices table={table} />
+			<Metrics trace={i} metrics={table.metrics} title="GPU metrics" />
 			<Rows title="Device work" rows={table.kernels} whole={table.to - table.from} />
 			<Rows title="Calls" rows={table.calls} whole={table.to - table.from} />
 			<Rows title="Ranges" rows={table.ranges} whole={table.to - table.from} /></div>

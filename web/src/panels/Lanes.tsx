@@ -5,13 +5,23 @@ import { fold, moveGroup, pin } from "../state/actions";
 import { state, useStore } from "../state/store";
 import { RULER, type Timeline } from "../timeline/timeline";
 import type { Row } from "../timeline/layout";
+import { amount } from "../timeline/units";
 import { plain } from "../timeline/text";
+
+/** What of a counter is on the screen: its largest value at the top, its least at the bottom. */
+function Range({ row }: { row: Row }) {
+	const unit = row.lane?.unit ?? "";
+	if (!row.range)
+		return null;
+	const [least, most] = [amount(row.range.least, unit), amount(row.range.most, unit)];
+	return <small class="range" title={`on the screen: ${least} to ${most}`}><span>{most}</span>{least !== most && <span>{least}</span>}</small>;
+}
 
 function Title({ row, top }: { row: Row; top: number }) {
 	const style = { top: `${top}px`, height: `${row.h}px`, paddingLeft: `${6 + row.depth * 12}px` };
 	const pinned = state.pinned.has(row.key);
 	const [over, setOver] = useState(false);
-	return <div class={`title ${row.kind} ${row.folds ? "folds" : ""} ${over ? "over" : ""}`} style={style} data-key={row.key} title={plain(row.title)}
+	return <div class={`title ${row.kind} ${row.folds ? "folds" : ""} ${over ? "over" : ""} ${row.lane?.type === "counter" ? "wraps" : ""}`} style={style} data-key={row.key} title={plain(row.kind === "counter" ? row.lane?.title ?? "" : row.title)}
 		onClick={row.folds ? () => fold(row.key) : undefined} draggable={row.folds}
 		onDragStart={(e) => e.dataTransfer?.setData("text/plain", row.key)} onDragLeave={() => setOver(false)}
 		onDragOver={(e) => {
@@ -25,6 +35,7 @@ function Title({ row, top }: { row: Row; top: number }) {
 		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={`${row.folded ? "unfold" : "fold"} ${row.title}`}>
 			{row.folded ? "▸" : "▾"}</button>}
 		<span class="text">{plain(row.title)}</span>
+		<Range row={row} />
 		{row.note && <small class="scale" title="the top of the chart">{row.note}</small>}
 		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={`pin ${row.title}`} title="pin to the top"
 			onClick={(e) => {
@@ -40,7 +51,7 @@ export function Lanes({ timeline }: { timeline: Timeline }) {
 	useEffect(() => {
 		let last = "";
 		return timeline.onFrame(() => {
-			const now = `${timeline.scroll} ${timeline.layout.rows.map((r) => `${r.key}:${r.h}:${r.folded}:${r.pinned}`).join()}`;
+			const now = `${timeline.scroll} ${timeline.layout.rows.map((r) => `${r.key}:${r.h}:${r.folded}:${r.pinned}:${r.range?.least}:${r.range?.most}`).join()}`;
 			if (now !== last) {
 				last = now;
 				again({ rows: timeline.layout.rows, scroll: timeline.scroll });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
-import type { Group, Interval, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
+import type { Group, Interval, Metric, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
 import type { Source } from "../data/source";
 import { laneKey } from "../timeline/layout";
 import type { Timeline } from "../timeline/timeline";
@@ -120,6 +120,17 @@ export async function selectRange(from: number, to: number): Promise<void> {
 		source.get<Interval>(`interval?t=${i}&from=${Math.floor(from + t.shift)}&to=${Math.ceil(to + t.shift)}`, signal).catch(() => null)));
 	if (!signal.aborted)
 		set({ intervals });
+}
+
+/** What the counters of a span's device said while it ran. Asks nothing where the recording has no counters. */
+export async function metricsOf(trace: number, span: Span): Promise<Metric[]> {
+	const { lanes } = state.traces[trace]!.lanes;
+	const device = lanes.find((l) => l.lane === span.lane)?.device;
+	const mine = new Set(lanes.filter((l) => l.type === "counter" && l.device === device && device !== undefined).map((l) => l.lane));
+	if (!mine.size)
+		return [];
+	const table = await source.get<Interval>(`interval?t=${trace}&from=${Math.floor(span.start)}&to=${Math.ceil(span.start + span.dur)}`).catch(() => null);
+	return (table?.metrics ?? []).filter((m) => mine.has(m.lane));
 }
 
 let searching: AbortController | null = null;

@@ -14,6 +14,7 @@ type Lane = Lanes["lanes"][number];
 const TELLING = new Set(["api", "op", "range"]);
 const OPEN_THREADS = 4;
 const QUIET_LEAST = 3;
+const LEAST_COUNTERS = 2;
 const MANY_COUNTERS = 6;
 const MANY_WAITS = 2;
 const GATHERED = /-(quiet|counters|waits)$/;
@@ -47,7 +48,7 @@ function gatherOf(lanes: Lanes, name: string, title: (n: number) => string, leas
 
 function gather(lanes: Lanes): Lanes {
 	const waits = gatherOf(lanes, "waits", (n) => `the driver's waits (${n})`, MANY_WAITS, (l) => l.type === "sync");
-	return gatherQuiet(gatherOf(waits, "counters", (n) => `${n} counters`, MANY_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
+	return gatherQuiet(gatherOf(waits, "counters", () => "GPU metrics", LEAST_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
 }
 
 /** The first threads that have something to tell start unfolded, the others folded. */
@@ -58,7 +59,8 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 		let open = 0;
 		const visit = (groups: Group[]): void => groups.forEach((g) => {
 			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
-			if (GATHERED.test(g.id) || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
+			const few = g.id.endsWith("-counters") && g.lanes.length <= MANY_COUNTERS;
+			if ((GATHERED.test(g.id) && !few) || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
 				folded.add(`${t}/${g.id}`);
 			visit(g.groups);
 		});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw_charts.ts - area charts: a device's utilisation, its headway, counters. */
+/* draw_charts.ts - area charts: a device's utilisation, its headway. */
 import type { Cover } from "../data/tiles";
-import { Look, type Headway, type Lane } from "../data/protocol";
+import { Look, type Headway } from "../data/protocol";
 import type { Row } from "./layout";
 import type { Scene } from "./scene";
 
@@ -94,40 +94,4 @@ export function drawHeadway(scene: Scene, row: Row, headway: Headway): void {
 			raster.rect(x0, x1, y, bottom, fill);
 			raster.rect(x0, x1, Math.min(y, bottom - 1), Math.min(y, bottom - 1) + scene.size(1), edge);
 		}
-}
-
-export function drawCounter(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
-	const { from, perPixel } = scene.window(row.trace);
-	const { palette, raster } = scene;
-	const least = Math.min(0, lane.min ?? 0);
-	const most = Math.max(lane.max ?? 1, least + 1e-9);
-	const bottom = scene.top(row) + scene.size(row.h) - 2;
-	const height = scene.size(row.h) - 5;
-	const fill = palette.tint(palette.look(Look.counter), 0.35);
-	const edge = palette.pixel(palette.look(Look.counter));
-	const yOf = (value: number): number => bottom - Math.round((Math.min(most, Math.max(least, value)) - least) / (most - least) * height);
-	const hold = (x0: number, x1: number, value: number): void => {
-		if (Number.isNaN(value) || x1 <= x0)
-			return;
-		raster.rect(x0, x1, yOf(value), bottom, fill);
-		raster.rect(x0, x1, yOf(value), yOf(value) + scene.size(1), edge);
-	};
-	for (const { tile, ...part } of covers) {
-		if (tile.form !== "counter")
-			continue;
-		const low = Math.floor((part.from - from) / perPixel);
-		const high = Math.ceil((part.to - from) / perPixel);
-		const clip = (x: number): number => Math.min(high, Math.max(low, Math.floor(x)));
-		let x = low;
-		let value = tile.before;
-		for (let i = 0; i < tile.n; i++) {
-			const at = clip((tile.begin + tile.offset[i]! * tile.bucket - from) / perPixel);
-			hold(x, at, value);
-			raster.rect(at, at + 1, yOf(tile.most[i]!), yOf(tile.least[i]!) + 1, edge);
-			x = at;
-			value = tile.last[i]!;
-		}
-		const lane_end = clip((lane.end - from) / perPixel);
-		hold(x, Math.min(high, lane_end), value);
-	}
 }

@@ -45,7 +45,7 @@ export function hitAt(timeline: Timeline, scene: Scene, x: number, y: number): H
 	const time = from + x * scene.dpr * perPixel;
 	const hit: Hit = { row, time, span: null, from: Math.floor(time - 2 * perPixel), to: Math.ceil(time + 2 * perPixel), count: 0 };
 	const lane = row.lane;
-	if (!lane || row.kind === "counter" || row.kind === "device")
+	if (!lane || lane.type === "counter" || row.kind === "device")
 		return hit;
 	const inside = y - (row.pinned ? RULER + row.y : RULER + timeline.layout.pinnedHeight + row.y - timeline.scroll) - 2;
 	const level = row.kind === "lane" && row.h >= 2 * row.level ? Math.floor(inside / row.level) : -1;

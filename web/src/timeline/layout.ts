@@ -5,7 +5,8 @@
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
 import { titleOf, type State, type Trace } from "../state/store";
-import { amount, duration } from "./units";
+import { counterTitle, type Scale } from "./counter";
+import { duration } from "./units";
 
 export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
 export interface Row {
@@ -15,12 +16,17 @@ export interface Row {
 	level: number;
 	/** The scale of a chart. */
 	note: string;
+	/** Of a counter: the least and the largest value on the screen, once it is drawn. */
+	range: Scale | null;
 }
 export interface Layout { rows: Row[]; pinnedHeight: number; height: number; byLane: Map<string, Row> }
 
 const SPAN = 20;
 const NEST = 16;
 const STREAM = 24;
+const COUNTER = 40;
+/** A folded group of counters shows one of them. */
+const FOLDED_COUNTER = 34;
 const MOST_ROWS = 16;
 const MOST_STREAM_ROWS = 4;
 const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
@@ -31,16 +37,13 @@ export const laneKey = (trace: number, lane: number): string => `${trace}/${lane
 
 function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
 	if (lane.type === "counter")
-		return { h: 38, level: 38 };
+		return { h: COUNTER, level: COUNTER };
 	if (THIN.has(lane.type))
 		return { h: 16, level: 12 };
 	const stream = lane.type === "stream";
 	const level = rows > 1 ? NEST : stream ? STREAM : SPAN;
 	return { h: Math.min(stream ? MOST_STREAM_ROWS : MOST_ROWS, Math.max(1, rows)) * level + 4, level };
 }
-
-const counterNote = (lane: Lane): string =>
-	(lane.type === "counter" && lane.max != null ? amount(lane.max, lane.unit ?? "") : "");
 
 /** A counter that never counted anything. */
 const isFlat = (lane: Lane): boolean => lane.type === "counter" && lane.min === 0 && lane.max === 0;
@@ -61,7 +64,7 @@ class Builder {
 	private row(kind: RowKind, key: string, title: string, h: number, depth: number, extra: Partial<Row> = {}): Row {
 		const row: Row = {
 			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1,
-			folds: false, folded: false, level: h, note: "", ...extra,
+			folds: false, folded: false, level: h, note: "", range: null, ...extra,
 		};
 		this.rows.push(row);
 		return row;
@@ -94,8 +97,9 @@ class Builder {
 	private addLane(lane: Lane, depth: number, pinned: boolean): void {
 		const rows = this.depthOf(this.t, lane.lane);
 		const { h, level } = laneHeight(lane, rows);
-		const row = this.row(lane.type === "counter" ? "counter" : "lane", `lane${lane.lane}`, lane.title, h, depth, 
-			{ lane, level, pinned, note: counterNote(lane) || (rows > MOST_ROWS ? `${rows} deep` : "") });
+		const counter = lane.type === "counter";
+		const row = this.row(counter ? "counter" : "lane", `lane${lane.lane}`, counter ? counterTitle(lane) : lane.title, h, depth,
+			{ lane, level, pinned, note: rows > MOST_ROWS ? `${rows} deep` : "" });
 		this.byLane.set(laneKey(this.t, lane.lane), row);
 	}
 
@@ -105,6 +109,13 @@ class Builder {
 			this.byLane.set(laneKey(this.t, n), row);
 		for (const inner of group.groups)
 			this.standIn(inner, row);
+	}
+
+	/** The lane that stands for a folded group; of counters, the first share of a whole, which says most at a glance. */
+	private stripOf(group: Group): Lane | null {
+		const lanes = group.lanes.flatMap((n) => this.lanes.get(n) ?? []).filter((l) => !THIN.has(l.type));
+		const busy = lanes.every((l) => l.type === "counter") && lanes.find((l) => l.metric === "sms-active");
+		return busy || (lanes.find((l) => l.type !== "counter" || l.unit === "%") ?? lanes[0] ?? null);
 	}
 
 	private addDevice(group: Group, depth: number, pinned: boolean, folded: boolean): void {
@@ -131,9 +142,10 @@ class Builder {
 		if (group.kind === "device") {
 			this.addDevice(group, depth, stays, folded);
 		} else {
-			const strip = group.lanes.map((n) => this.lanes.get(n)).find((l) => l && !THIN.has(l.type)) ?? null;
-			const row = this.row("group", group.id, group.title, 22, depth,
-				{ group, folds: true, folded, pinned: stays, lane: folded ? strip : null, level: 15 });
+			const strip = folded ? this.stripOf(group) : null;
+			const counter = strip?.type === "counter";
+			const row = this.row("group", group.id, counter ? `${group.title}: ${counterTitle(strip)}` : group.title, counter ? FOLDED_COUNTER : 22, depth,
+				{ group, folds: true, folded, pinned: stays, lane: strip, level: 15 });
 			if (folded)
 				this.standIn(group, row);
 		}

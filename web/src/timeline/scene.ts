@@ -15,6 +15,8 @@ export interface Outline { x0: number; x1: number; y0: number; y1: number; kind:
 export class Scene {
 	labels: Label[] = [];
 	outlines: Outline[] = [];
+	/** The tops of charts, and what they stand for. */
+	axes: { y: number; text: string; pinned: boolean }[] = [];
 	/** Ids of the spans on the critical path, by trace. */
 	onPath: (Set<number> | null)[] = [];
 	readonly query: string;

@@ -46,6 +46,12 @@ const PATH_TONES: Tone[] = [
 	tone(0x7a6fc0, 0x8d83d6), tone(0xd99a2b, 0xcf9230), tone(0x8797a8, 0x66778a), tone(0xd8423e, 0xe2544f), tone(0x3b7dd8, 0x4c8fe6),
 	tone(0x8e4ec6, 0xa66fe0), tone(0x2f9e62, 0x3fb377), tone(0xb9c4d2, 0x5a6b80), tone(0x999999, 0x888888)];
 
+/** Counters of one unit have one colour: shares, clocks, power, rates, temperatures. */
+const COUNTER_TONES: Record<string, Tone> = {
+	"%": tone(0x4a7fb0, 0x5b93c6), Hz: tone(0x8a6bbf, 0xa58bdb), W: tone(0xc47a1e, 0xdb9a45), J: tone(0xc47a1e, 0xdb9a45), "B/s": tone(0x2f8f6b, 0x45ad86),
+	"°C": tone(0xc0564f, 0xd97a72),
+};
+
 const rgba = (c: number): number => ((0xff << 24) | ((c & 255) << 16) | (c & 0xff00) | (c >> 16)) >>> 0;
 
 export const css = (c: number): string => `#${c.toString(16).padStart(6, "0")}`;
@@ -104,6 +110,9 @@ export class Palette {
 	}
 	path(kind: number): number {
 		return this.tone(PATH_TONES[kind] ?? UNKNOWN);
+	}
+	counter(unit: string): number {
+		return this.tone(COUNTER_TONES[unit] ?? LOOKS[Look.counter]!);
 	}
 	/** Neighbours of the same look but another name differ a little. */
 	span(look: number, name: number): number {

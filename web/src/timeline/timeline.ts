@@ -4,11 +4,13 @@
  * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
 import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
-import type { Piece } from "../data/protocol";
+import type { Lane, Piece } from "../data/protocol";
 import type { Source } from "../data/source";
 import { Tiles, type Cover } from "../data/tiles";
 import { state } from "../state/store";
-import { drawCounter, drawHeadway, drawUtilisation, drawUtilisationOf } from "./draw_charts";
+import { visibleRange } from "./counter";
+import { drawHeadway, drawUtilisation, drawUtilisationOf } from "./draw_charts";
+import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
 import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
 import { drawLane } from "./draw_spans";
@@ -28,6 +30,8 @@ export class Timeline {
 	layout: Layout = { rows: [], pinnedHeight: 0, height: 0, byLane: new Map() };
 	palette = new Palette(false);
 	scroll = 0;
+	/** Rows of counters on the screen, with the tiles they were drawn from. */
+	counters: { row: Row; lane: Lane; covers: Cover[] }[] = [];
 	/** Milliseconds of the latest frames, for tests and the curious. */
 	frames: number[] = [];
 	private canvas: HTMLCanvasElement | null = null;
@@ -118,11 +122,13 @@ export class Timeline {
 		this.raster.paint(on);
 		drawRuler(on, scene, height);
 		this.drawLabelParts(on, scene, height);
+		this.eachPart(on, scene, height, (_, pinned) => drawAxes(on, scene, pinned));
 		drawOutlines(on, scene);
 		drawLit(on, scene, this.layout);
 		drawSelection(on, scene, this.layout);
 		drawRange(on, scene, height);
 		drawCursor(on, scene, height);
+		this.eachPart(on, scene, height, (_, pinned) => drawReadings(on, scene, this.counters.filter((c) => c.row.pinned === pinned)));
 		this.tiles.flush();
 		this.names.flush();
 		this.frames.push(performance.now() - begin);
@@ -132,23 +138,35 @@ export class Timeline {
 			listener();
 	}
 
-	/** Labels of rows that scroll must not show over those that do not. */
-	private drawLabelParts(on: CanvasRenderingContext2D, scene: Scene, height: number): void {
+	/** Text of rows that scroll must not show over those that do not. */
+	private eachPart(on: CanvasRenderingContext2D, scene: Scene, height: number, draw: (edge: number, pinned: boolean) => void): void {
 		const edge = (RULER + this.layout.pinnedHeight) * scene.dpr;
 		for (const [pinned, top, bottom] of [[true, RULER * scene.dpr, edge], [false, edge, height]] as const) {
 			on.save();
 			on.beginPath();
 			on.rect(0, top, scene.width, bottom - top);
 			on.clip();
-			drawLabels(on, scene.labels.filter((l) => (l.y < edge - 1) === pinned || l.y + l.h > edge), scene.dpr);
+			draw(edge, pinned);
 			on.restore();
 		}
+	}
+
+	private drawLabelParts(on: CanvasRenderingContext2D, scene: Scene, height: number): void {
+		this.eachPart(on, scene, height, (edge, pinned) =>
+			drawLabels(on, scene.labels.filter((l) => (l.y < edge - 1) === pinned || l.y + l.h > edge), scene.dpr));
+	}
+
+	private drawCounterRow(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
+		drawCounter(scene, row, lane, covers);
+		row.range = visibleRange(covers);
+		this.counters.push({ row, lane, covers });
 	}
 
 	private drawRows(scene: Scene, height: number): void {
 		const { palette } = scene;
 		this.raster.resize(scene.width, height);
 		this.raster.clear(palette.pixel(palette.back));
+		this.counters = [];
 		if (state.path)
 			state.traces.forEach((_, t) => {
 				const { from, to } = scene.window(t);
@@ -186,14 +204,16 @@ export class Timeline {
 		case "device":
 			return this.drawDevice(scene, row, covers());
 		case "counter":
-			return void (row.lane && drawCounter(scene, row, row.lane, covers()));
+			return void (row.lane && this.drawCounterRow(scene, row, row.lane, covers()));
 		case "lane":
 			if (state.gaps && trace.steps && row.lane?.type === "stream")
 				tintGaps(scene, row, this.gaps.list(row.trace, row.lane.device ?? 0, from, to, scene.width));
 			this.drawLaneRow(scene, row, covers());
 			return;
 		case "group":
-			if (row.lane)
+			if (row.lane?.type === "counter")
+				this.drawCounterRow(scene, row, row.lane, covers());
+			else if (row.lane)
 				this.drawLaneRow(scene, row, covers());
 		}
 	}

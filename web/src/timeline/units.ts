@@ -35,15 +35,48 @@ export function tick(ns: number, step: number): string {
 	return `${(ns / unit).toFixed(digits)} ${name}`;
 }
 
-const PREFIXES: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]];
+const PREFIXES: [number, string][] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+/** Counts without a unit stay whole longer: 9999 is easier to read than 10 k. */
+const COUNT_PREFIXES: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]];
 
 /** Units that take a prefix. */
-const SI = /^(Hz|W|J|B|b|s|V|A)(\b|\/)/;
+const SI = /^(Hz|W|J|B|b|s|V|A|FLOP)(\b|\/)/;
+const LONGEST_UNIT = 8;
 
-/** A counter's value: 1.98 GHz, 512 W. */
+/** Three significant digits, no zeros at the end: 2.1, 63.2, 612. */
+const three = (value: number): string => String(Number(value.toPrecision(3)));
+
+/** A value with a prefix before its unit: 2.1 TB/s, 612 W, 494 TFLOP/s. */
+export function withPrefix(value: number, unit: string): string {
+	const size = Math.abs(value);
+	const at = Math.max(0, PREFIXES.findIndex(([least]) => size >= least));
+	const [by, prefix] = size < 1 ? [1, ""] : PREFIXES[at]!;
+	const shown = Math.abs(value / by) >= 100 ? String(Math.round(value / by)) : three(value / by);
+	return `${shown} ${prefix}${unit}`;
+}
+
+/** A counter's value for people: 1,980 MHz, 612 W, 63.2 %, 2.1 TB/s. */
 export function amount(value: number, unit: string): string {
-	const [size, prefix] = PREFIXES.find(([s]) => Math.abs(value) >= s) ?? [1, ""];
+	if (Number.isNaN(value))
+		return "–";
+	if (unit === "%")
+		return `${Math.abs(value) >= 10 ? Number(value.toFixed(1)) : three(value)} %`;
+	// People compare clocks in MHz, whatever their size.
+	if (unit === "Hz" && Math.abs(value) >= 1e6)
+		return `${Math.round(value / 1e6).toLocaleString("en")} MHz`;
+	if (SI.test(unit))
+		return withPrefix(value, unit);
+	// "Avg" and the like say how a value was made, not what it is of.
+	const shown = unit.length < LONGEST_UNIT && !/^(avg|sum|min|max|ratio|count)\b/i.test(unit) ? unit : "";
+	const [size, prefix] = COUNT_PREFIXES.find(([s]) => Math.abs(value) >= s) ?? [1, ""];
 	const by = prefix === "k" ? 1e3 : size;
-	const shown = unit.length < 8 ? unit : "";
-	return `${Number((value / by).toPrecision(3))} ${prefix}${prefix && !SI.test(shown) ? " " : ""}${shown}`.trimEnd();
+	return `${Math.abs(value) >= 100 && Math.abs(value) < 1e4 ? Math.round(value) : three(value / by)} ${prefix}${prefix && shown ? " " : ""}${shown}`.trimEnd();
+}
+
+/** A little more than `most`, round: the top of a chart that begins at 0. */
+export function roundTop(most: number): number {
+	if (!(most > 0))
+		return 1;
+	const power = 10 ** Math.floor(Math.log10(most));
+	return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((f) => f * power).find((top) => top >= most * 0.9999) ?? power * 10;
 }

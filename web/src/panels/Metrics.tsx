@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Metrics.tsx - what the counters of the devices said in a stretch of time. */
+import type { Metric } from "../data/protocol";
+import { useStore } from "../state/store";
+import { counterTitle } from "../timeline/counter";
+import { plain } from "../timeline/text";
+import { amount } from "../timeline/units";
+
+export function Metrics({ trace, metrics, title }: { trace: number; metrics: Metric[] | undefined; title: string }) {
+	const lanes = useStore((s) => s.traces[trace]!.lanes.lanes);
+	const rows = (metrics ?? []).flatMap((m) => {
+		const lane = lanes.find((l) => l.lane === m.lane);
+		return lane && !(lane.min === 0 && lane.max === 0) ? [{ ...m, lane }] : [];
+	});
+	if (!rows.length)
+		return null;
+	const several = new Set(rows.map((r) => r.lane.device)).size > 1;
+	return <section><h3>{title} <small>mean, least to largest</small></h3><table class="rows metrics"><tbody>{rows.map(({ lane, mean, least, most }) => {
+		const unit = lane.unit ?? "";
+		const [low, high] = [amount(least, unit), amount(most, unit)];
+		return <tr key={lane.lane} title={plain(lane.title)}>
+			<td class="bar-cell">{unit === "%" && <span class="bar" style={{ width: `${Math.min(100, Math.max(0, mean))}%` }} />}
+				<span class="text">{several && `GPU ${lane.device} `}{plain(counterTitle(lane))}</span></td>
+			<td class="n">{amount(mean, unit)}</td><td class="n wide"><small>{low === high ? "" : `${low} – ${high}`}</small></td></tr>;
+	})}</tbody></table></section>;
+}
