@@ -12,6 +12,15 @@ foreach(version 13 11.8)
 	target_link_options(mock_cupti_${version} PRIVATE -Wl,-soname,libcupti.so.${version})
 endforeach()
 target_compile_definitions(mock_cupti_11.8 PRIVATE MOCK_OLD)
+# Counters came with CUDA 12.6; planning and evaluating them takes a libnvperf_host beside libcupti.
+target_sources(mock_cupti_13 PRIVATE
+	${CMAKE_CURRENT_SOURCE_DIR}/mock/cupti_host.c ${CMAKE_CURRENT_SOURCE_DIR}/mock/cupti_pm.c)
+add_library(mock_nvperf MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/nvperf.c)
+set_target_properties(mock_nvperf PROPERTIES
+	PREFIX "" OUTPUT_NAME libnvperf_host SUFFIX ".so"
+	LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock)
+target_link_libraries(mock_nvperf PRIVATE headway_plain)
+target_link_options(mock_nvperf PRIVATE -Wl,-soname,libnvperf_host.so)
 
 # NVIDIA's own headers, where they are: abi_cupti compares ours with them.
 find_path(CUPTI_INCLUDE_DIR cupti.h

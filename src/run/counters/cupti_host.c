@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/counters/wheel_folders.h"
 #include "spool/places.h"
 
 struct cupti_library {
@@ -111,6 +112,15 @@ static bool try_host_names(struct library_search *search, const char *folder, co
 	return false;
 }
 
+static bool try_wheels(struct library_search *search, char *const *packages)
+{
+	for (size_t p = 0; packages[p]; p++)
+		for (size_t i = 0; places_cupti_wheels[i]; i++)
+			if (try_host_names(search, packages[p], places_cupti_wheels[i]))
+				return true;
+	return false;
+}
+
 static bool find_host_library(struct library_search *search, char *const *packages)
 {
 	const char *wish = getenv("HEADWAY_CUPTI");
@@ -121,11 +131,10 @@ static bool find_host_library(struct library_search *search, char *const *packag
 	for (size_t i = 0; places_cupti_folders[i]; i++)
 		if (try_host_names(search, places_cupti_folders[i], ""))
 			return true;
-	for (size_t p = 0; packages && packages[p]; p++)
-		for (size_t i = 0; places_cupti_wheels[i]; i++)
-			if (try_host_names(search, packages[p], places_cupti_wheels[i]))
-				return true;
-	return false;
+	char **found = packages ? NULL : wheel_folders_find(getenv("PATH"), getenv("HOME"));
+	bool done = try_wheels(search, packages ? packages : found);
+	wheel_folders_free(found);
+	return done;
 }
 
 struct cupti_library *cupti_library_open(char *const *packages, struct hwy_err *err)

@@ -30,7 +30,8 @@ struct cupti_library; /* a libcupti that has the host API */
 struct cupti_host;    /* CUPTI's host object for one chip and one kind of profiler */
 
 /* Opens libcupti where the collector looks for it: HEADWAY_CUPTI, the dynamic linker's search, the toolkit's
- * folders, then the wheels below 'packages' (site-packages folders, NULL at the end; may be NULL). NULL: none has
+ * folders, then the wheels below 'packages' (site-packages folders, NULL at the end; NULL: those of the Pythons on
+ * PATH). Yields NULL where none has
  * the host API, or libnvperf_host is missing; err says which. */
 struct cupti_library *cupti_library_open(char *const *packages, struct hwy_err *err);
 const char *cupti_library_path(const struct cupti_library *library);
