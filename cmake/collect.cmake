@@ -7,7 +7,7 @@
 # The folders of src/collect/ that are libraries of their own (sibling(), below) are not part of this one.
 set(collect_room ${PROJECT_SOURCE_DIR}/src/collect)
 file(GLOB collect_sources CONFIGURE_DEPENDS
-	${collect_room}/*.c ${collect_room}/cuda/*.c ${collect_room}/nvtx/*.c
+	${collect_room}/*.c ${collect_room}/cuda/*.c ${collect_room}/kernels/*.c ${collect_room}/nvtx/*.c
 	${collect_room}/python/*.c ${collect_room}/torch/*.c ${PROJECT_SOURCE_DIR}/src/spool/*.c)
 # The parent's side of the spool: it maps files, which the collector must not.
 list(FILTER collect_sources EXCLUDE REGEX "/spool/elf_file\\.c$")

@@ -301,7 +301,7 @@ static bool directory_has_made(const char *name)
 {
 	size_t n = strlen(name);
 	return strcmp(name, CONTROL_FILE) == 0 || strcmp(name, STATE_FILE) == 0 ||
-	       strncmp(name, "libheadway-", 11) == 0 ||
+	       strncmp(name, "libheadway-", 11) == 0 || strncmp(name, "kernels.", 8) == 0 ||
 	       (n > 6 && strcmp(name + n - 6, ".spool") == 0);
 }
 

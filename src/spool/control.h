@@ -61,6 +61,9 @@ struct rec_control {
 			uint32_t has_driver;
 			/* operator_inputs: 1: record shapes and types of the inputs of operators */
 			uint32_t operator_inputs;
+			/* measures: 1: nothing is recorded; counters of kernels are measured as the
+			 * plan in the run directory says (spool/kernels_plan.h). */
+			uint32_t measures;
 			int64_t stack_threshold; /* ns; a call that takes longer gets a stack */
 			/* steps: recording stops after so many steady steps; 0: no limit */
 			int64_t steps;

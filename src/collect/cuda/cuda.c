@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "collect/cuda/cuda.h"
+#include "collect/kernels/measure.h"
 #include "collect/process.h"
 
 struct cuda cuda;
@@ -68,7 +69,7 @@ static void change_kinds(bool on)
 
 void cuda_follow_control(void)
 {
-	if (!cuda_is_on())
+	if (!cuda_is_on() || collect_control->measures)
 		return;
 	pthread_mutex_lock(&life.lock);
 	bool on = collect_is_on(REC_TRACE_CUDA);
@@ -183,7 +184,7 @@ static bool use_library(const char *path)
 static void cuda_init(void)
 {
 	static atomic_flag was_here = ATOMIC_FLAG_INIT;
-	if (atomic_flag_test_and_set(&was_here) || !collect_control ||
+	if (atomic_flag_test_and_set(&was_here) || measure_begin() || !collect_control ||
 	    !(collect_control->traces & REC_TRACE_CUDA))
 		return;
 	/* A worker process has set its rank by now. It may be killed later, so this is the time
@@ -212,7 +213,7 @@ void cuda_finish(void)
 	/* A child that was forked without calling atfork handlers has no flush thread to wait
 	 * for. */
 	process_after_fork();
-	if (!cuda_is_on())
+	if (!cuda_is_on() || collect_control->measures)
 		return;
 	cuda_nodes_report_losses();
 	cuda_flush_last();
@@ -221,6 +222,7 @@ void cuda_finish(void)
 void cuda_after_fork(void)
 {
 	atomic_store(&cuda.stage, CUDA_OFF);
+	measure_after_fork();
 }
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -229,7 +231,7 @@ int InitializeInjection(void)
 	cuda_init();
 	/* Runs before libcuda's own exit handler; a destructor of this library would run too
 	 * late. */
-	if (cuda_is_on())
+	if (cuda_is_on() && !collect_control->measures)
 		atexit(cuda_finish);
 	return 1;
 }
