@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "run/inherited.h"
 
 enum {
 	KERNELS_MOST = 12, /* how many names and shapes are measured where nobody says a number */
@@ -31,6 +32,9 @@ enum kernels_replay {
 	KERNELS_REPLAY_KERNEL,      /* all launches are repeated in place, in one run */
 	KERNELS_REPLAY_APPLICATION, /* no launch is repeated: the program runs once for each pass */
 };
+
+/* The counters that are read where nobody says others, those that matter most first; NULL at the end. */
+extern const char *const kernels_metrics[];
 
 struct kernels_target {                     /* launches to measure: of one symbol and shape */
 	const char *symbol;                 /* the kernel's mangled name, as the driver has it */
@@ -53,6 +57,8 @@ struct kernels_order {
 	enum kernels_replay replay;
 	bool source; /* sample program counters too */
 	char *const *program;
+	/* What the program inherits: inherited_take was called first of all. */
+	const struct inherited *inherited;
 };
 
 struct kernels_launch { /* a launch that was measured */
