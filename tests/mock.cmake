@@ -40,6 +40,14 @@ set_target_properties(mock_cuda PROPERTIES
 target_link_libraries(mock_cuda PRIVATE headway_plain Threads::Threads)
 target_link_options(mock_cuda PRIVATE -Wl,-soname,libcuda.so.1)
 
+# A libnvidia-ml.so.1 in a folder of its own.
+add_library(mock_nvml MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/nvml.c)
+set_target_properties(mock_nvml PROPERTIES
+	PREFIX "" OUTPUT_NAME libnvidia-ml.so.1 SUFFIX ""
+	LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock/nvml)
+target_link_libraries(mock_nvml PRIVATE headway_plain)
+target_link_options(mock_nvml PRIVATE -Wl,-soname,libnvidia-ml.so.1)
+
 # A libtorch as PyTorch 2.11 has it, as far as observers of operators see it.
 add_library(mock_torch MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/libtorch.c)
 set_target_properties(mock_torch PROPERTIES

@@ -504,4 +504,5 @@ void profile_options_read(struct profile *profile, int argc, char **argv)
 		cli_misuse(&cmd_profile, "which program?");
 	copy_to_settings(profile);
 	check_together(profile);
+	profile->settings.watch.clocks = profile->settings.control.traces & REC_TRACE_CUDA;
 }

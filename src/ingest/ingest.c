@@ -346,6 +346,11 @@ static void read_definitions(struct ingest *in)
 				task_lifetimes_note_record(in, record);
 				if (record->type == REC_SAMPLE)
 					samples_note(in, chunk->file, (const void *)record);
+			} else if (record->type >= REC_COUNTER_DEVICE &&
+				   record->type <= REC_COUNTER_TOTAL) {
+				/* The watcher's, whose chunks are like the parent's. */
+				if (process == &in->run)
+					ingest_counters_note(in, record, chunk);
 			} else if (record->type == REC_OWNER) {
 				chunk->is_shared = true;
 			} else {
@@ -445,6 +450,7 @@ static void ingest_read_events(struct ingest *in)
 	os_finish(in);
 	operators_finish(in);
 	sched_finish(in);
+	ingest_counters_finish(in);
 	task_lifetimes_name_threads(in);
 }
 

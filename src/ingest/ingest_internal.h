@@ -190,6 +190,7 @@ struct ingest {
 	struct ingest_opencl *opencl;
 	struct ingest_nvtx *nvtx;
 	struct ingest_nodes *nodes;
+	struct ingest_counters *counters;
 	struct os_calls *os;
 	struct operators *operators;
 	struct task_lifetimes *lifetimes;
@@ -244,6 +245,8 @@ void target_free_process(struct ingest_process *process);
  * when it is first asked for. */
 uint32_t target_thread(struct ingest *in, uint32_t process, uint32_t tid);
 uint32_t target_device(struct ingest *in, struct ingest_process *process, uint32_t ordinal);
+/* Yields the trace's text of a device's uuid. */
+uint32_t target_uuid_text(struct ingest *in, const uint8_t uuid[16]);
 /* Yields a stream by its number; UINT32_MAX as 'number' means no stream in particular. */
 uint32_t target_stream(struct ingest *in, struct ingest_process *process, uint32_t device,
 		       uint32_t context, uint32_t number);
@@ -296,6 +299,16 @@ void ingest_nodes_add(struct ingest *in, uint32_t process, uint32_t tid,
 		      const struct rec_node *record);
 /* Gives the trace its nodes and their edges; called after the last record was read. */
 void ingest_nodes_finish(struct ingest *in);
+
+/* ---- ingest_counters.c: values of GPUs, seen from outside the program ---- */
+
+/* First pass: a record of the watcher (REC_COUNTER_…), from a chunk of the parent. */
+void ingest_counters_note(struct ingest *in, const struct rec_head *record,
+			  const struct spool_chunk *chunk);
+/* Adds the lanes of the devices that the program used; called after the last record was read. */
+void ingest_counters_finish(struct ingest *in);
+/* Adds the properties of these devices, and forgets what was noted. */
+void ingest_counters_report(struct ingest *in);
 
 /* ---- ingest_nvtx.c ---- */
 

@@ -225,6 +225,7 @@ void run_meta_report(struct ingest *in)
 	report_properties(in);
 	report_settings(in);
 	report_python(in);
+	ingest_counters_report(in);
 	report_notes(in);
 	report_ends(in);
 	unrecorded_report(in);

@@ -275,7 +275,7 @@ static void name_threads(struct ingest *in, uint32_t process)
 /* ---- devices
  * ----------------------------------------------------------------------------------- */
 
-static uint32_t uuid_text(struct ingest *in, const uint8_t uuid[16])
+uint32_t target_uuid_text(struct ingest *in, const uint8_t uuid[16])
 {
 	char text[48] = "GPU-", *to = text + 4;
 	for (int i = 0; i < 16; i++) {
@@ -344,7 +344,7 @@ static void make_devices(struct ingest *in, struct ingest_process *process)
 		const struct rec_device *record = process->devices.items[i];
 		int64_t uuid = memcmp(record->uuid, none, 16) == 0
 				       ? HWY_NONE
-				       : (int64_t)uuid_text(in, record->uuid);
+				       : (int64_t)target_uuid_text(in, record->uuid);
 		uint32_t device = device_with_uuid(in, uuid, ordinal_of(record->head.value));
 		describe_device(in, process, &in->trace->devices[device], record);
 		*hwy_map_put(&process->device_of, record->head.value, NULL) = hwy_ref32(device);

@@ -94,8 +94,8 @@ static struct process *list_candidates(const struct run *run, uint32_t *n)
 	for (const struct dirent *entry; proc && (entry = readdir(proc));) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (!isdigit((unsigned char)entry->d_name[0]) || pid == self.pid ||
-		    pid == run->sentinel.pid || !read_process(pid, &one) || one.is_ended ||
-		    one.started < self.started)
+		    pid == run->sentinel.pid || pid == run->watcher.pid ||
+		    !read_process(pid, &one) || one.is_ended || one.started < self.started)
 			continue;
 		one.is_descendant = is_of_run(run, &one);
 		HWY_GROW(list, *n, cap);

@@ -97,10 +97,12 @@ static bool fork_child(struct run *run, const struct run_settings *settings, con
 		become_program(run, settings, go[0], failure[1]);
 	}
 	int reason = errno;
-	if (run->pid > 0) /* second: who looks for headway's child finds the program first */
+	if (run->pid > 0) { /* after it: who looks for headway's child finds the program first */
 		sentinel_start(&run->sentinel);
-	else
+		watcher_start(&run->watcher, run, &settings->watch);
+	} else {
 		sigprocmask(SIG_SETMASK, &run->mask, NULL);
+	}
 	errno = reason;
 	return run->pid > 0;
 }
@@ -135,6 +137,7 @@ static void launch_reap(struct run *run)
 		;
 	run->ended = true;
 	sentinel_end(&run->sentinel);
+	watcher_end(&run->watcher, run->journal);
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 }
 

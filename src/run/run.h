@@ -24,6 +24,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "run/counters/watcher.h"
 #include "run/inherited.h"
 #include "run/perf/perf.h"
 #include "run/sentinel.h"
@@ -54,7 +55,8 @@ struct run_settings {
 	/* 'delay': ns from the program's start to recording; 'duration': ns of recording, 0: no
 	 * limit. */
 	int64_t delay, duration;
-	struct perf_settings perf; /* what is recorded of CPU samples and scheduling */
+	struct perf_settings perf;   /* what is recorded of CPU samples and scheduling */
+	struct watch_settings watch; /* what is recorded of GPUs, from outside the program */
 	/* beside: the output's folder, in which the run directory is made when other folders are
 	 * full. */
 	const char *beside;
@@ -86,6 +88,7 @@ struct run {
 	struct perf *perf; /* the reader of CPU samples; NULL: no samples are taken */
 	pid_t pid;
 	struct sentinel sentinel;
+	struct watcher watcher;
 	/* What the program left behind when it ended, and run_wait still waits for. */
 	struct descendants orphans;
 	/* Two pipes: 'go' lets the child begin, 'failure' brings the errno of the child's exec. */

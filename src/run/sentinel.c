@@ -45,13 +45,18 @@ static void forget_command_line(void)
 		close(fd);
 }
 
+void sentinel_take_name(const char *name)
+{
+	forget_command_line();
+	prctl(PR_SET_NAME, name);
+}
+
 static _Noreturn void stand_guard(int line)
 {
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	forget_command_line();
-	prctl(PR_SET_NAME, "hwy-sentinel");
+	sentinel_take_name("hwy-sentinel");
 	/* The sentinel must not keep a pipe open that others wait for, the run's lock, or a mount
 	 * busy. */
 	struct question question = {.number = 0};

@@ -52,11 +52,12 @@ static void end_recording(struct run *run, int64_t now)
 	run->over = now;
 }
 
-/* Ends the reading of samples: from here on a report can be made of the samples. */
+/* Ends the reading of samples and the watching of GPUs: from here on a report can be made of them. */
 static void end_samples(struct run *run)
 {
 	perf_end(run->perf);
 	run->perf = NULL;
+	watcher_end(&run->watcher, run->journal);
 }
 
 /* True when as many steady steps were recorded as the user asked for. */
@@ -112,8 +113,8 @@ static int64_t follow_recording(struct run *run, const struct run_settings *sett
 
 /* ---- who has ended ----------------------------------------------------------------------------- */
 
-/* Takes the status of each child that has ended. Beside the program and the sentinel there are
- * others where headway is the init process of a container: orphans become its children. */
+/* Takes the status of each child that has ended. Beside the program, the sentinel and the watcher
+ * there are others where headway is the init process of a container: orphans become its children. */
 static void reap_children(struct run *run)
 {
 	int status;
@@ -122,6 +123,10 @@ static void reap_children(struct run *run)
 			continue;
 		if (pid == run->sentinel.pid) {
 			sentinel_lose(&run->sentinel);
+			continue;
+		}
+		if (pid == run->watcher.pid) {
+			watcher_was_reaped(&run->watcher, status, run->journal);
 			continue;
 		}
 		journal_status(run->journal, (uint32_t)pid, status, run_now());

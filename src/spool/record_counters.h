@@ -18,13 +18,16 @@
 /* The first text id of the watcher; the ids of the journal and of perf events are below it. */
 enum { REC_COUNTER_FIRST_TEXT = 1 << 20 };
 
+/* Written again when more is known: a fact that is not 0 counts. */
 struct rec_counter_device {
 	struct rec_head head; /* head.value: the watcher's number of the device */
 	uint8_t uuid[16];     /* as in struct rec_device */
 	uint32_t name;        /* string id of the device's name */
-	uint32_t spare;
+	uint32_t power_limit_mw;
+	uint32_t most_sm_mhz, most_memory_mhz; /* the highest clocks of the device */
+	uint32_t spare[6];
 };
-static_assert(sizeof(struct rec_counter_device) == REC_SLOT, "one slot");
+static_assert(sizeof(struct rec_counter_device) == 2 * REC_SLOT, "two slots");
 
 enum {
 	REC_COUNTER_WHOLE = 1, /* head.flags: values are whole numbers, such as a mask of bits */

@@ -283,6 +283,20 @@ static void rival(void)
 	printf("rival %d\n", subscribe ? subscribe(&handle, NULL, NULL) : -1);
 }
 
+/* Half a second of work: long kernels with waits for them, on the device of the recording MOCK_CUPTI_DATA. */
+static void busy(void)
+{
+	enum { STEPS = 12, STEP_MS = 40 };
+	mock_replay();
+	for (int i = 0; i < STEPS; i++) {
+		uint32_t correlation = mock_call(RUNTIME, runtime("cudaLaunchKernel_v7000"), 0, 0);
+		mock_kernel(correlation, "long_kernel", now(), STEP_MS * INT64_C(1000000));
+		mock_call(RUNTIME, runtime("cudaStreamSynchronize_v3020"),
+			  STEP_MS * INT64_C(1000000), 0);
+	}
+	puts("the program's last line");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -293,6 +307,7 @@ int main(int argc, char **argv)
 		{"syncs", syncs},     {"losses", losses},   {"range", range},
 		{"forks", forks},     {"killed", killed},   {"rival", rival},
 		{"delayed", delayed}, {"graphs", graphs},   {"many_nodes", many_nodes},
+		{"busy", busy},
 	};
 	const char *what = argc > 1 ? argv[1] : "";
 	setenv("RANK", "5", 1); /* as workers do for themselves */

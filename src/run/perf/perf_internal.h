@@ -12,6 +12,7 @@
 #include "base/index.h"
 #include "base/ref.h"
 #include "run/perf/perf.h"
+#include "run/perf/perf_spool.h"
 #include "spool/control.h"
 #include "spool/record.h"
 
@@ -73,23 +74,11 @@ void perf_close(struct perf *perf);
  * processes and threads. */
 void perf_records_take(struct perf *perf, const struct perf_event_header *record, bool keep);
 
-/* ---- perf_spool.c ---- */
+/* ---- perf_spool.c; see perf_spool.h, too ---- */
 
 /* The first text id in the spool of samples; the ids of the journal are below it. */
 enum { PERF_FIRST_ID = 1 << 19 };
 
-/* Makes a spool; NULL when there is no room for it. Chunks older than keep_s seconds are used
- * again; 0: none is. 'clock' yields the time in ns by which the age of a chunk is judged (run_now,
- * or a test's own). */
-struct perf_spool *perf_spool_open(const char *directory, const char *name, uint32_t keep_s,
-				   int64_t (*clock)(void));
-/* Makes the spool grow only as far as the control page says. */
-void perf_spool_limit(struct perf_spool *spool, const struct rec_control *control);
-void perf_spool_close(struct perf_spool *spool);
-/* Reserves a record, zeroed but for its head; NULL, and counts the record as lost, when there is
- * no room. */
-void *perf_spool_reserve(struct perf_spool *spool, enum rec_type type, size_t bytes);
-void perf_spool_publish(struct perf_spool *spool);
 uint32_t perf_spool_text(struct perf *perf, const char *text, size_t length);
 void perf_spool_drop(struct perf *perf, const char *reason, uint64_t count);
 
