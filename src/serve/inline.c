@@ -133,7 +133,7 @@ static void put_answer(struct writing *w, const char *key, const char *path, con
 
 static void put_answers(struct writing *w, uint32_t number)
 {
-	static const char *const paths[] = {"lanes", "diagnosis", "steps", "headway", "edits"};
+	static const char *const paths[] = {"lanes", "diagnosis", "steps", "headway", "edits", "roofline"};
 	char trace[16], key[64];
 	snprintf(trace, sizeof trace, "%" PRIu32, number);
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {

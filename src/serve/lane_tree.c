@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/device_metrics.h"
 #include "serve/answers.h"
 
 static bool belongs_to_device(const struct hwy_lane *lane)
@@ -139,6 +140,11 @@ static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t 
 		least = fmin(least, value);
 		most = fmax(most, value);
 	}
+	const struct hwy_lane *recorded = &view->trace->lanes[lane];
+	if (recorded->device != HWY_NONE &&
+	    metric_of_name(hwy_str(view->trace, recorded->name),
+			   hwy_str(view->trace, recorded->unit)) == METRIC_SMS_ACTIVE)
+		json_put_bool(json, "main", true);
 	json_key(json, "unit");
 	span_names_put(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
 	json_key(json, "min");

@@ -341,6 +341,11 @@ static bool ask_edits(struct asking *a, struct hwy_err *err)
 	return ask_frame(a, WORKER_EDITS, err);
 }
 
+static bool ask_roofline(struct asking *a, struct hwy_err *err)
+{
+	return ask_frame(a, WORKER_ROOFLINE, err);
+}
+
 static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 {
 	uint32_t t;
@@ -422,6 +427,7 @@ static const struct kind {
 	{"path", "GET", ask_path, 0},
 	{"edits", "GET", ask_edits, 0},
 	{"whatif", "GET", ask_whatif, 0},
+	{"roofline", "GET", ask_roofline, 0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

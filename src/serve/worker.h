@@ -23,7 +23,8 @@ enum worker_tag {
 	WORKER_EDITS,     /* JSON: the edits that 'whatif' can predict */
 	WORKER_GAPS,      /* array of struct annotation: the idle gaps */
 	WORKER_PATH,      /* array of struct annotation: the critical path */
-	WORKER_READY,     /* no bytes: the five frames above, as far as there are any, were sent */
+	WORKER_ROOFLINE,  /* JSON: kernels and operators under the roofs of their devices */
+	WORKER_READY,     /* no bytes: the frames above, as far as there are any, were sent */
 	WORKER_WHATIF,    /* JSON: the answer to one question */
 	WORKER_FAILED,    /* one line of text: why there is no diagnosis */
 	WORKER_TAGS
@@ -35,6 +36,8 @@ enum worker_tag {
  * 'origin' is that of struct view_trace. */
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin);
+/* Writes the frame WORKER_ROOFLINE. */
+void worker_tell_roofline(FILE *out, const struct hwy_analysis *analysis);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
 /* Reads questions from 'in', one on each line, and answers each, until 'in' ends. */
 void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);

@@ -279,6 +279,7 @@ void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 	}
 	tell_gaps(out, analysis, origin);
 	tell_path(out, analysis, origin);
+	worker_tell_roofline(out, analysis);
 	worker_tell_frame(out, WORKER_READY, NULL, 0);
 	fflush(out);
 }

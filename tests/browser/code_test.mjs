@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { check, run, skip } from "./common.mjs";
+import { roofline } from "./fixture_answers.mjs";
 import { tile } from "./fixture_tiles.mjs";
 import { makeTrace } from "./fixture_trace.mjs";
 
@@ -19,6 +20,7 @@ async function load(file) {
 
 const { decodeTiles } = await load("src/data/tile.ts");
 const { amount, duration, exact, roundStep, roundTop, tick } = await load("src/timeline/units.ts");
+const { axisOf, extentOf, isPlaced, radiusOf, roofAt, roofsOf } = await load("src/panels/roofline_scale.ts");
 const { measure } = await load("src/data/counter_mean.ts");
 const { readingAt, scaleOf, visibleRange } = await load("src/timeline/counter.ts");
 const trace = makeTrace();
@@ -84,6 +86,23 @@ await run([
 			.map(([v, u]) => amount(v, u));
 		check(told.join("; ") === "1,980 MHz; 612 W; 63.2 %; 2.1 TB/s; 100 %; 0.04 %; 71 °C; 0 W; 1.2 M; 127; 2.36 M; 1000 W", told.join("; "));
 		check(roundTop(690) === 800 && roundTop(1.98e9) === 2e9 && roundTop(100) === 100, "round tops");
+	}],
+	["roofs stand at their rate, meet the memory's slope at their ridge, and those of one rate are one", () => {
+		const { devices: [device], points } = roofline(trace);
+		const roofs = roofsOf(device, points);
+		check(roofs.map((r) => r.title).join("; ") === "fp8 tensor; fp16, bf16 tensor; tf32 tensor; fp32; fp64", roofs.map((r) => r.title).join("; "));
+		check(roofs.filter((r) => r.used).map((r) => r.flop).join() === "989000000000000,67000000000000", "those in use are of the points' precisions");
+		for (const roof of roofs)
+			check(Math.abs(roof.ridge * device.bytes_per_s / roof.flop - 1) < 1e-9, "the ridge");
+		const placed = points.filter(isPlaced);
+		const { x, y } = extentOf(device, placed, roofs);
+		for (const p of placed) {
+			check(p.intensity > x[0] && p.intensity < x[1] && p.flop_per_s > y[0] && p.flop_per_s < y[1], `${p.name} is inside`);
+			check(roofAt(device, p) <= device.bytes_per_s * p.intensity * 1.000001, "no roof is above the slope");
+		}
+		const axis = axisOf(0.13, 700, 60, 500);
+		check(axis.at(axis.from) === 60 && Math.abs(axis.at(axis.to) - 500) < 1e-9 && axis.from <= 0.13 && axis.to >= 700 && axis.ticks.join() === "0.1,1,10,100,1000", `${axis.ticks}`);
+		check(Math.abs(radiusOf(0.4) / radiusOf(0.1) - 2) < 1e-9, "an area four times as large has twice the radius");
 	}],
 	["times are told for people and to the last digit", () => {
 		check(duration(785_473) === "785 µs" && duration(11_193_806) === "11.2 ms" && duration(0) === "0 ns", "three digits");

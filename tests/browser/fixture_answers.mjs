@@ -176,3 +176,31 @@ export function pieces(trace, kind) {
 	});
 	return new Uint8Array(bytes.buffer);
 }
+
+/** A point of each bound, one that no roof is known for, one without arithmetic; the first name means harm. */
+export function roofline(trace) {
+	const kernels = trace.lanes[5].spans;
+	const total = kernels.reduce((sum, s) => sum + s.dur, 0);
+	const point = (name, share, intensity, rate, bound, of_peak, more = {}) => {
+		const ns = Math.round(total * share);
+		const flop = rate === null ? null : rate * ns / 1e9;
+		return { kind: "kernel", name, device: 0, count: 24, ns, share, flop, bytes: intensity ? flop / intensity : flop === 0 ? 1e12 * ns / 1e9 : null, precision: "bf16", tensor: true,
+			intensity, flop_per_s: rate, bytes_per_s: intensity ? rate / intensity : flop === 0 ? 1e12 : null, of_peak, occupancy: 0.5, waves: 3.2, bound,
+			gain_ns: of_peak === null ? 0 : Math.round(ns * (1 - of_peak)), source: "counters", says: `It reaches ${of_peak} of its roof.`,
+			span: kernels.find((s) => trace.names[s.name] === name)?.id ?? kernels[0].id, ...more };
+	};
+	const names = [...new Set(kernels.map((s) => trace.names[s.name]))];
+	return { devices: [{ device: 0, name: "NVIDIA H200", bytes_per_s: 4.8e12, kernel_ns: total, known_ns: total * 0.95, peaks: [
+		{ precision: "fp64", tensor: false, flop_per_s: 3.4e13, source: "data sheet" }, { precision: "fp32", tensor: false, flop_per_s: 6.7e13, source: "data sheet" },
+		{ precision: "tf32", tensor: true, flop_per_s: 4.95e14, source: "data sheet" }, { precision: "fp16", tensor: true, flop_per_s: 9.89e14, source: "data sheet" },
+		{ precision: "bf16", tensor: true, flop_per_s: 9.89e14, source: "data sheet" }, { precision: "fp8", tensor: true, flop_per_s: 1.979e15, source: "data sheet" }] }],
+	points: trace.bare ? [] : [
+		point(names[4], 0.09, 0.25, 4e11, "latency", 0.33),
+		point(names[0], 0.42, 480, 6.2e14, "compute", 0.63),
+		point(names[1], 0.2, 0.125, 5.1e11, "memory", 0.85, { precision: "fp32", tensor: false }),
+		point(names[2], 0.14, 1.9, 2.2e12, "occupancy", 0.24, { precision: "fp32", tensor: false }),
+		point(names[3], 0.08, 5.2, 1.6e12, "unknown", 0.06, { precision: "fp32", tensor: false }),
+		point("gather_kernel", 0.04, 0, 0, "memory", 0.21),
+		point("mystery_kernel", 0.03, null, null, "unknown", null),
+		point("aten::mm", 0.42, 500, 6.2e14, "compute", 0.63, { kind: "operator", source: "shapes" })] };
+}

@@ -45,6 +45,7 @@ function answer(traces, name, query, body) {
 	case "headway": return json(answers.headway(trace));
 	case "gaps": case "path": return answers.pieces(trace, name);
 	case "edits": return json(answers.edits(trace));
+	case "roofline": return json(answers.roofline(trace));
 	case "whatif": return json(answers.whatif(trace, query.get("edits") ?? ""));
 	default: return null;
 	}
@@ -79,7 +80,7 @@ export function inlined(traces, page) {
 	const put = (key, bytes) => { table[key] = gzipSync(bytes).toString("base64"); };
 	put("info", json(answers.info(traces, true)));
 	traces.forEach((trace, t) => {
-		for (const name of ["lanes", "diagnosis", "steps", "headway", "edits"])
+		for (const name of ["lanes", "diagnosis", "steps", "headway", "edits", "roofline"])
 			put(`${name}?t=${t}`, answer(traces, name, new URLSearchParams({ t }), null));
 		put(`names/${t}`, json(Object.fromEntries(trace.names.map((text, id) => [id, text]))));
 		put(`gaps/${t}`, answers.pieces(trace, "gaps"));

@@ -218,6 +218,84 @@ await run([
 		await page.waitForSelector(".whatif .error");
 		await press("1");
 	}],
+	["the roofline has a point for each kernel whose operations and bytes are known, and its roofs", async () => {
+		await press("Escape", "0", "6");
+		await page.waitForSelector(".roofline-plot .point");
+		check(await page.locator(".point").count() === 5, "five kernels have a place");
+		for (const bound of ["compute", "memory", "latency", "occupancy", "unknown"])
+			check(await page.locator(`.point.${bound}`).count() === 1, `one is bound by ${bound}`);
+		const texts = await page.locator(".roof-name").allTextContents();
+		check(texts.some((t) => t.includes("bf16") && t.includes("989 TFLOP/s")) && texts.some((t) => t.includes("4.8 TB/s")), `roofs: ${texts}`);
+		const at = async (bound) => (await page.locator(`.point.${bound}`).boundingBox());
+		const [compute, memory] = [await at("compute"), await at("memory")];
+		check(compute.x > memory.x && compute.y < memory.y && compute.width > memory.width, "further right, higher and larger");
+	}],
+	["the table of the roofline sorts by any column, at first by the time to be gained", async () => {
+		const column = async (name) => {
+			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+			return page.locator(`.roofline-table tbody td.of-${name}`).allTextContents();
+		};
+		const first = await column("gain");
+		check(first.length === 7 && first[0] === "35.2 ms" && first.at(-1) === "–", `by gain: ${first}`);
+		check(await page.locator("th[aria-sort=descending]").textContent() === "to gain ▾", "and says so");
+		await page.locator(".roofline-table th button", { hasText: "time" }).click();
+		check((await column("time"))[1] === "45.4 ms", "by time");
+		await page.locator(".roofline-table th button", { hasText: "name" }).click();
+		const names = await column("name");
+		check(names[0].startsWith("<script>") && names.at(-1).startsWith("vectorized"), `by name: ${names}`);
+		await page.locator(".roofline-table th button", { hasText: "of roof" }).click();
+		await page.locator(".roofline-table th button", { hasText: "of roof" }).click();
+		const shares = await column("roof");
+		check(shares[0] === "6.0 %" && shares.at(-1) === "–", `what is not known stands last: ${shares}`);
+		await page.locator(".roofline-table th button", { hasText: "to gain" }).click();
+	}],
+	["a press on a point, or Enter in the table, goes to its kernel in the timeline", async () => {
+		await page.locator(".point.compute").hover();
+		check((await page.locator(".roofline-plot .tip").textContent()).includes("620 TFLOP/s"), "the tip has its numbers");
+		await page.locator(".point.compute").click();
+		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("sgemm"));
+		check(await stateOf(page, "panel") === "roofline", "the roofline stays");
+		check(await width() < STEP, "the window is around it");
+		check((await page.locator(".roofline-card").textContent()).includes("620 TFLOP/s of 989 TFLOP/s (63 %)"), "what it reaches, and of what");
+		await page.locator(".roofline-table tr.chosen").focus();
+		const { from } = await stateOf(page, "window");
+		await page.keyboard.press("ArrowDown");
+		await page.locator(".roofline-card h3", { hasText: "layer_norm" }).waitFor();
+		check((await stateOf(page, "window")).from === from, "and does not move the timeline");
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("layer_norm"));
+		await page.locator(".roofline-plot svg").focus();
+		await page.keyboard.press("ArrowRight");
+		await page.locator(".roofline-card h3", { hasText: "softmax" }).waitFor();
+	}],
+	["the roofline has operators beside kernels, names that mean harm as text, and room in small windows", async () => {
+		await page.locator(".roofline-bar button", { hasText: "operators" }).click();
+		await page.locator(".roofline-table", { hasText: "aten::mm" }).waitFor();
+		check(await page.locator(".point").count() === 1, "the operator");
+		await page.locator(".roofline-bar button", { hasText: "kernels" }).click();
+		check(await page.locator(".roofline script, .roofline b > b").count() === 0, "no element came of a name");
+		for (const [w, h] of [[1024, 640], [480, 700]]) {
+			await page.setViewportSize({ width: w, height: h });
+			await page.waitForTimeout(150);
+			for (const what of [".panels button", ".roofline-plot svg", ".roofline-bar button"]) {
+				const box = await page.locator(what).last().boundingBox();
+				check(box.x >= 0 && box.x + box.width <= w + 1, `${what} is inside a window of ${w}`);
+			}
+		}
+		await page.setViewportSize({ width: 1600, height: 900 });
+		await press("1");
+	}],
+	["a recording without operations and bytes is told what to run", async () => {
+		const trace = makeTrace();
+		const bare = await serve([{ ...trace, bare: true }], html);
+		const other = await openPage(browser.context, bare.url);
+		await other.keyboard.press("6");
+		await other.waitForSelector(".how pre");
+		check((await other.locator(".how").textContent()).includes("headway kernels run0.sqlite -- PROGRAM"), "the line that measures");
+		check(await other.locator(".roofs line").count() > 2, "the roofs are there");
+		await other.close();
+		bare.close();
+	}],
 	["names that mean harm are text", async () => {
 		await page.locator("input[type=search]").fill("script");
 		await page.waitForSelector(".search .span-link");
@@ -259,6 +337,11 @@ await run([
 		await other.locator("[data-finding]").first().click();
 		await other.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
 		await settled(other);
+		await other.keyboard.press("6");
+		await other.waitForSelector(".point");
+		check(await other.locator(".point").count() === 5 && await other.locator(".roofline-table tbody tr").count() === 7, "the roofline is in it");
+		await other.locator(".point.compute").hover();
+		check((await other.locator(".roofline-plot .tip").textContent()).includes("sgemm"), "and can be asked");
 		check(await other.locator(".note").first().textContent().then((t) => t.includes("Left out")), "it says what was left out");
 		browser.context.off("request", hear);
 		check(asked.filter((url) => !url.startsWith("data:")).length === 1, `one request, the file itself: ${asked.join(" ").slice(0, 200)}`);

@@ -26,8 +26,8 @@ export interface Info { protocol: number; version: string; inline: boolean; trac
 export interface Lane {
 	lane: number; type: string; title: string; device?: number; thread?: number; spans: number; nests: boolean; marks: boolean;
 	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
-	/** Of a counter: what it measures, where that is known by its name. */
-	metric?: string;
+	/** Of a counter: the one that says most at a glance. */
+	main?: boolean;
 }
 export interface Group { id: string; kind: string; title: string; device?: number; lanes: number[]; groups: Group[] }
 export interface Lanes { groups: Group[]; lanes: Lane[] }

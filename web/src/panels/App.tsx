@@ -13,6 +13,7 @@ import { Interval } from "./Interval";
 import { Lanes } from "./Lanes";
 import { MiniMap } from "./MiniMap";
 import { Prediction } from "./Prediction";
+import { Roofline } from "./Roofline";
 import { SearchPanel } from "./SearchPanel";
 import { Toolbar } from "./Toolbar";
 import { WhatIf } from "./WhatIf";
@@ -55,7 +56,7 @@ export function App({ timeline }: { timeline: Timeline }) {
 					<div class="left"><div class="corner" /><Lanes timeline={timeline} /></div>
 					<div class="middle"><MiniMap timeline={timeline} /><Canvas timeline={timeline} /></div>
 				</div>
-				<Prediction timeline={timeline} /><Notes />
+				<Prediction timeline={timeline} /><Roofline /><Notes />
 			</div>
 			<Side />
 		</main>

@@ -6,7 +6,7 @@ const KEYS: [string, string][] = [
 	["w  s", "zoom in, out, at the pointer"], ["a  d  ←  →", "earlier, later"], ["↑  ↓", "scroll the lanes"], ["Ctrl + wheel", "zoom at the pointer"],
 	["Shift + wheel", "earlier, later"], ["drag", "move"], ["Shift + drag, or drag on the ruler", "choose an interval"], ["click", "select a span"], ["drag a group's title", "move the group"],
 	["l", "follow the arrow between launch and work"], [",  .", "previous, next of the same name"], ["f", "zoom to the selection"], ["0", "all of it"],
-	["[  ]", "previous, next step"], ["g", "idle time by cause"], ["p", "critical path"], ["/", "search"], ["1 … 5", "panels"], ["Esc", "clear"], ["?", "this"]];
+	["[  ]", "previous, next step"], ["g", "idle time by cause"], ["p", "critical path"], ["/", "search"], ["1 … 6", "panels"], ["Esc", "clear"], ["?", "this"]];
 
 export function Help() {
 	const help = useStore((s) => s.help);

@@ -5,7 +5,7 @@ import { search, setPanel, setTheme, showAll, zoom } from "../state/actions";
 import { set, titleOf, useStore, type Panel, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
 
-const PANELS: [Panel, string][] = [["findings", "Findings"], ["details", "Details"], ["interval", "Interval"], ["search", "Search"], ["whatif", "What if"]];
+const PANELS: [Panel, string][] = [["findings", "Findings"], ["details", "Details"], ["interval", "Interval"], ["search", "Search"], ["whatif", "What if"], ["roofline", "Roofline"]];
 const NEXT: Record<Theme, Theme> = { auto: "dark", dark: "light", light: "auto" };
 const WAIT_MS = 180;
 

@@ -3,7 +3,7 @@
 import { search, select, showStep } from "./actions";
 import { set, state, subscribe, type Panel } from "./store";
 
-const PANELS = ["findings", "details", "interval", "search", "whatif"];
+const PANELS = ["findings", "details", "interval", "search", "whatif", "roofline"];
 
 function write(): string {
 	const parts: string[] = [`from=${Math.round(state.from)}`, `to=${Math.round(state.to)}`];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.ts - the first answers, and those of the diagnosis once it is there. */
 import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } from "../data/protocol";
+import type { Roofline } from "../data/roofline";
 import type { Source } from "../data/source";
 import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
@@ -88,7 +89,7 @@ export async function load(source: Source): Promise<void> {
 		throw new Error("no answer");
 	const traces = await Promise.all(info.traces.map(async (one, t): Promise<Trace> => ({
 		info: one, lanes: gather(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }), steps: null, headway: null, diagnosis: null,
-		edits: null, failed: "", shift: 0,
+		edits: null, roofline: null, failed: "", shift: 0,
 	})));
 	set({ info, traces, folded: foldAtFirst(traces) });
 	showAll();
@@ -100,9 +101,9 @@ async function loadDiagnosis(source: Source, t: number): Promise<void> {
 		state.traces[t]!.failed = e.message;
 		return null;
 	});
-	const [diagnosis, steps, headway, edits] = await Promise.all([
-		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits")]);
-	Object.assign(state.traces[t]!, { diagnosis, steps, headway, edits });
+	const [diagnosis, steps, headway, edits, roofline] = await Promise.all([
+		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits"), ask<Roofline>("roofline")]);
+	Object.assign(state.traces[t]!, { diagnosis, steps, headway, edits, roofline: roofline?.devices ? roofline : { devices: [], points: [] } });
 	document.title = `${state.traces.map(titleOf).join(" · ")} – Headway`;
 	set({ traces: [...state.traces] });
 }

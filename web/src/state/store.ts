@@ -3,10 +3,12 @@
  *
  * One object, replaced field by field with set(); components read it with useStore(). Only actions.ts and load.ts write. */
 import { useEffect, useState } from "preact/hooks";
+import type { Roofline } from "../data/roofline";
 import type { Diagnosis, Edits, Headway, Info, Interval, Lanes, Search, Span, SpanDetails, Steps, TraceInfo, WhatIf } from "../data/protocol";
 
 export interface Trace {
 	info: TraceInfo; lanes: Lanes; steps: Steps | null; headway: Headway | null; diagnosis: Diagnosis | null; edits: Edits | null;
+	roofline: Roofline | null;
 	failed: string;
 	/** Added to the view's time to get this trace's: two runs are aligned by step. */
 	shift: number;
@@ -22,7 +24,7 @@ export function titleOf(trace: Trace): string {
 /** Zero on the ruler: the first event of the first run. */
 export const beginOf = (s: State): number => (s.traces[0] ? s.traces[0].info.start - s.traces[0].shift : 0);
 
-export type Panel = "findings" | "details" | "interval" | "search" | "whatif";
+export type Panel = "findings" | "details" | "interval" | "search" | "whatif" | "roofline";
 export type Theme = "auto" | "light" | "dark";
 export interface Lit { trace: number; finding: number; spans: Span[]; ids: Set<number> }
 
@@ -38,12 +40,13 @@ export interface State {
 	lit: Lit | null; gaps: boolean; path: boolean; step: number;
 	/** Edits that are switched on, as `headway whatif --apply` takes them, and what they would do. */
 	edits: string[]; whatIfTrace: number; whatIf: WhatIf | null; whatIfError: string; asking: boolean;
+	rooflineTrace: number;
 	panel: Panel | null; theme: Theme; help: boolean; message: string; gone: boolean;
 }
 
 export const state: State = {
 	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), filter: "", order: [], selected: null, range: null,
-	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIfTrace: 0, whatIf: null, whatIfError: "", asking: false, panel: "findings", theme: "auto", help: false,
+	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIfTrace: 0, whatIf: null, whatIfError: "", asking: false, rooflineTrace: 0, panel: "findings", theme: "auto", help: false,
 	message: "", gone: false,
 };
 

@@ -138,7 +138,7 @@ const KEYS: Record<string, (timeline: Timeline) => void> = {
 	g: () => set({ gaps: !state.gaps }), p: () => set({ path: !state.path }),
 	"?": () => set({ help: !state.help }), Escape: act.clear,
 	"1": () => act.setPanel("findings"), "2": () => act.setPanel("details"), "3": () => act.setPanel("interval"),
-	"4": () => act.setPanel("search"), "5": () => act.setPanel("whatif"),
+	"4": () => act.setPanel("search"), "5": () => act.setPanel("whatif"), "6": () => act.setPanel("roofline"),
 	"/": () => (document.querySelector("input[type=search]") as HTMLInputElement | null)?.focus(),
 };
 

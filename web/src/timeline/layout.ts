@@ -114,7 +114,7 @@ class Builder {
 	/** The lane that stands for a folded group; of counters, the first share of a whole, which says most at a glance. */
 	private stripOf(group: Group): Lane | null {
 		const lanes = group.lanes.flatMap((n) => this.lanes.get(n) ?? []).filter((l) => !THIN.has(l.type));
-		const busy = lanes.every((l) => l.type === "counter") && lanes.find((l) => l.metric === "sms-active");
+		const busy = lanes.every((l) => l.type === "counter") && lanes.find((l) => l.main);
 		return busy || (lanes.find((l) => l.type !== "counter" || l.unit === "%") ?? lanes[0] ?? null);
 	}
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RooflineHow.tsx - what to record or to run, so that kernels have operations and bytes. */
+import type { Trace } from "../state/store";
+import { plain } from "../timeline/text";
+
+/** A file's name as a shell takes it. */
+const quoted = (file: string): string => (/^[\w.,@%+=:/-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`);
+
+export function RooflineHow({ trace }: { trace: Trace }) {
+	const file = plain(quoted(trace.info.file));
+	return <div class="advice how">
+		<p><b>No kernel of this recording has both its operations and its bytes.</b> Any of these gives it a place under the roof:</p>
+		<p>▸ measure the kernels that take most time, by running the program again with the GPU's counters:</p><pre class="wraps">headway kernels {file} -- PROGRAM …</pre>
+		<p>▸ take what Nsight Compute has measured:</p><pre class="wraps">headway kernels {file} --ncu counters.csv</pre>
+		<p>▸ record the shapes of PyTorch's operators, from which both follow without counters:</p><pre class="wraps">headway profile -t cuda,pytorch --pytorch-shapes PROGRAM …</pre>
+		<p>▸ or give torch.profiler <code>record_shapes=True</code>.</p>
+	</div>;
+}
