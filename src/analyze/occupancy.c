@@ -75,8 +75,8 @@ static uint32_t blocks_by_registers(const struct limits *limits, const struct hw
 	uint64_t of_block =
 		device->registers_per_block > 0 ? (uint64_t)device->registers_per_block : file;
 	uint64_t of_warp = round_up((uint64_t)shape->registers * WARP_THREADS, REGISTER_UNIT);
-	/* The hardware refuses a block by this sum, though it gives it less. */
-	if (of_warp * round_up(warps, limits->parts) > of_block)
+	/* The hardware refuses a block by this sum, though it gives it less; 6.0 goes by the four parts of its family. */
+	if (of_warp * round_up(warps, 4) > of_block)
 		return 0;
 	return (uint32_t)(file / limits->parts / of_warp * limits->parts / warps);
 }
@@ -98,6 +98,8 @@ static void occupancy_fill_waves(struct hwy_occupancy *occupancy, const struct h
 		device->sms > 0 ? (uint64_t)device->sms * (uint64_t)occupancy->blocks : 0;
 	if (together == 0)
 		return;
+	double each = (double)occupancy->grid_blocks / (double)device->sms;
+	occupancy->filled = each < 1 ? each : 1;
 	uint64_t whole = (occupancy->grid_blocks + together - 1) / together;
 	occupancy->waves = (double)occupancy->grid_blocks / (double)together;
 	occupancy->tail = ((double)whole - occupancy->waves) / (double)whole;
@@ -137,8 +139,10 @@ bool occupancy_find_with_barriers(struct hwy_occupancy *occupancy, const struct 
 		blocks_by_registers(&limits, device, shape, occupancy->warps_per_block);
 	by[OCCUPANCY_SHARED] = blocks_by_shared(&limits, device, shape);
 	by[OCCUPANCY_BLOCKS] = limits.blocks;
-	by[OCCUPANCY_BARRIERS] = barriers ? limits.blocks * limits.barriers_per_block / barriers
-					  : OCCUPANCY_UNLIMITED;
+	/* NVIDIA's own calculation has this limit from 9.0 on. */
+	by[OCCUPANCY_BARRIERS] = barriers && device->compute_major >= 9
+					 ? limits.blocks * limits.barriers_per_block / barriers
+					 : OCCUPANCY_UNLIMITED;
 	occupancy->limit = OCCUPANCY_THREADS;
 	for (enum occupancy_limit i = OCCUPANCY_THREADS; i < OCCUPANCY_LIMITS; i++)
 		if (by[i] < by[occupancy->limit])

@@ -39,6 +39,7 @@ struct hwy_occupancy {
 	/* grid_blocks / (blocks * multiprocessors): 2.25 is two full waves and a quarter; below 1 the device is not filled. 0
 	 * where the number of multiprocessors is not known. */
 	double waves;
+	double filled; /* the share of the multiprocessors that get a block: 1 from one block for each on; 0: not known */
 	/* The share of the kernel's time that its last wave costs because it is not full, if all blocks take equally long:
 	 * (ceil(waves) - waves) / ceil(waves): 0.25 for 2.25 waves. Says nothing of a kernel whose blocks fetch their
 	 * work themselves (persistent kernels, which have at most one wave). */

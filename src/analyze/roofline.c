@@ -16,7 +16,9 @@
 #define NEAR_ROOF_SHARE 0.3
 /* Launches that take less on average are mostly start and end of the kernel. */
 #define SHORT_NS 5000
-/* Of the greatest number of warps that the launch lets be resident on the whole device. */
+/* Fewer of the multiprocessors have work. */
+#define FEW_SMS_SHARE 0.5
+/* Fewer of the warps that a device can hold are there. Kernels on tensor cores reach the roof with fewer: not for them. */
 #define FEW_WARPS_SHARE 0.25
 
 const char *const roofline_kind_names[ROOFLINE_KINDS] = {"kernel", "operator"};
@@ -49,8 +51,7 @@ bool roofline_open(struct hwy_roofline *roofline, struct hwy_trace *trace, struc
 	return ok;
 }
 
-static struct roofline_device *roofline_find_device(const struct hwy_roofline *roofline,
-						    uint32_t device)
+struct roofline_device *roofline_device_of(const struct hwy_roofline *roofline, uint32_t device)
 {
 	for (uint32_t i = 0; i < roofline->n_devices; i++)
 		if (roofline->devices[i].device == device)
@@ -62,11 +63,14 @@ struct roofline_point *roofline_add(struct hwy_roofline *roofline,
 				    const struct roofline_point *point)
 {
 	static const struct hwy_peaks nothing;
-	const struct roofline_device *device = roofline_find_device(roofline, point->device);
+	const struct roofline_device *device = roofline_device_of(roofline, point->device);
 	HWY_GROW(roofline->points, roofline->n_points, roofline->cap_points);
 	struct roofline_point *added = &roofline->points[roofline->n_points++];
 	*added = *point;
 	added->name = hwy_arena_text(&roofline->arena, point->name, strlen(point->name));
+	if (point->shapes)
+		added->shapes =
+			hwy_arena_text(&roofline->arena, point->shapes, strlen(point->shapes));
 	if (device && device->kernel_ns > 0)
 		added->share = (double)point->ns / (double)device->kernel_ns;
 	roofline_judge(added, device ? &device->peaks : &nothing, &roofline->arena);
@@ -109,9 +113,40 @@ static enum roofline_bound roofline_find_bound(const struct roofline_point *poin
 		return is_by_compute ? ROOFLINE_COMPUTE : ROOFLINE_MEMORY;
 	if (point->count && point->ns / point->count < SHORT_NS)
 		return ROOFLINE_LATENCY;
-	if (point->waves > 0 && fmin(point->waves, 1) * point->occupancy < FEW_WARPS_SHARE)
+	if (point->waves > 0 &&
+	    (point->filled < FEW_SMS_SHARE ||
+	     (!point->tensor && fmin(point->waves, 1) * point->occupancy < FEW_WARPS_SHARE)))
 		return ROOFLINE_OCCUPANCY;
 	return ROOFLINE_UNKNOWN;
+}
+
+/* One sentence: what is reached of which roof, and why it is not more where that is known. */
+static void roofline_say(struct roofline_point *point, bool is_by_compute, struct hwy_arena *arena)
+{
+	static const char *const whys[ROOFLINE_BOUNDS] = {
+		[ROOFLINE_UNKNOWN] = "; what holds it back only counters can tell",
+		[ROOFLINE_COMPUTE] = ": bound by compute",
+		[ROOFLINE_MEMORY] = ": bound by memory",
+		[ROOFLINE_LATENCY] = "; its launches are too short to get there",
+		[ROOFLINE_OCCUPANCY] = "; its grid fills too little of the device",
+	};
+	if (isnan(point->of_peak)) {
+		point->says = "its FLOP, its bytes or the device's peaks are not known";
+		return;
+	}
+	const char *roof = is_by_compute ? hwy_precision_names[point->precision] : "memory";
+	const char *units = is_by_compute && point->tensor ? " tensor" : "";
+	double rate = is_by_compute ? point->flop_per_s * 1e-12 : point->bytes_per_s * 1e-9;
+	const char *unit = is_by_compute ? "TFLOP/s" : "GB/s";
+	if (!is_by_compute && point->of_peak > 1)
+		point->says = hwy_arena_format(
+			arena,
+			"%.4g GB/s, more than the memory's roof: caches held some of its data",
+			rate);
+	else
+		point->says = hwy_arena_format(arena, "%.4g %s, %s of the %s%s roof%s", rate, unit,
+					       hwy_say_share(point->of_peak).text, roof, units,
+					       whys[point->bound]);
 }
 
 void roofline_judge(struct roofline_point *point, const struct hwy_peaks *peaks,
@@ -130,11 +165,7 @@ void roofline_judge(struct roofline_point *point, const struct hwy_peaks *peaks,
 	point->bound = roofline_find_bound(point, by_compute >= by_memory);
 	double gain = (double)point->ns - point->roof_ns;
 	point->gain_ns = gain > 0 ? (int64_t)gain : 0;
-	point->says = isnan(point->of_peak)
-			      ? "its FLOP, its bytes or the device's peaks are not known"
-			      : hwy_arena_format(arena, "%s of the %s roof",
-						 hwy_say_share(point->of_peak).text,
-						 by_compute >= by_memory ? "compute" : "memory");
+	roofline_say(point, by_compute >= by_memory, arena);
 }
 
 struct roofline_shares roofline_sum_bounds(const struct hwy_roofline *roofline, int64_t device)
@@ -153,11 +184,4 @@ struct roofline_shares roofline_sum_bounds(const struct hwy_roofline *roofline, 
 	for (unsigned b = ROOFLINE_UNKNOWN + 1; b < ROOFLINE_BOUNDS; b++)
 		shares.bound_ns[ROOFLINE_UNKNOWN] -= shares.bound_ns[b];
 	return shares;
-}
-
-bool roofline_from_shapes(struct hwy_roofline *roofline, struct hwy_trace *trace,
-			  const struct roofline_options *options, struct hwy_err *err)
-{
-	(void)options;
-	return roofline_open(roofline, trace, err);
 }

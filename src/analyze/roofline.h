@@ -46,6 +46,8 @@ struct roofline_point {
 	enum roofline_kind kind;
 	enum roofline_source source;
 	const char *name;
+	const char *
+		shapes; /* of an operator: the sizes of its inputs, "[[64, 768], [768, 2304]]"; NULL: any */
 	uint32_t device; /* index into the trace's devices */
 	uint32_t count;  /* launches, or calls of the operator */
 	int64_t ns;      /* device time of all of them */
@@ -54,8 +56,9 @@ struct roofline_point {
 	double flop, bytes;
 	enum hwy_precision precision;
 	bool tensor; /* the operations ran on the tensor cores */
-	/* Theoretical occupancy and waves, means over the launches by time; 0: not known. */
-	double occupancy, waves;
+	/* Theoretical occupancy, waves, and the share of the multiprocessors that get a block: means over the launches by
+	 * time; 0: not known. */
+	double occupancy, waves, filled;
 	uint32_t span; /* id of a typical span, to be shown; ROOFLINE_NO_SPAN: none */
 	/* ---- what roofline_judge adds ---- */
 	double intensity;               /* flop / bytes; NAN where unknown */
@@ -82,19 +85,23 @@ struct hwy_roofline {
 	struct hwy_arena arena; /* texts of the points */
 };
 
-/* Which points are made; zeros mean all kernels and operators of the trace. */
+/* Which work counts; zeros mean all of the trace. */
 struct roofline_options {
 	int64_t from, to; /* only work that begins in [from, to), ns; both 0: all */
-	bool by_shape; /* one point for each set of shapes, not for each name; the name then ends with the shapes */
+	/* NULL, or whether a piece of device work counts. */
+	bool (*keeps)(const void *self, const struct hwy_strip *strip, uint32_t row);
+	const void *self;
 };
 
 /* An empty roofline with the devices that have kernels. */
 bool roofline_open(struct hwy_roofline *roofline, struct hwy_trace *trace, struct hwy_err *err);
-/* Points for operators whose inputs are recorded and for the kernels that they launched. 'options' may be NULL. A trace
- * without shapes yields no points, which is no error. */
+/* The device with this index in the trace; NULL where it has no kernels. */
+struct roofline_device *roofline_device_of(const struct hwy_roofline *roofline, uint32_t device);
+/* Points for operators whose inputs are recorded, one for each name and set of shapes, and for the kernels that they
+ * launched, one for each name. 'options' may be NULL. A trace without shapes yields no points, which is no error. */
 bool roofline_from_shapes(struct hwy_roofline *roofline, struct hwy_trace *trace,
 			  const struct roofline_options *options, struct hwy_err *err);
-/* Adds a copy of the point; its name is copied into the arena. The point added is judged (roofline_judge). */
+/* Adds a copy of the point; its name and shapes are copied into the arena. The point added is judged (roofline_judge). */
 struct roofline_point *roofline_add(struct hwy_roofline *roofline,
 				    const struct roofline_point *point);
 /* Fills the second part of a point. 'says' is made in the arena. */

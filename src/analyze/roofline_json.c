@@ -58,6 +58,7 @@ static void roofline_put_point(struct hwy_json *json, const struct roofline_poin
 	json_begin_object(json);
 	json_put_text(json, "kind", roofline_kind_names[point->kind]);
 	json_put_text(json, "name", point->name);
+	json_put_text(json, "shapes", point->shapes);
 	json_put_int(json, "device", point->device);
 	json_put_int(json, "count", point->count);
 	json_put_int(json, "ns", point->ns);

@@ -117,6 +117,7 @@ size_t stats_number(const struct stats_column *column, const struct stats_cell *
 		return length_written(snprintf(text, SIZE, "%.3f", cell->real / 1e6), SIZE);
 	case STATS_PERCENT:
 	case STATS_MEAN: return one_decimal(cell->real, text, SIZE);
+	case STATS_REAL: return length_written(snprintf(text, SIZE, "%.3f", cell->real), SIZE);
 	}
 	return 0;
 }
@@ -136,7 +137,8 @@ void stats_heading(const struct stats_column *column, enum stats_time_unit unit,
 	case STATS_TEXT:
 	case STATS_COUNT:
 	case STATS_ID:
-	case STATS_MEAN: break;
+	case STATS_MEAN:
+	case STATS_REAL: break;
 	}
 	snprintf(text, size, name ? "%s (%s)" : "%s", column->name, name);
 }

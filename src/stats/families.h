@@ -54,4 +54,10 @@ bool make_gpu_metrics_kern_sum(struct report_run *run, struct hwy_err *err);
 bool make_gpu_metrics_nvtx_sum(struct report_run *run, struct hwy_err *err);
 bool make_gpu_metrics_step_sum(struct report_run *run, struct hwy_err *err);
 
+/* roofline_tables.c makes these reports: operators and kernels under the roofs of their device, by the shapes of operators;
+ * what each launch lets be resident. */
+bool make_op_roofline(struct report_run *run, struct hwy_err *err);
+bool make_kernel_roofline(struct report_run *run, struct hwy_err *err);
+bool make_kernel_occupancy(struct report_run *run, struct hwy_err *err);
+
 #endif

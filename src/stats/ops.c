@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "analyze/op_work/op_args.h"
 #include "base/hash.h"
 #include "base/ref.h"
 #include "stats/families.h"
@@ -38,39 +39,6 @@ struct ops {
 	uint32_t depth, cap_stack;
 };
 
-/* Yields the value of "Input Dims" in an operator's arguments (a JSON object); "" where the arguments lack it. */
-static struct hwy_text input_shapes(struct hwy_text arguments)
-{
-	static const char *const keys[] = {
-		"\"Input Dims\":", "\"Input dims\":", "\"Input Shapes\":"};
-	const char *at = NULL;
-	for (unsigned i = 0; i < 3 && !at; i++) {
-		at = memmem(arguments.at, arguments.length, keys[i], strlen(keys[i]));
-		at = at ? at + strlen(keys[i]) : NULL;
-	}
-	if (!at)
-		return (struct hwy_text){"", 0};
-	const char *end = arguments.at + arguments.length;
-	while (at < end && *at == ' ')
-		at++;
-	bool quoted = false;
-	int depth = 0;
-	for (const char *c = at; c < end; c++) {
-		if (*c == '\\' && quoted) {
-			c++;
-		} else if (*c == '"') {
-			quoted = !quoted;
-		} else if (!quoted && (*c == '[' || *c == '{')) {
-			depth++;
-		} else if (!quoted && (*c == ']' || *c == '}') && --depth <= 0) {
-			return (struct hwy_text){at, (uint32_t)(c + (depth == 0) - at)};
-		} else if (!quoted && depth == 0 && *c == ',') {
-			return (struct hwy_text){at, (uint32_t)(c - at)};
-		}
-	}
-	return (struct hwy_text){at, (uint32_t)(end - at)};
-}
-
 static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32_t row)
 {
 	if (!ops->run->options->shapes) /* without options->shapes HWY_ARGS is not loaded */
@@ -79,7 +47,8 @@ static uint32_t shapes_of(struct ops *ops, const struct hwy_strip *strip, uint32
 	if (arguments >= ops->run->trace->strings.n)
 		return 0;
 	if (ops->shapes_of[arguments] == 0) {
-		struct hwy_text text = input_shapes(hwy_text(ops->run->trace, (int64_t)arguments));
+		struct hwy_text text =
+			op_args_shapes(hwy_text(ops->run->trace, (int64_t)arguments));
 		ops->shapes_of[arguments] =
 			hwy_ref32(hwy_intern(&ops->shapes, text.at, text.length));
 	}

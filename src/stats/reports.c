@@ -83,6 +83,15 @@ const struct stats_report stats_reports[] = {
 	{"gpu_metrics_nvtx_sum", "GPU metrics by NVTX range",
 	 "means of GPU metrics while work runs that a range launched",
 	 "GPU metrics and NVTX ranges", make_gpu_metrics_nvtx_sum, false},
+	{"op_roofline", "Operators under the roof",
+	 "operators by name and shapes: FLOP/s, bytes/s, intensity, share of the device's peak",
+	 "operators with shapes that are known", make_op_roofline, false},
+	{"kernel_roofline", "Kernels under the roof",
+	 "kernels of such operators: FLOP/s, bytes/s, intensity, share of the device's peak",
+	 "kernels of operators with shapes", make_kernel_roofline, false},
+	{"kernel_occupancy", "Kernels by theoretical occupancy",
+	 "kernels by name and launch shape: resident warps, what limits them, waves, tail",
+	 "kernels with a launch shape", make_kernel_occupancy, false},
 	{0},
 };
 

@@ -26,6 +26,7 @@ enum stats_type {
 	STATS_RATE,       /* bytes per second, shown as MB/s */
 	STATS_PERCENT,    /* a share in percent, with one decimal */
 	STATS_MEAN,       /* a mean number of things, one decimal */
+	STATS_REAL,       /* any number, three decimals; its unit is part of the column's name */
 };
 
 struct stats_column {

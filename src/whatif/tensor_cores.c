@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "analyze/kernel_math.h"
+
 #define REACHED_SHARE 0.8
 #define REACHED_BY_CONVOLUTIONS_SHARE 0.5
 /* a kernel of this length gets half of the gain: shorter kernels get less */
@@ -39,30 +41,9 @@ static bool tensor_cores_has_word(const char *name, const char *const *words)
 	return false;
 }
 
-/* Knows the names that cuBLAS, cuDNN, CUTLASS and MAGMA give. "ffma" and "simt" stand for plain
- * fp32 multiply-adds; "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core
- * instructions. */
 bool tensor_cores_are_unused(const char *kernel)
 {
-	static const char *const plain[] = {"ffma",
-					    "sgemm",
-					    "simt_s",
-					    "f32f32_f32f32_f32",
-					    "scudnn",
-					    "implicit_convolve_sgemm",
-					    "explicit_convolve_sgemm",
-					    "fft2d_",
-					    "conv2d_grouped_direct",
-					    "cf32cf32",
-					    NULL};
-	/* These are cuDNN's own convolutions, whose data type is a template argument. */
-	static const char *const convolutions[] = {"dgrad", "wgrad", "winograd", NULL};
-	static const char *const tensor[] = {
-		"tf32",  "tensorop", "s1688", "s16816", "h1688", "h16816", "hmma", "gmma", "_884",
-		"i8816", "s884",     "bf16",  "fp16",   "h884",  "f16",    "half", NULL};
-	bool is_plain = tensor_cores_has_word(kernel, plain) ||
-			(tensor_cores_has_word(kernel, convolutions) && strstr(kernel, "<float"));
-	return is_plain && !tensor_cores_has_word(kernel, tensor);
+	return kernel_math_is_plain_fp32(kernel);
 }
 
 double tensor_cores_speedup(const struct hwy_device *device, const char *kernel, int64_t ns)

@@ -101,7 +101,8 @@ static void add_number(struct text_table *text_table, const struct stats_column 
 	case STATS_RATE: table_cell(table, "%s/s", hwy_say_bytes3_signed(cell->number).text); break;
 	case STATS_PERCENT: table_cell(table, "%s %%", digits); break;
 	case STATS_COUNT:
-	case STATS_MEAN: table_cell(table, "%s", hwy_say_digits_grouped(digits).text); break;
+	case STATS_MEAN:
+	case STATS_REAL: table_cell(table, "%s", hwy_say_digits_grouped(digits).text); break;
 	case STATS_ID:
 	case STATS_TEXT: table_cell(table, "%s", digits); break;
 	}

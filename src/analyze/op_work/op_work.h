@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_work.h - what an operator must compute and move, by its inputs.
+ *
+ * FLOP are those of the definition: a multiply-add is two. Bytes are a lower bound: each operand is read once, each result
+ * written once. Convolution backward counts as its two products, which cuDNN runs as two kernels: each reads its operands.
+ * docs/roofline.md has the formulas.
+ */
+#ifndef HWY_ANALYZE_OP_WORK_H
+#define HWY_ANALYZE_OP_WORK_H
+
+#include "analyze/op_work/op_args.h"
+
+enum op_family {
+	OP_FAMILY_NONE,
+	OP_FAMILY_GEMM,
+	OP_FAMILY_CONVOLUTION,
+	OP_FAMILY_ATTENTION,
+	OP_FAMILY_ELEMENTWISE,
+	OP_FAMILY_REDUCTION,
+	OP_FAMILY_SOFTMAX,
+	OP_FAMILY_NORMALIZATION,
+	OP_FAMILY_GATHER,
+	OP_FAMILY_COPY,
+	OP_FAMILIES,
+};
+extern const char *const op_family_names[OP_FAMILIES]; /* "", "gemm", "convolution", … */
+
+struct op_work {
+	enum op_family family;
+	double flop, bytes;
+	enum hwy_precision precision; /* of the inputs */
+	bool is_matrix;               /* products of matrices, which tensor cores can do */
+	/* The types of the inputs are not recorded (lists of tensors): the bytes are those of fp32. */
+	bool assumes_fp32;
+	uint32_t
+		parts; /* how many kernels share the work equally: 2 for both products of a convolution's backward */
+};
+
+struct op_model; /* an operator that is known by name */
+
+/* The model of an operator ("aten::mm"); NULL where it is not known. Costs a search in a table: keep the result. */
+const struct op_model *op_work_model(const char *name);
+/* What the model says of these inputs; false where they do not suffice. */
+bool op_work_find(struct op_work *work, const struct op_model *model, const struct op_args *args);
+
+#endif
