@@ -98,6 +98,7 @@ void span_names_put(struct hwy_json *json, struct hwy_text name);
  * is no value. */
 struct counter_range {
 	double least, most, mean;
+	uint32_t samples; /* values that hold in the interval, or in a part of it */
 };
 /* 'from' and 'to' are times of the trace. */
 bool counters_measure(struct view_trace *view, uint32_t lane, int64_t from, int64_t to,

@@ -33,12 +33,14 @@ static uint32_t measure_values(const struct hwy_trace *trace, const struct hwy_s
 {
 	double sum = 0, weight = 0, value = row > 0 ? counter_value(trace, strip, row - 1) : 0;
 	bool has_value = row > 0;
-	*range = (struct counter_range){(double)INFINITY, (double)-INFINITY, (double)NAN};
+	*range = (struct counter_range){(double)INFINITY, (double)-INFINITY, (double)NAN, 0};
 	for (int64_t at = from; at < to;) {
 		bool has_next = row < strip->rows && hwy_get(strip, HWY_START, row) < to;
 		int64_t next = has_next ? hwy_get(strip, HWY_START, row) : to;
 		next = next > at ? next : at;
-		if (has_value && next > at) {
+		/* A counter that could not be read for a while has values that are no numbers. */
+		if (has_value && !isnan(value) && next > at) {
+			range->samples++;
 			sum += value * (double)(next - at);
 			weight += (double)(next - at);
 			range->least = fmin(range->least, value);
@@ -59,7 +61,7 @@ bool counters_measure(struct view_trace *view, uint32_t lane, int64_t from, int6
 		      struct counter_range *range, struct hwy_err *err)
 {
 	const struct hwy_strip *strip;
-	*range = (struct counter_range){(double)NAN, (double)NAN, (double)NAN};
+	*range = (struct counter_range){(double)NAN, (double)NAN, (double)NAN, 0};
 	if (!need_values(view, lane, &strip, err))
 		return false;
 	if (strip)
@@ -86,7 +88,7 @@ static void fill_tile(const struct hwy_trace *trace, const struct hwy_strip *str
 		uint32_t first = row, i = tile->n++;
 		row = measure_values(trace, strip, row, begin, begin + (INT64_C(1) << level),
 				     &range);
-		float least = (float)INFINITY, most = -(float)INFINITY;
+		float least = (float)NAN, most = (float)NAN;
 		for (uint32_t r = first; r < row; r++) {
 			float value = (float)counter_value(trace, strip, r);
 			least = fminf(least, value);

@@ -242,6 +242,7 @@ static const struct json_field metric_fields[] = {
 	{JSON_FIELD_REAL(struct counter_range, mean, "mean", 6)},
 	{JSON_FIELD_REAL(struct counter_range, least, "least", 6)},
 	{JSON_FIELD_REAL(struct counter_range, most, "most", 6)},
+	{JSON_FIELD_INT(struct counter_range, samples, "samples")},
 };
 
 /* Writes what each counter of a device said in [from, to); counters without a value there are left out. */

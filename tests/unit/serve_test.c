@@ -421,6 +421,7 @@ static void an_interval_of_a_counter_is_weighed_by_time(void **state)
 		assert_true(counters_measure(&view, counter, from, to, &range, &err));
 		assert_true(fabs(range.mean - slow_mean(strip, from, to)) < 1e-6);
 		assert_true(range.least <= range.mean && range.mean <= range.most);
+		assert_true(range.samples > 0);
 	}
 	assert_true(counters_measure(&view, counter, first - 100, first, &range, &err));
 	assert_true(isnan(range.mean));

@@ -2,12 +2,13 @@
 /* counter_mean.ts - the mean, least and largest value of a counter in an interval, from the tiles that the self-contained page has. */
 import { TILE_BITS, type CounterTile } from "./tile";
 
-interface Sum { sum: number; weight: number; least: number; most: number }
+interface Sum { sum: number; weight: number; least: number; most: number; parts: number }
 
 /** Adds the part of a stretch that lies in the interval. */
 function add(to: Sum, from: number, until: number, mean: number, least: number, most: number): void {
 	if (until <= from || Number.isNaN(mean))
 		return;
+	to.parts++;
 	to.sum += mean * (until - from);
 	to.weight += until - from;
 	to.least = Math.min(to.least, least);
@@ -30,9 +31,9 @@ function addTile(all: Sum, tile: CounterTile, from: number, to: number): void {
 	stretch(tile.begin + tile.bucket * 2 ** TILE_BITS, value, value, value);
 }
 
-/** Each stretch from the finest tile that has it. */
-export function measure(tiles: CounterTile[], from: number, to: number): { mean: number; least: number; most: number } | null {
-	const all: Sum = { sum: 0, weight: 0, least: Infinity, most: -Infinity };
+/** Each stretch from the finest tile that has it. A bucket counts as one sample, which it has at least. */
+export function measure(tiles: CounterTile[], from: number, to: number): { mean: number; least: number; most: number; samples: number } | null {
+	const all: Sum = { sum: 0, weight: 0, least: Infinity, most: -Infinity, parts: 0 };
 	const ends = (t: CounterTile): number => t.begin + t.bucket * 2 ** TILE_BITS;
 	const inside = tiles.filter((t) => t.begin < to && ends(t) > from).sort((a, b) => a.level - b.level || a.begin - b.begin);
 	const visit = (begin: number, end: number, candidates: CounterTile[]): void => {
@@ -48,5 +49,5 @@ export function measure(tiles: CounterTile[], from: number, to: number): { mean:
 		visit(high, end, rest);
 	};
 	visit(from, to, inside);
-	return all.weight > 0 ? { mean: all.sum / all.weight, least: all.least, most: all.most } : null;
+	return all.weight > 0 ? { mean: all.sum / all.weight, least: all.least, most: all.most, samples: all.parts } : null;
 }

@@ -48,8 +48,8 @@ export interface Search {
 	q: string; names: number; hits: number; more: boolean; lanes: { lane: number; count: number; first: Span[] }[]; marks: number[];
 }
 export interface TableRow { name: string; name_id: number; count: number; total: number; max: number; look: number }
-/** What a counter said in an interval; the mean is by time. */
-export interface Metric { lane: number; mean: number; least: number; most: number }
+/** What a counter said in an interval; the mean is by time, and rests on so many samples. */
+export interface Metric { lane: number; mean: number; least: number; most: number; samples?: number }
 export interface Interval {
 	from: number; to: number; metrics?: Metric[]; kernels: TableRow[]; calls: TableRow[]; ranges: TableRow[];
 	devices: { device: number; title: string; busy: number; idle: number; compute: number; comm: number; memory: number;

@@ -20,8 +20,9 @@ function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number
 		return null;
 	const unit = shown.lane.unit ?? "";
 	const range = shown.row.range;
+	const [least, most] = range ? [amount(range.least, unit), amount(range.most, unit)] : ["", ""];
 	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, unit)}`,
-		line: range ? `on the screen ${amount(range.least, unit)} to ${amount(range.most, unit)}` : "" };
+		line: !range ? "" : least === most ? "the same all over the screen" : `on the screen ${least} to ${most}` };
 }
 
 function tipAt(timeline: Timeline, x: number, y: number): Tip | null {

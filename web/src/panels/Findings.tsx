@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings.tsx - the diagnosis in the order of `headway analyze`: what, where, what it is worth, what to do, what is innocent. */
 import type { Diagnosis } from "../data/protocol";
+import { showPanel } from "../state/actions";
 import { titleOf, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
 import { Breakdown } from "./Breakdown";
@@ -36,6 +37,7 @@ function Kernels({ summary }: { summary: Diagnosis["summary"] }) {
 	return <section><h3>Inside the kernels</h3><table class="rows"><tbody>{summary.top_kernels.map((k) => <tr key={k.name}>
 		<td class="bar-cell"><span class="bar" style={{ width: `${k.share_of_kernels * 100}%` }} /><span class="text" title={plain(k.name)}>{shorten(plain(k.name))}</span></td>
 		<td class="n">{duration(k.ns_per_step)}</td><td class="n short">{percent(k.share_of_kernels)}</td></tr>)}</tbody></table>
+		<p class="buttons"><button onClick={() => showPanel("roofline")} title="kernels under the roofs of the device (6)">roofline</button></p>
 		{summary.ncu && <div class="advice"><pre class="wraps">{summary.ncu}</pre></div>}</section>;
 }
 

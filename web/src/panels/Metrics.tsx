@@ -6,6 +6,9 @@ import { counterTitle } from "../timeline/counter";
 import { plain } from "../timeline/text";
 import { amount } from "../timeline/units";
 
+/** A mean of fewer samples says little about a span, as in `headway stats`. */
+const FEWEST = 5;
+
 export function Metrics({ trace, metrics, title }: { trace: number; metrics: Metric[] | undefined; title: string }) {
 	const lanes = useStore((s) => s.traces[trace]!.lanes.lanes);
 	const rows = (metrics ?? []).flatMap((m) => {
@@ -14,13 +17,15 @@ export function Metrics({ trace, metrics, title }: { trace: number; metrics: Met
 	});
 	if (!rows.length)
 		return null;
+	const few = Math.min(...rows.map((r) => r.samples ?? FEWEST));
 	const several = new Set(rows.map((r) => r.lane.device)).size > 1;
-	return <section><h3>{title} <small>mean, least to largest</small></h3><table class="rows metrics"><tbody>{rows.map(({ lane, mean, least, most }) => {
+	return <section><h3>{title} <small>mean, least to largest</small></h3><table class="rows metrics"><tbody>{rows.map(({ lane, mean, least, most, samples }) => {
 		const unit = lane.unit ?? "";
 		const [low, high] = [amount(least, unit), amount(most, unit)];
-		return <tr key={lane.lane} title={plain(lane.title)}>
+		return <tr key={lane.lane} title={plain(lane.title)} class={(samples ?? FEWEST) < FEWEST ? "weak" : ""}>
 			<td class="bar-cell">{unit === "%" && <span class="bar" style={{ width: `${Math.min(100, Math.max(0, mean))}%` }} />}
 				<span class="text">{several && `GPU ${lane.device} `}{plain(counterTitle(lane))}</span></td>
 			<td class="n">{amount(mean, unit)}</td><td class="n wide"><small>{low === high ? "" : `${low} – ${high}`}</small></td></tr>;
-	})}</tbody></table></section>;
+	})}</tbody></table>
+	{few < FEWEST && <p class="empty">{few === 1 ? "One sample" : `${few} samples`} of a counter fall into this time: what else ran then is in the values, too.</p>}</section>;
 }

@@ -45,7 +45,7 @@ export function readingAt(covers: Cover[], lane: Lane, time: number): Reading | 
 	const { tile } = cover;
 	const bucket = Math.floor((time - tile.begin) / tile.bucket);
 	const i = pointAt(tile, bucket);
-	if (i >= 0 && tile.offset[i] === bucket && tile.least[i] !== tile.most[i])
+	if (i >= 0 && tile.offset[i] === bucket && tile.least[i]! < tile.most[i]!)
 		return { value: tile.mean[i]!, least: tile.least[i]!, most: tile.most[i]! };
 	const value = i >= 0 ? tile.last[i]! : tile.before;
 	return Number.isNaN(value) ? null : { value, least: value, most: value };
@@ -66,6 +66,8 @@ export function visibleRange(covers: Cover[]): Scale | null {
 			most = Math.max(most, carried);
 		}
 		for (let i = held + 1; i < tile.n && tile.begin + tile.offset[i]! * tile.bucket < to; i++) {
+			if (Number.isNaN(tile.least[i]!))
+				continue;
 			least = Math.min(least, tile.least[i]!);
 			most = Math.max(most, tile.most[i]!);
 		}
