@@ -42,21 +42,21 @@ const char *const counters_stall_meanings[COUNTERS_STALLS] = {
 	[STALL_LONG_SCOREBOARD] = "waits for global or local memory",
 	[STALL_SHORT_SCOREBOARD] = "waits for shared memory or special functions",
 	[STALL_BARRIER] = "waits for other warps at a barrier",
-	[STALL_MATH_PIPE] = "the unit that computes is busy",
-	[STALL_LG_THROTTLE] = "too many requests for global memory are queued",
-	[STALL_MIO_THROTTLE] = "too many requests for shared memory are queued",
+	[STALL_MATH_PIPE] = "finds the unit that computes busy",
+	[STALL_LG_THROTTLE] = "finds the queue for global memory full",
+	[STALL_MIO_THROTTLE] = "finds the queue for shared memory full",
 	[STALL_WAIT] = "waits for the instruction before it",
-	[STALL_NOT_SELECTED] = "another warp was chosen",
+	[STALL_NOT_SELECTED] = "could run, and another warp was chosen",
 	[STALL_NO_INSTRUCTION] = "waits for its code to be fetched",
 	[STALL_BRANCH] = "waits for a branch",
 	[STALL_GMMA] = "waits for the tensor cores",
 	[STALL_MEMBAR] = "waits at a memory fence",
-	[STALL_TEX_THROTTLE] = "too many requests for textures are queued",
+	[STALL_TEX_THROTTLE] = "finds the queue for textures full",
 	[STALL_SLEEPING] = "sleeps, as the code asks",
 	[STALL_IMC_MISS] = "waits for constants",
 	[STALL_DRAIN] = "waits for its last writes",
-	[STALL_DISPATCH] = "the dispatcher was busy",
-	[STALL_MISC] = "other reasons",
+	[STALL_DISPATCH] = "finds the dispatcher busy",
+	[STALL_MISC] = "waits for other reasons",
 	[STALL_SELECTED] = "issues an instruction",
 };
 
@@ -179,9 +179,7 @@ static const struct counter_fact {
 	FACT(of_l2, 0.01, "lts__throughput" PEAK " | lts__t_sectors" PEAK),
 	FACT(of_l1, 0.01, "l1tex__throughput" PEAK),
 	FACT(of_tensor, 0.01,
-	     "sm__pipe_tensor_cycles_active" PEAK " | sm__inst_executed_pipe_tensor" PEAK
-	     " | sm__pipe_tensor_cycles_active" PEAK_ACTIVE
-	     " | sm__inst_executed_pipe_tensor" PEAK_ACTIVE),
+	     "sm__pipe_tensor_cycles_active" PEAK " | sm__inst_executed_pipe_tensor" PEAK),
 	FACT(occupancy, 0.01, "sm__warps_active" PEAK_ACTIVE " | smsp__warps_active" PEAK_ACTIVE),
 	FACT(theoretical_occupancy, 0.01, "sm__maximum_warps_per_active_cycle_pct"),
 	FACT(limit_registers, 1, "launch__occupancy_limit_registers"),
@@ -201,7 +199,9 @@ static const struct counter_fact {
 	     "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum * 32 | "
 	     "sm__sass_data_bytes_mem_local.sum | smsp__sass_data_bytes_mem_local.sum"),
 	FACT(issue, 0.01,
-	     "smsp__issue_active" PEAK_ACTIVE " | smsp__issue_active.avg.per_cycle_active * 100"),
+	     "smsp__issue_active" PEAK_ACTIVE " | smsp__issue_active.avg.per_cycle_active * 100 | "
+	     /* An SM has four schedulers. */
+	     "sm__inst_executed.avg.per_cycle_active * 25"),
 	FACT(threads_per_warp, 1, "smsp__thread_inst_executed_per_inst_executed.ratio"),
 	FACT(blocks, 1, "launch__grid_size"),
 	FACT(waves, 1, "launch__waves_per_multiprocessor"),
@@ -339,21 +339,32 @@ static void read_sectors(const struct measures *m, uint32_t measured, const char
 	*ratio = requests > 0 ? sectors / requests : NAN;
 }
 
-/* ncu tells how busy L1 is while its SM has work. Of the time of the launch that is less where SMs have none. */
-static void read_l1(const struct measures *m, uint32_t measured, struct kernel_counters *facts)
+/* Some units are counted only while their SM has work. Of the time of the launch they are busy for less where SMs have
+ * none: yields the share of the time in which an SM has work, on average. */
+static double active_share(const struct measures *m, uint32_t measured,
+			   const struct kernel_counters *facts)
 {
-	if (!isnan(facts->of_l1))
-		return;
 	double active = evaluate(m, measured, "sm__cycles_active.avg | l1tex__cycles_active.avg");
 	double elapsed = evaluate(
 		m, measured,
 		"sm__cycles_elapsed.max | sm__cycles_elapsed.avg | gpc__cycles_elapsed.max | "
 		"smsp__cycles_elapsed.max");
-	double share = elapsed > 0 && active >= 0 ? fmin(active / elapsed, 1) : 1;
-	if (isnan(active) && facts->blocks < facts->sms)
-		share = facts->blocks / facts->sms;
-	facts->of_l1 = share * 0.01 *
-		       evaluate(m, measured, "l1tex__throughput.avg.pct_of_peak_sustained_active");
+	if (elapsed > 0 && active >= 0)
+		return fmin(active / elapsed, 1);
+	return facts->blocks < facts->sms ? facts->blocks / facts->sms : 1;
+}
+
+static void read_active(const struct measures *m, uint32_t measured, struct kernel_counters *facts)
+{
+	double share = active_share(m, measured, facts);
+	if (isnan(facts->of_l1))
+		facts->of_l1 =
+			share * 0.01 * evaluate(m, measured, "l1tex__throughput" PEAK_ACTIVE);
+	if (isnan(facts->of_tensor))
+		facts->of_tensor = share * 0.01 *
+				   evaluate(m, measured,
+					    "sm__pipe_tensor_cycles_active" PEAK_ACTIVE
+					    " | sm__inst_executed_pipe_tensor" PEAK_ACTIVE);
 }
 
 void kernel_counters_read(const struct measures *m, uint32_t measured,
@@ -381,7 +392,7 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 	read_conflicts(m, measured, facts);
 	read_sectors(m, measured, "ld", &facts->load_sectors);
 	read_sectors(m, measured, "st", &facts->store_sectors);
-	read_l1(m, measured, facts);
+	read_active(m, measured, facts);
 }
 
 void kernel_counters_mean(const struct measures *m, const uint32_t *measured, uint32_t n,

@@ -54,7 +54,7 @@ static inline bool counters_path_is_tensor(enum counters_path path)
 	return path >= PATH_TENSOR_FP64;
 }
 
-/* Why warps that could run did not issue an instruction. */
+/* Why a warp did not issue an instruction. */
 enum counters_stall {
 	STALL_LONG_SCOREBOARD,
 	STALL_SHORT_SCOREBOARD,

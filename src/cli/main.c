@@ -12,9 +12,10 @@
 
 /* The commands, in the order of `headway --help`. */
 static const struct cli_command *const commands[] = {
-	&cmd_profile, &cmd_recover, &cmd_doctor,    &cmd_info,    &cmd_show,   &cmd_view,
-	&cmd_stats,   &cmd_analyze, &cmd_breakdown, &cmd_tree,    &cmd_whatif, &cmd_path,
-	&cmd_diff,    &cmd_gate,    &cmd_baseline,  &cmd_convert, &cmd_export, NULL,
+	&cmd_profile,  &cmd_recover, &cmd_doctor,  &cmd_info,      &cmd_show,
+	&cmd_view,     &cmd_stats,   &cmd_analyze, &cmd_breakdown, &cmd_tree,
+	&cmd_kernels,  &cmd_whatif,  &cmd_path,    &cmd_diff,      &cmd_gate,
+	&cmd_baseline, &cmd_convert, &cmd_export,  NULL,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 
@@ -24,9 +25,9 @@ static const struct cli_program program = {
 	.usage = "headway COMMAND [options] FILE\n"
 		 "       headway profile [options] PROGRAM [arguments]",
 	.files =
-		"FILE is a .hwy report, an nsys export (.sqlite, .nsys-rep), or a PyTorch profiler "
-		"trace\n"
-		"(.json, .json.gz); Headway looks at the content, not at the name.",
+		"FILE is a .hwy report, an nsys export (.sqlite, .nsys-rep), a PyTorch profiler trace\n"
+		"(.json, .json.gz), or the output of ncu --csv; Headway looks at the content, not at\n"
+		"the name.",
 	.examples =
 		"  headway doctor                        what can be recorded here?\n"
 		"  headway profile python3 train.py      records it; writes report1.hwy\n"

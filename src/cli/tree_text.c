@@ -44,15 +44,6 @@ static void name_add(struct tree_name *name, const char *text)
 	name->text[name->length] = '\0';
 }
 
-/* Takes PyTorch's namespace out of a kernel's name: it is in most names, several times, and tells nothing. */
-static void drop_namespace(char *name)
-{
-	static const char space[] = "at::native::";
-	size_t n = sizeof space - 1;
-	for (char *at = name; (at = strstr(at, space));)
-		memmove(at, at + n, strlen(at + n) + 1);
-}
-
 static void name_add_node(const struct tree_page *page, struct tree_name *name,
 			  const struct tree_node *node, bool is_last)
 {
@@ -60,9 +51,8 @@ static void name_add_node(const struct tree_page *page, struct tree_name *name,
 	const char *text = owners_text(o, node->name), *type = owners_text(o, node->type);
 	char folded[KERNEL_NAME_BYTES];
 	if (node->kind == TREE_KERNEL) {
-		kernel_name_fold(text, folded);
-		drop_namespace(folded);
-		text = *folded ? folded : text;
+		kernel_name_short(text, folded);
+		text = folded;
 	}
 	name_add(name, *text ? text : "(no name)");
 	if (node->count > 1) {

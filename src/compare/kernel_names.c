@@ -3,6 +3,7 @@
 #include "compare/kernel_names.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_word(char c)
@@ -146,6 +147,17 @@ void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES])
 		out[used++] = '>';
 		out[used] = '\0';
 	}
+}
+
+void kernel_name_short(const char *name, char out[KERNEL_NAME_BYTES])
+{
+	static const char space[] = "at::native::";
+	size_t n = sizeof space - 1;
+	kernel_name_fold(name, out);
+	for (char *at = out; (at = strstr(at, space));)
+		memmove(at, at + n, strlen(at + n) + 1);
+	if (!*out)
+		snprintf(out, KERNEL_NAME_BYTES, "%s", name);
 }
 
 bool kernel_name_is_sibling(const char *a, const char *b)

@@ -15,6 +15,9 @@
 enum { KERNEL_NAME_BYTES = 112 };
 
 void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES]);
+/* A folded name without PyTorch's namespace, which is in most of its names and tells nothing; the name itself where nothing
+ * is left: a name for people. */
+void kernel_name_short(const char *name, char out[KERNEL_NAME_BYTES]);
 /* Whether two folded names are of one family, re-tiled or recompiled: equal once all digits are
  * gone. */
 bool kernel_name_is_sibling(const char *a, const char *b);

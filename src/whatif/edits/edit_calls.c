@@ -2,8 +2,7 @@
 /* edit_calls.c - calls and work that take less time, or none.
  *
  * no-alloc, no-module, no-graph-build: calls that allocate, load code or build graphs are made
- * once, before the steps. faster: a kernel, a range, all kernels or all CPU code takes a given
- * percentage less time. overlap-comm: kernels no longer wait for communication of their own step;
+ * once, before the steps. overlap-comm: kernels no longer wait for communication of their own step;
  * those of the next step still do.
  */
 #include <stdlib.h>
@@ -150,84 +149,6 @@ const struct edit_kind edit_no_graph_build = {
 	.about = "graphs are captured and instantiated once, before the steps",
 	.only_removes = true,
 	.apply = apply_no_graph_build,
-};
-
-/* ---- faster ------------------------------------------------------------------------------------ */
-
-static bool is_meant(const struct editing *e, const struct graph_node *node, const char *what,
-		     size_t n)
-{
-	if (n == 3 && memcmp(what, "cpu", 3) == 0)
-		return node->kind == GRAPH_CALL;
-	if (node->kind != GRAPH_OP)
-		return false;
-	if (n == 3 && memcmp(what, "gpu", 3) == 0)
-		return true;
-	uint32_t row;
-	uint32_t span = e->flow->ops[node->flow_index].span;
-	const struct hwy_strip *strip = hwy_strip_of(e->flow->trace, span, &row);
-	struct hwy_text name = hwy_text(e->flow->trace, hwy_get(strip, HWY_NAME, row));
-	if (memmem(name.at, name.length, what, n))
-		return true;
-	struct hwy_place place = place_of(e->places, span);
-	return memmem(place.range, strlen(place.range), what, n) != NULL;
-}
-
-/* Reads an argument such as "gemm:30" into the length of the name and the factor 0.7 that is left
- * of the kernel's time. */
-static bool read_faster(const char *arguments, size_t *length, double *left, struct hwy_err *err)
-{
-	const char *colon = strrchr(arguments, ':');
-	char *end = NULL;
-	double percent = colon ? strtod(colon + 1, &end) : -1;
-	if (!colon || colon == arguments || end == colon + 1 || (*end && strcmp(end, "%") != 0) ||
-	    !(percent >= 0 && percent <= 100))
-		return hwy_fail(err,
-				"faster needs what and by how much: faster:gpu:20, faster:cpu:50, "
-				"faster:KERNEL-OR-RANGE:30");
-	*length = (size_t)(colon - arguments);
-	*left = 1 - percent / 100;
-	return true;
-}
-
-static bool check_faster(const char *arguments, struct hwy_err *err)
-{
-	size_t length;
-	double left;
-	return read_faster(arguments, &length, &left, err);
-}
-
-static bool apply_faster(struct editing *e, const char *arguments, struct hwy_err *err)
-{
-	size_t length;
-	double left;
-	if (!read_faster(arguments, &length, &left, err))
-		return false;
-	uint32_t found = 0;
-	for (uint32_t i = 0; i < e->graph->n; i++) {
-		struct graph_node *node = &e->graph->nodes[i];
-		uint32_t call = node->kind == GRAPH_OP ? e->flow->ops[node->flow_index].call
-						       : node->flow_index;
-		if (call == FLOW_NONE || !edit_step_of(e, call) ||
-		    !is_meant(e, node, arguments, length))
-			continue;
-		found++;
-		node->length = (int64_t)((double)node->length * left);
-		if (node->kind == GRAPH_CALL)
-			edit_shorten_before(e, i,
-					    (int64_t)((double)edit_work_before(e, i) * (1 - left)));
-	}
-	return found > 0 ||
-	       hwy_fail(err, "nothing of the phase is called '%.*s'", (int)length, arguments);
-}
-
-const struct edit_kind edit_faster = {
-	.id = "faster",
-	.arguments = ":WHAT:PERCENT",
-	.about = "a kernel, a range, 'gpu' or 'cpu' takes so much less time",
-	.only_removes = true,
-	.check = check_faster,
-	.apply = apply_faster,
 };
 
 /* ---- overlap-comm ------------------------------------------------------------------------------ */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_judge.c - what bounds a kernel that was measured, and how long a perfect version of it would still take.
+ *
+ * The bound: a unit that is busy for BUSY_SHARE of the time or more is what the kernel waits for; of several the busiest.
+ * Where no unit is, the kernel waits for latencies. If it has too few warps to hide them, the bound is occupancy: the
+ * grid does not fill the device, or less than FEW_WARPS_SHARE of the warps are resident. Kernels that use the tensor cores
+ * (TENSOR_SHARE) live with few warps by design: for them it is latency.
+ *
+ * The roof: the same operations at the peak of their unit, or the same bytes of DRAM at its peak, whichever takes longer; of
+ * a kernel that keeps the SMs busy also its instructions at their peak; and no launch takes less than LEAST_LAUNCH_NS. A better kernel may move fewer bytes than this one, but it cannot do this one's
+ * work in less time.
+ */
+#include <math.h>
+
+#include "analyze/kernel_table.h"
+#include "base/say.h"
+
+#define BUSY_SHARE 0.6
+#define FEW_WARPS_SHARE 0.3
+#define TENSOR_SHARE 0.1
+/* An empty kernel on an H200 lasts about 1 us from the begin of its launch to its end. */
+#define LEAST_LAUNCH_NS 1000
+
+static const struct {
+	enum counters_path path;
+	enum hwy_precision precision;
+} path_precisions[COUNTERS_PATHS] = {
+	{PATH_FP64, HWY_FP64},        {PATH_FP32, HWY_FP32},        {PATH_FP16, HWY_FP16},
+	{PATH_TENSOR_FP64, HWY_FP64}, {PATH_TENSOR_TF32, HWY_TF32}, {PATH_TENSOR_BF16, HWY_BF16},
+	{PATH_TENSOR_FP16, HWY_FP16}, {PATH_TENSOR_FP8, HWY_FP8},   {PATH_TENSOR_FP4, HWY_FP4},
+	{PATH_TENSOR_INT8, HWY_INT8},
+};
+
+static double known(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+/* ---- the roof ------------------------------------------------------------------------------------------------- */
+
+static void find_peaks(struct known_kernel *kernel, const struct hwy_peaks *peaks)
+{
+	for (int i = 0; i < COUNTERS_PATHS; i++) {
+		double counted = kernel->counters.peak_flop_per_s[i];
+		kernel->peak[i] =
+			counted > 0 ? counted
+				    : peaks_rate(peaks, path_precisions[i].precision,
+						 counters_path_is_tensor((enum counters_path)i));
+	}
+}
+
+/* ns of one launch at the peak of the unit that needs most; not a number where a unit's peak is not known. */
+static double compute_ns(const struct known_kernel *kernel)
+{
+	double most = 0;
+	bool is_known = false;
+	for (int i = 0; i < COUNTERS_PATHS; i++) {
+		double flop = kernel->counters.flop[i];
+		is_known |= !isnan(flop);
+		if (flop > 0)
+			most = kernel->peak[i] > 0 ? fmax(most, flop / kernel->peak[i] * 1e9) : NAN;
+		if (isnan(most))
+			return NAN;
+	}
+	/* Tensor cores that worked, and whose operations were not counted, hide what the kernel must do. */
+	bool counts_tensor = false;
+	for (int i = PATH_TENSOR_FP64; i < COUNTERS_PATHS; i++)
+		counts_tensor |= !isnan(kernel->counters.flop[i]);
+	if (!counts_tensor && kernel->counters.of_tensor > TENSOR_SHARE)
+		return kernel->counters.of_tensor * kernel->counters.ns;
+	return is_known ? most : NAN;
+}
+
+static double memory_ns(const struct known_kernel *kernel, const struct hwy_peaks *peaks)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	if (!isnan(c->of_dram))
+		return c->of_dram * c->ns;
+	return peaks->bytes_per_s > 0 ? c->dram_bytes / peaks->bytes_per_s * 1e9 : NAN;
+}
+
+/* How busy the SMs are. The counter needs many passes; where it was not read, the most that the units of an SM are seen to
+ * do stands in. */
+static double sm_share(const struct known_kernel *kernel)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	if (!isnan(c->of_sm))
+		return c->of_sm;
+	return fmax(fmax(compute_ns(kernel) / c->ns, c->of_tensor), c->issue);
+}
+
+static void find_roof(struct known_kernel *kernel, const struct hwy_peaks *peaks)
+{
+	struct roofline_point *point = &kernel->point;
+	const struct kernel_counters *c = &kernel->counters;
+	double compute = compute_ns(kernel), memory = memory_ns(kernel, peaks);
+	/* Busy SMs compute other things than operations that count: addresses, integers, comparisons. Whether a better
+	 * kernel needs them nobody can tell, so the SMs' own share is a roof too. */
+	if (isnan(compute) || point->bound == ROOFLINE_COMPUTE)
+		compute = fmax(compute, sm_share(kernel) * c->ns);
+	double roof = fmax(compute, memory); /* fmax leaves out what is not a number */
+	if (isnan(roof) || !(c->ns > 0) || point->ns <= 0)
+		return;
+	roof = fmin(fmax(roof, LEAST_LAUNCH_NS), c->ns);
+	point->of_peak = roof / c->ns;
+	point->roof_ns = (double)point->ns * point->of_peak;
+	point->gain_ns = (int64_t)((double)point->ns - point->roof_ns);
+	kernel->has_gain = true;
+}
+
+/* Fills what a roofline shows from the counters of one launch, for all launches. */
+static void fill_point(struct known_kernel *kernel)
+{
+	struct roofline_point *point = &kernel->point;
+	const struct kernel_counters *c = &kernel->counters;
+	enum counters_path path = kernel_counters_main_path(c, kernel->peak);
+	double seconds = c->ns * 1e-9;
+	point->flop = kernel_counters_flop(c) * point->count;
+	point->bytes = c->dram_bytes * point->count;
+	if (path != COUNTERS_PATHS) {
+		point->precision = path_precisions[path].precision;
+		point->tensor = counters_path_is_tensor(path);
+	} else {
+		point->precision = HWY_FP32;
+	}
+	point->intensity = point->bytes > 0 ? point->flop / point->bytes : NAN;
+	point->flop_per_s = seconds > 0 ? kernel_counters_flop(c) / seconds : NAN;
+	point->bytes_per_s = seconds > 0 ? c->dram_bytes / seconds : NAN;
+}
+
+/* ---- the bound ------------------------------------------------------------------------------------------------ */
+
+/* Blocks of the grid for each SM, below 1 where SMs have none; not a number where unknown. */
+static double blocks_per_sm(const struct known_kernel *kernel)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	if (kernel->has_occupancy && kernel->occupancy.blocks > 0 && kernel->occupancy.waves > 0)
+		return kernel->occupancy.waves * kernel->occupancy.blocks;
+	return c->blocks > 0 && c->sms > 0 ? c->blocks / c->sms : NAN;
+}
+
+static enum roofline_bound find_bound(struct known_kernel *kernel)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	double sm = sm_share(kernel), dram = known(c->of_dram), l2 = known(c->of_l2),
+	       l1 = known(c->of_l1);
+	double memory = fmax(dram, fmax(l2, l1));
+	kernel->level = dram >= memory ? LEVEL_DRAM : l2 >= memory ? LEVEL_L2 : LEVEL_L1;
+	if (fmax(known(sm), memory) >= BUSY_SHARE)
+		return sm > memory ? ROOFLINE_COMPUTE : ROOFLINE_MEMORY;
+	if (isnan(sm) || isnan(c->of_dram))
+		return ROOFLINE_UNKNOWN;
+	double tensor = known(c->of_tensor);
+	for (int i = PATH_TENSOR_FP64; i < COUNTERS_PATHS; i++)
+		if (c->flop[i] > 0 && kernel->peak[i] > 0 && c->ns > 0)
+			tensor = fmax(tensor, c->flop[i] / kernel->peak[i] * 1e9 / c->ns);
+	if (blocks_per_sm(kernel) < 1)
+		return ROOFLINE_OCCUPANCY;
+	if (c->occupancy < FEW_WARPS_SHARE && tensor < TENSOR_SHARE)
+		return ROOFLINE_OCCUPANCY;
+	return ROOFLINE_LATENCY;
+}
+
+/* ---- the sentence --------------------------------------------------------------------------------------------- */
+
+static const char *say_units(const struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	return hwy_arena_format(arena, "SMs %s, DRAM %s",
+				hwy_say_share(known(sm_share(kernel))).text,
+				hwy_say_share(known(c->of_dram)).text);
+}
+
+static const char *say_compute(const struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	enum counters_path path = kernel_counters_main_path(c, kernel->peak);
+	const char *sm = hwy_arena_format(arena, "the SMs work at %s of their peak",
+					  hwy_say_share(known(sm_share(kernel))).text);
+	if (path == COUNTERS_PATHS || !(kernel->peak[path] > 0) || !(c->ns > 0))
+		return sm;
+	return hwy_arena_format(
+		arena, "%s; %s%s reaches %s of its peak", sm, counters_path_precisions[path],
+		counters_path_is_tensor(path) ? " on the tensor cores" : "",
+		hwy_say_share(c->flop[path] / kernel->peak[path] * 1e9 / c->ns).text);
+}
+
+static const char *say_memory(const struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	double rates[KERNEL_LEVELS] = {c->dram_bytes, c->l2_bytes, c->l1_bytes};
+	double shares[KERNEL_LEVELS] = {c->of_dram, c->of_l2, c->of_l1};
+	const char *level = kernel_level_names[kernel->level];
+	const char *busy = hwy_arena_format(arena, "%s works at %s of its peak", level,
+					    hwy_say_share(known(shares[kernel->level])).text);
+	double rate = rates[kernel->level] / c->ns * 1e9;
+	if (!(rate > 0))
+		return busy;
+	return rate >= 1e12 ? hwy_arena_format(arena, "%s: %.2f TB/s", busy, rate * 1e-12)
+			    : hwy_arena_format(arena, "%s: %s", busy, hwy_say_rate3(rate).text);
+}
+
+static enum counters_stall worst_stall(const struct kernel_counters *c)
+{
+	enum counters_stall worst = COUNTERS_STALLS;
+	for (int i = 0; i < STALL_SELECTED; i++)
+		if (i != STALL_NOT_SELECTED && c->stalls[i] > 0 &&
+		    (worst == COUNTERS_STALLS || c->stalls[i] > c->stalls[worst]))
+			worst = (enum counters_stall)i;
+	return worst;
+}
+
+static const char *say_latency(const struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	enum counters_stall stall = worst_stall(c);
+	if (stall == COUNTERS_STALLS)
+		return hwy_arena_format(arena, "no unit is busy (%s): the kernel waits",
+					say_units(kernel, arena));
+	return hwy_arena_format(arena, "no unit is busy (%s): %s of the time a warp %s",
+				say_units(kernel, arena), hwy_say_share(c->stalls[stall]).text,
+				counters_stall_meanings[stall]);
+}
+
+static const char *say_occupancy(const struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	double per_sm = blocks_per_sm(kernel);
+	if (per_sm < 1)
+		return hwy_arena_format(
+			arena, "the grid is too small for the device: %s of the SMs have no block",
+			hwy_say_share(1 - per_sm).text);
+	const char *limit = kernel->has_occupancy && kernel->occupancy.share < 0.5
+				    ? occupancy_limit_names[kernel->occupancy.limit]
+				    : NULL;
+	return hwy_arena_format(
+		arena, "%s of the warps that an SM can hold are there%s%s, too few to hide waits",
+		hwy_say_share(c->occupancy).text, limit ? ", limited by " : "", limit ? limit : "");
+}
+
+void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks,
+		  struct hwy_arena *arena)
+{
+	struct roofline_point *point = &kernel->point;
+	if (!kernel->is_measured) {
+		if (!point->says)
+			point->says = "not measured, and no shapes of operators are recorded";
+		return;
+	}
+	find_peaks(kernel, peaks);
+	fill_point(kernel);
+	point->bound = find_bound(kernel);
+	find_roof(kernel, peaks);
+	switch (point->bound) {
+	case ROOFLINE_COMPUTE: point->says = say_compute(kernel, arena); break;
+	case ROOFLINE_MEMORY: point->says = say_memory(kernel, arena); break;
+	case ROOFLINE_LATENCY: point->says = say_latency(kernel, arena); break;
+	case ROOFLINE_OCCUPANCY: point->says = say_occupancy(kernel, arena); break;
+	default:
+		point->says =
+			"the counters that tell how busy the SMs and the memory are were not read";
+	}
+}
