@@ -76,6 +76,14 @@ static const struct {
 			"What they did, and when, is missing; 'headway info --all' says why.",
 			NULL,
 		},
+	[HWY_LACK_CLOCKS] =
+		{
+			"clocks-changed",
+			"recordings had the GPU's clocks changed by sampling its counters",
+			"times of device work, predictions",
+			"",
+			"Times are not those of the program alone: record again without --gpu-metrics-devices.",
+		},
 };
 
 struct count {
@@ -262,6 +270,13 @@ static struct count silent_programs(const struct hwy_trace *trace)
 	return count;
 }
 
+/* The recorder notes the property only where it saw clocks change when sampling began. */
+static struct count changed_clocks(const struct hwy_trace *trace)
+{
+	bool is_changed = hwy_property(trace, "gpu_metrics.clocks") != NULL;
+	return (struct count){.n = is_changed, .total = is_changed};
+}
+
 static void set_lack(struct hwy_trust *trust, enum hwy_lack_id id, struct count count)
 {
 	struct hwy_lack *lack = &trust->lacks[id];
@@ -318,6 +333,7 @@ bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_
 		set_lack(trust, HWY_LACK_ENDS, unfinished_ranges(trace));
 		set_lack(trust, HWY_LACK_CLOCK, backward);
 		set_lack(trust, HWY_LACK_PROGRAMS, silent_programs(trace));
+		set_lack(trust, HWY_LACK_CLOCKS, changed_clocks(trace));
 		free(with_work);
 	}
 	work_close(&work);

@@ -14,6 +14,7 @@ enum hwy_lack_id {
 	HWY_LACK_ENDS,   /* some ranges have no recorded end */
 	HWY_LACK_CLOCK,  /* some work starts before the call that launched it: clocks disagree */
 	HWY_LACK_PROGRAMS, /* some programs of the run recorded nothing */
+	HWY_LACK_CLOCKS,   /* sampling the GPU's counters changed its clocks */
 	HWY_LACKS
 };
 

@@ -192,6 +192,7 @@ static void whatif_replay(const struct options *options, struct recordings *reco
 		cli_die("%s: %s", files[0].path, err.text);
 	struct whatif_view view = {.w = is_joint ? &joint.ranks[shown] : &alone,
 				   .check = options->check};
+	whatif_view_doubt(&view, &phase->analysis);
 	if (options->n_edits > 0 &&
 	    !whatif_view_apply(&view, options->edits, options->n_edits, &err))
 		cli_die("%s: %s", files[0].path, err.text);

@@ -27,6 +27,16 @@ static void add_note(struct whatif_view *view, const struct whatif_edit *edit, c
 		view->n_notes++;
 }
 
+void whatif_view_doubt(struct whatif_view *view, const struct hwy_analysis *analysis)
+{
+	const struct hwy_lack *clocks = &analysis->trust.lacks[HWY_LACK_CLOCKS];
+	if (clocks->count)
+		add_note(
+			view, NULL,
+			"do not trust these times: sampling its counters changed the GPU's clocks; "
+			"record again without --gpu-metrics-devices");
+}
+
 bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits, uint32_t n,
 		       struct hwy_err *err)
 {

@@ -34,6 +34,8 @@ bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits
 /* Tries the edits of the phase's findings and acquittals; where these have none, the usual
  * edits. */
 bool whatif_view_try(struct whatif_view *view, struct hwy_analysis *analysis, struct hwy_err *err);
+/* Adds a note where the recording's times are not to be trusted for a prediction. */
+void whatif_view_doubt(struct whatif_view *view, const struct hwy_analysis *analysis);
 void whatif_view_free(struct whatif_view *view);
 
 void whatif_print_text(FILE *out, const struct whatif_view *view);

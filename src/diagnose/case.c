@@ -295,11 +295,12 @@ static bool look_at_trust(struct hwy_case *c)
 {
 	const struct hwy_lack *work = &c->analysis->trust.lacks[HWY_LACK_WORK];
 	const struct hwy_lack *drops = &c->analysis->trust.lacks[HWY_LACK_DROPS];
+	bool clocks = c->analysis->trust.lacks[HWY_LACK_CLOCKS].count;
 	double part = work->total ? (double)work->count / (double)work->total : 0;
 	c->is_missing = case_share(c, case_states(c).causes[GAP_MISSING]) >= DOUBTFUL_SHARE;
-	c->most = part >= DOUBTFUL_SHARE || c->is_missing ? HWY_LOW
-		  : drops->count                          ? HWY_MEDIUM
-							  : HWY_HIGH;
+	c->most = part >= DOUBTFUL_SHARE || c->is_missing || clocks ? HWY_LOW
+		  : drops->count                                    ? HWY_MEDIUM
+								    : HWY_HIGH;
 	if (part < UNBELIEVABLE_SHARE)
 		return true;
 	diagnose_cannot_tell(

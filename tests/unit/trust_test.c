@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "analyze/trust.h"
 #include "make_trace.h"
@@ -158,6 +159,15 @@ static void programs_that_recorded_nothing_are_counted(void **state)
 	check(&trust, HWY_LACK_PROGRAMS, 3, 4, HWY_EFFECT_WEAKENS);
 }
 
+static void clocks_that_sampling_changed_forbid_predictions(void **state)
+{
+	struct small small = small_new();
+	hwy_add_property(small.builder, "gpu_metrics.clocks", "1980 MHz, then 1485 MHz");
+	struct hwy_trust trust = measure(&small);
+	check(&trust, HWY_LACK_CLOCKS, 1, 1, HWY_EFFECT_FORBIDS);
+	assert_non_null(strstr(trust.lacks[HWY_LACK_CLOCKS].measures, "predictions"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +181,7 @@ int main(void)
 		cmocka_unit_test(blocking_calls_without_any_sync_record_are_counted),
 		cmocka_unit_test(drops_open_ranges_and_backward_links_are_counted),
 		cmocka_unit_test(programs_that_recorded_nothing_are_counted),
+		cmocka_unit_test(clocks_that_sampling_changed_forbid_predictions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
