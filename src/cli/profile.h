@@ -39,6 +39,16 @@ void profile_sampling_frequency(const struct cli_value *value);
 void profile_sampling_period(const struct cli_value *value);
 void profile_sampling_backtrace(const struct cli_value *value);
 
+/* profile_metrics.c: read the options about GPU metrics; exit on a misuse, and after "help". */
+void profile_metrics_devices(const struct cli_value *value);
+void profile_metrics_frequency(const struct cli_value *value);
+void profile_metrics_set(const struct cli_value *value);
+extern const char *const profile_metrics_device_words[], *const profile_metrics_set_words[];
+/* The default rate and set. */
+void profile_metrics_defaults(struct pm_settings *settings);
+/* Notes which GPUs the program will see, where --env-var says so. */
+void profile_metrics_visible(struct profile *profile);
+
 /* Functions of profile_output.c, which choose the report's name: */
 
 /* The report's name: %p, %h, %q{NAME} and %% are replaced, .hwy is added. Exits on a misuse. To

@@ -65,10 +65,8 @@ const struct cli_option profile_ignored[] = {
 	VALUE("pytorch", "none"),
 	VALUE("dask", "none"),
 	/* hardware */
-	VALUE("gpu-metrics-devices", "none"),
-	VALUE("gpu-metrics-device", "none"),
-	VALUE("gpu-metrics-set", "*"),
-	VALUE("gpu-metrics-frequency", "*"),
+	/* nsys's earlier name of --gpu-metrics-devices. */
+	{0, "gpu-metrics-device", "LIST", NULL, CLI_READ, 0, .read = profile_metrics_devices},
 	VALUE("gpu-video-device", "none"),
 	VALUE("nic-metrics", "none", "false"),
 	VALUE("ib-switch-metrics-devices", "none"),

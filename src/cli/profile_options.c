@@ -379,6 +379,17 @@ const struct cli_option profile_option_table[] = {
 	 "when threads run and when they wait: process-tree, system-wide or none (default: as "
 	 "--sample)",
 	 CLI_READ, 0, .words = scope_words, .read = profile_sampling_switches},
+	CLI_HEAD("The GPU's counters:"),
+	{0, "gpu-metrics-devices", "LIST",
+	 "sample what GPUs do inside (SMs, tensor cores, DRAM, caches, links, clocks): all, "
+	 "cuda-visible (those that the program sees), numbers as 0,1, none (default), or help: "
+	 "list them",
+	 CLI_READ, 0, .words = profile_metrics_device_words, .read = profile_metrics_devices},
+	{0, "gpu-metrics-frequency", "HZ", "samples a second, 10 to 200000 (default: 10000)",
+	 CLI_READ, 0, .read = profile_metrics_frequency},
+	{0, "gpu-metrics-set", "NAME",
+	 "which metrics: general (default), memory, or help: list them", CLI_READ, 0,
+	 .words = profile_metrics_set_words, .read = profile_metrics_set},
 	CLI_HEAD("When:"),
 	{'y', "delay", "S", "begin so many seconds after the start", CLI_SECONDS,
 	 PROFILE(settings.delay)},
@@ -488,6 +499,7 @@ static void set_defaults(struct profile *profile)
 	profile->launch_stacks = 100;
 	settings->kill_signal = SIGTERM;
 	settings->perf.rate_hz = 1000;
+	profile_metrics_defaults(&settings->watch.metrics);
 	settings->control = (struct rec_control){
 		.traces = REC_TRACE_CUDA | REC_TRACE_NVTX,
 		.stack_threshold = 20 * 1000,
@@ -505,4 +517,5 @@ void profile_options_read(struct profile *profile, int argc, char **argv)
 	copy_to_settings(profile);
 	check_together(profile);
 	profile->settings.watch.clocks = profile->settings.control.traces & REC_TRACE_CUDA;
+	profile_metrics_visible(profile);
 }

@@ -2,8 +2,8 @@
 /* ingest_counters.c - what the watcher saw of the GPUs: values become counter lanes, totals become properties.
  *
  * The watcher sees every GPU of the machine. Only those count on which the program did something; they are found by
- * their uuid. So all of this happens after the program's own records were read. A value that is equal to the one before
- * it makes no span of its own, but for one every REPEAT_NS, by which a reader sees that the watcher was still there.
+ * their uuid. So all of this happens after the program's own records were read. Every value is a
+ * span, also one that is equal to the value before it: where values are missing, a reader must see that nothing is known.
  *
  * Properties, N being the device's number in the trace: gpu.N.lost.REASON_ns, gpu.N.energy_mj, gpu.N.pcie_sent_bytes,
  * gpu.N.pcie_received_bytes: counted while recording; gpu.N.power_limit_mw, gpu.N.most_sm_clock_hz,
@@ -19,7 +19,6 @@
 #include "spool/record_counters.h"
 
 enum { MOST_DEVICES = 1024, MOST_LANES = 64 * 1024 };
-static const int64_t REPEAT_NS = 1000000000;
 
 struct counter_device { /* a device of the watcher */
 	const struct rec_counter_device *record;
@@ -37,9 +36,6 @@ struct counter_lane { /* a lane of the watcher */
 	const struct rec_counter_lane *record;
 	uint32_t lane; /* the trace's lane, where is_made */
 	bool is_made;
-	bool has_value;
-	int64_t time; /* ns of the last span */
-	double value; /* its value */
 };
 
 struct ingest_counters {
@@ -171,15 +167,9 @@ static void add_value(struct ingest *in, uint32_t number, int64_t time, double v
 	if (!lane || !isfinite(value) || (in->run_end && time > in->run_end) ||
 	    !make_lane(in, lane))
 		return;
-	bool is_same = lane->has_value && value <= lane->value && value >= lane->value;
-	if (is_same && time >= lane->time && time - lane->time < REPEAT_NS)
-		return;
 	struct hwy_row row = {0};
 	if (!ingest_times(in, time, 0, &row))
 		return;
-	lane->has_value = true;
-	lane->time = time;
-	lane->value = value;
 	row.v[HWY_VALUE] = counter_bits(lane, value);
 	hwy_add_span(in->b, lane->lane, HWY_COUNTER, &row);
 }

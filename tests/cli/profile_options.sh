@@ -48,7 +48,7 @@ works report.hwy "nsys profile -o report.nsys-rep --trace-fork-before-exec=true 
 	--delay 0 --duration 60 $app"
 silent
 works report1.hwy "nsys profile -t cuda,nvtx -s cpu --cpuctxsw=process-tree --gpu-metrics-device=all $app"
-says "--gpu-metrics-device=all: not built yet, ignored"
+says "GPU metrics: not recorded: "
 # one report a rank
 works rank_3.hwy "nsys profile --trace=cuda,nvtx,mpi --mpi-impl=openmpi -o rank_%q{OMPI_COMM_WORLD_RANK} $app"
 says "skipped: mpi"
@@ -116,8 +116,8 @@ grep -q "which program?" err || fail "profile -f true: $(cat err)"
 
 run profile --help
 expect_status 0 "profile --help"
-for heading in "The report:" "What is recorded:" "Where it comes from:" "When:" "The program:"; do
+for heading in "The report:" "What is recorded:" "Where it comes from:" "The GPU's counters:" "When:" "The program:"; do
 	grep -qx "$heading" out || fail "--help has the heading '$heading'"
 done
-grep -q "gpu-metrics" out && fail "--help lists what has no effect"
+grep -q "gpu-metrics-device " out && fail "--help lists the earlier name of an option"
 finish

@@ -3,7 +3,7 @@
  *
  * A thread is the device: it takes work from a queue of DEPTH launches, and the helper's kernels are known by
  * name. cuInit loads the injection library as the driver does; a mock libcupti then replays its recording.
- * MOCK_CUDA=absent: no device; fail: launches fail; hang: waits never end.
+ * MOCK_CUDA_UUID: the device's uuid, "GPU-…"; else that of CUDA_VISIBLE_DEVICES. MOCK_CUDA=absent: no device; fail: launches fail; hang: waits never end.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -124,7 +124,9 @@ int cuDeviceGet(int *number, int ordinal)
 /* The one that CUDA_VISIBLE_DEVICES names. */
 int cuDeviceGetUuid(struct abi_cuda_uuid *uuid, int number)
 {
-	const char *at = getenv("CUDA_VISIBLE_DEVICES");
+	const char *at = getenv("MOCK_CUDA_UUID");
+	if (!at)
+		at = getenv("CUDA_VISIBLE_DEVICES");
 	memset(uuid, 0, sizeof *uuid);
 	if (!at || strncmp(at, "GPU-", 4) != 0)
 		return number;

@@ -52,6 +52,22 @@ const char *cupti_result_text(int result)
 	}
 }
 
+const char *cupti_result_remedy(int result)
+{
+	switch (result) {
+	case ABI_CUPTI_INSUFFICIENT_PRIVILEGES:
+		return "run as root, or load the driver with the module option "
+		       "NVreg_RestrictProfilingToAdminUsers=0";
+	case ABI_CUPTI_VIRTUALIZED_DEVICE:
+	case ABI_CUPTI_VIRTUALIZED_PRIVILEGES:
+		return "the administrator of the host can permit it for the virtual GPU";
+	case ABI_CUPTI_INVALID_OPERATION:
+	case ABI_CUPTI_HARDWARE_BUSY:
+		return "end the other one (nsys, ncu, another headway), or 'dcgmi profile --pause'";
+	default: return "";
+	}
+}
+
 /* ---- the library ------------------------------------------------------------------------------- */
 
 struct library_search {

@@ -88,5 +88,7 @@ char *cupti_host_range_name(const struct cupti_library *library, const uint8_t *
 
 /* What a result means, as a sentence's end: "permission is missing", …. */
 const char *cupti_result_text(int result);
+/* What a user can do about it, as a sentence; "" where nothing is known. */
+const char *cupti_result_remedy(int result);
 
 #endif

@@ -21,10 +21,7 @@ static const int64_t EVERY_NS = 1000000000 / RATE_HZ;
 static const int64_t TOTALS_EVERY_NS = 1000000000;
 
 enum { SM_CLOCK, MEMORY_CLOCK, POWER, TEMPERATURE, REASONS, VALUES };
-static const struct {
-	const char *name, *unit;
-	uint8_t flags;
-} lanes[VALUES] = {
+static const struct watched_lane lanes[VALUES] = {
 	[SM_CLOCK] = {"SM Clock", "Hz", 0},
 	[MEMORY_CLOCK] = {"Memory Clock", "Hz", 0},
 	[POWER] = {"Power", "W", 0},
@@ -134,12 +131,7 @@ static int open_gpu(struct clocks *clocks, uint32_t index)
 	gpu->number = watched_device(clocks->watched, uuid, gpu->name);
 	tell_facts(clocks, gpu, uuid);
 	choose_fields(clocks, gpu);
-	for (int i = 0; i < VALUES; i++) {
-		uint32_t lane = watched_lane(clocks->watched, gpu->number, lanes[i].name,
-					     lanes[i].unit, lanes[i].flags);
-		if (i == 0)
-			gpu->first_lane = lane;
-	}
+	gpu->first_lane = watched_lanes(clocks->watched, gpu->number, lanes, VALUES);
 	clocks->n++;
 	return ABI_NVML_SUCCESS;
 }

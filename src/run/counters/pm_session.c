@@ -2,6 +2,7 @@
 /* pm_session.c - see pm_session.h. */
 #include "run/counters/pm_session.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,19 @@ static bool pm_refuses(struct hwy_err *err, const char *call, int *result, int g
 {
 	*result = got;
 	return hwy_fail(err, "%s: %s (CUPTI error %d)", call, cupti_result_text(got), got);
+}
+
+/* CUPTI's profiler works only in a process that has initialised the driver; no context is needed. */
+static bool init_driver(struct hwy_err *err)
+{
+	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	int (*init)(unsigned) = NULL;
+	if (cuda)
+		*(void **)&init = dlsym(cuda, "cuInit");
+	if (!init)
+		return hwy_fail(err, "no NVIDIA driver (libcuda.so.1)");
+	int error = init(0);
+	return !error || hwy_fail(err, "CUDA cannot be initialised (error %d)", error);
 }
 
 bool pm_open(struct pm *pm, const struct cupti_library *library, int *result, struct hwy_err *err)
@@ -26,9 +40,13 @@ bool pm_open(struct pm *pm, const struct cupti_library *library, int *result, st
 	if (!whole)
 		return hwy_fail(err, "%s is older than CUDA 12.6 and cannot sample counters",
 				cupti_library_path(library));
+	if (!init_driver(err))
+		return false;
 	struct abi_cupti_initialize p = {.size = ABI_CUPTI_SIZE(struct abi_cupti_initialize, priv)};
 	int got = pm->cuptiProfilerInitialize(&p);
-	return !got || pm_refuses(err, "cuptiProfilerInitialize", result, got);
+	/* ABI_CUPTI_UNKNOWN was seen where everything worked afterwards (CUPTI 13.0). */
+	return !got || got == ABI_CUPTI_UNKNOWN ||
+	       pm_refuses(err, "cuptiProfilerInitialize", result, got);
 }
 
 bool pm_device_ask(const struct pm *pm, uint32_t index, struct pm_device *device, int *result,

@@ -82,6 +82,11 @@ int pm_set_find(const char *name)
 	return -1;
 }
 
+const struct pm_metric *pm_set_entry(size_t index)
+{
+	return index < N_TABLE ? &table[index] : NULL;
+}
+
 static bool has_lane(const struct pm_set *set, const char *lane)
 {
 	for (size_t i = 0; i < set->n; i++)

@@ -29,6 +29,9 @@ extern const struct pm_set_name pm_sets[]; /* what --gpu-metrics-set takes; ends
 /* The number of a set by name; -1: there is none. */
 int pm_set_find(const char *name);
 
+/* The table's entries, in order; NULL behind the last. */
+const struct pm_metric *pm_set_entry(size_t index);
+
 enum { PM_MOST_METRICS = 48 };
 struct pm_set { /* a set for a chip */
 	struct pm_metric metrics[PM_MOST_METRICS];

@@ -7,7 +7,7 @@
  * watched_… may be called by any thread; they take a lock for the time of one record, never while a library is asked.
  *
  *   uint32_t gpu = watched_device(watched, uuid, "NVIDIA H200");     // defined once, whoever asks first
- *   uint32_t lane = watched_lane(watched, gpu, "SM Clock", "Hz", 0); // lanes made in a row have numbers in a row
+ *   uint32_t lane = watched_lanes(watched, gpu, lanes, 5);           // their numbers are in a row
  *   watched_row(watched, lane, now, values, 5);
  */
 #ifndef HWY_RUN_COUNTERS_WATCHED_H
@@ -34,12 +34,13 @@ struct watch_source {
 	/* Writes what is left, closes libraries. What takes longer than 100 ms calls watched_is_alive now and then, else
 	 * the watcher is taken for dead. */
 	void (*finish)(void *state);
+	bool was_asked_for; /* the user named it: its absence is a warning */
 	/* The source that takes the place of this one where it cannot be opened; may be NULL. */
 	const struct watch_source *otherwise;
 };
 
-/* nvml_clocks.c */
-extern const struct watch_source nvml_clocks_source;
+/* nvml_clocks.c, pm_watch.c */
+extern const struct watch_source nvml_clocks_source, pm_source;
 
 /* What the watcher tells headway through the line, a byte each. */
 enum {
@@ -69,9 +70,13 @@ struct watched_facts {
 };
 void watched_tell_facts(struct watched *watched, uint32_t device, const uint8_t uuid[16],
 			const struct watched_facts *facts);
-/* Makes a lane; flags are REC_COUNTER_…. */
-uint32_t watched_lane(struct watched *watched, uint32_t device, const char *name, const char *unit,
-		      uint8_t flags);
+/* Makes n lanes whose numbers follow each other; yields the first. */
+struct watched_lane {
+	const char *name, *unit;
+	uint8_t flags; /* REC_COUNTER_… */
+};
+uint32_t watched_lanes(struct watched *watched, uint32_t device, const struct watched_lane *lanes,
+		       uint32_t n);
 void watched_value(struct watched *watched, uint32_t lane, int64_t time, double value);
 void watched_row(struct watched *watched, uint32_t first_lane, int64_t time, const double *values,
 		 uint32_t n);

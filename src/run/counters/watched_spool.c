@@ -128,25 +128,33 @@ void watched_tell_facts(struct watched *watched, uint32_t device, const uint8_t 
 	pthread_mutex_unlock(&spool->lock);
 }
 
-uint32_t watched_lane(struct watched *watched, uint32_t device, const char *name, const char *unit,
-		      uint8_t flags)
+static void put_lane(struct watched_spool *spool, uint32_t number, uint32_t device,
+		     const struct watched_lane *lane)
+{
+	uint32_t name = watched_text(spool, lane->name), unit = watched_text(spool, lane->unit);
+	struct rec_counter_lane *record =
+		reserve(definitions_of(spool), REC_COUNTER_LANE, sizeof *record);
+	if (!record)
+		return;
+	record->head.value = number;
+	record->head.flags = lane->flags;
+	record->device = device;
+	record->name = name;
+	record->unit = unit;
+	perf_spool_publish(spool->definitions);
+}
+
+uint32_t watched_lanes(struct watched *watched, uint32_t device, const struct watched_lane *lanes,
+		       uint32_t n)
 {
 	struct watched_spool *spool = watched_spool_of(watched);
 	pthread_mutex_lock(&spool->lock);
-	uint32_t lane = spool->n_lanes++;
-	uint32_t name_text = watched_text(spool, name), unit_text = watched_text(spool, unit);
-	struct rec_counter_lane *record =
-		reserve(definitions_of(spool), REC_COUNTER_LANE, sizeof *record);
-	if (record) {
-		record->head.value = lane;
-		record->head.flags = flags;
-		record->device = device;
-		record->name = name_text;
-		record->unit = unit_text;
-		perf_spool_publish(spool->definitions);
-	}
+	uint32_t first = spool->n_lanes;
+	spool->n_lanes += n;
+	for (uint32_t i = 0; i < n; i++)
+		put_lane(spool, first + i, device, &lanes[i]);
 	pthread_mutex_unlock(&spool->lock);
-	return lane;
+	return first;
 }
 
 void watched_value(struct watched *watched, uint32_t lane, int64_t time, double value)

@@ -106,7 +106,8 @@ static void *open_source(struct watched *watched, const struct watch_source **so
 		if (state)
 			return state;
 		if (*err.text)
-			watched_note(watched, 1, "%s: not recorded: %s", (*source)->what, err.text);
+			watched_note(watched, (*source)->was_asked_for ? 2 : 1,
+				     "%s: not recorded: %s", (*source)->what, err.text);
 	}
 	return NULL;
 }
@@ -260,8 +261,13 @@ _Noreturn void watched_run(const struct run *run, const struct watch_settings *s
 	pthread_cond_init(&watched.changed, &monotonic);
 	pthread_mutex_init(&watched.lock, NULL);
 	watched.spool = watched_spool_new(run->directory, watched.control);
+	bool samples = settings->metrics.devices != PM_DEVICES_NONE;
+	if (samples)
+		pm_devices_environment(&settings->metrics);
 	if (settings->clocks)
 		start_source(&watched, &nvml_clocks_source);
+	if (samples)
+		start_source(&watched, &pm_source);
 	if (watched.n) {
 		await_end(&watched);
 		finish_sources(&watched);

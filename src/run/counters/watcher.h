@@ -18,11 +18,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "run/counters/pm_devices.h"
+
 struct journal;
 struct run;
 
 struct watch_settings {
-	bool clocks; /* record clocks, power and temperature (NVML) */
+	bool clocks;                /* record clocks, power and temperature (NVML) */
+	struct pm_settings metrics; /* which GPUs' counters are sampled (CUPTI) */
 };
 
 struct watcher {

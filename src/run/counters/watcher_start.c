@@ -29,7 +29,8 @@ void watcher_start(struct watcher *watcher, const struct run *run,
 {
 	int ends[2];
 	*watcher = (struct watcher){.line = -1};
-	if (!run->directory || !settings->clocks)
+	bool is_wanted = settings->clocks || settings->metrics.devices != PM_DEVICES_NONE;
+	if (!run->directory || !is_wanted)
 		return;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
 		journal_note(run->journal, 2,

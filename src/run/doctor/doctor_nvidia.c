@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "run/counters/pm_probe.h"
 #include "run/doctor/doctor.h"
 #include "run/host_facts.h"
 #include "spool/places.h"
@@ -302,13 +303,13 @@ static void judge_cuda(struct doctor *doctor, const struct cupti *cupti)
 			      "HEADWAY_CUPTI is no CUPTI: unset HEADWAY_CUPTI");
 }
 
-static void judge_counters(struct doctor *doctor)
+/* Says who may read counters, where CUPTI could not be asked to plan any. */
+static void judge_permission(struct doctor *doctor)
 {
 	bool root = geteuid() == 0;
-	if (!doctor->driver || doctor->counters_for_all < 0) {
-		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_NO, "%s",
-			   doctor->driver ? "not known whether they may be read"
-					  : "no NVIDIA driver");
+	if (doctor->counters_for_all < 0) {
+		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_NO,
+			   "not known whether they may be read");
 	} else if (doctor->counters_for_all || root) {
 		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_YES, "may be read%s",
 			   doctor->counters_for_all ? "" : ", being root");
@@ -318,6 +319,31 @@ static void judge_counters(struct doctor *doctor)
 		doctor_advise(doctor, DOCTOR_COUNTERS,
 			      "module option NVreg_RestrictProfilingToAdminUsers=0, or be root");
 	}
+}
+
+static void judge_counters(struct doctor *doctor)
+{
+	if (!doctor->driver) {
+		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_NO, "no NVIDIA driver");
+		return;
+	}
+	struct pm_probe *probe = hwy_zalloc(sizeof *probe);
+	if (doctor->cupti && doctor->n_gpus)
+		pm_probe_look(probe);
+	const struct pm_probe_gpu *gpu = probe->gpus;
+	if (probe->n && gpu->metrics) {
+		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_YES, "%u metrics of %s can be sampled",
+			   gpu->metrics, gpu->chip);
+	} else if (probe->n) {
+		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_PARTLY, "%s", gpu->reason);
+		doctor_advise(doctor, DOCTOR_COUNTERS, "%s", gpu->remedy);
+	} else {
+		judge_permission(doctor);
+		if (*probe->reason && !*doctor->checks[DOCTOR_COUNTERS].remedy)
+			doctor_advise(doctor, DOCTOR_COUNTERS, "cannot be sampled yet: %s",
+				      probe->reason);
+	}
+	free(probe);
 }
 
 void doctor_nvidia(struct doctor *doctor)

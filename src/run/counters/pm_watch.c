@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pm_watch.c - GPU metrics: a source of the watcher (watched.h) that samples counters through CUPTI.
+ *
+ * The GPU writes its counters into a buffer; every POLL_NS they are decoded and handed to the backlog's threads, which
+ * write rows. Where the buffer runs over, or the backlog is full for so long that it does, the rate is halved and the
+ * report says so. A device that stops answering is left alone; other devices go on.
+ *
+ * Sampling is started once before recording begins, for some ms: so its refusal is known early, and the device's clock
+ * is known when the first sample counts.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/counters/pm_backlog.h"
+#include "run/counters/pm_clock.h"
+#include "run/counters/pm_devices.h"
+#include "run/counters/pm_session.h"
+#include "run/counters/watched.h"
+#include "run/run.h"
+
+enum {
+	LEAST_RATE_HZ = 10, /* the rate is not halved below this */
+	CALIBRATIONS = 40,  /* how often the device is read to know its clock */
+	MOST_THREADS = 4,   /* that evaluate samples of one device */
+};
+static const int64_t POLL_NS = 20 * 1000 * 1000;
+static const int64_t CALIBRATE_NS = 2 * 1000 * 1000;
+static const uint64_t HARDWARE_BYTES = UINT64_C(64) << 20;
+static const uint64_t BACKLOG_BYTES = UINT64_C(256) << 20;
+
+struct pm_gpu {
+	struct pm_watch *watch;
+	struct pm_device device;
+	struct pm_set set;
+	struct cupti_config config;
+	struct pm_session session;
+	struct pm_clock clock;
+	struct pm_backlog *backlog;
+	uint32_t first_lane;
+	uint32_t most_samples; /* of an image */
+	uint64_t interval;     /* ns */
+	int64_t last_row;      /* time of the last row; by the backlog's threads, one at a time */
+	int64_t last_end;      /* when the last sample ended */
+	bool is_over;          /* nothing more comes from it */
+	bool was_full;         /* the backlog was full; said once */
+};
+
+struct pm_watch {
+	struct watched *watched;
+	struct cupti_library *library;
+	struct pm pm;
+	struct pm_gpu *gpus;
+	uint32_t n;
+};
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+static void write_row(void *to, int64_t start, const double *values, size_t n)
+{
+	struct pm_gpu *gpu = to;
+	if (start <= gpu->last_row) /* the estimate of the device's clock was corrected */
+		start = gpu->last_row + 1;
+	gpu->last_row = start;
+	watched_row(gpu->watch->watched, gpu->first_lane, start, values, (uint32_t)n);
+}
+
+static bool plan(struct pm_gpu *gpu, struct hwy_err *err)
+{
+	const struct cupti_library *library = gpu->watch->library;
+	int set = watched_settings(gpu->watch->watched)->metrics.set;
+	if (!pm_set_build(library, gpu->device.chip, gpu->device.availability, set, &gpu->set, err))
+		return false;
+	struct cupti_host *host = cupti_host_make(library, ABI_CUPTI_PM_SAMPLING, gpu->device.chip,
+						  gpu->device.availability, err);
+	bool done = host && cupti_host_add(host, gpu->set.names, gpu->set.n, err) &&
+		    cupti_host_config(host, &gpu->config, err);
+	cupti_host_free(host);
+	return done;
+}
+
+/* An image has room for twice the samples of a poll. */
+static uint32_t image_samples(uint64_t interval)
+{
+	uint64_t n = 2 * (uint64_t)POLL_NS / interval;
+	return n < 64 ? 64 : n > 8192 ? 8192 : (uint32_t)n;
+}
+
+static bool start_sampling(struct pm_gpu *gpu, int *result, struct hwy_err *err)
+{
+	return pm_session_start(&gpu->session, gpu->interval, HARDWARE_BYTES, gpu->most_samples,
+				result, err);
+}
+
+static uint32_t count_threads(uint32_t devices)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	long threads = cores / 4 / (long)devices;
+	return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : (uint32_t)threads;
+}
+
+static bool start_backlog(struct pm_gpu *gpu, uint32_t devices, struct hwy_err *err)
+{
+	struct pm_backlog_settings settings = {
+		.library = gpu->watch->library,
+		.chip = gpu->device.chip,
+		.availability = gpu->device.availability,
+		.blank = gpu->session.blank,
+		.data_bytes = gpu->session.data_bytes,
+		.most = gpu->most_samples,
+		.set = &gpu->set,
+		.most_bytes = BACKLOG_BYTES / devices,
+		.threads = count_threads(devices),
+		.row = write_row,
+		.to = gpu,
+	};
+	gpu->backlog = pm_backlog_start(&settings, err);
+	return gpu->backlog != NULL;
+}
+
+/* Reads the device some times to know its clock; what it sampled is thrown away. */
+static void calibrate(struct pm_gpu *gpu)
+{
+	uint8_t *data = hwy_alloc(gpu->session.data_bytes);
+	for (int i = 0; i < CALIBRATIONS; i++) {
+		struct timespec pause = {.tv_nsec = CALIBRATE_NS};
+		uint64_t start, end;
+		size_t n;
+		bool more;
+		nanosleep(&pause, NULL);
+		int result = pm_session_decode(&gpu->session, data, &n, &more);
+		int64_t now = run_now();
+		if (result)
+			break;
+		if (n && !more && pm_session_times(&gpu->session, data, n - 1, &start, &end))
+			pm_clock_saw(&gpu->clock, end, now);
+	}
+	free(data);
+}
+
+static void close_gpu(struct pm_gpu *gpu)
+{
+	pm_backlog_free(gpu->backlog);
+	pm_session_close(&gpu->session);
+	cupti_config_free(&gpu->config);
+	pm_device_free(&gpu->device);
+}
+
+static void make_lanes(struct pm_gpu *gpu, const struct pm_devices_entry *entry)
+{
+	struct watched *watched = gpu->watch->watched;
+	uint32_t device = watched_device(watched, entry->uuid, entry->name);
+	struct watched_lane lanes[PM_MOST_METRICS];
+	for (size_t i = 0; i < gpu->set.n; i++)
+		lanes[i] = (struct watched_lane){.name = gpu->set.metrics[i].lane,
+						 .unit = gpu->set.metrics[i].unit};
+	gpu->first_lane = watched_lanes(watched, device, lanes, (uint32_t)gpu->set.n);
+}
+
+/* Takes a device. False: it cannot be sampled, for the reason in err. */
+static bool open_gpu(struct pm_watch *watch, const struct pm_devices_entry *entry, uint32_t devices,
+		     struct hwy_err *err)
+{
+	struct pm_gpu *gpu = &watch->gpus[watch->n];
+	uint32_t rate_hz = watched_settings(watch->watched)->metrics.rate_hz;
+	int result = 0;
+	*gpu = (struct pm_gpu){.watch = watch, .interval = 1000000000 / rate_hz};
+	gpu->most_samples = image_samples(gpu->interval);
+	bool done = pm_device_ask(&watch->pm, entry->index, &gpu->device, &result, err) &&
+		    plan(gpu, err) &&
+		    pm_session_open(&gpu->session, &watch->pm, entry->index, gpu->set.names,
+				    gpu->set.n, &gpu->config, &result, err) &&
+		    start_sampling(gpu, &result, err);
+	if (done) {
+		calibrate(gpu);
+		pm_session_stop(&gpu->session);
+		done = start_backlog(gpu, devices, err);
+	}
+	if (!done) {
+		struct hwy_err reason = *err;
+		const char *remedy = cupti_result_remedy(result);
+		close_gpu(gpu);
+		return hwy_fail(err, "%s: %s%s%s", entry->name, reason.text, *remedy ? "; " : "",
+				remedy);
+	}
+	make_lanes(gpu, entry);
+	watch->n++;
+	return true;
+}
+
+static void tell_settings(const struct pm_watch *watch)
+{
+	const struct pm_settings *settings = &watched_settings(watch->watched)->metrics;
+	watched_property(watch->watched, "gpu_metrics.source", "CUPTI %u, PM sampling",
+			 cupti_library_version(watch->library));
+	watched_property(watch->watched, "gpu_metrics.frequency_hz", "%u", settings->rate_hz);
+	watched_property(watch->watched, "gpu_metrics.set", "%s: %zu metrics",
+			 pm_sets[settings->set].name, watch->gpus[0].set.n);
+}
+
+static void *metrics_open(struct watched *watched, struct hwy_err *err)
+{
+	const struct pm_settings *settings = &watched_settings(watched)->metrics;
+	struct pm_watch *watch = hwy_zalloc(sizeof *watch);
+	struct pm_devices devices;
+	int result;
+	watch->watched = watched;
+	if (!pm_devices_find(settings, &devices, err))
+		goto failed;
+	watch->library = cupti_library_open(NULL, err);
+	if (!watch->library)
+		goto failed;
+	if (!pm_open(&watch->pm, watch->library, &result, err))
+		goto failed;
+	watch->gpus = hwy_zarray(devices.n, sizeof *watch->gpus);
+	for (uint32_t i = 0; i < devices.n; i++) {
+		struct hwy_err reason;
+		if (open_gpu(watch, &devices.list[i], devices.n, &reason))
+			continue;
+		*err = reason;
+		if (i + 1 < devices.n || watch->n)
+			watched_note(watched, 2, "GPU metrics: not recorded: %s", reason.text);
+	}
+	if (watch->n) {
+		tell_settings(watch);
+		return watch;
+	}
+failed:
+	cupti_library_free(watch->library);
+	free(watch->gpus);
+	free(watch);
+	return NULL;
+}
+
+/* ---- recording ---------------------------------------------------------------------------------- */
+
+/* Marks that from now on there are no values. */
+static void put_gap(struct pm_gpu *gpu)
+{
+	struct pm_image *image = gpu->last_end ? pm_backlog_take(gpu->backlog) : NULL;
+	if (!image)
+		return;
+	image->gap = gpu->last_end;
+	gpu->last_end = 0;
+	pm_backlog_put(gpu->backlog, image);
+}
+
+static void give_up(struct pm_gpu *gpu, const char *what, int result)
+{
+	watched_note(gpu->watch->watched, 2, "GPU metrics end early: %s: %s (CUPTI error %d)", what,
+		     cupti_result_text(result), result);
+	gpu->is_over = true;
+	put_gap(gpu);
+}
+
+/* The device's buffer ran over: what was in it is lost. */
+static void halve_rate(struct pm_gpu *gpu)
+{
+	struct watched *watched = gpu->watch->watched;
+	struct hwy_err err;
+	int result;
+	uint64_t rate_hz = 1000000000 / gpu->interval;
+	pm_session_stop(&gpu->session);
+	put_gap(gpu);
+	if (rate_hz / 2 < LEAST_RATE_HZ) {
+		give_up(gpu, "its buffer runs over at every rate", ABI_CUPTI_OUT_OF_MEMORY);
+		return;
+	}
+	gpu->interval *= 2;
+	watched_note(
+		watched, 1,
+		"GPU metrics: the GPU's buffer ran over at %llu samples a second; from here on "
+		"half as many",
+		(unsigned long long)rate_hz);
+	watched_drop(watched, "GPU metrics: a buffer of samples", 1);
+	if (!start_sampling(gpu, &result, &err))
+		give_up(gpu, "sampling cannot be started again", result);
+}
+
+/* Reads the times of an image's samples. */
+static void stamp_image(struct pm_gpu *gpu, struct pm_image *image, size_t n, bool is_newest,
+			int64_t now)
+{
+	uint64_t start, end = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!pm_session_times(&gpu->session, image->data, i, &start, &end))
+			break;
+		image->starts[i] = (int64_t)start;
+		image->lengths[i] = end - start < UINT32_MAX ? (uint32_t)(end - start) : UINT32_MAX;
+		image->n = i + 1;
+	}
+	if (end && is_newest)
+		pm_clock_saw(&gpu->clock, end, now);
+	for (size_t i = 0; i < image->n; i++)
+		image->starts[i] = pm_clock_host(&gpu->clock, (uint64_t)image->starts[i]);
+	if (end)
+		gpu->last_end = pm_clock_host(&gpu->clock, end);
+}
+
+/* Moves what the device has sampled into the backlog. */
+static void drain(struct pm_gpu *gpu)
+{
+	for (bool more = true; more && !gpu->is_over;) {
+		size_t n;
+		struct pm_image *image = pm_backlog_take(gpu->backlog);
+		if (!image) {
+			if (!gpu->was_full)
+				watched_note(gpu->watch->watched, 1,
+					     "GPU metrics: evaluating samples takes longer than "
+					     "sampling; they wait in the GPU's buffer");
+			gpu->was_full = true;
+			return;
+		}
+		int result = pm_session_decode(&gpu->session, image->data, &n, &more);
+		if (!result)
+			stamp_image(gpu, image, n, !more, run_now());
+		pm_backlog_put(gpu->backlog, image);
+		if (result == ABI_CUPTI_OUT_OF_MEMORY)
+			halve_rate(gpu);
+		else if (result)
+			give_up(gpu, "samples cannot be read", result);
+		if (result)
+			return;
+	}
+}
+
+static void metrics_begin(void *state, int64_t now)
+{
+	struct pm_watch *watch = state;
+	(void)now;
+	for (uint32_t i = 0; i < watch->n; i++) {
+		struct hwy_err err;
+		int result;
+		if (!watch->gpus[i].is_over && !start_sampling(&watch->gpus[i], &result, &err))
+			give_up(&watch->gpus[i], "sampling cannot be started", result);
+	}
+}
+
+static int64_t metrics_poll(void *state, int64_t now)
+{
+	struct pm_watch *watch = state;
+	bool is_over = true;
+	for (uint32_t i = 0; i < watch->n; i++) {
+		drain(&watch->gpus[i]);
+		is_over = is_over && watch->gpus[i].is_over;
+	}
+	return is_over ? INT64_MAX : now + POLL_NS;
+}
+
+static void metrics_end(void *state, int64_t now)
+{
+	struct pm_watch *watch = state;
+	(void)now;
+	for (uint32_t i = 0; i < watch->n; i++) {
+		pm_session_stop(&watch->gpus[i].session);
+		drain(&watch->gpus[i]);
+		put_gap(&watch->gpus[i]);
+	}
+}
+
+static void metrics_finish(void *state)
+{
+	struct pm_watch *watch = state;
+	for (uint32_t i = 0; i < watch->n; i++) {
+		struct pm_gpu *gpu = &watch->gpus[i];
+		while (pm_backlog_wait(gpu->backlog, 50))
+			watched_is_alive(watch->watched);
+		uint64_t rate_hz = 1000000000 / gpu->interval;
+		if (rate_hz != watched_settings(watch->watched)->metrics.rate_hz)
+			watched_property(watch->watched, "gpu_metrics.frequency_end_hz", "%llu",
+					 (unsigned long long)rate_hz);
+		uint64_t failed = pm_backlog_failed(gpu->backlog);
+		if (failed)
+			watched_drop(watch->watched, "GPU metrics: samples without values", failed);
+		close_gpu(gpu);
+	}
+	cupti_library_free(watch->library);
+	free(watch->gpus);
+	free(watch);
+}
+
+const struct watch_source pm_source = {
+	.what = "GPU metrics",
+	.was_asked_for = true,
+	.open = metrics_open,
+	.begin = metrics_begin,
+	.end = metrics_end,
+	.poll = metrics_poll,
+	.finish = metrics_finish,
+};
