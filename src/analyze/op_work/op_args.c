@@ -87,6 +87,9 @@ static void op_args_read_dims(struct op_input *input, const struct json_value *s
 	uint32_t n;
 	if (sizes->type != JSON_ARRAY)
 		return;
+	/* PyTorch leaves the sizes of a list of more than 30 tensors out. */
+	if (input->kind == OP_INPUT_LIST && !sizes->first)
+		return;
 	if (!sizes->first || sizes->first->type != JSON_ARRAY) {
 		input->elements = op_args_read_sizes(sizes, input->dims, &input->n_dims);
 		/* A tensor with more dimensions than there is room for is not described. */

@@ -87,7 +87,8 @@ bool op_convolution_find(struct op_work *work, const struct op_args *args,
 }
 
 /* Inputs: gradient of the result, data, weights, then as aten::convolution from the bias' sizes on; the last says which of
- * the gradients of data, weights and bias are wanted. Without these values all are taken to be, but the bias. */
+ * the gradients of data, weights and bias are wanted; without these values those of data and weights. The bias' gradient is
+ * a sum that PyTorch leaves to aten::sum. */
 bool op_convolution_find_backward(struct op_work *work, const struct op_args *args,
 				  const struct op_model *model)
 {
@@ -96,8 +97,8 @@ bool op_convolution_find_backward(struct op_work *work, const struct op_args *ar
 	if (!convolution_fits(data, weights) || !convolution_fits(gradient, weights))
 		return false;
 	const char *mask = op_args_get(args, 10)->value;
-	bool wants[3] = {true, true, false};
-	for (unsigned i = 0; i < 3 && *mask; i++) {
+	bool wants[2] = {true, true};
+	for (unsigned i = 0; i < 2 && *mask; i++) {
 		mask += strcspn(mask, "TF");
 		wants[i] = *mask == 'T';
 		mask += *mask != 0;
@@ -113,9 +114,9 @@ bool op_convolution_find_backward(struct op_work *work, const struct op_args *ar
 		.precision = data->precision,
 		.is_matrix = true,
 		.parts = n > 1 ? 2 : 1,
-		.flop = n * 2 * products + (wants[2] ? gradient->elements : 0),
+		.flop = n * 2 * products,
 		/* Each product reads two of gradient, data and weights and writes the third's like. */
-		.bytes = n > 0 ? n * bytes : gradient->stored * gradient->size,
+		.bytes = n * bytes,
 	};
 	return true;
 }

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FLOP and bytes of operators from what PyTorch's profiler writes about their inputs. Texts use ' where JSON has ". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/kernel_math.h"
+#include "analyze/op_work/op_work.h"
+
+static bool work_of(struct op_work *work, const char *name, const char *text)
+{
+	struct hwy_arena arena = {0};
+	struct op_args args;
+	char *json = hwy_arena_text(&arena, text, strlen(text));
+	for (char *at = json; *at; at++)
+		*at = *at == '\'' ? '"' : *at;
+	bool ok = op_args_read(&args, &arena, json, strlen(json)) &&
+		  op_work_find(work, op_work_model(name), &args);
+	hwy_arena_free(&arena);
+	return ok;
+}
+
+#define DIMS(dims, types) "{'Input Dims': [" dims "], 'Input type': [" types "]}"
+#define FULL(dims, types, values)                                                                  \
+	"{'Input Dims': [" dims "], 'Input type': [" types "], 'Concrete Inputs': [" values "]}"
+#define F "'float'"
+#define H "'c10::Half'"
+#define B "'c10::BFloat16'"
+#define S "'Scalar'"
+
+static void expect(const char *name, const char *text, double flop, double bytes)
+{
+	struct op_work work;
+	if (!work_of(&work, name, text))
+		fail_msg("%s is not known: %s", name, text);
+	if (work.flop != flop || work.bytes != bytes)
+		fail_msg("%s: %.0f FLOP, %.0f bytes, not %.0f, %.0f: %s", name, work.flop,
+			 work.bytes, flop, bytes, text);
+}
+
+static void expect_unknown(const char *name, const char *text)
+{
+	struct op_work work;
+	if (work_of(&work, name, text))
+		fail_msg("%s is known: %s", name, text);
+}
+
+static void products_of_matrices(void **state)
+{
+	(void)state;
+	expect("aten::mm", DIMS("[3,5],[5,7]", F "," F), 2 * 3 * 5 * 7, 4 * (15 + 35 + 21));
+	expect("aten::addmm", DIMS("[7],[3,5],[5,7],[],[]", H "," H "," H "," S "," S),
+	       2 * 3 * 5 * 7 + 21, 2 * (7 + 15 + 35 + 21));
+	expect("aten::bmm", DIMS("[2,3,5],[2,5,7]", B "," B), 2 * 2 * 3 * 5 * 7,
+	       2 * (30 + 70 + 42));
+	expect("aten::baddbmm", DIMS("[2,3,7],[2,3,5],[2,5,7]", F "," F "," F),
+	       2 * 2 * 3 * 5 * 7 + 42, 4 * (42 + 30 + 70 + 42));
+	expect("aten::mv", DIMS("[3,5],[5]", F "," F), 30, 4 * (15 + 5 + 3));
+	expect("aten::dot", DIMS("[5],[5]", F "," F), 10, 4 * 11);
+	expect("aten::mm", DIMS("[3,5],[5,7]", "'c10::complex<float>','c10::complex<float>'"),
+	       8 * 3 * 5 * 7, 8 * (15 + 35 + 21));
+	/* fp8 with a result of bf16 (15), and of float (6) */
+	expect("aten::_scaled_mm",
+	       FULL("[4,8],[8,6],[],[],[],[],[],[]",
+		    "'c10::Float8_e4m3fn','c10::Float8_e4m3fn'," F "," F ",'','',"
+		    "'Scalar','Scalar'",
+		    "'','','','','','','15','True'"),
+	       2 * 4 * 8 * 6, 32 + 48 + 2 * 24);
+	expect("aten::_scaled_mm",
+	       FULL("[4,8],[8,6],[],[],[],[],[],[]",
+		    "'c10::Float8_e4m3fn','c10::Float8_e4m3fn'," F "," F ",'','',"
+		    "'Scalar','Scalar'",
+		    "'','','','','','','6','True'"),
+	       2 * 4 * 8 * 6, 32 + 48 + 4 * 24);
+	expect("aten::_int_mm", DIMS("[4,8],[8,6]", "'signed char','signed char'"), 2 * 4 * 8 * 6,
+	       32 + 48 + 4 * 24);
+	/* 16 rows divided among 3 experts; and the gradient of the weights: 3 products */
+	expect("aten::_grouped_mm", DIMS("[16,8],[3,8,6],[3]", B "," B ",'int'"), 2 * 16 * 8 * 6,
+	       2 * (128 + 144 + 96));
+	expect("aten::_grouped_mm", DIMS("[8,16],[16,6],[3]", B "," B ",'int'"), 2 * 16 * 8 * 6,
+	       2 * (128 + 96 + 3 * 48));
+	expect_unknown("aten::mm", DIMS("[3,5],[4,7]", F "," F));
+	expect_unknown("aten::mm", DIMS("[3,5]", F));
+	expect_unknown("aten::mm", DIMS("[3,5],[5,7]", "'',''"));
+	expect_unknown("aten::mm", "{'External id': 7}");
+	expect_unknown("aten::mm", "");
+	expect_unknown("aten::mm", "not json");
+	expect_unknown("aten::linear", DIMS("[3,5],[7,5]", F "," F));
+}
+
+#define LISTS "'ScalarList','ScalarList','ScalarList'"
+static void convolutions(void **state)
+{
+	(void)state;
+	/* 8 × 8 with a window of 3, stride 2, padding 1: 4 × 4 */
+	expect("aten::cudnn_convolution",
+	       FULL("[2,4,8,8],[6,4,3,3],[],[],[],[]", F "," F "," LISTS "," S,
+		    "'','','[1, 1]','[2, 2]','[1, 1]','1'"),
+	       2.0 * 2 * 6 * 16 * 4 * 9, 4 * (512 + 216 + 192));
+	/* two groups: each result sees half of the channels */
+	expect("aten::cudnn_convolution",
+	       FULL("[2,4,8,8],[6,2,3,3],[],[],[],[]", F "," F "," LISTS "," S,
+		    "'','','[1, 1]','[2, 2]','[1, 1]','2'"),
+	       2.0 * 2 * 6 * 16 * 2 * 9, 4 * (512 + 108 + 192));
+	/* dilation 2: a window of 3 reaches over 5: 8 - 5 + 1 = 4 */
+	expect("aten::cudnn_convolution",
+	       FULL("[1,1,8,8],[1,1,3,3],[],[],[],[]", F "," F "," LISTS "," S,
+		    "'','','[0, 0]','[1, 1]','[2, 2]','1'"),
+	       2.0 * 16 * 9, 4 * (64 + 9 + 16));
+	/* transposed: (4 - 1)·2 - 2·1 + 3 + 1 = 8; weights are in × out */
+	expect("aten::cudnn_convolution_transpose",
+	       FULL("[2,6,4,4],[6,4,3,3],[],[],[],[],[]", F "," F "," LISTS ",'ScalarList'," S,
+		    "'','','[1, 1]','[1, 1]','[2, 2]','[1, 1]','1'"),
+	       2.0 * 2 * 6 * 16 * 4 * 9, 4 * (192 + 216 + 512));
+	expect("aten::miopen_convolution",
+	       FULL("[2,4,8,8],[6,4,3,3],[6],[],[],[],[]", F "," F "," F "," LISTS "," S,
+		    "'','','','[1, 1]','[2, 2]','[1, 1]','1'"),
+	       2.0 * 2 * 6 * 16 * 4 * 9 + 192, 4 * (512 + 216 + 6 + 192));
+	/* without the values of stride and padding nobody knows */
+	expect_unknown("aten::cudnn_convolution",
+		       DIMS("[2,4,8,8],[6,4,3,3],[],[],[],[]", F "," F "," LISTS "," S));
+	expect_unknown("aten::cudnn_convolution",
+		       FULL("[2,4,8,8],[6,4,3,3],[],[],[],[]", F "," F "," LISTS "," S,
+			    "'','','[1, 1]','[0, 0]','[1, 1]','1'"));
+}
+
+#define BACK "[2,6,4,4],[2,4,8,8],[6,4,3,3],[],[],[],[],[],[],[],[]"
+#define BACK_TYPES                                                                                 \
+	F "," F "," F ",'ScalarList','ScalarList','ScalarList','ScalarList'," S ",'ScalarList'," S \
+	  ",'ScalarList'"
+#define BACK_VALUES "'','','','[6]','[2, 2]','[1, 1]','[1, 1]','False','[0, 0]','1',"
+static void convolutions_backward(void **state)
+{
+	(void)state;
+	const double products = 2.0 * 2 * 6 * 16 * 4 * 9, bytes = 4 * (192 + 512 + 216);
+	struct op_work work;
+	expect("aten::convolution_backward",
+	       FULL(BACK, BACK_TYPES, BACK_VALUES "'[True, True, True]'"), 2 * products, 2 * bytes);
+	expect("aten::convolution_backward",
+	       FULL(BACK, BACK_TYPES, BACK_VALUES "'[False, True, False]'"), products, bytes);
+	/* sizes alone suffice */
+	expect("aten::convolution_backward", DIMS(BACK, BACK_TYPES), 2 * products, 2 * bytes);
+	assert_true(work_of(&work, "aten::convolution_backward",
+			    FULL(BACK, BACK_TYPES, BACK_VALUES "'[True, True, False]'")));
+	assert_int_equal(work.parts, 2);
+	expect_unknown("aten::convolution_backward",
+		       FULL(BACK, BACK_TYPES, BACK_VALUES "'[False, False, True]'"));
+}
+
+#define QKV "[2,4,16,8],[2,4,32,8],[2,4,32,6]"
+static void attention(void **state)
+{
+	(void)state;
+	const double pairs = 2 * 4 * 16 * 32, bytes = 2.0 * 8 * (16 * 8 + 32 * 8 + 32 * 6 + 16 * 6);
+	expect("aten::_scaled_dot_product_flash_attention",
+	       FULL(QKV ",[],[],[],[]", B "," B "," B "," S "," S "," S "," S,
+		    "'','','','0.','False','False','0.125'"),
+	       2 * pairs * (8 + 6), bytes);
+	/* query i of 16 sees keys 0 … i: half of a square of 16 */
+	expect("aten::_scaled_dot_product_flash_attention",
+	       FULL(QKV ",[],[],[],[]", B "," B "," B "," S "," S "," S "," S,
+		    "'','','','0.','True','False','0.125'"),
+	       2 * (2 * 4 * 16 * 16 / 2) * (8 + 6), bytes);
+	expect("aten::_scaled_dot_product_efficient_attention",
+	       FULL(QKV ",[2,4,16,32],[],[],[],[]", B "," B "," B "," B "," S "," S "," S "," S,
+		    "'','','','','False','0.','False',''"),
+	       2 * pairs * (8 + 6), bytes + 2.0 * 2 * 4 * 16 * 32);
+	expect("aten::_scaled_dot_product_flash_attention_backward",
+	       FULL("[2,4,16,6]," QKV ",[2,4,16,6],[2,4,16],[],[],[],[],[],[],[],[],[]",
+		    B "," B "," B "," B "," B "," F ",'',''," S "," S "," S "," S ",'',''," S,
+		    "'','','','','','','','','16','32','0.','False','','',''"),
+	       2 * pairs * (3 * 8 + 2 * 6), 2 * bytes);
+	/* whether it is causal is not recorded; packed sequences */
+	expect_unknown("aten::_scaled_dot_product_flash_attention",
+		       DIMS(QKV ",[],[],[],[]", B "," B "," B "," S "," S "," S "," S));
+	expect_unknown("aten::_scaled_dot_product_flash_attention",
+		       FULL("[64,4,8],[64,4,8],[64,4,8],[],[],[],[]",
+			    B "," B "," B "," S "," S "," S "," S,
+			    "'','','','0.','True','False','0.125'"));
+}
+
+static void operators_that_move_data(void **state)
+{
+	(void)state;
+	expect("aten::add", DIMS("[4,8],[4,8],[]", F "," F "," S), 32, 4 * 96);
+	expect("aten::add_", DIMS("[4,8],[8],[]", F "," F "," S), 32, 4 * (32 + 8 + 32));
+	expect("aten::mul", DIMS("[4,1],[1,8]", H "," F), 32, 4 * 2 + 8 * 4 + 32 * 4);
+	/* a number of Python's does not widen the result */
+	expect("aten::mul", DIMS("[4,8],[]", H ",'double'"), 32, 2 * 32 + 8 + 2 * 32);
+	expect("aten::eq", DIMS("[4,8],[]", "'long int'," S), 32, 8 * 32 + 32);
+	expect("aten::copy_", DIMS("[4,8],[4,8],[]", H "," F "," S), 0, 32 * 2 + 32 * 4);
+	expect("aten::fill_", DIMS("[4,8],[]", F "," S), 0, 128);
+	expect("aten::native_dropout", DIMS("[4,8],[],[]", F "," S "," S), 32, 128 + 128 + 32);
+	/* what is stretched lies in memory once */
+	expect("aten::add",
+	       "{'Input Dims': [[4,8],[4,8]], 'Input type': ['float','float'], "
+	       "'Input Strides': [[8,1],[0,1]]}",
+	       32, 4 * (32 + 8 + 32));
+	expect("aten::sum",
+	       FULL("[4,8],[],[],[]", F ",'ScalarList'," S ",''", "'','[0]','True',''"), 32,
+	       4 * (32 + 8));
+	expect("aten::mean",
+	       FULL("[4,8],[],[],[]", F ",'ScalarList'," S ",''", "'','[-1]','True',''"), 32,
+	       4 * (32 + 4));
+	expect("aten::_softmax", DIMS("[4,8],[],[]", F "," S "," S), 160, 256);
+	expect("aten::native_layer_norm",
+	       DIMS("[4,8],[],[8],[8],[]", H ",'ScalarList'," H "," H "," S), 256,
+	       2 * (32 + 8 + 8 + 32));
+	expect("aten::embedding", DIMS("[100,8],[5],[],[],[]", H ",'long int'," S "," S "," S), 0,
+	       2 * 5 * 8 * 2 + 5 * 8);
+	expect("aten::index_select", FULL("[100,8],[],[5]", H "," S ",'long int'", "'','0',''"), 0,
+	       2 * 5 * 8 * 2 + 5 * 8);
+	expect("aten::_foreach_add_",
+	       DIMS("[[4,8],[8]],[[4,8],[8]],[]", "'TensorList','TensorList'," S), 40, 3 * 40 * 4);
+	expect("aten::cat", DIMS("[[4,8],[4,8]],[]", "'TensorList'," S), 0, 2 * 64 * 4);
+	expect("triton_poi_fused_add_0", DIMS("[32],[32],[32],[]", H "," H "," H "," S), 0, 192);
+	expect_unknown("aten::_foreach_add_", DIMS("[],[],[]", "'TensorList','TensorList'," S));
+	expect_unknown("aten::unheard_of", DIMS("[4,8]", F));
+}
+
+static void damaged_arguments_are_no_work(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"{'Input Dims': 7}",
+		"{'Input Dims': [[1e400, 5],[5,7]], 'Input type': ['float','float']}",
+		"{'Input Dims': [[-3,5],[5,7]], 'Input type': ['float','float']}",
+		"{'Input Dims': [['a',5],[5,7]], 'Input type': ['float']}",
+		"{'Input Dims': [[1,1,1,1,1,1,1,1,1,5],[5,7]], 'Input type': ['float','float']}",
+		"{'Input Dims': [[[[[5]]]],[5,7]], 'Input type': ['float','float']}",
+		"{'Input Dims': [[], []], 'Input type': [1, 2]}",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct op_work work;
+		if (work_of(&work, "aten::mm", texts[i]))
+			assert_true(work.flop >= 0 && work.bytes >= 0);
+		work_of(&work, "aten::add", texts[i]);
+		work_of(&work, "aten::cudnn_convolution", texts[i]);
+	}
+}
+
+/* A product's FLOP grow with each of its sizes, and it always moves at least one byte for each element of its inputs. */
+static void products_grow_with_their_sizes(void **state)
+{
+	(void)state;
+	srand(2);
+	for (int i = 0; i < 500; i++) {
+		int m = 1 + rand() % 5000, k = 1 + rand() % 5000, n = 1 + rand() % 5000;
+		char text[200];
+		struct op_work less, more;
+		snprintf(text, sizeof text, DIMS("[%d,%d],[%d,%d]", B "," B), m, k, k, n);
+		assert_true(work_of(&less, "aten::mm", text));
+		assert_true(less.flop == 2.0 * m * k * n);
+		assert_true(less.bytes == 2 * ((double)m * k + (double)k * n + (double)m * n));
+		snprintf(text, sizeof text, DIMS("[%d,%d],[%d,%d]", B "," B), m, k + 1, k + 1, n);
+		assert_true(work_of(&more, "aten::mm", text));
+		assert_true(more.flop > less.flop && more.bytes > less.bytes);
+	}
+}
+
+static void names_of_kernels_tell_the_arithmetic(void **state)
+{
+	static const struct {
+		const char *name;
+		enum hwy_precision inputs, precision;
+		bool tensor;
+	} cases[] = {
+		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_nt_align1>", HWY_FP32,
+		 HWY_FP32, false},
+		{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_ffma", HWY_FP32,
+		 HWY_FP32, false},
+		{"sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16", HWY_FP32, HWY_TF32,
+		 true},
+		{"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>",
+		 HWY_FP32, HWY_TF32, true},
+		{"ampere_sgemm_128x64_tn", HWY_FP32, HWY_FP32, false},
+		{"nvjet_sm90_hsh_64x32_64x16_4x2_h_bz_bias_NNT", HWY_FP16, HWY_FP16, true},
+		{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", HWY_BF16, HWY_BF16,
+		 true},
+		{"cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1", HWY_FP64, HWY_FP64, true},
+		{"volta_dgemm_64x64_nn", HWY_FP64, HWY_FP64, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct kernel_math math = kernel_math_find(cases[i].name, cases[i].inputs);
+		if (math.precision != cases[i].precision || math.tensor != cases[i].tensor)
+			fail_msg("%s: %s, tensor %d", cases[i].name,
+				 hwy_precision_names[math.precision], math.tensor);
+	}
+	assert_false(kernel_math_find("gemm_kernel", HWY_FP32).is_told);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(products_of_matrices),
+		cmocka_unit_test(convolutions),
+		cmocka_unit_test(convolutions_backward),
+		cmocka_unit_test(attention),
+		cmocka_unit_test(operators_that_move_data),
+		cmocka_unit_test(damaged_arguments_are_no_work),
+		cmocka_unit_test(products_grow_with_their_sizes),
+		cmocka_unit_test(names_of_kernels_tell_the_arithmetic),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
