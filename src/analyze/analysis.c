@@ -55,6 +55,15 @@ const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct h
 	return owners;
 }
 
+struct hwy_metrics *analysis_metrics(struct hwy_analysis *analysis)
+{
+	if (!analysis->metrics) {
+		analysis->metrics = hwy_zalloc(sizeof *analysis->metrics);
+		metrics_open(analysis->metrics, analysis->trace);
+	}
+	return analysis->metrics;
+}
+
 void analysis_free(struct hwy_analysis *analysis)
 {
 	for (uint32_t i = 0; analysis->measures && i < analysis->phases.n; i++) {
@@ -71,6 +80,9 @@ void analysis_free(struct hwy_analysis *analysis)
 	if (analysis->owners)
 		owners_close(analysis->owners);
 	free(analysis->owners);
+	if (analysis->metrics)
+		metrics_close(analysis->metrics);
+	free(analysis->metrics);
 	phases_free(&analysis->phases);
 	flow_close(&analysis->flow);
 	*analysis = (struct hwy_analysis){0};

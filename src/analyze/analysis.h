@@ -3,6 +3,7 @@
 #ifndef HWY_ANALYZE_ANALYSIS_H
 #define HWY_ANALYZE_ANALYSIS_H
 
+#include "analyze/device_metrics.h"
 #include "analyze/gaps/gaps.h"
 #include "analyze/lead.h"
 #include "analyze/owners.h"
@@ -25,7 +26,8 @@ struct hwy_analysis {
 	struct hwy_phases phases;
 	struct analysis_phase *measures; /* parallel to phases.phases: one element for each phase */
 	struct hwy_places *places;
-	struct hwy_owners *owners; /* NULL until analysis_owners is asked */
+	struct hwy_owners *owners;   /* NULL until analysis_owners is asked */
+	struct hwy_metrics *metrics; /* NULL until analysis_metrics is asked */
 };
 
 struct analysis_options {
@@ -37,6 +39,8 @@ bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 		   const struct analysis_options *options, struct hwy_err *err);
 /* Who launched the device work. Found when first asked for; NULL with a sentence where the trace cannot be read. */
 const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct hwy_err *err);
+/* The counters of the devices over time. Found when first asked for. */
+struct hwy_metrics *analysis_metrics(struct hwy_analysis *analysis);
 void analysis_free(struct hwy_analysis *analysis);
 
 #endif

@@ -48,7 +48,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);
 	fputc('\n', out);
-	fprintf(out, "Verdict: %s. ", verdict_words[diagnosis->verdict.word]);
+	fprintf(out, "Verdict: %s. ", verdict_name(&diagnosis->verdict).text);
 	analyze_put_verdict(out, run);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)

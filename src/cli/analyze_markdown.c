@@ -87,7 +87,7 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	uint32_t n;
 	fputs("# ", out);
 	cli_put_markdown(out, analyze_program(run).text);
-	fprintf(out, "\n\n**%s**: ", verdict_words[run->diagnosis.verdict.word]);
+	fprintf(out, "\n\n**%s**: ", verdict_name(&run->diagnosis.verdict).text);
 	cli_put_markdown(out, run->diagnosis.verdict.says);
 	if (!phase) {
 		fputc('\n', out);

@@ -113,7 +113,7 @@ static void print_verdict(const struct page *page)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
 	/* A device that always works is well only where no finding would shorten its work by much. */
-	bool is_gpu = diagnosis->verdict.word == VERDICT_GPU &&
+	bool is_gpu = diagnosis->verdict.word == VERDICT_GPU && !diagnosis->verdict.is_opaque &&
 		      (diagnosis->n == 0 || diagnosis->findings[0].share < LARGE_SHARE);
 	fprintf(page->out, " %s%s", is_gpu ? analyze_text_paint(page, PAINT_GREEN) : "",
 		is_gpu ? "✓  " : "   ");

@@ -169,10 +169,32 @@ static void put_shares(struct hwy_json *json, const void *shares)
 	json_end_object(json);
 }
 
+static void put_inside_word(struct hwy_json *json, const void *word)
+{
+	enum inside_word second = *(const enum inside_word *)word;
+	if (second == INSIDE_UNKNOWN)
+		json_null(json);
+	else
+		json_textz(json, inside_words[second]);
+}
+
+static void put_inside_shares(struct hwy_json *json, const void *shares)
+{
+	json_begin_object(json);
+	for (unsigned word = 0; word < INSIDE_WORDS; word++)
+		json_put_real(json, inside_words[word], ((const double *)shares)[word], 6);
+	json_end_object(json);
+}
+
 static const struct json_field verdict_fields[] = {
 	{JSON_FIELD_ENUM(struct verdict, word, "verdict", verdict_words, VERDICTS)},
 	{JSON_FIELD_TEXT(struct verdict, says, "verdict_says")},
 	{JSON_FIELD_CALL(struct verdict, shares, "verdict_shares", put_shares)},
+	{JSON_FIELD_CALL(struct verdict, inside.word, "verdict_second", put_inside_word)},
+	{JSON_FIELD_ENUM(struct verdict, inside.source, "verdict_second_by", inside_sources,
+			 INSIDE_SOURCES)},
+	{JSON_FIELD_CALL(struct verdict, inside.shares, "verdict_second_shares",
+			 put_inside_shares)},
 	{JSON_FIELD_REAL(struct verdict, coverage, "coverage", 6)},
 	{JSON_FIELD_OBJECT(struct verdict, account, "account", account_fields)},
 };

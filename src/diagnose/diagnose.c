@@ -122,26 +122,45 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 	}
 }
 
-static void doubt_persistent(struct hwy_case *c)
+/* Yields the span of an op that runs through the whole phase, or HWY_NONE: then "busy" says nothing about its inside. Such an op
+ * may have begun long before the phase. */
+static int64_t persistent_op(const struct hwy_case *c)
 {
 	int64_t window = c->phase->window.to - c->phase->window.from;
-	if ((double)c->counts.longest < PERSISTENT_SHARE * (double)window)
-		return;
-	for (uint32_t i = c->first_op; i < c->end_op; i++) {
+	uint32_t first = flow_op_unfinished(c->flow, c->phase->window.from);
+	for (uint32_t i = first; window > 0 && i < c->end_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
-		if (!case_op_is_ours(c, i) || window <= 0 ||
-		    (double)(op->end - op->start) < PERSISTENT_SHARE * (double)window)
-			continue;
-		diagnose_cannot_tell(
-			c->diagnosis, "whether the device works or waits",
-			hwy_arena_format(
-				&c->diagnosis->arena,
-				"one %s, %.60s, runs through the whole phase: busy says nothing "
-				"about its inside",
-				op->kind == HWY_GRAPH ? "graph" : "kernel",
-				case_name(c, op->span)));
-		return;
+		int64_t from =
+			op->start > c->phase->window.from ? op->start : c->phase->window.from;
+		int64_t to = op->end < c->phase->window.to ? op->end : c->phase->window.to;
+		if (case_op_is_ours(c, i) && (op->kind == HWY_KERNEL || op->kind == HWY_GRAPH) &&
+		    (double)(to - from) >= PERSISTENT_SHARE * (double)window)
+			return op->span;
 	}
+	return HWY_NONE;
+}
+
+static void doubt_persistent(struct hwy_case *c, struct hwy_outlook *verdict)
+{
+	int64_t span = persistent_op(c);
+	if (span == HWY_NONE)
+		return;
+	/* Counters see through a kernel that never ends. */
+	struct inside inside = inside_from_metrics(analysis_metrics(c->analysis), c->flow,
+						   c->phase->window, c->uses);
+	if (inside.source == INSIDE_METRICS)
+		return;
+	uint32_t row;
+	verdict->opaque = span;
+	diagnose_cannot_tell(
+		c->diagnosis, "whether the device works or waits",
+		hwy_arena_format(
+			&c->diagnosis->arena,
+			"one %s, %.60s, runs through the whole phase: busy says nothing about its "
+			"inside. Counters do: record with --gpu-metrics-devices=all",
+			hwy_strip_of(c->trace, (uint32_t)span, &row)->kind == HWY_GRAPH ? "graph"
+											: "kernel",
+			case_name(c, (uint32_t)span)));
 }
 
 static void doubt_graphs(struct hwy_case *c)
@@ -202,6 +221,7 @@ static void doubt_idle(struct hwy_case *c, struct hwy_outlook *verdict)
 	for (uint32_t i = 0; i < c->diagnosis->n_cannot; i++)
 		verdict->is_known &=
 			strcmp(c->diagnosis->cannot[i].what, "why the device idles") != 0;
+	verdict->is_known &= verdict->opaque == HWY_NONE;
 	if (case_share(c, unknown) >= HWY_WORTH_SHARE)
 		diagnose_cannot_tell(
 			c->diagnosis, "why the device idles all of that time",
@@ -230,7 +250,8 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 {
 	struct hwy_case c;
 	struct hwy_outlook *verdict = &diagnosis->outlooks[phase];
-	*verdict = (struct hwy_outlook){.ncu = "", .inside = "", .own_cost = HWY_NONE};
+	*verdict = (struct hwy_outlook){
+		.ncu = "", .inside = "", .own_cost = HWY_NONE, .opaque = HWY_NONE};
 	if (!case_open(&c, analysis, phase, diagnosis, err)) {
 		case_close(&c);
 		return false;
@@ -244,7 +265,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 		}
 		if (is_long(analysis, phase))
 			fix_worth_judge_phase(analysis, phase, diagnosis, before, acquitted);
-		doubt_persistent(&c);
+		doubt_persistent(&c, verdict);
 		doubt_graphs(&c);
 		doubt_missing(&c);
 		doubt_idle(&c, verdict);
@@ -359,6 +380,7 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 	if (!is_done)
 		return false;
 	diagnosis->verdict = verdict_find(analysis, analysis->phases.main, &diagnosis->arena);
+	verdict_look_inside(analysis, diagnosis);
 	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n, diagnosis->verdict.word);
 	look_at_ranks(analysis, diagnosis);
 	fix_worth_cut_costs(analysis, diagnosis);

@@ -134,6 +134,8 @@ struct hwy_outlier {
 struct hwy_outlook {
 	bool is_healthy; /* the phase has no finding about the CPU side, and hardly any idle time */
 	bool is_known; /* false where too little of the idle time is explained to call the phase healthy */
+	/* Id of the span of one op that runs through the whole phase, where no counter says what it does; else HWY_NONE. */
+	int64_t opaque;
 	/* The share of the step in which the devices are idle: fixes on the CPU side could gain this share. */
 	double reachable;
 	struct hwy_top_kernel *kernels; /* the kernels with most time, the longest first */
@@ -173,6 +175,9 @@ struct hwy_diagnosis {
 
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err);
 void diagnosis_free(struct hwy_diagnosis *diagnosis);
+
+/* verdict_inside.c: finds the second word of the verdict 'gpu', and says it; else lists what cannot be told. */
+void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis);
 
 /* Looks for the rank of a program that makes the other ranks wait in collectives. Adds the finding,
  * if there is one, to the diagnosis of ranks[own]. For ranks inside one recording diagnose() has

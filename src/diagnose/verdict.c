@@ -2,6 +2,7 @@
 /* verdict.c - see verdict.h and, for the rules, docs/verdict.md. */
 #include "diagnose/verdict.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,15 @@ static const enum verdict_word words_of_causes[GAP_CAUSES] = {
 	[GAP_GC] = VERDICT_CPU,
 	[GAP_GIL] = VERDICT_CPU,
 };
+
+struct verdict_name verdict_name(const struct verdict *verdict)
+{
+	struct verdict_name name;
+	bool has_second = verdict->word == VERDICT_GPU && verdict->inside.word != INSIDE_UNKNOWN;
+	snprintf(name.text, sizeof name.text, "%s%s%s", verdict_words[verdict->word],
+		 has_second ? ", " : "", has_second ? inside_words[verdict->inside.word] : "");
+	return name;
+}
 
 /* ---- where the time went --------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/compilations.h"
+#include "analyze/inside.h"
 
 enum verdict_word {
 	VERDICT_GPU,
@@ -50,7 +51,17 @@ struct verdict {
 	double coverage;  /* the share of the recording that is judged, 0 … 1 */
 	bool is_whole;    /* nothing repeats: the judged time is all of the program's device work */
 	struct verdict_account account;
+	/* Of the verdict 'gpu': what holds the device's own work back, its second word. verdict_look_inside finds it. */
+	struct inside inside;
+	/* One op runs through all of the judged time, and no counter tells what it does: busy proves nothing. */
+	bool is_opaque;
 };
+
+/* The verdict's word, and the second one where it is known: "gpu", "gpu, memory". */
+struct verdict_name {
+	char text[48];
+};
+struct verdict_name verdict_name(const struct verdict *verdict);
 
 /* Chooses the verdict's word by these shares of a step's time; VERDICT_NO_DEVICE_WORK is never chosen. */
 enum verdict_word verdict_choose(const double shares[VERDICTS]);

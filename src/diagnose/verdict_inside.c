@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict_inside.c - the second word of the verdict 'gpu': what holds the device's own work back.
+ *
+ * Samples of the device decide where there are enough. Else the counters of measured kernels, each weighed by the time that
+ * kernels of its name take in the judged steps; else the work that the shapes of operators tell. Where none of these
+ * covers enough, there is no second word, and what is missing is listed among the questions without an answer.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/kernel_counters.h"
+#include "analyze/roofline.h"
+#include "base/index.h"
+#include "base/say.h"
+#include "diagnose/case.h"
+
+/* ---- kernels that were measured ------------------------------------------------------------------------- */
+
+static double percent_of(double share)
+{
+	return 100 * share;
+}
+
+/* A kernel's counters as levels. A grid with fewer blocks than multiprocessors leaves the others without work. */
+static struct inside_levels levels_of_kernel(const struct kernel_counters *facts)
+{
+	double filled = facts->blocks / facts->sms;
+	double caches =
+		isnan(facts->of_l2) || facts->of_l1 > facts->of_l2 ? facts->of_l1 : facts->of_l2;
+	double pipe = isnan(facts->of_sm) ? facts->issue : facts->of_sm;
+	return (struct inside_levels){
+		.sms = isnan(filled) || filled > 1 ? 100 : percent_of(filled),
+		.warps = percent_of(facts->occupancy),
+		.issue = percent_of(facts->issue),
+		.tensor = percent_of(facts->of_tensor),
+		.pipe = percent_of(pipe),
+		.dram = percent_of(facts->of_dram),
+		.cache = percent_of(caches),
+		.link = (double)NAN,
+	};
+}
+
+/* Sums the time of the phase's kernels by name: text id -> ns. */
+static int64_t time_by_name(const struct hwy_analysis *analysis, const struct hwy_phase *phase,
+			    struct hwy_map *slots, int64_t **ns)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	uint32_t n = 0, cap = 0;
+	int64_t whole = 0;
+	for (uint32_t i = flow_op_at(flow, phase->window.from);
+	     i < flow->n_ops && flow->ops[i].start < phase->window.to; i++) {
+		const struct flow_op *op = &flow->ops[i];
+		uint32_t row;
+		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE)
+			continue;
+		const struct hwy_strip *strip = hwy_strip_of(analysis->trace, op->span, &row);
+		bool fresh;
+		uint32_t *slot =
+			hwy_map_put(slots, (uint64_t)hwy_get(strip, HWY_NAME, row), &fresh);
+		if (fresh) {
+			HWY_GROW(*ns, n, cap);
+			(*ns)[n] = 0;
+			*slot = n++;
+		}
+		(*ns)[*slot] += op->end - op->start;
+		whole += op->end - op->start;
+	}
+	return whole;
+}
+
+/* Several launches of one name are measured: each stands for its part of the name's time. */
+static uint32_t measured_of_name(const struct hwy_trace *trace, int64_t name)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < trace->n_measured; i++)
+		n += trace->measured[i].kernel == name;
+	return n;
+}
+
+static struct inside inside_from_measured(const struct hwy_analysis *analysis,
+					  const struct hwy_phase *phase)
+{
+	const struct hwy_trace *trace = analysis->trace;
+	struct inside inside = {0};
+	struct hwy_map slots = {0};
+	int64_t *ns = NULL;
+	struct measures measures;
+	if (trace->n_measured == 0)
+		return inside;
+	double whole = (double)time_by_name(analysis, phase, &slots, &ns);
+	measures_open(&measures, trace);
+	for (uint32_t i = 0; whole > 0 && i < trace->n_measured; i++) {
+		int64_t name = trace->measured[i].kernel;
+		const uint32_t *slot = hwy_map_get(&slots, (uint64_t)name);
+		struct kernel_counters facts;
+		if (!slot)
+			continue;
+		kernel_counters_read(&measures, i, &facts);
+		struct inside_levels levels = levels_of_kernel(&facts);
+		enum inside_word word = inside_classify(&levels);
+		double part = (double)ns[*slot] / measured_of_name(trace, name) / whole;
+		inside.shares[word] += part;
+		inside.known += word == INSIDE_UNKNOWN ? 0 : part;
+	}
+	measures_close(&measures);
+	hwy_map_free(&slots);
+	free(ns);
+	inside.source = inside.known >= INSIDE_KNOWN_SHARE ? INSIDE_MEASURED : INSIDE_NOTHING;
+	return inside;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------------ */
+
+static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
+					const struct hwy_phase *phase)
+{
+	static const enum inside_word words[ROOFLINE_BOUNDS] = {
+		[ROOFLINE_UNKNOWN] = INSIDE_UNKNOWN,     [ROOFLINE_COMPUTE] = INSIDE_COMPUTE,
+		[ROOFLINE_MEMORY] = INSIDE_MEMORY,       [ROOFLINE_LATENCY] = INSIDE_LATENCY,
+		[ROOFLINE_OCCUPANCY] = INSIDE_OCCUPANCY,
+	};
+	struct inside inside = {0};
+	struct hwy_roofline roofline;
+	struct roofline_options options = {.from = phase->window.from, .to = phase->window.to};
+	struct hwy_err err;
+	if (!roofline_from_shapes(&roofline, analysis->trace, &options, &err))
+		return inside;
+	struct roofline_shares sums = roofline_sum_bounds(&roofline, HWY_NONE);
+	for (unsigned bound = 0; bound < ROOFLINE_BOUNDS && sums.kernel_ns > 0; bound++)
+		inside.shares[words[bound]] +=
+			(double)sums.bound_ns[bound] / (double)sums.kernel_ns;
+	inside.known = sums.kernel_ns > 0 ? 1 - inside.shares[INSIDE_UNKNOWN] : 0;
+	inside.source = inside.known >= INSIDE_KNOWN_SHARE ? INSIDE_SHAPES : INSIDE_NOTHING;
+	roofline_free(&roofline);
+	return inside;
+}
+
+/* ---- words --------------------------------------------------------------------------------------------------- */
+
+static const char *const bounds[INSIDE_WORDS] = {
+	[INSIDE_COMPUTE] = "computing",
+	[INSIDE_MEMORY] = "memory",
+	[INSIDE_LATENCY] = "latency: enough warps are there, and they wait",
+	[INSIDE_OCCUPANCY] = "occupancy: too few multiprocessors or warps have work",
+	[INSIDE_COMMUNICATION] = "a full link to the host or to other GPUs",
+};
+
+/* Adds ", NAME 12 %" to the sentence where the level is known. */
+static const char *with_level(struct hwy_arena *arena, const char *text, const char *name,
+			      double level)
+{
+	if (isnan(level))
+		return text;
+	return hwy_arena_format(arena, "%s%s%s %.0f %%", text, *text ? ", " : "", name, level);
+}
+
+static const char *levels_in_words(struct hwy_arena *arena, const struct inside_levels *levels)
+{
+	const char *text = with_level(arena, "", "SMs active", levels->sms);
+	text = with_level(arena, text, "instructions issued", levels->issue);
+	text = with_level(arena, text, "tensor cores", levels->tensor);
+	text = with_level(arena, text, "warps", levels->warps);
+	text = with_level(arena, text, "DRAM", levels->dram);
+	return with_level(arena, text, "links", levels->link);
+}
+
+static const char *inside_in_words(struct hwy_arena *arena, const struct inside *inside)
+{
+	const char *share =
+		hwy_arena_format(arena, "%s", hwy_say_share(inside->shares[inside->word]).text);
+	if (inside->source == INSIDE_METRICS)
+		return hwy_arena_format(
+			arena, "For %s of the compute time the limit is %s (%s; %s).", share,
+			bounds[inside->word], levels_in_words(arena, &inside->levels),
+			hwy_say_count_of(inside->samples, "sample", "samples").text);
+	return hwy_arena_format(arena, "By %s, for %s of the kernels' time the limit is %s.",
+				inside->source == INSIDE_MEASURED ? "the counters of its kernels"
+								  : "the shapes of its operators",
+				share, bounds[inside->word]);
+}
+
+static const char *shares_in_words(struct hwy_arena *arena, const struct inside *inside)
+{
+	const char *text = "";
+	for (unsigned word = INSIDE_COMPUTE; word < INSIDE_WORDS; word++)
+		if (inside->shares[word] >= 0.05)
+			text = hwy_arena_format(arena, "%s%s%s %s", text, *text ? ", " : "",
+						inside_words[word],
+						hwy_say_share(inside->shares[word]).text);
+	return text;
+}
+
+/* Whether the kernels are CUDA's: the way to counters is known for these only. */
+static bool is_cuda(const struct hwy_diagnosis *diagnosis)
+{
+	return diagnosis->framework != HWY_OPENCL_C && !diagnosis->habits.is_rocm;
+}
+
+static void say_why_not(struct hwy_diagnosis *diagnosis, const struct inside *inside)
+{
+	static const char what[] = "what holds the kernels back: compute, memory or latency";
+	struct hwy_arena *arena = &diagnosis->arena;
+	if (inside->source != INSIDE_NOTHING)
+		diagnose_cannot_tell(diagnosis, what,
+				     hwy_arena_format(arena,
+						      "nothing does most of the time: %s of it",
+						      shares_in_words(arena, inside)));
+	else if (is_cuda(diagnosis))
+		diagnose_cannot_tell(
+			diagnosis, what,
+			"there are no counters: record with --gpu-metrics-devices=all, or run headway kernels");
+}
+
+void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
+{
+	struct verdict *verdict = &diagnosis->verdict;
+	uint32_t main = analysis->phases.main;
+	struct hwy_arena *arena = &diagnosis->arena;
+	if (verdict->word != VERDICT_GPU || main >= analysis->phases.n)
+		return;
+	const struct hwy_phase *phase = &analysis->phases.phases[main];
+	int64_t opaque = diagnosis->outlooks[main].opaque;
+	struct inside inside = inside_from_metrics(analysis_metrics(analysis), &analysis->flow,
+						   phase->window, NULL);
+	if (opaque != HWY_NONE) {
+		uint32_t row;
+		const struct hwy_strip *strip =
+			hwy_strip_of(analysis->trace, (uint32_t)opaque, &row);
+		verdict->is_opaque = true;
+		verdict->says = hwy_arena_format(
+			arena,
+			"The GPU is busy, but with one %s that runs all of the time, %.60s: that says nothing about what "
+			"it does inside.",
+			strip->kind == HWY_GRAPH ? "graph" : "kernel",
+			hwy_str(analysis->trace, hwy_get(strip, HWY_NAME, row)));
+		return;
+	}
+	if (inside.source == INSIDE_NOTHING)
+		inside = inside_from_measured(analysis, phase);
+	if (inside.source == INSIDE_NOTHING)
+		inside = inside_from_shapes(analysis, phase);
+	if (inside.source != INSIDE_NOTHING)
+		inside_choose(&inside);
+	verdict->inside = inside;
+	if (inside.word == INSIDE_UNKNOWN)
+		say_why_not(diagnosis, &inside);
+	else
+		verdict->says = hwy_arena_format(arena, "%s %s", verdict->says,
+						 inside_in_words(arena, &inside));
+}
