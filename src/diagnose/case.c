@@ -78,6 +78,15 @@ double case_count_per_step(const struct hwy_case *c, uint64_t count)
 	return c->phase->n_steady ? (double)count / c->phase->n_steady : 0;
 }
 
+bool case_is_accused(const struct hwy_case *c, const char *id)
+{
+	for (uint32_t i = 0; i < c->diagnosis->n; i++)
+		if (c->diagnosis->findings[i].phase == c->index &&
+		    strcmp(c->diagnosis->findings[i].kind->id, id) == 0)
+			return true;
+	return false;
+}
+
 bool case_is_loop(const struct hwy_case *c)
 {
 	return c->phase->source != PHASE_ONE;

@@ -124,6 +124,8 @@ int64_t case_per_step(const struct hwy_case *c, int64_t total);
 double case_share(const struct hwy_case *c, int64_t total);
 /* Turns a count over all steady steps into the mean count of one step. */
 double case_count_per_step(const struct hwy_case *c, uint64_t count);
+/* Whether a finding with this id has accused in this phase already. */
+bool case_is_accused(const struct hwy_case *c, const char *id);
 /* Whether the phase is a loop. Where nothing repeats, start-up cannot be told apart from the program's only step. */
 bool case_is_loop(const struct hwy_case *c);
 /* The index of the steady step in whose device window a time lies. */

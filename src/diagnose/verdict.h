@@ -10,7 +10,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/compilations.h"
-#include "analyze/inside.h"
+#include "analyze/inside_device.h"
 
 enum verdict_word {
 	VERDICT_GPU,

@@ -240,7 +240,9 @@ void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *di
 		inside = inside_from_measured(analysis, phase);
 	if (inside.source == INSIDE_NOTHING)
 		inside = inside_from_shapes(analysis, phase);
-	if (inside.source != INSIDE_NOTHING)
+	if (inside.source == INSIDE_NOTHING)
+		inside = (struct inside){0}; /* shares of too little say nothing */
+	else
 		inside_choose(&inside);
 	verdict->inside = inside;
 	if (inside.word == INSIDE_UNKNOWN)

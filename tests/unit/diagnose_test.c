@@ -98,15 +98,16 @@ static void a_trace_without_device_work_has_nothing_to_say(void **state)
 static void every_finding_of_the_table_has_a_name_of_its_own(void **state)
 {
 	static const char *const all[] = {
-		"sync-in-loop",       "sync-in-model",     "sync-useless",     "staircase",
-		"pageable-copy",      "copy-serial",       "copy-roundtrip",   "copy-small",
-		"copy-bandwidth",     "launch-bound",      "kernel-storm",     "graph-rebuilt",
-		"input-starved",      "cpu-bound-gap",     "default-stream",   "stream-serial",
-		"alloc-in-loop",      "module-load-late",  "comm-exposed",     "rank-straggler",
-		"priority-inversion", "grid-too-small",    "no-tensor-cores",  "profiler-cost",
-		"device-copies",      "attention-unfused", "too-many-workers", "gc-pauses",
-		"gil-contention",     "optimizer-unfused", "zero-grad-fills",  "layout-changes",
-		"cache-grows",        "cast-repeated"};
+		"sync-in-loop",       "sync-in-model",    "sync-useless",      "staircase",
+		"pageable-copy",      "copy-serial",      "copy-roundtrip",    "copy-small",
+		"copy-bandwidth",     "launch-bound",     "kernel-storm",      "graph-rebuilt",
+		"input-starved",      "cpu-bound-gap",    "default-stream",    "stream-serial",
+		"alloc-in-loop",      "module-load-late", "comm-exposed",      "rank-straggler",
+		"priority-inversion", "few-sms",          "memory-bound",      "tensor-idle",
+		"link-saturated",     "low-occupancy",    "grid-too-small",    "no-tensor-cores",
+		"profiler-cost",      "device-copies",    "attention-unfused", "too-many-workers",
+		"gc-pauses",          "gil-contention",   "optimizer-unfused", "zero-grad-fills",
+		"layout-changes",     "cache-grows",      "cast-repeated"};
 	uint32_t n = 0;
 	while (hwy_finding_kinds[n])
 		n++;

@@ -4,7 +4,8 @@
  *
  * Conditions: large copies reach NEAR_LIMIT_SHARE of the link's rate or more, and the copies of one
  * direction alone would take longer than the kernels even with perfect overlap. Cost: the time by
- * which they exceed the kernels. Nothing but sending less helps.
+ * which they exceed the kernels. Nothing but sending less helps. Where counters of the link say so (link-saturated), this
+ * finding is silent.
  */
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -19,10 +20,18 @@ static const char fix[] =
 	"data on the device between steps. Copies of one direction cannot overlap each other; beside kernels, and beside copies of the "
 	"other direction, they still take this long.";
 
+static bool is_calibrated(const struct hwy_case *c, enum hwy_direction direction)
+{
+	double rate;
+	return machine_limits_calibrated(c->trace, machine_limits_link_key(direction), &rate);
+}
+
 static void finding_copy_bandwidth_look(struct hwy_case *c)
 {
 	int64_t ns[2] = {0};
 	uint64_t bytes[2] = {0}, n[2] = {0};
+	if (case_is_accused(c, "link-saturated"))
+		return;
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		const struct case_transfer *one = &c->transfers[i];
 		int back = one->direction == HWY_D2H;
@@ -35,20 +44,17 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 		n[back]++;
 	}
 	int way = ns[1] > ns[0];
+	enum hwy_direction direction = way ? HWY_D2H : HWY_H2D;
 	bool is_rate_known;
-	double link = machine_limits_link_rate(c, way ? HWY_D2H : HWY_H2D, &is_rate_known);
+	double link = machine_limits_link_rate(c, direction, &is_rate_known);
 	double rate = ns[way] ? (double)bytes[way] * 1e9 / (double)ns[way] : 0;
 	int64_t excess = ns[way] - case_states(c).compute;
 	if (excess <= 0 || rate < NEAR_LIMIT_SHARE * link || !is_rate_known)
 		return;
-	double calibrated;
-	bool is_limit = machine_limits_calibrated(
-		c->trace, machine_limits_link_key(way ? HWY_D2H : HWY_H2D), &calibrated);
 	struct claim claim = {0};
 	for (uint32_t i = 0; i < c->n_transfers && claim.total < excess; i++) {
 		const struct case_transfer *one = &c->transfers[i];
-		if (!one->is_comm && one->direction == (way ? HWY_D2H : HWY_H2D) &&
-		    one->bytes >= LARGE_BYTES)
+		if (!one->is_comm && one->direction == direction && one->bytes >= LARGE_BYTES)
 			claim_transfer(c, &claim, i, excess - claim.total,
 				       c->flow->ops[one->op].span);
 	}
@@ -64,7 +70,8 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 				way ? "from" : "to",
 				hwy_say_bytes3_to_gb(bytes[way] / c->phase->n_steady).text,
 				hwy_say_rate3(rate).text,
-				is_limit ? "the link's limit" : "as fast as any copy here",
+				is_calibrated(c, direction) ? "the link's limit"
+							    : "as fast as any copy here",
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			fix);
 	claim_drop(c, &claim);

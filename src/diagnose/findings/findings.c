@@ -30,6 +30,7 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_launch_bound,
 	&finding_cpu_bound_gap,
 	/* Findings where parts of the GPU stop for each other. */
+	&finding_link_saturated,
 	&finding_comm_exposed,
 	&finding_copy_serial,
 	&finding_default_stream,
@@ -43,8 +44,12 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_cache_grows,
 	&finding_cast_repeated,
 	&finding_device_copies,
+	&finding_memory_bound,
 	&finding_no_tensor_cores,
+	&finding_tensor_idle,
+	&finding_few_sms,
 	&finding_grid_too_small,
+	&finding_low_occupancy,
 	/* Findings about several ranks together are in rank_straggler.c. */
 	&finding_rank_straggler,
 	NULL,

@@ -5,12 +5,13 @@
  * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid),
  * its blocks fill less than SMALL_GRID_SHARE of the multiprocessors, and such kernels take
  * WORTH_SHARE of the step or more. Cost: the time in which such a kernel runs alone on its device,
- * times the share of the GPU that is idle.
+ * times the share of the GPU that is idle; with the edit fill-gpu, what the replay gains. Where counters tell
+ * how many multiprocessors have work while such kernels run, they decide: few-sms has said so, or the suspect is acquitted.
  */
 #include <stdlib.h>
 
 #include "base/say.h"
-#include "diagnose/case.h"
+#include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
 
 #define SHORT_NS 20000
@@ -98,6 +99,31 @@ static void see_op(struct hwy_case *c, struct found *found, struct sole *sole, u
 	*sole = (struct sole){index, op->end, sole->end, op->start, 0};
 }
 
+static bool op_is_small(const struct hwy_case *c, uint32_t op, const void *what)
+{
+	(void)what;
+	return small_blocks(c, op) > 0;
+}
+
+/* Whether counters have the last word about these kernels: acquits them where most multiprocessors have work all the same. */
+static bool counters_decide(struct hwy_case *c, struct claim *claim)
+{
+	struct evidence evidence;
+	if (!evidence_of_ops(c, op_is_small, NULL, &evidence))
+		return false;
+	if (evidence.levels.sms / 100 < SMALL_GRID_SHARE)
+		return true; /* few-sms has looked at them */
+	claim_acquit(
+		c, claim,
+		hwy_arena_format(
+			&c->diagnosis->arena,
+			"Kernels with few blocks run, but %.0f %% of the multiprocessors are active meanwhile (%s): others run "
+			"beside them.",
+			evidence.levels.sms,
+			hwy_say_count_of(evidence.samples, "sample", "samples").text));
+	return true;
+}
+
 static void finding_grid_too_small_look(struct hwy_case *c)
 {
 	struct found found = {.fewest = INT64_MAX};
@@ -113,7 +139,8 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 		claim_alone(c, &found, &soles[d]);
 	}
 	free(soles);
-	if (found.n && claim_share(c, &found.claim) >= WORTH_SHARE)
+	bool is_worth = found.n && claim_share(c, &found.claim) >= WORTH_SHARE;
+	if (is_worth && !counters_decide(c, &found.claim))
 		claim_accuse(
 			c, &found.claim, HWY_LOW,
 			hwy_arena_format(
@@ -134,4 +161,5 @@ const struct hwy_finding_kind finding_grid_too_small = {
 	.title = "kernels that cannot fill the GPU",
 	.look = finding_grid_too_small_look,
 	.is_inside = true,
+	.edit = "fill-gpu",
 };

@@ -4,15 +4,19 @@
  *
  * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step, and
  * such kernels take a good part of the kernel time. Cost: what the rates of
- * the device's tensor cores would save (whatif/tensor_cores.h), or what the replay with them gains.
+ * the device's tensor cores would save (whatif/tensor_cores.h), or what the replay with them gains. Counters, where there
+ * are some, have the last word: tensor pipes that are active for USED_PERCENT while such kernels run acquit them.
  */
+#include <math.h>
+
 #include "base/say.h"
-#include "diagnose/case.h"
+#include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
 #include "whatif/tensor_cores.h"
 
 #define BUSY_SHARE 0.6 /* the GPU must compute in at least this share of the step */
 #define DOMINATES_SHARE 0.3
+#define USED_PERCENT 20 /* the tensor cores are used, whatever the names say */
 
 static const struct advice tf32 = {
 	.any = "Let the library use TF32 or half precision; it changes numerics, so compare results.\n"
@@ -67,6 +71,47 @@ static int64_t saved_by_tensor_cores(const struct hwy_case *c, const struct hwy_
 	return (int64_t)((double)kernel->ns * (1 - 1 / speedup));
 }
 
+static bool op_is_plain(const struct hwy_case *c, uint32_t op, const void *what)
+{
+	(void)what;
+	const struct flow_op *one = &c->flow->ops[op];
+	return one->kind == HWY_KERNEL &&
+	       tensor_cores_are_unused(hwy_str(c->trace, case_get(c, one->span, HWY_NAME)));
+}
+
+static void accuse_plain(struct hwy_case *c, struct claim *claim, double part, int64_t major)
+{
+	struct evidence evidence;
+	struct hwy_arena *arena = &c->diagnosis->arena;
+	enum hwy_confidence confidence = major ? HWY_MEDIUM : HWY_LOW;
+	const char *proof = "by the kernels' names";
+	if (evidence_of_ops(c, op_is_plain, NULL, &evidence) && !isnan(evidence.levels.tensor)) {
+		if (evidence.levels.tensor >= USED_PERCENT) {
+			claim_acquit(
+				c, claim,
+				hwy_arena_format(
+					arena,
+					"The names of kernels say fp32 without tensor cores, but "
+					"these are active for %.0f %% of the cycles meanwhile.",
+					evidence.levels.tensor));
+			return;
+		}
+		confidence = HWY_HIGH;
+		proof = hwy_arena_format(
+			arena,
+			"the tensor pipes are active for %.1f %% of the cycles meanwhile; %s",
+			evidence.levels.tensor,
+			hwy_say_count_of(evidence.samples, "sample", "samples").text);
+	}
+	claim_accuse(c, claim, confidence,
+		     hwy_arena_format(
+			     arena,
+			     "%s of the kernel time is fp32 matrix multiplication or convolution "
+			     "without tensor cores (%s).",
+			     hwy_say_share(part).text, proof),
+		     case_advice(c, major == 7 ? &half : &tf32));
+}
+
 static void finding_no_tensor_cores_look(struct hwy_case *c)
 {
 	struct gap_states states = case_states(c);
@@ -85,14 +130,7 @@ static void finding_no_tensor_cores_look(struct hwy_case *c)
 	}
 	double part = (double)plain / (double)c->counts.kernel_ns;
 	if (part >= DOMINATES_SHARE && claim_is_worth(c, &claim))
-		claim_accuse(
-			c, &claim, major ? HWY_MEDIUM : HWY_LOW,
-			hwy_arena_format(
-				&c->diagnosis->arena,
-				"%s of the kernel time is fp32 matrix multiplication or convolution without "
-				"tensor cores (by the kernels' names).",
-				hwy_say_share(part).text),
-			case_advice(c, major == 7 ? &half : &tf32));
+		accuse_plain(c, &claim, part, major);
 	claim_drop(c, &claim);
 }
 

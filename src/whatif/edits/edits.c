@@ -5,13 +5,29 @@
 #include "whatif/edits/edits.h"
 
 const struct edit_kind *const edit_kinds[] = {
-	&edit_remove_wait,    &edit_decide,       &edit_wait_every,
-	&edit_read_late,      &edit_pin,          &edit_copy_stream,
-	&edit_streams,        &edit_no_barrier,   &edit_no_roundtrip,
-	&edit_graph,          &edit_input,        &edit_workers,
-	&edit_background,     &edit_no_alloc,     &edit_no_module,
-	&edit_no_graph_build, &edit_overlap_comm, &edit_straggler,
-	&edit_tensor,         &edit_faster,       NULL,
+	&edit_remove_wait,
+	&edit_decide,
+	&edit_wait_every,
+	&edit_read_late,
+	&edit_pin,
+	&edit_copy_stream,
+	&edit_streams,
+	&edit_no_barrier,
+	&edit_no_roundtrip,
+	&edit_graph,
+	&edit_input,
+	&edit_workers,
+	&edit_background,
+	&edit_no_alloc,
+	&edit_no_module,
+	&edit_no_graph_build,
+	&edit_overlap_comm,
+	&edit_straggler,
+	&edit_tensor,
+	&edit_fuse,
+	&edit_fill,
+	&edit_faster,
+	NULL,
 };
 
 const struct edit_kind *edit_find(const char *id)

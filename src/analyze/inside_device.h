@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inside.h - what holds the device's own work back: its counters as levels, and one word for them.
+/* inside_device.h - what holds the device's own work back: its counters as levels, and one word for them.
  *
  * "Busy" only says that a kernel runs. Levels say how much of the device the kernel uses: its multiprocessors, its pipes, its
  * memory, its links. A word is chosen sample by sample, because a mean over a step that multiplies and then adds hides
  * both; the word of a phase is the one that most of its compute time has. Where there are no samples, the kernels
  * that were measured (`headway kernels`, ncu) decide, else the work that shapes of operators tell (roofline.h).
  */
-#ifndef HWY_ANALYZE_INSIDE_H
-#define HWY_ANALYZE_INSIDE_H
+#ifndef HWY_ANALYZE_INSIDE_DEVICE_H
+#define HWY_ANALYZE_INSIDE_DEVICE_H
 
 #include "analyze/analysis.h"
 #include "analyze/device_metrics.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inside.c - see inside.h. */
-#include "analyze/inside.h"
+/* inside_device.c - see inside_device.h. */
+#include "analyze/inside_device.h"
 
 #include <math.h>
 #include <stdlib.h>
