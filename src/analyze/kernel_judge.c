@@ -18,6 +18,8 @@
 #define BUSY_SHARE 0.6
 #define FEW_WARPS_SHARE 0.3
 #define TENSOR_SHARE 0.1
+/* So few of the SMs, by blocks of the grid, can keep neither the SMs nor the memory busy: the launch alone tells the bound. */
+#define FEW_BLOCKS_SHARE 0.25
 /* An empty kernel on an H200 lasts about 1 us from the begin of its launch to its end. */
 #define LEAST_LAUNCH_NS 1000
 
@@ -238,13 +240,31 @@ static const char *say_occupancy(const struct known_kernel *kernel, struct hwy_a
 		hwy_say_share(c->occupancy).text, limit ? ", limited by " : "", limit ? limit : "");
 }
 
+/* What the shapes of operators say was judged already (roofline_judge); no launch takes less than an empty one. */
+static void judge_unmeasured(struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	struct roofline_point *point = &kernel->point;
+	double per_sm = blocks_per_sm(kernel);
+	if (kernel->has_gain) {
+		double least = fmin((double)point->count * LEAST_LAUNCH_NS, (double)point->ns);
+		point->gain_ns = (int64_t)fmax((double)point->ns - fmax(point->roof_ns, least), 0);
+	} else if (per_sm < FEW_BLOCKS_SHARE) {
+		point->bound = ROOFLINE_OCCUPANCY;
+		point->says = hwy_arena_format(
+			arena,
+			"not measured; the grid is too small for the device: %s of the SMs have no block",
+			hwy_say_share(1 - per_sm).text);
+	} else {
+		point->says = "not measured, and the shapes of its operator are not recorded";
+	}
+}
+
 void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks,
 		  struct hwy_arena *arena)
 {
 	struct roofline_point *point = &kernel->point;
 	if (!kernel->is_measured) {
-		if (!point->says)
-			point->says = "not measured, and no shapes of operators are recorded";
+		judge_unmeasured(kernel, arena);
 		return;
 	}
 	find_peaks(kernel, peaks);

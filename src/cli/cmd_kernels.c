@@ -270,6 +270,7 @@ static void show(struct kernels_job *job, struct cli_output *output)
 				    .n = choose_kernels(job, &table, chosen),
 				    .rows = (uint32_t)job->options.rows,
 				    .details = (uint32_t)job->options.details,
+				    .is_asked = job->options.kernel != NULL,
 				    .measure = words,
 				    .notes = job->notes,
 				    .n_notes = job->n_notes};

@@ -14,6 +14,7 @@ struct kernels_view {
 	const uint32_t *chosen;
 	uint32_t n;
 	uint32_t rows;    /* lines of the table in text and Markdown; 0: all */
+	bool is_asked;    /* the user named the kernels: each is described, known or not */
 	uint32_t details; /* how many kernels are described one by one; 0: all */
 	/* The words that measure: "headway kernels run.hwy --run"; NULL where nothing needs to be measured. */
 	const char *measure;

@@ -84,6 +84,20 @@ static void add_share_cell(struct table *table, bool is_known, double share)
 		table_cell(table, "%s", "");
 }
 
+/* How often the grid fills the device; two digits are enough to see whether it does. */
+static void add_waves(struct table *table, const struct known_kernel *kernel)
+{
+	double waves = kernel->has_occupancy ? kernel->occupancy.waves
+		       : kernel->is_measured ? kernel->counters.waves
+					     : 0;
+	if (waves >= 9.95)
+		table_cell(table, "%.0f", waves);
+	else if (waves >= 0.01)
+		table_cell(table, "%.2g", waves);
+	else
+		table_cell(table, "%s", waves > 0 ? "<0.01" : "");
+}
+
 static void add_row(struct table *table, const struct known_kernel *kernel, uint32_t i)
 {
 	const struct roofline_point *point = &kernel->point;
@@ -100,6 +114,7 @@ static void add_row(struct table *table, const struct known_kernel *kernel, uint
 	add_share_cell(table, kernel->is_measured, c->of_sm);
 	add_share_cell(table, kernel->is_measured, c->of_dram);
 	table_cell(table, "%s", kernels_say_occupancy(kernel).text);
+	add_waves(table, kernel);
 	table_cell(table, "%s", kernels_say_precision(kernel).text);
 	table_cell(table, "%s", name);
 }
@@ -109,7 +124,7 @@ static void kernels_put_table(FILE *out, const struct kernels_view *view, struct
 	uint32_t rows = view->rows && view->rows < view->n ? view->rows : view->n;
 	table_row(&table,
 		  (const char *[]){"", "to gain", "time", "share", "launches", "bound", "of roof",
-				   "SM", "DRAM", "occupancy", "numbers", "kernel"});
+				   "SM", "DRAM", "occupancy", "waves", "numbers", "kernel"});
 	for (uint32_t i = 0; i < rows; i++)
 		add_row(&table, kernel_at(view, i), i);
 	table_print(&table, out);
@@ -201,7 +216,7 @@ static void put_details(FILE *out, const struct kernels_view *view, int width, b
 	for (uint32_t i = 0; i < view->n && (!view->details || shown < view->details); i++) {
 		const struct known_kernel *kernel = kernel_at(view, i);
 		/* Of a kernel about which nothing is known there is nothing to tell, unless it was asked for. */
-		if (!kernel->is_measured && !kernel->has_gain && view->n > 1)
+		if (!kernel->is_measured && !kernel->has_gain && !view->is_asked)
 			continue;
 		kernels_put_one(out, view, i, width, colour);
 		shown++;
@@ -249,8 +264,8 @@ void kernels_print_text(FILE *out, const struct kernels_view *view)
 	}
 	kernels_put_table(out, view,
 			  (struct table){.format = TABLE_TEXT,
-					 .columns = 12,
-					 .align = "lrrrrlrrrrll",
+					 .columns = 13,
+					 .align = "lrrrrlrrrrrll",
 					 .heads = 1,
 					 .indent = " ",
 					 .colour = colour,
@@ -286,8 +301,8 @@ void kernels_print_markdown(FILE *out, const struct kernels_view *view)
 		return;
 	kernels_put_table(out, view,
 			  (struct table){.format = TABLE_MARKDOWN,
-					 .columns = 12,
-					 .align = "lrrrrlrrrrll",
+					 .columns = 13,
+					 .align = "lrrrrlrrrrrll",
 					 .heads = 1});
 	uint32_t details = view->details && view->details < view->n ? view->details : view->n;
 	for (uint32_t i = 0; i < details; i++) {

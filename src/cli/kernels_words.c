@@ -133,6 +133,26 @@ static void say_units(FILE *line, const struct known_kernel *kernel)
 	add_share(line, "issue slots", c->issue);
 }
 
+static const struct hwy_peaks *peaks_of(const struct kernels_view *view, uint32_t device)
+{
+	for (uint32_t i = 0; i < view->table->roofline.n_devices; i++)
+		if (view->table->roofline.devices[i].device == device)
+			return &view->table->roofline.devices[i].peaks;
+	return NULL;
+}
+
+static void say_rate_by_shapes(FILE *line, const struct kernels_view *view,
+			       const struct known_kernel *kernel)
+{
+	const struct roofline_point *point = &kernel->point;
+	const struct hwy_peaks *peaks = peaks_of(view, point->device);
+	double peak = peaks ? peaks_rate(peaks, point->precision, point->tensor) : 0;
+	add_fact(line, "%s %s", kernels_say_precision(kernel).text,
+		 kernels_say_flop_rate(point->flop_per_s).text);
+	if (peak > 0)
+		fprintf(line, " of %s", kernels_say_flop_rate(peak).text);
+}
+
 /* The operations of each unit beside its peak, then bytes. */
 static void say_work(FILE *line, const struct kernels_view *view, const struct known_kernel *kernel)
 {
@@ -149,17 +169,13 @@ static void say_work(FILE *line, const struct kernels_view *view, const struct k
 			fprintf(line, " of %s", kernels_say_flop_rate(kernel->peak[i]).text);
 	}
 	if (!kernel->is_measured && point->flop_per_s > 0)
-		add_fact(line, "%s %s", kernels_say_precision(kernel).text,
-			 kernels_say_flop_rate(point->flop_per_s).text);
+		say_rate_by_shapes(line, view, kernel);
 	if (point->bytes_per_s > 0) {
 		add_fact(line, "%s%s", kernel->is_measured ? "" : "at least ",
 			 kernels_say_byte_rate(point->bytes_per_s).text);
-		for (uint32_t i = 0; i < view->table->roofline.n_devices; i++) {
-			const struct roofline_device *device = &view->table->roofline.devices[i];
-			if (device->device == point->device && device->peaks.bytes_per_s > 0)
-				fprintf(line, " of %s",
-					kernels_say_byte_rate(device->peaks.bytes_per_s).text);
-		}
+		const struct hwy_peaks *peaks = peaks_of(view, point->device);
+		if (peaks && peaks->bytes_per_s > 0)
+			fprintf(line, " of %s", kernels_say_byte_rate(peaks->bytes_per_s).text);
 	}
 	if (point->intensity > 0)
 		add_fact(line, point->intensity < 1000 ? "%.3g FLOP/byte" : "%.0f FLOP/byte",

@@ -152,7 +152,7 @@ run convert -f "$work/out.d/a.hwy"
 expect_refusal "a report onto itself" "input"
 run convert -f "$sqlite" -o "$sqlite"
 expect_refusal "a source onto itself" "input"
-for command in stats breakdown tree; do
+for command in stats breakdown tree kernels; do
 	run $command -f "$sqlite" -o "$work/out.d/../$name.sqlite"
 	expect_refusal "$command onto its source" "input"
 done
@@ -166,7 +166,7 @@ run convert "$sqlite" -o "$work/out.d"
 expect_refusal "a directory as output" "directory"
 [ "$(ls -A "$work/out.d")" = a.hwy ] || fail "left behind: $(ls -A "$work/out.d")"
 if [ -w /dev/full ]; then
-	for command in info "stats" "breakdown" "tree" "show" "info --format json"; do
+	for command in info "stats" "breakdown" "tree" "kernels" "show" "info --format json"; do
 		# shellcheck disable=SC2086
 		"$HEADWAY" $command "$hwy" >/dev/full 2>"$work/err"
 		status=$?

@@ -3,7 +3,7 @@
 # kernels: counters of Nsight Compute alone and joined to a recording; what is shown without counters; what is refused.
 source "$(dirname "$0")/common.bash"
 type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
-csv=$DATA/ncu/mlp_raw.csv report=$DATA/torch/mlp_async.hwy
+csv=$DATA/ncu/mlp_raw.csv report=$DATA/nsys/mlp_async.hwy shapes=$DATA/torch/mlp_async.hwy
 
 has() { # has TEXT WHAT: the output holds the text
 	grep -qF -- "$1" "$work/out" || fail "$2: '$1' is missing in: $(head -c 1500 "$work/out")"
@@ -62,6 +62,7 @@ run kernels "$report"
 expect_status 0 "a recording without counters"
 has "no counters" "the head"
 has "≤ 12.5 %" "theoretical occupancy"
+has "cannot tell" "no guess"
 has "to measure them: headway kernels" "the line that measures"
 cp "$report" "$work/run.hwy"
 chmod u+w "$work/run.hwy"
@@ -86,6 +87,17 @@ expect_refusal "a kernel of which nothing is known" "measure its counters"
 run whatif --apply faster:cutlass "$work/run.hwy"
 expect_refusal "a name that two kernels have" "several kernels"
 
+# ---- shapes of operators in place of counters ----
+
+run kernels --details 1 "$shapes"
+has "no counters; work by the shapes of operators" "the head of a recording with shapes"
+has "of 66.9 TFLOP/s" "the peak beside what shapes tell"
+[ "$(ask "$shapes" "k('xmma')['source'], k('xmma')['bound'], abs(k('xmma')['gain_ns'] / k('xmma')['ns'] - 0.25) < 0.02")" = "('shapes', 'compute', True)" ] ||
+	fail "shapes: $(ask "$shapes" "k('xmma')")"
+[ "$(ask "$shapes" "k('FillFunctor')['gain_ns']")" = 0 ] || fail "a launch of 0.7 us cannot gain"
+run whatif --apply faster:xmma "$shapes"
+expect_status 0 "faster:KERNEL by shapes"
+
 # ---- foreign recordings, and refusals ----
 
 if [ -n "${SHARED:-}" ] && [ -e "$SHARED/data/torch/mlp_async.json.gz" ]; then
@@ -101,7 +113,7 @@ run kernels --ncu "$work/b.csv" "$work/run.hwy"
 expect_refusal "a table that is not ncu's" "no table of ncu"
 run kernels --ncu "$csv" --write "$work/run.hwy" "$report"
 expect_refusal "an existing file" "exists"
-run kernels --run "$report"
+run kernels --run "$shapes"
 expect_refusal "a recording without its command" "does not say which command"
 run kernels
 [ "$status" = 2 ] && grep -q "which file" "$work/err" || fail "no file: $(cat "$work/err")"

@@ -190,6 +190,41 @@ static void without_the_counter_of_the_sms_their_units_stand_in(void **state)
 	forget();
 }
 
+/* A program of 20 steps with kernels "big" (100 us) and "small" (10 us), each with its shape. */
+static struct program two_kernels(void)
+{
+	struct program p = program_new();
+	struct hwy_shape big = {.grid_x = 500,
+				.grid_y = 1,
+				.grid_z = 1,
+				.block_x = 256,
+				.block_y = 1,
+				.block_z = 1};
+	struct hwy_shape other = {
+		.grid_x = 7, .grid_y = 1, .grid_z = 1, .block_x = 64, .block_y = 1, .block_z = 1};
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		p.shape = hwy_add_shape(p.builder, &big) + 1;
+		program_launch(&p, 0, "void big<4>(float*)", 100);
+		p.shape = hwy_add_shape(p.builder, &other) + 1;
+		program_launch(&p, 0, "void small(int)", 10);
+	}
+	return p;
+}
+
+static void a_tiny_grid_needs_no_counters(void **state)
+{
+	struct program p = two_kernels();
+	program_end_step(&p);
+	struct hwy_trace *report = hwy_builder_finish(p.builder, false);
+	assert_true(kernel_table_make(&table, report, &err));
+	assert_int_equal(kernel_table_find(&table, "small", &err)->point.bound, ROOFLINE_OCCUPANCY);
+	assert_false(kernel_table_find(&table, "small", &err)->has_gain);
+	assert_int_equal(kernel_table_find(&table, "big", &err)->point.bound, ROOFLINE_UNKNOWN);
+	kernel_table_free(&table);
+	hwy_trace_free(report);
+}
+
 /* ---- gains --------------------------------------------------------------------------------------------------------- */
 
 static void the_gain_is_what_the_nearer_roof_leaves(void **state)
@@ -296,28 +331,6 @@ static void names_of_two_demanglers_are_one(void **state)
 	free(b);
 }
 
-/* A program of 20 steps with kernels "big" (100 us) and "small" (10 us), each with its shape. */
-static struct program two_kernels(void)
-{
-	struct program p = program_new();
-	struct hwy_shape big = {.grid_x = 500,
-				.grid_y = 1,
-				.grid_z = 1,
-				.block_x = 256,
-				.block_y = 1,
-				.block_z = 1};
-	struct hwy_shape other = {
-		.grid_x = 7, .grid_y = 1, .grid_z = 1, .block_x = 64, .block_y = 1, .block_z = 1};
-	for (int step = 0; step < 20; step++) {
-		program_step(&p, step);
-		p.shape = hwy_add_shape(p.builder, &big) + 1;
-		program_launch(&p, 0, "void big<4>(float*)", 100);
-		p.shape = hwy_add_shape(p.builder, &other) + 1;
-		program_launch(&p, 0, "void small(int)", 10);
-	}
-	return p;
-}
-
 #define OF_KERNEL(id, kernel, grid, block, metric, unit, value)                                    \
 	"'" id "','1','p','h','" kernel "','1','7','" block "','" grid "','0','9.0','s','" metric  \
 	"','" unit "','" value "'\n"
@@ -398,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_grid_with_fewer_blocks_than_sms_is_bound_by_occupancy),
 		cmocka_unit_test(few_warps_on_the_tensor_cores_are_latency),
 		cmocka_unit_test(without_the_counter_of_the_sms_their_units_stand_in),
+		cmocka_unit_test(a_tiny_grid_needs_no_counters),
 		cmocka_unit_test(the_gain_is_what_the_nearer_roof_leaves),
 		cmocka_unit_test(no_launch_is_predicted_to_take_less_than_an_empty_one),
 		cmocka_unit_test(a_gain_is_never_negative_nor_more_than_the_time),

@@ -394,10 +394,13 @@ static void arguments_are_checked_without_a_recording(void **state)
 		{"streams", false},      {"workers:8", true},
 		{"workers:0", false},    {"wait-every:10:train.py:3", true},
 		{"wait-every:x", false}, {"faster:gpu:20%", true},
-		{"faster:gpu", false},   {"straggler", true},
+		{"faster:gpu", true},    {"straggler", true},
 		{"straggler:3", true},   {"straggler:last", false},
 		{"straggler:-1", false}, {"remove-wait:a", true},
-		{"pin", true},
+		{"pin", true},           {"faster:a::b", true},
+		{"faster:a::b=2", true}, {"faster:a=0.5", false},
+		{"faster:a:101", false}, {"faster:cpu", false},
+		{"faster", false},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct whatif_edit edit;
