@@ -9,12 +9,16 @@ import random
 import tarfile
 import tempfile
 
+import counters
 import frameworks
 import harness
 import part1
 import part11
 import part12
 import part16
+import part19
+import part20
+import part21
 from report import API, KERNEL, RANGE, Report
 
 DATA = harness.ROOT / "tests" / "data" / "nsys"
@@ -131,6 +135,55 @@ def tree(part):
     part.check("backward leaves", sum(map(part16.is_backward, found)), 1, sum(map(part16.is_backward, found)) == 1)
 
 
+NCU = harness.ROOT / "tests" / "data" / "ncu"
+METRICS = harness.ROOT / "tests" / "data" / "metrics"
+
+
+def twelve(part, folder):
+    """Part 19 with ncu's own numbers on both sides, and with one that differs."""
+    for which in ("own", "torch"):
+        path = folder / f"{which}.csv"
+        path.write_bytes(lzma.open(NCU / f"twelve_{which}.base.csv.xz").read())
+        mine = {counters.base_name(kernel["name"]): kernel for kernel in harness.ask_headway("kernels", "--format", "json", path)["kernels"]}
+        theirs = {counters.base_name(launch["Kernel Name"]): [launch] for launch in counters.read_ncu(path.read_text().splitlines())}
+        part.check(f"twelve {which}: kernels", f"{len(mine)} and {len(theirs)}", 7, set(mine) == set(theirs) and len(mine) == 7)
+        for name, launches in theirs.items():
+            agree = part19.compare(part, name[:40], mine[name], launches)
+            part.check(f"{name[:40]}: facts that agree", agree, 7, agree == 7)
+            part19.by_hand(part, name, mine[name])
+    scratch = harness.Part(0, "", folder / "scratch", [], 60)
+    wrong = json.loads(json.dumps(mine[name]))
+    wrong["counters"]["dram_bytes"] *= 1.2
+    wrong["bound"] = "latency"
+    agree = part19.compare(scratch, "made wrong", wrong, theirs[name])
+    part.check("bytes and a bound made wrong", agree, 5, agree == 5)
+    ns, slow = mine[name]["counters"]["duration_ns"], json.loads(json.dumps(mine[name]))
+    slow["counters"].update(duration_ns=1.25 * ns, sm_hz=0.8 * counters.middle_of(theirs[name], part19.CLOCK))
+    why = part19.reason_for(part19.FACTS[0], 1.25 * ns, ns, slow, theirs[name])
+    part.check("a slower clock is a reason", why, "clocks differ", "clocks differ" in str(why))
+
+
+def metrics(part, folder):
+    """Part 20 with one recording as both tools', and with one whose memory is busier."""
+    path = folder / "chain.sqlite"
+    path.write_bytes(lzma.open(METRICS / "chain.sqlite.xz").read())
+    rows = counters.metric_table(path)
+    part20.judge(part, "chain", [rows, rows], [rows])
+    busier = {name: dict(row, **{"Busy Avg": row["Busy Avg"] * (1.1 if "DRAM" in name else 1)}) for name, row in rows.items()}
+    scratch = harness.Part(0, "", folder / "scratch", [], 60)
+    part20.judge(scratch, "made busier", [busier], [rows])
+    failed = [check["what"] for check in scratch.checks if check["verdict"] == "FAIL"]
+    part.check("a busier memory", len(failed), "reads and writes differ", len(failed) == 2 and all("DRAM" in what for what in failed))
+
+
+def costs(part, folder):
+    """Part 21's ratio."""
+    scratch = harness.Part(0, "", folder / "scratch", [], 60)
+    part21.ratio_of(scratch, "alike", [[10, 10.1, 9.9], [10, 10.2]], [[10, 9.9, 10.1], [10.1, 10]], 1.005)
+    part21.ratio_of(scratch, "slower", [[11, 11.1, 10.9], [11, 11.2]], [[10, 9.9, 10.1], [10.1, 10]], 1.02)
+    part.check("ratios of step times", [check["verdict"] for check in scratch.checks], "ok, FAIL", [check["verdict"] for check in scratch.checks] == ["ok", "FAIL"])
+
+
 def programs(part):
     """Every program can be read by Python, and every planted one has its truth, with a line that exists."""
     bad = []
@@ -154,6 +207,9 @@ def go():
         operators(part)
         tree(part)
         programs(part)
+        twelve(part, folder)
+        metrics(part, folder)
+        costs(part, folder)
         for path in recordings(folder):
             compare(part, path)
             tables(part, path, folder)
