@@ -82,9 +82,9 @@ await run([
 		check(Math.abs(got.mean - wanted) < 0.05, `${got.mean} is ${wanted}`);
 	}],
 	["values are told with their unit, as people write them", () => {
-		const told = [[1.98e9, "Hz"], [612.4, "W"], [63.21, "%"], [2.1e12, "B/s"], [100, "%"], [0.04, "%"], [71, "°C"], [0, "W"], [1.2e6, ""], [127, ""], [2.36e6, "Avg"], [999.7, "W"]]
+		const told = [[1.98e9, "Hz"], [612.4, "W"], [63.21, "%"], [2.1e12, "B/s"], [100, "%"], [0.04, "%"], [71, "°C"], [0, "W"], [1.2e6, ""], [127, ""], [2.36e6, "Avg"], [999.7, "W"], [2.09e9, "bytes"]]
 			.map(([v, u]) => amount(v, u));
-		check(told.join("; ") === "1,980 MHz; 612 W; 63.2 %; 2.1 TB/s; 100 %; 0.04 %; 71 °C; 0 W; 1.2 M; 127; 2.36 M; 1000 W", told.join("; "));
+		check(told.join("; ") === "1,980 MHz; 612 W; 63.2 %; 2.1 TB/s; 100 %; 0.04 %; 71 °C; 0 W; 1.2 M; 127; 2.36 M; 1000 W; 2.09 GB", told.join("; "));
 		check(roundTop(690) === 800 && roundTop(1.98e9) === 2e9 && roundTop(100) === 100, "round tops");
 	}],
 	["roofs stand at their rate, meet the memory's slope at their ridge, and those of one rate are one", () => {

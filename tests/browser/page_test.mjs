@@ -257,6 +257,13 @@ await run([
 		check(await stateOf(page, "panel") === "roofline", "the roofline stays");
 		check(await width() < STEP, "the window is around it");
 		check((await page.locator(".roofline-card").textContent()).includes("620 TFLOP/s of 989 TFLOP/s (63 %)"), "what it reaches, and of what");
+		const row = page.locator(".roofline-table tbody tr", { hasText: "gather" });
+		const before = await row.boundingBox();
+		await row.click();
+		await page.locator(".roofline-card h3", { hasText: "gather" }).waitFor();
+		check((await row.boundingBox()).y === before.y, "a press on a row moves no row");
+		await page.locator(".roofline-table tbody tr").first().click();
+		await page.locator(".roofline-card h3", { hasText: "sgemm" }).waitFor();
 		await page.locator(".roofline-table tr.chosen").focus();
 		const { from } = await stateOf(page, "window");
 		await page.keyboard.press("ArrowDown");

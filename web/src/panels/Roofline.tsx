@@ -69,8 +69,8 @@ function Body({ trace, index, answer }: { trace: Trace; index: number; answer: A
 			</div>
 			<div class="roofline-right">
 				{!points.some(isPlaced) && <RooflineHow trace={trace} />}
-				{(chosen && points.includes(chosen)) && <RooflineCard point={chosen} device={device} go={go} />}
 				{points.length > 0 && <RooflineTable {...shared} />}
+				{chosen && points.includes(chosen) && <RooflineCard point={chosen} device={device} go={go} />}
 			</div>
 		</div>
 	</>;

@@ -6,7 +6,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RooflineDevice, RooflinePoint } from "../data/roofline";
 import { plain, shorten } from "../timeline/text";
-import { withPrefix } from "../timeline/units";
+import { duration, percent, withPrefix } from "../timeline/units";
 import { axisOf, extentOf, isPlaced, placeTexts, radiusOf, roofAt, roofsOf, shapeOf, type Axis, type Box, type Placed, type Roof } from "./roofline_scale";
 
 interface Props {
@@ -15,11 +15,17 @@ interface Props {
 }
 interface Size { w: number; h: number }
 
-const EDGE = { left: 62, right: 14, top: 12, bottom: 34 };
+const EDGE = { left: 62, right: 16, top: 12, bottom: 34 };
 const MOST_NAMES = 7;
 const LEAST_NAMED = 0.02;
 const MOST_CHARACTERS = 26;
-const CHARACTER = 6.1;
+const POINT_FONT = "10.5px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
+const ruler = document.createElement("canvas").getContext("2d")!;
+
+function widthOf(text: string): number {
+	ruler.font = POINT_FONT;
+	return ruler.measureText(text).width + 2;
+}
 
 function useSize(): [RefObject<HTMLDivElement | null>, Size] {
 	const box = useRef<HTMLDivElement>(null);
@@ -42,7 +48,7 @@ function Axes({ x, y, size }: { x: Axis; y: Axis; size: Size }) {
 	const bottom = size.h - EDGE.bottom;
 	const right = size.w - EDGE.right;
 	return <g class="axes">
-		{x.ticks.map((t) => <g key={t}><line x1={x.at(t)} x2={x.at(t)} y1={EDGE.top} y2={bottom} /><text x={x.at(t)} y={bottom + 13} text-anchor="middle">{power(t)}</text></g>)}
+		{x.ticks.map((t) => <g key={t}><line x1={x.at(t)} x2={x.at(t)} y1={EDGE.top} y2={bottom} /><text x={x.at(t)} y={bottom + 13} text-anchor={x.at(t) > right - 14 ? "end" : "middle"}>{power(t)}</text></g>)}
 		{y.ticks.map((t) => <g key={t}><line x1={EDGE.left} x2={right} y1={y.at(t)} y2={y.at(t)} /><text x={EDGE.left - 5} y={y.at(t) + 3.5} text-anchor="end">{withPrefix(t, "")}</text></g>)}
 		<rect x={EDGE.left} y={EDGE.top} width={right - EDGE.left} height={bottom - EDGE.top} />
 		<text class="title" x={(EDGE.left + right) / 2} y={size.h - 5} text-anchor="middle">FLOP per byte of memory traffic</text>
@@ -74,7 +80,7 @@ function slopeText(slope: number, top: number, x: Axis, y: Axis, points: Box[]):
 	const [from, to] = [Math.max(x.from, y.from / slope), Math.min(x.to, top / slope)];
 	const angle = Math.atan2(y.at(slope * 10) - y.at(slope), x.at(10) - x.at(1));
 	const text = `memory  ${withPrefix(slope, "B/s")}`;
-	const w = text.length * CHARACTER;
+	const w = widthOf(text);
 	const places = [0.05, 0.3, 0.5, 0.7, 0.15, 0.4].map((share) => {
 		const at = from * (to / from) ** share;
 		const [left, bottom] = [x.at(at), y.at(slope * at) - 5];
@@ -90,7 +96,7 @@ function roofTexts(device: RooflineDevice, roofs: Roof[], x: Axis, y: Axis, poin
 	const inside = roofs.filter((r) => r.flop >= y.from && r.flop <= y.to);
 	const wanted = (used: boolean): { of: { roof: Roof; text: string }; places: Box[] }[] => inside.filter((r) => r.used === used).map((roof) => {
 		const text = `${roof.title}  ${withPrefix(roof.flop, "FLOP/s")}`;
-		const w = text.length * CHARACTER;
+		const w = widthOf(text);
 		return { of: { roof, text }, places: [-4, 12].map((dy) => ({ x: right - w, y: y.at(roof.flop) + dy - 10, w, h: 12 })).filter((b) => b.y >= EDGE.top) };
 	});
 	const strong = placeTexts(wanted(true), []);
@@ -102,6 +108,7 @@ function roofTexts(device: RooflineDevice, roofs: Roof[], x: Axis, y: Axis, poin
 
 export function RooflinePlot({ device, points, chosen, hovered, hover, choose, go }: Props) {
 	const [box, size] = useSize();
+	const [told, tell] = useState<Placed | null>(null);
 	const placed = points.filter(isPlaced).sort((a, b) => b.share - a.share);
 	const roofs = roofsOf(device, points);
 	const extent = extentOf(device, placed, roofs);
@@ -113,7 +120,7 @@ export function RooflinePlot({ device, points, chosen, hovered, hover, choose, g
 		const full = shorten(plain(p.name));
 		const text = full.length > MOST_CHARACTERS ? `${full.slice(0, MOST_CHARACTERS - 1)}…` : full;
 		const r = radiusOf(p.share);
-		const [px, py, w] = [x.at(p.intensity), y.at(p.flop_per_s), text.length * CHARACTER];
+		const [px, py, w] = [x.at(p.intensity), y.at(p.flop_per_s), widthOf(text)];
 		const places = [{ x: px + r + 4, y: py - 6, w, h: 12 }, { x: px - r - 4 - w, y: py - 6, w, h: 12 }, { x: px - w / 2, y: py + r + 2, w, h: 12 }, { x: px - w / 2, y: py - r - 14, w, h: 12 }];
 		return { of: { p, text }, places: places.filter((b) => b.x > EDGE.left && b.x + b.w < size.w - EDGE.right && b.y > EDGE.top && b.y + b.h < size.h - EDGE.bottom) };
 	}), [...taken, ...texts.map((t): Box => (t.turn ? { x: t.x, y: t.y + t.w * Math.sin(t.turn * Math.PI / 180) - 10, w: t.w * Math.cos(t.turn * Math.PI / 180), h: 12 - t.w * Math.sin(t.turn * Math.PI / 180) }
@@ -144,11 +151,17 @@ export function RooflinePlot({ device, points, chosen, hovered, hover, choose, g
 				transform={t.turn ? `rotate(${t.turn.toFixed(1)} ${t.x} ${t.y})` : undefined}>{t.text}</text>)}
 			{roof && shown && <line class="to-roof" x1={x.at(shown.intensity)} x2={x.at(shown.intensity)} y1={y.at(shown.flop_per_s)} y2={y.at(roof)} />}
 			{placed.map((p) => <path key={`${p.kind}${p.name}${p.device}${p.intensity}`} class={`point ${p.bound} ${p === chosen ? "chosen" : ""} ${p === hovered ? "over" : ""}`}
-				d={shapeOf(p.bound, x.at(p.intensity), y.at(p.flop_per_s), radiusOf(p.share))} onMouseEnter={() => hover(p)} onMouseLeave={() => hover(null)} onClick={() => go(p)} />)}
+				d={shapeOf(p.bound, x.at(p.intensity), y.at(p.flop_per_s), radiusOf(p.share))} onClick={() => go(p)} onMouseEnter={() => {
+					hover(p);
+					tell(p);
+				}} onMouseLeave={() => {
+					hover(null);
+					tell(null);
+				}} />)}
 			{names.map(({ of, box: b }) => <text key={of.text + b.x} class="point-name" x={b.x} y={b.y + 10}>{of.text}</text>)}
 		</svg>
-		{hovered && isPlaced(hovered) && <div class="tip" style={{
-			left: `${Math.max(4, Math.min(x.at(hovered.intensity) + 14, size.w - 250))}px`, top: `${Math.max(4, Math.min(y.at(hovered.flop_per_s) + 16, size.h - 84))}px` }}>
-			<b>{plain(hovered.name)}</b><span>{withPrefix(hovered.flop_per_s, "FLOP/s")}, {withPrefix(hovered.bytes_per_s ?? 0, "B/s")}</span><span>{plain(hovered.says)}</span></div>}
+		{told && <div class="tip" style={{
+			left: `${Math.max(4, Math.min(x.at(told.intensity) + 14, size.w - 250))}px`, top: `${Math.max(4, Math.min(y.at(told.flop_per_s) + 16, size.h - 118))}px` }}>
+			<b>{plain(told.name)}</b><span>{withPrefix(told.flop_per_s, "FLOP/s")}, {withPrefix(told.bytes_per_s ?? 0, "B/s")}; {duration(told.ns)}, {percent(told.share)}</span><span>{plain(told.says)}</span></div>}
 	</div>;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RooflineTable.tsx - the points of the roofline as a table that sorts by any column; at first by the time to be gained.
  *
- * One row is in the order of Tab; the arrow keys go on from it, Enter shows the row's kernel in the timeline. */
+ * The pointer chooses a row when it is released, the keyboard when it comes there. One row is in the order of Tab; the arrow keys go on from it, Enter shows the row's kernel in the timeline. */
 import { useState } from "preact/hooks";
 import { BOUNDS, type RooflinePoint } from "../data/roofline";
 import { plain, shorten } from "../timeline/text";
@@ -84,7 +84,7 @@ export function RooflineTable({ points, chosen, hovered, hover, choose, go }: Pr
 	return <div class="roofline-table"><table>
 		<Head sort={sort} down={down} set={(id, way) => setSort({ sort: id, down: way })} />
 		<tbody>{shown.map((p, i) => <tr key={`${p.kind}${p.name}${p.device}${i}`} class={`${p === chosen ? "chosen" : ""} ${p === hovered ? "over" : ""}`} tabIndex={p === stop ? 0 : -1}
-			aria-selected={p === chosen} onClick={() => go(p)} onKeyDown={(e) => keys(e, p)} onFocus={() => choose(p)} onMouseEnter={() => hover(p)} onMouseLeave={() => hover(null)}>
+			aria-selected={p === chosen} onClick={() => go(p)} onKeyDown={(e) => keys(e, p)} onFocus={(e) => e.currentTarget.matches(":focus-visible") && choose(p)} onMouseEnter={() => hover(p)} onMouseLeave={() => hover(null)}>
 			{COLUMNS.map((c) => <td key={c.id} class={`${c.text ? "text" : "n"} of-${c.id} ${c.extra ? `extra${c.extra}` : ""}`} title={c.id === "name" ? plain(p.name) : undefined}>
 				{c.id === "gain" && <span class="bar" style={{ width: `${p.gain_ns / most * 100}%` }} />}
 				{c.id === "bound" && <i class={`chip ${p.bound}`} />}<span>{c.show(p)}</span></td>)}</tr>)}</tbody>

@@ -13,14 +13,15 @@ const LEAST_RADIUS = 3.5;
 
 export const isPlaced = (p: RooflinePoint): p is Placed => (p.intensity ?? 0) > 0 && (p.flop_per_s ?? 0) > 0;
 
-/** An axis over [from, to], pixels from `low` to `high`, that begins and ends at a third of a decade. */
+/** An axis over [from, to], pixels from `low` to `high`, that begins and ends at a third of a decade. What is outside stands at its end. */
 export function axisOf(from: number, to: number, low: number, high: number): Axis {
 	const first = Math.floor(Math.log10(from) / THIRD) * THIRD;
 	const last = Math.max(first + 1, Math.ceil(Math.log10(to) / THIRD) * THIRD);
 	const ticks: number[] = [];
 	for (let power = Math.ceil(first - 1e-9); power <= last + 1e-9; power++)
 		ticks.push(10 ** power);
-	return { from: 10 ** first, to: 10 ** last, ticks, at: (value) => low + (Math.log10(value) - first) / (last - first) * (high - low) };
+	const share = (value: number): number => Math.min(1, Math.max(0, (Math.log10(value) - first) / (last - first)));
+	return { from: 10 ** first, to: 10 ** last, ticks, at: (value) => low + share(value) * (high - low) };
 }
 
 const CLOSE = 0.01;
@@ -53,8 +54,19 @@ export function roofAt(device: RooflineDevice | undefined, point: Placed): numbe
 	return peak !== undefined && memory !== undefined ? Math.min(peak, memory) : peak ?? memory ?? null;
 }
 
-/** What both axes must hold: the points, the roofs in use and a decade around them. */
-export function extentOf(device: RooflineDevice, points: Placed[], roofs: Roof[]): { x: [number, number]; y: [number, number] } {
+const MATTERS = 0.995;
+
+/** The points that take nearly all of the time: a kernel of a microsecond must not stretch the axes. */
+function mattering(points: Placed[]): Placed[] {
+	const sorted = [...points].sort((a, b) => b.ns - a.ns);
+	const all = sorted.reduce((sum, p) => sum + p.ns, 0);
+	let sum = 0;
+	return sorted.filter((p) => (sum += p.ns) - p.ns < MATTERS * all);
+}
+
+/** What both axes must hold: the points that matter, the roofs in use and a decade around them. */
+export function extentOf(device: RooflineDevice, all: Placed[], roofs: Roof[]): { x: [number, number]; y: [number, number] } {
+	const points = mattering(all);
 	const used = roofs.some((r) => r.used) ? roofs.filter((r) => r.used) : roofs;
 	const ridges = used.flatMap((r) => r.ridge ?? []);
 	const xs = [...points.map((p) => p.intensity), ...ridges];

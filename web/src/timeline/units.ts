@@ -56,7 +56,8 @@ export function withPrefix(value: number, unit: string): string {
 }
 
 /** A counter's value for people: 1,980 MHz, 612 W, 63.2 %, 2.1 TB/s. */
-export function amount(value: number, unit: string): string {
+export function amount(value: number, named: string): string {
+	const unit = named.replace(/^bytes?\b/i, "B");
 	if (Number.isNaN(value))
 		return "–";
 	if (unit === "%")
