@@ -68,6 +68,9 @@ struct roofline_point {
 	enum roofline_bound bound;
 	int64_t gain_ns;  /* ns - roof_ns, at least 0; 0 where unknown */
 	const char *says; /* one sentence */
+	/* What to do about it, a sentence each; none where nobody has any. Not copied by roofline_add. */
+	const char *const *advice;
+	uint32_t n_advice;
 };
 
 struct roofline_device {

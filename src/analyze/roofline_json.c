@@ -77,6 +77,13 @@ static void roofline_put_point(struct hwy_json *json, const struct roofline_poin
 	json_put_int(json, "gain_ns", point->gain_ns);
 	json_put_text(json, "source", roofline_source_names[point->source]);
 	json_put_text(json, "says", point->says);
+	if (point->n_advice > 0) {
+		json_key(json, "advice");
+		json_begin_array(json);
+		for (uint32_t i = 0; i < point->n_advice; i++)
+			json_textz(json, point->advice[i]);
+		json_end_array(json);
+	}
 	json_key(json, "span");
 	if (point->span == ROOFLINE_NO_SPAN)
 		json_null(json);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_roofline.c - the worker's side of worker.h: kernels and operators under the roofs of their devices, as a frame. */
+/* worker_roofline.c - the worker's side of worker.h: kernels and operators under the roofs of their devices, as a frame.
+ *
+ * Kernels are those of kernel_table.h: by counters where they were measured, else by the shapes of their operator; what
+ * nothing is known of is there with its time. Operators follow from shapes. */
 #include <stdlib.h>
 
-#include "analyze/roofline.h"
+#include "analyze/kernel_table.h"
 #include "base/memory_text.h"
 #include "serve/worker.h"
 
@@ -10,6 +13,29 @@ enum {
 	/* The most points that are sent, those with the greatest gain: the page draws each of them. */
 	MOST_POINTS = 2000,
 };
+
+/* Writes the points of the table. They are copied, because the table has its kernels and its operators in two lists. */
+static void put_table(struct hwy_json *json, const struct kernel_table *table)
+{
+	struct hwy_roofline all = table->roofline;
+	const struct hwy_roofline *shapes = &table->shapes;
+	all.points = hwy_array((size_t)table->n + shapes->n_points, sizeof *all.points);
+	all.n_points = 0;
+	for (uint32_t i = 0; i < table->n; i++) {
+		struct roofline_point *point = &all.points[all.n_points++];
+		*point = table->kernels[i].point;
+		point->advice = table->kernels[i].advice;
+		point->n_advice = table->kernels[i].n_advice;
+	}
+	for (uint32_t i = 0; i < shapes->n_points; i++)
+		if (shapes->points[i].kind == ROOFLINE_OPERATOR)
+			all.points[all.n_points++] = shapes->points[i];
+	roofline_sort(&all);
+	if (all.n_points > MOST_POINTS)
+		all.n_points = MOST_POINTS;
+	roofline_put_json(json, &all);
+	free(all.points);
+}
 
 static void put_failure(struct hwy_json *json, const struct hwy_err *err)
 {
@@ -21,20 +47,17 @@ static void put_failure(struct hwy_json *json, const struct hwy_err *err)
 
 void worker_tell_roofline(FILE *out, const struct hwy_analysis *analysis)
 {
-	struct hwy_roofline roofline;
+	struct kernel_table table;
 	struct memory_text memory;
 	struct hwy_err err;
 	memory_text_begin(&memory);
 	struct hwy_json json = {.out = memory.out};
-	if (roofline_from_shapes(&roofline, analysis->trace, NULL, &err)) {
-		roofline_sort(&roofline);
-		if (roofline.n_points > MOST_POINTS)
-			roofline.n_points = MOST_POINTS;
-		roofline_put_json(&json, &roofline);
+	if (kernel_table_make(&table, analysis->trace, &err)) {
+		put_table(&json, &table);
+		kernel_table_free(&table);
 	} else {
 		put_failure(&json, &err);
 	}
-	roofline_free(&roofline);
 	memory_text_end(&memory);
 	worker_tell_frame(out, WORKER_ROOFLINE, memory.text, memory.length);
 	free(memory.text);

@@ -196,7 +196,7 @@ export function roofline(trace) {
 		{ precision: "bf16", tensor: true, flop_per_s: 9.89e14, source: "data sheet" }, { precision: "fp8", tensor: true, flop_per_s: 1.979e15, source: "data sheet" }] }],
 	points: trace.bare ? [] : [
 		point(names[4], 0.09, 0.25, 4e11, "latency", 0.33),
-		point(names[0], 0.42, 480, 6.2e14, "compute", 0.63),
+		point(names[0], 0.42, 480, 6.2e14, "compute", 0.63, { advice: ["Use fp8 where the model allows it."] }),
 		point(names[1], 0.2, 0.125, 5.1e11, "memory", 0.85, { precision: "fp32", tensor: false }),
 		point(names[2], 0.14, 1.9, 2.2e12, "occupancy", 0.24, { precision: "fp32", tensor: false }),
 		point(names[3], 0.08, 5.2, 1.6e12, "unknown", 0.06, { precision: "fp32", tensor: false }),

@@ -257,6 +257,7 @@ await run([
 		check(await stateOf(page, "panel") === "roofline", "the roofline stays");
 		check(await width() < STEP, "the window is around it");
 		check((await page.locator(".roofline-card").textContent()).includes("620 TFLOP/s of 989 TFLOP/s (63 %)"), "what it reaches, and of what");
+		check((await page.locator(".roofline-card .do").textContent()).includes("Use fp8"), "and what to do about it");
 		const row = page.locator(".roofline-table tbody tr", { hasText: "gather" });
 		const before = await row.boundingBox();
 		await row.click();
@@ -298,7 +299,7 @@ await run([
 		const other = await openPage(browser.context, bare.url);
 		await other.keyboard.press("6");
 		await other.waitForSelector(".how pre");
-		check((await other.locator(".how").textContent()).includes("headway kernels run0.sqlite -- PROGRAM"), "the line that measures");
+		check((await other.locator(".how").textContent()).includes("headway kernels run0.sqlite --write kernels.hwy -- PROGRAM"), "the line that measures");
 		check(await other.locator(".roofs line").count() > 2, "the roofs are there");
 		await other.close();
 		bare.close();

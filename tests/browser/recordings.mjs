@@ -5,7 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-const folders = [join(process.env.DATA ?? new URL("../data", import.meta.url).pathname, "nsys"), process.env.SHARED ? join(process.env.SHARED, "data/nsys") : ""];
+/** The recordings of the repository. */
+export const data = process.env.DATA ?? new URL("../data", import.meta.url).pathname;
+const folders = [join(data, "nsys"), process.env.SHARED ? join(process.env.SHARED, "data/nsys") : ""];
 
 /** Paths of packed recordings, those of the repository first, one a name. */
 export function packed() {

@@ -2,10 +2,10 @@
 /* view_test.mjs - `headway view` on real recordings, seen through a browser. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cacheHere, check, openBrowser, openPage, pageOf, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
-import { makeFolder, packed, pick } from "./recordings.mjs";
+import { data, makeFolder, packed, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
@@ -177,6 +177,58 @@ tests.push(
 		const b = await stateOf(page, "whatIf");
 		check(a.recorded === steps[0] && b.recorded === steps[1], `each its own: ${a.recorded} ${b.recorded} ${steps}`);
 	})],
+	["the roofline of a PyTorch recording leads to its kernels, served and in the self-contained page", async () => {
+		const recording = join(data, "torch/mlp_sync.hwy");
+		let served;
+		const looks = async (page) => {
+			await page.keyboard.press("6");
+			await page.waitForSelector(".roofline-table tbody tr");
+			check(await page.locator(".point").count() > 2, "points");
+			const rows = await page.locator(".roofline-table tbody tr").allTextContents();
+			check(/gemm|cutlass/.test(rows[0]) && rows[0].includes("compute"), `a product has most to gain: ${rows[0]}`);
+			await page.locator(".roofline-table tbody tr").first().click();
+			await page.waitForFunction(() => window.headway.state.selected?.span.kind === "kernel");
+			const { span } = await stateOf(page, "selected");
+			const { from, to } = await stateOf(page, "window");
+			check(span.start < to && span.start + span.dur > from && to - from < 1e8, "it is on the screen, and near");
+			check(await page.locator(".roofline-card .name").textContent() === span.name, "the very kernel");
+			return rows;
+		};
+		await withPage([recording], async (page) => { served = await looks(page); });
+		execFileSync(process.env.HEADWAY, ["view", recording, "--html", folder.path("roof.html")], { stdio: "ignore", env: cacheHere() });
+		const alone = await openPage(browser.context, pathToFileURL(folder.path("roof.html")).href);
+		check((await looks(alone)).join("|") === served.join("|"), "the same table");
+		await alone.close();
+	}],
+	["counters of a GPU tell their values, served and in the self-contained page", async () => {
+		const metrics = pick("streams_metrics");
+		if (!metrics)
+			return console.log("   left out: no recording with counters");
+		const recording = folder.unpack(metrics);
+		const readings = async (page) => {
+			await page.locator(".title.group", { hasText: "GPU metrics" }).click();
+			await settled(page);
+			const box = await page.locator("canvas.timeline").boundingBox();
+			await page.mouse.move(box.x + box.width * 0.62, box.y + 40);
+			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+			const ranges = await page.locator(".title.counter").allTextContents();
+			check(ranges.some((t) => t.includes("GPC Clock Frequency") && t.includes("1,980 MHz")) && ranges.some((t) => t.includes("SMs Active") && t.includes("100 %")), `${ranges}`);
+			const row = await page.evaluate(() => {
+				const { timeline } = window.headway;
+				const { row: one } = timeline.counters.find((c) => c.lane.main);
+				return 26 + one.y + one.h / 2 + timeline.layout.pinnedHeight - timeline.scroll;
+			});
+			await page.mouse.move(box.x + box.width * 0.62, box.y + row);
+			return page.locator(".tip").textContent();
+		};
+		let served;
+		await withPage([recording], async (page) => { served = await readings(page); });
+		check(/^SMs Active: [\d.]+ %/.test(served), served);
+		execFileSync(process.env.HEADWAY, ["view", recording, "--html", folder.path("metrics.html")], { stdio: "ignore", env: cacheHere() });
+		const alone = await openPage(browser.context, pathToFileURL(folder.path("metrics.html")).href);
+		check(/^SMs Active: [\d.]+ %/.test(await readings(alone)), "the same in the page alone");
+		await alone.close();
+	}],
 	["the self-contained page shows the same without a request", async () => {
 		const file = folder.path("page.html");
 		const recording = folder.unpack(one);

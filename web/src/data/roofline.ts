@@ -14,6 +14,6 @@ export interface RooflineDevice {
 export interface RooflinePoint {
 	kind: "kernel" | "operator"; name: string; device: number; count: number; ns: number; share: number; flop: number | null; bytes: number | null;
 	precision: string; tensor: boolean; intensity: number | null; flop_per_s: number | null; bytes_per_s: number | null; of_peak: number | null;
-	occupancy?: number | null; waves?: number | null; bound: Bound; gain_ns: number; source: string; says: string; span: number | null;
+	occupancy?: number | null; waves?: number | null; bound: Bound; gain_ns: number; source: string; says: string; advice?: string[]; span: number | null;
 }
 export interface Roofline { devices: RooflineDevice[]; points: RooflinePoint[] }

@@ -16,6 +16,7 @@ export function RooflineCard({ point, device, go }: { point: RooflinePoint; devi
 		<h3><i class={`chip ${point.bound}`} /> <span class="name">{plain(point.name, NAME)}</span>
 			{point.span !== null && <button title="show one of them in the timeline (Enter)" onClick={() => go(point)}>in the timeline</button>}</h3>
 		{point.says && <p class="says">{plain(point.says, NAME)}</p>}
+		{point.advice?.map((line) => <p key={line} class="do">▸ {plain(line, NAME)}</p>)}
 		<dl>
 			<div><dt>time</dt><dd>{duration(point.ns)}, {percent(point.share)} of the kernels</dd></div>
 			<div><dt>{point.kind === "operator" ? "calls" : "launches"}</dt><dd>{count(point.count)}, {duration(point.ns / Math.max(1, point.count))} each</dd></div>

@@ -8,10 +8,12 @@ const quoted = (file: string): string => (/^[\w.,@%+=:/-]+$/.test(file) ? file :
 
 export function RooflineHow({ trace }: { trace: Trace }) {
 	const file = plain(quoted(trace.info.file));
+	// Counters are added to a report; other files are only read.
+	const write = trace.info.file.endsWith(".hwy") ? "" : " --write kernels.hwy";
 	return <div class="advice how">
 		<p><b>No kernel of this recording has both its operations and its bytes.</b> Any of these gives it a place under the roof:</p>
-		<p>▸ measure the kernels that take most time, by running the program again with the GPU's counters:</p><pre class="wraps">headway kernels {file} -- PROGRAM …</pre>
-		<p>▸ take what Nsight Compute has measured:</p><pre class="wraps">headway kernels {file} --ncu counters.csv</pre>
+		<p>▸ measure the kernels that take most time, by running the program again with the GPU's counters:</p><pre class="wraps">headway kernels {file}{write} -- PROGRAM …</pre>
+		<p>▸ take what Nsight Compute has measured:</p><pre class="wraps">headway kernels {file} --ncu counters.csv{write}</pre>
 		<p>▸ record the shapes of PyTorch's operators, from which both follow without counters:</p><pre class="wraps">headway profile -t cuda,pytorch --pytorch-shapes PROGRAM …</pre>
 		<p>▸ or give torch.profiler <code>record_shapes=True</code>.</p>
 	</div>;
