@@ -13,12 +13,8 @@
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
-#include <nvperf_cuda_host.h>
-#include <nvperf_host.h>
-
 #include "run/abi/cupti_host.h"
 #include "run/abi/cupti_pm.h"
-#include "run/abi/nvperf.h"
 
 #define VALUE(ours, theirs) static_assert((int)ours == (int)theirs, #ours)
 VALUE(ABI_CUPTI_OK, CUPTI_SUCCESS);
@@ -151,44 +147,6 @@ SAME(abi_cupti_pm_sample_info, sample, CUpti_PmSampling_CounterData_GetSampleInf
      sampleIndex);
 SAME(abi_cupti_pm_sample_info, start, CUpti_PmSampling_CounterData_GetSampleInfo_Params,
      startTimestamp);
-
-/* ---- libnvperf_host ---- */
-SAME_SIZE(abi_nvperf_initialize, priv, NVPW_InitializeHost_Params);
-SAME_SIZE(abi_nvperf_request, submetric, NVPW_MetricEvalRequest);
-SAME(abi_nvperf_request, metric, NVPW_MetricEvalRequest, metricIndex);
-SAME(abi_nvperf_request, type, NVPW_MetricEvalRequest, metricType);
-SAME(abi_nvperf_request, rollup, NVPW_MetricEvalRequest, rollupOp);
-static_assert(sizeof(struct abi_nvperf_request) == sizeof(NVPW_MetricEvalRequest), "stride");
-SAME_SIZE(abi_nvperf_scratch, bytes, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params);
-SAME(abi_nvperf_scratch, chip, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params,
-     pChipName);
-SAME(abi_nvperf_scratch, availability, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params,
-     pCounterAvailabilityImage);
-SAME_SIZE(abi_nvperf_make, evaluator, NVPW_CUDA_MetricsEvaluator_Initialize_Params);
-SAME(abi_nvperf_make, scratch, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pScratchBuffer);
-SAME(abi_nvperf_make, chip, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pChipName);
-SAME(abi_nvperf_make, data, NVPW_CUDA_MetricsEvaluator_Initialize_Params, pCounterDataImage);
-SAME_SIZE(abi_nvperf_destroy, evaluator, NVPW_MetricsEvaluator_Destroy_Params);
-SAME_SIZE(abi_nvperf_convert, request_bytes,
-	  NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params);
-SAME(abi_nvperf_convert, metric, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params,
-     pMetricName);
-SAME(abi_nvperf_convert, request, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params,
-     pMetricEvalRequest);
-SAME_SIZE(abi_nvperf_attributes, data_bytes, NVPW_MetricsEvaluator_SetDeviceAttributes_Params);
-SAME(abi_nvperf_attributes, data, NVPW_MetricsEvaluator_SetDeviceAttributes_Params,
-     pCounterDataImage);
-SAME_SIZE(abi_nvperf_evaluate, values, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params);
-SAME(abi_nvperf_evaluate, requests, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
-     pMetricEvalRequests);
-SAME(abi_nvperf_evaluate, n_requests, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
-     numMetricEvalRequests);
-SAME(abi_nvperf_evaluate, request_stride, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
-     metricEvalRequestStrideSize);
-SAME(abi_nvperf_evaluate, data, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params,
-     pCounterDataImage);
-SAME(abi_nvperf_evaluate, range, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params, rangeIndex);
-SAME(abi_nvperf_evaluate, isolated, NVPW_MetricsEvaluator_EvaluateToGpuValues_Params, isolated);
 
 int main(void)
 {

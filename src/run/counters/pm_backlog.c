@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "run/counters/evaluator.h"
 
 enum { WORKER_NICE = 10, LEAST_SLOTS = 4, MOST_SLOTS = 4096, MOST_WORKERS = 16 };
 
@@ -47,7 +46,7 @@ static struct slot *slot_at(struct pm_backlog *b, uint32_t index)
 }
 
 /* Evaluates the samples of a slot; yields how many have no values. */
-static uint64_t evaluate_slot(const struct pm_backlog *b, struct evaluator *evaluator,
+static uint64_t evaluate_slot(const struct pm_backlog *b, struct cupti_host *host,
 			      struct slot *slot)
 {
 	const struct pm_set *set = b->s.set;
@@ -55,8 +54,8 @@ static uint64_t evaluate_slot(const struct pm_backlog *b, struct evaluator *eval
 	uint64_t failed = 0;
 	for (size_t i = 0; i < slot->image.n; i++) {
 		double *values = slot->values + i * set->n;
-		slot->has[i] = evaluator && evaluator_values(evaluator, slot->image.data,
-							     b->s.data_bytes, i, values, &err);
+		slot->has[i] = host && cupti_host_evaluate(host, slot->image.data, b->s.data_bytes,
+							   i, set->names, set->n, values, &err);
 		failed += !slot->has[i];
 		for (size_t m = 0; slot->has[i] && m < set->n; m++)
 			values[m] =
@@ -110,9 +109,8 @@ static void *backlog_work(void *with)
 	struct pm_backlog *b = with;
 	struct hwy_err err;
 	setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
-	struct evaluator *evaluator =
-		evaluator_make(b->s.library, ABI_CUPTI_PM_SAMPLING, b->s.chip, b->s.availability,
-			       b->s.blank, b->s.data_bytes, b->s.set->names, b->s.set->n, &err);
+	struct cupti_host *host = cupti_host_make(b->s.library, ABI_CUPTI_PM_SAMPLING, b->s.chip,
+						  b->s.availability, &err);
 	pthread_mutex_lock(&b->lock);
 	while (!b->is_over) {
 		struct slot *slot = next_ready(b);
@@ -122,14 +120,14 @@ static void *backlog_work(void *with)
 		}
 		slot->state = SLOT_WORKING;
 		pthread_mutex_unlock(&b->lock);
-		uint64_t failed = evaluate_slot(b, evaluator, slot);
+		uint64_t failed = evaluate_slot(b, host, slot);
 		pthread_mutex_lock(&b->lock);
 		b->failed += failed;
 		slot->state = SLOT_DONE;
 		write_done(b);
 	}
 	pthread_mutex_unlock(&b->lock);
-	evaluator_free(evaluator);
+	cupti_host_free(host);
 	return NULL;
 }
 

@@ -23,9 +23,8 @@ struct pm_backlog_settings {
 	const struct cupti_library *library;
 	const char *chip;
 	const uint8_t *availability;
-	const uint8_t *blank; /* an image without samples */
-	size_t data_bytes;    /* of an image */
-	uint32_t most;        /* samples an image */
+	size_t data_bytes; /* of an image */
+	uint32_t most;     /* samples an image */
 	const struct pm_set *set;
 	uint64_t most_bytes; /* of all images together */
 	uint32_t threads;

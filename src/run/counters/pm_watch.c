@@ -18,6 +18,7 @@
 #include "run/counters/pm_backlog.h"
 #include "run/counters/pm_clock.h"
 #include "run/counters/pm_devices.h"
+#include "run/counters/pm_effect.h"
 #include "run/counters/pm_session.h"
 #include "run/counters/watched.h"
 #include "run/run.h"
@@ -108,7 +109,6 @@ static bool start_backlog(struct pm_gpu *gpu, uint32_t devices, struct hwy_err *
 		.library = gpu->watch->library,
 		.chip = gpu->device.chip,
 		.availability = gpu->device.availability,
-		.blank = gpu->session.blank,
 		.data_bytes = gpu->session.data_bytes,
 		.most = gpu->most_samples,
 		.set = &gpu->set,
@@ -160,25 +160,51 @@ static void make_lanes(struct pm_gpu *gpu, const struct pm_devices_entry *entry)
 	gpu->first_lane = watched_lanes(watched, device, lanes, (uint32_t)gpu->set.n);
 }
 
+static bool take_gpu(struct pm_gpu *gpu, uint32_t index, int *result, struct hwy_err *err)
+{
+	const struct pm *pm = &gpu->watch->pm;
+	return pm_device_ask(pm, index, &gpu->device, result, err) && plan(gpu, err) &&
+	       pm_session_open(&gpu->session, pm, index, gpu->set.names, gpu->set.n, &gpu->config,
+			       result, err) &&
+	       start_sampling(gpu, result, err);
+}
+
+/* Writes down what sampling did to the clocks. */
+static void tell_effect(const struct pm_gpu *gpu, const struct pm_clocks *before,
+			const struct pm_clocks *after)
+{
+	struct watched *watched = gpu->watch->watched;
+	char text[128];
+	if (pm_effect_is_change(before, after, text, sizeof text)) {
+		watched_property(watched, "gpu_metrics.clocks", "%s", text);
+		watched_note(watched, 2,
+			     "GPU metrics: sampling changed the GPU's clocks (%s): times are not "
+			     "those of the program alone",
+			     text);
+	}
+}
+
 /* Takes a device. False: it cannot be sampled, for the reason in err. */
 static bool open_gpu(struct pm_watch *watch, const struct pm_devices_entry *entry, uint32_t devices,
 		     struct hwy_err *err)
 {
 	struct pm_gpu *gpu = &watch->gpus[watch->n];
 	uint32_t rate_hz = watched_settings(watch->watched)->metrics.rate_hz;
+	struct pm_effect effect;
 	int result = 0;
 	*gpu = (struct pm_gpu){.watch = watch, .interval = 1000000000 / rate_hz};
 	gpu->most_samples = image_samples(gpu->interval);
-	bool done = pm_device_ask(&watch->pm, entry->index, &gpu->device, &result, err) &&
-		    plan(gpu, err) &&
-		    pm_session_open(&gpu->session, &watch->pm, entry->index, gpu->set.names,
-				    gpu->set.n, &gpu->config, &result, err) &&
-		    start_sampling(gpu, &result, err);
+	pm_effect_open(&effect, entry->uuid);
+	struct pm_clocks before = pm_effect_look(&effect);
+	bool done = take_gpu(gpu, entry->index, &result, err);
 	if (done) {
 		calibrate(gpu);
+		struct pm_clocks after = pm_effect_look(&effect);
 		pm_session_stop(&gpu->session);
+		tell_effect(gpu, &before, &after);
 		done = start_backlog(gpu, devices, err);
 	}
+	pm_effect_close(&effect);
 	if (!done) {
 		struct hwy_err reason = *err;
 		const char *remedy = cupti_result_remedy(result);
