@@ -22,12 +22,29 @@ set_target_properties(mock_nvperf PROPERTIES
 target_link_libraries(mock_nvperf PRIVATE headway_plain)
 target_link_options(mock_nvperf PRIVATE -Wl,-soname,libnvperf_host.so)
 
+# The same with the range profiler, PC sampling and the host side, in a folder of its own: libnvperf_host must lie beside.
+add_library(mock_profiler MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/cupti.c
+	${CMAKE_CURRENT_SOURCE_DIR}/mock/cupti_profiler.c)
+add_library(mock_nvperf_beside MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mock/nvperf.c)
+foreach(pair mock_profiler:libcupti.so.13 mock_nvperf_beside:libnvperf_host.so)
+	string(REPLACE ":" ";" pair ${pair})
+	list(GET pair 0 target)
+	list(GET pair 1 file)
+	set_target_properties(${target} PROPERTIES
+		PREFIX "" OUTPUT_NAME ${file} SUFFIX ""
+		LIBRARY_OUTPUT_DIRECTORY ${collect_folder}/mock/profiler)
+	target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/mock)
+	target_link_libraries(${target} PRIVATE headway_plain Threads::Threads)
+	target_link_options(${target} PRIVATE -Wl,-soname,${file})
+endforeach()
+
 # NVIDIA's own headers, where they are: abi_cupti compares ours with them.
 find_path(CUPTI_INCLUDE_DIR cupti.h
 	PATHS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
 mark_as_advanced(CUPTI_INCLUDE_DIR)
 if(CUPTI_INCLUDE_DIR)
 	target_include_directories(collect_abi_cupti SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR})
+	target_include_directories(collect_abi_cupti_profiler SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR})
 	target_include_directories(collect_abi_cupti_host SYSTEM PRIVATE
 		${CMAKE_CURRENT_SOURCE_DIR}/mock/include ${CUPTI_INCLUDE_DIR})
 endif()

@@ -115,7 +115,10 @@ static bool choose(struct measuring *m, struct hwy_err *err)
 		.name = options->name,
 		.most = options->most_kernels ? options->most_kernels : KERNELS_MOST,
 		.launches = options->launches ? options->launches : KERNELS_LAUNCHES,
+		.launches_apart = KERNELS_LAUNCHES_APART,
 	};
+	if (options->replay == KERNELS_REPLAY_APPLICATION)
+		wish.launches = wish.launches_apart;
 	if (!kernel_choice_make(&m->choices, m->trace, &wish, err))
 		return false;
 	m->outcome->chosen = m->choices.n;

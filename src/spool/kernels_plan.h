@@ -22,20 +22,16 @@
 #define KERNELS_PLAN_MAGIC UINT64_C(0x316e616c706b7768) /* "hwkplan1" */
 
 enum kernels_mode {
-	/* Each chosen launch is repeated in place until all counters are read (kernel replay). */
-	KERNELS_MODE_IN_PLACE = 1,
-	/* The counters of one pass are read in this run (application replay). */
-	KERNELS_MODE_ONE_PASS = 2,
-	/* Program counters are sampled while a chosen launch runs. */
-	KERNELS_MODE_SOURCE = 3,
+	KERNELS_MODE_COUNTERS = 1, /* counters of the chosen launches */
+	/* Program counters are sampled from the first chosen launch on, of the chosen kernels. */
+	KERNELS_MODE_SOURCE = 2,
 };
 
 struct kernels_plan {
 	uint64_t magic, bytes; /* 'bytes': of the whole file */
 	uint32_t mode;         /* enum kernels_mode */
-	uint32_t pass;         /* which pass this run is, in KERNELS_MODE_ONE_PASS */
-	uint32_t n_targets, n_chips, n_images, reserved;
-	uint64_t targets, chips, images; /* places of the arrays below */
+	uint32_t n_targets, n_chips, reserved;
+	uint64_t targets, chips; /* places of the arrays below */
 };
 
 struct kernels_plan_target { /* launches of one symbol and shape */
@@ -43,30 +39,29 @@ struct kernels_plan_target { /* launches of one symbol and shape */
 	uint32_t grid[3], block[3], shared;
 	uint32_t n_ordinals; /* how many launches are chosen */
 	uint64_t ordinals;   /* place of that many uint64_t, ascending */
+	/* Which set of counters the first chosen launch gets; the next ones get the following sets, and after n_sets
+	 * of them the first again. n_sets 0: all get this one. */
+	uint32_t first_set, n_sets;
 };
 
-struct kernels_plan_chip { /* what is collected on devices of one chip */
-	uint64_t name;     /* place of the text: "GH100" */
-	uint64_t config;   /* place of the config image, and its bytes */
+/* What is collected on devices of one chip as one set. Set 0 may take several passes: CUPTI repeats the launch, and
+ * restores the memory that the kernel wrote. The others take one pass: the kernel runs once. */
+struct kernels_plan_chip {
+	uint64_t name;   /* place of the text: "GH100" */
+	uint64_t config; /* place of the config image, and its bytes */
 	uint64_t config_bytes;
 	uint64_t metrics; /* place of n_metrics places of texts */
-	uint32_t n_metrics, reserved;
-};
-
-struct kernels_plan_image { /* the counter data of an earlier pass, which this pass adds to */
-	uint32_t target, rank;
-	uint64_t ordinal;
-	uint64_t data, bytes; /* place and length */
+	uint32_t n_metrics, set;
 };
 
 enum kernels_answer_type {
-	/* Counter data of a launch; 'value' is the number of the chip in the plan. */
+	/* Counter data of a launch; 'value' is the index into the plan's chips. */
 	KERNELS_ANSWER_IMAGE = 1,
 	/* A text, why something is not measured; 'value' is CUPTI's result, or 0. */
 	KERNELS_ANSWER_NOTE,
-	KERNELS_ANSWER_SAMPLES, /* 'ordinal' is the crc of the module; struct kernels_sample, then the reasons */
-	KERNELS_ANSWER_CUBIN,  /* the code of a module that has a chosen kernel */
-	KERNELS_ANSWER_REASON, /* the name of stall reason 'value' */
+	KERNELS_ANSWER_SAMPLES, /* struct kernels_sample, and what follows it */
+	KERNELS_ANSWER_CUBIN,   /* the code of a module that has a chosen kernel */
+	KERNELS_ANSWER_REASON,  /* the name of stall reason 'value' */
 };
 
 struct kernels_answer {

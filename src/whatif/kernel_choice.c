@@ -15,6 +15,7 @@
 
 /* Kernels below this share of the time of all, and of the path, are not worth a measurement. */
 #define LEAST_SHARE 0.002
+enum { MOST_OTHER = 256 };
 
 struct kernel_key { /* what a launch shows; no padding */
 	int64_t name;
@@ -27,6 +28,9 @@ struct kernel_group {
 	uint64_t seen;    /* how many launches of the process came so far */
 	uint64_t *steady; /* ordinals of launches in steady steps */
 	uint32_t n_steady, cap_steady;
+	uint64_t *other; /* ordinals of launches outside of them, of the first MOST_OTHER */
+	uint32_t n_other, cap_other;
+	int64_t graph_ns; /* time of steady launches by graphs */
 };
 
 struct choosing {
@@ -121,12 +125,28 @@ static void count_launch(struct choosing *c, const struct flow_op *op)
 	if (!group)
 		return;
 	uint64_t ordinal = group->seen++;
-	if (!op_is_steady(c, op))
+	if (!op_is_steady(c, op)) {
+		if (group->n_other == MOST_OTHER)
+			return;
+		HWY_GROW(group->other, group->n_other, group->cap_other);
+		group->other[group->n_other++] = ordinal;
 		return;
+	}
 	HWY_GROW(group->steady, group->n_steady, group->cap_steady);
 	group->steady[group->n_steady++] = ordinal;
 	group->choice.launches++;
 	group->choice.ns += op->end - op->start;
+}
+
+/* A kernel that a graph launched takes its time, but the launch of the graph does not show it. */
+static void count_in_graph(struct choosing *c, const struct flow_op *op)
+{
+	struct kernel_group *group = op_is_steady(c, op) ? group_of(c, op->span) : NULL;
+	if (!group)
+		return;
+	group->choice.launches++;
+	group->choice.ns += op->end - op->start;
+	group->graph_ns += op->end - op->start;
 }
 
 static int compare_calls(const void *left, const void *right, void *user)
@@ -144,10 +164,9 @@ static void count_launches(struct choosing *c)
 		const struct flow_op *op = &c->flow.ops[i];
 		if (op->kind != HWY_KERNEL || process_of(c, op) != c->process)
 			continue;
-		int64_t ns = op_is_steady(c, op) ? op->end - op->start : 0;
-		c->choices->ns += ns;
+		c->choices->ns += op_is_steady(c, op) ? op->end - op->start : 0;
 		if (is_of_graph(c, op))
-			c->choices->graph_ns += ns;
+			count_in_graph(c, op);
 		else
 			c->order[c->n_order++] = i;
 	}
@@ -181,16 +200,18 @@ static int compare_weights(const void *left, const void *right)
 	return (a->choice.shape > b->choice.shape) - (a->choice.shape < b->choice.shape);
 }
 
-/* Takes so many of the steady launches, spread evenly, and neither the first nor the last where there are more. */
+/* Takes so many of the launches, spread evenly. Those outside of the steady steps serve where a graph launches the
+ * kernel there: the warm-up before a graph is captured runs the same kernels. */
 static void spread_ordinals(struct kernel_group *group, uint32_t most)
 {
 	struct kernel_choice *choice = &group->choice;
-	uint32_t n = group->n_steady < most ? group->n_steady : most;
+	const uint64_t *from = group->n_steady ? group->steady : group->other;
+	uint32_t among = group->n_steady ? group->n_steady : group->n_other;
+	uint32_t n = among < most ? among : most;
 	choice->ordinals = hwy_array(n, sizeof *choice->ordinals);
 	choice->n_ordinals = n;
 	for (uint32_t i = 0; i < n; i++)
-		choice->ordinals[i] =
-			group->steady[(uint64_t)(2 * i + 1) * group->n_steady / (2 * (uint64_t)n)];
+		choice->ordinals[i] = from[(uint64_t)(2 * i + 1) * among / (2 * (uint64_t)n)];
 }
 
 static void take_groups(struct choosing *c, const struct kernel_choice_options *options)
@@ -199,15 +220,19 @@ static void take_groups(struct choosing *c, const struct kernel_choice_options *
 	if (c->n)
 		qsort(c->groups, c->n, sizeof *c->groups, compare_weights);
 	choices->list = hwy_zarray(options->most, sizeof *choices->list);
-	for (uint32_t i = 0; i < c->n && choices->n < options->most; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		struct kernel_group *group = &c->groups[i];
 		const char *name = hwy_str(c->flow.trace, group->choice.name);
 		bool matters = options->name
 				       ? strstr(name, options->name) != NULL
 				       : (double)weight(group) >= LEAST_SHARE * (double)choices->ns;
-		if (!matters || group->n_steady == 0)
+		bool is_seen = group->n_steady || (group->n_other && group->graph_ns);
+		if (!is_seen)
+			choices->graph_ns += group->graph_ns;
+		if (!matters || !is_seen || choices->n == options->most)
 			continue;
-		spread_ordinals(group, options->launches);
+		spread_ordinals(group,
+				group->choice.talks ? options->launches_apart : options->launches);
 		choices->list[choices->n++] = group->choice;
 	}
 }
@@ -233,8 +258,10 @@ bool kernel_choice_make(struct kernel_choices *choices, struct hwy_trace *trace,
 	}
 	if (made)
 		take_groups(&c, options);
-	for (uint32_t i = 0; i < c.n; i++)
+	for (uint32_t i = 0; i < c.n; i++) {
 		free(c.groups[i].steady);
+		free(c.groups[i].other);
+	}
 	free(c.groups);
 	free(c.order);
 	hwy_index_free(&c.by_key);

@@ -12,7 +12,8 @@
  * Kernels matter by the time that they take of the steady steps, or of the critical path through them, whichever is
  * more. A kernel is a name with a grid, a block and an amount of dynamic shared memory: that is all that a launch
  * shows before it runs. Launches are named by their ordinal, which counts launches of the same kernel from the
- * begin of their process on; they are taken from the steady steps, spread evenly.
+ * begin of their process on; they are taken from the steady steps, spread evenly. Kernels that a graph launches
+ * are measured where the program launches them without a graph, in its warm-up.
  */
 #ifndef HWY_WHATIF_KERNEL_CHOICE_H
 #define HWY_WHATIF_KERNEL_CHOICE_H
@@ -36,7 +37,7 @@ struct kernel_choices {
 	struct kernel_choice *list; /* those that matter most first */
 	uint32_t n;
 	int64_t ns; /* time of all kernels in the steady steps */
-	/* Time of kernels that were launched by a graph: the launch of a graph does not show them. */
+	/* Time of kernels that are launched by graphs alone, and so cannot be measured. */
 	int64_t graph_ns;
 };
 
@@ -45,6 +46,8 @@ struct kernel_choice_options {
 	const char *name;  /* only kernels whose name contains this text; NULL: any */
 	uint32_t most;     /* how many kernels */
 	uint32_t launches; /* how many launches of each */
+	uint32_t
+		launches_apart; /* how many of a kernel that communicates, which must not be repeated */
 };
 
 bool kernel_choice_make(struct kernel_choices *choices, struct hwy_trace *trace,

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "collect/abi/cupti.h"
+#include "collect/abi/cupti_profiler.h"
 #include "mock.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -382,7 +383,12 @@ struct playing { /* a call */
 	uint32_t correlation;
 	uint64_t arguments[3];
 	uint32_t result;
+	const struct mock_launched *launched; /* what it launches, or NULL */
+	const struct cupti_launch_kernel *launch;
 };
+
+/* cupti_profiler.c: a kernel ran. */
+#pragma weak mock_profiler_ran
 
 static void call_back(uint32_t domain, uint32_t cbid, uint32_t site, struct playing *playing,
 		      uint64_t *shared)
@@ -392,7 +398,9 @@ static void call_back(uint32_t domain, uint32_t cbid, uint32_t site, struct play
 	struct cupti_callback data = {
 		.site = site,
 		.function = mock.names[domain][cbid],
-		.params = playing->arguments,
+		.params = playing->launch ? (const void *)playing->launch : playing->arguments,
+		.symbol = playing->launched ? playing->launched->symbol : NULL,
+		.context = playing->launched ? &mock : NULL,
 		.result = site == CUPTI_EXIT ? &playing->result : NULL,
 		.context_id = 1,
 		.slot = shared,
@@ -428,6 +436,8 @@ static uint32_t play(uint32_t domain, uint32_t cbid, int64_t ns, uint32_t inner,
 		call_back(CUPTI_DOMAIN_DRIVER, inner, CUPTI_ENTER, playing, &shared_inner);
 	if (ns > 0)
 		nanosleep(&pause_for, NULL);
+	if (playing->launched && mock_profiler_ran)
+		mock_profiler_ran(playing->launched);
 	if (inner)
 		call_back(CUPTI_DOMAIN_DRIVER, inner, CUPTI_EXIT, playing, &shared_inner);
 	record.end = now();
@@ -468,7 +478,7 @@ EXPORT uint32_t mock_sync(uint32_t domain, const char *name, uint64_t stream, ui
 	return play(domain, mock_number(domain, name), 1000, inner, &playing);
 }
 
-static void put_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns,
+static void put_shaped(uint32_t correlation, const struct mock_launched *launched, int64_t start,
 		       uint32_t graph, uint32_t index)
 {
 	_Alignas(8) uint8_t record[216] = {0};
@@ -477,18 +487,49 @@ static void put_kernel(uint32_t correlation, const char *name, int64_t start, in
 		return;
 	*kernel = (struct cupti_kernel){
 		.kind = CUPTI_CONCURRENT_KERNEL,
-		.name = name,
+		.name = launched->symbol,
 		.start = (uint64_t)start,
-		.end = (uint64_t)(start ? start + ns : 0),
+		.end = (uint64_t)(start ? start + launched->ns : 0),
 		.correlation = correlation,
 		.context = 1,
 		.stream = 7,
-		.grid = {4, 2, 1},
-		.block = {32, 1, 1},
+		.dynamic_shared = (int32_t)launched->shared,
 		.graph = graph,
 		.node = graph ? (uint64_t)graph << 32 | index : 0,
 	};
+	memcpy(kernel->grid, launched->grid, sizeof kernel->grid);
+	memcpy(kernel->block, launched->block, sizeof kernel->block);
 	put(record, true);
+}
+
+static void put_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns,
+		       uint32_t graph, uint32_t index)
+{
+	put_shaped(correlation,
+		   &(struct mock_launched){
+			   .symbol = name, .grid = {4, 2, 1}, .block = {32, 1, 1}, .ns = ns},
+		   start, graph, index);
+}
+
+EXPORT void mock_launch(const struct mock_launched *launched)
+{
+	struct cupti_launch_kernel launch = {.shared = launched->shared};
+	memcpy(launch.grid, launched->grid, sizeof launch.grid);
+	memcpy(launch.block, launched->block, sizeof launch.block);
+	struct playing playing = {.launched = launched, .launch = &launch};
+	uint32_t correlation = play(CUPTI_DOMAIN_RUNTIME,
+				    mock_number(CUPTI_DOMAIN_RUNTIME, "cudaLaunchKernel_v7000"), 0,
+				    CUPTI_LAUNCH_KERNEL, &playing);
+	put_shaped(correlation, launched, (int64_t)now(), 0, 0);
+}
+
+EXPORT void mock_module(const char *cubin, size_t bytes)
+{
+	struct cupti_module module = {.id = 1, .bytes = bytes, .cubin = cubin};
+	struct cupti_resource resource = {.context = &mock, .descriptor = &module};
+	if (!mock.is_final && mock.is_subscribed &&
+	    mock.watched[CUPTI_DOMAIN_RESOURCE][CUPTI_MODULE_LOADED])
+		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_LOADED, &resource);
 }
 
 EXPORT void mock_kernel(uint32_t correlation, const char *name, int64_t start, int64_t ns)

@@ -3,7 +3,16 @@
 #ifndef HWY_TESTS_MOCK_H
 #define HWY_TESTS_MOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+struct mock_launched { /* a launch of a kernel, which takes 'ns' on the device */
+	const char *symbol;
+	uint32_t grid[3], block[3], shared;
+	int64_t ns;
+};
+/* The counters' side (cupti_profiler.c): a kernel ran. */
+void mock_profiler_ran(const struct mock_launched *launched);
 
 /* X(result, name, parameters) */
 #define MOCK_FUNCTIONS(X)                                                                            \
@@ -17,6 +26,9 @@
 	  (uint32_t domain, const char *name, uint64_t stream, uint64_t event, uint32_t result,      \
 	   uint32_t inner))                                                                          \
 	X(uint32_t, mock_number, (uint32_t domain, const char *name)) /* cbid by name */             \
+	/* A launch with its callbacks, its kernel and its records. */                               \
+	X(void, mock_launch, (const struct mock_launched *launched))                                 \
+	X(void, mock_module, (const char *cubin, size_t bytes)) /* a module is loaded */             \
 	/* A kernel that ran at 'start' (0: untimed). */                                             \
 	X(void, mock_kernel, (uint32_t correlation, const char *name, int64_t start, int64_t ns))    \
 	/* A kernel of a launched graph: node 'index' of the instantiated graph 'graph'. */          \

@@ -6,9 +6,12 @@
  * started at the enter of the launch call and stopped at its exit. CUPTI's errors end the measuring, never the
  * program, and are noted for the parent.
  *
- * 'measuring' is held from the enter to the exit of a measured launch. Other launches wait for it, because
- * the profiler counts whatever the context launches meanwhile. A launch into a graph that is being captured is
- * neither counted nor measured: it does not run.
+ * While the profiler is started, nothing else may reach the context: a kernel would be counted too, a graph would not
+ * run at all (CUDA 13.0: its work is lost), and a copy could be undone when CUPTI restores memory for a repetition. So
+ * every call that hands work to the device is inside the fence: a lock that such calls share, and that a measurement
+ * has alone from the enter to the exit of its launch. A measurement that does not get the fence soon is left to
+ * the next launch. Launches into a graph that is being captured are neither counted nor measured: they do not run.
+ * Graphs are never measured.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "collect/collect.h"
 #include "collect/cuda/cuda.h"
@@ -24,32 +28,54 @@
 
 struct measure measure;
 
-enum { CONTEXTS = 64 };
+enum { CONTEXTS = 64, PATIENCE_S = 2 };
+/* What the callbacks of one call share: what the call's enter took. */
+enum { TOOK_NOTHING, TOOK_SHARE, TOOK_ALL };
+#define PER_THREAD_STREAM                                                                          \
+	((void *)2) /* the driver's handle of the calling thread's default stream */
 
 static struct {
-	pthread_mutex_t measuring;
-	_Atomic bool is_busy;                      /* somebody has 'measuring' */
-	struct measure_context contexts[CONTEXTS]; /* guarded by 'measuring' */
+	pthread_rwlock_t fence;
+	struct measure_context contexts[CONTEXTS]; /* for whoever has the fence alone */
 	/* The driver's cuStreamIsCapturing. */
 	int (*is_capturing)(void *stream, int *status);
-} here = {.measuring = PTHREAD_MUTEX_INITIALIZER};
-
-static const uint32_t launches[] = {
-	CUPTI_LAUNCH_KERNEL,           CUPTI_LAUNCH_KERNEL_PTSZ, CUPTI_LAUNCH_COOPERATIVE,
-	CUPTI_LAUNCH_COOPERATIVE_PTSZ, CUPTI_LAUNCH_EX,          CUPTI_LAUNCH_EX_PTSZ,
-};
-enum { N_LAUNCHES = sizeof launches / sizeof *launches };
-
-static void watch_launches(bool on)
-{
-	for (unsigned i = 0; i < N_LAUNCHES; i++)
-		cuda.cupti.cuptiEnableCallback(on, cuda.subscriber, CUPTI_DOMAIN_DRIVER,
-					       launches[i]);
-}
+} here = {.fence = PTHREAD_RWLOCK_INITIALIZER};
 
 static bool is_source(void)
 {
 	return measure.plan->mode == KERNELS_MODE_SOURCE;
+}
+
+static bool is_launch(uint32_t cbid)
+{
+	return cbid == CUPTI_LAUNCH_KERNEL || cbid == CUPTI_LAUNCH_KERNEL_PTSZ ||
+	       cbid == CUPTI_LAUNCH_COOPERATIVE || cbid == CUPTI_LAUNCH_COOPERATIVE_PTSZ ||
+	       cbid == CUPTI_LAUNCH_EX || cbid == CUPTI_LAUNCH_EX_PTSZ;
+}
+
+/* Whether a call of the driver hands work to the device, or changes what memory there is. */
+static bool is_fenced(uint32_t cbid)
+{
+	static const char *const begins[] = {"cuLaunch",   "cuGraphLaunch", "cuMemcpy",
+					     "cuMemset",   "cuMemAlloc",    "cuMemFree",
+					     "cuMemBatch", "cuMemPrefetch"};
+	const char *name = NULL;
+	if (is_launch(cbid))
+		return true;
+	if (cuda.cupti.cuptiGetCallbackName(CUPTI_DOMAIN_DRIVER, cbid, &name) != CUPTI_OK || !name)
+		return false;
+	for (unsigned i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+static void watch_calls(bool on)
+{
+	for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++)
+		if (is_source() ? is_launch(cbid) : is_fenced(cbid))
+			cuda.cupti.cuptiEnableCallback(on, cuda.subscriber, CUPTI_DOMAIN_DRIVER,
+						       cbid);
 }
 
 /* ---- one launch ---- */
@@ -92,86 +118,115 @@ static bool read_launch(uint32_t cbid, const struct cupti_callback *call,
 	return true;
 }
 
-static bool is_captured(const struct measure_launch *launch)
+static bool is_captured(uint32_t cbid, const struct measure_launch *launch)
 {
+	bool per_thread = cbid == CUPTI_LAUNCH_KERNEL_PTSZ || cbid == CUPTI_LAUNCH_EX_PTSZ ||
+			  cbid == CUPTI_LAUNCH_COOPERATIVE_PTSZ;
+	void *stream = launch->stream || !per_thread ? launch->stream : PER_THREAD_STREAM;
 	int status = 0;
-	return here.is_capturing && here.is_capturing(launch->stream, &status) == 0 && status != 0;
+	/* An error is as good as a yes: some stream is being captured, and the driver minds. */
+	return here.is_capturing && (here.is_capturing(stream, &status) != 0 || status != 0);
 }
 
-/* Lets a measurement of another thread end before this launch goes to the device. */
-static void let_pass(void)
+static bool take_fence(void)
 {
-	if (!atomic_load_explicit(&here.is_busy, memory_order_acquire))
-		return;
-	pthread_mutex_lock(&here.measuring);
-	pthread_mutex_unlock(&here.measuring);
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_S;
+	return pthread_rwlock_timedwrlock(&here.fence, &until) == 0;
 }
 
 static void measure_end_all(void)
 {
 	atomic_store(&measure.is_on, false);
-	watch_launches(false);
+	watch_calls(false);
 }
 
-/* True where the measurement runs now, and 'measuring' is held. */
-static bool measure_enter(const struct measure_launch *launch, uint32_t target, uint64_t ordinal)
+/* True where the measurement runs now, and the fence is ours alone. */
+static bool measure_enter(const struct measure_launch *launch, uint32_t target, uint64_t ordinal,
+			  uint32_t set)
 {
-	pthread_mutex_lock(&here.measuring);
-	atomic_store(&here.is_busy, true);
+	if (!take_fence())
+		return false;
 	measure.target = target;
 	measure.ordinal = ordinal;
+	measure.set = set;
 	struct measure_context *c = context_of(launch->context);
 	bool starts = c && measure.is_on;
 	if (starts) {
 		measure_watch(true);
-		starts = is_source() ? measure_source_start(c) : measure_ranges_start(c);
+		starts = measure_ranges_start(c);
 		if (!starts)
 			measure_watch(false);
 	}
-	if (starts)
-		return true;
-	atomic_store(&here.is_busy, false);
-	pthread_mutex_unlock(&here.measuring);
-	return false;
+	if (!starts)
+		pthread_rwlock_unlock(&here.fence);
+	return starts;
 }
 
 static void measure_exit(void *context)
 {
-	struct measure_context *c = context_of(context);
-	bool found = is_source() ? measure_source_stop(c) : measure_ranges_stop(c);
+	bool found = measure_ranges_stop(context_of(context));
 	measure_watch(false);
 	if (found && measure_plan_done(measure.target))
 		measure_end_all();
-	atomic_store(&here.is_busy, false);
-	pthread_mutex_unlock(&here.measuring);
+	pthread_rwlock_unlock(&here.fence);
 }
 
-static void measure_launched(uint32_t cbid, const struct cupti_callback *call)
+/* Begins to sample program counters with the first chosen launch of a context. */
+static void sample_from_here(const struct measure_launch *launch)
 {
-	if (call->site == CUPTI_EXIT) {
-		if (*call->slot == 1)
-			measure_exit(call->context);
-		*call->slot = 0;
-		return;
-	}
+	pthread_rwlock_wrlock(&here.fence);
+	struct measure_context *c = context_of(launch->context);
+	if (c)
+		measure_source_start(c);
+	pthread_rwlock_unlock(&here.fence);
+}
+
+/* Whether the launch that begins is to be measured, and starts to be. */
+static bool measure_launched(uint32_t cbid, const struct cupti_callback *call)
+{
 	struct measure_launch launch;
 	uint64_t ordinal;
-	*call->slot = 0;
-	if (!atomic_load_explicit(&measure.is_on, memory_order_acquire) ||
-	    !read_launch(cbid, call, &launch))
-		return;
+	uint32_t set;
+	if (!is_launch(cbid) || !read_launch(cbid, call, &launch))
+		return false;
 	uint32_t target = measure_plan_find(&launch);
-	if (target == UINT32_MAX || is_captured(&launch) || !measure_plan_count(target, &ordinal))
-		let_pass();
-	else if (measure_enter(&launch, target, ordinal))
-		*call->slot = 1;
+	if (target == UINT32_MAX || is_captured(cbid, &launch) ||
+	    !measure_plan_count(target, &ordinal, &set))
+		return false;
+	if (!is_source())
+		return measure_enter(&launch, target, ordinal, set);
+	sample_from_here(&launch);
+	return false;
+}
+
+static void measure_called(uint32_t cbid, const struct cupti_callback *call)
+{
+	uint64_t took = *call->slot;
+	if (call->site == CUPTI_ENTER) {
+		*call->slot = TOOK_NOTHING;
+		if (!atomic_load_explicit(&measure.is_on, memory_order_acquire))
+			return;
+		if (measure_launched(cbid, call))
+			*call->slot = TOOK_ALL;
+		else if (!is_source() && pthread_rwlock_rdlock(&here.fence) == 0)
+			*call->slot = TOOK_SHARE;
+		return;
+	}
+	*call->slot = TOOK_NOTHING;
+	if (took == TOOK_ALL)
+		measure_exit(call->context);
+	else if (took == TOOK_SHARE)
+		pthread_rwlock_unlock(&here.fence);
 }
 
 /* ---- the other callbacks ---- */
 
 static void context_ends(void *context)
 {
-	pthread_mutex_lock(&here.measuring);
+	if (!take_fence())
+		return;
 	for (unsigned i = 0; i < CONTEXTS; i++) {
 		struct measure_context *c = &here.contexts[i];
 		if (!c->context || (context && c->context != context))
@@ -182,7 +237,7 @@ static void context_ends(void *context)
 			measure_ranges_leave(c);
 		c->context = NULL;
 	}
-	pthread_mutex_unlock(&here.measuring);
+	pthread_rwlock_unlock(&here.fence);
 }
 
 static void measure_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
@@ -192,7 +247,7 @@ static void measure_callback(void *user, uint32_t domain, uint32_t cbid, const v
 	if (atomic_load_explicit(&cuda.stage, memory_order_acquire) != CUDA_ON)
 		return;
 	if (domain == CUPTI_DOMAIN_DRIVER)
-		measure_launched(cbid, data);
+		measure_called(cbid, data);
 	const struct cupti_resource *resource = data;
 	if (domain == CUPTI_DOMAIN_RESOURCE && cbid == CUPTI_CONTEXT_DESTROY)
 		context_ends(resource->context);
@@ -245,7 +300,7 @@ static bool measure_use_library(const char *path)
 	if (is_source())
 		cuda.cupti.cuptiEnableCallback(1, cuda.subscriber, CUPTI_DOMAIN_RESOURCE,
 					       CUPTI_MODULE_LOADED);
-	watch_launches(true);
+	watch_calls(true);
 	return true;
 }
 
@@ -255,10 +310,7 @@ static void measure_at_exit(void)
 	if (!cuda_is_on())
 		return;
 	atomic_store(&measure.is_on, false);
-	/* A thread that is inside a measurement keeps its context: nothing waits for it here. */
-	if (pthread_mutex_trylock(&here.measuring) != 0)
-		return;
-	pthread_mutex_unlock(&here.measuring);
+	/* A thread that is inside a measurement keeps its context: nothing waits long for it here. */
 	context_ends(NULL);
 }
 
@@ -293,6 +345,6 @@ bool measure_begin(void)
 void measure_after_fork(void)
 {
 	atomic_store(&measure.is_on, false);
-	pthread_mutex_init(&here.measuring, NULL);
+	pthread_rwlock_init(&here.fence, NULL);
 	measure_answer_after_fork();
 }

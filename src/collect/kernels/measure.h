@@ -31,10 +31,11 @@ struct measure_launch { /* the launch that a callback is about */
 struct measure_context {
 	void *context;   /* the driver's context; NULL: this entry is free */
 	void *profiler;  /* CUPTI's object; NULL: the context is not enabled */
+	char chip[32];   /* the name of the device's chip */
+	uint32_t device; /* the device's number */
 	uint8_t *image;  /* counter data of one range */
 	size_t bytes;    /* of 'image' */
-	uint32_t device; /* the device's number */
-	uint32_t chip;   /* index into the plan's chips */
+	uint32_t row;    /* the plan's chip that 'image' is for; UINT32_MAX: none yet */
 	bool is_refused; /* nothing can be measured in this context; a note says why */
 };
 
@@ -47,6 +48,7 @@ struct measure {
 	/* What is being measured: guarded by the measuring lock of measure.c. */
 	uint32_t target;
 	uint64_t ordinal;
+	uint32_t set; /* which counters */
 };
 extern struct measure measure;
 
@@ -60,15 +62,16 @@ void measure_after_fork(void);
 bool measure_plan_read(void);
 /* The index of the launch's target in the plan, or UINT32_MAX. */
 uint32_t measure_plan_find(const struct measure_launch *launch);
-/* Counts a launch of a target; true where it is to be measured. */
-bool measure_plan_count(uint32_t target, uint64_t *ordinal);
+/* Counts a launch of a target; true where it is to be measured, with the counters of 'set'. */
+bool measure_plan_count(uint32_t target, uint64_t *ordinal, uint32_t *set);
 /* Says that a measurement is done; true where it was the last of the plan. */
 bool measure_plan_done(uint32_t target);
+bool measure_plan_has_symbol(const char *symbol);
 const char *measure_plan_text(uint64_t place);
-/* The index of a chip in the plan, or UINT32_MAX. */
-uint32_t measure_plan_chip(const char *name);
-/* The counter data that an earlier pass left of the launch that is measured, or NULL. */
-const struct kernels_plan_image *measure_plan_earlier(void);
+const struct kernels_plan_target *measure_plan_target(uint32_t index);
+const struct kernels_plan_chip *measure_plan_chip(uint32_t index);
+/* The index of what is collected on a chip as one set, or UINT32_MAX. */
+uint32_t measure_plan_row(const char *chip, uint32_t set);
 
 /* ---- measure_ranges.c ---- */
 bool measure_ranges_load(void *library);
@@ -79,8 +82,8 @@ void measure_ranges_leave(struct measure_context *context);
 
 /* ---- measure_source.c ---- */
 bool measure_source_load(void *library);
+/* Begins to sample in a context, until measure_source_leave. */
 bool measure_source_start(struct measure_context *context);
-bool measure_source_stop(struct measure_context *context);
 void measure_source_leave(struct measure_context *context);
 /* Keeps the code of a module that holds a chosen kernel. */
 void measure_source_module(const struct cupti_module *module);

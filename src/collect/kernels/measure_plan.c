@@ -20,24 +20,18 @@ static struct {
 	_Atomic uint64_t left;               /* how many are still to be measured, in all */
 } plan;
 
-static const struct kernels_plan_target *target_at(uint32_t index)
+const struct kernels_plan_target *measure_plan_target(uint32_t index)
 {
 	return (const struct kernels_plan_target *)((const char *)measure.plan +
 						    measure.plan->targets) +
 	       index;
 }
 
-static const struct kernels_plan_chip *chip_at(uint32_t index)
+const struct kernels_plan_chip *measure_plan_chip(uint32_t index)
 {
 	return (const struct kernels_plan_chip *)((const char *)measure.plan +
 						  measure.plan->chips) +
 	       index;
-}
-
-static const struct kernels_plan_image *images(void)
-{
-	return (const struct kernels_plan_image *)((const char *)measure.plan +
-						   measure.plan->images);
 }
 
 const char *measure_plan_text(uint64_t place)
@@ -53,7 +47,7 @@ static bool plan_has_text(const struct kernels_plan *p, uint64_t place)
 static bool chips_are_whole(const struct kernels_plan *p)
 {
 	for (uint32_t i = 0; i < p->n_chips; i++) {
-		const struct kernels_plan_chip *chip = chip_at(i);
+		const struct kernels_plan_chip *chip = measure_plan_chip(i);
 		if (!plan_has_text(p, chip->name) ||
 		    !kernels_plan_has(p, chip->config, chip->config_bytes, 1) ||
 		    !kernels_plan_has(p, chip->metrics, chip->n_metrics, sizeof(uint64_t)))
@@ -71,16 +65,12 @@ static bool plan_is_whole(const struct kernels_plan *p)
 	if (p->magic != KERNELS_PLAN_MAGIC || p->n_targets > MOST_TARGETS ||
 	    ((const char *)p)[p->bytes - 1] != 0 ||
 	    !kernels_plan_has(p, p->targets, p->n_targets, sizeof(struct kernels_plan_target)) ||
-	    !kernels_plan_has(p, p->chips, p->n_chips, sizeof(struct kernels_plan_chip)) ||
-	    !kernels_plan_has(p, p->images, p->n_images, sizeof(struct kernels_plan_image)))
+	    !kernels_plan_has(p, p->chips, p->n_chips, sizeof(struct kernels_plan_chip)))
 		return false;
 	for (uint32_t i = 0; i < p->n_targets; i++)
-		if (!plan_has_text(p, target_at(i)->symbol) ||
-		    !kernels_plan_has(p, target_at(i)->ordinals, target_at(i)->n_ordinals,
-				      sizeof(uint64_t)))
-			return false;
-	for (uint32_t i = 0; i < p->n_images; i++)
-		if (!kernels_plan_has(p, images()[i].data, images()[i].bytes, 1))
+		if (!plan_has_text(p, measure_plan_target(i)->symbol) ||
+		    !kernels_plan_has(p, measure_plan_target(i)->ordinals,
+				      measure_plan_target(i)->n_ordinals, sizeof(uint64_t)))
 			return false;
 	return chips_are_whole(p);
 }
@@ -116,11 +106,13 @@ bool measure_plan_read(void)
 	if (!plan_is_whole(p))
 		return false;
 	for (uint32_t i = 0; i < p->n_targets; i++) {
-		uint64_t slot = kernels_plan_hash(measure_plan_text(target_at(i)->symbol)) % SLOTS;
+		uint64_t slot =
+			kernels_plan_hash(measure_plan_text(measure_plan_target(i)->symbol)) %
+			SLOTS;
 		while (plan.slots[slot])
 			slot = (slot + 1) % SLOTS;
 		plan.slots[slot] = i + 1;
-		plan.left += target_at(i)->n_ordinals;
+		plan.left += measure_plan_target(i)->n_ordinals;
 	}
 	return true;
 }
@@ -131,7 +123,8 @@ uint32_t measure_plan_find(const struct measure_launch *launch)
 		return UINT32_MAX;
 	for (uint64_t slot = kernels_plan_hash(launch->symbol) % SLOTS; plan.slots[slot];
 	     slot = (slot + 1) % SLOTS) {
-		const struct kernels_plan_target *target = target_at(plan.slots[slot] - 1);
+		const struct kernels_plan_target *target =
+			measure_plan_target(plan.slots[slot] - 1);
 		if (memcmp(target->grid, launch->grid, sizeof target->grid) == 0 &&
 		    memcmp(target->block, launch->block, sizeof target->block) == 0 &&
 		    target->shared == launch->shared &&
@@ -141,20 +134,19 @@ uint32_t measure_plan_find(const struct measure_launch *launch)
 	return UINT32_MAX;
 }
 
-/* A launch that could not be measured is made up for by the next one of its target, but where the passes of
- * several runs must be of the same launch. */
-bool measure_plan_count(uint32_t index, uint64_t *ordinal)
+/* A launch that could not be measured is made up for by the next one of its target. */
+bool measure_plan_count(uint32_t index, uint64_t *ordinal, uint32_t *set)
 {
-	const struct kernels_plan_target *target = target_at(index);
+	const struct kernels_plan_target *target = measure_plan_target(index);
 	const uint64_t *ordinals =
 		(const uint64_t *)((const char *)measure.plan + target->ordinals);
 	*ordinal = atomic_fetch_add_explicit(&plan.seen[index], 1, memory_order_relaxed);
-	uint32_t due = 0;
+	uint32_t due = 0, done = atomic_load_explicit(&plan.done[index], memory_order_relaxed);
 	while (due < target->n_ordinals && ordinals[due] <= *ordinal)
 		due++;
-	if (measure.plan->mode == KERNELS_MODE_ONE_PASS)
-		return due && ordinals[due - 1] == *ordinal;
-	return atomic_load_explicit(&plan.done[index], memory_order_relaxed) < due;
+	*set = target->n_sets ? 1 + (target->first_set - 1 + done) % target->n_sets
+			      : target->first_set;
+	return done < due;
 }
 
 bool measure_plan_done(uint32_t index)
@@ -163,21 +155,19 @@ bool measure_plan_done(uint32_t index)
 	return atomic_fetch_sub(&plan.left, 1) == 1;
 }
 
-uint32_t measure_plan_chip(const char *name)
+bool measure_plan_has_symbol(const char *symbol)
 {
-	for (uint32_t i = 0; name && i < measure.plan->n_chips; i++)
-		if (strcmp(measure_plan_text(chip_at(i)->name), name) == 0)
-			return i;
-	return UINT32_MAX;
+	for (uint32_t i = 0; symbol && i < measure.plan->n_targets; i++)
+		if (strcmp(measure_plan_text(measure_plan_target(i)->symbol), symbol) == 0)
+			return true;
+	return false;
 }
 
-const struct kernels_plan_image *measure_plan_earlier(void)
+uint32_t measure_plan_row(const char *chip, uint32_t set)
 {
-	for (uint32_t i = 0; i < measure.plan->n_images; i++) {
-		const struct kernels_plan_image *one = &images()[i];
-		if (one->target == measure.target && one->rank == measure.rank &&
-		    one->ordinal == measure.ordinal)
-			return one;
-	}
-	return NULL;
+	for (uint32_t i = 0; i < measure.plan->n_chips; i++)
+		if (measure_plan_chip(i)->set == set &&
+		    strcmp(measure_plan_text(measure_plan_chip(i)->name), chip) == 0)
+			return i;
+	return UINT32_MAX;
 }

@@ -6,6 +6,7 @@
  * launch (AUTO). Counter data is only copied out: what it means is found out by the parent.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collect/kernels/measure.h"
@@ -25,12 +26,19 @@ bool measure_ranges_load(void *library)
 			     "12.6 or later");
 		return false;
 	}
+	return true;
+}
+
+/* Inside cuInit the result is CUPTI_UNKNOWN, and the profiler works all the same (CUDA 13.0): what matters is whether
+ * it can be enabled. */
+static void ranges_begin(void)
+{
+	static bool was_here;
 	struct cupti_profiler_initialize begin = {
 		.size = CUPTI_SIZE(cupti_profiler_initialize, reserved)};
-	int result = measure.range.cuptiProfilerInitialize(&begin);
-	if (result != CUPTI_OK)
-		measure_note(result, "CUPTI's profiler does not begin");
-	return result == CUPTI_OK;
+	if (!was_here)
+		measure.range.cuptiProfilerInitialize(&begin);
+	was_here = true;
 }
 
 static bool ranges_refuse(struct measure_context *c, int result, const char *what)
@@ -40,35 +48,38 @@ static bool ranges_refuse(struct measure_context *c, int result, const char *wha
 	return false;
 }
 
-static const struct kernels_plan_chip *chip_of(const struct measure_context *c)
-{
-	return (const struct kernels_plan_chip *)((const char *)measure.plan +
-						  measure.plan->chips) +
-	       c->chip;
-}
-
 static bool find_chip(struct measure_context *c)
 {
 	measure.range.cuptiGetDeviceId(c->context, &c->device);
 	struct cupti_chip_name chip = {.size = CUPTI_SIZE(cupti_chip_name, name),
 				       .device = c->device};
 	int result = measure.range.cuptiDeviceGetChipName(&chip);
-	if (result != CUPTI_OK)
+	if (result != CUPTI_OK || !chip.name)
 		return ranges_refuse(c, result, "CUPTI does not tell the device's chip");
-	c->chip = measure_plan_chip(chip.name);
-	if (c->chip != UINT32_MAX)
-		return true;
-	c->is_refused = true;
-	measure_note(0, "device %u is a %s, for which no counters were prepared", c->device,
-		     chip.name);
-	return false;
+	snprintf(c->chip, sizeof c->chip, "%s", chip.name);
+	c->row = UINT32_MAX;
+	return true;
+}
+
+static bool enable(struct measure_context *c)
+{
+	ranges_begin();
+	if (!find_chip(c))
+		return false;
+	struct cupti_range_enable on = {.size = CUPTI_SIZE(cupti_range_enable, profiler),
+					.context = c->context};
+	int result = measure.range.cuptiRangeProfilerEnable(&on);
+	if (result != CUPTI_OK)
+		return ranges_refuse(c, result, "counters cannot be read");
+	c->profiler = on.profiler;
+	return true;
 }
 
 /* Finds out how large the counter data of one range is, and takes memory for it. */
-static bool take_image(struct measure_context *c)
+static bool take_image(struct measure_context *c, uint32_t row)
 {
 	enum { MOST = 512 };
-	const struct kernels_plan_chip *chip = chip_of(c);
+	const struct kernels_plan_chip *chip = measure_plan_chip(row);
 	const uint64_t *places = (const uint64_t *)((const char *)measure.plan + chip->metrics);
 	const char *names[MOST];
 	uint32_t n = chip->n_metrics < MOST ? chip->n_metrics : MOST;
@@ -85,32 +96,26 @@ static bool take_image(struct measure_context *c)
 	int result = measure.range.cuptiRangeProfilerGetCounterDataSize(&size);
 	if (result != CUPTI_OK)
 		return ranges_refuse(c, result, "CUPTI does not know the size of the counters");
+	if (c->image)
+		sys_unmap(c->image, c->bytes);
 	c->image = sys_memory(size.bytes);
 	c->bytes = size.bytes;
+	c->row = row;
 	return c->image || ranges_refuse(c, 0, "there is no memory for counters");
 }
 
-static bool enable(struct measure_context *c)
+/* Makes the image that the counters of this launch go to. */
+static bool prepare_image(struct measure_context *c)
 {
-	if (!find_chip(c))
+	uint32_t row = measure_plan_row(c->chip, measure.set);
+	if (row == UINT32_MAX) {
+		c->is_refused = true;
+		measure_note(0, "device %u is a %s, for which no counters were prepared", c->device,
+			     c->chip);
 		return false;
-	struct cupti_range_enable on = {.size = CUPTI_SIZE(cupti_range_enable, profiler),
-					.context = c->context};
-	int result = measure.range.cuptiRangeProfilerEnable(&on);
-	if (result != CUPTI_OK)
-		return ranges_refuse(c, result, "counters cannot be read");
-	c->profiler = on.profiler;
-	return take_image(c);
-}
-
-/* Fills the image with what an earlier pass found, or with nothing. */
-static int prepare_image(struct measure_context *c)
-{
-	const struct kernels_plan_image *earlier = measure_plan_earlier();
-	if (earlier && earlier->bytes == c->bytes) {
-		memcpy(c->image, (const char *)measure.plan + earlier->data, c->bytes);
-		return CUPTI_OK;
 	}
+	if (row != c->row && !take_image(c, row))
+		return false;
 	memset(c->image, 0, c->bytes);
 	struct cupti_range_image image = {
 		.size = CUPTI_SIZE(cupti_range_image, image),
@@ -118,13 +123,13 @@ static int prepare_image(struct measure_context *c)
 		.bytes = c->bytes,
 		.image = c->image,
 	};
-	return measure.range.cuptiRangeProfilerCounterDataImageInitialize(&image);
+	int result = measure.range.cuptiRangeProfilerCounterDataImageInitialize(&image);
+	return result == CUPTI_OK || ranges_refuse(c, result, "counters cannot be kept");
 }
 
 static int configure(struct measure_context *c)
 {
-	const struct kernels_plan_chip *chip = chip_of(c);
-	bool in_place = measure.plan->mode == KERNELS_MODE_IN_PLACE;
+	const struct kernels_plan_chip *chip = measure_plan_chip(c->row);
 	struct cupti_range_config config = {
 		.size = CUPTI_SIZE(cupti_range_config, target_nesting),
 		.profiler = c->profiler,
@@ -133,11 +138,10 @@ static int configure(struct measure_context *c)
 		.image_bytes = c->bytes,
 		.image = c->image,
 		.range = CUPTI_RANGE_AUTO,
-		.replay = in_place ? CUPTI_REPLAY_KERNEL : CUPTI_REPLAY_APPLICATION,
+		.replay = CUPTI_REPLAY_KERNEL,
 		.most_ranges = 1,
 		.nesting_levels = 1,
 		.least_nesting = 1,
-		.pass = in_place ? 0 : measure.plan->pass,
 		.target_nesting = 1,
 	};
 	return measure.range.cuptiRangeProfilerSetConfig(&config);
@@ -147,9 +151,9 @@ bool measure_ranges_start(struct measure_context *c)
 {
 	if (c->is_refused || (!c->profiler && !enable(c)))
 		return false;
-	int result = prepare_image(c);
-	if (result == CUPTI_OK)
-		result = configure(c);
+	if (!prepare_image(c))
+		return false;
+	int result = configure(c);
 	struct cupti_range_object object = {.size = CUPTI_SIZE(cupti_range_object, profiler),
 					    .profiler = c->profiler};
 	if (result == CUPTI_OK)
@@ -175,7 +179,7 @@ bool measure_ranges_stop(struct measure_context *c)
 		measure_note(result, "the counters of a launch were not those of one kernel");
 		return false;
 	}
-	return measure_answer(KERNELS_ANSWER_IMAGE, c->device, measure.ordinal, c->chip, c->image,
+	return measure_answer(KERNELS_ANSWER_IMAGE, c->device, measure.ordinal, c->row, c->image,
 			      c->bytes);
 }
 

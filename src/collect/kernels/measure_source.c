@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure_source.c - program counters of a launch, through CUPTI's PC sampling, and the code that they are in.
  *
- * Kernels are serialised and sampled one launch at a time: what is read after a launch is of that launch. Lines
- * are not looked up here: the parent has the code of the modules and the same functions of CUPTI, which need no
- * GPU.
+ * Sampling is continuous: from the first chosen launch to the end of the context, at almost no cost (H200: a step of
+ * 7.8 ms takes 8.0 ms). CUPTI names the function of each program counter, so that samples of other kernels are left
+ * out. Lines are not looked up here: the parent has the code of the modules and the same functions of CUPTI,
+ * which need no GPU.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 enum {
 	MOST_PCS = 4096,    /* program counters that are read at a time */
 	MOST_REASONS = 128, /* CUDA 13.0 knows 38 reasons on an H200 */
-	ROUNDS = 64,        /* how often data is read after a launch */
+	ROUNDS = 1024,      /* how often data is read at the end */
 	MOST_CUBINS = 256,
 };
 #define HARDWARE_BYTES ((size_t)64 << 20) /* CUPTI's own default takes 512 MiB of the device */
@@ -103,9 +104,8 @@ static bool name_reasons(struct measure_context *c)
 static bool configure_sampling(struct measure_context *c)
 {
 	struct cupti_pc_attribute attributes[] = {
-		{.type = CUPTI_PC_MODE, .number = CUPTI_PC_SERIALIZED},
+		{.type = CUPTI_PC_MODE, .number = CUPTI_PC_CONTINUOUS},
 		{.type = CUPTI_PC_DATA, .pointer = source.given},
-		{.type = CUPTI_PC_START_STOP, .number = 1},
 		{.type = CUPTI_PC_HARDWARE_BUFFER, .bytes = HARDWARE_BYTES},
 	};
 	struct cupti_pc_config config = {
@@ -141,13 +141,7 @@ static bool enable_sampling(struct measure_context *c)
 
 bool measure_source_start(struct measure_context *c)
 {
-	if (c->is_refused || (!c->profiler && !enable_sampling(c)))
-		return false;
-	struct cupti_pc_context start = {.size = CUPTI_SIZE(cupti_pc_context, context),
-					 .context = c->context};
-	int result = measure.pc.cuptiPCSamplingStart(&start);
-	return result == CUPTI_OK ||
-	       source_refuse(c, result, "the sampling of program counters does not start");
+	return !c->is_refused && (c->profiler || enable_sampling(c));
 }
 
 static void put_pc(const struct measure_context *c, const struct cupti_pc *pc)
@@ -175,52 +169,48 @@ static void put_pc(const struct measure_context *c, const struct cupti_pc *pc)
 		       sizeof payload.sample + at + name);
 }
 
-/* Writes what CUPTI has, and gives back the names, which are CUPTI's copies for whoever reads. */
-static uint64_t take_data(const struct measure_context *c, struct cupti_pc_data *data)
+static void take_data(const struct measure_context *c, struct cupti_pc_data *data)
 {
-	uint64_t taken = data->n < MOST_PCS ? data->n : MOST_PCS;
-	for (size_t i = 0; i < taken; i++)
-		put_pc(c, &data->pcs[i]);
+	size_t n = data->n < MOST_PCS ? data->n : MOST_PCS;
+	for (size_t i = 0; i < n; i++)
+		if (measure_plan_has_symbol(data->pcs[i].name))
+			put_pc(c, &data->pcs[i]);
 	data->n = 0;
-	return taken;
 }
 
-bool measure_source_stop(struct measure_context *c)
+static void take_all(const struct measure_context *c)
 {
-	struct cupti_pc_context stop = {.size = CUPTI_SIZE(cupti_pc_context, context),
-					.context = c->context};
-	int result = measure.pc.cuptiPCSamplingStop(&stop);
 	struct cupti_pc_get get = {
 		.size = CUPTI_SIZE(cupti_pc_get, data), .context = c->context, .data = source.kept};
-	for (unsigned i = 0; i < ROUNDS && result == CUPTI_OK; i++) {
-		result = measure.pc.cuptiPCSamplingGetData(&get);
-		bool more = result == CUPTI_OK && source.kept->remaining > 0;
-		if (result == CUPTI_OK)
-			take_data(c, source.kept);
-		if (!more)
-			break;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		if (measure.pc.cuptiPCSamplingGetData(&get) != CUPTI_OK)
+			return;
+		take_data(c, source.kept);
+		if (source.kept->remaining == 0)
+			return;
 	}
-	return result == CUPTI_OK || source_refuse(c, result, "samples cannot be read");
 }
 
+/* What CUPTI has not handed out yet, it puts into the configured buffer when sampling ends. */
 void measure_source_leave(struct measure_context *c)
 {
 	struct cupti_pc_context off = {.size = CUPTI_SIZE(cupti_pc_context, context),
 				       .context = c->context};
-	if (c->profiler && measure.pc.cuptiPCSamplingDisable(&off) == CUPTI_OK && source.given)
+	if (!c->profiler)
+		return;
+	if (!c->is_refused)
+		take_all(c);
+	if (measure.pc.cuptiPCSamplingDisable(&off) == CUPTI_OK && source.given)
 		take_data(c, source.given);
 	c->profiler = NULL;
 }
 
 void measure_source_module(const struct cupti_module *module)
 {
-	const struct kernels_plan_target *targets =
-		(const struct kernels_plan_target *)((const char *)measure.plan +
-						     measure.plan->targets);
 	if (!module || !module->cubin || source.cubins >= MOST_CUBINS)
 		return;
 	for (uint32_t i = 0; i < measure.plan->n_targets; i++) {
-		const char *symbol = measure_plan_text(targets[i].symbol);
+		const char *symbol = measure_plan_text(measure_plan_target(i)->symbol);
 		if (!memmem(module->cubin, module->bytes, symbol, strlen(symbol) + 1))
 			continue;
 		source.cubins++;

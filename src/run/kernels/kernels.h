@@ -22,15 +22,18 @@
 
 enum {
 	KERNELS_MOST = 12, /* how many names and shapes are measured where nobody says a number */
-	KERNELS_LAUNCHES = 3, /* how many launches of each */
+	/* How many launches of each; of a kernel that is not repeated, at least so many as there are passes. */
+	KERNELS_LAUNCHES = 1,
+	KERNELS_LAUNCHES_APART = 16,
 };
 
 enum kernels_replay {
-	/* Each launch is repeated in place where that is safe; the program runs again for launches where it is
-	 * not: kernels that wait for other kernels. */
+	/* A launch is repeated in place where that is safe. Kernels that wait for other kernels are not repeated: each
+	 * of their launches gives some of the counters. */
 	KERNELS_REPLAY_AUTO,
-	KERNELS_REPLAY_KERNEL,      /* all launches are repeated in place, in one run */
-	KERNELS_REPLAY_APPLICATION, /* no launch is repeated: the program runs once for each pass */
+	KERNELS_REPLAY_KERNEL, /* all launches are repeated in place, in one run */
+	/* No launch is repeated; the program runs again where it has too few launches. */
+	KERNELS_REPLAY_APPLICATION,
 };
 
 /* The counters that are read where nobody says others, those that matter most first; NULL at the end. */

@@ -65,7 +65,7 @@ static void answer_image(struct kernels_answers *answers, const struct kernels_a
 		.device = answer->device,
 		.rank = answer->rank,
 		.pid = pid,
-		.chip = answer->value,
+		.row = answer->value,
 		.ordinal = answer->ordinal,
 		.data = hwy_copy(payload, answer->bytes),
 		.bytes = answer->bytes,

@@ -14,7 +14,7 @@
 
 struct evaluation {
 	const struct kernels_order *order;
-	const struct kernels_chips *chips;
+	const struct kernels_rows *rows;
 	const struct kernels_answers *answers;
 	double *values; /* shared: for each image the metrics of the order */
 };
@@ -23,13 +23,13 @@ static void evaluate_image(const struct evaluation *e, struct cupti_host *host,
 			   const struct kernels_image *image, double *values)
 {
 	const struct kernels_order *order = e->order;
-	const struct kernels_chip *chip = &e->chips->chips[image->chip];
+	const struct kernels_row *row = &e->rows->rows[image->row];
 	const char *names[KERNELS_METRICS] = {NULL};
 	uint32_t which[KERNELS_METRICS], n = 0;
 	double got[KERNELS_METRICS];
 	struct hwy_err ignored;
 	for (uint32_t i = 0; i < order->n_metrics; i++)
-		if (chip->has[i]) {
+		if (row->has[i]) {
 			which[n] = i;
 			names[n++] = order->metrics[i];
 		}
@@ -50,15 +50,15 @@ static bool evaluate_all(void *argument, struct hwy_err *err)
 	struct cupti_library *library = cupti_library_open(NULL, err);
 	if (!library)
 		return false;
-	struct cupti_host *hosts[KERNELS_CHIPS] = {0};
+	struct cupti_host *hosts[KERNELS_ROWS] = {0};
 	for (uint32_t i = 0; i < e->answers->n_images; i++) {
 		const struct kernels_image *image = &e->answers->images[i];
-		if (image->chip >= e->chips->n)
+		if (image->row >= e->rows->n)
 			continue;
-		struct cupti_host **host = &hosts[image->chip];
+		struct cupti_host **host = &hosts[image->row];
 		if (!*host)
 			*host = cupti_host_make(library, ABI_CUPTI_RANGE_PROFILER,
-						e->chips->chips[image->chip].name, NULL, err);
+						e->rows->rows[image->row].name, NULL, err);
 		if (!*host)
 			return false;
 		evaluate_image(e, *host, image, e->values + (size_t)i * e->order->n_metrics);
@@ -70,7 +70,7 @@ static void add_launch(const struct evaluation *e, uint32_t index, struct kernel
 {
 	const struct kernels_image *image = &e->answers->images[index];
 	uint32_t n = e->order->n_metrics;
-	if (image->target >= e->order->n_targets || image->chip >= e->chips->n)
+	if (image->target >= e->order->n_targets || image->row >= e->rows->n)
 		return;
 	HWY_GROW(found->launches, found->n_launches, found->cap_launches);
 	found->launches[found->n_launches++] = (struct kernels_launch){
@@ -82,12 +82,12 @@ static void add_launch(const struct evaluation *e, uint32_t index, struct kernel
 	};
 }
 
-bool kernels_evaluate(const struct kernels_order *order, const struct kernels_chips *chips,
+bool kernels_evaluate(const struct kernels_order *order, const struct kernels_rows *rows,
 		      const struct kernels_answers *answers, struct kernels_found *found,
 		      struct hwy_err *err)
 {
 	size_t n = (size_t)answers->n_images * order->n_metrics, bytes = n * sizeof(double);
-	struct evaluation e = {order, chips, answers, kernels_shared(bytes)};
+	struct evaluation e = {order, rows, answers, kernels_shared(bytes)};
 	if (!e.values)
 		return hwy_fail(err, "no memory for the values of %u launches", answers->n_images);
 	for (size_t i = 0; i < n; i++)

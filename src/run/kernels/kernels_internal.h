@@ -19,26 +19,29 @@
 #include "spool/kernels_plan.h"
 
 enum {
-	KERNELS_CHIPS = 48, /* how many chips a plan has at most; CUDA 13.0 knows 30 */
+	KERNELS_ROWS = 192, /* how many pairs of a chip and a set a plan has at most */
 	KERNELS_CHIP_NAME = 32,
 	KERNELS_METRICS = 256, /* how many counters an order has at most */
-	/* How many passes, and so runs of the program, application replay may take. */
-	KERNELS_MOST_RUNS = 6,
+	KERNELS_SETS = 16,     /* how many sets of one pass there are at most */
+	KERNELS_RUNS =
+		6, /* how often the program runs at most for kernels that cannot be repeated */
 };
 
-struct kernels_chip { /* what is collected on a chip; in memory that a child fills */
+struct kernels_row { /* what is collected on a chip as one set (struct kernels_plan_chip) */
 	char name[KERNELS_CHIP_NAME];
 	bool has[KERNELS_METRICS]; /* by the metrics of the order */
-	uint32_t passes;
+	uint32_t set, passes;
 };
 
-struct kernels_chips {
-	struct kernels_chip chips[KERNELS_CHIPS];
+struct kernels_rows { /* in memory that a child fills */
+	struct kernels_row rows[KERNELS_ROWS];
 	uint32_t n;
+	uint32_t n_sets; /* the most sets of one pass that a chip has */
 };
 
 struct kernels_image { /* counter data of a launch, as a process answered */
-	uint32_t target, device, rank, pid, chip;
+	uint32_t target, device, rank, pid;
+	uint32_t row; /* index into the rows of the plan */
 	uint64_t ordinal;
 	uint8_t *data;
 	uint64_t bytes;
@@ -73,18 +76,19 @@ bool kernels_apart(bool (*work)(void *argument, struct hwy_err *err), void *argu
 void *kernels_shared(size_t bytes);
 void kernels_unshare(void *memory, size_t bytes);
 
-/* Writes the plan of one run to the run directory. 'earlier' has the images of the pass before, or is NULL; 'talking'
- * chooses the targets: those that wait for other kernels, or the others; 'chips' gets what is collected. */
+/* One run of the program, and what is measured in it. */
 struct kernels_part {
 	const struct kernels_order *order;
 	enum kernels_mode mode;
-	uint32_t pass;
-	bool (*takes)(const struct kernels_part *part, const struct kernels_target *target);
-	size_t most_passes;
-	const struct kernels_answers *earlier;
+	uint32_t number; /* which run this is of those that go on with further sets, from 0 */
+	bool needs_sets; /* some target is measured by sets of one pass */
 	const char *directory;
-	struct kernels_chips *chips; /* shared memory */
+	struct kernels_rows *rows; /* shared memory */
 };
+/* Whether a target is measured without being repeated: each of its launches by one set of one pass. */
+bool kernels_target_is_apart(const struct kernels_order *order,
+			     const struct kernels_target *target);
+/* Writes the plan of a run to its directory, and fills part->rows. */
 bool kernels_order_write(struct kernels_part *part, struct hwy_err *err);
 
 /* Adds what the processes of a run answered. Notes go to 'found'. */
@@ -93,7 +97,7 @@ void kernels_answers_read(const char *directory, struct kernels_answers *answers
 void kernels_answers_free(struct kernels_answers *answers);
 
 /* Evaluates the images and adds a launch for each. */
-bool kernels_evaluate(const struct kernels_order *order, const struct kernels_chips *chips,
+bool kernels_evaluate(const struct kernels_order *order, const struct kernels_rows *rows,
 		      const struct kernels_answers *answers, struct kernels_found *found,
 		      struct hwy_err *err);
 bool kernels_lines_find(const struct kernels_answers *answers, struct kernels_found *found,

@@ -91,16 +91,20 @@ static bool lines_write_rows(void *argument, struct hwy_err *err)
 	return fclose(rows) == 0 || hwy_fail(err, "no memory for the samples");
 }
 
+/* The name of a stall reason, or NULL where it is not one: totals, and the same samples once more for the cycles in
+ * which the scheduler issued nothing. */
 static const char *reason_name(const struct kernels_answers *answers, unsigned number)
 {
+	static const char plain[] = "smsp__pcsamp_warps_issue_stalled_", again[] = "_not_issued";
 	const char *name = number < MOST_REASONS ? answers->reasons[number] : NULL;
-	const char *plain = "smsp__pcsamp_warps_issue_stalled_";
-	if (!name)
-		return "other";
-	return strncmp(name, plain, strlen(plain)) == 0 ? name + strlen(plain) : name;
+	size_t length = name ? strlen(name) : 0, end = strlen(again);
+	if (!name || strncmp(name, plain, strlen(plain)) != 0 ||
+	    (length > end && strcmp(name + length - end, again) == 0))
+		return NULL;
+	return name + strlen(plain);
 }
 
-/* Reads "name TAB file TAB line TAB reason TAB samples"; false where it is not that. */
+/* Reads "name TAB file TAB line TAB reason TAB samples"; false where it is not that, or no reason. */
 static bool take_row(char *text, const struct kernels_answers *answers, struct kernels_line *line)
 {
 	char *fields[5], *rest = text;
@@ -108,6 +112,8 @@ static bool take_row(char *text, const struct kernels_answers *answers, struct k
 		if (!(fields[i] = strsep(&rest, "\t\n")))
 			return false;
 	const char *reason = reason_name(answers, (unsigned)strtoul(fields[3], NULL, 10));
+	if (!reason)
+		return false;
 	*line = (struct kernels_line){
 		.symbol = hwy_copy(fields[0], strlen(fields[0]) + 1),
 		.file = *fields[1] ? hwy_copy(fields[1], strlen(fields[1]) + 1) : NULL,

@@ -59,6 +59,27 @@ static uint64_t put_plan_text(struct hwy_bytes *plan, const char *text)
 	return put_aligned(plan, text, strlen(text) + 1);
 }
 
+bool kernels_target_is_apart(const struct kernels_order *order, const struct kernels_target *target)
+{
+	return order->replay == KERNELS_REPLAY_APPLICATION ||
+	       (order->replay == KERNELS_REPLAY_AUTO && target->talks);
+}
+
+/* The first set of a target in this run; the run before went on from the first set, one for each launch. */
+static void choose_sets(const struct kernels_part *part, const struct kernels_target *target,
+			struct kernels_plan_target *row)
+{
+	uint32_t n = part->rows->n_sets;
+	bool apart = kernels_target_is_apart(part->order, target);
+	bool is_done = apart ? (uint64_t)part->number * target->n_ordinals >= n : part->number > 0;
+	if (part->mode != KERNELS_MODE_SOURCE && is_done)
+		row->n_ordinals = 0;
+	if (!apart || n == 0)
+		return;
+	row->n_sets = n;
+	row->first_set = 1 + part->number * target->n_ordinals % n;
+}
+
 static void put_targets(struct hwy_bytes *plan, struct kernels_plan *head,
 			const struct kernels_part *part)
 {
@@ -70,7 +91,8 @@ static void put_targets(struct hwy_bytes *plan, struct kernels_plan *head,
 		memcpy(rows[i].grid, target->grid, sizeof rows[i].grid);
 		memcpy(rows[i].block, target->block, sizeof rows[i].block);
 		rows[i].shared = target->shared;
-		rows[i].n_ordinals = part->takes(part, target) ? target->n_ordinals : 0;
+		rows[i].n_ordinals = target->n_ordinals;
+		choose_sets(part, target, &rows[i]);
 		rows[i].ordinals = put_aligned(plan, target->ordinals,
 					       rows[i].n_ordinals * sizeof *target->ordinals);
 	}
@@ -79,95 +101,112 @@ static void put_targets(struct hwy_bytes *plan, struct kernels_plan *head,
 	free(rows);
 }
 
-static void put_images(struct hwy_bytes *plan, struct kernels_plan *head,
-		       const struct kernels_answers *earlier)
-{
-	uint32_t n = earlier ? earlier->n_images : 0;
-	struct kernels_plan_image *rows = hwy_zarray(n, sizeof *rows);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct kernels_image *image = &earlier->images[i];
-		rows[i] = (struct kernels_plan_image){
-			.target = image->target,
-			.rank = image->rank,
-			.ordinal = image->ordinal,
-			.data = put_aligned(plan, image->data, image->bytes),
-			.bytes = image->bytes,
-		};
-	}
-	head->n_images = n;
-	head->images = put_aligned(plan, rows, n * sizeof *rows);
-	free(rows);
-}
-
 /* ---- chips ----------------------------------------------------------------------------------- */
 
-/* Chooses the metrics that the chip has, and makes their config image. False: the chip has none of them. */
-static bool configure_chip(const struct cupti_library *library, const struct kernels_part *part,
-			   const char *name, struct kernels_chip *chip, struct cupti_config *config,
-			   struct hwy_err *err)
-{
-	const struct kernels_order *order = part->order;
-	const char *metrics[KERNELS_METRICS];
-	snprintf(chip->name, sizeof chip->name, "%s", name);
-	size_t n = 0;
-	if (cupti_host_choose(library, ABI_CUPTI_RANGE_PROFILER, name, NULL, order->metrics,
-			      order->n_metrics, part->most_passes, chip->has) == 0)
-		return hwy_fail(err, "%s: CUPTI has none of the counters for this chip", name);
-	for (uint32_t i = 0; i < order->n_metrics; i++)
-		if (chip->has[i])
-			metrics[n++] = order->metrics[i];
-	struct cupti_host *host =
-		cupti_host_make(library, ABI_CUPTI_RANGE_PROFILER, name, NULL, err);
-	bool made = host && cupti_host_add(host, metrics, n, err) &&
-		    cupti_host_config(host, config, err);
-	cupti_host_free(host);
-	chip->passes = made ? (uint32_t)config->passes : 0;
-	return made;
-}
+struct chip_plan { /* what is being written for one chip */
+	const struct cupti_library *library;
+	const struct kernels_part *part;
+	struct hwy_bytes *plan;
+	struct kernels_plan_chip *rows; /* parallel to part->rows->rows */
+	const char *name;
+	bool is_taken[KERNELS_METRICS]; /* metrics that a set of one pass has */
+};
 
-static void put_chip(struct hwy_bytes *plan, struct kernels_plan_chip *row,
-		     const struct kernels_part *part, const struct kernels_chip *chip,
-		     const struct cupti_config *config)
+/* Makes the config image of the row's metrics and adds the row. */
+static bool put_row(struct chip_plan *c, struct kernels_row *row, struct hwy_err *err)
 {
+	const struct kernels_order *order = c->part->order;
+	const char *metrics[KERNELS_METRICS] = {NULL};
 	uint64_t places[KERNELS_METRICS];
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < part->order->n_metrics; i++)
-		if (chip->has[i])
-			places[n++] = put_plan_text(plan, part->order->metrics[i]);
-	*row = (struct kernels_plan_chip){
-		.name = put_plan_text(plan, chip->name),
-		.config = put_aligned(plan, config->image, config->bytes),
-		.config_bytes = config->bytes,
-		.metrics = put_aligned(plan, places, n * sizeof *places),
+	for (uint32_t i = 0; i < order->n_metrics; i++)
+		if (row->has[i]) {
+			places[n] = put_plan_text(c->plan, order->metrics[i]);
+			metrics[n++] = order->metrics[i];
+		}
+	struct cupti_config config = {0};
+	struct cupti_host *host =
+		cupti_host_make(c->library, ABI_CUPTI_RANGE_PROFILER, c->name, NULL, err);
+	bool made = host && cupti_host_add(host, metrics, n, err) &&
+		    cupti_host_config(host, &config, err);
+	cupti_host_free(host);
+	if (!made)
+		return false;
+	row->passes = (uint32_t)config.passes;
+	c->rows[c->part->rows->n++] = (struct kernels_plan_chip){
+		.name = put_plan_text(c->plan, c->name),
+		.config = put_aligned(c->plan, config.image, config.bytes),
+		.config_bytes = config.bytes,
+		.metrics = put_aligned(c->plan, places, n * sizeof *places),
 		.n_metrics = n,
+		.set = row->set,
 	};
+	cupti_config_free(&config);
+	return true;
+}
+
+/* Chooses the metrics of a set: for set 0 all that the chip has, for the others what fits one pass of those that no
+ * set has yet. False: there is nothing more to choose. */
+static bool choose_row(struct chip_plan *c, struct kernels_row *row)
+{
+	const struct kernels_order *order = c->part->order;
+	const char *left[KERNELS_METRICS];
+	bool chosen[KERNELS_METRICS] = {false};
+	uint32_t which[KERNELS_METRICS], n = 0;
+	for (uint32_t i = 0; i < order->n_metrics; i++)
+		if (row->set == 0 || !c->is_taken[i]) {
+			which[n] = i;
+			left[n++] = order->metrics[i];
+		}
+	snprintf(row->name, sizeof row->name, "%s", c->name);
+	memset(row->has, 0, sizeof row->has);
+	if (n == 0 || cupti_host_choose(c->library, ABI_CUPTI_RANGE_PROFILER, c->name, NULL, left,
+					n, row->set == 0 ? SIZE_MAX : 1, chosen) == 0)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		row->has[which[i]] = chosen[i];
+		c->is_taken[which[i]] |= chosen[i] && row->set > 0;
+	}
+	return true;
+}
+
+static void put_chip(struct chip_plan *c, struct hwy_err *err)
+{
+	struct kernels_rows *rows = c->part->rows;
+	uint32_t last = c->part->needs_sets ? KERNELS_SETS : 0;
+	memset(c->is_taken, 0, sizeof c->is_taken);
+	for (uint32_t set = 0; set <= last && rows->n < KERNELS_ROWS; set++) {
+		struct kernels_row *row = &rows->rows[rows->n];
+		row->set = set;
+		if (!choose_row(c, row) || !put_row(c, row, err))
+			return;
+		rows->n_sets = set > rows->n_sets ? set : rows->n_sets;
+	}
 }
 
 static bool put_chips(struct hwy_bytes *plan, struct kernels_plan *head,
 		      const struct kernels_part *part, struct hwy_err *err)
 {
-	struct kernels_plan_chip rows[KERNELS_CHIPS];
 	const char *const *names;
 	size_t n_names;
 	struct cupti_library *library = cupti_library_open(NULL, err);
 	if (!library || !cupti_library_chips(library, &names, &n_names, err))
 		return false;
-	struct kernels_chips *chips = part->chips;
-	chips->n = 0;
-	for (size_t i = 0; i < n_names && chips->n < KERNELS_CHIPS; i++) {
-		struct kernels_chip *chip = &chips->chips[chips->n];
-		struct cupti_config config = {0};
-		if (!chip_may_be(names[i], part->order->compute) ||
-		    !configure_chip(library, part, names[i], chip, &config, err))
-			continue;
-		put_chip(plan, &rows[chips->n++], part, chip, &config);
-		cupti_config_free(&config);
+	struct kernels_rows *rows = part->rows;
+	struct kernels_plan_chip *put = hwy_zarray(KERNELS_ROWS, sizeof *put);
+	struct chip_plan chip = {.library = library, .part = part, .plan = plan, .rows = put};
+	rows->n = rows->n_sets = 0;
+	hwy_fail(err, "%s: has none of the counters for the devices of the report",
+		 cupti_library_path(library));
+	for (size_t i = 0; i < n_names && rows->n < KERNELS_ROWS; i++) {
+		chip.name = names[i];
+		if (chip_may_be(names[i], part->order->compute))
+			put_chip(&chip, err);
 	}
-	head->n_chips = chips->n;
-	head->chips = put_aligned(plan, rows, chips->n * sizeof *rows);
-	if (chips->n == 0 && n_names == 0)
-		return hwy_fail(err, "%s: knows no chip", cupti_library_path(library));
-	return chips->n > 0;
+	head->n_chips = rows->n;
+	head->chips = put_aligned(plan, put, rows->n * sizeof *put);
+	free(put);
+	return rows->n > 0;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -198,15 +237,13 @@ static bool make_plan(void *argument, struct hwy_err *err)
 	struct kernels_plan head = {
 		.magic = KERNELS_PLAN_MAGIC,
 		.mode = part->mode,
-		.pass = part->pass,
 	};
 	hwy_bytes_put(&plan, &head, sizeof head);
-	put_targets(&plan, &head, part);
-	put_images(&plan, &head, part->earlier);
 	head.chips = put_aligned(&plan, NULL, 0);
 	/* Sampling of program counters needs no config image. */
 	if (part->mode != KERNELS_MODE_SOURCE && !put_chips(&plan, &head, part, err))
 		return false;
+	put_targets(&plan, &head, part);
 	hwy_bytes_put_byte(&plan, 0); /* every text has an end */
 	head.bytes = plan.n;
 	memcpy(plan.bytes, &head, sizeof head);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_run.c - runs the program as often as the counters need.
  *
- * In place: one run, in which each chosen launch is repeated until its counters are read; CUPTI saves and restores
- * the memory that the kernel writes. Kernels that wait for other kernels (collectives) would never end that way:
- * the program runs once for each pass, and the counter data of a launch goes from run to run. With sources there
- * is one more run. Every run is the program's own: its output, descriptors and signals are not touched.
+ * A chosen launch is repeated in place until its counters are read; CUPTI saves and restores the memory that the
+ * kernel writes. A kernel that waits for other kernels (a collective) would never end that way: each of its
+ * launches reads the counters of one pass, and runs once. Where it has fewer launches than there are passes, the
+ * program runs again for the rest. With sources there is one more run. Every run is the program's own: its output,
+ * descriptors and signals are not touched.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,27 +20,8 @@
 struct session {
 	const struct kernels_order *order;
 	struct kernels_found *found;
-	struct kernels_chips *chips; /* shared memory */
+	struct kernels_rows *rows; /* shared memory */
 };
-
-static bool takes_all(const struct kernels_part *part, const struct kernels_target *target)
-{
-	(void)part;
-	(void)target;
-	return true;
-}
-
-static bool takes_quiet(const struct kernels_part *part, const struct kernels_target *target)
-{
-	(void)part;
-	return !target->talks;
-}
-
-static bool takes_talking(const struct kernels_part *part, const struct kernels_target *target)
-{
-	(void)part;
-	return target->talks;
-}
 
 static void discard(struct run *run)
 {
@@ -94,7 +76,7 @@ static bool run_part(struct session *s, struct kernels_part *part, struct kernel
 		return false;
 	part->order = s->order;
 	part->directory = run.directory;
-	part->chips = s->chips;
+	part->rows = s->rows;
 	bool done = kernels_order_write(part, err) && kernels_hang_prepare(&run, err) &&
 		    run_to_end(s, &run, &settings, err);
 	if (done)
@@ -103,72 +85,45 @@ static bool run_part(struct session *s, struct kernels_part *part, struct kernel
 	return done;
 }
 
-static uint32_t count_targets(const struct kernels_order *order,
-			      bool (*takes)(const struct kernels_part *,
-					    const struct kernels_target *))
+static bool has_apart(const struct kernels_order *order)
 {
-	uint32_t n = 0;
 	for (uint32_t i = 0; i < order->n_targets; i++)
-		n += takes(NULL, &order->targets[i]);
-	return n;
+		if (kernels_target_is_apart(order, &order->targets[i]))
+			return true;
+	return false;
 }
 
-static bool measure_in_place(struct session *s, bool all, struct hwy_err *err)
+/* Whether a target needs yet another run after 'n' runs. */
+static bool needs_more(const struct session *s, uint32_t n)
 {
-	struct kernels_part part = {
-		.mode = KERNELS_MODE_IN_PLACE,
-		.takes = all ? takes_all : takes_quiet,
-		.most_passes = SIZE_MAX,
-	};
-	struct kernels_answers answers = {0};
-	bool done = count_targets(s->order, part.takes) == 0 ||
-		    (run_part(s, &part, &answers, err) &&
-		     kernels_evaluate(s->order, s->chips, &answers, s->found, err));
-	kernels_answers_free(&answers);
-	return done;
-}
-
-/* How many passes the devices that answered need. */
-static uint32_t passes_of_answers(const struct session *s, const struct kernels_answers *answers)
-{
-	uint32_t passes = 1;
-	for (uint32_t i = 0; i < answers->n_images; i++) {
-		uint32_t chip = answers->images[i].chip;
-		if (chip < s->chips->n && s->chips->chips[chip].passes > passes)
-			passes = s->chips->chips[chip].passes;
+	for (uint32_t i = 0; i < s->order->n_targets; i++) {
+		const struct kernels_target *target = &s->order->targets[i];
+		if (kernels_target_is_apart(s->order, target) &&
+		    (uint64_t)n * target->n_ordinals < s->rows->n_sets)
+			return true;
 	}
-	return passes;
+	return false;
 }
 
-static bool measure_by_passes(struct session *s, bool all, struct hwy_err *err)
+static bool measure_counters(struct session *s, struct hwy_err *err)
 {
-	struct kernels_part part = {
-		.mode = KERNELS_MODE_ONE_PASS,
-		.takes = all ? takes_all : takes_talking,
-		.most_passes = KERNELS_MOST_RUNS,
-	};
-	if (count_targets(s->order, part.takes) == 0)
-		return true;
-	struct kernels_answers earlier = {0};
-	bool done = true;
-	uint32_t passes = 1;
-	for (part.pass = 0; done && part.pass < passes; part.pass++) {
+	struct kernels_part part = {.mode = KERNELS_MODE_COUNTERS,
+				    .needs_sets = has_apart(s->order)};
+	bool done = true, more = true;
+	for (; done && more && part.number < KERNELS_RUNS; part.number++) {
 		struct kernels_answers answers = {0};
-		part.earlier = part.pass ? &earlier : NULL;
-		done = run_part(s, &part, &answers, err);
-		kernels_answers_free(&earlier);
-		earlier = answers;
-		if (part.pass == 0)
-			passes = passes_of_answers(s, &answers);
+		done = run_part(s, &part, &answers, err) &&
+		       kernels_evaluate(s->order, s->rows, &answers, s->found, err);
+		/* A run that measured nothing would not measure anything the next time either. */
+		more = answers.n_images > 0 && needs_more(s, part.number + 1);
+		kernels_answers_free(&answers);
 	}
-	done = done && kernels_evaluate(s->order, s->chips, &earlier, s->found, err);
-	kernels_answers_free(&earlier);
 	return done;
 }
 
 static bool measure_source(struct session *s, struct hwy_err *err)
 {
-	struct kernels_part part = {.mode = KERNELS_MODE_SOURCE, .takes = takes_quiet};
+	struct kernels_part part = {.mode = KERNELS_MODE_SOURCE};
 	struct kernels_answers answers = {0};
 	bool done =
 		run_part(s, &part, &answers, err) && kernels_lines_find(&answers, s->found, err);
@@ -187,18 +142,14 @@ static void prefer_library(const struct kernels_order *order)
 bool kernels_run(const struct kernels_order *order, struct kernels_found *found,
 		 struct hwy_err *err)
 {
-	struct session s = {order, found, kernels_shared(sizeof *s.chips)};
-	if (!s.chips)
+	struct session s = {order, found, kernels_shared(sizeof *s.rows)};
+	if (!s.rows)
 		return hwy_fail(err, "no memory for the counters: %s", strerror(errno));
 	prefer_library(order);
-	bool application = order->replay == KERNELS_REPLAY_APPLICATION;
-	bool done =
-		application || measure_in_place(&s, order->replay == KERNELS_REPLAY_KERNEL, err);
-	if (done && order->replay != KERNELS_REPLAY_KERNEL)
-		done = measure_by_passes(&s, application, err);
+	bool done = measure_counters(&s, err);
 	if (done && order->source)
 		done = measure_source(&s, err);
-	kernels_unshare(s.chips, sizeof *s.chips);
+	kernels_unshare(s.rows, sizeof *s.rows);
 	return done;
 }
 
