@@ -212,6 +212,71 @@ const struct metric_series *metrics_get(struct hwy_metrics *metrics, int64_t dev
 	return series && series->n > 0 ? series : NULL;
 }
 
+/* ---- shares of what is possible -------------------------------------------------------------------- */
+
+/* Bytes a second that a x16 slot reaches in practice. GPUs of compute capability up to 7.x came
+ * with PCIe generation 3, those of 8.x with 4, later ones with 5. */
+#define PCIE3_BYTES_PER_S 12e9
+#define PCIE4_BYTES_PER_S 24e9
+#define PCIE5_BYTES_PER_S 50e9
+
+double metric_pcie_rate(const struct hwy_device *device)
+{
+	if (!device)
+		return PCIE3_BYTES_PER_S;
+	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
+	    device->pcie_width > 0 && device->pcie_width <= 32)
+		/* A lane has 1 GB/s a direction in generation 3, twice that in each later one;
+		 * copies reach 80 % of it. */
+		return 0.8e9 * (double)device->pcie_width *
+		       (double)(1 << (device->pcie_generation - 3));
+	if (device->compute_major >= 8)
+		return device->compute_major >= 9 ? PCIE5_BYTES_PER_S : PCIE4_BYTES_PER_S;
+	return PCIE3_BYTES_PER_S;
+}
+
+/* Bytes a second of all NVLinks of a device in one direction, by NVIDIA's data sheets of the SXM modules; cards with fewer links
+ * seem less full than they are. 0: not known. */
+static double nvlink_rate(const struct hwy_device *device)
+{
+	switch (device->compute_major) {
+	case 7: return device->compute_minor == 0 ? 150e9 : 0; /* V100: 6 links */
+	case 8: return device->compute_minor == 0 ? 300e9 : 0; /* A100: 12 links */
+	case 9: return 450e9;                                  /* H100, H200: 18 links */
+	case 10: return 900e9;                                 /* B200: 18 links */
+	default: return 0;
+	}
+}
+
+struct metric_percent metrics_percent(struct hwy_metrics *metrics, int64_t device,
+				      enum hwy_metric metric)
+{
+	const struct metric_series *series = metrics_get(metrics, device, metric);
+	if (series || device < 0 || device >= metrics->trace->n_devices)
+		return (struct metric_percent){series, 1};
+	const struct hwy_device *one = &metrics->trace->devices[device];
+	enum hwy_metric rate = METRICS;
+	double most = 0;
+	switch (metric) {
+	case METRIC_DRAM_READ: rate = METRIC_DRAM_READ_RATE; break;
+	case METRIC_DRAM_WRITE: rate = METRIC_DRAM_WRITE_RATE; break;
+	case METRIC_PCIE_RX: rate = METRIC_PCIE_RX_RATE; break;
+	case METRIC_PCIE_TX: rate = METRIC_PCIE_TX_RATE; break;
+	case METRIC_NVLINK_RX: rate = METRIC_NVLINK_RX_RATE; break;
+	case METRIC_NVLINK_TX: rate = METRIC_NVLINK_TX_RATE; break;
+	default: return (struct metric_percent){NULL, 1};
+	}
+	if (metric == METRIC_DRAM_READ || metric == METRIC_DRAM_WRITE)
+		most = (double)one->memory_bandwidth;
+	else if (metric == METRIC_PCIE_RX || metric == METRIC_PCIE_TX)
+		most = metric_pcie_rate(one);
+	else
+		most = nvlink_rate(one);
+	if (most <= 0)
+		return (struct metric_percent){NULL, 1};
+	return (struct metric_percent){metrics_get(metrics, device, rate), 100 / most};
+}
+
 /* ---- means -------------------------------------------------------------------------------------------- */
 
 /* The first sample that holds after 'time'. */
@@ -275,4 +340,21 @@ void metric_add(struct metric_sum *sum, const struct metric_series *series,
 			metric_count(sum, series->values[sample], covered);
 		sample++;
 	}
+}
+
+void metric_add_percent(struct metric_sum *sum, struct metric_percent percent,
+			const struct hwy_interval *intervals, uint32_t n, double pure)
+{
+	struct metric_sum own = {0};
+	if (!percent.series)
+		return;
+	metric_add(&own, percent.series, intervals, n, pure);
+	if (own.samples == 0)
+		return;
+	double least = own.least * percent.factor, most = own.most * percent.factor;
+	sum->least = sum->samples == 0 || least < sum->least ? least : sum->least;
+	sum->most = sum->samples == 0 || most > sum->most ? most : sum->most;
+	sum->samples += own.samples;
+	sum->ns += own.ns;
+	sum->weighed += own.weighed * percent.factor;
 }

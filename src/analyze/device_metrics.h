@@ -104,6 +104,17 @@ void metrics_close(struct hwy_metrics *metrics);
  * be read. */
 const struct metric_series *metrics_get(struct hwy_metrics *metrics, int64_t device,
 					enum hwy_metric metric);
+/* A metric in %: its samples in %, or those in bytes a second with the factor that makes % of what memory or link can
+ * carry. series is NULL where neither is recorded, or where the most is not known. Only for metrics in %. */
+struct metric_percent {
+	const struct metric_series *series;
+	double factor;
+};
+struct metric_percent metrics_percent(struct hwy_metrics *metrics, int64_t device,
+				      enum hwy_metric metric);
+/* Bytes a second that copies of pinned memory reach in one direction, by the device's PCIe slot, else by its generation. The
+ * least that is usual where 'device' is NULL. */
+double metric_pcie_rate(const struct hwy_device *device);
 /* Reads the samples of any counter lane. False where the lane has none. The caller frees with metric_series_free. */
 bool metric_series_read(struct metric_series *series, struct hwy_trace *trace, uint32_t lane,
 			struct hwy_err *err);
@@ -131,5 +142,8 @@ static inline double metric_mean(const struct metric_sum *sum)
  * as its covered time. */
 void metric_add(struct metric_sum *sum, const struct metric_series *series,
 		const struct hwy_interval *intervals, uint32_t n, double pure);
+/* metric_add for a metric in %; adds nothing where it is not known. */
+void metric_add_percent(struct metric_sum *sum, struct metric_percent percent,
+			const struct hwy_interval *intervals, uint32_t n, double pure);
 
 #endif

@@ -48,8 +48,8 @@ static double added(double a, double b)
 	return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* Levels of single values by metric; not a number where a value is not known. 'bandwidth' in bytes a second, 0: not known. */
-static struct inside_levels levels_of_values(const double values[METRICS], double bandwidth)
+/* Levels of single values by metric; not a number where a value is not known. */
+static struct inside_levels levels_of_values(const double values[METRICS])
 {
 	double pipe = values[METRIC_SM_ISSUE];
 	pipe = larger(pipe, values[METRIC_SM_THROUGHPUT]);
@@ -60,9 +60,6 @@ static struct inside_levels levels_of_values(const double values[METRICS], doubl
 	pipe = larger(pipe, values[METRIC_ALU]);
 	double dram = larger(values[METRIC_DRAM],
 			     added(values[METRIC_DRAM_READ], values[METRIC_DRAM_WRITE]));
-	double rate = added(values[METRIC_DRAM_READ_RATE], values[METRIC_DRAM_WRITE_RATE]);
-	if (isnan(dram) && bandwidth > 0)
-		dram = 100 * rate / bandwidth;
 	return (struct inside_levels){
 		.sms = values[METRIC_SMS_ACTIVE],
 		.warps = values[METRIC_WARPS],
@@ -110,17 +107,10 @@ enum inside_word inside_classify(const struct inside_levels *levels)
 void inside_add(struct inside_sums *sums, struct hwy_metrics *metrics, int64_t device,
 		const struct hwy_interval *intervals, uint32_t n, double pure)
 {
-	double bandwidth = (double)metrics->trace->devices[device].memory_bandwidth;
-	for (unsigned m = 0; m < LEVEL_METRICS; m++) {
-		enum hwy_metric metric = level_metrics[m];
-		const struct metric_series *series = metrics_get(metrics, device, metric);
-		double before = sums->sums[metric].weighed;
-		if (series)
-			metric_add(&sums->sums[metric], series, intervals, n, pure);
-		bool is_rate = metric == METRIC_DRAM_READ_RATE || metric == METRIC_DRAM_WRITE_RATE;
-		if (is_rate && bandwidth > 0)
-			sums->dram_share += (sums->sums[metric].weighed - before) / bandwidth;
-	}
+	for (unsigned m = 0; m < LEVEL_METRICS; m++)
+		metric_add_percent(&sums->sums[level_metrics[m]],
+				   metrics_percent(metrics, device, level_metrics[m]), intervals, n,
+				   pure);
 	sums->samples = sums->sums[METRIC_SMS_ACTIVE].samples;
 }
 
@@ -129,11 +119,7 @@ struct inside_levels inside_levels_of(const struct inside_sums *sums)
 	double values[METRICS];
 	for (unsigned m = 0; m < METRICS; m++)
 		values[m] = sums->sums[m].samples ? metric_mean(&sums->sums[m]) : (double)NAN;
-	struct inside_levels levels = levels_of_values(values, 0);
-	int64_t ns = sums->sums[METRIC_DRAM_READ_RATE].ns;
-	if (isnan(levels.dram) && ns > 0 && sums->dram_share > 0)
-		levels.dram = 100 * sums->dram_share / (double)ns;
-	return levels;
+	return levels_of_values(values);
 }
 
 /* ---- a phase ------------------------------------------------------------------------------------------------ */
@@ -174,22 +160,22 @@ void inside_choose(struct inside *inside)
 
 /* The value of a series while a sample of another series holds. Samplers take all metrics at once, so that mostly the
  * sample of the same number is the right one. */
-static double value_beside(const struct metric_series *series, const struct metric_series *other,
+static double value_beside(struct metric_percent percent, const struct metric_series *other,
 			   uint32_t i)
 {
+	const struct metric_series *series = percent.series;
 	if (!series)
 		return (double)NAN;
 	if (i < series->n && series->starts[i] == other->starts[i])
-		return series->values[i];
+		return percent.factor * series->values[i];
 	struct hwy_interval at = metric_holds(other, i);
 	int64_t ns;
 	double mean = metric_mean_between(series, at.from, at.to, &ns);
-	return ns > 0 ? mean : (double)NAN;
+	return ns > 0 ? percent.factor * mean : (double)NAN;
 }
 
 struct judging {
-	const struct metric_series *series[METRICS];
-	double bandwidth;
+	struct metric_percent series[METRICS];
 	double ns[INSIDE_WORDS];
 };
 
@@ -197,16 +183,16 @@ static void judge_sample(struct judging *judging, uint32_t sample, int64_t cover
 {
 	double values[METRICS];
 	for (unsigned m = 0; m < METRICS; m++)
-		values[m] = value_beside(judging->series[m], judging->series[METRIC_SMS_ACTIVE],
-					 sample);
-	struct inside_levels levels = levels_of_values(values, judging->bandwidth);
+		values[m] = value_beside(judging->series[m],
+					 judging->series[METRIC_SMS_ACTIVE].series, sample);
+	struct inside_levels levels = levels_of_values(values);
 	judging->ns[inside_classify(&levels)] += (double)covered;
 }
 
 /* Judges the samples that the device's compute time covers. */
 static void judge_device(struct judging *judging, const struct hwy_interval *time, uint32_t n)
 {
-	const struct metric_series *sms = judging->series[METRIC_SMS_ACTIVE];
+	const struct metric_series *sms = judging->series[METRIC_SMS_ACTIVE].series;
 	uint32_t k = 0;
 	for (uint32_t i = 0; n && i < sms->n && k < n; i++) {
 		struct hwy_interval at = metric_holds(sms, i);
@@ -234,11 +220,10 @@ struct inside inside_from_metrics(struct hwy_metrics *metrics, const struct hwy_
 		if (device < 0 || device >= flow->trace->n_devices || (uses && !uses[d]) ||
 		    !metrics_get(metrics, device, METRIC_SMS_ACTIVE))
 			continue;
-		struct judging judging = {
-			.bandwidth = (double)flow->trace->devices[device].memory_bandwidth};
+		struct judging judging = {0};
 		for (unsigned m = 0; m < LEVEL_METRICS; m++)
 			judging.series[level_metrics[m]] =
-				metrics_get(metrics, device, level_metrics[m]);
+				metrics_percent(metrics, device, level_metrics[m]);
 		uint32_t n;
 		struct hwy_interval *time = inside_compute_time(flow, d, window, &n);
 		judge_device(&judging, time, n);

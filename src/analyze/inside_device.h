@@ -61,8 +61,7 @@ enum inside_word inside_classify(const struct inside_levels *levels);
 /* The means of levels over samples. Zeroed memory is empty. */
 struct inside_sums {
 	struct metric_sum sums[METRICS];
-	double dram_share; /* sum of DRAM shares times ns, where only rates are recorded */
-	uint32_t samples;  /* of the multiprocessors' activity */
+	uint32_t samples; /* of the multiprocessors' activity */
 };
 /* Adds the samples of a device (index into the trace's devices) as metric_add does. */
 void inside_add(struct inside_sums *sums, struct hwy_metrics *metrics, int64_t device,

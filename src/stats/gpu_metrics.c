@@ -68,10 +68,9 @@ static void add_device_samples(struct hwy_metrics *metrics, int64_t device,
 {
 	uint32_t most = 0;
 	for (uint32_t m = 0; m < SHOWN; m++) {
-		const struct metric_series *series = metrics_get(metrics, device, shown[m]);
 		uint32_t before = row->sums[m].samples;
-		if (series)
-			metric_add(&row->sums[m], series, intervals, n, pure);
+		metric_add_percent(&row->sums[m], metrics_percent(metrics, device, shown[m]),
+				   intervals, n, pure);
 		uint32_t added = row->sums[m].samples - before;
 		most = added > most ? added : most;
 	}

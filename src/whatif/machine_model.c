@@ -63,25 +63,9 @@ static const struct {
 	{"", 0, 0, 0, 0, 0},
 };
 
-/* Bytes a second that a x16 slot reaches in practice. GPUs of compute capability up to 7.x came
- * with PCIe generation 3, those of 8.x with 4, later ones with 5. */
-#define PCIE3_BYTES_PER_S 12e9
-#define PCIE4_BYTES_PER_S 24e9
-#define PCIE5_BYTES_PER_S 50e9
-
 double machine_model_link_rate(const struct hwy_device *device)
 {
-	if (!device)
-		return PCIE3_BYTES_PER_S;
-	if (device->pcie_generation >= 3 && device->pcie_generation <= 7 &&
-	    device->pcie_width > 0 && device->pcie_width <= 32)
-		/* A lane has 1 GB/s a direction in generation 3, twice that in each later one;
-		 * copies reach 80 % of it. */
-		return 0.8e9 * (double)device->pcie_width *
-		       (double)(1 << (device->pcie_generation - 3));
-	if (device->compute_major >= 8)
-		return device->compute_major >= 9 ? PCIE5_BYTES_PER_S : PCIE4_BYTES_PER_S;
-	return PCIE3_BYTES_PER_S;
+	return metric_pcie_rate(device);
 }
 
 static bool machine_model_starts_with(const char *text, const char *start)

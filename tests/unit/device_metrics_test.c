@@ -122,6 +122,38 @@ static void a_kernel_much_shorter_than_a_sample_gets_no_sample(void **state)
 	hwy_trace_free(trace);
 }
 
+static void rates_become_percent_of_what_the_device_can_carry(void **state)
+{
+	struct small small = small_machine();
+	struct hwy_device *device = &hwy_builder_trace(small.builder)->devices[0];
+	device->memory_bandwidth = INT64_C(4000000000000);
+	device->pcie_generation = 5;
+	device->pcie_width = 16;
+	device->compute_major = 12;
+	uint32_t dram = metric_lane_of(small.builder, 0, "DRAM Read", "B/s", HWY_PAYLOAD_DOUBLE);
+	uint32_t pcie = metric_lane_of(small.builder, 0, "PCIe Write", "B/s", HWY_PAYLOAD_DOUBLE);
+	uint32_t nvlink = metric_lane_of(small.builder, 0, "NVLink RX", "B/s", HWY_PAYLOAD_DOUBLE);
+	for (int i = 0; i < 3; i++) {
+		metric_sample(small.builder, dram, 100 * i, 1e12);
+		metric_sample(small.builder, pcie, 100 * i, 25.6e9);
+		metric_sample(small.builder, nvlink, 100 * i, 1e9);
+	}
+	struct hwy_trace *trace = small_finish(&small);
+	struct hwy_metrics metrics;
+	struct metric_sum read = {0}, sent = {0};
+	struct hwy_interval all = {0, 300};
+	metrics_open(&metrics, trace);
+	metric_add_percent(&read, metrics_percent(&metrics, 0, METRIC_DRAM_READ), &all, 1, 0);
+	metric_add_percent(&sent, metrics_percent(&metrics, 0, METRIC_PCIE_TX), &all, 1, 0);
+	assert_true(fabs(metric_mean(&read) - 25) < 1e-9 && read.samples == 3);
+	assert_true(fabs(metric_mean(&sent) - 50) < 1e-9 && fabs(sent.most - 50) < 1e-9);
+	/* No link of this device is known. */
+	assert_null(metrics_percent(&metrics, 0, METRIC_NVLINK_RX).series);
+	assert_null(metrics_percent(&metrics, 0, METRIC_DRAM_WRITE).series);
+	metrics_close(&metrics);
+	hwy_trace_free(trace);
+}
+
 /* Both ways to a mean agree with a sum over single nanoseconds, whatever the samples and intervals. */
 static void means_agree_with_a_sum_over_nanoseconds(void **state)
 {
@@ -183,6 +215,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_known_where_samples_are_missing),
 		cmocka_unit_test(a_value_that_is_not_a_number_counts_nowhere),
 		cmocka_unit_test(a_kernel_much_shorter_than_a_sample_gets_no_sample),
+		cmocka_unit_test(rates_become_percent_of_what_the_device_can_carry),
 		cmocka_unit_test(means_agree_with_a_sum_over_nanoseconds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

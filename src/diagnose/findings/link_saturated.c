@@ -30,26 +30,26 @@ static const struct {
 enum { LINKS = sizeof links / sizeof *links };
 
 /* The ns of the window in which a link is full, and the mean level of that time. */
-static int64_t full_time(const struct metric_series *series, struct hwy_interval window,
-			 double *level)
+static int64_t full_time(struct metric_percent link, struct hwy_interval window, double *level)
 {
 	int64_t ns = 0;
 	double weighed = 0;
-	for (uint32_t i = 0; i < series->n; i++) {
-		struct hwy_interval at = metric_holds(series, i);
+	for (uint32_t i = 0; link.series && i < link.series->n; i++) {
+		struct hwy_interval at = metric_holds(link.series, i);
+		double value = link.factor * link.series->values[i];
 		int64_t from = at.from > window.from ? at.from : window.from;
 		int64_t to = at.to < window.to ? at.to : window.to;
-		if (to <= from || series->values[i] < INSIDE_LINK_LIMIT)
+		if (to <= from || value < INSIDE_LINK_LIMIT)
 			continue;
 		ns += to - from;
-		weighed += series->values[i] * (double)(to - from);
+		weighed += value * (double)(to - from);
 	}
 	*level = ns > 0 ? weighed / (double)ns : 0;
 	return ns;
 }
 
 struct full_link {
-	const struct metric_series *series;
+	struct metric_percent percent;
 	unsigned link;
 	int64_t ns;
 	double level;
@@ -61,12 +61,12 @@ static struct full_link fullest_link(struct hwy_case *c)
 	struct full_link fullest = {0};
 	for (uint32_t d = 0; metrics->n && d < c->flow->n_devices; d++)
 		for (unsigned link = 0; c->uses[d] && link < LINKS; link++) {
-			const struct metric_series *series = metrics_get(
+			struct metric_percent percent = metrics_percent(
 				metrics, c->flow->devices[d].device, links[link].metric);
 			double level;
-			int64_t ns = series ? full_time(series, c->phase->window, &level) : 0;
+			int64_t ns = full_time(percent, c->phase->window, &level);
 			if (ns > fullest.ns)
-				fullest = (struct full_link){series, link, ns, level};
+				fullest = (struct full_link){percent, link, ns, level};
 		}
 	return fullest;
 }
@@ -76,8 +76,10 @@ static bool fills_link(const struct hwy_case *c, const struct full_link *full, u
 {
 	const struct flow_op *op = &c->flow->ops[c->transfers[transfer].op];
 	int64_t ns;
-	return c->flow->devices[op->device].device == full->series->device &&
-	       metric_mean_between(full->series, op->start, op->end, &ns) >= INSIDE_LINK_LIMIT;
+	return c->flow->devices[op->device].device == full->percent.series->device &&
+	       full->percent.factor *
+			       metric_mean_between(full->percent.series, op->start, op->end, &ns) >=
+		       INSIDE_LINK_LIMIT;
 }
 
 static void finding_link_saturated_look(struct hwy_case *c)
@@ -86,7 +88,7 @@ static void finding_link_saturated_look(struct hwy_case *c)
 	double window = (double)(c->phase->window.to - c->phase->window.from);
 	struct claim claim = {0};
 	int64_t exposed = 0;
-	if (!full.series || (double)full.ns < FULL_SHARE * window)
+	if (!full.percent.series || (double)full.ns < FULL_SHARE * window)
 		return;
 	int64_t excess = full.ns - case_states(c).compute / (int64_t)c->n_devices;
 	const char *fact = hwy_arena_format(

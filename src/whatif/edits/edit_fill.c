@@ -35,10 +35,10 @@ static int64_t device_of_op(const struct filling *f, const struct flow_op *op)
 static double level_while(struct filling *f, const struct flow_op *op, enum hwy_metric metric)
 {
 	int64_t device = device_of_op(f, op), ns;
-	const struct metric_series *series = metrics_get(&f->metrics, device, metric);
-	if (!series || op->end - op->start < series->period)
+	struct metric_percent percent = metrics_percent(&f->metrics, device, metric);
+	if (!percent.series || op->end - op->start < percent.series->period)
 		return -1;
-	double mean = metric_mean_between(series, op->start, op->end, &ns);
+	double mean = percent.factor * metric_mean_between(percent.series, op->start, op->end, &ns);
 	return (double)ns >= FILL_COVERED_SHARE * (double)(op->end - op->start) ? mean : -1;
 }
 
