@@ -13,7 +13,11 @@
 
 #include "base/say.h"
 
-#define NEAR_ROOF_SHARE 0.3
+#define NEAR_ROOF_SHARE 0.4
+/* Work with less FLOP a byte does nothing but move data: what it reaches of the memory's roof is lowered by how it moves
+ * them, and memory binds it earlier. */
+#define STREAMING_FLOP_PER_BYTE 8
+#define STREAMING_NEAR_ROOF_SHARE 0.3
 /* Launches that take less on average are mostly start and end of the kernel. */
 #define SHORT_NS 5000
 /* Fewer of the multiprocessors have work. */
@@ -109,7 +113,8 @@ static enum roofline_bound roofline_find_bound(const struct roofline_point *poin
 {
 	if (isnan(point->of_peak))
 		return ROOFLINE_UNKNOWN;
-	if (point->of_peak >= NEAR_ROOF_SHARE)
+	bool streams = !is_by_compute && point->flop < STREAMING_FLOP_PER_BYTE * point->bytes;
+	if (point->of_peak >= (streams ? STREAMING_NEAR_ROOF_SHARE : NEAR_ROOF_SHARE))
 		return is_by_compute ? ROOFLINE_COMPUTE : ROOFLINE_MEMORY;
 	if (point->count && point->ns / point->count < SHORT_NS)
 		return ROOFLINE_LATENCY;

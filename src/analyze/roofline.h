@@ -76,7 +76,7 @@ struct roofline_point {
 struct roofline_device {
 	uint32_t device; /* index into the trace's devices */
 	struct hwy_peaks peaks;
-	int64_t kernel_ns; /* time of all kernels of the device */
+	int64_t kernel_ns; /* time of all kernels of the device that count (struct roofline_options) */
 	int64_t known_ns;  /* and of those that have a point */
 };
 

@@ -33,7 +33,8 @@ struct known { /* what is known of an operator's name and arguments */
 	bool is_known;
 };
 struct sum_key { /* no padding */
-	int64_t kind, device, name, shapes, precision, tensor;
+	int64_t kind, device, name;
+	int64_t shapes, precision, tensor; /* of operators; a kernel has one point for its name */
 };
 struct sum {
 	struct sum_key key;
@@ -41,7 +42,7 @@ struct sum {
 	int64_t ns, longest;
 	double flop, bytes;
 	double occupancy, waves, filled; /* times ns */
-	bool is_told;                    /* the name of a kernel tells the precision */
+	struct kernel_math math;         /* of the longest launch */
 };
 struct part { /* kernels of one name in one call */
 	int64_t name, ns;
@@ -94,16 +95,38 @@ static uint32_t shapes_modelled(struct shapes *s, uint32_t op, const struct op_m
 	return 0;
 }
 
+static bool shapes_keeps(const struct shapes *s, const struct hwy_strip *strip, uint32_t row)
+{
+	const struct roofline_options *options = &s->options;
+	int64_t start = hwy_get(strip, HWY_START, row);
+	return (options->from == options->to || (start >= options->from && start < options->to)) &&
+	       (!options->keeps || options->keeps(options->self, strip, row));
+}
+
+/* The time of all kernels that count, of each device: shares are of it. */
+static void shapes_count_kernels(const struct shapes *s, struct hwy_roofline *roofline)
+{
+	for (uint32_t i = 0; i < roofline->n_devices; i++)
+		roofline->devices[i].kernel_ns = 0;
+	for (uint32_t i = 0; i < s->trace->n_strips; i++) {
+		const struct hwy_strip *strip = &s->trace->strips[i];
+		int64_t device = s->trace->lanes[strip->lane].device;
+		struct roofline_device *of =
+			strip->kind == HWY_KERNEL && device >= 0 && device < s->trace->n_devices
+				? roofline_device_of(roofline, (uint32_t)device)
+				: NULL;
+		for (uint32_t row = 0; of && row < strip->rows; row++)
+			if (shapes_keeps(s, strip, row))
+				of->kernel_ns += hwy_get(strip, HWY_DUR, row);
+	}
+}
+
 static void shapes_collect(struct shapes *s, const struct hwy_strip *strip)
 {
 	const uint32_t *op_of = s->owners.op_of[strip - s->trace->strips];
 	for (uint32_t row = 0; op_of && row < strip->rows; row++) {
-		int64_t start = hwy_get(strip, HWY_START, row);
 		const struct op_model *model = NULL;
-		if ((s->options.from != s->options.to &&
-		     (start < s->options.from || start >= s->options.to)) ||
-		    (s->options.keeps && !s->options.keeps(s->options.self, strip, row)) ||
-		    owners_of(&s->owners, strip, row)->is_replayed)
+		if (!shapes_keeps(s, strip, row) || owners_of(&s->owners, strip, row)->is_replayed)
 			continue;
 		uint32_t op = shapes_modelled(s, op_of[row], &model);
 		if (!hwy_ref32_is_set(op))
@@ -266,7 +289,8 @@ static void sum_add(struct shapes *s, const struct sum_key *key, const struct ca
 	sum->ns += ns;
 	sum->flop += share * call->work.flop * call->runs;
 	sum->bytes += share * call->work.bytes * call->runs;
-	sum->is_told |= call->math.is_told;
+	if (sum->count == count)
+		sum->math = call->math;
 	if (!part)
 		return;
 	struct hwy_occupancy occupancy;
@@ -281,6 +305,7 @@ static void sum_add(struct shapes *s, const struct sum_key *key, const struct ca
 	if (part->longest > sum->longest) {
 		sum->longest = part->longest;
 		sum->span = part->span;
+		sum->math = call->math;
 	}
 }
 
@@ -309,8 +334,7 @@ static void shapes_add_call(struct shapes *s, struct call *call)
 	key.precision = call->math.precision;
 	key.tensor = call->math.tensor;
 	sum_add(s, &key, call, call->n_parts ? &call->parts[0] : NULL, 1, call->runs, call->ns);
-	key.kind = ROOFLINE_KERNEL;
-	key.shapes = 0;
+	key = (struct sum_key){.kind = ROOFLINE_KERNEL, .device = call->device};
 	uint32_t n = call_main_parts(call);
 	for (uint32_t p = 0; p < n; p++) {
 		const struct part *part = &call->parts[p];
@@ -347,13 +371,13 @@ static void point_settle_precision(struct roofline_point *point, const struct su
 				   const struct hwy_peaks *peaks)
 {
 	double rate = sum->ns ? sum->flop / ((double)sum->ns * 1e-9) : 0;
-	if (!sum->is_told && point->precision == HWY_FP32 && peaks->plain[HWY_FP32] > 0 &&
+	if (!sum->math.is_told && point->precision == HWY_FP32 && peaks->plain[HWY_FP32] > 0 &&
 	    rate > peaks->plain[HWY_FP32] && peaks->tensor[HWY_TF32] > 0) {
 		point->precision = HWY_TF32;
 		point->tensor = true;
 	}
 	if (point->precision == HWY_FP32 && !point->tensor && peaks->tensor[HWY_FP32] > 0 &&
-	    !sum->is_told)
+	    !sum->math.is_told)
 		point->tensor = true; /* AMD's matrix cores take fp32 as it is */
 	if (point->tensor && peaks->tensor[point->precision] <= 0 &&
 	    peaks->plain[point->precision] > 0)
@@ -373,8 +397,8 @@ static void shapes_add_points(struct shapes *s, struct hwy_roofline *roofline)
 			.ns = sum->ns,
 			.flop = sum->flop,
 			.bytes = sum->bytes,
-			.precision = (enum hwy_precision)sum->key.precision,
-			.tensor = sum->key.tensor,
+			.precision = sum->math.precision,
+			.tensor = sum->math.tensor,
 			.occupancy = sum->ns ? sum->occupancy / (double)sum->ns : 0,
 			.waves = sum->ns ? sum->waves / (double)sum->ns : 0,
 			.filled = sum->ns ? sum->filled / (double)sum->ns : 0,
@@ -431,6 +455,8 @@ bool roofline_from_shapes(struct hwy_roofline *roofline, struct hwy_trace *trace
 	for (uint32_t i = 0; i < trace->n_strips; i++)
 		if (HWY_KIND_BIT(trace->strips[i].kind) & kinds)
 			shapes_collect(&s, &trace->strips[i]);
+	if (s.options.from != s.options.to || s.options.keeps)
+		shapes_count_kernels(&s, roofline);
 	shapes_sum_calls(&s);
 	shapes_add_points(&s, roofline);
 	roofline_sort(roofline);

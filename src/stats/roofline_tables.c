@@ -15,7 +15,7 @@
 
 static struct stats_cell roofline_cell(double value)
 {
-	return isnan(value) ? cell_empty() : cell_real(value);
+	return isfinite(value) ? cell_real(value) : cell_empty();
 }
 
 static bool roofline_work_is_kept(const void *self, const struct hwy_strip *strip, uint32_t row)

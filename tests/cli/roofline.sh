@@ -29,7 +29,9 @@ done
 
 public=${SHARED:-}/data/public-traces/TraceLens
 if [ -d "$public" ]; then
-	for trace in "$public"/h100/Qwen*.json.gz "$public/mi300/resnet_act_checkpoint.json.gz"; do
+	for trace in "$public"/h100/Qwen*.json.gz "$public/mi300/resnet_act_checkpoint.json.gz" \
+		"$SHARED"/data/verdicts/{owlv2,falconsai}_h100.json.gz; do
+		[ -e "$trace" ] || continue
 		compare products "$trace" "$trace"
 		compare published "$trace" "$trace"
 	done

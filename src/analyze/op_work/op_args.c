@@ -3,10 +3,11 @@
  * overflow. */
 #include "analyze/op_work/op_args.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/json_read.h"
+
+#define MOST_ELEMENTS 0x1p60
 
 /* How the profiler spells types of elements: those of C++, and of c10 (2.x). */
 static const struct {
@@ -74,12 +75,13 @@ static double op_args_read_sizes(const struct json_value *sizes, double *dims, u
 	*n = 0;
 	for (const struct json_value *one = sizes->first; one; one = one->next) {
 		double size = op_args_number(one);
-		size = size >= 0 && isfinite(size) ? size : 0;
+		size = size >= 0 && size <= MOST_ELEMENTS ? size : 0;
 		elements *= size;
 		if (dims && *n < OP_ARGS_DIMS)
 			dims[(*n)++] = size;
 	}
-	return elements;
+	/* No memory holds as many: a damaged trace. */
+	return elements <= MOST_ELEMENTS ? elements : 0;
 }
 
 static void op_args_read_dims(struct op_input *input, const struct json_value *sizes)
