@@ -159,6 +159,8 @@ static bool launch_say_go(const struct run *run)
 bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err *err)
 {
 	int reason = 0;
+	if (settings->watch.metrics.devices != PM_DEVICES_NONE)
+		watcher_await_metrics(&run->watcher, run->journal);
 	run->perf = perf_begin(run, &settings->perf);
 	ssize_t n;
 	bool told = launch_say_go(run);

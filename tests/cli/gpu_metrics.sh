@@ -82,7 +82,9 @@ says "GPU metrics end early: samples cannot be read: the device does not answer"
 
 # ---- CUPTI hangs or crashes: the rest of the recording is whole
 record hang --gpu-metrics-devices=all
+says "takes long to begin: the program was started without them"
 record crash --gpu-metrics-devices=all
+says "the driver's library crashed (Aborted), in a process of headway's own"
 
 # ---- CUPTI without counters
 HEADWAY_CUPTI=$COLLECT/mock/libcupti.so.11.8 MOCK_PM=fine LD_LIBRARY_PATH=$driver \

@@ -44,9 +44,10 @@ extern const struct watch_source nvml_clocks_source, pm_source;
 
 /* What the watcher tells headway through the line, a byte each. */
 enum {
-	WATCHER_OPENED =
-		'o',         /* a source was opened: there may be values that are not written yet */
-	WATCHER_ALIVE = 'a', /* it is at its last work */
+	/* A source was opened: there may be values that are not written yet. */
+	WATCHER_OPENED = 'o',
+	WATCHER_METRICS = 'm', /* GPU metrics can be sampled from now on, or cannot at all */
+	WATCHER_ALIVE = 'a',   /* it is at its last work */
 };
 
 /* Becomes the watcher; 'line' is its end of the socket. */

@@ -136,6 +136,11 @@ static void watch(struct watched *watched, const struct watch_source *source, vo
 		source->end(state, run_now());
 }
 
+static void tell_headway(char what)
+{
+	send(LINE, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void *live_source(void *self)
 {
 	struct source_thread *thread = self;
@@ -147,9 +152,10 @@ static void *live_source(void *self)
 		return NULL;
 	}
 	void *state = open_source(thread->watched, &source);
+	if (thread->source->was_asked_for)
+		tell_headway(WATCHER_METRICS);
 	if (state) {
-		const char opened = WATCHER_OPENED;
-		send(LINE, &opened, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		tell_headway(WATCHER_OPENED);
 		watch(thread->watched, source, state);
 		source->finish(state);
 	}
@@ -240,8 +246,7 @@ static void finish_sources(struct watched *watched)
 			continue;
 		signs = now;
 		until = run_now() + ALONE_MS * INT64_C(1000000);
-		const char alive = WATCHER_ALIVE;
-		send(LINE, &alive, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		tell_headway(WATCHER_ALIVE);
 	}
 }
 

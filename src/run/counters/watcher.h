@@ -32,11 +32,14 @@ struct watcher {
 	pid_t pid;       /* 0: there is no watcher */
 	int line;        /* a socket; the watcher ends when this end of it is closed */
 	int64_t started; /* ns */
+	bool has_opened; /* a source was opened */
 };
 
 /* Starts the watcher, where there is something to watch. Where that fails, the journal says so. */
 void watcher_start(struct watcher *watcher, const struct run *run,
 		   const struct watch_settings *settings);
+/* Waits, for a bounded time, until GPU metrics are sampled or cannot be: the program's first work is to be seen. */
+void watcher_await_metrics(struct watcher *watcher, struct journal *journal);
 /* Tells the watcher to end, and waits for that. A watcher that shows no sign of life is killed. */
 void watcher_end(struct watcher *watcher, struct journal *journal);
 /* Somebody else has taken the watcher's status: it has ended. */

@@ -21,6 +21,7 @@ enum {
 	PATIENCE_MS = 500,   /* ms without a sign of life after which the watcher is killed */
 	LONGEST_MS = 120000, /* ms that its last work may take at most */
 	LONG_RUN_MS = 3000,  /* ms of a run after which every driver has begun */
+	METRICS_MS = 3000,   /* ms that the program's start may wait for GPU metrics */
 	AFTER_KILL_MS = 200, /* ms for the kernel to end it */
 };
 
@@ -131,11 +132,31 @@ static void watcher_kill(const struct watcher *watcher)
 	reap_watcher(watcher, &status);
 }
 
+void watcher_await_metrics(struct watcher *watcher, struct journal *journal)
+{
+	char sign = 0;
+	int64_t until = run_now() + METRICS_MS * INT64_C(1000000);
+	while (watcher->pid && sign != WATCHER_METRICS && run_now() < until &&
+	       !has_ending_signal()) {
+		struct pollfd line = {.fd = watcher->line, .events = POLLIN};
+		if (poll(&line, 1, METRICS_MS / 100) <= 0)
+			continue;
+		if (recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT) <= 0)
+			return; /* it has ended; how is noted where its status is taken */
+		watcher->has_opened |= sign == WATCHER_OPENED;
+	}
+	if (watcher->pid && sign != WATCHER_METRICS)
+		journal_note(journal, 2,
+			     "GPU metrics: the driver's library takes long to begin: the program "
+			     "was started without them");
+}
+
 /* Whether the watcher is still opening its libraries: it has said nothing, and lives. */
 static bool is_opening(const struct watcher *watcher)
 {
 	char sign;
-	return recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+	return !watcher->has_opened && recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT) < 0 &&
+	       errno == EAGAIN;
 }
 
 void watcher_end(struct watcher *watcher, struct journal *journal)
