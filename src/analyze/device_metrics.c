@@ -69,6 +69,7 @@ static const struct {
 	{"Memory Clock", "Hz", METRIC_MEMORY_CLOCK},
 	{"Power", "W", METRIC_POWER},
 	{"Temperature", "°C", METRIC_TEMPERATURE},
+	{"Throttle Reasons", "", METRIC_LIMITS},
 };
 
 enum hwy_metric metric_of_name(const char *name, const char *unit)

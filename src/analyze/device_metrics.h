@@ -63,6 +63,7 @@ enum hwy_metric {
 	METRIC_MEMORY_CLOCK, /* as NVML says */
 	METRIC_POWER,        /* W */
 	METRIC_TEMPERATURE,  /* degrees Celsius */
+	METRIC_LIMITS, /* bits: what holds the clocks down, as NVML says (REASON_… of device_clocks.h); has no mean */
 	METRICS
 };
 

@@ -42,6 +42,17 @@ static void count_strips(struct info *info)
 	}
 }
 
+static void gather_clocks(struct info *info)
+{
+	struct hwy_metrics metrics;
+	info->clocks = hwy_zarray(info->trace->n_devices, sizeof *info->clocks);
+	info->has_clocks = hwy_zarray(info->trace->n_devices, sizeof *info->has_clocks);
+	metrics_open(&metrics, info->trace);
+	for (uint32_t i = 0; i < info->trace->n_devices; i++)
+		info->has_clocks[i] = device_clocks_read(&info->clocks[i], &metrics, i);
+	metrics_close(&metrics);
+}
+
 static void info_gather(struct info *info)
 {
 	struct hwy_trace *trace = info->trace;
@@ -64,6 +75,7 @@ static void info_gather(struct info *info)
 			info->threads[trace->threads[i].process]++;
 	if (!trust_measure(trace, &info->trust, &err))
 		cli_die("%s", err.text);
+	gather_clocks(info);
 }
 
 static int run_info(int argc, char **argv)
@@ -79,6 +91,8 @@ static int run_info(int argc, char **argv)
 	else
 		info_print_text(&info, stdout);
 	free(info.threads);
+	free(info.clocks);
+	free(info.has_clocks);
 	hwy_trace_free(info.trace);
 	return 0;
 }
@@ -102,6 +116,10 @@ const struct cli_command cmd_info = {
 		"                 memory_bandwidth}]\n"
 		"  calibration  [{device, name, value, spread, unit}]; device is an index of "
 		"devices\n"
+		"  clocks       [{device, sm_hz, memory_hz, power_w, temperature_c: {least, median,\n"
+		"                 mean, most, samples}, most_sm_hz, power_limit_mw, energy_mj,\n"
+		"                 lost_ns: {power_cap, sync_boost, sw_thermal, hw_thermal,\n"
+		"                 power_brake}}]; only devices whose clocks were recorded\n"
 		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
 		"  lanes        {total, TYPE: lanes of it}\n"
 		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"

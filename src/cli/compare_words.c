@@ -163,6 +163,6 @@ void compare_put_notes(FILE *out, const struct compare_diff *diff)
 		fprintf(out, " %s!%s  %s: ", paint(colour, PAINT_RED), paint(colour, PAINT_PLAIN),
 			note->what);
 		put_both(out, note->before, note->after);
-		fputc('\n', out);
+		fprintf(out, "%s%s\n", *note->so ? ": " : "", note->so);
 	}
 }

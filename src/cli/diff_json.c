@@ -161,6 +161,7 @@ static const struct json_field note_fields[] = {
 	{JSON_FIELD_TEXT(struct diff_note, what, "what")},
 	{JSON_FIELD_TEXT(struct diff_note, before, "before")},
 	{JSON_FIELD_TEXT(struct diff_note, after, "after")},
+	{JSON_FIELD_TEXT(struct diff_note, so, "so")},
 };
 
 void compare_json_notes(struct hwy_json *json, const struct compare_diff *diff)

@@ -69,7 +69,9 @@ static void put_notes(const struct page *page, const struct compare_diff *diff)
 		begin_table(page, "lll", (const char *[]){"not alike", "before", "after"});
 	for (uint32_t i = 0; i < diff->n_notes; i++) {
 		const struct diff_note *note = &diff->notes[i];
-		table_row(&table, (const char *[]){note->what, note->before, note->after});
+		table_cell(&table, "%s", note->what);
+		table_cell(&table, "%s", note->before);
+		table_cell(&table, "%s%s%s", note->after, *note->so ? ": " : "", note->so);
 	}
 	table_print(&table, page->out);
 }

@@ -80,7 +80,7 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		cli_put_markdown(out, note->before);
 		fputs(" → ", out);
 		cli_put_markdown(out, note->after);
-		fputc('\n', out);
+		fprintf(out, "%s%s\n", *note->so ? ": " : "", note->so);
 	}
 	struct table table = {.format = TABLE_MARKDOWN, .columns = 5, .align = "lrrll", .heads = 1};
 	table_row(&table, (const char *[]){"check", "value", "limit", NULL, NULL});

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analyze/device_clocks.h"
 #include "analyze/trust.h"
 #include "trace/trace.h"
 
@@ -20,9 +21,17 @@ struct info {
 	uint32_t lanes[HWY_LANE_TYPES];
 	uint32_t *threads; /* by process: number of threads */
 	struct hwy_trust trust;
+	/* By device: its clocks and power; has_clocks tells whether the recording has them. */
+	struct device_clocks *clocks;
+	bool *has_clocks;
 };
 
 void info_print_text(const struct info *info, FILE *out);
+/* info_clocks.c: the clocks of a device in one line; and as the JSON member "clocks". */
+enum { INFO_CLOCKS_BYTES = 512 };
+void info_clocks_words(const struct device_clocks *clocks, char line[INFO_CLOCKS_BYTES]);
+struct hwy_json;
+void info_clocks_put(struct hwy_json *json, const struct info *info);
 void info_print_json(const struct info *info, FILE *out);
 
 /* Yields a description of the spans of a kind in a few words. */

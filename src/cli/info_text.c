@@ -258,6 +258,23 @@ static void print_calibration(const struct page *page, const struct hwy_trace *t
 	}
 }
 
+static void print_clocks(const struct page *page, const struct info *info)
+{
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < info->trace->n_devices; i++) {
+		char line[INFO_CLOCKS_BYTES], number[40] = "";
+		if (!info->has_clocks[i])
+			continue;
+		info_clocks_words(&info->clocks[i], line);
+		label(page, shown++ ? "" : "Clocks");
+		if (info->trace->n_devices > 1)
+			snprintf(number, sizeof number, "%-3lld  ",
+				 (long long)info->trace->devices[i].ordinal);
+		fputs(number, page->out);
+		cli_wrap(page->out, line, INDENT + (int)strlen(number), page->width);
+	}
+}
+
 /* Yields a process's name without its folder. */
 static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 {
@@ -492,6 +509,7 @@ void info_print_text(const struct info *info, FILE *out)
 	print_hosts(&page, info->trace);
 	fputc('\n', out);
 	info_text_print_devices(&page, info->trace);
+	print_clocks(&page, info);
 	print_calibration(&page, info->trace);
 	print_processes(&page, info);
 	fputc('\n', out);

@@ -79,6 +79,7 @@ struct diff_finding {
 
 struct diff_note { /* a fact that differs and makes the sides hard to compare */
 	const char *what, *before, *after;
+	const char *so; /* what follows from it: "the comparison says little"; or "" */
 };
 
 struct compare_diff {

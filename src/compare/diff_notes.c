@@ -2,11 +2,15 @@
 /* diff_notes.c - facts that make two recordings hard to compare where they differ: machine, driver,
  * clock, program, sizes, way of recording. Facts that one side does not have are not compared. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "compare/diff.h"
 
 enum { MOST_NOTES = 16 };
+/* Clocks that differ by less than this share are alike: they move as much from run to run. */
+#define OTHER_CLOCK 0.03
 
 static void add_note(struct compare_diff *diff, const char *what, const char *before,
 		     const char *after)
@@ -15,7 +19,7 @@ static void add_note(struct compare_diff *diff, const char *what, const char *be
 		return;
 	diff->notes[diff->n_notes++] =
 		(struct diff_note){what, hwy_arena_text(&diff->arena, before, strlen(before)),
-				   hwy_arena_text(&diff->arena, after, strlen(after))};
+				   hwy_arena_text(&diff->arena, after, strlen(after)), ""};
 }
 
 static void note_text(struct compare_diff *diff, const char *what, const char *before,
@@ -32,6 +36,32 @@ static void note_count(struct compare_diff *diff, const char *what, uint64_t bef
 	snprintf(b, sizeof b, "%" PRIu64, after);
 	if (before != after)
 		add_note(diff, what, a, b);
+}
+
+/* The mean clock while busy over the runs of a side; 0 where a run does not know it. */
+static double side_clock(const struct compare_side *side)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < side->n; i++) {
+		if (side->phases[i]->busy_clock_hz <= 0)
+			return 0;
+		sum += (double)side->phases[i]->busy_clock_hz;
+	}
+	return side->n ? sum / side->n : 0;
+}
+
+/* Notes that one side ran at another clock than the other. */
+static void note_clocks(struct compare_diff *diff)
+{
+	double before = side_clock(diff->before), after = side_clock(diff->after);
+	char a[80], b[80];
+	if (before <= 0 || after <= 0 || fabs(before - after) < OTHER_CLOCK * fmax(before, after))
+		return;
+	snprintf(a, sizeof a, "%s MHz", hwy_say_count_grouped((uint64_t)(before / 1e6 + 0.5)).text);
+	snprintf(b, sizeof b, "%s MHz", hwy_say_count_grouped((uint64_t)(after / 1e6 + 0.5)).text);
+	add_note(diff, "GPU clock while busy", a, b);
+	if (diff->n_notes)
+		diff->notes[diff->n_notes - 1].so = "the comparison says little";
 }
 
 /* Adds a note where the runs of one side differ in GPU or command. */
@@ -51,6 +81,7 @@ void diff_notes(struct compare_diff *diff)
 	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);
 	const struct compare_phase *x = side_phase(diff->before), *y = side_phase(diff->after);
 	diff->notes = hwy_arena_array(&diff->arena, MOST_NOTES, sizeof *diff->notes);
+	note_clocks(diff);
 	note_text(diff, "GPU", a->gpu, b->gpu);
 	note_count(diff, "GPUs used", x->n_devices, y->n_devices);
 	if (a->clock_hz > 0 && b->clock_hz > 0)

@@ -2,9 +2,11 @@
 /* summary.c - see summary.h: makes a summary from an analysis and a diagnosis. */
 #include "compare/summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/device_clocks.h"
 #include "base/path.h"
 #include "base/quantile.h"
 
@@ -238,6 +240,9 @@ static bool is_sane(const struct hwy_analysis *analysis, const struct hwy_phase 
 	return sum < most && phase->n_steady > 0 && window < most / (flow->n_devices + 1u);
 }
 
+/* No clock is so fast: a recording that says so is damaged. */
+#define MOST_CLOCK_HZ 1e12
+
 static bool note_phase(struct compare_summary *summary, struct compare_phase *into,
 		       struct hwy_analysis *analysis, const struct hwy_phase *phase,
 		       const struct hwy_gaps *gaps, const struct hwy_waits *waits,
@@ -250,6 +255,8 @@ static bool note_phase(struct compare_summary *summary, struct compare_phase *in
 	into->repeats = phase->source != PHASE_ONE && phase->n_steady > 1;
 	note_steps(summary, into, phase);
 	note_states(into, analysis, phase, gaps);
+	double clock = device_clocks_busy(&analysis->flow, NULL, phase->window);
+	into->busy_clock_hz = clock < MOST_CLOCK_HZ ? llround(clock) : 0;
 	return summary_count(summary, into, analysis, phase, waits, err);
 }
 

@@ -119,6 +119,8 @@ struct compare_phase {
 	int64_t counts[COUNTS];
 	struct compare_table tables[TABLES];
 	int64_t kernel_ns; /* ns of all kernels in the steady steps */
+	/* Mean clock of the multiprocessors while the devices were busy in the steady steps; 0 where it was not recorded. */
+	int64_t busy_clock_hz;
 	struct compare_finding *findings;
 	uint32_t n_findings;
 	/* ns a step of the critical path by class. This and 'plain' are filled in by the command

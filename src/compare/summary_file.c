@@ -155,6 +155,7 @@ static const struct json_field phase_fields[] = {
 	{JSON_FIELD_ARRAY(struct compare_phase, findings, n_findings, "findings", finding_fields),
 	 .on_one_line = true},
 	{NUMBER(struct compare_phase, kernel_ns, "kernel_ns")},
+	{NUMBER(struct compare_phase, busy_clock_hz, "busy_clock_hz")},
 	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_KERNELS], "kernels", table_fields)},
 	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_CALLS], "calls", table_fields)},
 	{JSON_FIELD_OBJECT(struct compare_phase, tables[TABLE_RANGES], "ranges", table_fields)},

@@ -75,6 +75,35 @@ done
 record no-fields
 [ "$(lanes)" = 5 ] && [ -z "$(property lost.power_cap_ns)" ] || fail "no fields: $(cat info)"
 
+# ---- what is said of them
+record ""
+cp r.hwy fast.hwy
+grep -q "^Clocks       SM 1,980 MHz; memory 3,201 MHz; 300 W on average, 300 at most (limit 700); up to 51 °C; nothing held it down" info ||
+	fail "info: $(grep -A1 ^Clocks info)"
+"$HEADWAY" info --format json r.hwy | python3 -c '
+import json, sys
+clocks = json.load(sys.stdin)["clocks"]
+assert len(clocks) == 1 and clocks[0]["device"] == 0, clocks
+assert clocks[0]["sm_hz"]["median"] == 1980e6 and clocks[0]["lost_ns"]["power_cap"] == 0, clocks' || fail "info as JSON"
+"$HEADWAY" analyze r.hwy | grep -q throttled && fail "throttled at full clock"
+record throttled
+cp r.hwy slow.hwy
+grep -q "^Clocks .*held down for .* by the power limit" info || fail "info of a throttled run: $(grep -A1 ^Clocks info)"
+"$HEADWAY" analyze r.hwy >analyzed
+grep -q "^ *[0-9]*  throttled " analyzed || fail "not found throttled: $(cat analyzed)"
+says="GPU clock while busy: 1,980 MHz → 1,485 MHz: the comparison says little"
+run diff fast.hwy slow.hwy
+grep -qF "$says" out || fail "diff: $(cat out)"
+run diff --format markdown fast.hwy slow.hwy
+grep -q "GPU clock while busy *| *1,980 MHz *| *1,485 MHz: the comparison says little" out || fail "diff, Markdown: $(cat out)"
+run diff --format json fast.hwy slow.hwy
+grep -q '"so": "the comparison says little"' out || fail "diff, JSON: $(head -40 out)"
+run baseline -o fast.json fast.hwy
+run gate --baseline fast.json slow.hwy
+grep -qF "$says" out || fail "gate: $(cat out)"
+run diff fast.hwy fast.hwy
+grep -q "GPU clock" out && fail "one clock, but a note: $(cat out)"
+
 # ---- a library that prints
 record noisy
 grep -q "a word" out err && fail "NVML's output is in the program's: $(cat out err)"
@@ -139,6 +168,9 @@ for words in "" hang=3; do
 		--no-calibration -f true -o r bash -c '"$0" busy; sleep 0.2; kill -9 $PPID; sleep 0.1' \
 		"$COLLECT/cuda_target" 2>/dev/null
 	[ -s log ] || fail "killed: there was no watcher"
+	for _ in $(seq 300); do # a watcher that can writes its last values first
+		[ -z "$words" ] && ! grep -q shutdown log && sleep 0.01
+	done
 	directory=$(echo tmp/headway-*)
 	run recover -f -o recovered "$directory"
 	expect_status 0 "recover ($words)"

@@ -14,8 +14,9 @@ extern const struct hwy_finding_kind finding_alloc_in_loop, finding_attention_un
 	finding_no_tensor_cores, finding_optimizer_unfused, finding_pageable_copy,
 	finding_priority_inversion, finding_profiler_cost, finding_rank_straggler,
 	finding_staircase, finding_stream_serial, finding_sync_in_loop, finding_sync_in_model,
-	finding_sync_useless, finding_too_many_workers, finding_zero_grad_fills, finding_few_sms,
-	finding_memory_bound, finding_tensor_idle, finding_link_saturated, finding_low_occupancy;
+	finding_sync_useless, finding_throttled, finding_too_many_workers, finding_zero_grad_fills,
+	finding_few_sms, finding_memory_bound, finding_tensor_idle, finding_link_saturated,
+	finding_low_occupancy;
 
 /* Whether the phase's steps put together what grows from step to step, as a cache of keys and values does: no graph can be captured
  * of steps whose shapes change. */
