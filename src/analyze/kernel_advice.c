@@ -15,6 +15,7 @@
 #define TAIL_SHARE 0.15    /* of the time, lost in the last wave */
 #define TAIL_MOST_WAVES 8
 #define FEW_WAVES 2
+#define SCATTERED_SHARE 0.5  /* of the bytes of a sector that are used */
 #define NEAR_PEAK_SHARE 0.75 /* what good GEMMs reach */
 #define MANY_FMAS_SHARE 0.3  /* of the peak in fp32 */
 /* Sectors of one request for global memory: 32 threads with 16 bytes each need 16; more is scattered for sure. */
@@ -55,7 +56,8 @@ static enum kernel_maker maker_of(const char *name)
 		return MAKER_CONVOLUTION;
 	if (has_any(name, gemm))
 		return MAKER_GEMM;
-	if (strstr(name, "at::native"))
+	/* ncu's demangler leaves "native" out. */
+	if (strstr(name, "at::native") || strncmp(name, "void at::", 9) == 0)
 		return MAKER_TORCH;
 	return has_any(name, xla) ? MAKER_XLA : MAKER_OWN;
 }
@@ -70,6 +72,10 @@ static bool is_library(enum kernel_maker maker)
 {
 	return maker == MAKER_GEMM || maker == MAKER_CONVOLUTION || maker == MAKER_ATTENTION;
 }
+
+static const char another_attention[] =
+	"another kernel may suit these shapes better: torch.nn.attention.sdpa_kernel chooses between flash, cuDNN and "
+	"others; a newer library";
 
 /* ---- by bound --------------------------------------------------------------------------------------------------- */
 
@@ -86,6 +92,8 @@ static void advise_compute(struct known_kernel *kernel, enum kernel_maker maker)
 		advise(kernel,
 		       "near what the device can do: only fewer operations or a narrower type (fp8) "
 		       "make it faster");
+	else if (maker == MAKER_ATTENTION)
+		advise(kernel, another_attention);
 	else if (is_library(maker))
 		advise(kernel,
 		       "give it sizes that are multiples of 64, a larger batch, or several of these as "
@@ -193,8 +201,7 @@ static void advise_latency(struct known_kernel *kernel, enum kernel_maker maker)
 			       ? "its inputs are too small to keep the device busy: a larger batch, or several as one "
 				 "batched call"
 		       : maker == MAKER_ATTENTION
-			       ? "another kernel may suit these shapes better: torch.nn.attention.sdpa_kernel chooses "
-				 "between flash, cuDNN and others; a newer library"
+			       ? another_attention
 			       : "another kernel of the library may suit these shapes better: torch.compile(mode="
 				 "\"max-autotune\"), cuBLASLt's heuristics, a newer library");
 		return;
@@ -256,6 +263,29 @@ static void advise_occupancy(struct known_kernel *kernel, enum kernel_maker make
 
 /* ---- beside the bound -------------------------------------------------------------------------------------------- */
 
+/* Threads of a warp that take scattered addresses. How much of the sectors they use is known for sure; without that, only what
+ * is more than the widest loads need. */
+static void advise_sectors(struct known_kernel *kernel, struct hwy_arena *arena)
+{
+	const struct kernel_counters *c = &kernel->counters;
+	double used = fmin(c->load_used, c->store_used),
+	       most = fmax(c->load_sectors, c->store_sectors);
+	static const char remedy[] =
+		"let neighbouring threads take neighbouring addresses, or gather through shared memory";
+	if (used < SCATTERED_SHARE)
+		advise(kernel,
+		       hwy_arena_format(
+			       arena,
+			       "accesses are scattered: %s of the bytes that are moved from and to global memory are used; %s",
+			       hwy_say_share(used).text, remedy));
+	else if (isnan(used) && most > SCATTERED_SECTORS)
+		advise(kernel,
+		       hwy_arena_format(
+			       arena,
+			       "accesses are scattered: a request of a warp touches %.0f sectors where 4 hold 32 floats; %s",
+			       most, remedy));
+}
+
 static void advise_beside(struct known_kernel *kernel, enum kernel_maker maker,
 			  struct hwy_arena *arena)
 {
@@ -277,14 +307,7 @@ static void advise_beside(struct known_kernel *kernel, enum kernel_maker maker,
 			       "shared memory has conflicts: %s of the accesses are made again; pad rows by one "
 			       "element (tile[32][33]) or swizzle the index",
 			       hwy_say_share(c->conflicts).text));
-	double worst = fmax(c->load_sectors, c->store_sectors);
-	if (worst > SCATTERED_SECTORS)
-		advise(kernel,
-		       hwy_arena_format(
-			       arena,
-			       "accesses are scattered: a request of a warp touches %.0f sectors where 4 hold "
-			       "32 floats; let neighbouring threads take neighbouring addresses",
-			       worst));
+	advise_sectors(kernel, arena);
 	if (kernel->has_occupancy && o->waves > 1 && o->waves < TAIL_MOST_WAVES &&
 	    o->tail >= TAIL_SHARE)
 		advise(kernel,

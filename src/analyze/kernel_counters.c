@@ -176,7 +176,12 @@ static const struct counter_fact {
 	     " | dram__bytes.sum.pct_of_peak_sustained_elapsed | "
 	     "dram__bytes_read.sum.pct_of_peak_sustained_elapsed + "
 	     "dram__bytes_write.sum.pct_of_peak_sustained_elapsed"),
-	FACT(of_l2, 0.01, "lts__throughput" PEAK " | lts__t_sectors" PEAK),
+	FACT(of_l2, 0.01,
+	     "lts__t_sectors" PEAK " | lts__t_bytes.sum.pct_of_peak_sustained_elapsed | "
+	     "lts__t_bytes" PEAK),
+	FACT(load_used, 0.03125, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"),
+	FACT(store_used, 0.03125,
+	     "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio"),
 	FACT(of_l1, 0.01, "l1tex__throughput" PEAK),
 	FACT(of_tensor, 0.01,
 	     "sm__pipe_tensor_cycles_active" PEAK " | sm__inst_executed_pipe_tensor" PEAK),
@@ -354,12 +359,53 @@ static double active_share(const struct measures *m, uint32_t measured,
 	return facts->blocks < facts->sms ? facts->blocks / facts->sms : 1;
 }
 
+static void read_l2(const struct measures *m, uint32_t measured, struct kernel_counters *facts)
+{
+	double peak = evaluate(m, measured, "lts__t_bytes.sum.peak_sustained") *
+		      evaluate(m, measured, "lts__cycles_elapsed.avg.per_second");
+	facts->is_l2_whole = 0;
+	if (isnan(facts->of_l2))
+		facts->of_l2 = facts->l2_bytes / (facts->ns * 1e-9) / peak;
+	if (isnan(facts->of_l2)) {
+		facts->of_l2 = 0.01 * evaluate(m, measured, "lts__throughput" PEAK);
+		facts->is_l2_whole = 1;
+	}
+	/* A kernel that loads or stores nothing uses no sector badly. */
+	if (facts->load_used == 0)
+		facts->load_used = NAN;
+	if (facts->store_used == 0)
+		facts->store_used = NAN;
+}
+
+/* The multiprocessors of the kernel's device; not a number where unknown. */
+static double device_sms(const struct measures *m, uint32_t measured)
+{
+	int64_t device = m->trace->measured[measured].device;
+	if (device < 0 || device >= m->trace->n_devices || m->trace->devices[device].sms <= 0)
+		return NAN;
+	return (double)m->trace->devices[device].sms;
+}
+
+/* An SM's L1 makes one pass a cycle, for shared memory or for a line of 128 bytes. On H200 this is within 0.05 of
+ * l1tex__throughput, which takes many more passes to read. */
+static double l1_by_passes(const struct measures *m, uint32_t measured,
+			   const struct kernel_counters *facts)
+{
+	double passes = evaluate(m, measured, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum") +
+			facts->l1_bytes / 128;
+	double cycles = evaluate(m, measured, "sm__cycles_elapsed.max | sm__cycles_elapsed.avg");
+	double share = passes / (cycles * facts->sms);
+	return share > 1 ? 1 : share;
+}
+
 static void read_active(const struct measures *m, uint32_t measured, struct kernel_counters *facts)
 {
 	double share = active_share(m, measured, facts);
 	if (isnan(facts->of_l1))
 		facts->of_l1 =
 			share * 0.01 * evaluate(m, measured, "l1tex__throughput" PEAK_ACTIVE);
+	if (isnan(facts->of_l1))
+		facts->of_l1 = l1_by_passes(m, measured, facts);
 	if (isnan(facts->of_tensor))
 		facts->of_tensor = share * 0.01 *
 				   evaluate(m, measured,
@@ -377,6 +423,8 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 		double value = evaluate(m, measured, fact->expression) * fact->factor;
 		memcpy((char *)facts + fact->offset, &value, sizeof value);
 	}
+	if (isnan(facts->sms))
+		facts->sms = device_sms(m, measured);
 	/* DRAM's bytes may be known only as a rate. */
 	if (isnan(facts->dram_bytes))
 		facts->dram_bytes =
@@ -392,6 +440,7 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 	read_conflicts(m, measured, facts);
 	read_sectors(m, measured, "ld", &facts->load_sectors);
 	read_sectors(m, measured, "st", &facts->store_sectors);
+	read_l2(m, measured, facts);
 	read_active(m, measured, facts);
 }
 
@@ -433,17 +482,15 @@ double kernel_counters_flop(const struct kernel_counters *facts)
 	return is_known ? sum : NAN;
 }
 
-enum counters_path kernel_counters_main_path(const struct kernel_counters *facts,
-					     const double peak[COUNTERS_PATHS])
+enum counters_path kernel_counters_main_path(const struct kernel_counters *facts)
 {
+	/* How many times faster than fp32 without tensor cores; on H100, about. */
+	static const double rates[COUNTERS_PATHS] = {0.5, 1, 2, 1, 8, 16, 16, 32, 64, 32};
 	enum counters_path best = COUNTERS_PATHS;
 	double most = 0;
 	for (int i = 0; i < COUNTERS_PATHS; i++) {
-		if (!(facts->flop[i] > 0))
-			continue;
-		/* Without a peak the operations themselves decide: they are many more on the path that matters. */
-		double time = facts->flop[i] / (peak[i] > 0 ? peak[i] : 1e18);
-		if (best == COUNTERS_PATHS || time > most) {
+		double time = facts->flop[i] / rates[i];
+		if (time > most) {
 			best = (enum counters_path)i;
 			most = time;
 		}

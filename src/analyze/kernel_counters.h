@@ -89,7 +89,10 @@ struct kernel_counters {
 		[COUNTERS_PATHS]; /* at the clock of the measurement, where counters tell it */
 	double sm_hz, dram_hz;
 	/* Shares of the most that the unit can do in the time of the launch, 0 … 1. */
-	double of_sm, of_dram, of_l2, of_l1, of_tensor;
+	double of_sm, of_dram, of_l1, of_tensor;
+	/* L2's bandwidth to the SMs. Where that was not read: L2 as a whole, which the transfers from and to DRAM keep busy
+	 * too (is_l2_whole is then 1). */
+	double of_l2, is_l2_whole;
 	double occupancy, theoretical_occupancy; /* warps an SM, of those that it can hold, 0 … 1 */
 	double limit_registers, limit_shared, limit_warps, limit_blocks,
 		limit_barriers;         /* blocks an SM */
@@ -97,9 +100,10 @@ struct kernel_counters {
 	double stalls[COUNTERS_STALLS]; /* shares of the time of warps, 0 … 1 */
 	/* Accesses to shared memory had to be made again because of conflicts, as a share of all of them. */
 	double conflicts;
-	double load_sectors,
-		store_sectors; /* sectors of 32 bytes a request for global memory: 1 … 32 */
-	double local_bytes;    /* bytes of local memory moved: spilled registers, arrays */
+	/* Sectors of 32 bytes that a request of a warp for global memory touches, 1 … 32, and the shares of their bytes that the
+	 * threads asked for, 0 … 1. */
+	double load_sectors, store_sectors, load_used, store_used;
+	double local_bytes; /* bytes of local memory moved: spilled registers, arrays */
 	double issue; /* share of cycles in which a scheduler issued an instruction, 0 … 1 */
 	double threads_per_warp; /* threads that take part in an instruction, of 32 */
 	double blocks, waves, sms;
@@ -115,10 +119,8 @@ void kernel_counters_mean(const struct measures *m, const uint32_t *measured, ui
 
 /* All operations, whatever the unit; not a number where none were counted. */
 double kernel_counters_flop(const struct kernel_counters *facts);
-/* The path with the largest part of the time at its peak (peak[path] operations a second; 0: not known), which is
- * the one that a roofline of this kernel is drawn for; COUNTERS_PATHS where the kernel does no operation that was
- * counted. */
-enum counters_path kernel_counters_main_path(const struct kernel_counters *facts,
-					     const double peak[COUNTERS_PATHS]);
+/* The path whose operations take longest at the usual rates of such units, which is the one that a roofline of this kernel
+ * is drawn for; COUNTERS_PATHS where the kernel does no operation that was counted. */
+enum counters_path kernel_counters_main_path(const struct kernel_counters *facts);
 
 #endif

@@ -17,9 +17,13 @@
 
 #define BUSY_SHARE 0.6
 #define FEW_WARPS_SHARE 0.3
+#define ALIKE_SHARE 0.1
+/* On H200 L2 as a whole is up to 0.26 above DRAM in kernels that DRAM bounds. */
+#define OWN_L2_SHARE 0.3
 #define TENSOR_SHARE 0.1
 /* So few of the SMs, by blocks of the grid, can keep neither the SMs nor the memory busy: the launch alone tells the bound. */
 #define FEW_BLOCKS_SHARE 0.25
+#define SPARSE_FACTOR 1.5 /* clocks differ by less */
 /* An empty kernel on an H200 lasts about 1 us from the begin of its launch to its end. */
 #define LEAST_LAUNCH_NS 1000
 
@@ -40,14 +44,17 @@ static double known(double value)
 
 /* ---- the roof ------------------------------------------------------------------------------------------------- */
 
+/* The peaks of units at the clock of the measurement, as counters tell them; else those of the data sheet. The counters' peaks
+ * of tensor cores are those for sparse matrices (seen on H200: 8192 operations a cycle of an SM, 4096 for dense ones). */
 static void find_peaks(struct known_kernel *kernel, const struct hwy_peaks *peaks)
 {
 	for (int i = 0; i < COUNTERS_PATHS; i++) {
+		bool is_tensor = counters_path_is_tensor((enum counters_path)i);
 		double counted = kernel->counters.peak_flop_per_s[i];
-		kernel->peak[i] =
-			counted > 0 ? counted
-				    : peaks_rate(peaks, path_precisions[i].precision,
-						 counters_path_is_tensor((enum counters_path)i));
+		double sheet = peaks_rate(peaks, path_precisions[i].precision, is_tensor);
+		bool is_sparse = sheet > 0 ? counted > SPARSE_FACTOR * sheet
+					   : is_tensor && i != PATH_TENSOR_FP64;
+		kernel->peak[i] = counted > 0 ? counted / (is_sparse ? 2 : 1) : sheet;
 	}
 }
 
@@ -115,7 +122,7 @@ static void fill_point(struct known_kernel *kernel)
 {
 	struct roofline_point *point = &kernel->point;
 	const struct kernel_counters *c = &kernel->counters;
-	enum counters_path path = kernel_counters_main_path(c, kernel->peak);
+	enum counters_path path = kernel_counters_main_path(c);
 	double seconds = c->ns * 1e-9;
 	point->flop = kernel_counters_flop(c) * point->count;
 	point->bytes = c->dram_bytes * point->count;
@@ -146,10 +153,15 @@ static enum roofline_bound find_bound(struct known_kernel *kernel)
 	const struct kernel_counters *c = &kernel->counters;
 	double sm = sm_share(kernel), dram = known(c->of_dram), l2 = known(c->of_l2),
 	       l1 = known(c->of_l1);
+	/* L2 as a whole is as busy as DRAM keeps it: that is no bound of its own. */
+	if (c->is_l2_whole > 0 && l2 < dram + OWN_L2_SHARE)
+		l2 = 0;
 	double memory = fmax(dram, fmax(l2, l1));
 	kernel->level = dram >= memory ? LEVEL_DRAM : l2 >= memory ? LEVEL_L2 : LEVEL_L1;
+	/* Tensor cores keep the memories that feed them busy: of two that are busy alike, the SMs are the bound. */
+	double margin = kernel->level == LEVEL_DRAM ? 0 : ALIKE_SHARE;
 	if (fmax(known(sm), memory) >= BUSY_SHARE)
-		return sm > memory ? ROOFLINE_COMPUTE : ROOFLINE_MEMORY;
+		return sm > memory - margin ? ROOFLINE_COMPUTE : ROOFLINE_MEMORY;
 	if (isnan(sm) || isnan(c->of_dram))
 		return ROOFLINE_UNKNOWN;
 	double tensor = known(c->of_tensor);
@@ -176,7 +188,7 @@ static const char *say_units(const struct known_kernel *kernel, struct hwy_arena
 static const char *say_compute(const struct known_kernel *kernel, struct hwy_arena *arena)
 {
 	const struct kernel_counters *c = &kernel->counters;
-	enum counters_path path = kernel_counters_main_path(c, kernel->peak);
+	enum counters_path path = kernel_counters_main_path(c);
 	const char *sm = hwy_arena_format(arena, "the SMs work at %s of their peak",
 					  hwy_say_share(known(sm_share(kernel))).text);
 	if (path == COUNTERS_PATHS || !(kernel->peak[path] > 0) || !(c->ns > 0))
@@ -196,7 +208,8 @@ static const char *say_memory(const struct known_kernel *kernel, struct hwy_aren
 	const char *busy = hwy_arena_format(arena, "%s works at %s of its peak", level,
 					    hwy_say_share(known(shares[kernel->level])).text);
 	double rate = rates[kernel->level] / c->ns * 1e9;
-	if (!(rate > 0))
+	/* L1's bytes leave out shared memory, which is a part of L1's work. */
+	if (!(rate > 0) || kernel->level == LEVEL_L1)
 		return busy;
 	return rate >= 1e12 ? hwy_arena_format(arena, "%s: %.2f TB/s", busy, rate * 1e-12)
 			    : hwy_arena_format(arena, "%s: %s", busy, hwy_say_rate3(rate).text);

@@ -236,7 +236,9 @@ static void finish_kernel(struct kernel_table *table, struct known_kernel *kerne
 	if (kernel->shape != HWY_NONE && kernel->point.device < trace->n_devices)
 		kernel->has_occupancy =
 			occupancy_find(&kernel->occupancy, &trace->devices[kernel->point.device],
-				       &trace->shapes[kernel->shape]);
+				       &trace->shapes[kernel->shape]) &&
+			/* ncu rounds sizes of shared memory: by these no block may fit, although the kernel ran. */
+			kernel->occupancy.blocks > 0;
 	if (kernel->has_occupancy) {
 		kernel->point.occupancy = kernel->occupancy.share;
 		kernel->point.waves = kernel->occupancy.waves;

@@ -85,6 +85,12 @@ char *measured_join_name(const char *name)
 	for (const char *at = name; *at;) {
 		size_t cast = depth > 0 ? cast_length(at) : 0;
 		bool is_unnamed = strncmp(at, "(anonymous namespace)", 21) == 0;
+		/* ncu writes at::native::f as at::f. */
+		if (strncmp(at, "at::native::", 12) == 0) {
+			to = stpcpy(to, "at::");
+			at += 12;
+			continue;
+		}
 		size_t lambda = copy_lambda(at, &to);
 		if (lambda) {
 			at += lambda;

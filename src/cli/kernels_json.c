@@ -41,6 +41,8 @@ static const struct json_fact {
 	FACT("bank_conflicts", conflicts),
 	FACT("load_sectors", load_sectors),
 	FACT("store_sectors", store_sectors),
+	FACT("load_used", load_used),
+	FACT("store_used", store_used),
 	FACT("local_bytes", local_bytes),
 	FACT("threads_per_warp", threads_per_warp),
 #undef FACT

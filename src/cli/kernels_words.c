@@ -160,7 +160,7 @@ static void say_work(FILE *line, const struct kernels_view *view, const struct k
 	const struct kernel_counters *c = &kernel->counters;
 	double all = kernel->is_measured ? kernel_counters_flop(c) : NAN;
 	for (int i = 0; i < COUNTERS_PATHS && all > 0; i++) {
-		if (!(c->flop[i] >= 0.005 * all) || !(c->ns > 0))
+		if (!(c->flop[i] >= 0.02 * all) || !(c->ns > 0))
 			continue;
 		add_fact(line, "%s%s %s", counters_path_precisions[i],
 			 counters_path_is_tensor((enum counters_path)i) ? " tensor" : "",
@@ -199,7 +199,7 @@ static void say_occupancy(FILE *line, const struct known_kernel *kernel)
 				 o->grid_blocks == 1 ? "" : "s",
 				 (double)o->grid_blocks / (o->waves * o->blocks));
 		else if (o->waves > 0)
-			add_fact(line, "%.3g waves", o->waves);
+			add_fact(line, "%.3g wave%s", o->waves, o->waves == 1 ? "" : "s");
 		if (o->waves > 1 && o->tail >= 0.05)
 			fprintf(line, ", the last costs up to %s", hwy_say_share(o->tail).text);
 	} else if (kernel->is_measured && kernel->counters.waves > 0) {
@@ -214,9 +214,11 @@ static void say_stalls(FILE *line, const struct known_kernel *kernel)
 	for (uint32_t i = 0; i < n && i < MOST_STALLS; i++)
 		add_fact(line, "%s %s", counters_stall_names[found[i]],
 			 hwy_say_share(kernel->counters.stalls[found[i]]).text);
+	/* That another warp was chosen explains nothing. */
+	uint32_t first = n > 1 && found[0] == STALL_NOT_SELECTED;
 	if (n > 0)
-		fprintf(line, " (%s: %s)", counters_stall_names[found[0]],
-			counters_stall_meanings[found[0]]);
+		fprintf(line, " (%s: %s)", counters_stall_names[found[first]],
+			counters_stall_meanings[found[first]]);
 }
 
 static void say_accesses(FILE *line, const struct known_kernel *kernel)
@@ -230,6 +232,7 @@ static void say_accesses(FILE *line, const struct known_kernel *kernel)
 		add_fact(line, "%.1f sectors a load", c->load_sectors);
 	if (!isnan(c->store_sectors) && c->store_sectors > 0)
 		add_fact(line, "%.1f a store", c->store_sectors);
+	add_share(line, "bytes of loads used", c->load_used);
 	add_share(line, "bank conflicts", c->conflicts);
 	if (c->local_bytes > 0)
 		add_fact(line, "spills %s",

@@ -58,7 +58,7 @@ static void count_units(struct counted *c, double us, double sm, double dram, do
 	count(c, "gpu__time_duration.sum", us * 1000);
 	count(c, "sm__throughput.avg.pct_of_peak_sustained_elapsed", sm);
 	count(c, "dram__throughput.avg.pct_of_peak_sustained_elapsed", dram);
-	count(c, "lts__throughput.avg.pct_of_peak_sustained_elapsed", l2);
+	count(c, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", l2);
 	count(c, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", l1);
 	count(c, "sm__warps_active.avg.pct_of_peak_sustained_active", occupancy);
 }
@@ -139,6 +139,8 @@ static void the_busiest_unit_is_the_bound(void **state)
 		{30, 20, 45, 95, 90, ROOFLINE_MEMORY, LEVEL_L1},
 		{30, 20, 15, 25, 90, ROOFLINE_LATENCY, LEVEL_L1},
 		{30, 20, 15, 25, 15, ROOFLINE_OCCUPANCY, LEVEL_L1},
+		{93, 20, 40, 95, 15, ROOFLINE_COMPUTE, LEVEL_L1},
+		{85, 90, 40, 50, 90, ROOFLINE_MEMORY, LEVEL_DRAM},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct counted c = counted_new("k", 10000, 128);
@@ -210,6 +212,50 @@ static struct program two_kernels(void)
 		program_launch(&p, 0, "void small(int)", 10);
 	}
 	return p;
+}
+
+static void passes_of_l1_stand_in_for_its_throughput(void **state)
+{
+	struct counted c = counted_new("k", 10000, 128);
+	struct measures m;
+	struct kernel_counters f;
+	count(&c, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 132 * 80);
+	count(&c, "l1tex__t_bytes.sum", 132 * 10 * 128);
+	count(&c, "sm__cycles_elapsed.max", 100);
+	made = hwy_builder_finish(c.b, false);
+	measures_open(&m, made);
+	kernel_counters_read(&m, 0, &f);
+	NEAR(f.of_l1, 0.9);
+	measures_close(&m);
+	hwy_trace_free(made);
+}
+
+/* On H200 L2 as a whole is at 80 % of its peak in a gather that reaches 55 % of DRAM's. */
+static void l2_that_dram_keeps_busy_is_no_bound(void **state)
+{
+	for (int dram = 10; dram <= 55; dram += 45) {
+		struct counted c = counted_new("k", 10000, 128);
+		count(&c, "gpu__time_duration.sum", 100000);
+		count(&c, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 5);
+		count(&c, "dram__throughput.avg.pct_of_peak_sustained_elapsed", dram);
+		count(&c, "lts__throughput.avg.pct_of_peak_sustained_elapsed", 80);
+		count(&c, "sm__warps_active.avg.pct_of_peak_sustained_active", 80);
+		assert_int_equal(judged(&c)->point.bound,
+				 dram == 10 ? ROOFLINE_MEMORY : ROOFLINE_LATENCY);
+		forget();
+	}
+}
+
+static void the_counters_peak_of_tensor_cores_is_halved(void **state)
+{
+	struct counted c = counted_new("gemm", 10000, 128);
+	count_units(&c, 100, 90, 10, 10, 20, 12);
+	count(&c, "sm__cycles_elapsed.avg.per_second", 1.83e9);
+	count(&c, "sm__ops_path_tensor_src_bf16_dst_fp32.sum", 8e10);
+	count(&c, "sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained", 8192 * 132);
+	const struct known_kernel *kernel = judged(&c);
+	NEAR(kernel->peak[PATH_TENSOR_BF16], 4096 * 132 * 1.83e9);
+	forget();
 }
 
 static void a_tiny_grid_needs_no_counters(void **state)
@@ -318,6 +364,8 @@ static void names_of_two_demanglers_are_one(void **state)
 		 "void a::b<g(int)::[lambda() (instance 2)]::operator ()() const::[lambda(float, float) (instance 1)]>(int)"},
 		{"void (anonymous namespace)::k<x>(int)", "void <unnamed>::k<x>(int)"},
 		{"gemm_128x128", "gemm_128x128"},
+		{"void at::native::(anonymous namespace)::k<false>(int)",
+		 "void at::<unnamed>::k<0>(int, T2)"},
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		char *a = measured_join_name(pairs[i][0]), *b = measured_join_name(pairs[i][1]);
@@ -411,6 +459,9 @@ int main(void)
 		cmocka_unit_test(a_grid_with_fewer_blocks_than_sms_is_bound_by_occupancy),
 		cmocka_unit_test(few_warps_on_the_tensor_cores_are_latency),
 		cmocka_unit_test(without_the_counter_of_the_sms_their_units_stand_in),
+		cmocka_unit_test(passes_of_l1_stand_in_for_its_throughput),
+		cmocka_unit_test(l2_that_dram_keeps_busy_is_no_bound),
+		cmocka_unit_test(the_counters_peak_of_tensor_cores_is_halved),
 		cmocka_unit_test(a_tiny_grid_needs_no_counters),
 		cmocka_unit_test(the_gain_is_what_the_nearer_roof_leaves),
 		cmocka_unit_test(no_launch_is_predicted_to_take_less_than_an_empty_one),
