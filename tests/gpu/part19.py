@@ -19,7 +19,8 @@ from counters import DRAM, MEMORY, SM, alike, base_name, ncu_bounds, ncu_flop, n
 from harness import HEADWAY, ask_headway, headway, last_words, run, target
 
 TITLE = "headway kernels beside Nsight Compute"
-ROUNDS, LAUNCHES = 4, 3
+ROUNDS, LAUNCHES = 5, 3  # of the program that headway measures, and how many of its launches
+NCU_ROUNDS = 2  # ncu measures all of them
 LONGEST_S = 70
 BYTES_PER_S = 4.8e12  # an H200's memory
 CLOCK = "gpc__cycles_elapsed.avg.per_second"
@@ -146,12 +147,12 @@ def by_hand(part, name, kernel):
         return
     key, value = truth
     mine = flop_of(kernel) if key == "flop" else kernel["counters"].get(key)
-    part.check(f"{name}: {key} by hand", f"{mine:.5g}, by hand {value:.5g}: {percent_off(mine, value)}" if mine else "none", "5 %",
+    part.check(f"{name[:40]}: {key} by hand", f"{mine:.5g}, by hand {value:.5g}: {percent_off(mine, value)}" if mine else "none", "5 %",
                mine is not None and alike(mine, value))
 
 
 def one(part, which, program):
-    mine, theirs = measured_by_headway(part, which, program), measured_by_ncu(part, which, program)
+    mine, theirs = measured_by_headway(part, which, program(ROUNDS)), measured_by_ncu(part, which, program(NCU_ROUNDS))
     for name, launches in theirs.items():
         if not part.check(f"{name[:40]}: measured by both", name in mine, True, name in mine):
             continue
@@ -160,6 +161,6 @@ def one(part, which, program):
 
 
 def go(part):
-    for which, program in (("own", counters.own_twelve(ROUNDS)), ("torch", target("twelve", str(ROUNDS)))):
+    for which, program in (("own", counters.own_twelve), ("torch", lambda rounds: target("twelve", str(rounds)))):
         if part.wants(which):
             one(part, which, program)

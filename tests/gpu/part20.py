@@ -17,15 +17,14 @@ TITLE = "GPU metrics beside Nsight Systems"
 POINT = 1.0
 SMALL_BYTES = 4_000_000
 LONGEST_S = 60
-# name: (the program, its rounds, where fewer samples than FEWEST are of busy time alone: the ranges whose work is looked at)
+ROUNDS = 2
 PROGRAMS = {
-    "smallgrid": (lambda: planted("smallgrid"), 2), "persistent": (lambda: planted("persistent"), 2),
-    "mlp": (lambda: example("mlp", "--steps", "60"), 2), "decode": (lambda: example("decode", "--graph", "--tokens", "300"), 1),
-    "chain": (lambda: planted("chain"), 1), "gemms": (lambda: planted("gemms"), 1),
+    "smallgrid": lambda: planted("smallgrid"), "persistent": lambda: planted("persistent"), "mlp": lambda: example("mlp", "--steps", "60"),
+    "chain": lambda: planted("chain"), "gemms": lambda: planted("gemms"), "decode": lambda: example("decode", "--graph", "--tokens", "300"),
 }
 FEWEST = 20
 NAMES = ("[Throughput %]", "Frequency [MHz]")
-LEAST_S = {True: 14, False: 25}  # that a round of a program takes: without torch, with it
+LEAST_S, READ_S = 15, 12  # that a round of a program takes, and reading all recordings
 
 
 def record(part, name, command, number):
@@ -93,16 +92,13 @@ def keep(part, name, report):
 def go(part):
     rounds, longest = {}, {}
     wanted = [name for name in PROGRAMS if part.wants(name)]
-    for number in range(max(count for _, count in PROGRAMS.values())):
+    for number in range(ROUNDS):
         for name in wanted:
-            command, count = PROGRAMS[name]
-            if number >= count:
-                continue
             before = part.time_left()
-            if before < longest.get(name, LEAST_S[name in ("smallgrid", "persistent")]) + 15:  # the recordings must be read, too
+            if before < longest.get(name, LEAST_S) + READ_S:
                 part.note(f"{name}, round {number + 1}: left out", "no time left")
                 continue
-            rounds.setdefault(name, []).append(record(part, name, command(), number))
+            rounds.setdefault(name, []).append(record(part, name, PROGRAMS[name](), number))
             longest[name] = before - part.time_left()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         tables = {(name, way, i): pool.submit(read, way, found[way]) for name, made in rounds.items() for i, found in enumerate(made)

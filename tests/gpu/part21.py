@@ -2,7 +2,7 @@
 """Part 21: what clocks, GPU metrics and `headway kernels` cost.
 
 NVML and PM sampling look at the device, not at one process, so processes of two ways must not live at the same time. Each way has a process of its own,
-one after the other: recorded without NVML, recorded (with clocks 20 times a second), recorded with metrics at 10 kHz. In each the examples run several
+one after the other: recorded (with clocks 20 times a second), recorded with metrics at 10 kHz, recorded without NVML. In each the examples run several
 times, as in part 3. In the process with clocks the watcher is stopped and let go on by turns: the same process with polling and without.
 
 Step times with clocks and without must not differ measurably; with metrics they may be 2 % longer. Clocks are told before, during and after.
@@ -23,10 +23,10 @@ from runners import Runner, calm_run
 TITLE = "What clocks, GPU metrics and headway kernels cost"
 RUNS = {"decode": ["decode", "--tokens", "40"], "mlp": ["mlp", "--steps", "40"]}
 LONG = ["mlp", "--steps", "150"]  # long enough to be looked at meanwhile
-WAYS = {"without": [], "clocks": [], "metrics": METRICS}
-BATCHES, TURNS, TRIES = 3, 4, 2
-LEAST_S = 14  # that a process with its turns takes
-MOST_METRICS = 1.02
+WAYS = {"clocks": [], "metrics": METRICS, "without": []}
+TURNS, TRIES = 4, 2
+LEAST_S = 18  # that a process with its turns takes
+MOST_CLOCKS, MOST_METRICS = 1.005, 1.02
 FIFTH = 0.2
 
 
@@ -113,14 +113,17 @@ def one_process(part, way, number):
         runner.finish()
     after = clocks_now()
     part.note(f"batch {number + 1}, {way}: clocks before, during, after", "; ".join(map(say_clocks, (before, meanwhile, after))))
-    tell_clocks(part, f"batch {number + 1}, {way}", part.work / f"{way}-{number}.hwy")
+    tell_clocks(part, f"batch {number + 1}, {way}", way, part.work / f"{way}-{number}.hwy")
     return found
 
 
-def tell_clocks(part, what, report):
+def tell_clocks(part, what, way, report):
     if not part.check(f"{what}: report", report.exists(), True, report.exists()):
         return
     rows = metric_table(report)
+    wanted = {"without": (False, False), "clocks": (True, False), "metrics": (True, True)}[way]
+    there = tuple(metric in rows for metric in ("SM Clock", "SMs Active [Throughput %]"))
+    part.check(f"{what}: clocks, metrics", ", ".join(map(str, there)), ", ".join(map(str, wanted)), there == wanted)
     for metric in ("SM Clock", "GPC Clock Frequency [MHz]"):
         if metric in rows:
             row = rows[metric]
@@ -129,9 +132,10 @@ def tell_clocks(part, what, report):
 
 def ratio_of(part, what, above, below, limit=None):
     """A ratio of step times by batches; with a limit it is a check."""
-    if not above or not below or len(above) != len(below):
+    if not above or not below:
         part.check(what, "no rounds", "some", False)
         return
+    above, below = above[:len(below)], below[:len(above)]
     least = min(len(batch) for batch in above + below)
     ratio, low, high = quotient([batch[:least] for batch in above], [batch[:least] for batch in below])
     text = f"{ratio:.3f} ({low:.3f} to {high:.3f}); {middle(below):.3f} → {middle(above):.3f} ms/step, {len(above)} × {least} runs"
@@ -141,21 +145,25 @@ def ratio_of(part, what, above, below, limit=None):
         part.note(what, text)
 
 
-def sampling(part, until):
-    batches, longest = [], LEAST_S
-    for number in range(BATCHES):
-        if time.monotonic() + len(WAYS) * longest > until:
-            break
-        begun, ways = time.monotonic(), list(WAYS)
-        order = ways[number % len(ways):] + ways[:number % len(ways)]
-        batches.append({way: one_process(part, way, number) for way in order})
-        longest = max((time.monotonic() - begun) / len(WAYS), 5)
+def sampling(part):
+    """Batches with clocks and with metrics, then, where there is time, as many without NVML."""
+    found, longest = {way: [] for way in WAYS}, LEAST_S
+    for number, ways in enumerate([("clocks", "metrics"), ("metrics", "clocks"), ("without",), ("clocks", "metrics"), ("without",)]):
+        if part.time_left() < len(ways) * longest:
+            part.note(f"batch {number + 1}: left out", "no time left")
+            continue
+        for way in ways:
+            begun = time.monotonic()
+            turns = one_process(part, way, number)
+            found[way] += [turns] if turns else []
+            longest = max(longest, time.monotonic() - begun)
     for name in RUNS:
         def of(way, polled=True):
-            return [batch[way][(name, polled)] for batch in batches if all(batch[w].get((name, True)) for w in WAYS) and batch[way].get((name, polled))]
-        ratio_of(part, f"{name}: with clocks / the watcher stopped, same processes", of("clocks"), of("clocks", False), 1.005)
-        ratio_of(part, f"{name}: with clocks / without NVML", of("clocks"), of("without"), 1.01)
+            return [turns[(name, polled)] for turns in found[way] if (name, polled) in turns]
+        ratio_of(part, f"{name}: with clocks / the watcher stopped", of("clocks"), of("clocks", False), MOST_CLOCKS)
         ratio_of(part, f"{name}: metrics at 10 kHz / clocks only", of("metrics"), of("clocks"), MOST_METRICS)
+        if found["without"]:
+            ratio_of(part, f"{name}: with clocks / without NVML", of("clocks"), of("without"))
 
 
 # ---- headway kernels
@@ -192,4 +200,4 @@ def go(part):
     if part.wants("kernels"):
         kernel_costs(part)
     if part.wants("sampling"):
-        sampling(part, time.monotonic() + part.time_left())
+        sampling(part)

@@ -12,7 +12,7 @@ from counters import METRICS, TRUTHS, alike, clocks_now, metric_table, percent_o
 from harness import ask_headway, headway, info, last_words, run, target
 
 TITLE = "Inside the GPU: planted programs"
-NAMES = ("smallgrid", "persistent", "chain", "gemms")
+NAMES = ("smallgrid", "persistent", "gemms", "chain")
 ROUNDS = {"smallgrid": 3, "persistent": 3, "chain": 1, "gemms": 1}
 LONGEST_S = 60
 SMALL_BYTES = 4_000_000
