@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs that all keep a GPU "busy", recorded by nsys with GPU metrics on an H200: what the metrics say of each while it works.
+# Programs that all keep a GPU "busy", recorded by nsys with GPU metrics on an H200: what the metrics say of each while it works, the
+# verdict's second word, the finding, and the time that its fix was predicted to leave beside the time that it left.
 source "$(dirname "$0")/common.bash"
 type python3 >/dev/null || { echo "SKIP: no python3"; exit 77; }
 
@@ -21,6 +22,36 @@ for metric, (least, most) in LIMITS[name].items():
         sys.exit("%s: %s" % (name, row))
 P
 
+# The second word, the first finding, and the ms that a step of the fixed program took on the same GPU (-: not predicted).
+cat >"$work/truths" <<'T'
+smallgrid occupancy few-sms 0.042
+persistent occupancy few-sms -
+chain memory memory-bound -
+gemms compute no-tensor-cores -
+T
+cat >"$work/judge.py" <<'P'
+import json, sys
+
+name, second, finding, after = sys.argv[1:5]
+document = json.load(open(sys.argv[5]))
+summary, found = document["summary"], document["findings"]
+ids = [one["id"] for one in found]
+if (summary["verdict"], summary["verdict_second"], summary["verdict_second_by"]) != ("gpu", second, "metrics"):
+    sys.exit("%s: the verdict is %s, %s by %s" % (name, summary["verdict"], summary["verdict_second"], summary["verdict_second_by"]))
+if ids[:1] != [finding]:
+    sys.exit("%s: findings %s, not %s first" % (name, ids, finding))
+if any(other in ids for other in ("few-sms", "memory-bound", "no-tensor-cores", "tensor-idle", "link-saturated", "low-occupancy", "throttled") if other != finding):
+    sys.exit("%s: accused of more: %s" % (name, ids))
+if after != "-" and abs(found[0]["predicted"]["step_ns"] / 1e6 / float(after) - 1) > 0.25:
+    sys.exit("%s: predicted %s, measured %s ms" % (name, found[0]["predicted"], after))
+P
+judged() { # judged NAME FILE: the analysis of a recording is as its truth says
+	run analyze --format json "$2"
+	expect_status 0 "$1: analyze"
+	# shellcheck disable=SC2046
+	python3 "$work/judge.py" $(grep "^$1 " "$work/truths") "$work/out" 2>"$work/err" || fail "$(tail -n 1 "$work/err")"
+}
+
 for name in smallgrid persistent chain gemms; do
 	xz -dc "$DATA/metrics/$name.sqlite.xz" >"$work/$name.sqlite"
 	run stats -r gpu_metrics_sum --format json "$work/$name.sqlite"
@@ -31,5 +62,7 @@ for name in smallgrid persistent chain gemms; do
 	expect_status 0 "$name: convert"
 	run stats -r gpu_metrics_sum --format json "$work/$name.hwy"
 	cmp -s "$work/out" "$work/nsys.json" || fail "$name: the report's metrics differ from the recording's"
+	judged "$name" "$work/$name.sqlite"
+	judged "$name" "$work/$name.hwy"
 done
 exit $bad

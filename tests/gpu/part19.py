@@ -37,14 +37,18 @@ HAND_LIKE = {  # the begin of a name, since libraries name their kernels after t
     "sm90_xmma_fprop": ("flop", 2 * 128 * 56 * 56 * 256 * 256 * 9), "cudnn_generated_fort_native_sdpa": ("flop", 4 * 16 * 32 * 2048 ** 2 * 128)}
 
 
+def patience(part):
+    return max(15, min(LONGEST_S, part.time_left()))
+
+
 def measured_by_headway(part, which, program):
     """Base name -> the kernel as `headway kernels --format json` has it; those that took part in the rounds."""
     report = part.work / f"{which}.hwy"
-    done = run(headway(report, program, "-q"), timeout=LONGEST_S)
+    done = run(headway(report, program, "-q"), timeout=patience(part))
     if not part.check(f"{which}: recorded", last_words(done) if done.rc else f"{done.seconds:.0f} s", "exit 0", done.rc == 0):
         return {}
     done = run([HEADWAY, "kernels", "--kernels", "20", "--launches", LAUNCHES, "--metrics", MORE, "-o", part.work / f"{which}.txt", "-f", report,
-                "--", *program], timeout=LONGEST_S)
+                "--", *program], timeout=patience(part))
     if not part.check(f"{which}: headway kernels", last_words(done) if done.rc else f"{done.seconds:.0f} s; {last_words(done)}", "exit 0", done.rc == 0):
         return {}
     document = ask_headway("kernels", "--format", "json", report)
@@ -58,8 +62,8 @@ def measured_by_ncu(part, which, program):
     """Base name -> launches."""
     begun, report = time.monotonic(), part.work / f"{which}.ncu-rep"
     done = run([counters.find_ncu(), "-f", "-o", report, "--profile-from-start", "off", "--clock-control", "none", "--cache-control", "none",
-                "--metrics", ",".join(NCU_METRICS), *program], timeout=LONGEST_S)
-    read = run([counters.find_ncu(), "--import", report, "--csv", "--page", "raw", "--print-units", "base"], timeout=LONGEST_S)
+                "--metrics", ",".join(NCU_METRICS), *program], timeout=patience(part))
+    read = run([counters.find_ncu(), "--import", report, "--csv", "--page", "raw", "--print-units", "base"], timeout=patience(part))
     launches = read_ncu(read.out.splitlines())
     (part.out / f"twelve-{which}.csv").write_text(read.out)
     by_name = {}
