@@ -21,6 +21,7 @@ async function load(file) {
 const { decodeTiles } = await load("src/data/tile.ts");
 const { amount, duration, exact, roundStep, roundTop, tick } = await load("src/timeline/units.ts");
 const { axisOf, extentOf, isPlaced, radiusOf, roofAt, roofsOf } = await load("src/panels/roofline_scale.ts");
+const { editOf } = await load("src/panels/roofline_edit.ts");
 const { measure } = await load("src/data/counter_mean.ts");
 const { readingAt, scaleOf, visibleRange } = await load("src/timeline/counter.ts");
 const trace = makeTrace();
@@ -103,6 +104,12 @@ await run([
 		const axis = axisOf(0.13, 700, 60, 500);
 		check(axis.at(axis.from) === 60 && Math.abs(axis.at(axis.to) - 500) < 1e-9 && axis.from <= 0.13 && axis.to >= 700 && axis.ticks.join() === "0.1,1,10,100,1000", `${axis.ticks}`);
 		check(Math.abs(radiusOf(0.4) / radiusOf(0.1) - 2) < 1e-9, "an area four times as large has twice the radius");
+	}],
+	["a kernel is named to the replay by a part of its name that is its own and has no comma", () => {
+		const of = (name) => ({ kind: "kernel", name, of_peak: 0.5, gain_ns: 5 });
+		const all = ["void gemm<128, relu>(int)", "void gemm<128, gelu>(int)", "sgemm", "k:7"].map(of);
+		check(all.map((p) => editOf(p, all)).join() === "faster:relu>(int),faster:gelu>(int),faster:sgemm,", all.map((p) => editOf(p, all)).join());
+		check(editOf({ ...all[2], gain_ns: 0 }, all) === null, "nothing to gain, nothing to try");
 	}],
 	["times are told for people and to the last digit", () => {
 		check(duration(785_473) === "785 µs" && duration(11_193_806) === "11.2 ms" && duration(0) === "0 ns", "three digits");

@@ -4,14 +4,14 @@
  * Needs HEADWAY and SHARED as the tests do. */
 import { join } from "node:path";
 import { openBrowser, openPage, pointOf, settled, skip, view } from "./common.mjs";
-import { makeFolder, pick } from "./recordings.mjs";
+import { data, makeFolder, pick } from "./recordings.mjs";
 
 const out = process.argv[2] ?? skip("usage: screenshots.mjs FOLDER");
 const folder = makeFolder();
 const browser = await openBrowser({ width: 1440, height: 860 });
 
 async function shoot(files, states) {
-	const server = await view(files.map((name) => folder.unpack(pick(name))));
+	const server = await view(files.map((name) => (name.endsWith(".hwy") ? join(data, name) : folder.unpack(pick(name)))));
 	const page = await openPage(browser.context, server.url);
 	for (const [name, prepare] of states) {
 		await prepare(page);
@@ -61,6 +61,15 @@ await shoot(["mlp_sync"], [
 await shoot(["mlp_sync", "mlp_async"], [["two", async (page) => {
 	for (const key of [..."]]]]sssss"])
 		await page.keyboard.press(key);
+}]]);
+await shoot(["torch/mlp_sync.hwy"], [["roofline", async (page) => {
+	await page.keyboard.press("6");
+	await page.locator(".roofline-table tbody tr").first().click();
+}]]);
+await shoot(["streams_metrics"], [["counters", async (page) => {
+	await page.locator(".title.group", { hasText: "GPU metrics" }).click();
+	const box = await page.locator("canvas.timeline").boundingBox();
+	await page.mouse.move(box.x + box.width * 0.62, box.y + box.height * 0.6);
 }]]);
 await browser.close();
 folder.remove();

@@ -200,6 +200,20 @@ tests.push(
 		check((await looks(alone)).join("|") === served.join("|"), "the same table");
 		await alone.close();
 	}],
+	["a kernel can be replayed at its roof", () => withPage([join(data, "torch/mlp_sync.hwy")], async (page) => {
+		await page.keyboard.press("6");
+		await page.locator(".roofline-table tbody tr").first().click();
+		await page.locator(".roofline-card .try").click();
+		await page.waitForFunction(() => window.headway.state.whatIf?.edits.startsWith("faster:"), null, { timeout: 30_000 });
+		const { step, base } = await stateOf(page, "whatIf");
+		check(step < base, `${step} is less than ${base}`);
+		check((await page.locator("[data-edit=faster]").textContent()).includes("at its roof"), "and the edit says so");
+	})],
+	["a file of counters alone shows its roofline", () => withPage([join(data, "ncu/mlp_raw.csv")], async (page) => {
+		await page.waitForSelector(".roofline-table tbody tr");
+		check(await page.locator(".point").count() > 0, "points");
+		check(await page.locator("canvas.timeline").isHidden(), "and no empty timeline");
+	})],
 	["counters of a GPU tell their values, served and in the self-contained page", async () => {
 		const metrics = pick("streams_metrics");
 		if (!metrics)

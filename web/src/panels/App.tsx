@@ -43,6 +43,8 @@ function Notes() {
 
 export function App({ timeline }: { timeline: Timeline }) {
 	const dark = useDark();
+	// A file of counters alone has nothing to draw but its roofline.
+	const bare = useStore((s) => s.panel === "roofline" && s.traces.every((t) => t.info.spans === 0));
 	useEffect(() => {
 		document.documentElement.dataset["theme"] = dark ? "dark" : "light";
 		timeline.palette = new Palette(dark);
@@ -51,7 +53,7 @@ export function App({ timeline }: { timeline: Timeline }) {
 	return <>
 		<Toolbar />
 		<main>
-			<div class="work">
+			<div class={bare ? "work bare" : "work"}>
 				<div class="upper">
 					<div class="left"><div class="corner" /><Lanes timeline={timeline} /></div>
 					<div class="middle"><MiniMap timeline={timeline} /><Canvas timeline={timeline} /></div>

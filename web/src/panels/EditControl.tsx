@@ -2,6 +2,7 @@
 /* EditControl.tsx - one edit as a switch, with a slider where it takes a number. */
 import { useState } from "preact/hooks";
 import type { Edit } from "../data/protocol";
+import { plain } from "../timeline/text";
 
 interface Props { edit: Edit; on: string | null; change: (text: string | null) => void }
 
@@ -19,11 +20,14 @@ export function EditControl({ edit, on, change }: Props) {
 	const [least, most, first] = LIMITS[edit.id] ?? [1, 16, 4];
 	const [number, setNumber] = useState(numberOf(on, percent) ?? first);
 	const [what, setWhat] = useState(on?.split(":")[1] ?? "gpu");
+	// One kernel, as fast as its device allows: the roofline asks for it.
+	const atRoof = percent && on !== null && !/[:=][\d.]+%?$/.test(on);
 	const text = (n: number, of: string): string => (percent ? `${edit.id}:${of}:${n}` : slides ? `${edit.id}:${n}` : edit.id);
 	return <div class={`edit ${on !== null ? "on" : ""}`} data-edit={edit.id}>
 		<label><input type="checkbox" checked={on !== null} onChange={(e) => change(e.currentTarget.checked ? text(number, what) : null)} />
 			<b>{edit.id}</b> <span>{edit.about}</span></label>
-		{slides && on !== null && <div class="slide">
+		{atRoof && <div class="slide"><small>{plain(on.slice(edit.id.length + 1))}: at its roof</small></div>}
+		{slides && !atRoof && on !== null && <div class="slide">
 			{percent && <select value={what} aria-label="what" onChange={(e) => {
 				setWhat(e.currentTarget.value);
 				change(text(number, e.currentTarget.value));

@@ -2,10 +2,11 @@
 /* Roofline.tsx - the drawer under the timeline: kernels and operators under the roofs of their device, and the same as a table. */
 import { useState } from "preact/hooks";
 import { BOUNDS, type Roofline as Answer, type RooflinePoint } from "../data/roofline";
-import { select } from "../state/actions";
+import { predict, select, showPanel } from "../state/actions";
 import { set, titleOf, useStore, type Trace } from "../state/store";
 import { plain } from "../timeline/text";
 import { duration, percent } from "../timeline/units";
+import { editOf } from "./roofline_edit";
 import { RooflineCard } from "./RooflineCard";
 import { RooflineHow } from "./RooflineHow";
 import { RooflinePlot } from "./RooflinePlot";
@@ -50,6 +51,12 @@ function Body({ trace, index, answer }: { trace: Trace; index: number; answer: A
 		if (p.span !== null)
 			void select(index, p.span, true, true);
 	};
+	const inline = useStore((s) => s.info?.inline ?? false);
+	const text = chosen && !inline && trace.steps?.phases.length ? editOf(chosen, answer.points) : null;
+	const edit = text === null ? null : (): void => {
+		showPanel("whatif");
+		void predict([text], index);
+	};
 	const shared = { points, chosen, hovered, hover, choose, go };
 	const bare = points.filter((p) => p.of_peak !== null && !isPlaced(p)).length;
 	return <>
@@ -70,7 +77,7 @@ function Body({ trace, index, answer }: { trace: Trace; index: number; answer: A
 			<div class="roofline-right">
 				{!points.some(isPlaced) && <RooflineHow trace={trace} />}
 				{points.length > 0 && <RooflineTable {...shared} />}
-				{chosen && points.includes(chosen) && <RooflineCard point={chosen} device={device} go={go} />}
+				{chosen && points.includes(chosen) && <RooflineCard point={chosen} device={device} go={go} edit={edit} />}
 			</div>
 		</div>
 	</>;

@@ -10,11 +10,12 @@ function rateOf(reached: number | null, peak: number | null | undefined, unit: s
 	return reached === null ? "not known" : `${withPrefix(reached, unit)}${peak ? ` of ${withPrefix(peak, unit)} (${percent(reached / peak)})` : ""}`;
 }
 
-export function RooflineCard({ point, device, go }: { point: RooflinePoint; device: RooflineDevice | undefined; go: (p: RooflinePoint) => void }) {
+export function RooflineCard({ point, device, go, edit }: { point: RooflinePoint; device: RooflineDevice | undefined; go: (p: RooflinePoint) => void; edit: (() => void) | null }) {
 	const peak = device?.peaks.find((p) => p.precision === point.precision && p.tensor === point.tensor);
 	return <div class="roofline-card" aria-live="polite">
 		<h3><i class={`chip ${point.bound}`} /> <span class="name">{plain(point.name, NAME)}</span>
-			{point.span !== null && <button title="show one of them in the timeline (Enter)" onClick={() => go(point)}>in the timeline</button>}</h3>
+			{point.span !== null && <button title="show one of them in the timeline (Enter)" onClick={() => go(point)}>in the timeline</button>}
+			{edit && <button class="try" title="see the step as it would be with this kernel at its roof" onClick={edit}>what if</button>}</h3>
 		{point.says && <p class="says">{plain(point.says, NAME)}</p>}
 		{point.advice?.map((line) => <p key={line} class="do">▸ {plain(line, NAME)}</p>)}
 		<dl>

@@ -92,6 +92,8 @@ export async function load(source: Source): Promise<void> {
 		edits: null, roofline: null, failed: "", shift: 0,
 	})));
 	set({ info, traces, folded: foldAtFirst(traces) });
+	if (traces.every((t) => t.info.spans === 0))
+		set({ panel: "roofline" });
 	showAll();
 	Object.assign(untouched, { from: state.from, to: state.to });
 }
