@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "analyze/device_metrics.h"
 #include "run/counters/pm_set.h"
 
 static struct cupti_library *cupti;
@@ -121,6 +122,16 @@ static void sets_are_found_by_name(void **state)
 	assert_int_equal(pm_set_find("nothing"), -1);
 }
 
+static void every_lane_is_a_metric_that_analyses_know(void **state)
+{
+	(void)state;
+	for (size_t i = 0; pm_set_entry(i); i++)
+		if (!strstr(pm_set_entry(i)->lane, "(in order)") && /* shown, and not analysed */
+		    metric_of_name(pm_set_entry(i)->lane, pm_set_entry(i)->unit) == METRICS)
+			fail_msg("no analysis knows '%s' in '%s'", pm_set_entry(i)->lane,
+				 pm_set_entry(i)->unit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +141,7 @@ int main(void)
 		cmocka_unit_test(the_set_for_memory_is_a_part_of_the_general_one),
 		cmocka_unit_test(sums_become_rates_and_an_empty_sample_has_none),
 		cmocka_unit_test(sets_are_found_by_name),
+		cmocka_unit_test(every_lane_is_a_metric_that_analyses_know),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
