@@ -2,7 +2,7 @@
 /* ingest_counters.c - what the watcher saw of the GPUs: values become counter lanes, totals become properties.
  *
  * The watcher sees every GPU of the machine. Only those count on which the program did something; they are found by
- * their uuid. So all of this happens after the program's own records were read. Every value is a
+ * their uuid. (Where CUDA was not recorded: those that the user named.) So all of this happens after the program's own records were read. Every value is a
  * span, also one that is equal to the value before it: where values are missing, a reader must see that nothing is known.
  *
  * Properties, N being the device's number in the trace: gpu.N.lost.REASON_ns, gpu.N.energy_mj, gpu.N.pcie_sent_bytes,
@@ -128,6 +128,40 @@ static void find_device(struct ingest *in, struct counter_device *device)
 		}
 }
 
+static bool any_is_used(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_lanes; i++)
+		if (trace->lanes[i].type == HWY_LANE_STREAM)
+			return true;
+	return false;
+}
+
+/* Without device work nobody can tell which devices the program used: those count that the user named. */
+static void keep_asked(struct ingest *in)
+{
+	struct ingest_counters *counters = in->counters;
+	if (any_is_used(in->trace))
+		return;
+	for (uint32_t i = 0; i < counters->n_lanes; i++) {
+		const struct rec_counter_lane *lane = counters->lanes[i].record;
+		struct counter_device *device = lane && lane->device < counters->n_devices
+							? &counters->devices[lane->device]
+							: NULL;
+		if (!device || !device->record || device->is_used ||
+		    !(lane->head.flags & REC_COUNTER_ASKED))
+			continue;
+		uint32_t uuid = target_uuid_text(in, device->record->uuid);
+		uint32_t name = ingest_text(in, &in->run, device->record->name);
+		device->device = hwy_new_devices(in->b);
+		device->is_used = true;
+		struct hwy_device *made = &in->trace->devices[device->device];
+		made->host = in->host;
+		made->ordinal = lane->device;
+		made->uuid = uuid;
+		made->name = name ? (int64_t)name : HWY_NONE;
+	}
+}
+
 /* ---- values ------------------------------------------------------------------------------------- */
 
 static int64_t counter_bits(const struct counter_lane *lane, double value)
@@ -249,6 +283,7 @@ void ingest_counters_finish(struct ingest *in)
 		return;
 	for (uint32_t i = 0; i < counters->n_devices; i++)
 		find_device(in, &counters->devices[i]);
+	keep_asked(in);
 	for (uint32_t i = 0; i < counters->chunks.n; i++)
 		counters_read_chunk(in, counters->chunks.items[i]);
 }

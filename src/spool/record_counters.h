@@ -31,6 +31,9 @@ static_assert(sizeof(struct rec_counter_device) == 2 * REC_SLOT, "two slots");
 
 enum {
 	REC_COUNTER_WHOLE = 1, /* head.flags: values are whole numbers, such as a mask of bits */
+	/* head.flags: the user named the device. Where the recording has no device work at all (CUDA was not recorded), the
+	 * lane is kept. */
+	REC_COUNTER_ASKED = 2,
 };
 struct rec_counter_lane {
 	struct rec_head head; /* head.value: the watcher's number of the lane */

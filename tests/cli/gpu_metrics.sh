@@ -61,6 +61,12 @@ few=$(lanes)
 record fine --gpu-metrics-devices=7
 says "none of them was asked for"
 
+# ---- without a recording of CUDA the GPUs that were asked for are kept
+MOCK_PM=fine LD_LIBRARY_PATH=$driver run profile -t nvtx -f true -o r --gpu-metrics-devices=all sleep 0.3
+expect_status 0 "a program without CUDA"
+"$HEADWAY" info --all r.hwy >info
+[ "$(lanes)" = "$n" ] || fail "a program without CUDA: $(grep ^Lanes info)"
+
 # ---- what is refused
 record refused --gpu-metrics-devices=all
 says "the driver lets only root read counters"

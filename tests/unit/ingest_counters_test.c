@@ -171,6 +171,36 @@ static void a_value_that_stays_is_kept_each_time(void **state)
 	hwy_trace_free(trace);
 }
 
+/* A run of a program whose CUDA calls were not recorded, with values of a device. */
+static struct hwy_trace *without_cuda(uint8_t flags)
+{
+	struct made made = {.run = make_run()};
+	made.program = make_spool(&made.run, PID, PID, 0);
+	made.watcher = make_spool(&made.run, 0, 0, 0);
+	put_process(&made.program, 1, 5);
+	put_exit(&made.program, 0, 100 * SECOND);
+	put_string(&made.watcher, TEXT, "GR Active");
+	put_string(&made.watcher, TEXT + 1, "%");
+	put_device(&made.watcher, 0, used);
+	put_lane(&made.watcher, 0, 0, flags);
+	put_value(&made.watcher, 0, 10, 1.5);
+	return end(&made);
+}
+
+static void without_device_work_the_devices_that_the_user_named_are_kept(void **state)
+{
+	(void)state;
+	struct hwy_trace *trace = without_cuda(REC_COUNTER_ASKED);
+	assert_non_null(counter(trace));
+	assert_int_equal(trace->n_devices, 1);
+	assert_int_equal(trace->lanes[counter(trace)->lane].device, 0);
+	hwy_trace_free(trace);
+	trace = without_cuda(0);
+	assert_null(counter(trace));
+	assert_int_equal(trace->n_devices, 0);
+	hwy_trace_free(trace);
+}
+
 static void totals_are_the_sum_of_what_was_counted_while_recording(void **state)
 {
 	(void)state;
@@ -241,6 +271,7 @@ int main(void)
 			a_device_that_the_program_does_not_use_has_no_lane_and_no_property),
 		cmocka_unit_test(a_row_has_the_values_of_lanes_with_numbers_in_a_row),
 		cmocka_unit_test(a_value_that_stays_is_kept_each_time),
+		cmocka_unit_test(without_device_work_the_devices_that_the_user_named_are_kept),
 		cmocka_unit_test(totals_are_the_sum_of_what_was_counted_while_recording),
 		cmocka_unit_test(one_reading_tells_nothing),
 		cmocka_unit_test(records_of_the_program_itself_are_not_believed),

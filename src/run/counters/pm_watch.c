@@ -156,7 +156,8 @@ static void make_lanes(struct pm_gpu *gpu, const struct pm_devices_entry *entry)
 	struct watched_lane lanes[PM_MOST_METRICS];
 	for (size_t i = 0; i < gpu->set.n; i++)
 		lanes[i] = (struct watched_lane){.name = gpu->set.metrics[i].lane,
-						 .unit = gpu->set.metrics[i].unit};
+						 .unit = gpu->set.metrics[i].unit,
+						 .flags = REC_COUNTER_ASKED};
 	gpu->first_lane = watched_lanes(watched, device, lanes, (uint32_t)gpu->set.n);
 }
 
