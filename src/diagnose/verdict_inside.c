@@ -9,44 +9,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/kernel_counters.h"
-#include "analyze/roofline.h"
+#include "analyze/kernel_table.h"
 #include "base/index.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 
+static const enum inside_word words_of_bounds[ROOFLINE_BOUNDS] = {
+	[ROOFLINE_UNKNOWN] = INSIDE_UNKNOWN,     [ROOFLINE_COMPUTE] = INSIDE_COMPUTE,
+	[ROOFLINE_MEMORY] = INSIDE_MEMORY,       [ROOFLINE_LATENCY] = INSIDE_LATENCY,
+	[ROOFLINE_OCCUPANCY] = INSIDE_OCCUPANCY,
+};
+
 /* ---- kernels that were measured ------------------------------------------------------------------------- */
 
-static double percent_of(double share)
+/* How long kernels of each name run, in the judged steps and in all of the table of kernels. */
+struct names_time {
+	struct hwy_index slots; /* maps a name to an index in 'list' */
+	struct {
+		int64_t judged, all;
+	} * list;
+	uint32_t n, cap;
+};
+
+static uint32_t slot_of_name(struct names_time *names, const char *name)
 {
-	return 100 * share;
+	bool fresh;
+	uint32_t *slot = hwy_index_put(&names->slots, name, strlen(name), &fresh);
+	if (fresh) {
+		HWY_GROW(names->list, names->n, names->cap);
+		names->list[names->n].judged = names->list[names->n].all = 0;
+		*slot = names->n++;
+	}
+	return *slot;
 }
 
-/* A kernel's counters as levels. A grid with fewer blocks than multiprocessors leaves the others without work. */
-static struct inside_levels levels_of_kernel(const struct kernel_counters *facts)
-{
-	double filled = facts->blocks / facts->sms;
-	double caches =
-		isnan(facts->of_l2) || facts->of_l1 > facts->of_l2 ? facts->of_l1 : facts->of_l2;
-	double pipe = isnan(facts->of_sm) ? facts->issue : facts->of_sm;
-	return (struct inside_levels){
-		.sms = isnan(filled) || filled > 1 ? 100 : percent_of(filled),
-		.warps = percent_of(facts->occupancy),
-		.issue = percent_of(facts->issue),
-		.tensor = percent_of(facts->of_tensor),
-		.pipe = percent_of(pipe),
-		.dram = percent_of(facts->of_dram),
-		.cache = percent_of(caches),
-		.link = (double)NAN,
-	};
-}
-
-/* Sums the time of the phase's kernels by name: text id -> ns. */
-static int64_t time_by_name(const struct hwy_analysis *analysis, const struct hwy_phase *phase,
-			    struct hwy_map *slots, int64_t **ns)
+/* Sums the time of the phase's kernels by name, and yields the sum over all names. */
+static int64_t judged_time(const struct hwy_analysis *analysis, const struct hwy_phase *phase,
+			   struct names_time *names)
 {
 	const struct hwy_flow *flow = &analysis->flow;
-	uint32_t n = 0, cap = 0;
 	int64_t whole = 0;
 	for (uint32_t i = flow_op_at(flow, phase->window.from);
 	     i < flow->n_ops && flow->ops[i].start < phase->window.to; i++) {
@@ -55,58 +56,48 @@ static int64_t time_by_name(const struct hwy_analysis *analysis, const struct hw
 		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE)
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(analysis->trace, op->span, &row);
-		bool fresh;
-		uint32_t *slot =
-			hwy_map_put(slots, (uint64_t)hwy_get(strip, HWY_NAME, row), &fresh);
-		if (fresh) {
-			HWY_GROW(*ns, n, cap);
-			(*ns)[n] = 0;
-			*slot = n++;
-		}
-		(*ns)[*slot] += op->end - op->start;
+		const char *name = hwy_str(analysis->trace, hwy_get(strip, HWY_NAME, row));
+		uint32_t slot = slot_of_name(names, name); /* may move the list */
+		names->list[slot].judged += op->end - op->start;
 		whole += op->end - op->start;
 	}
 	return whole;
 }
 
-/* Several launches of one name are measured: each stands for its part of the name's time. */
-static uint32_t measured_of_name(const struct hwy_trace *trace, int64_t name)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < trace->n_measured; i++)
-		n += trace->measured[i].kernel == name;
-	return n;
-}
-
+/* By the counters of measured kernels and, for those that were not, the shapes of their operators. */
 static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 					  const struct hwy_phase *phase)
 {
-	const struct hwy_trace *trace = analysis->trace;
 	struct inside inside = {0};
-	struct hwy_map slots = {0};
-	int64_t *ns = NULL;
-	struct measures measures;
-	if (trace->n_measured == 0)
+	struct names_time names = {0};
+	struct kernel_table table;
+	struct hwy_err err;
+	double measured = 0;
+	if (analysis->trace->n_measured == 0 || !kernel_table_make(&table, analysis->trace, &err))
 		return inside;
-	double whole = (double)time_by_name(analysis, phase, &slots, &ns);
-	measures_open(&measures, trace);
-	for (uint32_t i = 0; whole > 0 && i < trace->n_measured; i++) {
-		int64_t name = trace->measured[i].kernel;
-		const uint32_t *slot = hwy_map_get(&slots, (uint64_t)name);
-		struct kernel_counters facts;
-		if (!slot)
-			continue;
-		kernel_counters_read(&measures, i, &facts);
-		struct inside_levels levels = levels_of_kernel(&facts);
-		enum inside_word word = inside_classify(&levels);
-		double part = (double)ns[*slot] / measured_of_name(trace, name) / whole;
-		inside.shares[word] += part;
-		inside.known += word == INSIDE_UNKNOWN ? 0 : part;
+	double whole = (double)judged_time(analysis, phase, &names);
+	for (uint32_t i = 0; i < table.n; i++) {
+		uint32_t slot = slot_of_name(&names, table.kernels[i].point.name);
+		names.list[slot].all += table.kernels[i].point.ns;
 	}
-	measures_close(&measures);
-	hwy_map_free(&slots);
-	free(ns);
-	inside.source = inside.known >= INSIDE_KNOWN_SHARE ? INSIDE_MEASURED : INSIDE_NOTHING;
+	for (uint32_t i = 0; whole > 0 && i < table.n; i++) {
+		const struct roofline_point *point = &table.kernels[i].point;
+		uint32_t slot = slot_of_name(&names, point->name);
+		if (names.list[slot].all <= 0)
+			continue;
+		/* Of the name's time in the judged steps, this launch shape's part. */
+		double part = (double)names.list[slot].judged * (double)point->ns /
+			      (double)names.list[slot].all / whole;
+		inside.shares[words_of_bounds[point->bound]] += part;
+		inside.known += point->bound == ROOFLINE_UNKNOWN ? 0 : part;
+		measured += table.kernels[i].is_measured ? part : 0;
+	}
+	kernel_table_free(&table);
+	hwy_index_free(&names.slots);
+	free(names.list);
+	inside.source = inside.known < INSIDE_KNOWN_SHARE ? INSIDE_NOTHING
+			: measured >= inside.known / 2    ? INSIDE_MEASURED
+							  : INSIDE_SHAPES;
 	return inside;
 }
 
@@ -115,11 +106,6 @@ static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
 					const struct hwy_phase *phase)
 {
-	static const enum inside_word words[ROOFLINE_BOUNDS] = {
-		[ROOFLINE_UNKNOWN] = INSIDE_UNKNOWN,     [ROOFLINE_COMPUTE] = INSIDE_COMPUTE,
-		[ROOFLINE_MEMORY] = INSIDE_MEMORY,       [ROOFLINE_LATENCY] = INSIDE_LATENCY,
-		[ROOFLINE_OCCUPANCY] = INSIDE_OCCUPANCY,
-	};
 	struct inside inside = {0};
 	struct hwy_roofline roofline;
 	struct roofline_options options = {.from = phase->window.from, .to = phase->window.to};
@@ -128,7 +114,7 @@ static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
 		return inside;
 	struct roofline_shares sums = roofline_sum_bounds(&roofline, HWY_NONE);
 	for (unsigned bound = 0; bound < ROOFLINE_BOUNDS && sums.kernel_ns > 0; bound++)
-		inside.shares[words[bound]] +=
+		inside.shares[words_of_bounds[bound]] +=
 			(double)sums.bound_ns[bound] / (double)sums.kernel_ns;
 	inside.known = sums.kernel_ns > 0 ? 1 - inside.shares[INSIDE_UNKNOWN] : 0;
 	inside.source = inside.known >= INSIDE_KNOWN_SHARE ? INSIDE_SHAPES : INSIDE_NOTHING;

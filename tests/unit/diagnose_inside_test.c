@@ -150,12 +150,13 @@ static void measured_kernels_give_the_word_where_nothing_was_sampled(void **stat
 	uint32_t measured = hwy_new_measured(p.builder);
 	program_trace(&p)->measured[measured] = (struct hwy_measured){
 		.kernel = hwy_text_id(p.builder, "work"),
-		.shape = HWY_NONE,
+		.shape = p.shape - 1,
 		.device = p.device,
 		.ordinal = 0,
 		.launches = 1,
 		.source = hwy_text_id(p.builder, "headway"),
 	};
+	add_measure(&p, measured, "gpu__time_duration.sum", 500000);
 	add_measure(&p, measured, "dram__throughput.avg.pct_of_peak_sustained_elapsed", 83);
 	add_measure(&p, measured, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 20);
 	add_measure(&p, measured, "sm__warps_active.avg.pct_of_peak_sustained_active", 80);
