@@ -77,7 +77,7 @@ struct roofline_device {
 	uint32_t device; /* index into the trace's devices */
 	struct hwy_peaks peaks;
 	int64_t kernel_ns; /* time of all kernels of the device that count (struct roofline_options) */
-	int64_t known_ns;  /* and of those that have a point */
+	int64_t known_ns; /* and of those that have a point */
 };
 
 struct hwy_roofline {
@@ -94,6 +94,8 @@ struct roofline_options {
 	/* NULL, or whether a piece of device work counts. */
 	bool (*keeps)(const void *self, const struct hwy_strip *strip, uint32_t row);
 	const void *self;
+	/* NULL, or the trace's owners, where the caller has them open: finding them is most of the time. */
+	const struct hwy_owners *owners;
 };
 
 /* An empty roofline with the devices that have kernels. */

@@ -33,7 +33,8 @@ struct known { /* what is known of an operator's name and arguments */
 	bool is_known;
 };
 struct sum_key { /* no padding */
-	int64_t kind, device, name;
+	int64_t kind, device;
+	int64_t name; /* of a kernel: text id of the trace; of an operator: of shapes.texts */
 	int64_t shapes, precision, tensor; /* of operators; a kernel has one point for its name */
 };
 struct sum {
@@ -51,17 +52,20 @@ struct part { /* kernels of one name in one call */
 };
 struct shapes {
 	struct hwy_trace *trace;
-	struct hwy_owners owners;
+	const struct hwy_owners *owners;
+	struct hwy_owners own_owners; /* where the caller has none */
 	struct roofline_options options;
-	/* By text id: the model of an operator of that name, or NULL; valid where has_model is set. */
+	/* By text id: the model of an operator of that name, or NULL, and the name alone, as an id of 'texts'; valid where
+	 * has_model is set. */
 	const struct op_model **models;
+	uint32_t *names;
 	uint8_t *has_model;
 	struct use *uses;
 	uint32_t n_uses, cap_uses;
 	struct hwy_map known_of; /* (name << 32 | arguments) -> index in 'known' */
 	struct known *known;
 	uint32_t n_known, cap_known;
-	struct hwy_strings texts; /* shapes */
+	struct hwy_strings texts; /* shapes, and names of operators */
 	struct hwy_index sum_of;
 	struct sum *sums;
 	uint32_t n_sums, cap_sums;
@@ -69,13 +73,20 @@ struct shapes {
 
 /* ---- whose work it is ------------------------------------------------------------------------------ */
 
+/* Ranges that torch.autograd.profiler.emit_nvtx makes are operators, too: "aten::mm, op_id = 7, sizes = [[3, 5], [5, 7]]". */
+#define NVTX_SIZES ", sizes = "
+
 static const struct op_model *shapes_model(struct shapes *s, int64_t name)
 {
 	if (name < 0 || name >= s->trace->strings.n)
 		return NULL;
 	if (!s->has_model[name]) {
+		struct hwy_text text = hwy_text(s->trace, name);
+		const char *comma = memmem(text.at, text.length, ", ", 2);
 		s->has_model[name] = 1;
-		s->models[name] = op_work_model(hwy_str(s->trace, name));
+		s->names[name] = hwy_intern(&s->texts, text.at,
+					    comma ? (uint32_t)(comma - text.at) : text.length);
+		s->models[name] = op_work_model(s->texts.texts[s->names[name]].at);
 	}
 	return s->models[name];
 }
@@ -89,7 +100,7 @@ static uint32_t shapes_modelled(struct shapes *s, uint32_t op, const struct op_m
 		*model = shapes_model(s, hwy_get(strip, HWY_NAME, row));
 		if (*model)
 			return op;
-		const uint32_t *outer = s->owners.op_of[strip - s->trace->strips];
+		const uint32_t *outer = s->owners->op_of[strip - s->trace->strips];
 		op = outer ? outer[row] : 0;
 	}
 	return 0;
@@ -123,10 +134,10 @@ static void shapes_count_kernels(const struct shapes *s, struct hwy_roofline *ro
 
 static void shapes_collect(struct shapes *s, const struct hwy_strip *strip)
 {
-	const uint32_t *op_of = s->owners.op_of[strip - s->trace->strips];
+	const uint32_t *op_of = s->owners->op_of[strip - s->trace->strips];
 	for (uint32_t row = 0; op_of && row < strip->rows; row++) {
 		const struct op_model *model = NULL;
-		if (!shapes_keeps(s, strip, row) || owners_of(&s->owners, strip, row)->is_replayed)
+		if (!shapes_keeps(s, strip, row) || owners_of(s->owners, strip, row)->is_replayed)
 			continue;
 		uint32_t op = shapes_modelled(s, op_of[row], &model);
 		if (!hwy_ref32_is_set(op))
@@ -148,7 +159,7 @@ static int use_by_op(const void *left, const void *right)
 
 struct call {
 	struct op_work work;
-	int64_t name, shapes; /* shapes: id of a text in shapes.texts */
+	int64_t name, shapes; /* ids of texts in shapes.texts */
 	int64_t device, ns;
 	uint32_t runs;
 	struct part parts[NAMES_MOST], *longest; /* kernels by name; the longest name first */
@@ -173,6 +184,26 @@ static uint32_t shapes_intern(struct shapes *s, struct hwy_text text)
 	return id;
 }
 
+/* The arguments of a range of emit_nvtx as a profiler would write them. The types are not recorded. */
+static struct hwy_text shapes_of_range(struct hwy_arena *arena, struct hwy_text name)
+{
+	const char *sizes = memmem(name.at, name.length, NVTX_SIZES, strlen(NVTX_SIZES));
+	if (!sizes)
+		return (struct hwy_text){"", 0};
+	sizes += strlen(NVTX_SIZES);
+	int length = (int)(name.at + name.length - sizes), depth = 0, inputs = 0;
+	for (int i = 0; i < length; i++) {
+		inputs += sizes[i] == '[' && depth == 1;
+		depth += (sizes[i] == '[') - (sizes[i] == ']');
+	}
+	char *types = hwy_arena_array(arena, (size_t)inputs + 1, sizeof "\"float\","), *to = types;
+	for (int i = 0; i < inputs; i++)
+		to = stpcpy(to, i ? ",\"float\"" : "\"float\"");
+	const char *text = hwy_arena_format(arena, "{\"Input Dims\": %.*s, \"Input type\": [%s]}",
+					    length, sizes, types);
+	return (struct hwy_text){text, (uint32_t)strlen(text)};
+}
+
 static const struct known *shapes_known(struct shapes *s, const struct op_model *model,
 					int64_t name, int64_t arguments)
 {
@@ -183,11 +214,15 @@ static const struct known *shapes_known(struct shapes *s, const struct op_model 
 		struct hwy_text text = hwy_text(s->trace, arguments);
 		struct hwy_arena arena = {0};
 		struct op_args args;
+		bool is_range = text.length == 0;
+		if (is_range)
+			text = shapes_of_range(&arena, hwy_text(s->trace, name));
 		HWY_GROW(s->known, s->n_known, s->cap_known);
 		struct known *known = &s->known[s->n_known];
 		*known = (struct known){0};
 		known->is_known = op_args_read(&args, &arena, text.at, text.length) &&
 				  op_work_find(&known->work, model, &args);
+		known->work.assumes_fp32 |= is_range;
 		known->shapes = shapes_intern(s, op_args_shapes(text));
 		hwy_arena_free(&arena);
 		*index = s->n_known++;
@@ -250,18 +285,27 @@ static bool call_gather(struct call *call, const struct hwy_trace *trace, const 
 	return call->device >= 0 && call->device < trace->n_devices && call->ns > 0;
 }
 
-/* Lists of tensors: their type is that of the kernel's functor, or only its size in bytes ("OpaqueType<2u>"). */
+/* Where the types of inputs are not recorded: the type is that of the kernel's functor or of its instructions, or only its
+ * size in bytes ("OpaqueType<2u>"). */
 static void call_correct_type(struct op_work *work, const char *kernel)
 {
+	static const char *const bf16[] = {"bfloat16", "bf16", "nvjet_tst", "nvjet_sm90_tst", NULL};
+	static const char *const half[] = {"half",  "f16",  "fp16", "hgemm", "h16816",
+					   "h1688", "h884", "_hsh", NULL};
 	if (!work->assumes_fp32)
 		return;
 	const char *opaque = strstr(kernel, "OpaqueType<");
-	bool is_bf16 = strstr(kernel, "BFloat16"), is_half = strstr(kernel, "c10::Half");
 	double size = opaque ? strtod(opaque + strlen("OpaqueType<"), NULL) : 4;
-	if (is_bf16 || is_half) {
-		size = 2;
-		work->precision = is_bf16 ? HWY_BF16 : HWY_FP16;
-	}
+	for (unsigned i = 0; bf16[i] && size == 4; i++)
+		if (strcasestr(kernel, bf16[i])) {
+			size = 2;
+			work->precision = HWY_BF16;
+		}
+	for (unsigned i = 0; half[i] && size == 4; i++)
+		if (strcasestr(kernel, half[i])) {
+			size = 2;
+			work->precision = HWY_FP16;
+		}
 	if (size >= 1 && size <= 16)
 		work->bytes *= size / 4;
 }
@@ -358,6 +402,7 @@ static void shapes_sum_calls(struct shapes *s)
 		if (!known->is_known || !call_gather(&call, s->trace, &s->uses[i], end - i))
 			continue;
 		call.work = known->work;
+		call.name = s->names[call.name];
 		call.shapes = known->shapes;
 		shapes_add_call(s, &call);
 	}
@@ -391,7 +436,9 @@ static void shapes_add_points(struct shapes *s, struct hwy_roofline *roofline)
 		struct roofline_point point = {
 			.kind = (enum roofline_kind)sum->key.kind,
 			.source = ROOFLINE_SHAPES,
-			.name = hwy_str(s->trace, sum->key.name),
+			.name = sum->key.kind == ROOFLINE_OPERATOR
+					? s->texts.texts[sum->key.name].at
+					: hwy_str(s->trace, sum->key.name),
 			.device = (uint32_t)sum->key.device,
 			.count = sum->count,
 			.ns = sum->ns,
@@ -417,8 +464,10 @@ static void shapes_add_points(struct shapes *s, struct hwy_roofline *roofline)
 
 static void shapes_free(struct shapes *s)
 {
-	owners_close(&s->owners);
+	if (s->owners == &s->own_owners)
+		owners_close(&s->own_owners);
 	free(s->models);
+	free(s->names);
 	free(s->has_model);
 	free(s->uses);
 	free(s->known);
@@ -444,13 +493,15 @@ bool roofline_from_shapes(struct hwy_roofline *roofline, struct hwy_trace *trace
 				   HWY_COL_BIT(HWY_SHAPE) | HWY_COL_BIT(HWY_DIRECTION) |
 				   HWY_COL_BIT(HWY_GRAPH_NODE),
 			   err) &&
-		  owners_open(&s.owners, trace, NULL, 0, err);
+		  (s.options.owners || owners_open(&s.own_owners, trace, NULL, 0, err));
 	if (!ok) {
 		roofline_free(roofline);
 		return false;
 	}
+	s.owners = s.options.owners ? s.options.owners : &s.own_owners;
 	hwy_strings_init(&s.texts);
 	s.models = hwy_zarray(trace->strings.n, sizeof *s.models);
+	s.names = hwy_zarray(trace->strings.n, sizeof *s.names);
 	s.has_model = hwy_zarray(trace->strings.n, 1);
 	for (uint32_t i = 0; i < trace->n_strips; i++)
 		if (HWY_KIND_BIT(trace->strips[i].kind) & kinds)

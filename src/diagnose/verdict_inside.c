@@ -108,7 +108,8 @@ static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
 {
 	struct inside inside = {0};
 	struct hwy_roofline roofline;
-	struct roofline_options options = {.from = phase->window.from, .to = phase->window.to};
+	struct roofline_options options = {
+		.from = phase->window.from, .to = phase->window.to, .owners = analysis->owners};
 	struct hwy_err err;
 	if (!roofline_from_shapes(&roofline, analysis->trace, &options, &err))
 		return inside;

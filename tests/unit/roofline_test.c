@@ -172,6 +172,34 @@ static void a_copy_from_the_host_is_under_no_roof(void **state)
 	hwy_trace_free(trace);
 }
 
+static void ranges_of_emit_nvtx_with_sizes_are_operators(void **state)
+{
+	(void)state;
+	struct model m = model_new();
+	uint32_t range = small_lane(&m.small, HWY_LANE_RANGE);
+	const char *const sizes = "[[1000, 1000], [1000, 1000]]";
+	for (int i = 0; i < 3; i++) {
+		char name[100];
+		snprintf(name, sizeof name, "aten::mm, op_id = %d, sizes = %s", i, sizes);
+		small_span_us(&m.small, range, HWY_RANGE, i * 100, i * 100 + 50, 0, name);
+		model_kernel(&m, i * 100 + 10, "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn", 4);
+	}
+	small_span_us(&m.small, range, HWY_RANGE, 500, 550, 0, "aten::mm, seq = 7");
+	model_kernel(&m, 510, "ampere_sgemm", 4);
+	struct hwy_trace *trace = small_finish(&m.small);
+	struct hwy_roofline roofline;
+	assert_true(roofline_from_shapes(&roofline, trace, NULL, &err));
+	const struct roofline_point *op = point_of(&roofline, ROOFLINE_OPERATOR, "aten::mm");
+	assert_non_null(op);
+	assert_int_equal(op->count, 3);
+	assert_near(op->flop, 6e9, 1);
+	assert_near(op->bytes, 18e6, 1); /* the kernel's name tells the type */
+	assert_int_equal(op->precision, HWY_BF16);
+	assert_string_equal(op->shapes, sizes);
+	roofline_free(&roofline);
+	hwy_trace_free(trace);
+}
+
 static void a_window_counts_what_begins_in_it(void **state)
 {
 	(void)state;
@@ -312,6 +340,7 @@ int main(void)
 		cmocka_unit_test(a_product_has_a_point_and_so_has_its_kernel),
 		cmocka_unit_test(of_several_kernels_the_one_that_took_most_did_the_work),
 		cmocka_unit_test(a_copy_from_the_host_is_under_no_roof),
+		cmocka_unit_test(ranges_of_emit_nvtx_with_sizes_are_operators),
 		cmocka_unit_test(a_window_counts_what_begins_in_it),
 		cmocka_unit_test(what_binds_a_point),
 		cmocka_unit_test(gains_are_never_more_than_the_time),

@@ -78,8 +78,8 @@ static bool is_in_chain(const struct hwy_case *c, uint32_t op, const void *chain
 static bool shapes_say_memory(const struct hwy_case *c, const struct chains *chains)
 {
 	struct hwy_roofline roofline;
-	struct roofline_options options = {.from = c->phase->window.from,
-					   .to = c->phase->window.to};
+	struct roofline_options options = {
+		.from = c->phase->window.from, .to = c->phase->window.to, .owners = c->owners};
 	struct hwy_err err;
 	if (!roofline_from_shapes(&roofline, c->trace, &options, &err))
 		return false;
