@@ -15,6 +15,7 @@
 #define TAIL_SHARE 0.15    /* of the time, lost in the last wave */
 #define TAIL_MOST_WAVES 8
 #define FEW_WAVES 2
+#define SHORT_NS 5000        /* of a launch */
 #define SCATTERED_SHARE 0.5  /* of the bytes of a sector that are used */
 #define NEAR_PEAK_SHARE 0.75 /* what good GEMMs reach */
 #define MANY_FMAS_SHARE 0.3  /* of the peak in fp32 */
@@ -41,7 +42,7 @@ static bool has_any(const char *name, const char *const *parts)
 
 static enum kernel_maker maker_of(const char *name)
 {
-	static const char *const attention[] = {"fmha",    "flash_fwd", "flash_bwd",
+	static const char *const attention[] = {"fmha",    "sdpa",      "_flash_", "flash_fwd",
 						"flash::", "attention", NULL};
 	static const char *const convolution[] = {
 		"cudnn", "convolve", "implicit_gemm", "dgrad", "wgrad", "fprop", NULL};
@@ -190,10 +191,13 @@ static void advise_latency(struct known_kernel *kernel, enum kernel_maker maker)
 	const struct kernel_counters *c = &kernel->counters;
 	double per_launch =
 		kernel->point.count ? (double)kernel->point.ns / kernel->point.count : 0;
-	if (per_launch > 0 && per_launch < 5000)
+	if (per_launch > 0 && per_launch < SHORT_NS)
 		advise(kernel,
-		       "it is short: starting and ending it costs as much as its work; fuse it with its "
-		       "neighbours, or give it more data");
+		       maker == MAKER_TORCH
+			       ? "it is short: beginning and ending it costs as much as its work; torch.compile fuses it with its "
+				 "neighbours, or give it more data"
+			       : "it is short: beginning and ending it costs as much as its work; fuse it with its neighbours, or "
+				 "give it more data");
 	if (is_library(maker)) {
 		bool is_small = kernel->has_occupancy && kernel->occupancy.waves < FEW_WAVES;
 		advise(kernel,
@@ -229,6 +233,8 @@ static void advise_occupancy(struct known_kernel *kernel, enum kernel_maker make
 		       maker == MAKER_TORCH
 			       ? "its tensor is too small for the device: a larger batch, several tensors in one call "
 				 "(torch._foreach_*, a stacked tensor), or torch.compile, which fuses it with its neighbours"
+		       : maker == MAKER_ATTENTION
+			       ? "it has too few heads and rows for the device: a larger batch, or a kernel that splits the keys, too (flash decoding)"
 		       : is_library(maker)
 			       ? "it has too few tiles for the device: a larger batch, or split-K (cuBLASLt chooses it "
 				 "with a workspace: CUBLAS_WORKSPACE_CONFIG)"

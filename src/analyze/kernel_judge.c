@@ -26,6 +26,8 @@
 #define SPARSE_FACTOR 1.5 /* clocks differ by less */
 /* An empty kernel on an H200 lasts about 1 us from the begin of its launch to its end. */
 #define LEAST_LAUNCH_NS 1000
+/* Launches of less are mostly begin and end. */
+#define SHORT_LAUNCH_NS 2000
 
 static const struct {
 	enum counters_path path;
@@ -267,6 +269,11 @@ static void judge_unmeasured(struct known_kernel *kernel, struct hwy_arena *aren
 			arena,
 			"not measured; the grid is too small for the device: %s of the SMs have no block",
 			hwy_say_share(1 - per_sm).text);
+	} else if (point->count > 0 && point->ns / point->count < SHORT_LAUNCH_NS) {
+		point->bound = ROOFLINE_LATENCY;
+		point->says = hwy_arena_format(
+			arena, "not measured; a launch takes %s, hardly more than an empty one",
+			hwy_say_time3(point->ns / point->count).text);
 	} else {
 		point->says = "not measured, and the shapes of its operator are not recorded";
 	}

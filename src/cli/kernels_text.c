@@ -210,13 +210,19 @@ static void kernels_put_one(FILE *out, const struct kernels_view *view, uint32_t
 	}
 }
 
+/* Whether there is more to tell of a kernel than the table does. */
+static bool kernels_tells(const struct known_kernel *kernel)
+{
+	return kernel->is_measured || kernel->has_gain || kernel->point.bound != ROOFLINE_UNKNOWN;
+}
+
 static void put_details(FILE *out, const struct kernels_view *view, int width, bool colour)
 {
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < view->n && (!view->details || shown < view->details); i++) {
 		const struct known_kernel *kernel = kernel_at(view, i);
 		/* Of a kernel about which nothing is known there is nothing to tell, unless it was asked for. */
-		if (!kernel->is_measured && !kernel->has_gain && !view->is_asked)
+		if (!kernels_tells(kernel) && !view->is_asked)
 			continue;
 		kernels_put_one(out, view, i, width, colour);
 		shown++;
@@ -307,7 +313,7 @@ void kernels_print_markdown(FILE *out, const struct kernels_view *view)
 	uint32_t details = view->details && view->details < view->n ? view->details : view->n;
 	for (uint32_t i = 0; i < details; i++) {
 		const struct known_kernel *kernel = kernel_at(view, i);
-		if (!kernel->is_measured && !kernel->has_gain)
+		if (!kernels_tells(kernel))
 			continue;
 		fprintf(out, "\n**%c** %s: ", kernels_mark(i), kernels_say_bound(kernel).text);
 		cli_put_markdown(out, kernel->point.says);

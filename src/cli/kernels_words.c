@@ -257,7 +257,8 @@ static void say_launch(FILE *line, const struct kernels_view *view,
 	if (shared > 0 && s->static_shared >= 0 && s->dynamic_shared >= 0)
 		add_fact(line, "%s shared", hwy_say_bytes3((uint64_t)shared).text);
 	if (kernel->n_shapes > 1)
-		add_fact(line, "and %" PRIu32 " other shapes", kernel->n_shapes - 1);
+		add_fact(line, "and %" PRIu32 " other shape%s", kernel->n_shapes - 1,
+			 kernel->n_shapes == 2 ? "" : "s");
 }
 
 char *kernels_say_line(const struct kernels_view *view, const struct known_kernel *kernel,

@@ -258,6 +258,30 @@ static void the_counters_peak_of_tensor_cores_is_halved(void **state)
 	forget();
 }
 
+static void a_launch_as_short_as_an_empty_one_needs_no_counters(void **state)
+{
+	struct program p = program_new();
+	struct hwy_shape shape = {.grid_x = 500,
+				  .grid_y = 1,
+				  .grid_z = 1,
+				  .block_x = 256,
+				  .block_y = 1,
+				  .block_z = 1};
+	p.shape = hwy_add_shape(p.builder, &shape) + 1;
+	for (int step = 0; step < 5; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "brief", 1);
+		program_launch(&p, 0, "long", 9);
+	}
+	program_end_step(&p);
+	struct hwy_trace *report = hwy_builder_finish(p.builder, false);
+	assert_true(kernel_table_make(&table, report, &err));
+	assert_int_equal(kernel_table_find(&table, "brief", &err)->point.bound, ROOFLINE_LATENCY);
+	assert_int_equal(kernel_table_find(&table, "long", &err)->point.bound, ROOFLINE_UNKNOWN);
+	kernel_table_free(&table);
+	hwy_trace_free(report);
+}
+
 static void a_tiny_grid_needs_no_counters(void **state)
 {
 	struct program p = two_kernels();
@@ -462,6 +486,7 @@ int main(void)
 		cmocka_unit_test(passes_of_l1_stand_in_for_its_throughput),
 		cmocka_unit_test(l2_that_dram_keeps_busy_is_no_bound),
 		cmocka_unit_test(the_counters_peak_of_tensor_cores_is_halved),
+		cmocka_unit_test(a_launch_as_short_as_an_empty_one_needs_no_counters),
 		cmocka_unit_test(a_tiny_grid_needs_no_counters),
 		cmocka_unit_test(the_gain_is_what_the_nearer_roof_leaves),
 		cmocka_unit_test(no_launch_is_predicted_to_take_less_than_an_empty_one),
