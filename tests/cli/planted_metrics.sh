@@ -65,4 +65,39 @@ for name in smallgrid persistent chain gemms; do
 	judged "$name" "$work/$name.sqlite"
 	judged "$name" "$work/$name.hwy"
 done
+
+# ---- a recording that was edited: after 40 ms the clock is a quarter lower, and the driver names the power limit, or nothing
+
+cat >"$work/edit.py" <<'P'
+import sqlite3, sys
+
+db, reason = sqlite3.connect(sys.argv[1]), int(sys.argv[2])
+kind, source = db.execute("select typeId, sourceId from TARGET_INFO_GPU_METRICS").fetchone()
+clock, = db.execute("select metricId from TARGET_INFO_GPU_METRICS where metricName like 'GPC Clock%'").fetchone()
+reasons = 1 + db.execute("select max(metricId) from TARGET_INFO_GPU_METRICS").fetchone()[0]
+first, = db.execute("select min(timestamp) from GPU_METRICS").fetchone()
+low = first + 40_000_000
+db.execute("insert into TARGET_INFO_GPU_METRICS values (?, ?, '', ?, 'Throttle Reasons')", (kind, source, reasons))
+db.execute("update GPU_METRICS set value = value * 3 / 4 where metricId = ? and timestamp > ?", (clock, low))
+for at, in db.execute("select timestamp from GPU_METRICS where metricId = ?", (clock,)).fetchall():
+    db.execute("insert into GPU_METRICS values (?, ?, ?, ?, ?)", (at, at, kind, reasons, reason if at > low else 0))
+db.commit()
+P
+cat >"$work/throttled.py" <<'P'
+import json, sys
+
+found = {one["id"]: one for one in json.load(open(sys.argv[2]))["findings"]}
+if sys.argv[1] == "none":
+    sys.exit("no reason, and yet: %s" % found["throttled"]["says"] if "throttled" in found else 0)
+one = found.get("throttled") or sys.exit("not throttled: %s" % sorted(found))
+if not 0.15 < one["share"] < 0.3 or "the power limit" not in one["says"]:
+    sys.exit("%.3f: %s" % (one["share"], one["says"]))
+P
+for reason in 4 0; do
+	cp "$work/gemms.sqlite" "$work/edited.sqlite"
+	python3 "$work/edit.py" "$work/edited.sqlite" $reason || fail "the edit"
+	run analyze --format json "$work/edited.sqlite"
+	expect_status 0 "an edited recording"
+	python3 "$work/throttled.py" "$([ $reason = 0 ] && echo none || echo throttled)" "$work/out" 2>"$work/err" || fail "reason $reason: $(tail -n 1 "$work/err")"
+done
 exit $bad
