@@ -286,6 +286,16 @@ static uint32_t first_after(const struct metric_series *series, int64_t time)
 	return HWY_FIRST(i, 0, series->n, metric_holds(series, i).to > time);
 }
 
+/* first_after for a time that is not before the sample 'from': mostly a step or two behind it. */
+static uint32_t next_after(const struct metric_series *series, uint32_t from, int64_t time)
+{
+	enum { STEPS = 8 };
+	for (int step = 0; step < STEPS; step++, from++)
+		if (from >= series->n || metric_holds(series, from).to > time)
+			return from;
+	return HWY_FIRST(i, from, series->n, metric_holds(series, i).to > time);
+}
+
 /* Value times ns, and ns, of all samples up to a time. */
 static double sum_until(const struct metric_series *series, int64_t time, int64_t *ns)
 {
@@ -320,10 +330,9 @@ static void metric_count(struct metric_sum *sum, double value, int64_t covered)
 void metric_add(struct metric_sum *sum, const struct metric_series *series,
 		const struct hwy_interval *intervals, uint32_t n, double pure)
 {
-	uint32_t sample = 0;
+	uint32_t sample = n ? first_after(series, intervals[0].from) : 0;
 	for (uint32_t k = 0; k < n;) {
-		uint32_t first = first_after(series, intervals[k].from);
-		sample = first > sample ? first : sample;
+		sample = next_after(series, sample, intervals[k].from);
 		if (sample >= series->n)
 			return;
 		/* All intervals that cover a part of this sample; the last one may cover the next samples, too. */

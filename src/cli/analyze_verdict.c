@@ -195,6 +195,7 @@ static const struct json_field verdict_fields[] = {
 			 INSIDE_SOURCES)},
 	{JSON_FIELD_CALL(struct verdict, inside.shares, "verdict_second_shares",
 			 put_inside_shares)},
+	{JSON_FIELD_BOOL(struct verdict, is_opaque, "verdict_opaque")},
 	{JSON_FIELD_REAL(struct verdict, coverage, "coverage", 6)},
 	{JSON_FIELD_OBJECT(struct verdict, account, "account", account_fields)},
 };

@@ -142,6 +142,8 @@ static const char *with_level(struct hwy_arena *arena, const char *text, const c
 	return hwy_arena_format(arena, "%s%s%s %.0f %%", text, *text ? ", " : "", name, level);
 }
 
+#define SMALL_LINK_PERCENT 20
+
 static const char *levels_in_words(struct hwy_arena *arena, const struct inside_levels *levels)
 {
 	const char *text = with_level(arena, "", "SMs active", levels->sms);
@@ -149,7 +151,9 @@ static const char *levels_in_words(struct hwy_arena *arena, const struct inside_
 	text = with_level(arena, text, "tensor cores", levels->tensor);
 	text = with_level(arena, text, "warps", levels->warps);
 	text = with_level(arena, text, "DRAM", levels->dram);
-	return with_level(arena, text, "links", levels->link);
+	/* A link that is nearly idle is not worth a word. */
+	return levels->link < SMALL_LINK_PERCENT ? text
+						 : with_level(arena, text, "links", levels->link);
 }
 
 static const char *inside_in_words(struct hwy_arena *arena, const struct inside *inside)
@@ -167,14 +171,20 @@ static const char *inside_in_words(struct hwy_arena *arena, const struct inside 
 				share, bounds[inside->word]);
 }
 
+/* Parts below this share are left out of the list. */
+#define SMALL_PART_SHARE 0.05
+
 static const char *shares_in_words(struct hwy_arena *arena, const struct inside *inside)
 {
 	const char *text = "";
-	for (unsigned word = INSIDE_COMPUTE; word < INSIDE_WORDS; word++)
-		if (inside->shares[word] >= 0.05)
+	for (unsigned i = 0; i < INSIDE_WORDS; i++) {
+		unsigned word = (i + 1) % INSIDE_WORDS; /* what is not known comes last */
+		if (inside->shares[word] >= SMALL_PART_SHARE)
 			text = hwy_arena_format(arena, "%s%s%s %s", text, *text ? ", " : "",
-						inside_words[word],
+						word == INSIDE_UNKNOWN ? "not known"
+								       : inside_words[word],
 						hwy_say_share(inside->shares[word]).text);
+	}
 	return text;
 }
 
@@ -191,7 +201,7 @@ static void say_why_not(struct hwy_diagnosis *diagnosis, const struct inside *in
 	if (inside->source != INSIDE_NOTHING)
 		diagnose_cannot_tell(diagnosis, what,
 				     hwy_arena_format(arena,
-						      "nothing does most of the time: %s of it",
+						      "no one thing does: %s of the kernels' time",
 						      shares_in_words(arena, inside)));
 	else if (is_cuda(diagnosis))
 		diagnose_cannot_tell(

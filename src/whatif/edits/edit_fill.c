@@ -110,7 +110,8 @@ static bool edit_fill_apply(struct editing *e, const char *arguments, struct hwy
 	metrics_close(&f.metrics);
 	free(f.reach);
 	return found > 0 || hwy_fail(err, "no long kernel of the phase leaves half of the "
-					  "multiprocessors without work");
+					  "multiprocessors without work; one that runs "
+					  "through the whole phase does not count");
 }
 
 const struct edit_kind edit_fill = {

@@ -18,7 +18,8 @@ const COVERS_LITTLE = 0.5;
 function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
 	const { summary } = diagnosis;
 	const little = summary.phase !== null && summary.coverage < COVERS_LITTLE;
-	return <p class={summary.verdict === "gpu" ? "verdict healthy" : "verdict"}>{summary.verdict === "gpu" ? "✓ " : ""}{plain(summary.verdict_says)}
+	const well = summary.verdict === "gpu" && !summary.verdict_opaque;
+	return <p class={well ? "verdict healthy" : "verdict"}>{well ? "✓ " : ""}{plain(summary.verdict_says)}
 		{little && <small> The judged steps are {percent(summary.coverage)} of the recording.</small>}</p>;
 }
 
