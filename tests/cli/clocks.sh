@@ -104,6 +104,27 @@ grep -qF "$says" out || fail "gate: $(cat out)"
 run diff fast.hwy fast.hwy
 grep -q "GPU clock" out && fail "one clock, but a note: $(cat out)"
 
+# ---- metrics where counters cannot be sampled: GPM
+if [ ! -e /proc/driver/nvidia/version ]; then
+	record "" --gpu-metrics-devices=all
+	says warning "GPU metrics: not sampled: " || fail "GPM: no word about counters: $(cat info)"
+	says info "GPU metrics are those of NVML's GPM, 8 samples a second" || fail "GPM: $(cat info)"
+	grep -q "gpu_metrics.source = NVML, GPM" info || fail "GPM: $(grep gpu_metrics info)"
+	[ "$(lanes)" = 19 ] || fail "GPM: lanes: $(grep ^Lanes info)"
+	run export -t csv --kinds counter -o csv -f r.hwy
+	# The mock's metrics have the value of their number; rates are MiB.
+	for line in "SMs Active \[Throughput %\],[0-9]*,2" "DRAM Bandwidth \[Throughput %\],[0-9]*,10" "PCIe RX,[0-9]*,22020096"; do
+		grep -q "$line\$" csv/counter.csv || fail "GPM: no '$line' in $(grep -v Clock csv/counter.csv | head -20)"
+	done
+	record no-gpm --gpu-metrics-devices=0
+	says warning "GPU metrics: not recorded: no GPU that was asked for has GPM" || fail "no GPM: $(cat info)"
+	[ "$(lanes)" = 5 ] || fail "no GPM: $(grep ^Lanes info)"
+	record lost=4 --gpu-metrics-devices=all
+	says warning "GPU metrics of GPU 0 end early: NVML: GPU is lost" || fail "GPM, lost: $(cat info)"
+	record refused --gpu-metrics-devices=all
+	says warning "GPU metrics: not recorded: NVML cannot be used" || fail "GPM, refused: $(cat info)"
+fi
+
 # ---- a library that prints
 record noisy
 grep -q "a word" out err && fail "NVML's output is in the program's: $(cat out err)"

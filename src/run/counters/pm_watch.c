@@ -417,4 +417,5 @@ const struct watch_source pm_source = {
 	.end = metrics_end,
 	.poll = metrics_poll,
 	.finish = metrics_finish,
+	.otherwise = &gpm_source,
 };

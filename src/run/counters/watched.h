@@ -39,8 +39,8 @@ struct watch_source {
 	const struct watch_source *otherwise;
 };
 
-/* nvml_clocks.c, pm_watch.c */
-extern const struct watch_source nvml_clocks_source, pm_source;
+/* nvml_clocks.c, pm_watch.c, gpm.c */
+extern const struct watch_source nvml_clocks_source, pm_source, gpm_source;
 
 /* What the watcher tells headway through the line, a byte each. */
 enum {

@@ -100,14 +100,15 @@ static bool is_recording(const struct watched *watched)
 /* Opens the source, or the one that takes its place; NULL where none can be opened. */
 static void *open_source(struct watched *watched, const struct watch_source **source)
 {
-	struct hwy_err err = {0};
 	for (; *source; *source = (*source)->otherwise) {
+		struct hwy_err err = {0};
 		void *state = (*source)->open(watched, &err);
 		if (state)
 			return state;
 		if (*err.text)
-			watched_note(watched, (*source)->was_asked_for ? 2 : 1,
-				     "%s: not recorded: %s", (*source)->what, err.text);
+			watched_note(watched, (*source)->was_asked_for ? 2 : 1, "%s: not %s: %s",
+				     (*source)->what, (*source)->otherwise ? "sampled" : "recorded",
+				     err.text);
 	}
 	return NULL;
 }
