@@ -81,10 +81,12 @@ static void print_check(const struct page *page, const struct doctor_check *chec
 	putchar('\n');
 }
 
-/* Without an NVIDIA driver there are no hardware counters to report on. */
+/* Without an NVIDIA driver there are no hardware counters and no clocks to report on. */
 static bool concerns(const struct doctor *doctor, int id)
 {
-	return id != DOCTOR_COUNTERS || doctor->driver;
+	if (id == DOCTOR_CLOCKS && doctor->checks[id].verdict != DOCTOR_NO)
+		return true;
+	return (id != DOCTOR_COUNTERS && id != DOCTOR_CLOCKS) || doctor->driver;
 }
 
 static void print_text(const struct doctor *doctor)

@@ -77,6 +77,7 @@ static const struct json_field nvidia_fields[] = {
 	{JSON_FIELD_CALL(struct doctor, cuda_version, "cuda_version", put_version)},
 	{JSON_FIELD_TEXT_ARRAY(struct doctor, gpus, n_gpus, "gpus")},
 	{JSON_FIELD_CALL(struct doctor, counters_for_all, "counters_for_all", put_answer)},
+	{JSON_FIELD_INT(struct doctor, gpm, "gpm_gpus")},
 	{JSON_FIELD_TEXT(struct doctor, cupti, "cupti")},
 	{JSON_FIELD_CALL(struct doctor, cupti_version, "cupti_version", put_version)},
 };

@@ -85,6 +85,24 @@ if [ -e "$mock/driver/libcuda.so.1" ] && [ ! -e /proc/driver/nvidia/version ]; t
 	asks 'd["checks"]["cuda"]["can"] == "partly" and "unset HEADWAY_CUPTI" in d["checks"]["cuda"]["remedy"]' "a wrong HEADWAY_CUPTI"
 fi
 
+# NVML, which tells clocks; one that refuses, hangs or crashes costs a line.
+if [ -e "$mock/nvml/libnvidia-ml.so.1" ] && [ ! -e /proc/driver/nvidia/version ]; then
+	LD_LIBRARY_PATH=$mock/nvml run doctor --format json
+	asks 'd["checks"]["gpu_clocks"]["can"] == "yes" and "GPM" in d["checks"]["gpu_clocks"]["says"] and d["nvidia"]["gpm_gpus"] == 2' "NVML"
+	MOCK_NVML=no-gpm LD_LIBRARY_PATH=$mock/nvml run doctor --format json
+	asks 'd["checks"]["gpu_clocks"]["can"] == "yes" and d["nvidia"]["gpm_gpus"] == 0' "NVML without GPM"
+	LD_LIBRARY_PATH=$mock/nvml run doctor
+	grep -q "GPU clocks *NVML tells clocks and power" "$work/out" || fail "NVML in the text: $(cat "$work/out")"
+	fits "NVML"
+	MOCK_NVML=refused LD_LIBRARY_PATH=$mock/nvml run doctor --format json
+	expect_status 0 "NVML refuses"
+	asks 'd["checks"]["gpu_clocks"]["can"] == "no" and "Insufficient Permissions" in d["checks"]["gpu_clocks"]["says"]' "NVML refuses"
+	MOCK_NVML=crash=1 LD_LIBRARY_PATH=$mock/nvml run doctor --format json
+	asks 'd["checks"]["gpu_clocks"]["says"] == "libnvidia-ml.so.1 crashes"' "NVML crashes"
+fi
+run doctor --format json
+[ -e /proc/driver/nvidia/version ] || asks 'd["checks"]["gpu_clocks"]["can"] == "no"' "no NVML"
+
 # A libmicrohttpd that is no library: what to install is said, and recording is not concerned.
 mkdir "$work/lib"
 : >"$work/lib/libmicrohttpd.so.12"

@@ -17,6 +17,7 @@ static const struct {
 	[DOCTOR_PROGRAM] = {"program", "programs, NVTX"},
 	[DOCTOR_CUDA] = {"cuda", "CUDA"},
 	[DOCTOR_COUNTERS] = {"gpu_counters", "GPU counters"},
+	[DOCTOR_CLOCKS] = {"gpu_clocks", "GPU clocks"},
 	[DOCTOR_OPENCL] = {"opencl", "OpenCL"},
 	[DOCTOR_OS] = {"osrt", "OS calls"},
 	[DOCTOR_SAMPLES] = {"cpu_samples", "CPU samples"},
@@ -85,6 +86,7 @@ void doctor_look(struct doctor *doctor)
 	doctor_place(doctor);
 	doctor_pythons(doctor);
 	doctor_nvidia(doctor);
+	doctor_clocks(doctor);
 	doctor_opencl(doctor);
 	doctor_perf(doctor);
 	doctor_view(doctor);

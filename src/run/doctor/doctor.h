@@ -25,6 +25,7 @@ enum doctor_id {
 	DOCTOR_PROGRAM,
 	DOCTOR_CUDA,     /* whether NVIDIA's driver and CUPTI can be used */
 	DOCTOR_COUNTERS, /* whether the GPU's performance counters can be read */
+	DOCTOR_CLOCKS,   /* whether NVML tells the clocks of the GPUs */
 	DOCTOR_OPENCL,
 	DOCTOR_OS,       /* whether calls into the operating system can be recorded */
 	DOCTOR_SAMPLES,  /* whether the CPU samples of the program can be taken */
@@ -75,7 +76,8 @@ struct doctor {
 	uint32_t n_gpus, cap_gpus;
 	/* counters_for_all: who may read GPU counters: 1: everybody, 0: root only, -1: unknown. */
 	int counters_for_all;
-	char *cupti; /* path of libcupti */
+	uint32_t gpm; /* how many GPUs have metrics that need no rights (NVML's GPM) */
+	char *cupti;  /* path of libcupti */
 	uint32_t cupti_version;
 
 	char *opencl; /* path of libOpenCL.so.1, the loader */
@@ -127,6 +129,8 @@ bool doctor_probe_line(char **answer, const char **key, const char **value);
 /* The checks of the doctor; each check has a file of its own. */
 /* Checks CUDA. Is called after doctor_pythons, because the packages of a Python may hold CUPTI. */
 void doctor_nvidia(struct doctor *doctor);
+/* Is called after doctor_nvidia, which finds the driver. */
+void doctor_clocks(struct doctor *doctor);
 void doctor_opencl(struct doctor *doctor);
 void doctor_perf(struct doctor *doctor);
 void doctor_pythons(struct doctor *doctor);
