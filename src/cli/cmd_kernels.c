@@ -51,11 +51,11 @@ static const struct cli_option option_table[] = {
 	CLI_HEAD("How it is measured:"),
 	{0, "kernels", "N", "measure the N kernels that matter most (default: 12)", CLI_COUNT,
 	 CLI_AT(most), .most = 1000},
-	{0, "launches", "N", "measure N launches of each (default: 3)", CLI_COUNT, CLI_AT(launches),
+	{0, "launches", "N", "measure N launches of each (default: 1)", CLI_COUNT, CLI_AT(launches),
 	 .most = 1000},
 	{0, "replay", "HOW",
-	 "auto (default): repeat a launch in place where that is safe; kernel: always; application: run the program once "
-	 "for each pass",
+	 "auto (default): repeat a launch in place where that is safe; kernel: always; application: never, each launch of a "
+	 "kernel gives some of its counters",
 	 CLI_WORD, CLI_AT(replay), .words = replay_words},
 	{0, "metrics", "LIST", "more counters, by the vendor's names, with commas between them",
 	 CLI_TEXT, CLI_AT(metrics)},

@@ -103,6 +103,7 @@ static void list_targets(struct measuring *m)
 			.ordinals = choice->ordinals,
 			.n_ordinals = choice->n_ordinals,
 			.talks = choice->talks,
+			.plain = choice->plain,
 		};
 	}
 }
@@ -128,14 +129,20 @@ static bool choose(struct measuring *m, struct hwy_err *err)
 			"%.0f %% of the kernels' time is inside CUDA graphs, whose kernels are "
 			"not measured",
 			100.0 * (double)m->choices.graph_ns / (double)m->choices.ns);
+	if (m->choices.endless != HWY_NONE)
+		outcome_note(
+			m->outcome,
+			"%s runs for most of the time in one launch and may wait for the CPU, which "
+			"would never end while it is measured: it is measured only when -k names it",
+			hwy_str(m->trace, m->choices.endless));
 	if (m->choices.n > 0)
 		return true;
 	if (options->name)
 		return hwy_fail(err, "no kernel of the steady steps has '%s' in its name",
 				options->name);
 	return hwy_fail(err, "no kernel to measure: %s",
-			m->choices.graph_ns > 0 ? "all of them are inside CUDA graphs"
-						: "the report has no kernels with launch shapes");
+			m->outcome->n_notes ? m->outcome->notes[m->outcome->n_notes - 1]
+					    : "the report has no kernels with launch shapes");
 }
 
 /* ---- the rows -------------------------------------------------------------------------------- */
@@ -189,20 +196,27 @@ static double mean_of_launches(const struct measuring *m, uint32_t target, uint3
 	return n ? sum / n : NAN;
 }
 
-static void add_measure(struct measuring *m, uint32_t target, uint32_t metric)
+/* Adds the counters of the last row of 'measured', which is of this target. */
+static void add_measures(struct measuring *m, uint32_t target)
 {
 	struct hwy_trace *t = m->trace;
-	double mean = mean_of_launches(m, target, metric);
-	int64_t bits;
-	if (isnan(mean))
-		return;
-	memcpy(&bits, &mean, sizeof bits);
-	HWY_GROW(t->measures, t->n_measures, t->cap_measures);
-	t->measures[t->n_measures++] = (struct hwy_measure){
-		.measured = t->n_measured - 1,
-		.metric = hwy_intern_z(&t->strings, m->metrics[metric]),
-		.value = bits,
-	};
+	double *means = hwy_array(m->n_metrics, sizeof *means);
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		means[i] = mean_of_launches(m, target, i);
+	kernels_metrics_complete(m->metrics, m->n_metrics, means);
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		int64_t bits;
+		if (isnan(means[i]))
+			continue;
+		memcpy(&bits, &means[i], sizeof bits);
+		HWY_GROW(t->measures, t->n_measures, t->cap_measures);
+		t->measures[t->n_measures++] = (struct hwy_measure){
+			.measured = t->n_measured - 1,
+			.metric = hwy_intern_z(&t->strings, m->metrics[i]),
+			.value = bits,
+		};
+	}
+	free(means);
 }
 
 static void add_measured_rows(struct measuring *m)
@@ -228,8 +242,7 @@ static void add_measured_rows(struct measuring *m)
 			.launches = n,
 			.source = hwy_intern_z(&t->strings, SOURCE),
 		};
-		for (uint32_t k = 0; k < m->n_metrics; k++)
-			add_measure(m, i, k);
+		add_measures(m, i);
 		m->outcome->measured++;
 	}
 }

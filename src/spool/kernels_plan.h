@@ -44,7 +44,10 @@ struct kernels_plan_target { /* launches of one symbol and shape */
 	uint32_t first_set, n_sets;
 };
 
-/* What is collected on devices of one chip as one set. Set 0 may take several passes: CUPTI repeats the launch, and
+/* Set 0 without the operations of the tensor cores. */
+enum { KERNELS_SET_PLAIN = 1000 };
+
+/* What is collected on devices of one chip as one set. Sets 0 and KERNELS_SET_PLAIN may take several passes: CUPTI repeats the launch, and
  * restores the memory that the kernel wrote. The others take one pass: the kernel runs once. */
 struct kernels_plan_chip {
 	uint64_t name;   /* place of the text: "GH100" */

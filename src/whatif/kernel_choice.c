@@ -16,6 +16,9 @@
 /* Kernels below this share of the time of all, and of the path, are not worth a measurement. */
 #define LEAST_SHARE 0.002
 enum { MOST_OTHER = 256 };
+/* A single launch of so many ns, and of such a share of the kernels' time, may be a kernel that never ends by itself. */
+#define ENDLESS_NS INT64_C(50000000)
+#define ENDLESS_SHARE 0.5
 
 struct kernel_key { /* what a launch shows; no padding */
 	int64_t name;
@@ -85,6 +88,20 @@ static uint16_t busiest_process(const struct choosing *c)
 	return best;
 }
 
+/* Whether a kernel uses no tensor cores for certain, by its name. To be wrong costs the count of their operations. */
+static bool uses_no_tensors(const char *name)
+{
+	static const char *const parts[] = {
+		"elementwise",     "softmax",   "SoftMax",     "layer_norm",         "LayerNorm",
+		"reduce_kernel",   "embedding", "Embedding",   "multi_tensor_apply", "CatArray",
+		"DeviceRadixSort", "dropout",   "indexSelect", "DeviceScan",         "FillFunctor",
+	};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
 static struct kernel_group *group_of(struct choosing *c, uint32_t span)
 {
 	struct hwy_trace *trace = c->flow.trace;
@@ -112,6 +129,7 @@ static struct kernel_group *group_of(struct choosing *c, uint32_t span)
 		.device = trace->lanes[strip->lane].device,
 		.symbol = *mangled ? mangled : hwy_str(trace, new.key.name),
 		.talks = hwy_class(trace, HWY_KERNEL, new.key.name) == HWY_COMM,
+		.plain = uses_no_tensors(hwy_str(trace, new.key.name)),
 	};
 	HWY_GROW(c->groups, c->n, c->cap);
 	*number = c->n;
@@ -200,18 +218,30 @@ static int compare_weights(const void *left, const void *right)
 	return (a->choice.shape > b->choice.shape) - (a->choice.shape < b->choice.shape);
 }
 
-/* Takes so many of the launches, spread evenly. Those outside of the steady steps serve where a graph launches the
- * kernel there: the warm-up before a graph is captured runs the same kernels. */
+/* Takes so many of the launches, spread evenly over the third that is the kernel's, or over all where the third has too
+ * few. Launches outside of the steady steps serve where a graph launches the kernel there: the warm-up before a graph is
+ * captured runs the same kernels. */
 static void spread_ordinals(struct kernel_group *group, uint32_t most)
 {
 	struct kernel_choice *choice = &group->choice;
 	const uint64_t *from = group->n_steady ? group->steady : group->other;
 	uint32_t among = group->n_steady ? group->n_steady : group->n_other;
+	uint32_t third = choice->talks ? 2 : choice->plain ? 0 : 1;
+	if (among / 3 >= most) {
+		from += (uint64_t)third * among / 3;
+		among /= 3;
+	}
 	uint32_t n = among < most ? among : most;
 	choice->ordinals = hwy_array(n, sizeof *choice->ordinals);
 	choice->n_ordinals = n;
 	for (uint32_t i = 0; i < n; i++)
 		choice->ordinals[i] = from[(uint64_t)(2 * i + 1) * among / (2 * (uint64_t)n)];
+}
+
+static bool is_endless(const struct choosing *c, const struct kernel_group *group)
+{
+	return group->seen == 1 && group->choice.ns >= ENDLESS_NS &&
+	       (double)group->choice.ns >= ENDLESS_SHARE * (double)c->choices->ns;
 }
 
 static void take_groups(struct choosing *c, const struct kernel_choice_options *options)
@@ -226,11 +256,16 @@ static void take_groups(struct choosing *c, const struct kernel_choice_options *
 		bool matters = options->name
 				       ? strstr(name, options->name) != NULL
 				       : (double)weight(group) >= LEAST_SHARE * (double)choices->ns;
-		bool is_seen = group->n_steady || (group->n_other && group->graph_ns);
+		bool is_seen =
+			group->n_steady || (group->n_other && (group->graph_ns || options->name));
 		if (!is_seen)
 			choices->graph_ns += group->graph_ns;
 		if (!matters || !is_seen || choices->n == options->most)
 			continue;
+		if (!options->name && is_endless(c, group)) {
+			choices->endless = group->choice.name;
+			continue;
+		}
 		spread_ordinals(group,
 				group->choice.talks ? options->launches_apart : options->launches);
 		choices->list[choices->n++] = group->choice;
@@ -240,7 +275,7 @@ static void take_groups(struct choosing *c, const struct kernel_choice_options *
 bool kernel_choice_make(struct kernel_choices *choices, struct hwy_trace *trace,
 			const struct kernel_choice_options *options, struct hwy_err *err)
 {
-	*choices = (struct kernel_choices){0};
+	*choices = (struct kernel_choices){.endless = HWY_NONE};
 	struct choosing c = {.choices = choices};
 	struct phases_options steps = {.step = options->step};
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_KERNEL),

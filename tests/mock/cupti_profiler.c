@@ -45,6 +45,7 @@ static struct {
 	uint32_t n_passes;
 	struct image *image;
 	struct image running; /* what was launched since the start */
+	struct config config; /* the first since the profiler was enabled */
 	struct cupti_pc_data *given;
 	bool samples;
 	uint64_t sampled;
@@ -125,6 +126,7 @@ EXPORT int cuptiRangeProfilerDisable(struct cupti_range_object *p)
 {
 	insist(p->profiler == &device && device.is_enabled, "disabled without being enabled");
 	device.is_enabled = device.is_started = false;
+	device.config.n = 0;
 	return CUPTI_OK;
 }
 
@@ -139,9 +141,14 @@ EXPORT int cuptiRangeProfilerSetConfig(struct cupti_range_config *p)
 	       "not a counter data image");
 	insist(p->range == CUPTI_RANGE_AUTO && p->most_ranges == 1 && p->nesting_levels == 1,
 	       "one range a launch");
+	/* CUPTI 13.0 does not take another config image while the profiler is enabled. */
+	const struct config *config = (const struct config *)p->config;
+	if (!device.config.n)
+		device.config = *config;
+	insist(memcmp(&device.config, config, sizeof *config) == 0, "another config image");
 	device.replay = p->replay;
 	device.pass = (uint32_t)p->pass;
-	device.n_passes = passes_of((const struct config *)p->config);
+	device.n_passes = passes_of(config);
 	device.image = (struct image *)p->image;
 	device.is_configured = true;
 	return CUPTI_OK;

@@ -165,6 +165,50 @@ static void a_name_chooses_whatever_time_the_kernel_takes(void **state)
 	done(&choices, trace);
 }
 
+static void a_kernel_that_runs_for_most_of_the_time_in_one_launch_is_left_out_unless_named(
+	void **state)
+{
+	for (int named = 0; named < 2; named++) {
+		struct program p = program_new();
+		struct hwy_trace *trace;
+		struct kernel_choice_options options = some;
+		options.name = named ? "persistent" : NULL;
+		program_blocks(&p, 64);
+		program_launch(&p, 1, "persistent", 600000);
+		for (int i = 0; i < 3; i++) {
+			program_launch(&p, 0, "short", 2000 + 700 * i);
+			program_compute(&p, 90000 * i * i);
+		}
+		program_wait(&p, "cudaDeviceSynchronize");
+		struct kernel_choices choices = choose(&p, &options, &trace);
+		assert_int_equal(choices.n, 1);
+		assert_string_equal(hwy_str(trace, choices.list[0].name),
+				    named ? "persistent" : "short");
+		assert_int_equal(choices.endless != HWY_NONE, !named);
+		done(&choices, trace);
+	}
+}
+
+static void plain_kernels_are_measured_before_others(void **state)
+{
+	struct program p = program_new();
+	struct hwy_trace *trace;
+	program_blocks(&p, 64);
+	for (int step = 0; step < 30; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "nvjet_gemm", 100);
+		program_launch(&p, 0, "vectorized_elementwise_kernel", 100);
+		program_sync(&p, 0);
+	}
+	struct kernel_choices choices = choose(&p, &some, &trace);
+	const struct kernel_choice *gemm = chosen(&choices, trace, "nvjet_gemm"),
+				   *plain =
+					   chosen(&choices, trace, "vectorized_elementwise_kernel");
+	assert_true(plain->plain && !gemm->plain);
+	assert_true(plain->ordinals[plain->n_ordinals - 1] < gemm->ordinals[0]);
+	done(&choices, trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +217,9 @@ int main(void)
 		cmocka_unit_test(a_collective_gets_as_many_launches_as_it_has_passes),
 		cmocka_unit_test(a_kernel_of_a_graph_is_measured_in_the_warm_up_or_not_at_all),
 		cmocka_unit_test(a_name_chooses_whatever_time_the_kernel_takes),
+		cmocka_unit_test(
+			a_kernel_that_runs_for_most_of_the_time_in_one_launch_is_left_out_unless_named),
+		cmocka_unit_test(plain_kernels_are_measured_before_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,36 @@ static void counter_data_of_an_h200_becomes_what_the_kernel_did(void **state)
 	free(rows);
 }
 
+static uint32_t place_of(const char *metric)
+{
+	uint32_t i = 0;
+	while (strcmp(kernels_metrics[i], metric) != 0)
+		i++;
+	return i;
+}
+
+static void the_speed_of_light_is_the_largest_of_its_parts(void **state)
+{
+	enum { MOST = 128 };
+	double values[MOST];
+	uint32_t n = 0;
+	for (; kernels_metrics[n]; n++)
+		values[n] = NAN;
+	assert_in_range(n, 1, MOST);
+	uint32_t sm = place_of("sm__throughput.avg.pct_of_peak_sustained_elapsed");
+	kernels_metrics_complete(kernels_metrics, n, values);
+	assert_true(isnan(values[sm])); /* nothing was measured */
+	values[place_of("sm__issue_active.avg.pct_of_peak_sustained_elapsed")] = 20;
+	values[place_of("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed")] = 93;
+	values[place_of("lts__throughput.avg.pct_of_peak_sustained_elapsed")] = 99;
+	kernels_metrics_complete(kernels_metrics, n, values);
+	assert_true(values[sm] == 93);
+	assert_true(isnan(values[place_of("sm__ops_path_tensor_src_fp8.sum")]));
+	values[place_of("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed")] = 0;
+	kernels_metrics_complete(kernels_metrics, n, values);
+	assert_true(values[place_of("sm__ops_path_tensor_src_fp8.sum")] == 0);
+}
+
 static bool die(void *argument, struct hwy_err *err)
 {
 	(void)argument;
@@ -179,6 +209,7 @@ int main(void)
 		cmocka_unit_test(answers_are_read_and_a_refusal_names_what_permits_it),
 		cmocka_unit_test(a_file_cut_anywhere_yields_the_answers_before_the_cut),
 		cmocka_unit_test(counter_data_of_an_h200_becomes_what_the_kernel_did),
+		cmocka_unit_test(the_speed_of_light_is_the_largest_of_its_parts),
 		cmocka_unit_test(what_dies_or_fails_apart_is_told_in_a_sentence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,6 +114,12 @@ static bool prepare_image(struct measure_context *c)
 			     c->chip);
 		return false;
 	}
+	/* CUPTI 13.0 takes another config image only after the profiler was disabled: else it goes on with the first one. */
+	if (row != c->row && c->row != UINT32_MAX) {
+		measure_ranges_leave(c);
+		if (!enable(c))
+			return false;
+	}
 	if (row != c->row && !take_image(c, row))
 		return false;
 	memset(c->image, 0, c->bytes);

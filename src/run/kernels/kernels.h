@@ -38,6 +38,8 @@ enum kernels_replay {
 
 /* The counters that are read where nobody says others, those that matter most first; NULL at the end. */
 extern const char *const kernels_metrics[];
+/* Fills in the values that follow from others, for a kernel whose launches are all in: 'values' by the metrics. */
+void kernels_metrics_complete(const char *const *metrics, uint32_t n, double *values);
 
 struct kernels_target {                     /* launches to measure: of one symbol and shape */
 	const char *symbol;                 /* the kernel's mangled name, as the driver has it */
@@ -47,6 +49,7 @@ struct kernels_target {                     /* launches to measure: of one symbo
 	const uint64_t *ordinals;
 	uint32_t n_ordinals;
 	bool talks; /* the kernel waits for other kernels: it must not be repeated in place */
+	bool plain; /* the kernel uses no tensor cores: their operations need not be counted */
 };
 
 struct kernels_order {

@@ -103,6 +103,11 @@ bool kernels_evaluate(const struct kernels_order *order, const struct kernels_ro
 bool kernels_lines_find(const struct kernels_answers *answers, struct kernels_found *found,
 			struct hwy_err *err);
 
+/* kernels_metrics.c: whether a metric counts operations of the tensor cores, which take the most passes. */
+bool kernels_metric_is_of_tensors(const char *metric);
+/* Whether a metric is not collected, because it follows from others. */
+bool kernels_metric_follows(const char *metric);
+
 /* Adds a sentence to found->notes, unless it is there already. */
 void kernels_note(struct kernels_found *found, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

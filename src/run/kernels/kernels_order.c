@@ -74,6 +74,8 @@ static void choose_sets(const struct kernels_part *part, const struct kernels_ta
 	bool is_done = apart ? (uint64_t)part->number * target->n_ordinals >= n : part->number > 0;
 	if (part->mode != KERNELS_MODE_SOURCE && is_done)
 		row->n_ordinals = 0;
+	if (!apart && target->plain)
+		row->first_set = KERNELS_SET_PLAIN;
 	if (!apart || n == 0)
 		return;
 	row->n_sets = n;
@@ -145,8 +147,23 @@ static bool put_row(struct chip_plan *c, struct kernels_row *row, struct hwy_err
 	return true;
 }
 
-/* Chooses the metrics of a set: for set 0 all that the chip has, for the others what fits one pass of those that no
- * set has yet. False: there is nothing more to choose. */
+static bool is_candidate(const struct chip_plan *c, uint32_t set, uint32_t metric)
+{
+	const char *name = c->part->order->metrics[metric];
+	if (kernels_metric_follows(name))
+		return false;
+	if (set == KERNELS_SET_PLAIN)
+		return !kernels_metric_is_of_tensors(name);
+	return set == 0 || !c->is_taken[metric];
+}
+
+static bool set_is_repeated(uint32_t set)
+{
+	return set == 0 || set == KERNELS_SET_PLAIN;
+}
+
+/* Chooses the metrics of a set: for sets that are repeated all that the chip has, for the others what fits one pass of
+ * those that no set has yet. False: there is nothing more to choose. */
 static bool choose_row(struct chip_plan *c, struct kernels_row *row)
 {
 	const struct kernels_order *order = c->part->order;
@@ -154,20 +171,30 @@ static bool choose_row(struct chip_plan *c, struct kernels_row *row)
 	bool chosen[KERNELS_METRICS] = {false};
 	uint32_t which[KERNELS_METRICS], n = 0;
 	for (uint32_t i = 0; i < order->n_metrics; i++)
-		if (row->set == 0 || !c->is_taken[i]) {
+		if (is_candidate(c, row->set, i)) {
 			which[n] = i;
 			left[n++] = order->metrics[i];
 		}
 	snprintf(row->name, sizeof row->name, "%s", c->name);
 	memset(row->has, 0, sizeof row->has);
 	if (n == 0 || cupti_host_choose(c->library, ABI_CUPTI_RANGE_PROFILER, c->name, NULL, left,
-					n, row->set == 0 ? SIZE_MAX : 1, chosen) == 0)
+					n, set_is_repeated(row->set) ? SIZE_MAX : 1, chosen) == 0)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		row->has[which[i]] = chosen[i];
-		c->is_taken[which[i]] |= chosen[i] && row->set > 0;
+		c->is_taken[which[i]] |= chosen[i] && !set_is_repeated(row->set);
 	}
 	return true;
+}
+
+static bool put_set(struct chip_plan *c, uint32_t set, struct hwy_err *err)
+{
+	struct kernels_rows *rows = c->part->rows;
+	if (rows->n == KERNELS_ROWS)
+		return false;
+	struct kernels_row *row = &rows->rows[rows->n];
+	row->set = set;
+	return choose_row(c, row) && put_row(c, row, err);
 }
 
 static void put_chip(struct chip_plan *c, struct hwy_err *err)
@@ -175,13 +202,10 @@ static void put_chip(struct chip_plan *c, struct hwy_err *err)
 	struct kernels_rows *rows = c->part->rows;
 	uint32_t last = c->part->needs_sets ? KERNELS_SETS : 0;
 	memset(c->is_taken, 0, sizeof c->is_taken);
-	for (uint32_t set = 0; set <= last && rows->n < KERNELS_ROWS; set++) {
-		struct kernels_row *row = &rows->rows[rows->n];
-		row->set = set;
-		if (!choose_row(c, row) || !put_row(c, row, err))
-			return;
+	if (!put_set(c, 0, err) || !put_set(c, KERNELS_SET_PLAIN, err))
+		return;
+	for (uint32_t set = 1; set <= last && put_set(c, set, err); set++)
 		rows->n_sets = set > rows->n_sets ? set : rows->n_sets;
-	}
 }
 
 static bool put_chips(struct hwy_bytes *plan, struct kernels_plan *head,
