@@ -124,6 +124,32 @@ static void put_colors(const struct view_trace *view, struct hwy_json *json, uin
 	json_end_array(json);
 }
 
+/* Writes what is special about a counter whose meaning is known: the one that says most about its device, and the words for
+ * the bits of the one that is a set. */
+static void put_metric(const struct view_trace *view, struct hwy_json *json, uint32_t lane)
+{
+	/* By bit: REASON_IDLE … REASON_DISPLAY. */
+	static const char *const reasons[] = {
+		"idle",       "clocks set by somebody", "power limit", "hardware slowdown",
+		"sync boost", "heat, by the driver",    "heat",        "power supply",
+		"display",
+	};
+	const struct hwy_lane *recorded = &view->trace->lanes[lane];
+	enum hwy_metric metric = recorded->device == HWY_NONE
+					 ? METRICS
+					 : metric_of_name(hwy_str(view->trace, recorded->name),
+							  hwy_str(view->trace, recorded->unit));
+	if (metric == METRIC_SMS_ACTIVE)
+		json_put_bool(json, "main", true);
+	if (metric != METRIC_LIMITS)
+		return;
+	json_key(json, "flags");
+	json_begin_array(json);
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		json_textz(json, reasons[i]);
+	json_end_array(json);
+}
+
 static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t lane)
 {
 	const struct hwy_strip *strip = hwy_strip_on(view->trace, lane, HWY_COUNTER);
@@ -140,11 +166,7 @@ static void put_values(struct view_trace *view, struct hwy_json *json, uint32_t 
 		least = fmin(least, value);
 		most = fmax(most, value);
 	}
-	const struct hwy_lane *recorded = &view->trace->lanes[lane];
-	if (recorded->device != HWY_NONE &&
-	    metric_of_name(hwy_str(view->trace, recorded->name),
-			   hwy_str(view->trace, recorded->unit)) == METRIC_SMS_ACTIVE)
-		json_put_bool(json, "main", true);
+	put_metric(view, json, lane);
 	json_key(json, "unit");
 	span_names_put(json, hwy_text(view->trace, view->trace->lanes[lane].unit));
 	json_key(json, "min");

@@ -23,7 +23,7 @@ const { amount, duration, exact, roundStep, roundTop, tick } = await load("src/t
 const { axisOf, extentOf, isPlaced, radiusOf, roofAt, roofsOf } = await load("src/panels/roofline_scale.ts");
 const { editOf } = await load("src/panels/roofline_edit.ts");
 const { measure } = await load("src/data/counter_mean.ts");
-const { readingAt, scaleOf, visibleRange } = await load("src/timeline/counter.ts");
+const { readingAt, readingText, scaleOf, visibleRange } = await load("src/timeline/counter.ts");
 const trace = makeTrace();
 const end = (s) => s.start + s.dur;
 
@@ -73,6 +73,11 @@ await run([
 			check(range.least >= 2 && range.most <= 100, "nothing that is not there");
 		}
 		check(scaleOf({ unit: "%", min: 3, max: 41 }).most === 100 && scaleOf({ unit: "W", min: 80, max: 690 }).least === 0, "shares from 0 to 100, others from 0");
+	}],
+	["a set of bits is told in words", () => {
+		const lane = { flags: ["idle", "set", "power limit", "slowdown"] };
+		const at = (v) => readingText({ value: v, least: v, most: v }, lane);
+		check(at(4) === "power limit" && at(12) === "power limit, slowdown" && at(0) === "none" && at(1) === "idle", `${at(4)} ${at(12)} ${at(0)}`);
 	}],
 	["the mean of an interval from tiles is that of the values", () => {
 		const tiles = [[17, 0], [17, 1], [14, 3], [14, 4], [14, 5], [14, 6]].map(([level, index]) => decodeTiles(tile(trace, 0, 11, level, index))[0]);

@@ -133,6 +133,9 @@ await run([
 		check(read.length === 2 && read.every((r) => r.form === "counter") && read[1].title === "SMs Active", "each counter has its row, its unit stands with the value");
 		const shown = await page.locator(".title.counter .range").allTextContents();
 		check(/ W/.test(shown[0]) && /%/.test(shown[1]), `the range on the screen: ${shown}`);
+		const device = await pointOf(page, "device", time);
+		await page.mouse.move(device.x, device.y);
+		await page.locator(".tip", { hasText: /compute \d+/ }).waitFor();
 		await page.locator("[data-key='0/gpu0-counters'] .fold").click();
 		await settled(page);
 		check(await page.locator(".title.counter").count() === 0 && (await page.locator("[data-key='0/gpu0-counters']").textContent()).includes("SMs Active"), "folded, one of them stands for all");

@@ -28,6 +28,8 @@ export interface Lane {
 	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
 	/** Of a counter: the one that says most at a glance. */
 	main?: boolean;
+	/** Of a counter that is a set: a word for each bit of its values. */
+	flags?: string[];
 }
 export interface Group { id: string; kind: string; title: string; device?: number; lanes: number[]; groups: Group[] }
 export interface Lanes { groups: Group[]; lanes: Lane[] }

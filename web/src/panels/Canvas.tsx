@@ -2,12 +2,13 @@
 /* Canvas.tsx - the timeline itself, with a line about what is under the pointer. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CAUSES, LOOK_NAMES, PATH_KINDS } from "../data/protocol";
-import { counterTitle, readingAt, readingText } from "../timeline/counter";
+import { counterTitle, readingAt, readingText, valueText } from "../timeline/counter";
 import { hitAt, type Hit } from "../timeline/hit";
 import { listenToMouse } from "../timeline/input";
 import { plain } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
-import { amount, duration } from "../timeline/units";
+import type { Scene } from "../timeline/scene";
+import { duration, percent } from "../timeline/units";
 import { state } from "../state/store";
 
 interface Tip { x: number; y: number; head: string; line: string }
@@ -18,11 +19,25 @@ function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number
 	const reading = shown && readingAt(shown.covers, shown.lane, time);
 	if (!shown || !reading)
 		return null;
-	const unit = shown.lane.unit ?? "";
-	const range = shown.row.range;
-	const [least, most] = range ? [amount(range.least, unit), amount(range.most, unit)] : ["", ""];
-	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, unit)}`,
+	const range = shown.lane.flags ? null : shown.row.range;
+	const [least, most] = range ? [valueText(shown.lane, range.least), valueText(shown.lane, range.most)] : ["", ""];
+	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, shown.lane)}`,
 		line: !range ? "" : least === most ? "the same all over the screen" : `on the screen ${least} to ${most}` };
+}
+
+/** How busy a device is at the pointer, where its row is drawn from summaries. */
+function deviceTip(timeline: Timeline, scene: Scene, { row, time }: Hit, x: number, y: number): Tip | null {
+	const { from, to } = scene.window(row.trace);
+	const cover = row.lane && timeline.tiles.cover(row.trace, row.lane.lane, from, to, scene.level(), row.lane.detail).find((c) => c.from <= time && time < c.to);
+	if (cover?.tile.form !== "summary")
+		return null;
+	const { tile } = cover;
+	const at = tile.offset.indexOf(Math.floor((time - tile.begin) / tile.bucket));
+	const parts = ["compute", "communication", "memory"].flatMap((name, c) => {
+		const share = at < 0 ? 0 : (tile.share[c]?.[at] ?? 0) / 255;
+		return share > 0 ? [`${name} ${percent(share)}`] : [];
+	});
+	return { x, y, head: plain(row.title), line: parts.join(", ") || "idle" };
 }
 
 function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
@@ -33,6 +48,8 @@ function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	const { kind, trace, device } = hit.row;
 	if (hit.row.lane?.type === "counter")
 		return counterTip(timeline, hit, x, y);
+	if (kind === "device")
+		return deviceTip(timeline, scene, hit, x, y);
 	if (hit.span)
 		return { x, y, head: plain(timeline.names.text(trace, hit.span.name)), line: `${LOOK_NAMES[hit.span.look] ?? ""} · ${duration(hit.span.dur)}` };
 	if (hit.count)

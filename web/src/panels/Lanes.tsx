@@ -11,7 +11,7 @@ import { plain } from "../timeline/text";
 /** What of a counter is on the screen: its largest value at the top, its least at the bottom. */
 function Range({ row }: { row: Row }) {
 	const unit = row.lane?.unit ?? "";
-	if (!row.range)
+	if (!row.range || row.lane?.flags)
 		return null;
 	const [least, most] = [amount(row.range.least, unit), amount(row.range.most, unit)];
 	return <small class="range" title={`on the screen: ${least} to ${most}`}><span>{most}</span>{least !== most && <span>{least}</span>}</small>;

@@ -13,7 +13,7 @@ export function Metrics({ trace, metrics, title }: { trace: number; metrics: Met
 	const lanes = useStore((s) => s.traces[trace]!.lanes.lanes);
 	const rows = (metrics ?? []).flatMap((m) => {
 		const lane = lanes.find((l) => l.lane === m.lane);
-		return lane && !(lane.min === 0 && lane.max === 0) ? [{ ...m, lane }] : [];
+		return lane && !lane.flags && !(lane.min === 0 && lane.max === 0) ? [{ ...m, lane }] : [];
 	});
 	if (!rows.length)
 		return null;

@@ -11,6 +11,8 @@ export interface Scale { least: number; most: number }
 
 /** Shares are drawn from 0 to 100, so that lanes can be compared; the others from 0 to their largest value. */
 export function scaleOf(lane: Lane): Scale {
+	if (lane.flags)
+		return { least: 0, most: 1 };
 	const most = lane.max ?? 1;
 	if (lane.unit === "%" && most <= 100.5 && (lane.min ?? 0) >= 0)
 		return { least: 0, most: 100 };
@@ -40,7 +42,8 @@ function pointAt(tile: CounterTile, bucket: number): number {
 /** The value at a time: exact where a bucket has one value, else the bucket's mean and range. */
 export function readingAt(covers: Cover[], lane: Lane, time: number): Reading | null {
 	const cover = covers.find((c) => c.from <= time && time < c.to);
-	if (cover?.tile.form !== "counter" || time < lane.start)
+	// Nothing is drawn behind the last value.
+	if (cover?.tile.form !== "counter" || time < lane.start || time > lane.end + cover.tile.bucket)
 		return null;
 	const { tile } = cover;
 	const bucket = Math.floor((time - tile.begin) / tile.bucket);
@@ -75,8 +78,21 @@ export function visibleRange(covers: Cover[]): Scale | null {
 	return most >= least ? { least, most } : null;
 }
 
+/** Of a set: how high it stands; its first bit says that there is nothing to do, which is no limit. */
+export const heightOf = (lane: Lane, value: number): number => (!lane.flags ? value : value > 1 ? 1 : value > 0 ? 0.3 : value);
+
+/** A value for people: 612 W, or the words of a set. */
+export function valueText(lane: Lane, value: number): string {
+	if (!lane.flags)
+		return amount(value, lane.unit ?? "");
+	const words = lane.flags.filter((_, bit) => Math.floor(value / 2 ** bit) % 2 === 1);
+	return words.join(", ") || "none";
+}
+
 /** 612 W, or 612 W (480 – 700 W) where many values share the place. */
-export function readingText(reading: Reading, unit: string): string {
-	const [value, least, most] = [reading.value, reading.least, reading.most].map((v) => amount(v, unit)) as [string, string, string];
+export function readingText(reading: Reading, lane: Lane): string {
+	const [value, least, most] = [reading.value, reading.least, reading.most].map((v) => valueText(lane, v)) as [string, string, string];
+	if (lane.flags)
+		return least === most ? value : `${least}; ${most}`;
 	return least === most ? value : `${value} (${least} – ${most})`;
 }

@@ -5,7 +5,7 @@
  * by side then differ in sharpness only, and the border between two tiles does not look like a change of the value. */
 import type { Lane } from "../data/protocol";
 import type { Cover } from "../data/tiles";
-import { readingAt, readingText, scaleOf } from "./counter";
+import { heightOf, readingAt, readingText, scaleOf } from "./counter";
 import type { Row } from "./layout";
 import type { Scene } from "./scene";
 import { FONT } from "./text";
@@ -21,7 +21,7 @@ function boxOf(scene: Scene, row: Row, lane: Lane): Box {
 	const { least, most } = scaleOf(lane);
 	const bottom = scene.top(row) + scene.size(row.h) - 2;
 	const height = scene.size(row.h) - 5;
-	return { bottom, height, yOf: (value) => bottom - Math.round((Math.min(most, Math.max(least, value)) - least) / (most - least) * height) };
+	return { bottom, height, yOf: (value) => bottom - Math.round((Math.min(most, Math.max(least, heightOf(lane, value))) - least) / (most - least) * height) };
 }
 
 function drawGrid(scene: Scene, row: Row, { bottom, height }: Box): void {
@@ -88,14 +88,14 @@ export function drawCounter(scene: Scene, row: Row, lane: Lane, covers: Cover[])
 			const x0 = clip(Math.floor(left));
 			const x1 = clip(Math.max(Math.floor(left) + 1, Math.floor(left + tile.bucket / perPixel)));
 			pen.part(x, x0, value, value, value);
-			pen.part(Math.max(x, x0), x1, tile.mean[i]!, tile.least[i]!, tile.most[i]!);
+			pen.part(Math.max(x, x0), x1, lane.flags ? tile.most[i]! : tile.mean[i]!, tile.least[i]!, tile.most[i]!);
 			x = Math.max(x, x1);
 			value = tile.last[i]!;
 		}
 		pen.part(x, Math.min(high, Math.ceil(end)), value, value, value);
 		reached = high;
 	}
-	if (row.h >= LEAST_AXIS)
+	if (row.h >= LEAST_AXIS && !lane.flags)
 		scene.axes.push({ pinned: row.pinned, y: box.bottom - box.height, text: amount(scaleOf(lane).most, lane.unit ?? "") });
 }
 
@@ -130,7 +130,7 @@ export function drawReadings(on: CanvasRenderingContext2D, scene: Scene, rows: {
 		const reading = readingAt(covers, lane, cursor + (scene.state.traces[row.trace]?.shift ?? 0));
 		if (!reading)
 			continue;
-		const text = readingText(reading, lane.unit ?? "");
+		const text = readingText(reading, lane);
 		const y = boxOf(scene, row, lane).yOf(reading.value);
 		const high = 15 * dpr;
 		const wide = on.measureText(text).width + 10 * dpr;
