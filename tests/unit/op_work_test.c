@@ -235,6 +235,10 @@ static void damaged_arguments_are_no_work(void **state)
 		"{'Input Dims': [[1,1,1,1,1,1,1,1,1,5],[5,7]], 'Input type': ['float','float']}",
 		"{'Input Dims': [[[[[5]]]],[5,7]], 'Input type': ['float','float']}",
 		"{'Input Dims': [[], []], 'Input type': [1, 2]}",
+		FULL("[2,4,8,8],[6,4,3,3],[],[],[],[]", F "," F "," LISTS "," S,
+		     "'','','[-inf, 1]','[-nan, 2]','[1e300, 1]','-nan'"),
+		FULL("[2,4,8,8],[6,4,3,3],[],[],[],[]", F "," F "," LISTS "," S,
+		     "'','','[1, 1]','[-nan, -nan]','[1, 1]','1'"),
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct op_work work;

@@ -3,11 +3,13 @@
  * overflow. */
 #include "analyze/op_work/op_args.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/json_read.h"
 
 #define MOST_ELEMENTS 0x1p60
+#define MOST_NUMBER 1e9
 
 /* How the profiler spells types of elements: those of C++, and of c10 (2.x). */
 static const struct {
@@ -203,7 +205,8 @@ uint32_t op_args_numbers(const struct op_args *args, int index, double *into, ui
 		at += strcspn(at, "-0123456789");
 		char *end;
 		double number = strtod(at, &end);
-		if (end == at)
+		/* Strides, dimensions and the like are small: what is not ("-inf", "-nan") is no list of them. */
+		if (end == at || !(fabs(number) <= MOST_NUMBER))
 			break;
 		into[n++] = number;
 		at = end;
