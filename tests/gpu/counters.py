@@ -123,27 +123,27 @@ BUSY = 60.0   # percent: a unit is what a kernel waits for
 NEAR = 5.0    # points: two units are equally busy
 SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 DRAM = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
-MEMORY = ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", DRAM, "lts__throughput.avg.pct_of_peak_sustained_elapsed",
-          "l1tex__throughput.avg.pct_of_peak_sustained_active")
+MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
 
 
 def ncu_bounds(launches, multiprocessors=132):
     """The bounds that ncu's speed-of-light numbers allow, the plainest first.
 
-    Of "Compute (SM)" and the greatest of the memory's numbers (Memory, DRAM, L2, L1/TEX), one of 60 % or more names the bound; two that
-    are less than 5 points apart allow both. Below 60 % the kernel waits: "latency"; ncu has one word for that, so "occupancy" says the same
-    where the grid does not fill the multiprocessors or less than a third of their warps are there.
+    They are those at the head of its section: "Compute (SM) Throughput" and "Memory Throughput" (the busiest part of DRAM, L2 and L1; the throughput that
+    it prints for L2 alone counts more and is above 60 % where DRAM is the limit). One of 60 % or more names the bound; two that are less than 5 points apart
+    allow both. Below 60 % the kernel waits: "latency"; ncu has one word for that, so "occupancy" says the same where the grid does not fill the
+    multiprocessors or less than a third of their warps are there. Less than 5 points from 60 %, both sides of it are right.
     """
-    compute = middle_of(launches, SM) or 0
-    memory = max(middle_of(launches, name) or 0 for name in MEMORY)
-    allowed = ["compute", "memory"] if compute > memory else ["memory", "compute"]
-    if max(compute, memory) >= BUSY:
-        return allowed if abs(compute - memory) < NEAR else allowed[:1]
-    near = allowed[:1] if max(compute, memory) >= BUSY - NEAR else []
+    compute, memory = middle_of(launches, SM) or 0, middle_of(launches, MEMORY) or 0
+    busy = ["compute", "memory"] if compute > memory else ["memory", "compute"]
+    busy = busy if abs(compute - memory) < NEAR else busy[:1]
     blocks = middle_of(launches, "launch__grid_size") or 0
     occupancy = middle_of(launches, "sm__warps_active.avg.pct_of_peak_sustained_active") or 0
     waits = ["occupancy", "latency"] if blocks < multiprocessors else ["latency"] + (["occupancy"] if occupancy < 100 / 3 else [])
-    return waits + near
+    most = max(compute, memory)
+    if abs(most - BUSY) < NEAR:
+        return busy + waits if most >= BUSY else waits + busy
+    return busy if most >= BUSY else waits
 
 
 # ---- GPU metrics
