@@ -88,6 +88,19 @@ HEADWAY_MEASURE_LONGEST_MS=300 MOCK_PROFILER_HANG=1 measure -- "$program"
 grep -q "did not end while it was measured" "$work/err" || fail "hang: $(cat "$work/err")"
 cmp -s "$work/plain.hwy" "$work/r.hwy" || fail "hang: the report changed"
 
+# Threads that launch at the same time wait for a measurement: the stand-in ends a program in which they do not.
+for i in 1 2 3; do
+	measure --launches 6 -- "$program" 12 0 4
+	expect_status 0 "threads"
+	grep -qx "12 steps" "$work/out" || fail "threads: $(head -c 300 "$work/out" "$work/err")"
+	[ "$(value scale duration_ns)" = 900000 ] || fail "threads: $(value scale duration_ns)"
+done
+
+# What was measured before a program was killed is kept.
+measure -- "$program" 12 1009
+grep -q "measured 4 of 4 kernels" "$work/err" || fail "killed: $(cat "$work/err")"
+[ "$(value scale duration_ns)" = 900000 ] || fail "killed: $(value scale duration_ns)"
+
 # Another program makes none of the launches.
 measure -- true
 [ "$status" != 0 ] || fail "another program: status $status"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_target.c - a "CUDA program" whose kernels are measured: kernels_target [STEPS [STATUS]].
+/* kernels_target.c - a "CUDA program" whose kernels are measured: kernels_target [STEPS [STATUS [THREADS]]].
  *
  * Each step launches a kernel, another one with two shapes, and a collective, and waits for them. Does what libcuda
  * does in cuInit where it is recorded or measured; alone it launches nothing. Prints the same in every case, and
- * exits with STATUS.
+ * exits with STATUS, or dies by signal STATUS - 1000. Each of the THREADS makes all the steps.
  */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -48,6 +50,13 @@ static void step(void)
 	mock_call(2, mock_number(2, "cudaDeviceSynchronize_v3020"), 1000, 0);
 }
 
+static void *make_steps(void *steps)
+{
+	for (int i = 0; i < *(int *)steps && mock_launch; i++)
+		step();
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	static const char cubin[] = "ELF .text._Z5scalePfi\0_Z5scalePfi";
@@ -55,8 +64,15 @@ int main(int argc, char **argv)
 	int steps = argc > 1 ? atoi(argv[1]) : 12;
 	if (mock_module)
 		mock_module(cubin, sizeof cubin);
-	for (int i = 0; i < steps && mock_launch; i++)
-		step();
+	pthread_t threads[8];
+	int n = argc > 3 ? atoi(argv[3]) : 1, status = argc > 2 ? atoi(argv[2]) : 0;
+	for (int i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, make_steps, &steps);
+	for (int i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
 	printf("%d steps\n", steps);
-	return argc > 2 ? atoi(argv[2]) : 0;
+	fflush(stdout);
+	if (status >= 1000)
+		raise(status - 1000);
+	return status;
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/abi/cupti.h"
@@ -83,6 +84,7 @@ void mock_profiler_ran(const struct mock_launched *launched)
 		device.sampled++;
 	if (!device.is_started)
 		return;
+	insist(device.running.ranges == 0, "a launch while another one is measured");
 	device.running.ranges++;
 	device.running.ns = launched->ns;
 	device.running.threads = (uint64_t)launched->grid[0] * launched->grid[1] *
@@ -158,8 +160,10 @@ EXPORT int cuptiRangeProfilerStart(struct cupti_range_object *p)
 {
 	insist(p->profiler == &device && device.is_configured && !device.is_started,
 	       "started at the wrong time");
-	device.is_started = true;
 	device.running = (struct image){0};
+	device.is_started = true;
+	/* It takes its time, in which other threads could launch. */
+	nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
 	return CUPTI_OK;
 }
 
