@@ -181,6 +181,18 @@ MOCK_NVML='' LD_LIBRARY_PATH=$nvml "$HEADWAY" profile --no-calibration -f true -
 	exit 0' "$COLLECT/cuda_target" >seen 2>err | cat
 [ ! -s seen ] || fail "the watcher: $(cat seen)"
 
+# A signal of the terminal reaches the whole process group: the program decides what it does, and the watcher goes on.
+: >log
+MOCK_NVML='' LD_LIBRARY_PATH=$nvml setsid -w "$HEADWAY" profile --no-calibration -f true -o r bash -c '
+	trap "" INT TERM HUP QUIT
+	"$0" busy >/dev/null
+	for signal in INT TERM HUP QUIT USR1; do trap "" $signal; kill -$signal 0; done
+	"$0" busy' "$COLLECT/cuda_target" >out 2>err
+grep -qx "the program's last line" out || fail "signals of the group: the program's output: $(cat out err)"
+"$HEADWAY" info --all r.hwy >info
+[ "$(lanes)" = 5 ] && [ -n "$(property lost.power_cap_ns)" ] || fail "signals of the group: $(cat info)"
+says_nothing "signals of the group"
+
 # ---- headway is killed: the watcher ends, the run can be recovered at once, with what was seen
 for words in "" hang=3; do
 	: >log
