@@ -106,9 +106,11 @@ struct hwy_interval metric_holds(const struct metric_series *series, uint32_t i)
 
 static void metric_series_sum_up(struct metric_series *series)
 {
-	int64_t longest = series->period < HWY_TIME_LIMIT / METRIC_MOST_PERIODS
+	/* A damaged recording may have any times: sums over some hundred series must not overflow. */
+	int64_t most = INT64_MAX / 1024 / ((int64_t)series->n + 1);
+	int64_t longest = series->period < most / METRIC_MOST_PERIODS
 				  ? METRIC_MOST_PERIODS * series->period
-				  : series->period;
+				  : most;
 	for (uint32_t i = 0; i < series->n; i++) {
 		bool is_last = i + 1 == series->n;
 		int64_t length =

@@ -78,6 +78,26 @@ static void nothing_is_known_where_samples_are_missing(void **state)
 	hwy_trace_free(trace);
 }
 
+static void times_of_any_size_do_not_overflow(void **state)
+{
+	struct small small = small_machine();
+	uint32_t lane = metric_lane_of(small.builder, 0, "Tensor Active", "%", HWY_PAYLOAD_I64);
+	metric_sample(small.builder, lane, -HWY_TIME_LIMIT, 40);
+	metric_sample(small.builder, lane, HWY_TIME_LIMIT, 40);
+	struct hwy_trace *trace = small_finish(&small);
+	struct hwy_metrics metrics;
+	int64_t ns;
+	metrics_open(&metrics, trace);
+	const struct metric_series *series = metrics_get(&metrics, 0, METRIC_TENSOR);
+	assert_true(metric_mean_between(series, INT64_MIN, INT64_MAX, &ns) == 40 && ns > 0);
+	struct metric_sum sum = {0};
+	metric_add(&sum, series, &(struct hwy_interval){-2 * HWY_TIME_LIMIT, 2 * HWY_TIME_LIMIT}, 1,
+		   0);
+	assert_int_equal(sum.samples, 2);
+	metrics_close(&metrics);
+	hwy_trace_free(trace);
+}
+
 static void a_value_that_is_not_a_number_counts_nowhere(void **state)
 {
 	double values[] = {10, (double)NAN, 30, (double)INFINITY, 50};
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test(names_of_every_source_mean_the_same_metric),
 		cmocka_unit_test(a_mean_weighs_samples_by_the_time_they_hold),
 		cmocka_unit_test(nothing_is_known_where_samples_are_missing),
+		cmocka_unit_test(times_of_any_size_do_not_overflow),
 		cmocka_unit_test(a_value_that_is_not_a_number_counts_nowhere),
 		cmocka_unit_test(a_kernel_much_shorter_than_a_sample_gets_no_sample),
 		cmocka_unit_test(rates_become_percent_of_what_the_device_can_carry),

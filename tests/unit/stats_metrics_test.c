@@ -110,7 +110,7 @@ static void a_step_has_all_samples_of_its_device_window(void **state)
 	uint32_t lane = metric_lane_of(small.builder, 0, "DRAM Read Bandwidth [Throughput %]", "%",
 				       HWY_PAYLOAD_I64);
 	for (int step = 0; step < 4; step++) {
-		char name[16];
+		char name[32];
 		double from = 1000 + 1000 * step;
 		snprintf(name, sizeof name, "step_%d", step);
 		small_span_us(&small, range, HWY_RANGE, from - 20, from + 900, 0, name);
