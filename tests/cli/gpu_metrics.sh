@@ -54,6 +54,16 @@ for lane in "GR Active \[Throughput %\],75" "DRAM Read,1000000000" "GPC Clock Fr
 	awk -v value="$value" '$2 == value && $1 > 50 {ok = 1} END {exit !ok}' found || fail "$lane: $(cat found)"
 done
 
+# Samples follow each other every ms, those in images without times too.
+grep -h "GR Active" csv/counter.csv | awk -F, '
+	{time[++n] = $(NF - 1)}
+	END {
+		for (i = 2; i <= n; i++)
+			odd += time[i] - time[i - 1] < 300000 || time[i] - time[i - 1] > 1700000
+		print n, odd + 0
+		exit n < 100 || odd > n / 20
+	}' >found || fail "samples, and those that do not follow the one before them: $(cat found)"
+
 # ---- chosen GPUs, another set
 record fine --gpu-metrics-devices=0 --gpu-metrics-set=memory --gpu-metrics-frequency 1000
 few=$(lanes)

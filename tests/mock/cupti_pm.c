@@ -2,8 +2,9 @@
 /* cupti_pm.c - PM sampling in the mock libcupti: one device, whose clock is 7 s ahead of the host's.
  *
  * MOCK_PM says how it goes: "refused" only root may read counters; "taken" another profiler has the device; "overflow"
- * the buffer runs over once the session has lasted for 50 ms, unless samples are longer than 200 us; "lost" the device
- * is gone after 50 ms; "hang" and "crash" at the first decode; "no-device" no device; else all is well.
+ * the buffer runs over once the session has lasted for 200 ms, unless samples are longer than 200 us; "lost" the device
+ * is gone after 200 ms; "hang" and "crash" at the first decode; "no-device" no device; else all is well.
+ * As on an H200, a session that was stopped cannot be started again, and some images have no times.
  * It insists on the order of calls, and ends the process (abort) where it is broken.
  */
 #include <stdbool.h>
@@ -20,10 +21,11 @@
 ABI_CUPTI_PM_FUNCTIONS(X)
 #undef X
 
-enum { TROUBLE_AFTER = 50 * 1000 * 1000, SHORT = 200 * 1000 };
+enum { TROUBLE_AFTER = 200 * 1000 * 1000, SHORT = 200 * 1000 };
 
 static struct session {
 	bool is_initialized, is_enabled, is_configured, is_started;
+	bool was_stopped, ran_over; /* it must be disabled before it can be started again */
 	uint64_t interval;
 	uint64_t started, next; /* begin of sampling, and of the next sample; the device's time */
 } session;
@@ -87,6 +89,7 @@ int cuptiPmSamplingDisable(struct abi_cupti_pm_session *p)
 {
 	insist(p->session == &session && session.is_enabled, "disabled without a session");
 	session.is_enabled = session.is_configured = session.is_started = false;
+	session.was_stopped = session.ran_over = false;
 	return ABI_CUPTI_OK;
 }
 
@@ -120,6 +123,8 @@ int cuptiPmSamplingCounterDataImageInitialize(struct abi_cupti_pm_data_initializ
 int cuptiPmSamplingStart(struct abi_cupti_pm_session *p)
 {
 	insist(p->session == &session && session.is_configured && !session.is_started, "start");
+	if (session.was_stopped)
+		return ABI_CUPTI_UNKNOWN;
 	session.is_started = true;
 	session.started = session.next = device_now();
 	return ABI_CUPTI_OK;
@@ -129,6 +134,7 @@ int cuptiPmSamplingStop(struct abi_cupti_pm_session *p)
 {
 	insist(p->session == &session && session.is_started, "stop");
 	session.is_started = false;
+	session.was_stopped = true;
 	return ABI_CUPTI_OK;
 }
 
@@ -142,8 +148,8 @@ static int trouble(uint64_t now)
 		return ABI_CUPTI_OK;
 	if (mode_is("lost"))
 		return ABI_CUPTI_HARDWARE;
-	return mode_is("overflow") && session.interval < SHORT ? ABI_CUPTI_OUT_OF_MEMORY
-							       : ABI_CUPTI_OK;
+	session.ran_over |= mode_is("overflow") && session.interval < SHORT;
+	return session.ran_over ? ABI_CUPTI_OUT_OF_MEMORY : ABI_CUPTI_OK;
 }
 
 int cuptiPmSamplingDecodeData(struct abi_cupti_pm_decode *p)
@@ -181,5 +187,8 @@ int cuptiPmSamplingCounterDataGetSampleInfo(struct abi_cupti_pm_sample_info *p)
 		return ABI_CUPTI_INVALID_PARAMETER;
 	p->start = data->ranges[p->sample].start;
 	p->end = data->ranges[p->sample].end;
+	/* As real ones, some images come without times. */
+	if (data->ranges[0].start / session.interval % 3 == 1)
+		p->start = p->end = session.started - 1000000;
 	return ABI_CUPTI_OK;
 }

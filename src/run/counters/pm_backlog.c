@@ -54,6 +54,9 @@ static uint64_t evaluate_slot(const struct pm_backlog *b, struct cupti_host *hos
 	uint64_t failed = 0;
 	for (size_t i = 0; i < slot->image.n; i++) {
 		double *values = slot->values + i * set->n;
+		slot->has[i] = false;
+		if (!slot->image.lengths[i])
+			continue;
 		slot->has[i] = host && cupti_host_evaluate(host, slot->image.data, b->s.data_bytes,
 							   i, set->names, set->n, values, &err);
 		failed += !slot->has[i];

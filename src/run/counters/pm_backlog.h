@@ -14,7 +14,7 @@
 struct pm_image { /* counter data of up to 'most' samples */
 	uint8_t *data;
 	int64_t *starts;   /* of each sample, ns of CLOCK_MONOTONIC */
-	uint32_t *lengths; /* of each sample, ns */
+	uint32_t *lengths; /* of each sample, ns; 0: its time is not known, it is left out */
 	size_t n;
 	int64_t gap; /* behind the samples there are no values from this time on; 0: others follow */
 };

@@ -69,16 +69,14 @@ struct pm_clocks pm_effect_look(const struct pm_effect *effect)
 bool pm_effect_is_change(const struct pm_clocks *before, const struct pm_clocks *after, char *text,
 			 size_t size)
 {
-	const uint64_t set = ABI_NVML_REASON_APPLICATION_CLOCKS, idle = ABI_NVML_REASON_IDLE;
+	const uint64_t set = ABI_NVML_REASON_APPLICATION_CLOCKS;
 	if (!before->is_known || !after->is_known)
 		return false;
 	bool was_set = after->reasons & ~before->reasons & set;
-	bool is_raised = (before->reasons & after->reasons & idle) &&
-			 after->sm_mhz > before->sm_mhz + before->sm_mhz / 5;
 	bool is_lowered = before->sm_mhz >= before->most_mhz - before->most_mhz / 20 &&
 			  after->sm_mhz < before->sm_mhz - before->sm_mhz / 10 &&
 			  !(after->reasons & OTHER_REASONS);
 	snprintf(text, size, "%u MHz before sampling began, %u MHz after", before->sm_mhz,
 		 after->sm_mhz);
-	return was_set || is_raised || is_lowered;
+	return was_set || is_lowered;
 }

@@ -27,8 +27,8 @@ void pm_effect_open(struct pm_effect *effect, const uint8_t uuid[16]);
 struct pm_clocks pm_effect_look(const struct pm_effect *effect);
 void pm_effect_close(struct pm_effect *effect);
 
-/* True where clocks changed in a way that only sampling explains: somebody set them, an idle GPU runs faster, or one
- * at full speed runs slower without a reason. 'text' says how. */
+/* True where clocks changed in a way that only sampling explains: somebody set them, or a GPU at full speed runs
+ * slower without a reason. What an idle GPU's clocks do means nothing: opening CUPTI raises them for a moment. 'text' says how. */
 bool pm_effect_is_change(const struct pm_clocks *before, const struct pm_clocks *after, char *text,
 			 size_t size);
 

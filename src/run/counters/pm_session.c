@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
@@ -100,8 +99,7 @@ bool pm_session_open(struct pm_session *session, const struct pm *pm, uint32_t d
 	return true;
 }
 
-/* Asks for the size of an image and makes a blank one. */
-static int make_blank(struct pm_session *session)
+static int ask_data_bytes(struct pm_session *session)
 {
 	struct abi_cupti_pm_data_size s = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_data_size, bytes),
@@ -111,21 +109,8 @@ static int make_blank(struct pm_session *session)
 		.samples = session->most_samples,
 	};
 	int got = session->pm->cuptiPmSamplingGetCounterDataSize(&s);
-	if (got)
-		return got;
-	/* Threads may look at the blank image of an earlier start: it stays where it is. */
-	if (session->blank && session->data_bytes == s.bytes)
-		return ABI_CUPTI_OK;
-	free(session->blank);
 	session->data_bytes = s.bytes;
-	session->blank = hwy_zalloc(s.bytes);
-	struct abi_cupti_pm_data_initialize i = {
-		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_data_initialize, data),
-		.session = session->object,
-		.bytes = s.bytes,
-		.data = session->blank,
-	};
-	return session->pm->cuptiPmSamplingCounterDataImageInitialize(&i);
+	return got;
 }
 
 bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hardware_bytes,
@@ -147,7 +132,7 @@ bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hard
 	int got = session->pm->cuptiPmSamplingSetConfig(&c);
 	if (got)
 		return pm_refuses(err, "cuptiPmSamplingSetConfig", result, got);
-	got = make_blank(session);
+	got = ask_data_bytes(session);
 	if (got)
 		return pm_refuses(err, "cuptiPmSamplingGetCounterDataSize", result, got);
 	struct abi_cupti_pm_session p = {
@@ -172,10 +157,17 @@ int pm_session_decode(struct pm_session *session, uint8_t *data, size_t *n, bool
 		.data = data,
 		.data_bytes = session->data_bytes,
 	};
-	memcpy(data, session->blank, session->data_bytes);
+	struct abi_cupti_pm_data_initialize blank = {
+		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_data_initialize, data),
+		.session = session->object,
+		.bytes = session->data_bytes,
+		.data = data,
+	};
 	*n = 0;
 	*more = false;
-	int got = session->pm->cuptiPmSamplingDecodeData(&d);
+	int got = session->pm->cuptiPmSamplingCounterDataImageInitialize(&blank);
+	if (!got)
+		got = session->pm->cuptiPmSamplingDecodeData(&d);
 	if (!got)
 		got = session->pm->cuptiPmSamplingGetCounterDataInfo(&i);
 	if (got)
@@ -222,6 +214,5 @@ void pm_session_close(struct pm_session *session)
 	pm_session_stop(session);
 	if (session->object)
 		session->pm->cuptiPmSamplingDisable(&p);
-	free(session->blank);
 	*session = (struct pm_session){0};
 }

@@ -2,8 +2,9 @@
 /* pm_session.h - PM sampling of one device: the GPU itself writes its counters down at a fixed rate.
  *
  * The order of calls: pm_open once a process, pm_device_ask for each device, then a session: pm_session_open,
- * pm_session_start, pm_session_decode again and again, pm_session_close. One session a device and machine. No CUDA
- * context is made. Everything here runs NVIDIA's code and may hang or die: only the watcher calls it.
+ * pm_session_start, pm_session_decode again and again, pm_session_close. One session a device and machine. A session
+ * that was stopped, or whose buffer ran over, cannot be started again (CUPTI 13.0 on an H200): it is closed, and another
+ * one opened. No CUDA context is made. Everything here runs NVIDIA's code and may hang or die: only the watcher calls it.
  */
 #ifndef HWY_RUN_COUNTERS_PM_SESSION_H
 #define HWY_RUN_COUNTERS_PM_SESSION_H
@@ -38,7 +39,6 @@ struct pm_session {
 	const struct cupti_config *config;
 	uint32_t most_samples; /* of one image */
 	size_t data_bytes;     /* size of one image */
-	uint8_t *blank;        /* an initialised image without samples */
 	uint64_t interval;     /* ns */
 	bool runs;
 };
@@ -46,7 +46,7 @@ struct pm_session {
 bool pm_session_open(struct pm_session *session, const struct pm *pm, uint32_t device,
 		     const char *const *metrics, size_t n, const struct cupti_config *config,
 		     int *result, struct hwy_err *err);
-/* Starts, or starts again with another interval, in ns. */
+/* Starts, with a sample every 'interval' ns; once a session. */
 bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hardware_bytes,
 		      uint32_t most_samples, int *result, struct hwy_err *err);
 void pm_session_stop(struct pm_session *session);

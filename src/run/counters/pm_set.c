@@ -12,12 +12,14 @@
 
 #define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
 
-enum { GENERAL = 1, MEMORY = 2, ALL = 3 };
+enum { GENERAL = 1, MEMORY = 2, THROUGHPUT = 4, ALL = 7 };
 
 const struct pm_set_name pm_sets[] = {
 	{"general",
 	 "what the device does and how fast: SMs, pipes, warps, DRAM, caches, links, clocks"},
-	{"memory", "DRAM, caches and links only; cheaper to evaluate"},
+	{"memory", "DRAM, the L2 cache and links only: cheaper"},
+	{"throughput",
+	 "how near SMs, L1 and L2 are to what they can do: each the largest of many counters, dear"},
 	{NULL, NULL},
 };
 
@@ -56,12 +58,13 @@ static const struct pm_metric table[] = {
 	 "%", PM_AS_IS, GENERAL},
 	{"TPC.TriageCompute.sm__pipe_tensor_op_imma_cycles_active_realtime" OF_PEAK, "IMMA Active",
 	 "%", PM_AS_IS, GENERAL},
-	{"LTS.TriageCompute.lts__throughput" OF_PEAK, "L2 Throughput", "%", PM_AS_IS, ALL},
+	{"LTS.TriageCompute.lts__throughput" OF_PEAK, "L2 Throughput", "%", PM_AS_IS, THROUGHPUT},
 	{"LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%",
 	 PM_AS_IS, ALL},
 	{"lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%", PM_AS_IS, ALL},
-	{"SM_A.TriageCompute.l1tex__throughput" OF_PEAK, "L1 Throughput", "%", PM_AS_IS, ALL},
-	{"TriageCompute.sm__throughput" OF_PEAK, "SM Throughput", "%", PM_AS_IS, GENERAL},
+	{"SM_A.TriageCompute.l1tex__throughput" OF_PEAK, "L1 Throughput", "%", PM_AS_IS,
+	 THROUGHPUT},
+	{"TriageCompute.sm__throughput" OF_PEAK, "SM Throughput", "%", PM_AS_IS, THROUGHPUT},
 	{"gpu__scheduler_engine_asyncce0_cycles_active" OF_PEAK, "Copy Engine Active", "%",
 	 PM_AS_IS, ALL},
 	{"gpu__engine_cycles_active_any_syncce" OF_PEAK, "Copy Engine Active (in order)", "%",

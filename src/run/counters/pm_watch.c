@@ -5,8 +5,14 @@
  * write rows. Where the buffer runs over, or the backlog is full for so long that it does, the rate is halved and the
  * report says so. A device that stops answering is left alone; other devices go on.
  *
- * Sampling is started once before recording begins, for some ms: so its refusal is known early, and the device's clock
- * is known when the first sample counts.
+ * Sampling begins when the source is opened: so its refusal is known early, and the device's clock is known when the
+ * first sample counts. It goes on while recording pauses; what was sampled then is thrown away, and where the buffer ran
+ * over meanwhile another session is opened.
+ *
+ * Seen on an H200 (CUPTI 13.0): decoding and evaluating cost by the number of hardware counters, 100 and 77 us a sample
+ * for 27 metrics with three composites ("throughput"), so composites are a set of their own; images of 1024 samples had
+ * 120 MB, so images are small; whole images come without times (begin and end of each sample are one constant): samples
+ * follow each other without a gap, so such a sample begins where the one before it ended.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,12 +31,13 @@
 
 enum {
 	LEAST_RATE_HZ = 10, /* the rate is not halved below this */
-	CALIBRATIONS = 40,  /* how often the device is read to know its clock */
-	MOST_THREADS = 4,   /* that evaluate samples of one device */
+	CALIBRATIONS = 60,  /* how often the device is read to know its clock */
+	IMAGE_SAMPLES = 128,
+	MOST_THREADS = 4, /* that evaluate samples of one device */
 };
-static const int64_t POLL_NS = 20 * 1000 * 1000;
-static const int64_t CALIBRATE_NS = 2 * 1000 * 1000;
-static const uint64_t HARDWARE_BYTES = UINT64_C(64) << 20;
+static const int64_t POLL_NS = 10 * 1000 * 1000;
+static const int64_t CALIBRATE_NS = 1000 * 1000;
+static const uint64_t HARDWARE_BYTES = UINT64_C(128) << 20;
 static const uint64_t BACKLOG_BYTES = UINT64_C(256) << 20;
 
 struct pm_gpu {
@@ -41,13 +48,14 @@ struct pm_gpu {
 	struct pm_session session;
 	struct pm_clock clock;
 	struct pm_backlog *backlog;
+	struct pm_image waste; /* takes samples that nobody wants */
 	uint32_t first_lane;
-	uint32_t most_samples; /* of an image */
-	uint64_t interval;     /* ns */
-	int64_t last_row;      /* time of the last row; by the backlog's threads, one at a time */
-	int64_t last_end;      /* when the last sample ended */
-	bool is_over;          /* nothing more comes from it */
-	bool was_full;         /* the backlog was full; said once */
+	uint64_t interval;   /* ns */
+	uint64_t device_end; /* when the last sample ended, by the device's clock; 0: not known */
+	int64_t last_end;    /* when the last sample that counts ended */
+	int64_t last_row;    /* time of the last row; by the backlog's threads, one at a time */
+	bool is_over;        /* nothing more comes from it */
+	bool was_full;       /* the backlog was full; said once */
 };
 
 struct pm_watch {
@@ -83,17 +91,15 @@ static bool plan(struct pm_gpu *gpu, struct hwy_err *err)
 	return done;
 }
 
-/* An image has room for twice the samples of a poll. */
-static uint32_t image_samples(uint64_t interval)
-{
-	uint64_t n = 2 * (uint64_t)POLL_NS / interval;
-	return n < 64 ? 64 : n > 8192 ? 8192 : (uint32_t)n;
-}
-
+/* Opens a session and starts it; one that there was is closed first. */
 static bool start_sampling(struct pm_gpu *gpu, int *result, struct hwy_err *err)
 {
-	return pm_session_start(&gpu->session, gpu->interval, HARDWARE_BYTES, gpu->most_samples,
-				result, err);
+	pm_session_close(&gpu->session);
+	gpu->device_end = 0;
+	return pm_session_open(&gpu->session, &gpu->watch->pm, gpu->device.index, gpu->set.names,
+			       gpu->set.n, &gpu->config, result, err) &&
+	       pm_session_start(&gpu->session, gpu->interval, HARDWARE_BYTES, IMAGE_SAMPLES, result,
+				err);
 }
 
 static uint32_t count_threads(uint32_t devices)
@@ -110,7 +116,7 @@ static bool start_backlog(struct pm_gpu *gpu, uint32_t devices, struct hwy_err *
 		.chip = gpu->device.chip,
 		.availability = gpu->device.availability,
 		.data_bytes = gpu->session.data_bytes,
-		.most = gpu->most_samples,
+		.most = IMAGE_SAMPLES,
 		.set = &gpu->set,
 		.most_bytes = BACKLOG_BYTES / devices,
 		.threads = count_threads(devices),
@@ -121,25 +127,76 @@ static bool start_backlog(struct pm_gpu *gpu, uint32_t devices, struct hwy_err *
 	return gpu->backlog != NULL;
 }
 
-/* Reads the device some times to know its clock; what it sampled is thrown away. */
+/* ---- samples ------------------------------------------------------------------------------------- */
+
+/* Reads when a sample began and ended, by the device's clock; false where that cannot be known. */
+static bool read_times(struct pm_gpu *gpu, const struct pm_image *image, size_t sample,
+		       uint64_t *start, bool *is_told)
+{
+	uint64_t end;
+	*is_told = pm_session_times(&gpu->session, image->data, sample, start, &end) &&
+		   end > *start && *start + gpu->interval / 2 >= gpu->device_end;
+	if (!*is_told && !gpu->device_end)
+		return false;
+	if (!*is_told) {
+		*start = gpu->device_end;
+		end = *start + gpu->interval;
+	}
+	gpu->device_end = end;
+	return true;
+}
+
+/* Writes down the times of an image's samples; 'now' is when they were in hand. */
+static void stamp_image(struct pm_gpu *gpu, struct pm_image *image, size_t n, bool is_newest,
+			int64_t now)
+{
+	bool is_told = false;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t start = 0;
+		bool is_known = read_times(gpu, image, i, &start, &is_told);
+		uint64_t length = is_known ? gpu->device_end - start : 0;
+		image->starts[i] = (int64_t)start;
+		image->lengths[i] = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+	}
+	image->n = n;
+	if (n && is_told && is_newest)
+		pm_clock_saw(&gpu->clock, gpu->device_end, now);
+	for (size_t i = 0; i < n; i++)
+		image->starts[i] = pm_clock_host(&gpu->clock, (uint64_t)image->starts[i]);
+	if (n && gpu->device_end)
+		gpu->last_end = pm_clock_host(&gpu->clock, gpu->device_end);
+}
+
+/* Throws away what the device has sampled until now; yields CUPTI's result. */
+static int discard(struct pm_gpu *gpu)
+{
+	int result = ABI_CUPTI_OK;
+	for (bool more = true; more && !result;) {
+		size_t n;
+		result = pm_session_decode(&gpu->session, gpu->waste.data, &n, &more);
+		if (!result)
+			stamp_image(gpu, &gpu->waste, n, !more, run_now());
+		watched_is_alive(gpu->watch->watched);
+	}
+	gpu->last_end = 0;
+	return result;
+}
+
+/* Reads the device some times to know its clock. */
 static void calibrate(struct pm_gpu *gpu)
 {
-	uint8_t *data = hwy_alloc(gpu->session.data_bytes);
-	for (int i = 0; i < CALIBRATIONS; i++) {
+	gpu->waste = (struct pm_image){
+		.data = hwy_alloc(gpu->session.data_bytes),
+		.starts = hwy_array(IMAGE_SAMPLES, sizeof *gpu->waste.starts),
+		.lengths = hwy_array(IMAGE_SAMPLES, sizeof *gpu->waste.lengths),
+	};
+	for (int i = 0; i < CALIBRATIONS && !discard(gpu); i++) {
 		struct timespec pause = {.tv_nsec = CALIBRATE_NS};
-		uint64_t start, end;
-		size_t n;
-		bool more;
 		nanosleep(&pause, NULL);
-		int result = pm_session_decode(&gpu->session, data, &n, &more);
-		int64_t now = run_now();
-		if (result)
-			break;
-		if (n && !more && pm_session_times(&gpu->session, data, n - 1, &start, &end))
-			pm_clock_saw(&gpu->clock, end, now);
 	}
-	free(data);
 }
+
+/* ---- opening and closing a device ---------------------------------------------------------------- */
 
 static void close_gpu(struct pm_gpu *gpu)
 {
@@ -147,6 +204,10 @@ static void close_gpu(struct pm_gpu *gpu)
 	pm_session_close(&gpu->session);
 	cupti_config_free(&gpu->config);
 	pm_device_free(&gpu->device);
+	free(gpu->waste.data);
+	free(gpu->waste.starts);
+	free(gpu->waste.lengths);
+	gpu->waste = (struct pm_image){0};
 }
 
 static void make_lanes(struct pm_gpu *gpu, const struct pm_devices_entry *entry)
@@ -163,10 +224,7 @@ static void make_lanes(struct pm_gpu *gpu, const struct pm_devices_entry *entry)
 
 static bool take_gpu(struct pm_gpu *gpu, uint32_t index, int *result, struct hwy_err *err)
 {
-	const struct pm *pm = &gpu->watch->pm;
-	return pm_device_ask(pm, index, &gpu->device, result, err) && plan(gpu, err) &&
-	       pm_session_open(&gpu->session, pm, index, gpu->set.names, gpu->set.n, &gpu->config,
-			       result, err) &&
+	return pm_device_ask(&gpu->watch->pm, index, &gpu->device, result, err) && plan(gpu, err) &&
 	       start_sampling(gpu, result, err);
 }
 
@@ -194,14 +252,12 @@ static bool open_gpu(struct pm_watch *watch, const struct pm_devices_entry *entr
 	struct pm_effect effect;
 	int result = 0;
 	*gpu = (struct pm_gpu){.watch = watch, .interval = 1000000000 / rate_hz};
-	gpu->most_samples = image_samples(gpu->interval);
 	pm_effect_open(&effect, entry->uuid);
 	struct pm_clocks before = pm_effect_look(&effect);
 	bool done = take_gpu(gpu, entry->index, &result, err);
 	if (done) {
 		calibrate(gpu);
 		struct pm_clocks after = pm_effect_look(&effect);
-		pm_session_stop(&gpu->session);
 		tell_effect(gpu, &before, &after);
 		done = start_backlog(gpu, devices, err);
 	}
@@ -290,7 +346,6 @@ static void halve_rate(struct pm_gpu *gpu)
 	struct hwy_err err;
 	int result;
 	uint64_t rate_hz = 1000000000 / gpu->interval;
-	pm_session_stop(&gpu->session);
 	put_gap(gpu);
 	if (rate_hz / 2 < LEAST_RATE_HZ) {
 		give_up(gpu, "its buffer runs over at every rate", ABI_CUPTI_OUT_OF_MEMORY);
@@ -305,26 +360,6 @@ static void halve_rate(struct pm_gpu *gpu)
 	watched_drop(watched, "GPU metrics: a buffer of samples", 1);
 	if (!start_sampling(gpu, &result, &err))
 		give_up(gpu, "sampling cannot be started again", result);
-}
-
-/* Reads the times of an image's samples. */
-static void stamp_image(struct pm_gpu *gpu, struct pm_image *image, size_t n, bool is_newest,
-			int64_t now)
-{
-	uint64_t start, end = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!pm_session_times(&gpu->session, image->data, i, &start, &end))
-			break;
-		image->starts[i] = (int64_t)start;
-		image->lengths[i] = end - start < UINT32_MAX ? (uint32_t)(end - start) : UINT32_MAX;
-		image->n = i + 1;
-	}
-	if (end && is_newest)
-		pm_clock_saw(&gpu->clock, end, now);
-	for (size_t i = 0; i < image->n; i++)
-		image->starts[i] = pm_clock_host(&gpu->clock, (uint64_t)image->starts[i]);
-	if (end)
-		gpu->last_end = pm_clock_host(&gpu->clock, end);
 }
 
 /* Moves what the device has sampled into the backlog. */
@@ -345,6 +380,7 @@ static void drain(struct pm_gpu *gpu)
 		if (!result)
 			stamp_image(gpu, image, n, !more, run_now());
 		pm_backlog_put(gpu->backlog, image);
+		watched_is_alive(gpu->watch->watched);
 		if (result == ABI_CUPTI_OUT_OF_MEMORY)
 			halve_rate(gpu);
 		else if (result)
@@ -359,10 +395,13 @@ static void metrics_begin(void *state, int64_t now)
 	struct pm_watch *watch = state;
 	(void)now;
 	for (uint32_t i = 0; i < watch->n; i++) {
+		struct pm_gpu *gpu = &watch->gpus[i];
 		struct hwy_err err;
-		int result;
-		if (!watch->gpus[i].is_over && !start_sampling(&watch->gpus[i], &result, &err))
-			give_up(&watch->gpus[i], "sampling cannot be started", result);
+		int result = gpu->is_over ? ABI_CUPTI_OK : discard(gpu);
+		if (result == ABI_CUPTI_OUT_OF_MEMORY && start_sampling(gpu, &result, &err))
+			result = ABI_CUPTI_OK;
+		if (result)
+			give_up(gpu, "samples cannot be read", result);
 	}
 }
 
@@ -382,7 +421,8 @@ static void metrics_end(void *state, int64_t now)
 	struct pm_watch *watch = state;
 	(void)now;
 	for (uint32_t i = 0; i < watch->n; i++) {
-		pm_session_stop(&watch->gpus[i].session);
+		if (watched_is_over(watch->watched))
+			pm_session_stop(&watch->gpus[i].session);
 		drain(&watch->gpus[i]);
 		put_gap(&watch->gpus[i]);
 	}
