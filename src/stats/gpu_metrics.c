@@ -213,7 +213,9 @@ bool make_gpu_metrics_sum(struct report_run *run, struct hwy_err *err)
 		const struct hwy_lane *one = &trace->lanes[lane];
 		struct metric_series series;
 		if (one->type != HWY_LANE_COUNTER || one->device < 0 ||
-		    one->device >= trace->n_devices || !hwy_strip_on(trace, lane, HWY_COUNTER))
+		    one->device >= trace->n_devices || !hwy_strip_on(trace, lane, HWY_COUNTER) ||
+		    metric_of_name(hwy_str(trace, one->name), hwy_str(trace, one->unit)) ==
+			    METRIC_LIMITS) /* bits have no mean */
 			continue;
 		if (device != one->device) {
 			free(intervals);

@@ -89,6 +89,8 @@ assert clocks[0]["sm_hz"]["median"] == 1980e6 and clocks[0]["lost_ns"]["power_ca
 record throttled
 cp r.hwy slow.hwy
 grep -q "^Clocks .*held down for .* by the power limit" info || fail "info of a throttled run: $(grep -A1 ^Clocks info)"
+"$HEADWAY" stats -r gpu_metrics_sum r.hwy >table
+grep -q "SM Clock" table && ! grep -q "Throttle Reasons" table || fail "the table of metrics: $(cat table)" # bits have no mean
 "$HEADWAY" analyze r.hwy >analyzed
 grep -q "^ *[0-9]*  throttled " analyzed || fail "not found throttled: $(cat analyzed)"
 says="GPU clock while busy: 1,980 MHz → 1,485 MHz: the comparison says little"
