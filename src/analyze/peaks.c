@@ -12,8 +12,8 @@
 
 /* A device with less of its model's multiprocessors than this is a part of it (MIG): its rates are lower. */
 #define WHOLE_SHARE 0.95
-/* What a calibration of the device's own memory is called. */
-#define CALIBRATED_BANDWIDTH "device_memory_bandwidth"
+/* What a calibration of the device's own memory is called, as are those of copies ("machine.copy_h2d_pinned_bandwidth"). */
+#define CALIBRATED_BANDWIDTH "machine.device_memory_bandwidth"
 
 const char *const hwy_precision_names[HWY_PRECISIONS] = {"fp64", "fp32", "tf32", "fp16",
 							 "bf16", "fp8",  "fp4",  "int8"};

@@ -177,7 +177,8 @@ static void a_calibrated_bandwidth_goes_before_all_others(void **state)
 	uint32_t one = hwy_new_calibrations(small.builder);
 	trace = hwy_builder_trace(small.builder);
 	trace->calibrations[one].device = 0;
-	trace->calibrations[one].name = hwy_text_id(small.builder, "device_memory_bandwidth");
+	trace->calibrations[one].name =
+		hwy_text_id(small.builder, "machine.device_memory_bandwidth");
 	trace->calibrations[one].value = INT64_C(4300000000000);
 	assert_true(peaks_find(&peaks, trace, 0));
 	assert_string_equal(peaks.bandwidth_source, "calibrated");
