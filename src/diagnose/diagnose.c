@@ -375,12 +375,15 @@ bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, st
 	diagnosis->owners = owners.n_owners ? &owners : NULL;
 	for (uint32_t phase = 0; is_done && phase < analysis->phases.n; phase++)
 		is_done = look_at_phase(analysis, phase, diagnosis, err);
+	if (is_done) {
+		diagnosis->verdict =
+			verdict_find(analysis, analysis->phases.main, &diagnosis->arena);
+		verdict_look_inside(analysis, diagnosis);
+	}
 	diagnosis->owners = NULL;
 	owners_close(&owners);
 	if (!is_done)
 		return false;
-	diagnosis->verdict = verdict_find(analysis, analysis->phases.main, &diagnosis->arena);
-	verdict_look_inside(analysis, diagnosis);
 	diagnose_put_in_order(analysis, diagnosis->findings, diagnosis->n, diagnosis->verdict.word);
 	look_at_ranks(analysis, diagnosis);
 	fix_worth_cut_costs(analysis, diagnosis);

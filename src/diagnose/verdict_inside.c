@@ -103,15 +103,17 @@ static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 
 /* ---- shapes ------------------------------------------------------------------------------------------------ */
 
+/* Only operators have shapes: without 'owners' there is nothing to look for. */
 static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
-					const struct hwy_phase *phase)
+					const struct hwy_phase *phase,
+					const struct hwy_owners *owners)
 {
 	struct inside inside = {0};
 	struct hwy_roofline roofline;
 	struct roofline_options options = {
 		.from = phase->window.from, .to = phase->window.to, .owners = analysis->owners};
 	struct hwy_err err;
-	if (!roofline_from_shapes(&roofline, analysis->trace, &options, &err))
+	if (!owners || !roofline_from_shapes(&roofline, analysis->trace, &options, &err))
 		return inside;
 	struct roofline_shares sums = roofline_sum_bounds(&roofline, HWY_NONE);
 	for (unsigned bound = 0; bound < ROOFLINE_BOUNDS && sums.kernel_ns > 0; bound++)
@@ -236,7 +238,7 @@ void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *di
 	if (inside.source == INSIDE_NOTHING)
 		inside = inside_from_measured(analysis, phase);
 	if (inside.source == INSIDE_NOTHING)
-		inside = inside_from_shapes(analysis, phase);
+		inside = inside_from_shapes(analysis, phase, diagnosis->owners);
 	if (inside.source == INSIDE_NOTHING)
 		inside = (struct inside){0}; /* shares of too little say nothing */
 	else

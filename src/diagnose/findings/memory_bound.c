@@ -81,7 +81,7 @@ static bool shapes_say_memory(const struct hwy_case *c, const struct chains *cha
 	struct roofline_options options = {
 		.from = c->phase->window.from, .to = c->phase->window.to, .owners = c->owners};
 	struct hwy_err err;
-	if (!roofline_from_shapes(&roofline, c->trace, &options, &err))
+	if (!c->owners || !roofline_from_shapes(&roofline, c->trace, &options, &err))
 		return false;
 	int64_t bound = 0;
 	for (uint32_t i = 0; i < roofline.n_points; i++)
