@@ -31,12 +31,16 @@
 
 enum {
 	LEAST_RATE_HZ = 10, /* the rate is not halved below this */
-	CALIBRATIONS = 60,  /* how often the device is read to know its clock */
-	IMAGE_SAMPLES = 128,
+	CALIBRATIONS = 150, /* how often the device is read to know its clock */
+	IMAGE_SAMPLES = 64,
+	/* Decoding takes time, in which the device samples on. What few samples tell about the device's clock is near. */
+	NEAR_SAMPLES = 8,
+	MOST_ROUNDS = 4, /* that a poll decodes again what was sampled meanwhile */
+	WAIT_MS = 50,
 	MOST_THREADS = 4, /* that evaluate samples of one device */
 };
 static const int64_t POLL_NS = 10 * 1000 * 1000;
-static const int64_t CALIBRATE_NS = 1000 * 1000;
+static const int64_t CALIBRATE_NS = 300 * 1000;
 static const uint64_t HARDWARE_BYTES = UINT64_C(128) << 20;
 static const uint64_t BACKLOG_BYTES = UINT64_C(256) << 20;
 
@@ -167,17 +171,28 @@ static void stamp_image(struct pm_gpu *gpu, struct pm_image *image, size_t n, bo
 		gpu->last_end = pm_clock_host(&gpu->clock, gpu->device_end);
 }
 
+/* Decodes into an image. '*rounds' counts the times that the device's buffer was empty; '*goes_on' says whether to decode
+ * once more. Yields CUPTI's result. */
+static int decode(struct pm_gpu *gpu, struct pm_image *image, uint32_t *rounds, bool *goes_on)
+{
+	size_t n;
+	bool more;
+	int result = pm_session_decode(&gpu->session, image->data, &n, &more);
+	if (!result)
+		stamp_image(gpu, image, n, !more && n <= NEAR_SAMPLES, run_now());
+	watched_is_alive(gpu->watch->watched);
+	*rounds += !more;
+	*goes_on = !result && (more || (n > NEAR_SAMPLES && *rounds < MOST_ROUNDS));
+	return result;
+}
+
 /* Throws away what the device has sampled until now; yields CUPTI's result. */
 static int discard(struct pm_gpu *gpu)
 {
 	int result = ABI_CUPTI_OK;
-	for (bool more = true; more && !result;) {
-		size_t n;
-		result = pm_session_decode(&gpu->session, gpu->waste.data, &n, &more);
-		if (!result)
-			stamp_image(gpu, &gpu->waste, n, !more, run_now());
-		watched_is_alive(gpu->watch->watched);
-	}
+	uint32_t rounds = 0;
+	for (bool goes_on = true; goes_on;)
+		result = decode(gpu, &gpu->waste, &rounds, &goes_on);
 	gpu->last_end = 0;
 	return result;
 }
@@ -362,32 +377,35 @@ static void halve_rate(struct pm_gpu *gpu)
 		give_up(gpu, "sampling cannot be started again", result);
 }
 
-/* Moves what the device has sampled into the backlog. */
-static void drain(struct pm_gpu *gpu)
+static void say_full(struct pm_gpu *gpu)
 {
-	for (bool more = true; more && !gpu->is_over;) {
-		size_t n;
+	if (!gpu->was_full)
+		watched_note(
+			gpu->watch->watched, 1,
+			"GPU metrics: evaluating samples takes longer than sampling; they wait "
+			"in the GPU's buffer");
+	gpu->was_full = true;
+}
+
+/* Moves what the device has sampled into the backlog; false where the backlog is full. */
+static bool drain(struct pm_gpu *gpu)
+{
+	uint32_t rounds = 0;
+	bool is_last = watched_is_over(gpu->watch->watched);
+	for (bool goes_on = !gpu->is_over; goes_on;) {
 		struct pm_image *image = pm_backlog_take(gpu->backlog);
 		if (!image) {
-			if (!gpu->was_full)
-				watched_note(gpu->watch->watched, 1,
-					     "GPU metrics: evaluating samples takes longer than "
-					     "sampling; they wait in the GPU's buffer");
-			gpu->was_full = true;
-			return;
+			say_full(gpu);
+			return false;
 		}
-		int result = pm_session_decode(&gpu->session, image->data, &n, &more);
-		if (!result)
-			stamp_image(gpu, image, n, !more, run_now());
+		int result = decode(gpu, image, &rounds, &goes_on);
 		pm_backlog_put(gpu->backlog, image);
-		watched_is_alive(gpu->watch->watched);
-		if (result == ABI_CUPTI_OUT_OF_MEMORY)
+		if (result == ABI_CUPTI_OUT_OF_MEMORY && !is_last)
 			halve_rate(gpu);
 		else if (result)
 			give_up(gpu, "samples cannot be read", result);
-		if (result)
-			return;
 	}
+	return true;
 }
 
 static void metrics_begin(void *state, int64_t now)
@@ -423,7 +441,10 @@ static void metrics_end(void *state, int64_t now)
 	for (uint32_t i = 0; i < watch->n; i++) {
 		if (watched_is_over(watch->watched))
 			pm_session_stop(&watch->gpus[i].session);
-		drain(&watch->gpus[i]);
+		while (!drain(&watch->gpus[i]) && watched_is_over(watch->watched)) {
+			pm_backlog_wait(watch->gpus[i].backlog, WAIT_MS);
+			watched_is_alive(watch->watched);
+		}
 		put_gap(&watch->gpus[i]);
 	}
 }
@@ -433,7 +454,7 @@ static void metrics_finish(void *state)
 	struct pm_watch *watch = state;
 	for (uint32_t i = 0; i < watch->n; i++) {
 		struct pm_gpu *gpu = &watch->gpus[i];
-		while (pm_backlog_wait(gpu->backlog, 50))
+		while (pm_backlog_wait(gpu->backlog, WAIT_MS))
 			watched_is_alive(watch->watched);
 		uint64_t rate_hz = 1000000000 / gpu->interval;
 		if (rate_hz != watched_settings(watch->watched)->metrics.rate_hz)
