@@ -200,6 +200,51 @@ static void ranges_of_emit_nvtx_with_sizes_are_operators(void **state)
 	hwy_trace_free(trace);
 }
 
+/* A product of two nodes, captured once and replayed four times: its work was done four times. */
+static void a_captured_product_counts_at_each_replay(void **state)
+{
+	(void)state;
+	struct model m = model_new();
+	struct hwy_builder *builder = m.small.builder;
+	for (int64_t node = 7; node <= 8; node++) {
+		uint32_t index = hwy_new_nodes(builder);
+		hwy_builder_trace(builder)->nodes[index] =
+			(struct hwy_node){.process = m.small.process,
+					  .thread = m.small.thread,
+					  .graph = 1,
+					  .node = node,
+					  .time = US(20)};
+	}
+	model_op(&m, 10, 50, "aten::mm", MM);
+	for (int replay = 0; replay < 4; replay++) {
+		m.small.corr++;
+		small_span_us(&m.small, m.small.api, HWY_API, 100 + replay * 10, 105 + replay * 10,
+			      m.small.corr, "cudaGraphLaunch");
+		for (int64_t node = 7; node <= 8; node++) {
+			struct hwy_row row = {0};
+			row.v[HWY_START] = US(200 + replay * 50 + (node - 7) * 20);
+			row.v[HWY_DUR] = US(node == 7 ? 8 : 2);
+			row.v[HWY_CORR] = m.small.corr;
+			row.v[HWY_GRAPH_NODE] = node;
+			row.v[HWY_NAME] = hwy_text_id(builder, node == 7 ? "nvjet_tst" : "reduce");
+			hwy_add_span(builder, m.small.stream, HWY_KERNEL, &row);
+		}
+	}
+	struct hwy_trace *trace = small_finish(&m.small);
+	struct hwy_roofline roofline;
+	assert_true(roofline_from_shapes(&roofline, trace, NULL, &err));
+	const struct roofline_point *op = point_of(&roofline, ROOFLINE_OPERATOR, "aten::mm"),
+				    *kernel = point_of(&roofline, ROOFLINE_KERNEL, "nvjet_tst");
+	assert_non_null(op);
+	assert_int_equal(op->count, 4);
+	assert_int_equal(op->ns, 40000);
+	assert_near(op->flop, 8e9, 1);
+	assert_int_equal(kernel->count, 4);
+	assert_near(kernel->flop, 8e9, 1);
+	roofline_free(&roofline);
+	hwy_trace_free(trace);
+}
+
 static void a_window_counts_what_begins_in_it(void **state)
 {
 	(void)state;
@@ -341,6 +386,7 @@ int main(void)
 		cmocka_unit_test(of_several_kernels_the_one_that_took_most_did_the_work),
 		cmocka_unit_test(a_copy_from_the_host_is_under_no_roof),
 		cmocka_unit_test(ranges_of_emit_nvtx_with_sizes_are_operators),
+		cmocka_unit_test(a_captured_product_counts_at_each_replay),
 		cmocka_unit_test(a_window_counts_what_begins_in_it),
 		cmocka_unit_test(what_binds_a_point),
 		cmocka_unit_test(gains_are_never_more_than_the_time),
