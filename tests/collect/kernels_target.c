@@ -37,6 +37,7 @@ static const struct mock_launched kernels[] = {
 	{"_Z5scalePfi", {64, 1, 1}, {256, 1, 1}, 0, 900000},
 	{"_Z3addPf", {128, 1, 1}, {128, 1, 1}, 1024, 500000},
 	{"_Z3addPf", {1, 1, 1}, {128, 1, 1}, 1024, 300000},
+	{"elementwise_kernel", {32, 1, 1}, {128, 1, 1}, 0, 600000},
 	{"ncclDevKernel_AllReduce", {8, 1, 1}, {512, 1, 1}, 0, 400000},
 };
 

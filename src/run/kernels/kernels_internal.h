@@ -82,6 +82,8 @@ struct kernels_part {
 	enum kernels_mode mode;
 	uint32_t number; /* which run this is of those that go on with further sets, from 0 */
 	bool needs_sets; /* some target is measured by sets of one pass */
+	/* By target: a launch that is repeated in place is not to be measured in this run. */
+	const bool *leaves_out;
 	const char *directory;
 	struct kernels_rows *rows; /* shared memory */
 };

@@ -66,12 +66,14 @@ bool kernels_target_is_apart(const struct kernels_order *order, const struct ker
 }
 
 /* The first set of a target in this run; the run before went on from the first set, one for each launch. */
-static void choose_sets(const struct kernels_part *part, const struct kernels_target *target,
+static void choose_sets(const struct kernels_part *part, uint32_t index,
 			struct kernels_plan_target *row)
 {
+	const struct kernels_target *target = &part->order->targets[index];
 	uint32_t n = part->rows->n_sets;
 	bool apart = kernels_target_is_apart(part->order, target);
-	bool is_done = apart ? (uint64_t)part->number * target->n_ordinals >= n : part->number > 0;
+	bool is_done = apart ? (uint64_t)part->number * target->n_ordinals >= n
+			     : part->leaves_out && part->leaves_out[index];
 	if (part->mode != KERNELS_MODE_SOURCE && is_done)
 		row->n_ordinals = 0;
 	if (!apart && target->plain)
@@ -94,7 +96,7 @@ static void put_targets(struct hwy_bytes *plan, struct kernels_plan *head,
 		memcpy(rows[i].block, target->block, sizeof rows[i].block);
 		rows[i].shared = target->shared;
 		rows[i].n_ordinals = target->n_ordinals;
-		choose_sets(part, target, &rows[i]);
+		choose_sets(part, i, &rows[i]);
 		rows[i].ordinals = put_aligned(plan, target->ordinals,
 					       rows[i].n_ordinals * sizeof *target->ordinals);
 	}

@@ -8,6 +8,7 @@
  * descriptors and signals are not touched.
  */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static bool has_apart(const struct kernels_order *order)
 	return false;
 }
 
-/* Whether a target needs yet another run after 'n' runs. */
+/* Whether a target that is not repeated needs yet another run after 'n' runs. */
 static bool needs_more(const struct session *s, uint32_t n)
 {
 	for (uint32_t i = 0; i < s->order->n_targets; i++) {
@@ -105,19 +106,80 @@ static bool needs_more(const struct session *s, uint32_t n)
 	return false;
 }
 
+static bool has_value(const struct session *s, const struct kernels_launch *launch)
+{
+	for (uint32_t i = 0; i < s->order->n_metrics; i++)
+		if (!isnan(launch->values[i]))
+			return true;
+	return false;
+}
+
+/* A process goes on with the counters that it read first where CUPTI does not take others: launches of the other set have
+ * no value then. They are measured in a run of their own. True where there are such; leaves_out gets the rest. */
+static bool were_in_vain(const struct session *s, uint32_t first, bool *leaves_out)
+{
+	bool any = false, plain = false;
+	for (uint32_t i = 0; i < s->order->n_targets; i++)
+		leaves_out[i] = true;
+	for (uint32_t i = first; i < s->found->n_launches; i++) {
+		const struct kernels_launch *launch = &s->found->launches[i];
+		const struct kernels_target *target = &s->order->targets[launch->target];
+		if (has_value(s, launch) || kernels_target_is_apart(s->order, target) ||
+		    (any && target->plain != plain))
+			continue;
+		leaves_out[launch->target] = false;
+		plain = target->plain;
+		any = true;
+	}
+	return any;
+}
+
+static bool is_measured(const struct session *s, uint32_t target)
+{
+	for (uint32_t i = 0; i < s->found->n_launches; i++)
+		if (s->found->launches[i].target == target && has_value(s, &s->found->launches[i]))
+			return true;
+	return false;
+}
+
+/* Removes the launches for which CUPTI gave no value; a kernel that has no others is noted. */
+static void drop_empty_launches(struct session *s)
+{
+	struct kernels_found *found = s->found;
+	for (uint32_t i = 0; i < found->n_launches; i++)
+		if (!is_measured(s, found->launches[i].target))
+			kernels_note(found, "%s was measured, but CUPTI gave no value",
+				     s->order->targets[found->launches[i].target].symbol);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < found->n_launches; i++) {
+		if (has_value(s, &found->launches[i]))
+			found->launches[n++] = found->launches[i];
+		else
+			free(found->launches[i].values);
+	}
+	found->n_launches = n;
+}
+
 static bool measure_counters(struct session *s, struct hwy_err *err)
 {
+	bool *leaves_out = hwy_zarray(s->order->n_targets, sizeof *leaves_out);
 	struct kernels_part part = {.mode = KERNELS_MODE_COUNTERS,
-				    .needs_sets = has_apart(s->order)};
+				    .needs_sets = has_apart(s->order),
+				    .leaves_out = leaves_out};
 	bool done = true, more = true;
 	for (; done && more && part.number < KERNELS_RUNS; part.number++) {
 		struct kernels_answers answers = {0};
+		uint32_t before = s->found->n_launches;
 		done = run_part(s, &part, &answers, err) &&
 		       kernels_evaluate(s->order, s->rows, &answers, s->found, err);
 		/* A run that measured nothing would not measure anything the next time either. */
 		more = answers.n_images > 0 && needs_more(s, part.number + 1);
+		if (done)
+			more |= were_in_vain(s, before, leaves_out) && part.number == 0;
 		kernels_answers_free(&answers);
 	}
+	free(leaves_out);
+	drop_empty_launches(s);
 	return done;
 }
 
