@@ -138,8 +138,8 @@ static bool read_times(struct pm_gpu *gpu, const struct pm_image *image, size_t 
 		       uint64_t *start, bool *is_told)
 {
 	uint64_t end;
-	*is_told = pm_session_times(&gpu->session, image->data, sample, start, &end) &&
-		   end > *start && *start + gpu->interval / 2 >= gpu->device_end;
+	*is_told =
+		pm_session_times(&gpu->session, image->data, sample, start, &end) && end > *start;
 	if (!*is_told && !gpu->device_end)
 		return false;
 	if (!*is_told) {
