@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_measure.h - measures counters of a report's kernels by running the program again, for `headway kernels`.
  *
+ *   char *program[] = {"./train", NULL};
  *   struct kernels_options options = {.most_kernels = 8};
  *   struct kernels_outcome outcome;
- *   if (!kernels_measure(report, &options, program, &outcome, err))
- *           return false; // the program may have run; outcome.ran says so
- *   return hwy_file_write(report, path, true, progress, err); // rows are in measured, measures, stalled_lines
+ *   if (!kernels_measure(trace, &options, program, &outcome, err))
+ *           puts(err->text); // the program may have run: outcome.ran says so
+ *   else
+ *           printf("%u rows of 'measured', to be written with the report\n", outcome.measured);
+ *   kernels_outcome_free(&outcome);
  *
  * Rows that headway measured before for the same kernel and shape are replaced; rows of other tools stay.
  * The program's terminal, output and descriptors are its own in every run. Where it must run several times

@@ -93,6 +93,8 @@ struct kernels_watch {
 	int64_t since; /* ns (CLOCK_MONOTONIC) when the measurement that runs began; 0: none runs */
 	uint32_t target; /* what is measured */
 	uint32_t done;   /* how many launches were measured, in all processes */
+	uint32_t pid;    /* of the process that measures */
+	uint32_t reserved;
 };
 
 /* The hash by which targets are found: of the symbol and the shape. */

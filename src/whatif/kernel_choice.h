@@ -3,9 +3,8 @@
  *
  *   struct kernel_choices choices;
  *   struct kernel_choice_options options = {.most = 12, .launches = 1, .launches_apart = 16};
- *   if (!kernel_choice_make(&choices, trace, &options, err))
- *           return false;
- *   for (uint32_t i = 0; i < choices.n; i++)
+ *   bool made = kernel_choice_make(&choices, trace, &options, err);
+ *   for (uint32_t i = 0; made && i < choices.n; i++)
  *           puts(choices.list[i].symbol);
  *   kernel_choice_free(&choices);
  *

@@ -112,6 +112,7 @@ void measure_watch(bool runs)
 	struct kernels_watch *watch = answers.watch;
 	if (watch) {
 		__atomic_store_n(&watch->target, measure.target, __ATOMIC_RELAXED);
+		__atomic_store_n(&watch->pid, process.pid, __ATOMIC_RELAXED);
 		__atomic_store_n(&watch->since, runs ? collect_now() : 0, __ATOMIC_RELEASE);
 		if (!runs)
 			__atomic_fetch_add(&watch->done, 1, __ATOMIC_RELAXED);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels.h - runs a program to measure counters of chosen launches inside it.
  *
+ *   struct kernels_order order = {.n_targets = n}; // and what to measure, and the program
  *   struct kernels_found found = {0};
- *   bool done = kernels_run(&order, &found, err); // order: what to measure, and the program
+ *   bool done = kernels_run(&order, &found, err);
  *   for (uint32_t i = 0; done && i < found.n_launches; i++)
- *           printf("%s: %g\n", order.targets[found.launches[i].target].name, found.launches[i].values[0]);
+ *           printf("%s: %g\n", order.targets[found.launches[i].target].symbol, found.launches[i].values[0]);
  *   kernels_found_free(&found);
  *
  * A launch is recognised by the kernel's symbol, its grid, block and dynamic shared memory, and by how many such

@@ -6,6 +6,7 @@
  * a thread looks at it, and kills the processes of the run where one measurement takes longer than LONGEST_NS.
  * A program that takes its time outside of measurements is never ended.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -58,6 +59,12 @@ static void *hang_watch(void *argument)
 		int64_t since = __atomic_load_n(&hang->watch->since, __ATOMIC_ACQUIRE);
 		if (!since || run_now() - since < hang->longest || hang->is_over)
 			continue;
+		pid_t pid = (pid_t)__atomic_load_n(&hang->watch->pid, __ATOMIC_RELAXED);
+		if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH)) {
+			/* The process died while it measured: nothing hangs. */
+			__atomic_store_n(&hang->watch->since, 0, __ATOMIC_RELAXED);
+			continue;
+		}
 		hang->target = __atomic_load_n(&hang->watch->target, __ATOMIC_RELAXED);
 		hang->was_killed = true;
 		descendants_signal(hang->run, SIGKILL);
