@@ -210,16 +210,14 @@ static void advise_latency(struct known_kernel *kernel, enum kernel_maker maker)
 				 "\"max-autotune\"), cuBLASLt's heuristics, a newer library");
 		return;
 	}
-	int worst = -1;
-	for (int i = 0; i < STALL_SELECTED; i++)
-		if (stall_advice[i] && c->stalls[i] > 0 &&
-		    (worst < 0 || c->stalls[i] > c->stalls[worst]))
-			worst = i;
-	if (worst >= 0 && maker == MAKER_TRITON)
+	enum counters_stall worst = kernel_counters_worst_stall(c);
+	if (worst == COUNTERS_STALLS || !stall_advice[worst])
+		return;
+	if (maker == MAKER_TRITON)
 		advise(kernel,
 		       "try other num_warps, num_stages and block sizes: @triton.autotune, or torch.compile(mode="
 		       "\"max-autotune\")");
-	else if (worst >= 0)
+	else
 		advise(kernel, stall_advice[worst]);
 }
 
@@ -328,6 +326,12 @@ static void advise_beside(struct known_kernel *kernel, enum kernel_maker maker,
 void kernel_advise(struct known_kernel *kernel, struct hwy_arena *arena)
 {
 	enum kernel_maker maker = maker_of(kernel->point.name);
+	if (kernel->is_endless) {
+		advise(kernel,
+		       "look at what the host does meanwhile: the kernel's length is that of its waiting; GPU metrics over "
+		       "time (--gpu-metrics-devices=all) show when it works");
+		return;
+	}
 	/* What the counters show to be wrong comes first: it is often why the bound is what it is. */
 	if (kernel->is_measured)
 		advise_beside(kernel, maker, arena);

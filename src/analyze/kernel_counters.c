@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/occupancy.h"
+
 const char *const counters_path_precisions[COUNTERS_PATHS] = {
 	"fp64", "fp32", "fp16", "fp64", "tf32", "bf16", "fp16", "fp8", "fp4", "int8",
 };
@@ -287,27 +289,85 @@ static void read_tensor(const struct measures *m, uint32_t measured, struct kern
 	}
 }
 
-/* The share of each reason in the time of warps: all reasons of one family of counters add up to 1. */
+/* The kernel's device; NULL where unknown. */
+static const struct hwy_device *measured_device(const struct measures *m, uint32_t measured)
+{
+	int64_t device = m->trace->measured[measured].device;
+	return device < 0 || device >= m->trace->n_devices ? NULL : &m->trace->devices[device];
+}
+
+static double device_sms(const struct measures *m, uint32_t measured)
+{
+	const struct hwy_device *device = measured_device(m, measured);
+	return device && device->sms > 0 ? (double)device->sms : NAN;
+}
+
+static double device_warps(const struct measures *m, uint32_t measured)
+{
+	const struct hwy_device *device = measured_device(m, measured);
+	uint32_t warps = device ? occupancy_warps(device) : 0;
+	return warps ? (double)warps : NAN;
+}
+
+/* How many warps are there for each instruction that is issued: what all reasons of the first family add up to. On H200 the
+ * product of other counters is within 0.035 of that sum. */
+static double warps_per_issue(const struct measures *m, uint32_t measured,
+			      const struct kernel_counters *facts)
+{
+	double told = evaluate(m, measured,
+			       "smsp__average_warps_active_per_issue_active.ratio | "
+			       "smsp__average_warp_latency_per_inst_issued.ratio");
+	double issued = evaluate(m, measured,
+				 "sm__inst_executed.avg.per_cycle_active | "
+				 "smsp__issue_active.avg.per_cycle_active * 4");
+	return isnan(told) ? facts->occupancy * device_warps(m, measured) / issued : told;
+}
+
+/* The share of each reason in the time of warps. All reasons of one family of counters add up to the whole; where only some
+ * of them were read, other counters must tell the whole: a reason is no greater because others were not read. */
 static void read_stalls(const struct measures *m, uint32_t measured, struct kernel_counters *facts)
 {
-	static const char *const families[] = {
-		"smsp__average_warps_issue_stalled_%s_per_issue_active.ratio",
-		"smsp__average_warp_latency_issue_stalled_%s.ratio",
-		"smsp__warp_issue_stalled_%s_per_warp_active.pct",
+	const struct {
+		const char *format;
+		double whole;
+	} families[] = {
+		{"smsp__average_warps_issue_stalled_%s_per_issue_active.ratio",
+		 warps_per_issue(m, measured, facts)},
+		{"smsp__average_warp_latency_issue_stalled_%s.ratio",
+		 evaluate(m, measured, "smsp__average_warp_latency.ratio")},
+		{"smsp__warp_issue_stalled_%s_per_warp_active.pct", 100},
 	};
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-		double sum = 0;
+		double sum = 0, whole = families[f].whole;
+		int n = 0;
 		for (int i = 0; i < COUNTERS_STALLS; i++) {
 			char name[160];
-			snprintf(name, sizeof name, families[f], counters_stall_names[i]);
+			snprintf(name, sizeof name, families[f].format, counters_stall_names[i]);
 			facts->stalls[i] = evaluate(m, measured, name);
+			n += !isnan(facts->stalls[i]);
 			sum += facts->stalls[i] > 0 ? facts->stalls[i] : 0;
 		}
+		whole = n == COUNTERS_STALLS ? sum : isnan(whole) ? NAN : fmax(whole, sum);
 		for (int i = 0; i < COUNTERS_STALLS; i++)
-			facts->stalls[i] = sum > 0 ? facts->stalls[i] / sum : NAN;
-		if (sum > 0)
+			facts->stalls[i] = whole > 0 ? facts->stalls[i] / whole : NAN;
+		if (n > 0)
 			return;
 	}
+}
+
+enum counters_stall kernel_counters_worst_stall(const struct kernel_counters *facts)
+{
+	enum counters_stall worst = COUNTERS_STALLS;
+	double rest = 1;
+	for (int i = 0; i < COUNTERS_STALLS; i++) {
+		double share = facts->stalls[i];
+		rest -= isnan(share) ? 0 : share;
+		if (i != STALL_NOT_SELECTED && i != STALL_SELECTED && share > 0 &&
+		    (worst == COUNTERS_STALLS || share > facts->stalls[worst]))
+			worst = (enum counters_stall)i;
+	}
+	/* What was not read may be one reason. */
+	return worst == COUNTERS_STALLS || facts->stalls[worst] < rest ? COUNTERS_STALLS : worst;
 }
 
 /* How many of the accesses to shared memory were made again because of conflicts. A wavefront is one pass. */
@@ -375,15 +435,6 @@ static void read_l2(const struct measures *m, uint32_t measured, struct kernel_c
 		facts->load_used = NAN;
 	if (facts->store_used == 0)
 		facts->store_used = NAN;
-}
-
-/* The multiprocessors of the kernel's device; not a number where unknown. */
-static double device_sms(const struct measures *m, uint32_t measured)
-{
-	int64_t device = m->trace->measured[measured].device;
-	if (device < 0 || device >= m->trace->n_devices || m->trace->devices[device].sms <= 0)
-		return NAN;
-	return (double)m->trace->devices[device].sms;
 }
 
 /* An SM's L1 makes one pass a cycle, for shared memory or for a line of 128 bytes. On H200 this is within 0.05 of
@@ -469,30 +520,27 @@ void kernel_counters_mean(const struct measures *m, const uint32_t *measured, ui
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
 
-double kernel_counters_flop(const struct kernel_counters *facts)
+double counters_flop_sum(const double flop[COUNTERS_PATHS])
 {
 	double sum = 0;
 	bool is_known = false;
 	for (int i = 0; i < COUNTERS_PATHS; i++) {
-		if (!isnan(facts->flop[i])) {
-			sum += facts->flop[i];
+		if (!isnan(flop[i])) {
+			sum += flop[i];
 			is_known = true;
 		}
 	}
 	return is_known ? sum : NAN;
 }
 
-enum counters_path kernel_counters_main_path(const struct kernel_counters *facts)
+enum counters_path counters_flop_main_path(const double flop[COUNTERS_PATHS])
 {
-	/* How many times faster than fp32 without tensor cores; on H100, about. */
-	static const double rates[COUNTERS_PATHS] = {0.5, 1, 2, 1, 8, 16, 16, 32, 64, 32};
 	enum counters_path best = COUNTERS_PATHS;
 	double most = 0;
 	for (int i = 0; i < COUNTERS_PATHS; i++) {
-		double time = facts->flop[i] / rates[i];
-		if (time > most) {
+		if (flop[i] > most) {
 			best = (enum counters_path)i;
-			most = time;
+			most = flop[i];
 		}
 	}
 	return best;

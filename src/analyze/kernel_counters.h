@@ -95,9 +95,11 @@ struct kernel_counters {
 	double of_l2, is_l2_whole;
 	double occupancy, theoretical_occupancy; /* warps an SM, of those that it can hold, 0 … 1 */
 	double limit_registers, limit_shared, limit_warps, limit_blocks,
-		limit_barriers;         /* blocks an SM */
-	double l1_hit, l2_hit;          /* shares, 0 … 1 */
-	double stalls[COUNTERS_STALLS]; /* shares of the time of warps, 0 … 1 */
+		limit_barriers; /* blocks an SM */
+	double l1_hit, l2_hit;  /* shares, 0 … 1 */
+	/* Shares of the time of warps, 0 … 1. Not all reasons need to be known; not a number in all of them where the time
+	 * of warps, of which they would be shares, is not known. */
+	double stalls[COUNTERS_STALLS];
 	/* Accesses to shared memory had to be made again because of conflicts, as a share of all of them. */
 	double conflicts;
 	/* Sectors of 32 bytes that a request of a warp for global memory touches, 1 … 32, and the shares of their bytes that the
@@ -117,10 +119,13 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 void kernel_counters_mean(const struct measures *m, const uint32_t *measured, uint32_t n,
 			  struct kernel_counters *facts);
 
+/* The reason for which warps wait longest, other than that another warp was chosen; COUNTERS_STALLS where nothing is known, or
+ * where the reasons that were not read may take longer than the longest one that was. */
+enum counters_stall kernel_counters_worst_stall(const struct kernel_counters *facts);
+
 /* All operations, whatever the unit; not a number where none were counted. */
-double kernel_counters_flop(const struct kernel_counters *facts);
-/* The path whose operations take longest at the usual rates of such units, which is the one that a roofline of this kernel
- * is drawn for; COUNTERS_PATHS where the kernel does no operation that was counted. */
-enum counters_path kernel_counters_main_path(const struct kernel_counters *facts);
+double counters_flop_sum(const double flop[COUNTERS_PATHS]);
+/* The path with the most operations, for which the roofline of a kernel is drawn; COUNTERS_PATHS where there are none. */
+enum counters_path counters_flop_main_path(const double flop[COUNTERS_PATHS]);
 
 #endif

@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/intervals.h"
+
 const char *const kernel_level_names[KERNEL_LEVELS] = {"DRAM", "L2", "L1"};
+
+/* Fewer launches of a kernel do not tell how short a launch can be. */
+enum { FEW_LAUNCHES = 5 };
 
 /* Launches of one name and shape on one device, or all measured kernels of them. */
 struct launch_group {
@@ -27,15 +32,25 @@ struct grouping {
 	struct launch_group *groups;
 	uint32_t n, cap;
 	struct hwy_index by_key;
+	/* By device: from the begin of the first kernel to the end of the last one; empty where from > to. */
+	struct hwy_interval *windows;
 };
 
 /* ---- launches ---------------------------------------------------------------------------------------------- */
+
+/* Damaged recordings have times near the ends of int64_t. */
+static int64_t end_of_launch(int64_t start, int64_t ns)
+{
+	int64_t end;
+	return __builtin_add_overflow(start, ns, &end) ? INT64_MAX : end;
+}
 
 static void group_launches(struct grouping *g, const struct hwy_strip *strip)
 {
 	int64_t device = g->trace->lanes[strip->lane].device;
 	if (device < 0 || device >= g->trace->n_devices)
 		return;
+	struct hwy_interval *window = &g->windows[device];
 	for (uint32_t row = 0; row < strip->rows; row++) {
 		uint32_t shape;
 		bool has_shape = hwy_get_index(strip, HWY_SHAPE, row, &shape), fresh;
@@ -49,7 +64,10 @@ static void group_launches(struct grouping *g, const struct hwy_strip *strip)
 			*at = g->n++;
 		}
 		struct launch_group *group = &g->groups[*at];
-		int64_t ns = hwy_get(strip, HWY_DUR, row);
+		int64_t ns = hwy_get(strip, HWY_DUR, row), start = hwy_get(strip, HWY_START, row);
+		window->from = start < window->from ? start : window->from;
+		window->to = end_of_launch(start, ns) > window->to ? end_of_launch(start, ns)
+								   : window->to;
 		group->count++;
 		if (__builtin_add_overflow(group->ns, ns, &group->ns))
 			group->ns = INT64_MAX;
@@ -118,6 +136,7 @@ static void add_launches(struct known_kernel *kernel, const struct launch_group 
 	if (__builtin_add_overflow(kernel->point.ns, group->ns, &kernel->point.ns))
 		kernel->point.ns = INT64_MAX;
 	kernel->n_shapes++;
+	kernel->longest = group->longest > kernel->longest ? group->longest : kernel->longest;
 	if (group->ns > *most) {
 		*most = group->ns;
 		kernel->shape = group->key.shape;
@@ -229,8 +248,33 @@ static void take_shapes(const struct kernel_table *table, struct known_kernel *k
 	}
 }
 
-static void finish_kernel(struct kernel_table *table, struct known_kernel *kernel)
+/* The time from the first to the last kernel of a device; 0 where it has none. */
+static int64_t device_ns(const struct grouping *g, uint32_t device)
 {
+	int64_t ns;
+	if (device >= g->trace->n_devices || g->windows[device].from > g->windows[device].to)
+		return 0;
+	return __builtin_sub_overflow(g->windows[device].to, g->windows[device].from, &ns)
+		       ? INT64_MAX
+		       : ns;
+}
+
+/* The mean time of a launch of the shortest kernel that is launched several times; 0 where none is. */
+static int64_t shortest_launch(const struct grouping *g)
+{
+	int64_t shortest = 0;
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct launch_group *group = &g->groups[i];
+		int64_t mean = group->ns / group->count;
+		if (group->count >= FEW_LAUNCHES && mean > 0 && (shortest == 0 || mean < shortest))
+			shortest = mean;
+	}
+	return shortest;
+}
+
+static void finish_kernel(const struct grouping *g, struct known_kernel *kernel)
+{
+	struct kernel_table *table = g->table;
 	struct hwy_trace *trace = table->trace;
 	struct roofline_device *device = table_device(table, kernel->point.device);
 	if (kernel->shape != HWY_NONE && kernel->point.device < trace->n_devices)
@@ -247,7 +291,8 @@ static void finish_kernel(struct kernel_table *table, struct known_kernel *kerne
 		take_shapes(table, kernel);
 	int64_t all = table->has_launches ? device->kernel_ns : table->ns;
 	kernel->point.share = all > 0 ? (double)kernel->point.ns / (double)all : 0;
-	kernel_judge(kernel, &device->peaks, &table->arena);
+	kernel_judge(kernel, &device->peaks, device_ns(g, kernel->point.device), table->floor_ns,
+		     &table->arena);
 	kernel_advise(kernel, &table->arena);
 	if (!isnan(kernel->point.of_peak))
 		device->known_ns += kernel->point.ns;
@@ -269,7 +314,8 @@ static int by_gain_then_time(const void *a, const void *b)
 bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, struct hwy_err *err)
 {
 	*table = (struct kernel_table){.trace = trace};
-	uint64_t columns = HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_SHAPE);
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME) |
+			   HWY_COL_BIT(HWY_SHAPE);
 	if (!hwy_need(trace, HWY_KIND_BIT(HWY_KERNEL), columns, err) ||
 	    !roofline_open(&table->roofline, trace, err))
 		return false;
@@ -278,22 +324,27 @@ bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, stru
 		return false;
 	}
 	struct grouping g = {.table = table, .trace = trace};
+	g.windows = hwy_array(trace->n_devices, sizeof *g.windows);
+	for (uint32_t i = 0; i < trace->n_devices; i++)
+		g.windows[i] = (struct hwy_interval){INT64_MAX, INT64_MIN};
 	measures_open(&g.measures, trace);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (trace->strips[s].kind == HWY_KERNEL)
 			group_launches(&g, &trace->strips[s]);
 	table->has_launches = g.n > 0;
+	table->floor_ns = kernel_judge_floor(shortest_launch(&g));
 	make_kernels(&g);
 	for (uint32_t i = 0; i < table->n; i++)
 		if (__builtin_add_overflow(table->ns, table->kernels[i].point.ns, &table->ns))
 			table->ns = INT64_MAX;
 	for (uint32_t i = 0; i < table->n; i++)
-		finish_kernel(table, &table->kernels[i]);
+		finish_kernel(&g, &table->kernels[i]);
 	if (table->n)
 		qsort(table->kernels, table->n, sizeof *table->kernels, by_gain_then_time);
 	measures_close(&g.measures);
 	hwy_index_free(&g.by_key);
 	free(g.groups);
+	free(g.windows);
 	return true;
 }
 

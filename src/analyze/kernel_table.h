@@ -36,6 +36,12 @@ struct known_kernel {
 	bool is_measured;
 	uint32_t launches_measured;
 	struct kernel_counters counters; /* where is_measured */
+	/* Operations of a launch by path, where is_measured: as counted, without what is no arithmetic (kernel_judge.c). */
+	double flop[COUNTERS_PATHS];
+	int64_t longest; /* ns of the longest launch of the recording; 0 without launches */
+	/* One launch runs nearly all of the time and keeps no unit busy: its length is that of its waiting, so that it has no
+	 * bound and no roof. */
+	bool is_endless;
 	bool has_occupancy;
 	struct hwy_occupancy occupancy; /* of the shape that took most time */
 	const char *advice[KERNEL_MOST_ADVICE];
@@ -54,6 +60,7 @@ struct kernel_table {
 	int64_t ns;          /* time of all kernels */
 	int64_t measured_ns; /* and of those that were measured */
 	bool has_launches;   /* the trace has launches, not only counters */
+	int64_t floor_ns; /* no launch is taken to need less: the shortest kernels, and at least 1 us */
 	struct hwy_arena arena;
 };
 
@@ -67,9 +74,11 @@ const struct known_kernel *kernel_table_find(const struct kernel_table *table, c
 					     struct hwy_err *err);
 
 /* kernel_judge.c: what the counters of a kernel mean: bound, level, gain, sentence. The point has its name, time and
- * count already. */
-void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks,
-		  struct hwy_arena *arena);
+ * count already. 'device_ns' is the time from the first to the last kernel of the device, 'floor_ns' as in the table. */
+void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks, int64_t device_ns,
+		  int64_t floor_ns, struct hwy_arena *arena);
+/* The launch floor of kernel_judge, from the mean time of the shortest kernel of a recording; 0: no recording. */
+int64_t kernel_judge_floor(int64_t shortest_ns);
 /* kernel_advice.c: what to do about it, for the kind of kernel that its name tells. */
 void kernel_advise(struct known_kernel *kernel, struct hwy_arena *arena);
 

@@ -61,6 +61,12 @@ static bool device_limits(struct limits *limits, const struct hwy_device *device
 	return false;
 }
 
+uint32_t occupancy_warps(const struct hwy_device *device)
+{
+	struct limits limits;
+	return device_limits(&limits, device) ? limits.warps : 0;
+}
+
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
 	return (value + unit - 1) / unit * unit;

@@ -50,6 +50,8 @@ struct hwy_occupancy {
  * number of barriers of a kernel, so that they never limit here. */
 bool occupancy_find(struct hwy_occupancy *occupancy, const struct hwy_device *device,
 		    const struct hwy_shape *shape);
+/* The warps that a multiprocessor can hold; 0 where the device's compute capability is not known. */
+uint32_t occupancy_warps(const struct hwy_device *device);
 /* occupancy_find for a kernel of which the number of barriers is known (0: not known). */
 bool occupancy_find_with_barriers(struct hwy_occupancy *occupancy, const struct hwy_device *device,
 				  const struct hwy_shape *shape, uint32_t barriers);

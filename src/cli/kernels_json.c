@@ -167,6 +167,7 @@ static void put_kernel_json(struct hwy_json *json, const struct kernels_view *vi
 	json_put_text(json, "bound", roofline_bound_names[point->bound]);
 	json_put_text(json, "memory",
 		      point->bound == ROOFLINE_MEMORY ? kernel_level_names[kernel->level] : NULL);
+	json_put_bool(json, "endless", kernel->is_endless);
 	json_key(json, "gain_ns");
 	if (kernel->has_gain)
 		json_int(json, point->gain_ns);

@@ -23,10 +23,10 @@ static const struct known_kernel *kernel_at(const struct kernels_view *view, uin
 	return &view->table->kernels[view->chosen[i]];
 }
 
-static bool is_any_measured(const struct kernels_view *view)
+static bool has_any_roof(const struct kernels_view *view)
 {
 	for (uint32_t i = 0; i < view->n; i++)
-		if (kernel_at(view, i)->is_measured)
+		if (kernel_at(view, i)->has_gain)
 			return true;
 	return false;
 }
@@ -284,7 +284,7 @@ void kernels_print_text(FILE *out, const struct kernels_view *view)
 	put_details(out, view, width ? width : TEXT_WIDTH, colour);
 	fputc('\n', out);
 	put_next(out, view);
-	if (is_any_measured(view))
+	if (has_any_roof(view))
 		fputs("   'at best' is the same operations and bytes at the device's peaks: a bound, not a promise\n",
 		      out);
 }

@@ -11,6 +11,7 @@
 #include "cli/kit/cli.h"
 
 #define LEAST_STALL_SHARE 0.02
+#define LEAST_FLOP_SHARE 0.05 /* of a kernel's operations: rarer precisions are not shown */
 enum { MOST_STALLS = 8 };
 
 const char *const kernels_line_names[KERNELS_LINES] = {
@@ -46,6 +47,8 @@ struct kernels_words kernels_say_bound(const struct known_kernel *kernel)
 	if (bound == ROOFLINE_MEMORY)
 		snprintf(words.text, sizeof words.text, "memory (%s)",
 			 kernel_level_names[kernel->level]);
+	else if (kernel->is_endless)
+		snprintf(words.text, sizeof words.text, "waits");
 	else
 		snprintf(words.text, sizeof words.text, "%s",
 			 bound == ROOFLINE_UNKNOWN ? "cannot tell" : roofline_bound_names[bound]);
@@ -158,13 +161,14 @@ static void say_work(FILE *line, const struct kernels_view *view, const struct k
 {
 	const struct roofline_point *point = &kernel->point;
 	const struct kernel_counters *c = &kernel->counters;
-	double all = kernel->is_measured ? kernel_counters_flop(c) : NAN;
+	/* What a point has not (kernel_judge.c) is next to nothing. */
+	double all = kernel->is_measured && point->flop > 0 ? counters_flop_sum(kernel->flop) : 0;
 	for (int i = 0; i < COUNTERS_PATHS && all > 0; i++) {
-		if (!(c->flop[i] >= 0.02 * all) || !(c->ns > 0))
+		if (!(kernel->flop[i] >= LEAST_FLOP_SHARE * all) || !(c->ns > 0))
 			continue;
 		add_fact(line, "%s%s %s", counters_path_precisions[i],
 			 counters_path_is_tensor((enum counters_path)i) ? " tensor" : "",
-			 kernels_say_flop_rate(c->flop[i] / c->ns * 1e9).text);
+			 kernels_say_flop_rate(kernel->flop[i] / c->ns * 1e9).text);
 		if (kernel->peak[i] > 0)
 			fprintf(line, " of %s", kernels_say_flop_rate(kernel->peak[i]).text);
 	}

@@ -105,6 +105,7 @@ static void counters_of_either_tool_become_the_same_facts(void **state)
 	count(&c, "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 6);
 	count(&c, "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 1);
 	count(&c, "smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", 1);
+	count(&c, "smsp__average_warp_latency_per_inst_issued.ratio", 8);
 	made = hwy_builder_finish(c.b, false);
 	measures_open(&m, made);
 	kernel_counters_read(&m, 0, &f);
@@ -113,7 +114,7 @@ static void counters_of_either_tool_become_the_same_facts(void **state)
 	NEAR(f.flop[PATH_FP32], 17);
 	NEAR(f.flop[PATH_TENSOR_FP16], 1000);
 	assert_true(isnan(f.flop[PATH_FP64]) && isnan(f.flop[PATH_TENSOR_BF16]));
-	NEAR(kernel_counters_flop(&f), 1017);
+	NEAR(counters_flop_sum(f.flop), 1017);
 	NEAR(f.load_sectors, 32);
 	NEAR(f.conflicts, 31.0 / 32);
 	NEAR(f.of_l1, 0.2);
@@ -122,6 +123,58 @@ static void counters_of_either_tool_become_the_same_facts(void **state)
 	assert_true(isnan(f.of_sm) && isnan(f.occupancy));
 	measures_close(&m);
 	hwy_trace_free(made);
+}
+
+static struct kernel_counters read_facts(struct counted *c)
+{
+	struct measures m;
+	struct kernel_counters f;
+	made = hwy_builder_finish(c->b, false);
+	measures_open(&m, made);
+	kernel_counters_read(&m, 0, &f);
+	measures_close(&m);
+	hwy_trace_free(made);
+	return f;
+}
+
+static void count_stall(struct counted *c, enum counters_stall stall, double warps)
+{
+	char name[128];
+	snprintf(name, sizeof name, "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio",
+		 counters_stall_names[stall]);
+	count(c, name, warps);
+}
+
+/* Application replay had read two reasons of a reduction that waits for memory: they are no shares of each other. */
+static void some_reasons_are_shares_only_where_the_time_of_warps_is_known(void **state)
+{
+	struct counted c = counted_new("k", 1000, 128);
+	count_stall(&c, STALL_BARRIER, 3);
+	count_stall(&c, STALL_MIO_THROTTLE, 0.2);
+	struct kernel_counters f = read_facts(&c);
+	assert_true(isnan(f.stalls[STALL_BARRIER]) && isnan(f.stalls[STALL_MIO_THROTTLE]));
+	assert_int_equal(kernel_counters_worst_stall(&f), COUNTERS_STALLS);
+	c = counted_new("k", 1000, 128);
+	count_stall(&c, STALL_BARRIER, 3);
+	count(&c, "sm__warps_active.avg.pct_of_peak_sustained_active", 100); /* 64 warps */
+	count(&c, "sm__inst_executed.avg.per_cycle_active", 0.5);
+	f = read_facts(&c);
+	NEAR(f.stalls[STALL_BARRIER], 3.0 / 128);
+	/* Of the other 98 % one reason may have more. */
+	assert_int_equal(kernel_counters_worst_stall(&f), COUNTERS_STALLS);
+}
+
+static void all_reasons_add_up_to_the_time_of_warps(void **state)
+{
+	struct counted c = counted_new("k", 1000, 128);
+	double sum = 0;
+	for (int i = 0; i < COUNTERS_STALLS; i++)
+		count_stall(&c, (enum counters_stall)i, i == STALL_WAIT ? 50 : 1);
+	struct kernel_counters f = read_facts(&c);
+	for (int i = 0; i < COUNTERS_STALLS; i++)
+		sum += f.stalls[i];
+	NEAR(sum, 1.0);
+	assert_int_equal(kernel_counters_worst_stall(&f), STALL_WAIT);
 }
 
 /* ---- bounds -------------------------------------------------------------------------------------------------------- */
@@ -165,6 +218,30 @@ static void a_grid_with_fewer_blocks_than_sms_is_bound_by_occupancy(void **state
 	assert_non_null(strstr(kernel->point.says, "94 % of the SMs have no block"));
 	assert_non_null(strstr(kernel->advice[0], "launch more blocks"));
 	forget();
+}
+
+static void that_nothing_is_busy_is_said_only_where_all_was_read(void **state)
+{
+	static const char *const peak = ".avg.pct_of_peak_sustained_elapsed";
+	static const char *const units[] = {"sm__throughput", "dram__throughput", "lts__t_sectors",
+					    "l1tex__throughput"};
+	for (int left_out = -1; left_out < 4; left_out++) {
+		struct counted c = counted_new("k", 10000, 128);
+		count(&c, "gpu__time_duration.sum", 100000);
+		count(&c, "sm__warps_active.avg.pct_of_peak_sustained_active", 90);
+		for (int i = 0; i < 4; i++) {
+			char name[80];
+			snprintf(name, sizeof name, "%s%s", units[i], peak);
+			if (i != left_out)
+				count(&c, name, 20);
+		}
+		const struct known_kernel *kernel = judged(&c);
+		assert_int_equal(kernel->point.bound,
+				 left_out < 0 ? ROOFLINE_LATENCY : ROOFLINE_UNKNOWN);
+		if (left_out == 3)
+			assert_non_null(strstr(kernel->point.says, "how busy L1"));
+		forget();
+	}
 }
 
 static void few_warps_on_the_tensor_cores_are_latency(void **state)
@@ -239,6 +316,7 @@ static void l2_that_dram_keeps_busy_is_no_bound(void **state)
 		count(&c, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 5);
 		count(&c, "dram__throughput.avg.pct_of_peak_sustained_elapsed", dram);
 		count(&c, "lts__throughput.avg.pct_of_peak_sustained_elapsed", 80);
+		count(&c, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 10);
 		count(&c, "sm__warps_active.avg.pct_of_peak_sustained_active", 80);
 		assert_int_equal(judged(&c)->point.bound,
 				 dram == 10 ? ROOFLINE_MEMORY : ROOFLINE_LATENCY);
@@ -295,6 +373,48 @@ static void a_tiny_grid_needs_no_counters(void **state)
 	hwy_trace_free(report);
 }
 
+/* ---- operations ---------------------------------------------------------------------------------------------------- */
+
+#define THREADS(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum"
+
+static void the_precision_is_that_of_most_operations(void **state)
+{
+	struct counted c = counted_new("k", 10000, 128);
+	count_units(&c, 100, 80, 10, 10, 20, 50);
+	count(&c, THREADS("ffma"), 1e9);
+	count(&c, "sm__ops_path_tensor_src_bf16_dst_fp32.sum", 3e9);
+	const struct known_kernel *kernel = judged(&c);
+	assert_int_equal(kernel->point.precision, HWY_BF16);
+	assert_true(kernel->point.tensor);
+	forget();
+	c = counted_new("k", 10000, 128);
+	count_units(&c, 100, 80, 10, 10, 20, 50);
+	count(&c, THREADS("ffma"), 2e9);
+	count(&c, "sm__ops_path_tensor_src_bf16_dst_fp32.sum", 3e9);
+	assert_false(judged(&c)->point.tensor);
+	forget();
+}
+
+/* A kernel of 512 threads that load one constant each with HFMA2 computes nothing in fp16. */
+static void constants_and_conversions_are_no_arithmetic(void **state)
+{
+	struct counted c = counted_new("k", 4, 128);
+	count_units(&c, 100, 1, 1, 1, 1, 6);
+	count(&c, "dram__bytes.sum", 1e6);
+	count(&c, THREADS("ffma"), 0);
+	count(&c, THREADS("hfma"), 512);
+	const struct known_kernel *kernel = judged(&c);
+	NEAR(kernel->counters.flop[PATH_FP16], 1024);
+	assert_true(kernel->point.flop == 0 && kernel->point.intensity == 0);
+	forget();
+	c = counted_new("k", 4000, 128);
+	count_units(&c, 100, 70, 1, 1, 1, 60);
+	count(&c, THREADS("ffma"), 1e6);
+	count(&c, THREADS("hfma"), 4e9); /* 80 of 134 TFLOP/s */
+	assert_int_equal(judged(&c)->point.precision, HWY_FP16);
+	forget();
+}
+
 /* ---- gains --------------------------------------------------------------------------------------------------------- */
 
 static void the_gain_is_what_the_nearer_roof_leaves(void **state)
@@ -316,6 +436,76 @@ static void no_launch_is_predicted_to_take_less_than_an_empty_one(void **state)
 	count_units(&c, 2, 1, 1, 1, 1, 90);
 	const struct known_kernel *kernel = judged(&c);
 	assert_int_equal(kernel->point.gain_ns, 1000);
+	forget();
+}
+
+/* Measured launches are slower than recorded ones: a share of the measured time must not go below the floor. */
+static void no_launch_of_a_recording_is_predicted_below_the_shortest_ones(void **state)
+{
+	struct program p = program_new();
+	struct hwy_shape shape = {.grid_x = 500,
+				  .grid_y = 1,
+				  .grid_z = 1,
+				  .block_x = 256,
+				  .block_y = 1,
+				  .block_z = 1};
+	p.shape = hwy_add_shape(p.builder, &shape) + 1;
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 3);
+		program_launch(&p, 0, "empty", 2);
+	}
+	program_end_step(&p);
+	struct counted c = {.b = p.builder, .measured = hwy_new_measured(p.builder)};
+	struct hwy_trace *trace = hwy_builder_trace(p.builder);
+	trace->measured[c.measured] = (struct hwy_measured){.kernel = hwy_text_id(c.b, "k"),
+							    .shape = 0,
+							    .ordinal = HWY_NONE,
+							    .launches = 1,
+							    .source = hwy_text_id(c.b, "headway")};
+	count_units(&c, 6, 1, 1, 1, 1, 90);
+	made = hwy_builder_finish(c.b, false);
+	assert_true(kernel_table_make(&table, made, &err));
+	const struct known_kernel *kernel = kernel_table_find(&table, "k", &err);
+	assert_non_null(kernel);
+	assert_true(kernel->has_gain);
+	assert_int_equal(table.floor_ns, 2000);
+	assert_int_equal(kernel->point.count, 10);
+	assert_int_equal(kernel->point.gain_ns, 10 * 1000);
+	forget();
+}
+
+static const struct known_kernel *judged_endless(double sm)
+{
+	struct program p = program_new();
+	struct hwy_shape shape = {
+		.grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1};
+	p.shape = hwy_add_shape(p.builder, &shape) + 1;
+	program_launch(&p, 0, "serve", 500000);
+	struct counted c = {.b = p.builder, .measured = hwy_new_measured(p.builder)};
+	struct hwy_trace *trace = hwy_builder_trace(p.builder);
+	trace->measured[c.measured] = (struct hwy_measured){.kernel = hwy_text_id(c.b, "serve"),
+							    .shape = 0,
+							    .ordinal = HWY_NONE,
+							    .launches = 1,
+							    .source = hwy_text_id(c.b, "headway")};
+	count_units(&c, 6, sm, 1, 1, 1, 90);
+	made = hwy_builder_finish(c.b, false);
+	assert_true(kernel_table_make(&table, made, &err));
+	assert_int_equal(table.n, 1);
+	return &table.kernels[0];
+}
+
+static void a_kernel_that_runs_all_of_the_time_and_keeps_nothing_busy_waits(void **state)
+{
+	const struct known_kernel *kernel = judged_endless(1);
+	assert_true(kernel->is_endless && !kernel->has_gain && isnan(kernel->point.roof_ns));
+	assert_int_equal(kernel->point.bound, ROOFLINE_UNKNOWN);
+	assert_non_null(strstr(kernel->point.says, "waits for the host or for work"));
+	forget();
+	kernel = judged_endless(90);
+	assert_true(!kernel->is_endless && kernel->has_gain);
+	assert_int_equal(kernel->point.bound, ROOFLINE_COMPUTE);
 	forget();
 }
 
@@ -479,7 +669,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_of_either_tool_become_the_same_facts),
+		cmocka_unit_test(some_reasons_are_shares_only_where_the_time_of_warps_is_known),
+		cmocka_unit_test(all_reasons_add_up_to_the_time_of_warps),
 		cmocka_unit_test(the_busiest_unit_is_the_bound),
+		cmocka_unit_test(that_nothing_is_busy_is_said_only_where_all_was_read),
+		cmocka_unit_test(the_precision_is_that_of_most_operations),
+		cmocka_unit_test(constants_and_conversions_are_no_arithmetic),
+		cmocka_unit_test(no_launch_of_a_recording_is_predicted_below_the_shortest_ones),
+		cmocka_unit_test(a_kernel_that_runs_all_of_the_time_and_keeps_nothing_busy_waits),
 		cmocka_unit_test(a_grid_with_fewer_blocks_than_sms_is_bound_by_occupancy),
 		cmocka_unit_test(few_warps_on_the_tensor_cores_are_latency),
 		cmocka_unit_test(without_the_counter_of_the_sms_their_units_stand_in),
