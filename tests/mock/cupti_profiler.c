@@ -8,7 +8,7 @@
  * Environment: MOCK_PROFILER_REFUSE what cuptiRangeProfilerEnable and cuptiPCSamplingEnable return;
  * MOCK_PROFILER_HANG=1 the end of a range never comes; MOCK_PROFILER_CRASH=1 the evaluation dies;
  * MOCK_PROFILER_LACKS a metric that the chip has not; MOCK_PROFILER_PASS how many metrics a pass collects;
- * MOCK_PROFILER_STUCK=1 a process goes on with the first config image.
+ * MOCK_PROFILER_STUCK=1 a process goes on with the first config image; MOCK_PROFILER_ONCE=1 it can enable the profiler once.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -121,6 +121,10 @@ EXPORT int cuptiRangeProfilerEnable(struct cupti_range_enable *p)
 	insist(!device.is_enabled, "enabled twice");
 	if (getenv("MOCK_PROFILER_REFUSE"))
 		return wish_of("MOCK_PROFILER_REFUSE");
+	static bool was_enabled;
+	if (was_enabled && getenv("MOCK_PROFILER_ONCE"))
+		return CUPTI_UNKNOWN;
+	was_enabled = true;
 	device.is_enabled = true;
 	p->profiler = &device;
 	return CUPTI_OK;

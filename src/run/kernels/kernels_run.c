@@ -114,32 +114,33 @@ static bool has_value(const struct session *s, const struct kernels_launch *laun
 	return false;
 }
 
-/* A process goes on with the counters that it read first where CUPTI does not take others: launches of the other set have
- * no value then. They are measured in a run of their own. True where there are such; leaves_out gets the rest. */
-static bool were_in_vain(const struct session *s, uint32_t first, bool *leaves_out)
-{
-	bool any = false, plain = false;
-	for (uint32_t i = 0; i < s->order->n_targets; i++)
-		leaves_out[i] = true;
-	for (uint32_t i = first; i < s->found->n_launches; i++) {
-		const struct kernels_launch *launch = &s->found->launches[i];
-		const struct kernels_target *target = &s->order->targets[launch->target];
-		if (has_value(s, launch) || kernels_target_is_apart(s->order, target) ||
-		    (any && target->plain != plain))
-			continue;
-		leaves_out[launch->target] = false;
-		plain = target->plain;
-		any = true;
-	}
-	return any;
-}
-
 static bool is_measured(const struct session *s, uint32_t target)
 {
 	for (uint32_t i = 0; i < s->found->n_launches; i++)
 		if (s->found->launches[i].target == target && has_value(s, &s->found->launches[i]))
 			return true;
 	return false;
+}
+
+/* Where CUPTI does not take other counters in a process than the first ones, the launches of the other set have no value, or
+ * CUPTI refuses them. They are measured in a run of their own. True where there are such; leaves_out gets the rest. */
+static bool were_in_vain(const struct session *s, bool was_refused, bool *leaves_out)
+{
+	bool any = false, plain = false;
+	for (uint32_t i = 0; i < s->order->n_targets; i++) {
+		const struct kernels_target *target = &s->order->targets[i];
+		bool was_launched = was_refused;
+		for (uint32_t l = 0; l < s->found->n_launches; l++)
+			was_launched |= s->found->launches[l].target == i;
+		leaves_out[i] = !was_launched || is_measured(s, i) ||
+				kernels_target_is_apart(s->order, target) ||
+				(any && target->plain != plain);
+		if (leaves_out[i])
+			continue;
+		plain = target->plain;
+		any = true;
+	}
+	return any;
 }
 
 /* Removes the launches for which CUPTI gave no value; a kernel that has no others is noted. */
@@ -169,13 +170,13 @@ static bool measure_counters(struct session *s, struct hwy_err *err)
 	bool done = true, more = true;
 	for (; done && more && part.number < KERNELS_RUNS; part.number++) {
 		struct kernels_answers answers = {0};
-		uint32_t before = s->found->n_launches;
+		uint32_t notes = s->found->n_notes;
 		done = run_part(s, &part, &answers, err) &&
 		       kernels_evaluate(s->order, s->rows, &answers, s->found, err);
 		/* A run that measured nothing would not measure anything the next time either. */
 		more = answers.n_images > 0 && needs_more(s, part.number + 1);
-		if (done)
-			more |= were_in_vain(s, before, leaves_out) && part.number == 0;
+		bool vain = done && were_in_vain(s, s->found->n_notes > notes, leaves_out);
+		more |= vain && answers.n_images > 0 && part.number < 2;
 		kernels_answers_free(&answers);
 	}
 	free(leaves_out);
