@@ -167,7 +167,7 @@ static bool measure_counters(struct session *s, struct hwy_err *err)
 	struct kernels_part part = {.mode = KERNELS_MODE_COUNTERS,
 				    .needs_sets = has_apart(s->order),
 				    .leaves_out = leaves_out};
-	bool done = true, more = true;
+	bool done = true, more = true, was_refused = false;
 	for (; done && more && part.number < KERNELS_RUNS; part.number++) {
 		struct kernels_answers answers = {0};
 		uint32_t notes = s->found->n_notes;
@@ -175,7 +175,8 @@ static bool measure_counters(struct session *s, struct hwy_err *err)
 		       kernels_evaluate(s->order, s->rows, &answers, s->found, err);
 		/* A run that measured nothing would not measure anything the next time either. */
 		more = answers.n_images > 0 && needs_more(s, part.number + 1);
-		bool vain = done && were_in_vain(s, s->found->n_notes > notes, leaves_out);
+		was_refused |= s->found->n_notes > notes;
+		bool vain = done && were_in_vain(s, was_refused, leaves_out);
 		more |= vain && answers.n_images > 0 && part.number < 2;
 		kernels_answers_free(&answers);
 	}
