@@ -356,29 +356,3 @@ void kernel_table_free(struct kernel_table *table)
 	hwy_arena_free(&table->arena);
 	*table = (struct kernel_table){0};
 }
-
-const struct known_kernel *kernel_table_find(const struct kernel_table *table, const char *text,
-					     struct hwy_err *err)
-{
-	const struct known_kernel *found = NULL;
-	for (uint32_t i = 0; i < table->n; i++)
-		if (strcmp(table->kernels[i].point.name, text) == 0)
-			return &table->kernels[i];
-	for (uint32_t i = 0; *text && i < table->n; i++) {
-		const struct known_kernel *kernel = &table->kernels[i];
-		if (!strstr(kernel->point.name, text))
-			continue;
-		if (found && strcmp(found->point.name, kernel->point.name) != 0) {
-			hwy_fail(
-				err,
-				"'%s' is part of several kernels' names: '%.160s' and '%.160s'; give more of "
-				"the name",
-				text, found->point.name, kernel->point.name);
-			return NULL;
-		}
-		found = kernel;
-	}
-	if (!found)
-		hwy_fail(err, "no kernel has '%s' in its name", text);
-	return found;
-}

@@ -67,11 +67,16 @@ struct kernel_table {
 bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, struct hwy_err *err);
 void kernel_table_free(struct kernel_table *table);
 
-/* Yields the kernel that a user means by a name or a part of one: the name itself, else the only name that contains
+/* kernel_find.c: yields the kernel that a user means by a name or a part of one: the name itself, else the only name that contains
  * the text. Several entries may have that name (shapes): the first is yielded. NULL with a sentence in err where none or
  * several names fit. */
 const struct known_kernel *kernel_table_find(const struct kernel_table *table, const char *text,
 					     struct hwy_err *err);
+
+/* kernel_find.c: a short part of the kernel's name by which kernel_table_find yields it (or another entry of that name): *part points
+ * into the name, and how many bytes belong to it is returned. The whole name where no part of it is its own. */
+size_t kernel_table_part(const struct kernel_table *table, const struct known_kernel *kernel,
+			 const char **part);
 
 /* kernel_judge.c: what the counters of a kernel mean: bound, level, gain, sentence. The point has its name, time and
  * count already. 'device_ns' is the time from the first to the last kernel of the device, 'floor_ns' as in the table. */

@@ -17,6 +17,29 @@
 #include "compare/kernel_names.h"
 
 enum { TEXT_WIDTH = 110, LABEL_WIDTH = 10, DETAIL_INDENT = 4, MOST_SOURCE_LINES = 6 };
+/* Columns of a name in the table, in the table of a narrow terminal, and above the lines of a kernel. */
+enum { NAME_COLUMNS = 48, NARROW_NAME_COLUMNS = 28, TITLE_COLUMNS = 64 };
+
+/* The columns of the table; those that a narrow terminal does without, the first first. */
+enum {
+	COLUMN_MARK,
+	COLUMN_GAIN,
+	COLUMN_TIME,
+	COLUMN_SHARE,
+	COLUMN_LAUNCHES,
+	COLUMN_BOUND,
+	COLUMN_ROOF,
+	COLUMN_SM,
+	COLUMN_DRAM,
+	COLUMN_OCCUPANCY,
+	COLUMN_WAVES,
+	COLUMN_NUMBERS,
+	COLUMN_NAME,
+	COLUMNS
+};
+static const int spare_columns[] = {COLUMN_WAVES, COLUMN_NUMBERS, COLUMN_OCCUPANCY, COLUMN_LAUNCHES,
+				    COLUMN_SHARE, COLUMN_SM,      COLUMN_DRAM};
+enum { SPARE_COLUMNS = sizeof spare_columns / sizeof *spare_columns };
 
 static const struct known_kernel *kernel_at(const struct kernels_view *view, uint32_t i)
 {
@@ -98,12 +121,33 @@ static void add_waves(struct table *table, const struct known_kernel *kernel)
 		table_cell(table, "%s", waves > 0 ? "<0.01" : "");
 }
 
-static void add_row(struct table *table, const struct known_kernel *kernel, uint32_t i)
+struct kernels_name {
+	char text[KERNEL_NAME_BYTES];
+};
+
+/* A kernel's name in at most so many columns. Names of libraries differ at both ends, so that the middle is left out. */
+static struct kernels_name shown_name(const struct known_kernel *kernel, int columns)
+{
+	struct kernels_name name;
+	kernel_name_short(kernel->point.name, name.text);
+	size_t length = strlen(name.text), tail = (size_t)columns / 3;
+	if (hwy_utf8_columns(name.text, length) <= columns)
+		return name;
+	struct kernels_name cut;
+	const char *mark = cli_utf8() ? "…" : "~";
+	size_t head = hwy_utf8_cut(name.text, length, columns - 1 - (int)tail);
+	const char *end = name.text + (length > tail ? length - tail : 0);
+	while (((unsigned char)*end & 0xc0) == 0x80) /* inside of a character */
+		end++;
+	snprintf(cut.text, sizeof cut.text, "%.*s%s%s", (int)head, name.text, mark, end);
+	return cut;
+}
+
+static void add_row(struct table *table, const struct known_kernel *kernel, uint32_t i,
+		    int name_columns)
 {
 	const struct roofline_point *point = &kernel->point;
 	const struct kernel_counters *c = &kernel->counters;
-	char name[KERNEL_NAME_BYTES];
-	kernel_name_short(point->name, name);
 	table_cell(table, "%c", kernels_mark(i));
 	table_cell(table, "%s", kernel->has_gain ? hwy_say_time3(point->gain_ns).text : "");
 	table_cell(table, "%s", hwy_say_time3(point->ns).text);
@@ -116,17 +160,36 @@ static void add_row(struct table *table, const struct known_kernel *kernel, uint
 	table_cell(table, "%s", kernels_say_occupancy(kernel).text);
 	add_waves(table, kernel);
 	table_cell(table, "%s", kernels_say_precision(kernel).text);
-	table_cell(table, "%s", name);
+	table_cell(table, "%s", shown_name(kernel, name_columns).text);
+}
+
+static void fill_table(struct table *table, const struct kernels_view *view, int name_columns)
+{
+	uint32_t rows = view->rows && view->rows < view->n ? view->rows : view->n;
+	table_row(table,
+		  (const char *[]){"", "to gain", "time", "share", "launches", "bound", "of roof",
+				   "SM", "DRAM", "occupancy", "waves", "numbers", "kernel"});
+	for (uint32_t i = 0; i < rows; i++)
+		add_row(table, kernel_at(view, i), i, name_columns);
+}
+
+/* Empties a column, so that it is left out. */
+static void drop_column(struct table *table, int column)
+{
+	for (uint32_t i = (uint32_t)column; i < table->n_cells; i += table->columns)
+		table->cells[i][0] = '\0';
 }
 
 static void kernels_put_table(FILE *out, const struct kernels_view *view, struct table table)
 {
-	uint32_t rows = view->rows && view->rows < view->n ? view->rows : view->n;
-	table_row(&table,
-		  (const char *[]){"", "to gain", "time", "share", "launches", "bound", "of roof",
-				   "SM", "DRAM", "occupancy", "waves", "numbers", "kernel"});
-	for (uint32_t i = 0; i < rows; i++)
-		add_row(&table, kernel_at(view, i), i);
+	fill_table(&table, view, table.format == TABLE_TEXT ? NAME_COLUMNS : KERNEL_NAME_BYTES);
+	if (table.width && table_text_width(&table) > table.width) {
+		table_free(&table);
+		fill_table(&table, view, NARROW_NAME_COLUMNS);
+	}
+	for (int i = 0; i < SPARE_COLUMNS && table.width && table_text_width(&table) > table.width;
+	     i++)
+		drop_column(&table, spare_columns[i]);
 	table_print(&table, out);
 }
 
@@ -146,10 +209,9 @@ static void kernels_put_rest(FILE *out, const struct kernels_view *view)
 static void kernels_put_title(FILE *out, const struct known_kernel *kernel, uint32_t i, bool colour)
 {
 	const struct roofline_point *point = &kernel->point;
-	char name[KERNEL_NAME_BYTES];
-	kernel_name_short(point->name, name);
+	struct kernels_name name = shown_name(kernel, TITLE_COLUMNS);
 	fprintf(out, "\n %c  %s", kernels_mark(i), paint(colour, PAINT_BOLD));
-	cli_put(out, name, strlen(name));
+	cli_put(out, name.text, strlen(name.text));
 	fprintf(out, "%s   %s", paint(colour, PAINT_PLAIN), hwy_say_time3(point->ns).text);
 	if (kernel->has_gain)
 		fprintf(out, " → %s at best", hwy_say_time3((int64_t)point->roof_ns).text);
@@ -247,13 +309,10 @@ static void put_next(FILE *out, const struct kernels_view *view)
 	}
 	if (!first || !first->has_gain || first->point.gain_ns <= 0 || !view->table->has_launches)
 		return;
-	char name[KERNEL_NAME_BYTES];
-	struct hwy_err ignored;
-	kernel_name_short(first->point.name, name);
-	bool is_enough = kernel_table_find(view->table, name, &ignored) == first;
+	const char *part;
+	size_t length = kernel_table_part(view->table, first, &part);
 	fputs("   what the program would gain: headway whatif --apply 'faster:", out);
-	const char *part = is_enough ? name : first->point.name;
-	cli_put(out, part, strlen(part));
+	cli_put(out, part, length);
 	fputs("' ", out);
 	cli_put(out, view->path, strlen(view->path));
 	fputc('\n', out);
@@ -270,7 +329,7 @@ void kernels_print_text(FILE *out, const struct kernels_view *view)
 	}
 	kernels_put_table(out, view,
 			  (struct table){.format = TABLE_TEXT,
-					 .columns = 13,
+					 .columns = COLUMNS,
 					 .align = "lrrrrlrrrrrll",
 					 .heads = 1,
 					 .indent = " ",
@@ -307,7 +366,7 @@ void kernels_print_markdown(FILE *out, const struct kernels_view *view)
 		return;
 	kernels_put_table(out, view,
 			  (struct table){.format = TABLE_MARKDOWN,
-					 .columns = 13,
+					 .columns = COLUMNS,
 					 .align = "lrrrrlrrrrrll",
 					 .heads = 1});
 	uint32_t details = view->details && view->details < view->n ? view->details : view->n;

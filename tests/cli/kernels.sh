@@ -87,6 +87,34 @@ expect_refusal "a kernel of which nothing is known" "measure its counters"
 run whatif --apply faster:cutlass "$work/run.hwy"
 expect_refusal "a name that two kernels have" "several kernels"
 
+# ---- narrow terminals: columns are left out, and names lose their middle ----
+
+cat >"$work/terminal.py" <<'P'
+import fcntl, os, pty, struct, sys, termios
+pid, terminal = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(sys.argv[1]), 0, 0))
+    os.execv(sys.argv[2], sys.argv[2:])
+text = b""
+try:
+    while True:
+        text += os.read(terminal, 65536)
+except OSError:
+    pass
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(text.replace(b"\r", b""))
+P
+for columns in 80 100 160; do
+	NO_COLOR=1 TERM=dumb LC_ALL=C.UTF-8 python3 "$work/terminal.py" $columns "$HEADWAY" kernels "$DATA/gpu/twelve_torch.hwy" >"$work/out" || fail "on a terminal"
+	sed -n '/to gain/,/^$/p' "$work/out" >"$work/table"
+	[ "$(wc -l <"$work/table")" -ge 10 ] || fail "$columns columns: no table"
+	! LC_ALL=C.UTF-8 grep -E "^.{$((columns + 1))}" "$work/table" || fail "$columns columns: too wide"
+	grep -q 'cudnn_generated_[a-z_]*…[a-z0-9_]*kernel0_#$' "$work/table" || fail "$columns columns: a name without its end"
+done
+has "faster:cudnn_generated'" "a short name is enough"
+run whatif --apply faster:cudnn_generated "$DATA/gpu/twelve_torch.hwy"
+expect_status 0 "the short name"
+
 # ---- shapes of operators in place of counters ----
 
 run kernels --details 1 "$shapes"

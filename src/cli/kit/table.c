@@ -130,8 +130,15 @@ static int *find_widths(const struct table *table)
 		int heading = columns_of(table_text(table, 0, i));
 		widths[i] = heading > widths[i] ? heading : widths[i];
 	}
-	fit_widths(table, widths);
 	return widths;
+}
+
+int table_text_width(const struct table *table)
+{
+	int *widths = find_widths(table);
+	int total = total_width(table, widths);
+	free(widths);
+	return total + (table->indent ? columns_of(table->indent) : 0);
 }
 
 static void print_cut(const struct table *table, FILE *out, const char *text, int width)
@@ -179,6 +186,7 @@ static void print_rule(const struct table *table, FILE *out, const int *widths)
 static void print_as_text(const struct table *table, FILE *out)
 {
 	int *widths = find_widths(table);
+	fit_widths(table, widths);
 	for (uint32_t row = 0; row < count_rows(table); row++) {
 		bool is_head = row < table->heads;
 		fprintf(out, "%s%s", table->indent ? table->indent : "",
