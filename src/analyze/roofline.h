@@ -12,7 +12,7 @@
  *           return false;
  *   for (uint32_t i = 0; i < roofline.n_points; i++)
  *           puts(roofline.points[i].says);
- *   roofline_put_json(&json, &roofline);
+ *   roofline_put_json(json, &roofline);
  *   roofline_free(&roofline);
  *
  * Who has other sources adds points of his own: fill the first part of a point, call roofline_judge for the rest.

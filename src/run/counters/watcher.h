@@ -8,7 +8,7 @@
  * soon as it is seen, so that `headway recover` finds it.
  *
  *   watcher_start(&run->watcher, run, &settings->watch);  // at once, and without waiting
- *   …
+ *   // the program runs
  *   watcher_end(&run->watcher, run->journal);             // its last records are in the spools
  */
 #ifndef HWY_RUN_COUNTERS_WATCHER_H
