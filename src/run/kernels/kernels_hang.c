@@ -22,7 +22,7 @@
 #include "run/kernels/kernels_internal.h"
 
 #define LONGEST_NS (INT64_C(60) * 1000 * 1000 * 1000)
-enum { LOOK_MS = 200 };
+enum { LOOK_MS = 20 };
 
 struct kernels_hang {
 	const struct run *run;

@@ -113,6 +113,7 @@ struct chip_plan { /* what is being written for one chip */
 	struct hwy_bytes *plan;
 	struct kernels_plan_chip *rows; /* parallel to part->rows->rows */
 	const char *name;
+	bool is_known[KERNELS_METRICS]; /* metrics that the chip has */
 	bool is_taken[KERNELS_METRICS]; /* metrics that a set of one pass has */
 };
 
@@ -152,7 +153,7 @@ static bool put_row(struct chip_plan *c, struct kernels_row *row, struct hwy_err
 static bool is_candidate(const struct chip_plan *c, uint32_t set, uint32_t metric)
 {
 	const char *name = c->part->order->metrics[metric];
-	if (kernels_metric_follows(name))
+	if (!c->is_known[metric])
 		return false;
 	if (set == KERNELS_SET_PLAIN)
 		return !kernels_metric_is_of_tensors(name);
@@ -164,23 +165,37 @@ static bool set_is_repeated(uint32_t set)
 	return set == 0 || set == KERNELS_SET_PLAIN;
 }
 
+/* Finds out which metrics the chip has: one by one, because a trial of many costs far more than many trials of one. */
+static void find_known(struct chip_plan *c)
+{
+	const struct kernels_order *order = c->part->order;
+	for (uint32_t i = 0; i < order->n_metrics; i++) {
+		c->is_taken[i] = c->is_known[i] = false;
+		if (!kernels_metric_follows(order->metrics[i]))
+			cupti_host_choose(c->library, ABI_CUPTI_RANGE_PROFILER, c->name, NULL,
+					  &order->metrics[i], 1, SIZE_MAX, &c->is_known[i]);
+	}
+}
+
 /* Chooses the metrics of a set: for sets that are repeated all that the chip has, for the others what fits one pass of
  * those that no set has yet. False: there is nothing more to choose. */
 static bool choose_row(struct chip_plan *c, struct kernels_row *row)
 {
 	const struct kernels_order *order = c->part->order;
 	const char *left[KERNELS_METRICS];
-	bool chosen[KERNELS_METRICS] = {false};
+	bool chosen[KERNELS_METRICS];
 	uint32_t which[KERNELS_METRICS], n = 0;
 	for (uint32_t i = 0; i < order->n_metrics; i++)
 		if (is_candidate(c, row->set, i)) {
+			chosen[n] = true;
 			which[n] = i;
 			left[n++] = order->metrics[i];
 		}
 	snprintf(row->name, sizeof row->name, "%s", c->name);
 	memset(row->has, 0, sizeof row->has);
-	if (n == 0 || cupti_host_choose(c->library, ABI_CUPTI_RANGE_PROFILER, c->name, NULL, left,
-					n, set_is_repeated(row->set) ? SIZE_MAX : 1, chosen) == 0)
+	if (n == 0 || (!set_is_repeated(row->set) &&
+		       cupti_host_choose(c->library, ABI_CUPTI_RANGE_PROFILER, c->name, NULL, left,
+					 n, 1, chosen) == 0))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		row->has[which[i]] = chosen[i];
@@ -203,7 +218,7 @@ static void put_chip(struct chip_plan *c, struct hwy_err *err)
 {
 	struct kernels_rows *rows = c->part->rows;
 	uint32_t last = c->part->needs_sets ? KERNELS_SETS : 0;
-	memset(c->is_taken, 0, sizeof c->is_taken);
+	find_known(c);
 	if (!put_set(c, 0, err) || !put_set(c, KERNELS_SET_PLAIN, err))
 		return;
 	for (uint32_t set = 1; set <= last && put_set(c, set, err); set++)
