@@ -136,6 +136,19 @@ static bool take_fence(void)
 	return pthread_rwlock_timedwrlock(&here.fence, &until) == 0;
 }
 
+/* Where the last measurement ended while this call waited for the fence, the callbacks are off, and the call's exit would not
+ * give the fence back. */
+static bool share_fence(void)
+{
+	if (pthread_rwlock_rdlock(&here.fence) != 0)
+		return false;
+	if (atomic_load_explicit(&measure.is_on, memory_order_acquire))
+		return true;
+	pthread_rwlock_unlock(&here.fence);
+	return false;
+}
+
+/* Called by whoever has the fence alone: no other call is inside it. */
 static void measure_end_all(void)
 {
 	atomic_store(&measure.is_on, false);
@@ -210,7 +223,7 @@ static void measure_called(uint32_t cbid, const struct cupti_callback *call)
 			return;
 		if (measure_launched(cbid, call))
 			*call->slot = TOOK_ALL;
-		else if (!is_source() && pthread_rwlock_rdlock(&here.fence) == 0)
+		else if (!is_source() && share_fence())
 			*call->slot = TOOK_SHARE;
 		return;
 	}
