@@ -23,7 +23,7 @@ struct options {
 	struct cli_texts operands;
 	const char *output, *ncu, *kernel, *write, *step, *metrics;
 	uint64_t rows, details, launches, most;
-	int format, replay;
+	int format, replay, set;
 	bool force, run, source;
 };
 
@@ -31,6 +31,9 @@ static const char *const kernels_formats[] = {"text", "json", "csv", "md", NULL}
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN };
 /* As in enum kernels_replay. */
 static const char *const replay_words[] = {"auto", "kernel", "application", NULL};
+
+static const char *const set_words[] = {"full", "roofline", NULL};
+enum { SET_FULL, SET_ROOFLINE };
 
 static const struct cli_option option_table[] = {
 	CLI_HEAD("What is shown:"),
@@ -57,6 +60,9 @@ static const struct cli_option option_table[] = {
 	 "auto (default): repeat a launch in place where that is safe; kernel: always; application: never, each launch of a "
 	 "kernel gives some of its counters",
 	 CLI_WORD, CLI_AT(replay), .words = replay_words},
+	{0, "set", "NAME",
+	 "full (default); roofline: no stall reasons, hit rates, conflicts and spills, in about half of the passes",
+	 CLI_WORD, CLI_AT(set), .words = set_words},
 	{0, "metrics", "LIST", "more counters, by the vendor's names, with commas between them",
 	 CLI_TEXT, CLI_AT(metrics)},
 	{0, "source", NULL, "sample program counters too: the source lines at which warps wait",
@@ -202,6 +208,7 @@ static void measure(struct kernels_job *job)
 		.launches = (uint32_t)options->launches,
 		.replay = (enum kernels_replay)options->replay,
 		.source = options->source,
+		.roofline = options->set == SET_ROOFLINE,
 		.metrics = metrics,
 	};
 	struct kernels_outcome outcome = {0};

@@ -75,7 +75,9 @@ static void list_metrics(struct measuring *m)
 	const char *const *lists[] = {kernels_metrics, m->options->metrics};
 	for (int l = 0; l < 2; l++)
 		for (uint32_t i = 0; lists[l] && lists[l][i]; i++) {
-			if (is_among(m->metrics, m->n_metrics, lists[l][i]))
+			if (is_among(m->metrics, m->n_metrics, lists[l][i]) ||
+			    (l == 0 && m->options->roofline &&
+			     !kernels_metric_is_of_roofline(lists[l][i])))
 				continue;
 			HWY_GROW(m->metrics, m->n_metrics, cap);
 			m->metrics[m->n_metrics++] = lists[l][i];

@@ -32,6 +32,7 @@ struct kernels_options {
 	enum kernels_replay replay;
 	/* Also samples program counters, in one more run of the program. */
 	bool source;
+	bool roofline; /* only what places a kernel under the roof: half of the passes */
 	/* Counters beside those of the verdict, by the vendor's names, NULL at the end; may be NULL. */
 	const char *const *metrics;
 };

@@ -48,6 +48,12 @@ grep -q "measured 5 of 5 kernels in 1 run" "$work/err" || fail "four kernels: $(
 [ "$(value add dram_written_bytes | sort -n | xargs)" = "$((8 * 128)) $((8 * 128 * 128))" ] ||
 	fail "two shapes are two kernels: $(value add dram_written_bytes | xargs)"
 
+# The roofline alone: time, bytes and occupancy, but no stall reasons and no hit rates.
+measure --set=roofline -- "$program"
+expect_status 0 "the roofline alone"
+[ "$(value scale duration_ns)" = 900000 ] || fail "the roofline's duration: $(value scale duration_ns)"
+[ "$(value scale l2_hit)" = none ] || fail "the roofline has a hit rate: $(value scale l2_hit)"
+
 # A collective is not repeated: its launches share the passes, and the program runs again where they are too few.
 MOCK_PROFILER_PASS=4 measure -k nccl -- "$program"
 grep -q "in [2-6] runs" "$work/err" || fail "16 passes, at most 12 launches: $(cat "$work/err")"

@@ -39,6 +39,8 @@ enum kernels_replay {
 
 /* The counters that are read where nobody says others, those that matter most first; NULL at the end. */
 extern const char *const kernels_metrics[];
+/* Whether a counter places a kernel under the roof: its time, bytes, operations, occupancy and how busy the units are. */
+bool kernels_metric_is_of_roofline(const char *metric);
 /* Fills in the values that follow from others, for a kernel whose launches are all in: 'values' by the metrics. */
 void kernels_metrics_complete(const char *const *metrics, uint32_t n, double *values);
 

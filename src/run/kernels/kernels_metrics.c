@@ -3,7 +3,7 @@
  *
  * The order is that of importance: where a launch gives only some of the counters, it gives the first ones first. A chip
  * that lacks a counter leaves it out. A pass costs 15 ms whatever it reads, so that passes count, not counters. Passes on GH100
- * with CUPTI 13.0: 8 for all but the operations of the tensor cores, 13 with them.
+ * with CUPTI 13.0: 8 for all but the operations of the tensor cores, 14 with them; 5 and 8 for the roofline alone.
  *
  * sm__throughput and l1tex__throughput alone would take 8 and 4 passes more. They are the largest of their parts, and
  * the parts below are those that were the largest in each of 14 kernels that Nsight Compute measured on an H200 (to the
@@ -93,9 +93,35 @@ const char *const kernels_metrics[] = {
 
 #define OPERATIONS "sm__ops_path_tensor_"
 
+static bool begins_with(const char *metric, const char *prefix)
+{
+	return strncmp(metric, prefix, strlen(prefix)) == 0;
+}
+
 bool kernels_metric_is_of_tensors(const char *metric)
 {
-	return strncmp(metric, OPERATIONS, strlen(OPERATIONS)) == 0;
+	return begins_with(metric, OPERATIONS);
+}
+
+bool kernels_metric_is_of_roofline(const char *metric)
+{
+	/* What explains a kernel beyond its place under the roof, and what takes passes of its own for few programs. */
+	static const char *const others[] = {
+		"smsp__average_warps_issue_stalled_",
+		"lts__t_sector_hit_rate",
+		"lts__throughput",
+		"l1tex__t_sector_hit_rate",
+		"l1tex__data_bank_conflicts",
+		"l1tex__data_pipe_lsu_wavefronts_mem_shared",
+		"l1tex__t_sectors_pipe",
+		"l1tex__t_requests_pipe",
+		OPERATIONS "src_int8",
+		OPERATIONS "src_fp64",
+	};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (begins_with(metric, others[i]))
+			return false;
+	return true;
 }
 
 /* Counters that are the largest of others: of those whose names lie between two in the list above. */
