@@ -10,6 +10,18 @@
 
 const char *const kernel_level_names[KERNEL_LEVELS] = {"DRAM", "L2", "L1"};
 
+const char *kernel_bound_name(const struct known_kernel *kernel)
+{
+	static const char *const memories[KERNEL_LEVELS] = {"memory (DRAM)", "memory (L2)",
+							    "memory (L1)"};
+	enum roofline_bound bound = kernel->point.bound;
+	if (kernel->is_endless)
+		return "waits";
+	return bound == ROOFLINE_MEMORY    ? memories[kernel->level]
+	       : bound == ROOFLINE_UNKNOWN ? "cannot tell"
+					   : roofline_bound_names[bound];
+}
+
 /* Fewer launches of a kernel do not tell how short a launch can be. */
 enum { FEW_LAUNCHES = 5 };
 

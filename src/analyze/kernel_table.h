@@ -78,6 +78,9 @@ const struct known_kernel *kernel_table_find(const struct kernel_table *table, c
 size_t kernel_table_part(const struct kernel_table *table, const struct known_kernel *kernel,
 			 const char **part);
 
+/* What bounds a kernel, in a word: "compute", "memory (L2)", "waits" (is_endless), "cannot tell". */
+const char *kernel_bound_name(const struct known_kernel *kernel);
+
 /* kernel_judge.c: what the counters of a kernel mean: bound, level, gain, sentence. The point has its name, time and
  * count already. 'device_ns' is the time from the first to the last kernel of the device, 'floor_ns' as in the table. */
 void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks, int64_t device_ns,

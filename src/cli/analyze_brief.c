@@ -63,7 +63,9 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 			diagnosis->cannot[i].because);
 	if (verdict->is_healthy && verdict->n_kernels) {
 		fputs("Next: ", out);
-		analyze_put(out, *verdict->ncu ? verdict->ncu : verdict->inside);
+		char *command = analyze_say_kernels(run, verdict);
+		analyze_put(out, *command ? command : verdict->inside);
+		free(command);
 		fputc('\n', out);
 	}
 }

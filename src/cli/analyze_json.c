@@ -6,6 +6,8 @@
  * be computed are written by functions. These find the recording in json->context: a struct
  * analyze_view for the summary, a struct analyze_run for the rest.
  */
+#include <stdlib.h>
+
 #include "base/json_fields.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
@@ -62,11 +64,32 @@ static void put_runs(struct hwy_json *json, const void *summary)
 	json_end_array(json);
 }
 
+/* The command that looks into the kernels with most time. */
+static void put_kernels_command(struct hwy_json *json, const void *summary)
+{
+	(void)summary;
+	const struct analyze_view *view = json->context;
+	const struct analyze_run *run = &view->runs[view->shown];
+	if (!analyze_main(run)) {
+		json_null(json);
+		return;
+	}
+	char *command =
+		analyze_say_kernels(run, &run->diagnosis.outlooks[run->analysis.phases.main]);
+	if (*command)
+		json_textz(json, command);
+	else
+		json_null(json);
+	free(command);
+}
+
 static const struct json_field kernel_fields[] = {
 	{JSON_FIELD_TEXT(struct hwy_top_kernel, name, "name")},
 	{JSON_FIELD_INT(struct hwy_top_kernel, ns, "ns_per_step")},
 	{JSON_FIELD_REAL(struct hwy_top_kernel, share, "share_of_kernels", 6)},
 	{JSON_FIELD_INT(struct hwy_top_kernel, count, "count")},
+	{JSON_FIELD_TEXT_OR_NULL(struct hwy_top_kernel, bound, "bound")},
+	{JSON_FIELD_REAL(struct hwy_top_kernel, of_roof, "of_roof", 6)},
 };
 
 static const struct json_field summary_fields[] = {
@@ -82,6 +105,7 @@ static const struct json_field summary_fields[] = {
 	{JSON_FIELD_OPTIONAL_INT(struct summary, own_cost, "own_cost_ns_per_step")},
 	{JSON_FIELD_INT(struct summary, lost, "lost_records")},
 	{JSON_FIELD_ARRAY(struct summary, kernels, n_kernels, "top_kernels", kernel_fields)},
+	{JSON_FIELD_CALL_OBJECT("kernels_command", put_kernels_command)},
 	{JSON_FIELD_TEXT_OR_NULL(struct summary, ncu, "ncu")},
 	{JSON_FIELD_CALL_OBJECT("runs", put_runs)},
 };

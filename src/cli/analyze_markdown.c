@@ -137,8 +137,10 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		cli_put_markdown(out, diagnosis->cannot[i].because);
 		fputs(".\n", out);
 	}
-	if (verdict->is_healthy && *verdict->ncu)
-		fprintf(out, "\nNext:\n\n```\n%s\n```\n", verdict->ncu);
-	else if (verdict->is_healthy && *verdict->inside)
+	if (verdict->is_healthy && *verdict->ncu) {
+		char *command = analyze_say_kernels(run, verdict);
+		fprintf(out, "\nNext:\n\n```\n%s\n```\n", command);
+		free(command);
+	} else if (verdict->is_healthy && *verdict->inside)
 		fprintf(out, "\n%s\n", verdict->inside);
 }

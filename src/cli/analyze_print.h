@@ -96,6 +96,11 @@ struct analyze_line {
  * left. */
 bool analyze_next_line(const char **advice, struct analyze_line *line);
 /* Writes the sentence about a phase in which nothing starves the devices. */
+/* The command that looks into the kernels with most time: `headway kernels`, which measures unless all of them are; "" where they are
+ * not CUDA's. To be freed. */
+char *analyze_say_kernels(const struct analyze_run *run, const struct hwy_outlook *verdict);
+/* A line for a kernel with its share of the kernels' time; where it was measured, what bounds it and how near it is to the roof. */
+void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel);
 void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
 
 /* Whether the recording is incomplete: launches without device work, work without launches, or

@@ -362,18 +362,19 @@ static void print_inside(const struct page *page, uint32_t phase)
 	fprintf(page->out, "%s\n",
 		is_first ? " what is left is inside the kernels"
 			 : "\n the kernels that take most of the GPU's time");
-	for (uint32_t i = 0; i < verdict->n_kernels; i++) {
-		char name[72];
-		snprintf(name, sizeof name, "%s", verdict->kernels[i].name);
-		fprintf(page->out, "    %6s  ", hwy_say_share(verdict->kernels[i].share).text);
-		analyze_put(page->out, name);
-		fputs(strlen(verdict->kernels[i].name) >= sizeof name ? "…\n" : "\n", page->out);
-	}
+	for (uint32_t i = 0; i < verdict->n_kernels; i++)
+		analyze_put_top_kernel(page->out, &verdict->kernels[i]);
 	print_advice(page, verdict->inside, true);
 	if (!*verdict->ncu)
 		return;
+	char *command = analyze_say_kernels(page->run, verdict);
 	fputs("    ▸ ", page->out);
-	analyze_put(page->out, verdict->ncu);
+	analyze_put(page->out, command);
+	free(command);
+	if (page->view->verbose) {
+		fputs("\n    ▸ ", page->out);
+		analyze_put(page->out, verdict->ncu);
+	}
 	fputc('\n', page->out);
 }
 

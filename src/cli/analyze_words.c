@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* analyze_words.c - see analyze_print.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/path.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
+#include "cli/kernels_measure.h"
 #include "cli/kit/cli.h"
 
 const struct hwy_phase *analyze_main(const struct analyze_run *run)
@@ -254,6 +256,38 @@ static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)
 	const char *unit = strrchr(text.text, ' '), *its = strrchr(other.text, ' ');
 	bool same = unit && its && strcmp(unit, its) == 0;
 	fprintf(out, "%.*s", same ? (int)(unit - text.text) : (int)strlen(text.text), text.text);
+}
+
+void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel)
+{
+	enum { NAME_BYTES = 72, MEASURED_NAME_BYTES = 46 }; /* a line has 100 columns */
+	char name[NAME_BYTES];
+	size_t most = *kernel->bound ? MEASURED_NAME_BYTES : NAME_BYTES;
+	snprintf(name, most, "%s", kernel->name);
+	fprintf(out, "    %6s  ", hwy_say_share(kernel->share).text);
+	analyze_put(out, name);
+	if (strlen(kernel->name) >= most)
+		fputs("…", out);
+	if (*kernel->bound)
+		fprintf(out, "   %s", kernel->bound);
+	if (!isnan(kernel->of_roof))
+		fprintf(out, ", %s of the roof", hwy_say_share(kernel->of_roof).text);
+	fputc('\n', out);
+}
+
+char *analyze_say_kernels(const struct analyze_run *run, const struct hwy_outlook *verdict)
+{
+	char *text = NULL;
+	bool is_measured = true;
+	for (uint32_t i = 0; i < verdict->n_kernels; i++)
+		is_measured &= *verdict->kernels[i].bound != '\0';
+	if (!*verdict->ncu)
+		return hwy_copy("", 1);
+	if (!is_measured)
+		return kernels_say_measure(run->trace, run->path);
+	if (asprintf(&text, "headway kernels %s", run->path) < 0)
+		cli_die("out of memory");
+	return text;
 }
 
 void analyze_put_health(FILE *out, const struct hwy_outlook *verdict)

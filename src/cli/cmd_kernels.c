@@ -251,16 +251,9 @@ static uint32_t choose_kernels(const struct kernels_job *job, const struct kerne
  * measure. */
 static char *say_measure(const struct kernels_job *job, const struct kernel_table *table)
 {
-	char *text = NULL;
-	const char *command = hwy_property(job->trace, "command");
-	bool can_run = command && *command && !strstr(command, SECRETS_MASK) && is_report_file(job);
 	if (!table->has_launches || table->measured_ns > table->ns / 2)
 		return NULL;
-	if (asprintf(&text, "headway kernels %s%s%s", job->path,
-		     is_report_file(job) ? "" : " --write kernels.hwy",
-		     can_run ? " --run" : " -- PROGRAM [arguments]") < 0)
-		cli_die("out of memory");
-	return text;
+	return kernels_say_measure(job->trace, job->path);
 }
 
 static void show(struct kernels_job *job, struct cli_output *output)

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/say.h"
+#include "base/secrets.h"
 #include "cli/kit/cli.h"
 #include "whatif/kernel_choice.h"
 
@@ -358,4 +359,16 @@ void kernels_outcome_free(struct kernels_outcome *outcome)
 		free(outcome->notes[i]);
 	free(outcome->notes);
 	*outcome = (struct kernels_outcome){0};
+}
+
+char *kernels_say_measure(const struct hwy_trace *trace, const char *path)
+{
+	char *text = NULL;
+	const char *command = hwy_property(trace, "command");
+	bool is_report = trace->file != NULL; /* counters can be added to it */
+	bool can_run = command && *command && !strstr(command, SECRETS_MASK) && is_report;
+	if (asprintf(&text, "headway kernels %s%s%s", path, is_report ? "" : " --write kernels.hwy",
+		     can_run ? " --run" : " -- PROGRAM [arguments]") < 0)
+		cli_die("out of memory");
+	return text;
 }

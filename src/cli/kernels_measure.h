@@ -50,6 +50,9 @@ struct kernels_outcome {
 	uint32_t n_notes;
 };
 
+/* The command that measures the kernels of a report, "headway kernels run.hwy --run", to be freed. */
+char *kernels_say_measure(const struct hwy_trace *trace, const char *path);
+
 bool kernels_measure(struct hwy_trace *report, const struct kernels_options *options,
 		     char *const *program, struct kernels_outcome *outcome, struct hwy_err *err);
 void kernels_outcome_free(struct kernels_outcome *outcome);

@@ -38,8 +38,6 @@ struct kernels_words {
 struct kernels_words kernels_say_flop_rate(double flop_per_s);
 /* A rate of bytes with three digits: "4.12 TB/s". */
 struct kernels_words kernels_say_byte_rate(double bytes_per_s);
-/* A kernel's bound: "memory (L2)", "compute", "cannot tell". */
-struct kernels_words kernels_say_bound(const struct known_kernel *kernel);
 /* "bf16 tensor", "fp32"; "" where the kernel has no operations that were counted. */
 struct kernels_words kernels_say_precision(const struct known_kernel *kernel);
 /* "88 of 100 %": achieved and theoretical occupancy; one of them where the other is not known. */

@@ -153,7 +153,7 @@ static void add_row(struct table *table, const struct known_kernel *kernel, uint
 	table_cell(table, "%s", hwy_say_time3(point->ns).text);
 	table_cell(table, "%s", hwy_say_share(point->share).text);
 	table_cell(table, "%s", hwy_say_count_grouped(point->count).text);
-	table_cell(table, "%s", kernels_say_bound(kernel).text);
+	table_cell(table, "%s", kernel_bound_name(kernel));
 	add_share_cell(table, true, point->of_peak);
 	add_share_cell(table, kernel->is_measured, c->of_sm);
 	add_share_cell(table, kernel->is_measured, c->of_dram);
@@ -253,7 +253,7 @@ static void kernels_put_one(FILE *out, const struct kernels_view *view, uint32_t
 	const struct known_kernel *kernel = kernel_at(view, i);
 	char *says = NULL;
 	kernels_put_title(out, kernel, i, colour);
-	if (asprintf(&says, "%s: %s", kernels_say_bound(kernel).text, kernel->point.says) < 0)
+	if (asprintf(&says, "%s: %s", kernel_bound_name(kernel), kernel->point.says) < 0)
 		cli_die("out of memory");
 	fprintf(out, "%*s", DETAIL_INDENT, "");
 	cli_wrap(out, says, DETAIL_INDENT, width);
@@ -374,7 +374,7 @@ void kernels_print_markdown(FILE *out, const struct kernels_view *view)
 		const struct known_kernel *kernel = kernel_at(view, i);
 		if (!kernels_tells(kernel))
 			continue;
-		fprintf(out, "\n**%c** %s: ", kernels_mark(i), kernels_say_bound(kernel).text);
+		fprintf(out, "\n**%c** %s: ", kernels_mark(i), kernel_bound_name(kernel));
 		cli_put_markdown(out, kernel->point.says);
 		fputc('\n', out);
 		for (uint32_t a = 0; a < kernel->n_advice; a++) {

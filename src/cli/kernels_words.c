@@ -40,21 +40,6 @@ struct kernels_words kernels_say_byte_rate(double bytes_per_s)
 	return say_scaled(bytes_per_s, "B/s");
 }
 
-struct kernels_words kernels_say_bound(const struct known_kernel *kernel)
-{
-	struct kernels_words words;
-	enum roofline_bound bound = kernel->point.bound;
-	if (bound == ROOFLINE_MEMORY)
-		snprintf(words.text, sizeof words.text, "memory (%s)",
-			 kernel_level_names[kernel->level]);
-	else if (kernel->is_endless)
-		snprintf(words.text, sizeof words.text, "waits");
-	else
-		snprintf(words.text, sizeof words.text, "%s",
-			 bound == ROOFLINE_UNKNOWN ? "cannot tell" : roofline_bound_names[bound]);
-	return words;
-}
-
 struct kernels_words kernels_say_precision(const struct known_kernel *kernel)
 {
 	struct kernels_words words = {""};

@@ -117,6 +117,10 @@ struct hwy_top_kernel {
 	int64_t ns;     /* ns a step, summed over devices */
 	double share;   /* the kernel's share of the time of all kernels */
 	uint64_t count; /* how often the kernel runs in the steady steps */
+	/* Where its counters were measured (analyze/kernel_table.h): what bounds it, "memory (DRAM)", and the share of its time that
+	 * the roof of its device leaves, not a number where it has none. Else bound is "". */
+	const char *bound;
+	double of_roof;
 };
 
 /* A steady step that is far from the median, and the part of it that makes the difference. */
@@ -140,8 +144,8 @@ struct hwy_outlook {
 	double reachable;
 	struct hwy_top_kernel *kernels; /* the kernels with most time, the longest first */
 	uint32_t n_kernels;
-	/* The command that looks into the first kernels; "" without kernels, and where these are
-	 * not CUDA's. */
+	/* Nsight Compute's command that looks into the first kernels; "" without kernels, and where these are
+	 * not CUDA's. Where it is not "", `headway kernels` can measure them, too. */
 	const char *ncu;
 	/* For kernels that are not CUDA's: the tool that looks into these kernels; else "". */
 	const char *inside;

@@ -2,10 +2,12 @@
 /* kernels.c - the kernels that take most of a step, and the command that looks inside the first kernels, or which tool does where that is not Nsight
  * Compute. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/kernel_table.h"
 #include "diagnose/case.h"
 
 enum { TOP_KERNELS = 3, SHORT_NAME_BYTES = 40 };
@@ -175,6 +177,38 @@ static uint32_t pick_kernels(const struct hwy_case *c, uint32_t picked[TOP_KERNE
 	return n;
 }
 
+/* Takes what counters say of a kernel: the bound of the launch shape that takes most of its time, and what the roof leaves of
+ * the time of all shapes that have one. */
+static void take_bound(const struct kernel_table *table, struct hwy_top_kernel *kernel)
+{
+	int64_t most = 0;
+	double ns = 0, roof_ns = 0;
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct known_kernel *known = &table->kernels[i];
+		const struct roofline_point *point = &known->point;
+		if (!known->is_measured || strcmp(point->name, kernel->name) != 0)
+			continue;
+		if (point->ns > most) {
+			most = point->ns;
+			kernel->bound = kernel_bound_name(known);
+		}
+		ns += known->has_gain ? (double)point->ns : 0;
+		roof_ns += known->has_gain ? point->roof_ns : 0;
+	}
+	kernel->of_roof = ns > 0 ? roof_ns / ns : NAN;
+}
+
+static void take_bounds(struct hwy_case *c, struct hwy_outlook *verdict)
+{
+	struct kernel_table table;
+	struct hwy_err err;
+	if (c->trace->n_measured == 0 || !kernel_table_make(&table, c->trace, &err))
+		return;
+	for (uint32_t k = 0; k < verdict->n_kernels; k++)
+		take_bound(&table, &verdict->kernels[k]);
+	kernel_table_free(&table);
+}
+
 void kernels_top(struct hwy_case *c, struct hwy_outlook *verdict)
 {
 	uint32_t picked[TOP_KERNELS], n = pick_kernels(c, picked);
@@ -191,10 +225,13 @@ void kernels_top(struct hwy_case *c, struct hwy_outlook *verdict)
 			.ns = c->phase->n_steady ? kernel->ns / c->phase->n_steady : 0,
 			.share = share,
 			.count = kernel->n,
+			.bound = "",
+			.of_roof = NAN,
 		};
 		if (k && share >= 0.1)
 			worth = k + 1;
 	}
+	take_bounds(c, verdict);
 	verdict->inside = other_profiler(c, c->kernels[picked[0]].span);
 	/* Phases that are neither healthy nor the main one are mentioned only in passing, without a
 	 * command. */

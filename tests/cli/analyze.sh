@@ -105,8 +105,22 @@ LC_ALL=C grep -q '[^ -~]' "$work/ascii" && fail "not ASCII in the C locale: $(LC
 # Lines fit 100 columns, but for a command to copy, however long names are.
 for path in "$DATA"/gpu/*.hwy; do
 	run analyze "$path"
-	! grep -vF '▸ ncu ' "$work/out" | LC_ALL=C.UTF-8 grep -E '^.{101}| $' || fail "$path: lines too wide, or with spaces at the end"
+	! grep -vF '▸ headway kernels ' "$work/out" | LC_ALL=C.UTF-8 grep -E '^.{101}| $' || fail "$path: lines too wide, or with spaces at the end"
 done
+# What is left inside the kernels: the command that measures them, what counters say where there are some, and ncu's command on demand.
+run analyze "$DATA/torch/mlp_async.hwy"
+grep -qF "▸ headway kernels $DATA/torch/mlp_async.hwy -- PROGRAM [arguments]" "$work/out" || fail "no line that measures kernels: $(cat "$work/out")"
+! grep -qF '▸ ncu ' "$work/out" || fail "ncu's command unasked"
+run analyze -v "$DATA/torch/mlp_async.hwy"
+grep -qF '▸ ncu --kernel-name-base demangled -k regex:' "$work/out" || fail "no command of ncu with -v"
+run analyze "$DATA/gpu/twelve_torch.hwy"
+grep -qE '^ +27 %  sm90_xmma_gemm_f32f32_tf32f32.*…   compute, 93 % of the roof$' "$work/out" || fail "no bound of a measured kernel: $(cat "$work/out")"
+grep -qxF "    ▸ headway kernels $DATA/gpu/twelve_torch.hwy" "$work/out" || fail "measured kernels are measured again"
+run analyze --format brief "$DATA/gpu/twelve_torch.hwy"
+grep -qxF "Next: headway kernels $DATA/gpu/twelve_torch.hwy" "$work/out" || fail "the brief: $(tail -n 1 "$work/out")"
+run analyze --format json "$DATA/gpu/twelve_own.hwy"
+grep -qF '"bound": "memory (DRAM)",' "$work/out" && grep -q '"of_roof": 0.69[0-9]*$' "$work/out" || fail "no bound in the JSON"
+grep -qF '"ncu": "ncu ' "$work/out" && grep -qF '"kernels_command": "headway kernels ' "$work/out" || fail "no commands in the JSON"
 run analyze "$DATA/gpu/streams_pageable1.hwy"
 grep -A1 ' 1  pageable-copy .* and 1 more$' "$work/out" | grep -q '^    [0-9.]* → ' || fail "what a fix is worth is in the next line: $(cat "$work/out")"
 # Its head and its predictions tell of the same step without the recorder.

@@ -36,10 +36,11 @@ function Kernels({ summary }: { summary: Diagnosis["summary"] }) {
 	if (!summary.top_kernels.length)
 		return null;
 	return <section><h3>Inside the kernels</h3><table class="rows"><tbody>{summary.top_kernels.map((k) => <tr key={k.name}>
-		<td class="bar-cell"><span class="bar" style={{ width: `${k.share_of_kernels * 100}%` }} /><span class="text" title={plain(k.name)}>{shorten(plain(k.name))}</span></td>
+		<td class="bar-cell"><span class="bar" style={{ width: `${k.share_of_kernels * 100}%` }} /><span class="text" title={plain(k.name)}>{shorten(plain(k.name))}</span>
+			{k.bound && <small class="text"> {k.bound}{k.of_roof != null && `, ${percent(k.of_roof)} of the roof`}</small>}</td>
 		<td class="n">{duration(k.ns_per_step)}</td><td class="n short">{percent(k.share_of_kernels)}</td></tr>)}</tbody></table>
 		<p class="buttons"><button onClick={() => showPanel("roofline")} title="kernels under the roofs of the device (6)">roofline</button></p>
-		{summary.ncu && <div class="advice"><pre class="wraps">{summary.ncu}</pre></div>}</section>;
+		{summary.kernels_command && <div class="advice"><pre class="wraps">{plain(summary.kernels_command)}</pre></div>}</section>;
 }
 
 /** Several files were compared: whose diagnosis this is. */
