@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/say.h"
@@ -365,7 +366,10 @@ char *kernels_say_measure(const struct hwy_trace *trace, const char *path)
 {
 	char *text = NULL;
 	const char *command = hwy_property(trace, "command");
-	bool is_report = trace->file != NULL; /* counters can be added to it */
+	/* Counters can be added to a report. The page shows other recordings by a report that it made of them. */
+	bool is_readable =
+		access(path, R_OK) == 0; /* not where folders were left out of the path */
+	bool is_report = is_readable ? cli_is_report(path) : trace->file != NULL;
 	bool can_run = command && *command && !strstr(command, SECRETS_MASK) && is_report;
 	if (asprintf(&text, "headway kernels %s%s%s", path, is_report ? "" : " --write kernels.hwy",
 		     can_run ? " --run" : " -- PROGRAM [arguments]") < 0)

@@ -20,16 +20,6 @@
 
 enum { END_BYTES = 64 << 10 };
 
-static bool is_report(const char *path)
-{
-	char head[16];
-	FILE *file = fopen(path, "re");
-	size_t n = file ? fread(head, 1, sizeof head, file) : 0;
-	if (file)
-		fclose(file);
-	return hwy_file_is_report(head, n);
-}
-
 static uint64_t view_cache_hash_of(const char *path, const struct stat *about)
 {
 	struct hwy_bytes key = {0};
@@ -69,7 +59,7 @@ struct hwy_trace *view_cache_open(const char *path, char **report)
 {
 	struct stat about;
 	struct hwy_err err;
-	if (is_report(path)) {
+	if (cli_is_report(path)) {
 		*report = hwy_copy(path, strlen(path) + 1);
 		return cli_open(path);
 	}

@@ -83,10 +83,10 @@ fi
 
 unpack power_base
 run analyze --format json "$work/power_base.sqlite"
-sed '/"file":/d; /"evidence"/,/]/d' "$work/out" >"$work/source.out"
+sed '/"file":/d; /"kernels_command":/d; /"evidence"/,/]/d' "$work/out" >"$work/source.out"
 "$HEADWAY" convert -f "$work/power_base.sqlite" -o "$work/power_base.hwy" >/dev/null || fail "convert"
 run analyze --format json "$work/power_base.hwy"
-sed '/"file":/d; /"evidence"/,/]/d' "$work/out" >"$work/report.out"
+sed '/"file":/d; /"kernels_command":/d; /"evidence"/,/]/d' "$work/out" >"$work/report.out"
 cmp -s "$work/source.out" "$work/report.out" || fail "a report gives another diagnosis than its source: $(diff "$work/source.out" "$work/report.out" | head -5)"
 
 # ---- text ----

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "import/import.h"
+#include "trace/file.h"
 
 /* Prints exactly one line, even where an argument (a file's name, for instance) contains a
  * newline. */
@@ -70,6 +71,16 @@ int cli_colour(FILE *out)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 	return !(no && *no) && isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool cli_is_report(const char *path)
+{
+	char head[16];
+	FILE *file = fopen(path, "re");
+	size_t n = file ? fread(head, 1, sizeof head, file) : 0;
+	if (file)
+		fclose(file);
+	return hwy_file_is_report(head, n);
 }
 
 int cli_width(FILE *out)

@@ -189,6 +189,8 @@ const char *cli_privacy_path(const struct cli_privacy *privacy, const char *path
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on
  * failure. */
 struct hwy_trace *cli_open(const char *path);
+/* Whether a file is a report of our own, by its first bytes. */
+bool cli_is_report(const char *path);
 
 /* A listener for work that takes long: draws a bar where stderr is a terminal, which
  * cli_progress_end erases, and has temporary files removed when the program is interrupted. */
