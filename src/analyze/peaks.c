@@ -36,6 +36,18 @@ static const struct {
 	{12, -1, 4, 256, 256, 0, 512, 1024, 2048, 4096, 2048},
 };
 
+/* The L2 of the largest device of a generation, in MiB (NVIDIA's white papers; H200 as its driver tells it). */
+static const struct {
+	int64_t major, minor; /* minor -1 fits any */
+	double mib;
+} caches[] = {
+	{6, -1, 4}, {7, -1, 6},  {8, 0, 40},    {8, 9, 96},
+	{8, -1, 6}, {9, -1, 60}, {10, -1, 126}, {12, -1, 128},
+};
+/* AMD: the Infinity Cache of MI300 and later, the L2 of a die of MI200. */
+#define MI300_CACHE_MIB 256
+#define MI200_CACHE_MIB 8
+
 static bool peaks_has_word(const char *name, const char *word)
 {
 	size_t length = strlen(word);
@@ -127,6 +139,23 @@ static void peaks_compute(struct hwy_peaks *peaks, const struct hwy_device *devi
 	}
 }
 
+static double peaks_cache(const struct hwy_device *device, const char *name, const char *model)
+{
+	const double mib = 1 << 20;
+	if (model && strncmp(model, "MI", 2) == 0)
+		return mib * (model[2] == '3' ? MI300_CACHE_MIB : MI200_CACHE_MIB);
+	if (device->l2_bytes > 0)
+		return (double)device->l2_bytes;
+	/* AMD's numbers of generations are others. */
+	if (strcasestr(name, "AMD") || strcasestr(name, "Radeon"))
+		return 0;
+	for (size_t i = 0; i < sizeof caches / sizeof *caches; i++)
+		if (caches[i].major == device->compute_major &&
+		    (caches[i].minor < 0 || caches[i].minor == device->compute_minor))
+			return mib * caches[i].mib;
+	return 0;
+}
+
 bool peaks_of_device(struct hwy_peaks *peaks, const struct hwy_device *device, const char *name)
 {
 	const struct peaks_row *row = peaks_find_row(name);
@@ -134,6 +163,7 @@ bool peaks_of_device(struct hwy_peaks *peaks, const struct hwy_device *device, c
 		peaks_from_row(peaks, row, device);
 	else
 		peaks_compute(peaks, device, name);
+	peaks->cache_bytes = peaks_cache(device, name, peaks->model);
 	if (device->memory_bandwidth > 0) {
 		peaks->bytes_per_s = (double)device->memory_bandwidth;
 		peaks->bandwidth_source = "recorded";

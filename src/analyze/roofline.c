@@ -4,7 +4,8 @@
  *
  * Which roof a point is under follows from its FLOP and bytes: the one that needs more time. A point near its roof
  * (NEAR_ROOF_SHARE) is bound by it. A point far from both is not: short launches are latency, grids that do not fill the
- * device occupancy, and of others we cannot tell without counters.
+ * device occupancy, and of others we cannot tell without counters. Nor can we of a point above its roof: less was moved or
+ * computed than was assumed.
  */
 #include "analyze/roofline.h"
 
@@ -111,7 +112,7 @@ void roofline_free(struct hwy_roofline *roofline)
 static enum roofline_bound roofline_find_bound(const struct roofline_point *point,
 					       bool is_by_compute)
 {
-	if (isnan(point->of_peak))
+	if (isnan(point->of_peak) || point->of_peak > 1)
 		return ROOFLINE_UNKNOWN;
 	bool streams = !is_by_compute && point->flop < STREAMING_FLOP_PER_BYTE * point->bytes;
 	if (point->of_peak >= (streams ? STREAMING_NEAR_ROOF_SHARE : NEAR_ROOF_SHARE))
@@ -123,6 +124,23 @@ static enum roofline_bound roofline_find_bound(const struct roofline_point *poin
 	     (!point->tensor && fmin(point->waves, 1) * point->occupancy < FEW_WARPS_SHARE)))
 		return ROOFLINE_OCCUPANCY;
 	return ROOFLINE_UNKNOWN;
+}
+
+/* Of a point above its roof: which assumption does not hold. */
+static const char *roofline_say_above(const struct roofline_point *point, bool is_by_compute,
+				      double rate, struct hwy_arena *arena)
+{
+	if (is_by_compute)
+		return hwy_arena_format(
+			arena,
+			"%.4g TFLOP/s, more than the %s roof: it computes less than its shapes tell, or with other units",
+			rate, hwy_precision_names[point->precision]);
+	return hwy_arena_format(
+		arena,
+		point->is_from_cache
+			? "%.4g GB/s, more than the memory's roof: its data came from a cache, so DRAM does not bind it"
+			: "%.4g GB/s, more than the memory's roof: a cache held a part of its data, or its inputs lie in less memory than their sizes tell",
+		rate);
 }
 
 /* One sentence: what is reached of which roof, and why it is not more where that is known. */
@@ -143,11 +161,8 @@ static void roofline_say(struct roofline_point *point, bool is_by_compute, struc
 	const char *units = is_by_compute && point->tensor ? " tensor" : "";
 	double rate = is_by_compute ? point->flop_per_s * 1e-12 : point->bytes_per_s * 1e-9;
 	const char *unit = is_by_compute ? "TFLOP/s" : "GB/s";
-	if (!is_by_compute && point->of_peak > 1)
-		point->says = hwy_arena_format(
-			arena,
-			"%.4g GB/s, more than the memory's roof: caches held some of its data",
-			rate);
+	if (point->of_peak > 1)
+		point->says = roofline_say_above(point, is_by_compute, rate, arena);
 	else
 		point->says = hwy_arena_format(arena, "%.4g %s, %s of the %s%s roof%s", rate, unit,
 					       hwy_say_share(point->of_peak).text, roof, units,
@@ -167,6 +182,8 @@ void roofline_judge(struct roofline_point *point, const struct hwy_peaks *peaks,
 	double roof = isnan(by_compute) || isnan(by_memory) ? NAN : fmax(by_compute, by_memory);
 	point->roof_ns = roof * 1e9;
 	point->of_peak = point->ns > 0 ? roof / s : NAN;
+	point->is_from_cache = point->of_peak > 1 && by_memory > by_compute && point->count > 0 &&
+			       point->bytes / point->count <= peaks->cache_bytes;
 	point->bound = roofline_find_bound(point, by_compute >= by_memory);
 	double gain = (double)point->ns - point->roof_ns;
 	point->gain_ns = gain > 0 ? (int64_t)gain : 0;

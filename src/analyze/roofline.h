@@ -5,7 +5,9 @@
  * precision (peaks.h) and one for its memory. Where a point's FLOP and bytes come from:
  *   counters, ncu   what the hardware counted: DRAM bytes as they were moved
  *   shapes          what the operator must do by its inputs: the FLOP of its definition, each operand moved once. Bytes are
- *                   a lower bound; data that lie in a cache make a point faster than the memory's roof.
+ *                   a lower bound of what is moved, but not of what DRAM moves: data that lie in a cache, and inputs
+ *                   that are one and the same tensor, make a point faster than the memory's roof. Such a point says
+ *                   nothing about what binds it.
  *
  *   struct hwy_roofline roofline;
  *   if (!roofline_from_shapes(&roofline, trace, NULL, err))
@@ -64,7 +66,11 @@ struct roofline_point {
 	double intensity;               /* flop / bytes; NAN where unknown */
 	double flop_per_s, bytes_per_s; /* reached; NAN where unknown */
 	double roof_ns; /* the time that the nearer roof allows: the work cannot be faster; NAN */
-	double of_peak; /* roof_ns / ns: 1 is at the roof. May exceed 1 where caches hold the data; NAN: cannot tell */
+	/* roof_ns / ns: 1 is at the roof; NAN: cannot tell. Above 1 the work or the roof is not what was assumed: the bound is
+	 * unknown and there is no gain. */
+	double of_peak;
+	/* Above the memory's roof, with data that fit into the cache before it: they came from there. */
+	bool is_from_cache;
 	enum roofline_bound bound;
 	int64_t gain_ns;  /* ns - roof_ns, at least 0; 0 where unknown */
 	const char *says; /* one sentence */

@@ -47,7 +47,8 @@ static void roofline_yield(struct report_run *run, const struct roofline_point *
 		roofline_cell(point->bytes_per_s * 1e-9),
 		roofline_cell(point->flop > 0 ? point->intensity : NAN),
 		roofline_cell(100 * point->of_peak),
-		cell_from_textz(roofline_bound_names[point->bound]),
+		cell_from_textz(point->is_from_cache ? "from cache"
+						     : roofline_bound_names[point->bound]),
 		cell_number(point->gain_ns),
 		cell_from_textz(precision),
 		roofline_cell(point->flop > 0 ? point->flop / count * 1e-9 : NAN),

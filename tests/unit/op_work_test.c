@@ -216,6 +216,17 @@ static void operators_that_move_data(void **state)
 	       2 * 5 * 8 * 2 + 5 * 8);
 	expect("aten::index_select", FULL("[100,8],[],[5]", H "," S ",'long int'", "'','0',''"), 0,
 	       2 * 5 * 8 * 2 + 5 * 8);
+	/* two rows are in the table: no more are read */
+	expect("aten::embedding", DIMS("[2,8],[5],[],[],[]", H ",'long int'," S "," S "," S), 0,
+	       2 * 16 + 5 * 8 * 2 + 5 * 8);
+	/* one number for each of 5 rows, stretched over 8 elements; without strides nobody knows that it is */
+	expect("aten::gather",
+	       "{'Input Dims': [[100,8],[],[5,8]], 'Input type': ['c10::Half','Scalar','long int'], "
+	       "'Input Strides': [[8,1],[],[1,0]]}",
+	       0, 2 * 5 * 8 * 2 + 5 * 8);
+	expect("aten::gather", DIMS("[100,8],[],[5,8]", H "," S ",'long int'"), 0, 2 * 5 * 8 * 2);
+	/* the last is the place of the result */
+	expect("aten::_softmax", DIMS("[4,8],[],[],[4,8]", F "," S "," S "," F), 160, 256);
 	expect("aten::_foreach_add_",
 	       DIMS("[[4,8],[8]],[[4,8],[8]],[]", "'TensorList','TensorList'," S), 40, 3 * 40 * 4);
 	expect("aten::cat", DIMS("[[4,8],[4,8]],[]", "'TensorList'," S), 0, 2 * 64 * 4);

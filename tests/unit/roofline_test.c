@@ -265,8 +265,10 @@ static void a_window_counts_what_begins_in_it(void **state)
 static struct roofline_point judged(struct roofline_point point)
 {
 	static struct hwy_arena arena;
-	struct hwy_peaks peaks = {
-		.tensor[HWY_BF16] = 1e15, .plain[HWY_FP32] = 5e13, .bytes_per_s = 4e12};
+	struct hwy_peaks peaks = {.tensor[HWY_BF16] = 1e15,
+				  .plain[HWY_FP32] = 5e13,
+				  .bytes_per_s = 4e12,
+				  .cache_bytes = 5e7};
 	point.name = "k";
 	roofline_judge(&point, &peaks, &arena);
 	return point;
@@ -309,7 +311,9 @@ static void what_binds_a_point(void **state)
 	p = judged((struct roofline_point){
 		.count = 1, .ns = 1000000, .flop = 0, .bytes = 5e9, .precision = HWY_FP32});
 	assert_true(p.of_peak > 1 && p.gain_ns == 0);
-	assert_non_null(strstr(p.says, "caches"));
+	assert_false(p.is_from_cache);
+	assert_non_null(strstr(
+		p.says, "a cache held a part of its data, or its inputs lie in less memory"));
 	/* an unknown peak */
 	p = judged((struct roofline_point){.count = 1,
 					   .ns = 1000,
@@ -320,6 +324,30 @@ static void what_binds_a_point(void **state)
 	assert_true(isnan(p.of_peak) && p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0);
 	p = judged((struct roofline_point){.flop = NAN, .bytes = NAN});
 	assert_int_equal(p.bound, ROOFLINE_UNKNOWN);
+}
+
+/* Data that fit into the cache came from there; more data did so in part; more arithmetic than is possible was not done. */
+static void a_point_above_its_roof_claims_no_bound(void **state)
+{
+	(void)state;
+	struct roofline_point p = judged((struct roofline_point){
+		.count = 100, .ns = 100000, .bytes = 100 * 4e7, .precision = HWY_FP32});
+	assert_near(p.of_peak, 10, 1e-9);
+	assert_true(p.is_from_cache);
+	assert_non_null(strstr(p.says, "came from a cache"));
+	assert_true(p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0);
+	p.bytes = 100 * 6e7;
+	p = judged(p);
+	assert_true(!p.is_from_cache && p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0);
+	p = judged((struct roofline_point){.count = 1,
+					   .ns = 1000000,
+					   .flop = 2e12,
+					   .bytes = 1e6,
+					   .precision = HWY_BF16,
+					   .tensor = true});
+	assert_near(p.of_peak, 2, 1e-9);
+	assert_true(!p.is_from_cache && p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0);
+	assert_non_null(strstr(p.says, "more than the bf16 roof"));
 }
 
 /* The roof is never above the work: gain and time at the roof add up to the time, whatever the point. */
@@ -338,6 +366,7 @@ static void gains_are_never_more_than_the_time(void **state)
 		});
 		assert_true(p.gain_ns >= 0 && p.gain_ns <= p.ns);
 		assert_non_null(p.says);
+		assert_true(!(p.of_peak > 1) || (p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0));
 		if (!isnan(p.of_peak) && p.of_peak <= 1)
 			assert_true(fabs((double)p.gain_ns + p.roof_ns - (double)p.ns) <= 1);
 	}
@@ -389,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_captured_product_counts_at_each_replay),
 		cmocka_unit_test(a_window_counts_what_begins_in_it),
 		cmocka_unit_test(what_binds_a_point),
+		cmocka_unit_test(a_point_above_its_roof_claims_no_bound),
 		cmocka_unit_test(gains_are_never_more_than_the_time),
 		cmocka_unit_test(the_json_form),
 	};

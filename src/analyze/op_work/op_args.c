@@ -145,6 +145,7 @@ bool op_args_read(struct op_args *args, struct hwy_arena *arena, const char *tex
 				*strides = op_args_first(root, "Input Strides"),
 				*value = op_args_first(root, "Concrete Inputs");
 	args->has_values = value != NULL;
+	args->has_strides = strides != NULL;
 	for (; dims && args->n < OP_ARGS_INPUTS; dims = dims->next) {
 		struct op_input *input = &args->inputs[args->n++];
 		input->value = value && value->type == JSON_TEXT ? value->text : "";

@@ -34,7 +34,8 @@ struct op_input {
 
 struct op_args {
 	uint32_t n;
-	bool has_values; /* the values of what is no tensor were recorded */
+	bool has_values;  /* the values of what is no tensor were recorded */
+	bool has_strides; /* else a tensor may lie in memory as less than its sizes tell */
 	struct op_input inputs[OP_ARGS_INPUTS];
 };
 

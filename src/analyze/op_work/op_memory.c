@@ -129,22 +129,25 @@ bool op_reduction_find(struct op_work *work, const struct op_args *args,
 }
 
 /* Each row is read, normed and written. places: the data, how many results of their size are written, FLOP for each
- * element, the family. All tensors among the inputs are read. */
+ * element, the family, how many inputs are read (0: all): tensors behind them are places for results. */
 bool op_rows_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *data = op_args_get(args, model->places[0]);
+	int inputs = model->places[4] ? model->places[4] : (int)args->n;
 	double bytes = 0;
 	if (data->kind != OP_INPUT_TENSOR)
 		return false;
-	for (int i = 0; i < (int)args->n; i++)
+	for (int i = 0; i < inputs; i++)
 		bytes += op_args_bytes(args, i);
 	memory_fill(work, (enum op_family)model->places[3], data, data->elements * model->places[2],
 		    bytes + data->elements * data->size * model->places[1]);
 	return true;
 }
 
-/* Rows or elements are picked by their numbers: they are read and written, and the numbers are read. places: the table, the
- * numbers, 1 where whole rows (last dimension) are picked, the dimension of index_select or -1. */
+/* Rows or elements are picked by their numbers: they are read and written, and the numbers are read. What is picked several
+ * times is read once: no more than the table. The numbers of gather are often one for each row, stretched over it (so calls
+ * index_select it): where strides are not recorded, they are left out. places: the table, the numbers, 1 where whole rows
+ * (last dimension) are picked, the dimension of index_select or -1. */
 bool op_gather_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *table = op_args_get(args, model->places[0]),
@@ -162,8 +165,12 @@ bool op_gather_find(struct op_work *work, const struct op_args *args, const stru
 			return false;
 		each = table->elements / table->dims[(uint32_t)d];
 	}
+	double picked = index->elements * each,
+	       read = picked < table->stored ? picked : table->stored;
+	bool may_be_stretched = !args->has_strides && index->n_dims > 1;
 	memory_fill(work, OP_FAMILY_GATHER, table, 0,
-		    2 * index->elements * each * table->size + index->stored * index->size);
+		    (read + picked) * table->size +
+			    (may_be_stretched ? 0 : index->stored * index->size));
 	return true;
 }
 

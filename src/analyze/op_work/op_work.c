@@ -46,11 +46,11 @@ const char *const op_family_names[OP_FAMILIES] = {
 		}                                                                                  \
 	}
 /* FLOP: softmax: max, difference, exponential, sum, quotient; backward product, sum, difference, product. */
-#define SOFTMAX(name, results, flop)                                                               \
+#define SOFTMAX(name, inputs, flop)                                                                \
 	{                                                                                          \
 		"aten::" name, op_rows_find,                                                       \
 		{                                                                                  \
-			0, results, flop, OP_FAMILY_SOFTMAX                                        \
+			0, 1, flop, OP_FAMILY_SOFTMAX, inputs                                      \
 		}                                                                                  \
 	}
 /* FLOP: mean 1, variance 3, normalise 2, scale and shift 2; backward two sums 5, gradient 4. */
@@ -104,8 +104,8 @@ static const struct op_model models[] = {
 
 	SOFTMAX("_softmax", 1, 5),
 	SOFTMAX("_log_softmax", 1, 5),
-	SOFTMAX("_softmax_backward_data", 1, 4),
-	SOFTMAX("_log_softmax_backward_data", 1, 4),
+	SOFTMAX("_softmax_backward_data", 2, 4),
+	SOFTMAX("_log_softmax_backward_data", 2, 4),
 	NORM("aten::native_layer_norm", 0, 1, 8),
 	NORM("aten::native_layer_norm_backward", 0, 1, 9),
 	NORM("aten::_fused_rms_norm", 0, 1, 5),
