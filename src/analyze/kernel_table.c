@@ -244,6 +244,24 @@ static void make_kernels(struct grouping *g)
 
 /* ---- what they mean ----------------------------------------------------------------------------------------- */
 
+/* A point that knows the work of less of a kernel's time says nothing about the kernel. */
+#define COVERED_SHARE 0.9
+
+/* The kernel's launches do what those with known shapes do, as often and for as long as they ran. */
+static void take_point(struct known_kernel *kernel, const struct roofline_point *point)
+{
+	struct roofline_point own = kernel->point;
+	double times = point->ns > 0 ? (double)own.ns / (double)point->ns : 1;
+	kernel->point = *point;
+	kernel->point.span = own.span;
+	kernel->point.count = own.count;
+	kernel->point.ns = own.ns;
+	kernel->point.flop *= times;
+	kernel->point.bytes *= times;
+	kernel->point.roof_ns *= times;
+	kernel->has_gain = !isnan(point->roof_ns);
+}
+
 /* Takes what the shapes of operators say of a kernel that was not measured. */
 static void take_shapes(const struct kernel_table *table, struct known_kernel *kernel)
 {
@@ -252,10 +270,8 @@ static void take_shapes(const struct kernel_table *table, struct known_kernel *k
 		if (point->kind != ROOFLINE_KERNEL || point->device != kernel->point.device ||
 		    strcmp(point->name, kernel->point.name) != 0)
 			continue;
-		uint32_t span = kernel->point.span;
-		kernel->point = *point;
-		kernel->point.span = span;
-		kernel->has_gain = !isnan(point->roof_ns);
+		if ((double)point->ns >= COVERED_SHARE * (double)kernel->point.ns)
+			take_point(kernel, point);
 		return;
 	}
 }

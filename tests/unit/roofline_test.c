@@ -2,6 +2,7 @@
 /* Points under the roofs: whose work a kernel is, what a point means, and its JSON. */
 #include <math.h>
 
+#include "analyze/kernel_table.h"
 #include "analyze/roofline.h"
 #include "make_trace.h"
 
@@ -245,6 +246,36 @@ static void a_captured_product_counts_at_each_replay(void **state)
 	hwy_trace_free(trace);
 }
 
+/* A kernel's time is that of all its launches, however many of them have known shapes. */
+static void launches_of_unknown_shapes_stay_in_the_time_of_a_kernel(void **state)
+{
+	(void)state;
+	for (int unknown = 1; unknown <= 2; unknown++) {
+		struct model m = model_new();
+		for (int i = 0; i < 10; i++) {
+			model_op(&m, i * 100, i * 100 + 50, "aten::mm", MM);
+			model_kernel(&m, i * 100 + 10, "nvjet_tst_gemm", 10);
+		}
+		for (int i = 0; i < unknown; i++)
+			model_kernel(&m, 2000 + i * 100, "nvjet_tst_gemm", 10);
+		struct hwy_trace *trace = small_finish(&m.small);
+		struct kernel_table table;
+		assert_true(kernel_table_make(&table, trace, &err));
+		assert_int_equal(table.n, 1);
+		const struct roofline_point *point = &table.kernels[0].point;
+		assert_int_equal(point->count, 10 + unknown);
+		assert_int_equal(point->ns, 100000 + unknown * 10000);
+		/* 10 of 11 are enough to speak for all, 10 of 12 are not. */
+		assert_int_equal(table.kernels[0].has_gain, unknown == 1);
+		if (unknown == 1)
+			assert_near(point->flop, 11 * 2e9, 1);
+		else
+			assert_true(isnan(point->flop));
+		kernel_table_free(&table);
+		hwy_trace_free(trace);
+	}
+}
+
 static void a_window_counts_what_begins_in_it(void **state)
 {
 	(void)state;
@@ -416,6 +447,7 @@ int main(void)
 		cmocka_unit_test(a_copy_from_the_host_is_under_no_roof),
 		cmocka_unit_test(ranges_of_emit_nvtx_with_sizes_are_operators),
 		cmocka_unit_test(a_captured_product_counts_at_each_replay),
+		cmocka_unit_test(launches_of_unknown_shapes_stay_in_the_time_of_a_kernel),
 		cmocka_unit_test(a_window_counts_what_begins_in_it),
 		cmocka_unit_test(what_binds_a_point),
 		cmocka_unit_test(a_point_above_its_roof_claims_no_bound),
