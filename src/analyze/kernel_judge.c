@@ -29,6 +29,8 @@
 #define ALIKE_SHARE 0.1
 /* On H200 L2 as a whole is up to 0.26 above DRAM in kernels that DRAM bounds. */
 #define OWN_L2_SHARE 0.3
+/* L2 carries at least so many times what DRAM does: 3.2 times on H200, by ncu. */
+#define L2_OVER_DRAM 1.5
 #define TENSOR_SHARE 0.1
 /* So few of the SMs, by blocks of the grid, can keep neither the SMs nor the memory busy: the launch alone tells the bound. */
 #define FEW_BLOCKS_SHARE 0.25
@@ -194,8 +196,16 @@ static double blocks_per_sm(const struct known_kernel *kernel)
 	return c->blocks > 0 && c->sms > 0 ? c->blocks / c->sms : NAN;
 }
 
+/* Whether L2 may be busy, for all that was read. Its bytes alone acquit it where they are few beside what DRAM could carry. */
+static bool is_l2_unread(const struct kernel_counters *c, const struct hwy_peaks *peaks)
+{
+	double most = L2_OVER_DRAM * peaks->bytes_per_s;
+	return isnan(c->of_l2) &&
+	       !(most > 0 && c->ns > 0 && c->l2_bytes / c->ns * 1e9 < BUSY_SHARE * most);
+}
+
 /* The units of which nobody read how busy they are, "the SMs, L2"; "" where all were read. */
-static const char *unread_units(const struct known_kernel *kernel)
+static const char *unread_units(const struct known_kernel *kernel, const struct hwy_peaks *peaks)
 {
 	static const char *const texts[16] = {
 		"",
@@ -217,7 +227,7 @@ static const char *unread_units(const struct known_kernel *kernel)
 	};
 	const struct kernel_counters *c = &kernel->counters;
 	return texts[(isnan(c->of_sm) ? 1 : 0) + (isnan(c->of_dram) ? 2 : 0) +
-		     (isnan(c->of_l2) ? 4 : 0) + (isnan(c->of_l1) ? 8 : 0)];
+		     (is_l2_unread(c, peaks) ? 4 : 0) + (isnan(c->of_l1) ? 8 : 0)];
 }
 
 /* Whether one launch takes nearly all of the time of the device. */
@@ -227,7 +237,7 @@ static bool may_be_endless(const struct known_kernel *kernel, int64_t device_ns)
 	       (double)kernel->longest >= ENDLESS_SHARE * (double)device_ns;
 }
 
-static enum roofline_bound find_bound(struct known_kernel *kernel)
+static enum roofline_bound find_bound(struct known_kernel *kernel, const struct hwy_peaks *peaks)
 {
 	const struct kernel_counters *c = &kernel->counters;
 	double sm = sm_share(kernel), dram = known(c->of_dram), l2 = known(c->of_l2),
@@ -244,7 +254,7 @@ static enum roofline_bound find_bound(struct known_kernel *kernel)
 	/* So few SMs keep no unit of the device busy: nothing needs to be read. */
 	if (blocks_per_sm(kernel) < FEW_BLOCKS_SHARE)
 		return ROOFLINE_OCCUPANCY;
-	if (*unread_units(kernel))
+	if (*unread_units(kernel, peaks))
 		return ROOFLINE_UNKNOWN;
 	double tensor = known(c->of_tensor);
 	for (int i = PATH_TENSOR_FP64; i < COUNTERS_PATHS; i++)
@@ -368,7 +378,8 @@ int64_t kernel_judge_floor(int64_t shortest_ns)
 									       : LEAST_LAUNCH_NS;
 }
 
-static const char *say_bound(const struct known_kernel *kernel, struct hwy_arena *arena)
+static const char *say_bound(const struct known_kernel *kernel, const struct hwy_peaks *peaks,
+			     struct hwy_arena *arena)
 {
 	switch (kernel->point.bound) {
 	case ROOFLINE_COMPUTE: return say_compute(kernel, arena);
@@ -378,7 +389,7 @@ static const char *say_bound(const struct known_kernel *kernel, struct hwy_arena
 	default:
 		return hwy_arena_format(
 			arena, "nothing that was read is busy, and how busy %s are was not read",
-			unread_units(kernel));
+			unread_units(kernel, peaks));
 	}
 }
 
@@ -391,7 +402,7 @@ void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks, in
 		find_peaks(kernel, peaks);
 		find_flop(kernel);
 		fill_point(kernel);
-		point->bound = find_bound(kernel);
+		point->bound = find_bound(kernel, peaks);
 	}
 	bool is_busy = point->bound == ROOFLINE_COMPUTE || point->bound == ROOFLINE_MEMORY;
 	if (may_be_endless(kernel, device_ns) && !is_busy && !kernel->has_gain &&
@@ -401,7 +412,7 @@ void kernel_judge(struct known_kernel *kernel, const struct hwy_peaks *peaks, in
 		point->says = say_endless(kernel, arena);
 	} else if (is_measured) {
 		find_roof(kernel, peaks, floor_ns);
-		point->says = say_bound(kernel, arena);
+		point->says = say_bound(kernel, peaks, arena);
 	} else {
 		judge_unmeasured(kernel, floor_ns, arena);
 	}

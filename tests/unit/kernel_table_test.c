@@ -244,6 +244,23 @@ static void that_nothing_is_busy_is_said_only_where_all_was_read(void **state)
 	}
 }
 
+/* 2.6 TB/s are little for the L2 of a device whose memory carries 4.8 TB/s; 6 TB/s may be much. */
+static void few_bytes_of_l2_tell_that_it_is_not_busy(void **state)
+{
+	for (int rate = 26; rate <= 60; rate += 34) {
+		struct counted c = counted_new("k", 10000, 128);
+		count(&c, "gpu__time_duration.sum", 100000);
+		count(&c, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 12);
+		count(&c, "dram__throughput.avg.pct_of_peak_sustained_elapsed", 54);
+		count(&c, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 8);
+		count(&c, "sm__warps_active.avg.pct_of_peak_sustained_active", 97);
+		count(&c, "lts__t_bytes.sum", rate * 1e11 * 100e-6);
+		assert_int_equal(judged(&c)->point.bound,
+				 rate == 26 ? ROOFLINE_LATENCY : ROOFLINE_UNKNOWN);
+		forget();
+	}
+}
+
 static void few_warps_on_the_tensor_cores_are_latency(void **state)
 {
 	struct counted c = counted_new("k", 10000, 128);
@@ -673,6 +690,7 @@ int main(void)
 		cmocka_unit_test(all_reasons_add_up_to_the_time_of_warps),
 		cmocka_unit_test(the_busiest_unit_is_the_bound),
 		cmocka_unit_test(that_nothing_is_busy_is_said_only_where_all_was_read),
+		cmocka_unit_test(few_bytes_of_l2_tell_that_it_is_not_busy),
 		cmocka_unit_test(the_precision_is_that_of_most_operations),
 		cmocka_unit_test(constants_and_conversions_are_no_arithmetic),
 		cmocka_unit_test(no_launch_of_a_recording_is_predicted_below_the_shortest_ones),
