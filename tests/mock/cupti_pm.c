@@ -3,8 +3,9 @@
  *
  * MOCK_PM says how it goes: "refused" only root may read counters; "taken" another profiler has the device; "overflow"
  * the buffer runs over once the session has lasted for 200 ms, unless samples are longer than 200 us; "lost" the device
- * is gone after 200 ms; "hang" and "crash" at the first decode; "no-device" no device; else all is well.
- * As on an H200, a session that was stopped cannot be started again, and some images have no times.
+ * is gone after 200 ms; "hang" and "crash" at the first decode; "no-device" no device; "silent" no sample comes; "late" no
+ * sample is read for 200 ms, then more than an image holds; "stuck" decoding hangs after 200 ms; else all is well.
+ * As on an H200, a session that was stopped cannot be started again, and the image behind a full one has no times.
  * It insists on the order of calls, and ends the process (abort) where it is broken.
  */
 #include <stdbool.h>
@@ -25,7 +26,8 @@ enum { TROUBLE_AFTER = 200 * 1000 * 1000, SHORT = 200 * 1000 };
 
 static struct session {
 	bool is_initialized, is_enabled, is_configured, is_started;
-	bool was_stopped, ran_over; /* it must be disabled before it can be started again */
+	bool was_full, has_no_times; /* the image before got full; the times of this one are lost */
+	bool was_stopped, ran_over;  /* it must be disabled before it can be started again */
 	uint64_t interval;
 	uint64_t started, next; /* begin of sampling, and of the next sample; the device's time */
 } session;
@@ -140,11 +142,12 @@ int cuptiPmSamplingStop(struct abi_cupti_pm_session *p)
 
 static int trouble(uint64_t now)
 {
-	while (mode_is("hang"))
+	bool is_late = now - session.started >= TROUBLE_AFTER;
+	while (mode_is("hang") || (mode_is("stuck") && is_late))
 		pause();
 	if (mode_is("crash"))
 		abort();
-	if (now - session.started < TROUBLE_AFTER)
+	if (!is_late)
 		return ABI_CUPTI_OK;
 	if (mode_is("lost"))
 		return ABI_CUPTI_HARDWARE;
@@ -160,10 +163,15 @@ int cuptiPmSamplingDecodeData(struct abi_cupti_pm_decode *p)
 	int result = trouble(now);
 	p->overflow = 0;
 	p->stop = ABI_CUPTI_PM_END;
+	session.has_no_times = session.was_full;
+	session.was_full = false;
+	if (mode_is("silent") || (mode_is("late") && now - session.started < TROUBLE_AFTER))
+		return result;
 	for (; !result && session.next + session.interval <= now;
 	     session.next += session.interval) {
 		if (data->n == data->most) {
 			p->stop = ABI_CUPTI_PM_FULL;
+			session.was_full = true;
 			break;
 		}
 		data->ranges[data->n++] =
@@ -187,8 +195,7 @@ int cuptiPmSamplingCounterDataGetSampleInfo(struct abi_cupti_pm_sample_info *p)
 		return ABI_CUPTI_INVALID_PARAMETER;
 	p->start = data->ranges[p->sample].start;
 	p->end = data->ranges[p->sample].end;
-	/* As real ones, some images come without times. */
-	if (data->ranges[0].start / session.interval % 3 == 1)
+	if (session.has_no_times)
 		p->start = p->end = session.started - 1000000;
 	return ABI_CUPTI_OK;
 }

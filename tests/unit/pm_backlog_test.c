@@ -147,7 +147,12 @@ static void samples_that_cannot_be_evaluated_are_counted_and_leave_no_row(void *
 	pm_backlog_put(backlog, image);
 	while (pm_backlog_wait(backlog, 1000))
 		;
-	assert_int_equal(pm_backlog_failed(backlog), 3);
+	struct pm_backlog_counts counts;
+	pm_backlog_count(backlog, &counts);
+	assert_int_equal(counts.failed, 3);
+	assert_int_equal(counts.evaluated, 3);
+	assert_int_equal(counts.written + counts.waiting, 0);
+	assert_true(strlen(counts.reason.text) > 0);
 	pm_backlog_free(backlog);
 	assert_int_equal(rows.n, 0);
 }
@@ -166,6 +171,29 @@ static void a_gap_is_a_row_without_values_behind_the_samples(void **state)
 	assert_int_equal(rows.n, 2);
 	assert_int_equal(rows.starts[1], 101000);
 	assert_true(isnan(rows.first[1]));
+}
+
+static void where_samples_are_missing_the_last_value_ends(void **state)
+{
+	(void)state;
+	struct pm_backlog *backlog = start(2, 1 << 20);
+	for (int i = 0; i < 2; i++) {
+		struct pm_image *image = pm_backlog_take(backlog);
+		fill(image, 2, 1000 + i * 700000);
+		image->after_hole[0] = true; /* before the first there is nothing to end */
+		pm_backlog_put(backlog, image);
+	}
+	while (pm_backlog_wait(backlog, 1000))
+		;
+	struct pm_backlog_counts counts;
+	pm_backlog_count(backlog, &counts);
+	pm_backlog_free(backlog);
+	assert_int_equal(counts.holes, 1);
+	assert_int_equal(counts.written, 4);
+	assert_int_equal(rows.n, 5);
+	assert_int_equal(rows.starts[2], 201000);
+	assert_true(isnan(rows.first[2]));
+	assert_int_equal(rows.starts[3], 701000);
 }
 
 /* Reads a device whose clock is 'offset' behind the host's and drifts, some time after each sample's end. */
@@ -225,6 +253,7 @@ int main(void)
 		cmocka_unit_test(a_full_backlog_takes_nothing_more_until_rows_are_written),
 		cmocka_unit_test(samples_that_cannot_be_evaluated_are_counted_and_leave_no_row),
 		cmocka_unit_test(a_gap_is_a_row_without_values_behind_the_samples),
+		cmocka_unit_test(where_samples_are_missing_the_last_value_ends),
 		cmocka_unit_test(the_devices_clock_is_found_within_a_sample),
 		cmocka_unit_test(folders_of_wheels_stand_beside_the_folders_of_path),
 	};

@@ -81,9 +81,6 @@ static void hopper_shows_all_lanes(void **state)
 		"DRAM Read",
 		"NVLink RX",
 		"PCIe Read",
-		"FP64 Active",
-		"FMA Pipe Active",
-		"HMMA Active",
 		"L2 Hit Rate",
 		"Copy Engine Active",
 		"Front End Idle",
@@ -92,6 +89,11 @@ static void hopper_shows_all_lanes(void **state)
 	struct pm_set set = built("GH100", "general");
 	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
 		assert_true(has(&set, lanes[i]));
+	/* Each counter of an SM is 132 values a sample. */
+	assert_false(has(&set, "FMA Pipe Active") || has(&set, "HMMA Active"));
+	struct pm_set pipes = built("GH100", "pipes");
+	assert_true(has(&pipes, "FP64 Active") && has(&pipes, "FMA Pipe Active") &&
+		    has(&pipes, "HMMA Active") && has(&pipes, "SM Issue [Throughput %]"));
 	/* Composites of many counters cost more than all others together. */
 	assert_false(has(&set, "SM Throughput") || has(&set, "L1 Throughput"));
 	set = built("GH100", "throughput");

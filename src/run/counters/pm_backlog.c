@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,11 +23,16 @@ enum { WORKER_NICE = 10, LEAST_SLOTS = 4, MOST_SLOTS = 4096, MOST_WORKERS = 16 }
 
 enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_READY, SLOT_WORKING, SLOT_DONE };
 
-struct slot {
-	enum slot_state state;
+struct room { /* memory of one image; those that are not in use wait for the next, the last used one first */
 	struct pm_image image;
 	double *values; /* set.n for each sample */
 	bool *has;      /* which samples have values */
+	struct room *next;
+};
+
+struct slot {
+	enum slot_state state;
+	struct room *room;
 };
 
 struct pm_backlog {
@@ -33,9 +40,13 @@ struct pm_backlog {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct slot *slots;
+	struct room *spare;
 	uint32_t n_slots, first, n;
 	bool is_writing, is_over;
-	uint64_t failed;
+	_Atomic uint64_t evaluated;
+	uint64_t written, failed, waiting, holes;
+	struct hwy_err reason; /* why the last that failed did */
+	int64_t last_end;      /* of the last row; belongs to the worker that writes */
 	pthread_t threads[MOST_WORKERS];
 	uint32_t n_threads;
 };
@@ -45,39 +56,67 @@ static struct slot *slot_at(struct pm_backlog *b, uint32_t index)
 	return &b->slots[(b->first + index) % b->n_slots];
 }
 
-/* Evaluates the samples of a slot; yields how many have no values. */
-static uint64_t evaluate_slot(const struct pm_backlog *b, struct cupti_host *host,
-			      struct slot *slot)
+/* Evaluates the samples of an image; yields how many have no values. */
+static uint64_t evaluate_image(struct pm_backlog *b, struct cupti_host *host, struct room *room,
+			       struct hwy_err *err)
 {
 	const struct pm_set *set = b->s.set;
-	struct hwy_err err;
+	const struct pm_image *image = &room->image;
 	uint64_t failed = 0;
-	for (size_t i = 0; i < slot->image.n; i++) {
-		double *values = slot->values + i * set->n;
-		slot->has[i] = false;
-		if (!slot->image.lengths[i])
+	for (size_t i = 0; i < image->n; i++) {
+		double *values = room->values + i * set->n;
+		room->has[i] = false;
+		atomic_fetch_add(&b->evaluated, 1);
+		if (!image->lengths[i])
 			continue;
-		slot->has[i] = host && cupti_host_evaluate(host, slot->image.data, b->s.data_bytes,
-							   i, set->names, set->n, values, &err);
-		failed += !slot->has[i];
-		for (size_t m = 0; slot->has[i] && m < set->n; m++)
-			values[m] =
-				pm_set_scaled(&set->metrics[m], values[m], slot->image.lengths[i]);
+		room->has[i] = host && cupti_host_evaluate(host, image->data, image->bytes, i,
+							   set->names, set->n, values, err);
+		failed += !room->has[i];
+		for (size_t m = 0; room->has[i] && m < set->n; m++)
+			values[m] = pm_set_scaled(&set->metrics[m], values[m], image->lengths[i]);
 	}
 	return failed;
 }
 
-static void write_slot(const struct pm_backlog *b, const struct slot *slot)
+static void write_gap(struct pm_backlog *b, int64_t from)
 {
 	double none[PM_MOST_METRICS];
-	for (size_t i = 0; i < slot->image.n; i++)
-		if (slot->has[i])
-			b->s.row(b->s.to, slot->image.starts[i], slot->values + i * b->s.set->n,
-				 b->s.set->n);
 	for (size_t m = 0; m < b->s.set->n; m++)
 		none[m] = NAN;
-	if (slot->image.gap)
-		b->s.row(b->s.to, slot->image.gap, none, b->s.set->n);
+	b->s.row(b->s.to, from, none, b->s.set->n);
+	b->last_end = 0;
+}
+
+/* Writes the rows of an image; yields how many, and adds the holes between them. */
+static uint64_t write_image(struct pm_backlog *b, const struct room *room, uint64_t *holes)
+{
+	const struct pm_image *image = &room->image;
+	uint64_t written = 0;
+	bool is_hole = false;
+	for (size_t i = 0; i < image->n; i++) {
+		is_hole |= image->after_hole[i];
+		if (!room->has[i])
+			continue;
+		if (is_hole && b->last_end) {
+			(*holes)++;
+			write_gap(b, b->last_end);
+		}
+		is_hole = false;
+		b->s.row(b->s.to, image->starts[i], room->values + i * b->s.set->n, b->s.set->n);
+		b->last_end = image->starts[i] + image->lengths[i];
+		written++;
+	}
+	if (image->gap)
+		write_gap(b, image->gap);
+	return written;
+}
+
+/* Makes a slot free; its memory is the next that is used. With the lock held. */
+static void give_room(struct pm_backlog *b, struct slot *slot)
+{
+	slot->room->next = b->spare;
+	b->spare = slot->room;
+	*slot = (struct slot){SLOT_FREE, NULL};
 }
 
 /* Writes the oldest slots that are done, unless another worker does. Called, and returns, with the lock held. */
@@ -88,10 +127,14 @@ static void write_done(struct pm_backlog *b)
 	b->is_writing = true;
 	while (b->n && slot_at(b, 0)->state == SLOT_DONE) {
 		struct slot *slot = slot_at(b, 0);
+		uint64_t holes = 0;
 		pthread_mutex_unlock(&b->lock);
-		write_slot(b, slot);
+		uint64_t written = write_image(b, slot->room, &holes);
 		pthread_mutex_lock(&b->lock);
-		slot->state = SLOT_FREE;
+		b->written += written;
+		b->holes += holes;
+		b->waiting -= slot->room->image.n;
+		give_room(b, slot);
 		b->first = (b->first + 1) % b->n_slots;
 		b->n--;
 		pthread_cond_broadcast(&b->changed);
@@ -110,7 +153,7 @@ static struct slot *next_ready(struct pm_backlog *b)
 static void *backlog_work(void *with)
 {
 	struct pm_backlog *b = with;
-	struct hwy_err err;
+	struct hwy_err err = {"no host object"};
 	setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
 	struct cupti_host *host = cupti_host_make(b->s.library, ABI_CUPTI_PM_SAMPLING, b->s.chip,
 						  b->s.availability, &err);
@@ -123,9 +166,11 @@ static void *backlog_work(void *with)
 		}
 		slot->state = SLOT_WORKING;
 		pthread_mutex_unlock(&b->lock);
-		uint64_t failed = evaluate_slot(b, host, slot);
+		uint64_t failed = evaluate_image(b, host, slot->room, &err);
 		pthread_mutex_lock(&b->lock);
 		b->failed += failed;
+		if (failed)
+			b->reason = err;
 		slot->state = SLOT_DONE;
 		write_done(b);
 	}
@@ -162,33 +207,50 @@ struct pm_backlog *pm_backlog_start(const struct pm_backlog_settings *settings, 
 	return NULL;
 }
 
-/* Memory of a slot is taken when the slot is needed for the first time: most never are. */
-static void make_slot(const struct pm_backlog *b, struct slot *slot)
+static struct room *new_room(const struct pm_backlog *b)
 {
-	if (slot->image.data)
-		return;
-	slot->image.data = hwy_alloc(b->s.data_bytes);
-	slot->image.starts = hwy_array(b->s.most, sizeof *slot->image.starts);
-	slot->image.lengths = hwy_array(b->s.most, sizeof *slot->image.lengths);
-	slot->values = hwy_array(b->s.most * b->s.set->n, sizeof *slot->values);
-	slot->has = hwy_array(b->s.most, sizeof *slot->has);
+	struct room *room = hwy_zalloc(sizeof *room);
+	room->image.data = hwy_alloc(b->s.data_bytes);
+	room->image.starts = hwy_array(b->s.most, sizeof *room->image.starts);
+	room->image.lengths = hwy_array(b->s.most, sizeof *room->image.lengths);
+	room->image.after_hole = hwy_array(b->s.most, sizeof *room->image.after_hole);
+	room->values = hwy_array(b->s.most * b->s.set->n, sizeof *room->values);
+	room->has = hwy_array(b->s.most, sizeof *room->has);
+	return room;
+}
+
+static void free_room(struct room *room)
+{
+	free(room->image.data);
+	free(room->image.starts);
+	free(room->image.lengths);
+	free(room->image.after_hole);
+	free(room->values);
+	free(room->has);
+	free(room);
 }
 
 struct pm_image *pm_backlog_take(struct pm_backlog *b)
 {
 	struct slot *slot = NULL;
+	struct room *room = NULL;
 	pthread_mutex_lock(&b->lock);
 	if (b->n < b->n_slots) {
 		slot = slot_at(b, b->n++);
 		slot->state = SLOT_FILLING;
+		room = b->spare;
+		if (room)
+			b->spare = room->next;
 	}
 	pthread_mutex_unlock(&b->lock);
 	if (!slot)
 		return NULL;
-	make_slot(b, slot);
-	slot->image.n = 0;
-	slot->image.gap = 0;
-	return &slot->image;
+	slot->room = room ? room : new_room(b);
+	slot->room->image.n = 0;
+	slot->room->image.gap = 0;
+	slot->room->image.bytes = b->s.data_bytes;
+	memset(slot->room->image.after_hole, 0, b->s.most * sizeof(bool));
+	return &slot->room->image;
 }
 
 void pm_backlog_put(struct pm_backlog *b, struct pm_image *image)
@@ -197,9 +259,10 @@ void pm_backlog_put(struct pm_backlog *b, struct pm_image *image)
 	struct slot *slot = slot_at(b, b->n - 1); /* the one that is filled is the newest */
 	if (image->n || image->gap) {
 		slot->state = SLOT_READY;
+		b->waiting += image->n;
 		pthread_cond_broadcast(&b->changed);
 	} else {
-		slot->state = SLOT_FREE;
+		give_room(b, slot);
 		b->n--;
 	}
 	pthread_mutex_unlock(&b->lock);
@@ -220,9 +283,18 @@ uint32_t pm_backlog_wait(struct pm_backlog *b, int ms)
 	return left;
 }
 
-uint64_t pm_backlog_failed(const struct pm_backlog *b)
+void pm_backlog_count(struct pm_backlog *b, struct pm_backlog_counts *counts)
 {
-	return b->failed;
+	pthread_mutex_lock(&b->lock);
+	*counts = (struct pm_backlog_counts){
+		.evaluated = atomic_load(&b->evaluated),
+		.written = b->written,
+		.failed = b->failed,
+		.waiting = b->waiting,
+		.holes = b->holes,
+		.reason = b->reason,
+	};
+	pthread_mutex_unlock(&b->lock);
 }
 
 void pm_backlog_free(struct pm_backlog *b)
@@ -235,12 +307,12 @@ void pm_backlog_free(struct pm_backlog *b)
 	pthread_mutex_unlock(&b->lock);
 	for (uint32_t i = 0; i < b->n_threads; i++)
 		pthread_join(b->threads[i], NULL);
-	for (uint32_t i = 0; i < b->n_slots; i++) {
-		free(b->slots[i].image.data);
-		free(b->slots[i].image.starts);
-		free(b->slots[i].image.lengths);
-		free(b->slots[i].values);
-		free(b->slots[i].has);
+	for (uint32_t i = 0; i < b->n_slots; i++)
+		if (b->slots[i].room)
+			free_room(b->slots[i].room);
+	for (struct room *room; (room = b->spare);) {
+		b->spare = room->next;
+		free_room(room);
 	}
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);

@@ -4,7 +4,7 @@
  * Decoding keeps up with any rate, evaluation may not. So images of counter data wait here, within a bound of memory,
  * and a few threads of low priority evaluate them. Rows come out in the order of their samples. Where the bound is
  * reached pm_backlog_take yields NULL: the samples stay in the device's buffer, and when that runs over too the
- * rate is halved (pm_watch.c).
+ * rate is halved (pm_gpu.c). Memory is taken as it is needed, and used again at once.
  */
 #ifndef HWY_RUN_COUNTERS_PM_BACKLOG_H
 #define HWY_RUN_COUNTERS_PM_BACKLOG_H
@@ -13,8 +13,10 @@
 
 struct pm_image { /* counter data of up to 'most' samples */
 	uint8_t *data;
+	size_t bytes;      /* of the data; the settings' data_bytes, or less */
 	int64_t *starts;   /* of each sample, ns of CLOCK_MONOTONIC */
-	uint32_t *lengths; /* of each sample, ns; 0: its time is not known, it is left out */
+	uint32_t *lengths; /* of each sample, ns; 0: it is left out */
+	bool *after_hole;  /* there are no values between the sample before and this one */
 	size_t n;
 	int64_t gap; /* behind the samples there are no values from this time on; 0: others follow */
 };
@@ -23,7 +25,7 @@ struct pm_backlog_settings {
 	const struct cupti_library *library;
 	const char *chip;
 	const uint8_t *availability;
-	size_t data_bytes; /* of an image */
+	size_t data_bytes; /* of an image, at most */
 	uint32_t most;     /* samples an image */
 	const struct pm_set *set;
 	uint64_t most_bytes; /* of all images together */
@@ -44,7 +46,15 @@ struct pm_image *pm_backlog_take(struct pm_backlog *backlog);
 void pm_backlog_put(struct pm_backlog *backlog, struct pm_image *image);
 /* Waits until all is evaluated, or for 'ms'; yields how many images are left. */
 uint32_t pm_backlog_wait(struct pm_backlog *backlog, int ms);
-uint64_t pm_backlog_failed(const struct pm_backlog *backlog); /* samples without values */
+struct pm_backlog_counts {  /* of samples, until now */
+	uint64_t evaluated; /* with values or without: grows as long as the threads live */
+	uint64_t written;
+	uint64_t failed;       /* have no values */
+	uint64_t waiting;      /* are not written yet */
+	uint64_t holes;        /* times that samples are missing between two that were written */
+	struct hwy_err reason; /* why one that has failed did */
+};
+void pm_backlog_count(struct pm_backlog *backlog, struct pm_backlog_counts *counts);
 /* Ends the threads; what is not evaluated is lost. */
 void pm_backlog_free(struct pm_backlog *backlog);
 

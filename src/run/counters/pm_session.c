@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "run/run.h"
 
 static bool pm_refuses(struct hwy_err *err, const char *call, int *result, int got)
 {
@@ -99,22 +100,20 @@ bool pm_session_open(struct pm_session *session, const struct pm *pm, uint32_t d
 	return true;
 }
 
-static int ask_data_bytes(struct pm_session *session)
+size_t pm_session_bytes(const struct pm_session *session, uint32_t samples)
 {
 	struct abi_cupti_pm_data_size s = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_data_size, bytes),
 		.session = session->object,
 		.metrics = (const char **)session->metrics,
 		.n_metrics = session->n,
-		.samples = session->most_samples,
+		.samples = samples,
 	};
-	int got = session->pm->cuptiPmSamplingGetCounterDataSize(&s);
-	session->data_bytes = s.bytes;
-	return got;
+	return session->pm->cuptiPmSamplingGetCounterDataSize(&s) ? 0 : s.bytes;
 }
 
 bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hardware_bytes,
-		      uint32_t most_samples, int *result, struct hwy_err *err)
+		      int *result, struct hwy_err *err)
 {
 	struct abi_cupti_pm_set_config c = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_set_config, append),
@@ -128,13 +127,9 @@ bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hard
 	};
 	*result = 0;
 	session->interval = interval;
-	session->most_samples = most_samples;
 	int got = session->pm->cuptiPmSamplingSetConfig(&c);
 	if (got)
 		return pm_refuses(err, "cuptiPmSamplingSetConfig", result, got);
-	got = ask_data_bytes(session);
-	if (got)
-		return pm_refuses(err, "cuptiPmSamplingGetCounterDataSize", result, got);
 	struct abi_cupti_pm_session p = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_session, session),
 		.session = session->object,
@@ -144,28 +139,30 @@ bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hard
 	return !got || pm_refuses(err, "cuptiPmSamplingStart", result, got);
 }
 
-int pm_session_decode(struct pm_session *session, uint8_t *data, size_t *n, bool *more)
+int pm_session_decode(struct pm_session *session, uint8_t *data, size_t bytes, size_t *n,
+		      bool *is_full, int64_t *asked)
 {
 	struct abi_cupti_pm_decode d = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_decode, overflow),
 		.session = session->object,
 		.data = data,
-		.data_bytes = session->data_bytes,
+		.data_bytes = bytes,
 	};
 	struct abi_cupti_pm_data_info i = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_data_info, completed),
 		.data = data,
-		.data_bytes = session->data_bytes,
+		.data_bytes = bytes,
 	};
 	struct abi_cupti_pm_data_initialize blank = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_data_initialize, data),
 		.session = session->object,
-		.bytes = session->data_bytes,
+		.bytes = bytes,
 		.data = data,
 	};
 	*n = 0;
-	*more = false;
+	*is_full = false;
 	int got = session->pm->cuptiPmSamplingCounterDataImageInitialize(&blank);
+	*asked = run_now();
 	if (!got)
 		got = session->pm->cuptiPmSamplingDecodeData(&d);
 	if (!got)
@@ -173,25 +170,25 @@ int pm_session_decode(struct pm_session *session, uint8_t *data, size_t *n, bool
 	if (got)
 		return got;
 	*n = i.completed;
-	*more = d.stop == ABI_CUPTI_PM_FULL;
+	*is_full = d.stop == ABI_CUPTI_PM_FULL;
 	return d.overflow ? ABI_CUPTI_OUT_OF_MEMORY : ABI_CUPTI_OK;
 }
 
-bool pm_session_times(const struct pm_session *session, const uint8_t *data, size_t sample,
-		      uint64_t *start, uint64_t *end)
+bool pm_session_times(const struct pm_session *session, const uint8_t *data, size_t bytes,
+		      size_t sample, uint64_t *start, uint64_t *end)
 {
 	struct abi_cupti_pm_sample_info p = {
 		.size = ABI_CUPTI_SIZE(struct abi_cupti_pm_sample_info, end),
 		.session = session->object,
 		.data = data,
-		.data_bytes = session->data_bytes,
+		.data_bytes = bytes,
 		.sample = sample,
 	};
 	if (session->pm->cuptiPmSamplingCounterDataGetSampleInfo(&p))
 		return false;
 	*start = p.start;
 	*end = p.end;
-	return true;
+	return p.end > p.start;
 }
 
 void pm_session_stop(struct pm_session *session)

@@ -37,9 +37,7 @@ struct pm_session {
 	const char *const *metrics;
 	size_t n;
 	const struct cupti_config *config;
-	uint32_t most_samples; /* of one image */
-	size_t data_bytes;     /* size of one image */
-	uint64_t interval;     /* ns */
+	uint64_t interval; /* ns */
 	bool runs;
 };
 /* Takes the device. The metrics, the config and 'pm' must outlive the session. */
@@ -48,15 +46,20 @@ bool pm_session_open(struct pm_session *session, const struct pm *pm, uint32_t d
 		     int *result, struct hwy_err *err);
 /* Starts, with a sample every 'interval' ns; once a session. */
 bool pm_session_start(struct pm_session *session, uint64_t interval, size_t hardware_bytes,
-		      uint32_t most_samples, int *result, struct hwy_err *err);
+		      int *result, struct hwy_err *err);
+/* The size of an image with room for so many samples; 0: it cannot be known. */
+size_t pm_session_bytes(const struct pm_session *session, uint32_t samples);
 void pm_session_stop(struct pm_session *session);
-/* Moves samples from the device's buffer into 'data' (data_bytes long, which is overwritten). '*n' gets the number
- * of whole samples, '*more' whether the image is full and others wait. Yields CUPTI's result: ABI_CUPTI_OUT_OF_MEMORY
- * means that the buffer ran over. */
-int pm_session_decode(struct pm_session *session, uint8_t *data, size_t *n, bool *more);
-/* When a sample begins and ends, in ns of the device's clock. */
-bool pm_session_times(const struct pm_session *session, const uint8_t *data, size_t sample,
-		      uint64_t *start, uint64_t *end);
+/* Moves samples from the device's buffer into 'data', an image of 'bytes', which is overwritten. '*n' gets the number
+ * of whole samples, '*is_full' whether others wait, '*asked' when the device was read: no sample that came ended later, and
+ * decoding them takes long after that. Yields CUPTI's result: ABI_CUPTI_OUT_OF_MEMORY means that the buffer
+ * ran over. Seen on an H200 (CUPTI 13.0): where an image gets full, samples are lost, and some of those in the next
+ * image have no time (begin and end are one constant). So images must not get full. */
+int pm_session_decode(struct pm_session *session, uint8_t *data, size_t bytes, size_t *n,
+		      bool *is_full, int64_t *asked);
+/* When a sample begins and ends, in ns of the device's clock; false: it has no time. */
+bool pm_session_times(const struct pm_session *session, const uint8_t *data, size_t bytes,
+		      size_t sample, uint64_t *start, uint64_t *end);
 void pm_session_close(struct pm_session *session);
 
 #endif

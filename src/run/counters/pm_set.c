@@ -12,14 +12,15 @@
 
 #define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
 
-enum { GENERAL = 1, MEMORY = 2, THROUGHPUT = 4, ALL = 7 };
+enum { GENERAL = 1, MEMORY = 2, THROUGHPUT = 4, PIPES = 8, ALL = 15 };
 
 const struct pm_set_name pm_sets[] = {
 	{"general",
-	 "what the device does and how fast: SMs, pipes, warps, DRAM, caches, links, clocks"},
+	 "what the device does and how fast: SMs, tensor cores, warps, DRAM, L2, links, clocks"},
 	{"memory", "DRAM, the L2 cache and links only: cheaper"},
 	{"throughput",
 	 "how near SMs, L1 and L2 are to what they can do: each the largest of many counters, dear"},
+	{"pipes", "what the pipes of the SMs do: FMA, ALU, FP64, tensor cores by kind; dear"},
 	{NULL, NULL},
 };
 
@@ -29,9 +30,10 @@ static const struct pm_metric table[] = {
 	{"dram__read_throughput" OF_PEAK, "DRAM Read Bandwidth [Throughput %]", "%", PM_AS_IS, ALL},
 	{"dram__write_throughput" OF_PEAK, "DRAM Write Bandwidth [Throughput %]", "%", PM_AS_IS,
 	 ALL},
-	{"sm__inst_executed_realtime" OF_PEAK, "SM Issue [Throughput %]", "%", PM_AS_IS, GENERAL},
+	{"sm__inst_executed_realtime" OF_PEAK, "SM Issue [Throughput %]", "%", PM_AS_IS,
+	 GENERAL | PIPES},
 	{"sm__pipe_tensor_cycles_active_realtime" OF_PEAK, "Tensor Active [Throughput %]", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, GENERAL | PIPES},
 	{"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime" OF_PEAK,
 	 "Compute Warps in Flight [Throughput %]", "%", PM_AS_IS, GENERAL},
 	{"tpc__warps_active_shader_cs_realtime" OF_PEAK, "Compute Warps in Flight [Throughput %]",
@@ -49,15 +51,15 @@ static const struct pm_metric table[] = {
 	{"nvlrx__bytes.sum", "NVLink RX", "B/s", PM_PER_SECOND, ALL},
 	{"nvltx__bytes.sum", "NVLink TX", "B/s", PM_PER_SECOND, ALL},
 	{"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime" OF_PEAK, "FMA Pipe Active", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__inst_executed_pipe_alu_realtime" OF_PEAK, "ALU Pipe Active", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__pipe_fp64_cycles_active_realtime" OF_PEAK, "FP64 Active", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__pipe_tensor_op_hmma_cycles_active_realtime" OF_PEAK, "HMMA Active",
-	 "%", PM_AS_IS, GENERAL},
+	 "%", PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__pipe_tensor_op_imma_cycles_active_realtime" OF_PEAK, "IMMA Active",
-	 "%", PM_AS_IS, GENERAL},
+	 "%", PM_AS_IS, PIPES},
 	{"LTS.TriageCompute.lts__throughput" OF_PEAK, "L2 Throughput", "%", PM_AS_IS, THROUGHPUT},
 	{"LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%",
 	 PM_AS_IS, ALL},
@@ -98,19 +100,47 @@ static bool has_lane(const struct pm_set *set, const char *lane)
 	return false;
 }
 
+/* What a set is built with. */
+struct set_plan {
+	const struct cupti_library *library;
+	const char *chip;
+	const uint8_t *availability;
+	struct pm_set *built;
+};
+
+/* Adds those of rows[0 … n) that fit, as if one after the other were tried: a block that fits is taken as a whole, one
+ * that does not is halved. Planning takes ms a try, and the program waits for it. */
+static void add_fitting(const struct set_plan *plan, const struct pm_metric *const *rows, size_t n)
+{
+	struct pm_set *set = plan->built, with = *set;
+	for (size_t i = 0; i < n; i++) {
+		if (has_lane(&with, rows[i]->lane))
+			continue;
+		with.names[with.n] = rows[i]->metric;
+		with.metrics[with.n++] = *rows[i];
+	}
+	if (with.n == set->n)
+		return;
+	if (cupti_host_passes(plan->library, ABI_CUPTI_PM_SAMPLING, plan->chip, plan->availability,
+			      with.names, with.n) == 1) {
+		*set = with;
+	} else if (n > 1) {
+		add_fitting(plan, rows, n / 2);
+		add_fitting(plan, rows + n / 2, n - n / 2);
+	}
+}
+
 bool pm_set_build(const struct cupti_library *library, const char *chip,
 		  const uint8_t *availability, int set, struct pm_set *built, struct hwy_err *err)
 {
+	const struct pm_metric *rows[N_TABLE];
+	size_t n = 0;
 	*built = (struct pm_set){0};
-	for (size_t i = 0; i < N_TABLE; i++) {
-		if (!(table[i].sets & 1U << set) || has_lane(built, table[i].lane))
-			continue;
-		built->names[built->n] = table[i].metric;
-		if (cupti_host_passes(library, ABI_CUPTI_PM_SAMPLING, chip, availability,
-				      built->names, built->n + 1) != 1)
-			continue;
-		built->metrics[built->n++] = table[i];
-	}
+	for (size_t i = 0; i < N_TABLE; i++)
+		if (table[i].sets & 1U << set)
+			rows[n++] = &table[i];
+	const struct set_plan plan = {library, chip, availability, built};
+	add_fitting(&plan, rows, n);
 	return built->n ||
 	       hwy_fail(err, "CUPTI offers no metric of the chip %s for sampling", chip);
 }

@@ -48,6 +48,7 @@ enum {
 	WATCHER_OPENED = 'o',
 	WATCHER_METRICS = 'm', /* GPU metrics can be sampled from now on, or cannot at all */
 	WATCHER_ALIVE = 'a',   /* it is at its last work */
+	WATCHER_CLOCKS = 'c',  /* clocks and power are written to the end */
 };
 
 /* Becomes the watcher; 'line' is its end of the socket. */

@@ -32,6 +32,7 @@ enum {
 	FINISH_EVERY_MS = 10,
 	/* ms without a sign of life after which the watcher gives up, where headway has ended before it. */
 	ALONE_MS = 1000,
+	ALONE_METRICS_MS = 4000, /* closing CUPTI's session gives no sign */
 };
 /* How often a source that does not record looks whether recording begins. */
 static const int64_t IDLE_NS = 20 * 1000 * 1000;
@@ -160,6 +161,8 @@ static void *live_source(void *self)
 		watch(thread->watched, source, state);
 		source->finish(state);
 	}
+	if (!thread->source->was_asked_for)
+		tell_headway(WATCHER_CLOCKS);
 	hwy_rescue_end(&rescue);
 	atomic_store(&thread->is_done, true);
 	return NULL;
@@ -236,6 +239,7 @@ static void finish_sources(struct watched *watched)
 {
 	uint32_t signs = atomic_load(&watched->signs);
 	int64_t until = INT64_MAX;
+	bool samples = watched->settings.metrics.devices != PM_DEVICES_NONE;
 	pthread_mutex_lock(&watched->lock);
 	atomic_store(&watched->is_over, true);
 	pthread_cond_broadcast(&watched->changed);
@@ -246,7 +250,7 @@ static void finish_sources(struct watched *watched)
 		if (now == signs && until != INT64_MAX)
 			continue;
 		signs = now;
-		until = run_now() + ALONE_MS * INT64_C(1000000);
+		until = run_now() + (samples ? ALONE_METRICS_MS : ALONE_MS) * INT64_C(1000000);
 		tell_headway(WATCHER_ALIVE);
 	}
 }
@@ -278,5 +282,5 @@ _Noreturn void watched_run(const struct run *run, const struct watch_settings *s
 		await_end(&watched);
 		finish_sources(&watched);
 	}
-	_exit(0);
+	_exit(is_everything_done(&watched) ? 0 : 1);
 }

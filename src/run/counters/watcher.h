@@ -33,6 +33,9 @@ struct watcher {
 	int line;        /* a socket; the watcher ends when this end of it is closed */
 	int64_t started; /* ns */
 	bool has_opened; /* a source was opened */
+	bool wants_clocks, wants_metrics;
+	bool has_clocks;  /* clocks and power are written to the end */
+	bool has_metrics; /* GPU metrics are sampled, or cannot be */
 };
 
 /* Starts the watcher, where there is something to watch. Where that fails, the journal says so. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watcher_start.c - headway's side of the watcher: see watcher.h.
  *
- * Nothing here waits for the watcher before the run ends, and then for PATIENCE_MS without a sign of life. Even where
- * the kernel cannot end the watcher (a driver that hangs in it), headway goes on: the watcher is left behind.
+ * Nothing here waits for the watcher before the run ends, and then for PATIENCE_MS without a sign of life: a byte that it
+ * sends when a source has moved on (watched_is_alive: samples were read or evaluated). Closing CUPTI's session takes some
+ * tenths of a second without one, so who samples has METRICS_PATIENCE_MS. Even where the kernel cannot end the watcher (a driver that hangs in it), headway goes on: the watcher is left behind.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +19,8 @@
 #include "run/run.h"
 
 enum {
-	PATIENCE_MS = 500,   /* ms without a sign of life after which the watcher is killed */
+	PATIENCE_MS = 500, /* ms without a sign of life after which the watcher is killed */
+	METRICS_PATIENCE_MS = 3000,
 	LONGEST_MS = 120000, /* ms that its last work may take at most */
 	LONG_RUN_MS = 3000,  /* ms of a run after which every driver has begun */
 	METRICS_MS = 3000,   /* ms that the program's start may wait for GPU metrics */
@@ -51,6 +53,15 @@ void watcher_start(struct watcher *watcher, const struct run *run,
 		return;
 	}
 	*watcher = (struct watcher){.pid = pid, .line = ends[0], .started = run_now()};
+	watcher->wants_clocks = settings->clocks;
+	watcher->wants_metrics = settings->metrics.devices != PM_DEVICES_NONE;
+}
+
+static void watcher_hear(struct watcher *watcher, char sign)
+{
+	watcher->has_opened |= sign == WATCHER_OPENED;
+	watcher->has_clocks |= sign == WATCHER_CLOCKS;
+	watcher->has_metrics |= sign == WATCHER_METRICS;
 }
 
 /* Writes to the journal how the watcher ended, unless that was in good order. */
@@ -92,11 +103,13 @@ static bool has_ending_signal(void)
 
 /* Waits until the watcher has closed its end of the line; false where it shows no sign of life, takes too long, or
  * somebody does not want to wait any more. */
-static bool await_last_work(const struct watcher *watcher)
+static bool await_last_work(struct watcher *watcher)
 {
 	char sign;
 	int64_t begun = run_now(), alive = begun;
-	for (int64_t now = begun; now - alive < PATIENCE_MS * INT64_C(1000000) &&
+	int64_t patience =
+		watcher->wants_metrics && watcher->has_metrics ? METRICS_PATIENCE_MS : PATIENCE_MS;
+	for (int64_t now = begun; now - alive < patience * INT64_C(1000000) &&
 				  now - begun < LONGEST_MS * INT64_C(1000000);
 	     now = run_now()) {
 		struct pollfd line = {.fd = watcher->line, .events = POLLIN};
@@ -106,6 +119,7 @@ static bool await_last_work(const struct watcher *watcher)
 			continue;
 		if (recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT) <= 0)
 			return true;
+		watcher_hear(watcher, sign);
 		alive = now;
 	}
 	return false;
@@ -136,27 +150,45 @@ void watcher_await_metrics(struct watcher *watcher, struct journal *journal)
 {
 	char sign = 0;
 	int64_t until = run_now() + METRICS_MS * INT64_C(1000000);
-	while (watcher->pid && sign != WATCHER_METRICS && run_now() < until &&
-	       !has_ending_signal()) {
+	while (watcher->pid && !watcher->has_metrics && run_now() < until && !has_ending_signal()) {
 		struct pollfd line = {.fd = watcher->line, .events = POLLIN};
 		if (poll(&line, 1, METRICS_MS / 100) <= 0)
 			continue;
 		if (recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT) <= 0)
 			return; /* it has ended; how is noted where its status is taken */
-		watcher->has_opened |= sign == WATCHER_OPENED;
+		watcher_hear(watcher, sign);
 	}
-	if (watcher->pid && sign != WATCHER_METRICS)
+	if (watcher->pid && !watcher->has_metrics)
 		journal_note(journal, 2,
 			     "GPU metrics: the driver's library takes long to begin: the program "
 			     "was started without them");
 }
 
 /* Whether the watcher is still opening its libraries: it has said nothing, and lives. */
-static bool is_opening(const struct watcher *watcher)
+static bool is_opening(struct watcher *watcher)
 {
 	char sign;
-	return !watcher->has_opened && recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT) < 0 &&
-	       errno == EAGAIN;
+	ssize_t n = watcher->has_opened ? 0 : recv(watcher->line, &sign, sizeof sign, MSG_DONTWAIT);
+	if (n > 0)
+		watcher_hear(watcher, sign);
+	return n < 0 && errno == EAGAIN;
+}
+
+/* Says what is missing because the watcher was killed. */
+static void note_kill(const struct watcher *watcher, struct journal *journal)
+{
+	if (watcher->wants_clocks && !watcher->has_clocks)
+		journal_note(
+			journal, 2,
+			"clocks and power of the GPU are not recorded to the end: the driver's library stopped "
+			"answering");
+	if (watcher->wants_metrics)
+		journal_note(
+			journal, 2,
+			watcher->has_metrics
+				? "GPU metrics are not recorded to the end: CUPTI stopped answering"
+				: "GPU metrics: not recorded: sampling had not begun when the "
+				  "program ended");
 }
 
 void watcher_end(struct watcher *watcher, struct journal *journal)
@@ -177,10 +209,7 @@ void watcher_end(struct watcher *watcher, struct journal *journal)
 			note_end(journal, status);
 	} else {
 		watcher_kill(watcher);
-		journal_note(
-			journal, 2,
-			"clocks and power of the GPU are not recorded to the end: the driver's library stopped "
-			"answering");
+		note_kill(watcher, journal);
 	}
 	close(watcher->line);
 	*watcher = (struct watcher){.line = -1};
