@@ -125,4 +125,14 @@ assert "was not read" in reduction["says"], reduction["says"]
 assert kernels["copy"]["bound"] == "memory" and kernels["tiny"]["bound"] == "occupancy", kernels
 assert abs(kernels["gather"]["counters"]["stalls"]["long_scoreboard"] - 0.98) < 0.02
 P
+
+# ---- a kernel that runs all of the time: its length is not that of its work ----
+
+run kernels "$DATA/gpu/persistent_serve.hwy"
+expect_status 0 "a persistent kernel"
+grep -qE '^ 1 +551 ms +100 % +1 +waits ' "$work/out" || fail "not said to wait: $(head -n 5 "$work/out")"
+tr -s " \n" " " <"$work/out" | grep -F "waits for the host or for work, and a roof says nothing about it" >/dev/null || fail "no sentence: $(cat "$work/out")"
+! grep -E 'at best|FLOP|launch more blocks|faster:' "$work/out" || fail "a roof, a place under it, or advice for a kernel that waits"
+run whatif --apply faster:serve "$DATA/gpu/persistent_serve.hwy"
+expect_refusal "the roof of a kernel that waits" "a roof says nothing about it"
 exit $bad

@@ -173,6 +173,21 @@ static void apply_kernel(struct editing *e, const struct kernel_table *table, co
 	}
 }
 
+static bool fail_without_roof(const char *what, bool is_endless, struct hwy_err *err)
+{
+	if (is_endless)
+		return hwy_fail(
+			err,
+			"'%s' runs all of the time and waits for the host or for work: a roof says nothing about it; "
+			"say by how much it would be faster: faster:%s=2",
+			what, what);
+	return hwy_fail(
+		err,
+		"nothing tells how fast '%s' could be: measure its counters (headway kernels FILE "
+		"--run), or say by how much: faster:%s=2",
+		what, what);
+}
+
 static bool apply_to_kernel(struct editing *e, const struct faster *faster, struct hwy_err *err)
 {
 	struct kernel_table table;
@@ -180,10 +195,12 @@ static bool apply_to_kernel(struct editing *e, const struct faster *faster, stru
 	char *what = hwy_zalloc(faster->length + 1);
 	memcpy(what, faster->what, faster->length);
 	const char *name = NULL;
+	bool is_endless = false;
 	bool ok = kernel_table_make(&table, e->flow->trace, err);
 	if (ok && !is_word_of(faster, "gpu")) {
 		const struct known_kernel *kernel = kernel_table_find(&table, what, err);
 		name = kernel ? kernel->point.name : NULL;
+		is_endless = kernel && kernel->is_endless;
 		if (!kernel) {
 			kernel_table_free(&table);
 			ok = false;
@@ -195,11 +212,7 @@ static bool apply_to_kernel(struct editing *e, const struct faster *faster, stru
 		if (sum.launches == 0)
 			ok = hwy_fail(err, "the phase launches no kernel '%s'", what);
 		else if (sum.known == 0)
-			ok = hwy_fail(
-				err,
-				"nothing tells how fast '%s' could be: measure its counters (headway kernels FILE "
-				"--run), or say by how much: faster:%s=2",
-				what, what);
+			ok = fail_without_roof(what, is_endless, err);
 	}
 	if (ok && isnan(faster->left)) {
 		const char *rest =
