@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_metrics.c - see device_metrics.h.
  *
- * A value that is not a number, and a sample without length (two with one stamp), hold for no time: they count nowhere.
+ * A value that is not a number, one that no device can have, and a sample without length (two with one stamp) hold for no
+ * time: they count nowhere.
  */
 #include "analyze/device_metrics.h"
 
@@ -125,6 +126,28 @@ static void metric_series_sum_up(struct metric_series *series)
 	}
 }
 
+/* The most that a device can have, by unit; beyond it a recording is damaged. Shares a little above 100 % are rounding. */
+static const struct {
+	const char *unit;
+	double most;
+} metric_limits[] = {{"%", 200}, {"Hz", 1e11}, {"B/s", 1e15}, {"W", 1e5}, {"°C", 1e3}};
+#define METRIC_MOST_VALUE 1e18
+
+static double metric_limit(const char *unit)
+{
+	for (size_t i = 0; i < sizeof metric_limits / sizeof *metric_limits; i++)
+		if (strcmp(metric_limits[i].unit, unit) == 0)
+			return metric_limits[i].most;
+	return METRIC_MOST_VALUE;
+}
+
+static bool metric_is_possible(enum hwy_metric metric, double limit, double value)
+{
+	if (metric == METRICS)
+		return fabs(value) <= METRIC_MOST_VALUE; /* false for what is not a number, too */
+	return value >= (metric == METRIC_TEMPERATURE ? -limit : 0) && value <= limit;
+}
+
 bool metric_series_read(struct metric_series *series, struct hwy_trace *trace, uint32_t lane,
 			struct hwy_err *err)
 {
@@ -140,13 +163,18 @@ bool metric_series_read(struct metric_series *series, struct hwy_trace *trace, u
 	series->values = hwy_array(series->n, sizeof *series->values);
 	series->sums = hwy_zarray((size_t)series->n + 1, sizeof *series->sums);
 	series->lengths = hwy_zarray((size_t)series->n + 1, sizeof *series->lengths);
+	const char *unit = hwy_str(trace, trace->lanes[lane].unit);
+	enum hwy_metric metric = metric_of_name(hwy_str(trace, trace->lanes[lane].name), unit);
 	bool is_real = trace->lanes[lane].value_type == HWY_PAYLOAD_DOUBLE;
+	double limit = metric_limit(unit);
 	for (uint32_t i = 0; i < series->n; i++) {
 		int64_t value = hwy_get(strip, HWY_VALUE, i);
 		series->starts[i] = hwy_get(strip, HWY_START, i);
 		series->values[i] = (double)value;
 		if (is_real)
 			memcpy(&series->values[i], &value, sizeof value);
+		if (!metric_is_possible(metric, limit, series->values[i]))
+			series->values[i] = (double)NAN;
 	}
 	series->period = usual_distance(series->starts, series->n);
 	metric_series_sum_up(series);

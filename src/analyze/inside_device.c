@@ -143,6 +143,44 @@ struct hwy_interval *inside_compute_time(const struct hwy_flow *flow, uint32_t d
 	return time;
 }
 
+/* The parts of a window in which the device has no work of the recorded program, each without 'margin' at both ends: clocks of
+ * samples and of kernels differ a little. */
+static struct hwy_interval *inside_idle_time(const struct hwy_flow *flow, uint32_t device,
+					     struct hwy_interval window, int64_t margin,
+					     uint32_t *n)
+{
+	const struct flow_device *one = &flow->devices[device];
+	struct hwy_interval *idle = hwy_array((size_t)one->n + 1, sizeof *idle);
+	int64_t reach = window.from;
+	*n = 0;
+	for (uint32_t i = 0; i <= one->n && reach < window.to; i++) {
+		const struct flow_op *op =
+			i == one->n ? NULL
+				    : &flow->ops[flow->by_device ? flow->by_device[one->first + i]
+								 : one->first + i];
+		int64_t next = op && op->start < window.to ? op->start : window.to;
+		if (next > reach && next - reach > 2 * margin)
+			idle[(*n)++] = (struct hwy_interval){reach + margin, next - margin};
+		reach = op && op->end > reach ? op->end : reach;
+	}
+	return idle;
+}
+
+bool inside_is_shared(struct hwy_metrics *metrics, const struct hwy_flow *flow, uint32_t device,
+		      struct hwy_interval window)
+{
+	const struct metric_series *sms =
+		metrics_get(metrics, flow->devices[device].device, METRIC_SMS_ACTIVE);
+	struct metric_sum sum = {0};
+	uint32_t n;
+	if (!sms || sms->period > (window.to - window.from) / 4)
+		return false;
+	struct hwy_interval *idle = inside_idle_time(flow, device, window, sms->period, &n);
+	metric_add(&sum, sms, idle, n, METRIC_PURE_SHARE);
+	free(idle);
+	return sum.samples >= METRICS_FEWEST_SAMPLES && metric_mean(&sum) >= INSIDE_SHARED_SMS;
+}
+
 void inside_choose(struct inside *inside)
 {
 	enum inside_word first = INSIDE_COMPUTE;
@@ -209,38 +247,62 @@ static void judge_device(struct judging *judging, const struct hwy_interval *tim
 	}
 }
 
+/* What all devices were seen to do. */
+struct inside_view {
+	struct inside_sums sums;
+	double ns[INSIDE_WORDS], judged; /* of samples */
+	double computed, covered;        /* ns of computing, and those of them that samples cover */
+	bool is_shared;
+};
+
+static void view_device(struct inside_view *view, struct hwy_metrics *metrics,
+			const struct hwy_flow *flow, uint32_t d, struct hwy_interval window)
+{
+	int64_t device = flow->devices[d].device;
+	struct judging judging = {0};
+	struct metric_sum covered = {0};
+	uint32_t n;
+	struct hwy_interval *time = inside_compute_time(flow, d, window, &n);
+	for (uint32_t i = 0; i < n; i++)
+		view->computed += (double)(time[i].to - time[i].from);
+	for (unsigned m = 0; m < LEVEL_METRICS; m++)
+		judging.series[level_metrics[m]] =
+			metrics_percent(metrics, device, level_metrics[m]);
+	if (judging.series[METRIC_SMS_ACTIVE].series) {
+		metric_add(&covered, judging.series[METRIC_SMS_ACTIVE].series, time, n, 0);
+		judge_device(&judging, time, n);
+		inside_add(&view->sums, metrics, device, time, n, METRIC_PURE_SHARE);
+		view->is_shared |= inside_is_shared(metrics, flow, d, window);
+	}
+	free(time);
+	view->covered += (double)covered.ns;
+	for (unsigned word = 0; word < INSIDE_WORDS; word++) {
+		view->ns[word] += judging.ns[word];
+		view->judged += judging.ns[word];
+	}
+}
+
 struct inside inside_from_metrics(struct hwy_metrics *metrics, const struct hwy_flow *flow,
 				  struct hwy_interval window, const bool *uses)
 {
 	struct inside inside = {0};
-	struct inside_sums sums = {0};
-	double ns[INSIDE_WORDS] = {0}, whole = 0;
-	for (uint32_t d = 0; d < flow->n_devices; d++) {
+	struct inside_view view = {0};
+	for (uint32_t d = 0; metrics->n && d < flow->n_devices; d++) {
 		int64_t device = flow->devices[d].device;
-		if (device < 0 || device >= flow->trace->n_devices || (uses && !uses[d]) ||
-		    !metrics_get(metrics, device, METRIC_SMS_ACTIVE))
-			continue;
-		struct judging judging = {0};
-		for (unsigned m = 0; m < LEVEL_METRICS; m++)
-			judging.series[level_metrics[m]] =
-				metrics_percent(metrics, device, level_metrics[m]);
-		uint32_t n;
-		struct hwy_interval *time = inside_compute_time(flow, d, window, &n);
-		judge_device(&judging, time, n);
-		inside_add(&sums, metrics, device, time, n, METRIC_PURE_SHARE);
-		free(time);
-		for (unsigned word = 0; word < INSIDE_WORDS; word++) {
-			ns[word] += judging.ns[word];
-			whole += judging.ns[word];
-		}
+		if (device >= 0 && device < flow->trace->n_devices && (!uses || uses[d]))
+			view_device(&view, metrics, flow, d, window);
 	}
-	if (sums.samples < METRICS_FEWEST_SAMPLES || whole <= 0)
+	if (view.is_shared)
+		inside.why_not = "others work on the GPU, too, and its counters count their work";
+	else if (view.covered > 0 && view.covered < INSIDE_KNOWN_SHARE * view.computed)
+		inside.why_not = "the GPU's counters were sampled for too little of that time";
+	if (inside.why_not || view.sums.samples < METRICS_FEWEST_SAMPLES || view.judged <= 0)
 		return inside;
 	for (unsigned word = 0; word < INSIDE_WORDS; word++)
-		inside.shares[word] = ns[word] / whole;
+		inside.shares[word] = view.ns[word] / view.judged;
 	inside.source = INSIDE_METRICS;
-	inside.samples = sums.samples;
-	inside.levels = inside_levels_of(&sums);
+	inside.samples = view.sums.samples;
+	inside.levels = inside_levels_of(&view.sums);
 	inside.known = 1 - inside.shares[INSIDE_UNKNOWN];
 	inside_choose(&inside);
 	return inside;

@@ -76,16 +76,25 @@ struct inside {
 	struct inside_levels levels; /* means over that time; only from metrics */
 	uint32_t samples;            /* only from metrics */
 	double known;                /* the share of the kernels' time that could be judged */
+	/* Why samples do not tell, where there are some and 'source' is INSIDE_NOTHING; else NULL. */
+	const char *why_not;
 };
 /* A word stands for the whole where it has this share of the time that was judged, and leads by INSIDE_LEAD_SHARE. */
 #define INSIDE_MAIN_SHARE 0.4
 #define INSIDE_LEAD_SHARE 0.1
-/* Kernels of at least this share of the kernels' time must be known by counters or shapes. */
+/* Kernels of at least this share of the kernels' time must be known by samples, counters or shapes. */
 #define INSIDE_KNOWN_SHARE 0.5
+/* Samples count all that the device does. Where so many multiprocessors (in %) have work while the recorded program has none
+ * there, somebody else works on the device, too. */
+#define INSIDE_SHARED_SMS 20
 
 /* When the device of the flow (index into flow.devices) computes inside a window: a union, in order. The caller frees it. */
 struct hwy_interval *inside_compute_time(const struct hwy_flow *flow, uint32_t device,
 					 struct hwy_interval window, uint32_t *n);
+/* Whether others work on a device of the flow, too, so that its samples say nothing about the recorded program. Looks at the
+ * samples in which the program has nothing there; false where there are few of these. */
+bool inside_is_shared(struct hwy_metrics *metrics, const struct hwy_flow *flow, uint32_t device,
+		      struct hwy_interval window);
 /* The word from samples; INSIDE_UNKNOWN with source INSIDE_NOTHING where there are too few. 'uses': for each device of the flow,
  * whether it counts; NULL: all do. */
 struct inside inside_from_metrics(struct hwy_metrics *metrics, const struct hwy_flow *flow,

@@ -103,7 +103,9 @@ static double measure_of(const struct measures *m, uint32_t measured, const char
 	double value = NAN;
 	if (row)
 		memcpy(&value, &row->value, sizeof value);
-	return value;
+	/* What no device can count was read from a damaged file. */
+	double most = memmem(name, n, "pct", 3) ? 1e3 : 1e24;
+	return value == 0 || (value > 1e-12 && value < most) ? value : (double)NAN;
 }
 
 double measures_value(const struct measures *m, uint32_t measured, const char *metric)
@@ -493,6 +495,9 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 	read_sectors(m, measured, "st", &facts->store_sectors);
 	read_l2(m, measured, facts);
 	read_active(m, measured, facts);
+	for (size_t i = 0; i < sizeof *facts / sizeof(double); i++)
+		if (!isfinite(((double *)facts)[i]))
+			((double *)facts)[i] = NAN;
 }
 
 void kernel_counters_mean(const struct measures *m, const uint32_t *measured, uint32_t n,

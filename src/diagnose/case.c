@@ -67,6 +67,12 @@ int64_t case_per_step(const struct hwy_case *c, int64_t total)
 	return parts ? total / parts : 0;
 }
 
+int64_t case_time_in_step(const struct hwy_case *c, int64_t total)
+{
+	int64_t ns = case_per_step(c, total), step = c->phase->mean;
+	return ns < step ? ns : step;
+}
+
 double case_share(const struct hwy_case *c, int64_t total)
 {
 	double window = (double)(c->phase->window.to - c->phase->window.from) * c->n_devices;

@@ -120,6 +120,8 @@ const char *case_name(const struct hwy_case *c, uint32_t span);
 const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span);
 /* Turns a sum of ns over the steady steps and all devices into ns for one step and one device. */
 int64_t case_per_step(const struct hwy_case *c, int64_t total);
+/* The same for kernels that may run beside each other: no more than the step. */
+int64_t case_time_in_step(const struct hwy_case *c, int64_t total);
 /* Turns a sum of ns over the steady steps and all devices into a share of the time of the steady steps. */
 double case_share(const struct hwy_case *c, int64_t total);
 /* Turns a count over all steady steps into the mean count of one step. */

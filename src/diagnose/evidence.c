@@ -30,7 +30,8 @@ bool evidence_of_ops(struct hwy_case *c,
 		int64_t device = c->flow->devices[d].device;
 		struct hwy_cover cover = {0};
 		uint32_t n = 0;
-		if (!c->uses[d] || device < 0 || device >= c->trace->n_devices)
+		if (!c->uses[d] || device < 0 || device >= c->trace->n_devices ||
+		    inside_is_shared(metrics, c->flow, d, c->phase->window))
 			continue;
 		for (uint32_t i = first; i < c->end_op; i++) {
 			const struct flow_op *op = &c->flow->ops[i];

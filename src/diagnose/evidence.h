@@ -12,7 +12,7 @@ struct evidence {
 };
 
 /* Levels while ops run that 'is_it' is true of: of the samples that such ops cover for METRIC_PURE_SHARE or more, together. False
- * where these are fewer than METRICS_FEWEST_SAMPLES. */
+ * where these are fewer than METRICS_FEWEST_SAMPLES. Devices on which others work, too, do not count. */
 bool evidence_of_ops(struct hwy_case *c,
 		     bool (*is_it)(const struct hwy_case *c, uint32_t op, const void *what),
 		     const void *what, struct evidence *evidence);

@@ -205,6 +205,8 @@ static void say_why_not(struct hwy_diagnosis *diagnosis, const struct inside *in
 				     hwy_arena_format(arena,
 						      "no one thing does: %s of the kernels' time",
 						      shares_in_words(arena, inside)));
+	else if (inside->why_not)
+		diagnose_cannot_tell(diagnosis, what, inside->why_not);
 	else if (is_cuda(diagnosis))
 		diagnose_cannot_tell(
 			diagnosis, what,
@@ -235,12 +237,13 @@ void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *di
 			hwy_str(analysis->trace, hwy_get(strip, HWY_NAME, row)));
 		return;
 	}
+	const char *why_not = inside.why_not;
 	if (inside.source == INSIDE_NOTHING)
 		inside = inside_from_measured(analysis, phase);
 	if (inside.source == INSIDE_NOTHING)
 		inside = inside_from_shapes(analysis, phase, diagnosis->owners);
 	if (inside.source == INSIDE_NOTHING)
-		inside = (struct inside){0}; /* shares of too little say nothing */
+		inside = (struct inside){.why_not = why_not}; /* shares of too little say nothing */
 	else
 		inside_choose(&inside);
 	verdict->inside = inside;

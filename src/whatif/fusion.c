@@ -9,6 +9,8 @@
 
 /* Shorter kernels are done before memory is busy: launching them is what costs. */
 #define FUSION_SHORT_NS 5000
+/* A chain ends after so many kernels: nobody writes a longer one into one kernel. */
+#define FUSION_LONGEST 64
 /* Kernels of one chain take at most so many times as long as each other: they work on arrays of one size. */
 #define FUSION_MOST_RATIO 2.5
 
@@ -39,9 +41,9 @@ int64_t fusion_time(const int64_t *lengths, uint32_t n)
 
 /* A chain while it grows. */
 struct growing {
-	uint32_t *ops;
-	int64_t *lengths;
-	uint32_t n, cap, cap_lengths;
+	uint32_t ops[FUSION_LONGEST];
+	int64_t lengths[FUSION_LONGEST], names[FUSION_LONGEST];
+	uint32_t n;
 	int64_t least, most, ns;
 	uint32_t step;
 };
@@ -62,35 +64,66 @@ static bool fits_chain(const struct growing *chain, int64_t ns, uint32_t step)
 	       (double)chain->most <= FUSION_MOST_RATIO * (double)ns;
 }
 
-static void extend_chain(struct growing *chain, uint32_t op, int64_t ns, uint32_t step)
+static void extend_chain(struct growing *chain, uint32_t op, int64_t ns, int64_t name,
+			 uint32_t step)
 {
-	uint32_t n = chain->n;
-	HWY_GROW(chain->ops, chain->n, chain->cap);
-	HWY_GROW(chain->lengths, chain->n, chain->cap_lengths);
+	uint32_t n = chain->n++;
 	chain->ops[n] = op;
 	chain->lengths[n] = ns;
-	chain->n++;
+	chain->names[n] = name;
 	chain->ns += ns;
 	chain->step = step;
 	chain->least = n == 0 || ns < chain->least ? ns : chain->least;
 	chain->most = n == 0 || ns > chain->most ? ns : chain->most;
 }
 
-enum { NOT_ASKED, ELEMENTWISE, OTHER };
+/* Ends the chain where the program begins the same on other data: the kernel is the one before it again, or it and the one
+ * before it stand in the chain already, as those of an optimizer that goes from parameter to parameter. */
+static void cut_repetition(const struct fusion_plan *plan, struct growing *chain, int64_t name)
+{
+	uint32_t last = chain->n - 1;
+	if (chain->names[last] == name || chain->n == FUSION_LONGEST) {
+		finish_chain(plan, chain);
+		return;
+	}
+	for (uint32_t i = 1; i < chain->n; i++) {
+		if (chain->names[i - 1] != chain->names[last] || chain->names[i] != name)
+			continue;
+		uint32_t op = chain->ops[last], step = chain->step;
+		int64_t ns = chain->lengths[last], before = chain->names[last];
+		chain->n = last;
+		chain->ns -= ns;
+		finish_chain(plan, chain);
+		extend_chain(chain, op, ns, before, step);
+		return;
+	}
+}
 
-static bool op_is_elementwise(const struct hwy_flow *flow, uint8_t *known, const struct flow_op *op)
+enum { NOT_ASKED, ELEMENTWISE, MADE_BY_COMPILER, OTHER };
+
+/* Whether Inductor or XLA has made the kernel. Two of these in a row are what the compiler could not make one kernel of. */
+static bool is_of_compiler(const char *name)
+{
+	return strstr(name, "triton_poi_") || strstr(name, "loop_") || strstr(name, "wrapped_");
+}
+
+/* What the kernel of an op is, by its name, which is stored in *name. */
+static uint8_t kind_of_op(const struct hwy_flow *flow, uint8_t *known, const struct flow_op *op,
+			  int64_t *name)
 {
 	uint32_t row;
 	if (op->kind != HWY_KERNEL)
-		return false;
+		return OTHER;
 	const struct hwy_strip *strip = hwy_strip_of(flow->trace, op->span, &row);
-	int64_t name = hwy_get(strip, HWY_NAME, row);
-	if (name <= 0 || name >= flow->trace->strings.n)
-		return false;
-	if (known[name] == NOT_ASKED)
-		known[name] =
-			fusion_is_elementwise(hwy_str(flow->trace, name)) ? ELEMENTWISE : OTHER;
-	return known[name] == ELEMENTWISE;
+	*name = hwy_get(strip, HWY_NAME, row);
+	if (*name <= 0 || *name >= flow->trace->strings.n)
+		return OTHER;
+	const char *text = hwy_str(flow->trace, *name);
+	if (known[*name] == NOT_ASKED)
+		known[*name] = !fusion_is_elementwise(text) ? OTHER
+			       : is_of_compiler(text)       ? MADE_BY_COMPILER
+							    : ELEMENTWISE;
+	return known[*name];
 }
 
 /* The chain that grows on a lane, in *chains, which 'slots' maps lanes to. */
@@ -122,18 +155,21 @@ void fusion_find(const struct fusion_plan *plan)
 		const struct flow_op *op = &flow->ops[i];
 		struct growing *chain = chain_of_lane(&streams, op->lane);
 		int64_t ns = op->end - op->start;
+		int64_t name = HWY_NONE;
 		uint32_t step = plan->step(plan->self, i);
-		bool is_part = step && ns >= FUSION_SHORT_NS && op_is_elementwise(flow, known, op);
-		if (chain->n && (!is_part || !fits_chain(chain, ns, step)))
+		uint8_t kind =
+			step && ns >= FUSION_SHORT_NS ? kind_of_op(flow, known, op, &name) : OTHER;
+		bool follows = chain->n && kind == MADE_BY_COMPILER &&
+			       known[chain->names[chain->n - 1]] == MADE_BY_COMPILER;
+		if (chain->n && (kind == OTHER || follows || !fits_chain(chain, ns, step)))
 			finish_chain(plan, chain);
-		if (is_part)
-			extend_chain(chain, i, ns, step);
+		if (chain->n)
+			cut_repetition(plan, chain, name);
+		if (kind != OTHER)
+			extend_chain(chain, i, ns, name, step);
 	}
-	for (uint32_t i = 0; i < streams.n; i++) {
+	for (uint32_t i = 0; i < streams.n; i++)
 		finish_chain(plan, &streams.chains[i]);
-		free(streams.chains[i].ops);
-		free(streams.chains[i].lengths);
-	}
 	free(streams.chains);
 	hwy_map_free(&streams.slots);
 	free(known);

@@ -4,7 +4,9 @@
  * An elementwise kernel reads its operands from memory and writes its result; the next one of a chain reads that result again.
  * One kernel for the whole chain reads each operand and writes the last result once. The kernels are taken to work on
  * results of each other: recordings hold no addresses. So a chain has kernels of one stream in a row, with nothing
- * between, in one step, and of similar length.
+ * between, in one step, and of similar length. A kernel twice in a row, and two kernels in an order that the chain had
+ * before, are taken for the same work on other data: there a chain ends. So it does between two kernels that a compiler has
+ * made, which would have made one of them if it could.
  */
 #ifndef HWY_WHATIF_FUSION_H
 #define HWY_WHATIF_FUSION_H

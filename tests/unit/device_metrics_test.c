@@ -117,6 +117,22 @@ static void a_value_that_is_not_a_number_counts_nowhere(void **state)
 }
 
 /* A kernel of 5 us among others cannot be told from them by samples of 100 us. */
+static void a_value_that_no_device_can_have_counts_nowhere(void **state)
+{
+	static const double values[] = {50, -1, 1e300, 50, 201, -1e19, 100};
+	struct hwy_trace *trace = trace_of_values(values, 7);
+	struct hwy_metrics metrics;
+	struct metric_sum sum = {0};
+	static const struct hwy_interval all = {0, 9999};
+	metrics_open(&metrics, trace);
+	metric_add(&sum, metrics_get(&metrics, 0, METRIC_SMS_ACTIVE), &all, 1, 0);
+	assert_int_equal(sum.samples, 3);
+	assert_int_equal(sum.ns, 300);
+	assert_true(metric_mean(&sum) == 200.0 / 3 && sum.least == 50 && sum.most == 100);
+	metrics_close(&metrics);
+	hwy_trace_free(trace);
+}
+
 static void a_kernel_much_shorter_than_a_sample_gets_no_sample(void **state)
 {
 	static const double values[] = {90, 90, 90, 90, 90, 90, 90, 90};
@@ -235,6 +251,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_known_where_samples_are_missing),
 		cmocka_unit_test(times_of_any_size_do_not_overflow),
 		cmocka_unit_test(a_value_that_is_not_a_number_counts_nowhere),
+		cmocka_unit_test(a_value_that_no_device_can_have_counts_nowhere),
 		cmocka_unit_test(a_kernel_much_shorter_than_a_sample_gets_no_sample),
 		cmocka_unit_test(rates_become_percent_of_what_the_device_can_carry),
 		cmocka_unit_test(means_agree_with_a_sum_over_nanoseconds),

@@ -166,6 +166,81 @@ static void measured_kernels_give_the_word_where_nothing_was_sampled(void **stat
 	diagnosed_free(&d);
 }
 
+static void samples_of_a_small_part_do_not_tell_of_the_whole(void **state)
+{
+	struct program p = busy_program("work", 1000);
+	int64_t part = p.stream_free[0] / 8;
+	static const char *const names[] = {"SMs Active", "SM Issue", "DRAM Read Bandwidth"};
+	static const double values[] = {98, 10, 90};
+	for (int i = 0; i < 3; i++)
+		metric_level(p.builder, p.device, names[i], 0, part, values[i]);
+	struct diagnosed d = program_diagnose(&p);
+	assert_int_equal(d.diagnosis.verdict.inside.word, INSIDE_UNKNOWN);
+	const char *because = cannot(&d, "what holds the kernels back");
+	assert_non_null(because);
+	assert_non_null(strstr(because, "too little"));
+	diagnosed_free(&d);
+}
+
+/* Samples count the whole device: what they show while the program does nothing is the work of others. */
+static void samples_of_a_gpu_that_others_use_say_nothing_about_the_program(void **state)
+{
+	static const double idle_sms[] = {2, 95};
+	for (int others = 0; others < 2; others++) {
+		struct program p = program_new();
+		program_blocks(&p, 1000);
+		uint32_t sms =
+			metric_lane_of(p.builder, p.device, "SMs Active", "%", HWY_PAYLOAD_DOUBLE);
+		for (int step = 0; step < STEPS; step++) {
+			program_step(&p, step);
+			int64_t from = p.cpu, end = program_launch(&p, 0, "work", 8000);
+			program_sync(&p, 0);
+			program_compute(&p, 600);
+			for (int64_t time = from; time < p.cpu; time += US(100))
+				metric_sample(p.builder, sms, time,
+					      time < end ? 98 : idle_sms[others]);
+		}
+		program_end_step(&p);
+		put_levels(&p, (struct levels){-1, 15, 0, 80, 45, 35, 0});
+		struct diagnosed d = program_diagnose(&p);
+		assert_string_equal(inside_words[d.diagnosis.verdict.inside.word],
+				    others ? "unknown" : "memory");
+		const char *because = cannot(&d, "what holds the kernels back");
+		assert_true(others ? because && strstr(because, "others") : !because);
+		diagnosed_free(&d);
+	}
+}
+
+/* NVML's GPM has no count of instructions. */
+static void a_sentence_has_no_number_that_is_not_known(void **state)
+{
+	struct program p = busy_program("my_matmul_kernel", 1000);
+	put_levels(&p, (struct levels){95, -1, 0, 12, 5, 5, 0});
+	metric_level(p.builder, p.device, "FP32 Active", 0, p.stream_free[0], 20);
+	struct diagnosed d = program_diagnose(&p);
+	assert_true(d.diagnosis.n > 0);
+	for (uint32_t i = 0; i < d.diagnosis.n; i++)
+		assert_null(strstr(d.diagnosis.findings[i].says, "nan"));
+	diagnosed_free(&d);
+}
+
+static void kernels_beside_each_other_take_no_longer_than_the_step(void **state)
+{
+	struct program p = program_new();
+	program_blocks(&p, 8);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 16; k++)
+			program_launch(&p, k % 2, k % 2 ? "left" : "right", 500);
+	}
+	program_end_step(&p);
+	put_levels(&p, (struct levels){16, 7, 0, 4, 0, 0, 0});
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "few-sms");
+	assert_null(strstr(accused(&d, "few-sms")->says, "8.0"));
+	diagnosed_free(&d);
+}
+
 /* ---- a kernel that never ends ----------------------------------------------------------------------------- */
 
 static struct program persistent_program(void)
@@ -316,6 +391,47 @@ static void elementwise_kernels_apart_are_no_chain(void **state)
 	diagnosed_free(&d);
 }
 
+/* Steps of eight kernels whose names come again and again, as those of an optimizer that goes through its parameters. */
+static struct program repeating_program(const char *const *names, int n)
+{
+	struct program p = program_new();
+	program_blocks(&p, 10000);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 8; k++)
+			program_launch(&p, 0, names[k % n], 200);
+	}
+	program_end_step(&p);
+	put_levels(&p, (struct levels){98, 15, 0, 80, 45, 35, 0});
+	return p;
+}
+
+static void the_same_kernel_again_and_again_works_on_other_data(void **state)
+{
+	struct program p = repeating_program(pointwise, 1);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "memory-bound");
+	diagnosed_free(&d);
+	/* Pairs can be fused, each for itself. */
+	p = repeating_program(pointwise, 2);
+	d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "memory-bound");
+	double speedup = accused(&d, "memory-bound")->predicted.speedup;
+	assert_true(speedup > 1.9 && speedup < 2.1);
+	assert_non_null(strstr(accused(&d, "memory-bound")->says, "4 chains"));
+	diagnosed_free(&d);
+}
+
+static void what_a_compiler_has_fused_is_not_fused_again(void **state)
+{
+	static const char *const fused[] = {"triton_poi_fused_add_0", "triton_poi_fused_mul_1",
+					    "triton_poi_fused_relu_2"};
+	struct program p = repeating_program(fused, 3);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_NOT_ACCUSED(&d, "memory-bound");
+	diagnosed_free(&d);
+}
+
 /* One kernel never takes longer than the chain, nor less than its longest kernel. */
 static void a_fused_kernel_takes_between_the_longest_and_all(void **state)
 {
@@ -445,6 +561,12 @@ int main(void)
 		cmocka_unit_test(a_verdict_says_its_second_word_with_the_numbers),
 		cmocka_unit_test(a_mixture_gets_no_second_word_but_its_parts),
 		cmocka_unit_test(measured_kernels_give_the_word_where_nothing_was_sampled),
+		cmocka_unit_test(samples_of_a_small_part_do_not_tell_of_the_whole),
+		cmocka_unit_test(samples_of_a_gpu_that_others_use_say_nothing_about_the_program),
+		cmocka_unit_test(a_sentence_has_no_number_that_is_not_known),
+		cmocka_unit_test(kernels_beside_each_other_take_no_longer_than_the_step),
+		cmocka_unit_test(the_same_kernel_again_and_again_works_on_other_data),
+		cmocka_unit_test(what_a_compiler_has_fused_is_not_fused_again),
 		cmocka_unit_test(a_kernel_that_never_ends_is_not_healthy),
 		cmocka_unit_test(counters_see_through_a_kernel_that_never_ends),
 		cmocka_unit_test(a_grid_of_eight_blocks_is_found_once),

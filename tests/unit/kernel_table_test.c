@@ -308,6 +308,27 @@ static struct program two_kernels(void)
 	return p;
 }
 
+static void a_counter_that_no_device_can_have_is_not_known(void **state)
+{
+	struct counted c = counted_new("k", 1000, 256);
+	struct measures m;
+	struct kernel_counters f;
+	count(&c, "gpu__time_duration.sum", 1e-300);
+	count(&c, "dram__bytes_read.sum", -5);
+	count(&c, "dram__bytes_write.sum", INFINITY);
+	count(&c, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 1e6);
+	count(&c, "l1tex__t_sector_hit_rate.pct", 100);
+	made = hwy_builder_finish(c.b, false);
+	measures_open(&m, made);
+	kernel_counters_read(&m, 0, &f);
+	assert_true(isnan(f.ns) && isnan(f.dram_read) && isnan(f.dram_written) && isnan(f.of_sm));
+	NEAR(f.l1_hit, 1);
+	for (size_t i = 0; i < sizeof f / sizeof(double); i++)
+		assert_true(isinf(((double *)&f)[i]) == 0);
+	measures_close(&m);
+	hwy_trace_free(made);
+}
+
 static void passes_of_l1_stand_in_for_its_throughput(void **state)
 {
 	struct counted c = counted_new("k", 10000, 128);
@@ -698,6 +719,7 @@ int main(void)
 		cmocka_unit_test(a_grid_with_fewer_blocks_than_sms_is_bound_by_occupancy),
 		cmocka_unit_test(few_warps_on_the_tensor_cores_are_latency),
 		cmocka_unit_test(without_the_counter_of_the_sms_their_units_stand_in),
+		cmocka_unit_test(a_counter_that_no_device_can_have_is_not_known),
 		cmocka_unit_test(passes_of_l1_stand_in_for_its_throughput),
 		cmocka_unit_test(l2_that_dram_keeps_busy_is_no_bound),
 		cmocka_unit_test(the_counters_peak_of_tensor_cores_is_halved),

@@ -86,7 +86,7 @@ static void accuse_few_sms(struct hwy_case *c, struct few_sms *found)
 		&c->diagnosis->arena,
 		"%s%s kernels run that keep less than half of the multiprocessors at work: %s, with %.0f %% of them "
 		"active%s (%s).%s",
-		hwy_say_time3(found->ns / (int64_t)c->phase->n_steady).text, case_a_step(c),
+		hwy_say_time3(case_time_in_step(c, found->ns)).text, case_a_step(c),
 		evidence_name(c, found->longest_name), found->level, about_grid(c, found),
 		hwy_say_count_of(found->samples, "sample", "samples").text,
 		found->is_persistent ? " It never ends, so that the GPU looks busy all of the time."

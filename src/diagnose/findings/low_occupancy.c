@@ -61,6 +61,22 @@ static const char *about_limit(struct hwy_case *c, uint32_t span)
 		occupancy.warps_per_block);
 }
 
+/* ", issues instructions in 20 % of the cycles", where that is known: not every source of counters has it. */
+static const char *about_issue(struct hwy_case *c, double issue)
+{
+	return isnan(issue)
+		       ? ""
+		       : hwy_arena_format(&c->diagnosis->arena,
+					  ", issues instructions in %.0f %% of the cycles", issue);
+}
+
+static const char *about_memory(struct hwy_case *c, double dram)
+{
+	return isnan(dram) ? ""
+			   : hwy_arena_format(&c->diagnosis->arena,
+					      " and moves %.0f %% of the memory's bandwidth", dram);
+}
+
 struct few_warps {
 	struct claim claim;
 	int64_t ns;
@@ -99,12 +115,12 @@ static void finding_low_occupancy_look(struct hwy_case *c)
 			hwy_arena_format(
 				&c->diagnosis->arena,
 				"%s%s kernels run with few warps, and nothing is near its limit: %s holds %.0f %% of the warps of "
-				"its multiprocessors, issues instructions in %.0f %% of the cycles and moves %.0f %% of the "
-				"memory's bandwidth (%s)%s.",
-				hwy_say_time3(found.ns / (int64_t)c->phase->n_steady).text,
-				case_a_step(c), evidence_name(c, found.top->name),
+				"its multiprocessors%s%s (%s)%s.",
+				hwy_say_time3(case_time_in_step(c, found.ns)).text, case_a_step(c),
+				evidence_name(c, found.top->name),
 				100 * found.of_top.levels.warps / found.of_top.levels.sms,
-				found.of_top.levels.issue, found.of_top.levels.dram,
+				about_issue(c, found.of_top.levels.issue),
+				about_memory(c, found.of_top.levels.dram),
 				hwy_say_count_of(found.of_top.samples, "sample", "samples").text,
 				about_limit(c, found.top->span)),
 			case_advice(c, &fix));

@@ -6,6 +6,7 @@
  * back. Kernels whose names tell fp32 without tensor cores belong to no-tensor-cores, those in fp64 need none. Cost: what
  * the rates of the device's tensor cores would save, or what the replay with them gains.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/say.h"
@@ -86,13 +87,18 @@ static void finding_tensor_idle_look(struct hwy_case *c)
 	}
 	double part = (double)idle / (double)c->counts.kernel_ns;
 	if (top && part >= DOMINATES_SHARE && claim_is_worth(c, &claim)) {
+		const char *issue =
+			isnan(of_top.levels.issue)
+				? ""
+				: hwy_arena_format(&c->diagnosis->arena,
+						   " and instructions issued for %.0f %%",
+						   of_top.levels.issue);
 		const char *says = hwy_arena_format(
 			&c->diagnosis->arena,
 			"%s of the kernel time are matrix kernels during which the tensor cores sleep: %s, with the tensor pipes "
-			"active for %.1f %% and instructions issued for %.0f %% of the cycles (%s).",
+			"active for %.1f %%%s of the cycles (%s).",
 			hwy_say_share(part).text, evidence_name(c, top->name), of_top.levels.tensor,
-			of_top.levels.issue,
-			hwy_say_count_of(of_top.samples, "sample", "samples").text);
+			issue, hwy_say_count_of(of_top.samples, "sample", "samples").text);
 		struct hwy_finding *finding =
 			claim_accuse(c, &claim, HWY_MEDIUM, says, case_advice(c, &fix));
 		finding->edit = hwy_arena_format(&c->diagnosis->arena, "tensor-cores:%s",
