@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/device_metrics.h"
@@ -110,6 +112,59 @@ static void the_set_for_memory_is_a_part_of_the_general_one(void **state)
 		assert_true(has(&all, some.metrics[i].lane));
 }
 
+/* Opens a file of tests/data/counters. */
+static FILE *open_data(const char *name)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/counters/%s", getenv("DATA") ? getenv("DATA") : ".", name);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		fail_msg("%s is missing", path);
+	return file;
+}
+
+/* Splits a line at its commas; yields the number of fields. */
+static size_t split_line(char *line, char **fields, size_t most)
+{
+	size_t n = 0;
+	char *at = line;
+	for (char *field; n < most && (field = strtok_r(at, ",\n", &at));)
+		fields[n++] = field;
+	return n;
+}
+
+/* Eight samples of 100 us beside copies in DRAM: CUPTI 13.0 on an H200 decoded them (samples.img), and evaluated them
+ * there (samples.csv). */
+static void samples_of_an_h200_evaluate_here_as_they_did_there(void **state)
+{
+	(void)state;
+	static uint8_t image[1 << 18];
+	char names_line[4096], line[4096], *names[PM_MOST_METRICS], *fields[PM_MOST_METRICS];
+	double values[PM_MOST_METRICS];
+	struct hwy_err err = {""};
+	struct cupti_host *host =
+		cupti_host_make(library(), ABI_CUPTI_PM_SAMPLING, "GH100", NULL, &err);
+	assert_non_null(host);
+	FILE *data = open_data("samples.img"), *csv = open_data("samples.csv");
+	size_t bytes = fread(image, 1, sizeof image, data), samples = 0;
+	assert_non_null(fgets(names_line, sizeof names_line, csv));
+	size_t n = split_line(names_line, names, PM_MOST_METRICS);
+	for (; fgets(line, sizeof line, csv); samples++) {
+		assert_int_equal(split_line(line, fields, PM_MOST_METRICS), n);
+		if (!cupti_host_evaluate(host, image, bytes, samples, (const char *const *)names, n,
+					 values, &err))
+			fail_msg("%s", err.text);
+		for (size_t m = 0; m < n; m++) {
+			double there = strtod(fields[m], NULL);
+			assert_true(fabs(values[m] - there) <= 1e-9 * fabs(there));
+		}
+	}
+	assert_int_equal(samples, 8);
+	fclose(data);
+	fclose(csv);
+	cupti_host_free(host);
+}
+
 static void sums_become_rates_and_an_empty_sample_has_none(void **state)
 {
 	(void)state;
@@ -143,6 +198,7 @@ int main(void)
 		cmocka_unit_test(every_chip_shows_whether_it_works_and_what_dram_does),
 		cmocka_unit_test(hopper_shows_all_lanes),
 		cmocka_unit_test(the_set_for_memory_is_a_part_of_the_general_one),
+		cmocka_unit_test(samples_of_an_h200_evaluate_here_as_they_did_there),
 		cmocka_unit_test(sums_become_rates_and_an_empty_sample_has_none),
 		cmocka_unit_test(sets_are_found_by_name),
 		cmocka_unit_test(every_lane_is_a_metric_that_analyses_know),
