@@ -112,7 +112,7 @@ void roofline_free(struct hwy_roofline *roofline)
 static enum roofline_bound roofline_find_bound(const struct roofline_point *point,
 					       bool is_by_compute)
 {
-	if (isnan(point->of_peak) || point->of_peak > 1)
+	if (isnan(point->of_peak) || point->of_peak > 1 || point->is_shortcut)
 		return ROOFLINE_UNKNOWN;
 	bool streams = !is_by_compute && point->flop < STREAMING_FLOP_PER_BYTE * point->bytes;
 	if (point->of_peak >= (streams ? STREAMING_NEAR_ROOF_SHARE : NEAR_ROOF_SHARE))
@@ -161,7 +161,12 @@ static void roofline_say(struct roofline_point *point, bool is_by_compute, struc
 	const char *units = is_by_compute && point->tensor ? " tensor" : "";
 	double rate = is_by_compute ? point->flop_per_s * 1e-12 : point->bytes_per_s * 1e-9;
 	const char *unit = is_by_compute ? "TFLOP/s" : "GB/s";
-	if (point->of_peak > 1)
+	if (point->is_shortcut)
+		point->says = hwy_arena_format(
+			arena,
+			"%.4g %s by definition; its algorithm (Winograd or FFT) computes less, so no roof can be told",
+			rate, unit);
+	else if (point->of_peak > 1)
 		point->says = roofline_say_above(point, is_by_compute, rate, arena);
 	else
 		point->says = hwy_arena_format(arena, "%.4g %s, %s of the %s%s roof%s", rate, unit,
@@ -185,7 +190,7 @@ void roofline_judge(struct roofline_point *point, const struct hwy_peaks *peaks,
 	point->is_from_cache = point->of_peak > 1 && by_memory > by_compute && point->count > 0 &&
 			       point->bytes / point->count <= peaks->cache_bytes;
 	point->bound = roofline_find_bound(point, by_compute >= by_memory);
-	double gain = (double)point->ns - point->roof_ns;
+	double gain = point->is_shortcut ? 0 : (double)point->ns - point->roof_ns;
 	point->gain_ns = gain > 0 ? (int64_t)gain : 0;
 	roofline_say(point, by_compute >= by_memory, arena);
 }

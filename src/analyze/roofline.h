@@ -58,6 +58,9 @@ struct roofline_point {
 	double flop, bytes;
 	enum hwy_precision precision;
 	bool tensor; /* the operations ran on the tensor cores */
+	/* The algorithm needs fewer operations than 'flop', which are those of the definition (Winograd, FFT): no bound and no
+	 * gain can be told. */
+	bool is_shortcut;
 	/* Theoretical occupancy, waves, and the share of the multiprocessors that get a block: means over the launches by
 	 * time; 0: not known. */
 	double occupancy, waves, filled;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "analyze/kernel_math.h"
-#include "analyze/op_work/op_work.h"
+#include "analyze/op_work/op_settle.h"
 #include "analyze/roofline.h"
 #include "base/hash.h"
 
@@ -43,7 +43,8 @@ struct sum {
 	int64_t ns, longest;
 	double flop, bytes;
 	double occupancy, waves, filled; /* times ns */
-	struct kernel_math math;         /* of the longest launch */
+	bool is_shortcut;
+	struct kernel_math math; /* of the longest launch */
 };
 struct part { /* kernels of one name in one call */
 	int64_t name, ns;
@@ -65,7 +66,8 @@ struct shapes {
 	struct hwy_map known_of; /* (name << 32 | arguments) -> index in 'known' */
 	struct known *known;
 	uint32_t n_known, cap_known;
-	struct hwy_strings texts; /* shapes, and names of operators */
+	struct op_results results; /* of convolutions */
+	struct hwy_strings texts;  /* shapes, and names of operators */
 	struct hwy_index sum_of;
 	struct sum *sums;
 	uint32_t n_sums, cap_sums;
@@ -94,16 +96,21 @@ static const struct op_model *shapes_model(struct shapes *s, int64_t name)
 /* The innermost operator with a model, from 'op' (a reference to a span) outward; 0: none. */
 static uint32_t shapes_modelled(struct shapes *s, uint32_t op, const struct op_model **model)
 {
+	uint32_t inner = 0;
 	for (unsigned depth = 0; hwy_ref32_is_set(op) && depth < OUTER_MOST; depth++) {
 		uint32_t row;
 		const struct hwy_strip *strip = hwy_strip_of(s->trace, hwy_ref32_index(op), &row);
-		*model = shapes_model(s, hwy_get(strip, HWY_NAME, row));
-		if (*model)
-			return op;
+		const struct op_model *found = shapes_model(s, hwy_get(strip, HWY_NAME, row));
+		if (found && !(inner && op_work_yields(found))) {
+			*model = found;
+			inner = op;
+			if (!op_work_yields(found))
+				return op;
+		}
 		const uint32_t *outer = s->owners->op_of[strip - s->trace->strips];
 		op = outer ? outer[row] : 0;
 	}
-	return 0;
+	return inner;
 }
 
 static bool shapes_keeps(const struct shapes *s, const struct hwy_strip *strip, uint32_t row)
@@ -165,6 +172,7 @@ struct call {
 	struct part parts[NAMES_MOST], *longest; /* kernels by name; the longest name first */
 	uint32_t n_parts;
 	struct kernel_math math;
+	bool is_shortcut;
 };
 
 /* Profilers differ in the white space that they write: "[[64,768]]" becomes "[[64, 768]]". */
@@ -225,6 +233,8 @@ static const struct known *shapes_known(struct shapes *s, const struct op_model 
 		known->work.assumes_fp32 |= is_range;
 		known->shapes = shapes_intern(s, op_args_shapes(text));
 		hwy_arena_free(&arena);
+		if (known->is_known)
+			op_results_learn(&s->results, &known->work);
 		*index = s->n_known++;
 	}
 	return &s->known[*index];
@@ -333,6 +343,7 @@ static void sum_add(struct shapes *s, const struct sum_key *key, const struct ca
 	sum->ns += ns;
 	sum->flop += share * call->work.flop * call->runs;
 	sum->bytes += share * call->work.bytes * call->runs;
+	sum->is_shortcut |= call->is_shortcut;
 	if (sum->count == count)
 		sum->math = call->math;
 	if (!part)
@@ -365,6 +376,17 @@ static uint32_t call_main_parts(const struct call *call)
 	return (double)main >= MAIN_SHARE * (double)total ? n : 0;
 }
 
+/* Kernels of convolutions that compute less than the definition says. */
+static bool call_is_shortcut(const struct call *call, const struct hwy_trace *trace)
+{
+	for (uint32_t p = 0; call->work.family == OP_FAMILY_CONVOLUTION && p < call->n_parts; p++) {
+		const char *name = hwy_str(trace, call->parts[p].name);
+		if (strcasestr(name, "winograd") || strcasestr(name, "fft"))
+			return true;
+	}
+	return false;
+}
+
 static void shapes_add_call(struct shapes *s, struct call *call)
 {
 	struct sum_key key = {.kind = ROOFLINE_OPERATOR,
@@ -372,7 +394,10 @@ static void shapes_add_call(struct shapes *s, struct call *call)
 			      .name = call->name,
 			      .shapes = call->shapes};
 	const char *kernel = call->n_parts ? hwy_str(s->trace, call->parts[0].name) : "";
+	if (!op_settle(&call->work, &s->results, kernel))
+		return;
 	call_correct_type(&call->work, kernel);
+	call->is_shortcut = call_is_shortcut(call, s->trace);
 	call->math = call->work.is_matrix ? kernel_math_find(kernel, call->work.precision)
 					  : (struct kernel_math){call->work.precision, false, true};
 	key.precision = call->math.precision;
@@ -387,18 +412,28 @@ static void shapes_add_call(struct shapes *s, struct call *call)
 	}
 }
 
+/* What is known of the operator of a use: its work, or what of it is open. */
+static const struct known *shapes_of_use(struct shapes *s, const struct use *use, int64_t *name)
+{
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(s->trace, use->op, &row);
+	*name = hwy_get(strip, HWY_NAME, row);
+	return shapes_known(s, use->model, *name, hwy_get(strip, HWY_ARGS, row));
+}
+
 static void shapes_sum_calls(struct shapes *s)
 {
+	int64_t name;
 	if (s->n_uses)
 		qsort(s->uses, s->n_uses, sizeof *s->uses, use_by_op);
+	/* Calls of backward tell what those of forward leave open, and stand behind them. */
+	for (uint32_t i = 0; i < s->n_uses; i++)
+		shapes_of_use(s, &s->uses[i], &name);
 	for (uint32_t i = 0, end; i < s->n_uses; i = end) {
 		for (end = i; end < s->n_uses && s->uses[end].op == s->uses[i].op;)
 			end++;
-		uint32_t row;
-		const struct hwy_strip *strip = hwy_strip_of(s->trace, s->uses[i].op, &row);
-		struct call call = {.name = hwy_get(strip, HWY_NAME, row)};
-		const struct known *known =
-			shapes_known(s, s->uses[i].model, call.name, hwy_get(strip, HWY_ARGS, row));
+		struct call call = {0};
+		const struct known *known = shapes_of_use(s, &s->uses[i], &call.name);
 		if (!known->is_known || !call_gather(&call, s->trace, &s->uses[i], end - i))
 			continue;
 		call.work = known->work;
@@ -446,6 +481,7 @@ static void shapes_add_points(struct shapes *s, struct hwy_roofline *roofline)
 			.bytes = sum->bytes,
 			.precision = sum->math.precision,
 			.tensor = sum->math.tensor,
+			.is_shortcut = sum->is_shortcut,
 			.occupancy = sum->ns ? sum->occupancy / (double)sum->ns : 0,
 			.waves = sum->ns ? sum->waves / (double)sum->ns : 0,
 			.filled = sum->ns ? sum->filled / (double)sum->ns : 0,
@@ -472,6 +508,7 @@ static void shapes_free(struct shapes *s)
 	free(s->uses);
 	free(s->known);
 	free(s->sums);
+	op_results_free(&s->results);
 	hwy_strings_free(&s->texts);
 	hwy_map_free(&s->known_of);
 	hwy_index_free(&s->sum_of);

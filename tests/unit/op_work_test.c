@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/kernel_math.h"
-#include "analyze/op_work/op_work.h"
+#include "analyze/op_work/op_settle.h"
 
 static bool work_of(struct op_work *work, const char *name, const char *text)
 {
@@ -26,6 +26,14 @@ static bool work_of(struct op_work *work, const char *name, const char *text)
 	return ok;
 }
 
+/* With nothing but the name of a kernel to tell what is open. */
+static bool settled_work_of(struct op_work *work, const char *name, const char *text,
+			    const char *kernel)
+{
+	struct op_results none = {0};
+	return work_of(work, name, text) && op_settle(work, &none, kernel);
+}
+
 #define DIMS(dims, types) "{'Input Dims': [" dims "], 'Input type': [" types "]}"
 #define FULL(dims, types, values)                                                                  \
 	"{'Input Dims': [" dims "], 'Input type': [" types "], 'Concrete Inputs': [" values "]}"
@@ -37,7 +45,7 @@ static bool work_of(struct op_work *work, const char *name, const char *text)
 static void expect(const char *name, const char *text, double flop, double bytes)
 {
 	struct op_work work;
-	if (!work_of(&work, name, text))
+	if (!settled_work_of(&work, name, text, ""))
 		fail_msg("%s is not known: %s", name, text);
 	if (work.flop != flop || work.bytes != bytes)
 		fail_msg("%s: %.0f FLOP, %.0f bytes, not %.0f, %.0f: %s", name, work.flop,
@@ -47,7 +55,7 @@ static void expect(const char *name, const char *text, double flop, double bytes
 static void expect_unknown(const char *name, const char *text)
 {
 	struct op_work work;
-	if (work_of(&work, name, text))
+	if (settled_work_of(&work, name, text, ""))
 		fail_msg("%s is known: %s", name, text);
 }
 
@@ -185,6 +193,118 @@ static void attention(void **state)
 			    "'','','','0.','True','False','0.125'"));
 }
 
+static void attention_of_other_libraries(void **state)
+{
+	(void)state;
+	const double bytes = 2.0 * (2 * 16 * 4 * 8 * 2 + 2 * 32 * 4 * 8 * 2);
+	static const char *const dims =
+		"{'Input Dims': [[2,16,4,8],[2,32,4,8],[2,32,4,8],[],[],[],[],[]], 'Input type': "
+		"['c10::Half','c10::Half','c10::Half','Scalar','Scalar','Scalar','Scalar','Scalar'], "
+		"'Concrete Inputs': ['','','','0.','0.3','%s','%s','%s']}";
+	char text[500];
+	snprintf(text, sizeof text, dims, "False", "-1", "-1");
+	expect("flash_attn::_flash_attn_forward", text, 2.0 * 8 * 16 * 32 * 16, bytes);
+	/* the last of 16 queries sees all 32 keys, the first 17: 16·32 less half of 16·16 */
+	snprintf(text, sizeof text, dims, "True", "-1", "0");
+	expect("flash_attn::_flash_attn_forward", text, 2.0 * 8 * (16 * 32 - 128) * 16, bytes);
+	/* a window of 4 keys, and one that is wider than the sequence */
+	snprintf(text, sizeof text, dims, "True", "4", "0");
+	expect_unknown("flash_attn::_flash_attn_forward", text);
+	snprintf(text, sizeof text, dims, "True", "64", "0");
+	expect("flash_attn::_flash_attn_forward", text, 2.0 * 8 * (16 * 32 - 128) * 16, bytes);
+	/* three sequences of 16 behind each other; 48 rows of three sequences of up to 20 are not known; one sequence is */
+	static const char *const packed =
+		"{'Input Dims': [[48,4,8],[48,4,8],[48,4,8],[%d],[%d],[],[],[],[],[],[]], 'Input type': "
+		"['c10::Half','c10::Half','c10::Half','int','int','Scalar','Scalar','Scalar','Scalar',"
+		"'Scalar','Scalar'], 'Concrete Inputs': ['','','','','','%d','%d','0.','0.3','True','-1']}";
+	snprintf(text, sizeof text, packed, 4, 4, 16, 16);
+	expect("flash_attn::_flash_attn_varlen_forward", text, 2.0 * 12 * 16 * 16 / 2 * 16,
+	       2.0 * 4 * 48 * 4 * 8);
+	snprintf(text, sizeof text, packed, 4, 4, 20, 20);
+	expect_unknown("flash_attn::_flash_attn_varlen_forward", text);
+	snprintf(text, sizeof text, packed, 2, 2, 48, 48);
+	expect("flash_attn::_flash_attn_varlen_forward", text, 2.0 * 4 * 48 * 48 / 2 * 16,
+	       2.0 * 4 * 48 * 4 * 8);
+	/* xformers: mask 2 lets the last query see the last key */
+	static const char *const xformers =
+		"{'Input Dims': [[2,16,4,8],[2,32,4,8],[2,32,4,8],[],[],[],[],[],[],[],[]], 'Input type': "
+		"['c10::Half','c10::Half','c10::Half','','','','','','Scalar','Scalar','Scalar'], "
+		"'Concrete Inputs': ['','','','','','','','','0.','%d','True']}";
+	const double pairs[] = {8 * 16 * 32, 8 * 128, 8 * (16 * 32 - 128)};
+	for (int mask = 0; mask < 3; mask++) {
+		snprintf(text, sizeof text, xformers, mask);
+		expect("aten::_efficient_attention_forward", text, 2 * pairs[mask] * 16, bytes);
+	}
+}
+
+/* Recordings without values: the kernel's name has the mask. */
+static void a_flash_kernel_tells_whether_attention_is_causal(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *kernel;
+		bool is_known, is_causal;
+	} cases[] = {
+		{"void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 4, false, "
+		 "T<64, 4, cutlass::bfloat16_t> >, false, true, false, false, false>(P)",
+		 true, true},
+		{"void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)64, (bool)1>, (bool)0, (bool)0, (bool)0, "
+		 "(bool)1>(P)",
+		 true, false},
+		{"void flash::flash_fwd_splitkv_kernel<Traits<64, true>, true, false, false>(P)",
+		 true, true},
+		/* a window, a kernel that does not tell, a name that was cut */
+		{"void flash::flash_fwd_kernel<Traits<64>, false, false, true, false>(P)", false,
+		 false},
+		{"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7", false,
+		 false},
+		{"void flash::flash_fwd_kernel<Traits<64", false, false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct op_work work;
+		bool ok = settled_work_of(&work, "aten::_scaled_dot_product_flash_attention",
+					  DIMS("[2,4,16,8],[2,4,16,8],[2,4,16,8],[],[],[],[]",
+					       B "," B "," B "," S "," S "," S "," S),
+					  cases[i].kernel);
+		if (ok != cases[i].is_known)
+			fail_msg("%s: %d", cases[i].kernel, ok);
+		if (ok)
+			assert_true(work.flop ==
+				    2.0 * 8 * 16 * 16 * 16 / (cases[i].is_causal ? 2 : 1));
+	}
+}
+
+/* Recordings without values: the gradient of a convolution's backward has the sizes of its result. */
+static void a_convolution_backward_tells_the_result_of_its_forward(void **state)
+{
+	(void)state;
+	const char *forward = DIMS("[2,4,8,8],[6,4,3,3],[],[],[],[]", F "," F "," LISTS "," S);
+	struct op_results results = {0};
+	struct op_work work, back;
+	assert_true(work_of(&work, "aten::cudnn_convolution", forward));
+	assert_false(op_settle(&work, &results, ""));
+	assert_true(work_of(&back, "aten::convolution_backward", DIMS(BACK, BACK_TYPES)));
+	op_results_learn(&results, &back);
+	assert_true(op_settle(&work, &results, ""));
+	assert_true(work.flop == 2.0 * 2 * 6 * 16 * 4 * 9);
+	assert_true(work.bytes == 4 * (512 + 216 + 192));
+	/* the same data and weights with another stride: nobody knows which it is */
+	assert_true(work_of(
+		&back, "aten::cudnn_convolution_backward",
+		DIMS("[2,4,8,8],[2,6,8,8],[6,4,3,3],[],[],[],[],[],[],[],[]", F "," F "," F)));
+	assert_true(back.flop == 2 * 2.0 * 2 * 6 * 64 * 4 * 9);
+	op_results_learn(&results, &back);
+	assert_true(work_of(&work, "aten::cudnn_convolution", forward));
+	assert_false(op_settle(&work, &results, ""));
+	op_results_free(&results);
+	/* transposed by its channels: each element of the data takes part; with equal channels nobody knows */
+	assert_true(work_of(&back, "aten::convolution_backward",
+			    DIMS("[2,4,8,8],[2,6,4,4],[6,4,3,3]", F "," F "," F)));
+	assert_true(back.flop == 2 * 2.0 * 2 * 6 * 16 * 4 * 9);
+	assert_false(work_of(&back, "aten::convolution_backward",
+			     DIMS("[2,6,8,8],[2,6,4,4],[6,6,3,3]", F "," F "," F)));
+}
+
 static void operators_that_move_data(void **state)
 {
 	(void)state;
@@ -318,6 +438,9 @@ int main(void)
 		cmocka_unit_test(convolutions),
 		cmocka_unit_test(convolutions_backward),
 		cmocka_unit_test(attention),
+		cmocka_unit_test(attention_of_other_libraries),
+		cmocka_unit_test(a_flash_kernel_tells_whether_attention_is_causal),
+		cmocka_unit_test(a_convolution_backward_tells_the_result_of_its_forward),
 		cmocka_unit_test(operators_that_move_data),
 		cmocka_unit_test(damaged_arguments_are_no_work),
 		cmocka_unit_test(products_grow_with_their_sizes),

@@ -201,6 +201,26 @@ static void ranges_of_emit_nvtx_with_sizes_are_operators(void **state)
 	hwy_trace_free(trace);
 }
 
+#define CONVOLUTION                                                                                \
+	"{'Input Dims': [[2,64,8,8],[64,64,3,3],[],[],[],[]], 'Input type': ['float','float'], "   \
+	"'Concrete Inputs': ['','','[1, 1]','[1, 1]','[1, 1]','1']}"
+static void convolutions_by_winograd_are_bound_by_nothing_known(void **state)
+{
+	(void)state;
+	struct model m = model_new();
+	model_op(&m, 0, 100, "aten::cudnn_convolution", CONVOLUTION);
+	model_kernel(&m, 10, "volta_scudnn_winograd_128x128", 0.2);
+	struct hwy_trace *trace = small_finish(&m.small);
+	struct hwy_roofline roofline;
+	assert_true(roofline_from_shapes(&roofline, trace, NULL, &err));
+	const struct roofline_point *op =
+		point_of(&roofline, ROOFLINE_OPERATOR, "aten::cudnn_convolution");
+	assert_near(op->flop, 2.0 * 2 * 64 * 64 * 64 * 9, 1);
+	assert_true(op->is_shortcut && op->bound == ROOFLINE_UNKNOWN && op->gain_ns == 0);
+	roofline_free(&roofline);
+	hwy_trace_free(trace);
+}
+
 /* A product of two nodes, captured once and replayed four times: its work was done four times. */
 static void a_captured_product_counts_at_each_replay(void **state)
 {
@@ -379,6 +399,13 @@ static void a_point_above_its_roof_claims_no_bound(void **state)
 	assert_near(p.of_peak, 2, 1e-9);
 	assert_true(!p.is_from_cache && p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0);
 	assert_non_null(strstr(p.says, "more than the bf16 roof"));
+	/* Winograd's convolutions stay below the roof, or not: it says nothing about them */
+	p.flop = 7e11;
+	p.is_shortcut = true;
+	p = judged(p);
+	assert_near(p.of_peak, 0.7, 1e-9);
+	assert_true(p.bound == ROOFLINE_UNKNOWN && p.gain_ns == 0);
+	assert_non_null(strstr(p.says, "700 TFLOP/s by definition"));
 }
 
 /* The roof is never above the work: gain and time at the roof add up to the time, whatever the point. */
@@ -446,6 +473,7 @@ int main(void)
 		cmocka_unit_test(of_several_kernels_the_one_that_took_most_did_the_work),
 		cmocka_unit_test(a_copy_from_the_host_is_under_no_roof),
 		cmocka_unit_test(ranges_of_emit_nvtx_with_sizes_are_operators),
+		cmocka_unit_test(convolutions_by_winograd_are_bound_by_nothing_known),
 		cmocka_unit_test(a_captured_product_counts_at_each_replay),
 		cmocka_unit_test(launches_of_unknown_shapes_stay_in_the_time_of_a_kernel),
 		cmocka_unit_test(a_window_counts_what_begins_in_it),

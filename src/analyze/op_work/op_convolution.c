@@ -2,10 +2,14 @@
 /* op_convolution.c - convolutions, direct and transposed, with groups, and their two products backward.
  *
  * Weights are (channels out × channels in / groups × window); transposed: (channels in × channels out / groups × window).
- * Each element of the result (transposed: of the data) takes part in one multiply-add for each weight of one channel. */
+ * Each element of the result (transposed: of the data) takes part in one multiply-add for each weight of one channel.
+ *
+ * Where stride and padding are not recorded, the forward's result is open: the gradient of a backward of the same data and
+ * weights has its sizes (op_settle.h). */
 #include "analyze/op_work/op_models.h"
+#include "base/hash.h"
 
-enum { BIAS, STRIDE, PADDING, DILATION, TRANSPOSED, OUTPUT_PADDING, GROUPS };
+enum { BIAS, STRIDE, PADDING, DILATION, TRANSPOSED, OUTPUT_PADDING, GROUPS, GRADIENT };
 
 struct window { /* by spatial dimension */
 	double stride[OP_ARGS_DIMS], padding[OP_ARGS_DIMS], dilation[OP_ARGS_DIMS],
@@ -61,14 +65,25 @@ static bool convolution_is_transposed(const struct op_args *args, const struct o
 	       op_args_flag(args, model->places[TRANSPOSED], false);
 }
 
+static uint64_t convolution_pair(const struct op_input *data, const struct op_input *weights)
+{
+	double sizes[2 * OP_ARGS_DIMS] = {0};
+	memcpy(sizes, data->dims, data->n_dims * sizeof *sizes);
+	memcpy(sizes + OP_ARGS_DIMS, weights->dims, weights->n_dims * sizeof *sizes);
+	uint64_t hash = hwy_hash(sizes, sizeof sizes);
+	return hash ? hash : 1;
+}
+
 bool op_convolution_find(struct op_work *work, const struct op_args *args,
 			 const struct op_model *model)
 {
 	const struct op_input *data = op_args_get(args, 0), *weights = op_args_get(args, 1);
 	bool transposed = convolution_is_transposed(args, model);
-	double results;
-	if (!convolution_fits(data, weights) ||
-	    !convolution_result(args, model, transposed, &results))
+	double results = 1;
+	if (!convolution_fits(data, weights))
+		return false;
+	bool is_open = !args->has_values && !transposed;
+	if (!is_open && !convolution_result(args, model, transposed, &results))
 		return false;
 	double of_channel = weights->elements / weights->dims[0];
 	bool has_bias = op_args_is_tensor(args, model->places[BIAS]);
@@ -81,29 +96,52 @@ bool op_convolution_find(struct op_work *work, const struct op_args *args,
 				(transposed ? data->elements : results) +
 			(has_bias ? results : 0),
 		.bytes = data->stored * data->size + weights->stored * weights->size +
-			 op_args_bytes(args, model->places[BIAS]) + results * data->size,
+			 op_args_bytes(args, model->places[BIAS]) +
+			 (is_open ? 0 : results * data->size),
+		.open = is_open ? OP_OPEN_RESULTS : OP_OPEN_NOTHING,
+		.result_size = data->size,
+		.pair = is_open ? convolution_pair(data, weights) : 0,
 	};
 	return true;
 }
 
-/* Inputs: gradient of the result, data, weights, then as aten::convolution from the bias' sizes on; the last says which of
- * the gradients of data, weights and bias are wanted; without these values those of data and weights. The bias' gradient is
- * a sum that PyTorch leaves to aten::sum. */
+/* Whether a backward is that of a transposed convolution: by the value, else by the channels. 1 yes, 0 no, -1 nobody knows. */
+static int convolution_backward_direction(const struct op_args *args, const struct op_model *model,
+					  const struct op_input *gradient,
+					  const struct op_input *data,
+					  const struct op_input *weights)
+{
+	if (args->has_values || model->places[TRANSPOSED] == -1)
+		return convolution_is_transposed(args, model);
+	bool direct = gradient->dims[1] == weights->dims[0],
+	     transposed = data->dims[1] == weights->dims[0];
+	if (direct != transposed)
+		return transposed;
+	/* With as many channels and elements on both sides the work is the same. */
+	return direct && gradient->elements == data->elements ? 0 : -1;
+}
+
+/* Inputs: gradient of the result, data, weights (before PyTorch 1.11: data, gradient, weights), then as aten::convolution
+ * from the bias' sizes on. The value at places[BIAS] says which of the gradients of data, weights and bias are wanted;
+ * without it those of data and weights. The bias' gradient is a sum that PyTorch leaves to aten::sum. */
 bool op_convolution_find_backward(struct op_work *work, const struct op_args *args,
 				  const struct op_model *model)
 {
-	const struct op_input *gradient = op_args_get(args, 0), *data = op_args_get(args, 1),
-			      *weights = op_args_get(args, 2);
+	int first = model->places[GRADIENT];
+	const struct op_input *gradient = op_args_get(args, first),
+			      *data = op_args_get(args, 1 - first), *weights = op_args_get(args, 2);
 	if (!convolution_fits(data, weights) || !convolution_fits(gradient, weights))
 		return false;
-	const char *mask = op_args_get(args, 10)->value;
+	int transposed = convolution_backward_direction(args, model, gradient, data, weights);
+	if (transposed < 0)
+		return false;
+	const char *mask = op_args_get(args, model->places[BIAS])->value;
 	bool wants[2] = {true, true};
 	for (unsigned i = 0; i < 2 && *mask; i++) {
 		mask += strcspn(mask, "TF");
 		wants[i] = *mask == 'T';
 		mask += *mask != 0;
 	}
-	bool transposed = convolution_is_transposed(args, model);
 	double products = weights->elements / weights->dims[0] *
 			  (transposed ? data->elements : gradient->elements);
 	double bytes = gradient->stored * gradient->size + data->stored * data->size +
@@ -117,6 +155,8 @@ bool op_convolution_find_backward(struct op_work *work, const struct op_args *ar
 		.flop = n * 2 * products,
 		/* Each product reads two of gradient, data and weights and writes the third's like. */
 		.bytes = n * bytes,
+		.pair = transposed ? 0 : convolution_pair(data, weights),
+		.results = gradient->elements,
 	};
 	return true;
 }

@@ -18,13 +18,15 @@ bool op_gemm_find(struct op_work *work, const struct op_args *args, const struct
 /* op_gemm.c. places: the two matrices, the offsets of the groups. */
 bool op_gemm_find_grouped(struct op_work *work, const struct op_args *args,
 			  const struct op_model *model);
-/* op_convolution.c. places: bias, stride, padding, dilation, transposed (-2: always), output padding, groups. Inputs 0 and 1
- * are the data and the weights. */
+/* op_convolution.c. places: bias (backward: which gradients are wanted), stride, padding, dilation, transposed (-2: always,
+ * -1: never), output padding, groups; backward: the gradient. Inputs 0 and 1 are the data and the weights. */
 bool op_convolution_find(struct op_work *work, const struct op_args *args,
 			 const struct op_model *model);
 bool op_convolution_find_backward(struct op_work *work, const struct op_args *args,
 				  const struct op_model *model);
-/* op_attention.c. places: queries, causal, bias, 1 where the heads stand behind the sequence. */
+/* op_attention.c. places: queries; causal (a truth value, or xformers' number); bias; 1 where the heads stand behind the
+ * sequence; 1 where a causal mask lets the last query see the last key; the window to the left (0: none); the starts of
+ * packed sequences (0: never packed); how many inputs the known form has at least. */
 bool op_attention_find(struct op_work *work, const struct op_args *args,
 		       const struct op_model *model);
 bool op_attention_find_backward(struct op_work *work, const struct op_args *args,

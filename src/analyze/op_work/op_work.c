@@ -86,21 +86,37 @@ static const struct op_model models[] = {
 	{"aten::_conv_depthwise2d", op_convolution_find, {3, 4, 5, 6, -1, -1, -1}},
 	{"aten::conv_depthwise3d", op_convolution_find, {3, 4, 5, 6, -1, -1, -1}},
 	{"aten::convolution_overrideable", op_convolution_find, {2, 3, 4, 5, 6, 7, 8}},
-	{"aten::convolution_backward", op_convolution_find_backward, {-1, 4, 5, 6, 7, 8, 9}},
+	{"aten::convolution_backward", op_convolution_find_backward, {10, 4, 5, 6, 7, 8, 9, 0}},
+	/* PyTorch before 1.11 */
+	{"aten::cudnn_convolution_backward",
+	 op_convolution_find_backward,
+	 {10, 4, 3, 5, -1, -1, 6, 1}},
 
-	{"aten::_scaled_dot_product_flash_attention", op_attention_find, {0, 4, -1, 0}},
-	{"aten::_scaled_dot_product_efficient_attention", op_attention_find, {0, 6, 3, 0}},
-	{"aten::_scaled_dot_product_cudnn_attention", op_attention_find, {0, 6, 3, 0}},
+	{"aten::_scaled_dot_product_flash_attention", op_attention_find, {0, 4, -1}},
+	{"aten::_scaled_dot_product_efficient_attention", op_attention_find, {0, 6, 3}},
+	{"aten::_scaled_dot_product_cudnn_attention", op_attention_find, {0, 6, 3}},
 	{"aten::_scaled_dot_product_flash_attention_backward",
 	 op_attention_find_backward,
-	 {1, 11, -1, 0}},
+	 {1, 11, -1}},
 	{"aten::_scaled_dot_product_efficient_attention_backward",
 	 op_attention_find_backward,
-	 {1, 11, 4, 0}},
+	 {1, 11, 4}},
 	{"aten::_scaled_dot_product_cudnn_attention_backward",
 	 op_attention_find_backward,
-	 {1, 14, 8, 0}},
-	{"flash_attn::_flash_attn_forward", op_attention_find, {0, 5, -1, 1}},
+	 {1, 14, 8}},
+	/* Those above call them, and other libraries do (xformers). */
+	{"aten::_flash_attention_forward", op_attention_find, {0, 8, -1, 1, 1, 11, 3}},
+	{"aten::_efficient_attention_forward", op_attention_find, {0, 9, 3, 1, 0, 13, 4}},
+	{"xformers::efficient_attention_forward_cutlass",
+	 op_attention_find,
+	 {0, 9, 3, 1, 0, 13, 4, 11}},
+	{"xformers_flash::flash_fwd", op_attention_find, {0, 10, -1, 1, 1, 11, 3, 14}},
+	{"flash_attn::_flash_attn_forward", op_attention_find, {0, 5, -1, 1, 1, 6}},
+	{"flash_attn::_flash_attn_varlen_forward", op_attention_find, {0, 9, -1, 1, 1, 10, 3}},
+	{"flash_attn::_flash_attn_backward", op_attention_find_backward, {1, 11, -1, 1, 1, 12}},
+	{"flash_attn::_flash_attn_varlen_backward",
+	 op_attention_find_backward,
+	 {1, 15, -1, 1, 1, 16, 9}},
 
 	SOFTMAX("_softmax", 1, 5),
 	SOFTMAX("_log_softmax", 1, 5),
@@ -260,6 +276,12 @@ const struct op_model *op_work_model(const char *name)
 		if (strncmp(models[i].name, name, without) == 0 && !models[i].name[without])
 			return &models[i];
 	return NULL;
+}
+
+bool op_work_yields(const struct op_model *model)
+{
+	return strcmp(model->name, "aten::_flash_attention_forward") == 0 ||
+	       strcmp(model->name, "aten::_efficient_attention_forward") == 0;
 }
 
 bool op_work_find(struct op_work *work, const struct op_model *model, const struct op_args *args)
