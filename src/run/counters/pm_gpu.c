@@ -35,7 +35,7 @@ enum {
 static const int64_t PAUSE_NS = 10 * 1000 * 1000; /* between decodes, at most */
 static const int64_t CALIBRATE_NS = 50 * 1000 * 1000;
 static const int64_t NEAR_EVERY_NS = 100 * 1000 * 1000;
-static const int64_t NEAR_NS = 5 * 1000 * 1000;         /* what an image for the clock holds */
+static const int64_t NEAR_NS = 10 * 1000 * 1000;         /* what an image for the clock holds */
 static const int64_t LATE_NS = 200 * 1000 * 1000;       /* samples are in hand by then */
 static const int64_t END_NS = INT64_C(10) * 1000000000; /* that reading what is left may take */
 static const uint64_t HARDWARE_BYTES = UINT64_C(256) << 20;
@@ -71,7 +71,7 @@ static uint32_t near_samples(const struct pm_gpu *gpu)
 static void see_clock(struct pm_gpu *gpu, const struct pm_image *image, size_t n, int64_t asked)
 {
 	uint64_t start, end;
-	if (n > near_samples(gpu) && pm_clock_is_known(&gpu->clock))
+	if (n > near_samples(gpu) / 2 && pm_clock_is_known(&gpu->clock))
 		return;
 	while (n &&
 	       !pm_session_times(&gpu->session, image->data, image->bytes, n - 1, &start, &end))
