@@ -112,7 +112,7 @@ void roofline_free(struct hwy_roofline *roofline)
 static enum roofline_bound roofline_find_bound(const struct roofline_point *point,
 					       bool is_by_compute)
 {
-	if (isnan(point->of_peak) || point->of_peak > 1 || point->is_shortcut)
+	if (isnan(point->of_peak) || point->of_peak > 1)
 		return ROOFLINE_UNKNOWN;
 	bool streams = !is_by_compute && point->flop < STREAMING_FLOP_PER_BYTE * point->bytes;
 	if (point->of_peak >= (streams ? STREAMING_NEAR_ROOF_SHARE : NEAR_ROOF_SHARE))
@@ -153,6 +153,13 @@ static void roofline_say(struct roofline_point *point, bool is_by_compute, struc
 		[ROOFLINE_LATENCY] = "; its launches are too short to get there",
 		[ROOFLINE_OCCUPANCY] = "; its grid fills too little of the device",
 	};
+	if (point->is_shortcut) {
+		point->says = hwy_arena_format(
+			arena,
+			"%.4g TFLOP/s by definition; its algorithm (Winograd or FFT) computes less, so no roof can be told",
+			point->flop_per_s * 1e-12);
+		return;
+	}
 	if (isnan(point->of_peak)) {
 		point->says = "its FLOP, its bytes or the device's peaks are not known";
 		return;
@@ -161,12 +168,7 @@ static void roofline_say(struct roofline_point *point, bool is_by_compute, struc
 	const char *units = is_by_compute && point->tensor ? " tensor" : "";
 	double rate = is_by_compute ? point->flop_per_s * 1e-12 : point->bytes_per_s * 1e-9;
 	const char *unit = is_by_compute ? "TFLOP/s" : "GB/s";
-	if (point->is_shortcut)
-		point->says = hwy_arena_format(
-			arena,
-			"%.4g %s by definition; its algorithm (Winograd or FFT) computes less, so no roof can be told",
-			rate, unit);
-	else if (point->of_peak > 1)
+	if (point->of_peak > 1)
 		point->says = roofline_say_above(point, is_by_compute, rate, arena);
 	else
 		point->says = hwy_arena_format(arena, "%.4g %s, %s of the %s%s roof%s", rate, unit,
@@ -184,13 +186,14 @@ void roofline_judge(struct roofline_point *point, const struct hwy_peaks *peaks,
 	point->intensity = point->bytes > 0 ? point->flop / point->bytes : NAN;
 	point->flop_per_s = point->ns > 0 ? point->flop / s : NAN;
 	point->bytes_per_s = point->ns > 0 ? point->bytes / s : NAN;
-	double roof = isnan(by_compute) || isnan(by_memory) ? NAN : fmax(by_compute, by_memory);
+	bool is_known = !isnan(by_compute) && !isnan(by_memory) && !point->is_shortcut;
+	double roof = is_known ? fmax(by_compute, by_memory) : NAN;
 	point->roof_ns = roof * 1e9;
 	point->of_peak = point->ns > 0 ? roof / s : NAN;
 	point->is_from_cache = point->of_peak > 1 && by_memory > by_compute && point->count > 0 &&
 			       point->bytes / point->count <= peaks->cache_bytes;
 	point->bound = roofline_find_bound(point, by_compute >= by_memory);
-	double gain = point->is_shortcut ? 0 : (double)point->ns - point->roof_ns;
+	double gain = (double)point->ns - point->roof_ns;
 	point->gain_ns = gain > 0 ? (int64_t)gain : 0;
 	roofline_say(point, by_compute >= by_memory, arena);
 }
