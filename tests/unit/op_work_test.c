@@ -355,6 +355,127 @@ static void operators_that_move_data(void **state)
 	expect_unknown("aten::unheard_of", DIMS("[4,8]", F));
 }
 
+#define L "'long int'"
+static void parts_of_tables(void **state)
+{
+	(void)state;
+	/* 5 rows in 3 bags */
+	expect("aten::_embedding_bag", DIMS("[100,8],[5],[3],[],[],[],[],[],[]", F "," L "," L),
+	       5 * 8, 4 * (5 * 8 + 3 * 8) + 8 * (5 + 3));
+	/* 6 rows, whose table has 4: 4 are written */
+	expect("aten::embedding_dense_backward",
+	       FULL("[2,3,8],[2,3],[],[],[]", F "," L "," S "," S "," S, "'','','4','-1','False'"),
+	       48, 4 * (48 + 4 * 8) + 6 * 8);
+	expect("aten::embedding_dense_backward",
+	       FULL("[2,3,8],[2,3],[],[],[]", F "," L "," S "," S "," S, "'','','50','-1','False'"),
+	       48, 4 * (48 + 48) + 6 * 8);
+	expect_unknown("aten::embedding_dense_backward",
+		       DIMS("[2,3,8],[2,4],[],[],[]", F "," L "," S "," S "," S));
+	/* values are read, their places read and written */
+	expect("aten::index_add_", DIMS("[100,8],[],[5],[5,8],[]", F "," S "," L "," F "," S), 0,
+	       4 * (40 + 2 * 40) + 8 * 5);
+	expect("aten::scatter_add_",
+	       "{'Input Dims': [[100,8],[],[5,8],[5,8]], 'Input type': ['float','Scalar','long int','float'], "
+	       "'Input Strides': [[8,1],[],[8,1],[8,1]]}",
+	       0, 4 * (40 + 2 * 40) + 8 * 40);
+	expect("aten::_index_put_impl_", DIMS("[100,8],[],[5,8],[],[]", H ",''," H "," S "," S), 0,
+	       2 * (40 + 40));
+	expect_unknown("aten::_index_put_impl_",
+		       DIMS("[100,8],[],[],[],[]", H ",''," H "," S "," S));
+	/* one of 10 elements of each row */
+	expect("aten::nll_loss_forward", DIMS("[32,10],[32],[],[],[]", F "," L ",''," S "," S), 32,
+	       32 * (4 + 8));
+	expect("aten::nll_loss_backward",
+	       DIMS("[],[32,10],[32],[],[],[],[]", F "," F "," L ",''," S "," S "," F), 32,
+	       32 * (4 + 8));
+	/* keys of bf16 into a cache of bytes */
+	expect("_C_cache_ops::reshape_and_cache_flash",
+	       DIMS("[7,2,8],[7,2,8],[100,16,2,8],[100,16,2,8],[7]",
+		    B "," B ",'unsigned char','unsigned char'," L),
+	       0, 2 * 2 * 112 + 2 * 112 + 7 * 8);
+	expect("_C::rotary_embedding",
+	       DIMS("[7],[7,32],[7,8],[],[1000,8],[]", L "," B "," B "," S "," B "," S), 3 * 7 * 40,
+	       2 * (2 * (7 * 32 + 7 * 8) + 7 * 8) + 7 * 8);
+}
+
+static void pooling(void **state)
+{
+	(void)state;
+	/* 8 × 8 in windows of 3, stride 2, padding 1: 4 × 4, with an index of 8 bytes for each */
+	expect("aten::max_pool2d_with_indices",
+	       FULL("[2,4,8,8],[],[],[],[],[]", F "," LISTS ",'ScalarList'," S,
+		    "'','[3, 3]','[2, 2]','[1, 1]','[1, 1]','False'"),
+	       2 * 4 * 16 * 9, 4 * 512 + (4 + 8) * 128);
+	expect("aten::max_pool2d_with_indices_backward",
+	       DIMS("[2,4,4,4],[2,4,8,8],[],[],[],[],[],[2,4,4,4]",
+		    F "," F "," LISTS ",'ScalarList'," S "," L),
+	       512, 4 * 128 + 8 * 128 + 4 * 512);
+	/* an empty stride is the window; 7 in windows of 2: 3, or 4 where sizes are rounded up */
+	expect("aten::avg_pool2d",
+	       FULL("[1,1,7,7],[],[],[],[],[],[]", F "," LISTS "," S "," S ",''",
+		    "'','[2, 2]','[]','[0, 0]','False','True',''"),
+	       9 * 4, 4 * (49 + 9));
+	expect("aten::avg_pool2d",
+	       FULL("[1,1,7,7],[],[],[],[],[],[]", F "," LISTS "," S "," S ",''",
+		    "'','[2, 2]','[]','[0, 0]','True','True',''"),
+	       16 * 4, 4 * (49 + 16));
+	expect("aten::_adaptive_avg_pool2d", FULL("[2,4,7,7],[]", H ",'ScalarList'", "'','[1, 1]'"),
+	       392, 2 * (392 + 8));
+	expect("aten::upsample_nearest2d",
+	       FULL("[1,4,8,8],[],[],[]", H ",'ScalarList'," S "," S, "'','[16, 16]','2.','2.'"),
+	       1024, 2 * (256 + 1024));
+	/* values are not recorded */
+	expect_unknown("aten::avg_pool2d", DIMS("[1,1,7,7],[],[],[],[],[],[]", F "," LISTS));
+	expect_unknown("aten::max_pool2d_with_indices",
+		       FULL("[2,4,8,8],[],[],[],[],[]", F "," LISTS ",'ScalarList'," S,
+			    "'','[3, 3]','[0, 0]','[1, 1]','[1, 1]','False'"));
+}
+
+#define EXPERTS(t, more)                                                                           \
+	DIMS("[" #t ",8],[4,12,8],[4,8,6],[" #t ",2],[" #t ",2],[]" more,                          \
+	     B "," B "," B "," F ",'int'," S)
+static void operators_of_vllm_and_inductor(void **state)
+{
+	(void)state;
+	struct op_work work;
+	/* one row needs its two experts; 6 of the 12 results gate the others */
+	expect("vllm::inplace_fused_experts", EXPERTS(1, ""), 2 * 2 * 8 * (12 + 6),
+	       2 * 2 * 8 * (12 + 6) + 2 * 2 * 8 + 2 * (4 + 4));
+	/* many rows need all four */
+	assert_true(work_of(&work, "sglang::outplace_fused_experts", EXPERTS(100, "")));
+	assert_true(work.flop == 100 * 2 * 2 * 8 * (12 + 6));
+	assert_true((int64_t)(work.bytes + 0.5) == 2 * 4 * 8 * 18 + 2 * 2 * 800 + 200 * 8);
+	/* experts of other devices; packed weights */
+	expect_unknown("vllm::inplace_fused_experts", DIMS("[1,8],[4,12,8],[4,8,6],[1,2],[1,2],[8]",
+							   B "," B "," B "," F ",'int','int'"));
+	expect_unknown("vllm::inplace_fused_experts",
+		       DIMS("[1,8],[4,12,4],[4,8,3],[1,2],[1,2],[]",
+			    B ",'unsigned char','unsigned char'," F ",'int'," S));
+	expect("_C::silu_and_mul", DIMS("[7,8],[7,16]", B "," B), 2 * 56, 2 * (56 + 112));
+	expect("_C::static_scaled_fp8_quant",
+	       DIMS("[7,8],[7,8],[]", "'c10::Float8_e4m3fn'," B "," F), 56, 56 + 2 * 56 + 4);
+	expect("_C::cutlass_scaled_mm",
+	       DIMS("[4,6],[4,8],[8,6],[],[],[]",
+		    B ",'c10::Float8_e4m3fn','c10::Float8_e4m3fn'," F "," F ",''"),
+	       2 * 4 * 8 * 6, 32 + 48 + 2 * 24);
+	/* five rows of a table of 100: 40 elements of it at most */
+	expect("triton_poi_fused_embedding_0", DIMS("[5],[100,8],[5,8],[]", L "," F "," F "," S), 0,
+	       5 * 8 + 4 * 40 + 4 * 40);
+	expect("triton_poi_fused_add_0", DIMS("[100,8],[8],[100,8],[]", F "," F "," F "," S), 0,
+	       4 * (800 + 8 + 800));
+	expect_unknown("triton_per_fused_embedding_native_layer_norm_0",
+		       DIMS("[5],[100,8],[5,8],[]", L "," F "," F "," S));
+	expect_unknown("triton_tem_fused_mm_0", DIMS("[8,8],[8,8],[8,8]", F "," F "," F));
+	expect("aten::_amp_foreach_non_finite_check_and_unscale_",
+	       DIMS("[[4,8],[8]],[],[]", "'TensorList'," F "," F), 40, 2 * 40 * 4);
+	expect("aten::_fused_rms_norm_backward",
+	       DIMS("[4,8],[4,8],[],[4,1],[],[]", F "," F ",'ScalarList'," F ",'',''"), 7 * 32,
+	       4 * (32 + 32 + 4 + 32));
+	/* collectives have no roof of this device */
+	expect_unknown("c10d::allreduce_", DIMS("[[4,8]],[]", "'TensorList',''"));
+	expect_unknown("record_param_comms", DIMS("[4,8]", F));
+}
+
 static void damaged_arguments_are_no_work(void **state)
 {
 	(void)state;
@@ -375,8 +496,18 @@ static void damaged_arguments_are_no_work(void **state)
 		struct op_work work;
 		if (work_of(&work, "aten::mm", texts[i]))
 			assert_true(work.flop >= 0 && work.bytes >= 0);
-		work_of(&work, "aten::add", texts[i]);
-		work_of(&work, "aten::cudnn_convolution", texts[i]);
+		static const char *const others[] = {"aten::add",
+						     "aten::cudnn_convolution",
+						     "aten::convolution_backward",
+						     "aten::max_pool2d_with_indices",
+						     "aten::_adaptive_avg_pool2d",
+						     "aten::_embedding_bag",
+						     "vllm::inplace_fused_experts",
+						     "flash_attn::_flash_attn_varlen_forward",
+						     "triton_poi_fused_embedding_0"};
+		for (size_t o = 0; o < sizeof others / sizeof *others; o++)
+			if (work_of(&work, others[o], texts[i]))
+				assert_true(work.flop >= 0 && work.bytes >= 0);
 	}
 }
 
@@ -442,6 +573,9 @@ int main(void)
 		cmocka_unit_test(a_flash_kernel_tells_whether_attention_is_causal),
 		cmocka_unit_test(a_convolution_backward_tells_the_result_of_its_forward),
 		cmocka_unit_test(operators_that_move_data),
+		cmocka_unit_test(parts_of_tables),
+		cmocka_unit_test(pooling),
+		cmocka_unit_test(operators_of_vllm_and_inductor),
 		cmocka_unit_test(damaged_arguments_are_no_work),
 		cmocka_unit_test(products_grow_with_their_sizes),
 		cmocka_unit_test(names_of_kernels_tell_the_arithmetic),

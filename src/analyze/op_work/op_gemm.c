@@ -3,6 +3,8 @@
  * element that is added to the product. */
 #include "analyze/op_work/op_models.h"
 
+#include <math.h>
+
 static double gemm_result_size(const struct op_input *left, const struct op_args *args,
 			       const struct op_model *model)
 {
@@ -77,5 +79,35 @@ bool op_gemm_find_grouped(struct op_work *work, const struct op_args *args,
 		results *= offsets->n_dims == 1 ? offsets->dims[0] : 1;
 	work->bytes = a->stored * a->size + b->stored * b->size +
 		      results * gemm_result_size(a, args, model);
+	return true;
+}
+
+/* Experts for each row: two products with the weights of the experts that were chosen. Inputs: rows (t × h), first weights
+ * (e × i × h), second weights (e × h × j), the shares and the numbers (t × k) of the chosen ones. j is i, or half of it where
+ * one half gates the other. Of e experts that are chosen evenly, e·(1 - (1 - k/e)^t) are needed. */
+bool op_experts_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
+{
+	(void)model;
+	const struct op_input *rows = op_args_get(args, 0), *first = op_args_get(args, 1),
+			      *second = op_args_get(args, 2), *chosen = op_args_get(args, 4);
+	if (rows->kind != OP_INPUT_TENSOR || first->kind != OP_INPUT_TENSOR ||
+	    second->kind != OP_INPUT_TENSOR || chosen->kind != OP_INPUT_TENSOR ||
+	    rows->n_dims != 2 || first->n_dims != 3 || second->n_dims != 3 || chosen->n_dims != 2)
+		return false;
+	double t = rows->dims[0], h = rows->dims[1], e = first->dims[0], i = first->dims[1],
+	       j = second->dims[2], k = chosen->dims[1];
+	/* Packed weights (4 bits) have other sizes. */
+	if (first->dims[2] != h || second->dims[0] != e || second->dims[1] != h || e < k ||
+	    chosen->dims[0] != t || (j != i && 2 * j != i))
+		return false;
+	/* A list of which experts are here: rows of others are not computed. */
+	for (int input = 5; input < (int)args->n; input++)
+		if (op_args_get(args, input)->kind == OP_INPUT_TENSOR &&
+		    !op_args_get(args, input)->is_floating)
+			return false;
+	double needed = e * (1 - pow(1 - k / e, t));
+	gemm_fill(work, first, t * k * h * (i + j), 0);
+	work->bytes = needed * (i * first->size + j * second->size) * h + 2 * t * h * rows->size +
+		      chosen->elements * (chosen->size + op_args_get(args, 3)->size);
 	return true;
 }

@@ -144,46 +144,34 @@ bool op_rows_find(struct op_work *work, const struct op_args *args, const struct
 	return true;
 }
 
-/* Rows or elements are picked by their numbers: they are read and written, and the numbers are read. What is picked several
- * times is read once: no more than the table. The numbers of gather are often one for each row, stretched over it (so calls
- * index_select it): where strides are not recorded, they are left out. places: the table, the numbers, 1 where whole rows
- * (last dimension) are picked, the dimension of index_select or -1. */
-bool op_gather_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
+/* A kernel that torch.compile wrote: its tensors are all that it reads and writes. places: 1 where it is elementwise and reads
+ * parts of its inputs, of each no more elements than it has results: as many as its last tensor, which is one. */
+bool op_triton_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
-	const struct op_input *table = op_args_get(args, model->places[0]),
-			      *index = op_args_get(args, model->places[1]);
-	double each = 1, d = 0;
-	if (table->kind != OP_INPUT_TENSOR || index->kind != OP_INPUT_TENSOR || !table->n_dims)
+	const struct op_input *like = memory_deciding(args, (int)args->n), *last = like;
+	double bytes = 0;
+	if (!like)
 		return false;
-	if (model->places[2])
-		each = table->dims[table->n_dims - 1];
-	if (model->places[3] >= 0) {
-		if (!op_args_numbers(args, model->places[3], &d, 1))
-			return false;
-		d += d < 0 ? table->n_dims : 0;
-		if (d < 0 || d >= table->n_dims || table->dims[(uint32_t)d] <= 0)
-			return false;
-		each = table->elements / table->dims[(uint32_t)d];
+	for (int i = 0; i < (int)args->n; i++)
+		last = op_args_is_tensor(args, i) ? op_args_get(args, i) : last;
+	for (int i = 0; i < (int)args->n; i++) {
+		const struct op_input *input = op_args_get(args, i);
+		bool is_part = model->places[0] && input->stored > last->elements;
+		bytes += is_part ? last->elements * input->size : op_args_bytes(args, i);
 	}
-	double picked = index->elements * each,
-	       read = picked < table->stored ? picked : table->stored;
-	bool may_be_stretched = !args->has_strides && index->n_dims > 1;
-	memory_fill(work, OP_FAMILY_GATHER, table, 0,
-		    (read + picked) * table->size +
-			    (may_be_stretched ? 0 : index->stored * index->size));
+	memory_fill(work, OP_FAMILY_ELEMENTWISE, like, 0, bytes);
 	return true;
 }
 
-/* A kernel that torch.compile wrote: its tensors are all that it reads and writes. */
-bool op_triton_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
+/* All tensors are read or written once. places: FLOP for each element of the widest tensor. */
+bool op_moved_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
-	(void)model;
 	const struct op_input *like = memory_deciding(args, (int)args->n);
 	double bytes = 0;
 	if (!like)
 		return false;
 	for (int i = 0; i < (int)args->n; i++)
 		bytes += op_args_bytes(args, i);
-	memory_fill(work, OP_FAMILY_ELEMENTWISE, like, 0, bytes);
+	memory_fill(work, OP_FAMILY_ELEMENTWISE, like, like->elements * model->places[0], bytes);
 	return true;
 }

@@ -18,6 +18,9 @@ bool op_gemm_find(struct op_work *work, const struct op_args *args, const struct
 /* op_gemm.c. places: the two matrices, the offsets of the groups. */
 bool op_gemm_find_grouped(struct op_work *work, const struct op_args *args,
 			  const struct op_model *model);
+/* op_gemm.c: fused experts of vLLM and SGLang. */
+bool op_experts_find(struct op_work *work, const struct op_args *args,
+		     const struct op_model *model);
 /* op_convolution.c. places: bias (backward: which gradients are wanted), stride, padding, dilation, transposed (-2: always,
  * -1: never), output padding, groups; backward: the gradient. Inputs 0 and 1 are the data and the weights. */
 bool op_convolution_find(struct op_work *work, const struct op_args *args,
@@ -40,7 +43,23 @@ bool op_cat_find(struct op_work *work, const struct op_args *args, const struct 
 bool op_reduction_find(struct op_work *work, const struct op_args *args,
 		       const struct op_model *model);
 bool op_rows_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
-bool op_gather_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+bool op_moved_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
 bool op_triton_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+/* op_picked.c: parts of a table, by numbers. */
+bool op_gather_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+bool op_bags_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+bool op_embedding_find_backward(struct op_work *work, const struct op_args *args,
+				const struct op_model *model);
+bool op_scatter_find(struct op_work *work, const struct op_args *args,
+		     const struct op_model *model);
+bool op_classes_find(struct op_work *work, const struct op_args *args,
+		     const struct op_model *model);
+bool op_cache_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+bool op_rotary_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+/* op_pool.c */
+bool op_pool_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
+bool op_pool_find_backward(struct op_work *work, const struct op_args *args,
+			   const struct op_model *model);
+bool op_resize_find(struct op_work *work, const struct op_args *args, const struct op_model *model);
 
 #endif

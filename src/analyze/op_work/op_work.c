@@ -76,6 +76,12 @@ static const struct op_model models[] = {
 	{"aten::_grouped_mm", op_gemm_find_grouped, {0, 1, 2, -1}},
 	{"aten::_scaled_grouped_mm", op_gemm_find_grouped, {0, 1, 4, 7}},
 
+	{"_C::cutlass_scaled_mm", op_gemm_find, {1, 2, 5, -1}},
+	{"vllm::inplace_fused_experts", op_experts_find, {0}},
+	{"vllm::outplace_fused_experts", op_experts_find, {0}},
+	{"sglang::inplace_fused_experts", op_experts_find, {0}},
+	{"sglang::outplace_fused_experts", op_experts_find, {0}},
+
 	{"aten::cudnn_convolution", op_convolution_find, {-1, 3, 2, 4, -1, -1, 5}},
 	{"aten::cudnn_convolution_transpose", op_convolution_find, {-1, 4, 2, 5, -2, 3, 6}},
 	{"aten::cudnn_convolution_relu", op_convolution_find, {2, 3, 4, 5, -1, -1, 6}},
@@ -125,6 +131,7 @@ static const struct op_model models[] = {
 	NORM("aten::native_layer_norm", 0, 1, 8),
 	NORM("aten::native_layer_norm_backward", 0, 1, 9),
 	NORM("aten::_fused_rms_norm", 0, 1, 5),
+	NORM("aten::_fused_rms_norm_backward", 0, 1, 7),
 	NORM("aten::native_group_norm", 0, 1, 8),
 	NORM("aten::native_group_norm_backward", 0, 1, 9),
 	NORM("aten::native_batch_norm", 0, 1, 8),
@@ -133,6 +140,15 @@ static const struct op_model models[] = {
 	NORM("aten::cudnn_batch_norm_backward", 0, 1, 9),
 	NORM("aten::miopen_batch_norm", 0, 1, 8),
 	NORM("aten::miopen_batch_norm_backward", 0, 1, 9),
+	NORM("aten::_native_batch_norm_legit", 0, 1, 8),
+	NORM("aten::_batch_norm_with_update", 0, 1, 8),
+	NORM("aten::batch_norm_backward", 0, 1, 9),
+	/* over several devices: sums, then each element */
+	NORM("aten::batch_norm_stats", 0, 0, 4),
+	NORM("aten::batch_norm_elemt", 0, 1, 4),
+	NORM("aten::batch_norm_backward_reduce", 0, 0, 5),
+	NORM("aten::batch_norm_backward_elemt", 0, 1, 4),
+	NORM("aiter::_groupnorm_run", 0, 1, 8),
 	/* vLLM's have the place of the result among their inputs, or write over two of them. */
 	NORM("_C::rms_norm", 1, 0, 5),
 	NORM("_C::fused_add_rms_norm", 0, 2, 6),
@@ -140,6 +156,44 @@ static const struct op_model models[] = {
 	{"aten::embedding", op_gather_find, {0, 1, 1, -1}},
 	{"aten::index_select", op_gather_find, {0, 2, 0, 1}},
 	{"aten::gather", op_gather_find, {0, 2, 0, -1}},
+
+	{"aten::_embedding_bag", op_bags_find, {0, 1, 2}},
+	{"aten::embedding_dense_backward", op_embedding_find_backward, {0, 1, 2}},
+	{"aten::scatter", op_scatter_find, {0, 3, 2, 1}},
+	{"aten::scatter_add", op_scatter_find, {0, 3, 2, 2}},
+	{"aten::index_add", op_scatter_find, {0, 3, 2, 2}},
+	{"aten::index_copy", op_scatter_find, {0, 3, 2, 1}},
+	{"aten::_index_put_impl", op_scatter_find, {0, 2, -1, 1}},
+	{"aten::nll_loss_forward", op_classes_find, {0, 1}},
+	{"aten::nll_loss_backward", op_classes_find, {1, 2}},
+	{"aten::nll_loss2d_forward", op_classes_find, {0, 1}},
+	{"aten::nll_loss2d_backward", op_classes_find, {1, 2}},
+	{"_C_cache_ops::reshape_and_cache_flash", op_cache_find, {0}},
+	{"_C_cache_ops::reshape_and_cache", op_cache_find, {0}},
+	{"_C::rotary_embedding", op_rotary_find, {0}},
+
+	{"aten::max_pool2d_with_indices", op_pool_find, {1, 2, 3, 4, 5, 8}},
+	{"aten::avg_pool2d", op_pool_find, {1, 2, 3, -1, 4, 0}},
+	{"aten::_adaptive_avg_pool2d", op_resize_find, {1}},
+	{"aten::upsample_nearest1d", op_resize_find, {1}},
+	{"aten::upsample_nearest2d", op_resize_find, {1}},
+	{"aten::upsample_bilinear2d", op_resize_find, {1}},
+	{"aten::upsample_bicubic2d", op_resize_find, {1}},
+	{"aten::max_pool2d_with_indices_backward", op_pool_find_backward, {0, 1, 7}},
+	{"aten::avg_pool2d_backward", op_pool_find_backward, {0, 1, -1}},
+	{"aten::_adaptive_avg_pool2d_backward", op_pool_find_backward, {0, 1, -1}},
+
+	{"aten::normal", op_copy_find, {0, -1}},
+	{"aten::uniform", op_copy_find, {0, -1}},
+	{"aten::random", op_copy_find, {0, -1}},
+	{"aten::bernoulli", op_copy_find, {0, -1}},
+	/* vLLM: the place of the result stands among the inputs */
+	{"_C::silu_and_mul", op_moved_find, {2}},
+	{"_C::gelu_and_mul", op_moved_find, {2}},
+	{"_C::gelu_tanh_and_mul", op_moved_find, {2}},
+	{"_C::static_scaled_fp8_quant", op_moved_find, {1}},
+	{"_C::dynamic_scaled_fp8_quant", op_moved_find, {1}},
+	{"_C::dynamic_per_token_scaled_fp8_quant", op_moved_find, {1}},
 
 	{"aten::copy", op_copy_find, {0, 1}},
 	{"aten::fill", op_copy_find, {0, -1}},
@@ -204,6 +258,7 @@ static const struct op_model models[] = {
 	EACH("maximum", 2),
 	EACH("minimum", 2),
 	EACH("mish", 1),
+	EACH("mse_loss", 2),
 	EACH("mse_loss_backward", 3),
 	EACH("mul", 2),
 	EACH("neg", 1),
@@ -249,27 +304,45 @@ static const struct op_model models[] = {
 	LIST("_foreach_copy", 2, 0),
 	LIST("_foreach_zero", 0, 1),
 	LIST("_foreach_norm", 1, 0),
+	LIST("_foreach_abs", 1, 1),
+	LIST("_foreach_exp", 1, 1),
+	LIST("_foreach_pow", 1, 1),
+	LIST("_foreach_reciprocal", 1, 1),
+	LIST("_foreach_maximum", 2, 1),
+	LIST("_foreach_clamp_min", 1, 1),
+	LIST("_foreach_clamp_max", 1, 1),
+	LIST("_amp_foreach_non_finite_check_and_unscale", 1, 1),
 	/* parameters, gradients and both moments are read, all but the gradients written */
 	LIST("_fused_adam", 4, 3),
 	LIST("_fused_adamw", 4, 3),
 	LIST("_fused_sgd", 3, 2),
+	LIST("_fused_adagrad", 3, 2),
 };
 
-static const struct op_model triton = {"triton_", op_triton_find, {0}};
-
-/* Kernels that torch.compile wrote for elementwise operations and reductions. Its templates (triton_tem_…) are products
- * whose sizes do not follow from the inputs. */
-static bool op_work_is_triton(const char *name)
+/* Kernels that torch.compile wrote for elementwise operations (poi) and reductions (red, per). Its templates (triton_tem_…)
+ * are products whose sizes do not follow from the inputs. A kernel that reads parts of its inputs is named for what picks
+ * them: an elementwise one reads no more than it has results; of others nobody knows how much they read. */
+static const struct op_model *op_work_triton(const char *name)
 {
-	return strncmp(name, "triton_poi_", 11) == 0 || strncmp(name, "triton_red_", 11) == 0 ||
-	       strncmp(name, "triton_per_", 11) == 0;
+	static const struct op_model whole = {"triton_", op_triton_find, {0}},
+				     parts = {"triton_", op_triton_find, {1}};
+	static const char *const words[] = {"embedding", "index",  "gather",  "slice", "select",
+					    "split",     "unbind", "scatter", "roll",  NULL};
+	bool is_elementwise = strncmp(name, "triton_poi_", 11) == 0;
+	if (!is_elementwise && strncmp(name, "triton_red_", 11) != 0 &&
+	    strncmp(name, "triton_per_", 11) != 0)
+		return NULL;
+	for (unsigned i = 0; words[i]; i++)
+		if (strstr(name, words[i]))
+			return is_elementwise ? &parts : NULL;
+	return &whole;
 }
 
 const struct op_model *op_work_model(const char *name)
 {
 	size_t length = strlen(name);
-	if (op_work_is_triton(name))
-		return &triton;
+	if (strncmp(name, "triton_", 7) == 0)
+		return op_work_triton(name);
 	/* An operator whose name ends with '_' writes over its first input: as much work. */
 	size_t without = length && name[length - 1] == '_' ? length - 1 : length;
 	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
