@@ -5,6 +5,10 @@
  * cards compute half precision with sums in fp32 at half the rate of their professional siblings; that is the rate here,
  * because frameworks sum in fp32. AMD's MI200 shows each of its two dies as a device: the rows are for one die. fp64 on
  * tensor cores is 0 where the data sheet has no line for it.
+ *
+ * Where documents disagree: B200 has 8 TB/s in its data sheet, boards with 180 GB 7.7; B300 fp4 is between 13.1 and 14
+ * PFLOP/s; GB200 fp64 was 45 TFLOP/s at first; H100 PCIe has 2 TB/s in the data sheet, 2.04 by its memory's clock. The
+ * published rates of MI350X and MI355X are 256 units × 4096 (fp16) or 8192 (fp8) FLOP × 2.2 or 2.4 GHz, as here.
  */
 #include "analyze/peaks_table.h"
 

@@ -39,6 +39,23 @@ else
 	echo "not compared with published numbers: TraceLens's traces are not here (../shared/data/public-traces)"
 fi
 
+# What is faster than its roof claims no bound and no gain; data that fit into the cache came from there.
+for name in mlp_sync mlp_async decode_eager itemloop_item starve_0; do
+	for report in op_roofline kernel_roofline; do
+		run stats -r $report --format csv "$DATA/torch/$name.hwy"
+		python3 - "$work/out" <<-'EOF' >>"$work/above" || fail "$report of $name: $(tail -1 "$work/above")"
+			import csv, sys
+			for row in csv.DictReader(open(sys.argv[1])):
+			    of = {k.split(" (")[0]: v for k, v in row.items()}
+			    if of["Of Roof"] and float(of["Of Roof"]) > 100:
+			        print(of["Name"], of["Of Roof"], of["Bound"], of["Gain"])
+			        if of["Bound"] not in ("unknown", "from cache") or float(of["Gain"]) != 0:
+			            sys.exit("claims a bound or a gain: %s" % row)
+		EOF
+	done
+done
+grep -q "^aten::gelu .* from cache" "$work/above" || fail "no point came from the cache: $(cat "$work/above")"
+
 # A recording without shapes has no rows, and says so.
 run stats -r op_roofline "$DATA/nsys/mlp_sync.hwy"
 expect_status 0 "op_roofline without operators"

@@ -186,6 +186,28 @@ static void a_calibrated_bandwidth_goes_before_all_others(void **state)
 	hwy_trace_free(small_finish(&small));
 }
 
+static void the_cache_is_the_recorded_one_or_the_largest_of_the_generation(void **state)
+{
+	(void)state;
+	struct hwy_device device = unknown_device();
+	struct hwy_peaks peaks;
+	device.compute_major = 9;
+	device.compute_minor = 0;
+	peaks_of_device(&peaks, &device, "NVIDIA H200");
+	assert_near(peaks.cache_bytes, 60 << 20, 0);
+	/* AMD's dies have the numbers of Hopper, and the Infinity Cache is no L2 */
+	peaks_of_device(&peaks, &device, "AMD Instinct MI250X");
+	assert_near(peaks.cache_bytes, 8 << 20, 0);
+	peaks_of_device(&peaks, &device, "AMD Radeon of some year");
+	assert_near(peaks.cache_bytes, 0, 0);
+	device.l2_bytes = 50 << 20;
+	peaks_of_device(&peaks, &device, "NVIDIA H100 80GB HBM3");
+	assert_near(peaks.cache_bytes, 50 << 20, 0);
+	device.l2_bytes = 4 << 20;
+	peaks_of_device(&peaks, &device, "AMD Instinct MI300X");
+	assert_near(peaks.cache_bytes, 256 << 20, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +217,7 @@ int main(void)
 		cmocka_unit_test(computed_rates_agree_with_data_sheets),
 		cmocka_unit_test(a_part_of_a_device_has_a_part_of_its_rates),
 		cmocka_unit_test(a_calibrated_bandwidth_goes_before_all_others),
+		cmocka_unit_test(the_cache_is_the_recorded_one_or_the_largest_of_the_generation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
