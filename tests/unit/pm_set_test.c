@@ -91,11 +91,8 @@ static void hopper_shows_all_lanes(void **state)
 	struct pm_set set = built("GH100", "general");
 	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
 		assert_true(has(&set, lanes[i]));
-	/* Each counter of an SM is 132 values a sample. */
-	assert_false(has(&set, "FMA Pipe Active") || has(&set, "HMMA Active"));
-	struct pm_set pipes = built("GH100", "pipes");
-	assert_true(has(&pipes, "FP64 Active") && has(&pipes, "FMA Pipe Active") &&
-		    has(&pipes, "HMMA Active") && has(&pipes, "SM Issue [Throughput %]"));
+	assert_true(has(&set, "FP64 Active") && has(&set, "FMA Pipe Active") &&
+		    has(&set, "HMMA Active"));
 	/* Composites of many counters cost more than all others together. */
 	assert_false(has(&set, "SM Throughput") || has(&set, "L1 Throughput"));
 	set = built("GH100", "throughput");

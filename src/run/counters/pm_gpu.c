@@ -27,15 +27,19 @@ enum {
 	LEAST_RATE_HZ = 10, /* the rate is not halved below this */
 	IMAGE_SAMPLES = 512,
 	LEAST_NEAR_SAMPLES = 32,
-	MOST_FULL = 4,    /* images that are full one after the other: reading does not keep up */
+	/* Images that are full one after the other: reading does not keep up. Some are full after a disturbance, and the
+	 * device's buffer holds more than 20 of them. */
+	MOST_FULL = 20,
 	MOST_THREADS = 4, /* that evaluate samples of one device */
 	NEAR_DECODES = 4, /* that follow each other to look at the device's clock */
 	WAIT_MS = 20,
 };
 static const int64_t PAUSE_NS = 10 * 1000 * 1000; /* between decodes, at most */
 static const int64_t CALIBRATE_NS = 50 * 1000 * 1000;
+static const int64_t SETTLE_NS =
+	1500 * 1000 * 1000; /* at most, until the samples of the start are read */
 static const int64_t NEAR_EVERY_NS = 100 * 1000 * 1000;
-static const int64_t NEAR_NS = 10 * 1000 * 1000;         /* what an image for the clock holds */
+static const int64_t NEAR_NS = 10 * 1000 * 1000;        /* what an image for the clock holds */
 static const int64_t LATE_NS = 200 * 1000 * 1000;       /* samples are in hand by then */
 static const int64_t END_NS = INT64_C(10) * 1000000000; /* that reading what is left may take */
 static const uint64_t HARDWARE_BYTES = UINT64_C(256) << 20;
@@ -137,6 +141,20 @@ static void put_gap(struct pm_gpu *gpu)
 	pm_backlog_put(gpu->backlog, image);
 }
 
+/* Reads and lets go what was sampled while the session started, which takes some 0.3 s and fills several images: behind them reading
+ * keeps up. Yields CUPTI's result. */
+static int settle(struct pm_gpu *gpu)
+{
+	int64_t until = run_now() + SETTLE_NS;
+	size_t n;
+	int result;
+	do
+		result = decode_image(gpu, &gpu->waste, gpu->bytes, &n);
+	while (!result && n > IMAGE_SAMPLES / 2 && run_now() < until);
+	gpu->n_full = 0;
+	return result;
+}
+
 /* ---- a session ----------------------------------------------------------------------------------- */
 
 /* Opens a session and starts it; one that there was is closed first. */
@@ -183,7 +201,7 @@ static void halve_rate(struct pm_gpu *gpu, int result)
 	watched_drop(gpu->watched, "GPU metrics: a buffer of samples", 1);
 	put_gap(gpu);
 	gpu->interval *= 2;
-	if (!start_sampling(gpu, &result, &err))
+	if (!start_sampling(gpu, &result, &err) || (result = settle(gpu)) != 0)
 		give_up(gpu, "sampling cannot be started again", result);
 }
 
@@ -307,10 +325,9 @@ static bool start_backlog(struct pm_gpu *gpu, struct hwy_err *err)
 	return gpu->backlog != NULL;
 }
 
-/* Reads the device for some time to know its clock. The first image is large: much was sampled meanwhile. */
+/* Reads the device for some time to know its clock. */
 static bool calibrate(struct pm_gpu *gpu, int *result, struct hwy_err *err)
 {
-	int64_t until = run_now() + CALIBRATE_NS, took = NEAR_NS;
 	size_t n;
 	gpu->waste = (struct pm_image){
 		.data = hwy_alloc(gpu->bytes),
@@ -318,11 +335,13 @@ static bool calibrate(struct pm_gpu *gpu, int *result, struct hwy_err *err)
 		.lengths = hwy_array(IMAGE_SAMPLES, sizeof *gpu->waste.lengths),
 		.after_hole = hwy_array(IMAGE_SAMPLES, sizeof *gpu->waste.after_hole),
 	};
-	do {
+	*result = settle(gpu);
+	int64_t until = run_now() + CALIBRATE_NS, took = 0;
+	while (!*result && run_now() < until) {
 		int64_t begun = run_now();
 		*result = decode_image(gpu, &gpu->waste, near_image(gpu, took), &n);
 		took = run_now() - begun;
-	} while (!*result && run_now() < until);
+	}
 	gpu->n_full = 0;
 	gpu->decodes = gpu->samples = gpu->untimed = gpu->outside = 0;
 	return !*result || hwy_fail(err, "the first samples cannot be read: %s (CUPTI error %d)",
