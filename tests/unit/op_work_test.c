@@ -297,12 +297,21 @@ static void a_convolution_backward_tells_the_result_of_its_forward(void **state)
 	assert_true(work_of(&work, "aten::cudnn_convolution", forward));
 	assert_false(op_settle(&work, &results, ""));
 	op_results_free(&results);
-	/* transposed by its channels: each element of the data takes part; with equal channels nobody knows */
+	/* transposed by its channels: each element of the data takes part; or by its sizes */
 	assert_true(work_of(&back, "aten::convolution_backward",
 			    DIMS("[2,4,8,8],[2,6,4,4],[6,4,3,3]", F "," F "," F)));
 	assert_true(back.flop == 2 * 2.0 * 2 * 6 * 16 * 4 * 9);
+	assert_true(work_of(&back, "aten::convolution_backward",
+			    DIMS("[2,6,8,8],[2,6,4,4],[6,6,3,3]", F "," F "," F)));
+	assert_true(back.flop == 2 * 2.0 * 2 * 6 * 16 * 6 * 9 && !back.pair);
+	assert_true(work_of(&back, "aten::convolution_backward",
+			    DIMS("[2,6,4,4],[2,6,8,8],[6,6,3,3]", F "," F "," F)));
+	assert_true(back.flop == 2 * 2.0 * 2 * 6 * 16 * 6 * 9 && back.pair);
+	/* larger by one: padded, or transposed */
 	assert_false(work_of(&back, "aten::convolution_backward",
-			     DIMS("[2,6,8,8],[2,6,4,4],[6,6,3,3]", F "," F "," F)));
+			     DIMS("[2,6,9,9],[2,6,8,8],[6,6,2,2]", F "," F "," F)));
+	assert_false(work_of(&back, "aten::convolution_backward",
+			     DIMS("[2,6,9,9],[2,5,8,8],[7,6,2,2]", F "," F "," F)));
 }
 
 static void operators_that_move_data(void **state)

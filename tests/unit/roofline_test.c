@@ -225,6 +225,68 @@ static void convolutions_by_winograd_are_bound_by_nothing_known(void **state)
 	hwy_trace_free(trace);
 }
 
+/* Without values: the backward, which comes later, has the sizes of the forward's result. */
+static void a_forward_convolution_learns_its_result_from_a_later_backward(void **state)
+{
+	(void)state;
+	for (int has_backward = 0; has_backward < 2; has_backward++) {
+		struct model m = model_new();
+		model_op(
+			&m, 0, 100, "aten::cudnn_convolution",
+			"{'Input Dims': [[2,64,8,8],[32,64,3,3],[]], 'Input type': ['float','float','']}");
+		model_kernel(&m, 10, "implicit_gemm", 20);
+		if (has_backward) {
+			model_op(
+				&m, 200, 300, "aten::convolution_backward",
+				"{'Input Dims': [[2,32,4,4],[2,64,8,8],[32,64,3,3]], 'Input type': ['float','float','float']}");
+			model_kernel(&m, 210, "dgrad", 20);
+		}
+		struct hwy_trace *trace = small_finish(&m.small);
+		struct hwy_roofline roofline;
+		assert_true(roofline_from_shapes(&roofline, trace, NULL, &err));
+		const struct roofline_point *op =
+			point_of(&roofline, ROOFLINE_OPERATOR, "aten::cudnn_convolution");
+		assert_int_equal(op != NULL, has_backward);
+		if (op) {
+			assert_near(op->flop, 2.0 * 2 * 32 * 16 * 64 * 9, 1);
+			assert_near(op->bytes, 4.0 * (2 * 64 * 64 + 32 * 64 * 9 + 2 * 32 * 16), 1);
+		}
+		roofline_free(&roofline);
+		hwy_trace_free(trace);
+	}
+}
+
+#define FLASH                                                                                      \
+	"{'Input Dims': [[2,16,4,8],[2,16,4,8],[2,16,4,8],[],[]], 'Input type': ['c10::Half',"     \
+	"'c10::Half','c10::Half','','']}"
+#define SDPA                                                                                       \
+	"{'Input Dims': [[2,4,16,8],[2,4,16,8],[2,4,16,8],[],[]], 'Input type': ['c10::Half',"     \
+	"'c10::Half','c10::Half','Scalar','Scalar']}"
+static void attention_is_that_of_the_operator_that_the_program_called(void **state)
+{
+	(void)state;
+	const char *kernel = "flash_fwd_kernel<Traits<64>, false, true, false, false>(P)";
+	struct model m = model_new();
+	model_op(&m, 0, 100, "aten::_scaled_dot_product_flash_attention", SDPA);
+	model_op(&m, 10, 90, "aten::_flash_attention_forward", FLASH);
+	model_kernel(&m, 20, kernel, 10);
+	model_op(&m, 200, 300, "aten::_flash_attention_forward", FLASH);
+	model_kernel(&m, 220, kernel, 10);
+	struct hwy_trace *trace = small_finish(&m.small);
+	struct hwy_roofline roofline;
+	assert_true(roofline_from_shapes(&roofline, trace, NULL, &err));
+	static const char *const names[] = {"aten::_scaled_dot_product_flash_attention",
+					    "aten::_flash_attention_forward"};
+	for (int i = 0; i < 2; i++) {
+		const struct roofline_point *op = point_of(&roofline, ROOFLINE_OPERATOR, names[i]);
+		assert_non_null(op);
+		assert_int_equal(op->count, 1);
+		assert_near(op->flop, 2.0 * 8 * 16 * 16 / 2 * 16, 1e-9);
+	}
+	roofline_free(&roofline);
+	hwy_trace_free(trace);
+}
+
 /* A product of two nodes, captured once and replayed four times: its work was done four times. */
 static void a_captured_product_counts_at_each_replay(void **state)
 {
@@ -478,6 +540,8 @@ int main(void)
 		cmocka_unit_test(a_copy_from_the_host_is_under_no_roof),
 		cmocka_unit_test(ranges_of_emit_nvtx_with_sizes_are_operators),
 		cmocka_unit_test(convolutions_by_winograd_are_bound_by_nothing_known),
+		cmocka_unit_test(a_forward_convolution_learns_its_result_from_a_later_backward),
+		cmocka_unit_test(attention_is_that_of_the_operator_that_the_program_called),
 		cmocka_unit_test(a_captured_product_counts_at_each_replay),
 		cmocka_unit_test(launches_of_unknown_shapes_stay_in_the_time_of_a_kernel),
 		cmocka_unit_test(a_window_counts_what_begins_in_it),

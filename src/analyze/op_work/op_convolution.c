@@ -105,7 +105,7 @@ bool op_convolution_find(struct op_work *work, const struct op_args *args,
 	return true;
 }
 
-/* Whether a backward is that of a transposed convolution: by the value, else by the channels. 1 yes, 0 no, -1 nobody knows. */
+/* Whether a backward is that of a transposed convolution: by the value, else by the sizes. 1 yes, 0 no, -1 nobody knows. */
 static int convolution_backward_direction(const struct op_args *args, const struct op_model *model,
 					  const struct op_input *gradient,
 					  const struct op_input *data,
@@ -117,8 +117,18 @@ static int convolution_backward_direction(const struct op_args *args, const stru
 	     transposed = data->dims[1] == weights->dims[0];
 	if (direct != transposed)
 		return transposed;
-	/* With as many channels and elements on both sides the work is the same. */
-	return direct && gradient->elements == data->elements ? 0 : -1;
+	/* As many channels on both sides: a convolution makes images smaller, or larger by its padding, which is smaller than
+	 * its window; a transposed one makes them larger. */
+	int grown = 0, shrunk = 0, grown_far = 0;
+	for (uint32_t d = 2; d < data->n_dims; d++) {
+		double by = gradient->dims[d] - data->dims[d];
+		grown += by > 0;
+		shrunk += by < 0;
+		grown_far += by > weights->dims[d] - 1;
+	}
+	if (!direct || (grown && (shrunk || !grown_far)))
+		return -1;
+	return grown > 0;
 }
 
 /* Inputs: gradient of the result, data, weights (before PyTorch 1.11: data, gradient, weights), then as aten::convolution
