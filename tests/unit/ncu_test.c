@@ -186,6 +186,21 @@ static void a_counter_in_a_unit_that_is_not_known_is_left_out_with_a_note(void *
 
 /* ---- refusals ------------------------------------------------------------------------------------------- */
 
+static void a_time_in_a_unit_that_is_not_known_is_no_number_of_ns(void **state)
+{
+	struct hwy_trace *trace = read_ncu(
+		LONG_HEADER LONG_ROW("0", "k", "gpu__time_duration.sum", "µs", "125.89")
+			LONG_ROW("0", "k", "launch__grid_size", "thr", "7")
+				LONG_ROW("1", "k", "gpu__time_duration.sum", "us", "125.89")
+					LONG_ROW("2", "k", "gpu__time_duration.sum", "", "125"));
+	assert_true(isnan(counter(trace, 0, "gpu__time_duration.sum")) != 0);
+	assert_true(counter(trace, 0, "launch__grid_size") == 7);
+	assert_true(counter(trace, 1, "gpu__time_duration.sum") == 125890);
+	assert_true(counter(trace, 2, "gpu__time_duration.sum") == 125);
+	assert_int_equal(trace->n_diagnostics, 1);
+	hwy_trace_free(trace);
+}
+
 static void refused(const char *text, const char *why)
 {
 	if (read_ncu_in(text, SOURCE_WINDOW))
@@ -255,6 +270,7 @@ int main(void)
 		cmocka_unit_test(units_become_base_units_exactly),
 		cmocka_unit_test(what_is_no_number_is_told_from_what_is_a_wrong_one),
 		cmocka_unit_test(a_counter_in_a_unit_that_is_not_known_is_left_out_with_a_note),
+		cmocka_unit_test(a_time_in_a_unit_that_is_not_known_is_no_number_of_ns),
 		cmocka_unit_test(what_is_cut_off_or_foreign_is_refused_with_line_and_reason),
 		cmocka_unit_test(the_window_does_not_change_what_is_read),
 		cmocka_unit_test(a_damaged_table_is_read_or_refused),

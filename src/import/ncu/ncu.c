@@ -110,12 +110,21 @@ static void note_unit(struct ncu *n, const char *unit)
 		snprintf(n->unknown_unit, sizeof n->unknown_unit, "%s", unit);
 }
 
+/* Reads the unit of a counter. A time in a unit that is not known is not taken for a number of ns: it would be wrong by any
+ * factor. */
+static bool read_unit(const char *metric, const char *text, struct ncu_unit *unit)
+{
+	bool is_time = strstr(metric, "__time_duration") != NULL;
+	return ncu_unit_read(text, unit) && (!is_time || !*text || unit->class == NCU_TIME);
+}
+
 /* The row behind a wide table's header holds the units; it has no number of a launch and no kernel. */
 static void read_units(struct ncu *n, struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->n && i < n->rows.n; i++) {
 		const char *unit = n->rows.fields[i].at;
-		if (*layout->metrics[i] && !ncu_unit_read(unit, &layout->units[i])) {
+		if (*layout->metrics[i] &&
+		    !read_unit(layout->metrics[i], unit, &layout->units[i])) {
 			layout->is_left_out[i] = true;
 			note_unit(n, unit);
 		}
@@ -250,6 +259,10 @@ static bool read_long_row(struct ncu *n, const struct layout *layout)
 		return true;
 	}
 	const char *metric = is_metric(name) ? name : ncu_label_metric(name, unit.class);
+	if (metric && !read_unit(metric, unit_text, &unit)) {
+		note_unit(n, unit_text);
+		return true;
+	}
 	return !metric || add_cell(n, launch, metric, unit, field(n, layout, value));
 }
 
