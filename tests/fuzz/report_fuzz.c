@@ -5,6 +5,7 @@
  * apart: 'D', the directory's length (two bytes, little-endian), the directory as it is before compression,
  * and the bytes between header and directory.
  */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analyze/device_metrics.h"
+#include "analyze/kernel_table.h"
 #include "serve/answers.h"
 #include "serve/tiles.h"
 #include "trace/file_format.h"
@@ -41,6 +44,27 @@ static struct hwy_bytes assemble(const uint8_t *input, size_t size)
 	return file;
 }
 
+/* What counters of devices and of kernels say. */
+static void use_counters(struct hwy_trace *trace)
+{
+	struct hwy_metrics metrics;
+	struct kernel_table table;
+	struct hwy_err err;
+	int64_t ns;
+	metrics_open(&metrics, trace);
+	for (uint32_t device = 0; device < trace->n_devices && device < 4; device++)
+		for (unsigned m = 0; m < METRICS; m++) {
+			const struct metric_series *series =
+				metrics_get(&metrics, device, (enum hwy_metric)m);
+			if (series && !isfinite(metric_mean_between(series, INT64_MIN / 4,
+								    INT64_MAX / 4, &ns)))
+				abort();
+		}
+	metrics_close(&metrics);
+	if (kernel_table_make(&table, trace, &err))
+		kernel_table_free(&table);
+}
+
 /* Everything a reader may ask of an open report. */
 static void use(struct hwy_trace *trace)
 {
@@ -54,6 +78,7 @@ static void use(struct hwy_trace *trace)
 				hwy_str(trace, hwy_get(&trace->strips[s], HWY_NAME, row));
 			}
 	}
+	use_counters(trace);
 	for (uint32_t i = 0; i < trace->n_results; i++)
 		hwy_result_bytes(trace, i, &err);
 	for (uint32_t lane = 0; lane < trace->n_lanes && lane < 20; lane++)
