@@ -482,6 +482,22 @@ static void a_metric_is_a_counter_of_its_gpu(void **state)
 	hwy_trace_free(trace);
 }
 
+static void a_metric_that_is_no_number_is_not_zero(void **state)
+{
+	struct hwy_trace *trace =
+		opened(STRINGS "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId, value);"
+			       "INSERT INTO GPU_METRICS VALUES(1, 1, 4, 'abc'), (2, 1, 4, NULL),"
+			       " (3, 1, 4, x'00ff'), (4, 1, 4, '77'), (5, 1, 4, 8.0);");
+	assert_int_equal(count_of(trace, HWY_COUNTER), 2);
+	assert_int_equal(hwy_get(strip_of(trace, HWY_COUNTER, 0), HWY_VALUE, 0), 77);
+	hwy_trace_free(trace);
+	trace = opened(STRINGS "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId);"
+			       "INSERT INTO GPU_METRICS VALUES(1, 1, 4);");
+	assert_int_equal(count_of(trace, HWY_COUNTER), 0);
+	assert_int_equal(trace->n_diagnostics, 1);
+	hwy_trace_free(trace);
+}
+
 static void calls_of_other_libraries_stand_on_lanes_with_their_name(void **state)
 {
 	struct hwy_trace *trace = opened(
@@ -594,6 +610,7 @@ int main(void)
 		cmocka_unit_test(call_chains_come_in_any_order_and_number_0_is_one),
 		cmocka_unit_test(switches_become_stretches_of_running_and_waiting),
 		cmocka_unit_test(a_metric_is_a_counter_of_its_gpu),
+		cmocka_unit_test(a_metric_that_is_no_number_is_not_zero),
 		cmocka_unit_test(calls_of_other_libraries_stand_on_lanes_with_their_name),
 		cmocka_unit_test(a_reduced_file_without_processes_still_links),
 		cmocka_unit_test(a_file_that_another_tool_rewrote_still_opens),

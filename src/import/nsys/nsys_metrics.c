@@ -60,9 +60,12 @@ static uint32_t metric_lane(struct nsys_query *q)
 	return *lane;
 }
 
+/* A value that is no number is not 0: what is not known must not look like an idle GPU. Files that other tools rewrote hold
+ * numbers as texts. */
 static void add_value(struct nsys_query *q)
 {
-	if (!nsys_moment(q))
+	int type = sqlite3_value_numeric_type(q->values[3]);
+	if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !nsys_moment(q))
 		return;
 	q->row.v[HWY_VALUE] = nsys_int(q, 3);
 	hwy_add_span(q->nsys->b, metric_lane(q), HWY_COUNTER, &q->row);
@@ -78,7 +81,7 @@ void nsys_read_gpu_metrics(struct nsys *n)
 			*hwy_index_put(&metrics.names, &key, sizeof key, NULL) = nsys_text(&q, 2);
 		}
 	}
-	nsys_each(n, "GPU_METRICS", "~timestamp typeId metricId value", NULL, add_value, &metrics);
+	nsys_each(n, "GPU_METRICS", "~timestamp typeId metricId ~value", NULL, add_value, &metrics);
 	hwy_index_free(&metrics.names);
 	hwy_index_free(&metrics.lanes);
 }
