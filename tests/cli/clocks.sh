@@ -163,6 +163,17 @@ says warning "the driver's library crashed \(Aborted\)" || fail "crash: $(cat in
 record exit=3
 says warning "ended with status 3" || fail "exit: $(cat info)"
 
+# The kernel kills it, for want of memory: that is no fault of the driver.
+: >log
+MOCK_NVML='' LD_LIBRARY_PATH=$nvml run profile --no-calibration -f true -o r bash -c '
+	for _ in $(seq 200); do grep -q init log && break; sleep 0.01; done
+	kill -9 "$(sed -n "s/^init //p" log)"
+	exec "$0" busy' "$COLLECT/cuda_target"
+expect_status 3 "the watcher is killed"
+grep -qx "the program's last line" out || fail "the watcher is killed: the program's output: $(cat out)"
+"$HEADWAY" info --all r.hwy >info
+says warning "killed the process that asks for them" || fail "the watcher is killed: $(cat info)"
+
 # ---- recording that begins late, and a ring
 record throttled -y 0.2
 lost=$(property lost.power_cap_ns)

@@ -68,7 +68,12 @@ static void watcher_hear(struct watcher *watcher, char sign)
 static void note_end(struct journal *journal, int status)
 {
 	char text[256];
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		snprintf(
+			text, sizeof text,
+			"clocks, power and metrics of the GPU are not recorded to the end: somebody, or the "
+			"kernel for want of memory, killed the process that asks for them");
+	else if (WIFSIGNALED(status))
 		snprintf(
 			text, sizeof text,
 			"clocks and power of the GPU are not recorded to the end: the driver's library crashed "
