@@ -294,7 +294,7 @@ struct inside inside_from_metrics(struct hwy_metrics *metrics, const struct hwy_
 	}
 	if (view.is_shared)
 		inside.why_not = "others work on the GPU, too, and its counters count their work";
-	else if (view.covered > 0 && view.covered < INSIDE_KNOWN_SHARE * view.computed)
+	else if (view.covered > 0 && view.covered < INSIDE_SAMPLED_SHARE * view.computed)
 		inside.why_not = "the GPU's counters were sampled for too little of that time";
 	if (inside.why_not || view.sums.samples < METRICS_FEWEST_SAMPLES || view.judged <= 0)
 		return inside;
@@ -302,6 +302,7 @@ struct inside inside_from_metrics(struct hwy_metrics *metrics, const struct hwy_
 		inside.shares[word] = view.ns[word] / view.judged;
 	inside.source = INSIDE_METRICS;
 	inside.samples = view.sums.samples;
+	inside.sampled = view.covered / view.computed;
 	inside.levels = inside_levels_of(&view.sums);
 	inside.known = 1 - inside.shares[INSIDE_UNKNOWN];
 	inside_choose(&inside);

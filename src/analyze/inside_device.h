@@ -75,15 +75,18 @@ struct inside {
 	double shares[INSIDE_WORDS];
 	struct inside_levels levels; /* means over that time; only from metrics */
 	uint32_t samples;            /* only from metrics */
-	double known;                /* the share of the kernels' time that could be judged */
+	double sampled; /* the share of the computing that samples cover; only from metrics */
+	double known;   /* the share of the kernels' time that could be judged */
 	/* Why samples do not tell, where there are some and 'source' is INSIDE_NOTHING; else NULL. */
 	const char *why_not;
 };
 /* A word stands for the whole where it has this share of the time that was judged, and leads by INSIDE_LEAD_SHARE. */
 #define INSIDE_MAIN_SHARE 0.4
 #define INSIDE_LEAD_SHARE 0.1
-/* Kernels of at least this share of the kernels' time must be known by samples, counters or shapes. */
+/* Kernels of at least this share of the kernels' time must be known by counters or shapes. */
 #define INSIDE_KNOWN_SHARE 0.5
+/* Samples must cover this share of the computing: steady steps are alike, but a beginning is not the whole. */
+#define INSIDE_SAMPLED_SHARE 0.1
 /* Samples count all that the device does. Where so many multiprocessors (in %) have work while the recorded program has none
  * there, somebody else works on the device, too. */
 #define INSIDE_SHARED_SMS 20

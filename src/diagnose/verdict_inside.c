@@ -158,13 +158,17 @@ static const char *levels_in_words(struct hwy_arena *arena, const struct inside_
 						 : with_level(arena, text, "links", levels->link);
 }
 
+/* Samples that cover less of the computing are said to be of a part. */
+#define MOST_SHARE 0.8
+
 static const char *inside_in_words(struct hwy_arena *arena, const struct inside *inside)
 {
 	const char *share =
 		hwy_arena_format(arena, "%s", hwy_say_share(inside->shares[inside->word]).text);
 	if (inside->source == INSIDE_METRICS)
 		return hwy_arena_format(
-			arena, "For %s of the compute time the limit is %s (%s; %s).", share,
+			arena, "For %s of the compute time%s the limit is %s (%s; %s).", share,
+			inside->sampled < MOST_SHARE ? " that was sampled" : "",
 			bounds[inside->word], levels_in_words(arena, &inside->levels),
 			hwy_say_count_of(inside->samples, "sample", "samples").text);
 	return hwy_arena_format(arena, "By %s, for %s of the kernels' time the limit is %s.",

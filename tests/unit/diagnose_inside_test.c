@@ -166,19 +166,30 @@ static void measured_kernels_give_the_word_where_nothing_was_sampled(void **stat
 	diagnosed_free(&d);
 }
 
-static void samples_of_a_small_part_do_not_tell_of_the_whole(void **state)
+static struct diagnosed sampled_in_part(int64_t of)
 {
-	struct program p = busy_program("work", 1000);
-	int64_t part = p.stream_free[0] / 8;
 	static const char *const names[] = {"SMs Active", "SM Issue", "DRAM Read Bandwidth"};
 	static const double values[] = {98, 10, 90};
+	struct program p = busy_program("work", 1000);
 	for (int i = 0; i < 3; i++)
-		metric_level(p.builder, p.device, names[i], 0, part, values[i]);
-	struct diagnosed d = program_diagnose(&p);
+		metric_level(p.builder, p.device, names[i], 0, p.stream_free[0] / of, values[i]);
+	return program_diagnose(&p);
+}
+
+static void samples_of_a_small_part_do_not_tell_of_the_whole(void **state)
+{
+	struct diagnosed d = sampled_in_part(16);
 	assert_int_equal(d.diagnosis.verdict.inside.word, INSIDE_UNKNOWN);
 	const char *because = cannot(&d, "what holds the kernels back");
 	assert_non_null(because);
 	assert_non_null(strstr(because, "too little"));
+	diagnosed_free(&d);
+	d = sampled_in_part(3);
+	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, memory");
+	assert_true(says(&d, "compute time that was sampled"));
+	diagnosed_free(&d);
+	d = sampled_in_part(1);
+	assert_false(says(&d, "that was sampled"));
 	diagnosed_free(&d);
 }
 
