@@ -15,7 +15,8 @@
 enum { LEAST_METRICS_HZ = 10, MOST_METRICS_HZ = 200000, DEFAULT_METRICS_HZ = 10000 };
 
 const char *const profile_metrics_device_words[] = {"none", "all", "cuda-visible", "help", NULL};
-const char *const profile_metrics_set_words[] = {"general", "memory", "throughput", "help", NULL};
+const char *const profile_metrics_set_words[] = {"general", "memory", "throughput",
+						 "pipes",   "help",   NULL};
 
 void profile_metrics_defaults(struct pm_settings *settings)
 {

@@ -388,7 +388,7 @@ const struct cli_option profile_option_table[] = {
 	{0, "gpu-metrics-frequency", "HZ", "samples a second, 10 to 200000 (default: 10000)",
 	 CLI_READ, 0, .read = profile_metrics_frequency},
 	{0, "gpu-metrics-set", "NAME",
-	 "which metrics: general (default), memory, throughput, or help: list them",
+	 "which metrics: general (default), memory, throughput, pipes, or help: list them",
 	 CLI_READ, 0, .words = profile_metrics_set_words, .read = profile_metrics_set},
 	CLI_HEAD("When:"),
 	{'y', "delay", "S", "begin so many seconds after the start", CLI_SECONDS,

@@ -2,8 +2,9 @@
 /* pm_set.c - see pm_set.h.
  *
  * Names with "Triage" exist on some chips only (GH100, AD102, GB100 with CUDA 13.0) and collect together what would
- * else need several passes. The order decides what is left out where not all fits. Seen on an H200 (CUPTI 13.0): without the
- * pipes of TPC.TriageCompute beside them, the counters of warps in flight stay 0.
+ * else need several passes. The order decides what is left out where not all fits. A counter of each SM is
+ * 132 values a sample on an H200: the general set has few of them, so that 10,000 samples a second can be read. The counter
+ * of warps is the one without "Triage": TPC.TriageCompute's stays 0 there where its pipes are not sampled beside it.
  */
 #include "run/counters/pm_set.h"
 
@@ -13,14 +14,15 @@
 
 #define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
 
-enum { GENERAL = 1, MEMORY = 2, THROUGHPUT = 4, ALL = 7 };
+enum { GENERAL = 1, MEMORY = 2, THROUGHPUT = 4, PIPES = 8, ALL = 15 };
 
 const struct pm_set_name pm_sets[] = {
 	{"general",
-	 "what the device does and how fast: SMs and their pipes, warps, DRAM, L2, links, clocks"},
+	 "what the device does and how fast: SMs, tensor cores, warps, DRAM, links, clocks"},
 	{"memory", "DRAM, the L2 cache and links only: cheaper"},
 	{"throughput",
 	 "how near SMs, L1 and L2 are to what they can do: each the largest of many counters, dear"},
+	{"pipes", "what the pipes of the SMs do: FMA, ALU, FP64, tensor cores by kind; dear"},
 	{NULL, NULL},
 };
 
@@ -30,15 +32,14 @@ static const struct pm_metric table[] = {
 	{"dram__read_throughput" OF_PEAK, "DRAM Read Bandwidth [Throughput %]", "%", PM_AS_IS, ALL},
 	{"dram__write_throughput" OF_PEAK, "DRAM Write Bandwidth [Throughput %]", "%", PM_AS_IS,
 	 ALL},
-	{"sm__inst_executed_realtime" OF_PEAK, "SM Issue [Throughput %]", "%", PM_AS_IS, GENERAL},
+	{"sm__inst_executed_realtime" OF_PEAK, "SM Issue [Throughput %]", "%", PM_AS_IS,
+	 GENERAL | PIPES},
 	{"sm__pipe_tensor_cycles_active_realtime" OF_PEAK, "Tensor Active [Throughput %]", "%",
-	 PM_AS_IS, GENERAL},
-	{"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime" OF_PEAK,
-	 "Compute Warps in Flight [Throughput %]", "%", PM_AS_IS, GENERAL},
+	 PM_AS_IS, GENERAL | PIPES},
 	{"tpc__warps_active_shader_cs_realtime" OF_PEAK, "Compute Warps in Flight [Throughput %]",
 	 "%", PM_AS_IS, GENERAL},
-	{"tpc__warps_inactive_sm_active_realtime" OF_PEAK,
-	 "Unallocated Warps in Active SMs [Throughput %]", "%", PM_AS_IS, GENERAL},
+	{"sm__warps_active_shader_cs_realtime" OF_PEAK, "Compute Warps in Flight [Throughput %]",
+	 "%", PM_AS_IS, GENERAL},
 	{"gpc__cycles_elapsed.avg.per_second", "GPC Clock Frequency [MHz]", "Hz", PM_AS_IS, ALL},
 	{"sys__cycles_elapsed.avg.per_second", "SYS Clock Frequency [MHz]", "Hz", PM_AS_IS,
 	 GENERAL},
@@ -50,19 +51,20 @@ static const struct pm_metric table[] = {
 	{"nvlrx__bytes.sum", "NVLink RX", "B/s", PM_PER_SECOND, ALL},
 	{"nvltx__bytes.sum", "NVLink TX", "B/s", PM_PER_SECOND, ALL},
 	{"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime" OF_PEAK, "FMA Pipe Active", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__inst_executed_pipe_alu_realtime" OF_PEAK, "ALU Pipe Active", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__pipe_fp64_cycles_active_realtime" OF_PEAK, "FP64 Active", "%",
-	 PM_AS_IS, GENERAL},
+	 PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__pipe_tensor_op_hmma_cycles_active_realtime" OF_PEAK, "HMMA Active",
-	 "%", PM_AS_IS, GENERAL},
+	 "%", PM_AS_IS, PIPES},
 	{"TPC.TriageCompute.sm__pipe_tensor_op_imma_cycles_active_realtime" OF_PEAK, "IMMA Active",
-	 "%", PM_AS_IS, GENERAL},
+	 "%", PM_AS_IS, PIPES},
 	{"LTS.TriageCompute.lts__throughput" OF_PEAK, "L2 Throughput", "%", PM_AS_IS, THROUGHPUT},
 	{"LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%",
-	 PM_AS_IS, ALL},
-	{"lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%", PM_AS_IS, ALL},
+	 PM_AS_IS, MEMORY | THROUGHPUT},
+	{"lts__average_t_sector_hit_rate_realtime.pct", "L2 Hit Rate", "%", PM_AS_IS,
+	 MEMORY | THROUGHPUT},
 	{"SM_A.TriageCompute.l1tex__throughput" OF_PEAK, "L1 Throughput", "%", PM_AS_IS,
 	 THROUGHPUT},
 	{"TriageCompute.sm__throughput" OF_PEAK, "SM Throughput", "%", PM_AS_IS, THROUGHPUT},
