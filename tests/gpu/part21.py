@@ -47,11 +47,11 @@ def children_of(pid):
 
 
 def watcher_of(pid):
-    """The child of a headway process that has NVML open; None where there is none."""
+    """The watcher of a headway process, which has NVML open; None where there is none. A program may have NVML open, too."""
     for child in children_of(pid):
         try:
-            with open(f"/proc/{child}/maps") as file:
-                if "libnvidia-ml" in file.read():
+            with open(f"/proc/{child}/comm") as file:
+                if file.read().strip() == "hwy-watcher":
                     return child
         except OSError:
             pass
