@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "analyze/intervals.h"
+#include "base/index.h"
+#include "base/search.h"
 
 const char *const kernel_level_names[KERNEL_LEVELS] = {"DRAM", "L2", "L1"};
 
@@ -30,12 +32,24 @@ struct launch_group {
 	struct launch_key {
 		int64_t name, device, shape; /* texts and indexes, or HWY_NONE */
 	} key;
+	int64_t sizes; /* of the shape, see sizes_of */
 	uint32_t count;
 	int64_t ns;
 	uint32_t span; /* the longest launch */
 	int64_t longest;
-	bool is_taken; /* part of a kernel that was measured */
+	bool is_taken;     /* part of a kernel that was measured */
+	bool is_all_taken; /* and so are all groups of the name that follow */
 };
+
+/* Measured rows that are one kernel. */
+struct measured_group {
+	struct measured_key {
+		int64_t kernel, device, source, sizes;
+	} key;
+	uint32_t first, last; /* rows; those between them by struct grouping.next_row */
+};
+
+#define NO_POINT UINT32_MAX
 
 struct grouping {
 	struct kernel_table *table;
@@ -44,6 +58,12 @@ struct grouping {
 	struct launch_group *groups;
 	uint32_t n, cap;
 	struct hwy_index by_key;
+	int64_t *sizes; /* by shape, see sizes_of */
+	struct measured_group *measured;
+	uint32_t n_measured, cap_measured;
+	uint32_t *next_row;      /* by measured row: the next one of its group */
+	struct hwy_index points; /* from a kernel's name to its first point of table->shapes */
+	uint32_t *next_point;    /* by point: the next one of the same name; NO_POINT: none */
 	/* By device: from the begin of the first kernel to the end of the last one; empty where from > to. */
 	struct hwy_interval *windows;
 };
@@ -90,14 +110,48 @@ static void group_launches(struct grouping *g, const struct hwy_strip *strip)
 	}
 }
 
-/* Whether a launch is one of those that were measured. ncu tells less of a shape than a recording does. */
-static bool same_shape(const struct hwy_trace *trace, int64_t a, int64_t b)
+/* ncu tells less of a shape than a recording does: shapes are one where grid and block are. */
+static void list_sizes(struct grouping *g)
 {
-	if (a == b)
-		return true;
-	if (a == HWY_NONE || b == HWY_NONE)
-		return false;
-	return memcmp(&trace->shapes[a].grid_x, &trace->shapes[b].grid_x, 6 * sizeof(int64_t)) == 0;
+	const struct hwy_trace *trace = g->trace;
+	struct hwy_index by_sizes = {0};
+	g->sizes = hwy_array(trace->n_shapes, sizeof *g->sizes);
+	for (uint32_t i = 0; i < trace->n_shapes; i++) {
+		bool fresh;
+		uint32_t *first = hwy_index_put_reference(&by_sizes, &trace->shapes[i].grid_x,
+							  6 * sizeof(int64_t), &fresh);
+		if (fresh)
+			*first = i;
+		g->sizes[i] = *first;
+	}
+	hwy_index_free(&by_sizes);
+}
+
+/* The first shape that has the grid and the block of this one; HWY_NONE where there is no shape. */
+static int64_t sizes_of(const struct grouping *g, int64_t shape)
+{
+	return shape >= 0 && shape < g->trace->n_shapes ? g->sizes[shape] : HWY_NONE;
+}
+
+static int by_name_and_sizes(const void *a, const void *b)
+{
+	const struct launch_group *x = a, *y = b;
+	if (x->key.name != y->key.name)
+		return x->key.name < y->key.name ? -1 : 1;
+	if (x->key.device != y->key.device)
+		return x->key.device < y->key.device ? -1 : 1;
+	if (x->sizes != y->sizes)
+		return x->sizes < y->sizes ? -1 : 1;
+	return (x->key.shape > y->key.shape) - (x->key.shape < y->key.shape);
+}
+
+/* Sorted, all groups of a name follow each other, and so do those of its sizes. */
+static void sort_groups(struct grouping *g)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		g->groups[i].sizes = sizes_of(g, g->groups[i].key.shape);
+	if (g->n)
+		qsort(g->groups, g->n, sizeof *g->groups, by_name_and_sizes);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------ */
@@ -156,48 +210,88 @@ static void add_launches(struct known_kernel *kernel, const struct launch_group 
 	}
 }
 
-/* Makes a kernel of the measured rows that have the name, device and shape of row 'first'. */
-static void add_measured(struct grouping *g, uint32_t first, bool *is_done)
+/* Adds the launches that were measured: those of the sizes, or all of the name where no shape was told. */
+static void take_launches(struct grouping *g, struct known_kernel *kernel,
+			  const struct measured_key *key)
+{
+	struct launch_group like = {.key = {key->kernel, kernel->point.device, INT64_MIN},
+				    .sizes = key->sizes == HWY_NONE ? INT64_MIN : key->sizes};
+	uint32_t first = HWY_FIRST(i, 0, g->n, by_name_and_sizes(&g->groups[i], &like) >= 0);
+	int64_t most = -1;
+	for (uint32_t i = first; i < g->n; i++) {
+		struct launch_group *group = &g->groups[i];
+		if (group->key.name != like.key.name || group->key.device != like.key.device ||
+		    (key->sizes != HWY_NONE && group->sizes != like.sizes))
+			break;
+		/* What one kernel took it took whole: without this many kernels of one name would look through all. */
+		if (group->is_all_taken || (group->is_taken && key->sizes != HWY_NONE))
+			break;
+		group->is_all_taken = key->sizes == HWY_NONE;
+		if (group->is_taken)
+			continue;
+		group->is_taken = true;
+		add_launches(kernel, group, &most);
+	}
+}
+
+static void add_measured(struct grouping *g, const struct measured_group *group)
 {
 	struct hwy_trace *trace = g->trace;
-	const struct hwy_measured *like = &trace->measured[first];
+	const struct hwy_measured *like = &trace->measured[group->first];
 	uint32_t device =
 		like->device >= 0 && like->device < trace->n_devices ? (uint32_t)like->device : 0;
-	uint32_t *rows = hwy_array(trace->n_measured - first, sizeof *rows), n = 0;
 	struct known_kernel *kernel = table_add_kernel(g, like->kernel, device, like->shape);
-	for (uint32_t i = first; i < trace->n_measured; i++) {
-		const struct hwy_measured *row = &trace->measured[i];
-		if (is_done[i] || row->kernel != like->kernel || row->device != like->device ||
-		    row->source != like->source || !same_shape(trace, row->shape, like->shape))
-			continue;
-		is_done[i] = true;
-		rows[n++] = i;
-		kernel->launches_measured += row->launches > 0 ? (uint32_t)row->launches : 1;
+	take_launches(g, kernel, &group->key);
+	if (kernel->point.count == 0 && g->n > 0) {
+		/* The recording has no such launch, or another tool measured the same one. */
+		g->table->n--;
+		return;
+	}
+	uint32_t *rows = NULL, n = 0, cap = 0;
+	for (uint32_t row = group->first;; row = g->next_row[row]) {
+		const struct hwy_measured *measured = &trace->measured[row];
+		HWY_GROW(rows, n, cap);
+		rows[n++] = row;
+		kernel->launches_measured +=
+			measured->launches > 0 ? (uint32_t)measured->launches : 1;
+		if (row == group->last)
+			break;
 	}
 	kernel->is_measured = true;
 	kernel->point.source =
 		strcmp(hwy_str(trace, like->source), "ncu") == 0 ? ROOFLINE_NCU : ROOFLINE_COUNTERS;
 	kernel_counters_mean(&g->measures, rows, n, &kernel->counters);
 	free(rows);
-	int64_t most = -1;
-	for (uint32_t i = 0; i < g->n; i++) {
-		struct launch_group *group = &g->groups[i];
-		if (group->is_taken || group->key.name != like->kernel ||
-		    group->key.device != device ||
-		    (like->shape != HWY_NONE && !same_shape(trace, group->key.shape, like->shape)))
-			continue;
-		group->is_taken = true;
-		add_launches(kernel, group, &most);
-	}
-	if (kernel->point.count == 0 && g->n > 0) {
-		/* The recording has no such launch, or another tool measured the same one. */
-		g->table->n--;
-	} else if (kernel->point.count == 0 && kernel->counters.ns > 0 &&
-		   kernel->counters.ns < 1e15) {
+	if (kernel->point.count == 0 && kernel->counters.ns > 0 && kernel->counters.ns < 1e15) {
 		kernel->point.count = kernel->launches_measured;
 		kernel->point.ns = (int64_t)(kernel->counters.ns * kernel->launches_measured);
 		kernel->n_shapes = 1;
 	}
+}
+
+/* Brings the measured rows of one kernel together, in their order. */
+static void group_measured(struct grouping *g)
+{
+	struct hwy_trace *trace = g->trace;
+	struct hwy_index by_key = {0};
+	g->next_row = hwy_array(trace->n_measured, sizeof *g->next_row);
+	for (uint32_t i = 0; i < trace->n_measured; i++) {
+		const struct hwy_measured *row = &trace->measured[i];
+		struct measured_key key = {row->kernel, row->device, row->source,
+					   sizes_of(g, row->shape)};
+		bool fresh;
+		uint32_t *at = hwy_index_put_element(&by_key, g->measured, sizeof *g->measured,
+						     &key, sizeof key, &fresh);
+		if (fresh) {
+			HWY_GROW(g->measured, g->n_measured, g->cap_measured);
+			*at = g->n_measured++;
+			g->measured[*at] = (struct measured_group){.key = key, .first = i};
+		} else {
+			g->next_row[g->measured[*at].last] = i;
+		}
+		g->measured[*at].last = i;
+	}
+	hwy_index_free(&by_key);
 }
 
 static void add_unmeasured(struct grouping *g, uint32_t first)
@@ -217,26 +311,13 @@ static void add_unmeasured(struct grouping *g, uint32_t first)
 	}
 }
 
-static int by_name_and_device(const void *a, const void *b)
-{
-	const struct launch_group *x = a, *y = b;
-	if (x->key.name != y->key.name)
-		return x->key.name < y->key.name ? -1 : 1;
-	if (x->key.device != y->key.device)
-		return x->key.device < y->key.device ? -1 : 1;
-	return (x->key.shape > y->key.shape) - (x->key.shape < y->key.shape);
-}
-
 static void make_kernels(struct grouping *g)
 {
-	bool *is_done = hwy_zarray(g->trace->n_measured, sizeof *is_done);
-	for (uint32_t i = 0; i < g->trace->n_measured; i++)
-		if (!is_done[i])
-			add_measured(g, i, is_done);
-	free(is_done);
-	/* Sorted, so that all groups of a name follow each other and a name is looked for once. */
-	if (g->n)
-		qsort(g->groups, g->n, sizeof *g->groups, by_name_and_device);
+	list_sizes(g);
+	sort_groups(g);
+	group_measured(g);
+	for (uint32_t i = 0; i < g->n_measured; i++)
+		add_measured(g, &g->measured[i]);
 	for (uint32_t i = 0; i < g->n; i++)
 		if (!g->groups[i].is_taken)
 			add_unmeasured(g, i);
@@ -262,13 +343,31 @@ static void take_point(struct known_kernel *kernel, const struct roofline_point 
 	kernel->has_gain = !isnan(point->roof_ns);
 }
 
-/* Takes what the shapes of operators say of a kernel that was not measured. */
-static void take_shapes(const struct kernel_table *table, struct known_kernel *kernel)
+/* Finds the points of shapes by their kernels' names; of one name the first comes first. */
+static void list_points(struct grouping *g)
 {
-	for (uint32_t i = 0; i < table->shapes.n_points; i++) {
-		const struct roofline_point *point = &table->shapes.points[i];
-		if (point->kind != ROOFLINE_KERNEL || point->device != kernel->point.device ||
-		    strcmp(point->name, kernel->point.name) != 0)
+	const struct hwy_roofline *shapes = &g->table->shapes;
+	g->next_point = hwy_array(shapes->n_points, sizeof *g->next_point);
+	for (uint32_t i = shapes->n_points; i-- > 0;) {
+		const struct roofline_point *point = &shapes->points[i];
+		bool fresh;
+		if (point->kind != ROOFLINE_KERNEL)
+			continue;
+		uint32_t *first = hwy_index_put_reference(&g->points, point->name,
+							  strlen(point->name), &fresh);
+		g->next_point[i] = fresh ? NO_POINT : *first;
+		*first = i;
+	}
+}
+
+/* Takes what the shapes of operators say of a kernel that was not measured. */
+static void take_shapes(const struct grouping *g, struct known_kernel *kernel)
+{
+	const char *name = kernel->point.name;
+	const uint32_t *first = hwy_index_get(&g->points, name, strlen(name));
+	for (uint32_t i = first ? *first : NO_POINT; i != NO_POINT; i = g->next_point[i]) {
+		const struct roofline_point *point = &g->table->shapes.points[i];
+		if (point->device != kernel->point.device)
 			continue;
 		if ((double)point->ns >= COVERED_SHARE * (double)kernel->point.ns)
 			take_point(kernel, point);
@@ -316,7 +415,7 @@ static void finish_kernel(const struct grouping *g, struct known_kernel *kernel)
 		kernel->point.waves = kernel->occupancy.waves;
 	}
 	if (!kernel->is_measured)
-		take_shapes(table, kernel);
+		take_shapes(g, kernel);
 	int64_t all = table->has_launches ? device->kernel_ns : table->ns;
 	kernel->point.share = all > 0 ? (double)kernel->point.ns / (double)all : 0;
 	kernel_judge(kernel, &device->peaks, device_ns(g, kernel->point.device), table->floor_ns,
@@ -337,6 +436,19 @@ static int by_gain_then_time(const void *a, const void *b)
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	return strcmp(x->name, y->name);
+}
+
+static void free_grouping(struct grouping *g)
+{
+	measures_close(&g->measures);
+	hwy_index_free(&g->by_key);
+	hwy_index_free(&g->points);
+	free(g->groups);
+	free(g->sizes);
+	free(g->measured);
+	free(g->next_row);
+	free(g->next_point);
+	free(g->windows);
 }
 
 bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, struct hwy_err *err)
@@ -362,6 +474,7 @@ bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, stru
 	table->has_launches = g.n > 0;
 	table->floor_ns = kernel_judge_floor(shortest_launch(&g));
 	make_kernels(&g);
+	list_points(&g);
 	for (uint32_t i = 0; i < table->n; i++)
 		if (__builtin_add_overflow(table->ns, table->kernels[i].point.ns, &table->ns))
 			table->ns = INT64_MAX;
@@ -369,10 +482,7 @@ bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, stru
 		finish_kernel(&g, &table->kernels[i]);
 	if (table->n)
 		qsort(table->kernels, table->n, sizeof *table->kernels, by_gain_then_time);
-	measures_close(&g.measures);
-	hwy_index_free(&g.by_key);
-	free(g.groups);
-	free(g.windows);
+	free_grouping(&g);
 	return true;
 }
 

@@ -675,6 +675,92 @@ static void counters_of_ncu_join_the_launches_of_their_kernel(void **state)
 	hwy_trace_free(report);
 }
 
+/* Quick only where no kernel looks through all rows and all launches. */
+static void many_measured_kernels_each_have_their_own_launches_and_counters(void **state)
+{
+	enum { KERNELS = 20000, ROWS = 10, LAUNCHED = 500 };
+	struct program p = program_new();
+	struct hwy_shape shapes[2] = {{.grid_x = 500,
+				       .grid_y = 1,
+				       .grid_z = 1,
+				       .block_x = 256,
+				       .block_y = 1,
+				       .block_z = 1}};
+	shapes[1] = shapes[0];
+	shapes[1].registers = 40; /* ncu's shapes have less than the recording's */
+	struct hwy_trace *trace = hwy_builder_trace(p.builder);
+	uint32_t told = hwy_add_shape(p.builder, &shapes[0]);
+	p.shape = hwy_add_shape(p.builder, &shapes[1]) + 1;
+	char name[32];
+	for (int i = 0; i < LAUNCHED; i++) {
+		snprintf(name, sizeof name, "k%d", i);
+		program_launch(&p, 0, name, 10 + i);
+	}
+	struct counted c = {.b = p.builder};
+	int64_t source = hwy_text_id(c.b, "headway");
+	/* The rows of a kernel are far from each other. */
+	for (int row = 0; row < ROWS; row++)
+		for (int i = 0; i < KERNELS; i++) {
+			snprintf(name, sizeof name, "k%d", i);
+			c.measured = hwy_new_measured(c.b);
+			trace->measured[c.measured] =
+				(struct hwy_measured){.kernel = hwy_text_id(c.b, name),
+						      .shape = i % 2 ? HWY_NONE : (int64_t)told,
+						      .launches = 1,
+						      .source = source};
+			count(&c, "gpu__time_duration.sum", 1000 * i + row);
+		}
+	program_end_step(&p);
+	made = hwy_builder_finish(c.b, false);
+	assert_true(kernel_table_make(&table, made, &err));
+	assert_int_equal(table.n, LAUNCHED);
+	for (uint32_t i = 0; i < table.n; i++) {
+		const struct known_kernel *kernel = &table.kernels[i];
+		int number = atoi(kernel->point.name + 1);
+		assert_true(kernel->is_measured);
+		assert_int_equal(kernel->point.count, 1);
+		assert_int_equal(kernel->point.ns, US(10 + number));
+		assert_int_equal(kernel->launches_measured, ROWS);
+		NEAR(kernel->counters.ns, number * 1000 + 4.5);
+	}
+	forget();
+}
+
+static void launches_of_another_shape_are_not_those_that_were_measured(void **state)
+{
+	struct program p = two_kernels();
+	struct hwy_shape other = {
+		.grid_x = 7, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1};
+	p.shape = hwy_add_shape(p.builder, &other) + 1;
+	program_launch(&p, 0, "void big<4>(float*)", 30);
+	program_end_step(&p);
+	struct counted c = {.b = p.builder};
+	struct hwy_trace *trace = hwy_builder_trace(c.b);
+	/* Two tools measured the same launches: the first one tells. */
+	for (int i = 0; i < 2; i++) {
+		c.measured = hwy_new_measured(c.b);
+		trace->measured[c.measured] =
+			(struct hwy_measured){.kernel = hwy_text_id(c.b, "void big<4>(float*)"),
+					      .shape = p.shape - 1,
+					      .launches = 1,
+					      .source = hwy_text_id(c.b, i ? "ncu" : "headway")};
+		count(&c, "gpu__time_duration.sum", 1000 + i);
+	}
+	made = hwy_builder_finish(c.b, false);
+	assert_true(kernel_table_make(&table, made, &err));
+	assert_int_equal(table.n, 3); /* big as measured, big as not measured, small */
+	for (uint32_t i = 0; i < table.n; i++) {
+		const struct known_kernel *kernel = &table.kernels[i];
+		if (!strstr(kernel->point.name, "big"))
+			continue;
+		assert_int_equal(kernel->point.count, kernel->is_measured ? 1 : 20);
+		assert_int_equal(kernel->point.ns, kernel->is_measured ? US(30) : US(2000));
+		if (kernel->is_measured)
+			NEAR(kernel->counters.ns, 1000);
+	}
+	forget();
+}
+
 /* ---- whatif faster:KERNEL --------------------------------------------------------------------------------------------- */
 
 static void a_kernel_at_its_roof_is_replayed_as_fast_as_its_counters_allow(void **state)
@@ -731,6 +817,8 @@ int main(void)
 		cmocka_unit_test(advice_follows_from_counters_and_from_who_made_the_kernel),
 		cmocka_unit_test(names_of_two_demanglers_are_one),
 		cmocka_unit_test(counters_of_ncu_join_the_launches_of_their_kernel),
+		cmocka_unit_test(many_measured_kernels_each_have_their_own_launches_and_counters),
+		cmocka_unit_test(launches_of_another_shape_are_not_those_that_were_measured),
 		cmocka_unit_test(a_kernel_at_its_roof_is_replayed_as_fast_as_its_counters_allow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
