@@ -466,6 +466,24 @@ static void read_active(const struct measures *m, uint32_t measured, struct kern
 					    " | sm__inst_executed_pipe_tensor" PEAK_ACTIVE);
 }
 
+/* Counters of several passes make a share of somewhat more than 1; what is far above was read from a damaged file. */
+#define MOST_SHARE 2.0
+
+static void forget_impossible(struct kernel_counters *facts)
+{
+	double *const shares[] = {
+		&facts->of_sm,     &facts->of_dram,   &facts->of_l1,  &facts->of_l2,
+		&facts->of_tensor, &facts->occupancy, &facts->l1_hit, &facts->theoretical_occupancy,
+		&facts->l2_hit,    &facts->load_used, &facts->issue,  &facts->store_used,
+	};
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		if (*shares[i] > MOST_SHARE)
+			*shares[i] = NAN;
+	for (size_t i = 0; i < sizeof *facts / sizeof(double); i++)
+		if (!isfinite(((double *)facts)[i]))
+			((double *)facts)[i] = NAN;
+}
+
 void kernel_counters_read(const struct measures *m, uint32_t measured,
 			  struct kernel_counters *facts)
 {
@@ -495,9 +513,7 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 	read_sectors(m, measured, "st", &facts->store_sectors);
 	read_l2(m, measured, facts);
 	read_active(m, measured, facts);
-	for (size_t i = 0; i < sizeof *facts / sizeof(double); i++)
-		if (!isfinite(((double *)facts)[i]))
-			((double *)facts)[i] = NAN;
+	forget_impossible(facts);
 }
 
 void kernel_counters_mean(const struct measures *m, const uint32_t *measured, uint32_t n,

@@ -329,6 +329,27 @@ static void a_counter_that_no_device_can_have_is_not_known(void **state)
 	hwy_trace_free(made);
 }
 
+static void a_share_of_more_than_twice_the_whole_is_not_known(void **state)
+{
+	struct counted c = counted_new("k", 1000, 256);
+	count_units(&c, 100, 201, 130, 900, 201, 500);
+	count(&c, "smsp__issue_active.avg.per_cycle_active", 12.5);
+	count(&c, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", 3e9);
+	count(&c, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 32);
+	count(&c, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 300);
+	count(&c, "sm__maximum_warps_per_active_cycle_pct", 300);
+	count(&c, "l1tex__t_sector_hit_rate.pct", 300);
+	count(&c, "lts__t_sector_hit_rate.pct", 101);
+	struct kernel_counters f = judged(&c)->counters;
+	assert_true(isnan(f.of_sm) && isnan(f.of_l2) && isnan(f.of_l1) && isnan(f.occupancy));
+	assert_true(isnan(f.issue) && isnan(f.load_used) && isnan(f.of_tensor));
+	assert_true(isnan(f.theoretical_occupancy) && isnan(f.l1_hit));
+	NEAR(f.of_dram, 1.3);
+	NEAR(f.store_used, 1);
+	NEAR(f.l2_hit, 1.01);
+	forget();
+}
+
 static void passes_of_l1_stand_in_for_its_throughput(void **state)
 {
 	struct counted c = counted_new("k", 10000, 128);
@@ -806,6 +827,7 @@ int main(void)
 		cmocka_unit_test(few_warps_on_the_tensor_cores_are_latency),
 		cmocka_unit_test(without_the_counter_of_the_sms_their_units_stand_in),
 		cmocka_unit_test(a_counter_that_no_device_can_have_is_not_known),
+		cmocka_unit_test(a_share_of_more_than_twice_the_whole_is_not_known),
 		cmocka_unit_test(passes_of_l1_stand_in_for_its_throughput),
 		cmocka_unit_test(l2_that_dram_keeps_busy_is_no_bound),
 		cmocka_unit_test(the_counters_peak_of_tensor_cores_is_halved),
