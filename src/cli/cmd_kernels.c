@@ -221,8 +221,6 @@ static void measure(struct kernels_job *job)
 		cli_die("%s", err.text);
 	for (uint32_t i = 0; i < outcome.n_notes; i++)
 		add_kernels_note(job, outcome.notes[i]);
-	if (outcome.ran && outcome.status != 0)
-		add_kernels_note(job, "the program did not end well while it was measured");
 	cli_say("measured %" PRIu32 " of %" PRIu32 " kernels in %" PRIu32 " run%s",
 		outcome.measured, outcome.chosen, outcome.runs, outcome.runs == 1 ? "" : "s");
 	kernels_outcome_free(&outcome);

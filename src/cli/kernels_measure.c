@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -292,6 +293,35 @@ static void add_lines(struct measuring *m)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* Says how the program ended where it did not end well; false where it did, or where we ended it, which was said. */
+static bool note_bad_end(struct measuring *m)
+{
+	int status = m->found.status;
+	if (!m->found.ran || m->found.was_ended || status == 0)
+		return false;
+	if (WIFSIGNALED(status))
+		outcome_note(m->outcome, "the program ended by signal %d while it was measured",
+			     WTERMSIG(status));
+	else
+		outcome_note(m->outcome, "the program ended with status %d while it was measured",
+			     WEXITSTATUS(status));
+	return true;
+}
+
+/* Why nothing was measured: the last thing that went wrong, and how the program ended where the last note says so. */
+static bool say_nothing(const struct kernels_outcome *outcome, bool is_bad, struct hwy_err *err)
+{
+	uint32_t n = outcome->n_notes;
+	if (n == 0)
+		return hwy_fail(err,
+				"nothing was measured: the program made none of the launches that "
+				"the report has; is it the same program?");
+	if (is_bad && n > 1)
+		return hwy_fail(err, "nothing was measured: %s; %s", outcome->notes[n - 2],
+				outcome->notes[n - 1]);
+	return hwy_fail(err, "nothing was measured: %s", outcome->notes[n - 1]);
+}
+
 static bool run_and_add(struct measuring *m, char *const *program, struct hwy_err *err)
 {
 	struct kernels_order order = {
@@ -310,16 +340,13 @@ static bool run_and_add(struct measuring *m, char *const *program, struct hwy_er
 	struct kernels_outcome *outcome = m->outcome;
 	outcome->ran = m->found.ran;
 	outcome->runs = m->found.runs;
-	outcome->status = m->found.status;
 	for (uint32_t i = 0; i < m->found.n_notes; i++)
 		outcome_note(outcome, "%s", m->found.notes[i]);
 	if (!done)
 		return false;
+	bool is_bad = note_bad_end(m);
 	if (m->found.n_launches == 0 && m->found.n_lines == 0)
-		return hwy_fail(err, "nothing was measured: %s",
-				outcome->n_notes ? outcome->notes[outcome->n_notes - 1]
-						 : "the program made none of the launches that the "
-						   "report has; is it the same program?");
+		return say_nothing(outcome, is_bad, err);
 	free(m->trace->roles);
 	free(m->trace->comm);
 	/* These caches are by text, and texts are added now. */

@@ -39,7 +39,6 @@ struct kernels_options {
 
 struct kernels_outcome {
 	bool ran;          /* the program ran at least once */
-	int status;        /* how its last run ended, as waitpid gives it */
 	uint32_t runs;     /* how often the program ran */
 	uint32_t chosen;   /* how many names and shapes were to be measured */
 	uint32_t measured; /* how many of them were */

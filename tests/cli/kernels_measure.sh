@@ -116,6 +116,18 @@ done
 measure -- "$program" 12 1009
 grep -q "measured 5 of 5 kernels" "$work/err" || fail "killed: $(cat "$work/err")"
 [ "$(value scale duration_ns)" = 900000 ] || fail "killed: $(value scale duration_ns)"
+grep -q "the program ended by signal 9 while it was measured" "$work/out" || fail "killed: no note in $(cat "$work/out")"
+measure -- "$program" 12 3
+grep -q "measured 5 of 5 kernels" "$work/err" || fail "status 3: $(cat "$work/err")"
+grep -q "the program ended with status 3 while it was measured" "$work/out" || fail "status 3: no note in $(cat "$work/out")"
+measure -- "$program"
+! grep -q "the program ended" "$work/out" "$work/err" || fail "a program that ends well: $(cat "$work/out")"
+for end in "exit 3:with status 3" "kill -SEGV \$\$:by signal 11"; do
+	measure -- sh -c "${end%:*}"
+	expect_status 2 "$end"
+	grep -q "nothing was measured: .*the program ended ${end#*:} while it was measured" "$work/err" || fail "no launch, $end: $(cat "$work/err")"
+	cmp -s "$work/plain.hwy" "$work/r.hwy" || fail "no launch, $end: the report changed"
+done
 
 # Another program makes none of the launches.
 measure -- true

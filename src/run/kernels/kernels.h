@@ -96,7 +96,8 @@ struct kernels_found {
 	uint32_t n_notes, cap_notes;
 	uint32_t runs; /* how often the program ran */
 	bool ran;
-	int status; /* of the last run, as waitpid gives it */
+	int status;     /* of the last run that did not end well, else 0, as waitpid gives it */
+	bool was_ended; /* by us, because a measurement did not end; a note says so */
 };
 
 bool kernels_run(const struct kernels_order *order, struct kernels_found *found,

@@ -50,8 +50,11 @@ static bool run_to_end(struct session *s, struct run *run, const struct run_sett
 	uint32_t target = UINT32_MAX;
 	s->found->ran = true;
 	s->found->runs++;
-	s->found->status = run->status;
-	if (kernels_hang_end(hang, &target))
+	bool was_ended = kernels_hang_end(hang, &target);
+	s->found->was_ended |= was_ended;
+	if (run->status != 0)
+		s->found->status = run->status;
+	if (was_ended)
 		kernels_note(
 			s->found,
 			"the program was ended: %s did not end while it was measured, so that "
