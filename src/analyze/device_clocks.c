@@ -57,6 +57,28 @@ static struct clock_values values_of(struct hwy_metrics *metrics, int64_t device
 	return found;
 }
 
+/* A device adds up its lost time a little before the first record and behind the last one. */
+#define LOST_SLACK_NS INT64_C(1000000000)
+
+/* Whether so much time can have been lost: not more than the recording lasted. The samples tell that first, since all spans of a
+ * long recording take time to look through. */
+static bool can_be_lost(struct hwy_metrics *metrics, int64_t device, int64_t ns)
+{
+	const struct metric_series *series = device_clocks_series(metrics, device);
+	uint32_t kinds = HWY_KIND_BIT(HWY_KINDS) - 1;
+	uint64_t columns = HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR);
+	int64_t from, to, lasted;
+	struct hwy_err err;
+	if (ns <= LOST_SLACK_NS)
+		return true;
+	if (series && series->n &&
+	    ns - LOST_SLACK_NS <= series->starts[series->n - 1] - series->starts[0])
+		return true;
+	return hwy_need(metrics->trace, kinds, columns, &err) &&
+	       hwy_extent(metrics->trace, kinds, &from, &to) &&
+	       !__builtin_sub_overflow(to, from, &lasted) && ns - LOST_SLACK_NS <= lasted;
+}
+
 bool device_clocks_read(struct device_clocks *clocks, struct hwy_metrics *metrics, int64_t device)
 {
 	const struct hwy_trace *trace = metrics->trace;
@@ -77,6 +99,8 @@ bool device_clocks_read(struct device_clocks *clocks, struct hwy_metrics *metric
 		char name[48];
 		snprintf(name, sizeof name, "lost.%s_ns", device_clocks_keys[i]);
 		clocks->lost[i] = device_clocks_fact(trace, device, name);
+		if (clocks->lost[i] != HWY_NONE && !can_be_lost(metrics, device, clocks->lost[i]))
+			clocks->lost[i] = HWY_NONE;
 	}
 	return clocks->sm.samples || clocks->power.samples;
 }

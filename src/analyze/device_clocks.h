@@ -51,7 +51,8 @@ struct device_clocks {
 	double most_sm;                  /* Hz, the highest clock of the device; 0: not known */
 	double power_limit;              /* W; 0: not known */
 	int64_t energy_mj;               /* mJ while recording, or HWY_NONE */
-	/* ns while recording in which a limit held the clocks down, as the device counts it; HWY_NONE where not known. */
+	/* ns while recording in which a limit held the clocks down, as the device counts it; HWY_NONE where not known, or
+	 * where it is more than the recording lasted and a second. */
 	int64_t lost[CLOCK_LIMITS];
 };
 

@@ -137,6 +137,46 @@ static void the_clock_while_busy_leaves_idle_time_out(void **state)
 	diagnosed_free(&d);
 }
 
+/* The recording lasts for 0.4 s. */
+static void more_time_than_was_recorded_cannot_be_lost(void **state)
+{
+	struct program p = clocked(5, 1600, 0, 0);
+	hwy_add_property(p.builder, "gpu.0.lost.power_cap_ns", "9223372036854775807");
+	hwy_add_property(p.builder, "gpu.0.lost.sync_boost_ns", "1500000000");
+	hwy_add_property(p.builder, "gpu.0.lost.sw_thermal_ns", "1350000000");
+	hwy_add_property(p.builder, "gpu.0.lost.hw_thermal_ns", "300000000");
+	struct diagnosed d = program_diagnose(&p);
+	struct hwy_metrics metrics;
+	struct device_clocks clocks;
+	metrics_open(&metrics, d.trace);
+	assert_true(device_clocks_read(&clocks, &metrics, 0));
+	assert_int_equal(clocks.lost[LIMIT_POWER_CAP], HWY_NONE);
+	assert_int_equal(clocks.lost[LIMIT_SYNC_BOOST], HWY_NONE);
+	assert_int_equal(clocks.lost[LIMIT_SW_THERMAL], 1350000000);
+	assert_int_equal(clocks.lost[LIMIT_HW_THERMAL], 300000000);
+	metrics_close(&metrics);
+	diagnosed_free(&d);
+}
+
+/* A driver that is lost gives no more samples, and the program runs on. */
+static void time_is_lost_behind_the_last_sample_too(void **state)
+{
+	struct program p = clocked(5, 1600, 0, 0);
+	program_launch(&p, 0, "long", 5000000);
+	program_sync(&p, 0);
+	hwy_add_property(p.builder, "gpu.0.lost.power_cap_ns", "5000000000");
+	hwy_add_property(p.builder, "gpu.0.lost.sync_boost_ns", "7000000000");
+	struct diagnosed d = program_diagnose(&p);
+	struct hwy_metrics metrics;
+	struct device_clocks clocks;
+	metrics_open(&metrics, d.trace);
+	assert_true(device_clocks_read(&clocks, &metrics, 0));
+	assert_int_equal(clocks.lost[LIMIT_POWER_CAP], 5000000000);
+	assert_int_equal(clocks.lost[LIMIT_SYNC_BOOST], HWY_NONE);
+	metrics_close(&metrics);
+	diagnosed_free(&d);
+}
+
 static void busy_times_are_disjoint_in_order_and_inside_the_window(void **state)
 {
 	struct program p = program_new();
@@ -247,6 +287,8 @@ int main(void)
 		cmocka_unit_test(a_limit_that_costs_little_is_acquitted),
 		cmocka_unit_test(without_clocks_nothing_is_said),
 		cmocka_unit_test(the_clock_while_busy_leaves_idle_time_out),
+		cmocka_unit_test(more_time_than_was_recorded_cannot_be_lost),
+		cmocka_unit_test(time_is_lost_behind_the_last_sample_too),
 		cmocka_unit_test(busy_times_are_disjoint_in_order_and_inside_the_window),
 		cmocka_unit_test(runs_at_other_clocks_are_said_to_compare_badly),
 		cmocka_unit_test(a_baseline_keeps_the_clock),
