@@ -26,7 +26,8 @@ static const enum inside_word words_of_bounds[ROOFLINE_BOUNDS] = {
 struct names_time {
 	struct hwy_index slots; /* maps a name to an index in 'list' */
 	struct {
-		int64_t judged, all;
+		double judged,
+			all; /* ns; a sum of times that a damaged recording has may be more than fits an int64_t */
 	} * list;
 	uint32_t n, cap;
 };
@@ -44,11 +45,11 @@ static uint32_t slot_of_name(struct names_time *names, const char *name)
 }
 
 /* Sums the time of the phase's kernels by name, and yields the sum over all names. */
-static int64_t judged_time(const struct hwy_analysis *analysis, const struct hwy_phase *phase,
-			   struct names_time *names)
+static double judged_time(const struct hwy_analysis *analysis, const struct hwy_phase *phase,
+			  struct names_time *names)
 {
 	const struct hwy_flow *flow = &analysis->flow;
-	int64_t whole = 0;
+	double whole = 0;
 	for (uint32_t i = flow_op_at(flow, phase->window.from);
 	     i < flow->n_ops && flow->ops[i].start < phase->window.to; i++) {
 		const struct flow_op *op = &flow->ops[i];
@@ -58,8 +59,8 @@ static int64_t judged_time(const struct hwy_analysis *analysis, const struct hwy
 		const struct hwy_strip *strip = hwy_strip_of(analysis->trace, op->span, &row);
 		const char *name = hwy_str(analysis->trace, hwy_get(strip, HWY_NAME, row));
 		uint32_t slot = slot_of_name(names, name); /* may move the list */
-		names->list[slot].judged += op->end - op->start;
-		whole += op->end - op->start;
+		names->list[slot].judged += (double)(op->end - op->start);
+		whole += (double)(op->end - op->start);
 	}
 	return whole;
 }
@@ -75,10 +76,10 @@ static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 	double measured = 0;
 	if (analysis->trace->n_measured == 0 || !kernel_table_make(&table, analysis->trace, &err))
 		return inside;
-	double whole = (double)judged_time(analysis, phase, &names);
+	double whole = judged_time(analysis, phase, &names);
 	for (uint32_t i = 0; i < table.n; i++) {
 		uint32_t slot = slot_of_name(&names, table.kernels[i].point.name);
-		names.list[slot].all += table.kernels[i].point.ns;
+		names.list[slot].all += (double)table.kernels[i].point.ns;
 	}
 	for (uint32_t i = 0; whole > 0 && i < table.n; i++) {
 		const struct roofline_point *point = &table.kernels[i].point;
@@ -86,8 +87,8 @@ static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 		if (names.list[slot].all <= 0)
 			continue;
 		/* Of the name's time in the judged steps, this launch shape's part. */
-		double part = (double)names.list[slot].judged * (double)point->ns /
-			      (double)names.list[slot].all / whole;
+		double part =
+			names.list[slot].judged * (double)point->ns / names.list[slot].all / whole;
 		inside.shares[words_of_bounds[point->bound]] += part;
 		inside.known += point->bound == ROOFLINE_UNKNOWN ? 0 : part;
 		measured += table.kernels[i].is_measured ? part : 0;

@@ -10,27 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/counters/cupti_host.h"
-
-static struct cupti_library *cupti;
-
-/* Yields the library, or skips the test and says what is missing. */
-static struct cupti_library *library(void)
-{
-	struct hwy_err err = {""};
-	if (!cupti && !(cupti = cupti_library_open(NULL, &err))) {
-		print_message("skipped: %s\n", err.text);
-		skip();
-	}
-	return cupti;
-}
+#include "real_cupti.h"
 
 static size_t passes(enum abi_cupti_profiler profiler, const char *chip, const char *const *metrics,
 		     size_t n)
 {
 	struct hwy_err err = {""};
 	struct cupti_config config = {0};
-	struct cupti_host *host = cupti_host_make(library(), profiler, chip, NULL, &err);
+	struct cupti_host *host = cupti_host_make(real_cupti(), profiler, chip, NULL, &err);
 	if (!host || !cupti_host_add(host, metrics, n, &err) ||
 	    !cupti_host_config(host, &config, &err))
 		fail_msg("%s", err.text);
@@ -47,7 +34,7 @@ static void chips_of_several_generations_are_known(void **state)
 	struct hwy_err err = {""};
 	const char *const *names;
 	size_t n, known = 0;
-	assert_true(cupti_library_chips(library(), &names, &n, &err));
+	assert_true(cupti_library_chips(real_cupti(), &names, &n, &err));
 	for (size_t i = 0; i < n; i++)
 		known += !strcmp(names[i], "GH100") || !strcmp(names[i], "GA100") ||
 			 !strcmp(names[i], "AD102");
@@ -82,7 +69,7 @@ static void a_metric_that_the_chip_has_not_is_refused_by_name(void **state)
 	struct hwy_err err = {""};
 	static const char *const wrong[] = {"launch__registers_per_thread"};
 	struct cupti_host *host =
-		cupti_host_make(library(), ABI_CUPTI_RANGE_PROFILER, "GH100", NULL, &err);
+		cupti_host_make(real_cupti(), ABI_CUPTI_RANGE_PROFILER, "GH100", NULL, &err);
 	assert_non_null(host);
 	assert_false(cupti_host_add(host, wrong, 1, &err));
 	assert_non_null(strstr(err.text, "no metric 'launch__registers_per_thread'"));
@@ -93,7 +80,7 @@ static void an_unknown_chip_is_refused_by_name(void **state)
 {
 	(void)state;
 	struct hwy_err err = {""};
-	assert_null(cupti_host_make(library(), ABI_CUPTI_RANGE_PROFILER, "ZZ999", NULL, &err));
+	assert_null(cupti_host_make(real_cupti(), ABI_CUPTI_RANGE_PROFILER, "ZZ999", NULL, &err));
 	assert_non_null(strstr(err.text, "ZZ999"));
 }
 
@@ -108,8 +95,8 @@ static void the_greedy_choice_leaves_out_what_is_unknown_or_needs_another_pass(v
 	};
 	static const char *const taken[] = {wanted[0], wanted[3]};
 	bool chosen[4];
-	size_t n = cupti_host_choose(library(), ABI_CUPTI_PM_SAMPLING, "GH100", NULL, wanted, 4, 1,
-				     chosen);
+	size_t n = cupti_host_choose(real_cupti(), ABI_CUPTI_PM_SAMPLING, "GH100", NULL, wanted, 4,
+				     1, chosen);
 	assert_int_equal(n, 2);
 	assert_true(chosen[0] && !chosen[1] && !chosen[2] && chosen[3]);
 	assert_int_equal(passes(ABI_CUPTI_PM_SAMPLING, "GH100", taken, 2), 1);
@@ -122,7 +109,7 @@ static void base_metrics_of_a_chip_are_listed(void **state)
 	const char *const *names;
 	size_t n, found = 0;
 	struct cupti_host *host =
-		cupti_host_make(library(), ABI_CUPTI_RANGE_PROFILER, "GH100", NULL, &err);
+		cupti_host_make(real_cupti(), ABI_CUPTI_RANGE_PROFILER, "GH100", NULL, &err);
 	assert_non_null(host);
 	assert_true(cupti_host_base_metrics(host, ABI_CUPTI_COUNTER, &names, &n, &err));
 	for (size_t i = 0; i < n; i++)
@@ -139,7 +126,7 @@ static void counter_data_that_is_none_is_refused(void **state)
 	uint8_t nothing[4096] = {0};
 	double value = 1;
 	struct cupti_host *host =
-		cupti_host_make(library(), ABI_CUPTI_RANGE_PROFILER, "GH100", NULL, &err);
+		cupti_host_make(real_cupti(), ABI_CUPTI_RANGE_PROFILER, "GH100", NULL, &err);
 	assert_non_null(host);
 	assert_false(
 		cupti_host_evaluate(host, nothing, sizeof nothing, 0, metrics, 1, &value, &err));

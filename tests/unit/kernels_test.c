@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "run/counters/cupti_host.h"
+#include "real_cupti.h"
 #include "run/kernels/kernels_internal.h"
 
 static char folder[64];
@@ -117,18 +117,12 @@ static void counter_data_of_an_h200_becomes_what_the_kernel_did(void **state)
 	struct kernels_target target = {.symbol = "copy"};
 	struct kernels_order order = {
 		.targets = &target, .n_targets = 1, .metrics = metrics, .n_metrics = 5};
+	real_cupti();
 	struct kernels_rows *rows = hwy_zalloc(sizeof *rows);
 	struct kernels_image image;
 	struct kernels_answers answers = {.images = &image, .n_images = 1};
 	struct kernels_found found = {0};
 	struct hwy_err err = {""};
-	struct cupti_library *library = cupti_library_open(NULL, &err);
-	if (!library) {
-		print_message("skipped: %s\n", err.text);
-		free(rows);
-		skip();
-	}
-	cupti_library_free(library);
 	read_image(&image);
 	strcpy(rows->rows[0].name, "GH100");
 	memset(rows->rows[0].has, true, 4);

@@ -12,25 +12,14 @@
 #include <string.h>
 
 #include "analyze/device_metrics.h"
+#include "real_cupti.h"
 #include "run/counters/pm_set.h"
-
-static struct cupti_library *cupti;
-
-static struct cupti_library *library(void)
-{
-	struct hwy_err err = {""};
-	if (!cupti && !(cupti = cupti_library_open(NULL, &err))) {
-		print_message("skipped: %s\n", err.text);
-		skip();
-	}
-	return cupti;
-}
 
 static struct pm_set built(const char *chip, const char *name)
 {
 	struct hwy_err err = {""};
 	struct pm_set set;
-	if (!pm_set_build(library(), chip, NULL, pm_set_find(name), &set, &err))
+	if (!pm_set_build(real_cupti(), chip, NULL, pm_set_find(name), &set, &err))
 		fail_msg("%s", err.text);
 	return set;
 }
@@ -50,8 +39,8 @@ static void every_set_fits_one_pass_and_has_a_lane_once(void **state)
 					    "GH100", "GB100", "GB202"};
 	for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
 		struct pm_set set = built(chips[c], "general");
-		assert_int_equal(cupti_host_passes(library(), ABI_CUPTI_PM_SAMPLING, chips[c], NULL,
-						   set.names, set.n),
+		assert_int_equal(cupti_host_passes(real_cupti(), ABI_CUPTI_PM_SAMPLING, chips[c],
+						   NULL, set.names, set.n),
 				 1);
 		assert_true(set.n > 10);
 		for (size_t i = 0; i < set.n; i++)
@@ -143,7 +132,7 @@ static void samples_of_an_h200_evaluate_here_as_they_did_there(void **state)
 	double values[PM_MOST_METRICS];
 	struct hwy_err err = {""};
 	struct cupti_host *host =
-		cupti_host_make(library(), ABI_CUPTI_PM_SAMPLING, "GH100", NULL, &err);
+		cupti_host_make(real_cupti(), ABI_CUPTI_PM_SAMPLING, "GH100", NULL, &err);
 	assert_non_null(host);
 	FILE *data = open_data("samples.img"), *csv = open_data("samples.csv");
 	size_t bytes = fread(image, 1, sizeof image, data), samples = 0;
