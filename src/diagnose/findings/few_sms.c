@@ -17,17 +17,6 @@
 /* One kernel that takes this share of the phase never ends: its length is not its work's. */
 #define PERSISTENT_SHARE 0.9
 
-static const struct advice fix = {
-	.any = "Give the kernel more blocks: smaller tiles, split the reduction (split-K), several items in one launch; or run "
-	       "independent kernels beside it on other streams.\n"
-	       "  kernel<<<(n + 127) / 128, 128>>>(…);   // at least as many blocks as multiprocessors",
-	.by_framework =
-		{[HWY_PYTORCH] =
-			 "Give it more work at a time: a larger batch, several sequences together; or run independent "
-			 "parts on other streams.\n"
-			 "  out = model(torch.stack(inputs))        # not: [model(x) for x in inputs]"},
-};
-
 struct few_sms {
 	struct claim claim;
 	int64_t ns;           /* of all kernels found */
@@ -91,8 +80,8 @@ static void accuse_few_sms(struct hwy_case *c, struct few_sms *found)
 		hwy_say_count_of(found->samples, "sample", "samples").text,
 		found->is_persistent ? " It never ends, so that the GPU looks busy all of the time."
 				     : "");
-	struct hwy_finding *finding =
-		claim_accuse(c, &found->claim, HWY_MEDIUM, says, case_advice(c, &fix));
+	struct hwy_finding *finding = claim_accuse(c, &found->claim, HWY_MEDIUM, says,
+						   case_advice(c, &finding_more_blocks));
 	if (found->is_persistent)
 		finding->edit = NULL; /* a kernel that waits for work is not as long as its work */
 }

@@ -18,7 +18,7 @@
 #define SMALL_GRID_SHARE 0.5
 #define WORTH_SHARE 0.1
 
-static const struct advice fix = {
+const struct advice finding_more_blocks = {
 	.any = "Give the kernel more blocks: smaller tiles, split the reduction (split-K), or several items in one launch; "
 	       "or run independent kernels beside it on other streams.\n"
 	       "  kernel<<<(n + 127) / 128, 128>>>(…);   // at least as many blocks as multiprocessors",
@@ -152,7 +152,7 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 					.text,
 				hwy_say_time3(found.ns / (int64_t)c->phase->n_steady).text,
 				(long long)found.fewest, (long long)found.sms),
-			case_advice(c, &fix));
+			case_advice(c, &finding_more_blocks));
 	claim_drop(c, &found.claim);
 }
 
