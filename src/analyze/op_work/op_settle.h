@@ -5,7 +5,7 @@
  *   struct op_results results = {0};
  *   op_results_learn(&results, &work);                 // of every operator that is known
  *   if (!op_settle(&work, &results, "flash_fwd_kernel<…>"))
- *           return;                                    // nobody tells
+ *           return false;                              // nobody tells
  *   op_results_free(&results);
  */
 #ifndef HWY_ANALYZE_OP_SETTLE_H
