@@ -44,7 +44,8 @@ extern const char
 /* Of the warps that the multiprocessors with work could hold, fewer than this are there. */
 #define INSIDE_FEW_WARPS 25
 
-/* In % of the most that is possible; not a number (isnan) where the recording does not tell. */
+/* How busy the parts of a device are, each in % of what that part can do at most; a level that the recording does not tell is
+ * not a number (isnan). */
 struct inside_levels {
 	double sms;    /* multiprocessors with work */
 	double warps;  /* warps in flight, of what all multiprocessors hold */

@@ -131,10 +131,11 @@ struct roofline_shares {
 	int64_t bound_ns
 		[ROOFLINE_BOUNDS]; /* ROOFLINE_UNKNOWN: kernels without a point or with an unknown bound */
 };
-/* Sums the points of kind 'kernel' of one device (index), or of all: HWY_NONE. */
+/* Adds up the time of the points of kind ROOFLINE_KERNEL by what bounds them. 'device' is an index into the trace's devices;
+ * HWY_NONE: the points of all devices are added up. */
 struct roofline_shares roofline_sum_bounds(const struct hwy_roofline *roofline, int64_t device);
 
-/* Writes {"devices":[…],"points":[…]} (docs/roofline.md). */
+/* Writes a roofline as the object {"devices":[…],"points":[…]} of docs/roofline.md. */
 void roofline_put_json(struct hwy_json *json, const struct hwy_roofline *roofline);
 
 #endif

@@ -82,7 +82,7 @@ static double op_args_read_sizes(const struct json_value *sizes, double *dims, u
 		if (dims && *n < OP_ARGS_DIMS)
 			dims[(*n)++] = size;
 	}
-	/* No memory holds as many: a damaged trace. */
+	/* A tensor of more elements fits no memory: the trace is damaged, and the tensor counts as empty. */
 	return elements <= MOST_ELEMENTS ? elements : 0;
 }
 

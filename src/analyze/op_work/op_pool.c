@@ -50,7 +50,7 @@ bool op_pool_find(struct op_work *work, const struct op_args *args, const struct
 			return false;
 		room += is_ceiling ? stride[d] - 1 : 0;
 		double out = (double)(int64_t)(room / stride[d]) + 1;
-		/* A window that begins behind the data and its padding is left out. */
+		/* PyTorch makes no result of a window that would begin behind the data and their padding. */
 		out -= is_ceiling && (out - 1) * stride[d] >= in + padding[d];
 		results *= out / in;
 		of_window *= window[d];
