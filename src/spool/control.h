@@ -25,6 +25,14 @@ enum {
 	REC_TRACE_OSRT = 8,
 	REC_TRACE_PYTORCH = 16, /* operators and modules of PyTorch */
 	REC_TRACE_PYTHON = 32,  /* Python's garbage collector, and waits for its global lock */
+	REC_TRACE_MPI = 64,
+	REC_TRACE_NCCL = 128,
+	/* calls of CUDA's libraries */
+	REC_TRACE_CUBLAS = 256,
+	REC_TRACE_CUDNN = 512,
+	REC_TRACE_CUSPARSE = 1024,
+	REC_TRACE_CUSOLVER = 2048,
+	REC_TRACE_CUFFT = 4096,
 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
 enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };

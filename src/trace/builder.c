@@ -260,6 +260,22 @@ void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref
 	};
 }
 
+struct hwy_message hwy_message_none(void)
+{
+	struct hwy_message none;
+	int64_t *fields = &none.span;
+	for (size_t i = 0; i < sizeof none / sizeof *fields; i++)
+		fields[i] = HWY_NONE;
+	return none;
+}
+
+uint32_t hwy_add_message(struct hwy_builder *b, const struct hwy_message *message)
+{
+	uint32_t index = hwy_new_messages(b);
+	b->trace->messages[index] = *message;
+	return index;
+}
+
 struct hwy_trace *hwy_builder_finish(struct hwy_builder *b, bool rebase)
 {
 	struct hwy_trace *trace = b->trace;

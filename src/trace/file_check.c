@@ -163,8 +163,8 @@ static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
-/* Checks the records of stacks, edges, groups, graph nodes, measured kernels, clocks, calibrations, drops, diagnostics and
- * results. */
+/* Checks the records of stacks, edges, groups, graph nodes, measured kernels, messages, pings, clocks, calibrations, drops,
+ * diagnostics and results. */
 static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	/* A caller's entry stands before the entries of its callees, so the trie has no cycle. */
@@ -178,6 +178,10 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	CHECK(node_edges, edge, INDEX(edge, process, processes))
 	CHECK(measured, kernel, INDEX(kernel, shape, shapes), INDEX(kernel, device, devices))
 	CHECK(measures, measure, {"measured", measure->measured, trace->n_measured, false})
+	CHECK(messages, message, INDEX(message, process, processes), INDEX(message, group, groups),
+	      INDEX(message, span, spans), INDEX(message, asked, spans),
+	      INDEX(message, done, spans), {"kind", message->kind, HWY_MESSAGE_KINDS, false})
+	CHECK(pings, ping, INDEX(ping, process, processes))
 	CHECK(clocks, clock, INDEX(clock, host, hosts), INDEX(clock, device, devices))
 	CHECK(calibrations, calibration, INDEX(calibration, device, devices))
 	CHECK(drops, drop, INDEX(drop, process, processes), INDEX(drop, thread, threads))
@@ -187,13 +191,17 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
+static bool is_out_of_time(int64_t time)
+{
+	return time != HWY_NONE && (time >= HWY_TIME_LIMIT || time <= -HWY_TIME_LIMIT);
+}
+
 /* Whether the nodes of graphs and their edges are sorted, since lookups are binary searches, and whether times of nodes
  * are within the limits of spans. */
 static bool check_node_order(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	for (uint32_t i = 0; i < trace->n_nodes; i++) {
-		int64_t time = trace->nodes[i].time;
-		if (time != HWY_NONE && (time >= HWY_TIME_LIMIT || time <= -HWY_TIME_LIMIT))
+		if (is_out_of_time(trace->nodes[i].time))
 			return hwy_fail(err, "nodes %" PRIu32 ": 'time' is out of range", i);
 	}
 	for (uint32_t i = 1; i < trace->n_nodes; i++) {
@@ -211,8 +219,26 @@ static bool check_node_order(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
+/* Whether times of messages and pings are within the limits of spans: analyses subtract them. */
+static bool check_message_times(const struct hwy_trace *trace, struct hwy_err *err)
+{
+	for (uint32_t i = 0; i < trace->n_messages; i++) {
+		const struct hwy_message *m = &trace->messages[i];
+		const int64_t times[] = {m->posted, m->start, m->end};
+		for (size_t t = 0; t < sizeof times / sizeof *times; t++)
+			if (is_out_of_time(times[t]))
+				return hwy_fail(err, "messages %" PRIu32 ": a time is out of range",
+						i);
+	}
+	for (uint32_t i = 0; i < trace->n_pings; i++)
+		if (is_out_of_time(trace->pings[i].time) ||
+		    is_out_of_time(trace->pings[i].peer_time))
+			return hwy_fail(err, "pings %" PRIu32 ": a time is out of range", i);
+	return true;
+}
+
 bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	return check_places(trace, err) && check_stories(trace, err) &&
-	       check_node_order(trace, err);
+	       check_node_order(trace, err) && check_message_times(trace, err);
 }

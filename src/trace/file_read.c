@@ -392,6 +392,13 @@ static void renumber_edges(struct opening *o)
 			trace->edges[kept++] = edge;
 	}
 	trace->n_edges = kept;
+	for (uint32_t i = 0; i < trace->n_messages; i++) {
+		struct hwy_message *m = &trace->messages[i];
+		int64_t *const spans[] = {&m->span, &m->asked, &m->done};
+		for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
+			if (*spans[k] < 0 || !file_renumber(o->file, spans[k]))
+				*spans[k] = HWY_NONE;
+	}
 }
 
 static void free_levels(struct hwy_file *file)

@@ -110,11 +110,18 @@ static int by_lane_and_kind(const void *left, const void *right)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* By strip: 1 where an edge begins or ends in the strip, so that finish_trace must remember where
- * its rows went. */
+/* By strip: 1 where an edge begins or ends in the strip or a message refers to it, so that finish_trace must remember
+ * where its rows went. */
 static uint8_t *strips_with_edges(const struct hwy_trace *trace)
 {
 	uint8_t *touched = hwy_zarray(trace->n_strips, 1);
+	for (uint32_t i = 0; i < trace->n_messages; i++) {
+		const struct hwy_message *m = &trace->messages[i];
+		const int64_t spans[] = {m->span, m->asked, m->done};
+		for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
+			if (spans[k] != HWY_NONE)
+				touched[(uint64_t)spans[k] >> 32] = 1;
+	}
 	for (uint32_t e = 0; e < trace->n_edges; e++) {
 		touched[(uint64_t)trace->edges[e].from >> 32] = 1;
 		touched[(uint64_t)trace->edges[e].to >> 32] = 1;
@@ -162,6 +169,13 @@ static void shift_times(struct hwy_trace *trace, int64_t shift)
 	for (uint32_t i = 0; i < trace->n_nodes; i++)
 		if (trace->nodes[i].time != HWY_NONE)
 			trace->nodes[i].time += shift;
+	for (uint32_t i = 0; i < trace->n_messages; i++) {
+		struct hwy_message *m = &trace->messages[i];
+		int64_t *const moments[] = {&m->posted, &m->start, &m->end};
+		for (size_t k = 0; k < sizeof moments / sizeof *moments; k++)
+			if (*moments[k] != HWY_NONE)
+				*moments[k] += shift;
+	}
 	if (trace->wall != HWY_NONE)
 		trace->wall -= shift;
 }
@@ -234,6 +248,13 @@ void finish_trace(struct hwy_trace *trace, bool rebase)
 	for (uint32_t e = 0; e < trace->n_edges; e++) {
 		trace->edges[e].from = span_id_of(trace, moved, place, trace->edges[e].from);
 		trace->edges[e].to = span_id_of(trace, moved, place, trace->edges[e].to);
+	}
+	for (uint32_t i = 0; i < trace->n_messages; i++) {
+		struct hwy_message *m = &trace->messages[i];
+		int64_t *const spans[] = {&m->span, &m->asked, &m->done};
+		for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
+			if (*spans[k] != HWY_NONE)
+				*spans[k] = span_id_of(trace, moved, place, *spans[k]);
 	}
 	for (uint32_t s = 0; s < n; s++)
 		free(moved[s]);

@@ -396,6 +396,42 @@ struct hwy_stalled_line {
 	int64_t reason; /* text: why the warps did not issue, "long_scoreboard"; "selected": they did */
 	int64_t samples;
 };
+enum hwy_message_kind {
+	HWY_MESSAGE_SEND,
+	HWY_MESSAGE_RECEIVE,
+	HWY_MESSAGE_COLLECTIVE, /* barriers too: they move no bytes */
+	HWY_MESSAGE_KINDS
+};
+/* What one rank exchanges with others: a message sent or received, or the rank's part in a collective. Where the
+ * exchange is asked for by one call and awaited by another (MPI_Irecv, MPI_Wait), 'span' is the first, 'done' the second. */
+struct hwy_message {
+	/* Span ids. span: what shows the exchange on the timeline: a call of MPI or gloo, or a kernel of NCCL; asked: the call or
+	 * range that enqueued that kernel; done: the call that waited for the end. Each may be HWY_NONE. */
+	int64_t span, asked, done;
+	int64_t process; /* index into processes */
+	int64_t group;   /* index into groups: the communicator */
+	int64_t library; /* text: "MPI", "NCCL", "RCCL", "gloo" */
+	int64_t kind;    /* enum hwy_message_kind */
+	int64_t name;    /* text: the operation without its library: "AllReduce", "Send" */
+	/* peer: the other rank of a message, the root of a collective that has one; a rank of the whole job. */
+	int64_t peer, tag;
+	int64_t sent, received;  /* bytes that this rank gives, and gets */
+	int64_t count, datatype; /* number of elements, and a text */
+	int64_t sequence; /* the number of a collective among those of its group on this rank, from 0 */
+	int64_t algorithm, protocol; /* texts: "Ring", "LL128" */
+	int64_t channels;
+	/* When the rank asked for it, when it took part, and when it was done with it, ns. */
+	int64_t posted, start, end;
+	/* The ns of it in which the rank waited for its own GPU, for the other rank, and for the network, where a source tells. */
+	int64_t wait_gpu, wait_peer, wait_network;
+};
+/* The clock of another rank, read over a connection: at 'time' of this recording the peer's CLOCK_MONOTONIC showed
+ * 'peer_time', with an error of at most 'error'. The peer's report has the property "clock.epoch_ns", its time 0 on that clock. */
+struct hwy_ping {
+	int64_t process;                /* index into processes: who asked */
+	int64_t peer;                   /* the rank that answered */
+	int64_t time, peer_time, error; /* ns */
+};
 struct hwy_group { /* a process group of a distributed run */
 	int64_t process, name, description, backend, size; /* size: number of ranks */
 	int64_t ranks;                                     /* text: the list of ranks */

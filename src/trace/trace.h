@@ -52,9 +52,11 @@ struct hwy_strip {
 	X(hwy_node_edge, node_edges, 22)                                                           \
 	X(hwy_measured, measured, 23)                                                              \
 	X(hwy_measure, measures, 24)                                                               \
-	X(hwy_stalled_line, stalled_lines, 25)
+	X(hwy_stalled_line, stalled_lines, 25)                                                     \
+	X(hwy_message, messages, 26)                                                               \
+	X(hwy_ping, pings, 27)
 
-/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_stalled_lines, numbered as in the file. */
+/* The tables of records, HWY_TABLE_lanes … HWY_TABLE_pings, numbered as in the file. */
 enum hwy_table {
 	HWY_TABLE_NONE,
 #define X(type, field, section) HWY_TABLE_##field = (section),

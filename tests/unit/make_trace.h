@@ -206,6 +206,12 @@ static inline void fill_records(struct hwy_builder *b, struct dice *dice)
 		trace->nodes[i].process = trace->nodes[i].thread = trace->node_edges[i].process = i;
 		trace->measured[i].shape = trace->measured[i].device = HWY_NONE;
 		trace->measures[i].measured = i;
+		trace->messages[i].span = trace->messages[i].asked = trace->messages[i].done =
+			HWY_NONE;
+		trace->messages[i].process = trace->messages[i].group = trace->pings[i].process = i;
+		trace->messages[i].kind = i % HWY_MESSAGE_KINDS;
+		trace->messages[i].posted = trace->messages[i].start = HWY_NONE;
+		trace->messages[i].end = trace->pings[i].time = trace->pings[i].peer_time = i;
 		trace->nodes[i].stack = roll_below(dice, 3);
 		trace->nodes[i].time = i ? roll_below(dice, INT64_C(1) << 40) : HWY_NONE;
 	}
@@ -281,6 +287,13 @@ static inline struct hwy_trace *random_trace(uint64_t seed, uint32_t lanes, uint
 		struct hwy_ref ref = hwy_add_span(b, lane, kind, &row);
 		if (i && roll(&dice) % 5 == 0)
 			hwy_add_edge(b, HWY_EDGE_FORWARD, before, ref, roll_any(&dice));
+		if (i && roll(&dice) % 7 == 0) {
+			struct hwy_message message = hwy_message_none();
+			message.kind = HWY_MESSAGE_SEND;
+			hwy_message_at(&message.span, before);
+			hwy_message_at(&message.done, ref);
+			hwy_add_message(b, &message);
+		}
 		before = ref;
 	}
 	struct hwy_trace *trace = hwy_builder_finish(b, false);
