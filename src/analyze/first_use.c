@@ -245,7 +245,8 @@ bool first_uses_find(struct first_uses *uses, struct hwy_trace *trace, struct hw
 			add_captures(uses, trace, strip);
 			add_calls(uses, trace, strip, counts);
 		} else if (named & HWY_KIND_BIT(strip->kind) &&
-			   trace->lanes[strip->lane].type != HWY_LANE_DEVICE_RANGE) {
+			   trace->lanes[strip->lane].type != HWY_LANE_DEVICE_RANGE &&
+			   !hwy_lane_is_library(trace, strip->lane)) {
 			add_named(uses, trace, strip, answers);
 		}
 	}

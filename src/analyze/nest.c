@@ -11,9 +11,11 @@ static bool is_of_thread(const struct hwy_trace *trace, const struct hwy_strip *
 			 uint32_t kinds, uint32_t *thread)
 {
 	int64_t owner = trace->lanes[strip->lane].thread;
-	/* Start/end ranges overlap without nesting, also those of one thread. */
+	/* Start/end ranges overlap without nesting, also those of one thread. Calls of libraries do not tell where in the program the
+	 * thread was. */
 	if (!(kinds & HWY_KIND_BIT(strip->kind)) || owner < 0 || owner >= trace->n_threads ||
-	    trace->lanes[strip->lane].type == HWY_LANE_STARTEND)
+	    trace->lanes[strip->lane].type == HWY_LANE_STARTEND ||
+	    hwy_lane_is_library(trace, strip->lane))
 		return false;
 	*thread = (uint32_t)owner;
 	return true;

@@ -76,7 +76,7 @@ static void add_strip(struct owner_sweep *sweep, const struct hwy_strip *strip)
 {
 	const struct hwy_trace *trace = sweep->owners->trace;
 	uint32_t index;
-	if (!is_thread(trace, strip, &index))
+	if (!is_thread(trace, strip, &index) || hwy_lane_is_library(trace, strip->lane))
 		return;
 	struct owner_thread *thread = &sweep->threads[index];
 	if (strip->kind == HWY_CALL) {

@@ -80,6 +80,8 @@ bool habits_find(const struct hwy_flow *flow, struct hwy_habits *habits, struct 
 		const struct hwy_strip *strip = &trace->strips[s];
 		uint32_t kind_bit = HWY_KIND_BIT(strip->kind);
 		habits->has_samples |= strip->kind == HWY_SAMPLE && strip->rows > 0;
+		if (hwy_lane_is_library(trace, strip->lane))
+			continue;
 		habits->has_functions |= strip->kind == HWY_CALL && strip->rows > 0;
 		if (!(kind_bit & (OPERATORS | KERNELS | CALLS)))
 			continue;

@@ -23,16 +23,16 @@
 /* ---- spans ------------------------------------------------------------------------------------ */
 
 enum hwy_kind {
-	HWY_API,      /* a call into the vendor's library, on a thread */
-	HWY_KERNEL,   /* device work: a kernel */
-	HWY_COPY,     /* device work: a copy; unified-memory migrations too (CAUSE is then set) */
-	HWY_FILL,     /* device work: a memset */
-	HWY_GRAPH,    /* device work: one launch of a whole graph whose nodes are not recorded */
-	HWY_SYNC,     /* a wait as the driver recorded it; the API call that waits is an HWY_API */
-	HWY_EVENT,    /* an event recorded on a stream: a mark */
-	HWY_RANGE,    /* NVTX or a framework's annotation */
-	HWY_OP,       /* a framework's operator */
-	HWY_CALL,     /* a function of the program itself, from a tracer (Python) */
+	HWY_API,    /* a call into the vendor's library, on a thread */
+	HWY_KERNEL, /* device work: a kernel */
+	HWY_COPY,   /* device work: a copy; unified-memory migrations too (CAUSE is then set) */
+	HWY_FILL,   /* device work: a memset */
+	HWY_GRAPH,  /* device work: one launch of a whole graph whose nodes are not recorded */
+	HWY_SYNC,   /* a wait as the driver recorded it; the API call that waits is an HWY_API */
+	HWY_EVENT,  /* an event recorded on a stream: a mark */
+	HWY_RANGE,  /* NVTX or a framework's annotation */
+	HWY_OP,     /* a framework's operator */
+	HWY_CALL, /* a call of a library (cuBLAS, MPI …), or a function of the program, from a tracer */
 	HWY_OS,       /* a call into the operating system's libraries */
 	HWY_STATE,    /* what a thread did: running on a CPU, or why it was not */
 	HWY_MEMORY,   /* an allocation or a release: a mark */
@@ -230,18 +230,18 @@ enum hwy_class { HWY_COMPUTE, HWY_COMM, HWY_MEMCLASS, HWY_CLASSES };
 /* ---- lanes ------------------------------------------------------------------------------------ */
 
 enum hwy_lane_type {
-	HWY_LANE_STREAM,       /* device work of one stream; spans may overlap */
-	HWY_LANE_SYNC,         /* the driver's waits of one stream; spans may overlap */
-	HWY_LANE_API,          /* calls of one thread; spans nest */
-	HWY_LANE_OP,           /* operators of one thread; spans nest */
-	HWY_LANE_RANGE,        /* push/pop ranges of one thread and NVTX domain; spans nest */
-	HWY_LANE_STARTEND,     /* start/end ranges of one process and NVTX domain; may overlap */
-	HWY_LANE_CALL,         /* traced functions of one thread; spans nest */
-	HWY_LANE_OS,           /* calls of one thread into system libraries; spans nest */
-	HWY_LANE_STATE,        /* what one thread did: ran, or waited */
-	HWY_LANE_SAMPLES,      /* samples of one thread */
-	HWY_LANE_MEMORY,       /* allocations of one process on one device, or on the host */
-	HWY_LANE_COUNTER,      /* one counter */
+	HWY_LANE_STREAM,   /* device work of one stream; spans may overlap */
+	HWY_LANE_SYNC,     /* the driver's waits of one stream; spans may overlap */
+	HWY_LANE_API,      /* calls of one thread; spans nest */
+	HWY_LANE_OP,       /* operators of one thread; spans nest */
+	HWY_LANE_RANGE,    /* push/pop ranges of one thread and NVTX domain; spans nest */
+	HWY_LANE_STARTEND, /* start/end ranges of one process and NVTX domain; may overlap */
+	HWY_LANE_CALL,    /* one thread's calls of a library, or its traced functions; spans nest */
+	HWY_LANE_OS,      /* calls of one thread into system libraries; spans nest */
+	HWY_LANE_STATE,   /* what one thread did: ran, or waited */
+	HWY_LANE_SAMPLES, /* samples of one thread */
+	HWY_LANE_MEMORY,  /* allocations of one process on one device, or on the host */
+	HWY_LANE_COUNTER, /* one counter */
 	HWY_LANE_OVERHEAD,     /* time that profiling took on one thread */
 	HWY_LANE_DEVICE_RANGE, /* annotations that the source has projected onto a stream */
 	HWY_LANE_TYPES
@@ -256,7 +256,9 @@ struct hwy_lane {
 	int64_t thread;  /* index into threads, or HWY_NONE */
 	int64_t device;  /* index into devices, or HWY_NONE */
 	int64_t stream;  /* index into streams, or HWY_NONE */
-	int64_t name; /* text: the name of the NVTX domain ("": the default one), counter or tracer */
+	/* text: the name of the NVTX domain ("": the default one), of the counter, or of the library whose calls these are ("": the
+	 * program's own functions). */
+	int64_t name;
 	int64_t unit;       /* text: the unit of a counter */
 	int64_t value_type; /* of a counter: HWY_PAYLOAD_I64 or HWY_PAYLOAD_DOUBLE */
 };

@@ -191,6 +191,12 @@ bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane)
 	       strcmp(hwy_str(trace, at->name), HWY_OPENCL) == 0;
 }
 
+bool hwy_lane_is_library(const struct hwy_trace *trace, uint32_t lane)
+{
+	const struct hwy_lane *at = &trace->lanes[lane];
+	return at->type == HWY_LANE_CALL && hwy_text(trace, at->name).length > 0;
+}
+
 int64_t hwy_corr(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row)
 {
 	uint32_t call, api_row;

@@ -263,6 +263,9 @@ unsigned hwy_role(struct hwy_trace *trace, int64_t name);
  * tables of CUDA leave such lanes out. */
 #define HWY_OPENCL "opencl"
 bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane);
+/* Whether a lane has calls of a library (cuBLAS, cuDNN, MPI …), which is the lane's name. Lanes of the same type without a name
+ * have functions of the program itself, from a tracer: analyses that look for the program's own code leave libraries out. */
+bool hwy_lane_is_library(const struct hwy_trace *trace, uint32_t lane);
 unsigned hwy_role_of_name(const char *name);
 /* Yields the class of device work: a kernel's by its name; copies and fills are memory, graphs are
  * compute. */

@@ -245,6 +245,25 @@ static void functions_that_a_tracer_recorded_are_a_stack(void **state)
 	done(&open);
 }
 
+static void a_call_of_a_library_is_no_function_of_the_program(void **state)
+{
+	struct small small = small_new();
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, small.process, small.thread);
+	lane.name = hwy_text_id(small.builder, "cuBLAS");
+	uint32_t library = hwy_add_lane(small.builder, lane);
+	uint32_t own = small_lane(&small, HWY_LANE_CALL);
+	small_span(&small, library, HWY_CALL, 2, 98, 0, "cublasSgemm_v2");
+	small_span(&small, own, HWY_CALL, 1, 99, 0, "train.py(23): step");
+	add_call(&small, 10, 20, "cudaLaunchKernel", 0);
+	struct open open = open_places(&small);
+	assert_true(hwy_lane_is_library(open.trace, library));
+	assert_false(hwy_lane_is_library(open.trace, own));
+	struct hwy_place place = place_of(open.places, nth(open.trace, HWY_API, 0));
+	assert_string_equal(place.function, "step");
+	assert_int_equal(place.line, 23);
+	done(&open);
+}
+
 static void a_function_that_has_ended_is_not_around_a_call(void **state)
 {
 	struct small small = small_new();
@@ -442,6 +461,7 @@ int main(void)
 		cmocka_unit_test(
 			without_a_frame_of_its_own_it_is_the_way_python_entered_the_framework),
 		cmocka_unit_test(functions_that_a_tracer_recorded_are_a_stack),
+		cmocka_unit_test(a_call_of_a_library_is_no_function_of_the_program),
 		cmocka_unit_test(a_function_that_has_ended_is_not_around_a_call),
 		cmocka_unit_test(without_a_stack_the_ranges_around_are_the_place),
 		cmocka_unit_test(ranges_of_xla_are_called_as_jax_calls_them),

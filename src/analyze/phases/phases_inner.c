@@ -79,7 +79,7 @@ static bool is_inside_one_unit(const struct phases_track *track, const struct ph
 	const struct flow_call *last = track_call(track, cut->steps[cut->n - 1].place);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		if (kinds & HWY_KIND_BIT(strip->kind) &&
+		if (kinds & HWY_KIND_BIT(strip->kind) && !hwy_lane_is_library(trace, strip->lane) &&
 		    trace->lanes[strip->lane].thread == (int64_t)first->thread &&
 		    strip_encloses(trace, strip, first->start, last->end))
 			return true;
