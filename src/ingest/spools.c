@@ -22,6 +22,7 @@
 #include "spool/control.h"
 #include "spool/record_counters.h"
 #include "spool/record_frameworks.h"
+#include "spool/record_nccl.h"
 
 /* ---- records
  * ---------------------------------------------------------------------------------- */
@@ -84,6 +85,11 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_COUNTER_VALUE] = sizeof(struct rec_counter_value),
 	[REC_COUNTER_ROW] = offsetof(struct rec_counter_row, values),
 	[REC_COUNTER_TOTAL] = sizeof(struct rec_counter_total),
+	[REC_NCCL_COMM] = sizeof(struct rec_nccl_comm),
+	[REC_NCCL_EVENT] = sizeof(struct rec_nccl_event),
+	[REC_NCCL_END] = sizeof(struct rec_nccl_end),
+	[REC_NCCL_CHANNEL] = sizeof(struct rec_nccl_channel),
+	[REC_NCCL_PROXY] = sizeof(struct rec_nccl_proxy),
 };
 
 /* Yields the bytes behind a rec_stack: none where the record only repeats the number of an

@@ -18,17 +18,18 @@
 #include "spool/record_frameworks.h"
 
 static const char *const type_names[REC_TYPES] = {
-	"NONE",           "STRING",       "SHAPE",         "CODE",        "PROCESS",
-	"EXIT",           "THREAD",       "MODULE",        "DEVICE",      "CONTEXT",
-	"STREAM",         "API",          "KERNEL",        "COPY",        "FILL",
-	"GRAPH",          "SYNC",         "EVENT",         "MEMORY",      "OVERHEAD",
-	"PUSH",           "POP",          "RANGE_START",   "RANGE_END",   "MARK",
-	"NAME",           "PYTHON_STACK", "NATIVE_STACK",  "NOTE",        "DROP",
-	"CLOCK",          "RECORDING",    "PROPERTY",      "STATUS",      "OS",
-	"SAMPLE",         "SWITCH",       "WAKEUP",        "DEPENDS",     "COMMAND",
-	"TASK",           "MAP",          "OWNER",         "ROOM",        "INTERRUPTED",
-	"OPERATOR",       "PLACE",        "LAYER",         "NODE",        "COLLECTION",
-	"COUNTER_DEVICE", "COUNTER_LANE", "COUNTER_VALUE", "COUNTER_ROW", "COUNTER_TOTAL",
+	"NONE",           "STRING",       "SHAPE",         "CODE",         "PROCESS",
+	"EXIT",           "THREAD",       "MODULE",        "DEVICE",       "CONTEXT",
+	"STREAM",         "API",          "KERNEL",        "COPY",         "FILL",
+	"GRAPH",          "SYNC",         "EVENT",         "MEMORY",       "OVERHEAD",
+	"PUSH",           "POP",          "RANGE_START",   "RANGE_END",    "MARK",
+	"NAME",           "PYTHON_STACK", "NATIVE_STACK",  "NOTE",         "DROP",
+	"CLOCK",          "RECORDING",    "PROPERTY",      "STATUS",       "OS",
+	"SAMPLE",         "SWITCH",       "WAKEUP",        "DEPENDS",      "COMMAND",
+	"TASK",           "MAP",          "OWNER",         "ROOM",         "INTERRUPTED",
+	"OPERATOR",       "PLACE",        "LAYER",         "NODE",         "COLLECTION",
+	"COUNTER_DEVICE", "COUNTER_LANE", "COUNTER_VALUE", "COUNTER_ROW",  "COUNTER_TOTAL",
+	"NCCL_COMM",      "NCCL_EVENT",   "NCCL_END",      "NCCL_CHANNEL", "NCCL_PROXY",
 };
 
 struct spool {
