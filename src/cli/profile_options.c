@@ -33,28 +33,35 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 
 /* ---- what is recorded ----------------------------------------------------------------------- */
 
+/* Each word of -t with the sources that it stands for, bits REC_TRACE_…; 0: Headway does not have the collector. */
+#define TRACES(X)                                                                                  \
+	X("cuda", REC_TRACE_CUDA)                                                                  \
+	X("cuda-hw", REC_TRACE_CUDA)                                                               \
+	X("cuda-sw", REC_TRACE_CUDA)                                                               \
+	X("nvtx", REC_TRACE_NVTX)                                                                  \
+	X("osrt", REC_TRACE_OSRT)                                                                  \
+	X("opencl", REC_TRACE_OPENCL)                                                              \
+	X("pytorch", REC_TRACE_PYTORCH)                                                            \
+	X("python", REC_TRACE_PYTHON)                                                              \
+	X("python-gil", REC_TRACE_PYTHON)                                                          \
+	X("cublas", REC_TRACE_CUBLAS)                                                              \
+	X("cublas-verbose", REC_TRACE_CUBLAS)                                                      \
+	X("cudnn", REC_TRACE_CUDNN)                                                                \
+	X("cusolver", REC_TRACE_CUSOLVER)                                                          \
+	X("cusolver-verbose", REC_TRACE_CUSOLVER)                                                  \
+	X("cusparse", REC_TRACE_CUSPARSE)                                                          \
+	X("cusparse-verbose", REC_TRACE_CUSPARSE)                                                  \
+	X("mpi", 0)                                                                                \
+	X("nccl", 0)                                                                               \
+	X("none", 0)
+#define TRACE_NAME(name, bits) name,
+#define TRACE_BITS(name, bits) bits,
+static const uint32_t trace_bits[] = {TRACES(TRACE_BITS)};
 static const char *const trace_names[] = {
-	"cuda",
-	"cuda-hw",
-	"cuda-sw",
-	"nvtx",
-	"osrt",
-	"opencl",
-	"pytorch",
-	"python",
-	"python-gil",
-	"none", /* Headway does not have the collectors from here on */
-	"mpi",
-	"cublas",
-	"cublas-verbose",
-	"cudnn",
-	"cusolver",
-	"cusolver-verbose",
-	"cusparse",
-	"cusparse-verbose",
+	TRACES(TRACE_NAME)
+	/* words of nsys whose collectors Headway does not have */
 	"cudla",
 	"cudla-verbose",
-	"nccl",
 	"openacc",
 	"openmp",
 	"opengl",
@@ -79,11 +86,13 @@ static const char *const trace_names[] = {
 	"tegra-accelerators",
 	NULL,
 };
-enum { TRACE_NONE = 9, DEFAULT_FLUSH_MS = 100 };
-static const uint32_t trace_bits[TRACE_NONE] = {
-	REC_TRACE_CUDA,   REC_TRACE_CUDA,    REC_TRACE_CUDA,   REC_TRACE_NVTX,   REC_TRACE_OSRT,
-	REC_TRACE_OPENCL, REC_TRACE_PYTORCH, REC_TRACE_PYTHON, REC_TRACE_PYTHON,
-};
+enum { DEFAULT_FLUSH_MS = 100 };
+
+/* The sources that a word of -t stands for; 0: the collector is not built. */
+static uint32_t trace_bits_of(int which)
+{
+	return (size_t)which < sizeof trace_bits / sizeof *trace_bits ? trace_bits[which] : 0;
+}
 
 static void read_traces(const struct cli_value *value)
 {
@@ -102,9 +111,9 @@ static void read_traces(const struct cli_value *value)
 		if (!*word)
 			continue;
 		int which = choice(value, word, trace_names);
-		if (which < TRACE_NONE)
-			traces |= trace_bits[which];
-		else if (which == TRACE_NONE)
+		if (trace_bits_of(which))
+			traces |= trace_bits_of(which);
+		else if (strcmp(word, "none") == 0)
 			none = true;
 		else
 			snprintf(missing + strlen(missing), sizeof missing - strlen(missing),
@@ -114,10 +123,11 @@ static void read_traces(const struct cli_value *value)
 		cli_misuse(value->command, "option '--trace': 'none' and something else: '%s'",
 			   list);
 	if (!none && !traces)
-		cli_misuse(value->command,
-			   "option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
-			   "osrt, opencl, pytorch, python and none",
-			   list);
+		cli_misuse(
+			value->command,
+			"option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
+			"osrt, opencl, pytorch, python, cublas, cudnn, cusparse, cusolver and none",
+			list);
 	if (*missing)
 		cli_say("--trace: not built yet, skipped: %s", missing);
 	*field = traces;
@@ -300,8 +310,9 @@ static void read_wait(const struct cli_value *value)
 }
 
 /* Words for completion only; the option takes also other words of nsys. */
-static const char *const trace_words[] = {"cuda",    "nvtx",   "opencl", "osrt",
-					  "pytorch", "python", "none",   NULL};
+static const char *const trace_words[] = {"cuda",     "nvtx",     "opencl", "osrt",
+					  "pytorch",  "python",   "cublas", "cudnn",
+					  "cusparse", "cusolver", "none",   NULL};
 static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
 static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};
 
@@ -325,7 +336,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver (calls of these libraries) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "

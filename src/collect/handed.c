@@ -22,6 +22,7 @@
 #include "collect/process.h"
 #include "collect/sys.h"
 #include "spool/control.h"
+#include "spool/libraries.h"
 #include "spool/preload.h"
 
 extern char **environ;
@@ -245,8 +246,25 @@ void handed_init(struct rec_control *control)
 		handed_hide(environ);
 }
 
+/* A library of CUDA asks whether to tell of its calls. The answer may be written to, as all answers of getenv; the variable
+ * is not in the environment, so that nobody else sees it. */
+static char *library_level(const char *name)
+{
+	static char answer[8];
+	const char *level = collect_control && name[0] == 'C'
+				    ? libraries_level(name, collect_control->traces)
+				    : NULL;
+	if (!level)
+		return NULL;
+	if (!answer[0])
+		strcpy(answer, level);
+	return answer;
+}
+
 char *handed_variable(const char *name, char *value)
 {
+	if (!value && (value = library_level(name)))
+		return value;
 	if (!handed_is_hidden || (name[0] != 'C' && name[0] != 'N' && name[0] != 'O'))
 		return value;
 	const char *answer = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest_nvtx.c - adds the spans of NVTX ranges and marks.
+/* ingest_nvtx.c - adds the spans of NVTX ranges and marks, and of library calls that come as ranges.
+ *
+ * A push/pop range in the domain of a library (spool/libraries.h) becomes a call of that library.
  *
  * A pop ends the last push of its domain in the same spool file, that is: on the same thread. A
  * start and an end belong together if they have one id in one process, whichever thread they come
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 
 #include "ingest/ingest_internal.h"
+#include "spool/libraries.h"
 
 struct open_push {
 	const struct rec_range *push;
@@ -42,6 +45,8 @@ struct ingest_nvtx {
 	struct hwy_map lanes; /* maps thread, domain and style of a range to its lane */
 	uint64_t last_key;    /* key of the last range's lane, which most ranges share */
 	uint32_t last_lane;
+	/* Maps process and domain to 1 where the domain is not a library's, to 2 where it is. */
+	struct hwy_map library_domains;
 	uint64_t headless; /* how many ends of ranges had no begin */
 };
 
@@ -101,6 +106,26 @@ static uint32_t lane_for(struct ingest *in, struct ingest_nvtx *x, uint32_t thre
 	return x->last_lane = *index;
 }
 
+/* The library whose call a range is; NULL: the range is none. */
+static const char *library_of(struct ingest *in, struct ingest_nvtx *x, uint32_t process,
+			      const struct rec_range *record)
+{
+	enum { NO = 1, YES };
+	if (record->domain == 0)
+		return NULL;
+	bool fresh;
+	uint32_t *is =
+		hwy_map_put(&x->library_domains, (uint64_t)process << 32 | record->domain, &fresh);
+	if (!fresh && *is == NO)
+		return NULL;
+	struct ingest_process *image = &in->processes[process];
+	struct hwy_text domain = hwy_text(in->trace, domain_name(in, image, record->domain));
+	const char *function = hwy_str(in->trace, ingest_text(in, image, record->head.value));
+	const char *library = libraries_name(domain.at, domain.length, function);
+	*is = library ? YES : NO;
+	return library;
+}
+
 /* The payload as a trace stores it. Records have payloads of 32 bits in the low half; a trace has
  * floats as doubles. */
 static int64_t payload_of(const struct rec_range *record)
@@ -145,6 +170,24 @@ static int64_t open_end(const struct ingest *in, const struct ingest_process *pr
 	return end > start ? end : start;
 }
 
+static void ingest_nvtx_add_call(struct ingest *in, uint32_t process, uint32_t tid,
+				 const struct rec_range *record, const struct rec_range *end,
+				 const char *library)
+{
+	struct ingest_process *image = &in->processes[process];
+	struct hwy_row *row = &in->rows[HWY_CALL];
+	int64_t until = end ? end->time : open_end(in, image, record->time);
+	bool lasts = ingest_is_time(in, record->time) && ingest_is_time(in, until);
+	if (!ingest_times(in, record->time, lasts ? until - record->time : 0, row))
+		return;
+	row->v[HWY_NAME] = ingest_text(in, image, record->head.value);
+	row->v[HWY_FLAGS] = end ? 0 : HWY_FLAG_UNFINISHED;
+	struct hwy_lane lane =
+		hwy_lane_of(HWY_LANE_CALL, image->record, target_thread(in, process, tid));
+	lane.name = hwy_text_id(in->b, library);
+	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_CALL, row);
+}
+
 static void ingest_nvtx_add_range(struct ingest *in, uint32_t process, uint32_t tid,
 				  const struct rec_range *record, const struct rec_range *end,
 				  enum hwy_style style, uint32_t end_tid)
@@ -152,6 +195,11 @@ static void ingest_nvtx_add_range(struct ingest *in, uint32_t process, uint32_t 
 	struct ingest_process *image = &in->processes[process];
 	struct ingest_nvtx *x = ingest_nvtx_state(in);
 	struct hwy_row *row = &in->rows[HWY_RANGE];
+	const char *library = style == HWY_PUSHPOP ? library_of(in, x, process, record) : NULL;
+	if (library) {
+		ingest_nvtx_add_call(in, process, tid, record, end, library);
+		return;
+	}
 	int64_t until = style == HWY_MARK ? record->time
 			: end             ? end->time
 					  : open_end(in, image, record->time);
@@ -297,6 +345,7 @@ void ingest_nvtx_finish(struct ingest *in)
 	hwy_map_free(&x->tops);
 	hwy_index_free(&x->start_of);
 	hwy_map_free(&x->lanes);
+	hwy_map_free(&x->library_domains);
 	free(x->pushes);
 	free(x->starts);
 	free(x->ends);

@@ -106,9 +106,11 @@ static void report_settings(struct ingest *in)
 	static const struct {
 		uint32_t bit;
 		const char *name;
-	} traces[] = {{REC_TRACE_CUDA, "cuda"},       {REC_TRACE_NVTX, "nvtx"},
-		      {REC_TRACE_OPENCL, "opencl"},   {REC_TRACE_OSRT, "osrt"},
-		      {REC_TRACE_PYTORCH, "pytorch"}, {REC_TRACE_PYTHON, "python"}};
+	} traces[] = {{REC_TRACE_CUDA, "cuda"},         {REC_TRACE_NVTX, "nvtx"},
+		      {REC_TRACE_OPENCL, "opencl"},     {REC_TRACE_OSRT, "osrt"},
+		      {REC_TRACE_PYTORCH, "pytorch"},   {REC_TRACE_PYTHON, "python"},
+		      {REC_TRACE_CUBLAS, "cublas"},     {REC_TRACE_CUDNN, "cudnn"},
+		      {REC_TRACE_CUSPARSE, "cusparse"}, {REC_TRACE_CUSOLVER, "cusolver"}};
 	if (!in->spools.has_control)
 		return;
 	char text[128] = "";

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "run/run.h"
+#include "spool/libraries.h"
 #include "spool/preload.h"
 
 /* The collector comes behind other libraries, as for the programs that this one starts
@@ -66,7 +67,7 @@ bool environment_set(const struct run *run, const struct run_settings *settings)
 	bool is_set = add_preload(control) && setenv("HEADWAY_RUN", run->directory, 1) == 0;
 	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
 		is_set = is_set && setenv("CUDA_INJECTION64_PATH", control->library, 1) == 0;
-	if ((control->traces & REC_TRACE_NVTX) || control->capture == REC_CAPTURE_NVTX ||
+	if ((control->traces & (REC_TRACE_NVTX | REC_TRACES_BY_NVTX)) || control->capture == REC_CAPTURE_NVTX ||
 	    control->steps)
 		is_set = is_set && setenv("NVTX_INJECTION64_PATH", control->library, 1) == 0;
 	if (control->traces & REC_TRACE_OPENCL)

@@ -42,7 +42,7 @@ silent
 # PyTorch forums, "profile with nvtx and nsys"
 works nsight_report.hwy "nsys profile -w true -t cuda,nvtx,osrt,cudnn,cublas -s none -o nsight_report -f true \
 	--capture-range=cudaProfilerApi --capture-range-end=stop-shutdown --cudabacktrace=true -x true $app"
-says "skipped: cudnn, cublas"
+silent
 # vLLM
 works report.hwy "nsys profile -o report.nsys-rep --trace-fork-before-exec=true --cuda-graph-trace=node \
 	--delay 0 --duration 60 $app"

@@ -20,6 +20,7 @@
 #include "collect/process.h"
 #include "collect/spool.h"
 #include "collect/text_ids.h"
+#include "spool/libraries.h"
 
 #define EXPORT __attribute__((visibility("default")))
 /* How many ranges nvtxRangeStart has started, which is also the id of the last range. */
@@ -191,7 +192,7 @@ static void event_with_text(enum rec_type type, struct nvtx_domain *domain,
 {
 	if (type != REC_MARK && collect_control->capture == REC_CAPTURE_NVTX)
 		look_for_capture(domain, text, level, id);
-	if (collect_is_on(REC_TRACE_NVTX))
+	if (nvtx_is_on(domain))
 		put_event(type, domain, message->event, text, id);
 }
 
@@ -211,7 +212,7 @@ static void event_begin(enum rec_type type, struct nvtx_domain *domain, struct m
 			uint32_t level, uint64_t id)
 {
 	bool looks = type != REC_MARK && collect_control->capture == REC_CAPTURE_NVTX;
-	if (!looks && !collect_is_on(REC_TRACE_NVTX))
+	if (!looks && !nvtx_is_on(domain))
 		return;
 	if (message.type == ABI_NVTX_MESSAGE_WIDE) {
 		event_with_wide_text(type, domain, &message, level, id);
@@ -244,7 +245,7 @@ static int range_pop(struct nvtx_domain *domain)
 	if (open && *open == 0)
 		return -1; /* no range is open: NVTX returns a negative number then */
 	uint32_t level = open ? --*open : 0;
-	if (collect_is_on(REC_TRACE_NVTX))
+	if (nvtx_is_on(domain))
 		put_range_end(REC_POP, time, domain, 0);
 	if (capture_is_open() && !capture.id && capture.level == level &&
 	    capture.tid == collect_tid() && capture.domain == nvtx_domain_number(domain))
@@ -262,7 +263,7 @@ static uint64_t range_start(struct nvtx_domain *domain, struct message message)
 static void range_end(struct nvtx_domain *domain, uint64_t id)
 {
 	int64_t time = collect_now();
-	if (collect_is_on(REC_TRACE_NVTX))
+	if (nvtx_is_on(domain))
 		put_range_end(REC_RANGE_END, time, domain, id);
 	if (id && capture_is_open() && capture.id == id)
 		capture_close();
@@ -381,7 +382,8 @@ int InitializeInjectionNvtx2(abi_nvtx_get_export get)
 {
 	static const int modules[] = {ABI_NVTX_CORE, ABI_NVTX_CORE2, ABI_NVTX_CUDA,
 				      ABI_NVTX_CUDART};
-	if (!collect_control || !(collect_control->traces & REC_TRACE_NVTX) || !get)
+	if (!collect_control || !get ||
+	    !(collect_control->traces & (REC_TRACE_NVTX | REC_TRACES_BY_NVTX)))
 		return 0;
 	const struct abi_nvtx_version_info *version = get(ABI_NVTX_VERSION_INFO);
 	const struct abi_nvtx_callbacks *callbacks = get(ABI_NVTX_CALLBACKS);

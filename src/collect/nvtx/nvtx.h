@@ -3,6 +3,7 @@
 #ifndef HWY_COLLECT_NVTX_NVTX_H
 #define HWY_COLLECT_NVTX_NVTX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collect/abi/nvtx.h"
@@ -15,6 +16,9 @@ struct nvtx_domain;
  * domain's name. */
 uint32_t nvtx_domain_number(struct nvtx_domain *domain);
 uint32_t nvtx_domain_name(const struct nvtx_domain *domain); /* text id of the domain's name */
+
+/* Whether events of this domain are to be recorded: all of them, or those of a library. */
+bool nvtx_is_on(struct nvtx_domain *domain);
 
 enum { NVTX_WIDE_BYTES = 4096 }; /* wide texts are cut to so many bytes of UTF-8 */
 

@@ -15,6 +15,7 @@
 #include "collect/process.h"
 #include "collect/spool.h"
 #include "collect/text_ids.h"
+#include "spool/libraries.h"
 
 enum { MOST_DOMAINS = 4096 };
 
@@ -23,6 +24,9 @@ struct nvtx_domain {
 	/* The generation in whose spools the domain's name is defined;
 	 * each fork begins a new generation. */
 	_Atomic uint32_t generation;
+	/* The source that the domain's ranges are recorded for, beside REC_TRACE_NVTX: a bit REC_TRACE_… where the
+	 * domain is that of a library, else 0. */
+	_Atomic uint32_t source;
 };
 
 /* Domain number n is domains[n - 1]. A new domain takes the first free place by setting 'name'
@@ -120,12 +124,24 @@ uint32_t nvtx_domain_name(const struct nvtx_domain *domain)
 		      : 0;
 }
 
+bool nvtx_is_on(struct nvtx_domain *domain)
+{
+	bool is_named = domain >= domains && domain < domains + MOST_DOMAINS;
+	uint32_t source =
+		is_named ? atomic_load_explicit(&domain->source, memory_order_relaxed) : 0;
+	return collect_is_on(REC_TRACE_NVTX | source);
+}
+
 static struct nvtx_domain *domain_with_name(uint32_t name)
 {
 	for (size_t i = 0; name && i < MOST_DOMAINS; i++) {
 		uint32_t there = 0;
 		if (atomic_compare_exchange_strong(&domains[i].name, &there, name) ||
 		    there == name) {
+			size_t length;
+			const char *text = text_ids_text(name, &length);
+			atomic_store_explicit(&domains[i].source, libraries_source(text, length),
+					      memory_order_relaxed);
 			nvtx_domain_number(&domains[i]);
 			return &domains[i];
 		}
