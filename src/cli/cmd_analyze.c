@@ -105,7 +105,7 @@ static const char *find_difference(const struct analyze_view *view)
 		are_ranks |= view->runs[i].rank != view->runs[0].rank;
 		all_communicate &= communicates(&view->runs[i]);
 		if (!why)
-			why = recordings_differ(view->runs[0].trace, view->runs[i].trace);
+			why = job_differ(view->runs[0].trace, view->runs[i].trace);
 	}
 	if (are_ranks && !why && all_communicate && !they_meet(view))
 		why = "they have no collective in common";
@@ -153,7 +153,7 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", run->path, err.text);
-	run->rank = recordings_rank(run->trace, run->path);
+	run->rank = job_rank_of(run->trace, run->path);
 }
 
 void analyze_open(struct analyze_run *run, const char *path, const char *step,
@@ -165,7 +165,7 @@ void analyze_open(struct analyze_run *run, const char *path, const char *step,
 	analyze_look_at(run, step);
 }
 
-static void open_runs(struct analyze_view *view, struct recordings *recordings, const char *step,
+static void open_runs(struct analyze_view *view, struct job_files *recordings, const char *step,
 		      const struct cli_privacy *privacy)
 {
 	struct hwy_trace **traces = recordings_open(recordings);
@@ -211,7 +211,7 @@ static int run_analyze(int argc, char **argv)
 	cli_read(&cmd_analyze, argc, argv, &options);
 	if (options.files.n == 0)
 		cli_misuse(&cmd_analyze, "which file?");
-	struct recordings recordings = recordings_find(&options.files);
+	struct job_files recordings = recordings_find(&options.files);
 	for (uint32_t i = 0; i < recordings.n; i++)
 		cli_keep_input(recordings.files[i].name, options.output);
 	struct cli_output output = cli_output_open(options.output, options.force);
@@ -234,7 +234,7 @@ static int run_analyze(int argc, char **argv)
 	for (uint32_t i = 0; i < view.n; i++)
 		analyze_close(&view.runs[i]);
 	free(view.runs);
-	recordings_free(&recordings);
+	job_files_free(&recordings);
 	free(options.files.texts);
 	return 0;
 }

@@ -88,7 +88,7 @@ static int by_rank(const void *a, const void *b)
 
 /* Opens the recordings that have device work and yields how many. A launcher, or a rank that
  * computes on the CPU, has none: it is named on stderr and left out. */
-static uint32_t open_working(const struct options *options, struct recordings *recordings,
+static uint32_t open_working(const struct options *options, struct job_files *recordings,
 			     struct opened **list)
 {
 	struct hwy_trace **traces = recordings_open(recordings);
@@ -102,7 +102,7 @@ static uint32_t open_working(const struct options *options, struct recordings *r
 			traces[i] = NULL;
 			continue;
 		}
-		file->rank = recordings_rank(traces[i], path);
+		file->rank = job_rank_of(traces[i], path);
 		n++;
 	}
 	if (n == 0)
@@ -116,7 +116,7 @@ static uint32_t open_working(const struct options *options, struct recordings *r
 	return n;
 }
 
-static struct opened *whatif_open_all(const struct options *options, struct recordings *recordings,
+static struct opened *whatif_open_all(const struct options *options, struct job_files *recordings,
 				      uint32_t *n_files)
 {
 	struct opened *files;
@@ -127,8 +127,8 @@ static struct opened *whatif_open_all(const struct options *options, struct reco
 			"are one of each rank",
 			files[0].path);
 	for (uint32_t i = 1; i < n; i++) {
-		const char *why = recordings_differ(files[0].phase.analysis.trace,
-						    files[i].phase.analysis.trace);
+		const char *why =
+			job_differ(files[0].phase.analysis.trace, files[i].phase.analysis.trace);
 		if (why)
 			cli_die("%s and %s are not ranks of one job, %s: whatif takes one "
 				"recording, or one of each rank",
@@ -173,7 +173,7 @@ static bool join_processes(struct joint *joint, struct chosen_phase *phase, bool
 	return is_rank;
 }
 
-static void whatif_replay(const struct options *options, struct recordings *recordings)
+static void whatif_replay(const struct options *options, struct job_files *recordings)
 {
 	for (uint32_t i = 0; i < recordings->n; i++)
 		cli_keep_input(recordings->files[i].name, options->output);
@@ -221,9 +221,9 @@ static int run_whatif(int argc, char **argv)
 	if (options.list) {
 		list_edits(stdout);
 	} else {
-		struct recordings recordings = recordings_find(&options.files);
+		struct job_files recordings = recordings_find(&options.files);
 		whatif_replay(&options, &recordings);
-		recordings_free(&recordings);
+		job_files_free(&recordings);
 	}
 	free(options.edits);
 	free(options.files.texts);

@@ -176,6 +176,9 @@ static void shift_times(struct hwy_trace *trace, int64_t shift)
 			if (*moments[k] != HWY_NONE)
 				*moments[k] += shift;
 	}
+	for (uint32_t i = 0; i < trace->n_pings; i++)
+		if (trace->pings[i].time != HWY_NONE)
+			trace->pings[i].time += shift;
 	if (trace->wall != HWY_NONE)
 		trace->wall -= shift;
 }

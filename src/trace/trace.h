@@ -26,7 +26,7 @@ struct hwy_strip {
 };
 
 /* Every table of records, once: X(type, field of the trace, section number in the file).
- * Append only; see docs/report-format.md. */
+ * Append only; see docs/report-format.md. append_tables.c says what the fields of each table refer to. */
 #define HWY_RECORDS(X)                                                                             \
 	X(hwy_lane, lanes, 1)                                                                      \
 	X(hwy_host, hosts, 2)                                                                      \

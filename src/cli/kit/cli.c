@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "import/import.h"
+#include "job/job_merge.h"
 #include "trace/file.h"
 
 /* Prints exactly one line, even where an argument (a file's name, for instance) contains a
@@ -53,6 +55,26 @@ _Noreturn void cli_misuse(const struct cli_command *command, const char *format,
 	exit(2);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat about;
+	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* The recordings of a folder are the ranks of a job, and one trace on one clock. */
+static struct hwy_trace *open_job(const char *folder, struct hwy_err *err)
+{
+	struct hwy_job job;
+	if (!job_open(&job, &folder, 1, cli_progress(), err))
+		return NULL;
+	struct hwy_trace *trace = job_merge(&job, cli_progress(), err);
+	cli_progress_end();
+	for (uint32_t i = 0; i < job.n_problems && trace; i++)
+		cli_say("%s: %s", folder, job.problems[i]);
+	job_close(&job);
+	return trace;
+}
+
 struct hwy_trace *cli_open(const char *path)
 {
 	struct hwy_err err;
@@ -60,7 +82,8 @@ struct hwy_trace *cli_open(const char *path)
 		cli_die("the file to read has an empty name");
 	if (strcmp(path, "-") == 0)
 		cli_die("a recording cannot come from standard input; write it to a file first");
-	struct hwy_trace *trace = hwy_open(path, cli_progress(), &err);
+	struct hwy_trace *trace =
+		is_folder(path) ? open_job(path, &err) : hwy_open(path, cli_progress(), &err);
 	cli_progress_end();
 	if (!trace)
 		cli_die("%s", err.text);
