@@ -44,11 +44,20 @@ enum {
 };
 
 /* The record types that a ring never overwrites: definitions, and records about the recording. */
-#define BIT(type) (UINT64_C(1) << (type))
-static const uint64_t definitions = (BIT(REC_STREAM + 1) - 1) | BIT(REC_NAME) | BIT(REC_NOTE) |
-				    BIT(REC_DROP) | BIT(REC_CLOCK) | BIT(REC_RECORDING) |
-				    BIT(REC_PROPERTY) | BIT(REC_PLACE) | BIT(REC_LAYER) |
-				    BIT(REC_NODE) | BIT(REC_NCCL_COMM);
+static const bool is_definition[REC_TYPES] = {
+	[REC_NONE... REC_STREAM] = true,
+	[REC_NAME] = true,
+	[REC_NOTE] = true,
+	[REC_DROP] = true,
+	[REC_CLOCK] = true,
+	[REC_RECORDING] = true,
+	[REC_PROPERTY] = true,
+	[REC_PLACE] = true,
+	[REC_LAYER] = true,
+	[REC_NODE] = true,
+	[REC_NCCL_COMM] = true,
+	[REC_NVTX_DEFINITION] = true,
+};
 
 /* The thread's spool; &making, &closed, or NULL when the thread has none yet. */
 static _Thread_local struct spool *mine __attribute__((tls_model("initial-exec")));
@@ -210,8 +219,8 @@ void spool_name_threads(void)
 
 static struct spool_file *file_for(struct spool *spool, enum rec_type type)
 {
-	return spool->ring && type < 64 && (definitions >> type & 1) ? &spool->definitions
-								     : &spool->events;
+	return spool->ring && type < REC_TYPES && is_definition[type] ? &spool->definitions
+								      : &spool->events;
 }
 
 static void file_show(struct spool_file *file)

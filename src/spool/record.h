@@ -187,6 +187,11 @@ enum rec_type {
 	REC_NCCL_END,     /* struct rec_nccl_end: a call or a launch ended */
 	REC_NCCL_CHANNEL, /* struct rec_nccl_channel: a kernel worked at an operation on one channel */
 	REC_NCCL_PROXY,   /* struct rec_nccl_proxy: a proxy thread moved the data of one channel */
+	/* ---- records about libraries and NVTX's extensions; the structs of the last three are in record_nvtx.h ---- */
+	REC_CALL, /* struct rec_call: a call of a library; head.value is the string id of its name */
+	REC_NVTX_DEFINITION, /* struct rec_nvtx_definition: a schema, an enumeration, a counter or a scope */
+	REC_NVTX_PAYLOAD,    /* struct rec_nvtx_payload: data of an NVTX event */
+	REC_NVTX_SAMPLE,     /* struct rec_nvtx_sample: a value of a counter */
 	REC_TYPES
 };
 
@@ -450,6 +455,14 @@ struct rec_os_of {
 	uint32_t spare[7];
 };
 static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
+
+struct rec_call { /* a call of a library that a wrapper recorded, by the thread whose spool this is */
+	struct rec_head head;
+	int64_t start, duration;
+	uint32_t library; /* string id of the library's name, "cuFFT" */
+	uint32_t args;    /* string id of a JSON object with the arguments; 0: none */
+};
+static_assert(sizeof(struct rec_call) == REC_SLOT, "one slot");
 
 struct rec_sample { /* a CPU sample: where a thread was executing */
 	struct rec_head head;
