@@ -52,7 +52,7 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 	X("cusparse", REC_TRACE_CUSPARSE)                                                          \
 	X("cusparse-verbose", REC_TRACE_CUSPARSE)                                                  \
 	X("mpi", 0)                                                                                \
-	X("nccl", 0)                                                                               \
+	X("nccl", REC_TRACE_NCCL)                                                                  \
 	X("none", 0)
 #define TRACE_NAME(name, bits) name,
 #define TRACE_BITS(name, bits) bits,
@@ -126,7 +126,7 @@ static void read_traces(const struct cli_value *value)
 		cli_misuse(
 			value->command,
 			"option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
-			"osrt, opencl, pytorch, python, cublas, cudnn, cusparse, cusolver and none",
+			"osrt, opencl, pytorch, python, cublas, cudnn, cusparse, cusolver, nccl and none",
 			list);
 	if (*missing)
 		cli_say("--trace: not built yet, skipped: %s", missing);
@@ -310,9 +310,9 @@ static void read_wait(const struct cli_value *value)
 }
 
 /* Words for completion only; the option takes also other words of nsys. */
-static const char *const trace_words[] = {"cuda",     "nvtx",     "opencl", "osrt",
-					  "pytorch",  "python",   "cublas", "cudnn",
-					  "cusparse", "cusolver", "none",   NULL};
+static const char *const trace_words[] = {"cuda",   "nvtx",   "opencl", "osrt",     "pytorch",
+					  "python", "cublas", "cudnn",  "cusparse", "cusolver",
+					  "nccl",   "none",   NULL};
 static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
 static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};
 
@@ -336,7 +336,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver (calls of these libraries) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver (calls of these libraries), nccl (collectives and messages of NCCL and RCCL) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "
@@ -502,6 +502,23 @@ static void check_together(struct profile *profile)
 		cli_misuse(&cmd_profile, "--capture-range-end without --capture-range");
 }
 
+/* NCCL loads one plugin: the user's own one stays. */
+static void say_of_plugin(const struct profile *profile)
+{
+	static const char name[] = "NCCL_PROFILER_PLUGIN";
+	const char *value = profile->inherit_environment ? getenv(name) : NULL;
+	for (uint32_t i = 0; i < profile->n_variables; i++) {
+		const char *variable = profile->variables[i];
+		if (variable && strncmp(variable, name, sizeof name - 1) == 0 &&
+		    variable[sizeof name - 1] == '=')
+			value = variable + sizeof name;
+	}
+	if (value && (profile->settings.control.traces & REC_TRACE_NCCL))
+		cli_say("--trace=nccl: %s is set to '%s' and stays, so that NCCL is not recorded; "
+			"unset it to record",
+			name, value);
+}
+
 static void set_defaults(struct profile *profile)
 {
 	struct run_settings *settings = &profile->settings;
@@ -527,6 +544,7 @@ void profile_options_read(struct profile *profile, int argc, char **argv)
 		cli_misuse(&cmd_profile, "which program?");
 	copy_to_settings(profile);
 	check_together(profile);
+	say_of_plugin(profile);
 	profile->settings.watch.clocks = profile->settings.control.traces & REC_TRACE_CUDA;
 	profile_metrics_visible(profile);
 }

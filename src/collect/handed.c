@@ -33,10 +33,10 @@ extern char **environ;
 
 enum { MOST_VARIABLES = 1 << 20, MOST_TEXT = 1 << 20, PAGE = 4096 };
 /* Variables that hold one value, and lists to which ours are appended. */
-enum { RUN, CUDA, NVTX, SINGLES };
+enum { RUN, CUDA, NVTX, NCCL, SINGLES };
 enum { PRELOAD, LAYERS, LISTS };
 static const char *const single_names[SINGLES] = {"HEADWAY_RUN", "CUDA_INJECTION64_PATH",
-						  "NVTX_INJECTION64_PATH"};
+						  "NVTX_INJECTION64_PATH", "NCCL_PROFILER_PLUGIN"};
 static const char *const list_names[LISTS] = {"LD_PRELOAD", "OPENCL_LAYERS"};
 
 /* What is handed on; read-only once handed_init is done. */
@@ -123,6 +123,14 @@ static const char *variable_of_environment(const char *name)
 	return NULL;
 }
 
+/* The value of a variable that the run set; NULL: there is none, or the user's own value stands in its place. */
+static const char *single_of_run(int single, const char *library)
+{
+	const char *value = variable_of_environment(single_names[single]);
+	bool is_ours = value && (single != NCCL || preload_is_nccl_plugin(value, library));
+	return is_ours ? value : NULL;
+}
+
 /* Programs of Go make system calls of their own, exec too: what they start gets the collector only by inheriting the
  * environment. They are known by a note in the executable. */
 static bool is_go_program(void)
@@ -183,7 +191,7 @@ static void fill_texts(struct handed_texts *into, const struct rec_control *cont
 			list_remove_ours(left, into->ours[LAYERS], control->library) ? left : NULL;
 	}
 	for (int i = 0; i < SINGLES; i++) {
-		const char *value = variable_of_environment(single_names[i]);
+		const char *value = single_of_run(i, control->library);
 		if (!value)
 			continue;
 		char *kept = end;
@@ -199,7 +207,7 @@ static size_t texts_size(const struct rec_control *control)
 	size_t size = sizeof(struct handed_texts) + preload_room(control->library) + 1 +
 		      (layers ? 3 * (strlen(layers) + 1) : 0);
 	for (int i = 0; i < SINGLES; i++) {
-		const char *value = variable_of_environment(single_names[i]);
+		const char *value = single_of_run(i, control->library);
 		size += value ? strlen(single_names[i]) + strlen(value) + 2 : 0;
 	}
 	return (size + PAGE - 1) / PAGE * PAGE;

@@ -110,7 +110,8 @@ static void report_settings(struct ingest *in)
 		      {REC_TRACE_OPENCL, "opencl"},     {REC_TRACE_OSRT, "osrt"},
 		      {REC_TRACE_PYTORCH, "pytorch"},   {REC_TRACE_PYTHON, "python"},
 		      {REC_TRACE_CUBLAS, "cublas"},     {REC_TRACE_CUDNN, "cudnn"},
-		      {REC_TRACE_CUSPARSE, "cusparse"}, {REC_TRACE_CUSOLVER, "cusolver"}};
+		      {REC_TRACE_CUSPARSE, "cusparse"}, {REC_TRACE_CUSOLVER, "cusolver"},
+		      {REC_TRACE_NCCL, "nccl"}};
 	if (!in->spools.has_control)
 		return;
 	char text[128] = "";

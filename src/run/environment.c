@@ -43,6 +43,18 @@ static bool add_layer(const char *library)
 	return is_set;
 }
 
+/* A plugin that the user asked for stays; profile says so (cli/cmd_profile.c). */
+static bool add_nccl_plugin(const char *library)
+{
+	size_t folder = (size_t)(strrchr(library, '/') - library) + 1;
+	char *path = hwy_alloc(folder + sizeof PRELOAD_NCCL_PLUGIN);
+	memcpy(path, library, folder);
+	strcpy(path + folder, PRELOAD_NCCL_PLUGIN);
+	bool is_set = setenv("NCCL_PROFILER_PLUGIN", path, 0) == 0;
+	free(path);
+	return is_set;
+}
+
 bool environment_set(const struct run *run, const struct run_settings *settings)
 {
 	if (settings->fresh_environment)
@@ -67,10 +79,12 @@ bool environment_set(const struct run *run, const struct run_settings *settings)
 	bool is_set = add_preload(control) && setenv("HEADWAY_RUN", run->directory, 1) == 0;
 	if ((control->traces & REC_TRACE_CUDA) || control->capture == REC_CAPTURE_PROFILER_API)
 		is_set = is_set && setenv("CUDA_INJECTION64_PATH", control->library, 1) == 0;
-	if ((control->traces & (REC_TRACE_NVTX | REC_TRACES_BY_NVTX)) || control->capture == REC_CAPTURE_NVTX ||
-	    control->steps)
+	if ((control->traces & (REC_TRACE_NVTX | REC_TRACES_BY_NVTX)) ||
+	    control->capture == REC_CAPTURE_NVTX || control->steps)
 		is_set = is_set && setenv("NVTX_INJECTION64_PATH", control->library, 1) == 0;
 	if (control->traces & REC_TRACE_OPENCL)
 		is_set = is_set && add_layer(control->library);
+	if (control->traces & REC_TRACE_NCCL)
+		is_set = is_set && add_nccl_plugin(control->library);
 	return is_set;
 }

@@ -72,6 +72,13 @@ bool preload_is_ours(const char *path, size_t length, const char *library)
 	return false;
 }
 
+bool preload_is_nccl_plugin(const char *path, const char *library)
+{
+	size_t folder = folder_of(library);
+	return strncmp(path, library, folder) == 0 &&
+	       strcmp(path + folder, PRELOAD_NCCL_PLUGIN) == 0;
+}
+
 static bool read_at(int fd, void *into, size_t size, uint64_t offset)
 {
 	return syscall(SYS_pread64, fd, into, size, (long)offset) == (long)size;

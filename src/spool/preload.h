@@ -20,6 +20,10 @@ struct preload_sibling {
 /* The list ends with an entry whose 'trace' is 0. */
 extern const struct preload_sibling preload_siblings[];
 
+/* The library that NCCL loads (NCCL_PROFILER_PLUGIN); it lies in the collect library's folder, and is not preloaded. */
+#define PRELOAD_NCCL_PLUGIN "libheadway-nccl.so"
+bool preload_is_nccl_plugin(const char *path, const char *library);
+
 /* What is preloaded for these traces, separated by colons: the collect library is the last, so that it begins
  * first. Yields the length; 'into' has room for preload_room(library) bytes. */
 size_t preload_write(char *into, const char *library, uint32_t traces);

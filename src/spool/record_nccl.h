@@ -83,20 +83,16 @@ struct rec_nccl_channel {
 };
 static_assert(sizeof(struct rec_nccl_channel) == 2 * REC_SLOT, "two slots");
 
-enum {
-	REC_NCCL_SEND = 1, /* the proxy sends; else it receives */
-	/* The operation belongs to another process, which asked this one to send for it (PXN): 'operation' is an id
-	 * of that process. */
-	REC_NCCL_FOREIGN = 2,
-};
+enum { REC_NCCL_SEND = 1 }; /* the proxy sends; else it receives */
 /* NCCL's proxy thread moved the data of one channel of an operation over the network. The three waits do not overlap. */
 struct rec_nccl_proxy {
-	struct rec_head
-		head; /* head.flags: REC_NCCL_SEND, REC_NCCL_FOREIGN; head.value: the peer */
+	struct rec_head head; /* head.flags: REC_NCCL_SEND; head.value: the peer */
 	int64_t start, duration;
 	uint64_t operation;
 	int64_t wait_gpu, wait_peer, wait_network; /* ns */
-	uint32_t pid;                              /* the process that the operation belongs to */
+	/* pid: the process that the operation belongs to. Another process than this one asked it to send (PXN):
+	 * 'operation' is then an id of that process. */
+	uint32_t pid;
 	uint16_t channel;
 	uint16_t steps; /* pieces moved; 65535 stands for more, too */
 };
