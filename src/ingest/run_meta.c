@@ -94,6 +94,9 @@ static void report_properties(struct ingest *in)
 		uint32_t index = hwy_new_properties(in->b);
 		in->trace->properties[index] = (struct hwy_property){name, value};
 	}
+	char epoch[32];
+	snprintf(epoch, sizeof epoch, "%lld", (long long)in->epoch);
+	hwy_add_property(in->b, "clock.epoch_ns", epoch);
 	const struct hwy_trace *trace = in->trace;
 	if (!hwy_property(trace, "command") && trace->n_processes &&
 	    trace->processes[0].command != HWY_NONE)

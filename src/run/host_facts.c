@@ -2,12 +2,14 @@
 /* host_facts.c - see host_facts.h. */
 #include "run/host_facts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "run/journal.h"
+#include "spool/control.h"
 
 bool host_facts_value(const char *path, const char *key, char *value, size_t size)
 {
@@ -75,6 +77,10 @@ void host_facts_record(struct journal *journal)
 	record_fact(journal, "os", text);
 	host_facts_value("/proc/sys/kernel/random/boot_id", "", text, sizeof text);
 	record_fact(journal, "boot_id", text);
+	uint64_t clock = control_clock_id();
+	snprintf(text, sizeof text, "%016" PRIx64, clock);
+	if (clock)
+		record_fact(journal, "clock.id", text);
 	host_facts_driver_version(text, sizeof text);
 	record_fact(journal, "driver", text);
 }

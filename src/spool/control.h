@@ -140,5 +140,8 @@ uint32_t control_seccomp_filters(void);
 
 /* The time namespace of the calling process, as an inode number; 0: not known. */
 uint64_t control_time_namespace(void);
+/* Names the CLOCK_MONOTONIC that this process reads: equal on all processes of one boot and one time namespace. 0: cannot
+ * be told. */
+uint64_t control_clock_id(void);
 
 #endif
