@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collectives.c - see collectives.h.
  *
- * Kernels on two ranks can be one collective where they have the same key: the kernel's name and,
- * where the recorder tells, the operation and the process group. The collectives of a group come in
- * the same order on every rank. So the number in that order decides which kernels are one, if both
- * ranks have as many of each key, if the distance of the two clocks then stays the same throughout,
- * and if that distance is not at odds with the wall clocks. Otherwise (some were lost, or the
- * recordings began at different steps) kernels are one where their ends meet, on the wall clocks,
- * or with the shift at which most ends meet.
+ * First the numbered collectives of all ranks are joined by their keys, and their ends set the clocks where nobody
+ * else has. Then each rank is paired with the ranks before it by order and ends. Last, what contradicts the clocks is
+ * left out, and what each rank waits is added up.
  */
 #include "analyze/collectives.h"
 
@@ -15,288 +11,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/index.h"
+#include "analyze/collectives_internal.h"
 #include "base/quantile.h"
 
-/* Ends that are this near to each other are ends of one collective; two collectives in a row are farther apart. */
-#define SAME_END_NS 200000
-/* Wall clocks that NTP keeps in step differ by less than this many ns. */
-#define SAME_CLOCK_NS 1000000
-/* Which share of the rank with fewer collectives must meet: for wall clocks to be believed, and
- * (UNSURE) without wall clocks for the order or a shift to be believed. */
-#define MEET_SHARE 0.3
-#define MEET_UNSURE_SHARE 0.6
-#define FEWEST_MEETINGS 2
 /* The straggler waits at most this share of what the next rank waits; else the ranks take turns at being late. */
 #define STRAGGLER_WAIT_SHARE 0.7
 /* Clocks that differ by more are not clocks of one run. With this limit no sum of a time and a shift overflows. */
 #define FARTHEST_NS ((int64_t)1 << 61)
 
-#define NO_MEETING UINT32_MAX
-
-enum {
-	/* How many pairs of collectives one search compares, so that long recordings are not
-	 * searched for ever. */
-	SEARCH_COMPARISONS = 5000000,
-	/* The shift of a rank is searched against so many of the first ranks and so many ranks
-	 * just before it. */
-	SEARCH_RANKS = 3,
-};
-
-struct occurrence {       /* a collective on one rank */
-	uint32_t key;     /* equal for all kernels that can be one collective */
-	uint32_t op;      /* index into the ops of the rank's flow */
-	int64_t end;      /* when the kernel ended, in ns on the rank's clock */
-	uint32_t meeting; /* index into the list of matched collectives, or NO_MEETING */
-};
-
-struct occurrences { /* the collectives of one rank, by key, then by end */
-	struct occurrence *items;
-	uint32_t n, cap;
-};
-
-struct pair { /* indexes of two occurrences, on two ranks, that are one collective */
-	uint32_t a, b;
-};
-
-struct pairs {
-	struct pair *items;
-	uint32_t n, cap;
-};
-
-/* ---- lists --------------------------------------------------------------------------------------- */
-
-/* Appends a name and its value in a recorder's JSON, as text: up to the next comma outside
- * brackets. */
-static void put_value(struct hwy_bytes *key, struct hwy_text args, const char *name)
-{
-	hwy_bytes_put_varint(key, 0); /* a 0 ends the text that was put before */
-	const char *from = memmem(args.at, args.length, name, strlen(name));
-	if (!from)
-		return;
-	const char *end = args.at + args.length, *to = from + strlen(name);
-	int depth = 0;
-	for (; to < end && (depth > 0 || (*to != ',' && *to != '}')); to++)
-		depth += (*to == '[') - (*to == ']');
-	hwy_bytes_put(key, from, (size_t)(to - from));
-}
-
-struct keys { /* the keys of all ranks */
-	/* Maps each key to its number; numbers follow the order of first use. */
-	struct hwy_index numbers;
-	struct hwy_bytes buffer;
-};
-
-static uint32_t key_of_collective(struct keys *keys, const struct hwy_trace *trace,
-				  const struct hwy_strip *strip, uint32_t row)
-{
-	struct hwy_text name = hwy_text(trace, hwy_get(strip, HWY_NAME, row));
-	struct hwy_text args = hwy_text(trace, hwy_get(strip, HWY_ARGS, row));
-	keys->buffer.n = 0;
-	hwy_bytes_put(&keys->buffer, name.at, name.length);
-	put_value(&keys->buffer, args, "\"Collective name\"");
-	put_value(&keys->buffer, args, "\"Process Group Name\"");
-	put_value(&keys->buffer, args, "\"Process Group Ranks\"");
-	bool fresh;
-	uint32_t n = keys->numbers.count;
-	uint32_t *number =
-		hwy_index_put(&keys->numbers, keys->buffer.bytes, keys->buffer.n, &fresh);
-	if (fresh)
-		*number = n;
-	return *number;
-}
-
-static int by_key_and_end(const void *a, const void *b)
-{
-	const struct occurrence *x = a, *y = b;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
-}
-
-static bool list_rank(struct occurrences *list, const struct collectives_rank *rank,
-		      struct keys *keys, struct hwy_err *err)
-{
-	const struct hwy_flow *flow = rank->flow;
-	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_KERNEL),
-		      HWY_COL_BIT(HWY_NAME) | HWY_COL_BIT(HWY_ARGS), err))
-		return false;
-	for (uint32_t i = 0; i < flow->n_ops; i++) {
-		uint32_t row;
-		bool is_ours = rank->process == FLOW_NO_PROCESS ||
-			       flow->trace->lanes[flow->ops[i].lane].process == rank->process;
-		if (flow->ops[i].class != HWY_COMM || !is_ours)
-			continue;
-		const struct hwy_strip *strip = hwy_strip_of(flow->trace, flow->ops[i].span, &row);
-		HWY_GROW(list->items, list->n, list->cap);
-		list->items[list->n++] =
-			(struct occurrence){.key = key_of_collective(keys, flow->trace, strip, row),
-					    .end = flow->ops[i].end,
-					    .op = i,
-					    .meeting = NO_MEETING};
-	}
-	if (list->n > 0)
-		qsort(list->items, list->n, sizeof *list->items, by_key_and_end);
-	return true;
-}
-
-/* ---- two ranks ----------------------------------------------------------------------------------- */
-
-static void add_pair(struct pairs *pairs, uint32_t a, uint32_t b)
-{
-	HWY_GROW(pairs->items, pairs->n, pairs->cap);
-	pairs->items[pairs->n++] = (struct pair){a, b};
-}
-
-enum meets { THEY_MEET, NOT_A, NOT_B };
-
-/* Whether the i-th occurrence of a and the j-th of b are one collective: they have the same key, their ends meet, and
- * the end of the occurrence after is not nearer. NOT_A: the one of a meets none of b; NOT_B the other way round. */
-static enum meets compare_next(const struct occurrences *a, uint32_t i, const struct occurrences *b,
-			       uint32_t j, int64_t shift)
-{
-	const struct occurrence *x = &a->items[i], *y = &b->items[j];
-	if (x->key != y->key)
-		return x->key < y->key ? NOT_A : NOT_B;
-	int64_t apart = y->end + shift - x->end;
-	if (llabs(apart) > SAME_END_NS)
-		return apart > 0 ? NOT_A : NOT_B;
-	if (apart < 0 && j + 1 < b->n && y[1].key == x->key &&
-	    llabs(y[1].end + shift - x->end) < -apart)
-		return NOT_B;
-	if (apart > 0 && i + 1 < a->n && x[1].key == y->key &&
-	    llabs(y->end + shift - x[1].end) < apart)
-		return NOT_A;
-	return THEY_MEET;
-}
-
-/* How many occurrences of a and b are one collective when 'shift' is added to the times of b; adds them to 'pairs',
- * which may be NULL. */
-static uint32_t match_ends(const struct occurrences *a, const struct occurrences *b, int64_t shift,
-			   struct pairs *pairs)
-{
-	uint32_t i = 0, j = 0, found = 0;
-	while (i < a->n && j < b->n) {
-		enum meets meets = compare_next(a, i, b, j, shift);
-		if (meets == THEY_MEET && pairs)
-			add_pair(pairs, i, j);
-		found += meets == THEY_MEET;
-		i += meets != NOT_B;
-		j += meets != NOT_A;
-	}
-	return found;
-}
-
-static int64_t median_shift(const struct occurrences *a, const struct occurrences *b,
-			    const struct pairs *pairs)
-{
-	int64_t *apart = hwy_array(pairs->n, sizeof *apart);
-	for (uint32_t i = 0; i < pairs->n; i++)
-		apart[i] = a->items[pairs->items[i].a].end - b->items[pairs->items[i].b].end;
-	hwy_sort(apart, pairs->n);
-	int64_t median = hwy_median_upper(apart, pairs->n);
-	free(apart);
-	return median;
-}
-
-/* Whether the two ranks have the same number of occurrences of each key. */
-static bool is_alike(const struct occurrences *a, const struct occurrences *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->items[i].key != b->items[i].key)
-			return false;
-	return a->n > 0;
-}
-
-/* The shift at which most collectives meet, and (*most) how many do. Three occurrences of a are
- * compared with all of b that have the same key: each such pair gives a shift to try. */
-static int64_t search_shift(const struct occurrences *a, const struct occurrences *b,
-			    uint32_t *most)
-{
-	int64_t best = 0;
-	uint32_t most_tried = 8 + SEARCH_COMPARISONS / (a->n + b->n);
-	*most = 0;
-	for (uint32_t quarter = 1; quarter <= 3; quarter++) {
-		const struct occurrence *x = &a->items[(uint64_t)a->n * quarter / 4];
-		uint32_t tried = 0;
-		for (uint32_t j = 0; j < b->n && tried < most_tried; j++) {
-			if (b->items[j].key != x->key)
-				continue;
-			tried++;
-			int64_t shift = x->end - b->items[j].end;
-			uint32_t found = match_ends(a, b, shift, NULL);
-			if (found > *most) {
-				*most = found;
-				best = shift;
-			}
-		}
-	}
-	return best;
-}
-
-/* Pairs the i-th occurrence of a with the i-th of b. Yields whether these are one collective
- * each: then the distance of the two clocks hardly changes from one pair to the next. */
-static bool pair_in_order(const struct occurrences *a, const struct occurrences *b,
-			  struct pairs *pairs)
-{
-	uint32_t agree = 1;
-	int64_t before = 0;
-	for (uint32_t i = 0; i < a->n; i++) {
-		int64_t apart = a->items[i].end - b->items[i].end;
-		agree += i > 0 && llabs(apart - before) <= SAME_END_NS;
-		before = apart;
-		add_pair(pairs, i, i);
-	}
-	return agree >= MEET_UNSURE_SHARE * a->n;
-}
-
-/* The pairs of two ranks, and (*shift) what is added to the times of b; false where they have none. *shift comes in as
- * the distance of the wall clocks, or as the distance that was found with another rank. */
-static bool pair_ranks(const struct occurrences *a, const struct occurrences *b, bool may_search,
-		       int64_t *shift, struct pairs *pairs)
-{
-	uint32_t shorter = a->n < b->n ? a->n : b->n;
-	pairs->n = 0;
-	if (shorter == 0)
-		return false;
-	uint32_t most = match_ends(a, b, *shift, NULL);
-	bool is_found = most >= FEWEST_MEETINGS && most >= MEET_SHARE * shorter;
-	if (is_alike(a, b) && pair_in_order(a, b, pairs)) {
-		int64_t in_order = median_shift(a, b, pairs);
-		if ((!is_found && may_search) || llabs(in_order - *shift) <= SAME_CLOCK_NS) {
-			*shift = in_order;
-			return true;
-		}
-	}
-	if (!is_found && !may_search)
-		return false;
-	if (!is_found) {
-		*shift = search_shift(a, b, &most);
-		if (most < FEWEST_MEETINGS || most < MEET_UNSURE_SHARE * shorter)
-			return false;
-	}
-	pairs->n = 0;
-	match_ends(a, b, *shift, pairs);
-	*shift = median_shift(a, b, pairs);
-	pairs->n = 0;
-	return match_ends(a, b, *shift, pairs) > 0;
-}
-
-/* ---- all ranks ----------------------------------------------------------------------------------- */
+/* The shift of a rank is searched against so many of the first ranks and so many ranks just before it. */
+enum { SEARCH_RANKS = 3 };
 
 struct matching {
 	struct hwy_collectives *c;
 	const struct collectives_rank *ranks;
-	struct occurrences *lists;
+	struct rank_list *lists;
 	uint32_t n;
 	uint32_t cap_parts, cap_meetings;
-	/* The parts of a meeting are a chain while matching: by part the next part of the same meeting, or NO_MEETING;
-	 * hwy_meeting.first is the first. */
+	/* The parts of a meeting are a chain while matching, from the last rank to the first: by part the next part of the
+	 * same meeting, or NO_MEETING; hwy_meeting.first is the first of the chain. */
 	uint32_t *next, cap_next;
+	int64_t *root; /* by meeting: the rank of the job that is the root, or HWY_NONE */
+	uint32_t cap_root;
+	bool *is_set; /* by rank: its shift is known */
 };
+
+/* ---- meetings ------------------------------------------------------------------------------------- */
+
+static uint32_t new_meeting(struct matching *m, const struct occurrence *first)
+{
+	struct hwy_collectives *c = m->c;
+	HWY_GROW(c->meetings, c->n, m->cap_meetings);
+	HWY_GROW(m->root, c->n, m->cap_root);
+	m->root[c->n] = first->root;
+	c->meetings[c->n] =
+		(struct hwy_meeting){.first = NO_MEETING,
+				     .kind = first->kind,
+				     .is_barrier = first->is_barrier,
+				     .root = c->n}; /* for m->root; see settle_meeting */
+	return c->n++;
+}
 
 static void join_meeting(struct matching *m, uint32_t meeting, uint32_t rank,
 			 struct occurrence *occurrence)
@@ -307,23 +61,125 @@ static void join_meeting(struct matching *m, uint32_t meeting, uint32_t rank,
 	m->next[c->n_parts] = c->meetings[meeting].first;
 	c->meetings[meeting].first = c->n_parts;
 	c->meetings[meeting].n++;
-	c->parts[c->n_parts++] = (struct meeting_part){rank, occurrence->op};
+	/* Where one rank has a kernel and another a call, nobody is taken to wait. */
+	if (occurrence->kind != c->meetings[meeting].kind)
+		c->meetings[meeting].kind = EXCHANGE_LOOSE;
+	c->parts[c->n_parts++] = (struct meeting_part){.rank = rank,
+						       .op = occurrence->op,
+						       .message = occurrence->message,
+						       .at = {occurrence->start, occurrence->end}};
 	occurrence->meeting = meeting;
 }
+
+/* ---- numbered collectives ------------------------------------------------------------------------- */
+
+static void join_numbered(struct matching *m, uint32_t n_keys)
+{
+	struct hwy_collectives *c = m->c;
+	uint32_t *meeting_of = hwy_array(n_keys, sizeof *meeting_of);
+	for (uint32_t i = 0; i < n_keys; i++)
+		meeting_of[i] = NO_MEETING;
+	for (uint32_t r = 0; r < m->n; r++) {
+		struct occurrences *list = &m->lists[r].numbered;
+		for (uint32_t i = 0; i < list->n; i++) {
+			uint32_t *meeting = &meeting_of[list->items[i].key];
+			if (*meeting == NO_MEETING)
+				*meeting = new_meeting(m, &list->items[i]);
+			/* Ranks come one after the other: a second part of a rank would stand first in the chain. */
+			uint32_t newest = c->meetings[*meeting].first;
+			if (newest == NO_MEETING || c->parts[newest].rank != r)
+				join_meeting(m, *meeting, r, &list->items[i]);
+		}
+	}
+	free(meeting_of);
+}
+
+struct apart { /* how far two clocks are apart, by one collective's ends */
+	uint32_t rank, first;
+	int64_t ns; /* to be added to the times of 'rank' to get the times of 'first' */
+};
+
+static int by_rank_of_apart(const void *a, const void *b)
+{
+	const struct apart *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Compares the end of each part with that of the meeting's first rank. */
+static struct apart *compare_ends(const struct matching *m, uint32_t *n)
+{
+	const struct hwy_collectives *c = m->c;
+	struct apart *list = hwy_array(c->n_parts, sizeof *list);
+	*n = 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t first = c->meetings[i].first;
+		if (c->meetings[i].kind != EXCHANGE_ALL)
+			continue;
+		while (m->next[first] != NO_MEETING)
+			first = m->next[first];
+		for (uint32_t p = c->meetings[i].first; p != first; p = m->next[p])
+			list[(*n)++] = (struct apart){c->parts[p].rank, c->parts[first].rank,
+						      c->parts[first].at.to - c->parts[p].at.to};
+	}
+	if (*n > 0)
+		qsort(list, *n, sizeof *list, by_rank_of_apart);
+	return list;
+}
+
+/* The shifts that the ends of numbered collectives tell: of each rank the median against ranks before it. */
+static void set_clocks_by_ends(struct matching *m)
+{
+	uint32_t n, i = 0;
+	struct apart *list = compare_ends(m, &n);
+	int64_t *found = hwy_array(n, sizeof *found);
+	m->is_set[0] = true;
+	while (i < n) {
+		uint32_t rank = list[i].rank, n_found = 0;
+		for (; i < n && list[i].rank == rank; i++)
+			if (m->is_set[list[i].first])
+				found[n_found++] = m->c->shift[list[i].first] + list[i].ns;
+		if (n_found == 0)
+			continue;
+		hwy_sort(found, n_found);
+		int64_t median = hwy_median_upper(found, n_found);
+		m->is_set[rank] = llabs(median) <= FARTHEST_NS;
+		if (m->is_set[rank])
+			m->c->shift[rank] = median;
+	}
+	free(found);
+	free(list);
+}
+
+static int64_t shift_at(const struct collectives_rank *rank, int64_t shift, int64_t time)
+{
+	return rank->clock ? rank->clock->map(rank->clock->user, time) - time : shift;
+}
+
+/* Takes the given clocks; a rank's shift is that at its first collective. */
+static void set_clocks_as_given(struct matching *m)
+{
+	for (uint32_t r = 0; r < m->n; r++) {
+		const struct rank_list *list = &m->lists[r];
+		int64_t at = list->numbered.n > 0  ? list->numbered.items[0].start
+			     : list->ordered.n > 0 ? list->ordered.items[0].start
+						   : 0;
+		m->c->shift[r] = shift_at(&m->ranks[r], 0, at);
+		m->is_set[r] = true;
+	}
+}
+
+/* ---- ordered collectives -------------------------------------------------------------------------- */
 
 static void add_pairs(struct matching *m, const struct pairs *pairs, uint32_t a, uint32_t b)
 {
 	struct hwy_collectives *c = m->c;
 	for (uint32_t i = 0; i < pairs->n; i++) {
-		struct occurrence *x = &m->lists[a].items[pairs->items[i].a];
-		struct occurrence *y = &m->lists[b].items[pairs->items[i].b];
+		struct occurrence *x = &m->lists[a].ordered.items[pairs->items[i].a];
+		struct occurrence *y = &m->lists[b].ordered.items[pairs->items[i].b];
 		if (y->meeting != NO_MEETING)
 			continue;
-		if (x->meeting == NO_MEETING) {
-			HWY_GROW(c->meetings, c->n, m->cap_meetings);
-			c->meetings[c->n] = (struct hwy_meeting){.first = NO_MEETING};
-			join_meeting(m, c->n++, a, x);
-		}
+		if (x->meeting == NO_MEETING)
+			join_meeting(m, new_meeting(m, x), a, x);
 		/* Ranks are added one after the other, so a part of rank b can only be the first in
 		 * the collective's chain of parts. */
 		if (c->parts[c->meetings[x->meeting].first].rank != b)
@@ -333,12 +189,11 @@ static void add_pairs(struct matching *m, const struct pairs *pairs, uint32_t a,
 
 /* The difference of the wall clocks of two recordings in ns; 0 where a recording has no wall clock
  * or the difference is implausibly large. */
-static int64_t wall_apart(const struct hwy_flow *a, const struct hwy_flow *b)
+static int64_t wall_apart(const struct hwy_trace *a, const struct hwy_trace *b)
 {
 	int64_t apart;
-	if (a->trace->wall == HWY_NONE || b->trace->wall == HWY_NONE ||
-	    __builtin_sub_overflow(b->trace->wall, a->trace->wall, &apart) ||
-	    llabs(apart) > FARTHEST_NS)
+	if (a->wall == HWY_NONE || b->wall == HWY_NONE ||
+	    __builtin_sub_overflow(b->wall, a->wall, &apart) || llabs(apart) > FARTHEST_NS)
 		return 0;
 	return apart;
 }
@@ -349,12 +204,15 @@ static void pair_all(struct matching *m)
 	struct pairs pairs = {0};
 	int64_t *shift = m->c->shift;
 	for (uint32_t b = 0; b < m->n; b++) {
-		bool is_set = false;
-		shift[b] = wall_apart(m->ranks[0].flow, m->ranks[b].flow);
+		bool is_set = b > 0 && m->is_set[b];
+		if (!is_set)
+			shift[b] = wall_apart(collectives_trace(&m->ranks[0]),
+					      collectives_trace(&m->ranks[b]));
 		for (uint32_t a = 0; a < b; a++) {
 			int64_t apart = shift[b] - shift[a];
 			bool may_search = !is_set && (a < SEARCH_RANKS || b - a <= SEARCH_RANKS);
-			if (!pair_ranks(&m->lists[a], &m->lists[b], may_search, &apart, &pairs) ||
+			if (!collectives_pair_ends(&m->lists[a].ordered, &m->lists[b].ordered,
+						   may_search, &apart, &pairs) ||
 			    llabs(shift[a] + apart) > FARTHEST_NS)
 				continue;
 			if (!is_set)
@@ -366,47 +224,130 @@ static void pair_all(struct matching *m)
 	free(pairs.items);
 }
 
-static struct hwy_interval time_of_part(const struct matching *m, const struct meeting_part *part)
+/* ---- settling ------------------------------------------------------------------------------------- */
+
+/* Whether the part 'waiting' cannot end before the part 'other' has begun; both are of one meeting. */
+static bool must_wait(const struct hwy_meeting *meeting, uint32_t waiting, uint32_t other)
 {
-	const struct flow_op *op = &m->ranks[part->rank].flow->ops[part->op];
-	int64_t shift = m->c->shift[part->rank];
-	return (struct hwy_interval){op->start + shift, op->end + shift};
+	switch (meeting->kind) {
+	case EXCHANGE_ALL: return true;
+	case EXCHANGE_FROM_ROOT: return other == meeting->root;
+	case EXCHANGE_TO_ROOT: return waiting == meeting->root;
+	case EXCHANGE_PREFIX: return other < waiting;
+	default: return false;
+	}
 }
 
-/* Copies the parts of a meeting to 'to', one after the other, but for parts that ended before
- * the last rank came: those were no part of it. A meeting that is left with fewer than two parts
- * has none. */
-static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, struct meeting_part *to,
-			   uint32_t *n)
+int64_t collectives_awaited(const struct hwy_collectives *c, const struct hwy_meeting *meeting,
+			    uint32_t part, uint32_t *culprit)
 {
-	struct hwy_collectives *c = m->c;
-	struct hwy_meeting done = {.first = *n, .last = INT64_MIN, .transfer = INT64_MAX};
+	int64_t last = INT64_MIN;
+	if (meeting->kind == EXCHANGE_ALL && !culprit)
+		return meeting->last;
+	for (uint32_t i = meeting->first; i < meeting->first + meeting->n; i++) {
+		int64_t from = collectives_at(&c->parts[i]).from;
+		if (i == part || !must_wait(meeting, part, i) || from <= last)
+			continue;
+		last = from;
+		if (culprit)
+			*culprit = i;
+	}
+	return last;
+}
+
+/* Copies the parts of a meeting to 'to', one after the other, in order of ranks. */
+static void copy_parts(struct matching *m, const struct hwy_meeting *meeting,
+		       struct meeting_part *to)
+{
+	uint32_t place = meeting->n;
 	assert(m->next); /* a matched collective always has at least one part */
 	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
-		int64_t from = time_of_part(m, &c->parts[i]).from;
-		done.last = from > done.last ? from : done.last;
+		struct meeting_part *part = &to[--place];
+		*part = m->c->parts[i];
+		part->shift =
+			shift_at(&m->ranks[part->rank], m->c->shift[part->rank], part->at.from);
 	}
-	for (uint32_t i = meeting->first; i != NO_MEETING; i = m->next[i]) {
-		struct hwy_interval at = time_of_part(m, &c->parts[i]);
-		if (at.to < done.last) {
+}
+
+static uint32_t find_root(const struct matching *m, const struct meeting_part *parts,
+			  uint32_t first, uint32_t n, int64_t root)
+{
+	for (uint32_t i = first; i < first + n && root != HWY_NONE; i++) {
+		const struct collectives_rank *rank = &m->ranks[parts[i].rank];
+		if (parts[i].message != FLOW_NONE &&
+		    collectives_number(rank, parts[i].rank,
+				       &collectives_trace(rank)->messages[parts[i].message]) ==
+			    root)
+			return i;
+	}
+	return FLOW_NONE;
+}
+
+/* Leaves out the parts that ended before one came that they had to wait for: those were no part of it. */
+static void drop_contradicted(struct hwy_collectives *c, struct meeting_part *parts,
+			      struct hwy_meeting *meeting)
+{
+	uint32_t kept = meeting->first, root = FLOW_NONE;
+	struct hwy_collectives one = {.parts = parts};
+	uint8_t *is_out = hwy_zarray(meeting->n, sizeof *is_out);
+	for (uint32_t i = 0; i < meeting->n; i++) {
+		uint32_t part = meeting->first + i;
+		is_out[i] = collectives_at(&parts[part]).to <
+			    collectives_awaited(&one, meeting, part, NULL);
+	}
+	for (uint32_t i = 0; i < meeting->n; i++) {
+		uint32_t part = meeting->first + i;
+		if (is_out[i]) {
 			c->n_contradicted++;
 			continue;
 		}
-		to[done.first + done.n++] = c->parts[i];
-		int64_t length = at.to - at.from;
-		done.transfer = length < done.transfer ? length : done.transfer;
+		root = part == meeting->root ? kept : root;
+		parts[kept++] = parts[part];
 	}
-	if (done.n >= 2)
-		*n += done.n;
+	meeting->n = kept - meeting->first;
+	meeting->root = root;
+	free(is_out);
+}
+
+/* Copies the parts of a meeting to 'to' but for those that contradict the clocks. A meeting that is left with fewer
+ * than two parts has none. */
+static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, struct meeting_part *to,
+			   uint32_t *n)
+{
+	copy_parts(m, meeting, to + *n);
+	meeting->root = find_root(m, to, *n, meeting->n, m->root[meeting->root]);
+	meeting->first = *n;
+	meeting->last = INT64_MIN;
+	meeting->transfer = INT64_MAX;
+	for (uint32_t i = *n; i < *n + meeting->n; i++) {
+		int64_t from = collectives_at(&to[i]).from;
+		meeting->last = from > meeting->last ? from : meeting->last;
+	}
+	drop_contradicted(m->c, to, meeting);
+	for (uint32_t i = *n; i < *n + meeting->n; i++) {
+		int64_t length = to[i].at.to - to[i].at.from;
+		meeting->transfer = length < meeting->transfer ? length : meeting->transfer;
+	}
+	if (meeting->n >= 2)
+		*n += meeting->n;
 	else
-		done.n = 0;
-	*meeting = done;
+		meeting->n = 0;
 }
 
 static int by_last_arrival(const void *a, const void *b)
 {
 	const struct hwy_meeting *x = a, *y = b;
 	return (x->last > y->last) - (x->last < y->last);
+}
+
+static int64_t wait_of_part(const struct hwy_collectives *c, const struct hwy_meeting *meeting,
+			    uint32_t part)
+{
+	struct hwy_interval at = collectives_at(&c->parts[part]);
+	if (meeting->kind == EXCHANGE_ALL)
+		return at.to - at.from - meeting->transfer;
+	int64_t awaited = collectives_awaited(c, meeting, part, NULL);
+	return awaited > at.from ? awaited - at.from : 0;
 }
 
 /* Adds up what each rank waits. The first meeting of a rank shows when the ranks were recorded
@@ -423,13 +364,12 @@ static void count_waits(struct matching *m)
 		for (uint32_t k = 0; k < meeting->n; k++)
 			counts &= has_met[c->parts[meeting->first + k].rank];
 		c->n_counted += counts;
-		for (uint32_t k = 0; k < meeting->n; k++) {
-			const struct meeting_part *part = &c->parts[meeting->first + k];
-			struct hwy_interval at = time_of_part(m, part);
+		for (uint32_t k = meeting->first; k < meeting->first + meeting->n; k++) {
+			uint32_t rank = c->parts[k].rank;
 			if (counts)
-				c->waits[part->rank] += at.to - at.from - meeting->transfer;
-			c->n_meetings[part->rank]++;
-			has_met[part->rank] = true;
+				c->waits[rank] += wait_of_part(c, meeting, k);
+			c->n_meetings[rank]++;
+			has_met[rank] = true;
 		}
 	}
 	free(has_met);
@@ -454,30 +394,47 @@ static void settle_all(struct matching *m)
 	count_waits(m);
 }
 
+static void match_listed(struct matching *m, uint32_t n_keys)
+{
+	join_numbered(m, n_keys);
+	if (m->n > 0 && m->ranks[0].clock)
+		set_clocks_as_given(m);
+	else if (m->n > 0)
+		set_clocks_by_ends(m);
+	pair_all(m);
+	settle_all(m);
+}
+
 bool collectives_match(struct hwy_collectives *c, const struct collectives_rank *ranks, uint32_t n,
 		       struct hwy_err *err)
 {
 	*c = (struct hwy_collectives){.shift = hwy_zarray(n, sizeof *c->shift),
 				      .waits = hwy_zarray(n, sizeof *c->waits),
 				      .n_meetings = hwy_zarray(n, sizeof *c->n_meetings)};
-	struct matching m = {
-		.c = c, .ranks = ranks, .n = n, .lists = hwy_zarray(n, sizeof *m.lists)};
-	struct keys keys = {0};
+	struct matching m = {.c = c,
+			     .ranks = ranks,
+			     .n = n,
+			     .lists = hwy_zarray(n, sizeof *m.lists),
+			     .is_set = hwy_zarray(n, sizeof *m.is_set)};
+	struct collective_keys keys = {0};
 	bool done = true;
 	for (uint32_t r = 0; r < n && done; r++)
-		done = list_rank(&m.lists[r], &ranks[r], &keys, err);
+		done = collectives_list(&m.lists[r], &ranks[r], &keys, err);
+	uint32_t n_keys = keys.numbers.count;
 	hwy_index_free(&keys.numbers);
 	hwy_bytes_free(&keys.buffer);
-	if (done) {
-		pair_all(&m);
-		settle_all(&m);
-	} else {
+	if (done)
+		match_listed(&m, n_keys);
+	else
 		collectives_free(c);
+	for (uint32_t r = 0; r < n; r++) {
+		free(m.lists[r].ordered.items);
+		free(m.lists[r].numbered.items);
 	}
-	for (uint32_t r = 0; r < n; r++)
-		free(m.lists[r].items);
 	free(m.lists);
 	free(m.next);
+	free(m.root);
+	free(m.is_set);
 	return done;
 }
 

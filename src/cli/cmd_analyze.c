@@ -87,7 +87,8 @@ static bool they_meet(const struct analyze_view *view)
 	struct hwy_collectives c;
 	struct hwy_err err;
 	for (uint32_t i = 0; i < view->n; i++)
-		flows[i] = (struct collectives_rank){&view->runs[i].analysis.flow, FLOW_NO_PROCESS};
+		flows[i] = (struct collectives_rank){.flow = &view->runs[i].analysis.flow,
+						     .process = FLOW_NO_PROCESS};
 	bool matched = collectives_match(&c, flows, view->n, &err);
 	bool meet = !matched || c.n > 0;
 	if (matched)

@@ -206,6 +206,8 @@ static void add_meeting(struct joint *joint, const struct hwy_meeting *meeting)
 	int64_t last = INT64_MIN;
 	for (uint32_t i = meeting->first; i < meeting->first + meeting->n; i++) {
 		const struct meeting_part *from = &joint->collectives.parts[i];
+		if (from->op == FLOW_NONE)
+			continue;
 		const struct flow_op *op = &joint->ranks[from->rank].analysis->flow.ops[from->op];
 		uint32_t node = node_of(&joint->ranks[from->rank], from->op);
 		if (node == GRAPH_NONE)
@@ -340,7 +342,8 @@ static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, 
 {
 	struct collectives_rank *flows = hwy_array(joint->n, sizeof *flows);
 	for (uint32_t r = 0; r < joint->n; r++)
-		flows[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
+		flows[r] = (struct collectives_rank){.flow = &ranks[r].analysis->flow,
+						     .process = ranks[r].process};
 	bool done = collectives_match(&joint->collectives, flows, joint->n, err);
 	free(flows);
 	if (!done || !open_ranks(joint, ranks, all, err))

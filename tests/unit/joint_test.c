@@ -236,7 +236,8 @@ static void match(struct run *run, struct hwy_collectives *c)
 	struct hwy_err err;
 	analyse(run);
 	for (uint32_t r = 0; r < run->n; r++)
-		ranks[r] = (struct collectives_rank){&run->analyses[r].flow, FLOW_NO_PROCESS};
+		ranks[r] = (struct collectives_rank){.flow = &run->analyses[r].flow,
+						     .process = FLOW_NO_PROCESS};
 	assert_true(collectives_match(c, ranks, run->n, &err));
 }
 

@@ -160,7 +160,8 @@ void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 	struct hwy_collectives c;
 	struct hwy_err err;
 	for (uint32_t r = 0; r < n; r++)
-		flows[r] = (struct collectives_rank){&ranks[r].analysis->flow, ranks[r].process};
+		flows[r] = (struct collectives_rank){.flow = &ranks[r].analysis->flow,
+						     .process = ranks[r].process};
 	if (n > 1 && collectives_match(&c, flows, n, &err)) {
 		uint32_t late = collectives_straggler(&c, n);
 		if (late < n)
