@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …
+/* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …; where ranks exchanged
+ * something and no spans are left out, messages.csv too (csv_messages.c).
  *
  * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane), then
  * every column of the kind by its name in the model. hwy_column_cell of trace/columns.h says what a
@@ -11,8 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "export/export_internal.h"
-#include "export/out.h"
+#include "export/csv_messages.h"
 #include "trace/columns.h"
 
 struct csv {
@@ -175,8 +175,13 @@ static void write_strip(struct csv *c, const struct hwy_strip *strip)
 	}
 }
 
-static bool has_kind(const struct csv *c, int kind)
+/* The number of the file messages.csv, behind those of the kinds. */
+enum { CSV_MESSAGES = HWY_KINDS, CSV_FILES };
+
+static bool has_file(const struct csv *c, int kind)
 {
+	if (kind == CSV_MESSAGES)
+		return c->x.trace->n_messages > 0 && !export_is_cut(&c->x);
 	for (uint32_t s = 0; s < c->x.trace->n_strips; s++)
 		if ((int)c->x.trace->strips[s].kind == kind &&
 		    export_keeps_strip(&c->x, &c->x.trace->strips[s]))
@@ -184,9 +189,17 @@ static bool has_kind(const struct csv *c, int kind)
 	return false;
 }
 
+static void write_spans(struct csv *c, int kind)
+{
+	write_heading(c, kind);
+	for (uint32_t s = 0; s < c->x.trace->n_strips && !c->x.failed && !c->out.error; s++)
+		if ((int)c->x.trace->strips[s].kind == kind)
+			write_strip(c, &c->x.trace->strips[s]);
+}
+
 /* Writes one file. It stays announced as temporary (base/progress.h) until export_csv is done
  * with all. */
-static bool write_kind(struct csv *c, int kind, const char *name)
+static bool write_file(struct csv *c, int number, const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -194,10 +207,10 @@ static bool write_kind(struct csv *c, int kind, const char *name)
 		return hwy_fail(c->x.err, "%s: %s", c->x.options->target, strerror(errno));
 	hwy_temporary(c->x.progress, name, true);
 	out_open(&c->out, file, false);
-	write_heading(c, kind);
-	for (uint32_t s = 0; s < c->x.trace->n_strips && !c->x.failed && !c->out.error; s++)
-		if ((int)c->x.trace->strips[s].kind == kind)
-			write_strip(c, &c->x.trace->strips[s]);
+	if (number == CSV_MESSAGES)
+		csv_messages_write(&c->out, c->x.trace);
+	else
+		write_spans(c, number);
 	bool ok = out_close(&c->out, c->x.options->target, c->x.err) && !c->x.failed;
 	if (fclose(file) != 0 && ok)
 		ok = hwy_fail(c->x.err, "%s: %s", c->x.options->target, strerror(errno));
@@ -209,24 +222,25 @@ bool export_csv(struct hwy_trace *trace, const char *path, const struct export_o
 		struct hwy_err *err)
 {
 	struct csv c = {0};
-	char *names[HWY_KINDS] = {0};
+	char *names[CSV_FILES] = {0};
 	if (!export_open(&c.x, trace, options, progress, result, err))
 		return false;
 	bool ok = true;
-	for (int kind = 0; kind < HWY_KINDS && ok; kind++) {
-		if (!has_kind(&c, kind))
+	for (int i = 0; i < CSV_FILES && ok; i++) {
+		if (!has_file(&c, i))
 			continue;
-		size_t size = strlen(path) + strlen(hwy_kind_names[kind]) + 8;
-		names[kind] = hwy_alloc(size);
-		snprintf(names[kind], size, "%s/%s.csv", path, hwy_kind_names[kind]);
-		ok = write_kind(&c, kind, names[kind]);
+		const char *name = i == CSV_MESSAGES ? "messages" : hwy_kind_names[i];
+		size_t size = strlen(path) + strlen(name) + 8;
+		names[i] = hwy_alloc(size);
+		snprintf(names[i], size, "%s/%s.csv", path, name);
+		ok = write_file(&c, i, names[i]);
 	}
-	for (int kind = 0; kind < HWY_KINDS; kind++) {
-		if (names[kind] && !ok)
-			remove(names[kind]);
-		if (names[kind])
-			hwy_temporary(progress, names[kind], false);
-		free(names[kind]);
+	for (int i = 0; i < CSV_FILES; i++) {
+		if (names[i] && !ok)
+			remove(names[i]);
+		if (names[i])
+			hwy_temporary(progress, names[i], false);
+		free(names[i]);
 	}
 	export_close(&c.x);
 	return ok;

@@ -16,6 +16,7 @@
 #include "ingest/python_places.h"
 #include "ingest/unwind.h"
 #include "spool/record_frameworks.h"
+#include "trace/find_messages.h"
 #include "trace/privacy.h"
 
 void ingest_list_add(struct ingest_list *list, const void *record)
@@ -560,7 +561,9 @@ struct hwy_trace *ingest_run_with(const char *directory, enum ingest_stacks stac
 	free(in);
 	if (!trace)
 		hwy_fail(err, "%s: more than %u spans", directory, HWY_MOST_SPANS);
-	else
+	else {
+		hwy_find_messages(trace);
 		hwy_privacy_mask(trace);
+	}
 	return trace;
 }

@@ -315,7 +315,9 @@ static void the_file_tells_about_devices_ranks_and_names(void **state)
 	assert_int_equal(trace->streams[0].context, 1);
 	assert_string_equal(hwy_str(trace, trace->streams[0].name), "stream 7 ");
 	assert_int_equal(trace->n_groups, 1);
-	assert_string_equal(hwy_str(trace, trace->groups[0].ranks), "[0, 1]");
+	assert_string_equal(hwy_str(trace, trace->groups[0].ranks), "0,1");
+	assert_string_equal(hwy_str(trace, trace->groups[0].backend), "NCCL");
+	assert_int_equal(trace->groups[0].process, 0);
 	assert_string_equal(hwy_str(trace, trace->hosts[0].name), "node1");
 	assert_string_equal(hwy_property(trace, "source.format"), "kineto");
 	assert_string_equal(hwy_property(trace, "source.schema"), "1");

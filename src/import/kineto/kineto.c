@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/find_messages.h"
+
 static uint64_t offset_of(const struct kineto *k, const char *cursor)
 {
 	return k->source.before + (uint64_t)(cursor - k->source.window);
@@ -387,6 +389,7 @@ static struct hwy_trace *finish_trace(struct kineto *k)
 	kineto_add_edges(k, trace, base - trace->wall);
 	if (!has_base && trace->wall < EARLIEST_WALL_NS)
 		trace->wall = HWY_NONE;
+	hwy_find_messages(trace);
 	return trace;
 }
 

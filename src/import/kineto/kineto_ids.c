@@ -324,6 +324,8 @@ void kineto_assign_processes(struct kineto *k)
 					      (struct kineto_id){.number = k->late_lanes[i].tid});
 		trace->lanes[k->late_lanes[i].lane].thread = thread;
 	}
+	for (uint32_t i = 0; i < trace->n_groups; i++)
+		trace->groups[i].process = process;
 	trace->processes[process].rank = k->rank;
 	trace->processes[process].world = k->world;
 	name_records(k);

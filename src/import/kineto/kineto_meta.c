@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "import/kineto/kineto.h"
+#include "trace/collective_args.h"
 
 enum { PROPERTY_MOST = 64 * 1024 }; /* how many bytes of one property's value are kept at most */
 
@@ -144,6 +145,34 @@ void kineto_describe_devices(struct kineto *k)
 	}
 }
 
+/* "cuda:nccl" is the library that communicates; a group with a library for each kind of device keeps the whole text. */
+static uint32_t backend_text(struct kineto *k, const struct scan_value *value)
+{
+	static const struct {
+		const char *part, *name;
+	} libraries[] = {{"nccl", "NCCL"}, {"gloo", "gloo"}, {"mpi", "MPI"}, {"ucc", "UCC"}};
+	const char *found = NULL;
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (memmem(value->text, value->length, libraries[i].part,
+			   strlen(libraries[i].part))) {
+			if (found)
+				return kineto_text_id(k, value);
+			found = libraries[i].name;
+		}
+	return found ? hwy_text_id(k->b, found) : kineto_text_id(k, value);
+}
+
+/* The list of ranks as struct hwy_group has it; where the list is no list of numbers, its text. */
+static uint32_t ranks_text(struct kineto *k, const struct scan_value *value)
+{
+	struct hwy_arena arena = {0};
+	const char *list = hwy_arena_text(&arena, value->text, value->length);
+	const char *ranks = collective_ranks(&arena, list);
+	uint32_t text = ranks ? hwy_text_id(k->b, ranks) : kineto_text_id(k, value);
+	hwy_arena_free(&arena);
+	return text;
+}
+
 static void add_group(struct kineto *k, const struct scan_value *about)
 {
 	struct scan scan = scan_over(about->text, about->text + about->length);
@@ -153,16 +182,15 @@ static void add_group(struct kineto *k, const struct scan_value *about)
 		return;
 	uint32_t index = hwy_new_groups(k->b);
 	while (scan_key(&scan, &key) && scan_value(&scan, &value)) {
-		uint32_t text = kineto_text_id(k, &value);
 		struct hwy_group *group = &k->trace->groups[index];
 		if (text_is(key, "pg_name"))
-			group->name = text;
+			group->name = kineto_text_id(k, &value);
 		else if (text_is(key, "pg_desc"))
-			group->description = text;
+			group->description = kineto_text_id(k, &value);
 		else if (text_is(key, "backend_config"))
-			group->backend = text;
+			group->backend = backend_text(k, &value);
 		else if (text_is(key, "ranks"))
-			group->ranks = text;
+			group->ranks = ranks_text(k, &value);
 		else if (text_is(key, "pg_size"))
 			read_number(&value, &group->size);
 	}
