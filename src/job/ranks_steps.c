@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ranks_steps.c - the steps that the ranks of a job have in common, and who is late in them; see ranks.h.
+ *
+ * Recordings may begin at different steps. Each collective that two ranks share lies in a step of either; the difference of the
+ * two numbers that most collectives have is how far the numbers of these ranks are apart.
+ */
+#include <stdlib.h>
+
+#include "base/quantile.h"
+#include "base/search.h"
+#include "job/ranks.h"
+
+#define NO_STEP UINT32_MAX
+/* So many pairs of rank and step are compared, so that a long run of many ranks does not fill the memory. */
+enum { MOST_CELLS = 1000000 };
+
+/* ---- meetings ---------------------------------------------------------------------------------------- */
+
+void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arrival *arrivals,
+			uint32_t n)
+{
+	uint32_t first = meetings->n_arrivals;
+	for (uint32_t k = 0; k < n; k++) {
+		HWY_GROW(meetings->arrivals, meetings->n_arrivals, meetings->cap_arrivals);
+		meetings->arrivals[meetings->n_arrivals] = arrivals[k];
+		meetings->arrivals[meetings->n_arrivals++].meeting = meetings->n;
+	}
+	HWY_GROW(meetings->meetings, meetings->n, meetings->cap);
+	meetings->meetings[meetings->n++] = (struct ranks_meeting){.first = first, .n = n};
+}
+
+void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members)
+{
+	bool *has_met = hwy_zarray(n_members, sizeof *has_met);
+	uint32_t *at = hwy_zarray(n_members + 1, sizeof *at);
+	for (uint32_t i = 0; i < meetings->n; i++) {
+		struct ranks_meeting *meeting = &meetings->meetings[i];
+		meeting->counts = true;
+		for (uint32_t k = 0; k < meeting->n; k++)
+			meeting->counts &= has_met[meetings->arrivals[meeting->first + k].member];
+		for (uint32_t k = 0; k < meeting->n; k++)
+			has_met[meetings->arrivals[meeting->first + k].member] = true;
+	}
+	for (uint32_t i = 0; i < meetings->n_arrivals; i++)
+		at[meetings->arrivals[i].member + 1]++;
+	for (uint32_t r = 0; r < n_members; r++)
+		at[r + 1] += at[r];
+	meetings->first_of = hwy_copy_array(at, n_members + 1, sizeof *at);
+	meetings->by_member = hwy_array(meetings->n_arrivals, sizeof *meetings->by_member);
+	for (uint32_t i = 0; i < meetings->n_arrivals; i++)
+		meetings->by_member[at[meetings->arrivals[i].member]++] = i;
+	free(at);
+	free(has_met);
+}
+
+/* How far apart the ends of a collective commonly are on the ranks' common clock: what is shorter than that is no waiting, but what
+ * is not known about the clocks and about the collective's own pace. */
+static int64_t usual_spread(const struct hwy_collectives *c, const struct ranks_member *members)
+{
+	int64_t *spreads = hwy_array(c->n, sizeof *spreads);
+	for (uint32_t i = 0; i < c->n; i++) {
+		int64_t first = INT64_MAX, last = INT64_MIN;
+		for (uint32_t k = 0; k < c->meetings[i].n; k++) {
+			const struct meeting_part *part = &c->parts[c->meetings[i].first + k];
+			int64_t end = members[part->rank].analysis->flow.ops[part->op].end +
+				      c->shift[part->rank];
+			first = end < first ? end : first;
+			last = end > last ? end : last;
+		}
+		spreads[i] = last - first;
+	}
+	hwy_sort(spreads, c->n);
+	int64_t usual = hwy_median_upper(spreads, c->n);
+	free(spreads);
+	return usual;
+}
+
+struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c,
+					const struct ranks_member *members, uint32_t n)
+{
+	struct ranks_meetings all = {.uncertain = usual_spread(c, members)};
+	struct ranks_arrival *arrivals = hwy_array(n, sizeof *arrivals);
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct hwy_meeting *from = &c->meetings[i];
+		for (uint32_t k = 0; k < from->n; k++) {
+			const struct meeting_part *part = &c->parts[from->first + k];
+			const struct flow_op *op =
+				&members[part->rank].analysis->flow.ops[part->op];
+			int64_t wait = from->last - (op->start + c->shift[part->rank]);
+			int64_t most = op->end - op->start;
+			wait = wait <= all.uncertain ? 0 : wait > most ? most : wait;
+			arrivals[k] = (struct ranks_arrival){.member = part->rank,
+							     .from = op->start,
+							     .to = op->end,
+							     .wait = wait};
+		}
+		ranks_meetings_add(&all, arrivals, from->n);
+	}
+	ranks_meetings_done(&all, n);
+	free(arrivals);
+	return all;
+}
+
+void ranks_meetings_free(struct ranks_meetings *meetings)
+{
+	free(meetings->meetings);
+	free(meetings->arrivals);
+	free(meetings->by_member);
+	free(meetings->first_of);
+	*meetings = (struct ranks_meetings){0};
+}
+
+/* ---- which steps the ranks have in common ---------------------------------------------------------- */
+
+/* The step of a rank in whose window a time lies; NO_STEP outside all of them. */
+static uint32_t step_at(const struct hwy_phase *phase, int64_t time)
+{
+	uint32_t n = phase ? phase->n_steps : 0;
+	uint32_t step = HWY_FIRST(i, 0u, n, phase->steps[i].device.to > time);
+	return step < n && phase->steps[step].device.from <= time ? step : NO_STEP;
+}
+
+/* The value that occurs most often; the values are sorted. */
+static int64_t most_frequent(const int64_t *sorted, uint32_t n)
+{
+	int64_t best = 0;
+	uint32_t most = 0;
+	for (uint32_t i = 0, from = 0; i < n; i++) {
+		from = i > 0 && sorted[i] != sorted[i - 1] ? i : from;
+		if (i - from + 1 > most) {
+			most = i - from + 1;
+			best = sorted[i];
+		}
+	}
+	return best;
+}
+
+/* The first of a meeting's arrivals by the order of the members. */
+static const struct ranks_arrival *anchor_of(const struct ranks_meetings *meetings,
+					     uint32_t meeting)
+{
+	const struct ranks_meeting *one = &meetings->meetings[meeting];
+	const struct ranks_arrival *first = &meetings->arrivals[one->first];
+	for (uint32_t k = 1; k < one->n; k++)
+		if (meetings->arrivals[one->first + k].member < first->member)
+			first = &meetings->arrivals[one->first + k];
+	return first;
+}
+
+/* How many steps the numbers of a rank are behind those of the first rank, by the collectives that it shares with ranks before
+ * it; offset[] of those is known. 0 where it shares none. */
+static int64_t offset_of(const struct ranks_member *members, const struct ranks_meetings *meetings,
+			 const int64_t *offset, uint32_t member)
+{
+	uint32_t first = meetings->first_of[member], end = meetings->first_of[member + 1], n = 0;
+	int64_t *differences = hwy_array(end - first, sizeof *differences);
+	for (uint32_t i = first; i < end; i++) {
+		const struct ranks_arrival *own = &meetings->arrivals[meetings->by_member[i]];
+		const struct ranks_arrival *anchor = anchor_of(meetings, own->meeting);
+		if (anchor->member >= member)
+			continue;
+		uint32_t s = step_at(ranks_phase(&members[anchor->member]), anchor->from);
+		uint32_t t = step_at(ranks_phase(&members[member]), own->from);
+		if (s != NO_STEP && t != NO_STEP)
+			differences[n++] = (int64_t)t - s + offset[anchor->member];
+	}
+	if (n > 0)
+		hwy_sort(differences, n);
+	int64_t most = most_frequent(differences, n);
+	free(differences);
+	return most;
+}
+
+void ranks_find_steps(struct job_ranks *ranks, const struct ranks_member *members,
+		      const struct ranks_meetings *meetings)
+{
+	int64_t *offset = hwy_zarray(ranks->n, sizeof *offset);
+	int64_t from = INT64_MIN, to = INT64_MAX;
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		const struct hwy_phase *phase = ranks_phase(&members[r]);
+		if (!phase)
+			continue;
+		offset[r] = offset_of(members, meetings, offset, r);
+		int64_t first = (int64_t)phase->first_steady - offset[r];
+		from = first > from ? first : from;
+		to = first + phase->n_steady < to ? first + phase->n_steady : to;
+	}
+	int64_t n = from < to && from != INT64_MIN ? to - from : 0;
+	int64_t most = MOST_CELLS / (ranks->n > 0 ? ranks->n : 1) + 1;
+	ranks->is_cut = n > most;
+	ranks->n_steps = (uint32_t)(ranks->is_cut ? most : n);
+	for (uint32_t r = 0; r < ranks->n && ranks->n_steps > 0; r++)
+		ranks->first_step[r] = ranks_phase(&members[r]) ? (uint32_t)(from + offset[r]) : 0;
+	free(offset);
+}
+
+/* ---- who is late ------------------------------------------------------------------------------------ */
+
+/* The job's step that a meeting lies in: that of the first of its ranks that can tell; NO_STEP outside the job's steps. */
+static uint32_t step_of_meeting(const struct job_ranks *ranks, const struct ranks_member *members,
+				const struct ranks_meetings *meetings,
+				const struct ranks_meeting *meeting)
+{
+	for (uint32_t k = 0; k < meeting->n; k++) {
+		const struct ranks_arrival *arrival = &meetings->arrivals[meeting->first + k];
+		uint32_t step = step_at(ranks_phase(&members[arrival->member]), arrival->from);
+		uint32_t first = ranks->first_step[arrival->member];
+		if (step != NO_STEP)
+			return step >= first && step - first < ranks->n_steps ? step - first
+									      : NO_STEP;
+	}
+	return NO_STEP;
+}
+
+static void count_meeting(struct job_ranks *ranks, const struct ranks_arrival *arrivals, uint32_t n,
+			  uint32_t step)
+{
+	int64_t longest = 0;
+	uint32_t last = arrivals[0].member;
+	int64_t least = INT64_MAX;
+	for (uint32_t k = 0; k < n; k++) {
+		longest = arrivals[k].wait > longest ? arrivals[k].wait : longest;
+		if (arrivals[k].wait < least) {
+			least = arrivals[k].wait;
+			last = arrivals[k].member;
+		}
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t member = arrivals[k].member;
+		ranks->late[(size_t)member * ranks->n_steps + step] += longest - arrivals[k].wait;
+		ranks->waits[(size_t)member * ranks->n + last] += arrivals[k].wait - least;
+		ranks->rows[member].n_meetings++;
+	}
+	ranks->rows[last].n_last++;
+}
+
+void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *members,
+		       const struct ranks_meetings *meetings)
+{
+	for (uint32_t i = 0; i < meetings->n && ranks->n_steps > 0; i++) {
+		const struct ranks_meeting *meeting = &meetings->meetings[i];
+		uint32_t step = step_of_meeting(ranks, members, meetings, meeting);
+		if (!meeting->counts || step == NO_STEP)
+			continue;
+		ranks->n_meetings++;
+		count_meeting(ranks, &meetings->arrivals[meeting->first], meeting->n, step);
+	}
+	ranks->has_waited = ranks->n_meetings > 0;
+	for (uint32_t i = 0; i < ranks->n * ranks->n && ranks->n_steps > 0; i++)
+		ranks->waits[i] /= ranks->n_steps;
+	for (uint32_t late = 0; late < ranks->n && ranks->n > 1; late++) {
+		int64_t sum = 0;
+		for (uint32_t r = 0; r < ranks->n; r++)
+			sum += ranks->waits[(size_t)r * ranks->n + late];
+		ranks->rows[late].blamed = sum / (ranks->n - 1);
+		for (uint32_t other = 0; other < ranks->n; other++)
+			ranks->rows[late].waited += ranks->waits[(size_t)late * ranks->n + other];
+	}
+}
