@@ -55,6 +55,8 @@ static const bool is_definition[REC_TYPES] = {
 	[REC_PLACE] = true,
 	[REC_LAYER] = true,
 	[REC_NODE] = true,
+	[REC_COMMUNICATOR] = true,
+	[REC_PING] = true,
 	[REC_NCCL_COMM] = true,
 	[REC_NVTX_DEFINITION] = true,
 };

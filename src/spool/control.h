@@ -72,6 +72,9 @@ struct rec_control {
 			/* measures: 1: nothing is recorded; counters of kernels are measured as the
 			 * plan in the run directory says (spool/kernels_plan.h). */
 			uint32_t measures;
+			/* every_rank: 1: whoever started the program sees to it that every rank of its
+			 * MPI job is recorded, so that ranks may exchange messages of their own. */
+			uint32_t every_rank;
 			int64_t stack_threshold; /* ns; a call that takes longer gets a stack */
 			/* steps: recording stops after so many steady steps; 0: no limit */
 			int64_t steps;

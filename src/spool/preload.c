@@ -30,6 +30,7 @@ enum {
 const struct preload_sibling preload_siblings[] = {
 	{REC_TRACE_OSRT | REC_TRACE_PYTHON, REC_TRACE_OSRT, "libheadway-osrt.so"},
 	{REC_TRACE_OPENCL, REC_TRACE_OPENCL, "libheadway-opencl.so"},
+	{REC_TRACE_MPI, REC_TRACE_MPI, "libheadway-mpi.so"},
 	{0, 0, NULL},
 };
 

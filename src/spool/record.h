@@ -192,6 +192,10 @@ enum rec_type {
 	REC_NVTX_DEFINITION, /* struct rec_nvtx_definition: a schema, an enumeration, a counter or a scope */
 	REC_NVTX_PAYLOAD,    /* struct rec_nvtx_payload: data of an NVTX event */
 	REC_NVTX_SAMPLE,     /* struct rec_nvtx_sample: a value of a counter */
+	/* ---- records about MPI; their structs are in record_mpi.h ---- */
+	REC_MPI, /* struct rec_mpi: a call of MPI; head.value is the string id of its name */
+	REC_COMMUNICATOR, /* struct rec_communicator: who belongs to it; head.value is its number */
+	REC_PING, /* struct rec_ping: another rank's clock was read; head.value is that rank */
 	REC_TYPES
 };
 
