@@ -27,12 +27,14 @@ struct ranks_member { /* a rank of the job, with its measures */
 struct ranks_arrival { /* a rank's part in a collective, on the rank's own clock */
 	uint32_t member, meeting;
 	int64_t from, to; /* when the rank took part */
+	uint32_t culprit; /* the member that it waits for; itself where it waits for none */
 	int64_t wait;     /* ns from the rank's arrival to the last rank's, at most to - from */
 };
 
 struct ranks_meeting { /* a collective of at least two ranks: arrivals[first … first + n - 1] */
 	uint32_t first, n;
-	bool counts; /* false for the first collective of one of its ranks */
+	bool waits_for_all; /* nobody can leave before the last has come */
+	bool counts;        /* false for the first collective of one of its ranks */
 };
 
 struct ranks_meetings {
@@ -45,12 +47,11 @@ struct ranks_meetings {
 	uint32_t *by_member, *first_of;
 };
 
-/* The meetings of matched collectives; 'c' was matched for these n members in this order. */
-struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c,
-					const struct ranks_member *members, uint32_t n);
+/* The meetings of collectives that were matched for n members. */
+struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c, uint32_t n);
 /* Adds a meeting and its arrivals; their waits are known, their member and times set. */
 void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arrival *arrivals,
-			uint32_t n);
+			uint32_t n, bool waits_for_all);
 /* After the last one was added: finds which count, and sorts the arrivals by member. */
 void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members);
 void ranks_meetings_free(struct ranks_meetings *meetings);

@@ -17,7 +17,7 @@ enum { MOST_CELLS = 1000000 };
 /* ---- meetings ---------------------------------------------------------------------------------------- */
 
 void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arrival *arrivals,
-			uint32_t n)
+			uint32_t n, bool waits_for_all)
 {
 	uint32_t first = meetings->n_arrivals;
 	for (uint32_t k = 0; k < n; k++) {
@@ -26,7 +26,8 @@ void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arri
 		meetings->arrivals[meetings->n_arrivals++].meeting = meetings->n;
 	}
 	HWY_GROW(meetings->meetings, meetings->n, meetings->cap);
-	meetings->meetings[meetings->n++] = (struct ranks_meeting){.first = first, .n = n};
+	meetings->meetings[meetings->n++] =
+		(struct ranks_meeting){.first = first, .n = n, .waits_for_all = waits_for_all};
 }
 
 void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members)
@@ -55,46 +56,49 @@ void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members)
 
 /* How far apart the ends of a collective commonly are on the ranks' common clock: what is shorter than that is no waiting, but what
  * is not known about the clocks and about the collective's own pace. */
-static int64_t usual_spread(const struct hwy_collectives *c, const struct ranks_member *members)
+static int64_t usual_spread(const struct hwy_collectives *c)
 {
 	int64_t *spreads = hwy_array(c->n, sizeof *spreads);
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		int64_t first = INT64_MAX, last = INT64_MIN;
+		if (c->meetings[i].kind != EXCHANGE_ALL)
+			continue;
 		for (uint32_t k = 0; k < c->meetings[i].n; k++) {
-			const struct meeting_part *part = &c->parts[c->meetings[i].first + k];
-			int64_t end = members[part->rank].analysis->flow.ops[part->op].end +
-				      c->shift[part->rank];
+			int64_t end = collectives_at(&c->parts[c->meetings[i].first + k]).to;
 			first = end < first ? end : first;
 			last = end > last ? end : last;
 		}
-		spreads[i] = last - first;
+		spreads[n++] = last - first;
 	}
-	hwy_sort(spreads, c->n);
-	int64_t usual = hwy_median_upper(spreads, c->n);
+	hwy_sort(spreads, n);
+	int64_t usual = hwy_median_upper(spreads, n);
 	free(spreads);
 	return usual;
 }
 
-struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c,
-					const struct ranks_member *members, uint32_t n)
+struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c, uint32_t n)
 {
-	struct ranks_meetings all = {.uncertain = usual_spread(c, members)};
+	struct ranks_meetings all = {.uncertain = usual_spread(c)};
 	struct ranks_arrival *arrivals = hwy_array(n, sizeof *arrivals);
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct hwy_meeting *from = &c->meetings[i];
 		for (uint32_t k = 0; k < from->n; k++) {
 			const struct meeting_part *part = &c->parts[from->first + k];
-			const struct flow_op *op =
-				&members[part->rank].analysis->flow.ops[part->op];
-			int64_t wait = from->last - (op->start + c->shift[part->rank]);
-			int64_t most = op->end - op->start;
+			uint32_t culprit = from->first + k;
+			int64_t awaited = collectives_awaited(c, from, culprit, &culprit);
+			int64_t began = collectives_at(part).from,
+				most = part->at.to - part->at.from;
+			int64_t wait = awaited > began ? awaited - began : 0;
 			wait = wait <= all.uncertain ? 0 : wait > most ? most : wait;
-			arrivals[k] = (struct ranks_arrival){.member = part->rank,
-							     .from = op->start,
-							     .to = op->end,
-							     .wait = wait};
+			arrivals[k] = (struct ranks_arrival){
+				.member = part->rank,
+				.culprit = wait > 0 ? c->parts[culprit].rank : part->rank,
+				.from = part->at.from,
+				.to = part->at.to,
+				.wait = wait};
 		}
-		ranks_meetings_add(&all, arrivals, from->n);
+		ranks_meetings_add(&all, arrivals, from->n, from->kind == EXCHANGE_ALL);
 	}
 	ranks_meetings_done(&all, n);
 	free(arrivals);
@@ -212,26 +216,25 @@ static uint32_t step_of_meeting(const struct job_ranks *ranks, const struct rank
 	return NO_STEP;
 }
 
+/* Where all wait for all, a rank is late by what it waits less than the first to come: ranks that come nearly as late as the last
+ * are late as well. Elsewhere it is late by what others wait for it. */
 static void count_meeting(struct job_ranks *ranks, const struct ranks_arrival *arrivals, uint32_t n,
-			  uint32_t step)
+			  uint32_t step, bool waits_for_all)
 {
-	int64_t longest = 0;
-	uint32_t last = arrivals[0].member;
-	int64_t least = INT64_MAX;
-	for (uint32_t k = 0; k < n; k++) {
-		longest = arrivals[k].wait > longest ? arrivals[k].wait : longest;
-		if (arrivals[k].wait < least) {
-			least = arrivals[k].wait;
-			last = arrivals[k].member;
-		}
-	}
+	const struct ranks_arrival *first = &arrivals[0];
+	for (uint32_t k = 0; k < n; k++)
+		first = arrivals[k].wait > first->wait ? &arrivals[k] : first;
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t member = arrivals[k].member;
-		ranks->late[(size_t)member * ranks->n_steps + step] += longest - arrivals[k].wait;
-		ranks->waits[(size_t)member * ranks->n + last] += arrivals[k].wait - least;
+		ranks->waits[(size_t)member * ranks->n + arrivals[k].culprit] += arrivals[k].wait;
 		ranks->rows[member].n_meetings++;
+		int64_t late = waits_for_all              ? first->wait - arrivals[k].wait
+			       : member == first->culprit ? first->wait
+							  : 0;
+		ranks->late[(size_t)member * ranks->n_steps + step] += late;
 	}
-	ranks->rows[last].n_last++;
+	if (first->wait > 0)
+		ranks->rows[first->culprit].n_last++;
 }
 
 void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *members,
@@ -243,7 +246,8 @@ void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *membe
 		if (!meeting->counts || step == NO_STEP)
 			continue;
 		ranks->n_meetings++;
-		count_meeting(ranks, &meetings->arrivals[meeting->first], meeting->n, step);
+		count_meeting(ranks, &meetings->arrivals[meeting->first], meeting->n, step,
+			      meeting->waits_for_all);
 	}
 	ranks->has_waited = ranks->n_meetings > 0;
 	for (uint32_t i = 0; i < ranks->n * ranks->n && ranks->n_steps > 0; i++)

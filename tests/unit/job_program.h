@@ -88,13 +88,14 @@ static inline struct job_ranks *job_compare(struct job_program *job)
 	for (uint32_t r = 0; r < job->n; r++) {
 		struct diagnosed *d = &job->diagnosed[r];
 		*d = program_diagnose(&job->ranks[r]);
-		flows[r] = (struct collectives_rank){&d->analysis.flow, FLOW_NO_PROCESS};
+		flows[r] = (struct collectives_rank){.flow = &d->analysis.flow,
+						     .process = FLOW_NO_PROCESS};
 		job->members[r] = (struct ranks_member){
 			r, &d->analysis, &d->diagnosis, d->analysis.phases.main, FLOW_NO_PROCESS,
 			""};
 	}
 	assert_true(collectives_match(&job->collectives, flows, job->n, &err));
-	job->meetings = ranks_meetings_of(&job->collectives, job->members, job->n);
+	job->meetings = ranks_meetings_of(&job->collectives, job->n);
 	if (!ranks_compare(&job->compared, job->members, job->n, &job->meetings, &err))
 		fail_msg("%s", err.text);
 	return &job->compared;
