@@ -242,8 +242,13 @@ int64_t collectives_awaited(const struct hwy_collectives *c, const struct hwy_me
 			    uint32_t part, uint32_t *culprit)
 {
 	int64_t last = INT64_MIN;
-	if (meeting->kind == EXCHANGE_ALL && !culprit)
+	if (meeting->kind == EXCHANGE_ALL && part != meeting->latest) {
+		if (culprit)
+			*culprit = meeting->latest;
 		return meeting->last;
+	}
+	if (meeting->kind == EXCHANGE_ALL || meeting->kind == EXCHANGE_LOOSE)
+		return last;
 	for (uint32_t i = meeting->first; i < meeting->first + meeting->n; i++) {
 		int64_t from = collectives_at(&c->parts[i]).from;
 		if (i == part || !must_wait(meeting, part, i) || from <= last)
@@ -287,7 +292,7 @@ static uint32_t find_root(const struct matching *m, const struct meeting_part *p
 static void drop_contradicted(struct hwy_collectives *c, struct meeting_part *parts,
 			      struct hwy_meeting *meeting)
 {
-	uint32_t kept = meeting->first, root = FLOW_NONE;
+	uint32_t kept = meeting->first, root = FLOW_NONE, latest = meeting->first;
 	struct hwy_collectives one = {.parts = parts};
 	uint8_t *is_out = hwy_zarray(meeting->n, sizeof *is_out);
 	for (uint32_t i = 0; i < meeting->n; i++) {
@@ -302,10 +307,12 @@ static void drop_contradicted(struct hwy_collectives *c, struct meeting_part *pa
 			continue;
 		}
 		root = part == meeting->root ? kept : root;
+		latest = part == meeting->latest ? kept : latest;
 		parts[kept++] = parts[part];
 	}
 	meeting->n = kept - meeting->first;
 	meeting->root = root;
+	meeting->latest = latest; /* it ends after it began, so it is never left out */
 	free(is_out);
 }
 
@@ -321,6 +328,8 @@ static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, stru
 	meeting->transfer = INT64_MAX;
 	for (uint32_t i = *n; i < *n + meeting->n; i++) {
 		int64_t from = collectives_at(&to[i]).from;
+		if (from > meeting->last)
+			meeting->latest = i;
 		meeting->last = from > meeting->last ? from : meeting->last;
 	}
 	drop_contradicted(m->c, to, meeting);

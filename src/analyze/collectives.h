@@ -55,7 +55,8 @@ struct hwy_meeting { /* one collective that at least two ranks took part in */
 	int64_t transfer;
 	uint8_t kind; /* enum exchange_kind; kernels are taken to wait for all */
 	bool is_barrier;
-	uint32_t root; /* the index of the root's part; FLOW_NONE where there is none */
+	uint32_t root;   /* the index of the root's part; FLOW_NONE where there is none */
+	uint32_t latest; /* the index of the part that came last */
 };
 
 struct hwy_collectives {
