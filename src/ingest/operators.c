@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operators.c - adds the operators of PyTorch, one lane a thread, and the edges from forward to backward operators.
+/* operators.c - adds the operators of PyTorch, one lane a thread, and the edges from forward to backward operators; and the
+ * scopes of libraries that communicate on threads of their own ("gloo:all_reduce"), as calls on the lane of the library.
  *
  * An operator is written when it ends, so an operator stands behind those that it called. A backward operator has the
  * sequence number of the node of the autograd graph that it runs; the forward operator that made the node has the same
@@ -10,6 +11,7 @@
 #include "ingest/operators.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort_runs.h"
 #include "ingest/python_places.h"
@@ -41,6 +43,22 @@ struct operators {
 	struct numbered_list forward, backward;
 };
 
+/* String id of the shapes and types of an operator's inputs; 0: they were not recorded. */
+static uint32_t inputs_of(const struct rec_operator *record)
+{
+	if (record->head.slots * REC_SLOT < sizeof(struct rec_operator_inputs))
+		return 0;
+	return ((const struct rec_operator_inputs *)record)->inputs;
+}
+
+/* The thread on which the scope of a library that communicates began; 0: the record is no such scope. */
+static uint32_t thread_of(const struct rec_operator *record)
+{
+	if (record->head.slots * REC_SLOT < sizeof(struct rec_operator_inputs))
+		return 0;
+	return ((const struct rec_operator_inputs *)record)->thread;
+}
+
 void operators_add(struct ingest *in, uint32_t process, uint32_t tid,
 		   const struct rec_operator *record)
 {
@@ -50,6 +68,8 @@ void operators_add(struct ingest *in, uint32_t process, uint32_t tid,
 	if (!ingest_times(in, record->start, record->duration, &in->rows[HWY_OP]))
 		return;
 	bool fresh;
+	uint32_t began_on = thread_of(record);
+	tid = began_on ? began_on : tid;
 	uint32_t *index = hwy_map_put(&all->list_of, (uint64_t)process << 32 | tid, &fresh);
 	if (fresh) {
 		*index = all->n;
@@ -94,12 +114,21 @@ static void keep_number(struct operators *all, const struct operator_list *list,
 		(struct numbered){list->process, record->sequence, record->start, span};
 }
 
-/* String id of the shapes and types of an operator's inputs; 0: they were not recorded. */
-static uint32_t inputs_of(const struct rec_operator *record)
+/* Adds the scope of a library that communicates on threads of its own; such scopes may overlap. */
+static void operators_add_exchange(struct ingest *in, struct operator_list *list, uint32_t thread,
+				   const struct rec_operator *record)
 {
-	if (record->head.slots * REC_SLOT < sizeof(struct rec_operator_inputs))
-		return 0;
-	return ((const struct rec_operator_inputs *)record)->inputs;
+	struct ingest_process *process = &in->processes[list->process];
+	struct hwy_row *row = &in->rows[HWY_CALL];
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, process->record, thread);
+	ingest_times(in, record->start, record->duration, row);
+	row->v[HWY_NAME] = ingest_text(in, process, record->head.value);
+	row->v[HWY_STACK] = python_places_stack(in, process, record->place);
+	row->v[HWY_ARGS] = ingest_text(in, process, inputs_of(record));
+	struct hwy_text name = hwy_text(hwy_builder_trace(in->b), row->v[HWY_NAME]);
+	const char *end = memchr(name.at, ':', name.length);
+	lane.name = hwy_text_id_n(in->b, name.at, end ? (size_t)(end - name.at) : name.length);
+	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_CALL, row);
 }
 
 static void operators_add_thread(struct ingest *in, struct operator_list *list)
@@ -112,6 +141,10 @@ static void operators_add_thread(struct ingest *in, struct operator_list *list)
 	hwy_sort_runs(list->records, list->n, sizeof *list->records, operator_is_before, NULL);
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct rec_operator *record = list->records[i];
+		if (thread_of(record)) {
+			operators_add_exchange(in, list, thread, record);
+			continue;
+		}
 		struct hwy_row *row = &in->rows[HWY_OP];
 		ingest_times(in, record->start, record->duration, row);
 		row->v[HWY_NAME] = ingest_text(in, process, record->head.value);

@@ -21,7 +21,10 @@ struct rec_operator_inputs {
 	struct rec_operator operator;
 	uint32_t
 		inputs; /* string id of shapes and types as JSON, as PyTorch's profiler writes them */
-	uint32_t spare[7];
+	/* Of a scope of a library that communicates on threads of its own ("gloo:all_reduce"): the tid of the thread that began it,
+	 * which need not be the one that ended it. Such scopes may overlap. 0: an operator, or another scope. */
+	uint32_t thread;
+	uint32_t spare[6];
 };
 static_assert(sizeof(struct rec_operator_inputs) == 2 * REC_SLOT, "two slots");
 

@@ -59,7 +59,9 @@ struct finding {
 	uint32_t n_kernels, cap_kernels;
 	uint8_t *told;           /* by process: bits of the libraries that have messages */
 	struct hwy_map by_scope; /* span of a scope -> index of its message */
-	uint32_t first;          /* the first message that is ours */
+	struct hwy_map
+		asked;  /* span of a scope that is an exchange -> index of the scope that asked */
+	uint32_t first; /* the first message that is ours */
 };
 
 /* ---- names ----------------------------------------------------------------------------------------- */
@@ -131,8 +133,7 @@ static void list_scopes(struct finding *f, const struct hwy_strip *strip)
 {
 	const struct hwy_lane *lane = &f->trace->lanes[strip->lane];
 	bool is_thread = lane->type == HWY_LANE_OP || lane->type == HWY_LANE_RANGE ||
-			 lane->type == HWY_LANE_CALL;
-	/* A scope that began and ended on different threads is a range of its process. */
+			 hwy_lane_is_library(f->trace, strip->lane);
 	if (lane->process == HWY_NONE || !(is_thread || lane->type == HWY_LANE_STARTEND))
 		return;
 	for (uint32_t row = 0; row < strip->rows; row++) {
@@ -381,6 +382,73 @@ static void add_kernel_message(struct finding *f, const struct comm_kernel *kern
 	message_fill(trace, m, &args, operation, library);
 }
 
+struct asking { /* a scope that is an exchange, or an operator that asks for one */
+	const struct hwy_exchange *operation;
+	const struct scope *scope;
+};
+
+static int by_operation_and_start(const void *left, const void *right)
+{
+	const struct asking *a = left, *b = right;
+	const struct scope *x = a->scope, *y = b->scope;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (a->operation != b->operation)
+		return (uintptr_t)a->operation < (uintptr_t)b->operation ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->span > y->span) - (x->span < y->span);
+}
+
+static bool is_same_operation(const struct asking *a, const struct asking *b)
+{
+	return a->operation == b->operation && a->scope->process == b->scope->process;
+}
+
+/* Pairs the scopes [h, h_end) with the operators [o, o_end), which are of one operation and process, if they can be pairs. */
+static void pair_asked(struct finding *f, const struct asking *h, const struct asking *h_end,
+		       const struct asking *o, const struct asking *o_end)
+{
+	bool is_order = h_end - h == o_end - o;
+	for (ptrdiff_t i = 0; is_order && i < h_end - h; i++)
+		is_order = o[i].scope->start <= h[i].scope->start;
+	for (ptrdiff_t i = 0; is_order && i < h_end - h; i++)
+		*hwy_map_put(&f->asked, h[i].scope->span, NULL) =
+			(uint32_t)(o[i].scope - f->scopes);
+}
+
+/* Finds which operator asked for an exchange that a thread of the library carried out. These threads take exchanges in the order
+ * in which they were asked for, so the n-th scope of an operation belongs to its n-th operator, where there are as many. */
+static void find_asked(struct finding *f)
+{
+	struct asking *list = hwy_array(f->n_scopes, sizeof *list);
+	uint32_t n = 0, n_hosts = 0;
+	for (uint32_t i = 0; i < f->n_scopes; i++) {
+		const struct scope *scope = &f->scopes[i];
+		const struct hwy_exchange *operation = judge(f, scope->name, HWY_RANGE)->operation;
+		if (operation && (scope->type == SCOPE_HOST || scope->type == SCOPE_C10D))
+			list[n++] = (struct asking){operation, scope};
+		n_hosts += operation && scope->type == SCOPE_HOST;
+	}
+	if (n_hosts > 0)
+		qsort(list, n, sizeof *list, by_operation_and_start);
+	const struct asking *end = list + n;
+	for (const struct asking *h = list, *next; h < list + n_hosts; h = next) {
+		for (next = h; next < list + n_hosts && is_same_operation(next, h);)
+			next++;
+		const struct asking *o = list + n_hosts;
+		for (; o < end && !is_same_operation(o, h);)
+			o++;
+		const struct asking *o_end = o;
+		while (o_end < end && is_same_operation(o_end, h))
+			o_end++;
+		pair_asked(f, h, next, o, o_end);
+	}
+	free(list);
+}
+
 static void add_scope_message(struct finding *f, const struct scope *scope)
 {
 	const struct judged_name *name = judge(f, scope->name, HWY_RANGE);
@@ -391,14 +459,19 @@ static void add_scope_message(struct finding *f, const struct scope *scope)
 		.params = scope_around(f, SCOPE_PARAMS, scope->thread, scope->start),
 		.c10d = scope_around(f, SCOPE_C10D, scope->thread, scope->start),
 	};
+	const uint32_t *asked = hwy_map_get(&f->asked, scope->span);
+	if (!told.c10d && asked)
+		told.c10d = &f->scopes[*asked];
 	if (f->told[scope->process] & 1u << name->library)
 		return;
 	gather_args(f, &args, 0, &told);
 	struct hwy_message *m = add_message(f);
 	m->span = scope->span;
 	m->process = scope->process;
-	m->posted = m->start = scope->start;
+	m->start = scope->start;
 	m->end = scope->end;
+	m->posted = told.c10d ? told.c10d->start : scope->start;
+	m->asked = told.c10d ? told.c10d->span : HWY_NONE;
 	message_fill(f->trace, m, &args, args.operation ? args.operation : &hwy_exchange_unknown,
 		     library_names[name->library]);
 }
@@ -428,7 +501,8 @@ static void list_spans(struct finding *f)
 		const struct hwy_strip *strip = &trace->strips[s];
 		if (strip->kind == HWY_KERNEL)
 			list_kernels(f, strip);
-		else if (strip->kind == HWY_OP || strip->kind == HWY_RANGE)
+		else if (strip->kind == HWY_OP || strip->kind == HWY_RANGE ||
+			 strip->kind == HWY_CALL)
 			list_scopes(f, strip);
 	}
 	if (f->n_scopes > 0)
@@ -448,6 +522,7 @@ void hwy_find_messages(struct hwy_trace *trace)
 		add_kernel_message(&f, &f.kernels[i]);
 		hwy_arena_free(&f.arena);
 	}
+	find_asked(&f);
 	for (uint32_t i = 0; i < f.n_scopes; i++) {
 		if (f.scopes[i].type == SCOPE_HOST)
 			add_scope_message(&f, &f.scopes[i]);
@@ -455,6 +530,7 @@ void hwy_find_messages(struct hwy_trace *trace)
 	}
 	message_number_collectives(trace, f.first);
 	hwy_map_free(&f.by_scope);
+	hwy_map_free(&f.asked);
 	free(f.names);
 	free(f.scopes);
 	free(f.kernels);

@@ -11,6 +11,16 @@ expect_count 100 "OPERATOR.*aten::inner" "inner operators"
 expect_count 0 "OPERATOR.*headway" "operators of our own"
 expect_count 0 "NOTE" "notes"
 
+# Collectives of gloo begin on the thread that asks and end on another one.
+record traces=16 -- "$COLLECT/torch_target" "$torch" 20 mock_torch_exchange
+expect_status 0 "collectives"
+expect_count 20 "OPERATOR.*c10d::allreduce_" "operators that ask for a collective"
+expect_count 20 "OPERATOR.*gloo:all_reduce.* began-on=" "collectives that end on another thread"
+expect_count 0 "NOTE" "notes of collectives"
+record traces=16 -- "$COLLECT/torch_target" "$torch" 300 mock_torch_exchange
+expect_count 256 "OPERATOR.*gloo:all_reduce" "collectives, as many as have room"
+expect_count 1 "NOTE.*collectives on the CPU are not recorded" "a note of collectives without room"
+
 for unknown in silent elsewhere; do
 	HEADWAY_MOCK_TORCH=$unknown record traces=16 -- "$COLLECT/torch_target" "$torch" 100
 	expect_status 0 "$unknown"

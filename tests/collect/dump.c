@@ -403,6 +403,8 @@ static void print_operator(const struct rec_chunk *chunk, const void *record)
 	const struct rec_operator *op = record;
 	print_text(chunk, "name", op->head.value);
 	printf(" scope=%u sequence=%u place=%u", op->head.flags, op->sequence, op->place);
+	if (op->head.slots > 1 && ((const struct rec_operator_inputs *)record)->thread)
+		printf(" began-on=%u", ((const struct rec_operator_inputs *)record)->thread);
 }
 
 static void print_device(const struct rec_chunk *chunk, const struct rec_device *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_target.c LIBRARY N - opens a libtorch (tests/mock/libtorch.c, or a real one) while another thread opens folders, and
- * runs N operators in it if it is the mock. */
+/* torch_target.c LIBRARY N [FUNCTION] - opens a libtorch (tests/mock/libtorch.c, or a real one) while another thread opens
+ * folders, and runs N operators in it, or its FUNCTION, if it is the mock. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		usleep(2000);
 	}
 	void (*go)(int);
-	*(void **)&go = dlsym(library, "mock_torch_run");
+	*(void **)&go = dlsym(library, argc > 3 ? argv[3] : "mock_torch_run");
 	if (go)
 		go(atoi(argv[2]));
 	puts("done");

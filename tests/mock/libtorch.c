@@ -5,8 +5,10 @@
  * object is laid out otherwise. HEADWAY_MOCK_TORCH makes it a version that nobody knows: "silent" never calls the
  * end callback, "elsewhere" passes the object behind another argument. "profiled" has an observer of the program's own.
  *
- * mock_torch_run(n) runs operators: each of n is "aten::outer" with "aten::inner" inside.
+ * mock_torch_run(n) runs operators: each of n is "aten::outer" with "aten::inner" inside. mock_torch_exchange(n) runs n
+ * collectives as gloo does: the scope begins inside of an operator, and ends on another thread when all have begun.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -128,4 +130,39 @@ void mock_torch_run(int n)
 		destroy(&inner);
 		destroy(&outer);
 	}
+}
+
+static void begin_scope(struct function *function, const char *text)
+{
+	construct(function, 7); /* at::RecordScope::USER_SCOPE */
+	before(function, (struct text){strlen(text), text, 0}, -1);
+}
+
+struct exchanges {
+	struct function *functions;
+	int n;
+};
+
+static void *end_exchanges(void *context)
+{
+	struct exchanges *all = context;
+	for (int i = 0; i < all->n; i++)
+		destroy(&all->functions[i]);
+	return NULL;
+}
+
+void mock_torch_exchange(int n) EXPORT("mock_torch_exchange");
+void mock_torch_exchange(int n)
+{
+	struct exchanges all = {calloc((size_t)n, sizeof *all.functions), n};
+	pthread_t thread;
+	for (int i = 0; i < n; i++) {
+		struct function outer;
+		begin(&outer, "c10d::allreduce_", -1);
+		begin_scope(&all.functions[i], "gloo:all_reduce");
+		destroy(&outer);
+	}
+	if (pthread_create(&thread, NULL, end_exchanges, &all) == 0)
+		pthread_join(thread, NULL);
+	free(all.functions);
 }

@@ -13,7 +13,8 @@
  *
  * An operator is one record, written at its end: what a thread has begun is kept in the thread. A record_function of
  * Python may end on another thread than it began on, or after one that it is inside of: its beginning is then
- * forgotten, and a note says so.
+ * forgotten, and a note says so. Libraries that communicate on threads of their own (gloo) begin a scope on the thread that
+ * asks and end it on theirs: such scopes are known by their names, and kept in a table of the process.
  */
 #include "collect/torch/torch.h"
 
@@ -28,6 +29,7 @@
 #include "collect/python/stack_ids.h"
 #include "collect/spool.h"
 #include "collect/sys.h"
+#include "collect/torch/torch_exchanges.h"
 #include "collect/torch/torch_inputs.h"
 #include "spool/record_frameworks.h"
 
@@ -156,10 +158,30 @@ static uint32_t name_id(struct operators *own, const char *name)
 	return id;
 }
 
+/* Keeps a scope that may end on another thread; false: it is none. */
+static bool exchange_begin(struct operators *own, const void *function)
+{
+	if (((const uint8_t *)function)[torch.scope_at] != SCOPE_USER)
+		return false;
+	const char *name = torch.name(function);
+	if (!name || !torch_exchanges_has_name(name))
+		return false;
+	struct place_mark mark;
+	torch_exchanges_begin(function,
+			      &(struct torch_exchange){
+				      .name = name_id(own, name),
+				      .inputs = needs_inputs ? torch_inputs_text(function) : 0,
+				      .place = place_here_unless(NULL, &mark),
+				      .tid = collect_tid(),
+				      .start = collect_now(),
+			      });
+	return true;
+}
+
 static void operator_begin(const void *function)
 {
 	struct operators *own = operators_own();
-	if (!own)
+	if (!own || exchange_begin(own, function))
 		return;
 	if (own->depth == MOST_OPEN) {
 		/* The older half is forgotten: most of a full list ended on other threads. */
@@ -205,11 +227,32 @@ static const struct open_operator *operator_take(struct operators *own, const vo
 	return NULL;
 }
 
+static void exchange_end(const void *function, int64_t now)
+{
+	struct torch_exchange began;
+	if (!torch_exchanges_take(function, &began))
+		return;
+	struct rec_operator_inputs *record = collect_reserve(REC_OPERATOR, 2);
+	if (!record)
+		return;
+	record->inputs = began.inputs;
+	record->thread = began.tid;
+	record->operator.head.value = began.name;
+	record->operator.head.flags = SCOPE_USER;
+	record->operator.start = began.start;
+	record->operator.duration = now - began.start;
+	record->operator.sequence = UINT32_MAX;
+	record->operator.place = began.place;
+	collect_publish(record);
+}
+
 static void operator_end(const void *function)
 {
 	int64_t now = collect_now();
 	struct operators *own = operators_own();
 	const struct open_operator *open = own ? operator_take(own, function) : NULL;
+	if (!open && own)
+		exchange_end(function, now);
 	if (!open)
 		return;
 	struct rec_operator *record = collect_reserve(REC_OPERATOR, open->inputs ? 2 : 1);
