@@ -16,6 +16,7 @@
 #include "ingest/python_places.h"
 #include "ingest/unwind.h"
 #include "spool/record_frameworks.h"
+#include "spool/record_nccl.h"
 #include "trace/find_messages.h"
 #include "trace/privacy.h"
 
@@ -225,6 +226,8 @@ static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *rec
 	case REC_OVERHEAD:
 	case REC_OS:
 	case REC_OPERATOR:
+	case REC_NCCL_CHANNEL:
+	case REC_NCCL_PROXY:
 	case REC_COLLECTION: {
 		const struct rec_api *timed = (const void *)record;
 		bool lasts = timed->duration > 0 && timed->duration <= YEAR_NS;
@@ -238,6 +241,8 @@ static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *rec
 	case REC_RANGE_START:
 	case REC_RANGE_END:
 	case REC_MARK:
+	case REC_NCCL_EVENT:
+	case REC_NCCL_END:
 	case REC_EXIT:
 	case REC_RECORDING: {
 		int64_t time = ((const struct rec_time *)record)->time;
@@ -246,17 +251,20 @@ static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *rec
 	default: return 0;
 	}
 }
-static_assert(offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
-		      offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
-		      offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
-		      offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
-		      offsetof(struct rec_api, duration) ==
-			      offsetof(struct rec_operator, duration) &&
-		      offsetof(struct rec_api, duration) ==
-			      offsetof(struct rec_collection, duration) &&
-		      offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
-		      offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
-	      "ingest_end_of reads the times of several structs through one");
+static_assert(
+	offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
+		offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_operator, duration) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_collection, duration) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_nccl_channel, duration) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_nccl_proxy, duration) &&
+		offsetof(struct rec_time, time) == offsetof(struct rec_nccl_event, start) &&
+		offsetof(struct rec_time, time) == offsetof(struct rec_nccl_end, time) &&
+		offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
+		offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
+	"ingest_end_of reads the times of several structs through one");
 
 /* A process registers again when its Python version or rank becomes known. The last registration counts; but
  * spool files are read in any order, so one with a Python version is never replaced by one without. */
@@ -410,7 +418,9 @@ static uint32_t ingest_read_chunk(struct ingest *in, const struct spool_chunk *c
 		case REC_OPERATOR:
 			operators_add(in, chunk->process, tid, (const void *)record);
 			break;
-		default: break;
+		default:
+			if (record->type >= REC_NCCL_COMM && record->type <= REC_NCCL_PROXY)
+				ingest_nccl_add(in, chunk->process, tid, record);
 		}
 	}
 	return tid;
@@ -448,6 +458,7 @@ static void ingest_read_events(struct ingest *in)
 	ingest_nodes_finish(in);
 	driver_waits_finish(in);
 	ingest_opencl_finish(in);
+	ingest_nccl_finish(in);
 	os_finish(in);
 	operators_finish(in);
 	sched_finish(in);

@@ -147,7 +147,10 @@ static void ingest_cuda_add_work(struct ingest *in, uint32_t index, const struct
 	default: row->v[HWY_GRAPH_EXEC] = work->graph_exec;
 	}
 	uint32_t stream = target_stream(in, process, work->device, work->context, work->stream);
-	hwy_add_span(in->b, hwy_add_stream_lane(in->b, HWY_LANE_STREAM, stream), kind, row);
+	struct hwy_ref span =
+		hwy_add_span(in->b, hwy_add_stream_lane(in->b, HWY_LANE_STREAM, stream), kind, row);
+	if (kind == HWY_KERNEL && (in->spools.control.traces & REC_TRACE_NCCL))
+		ingest_nccl_note_kernel(in, index, work, row->v[HWY_NAME], span);
 }
 
 /* ---- memory and overhead

@@ -191,6 +191,7 @@ struct ingest {
 	struct ingest_nvtx *nvtx;
 	struct ingest_nodes *nodes;
 	struct ingest_counters *counters;
+	struct ingest_nccl *nccl;
 	struct os_calls *os;
 	struct operators *operators;
 	struct task_lifetimes *lifetimes;
@@ -290,6 +291,15 @@ void driver_waits_finish(struct ingest *in);
 
 void ingest_opencl_add(struct ingest *in, uint32_t process, const struct rec_head *record);
 void ingest_opencl_finish(struct ingest *in);
+
+/* ---- ingest_nccl.c: communicators, calls and operations of NCCL ---- */
+
+void ingest_nccl_add(struct ingest *in, uint32_t process, uint32_t tid,
+		     const struct rec_head *record);
+/* Second pass, for every kernel of a run with -t nccl: keeps those of NCCL's. 'name' is a text of the trace. */
+void ingest_nccl_note_kernel(struct ingest *in, uint32_t process, const struct rec_work *work,
+			     int64_t name, struct hwy_ref span);
+void ingest_nccl_finish(struct ingest *in);
 
 /* ---- ingest_nodes.c: nodes of CUDA graphs ---- */
 

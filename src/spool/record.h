@@ -183,8 +183,8 @@ enum rec_type {
 	REC_COUNTER_TOTAL, /* struct rec_counter_total: what the device head.value has counted so far */
 	/* ---- records about NCCL; their structs are in record_nccl.h ---- */
 	REC_NCCL_COMM,    /* struct rec_nccl_comm: a communicator */
-	REC_NCCL_EVENT,   /* struct rec_nccl_event: a call, a launch, or an operation that was planned */
-	REC_NCCL_END,     /* struct rec_nccl_end: a call or a launch ended */
+	REC_NCCL_EVENT,   /* struct rec_nccl_event: a call, or an operation that was planned */
+	REC_NCCL_END,     /* struct rec_nccl_end: a call ended */
 	REC_NCCL_CHANNEL, /* struct rec_nccl_channel: a kernel worked at an operation on one channel */
 	REC_NCCL_PROXY,   /* struct rec_nccl_proxy: a proxy thread moved the data of one channel */
 	/* ---- records about libraries and NVTX's extensions; the structs of the last three are in record_nvtx.h ---- */

@@ -27,7 +27,6 @@ enum rec_nccl_kind {
 	REC_NCCL_GROUP_CALL,      /* a group of calls, or the one call that is not in a group */
 	REC_NCCL_COLLECTIVE_CALL, /* the program asks for a collective */
 	REC_NCCL_MESSAGE_CALL,    /* the program asks for a send or a receive */
-	REC_NCCL_LAUNCH,          /* NCCL launches the kernel of a group */
 	REC_NCCL_COLLECTIVE,      /* NCCL has planned a collective and hands it to a kernel */
 	REC_NCCL_MESSAGE,         /* the same of a send or a receive */
 	REC_NCCL_COPIES,          /* a collective that copy engines do, not a kernel */
@@ -44,8 +43,7 @@ struct rec_nccl_event {
 	struct rec_head head; /* head.flags: enum rec_nccl_kind; head.value: the communicator */
 	int64_t start;
 	uint64_t id;
-	/* parent: of a call: its group call; of an operation: its call; of a launch: its group call. */
-	uint64_t parent;
+	uint64_t parent;   /* of a call: its group call; of an operation: its call */
 	uint64_t plan;     /* of an operation: operations of one plan are done by one kernel */
 	uint64_t sequence; /* of a collective: its number among those of its function */
 	uint64_t count;    /* number of elements */
@@ -64,7 +62,7 @@ struct rec_nccl_event {
 };
 static_assert(sizeof(struct rec_nccl_event) == 4 * REC_SLOT, "four slots");
 
-struct rec_nccl_end { /* a call or launch ended */
+struct rec_nccl_end { /* a call ended, or an operation was handed over (interface below version 5) */
 	struct rec_head head;
 	int64_t time;
 	uint64_t id;

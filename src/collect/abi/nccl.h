@@ -29,7 +29,6 @@ enum {
 	ABI_NCCL_GROUP_API = 1 << 8, /* from here on: version 5 */
 	ABI_NCCL_COLL_API = 1 << 9,
 	ABI_NCCL_P2P_API = 1 << 10,
-	ABI_NCCL_KERNEL_LAUNCH = 1 << 11,
 	ABI_NCCL_CE_COLL = 1 << 12, /* version 6: copy engines */
 };
 
@@ -219,7 +218,6 @@ struct abi_nccl_v6 { /* of version 5 too, which lacks ce_coll */
 			void *stream;
 			bool is_captured;
 		} p2p_api;
-		void *launch_stream;
 		struct abi_nccl_coll coll;
 		struct abi_nccl_p2p p2p;
 		struct abi_nccl_proxy_op proxy_op;

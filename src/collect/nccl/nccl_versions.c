@@ -288,10 +288,6 @@ static void *start_call(void *context, const struct abi_nccl_v6 *told)
 		event.stream = told->p2p_api.stream;
 		event.is_captured = told->p2p_api.is_captured;
 		break;
-	case ABI_NCCL_KERNEL_LAUNCH:
-		event.kind = REC_NCCL_LAUNCH;
-		event.stream = told->launch_stream;
-		break;
 	default: return NULL;
 	}
 	return nccl_start_event(context, &event);
