@@ -22,7 +22,7 @@ void job_problem(struct hwy_job *job, const char *format, ...)
 	job->problems[job->n_problems++] = hwy_copy(text, strlen(text) + 1);
 }
 
-const char *job_host(const struct job_rank *rank)
+const char *job_host(const struct job_recording *rank)
 {
 	const struct hwy_trace *trace = rank->trace;
 	for (uint32_t p = 0; p < trace->n_processes; p++)
@@ -69,9 +69,10 @@ static bool open_files(struct hwy_job *job, const struct job_files *files,
 			continue;
 		}
 		HWY_GROW(job->ranks, job->n, job->cap);
-		job->ranks[job->n++] = (struct job_rank){.rank = job_rank_of(trace, path),
-							 .path = hwy_copy(path, strlen(path) + 1),
-							 .trace = trace};
+		job->ranks[job->n++] =
+			(struct job_recording){.rank = job_rank_of(trace, path),
+					       .path = hwy_copy(path, strlen(path) + 1),
+					       .trace = trace};
 	}
 	return job->n > 0; /* err is that of the last file where none could be read */
 }
@@ -95,7 +96,7 @@ static int preference_of(const char *path)
 
 static int job_by_rank(const void *left, const void *right)
 {
-	const struct job_rank *a = left, *b = right;
+	const struct job_recording *a = left, *b = right;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
 	int first = preference_of(a->path), second = preference_of(b->path);
@@ -121,7 +122,7 @@ static bool settle_ranks(struct hwy_job *job, struct hwy_err *err)
 		leave_rank_out(job, 0);
 	}
 	for (uint32_t i = 1; i < job->n;) {
-		const struct job_rank *one = &job->ranks[i - 1], *two = &job->ranks[i];
+		const struct job_recording *one = &job->ranks[i - 1], *two = &job->ranks[i];
 		const char *why = job_differ(job->ranks[0].trace, two->trace);
 		if (why)
 			return hwy_fail(err,

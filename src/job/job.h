@@ -19,7 +19,7 @@
 #include "job/job_clock.h"
 #include "trace/trace.h"
 
-struct job_rank {
+struct job_recording {
 	int64_t rank;
 	char *path;
 	struct hwy_trace *trace;
@@ -27,7 +27,7 @@ struct job_rank {
 };
 
 struct hwy_job {
-	struct job_rank *ranks; /* by rank; no two have the same */
+	struct job_recording *ranks; /* by rank; no two have the same */
 	uint32_t n, cap;
 	int64_t world; /* how many ranks the job had; HWY_NONE: not known */
 	/* What a person should know before the job's numbers are believed: files that were left out, ranks that are
@@ -43,7 +43,7 @@ bool job_open(struct hwy_job *job, const char *const *paths, uint32_t n,
 void job_close(struct hwy_job *job);
 
 /* The name of the host that the rank ran on, or "". */
-const char *job_host(const struct job_rank *rank);
+const char *job_host(const struct job_recording *rank);
 /* The index of the rank in job->ranks; job->n where the job has no recording of it. */
 uint32_t job_find(const struct hwy_job *job, int64_t rank);
 /* Adds a line to job->problems. */

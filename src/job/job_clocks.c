@@ -53,7 +53,7 @@ bool job_clocks_find(struct hwy_job *job, struct hwy_err *err)
 	(void)err;
 	for (uint32_t r = 0; r < job->n; r++) {
 		const struct hwy_trace *first = job->ranks[0].trace;
-		struct job_rank *rank = &job->ranks[r];
+		struct job_recording *rank = &job->ranks[r];
 		if (r == 0)
 			rank->clock = (struct job_clock){.source = JOB_CLOCK_SAME};
 		else if (!is_same_clock(first, rank->trace, &rank->clock) &&

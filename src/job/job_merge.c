@@ -26,7 +26,7 @@ static void number_devices(struct hwy_trace *trace)
 
 /* All processes are kept, but with a list of them only the devices that they use are: every rank lists all devices of its
  * host. */
-static bool append_rank(struct hwy_builder *b, struct job_rank *rank, struct hwy_err *err)
+static bool append_rank(struct hwy_builder *b, struct job_recording *rank, struct hwy_err *err)
 {
 	bool *all = hwy_array(rank->trace->n_processes, sizeof *all);
 	for (uint32_t p = 0; p < rank->trace->n_processes; p++)
