@@ -83,7 +83,7 @@ void job_files_free(struct job_files *files)
 int64_t job_rank_of(const struct hwy_trace *trace, const char *path)
 {
 	for (uint32_t i = 0; i < trace->n_processes; i++)
-		if (trace->processes[i].rank != HWY_NONE)
+		if (trace->processes[i].rank >= 0)
 			return trace->processes[i].rank;
 	const char *number = strcasestr(hwy_basename(path), "rank");
 	if (!number)
