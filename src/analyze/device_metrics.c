@@ -266,9 +266,7 @@ double metric_pcie_rate(const struct hwy_device *device)
 	return PCIE3_BYTES_PER_S;
 }
 
-/* Bytes a second of all NVLinks of a device in one direction, by NVIDIA's data sheets of the SXM modules; cards with fewer links
- * seem less full than they are. 0: not known. */
-static double nvlink_rate(const struct hwy_device *device)
+double metric_nvlink_rate(const struct hwy_device *device)
 {
 	switch (device->compute_major) {
 	case 7: return device->compute_minor == 0 ? 150e9 : 0; /* V100: 6 links */
@@ -302,7 +300,7 @@ struct metric_percent metrics_percent(struct hwy_metrics *metrics, int64_t devic
 	else if (metric == METRIC_PCIE_RX || metric == METRIC_PCIE_TX)
 		most = metric_pcie_rate(one);
 	else
-		most = nvlink_rate(one);
+		most = metric_nvlink_rate(one);
 	if (most <= 0)
 		return (struct metric_percent){NULL, 1};
 	return (struct metric_percent){metrics_get(metrics, device, rate), 100 / most};

@@ -116,6 +116,9 @@ struct metric_percent metrics_percent(struct hwy_metrics *metrics, int64_t devic
 /* Bytes a second that copies of pinned memory reach in one direction, by the device's PCIe slot, else by its generation. The
  * least that is usual where 'device' is NULL. */
 double metric_pcie_rate(const struct hwy_device *device);
+/* Bytes a second of all NVLinks of a device in one direction, by NVIDIA's data sheets of the SXM modules; cards with fewer links
+ * seem less full than they are. 0: not known. */
+double metric_nvlink_rate(const struct hwy_device *device);
 /* Reads the samples of any counter lane. False where the lane has none. The caller frees with metric_series_free. */
 bool metric_series_read(struct metric_series *series, struct hwy_trace *trace, uint32_t lane,
 			struct hwy_err *err);

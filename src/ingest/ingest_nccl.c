@@ -34,6 +34,7 @@ static void add_comm(struct ingest *in, uint32_t process, const struct rec_nccl_
 		.is_rccl = record->head.flags & REC_NCCL_IS_RCCL,
 		.hash = record->hash,
 		.name = record->name ? ingest_text(in, &in->processes[process], record->name) : 0,
+		.nodes = record->nodes,
 		.ranks = record->ranks > 0 ? record->ranks : -1,
 		.rank = record->rank,
 	};

@@ -12,7 +12,7 @@ struct nccl_comm { /* a communicator of one process, as one of its ranks */
 	uint64_t hash;
 	uint32_t name; /* text of the trace; 0: none */
 	/* -1: not known. 'ranks' of interfaces 1 and 2 is found from a collective's traffic. */
-	int64_t ranks, rank;
+	int64_t nodes, ranks, rank;
 	uint32_t group_ref; /* ref of the trace's groups; 0 until first used */
 };
 

@@ -136,6 +136,13 @@ static int64_t nccl_group(struct ingest *in, struct nccl_comm *comm)
 		group.description = comm->name ? (int64_t)comm->name : HWY_NONE;
 	}
 	in->trace->groups[index] = group;
+	if (comm->nodes > 0) {
+		char name[64], nodes[16];
+		snprintf(name, sizeof name, "nccl.%llx.nodes", (unsigned long long)comm->hash);
+		snprintf(nodes, sizeof nodes, "%lld", (long long)comm->nodes);
+		if (!hwy_property(in->trace, name))
+			hwy_add_property(in->b, name, nodes);
+	}
 	comm->group_ref = hwy_ref32(index);
 	return index;
 }

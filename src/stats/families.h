@@ -23,6 +23,8 @@ bool make_osrt_sum(struct report_run *run, struct hwy_err *err);
 /* opencl_tables.c makes these reports: OpenCL's calls and commands. */
 bool make_opencl_api_sum(struct report_run *run, struct hwy_err *err);
 bool make_opencl_gpu_sum(struct report_run *run, struct hwy_err *err);
+/* nccl_tables.c makes this report: what ranks exchanged through NCCL. */
+bool make_nccl_sum(struct report_run *run, struct hwy_err *err);
 /* gpu_trace.c makes this report: device work, one row each. */
 bool make_cuda_gpu_trace(struct report_run *run, struct hwy_err *err);
 /* kernel_exec.c makes these reports: kernels with the calls that launched these kernels. */
