@@ -16,6 +16,7 @@
 #include "ingest/python_places.h"
 #include "ingest/unwind.h"
 #include "spool/record_frameworks.h"
+#include "spool/record_mpi.h"
 #include "spool/record_nccl.h"
 #include "trace/find_messages.h"
 #include "trace/privacy.h"
@@ -228,6 +229,7 @@ static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *rec
 	case REC_OPERATOR:
 	case REC_NCCL_CHANNEL:
 	case REC_NCCL_PROXY:
+	case REC_MPI:
 	case REC_COLLECTION: {
 		const struct rec_api *timed = (const void *)record;
 		bool lasts = timed->duration > 0 && timed->duration <= YEAR_NS;
@@ -258,6 +260,7 @@ static_assert(
 		offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
 		offsetof(struct rec_api, duration) == offsetof(struct rec_operator, duration) &&
 		offsetof(struct rec_api, duration) == offsetof(struct rec_collection, duration) &&
+		offsetof(struct rec_api, duration) == offsetof(struct rec_mpi, duration) &&
 		offsetof(struct rec_api, duration) == offsetof(struct rec_nccl_channel, duration) &&
 		offsetof(struct rec_api, duration) == offsetof(struct rec_nccl_proxy, duration) &&
 		offsetof(struct rec_time, time) == offsetof(struct rec_nccl_event, start) &&
@@ -301,6 +304,7 @@ static void read_definition(struct ingest *in, struct ingest_process *process,
 	case REC_CONTEXT: ingest_list_add(&process->contexts, record); break;
 	case REC_STREAM: ingest_list_add(&process->streams, record); break;
 	case REC_NAME: ingest_list_add(&process->names, record); break;
+	case REC_COMMUNICATOR: ingest_list_add(&process->communicators, record); break;
 	case REC_NOTE: note_with_chunk(&in->notes, &in->note_chunks, record, chunk); break;
 	case REC_DROP: note_with_chunk(&in->drops, &in->drop_chunks, record, chunk); break;
 	case REC_PROPERTY:
@@ -374,54 +378,54 @@ static void read_definitions(struct ingest *in)
 /* ---- second pass: events
  * ----------------------------------------------------------------------- */
 
+/* Reads a record that the thread 'tid' of a process wrote. */
+static void read_event(struct ingest *in, uint32_t process, uint32_t tid,
+		       const struct rec_head *record)
+{
+	switch (record->type) {
+	case REC_API:
+	case REC_KERNEL:
+	case REC_COPY:
+	case REC_FILL:
+	case REC_GRAPH:
+	case REC_MEMORY:
+	case REC_OVERHEAD: ingest_cuda_add(in, process, record); break;
+	case REC_SYNC:
+	case REC_EVENT: driver_waits_add(in, &in->processes[process], record); break;
+	case REC_COMMAND:
+	case REC_DEPENDS: ingest_opencl_add(in, process, record); break;
+	case REC_PUSH:
+	case REC_POP:
+	case REC_RANGE_START:
+	case REC_RANGE_END:
+	case REC_MARK: ingest_nvtx_add(in, process, tid, (const void *)record); break;
+	case REC_NODE: ingest_nodes_add(in, process, tid, (const void *)record); break;
+	case REC_MPI:
+	case REC_PING: ingest_mpi_add(in, process, tid, record); break;
+	case REC_OS: os_add(in, process, tid, (const void *)record); break;
+	case REC_COLLECTION: ingest_python_add(in, process, tid, (const void *)record); break;
+	case REC_OPERATOR: operators_add(in, process, tid, (const void *)record); break;
+	default:
+		if (record->type >= REC_NCCL_COMM && record->type <= REC_NCCL_PROXY)
+			ingest_nccl_add(in, process, tid, record);
+	}
+}
+
 /* Reads a chunk whose file was written by the thread 'tid' before; yields the thread that wrote to
  * it last. A thread ends before another one takes over its spool, and ends its ranges with it. */
 static uint32_t ingest_read_chunk(struct ingest *in, const struct spool_chunk *chunk, uint32_t tid)
 {
-	struct ingest_process *process = ingest_owner(in, chunk);
 	struct spool_cursor cursor = spools_walk(chunk);
 	if (tid != cursor.tid)
 		ingest_nvtx_end_file(in, chunk->process, tid);
 	tid = cursor.tid;
 	while (spools_next(&cursor)) {
-		const struct rec_head *record = cursor.record;
-		switch (record->type) {
-		case REC_OWNER:
-			ingest_nvtx_end_file(in, chunk->process, tid);
-			tid = cursor.tid;
-			break;
-		case REC_API:
-		case REC_KERNEL:
-		case REC_COPY:
-		case REC_FILL:
-		case REC_GRAPH:
-		case REC_MEMORY:
-		case REC_OVERHEAD: ingest_cuda_add(in, chunk->process, record); break;
-		case REC_SYNC:
-		case REC_EVENT: driver_waits_add(in, process, record); break;
-		case REC_COMMAND:
-		case REC_DEPENDS: ingest_opencl_add(in, chunk->process, record); break;
-		case REC_PUSH:
-		case REC_POP:
-		case REC_RANGE_START:
-		case REC_RANGE_END:
-		case REC_MARK:
-			ingest_nvtx_add(in, chunk->process, tid, (const void *)record);
-			break;
-		case REC_NODE:
-			ingest_nodes_add(in, chunk->process, tid, (const void *)record);
-			break;
-		case REC_OS: os_add(in, chunk->process, tid, (const void *)record); break;
-		case REC_COLLECTION:
-			ingest_python_add(in, chunk->process, tid, (const void *)record);
-			break;
-		case REC_OPERATOR:
-			operators_add(in, chunk->process, tid, (const void *)record);
-			break;
-		default:
-			if (record->type >= REC_NCCL_COMM && record->type <= REC_NCCL_PROXY)
-				ingest_nccl_add(in, chunk->process, tid, record);
+		if (cursor.record->type != REC_OWNER) {
+			read_event(in, chunk->process, tid, cursor.record);
+			continue;
 		}
+		ingest_nvtx_end_file(in, chunk->process, tid);
+		tid = cursor.tid;
 	}
 	return tid;
 }
@@ -459,6 +463,7 @@ static void ingest_read_events(struct ingest *in)
 	driver_waits_finish(in);
 	ingest_opencl_finish(in);
 	ingest_nccl_finish(in);
+	ingest_mpi_finish(in);
 	os_finish(in);
 	operators_finish(in);
 	sched_finish(in);

@@ -76,6 +76,7 @@ struct ingest_process {
 		layers; /* maps a module's id to the ref of its record in 'layer' that counts */
 	bool has_layer_index; /* 'layers' is filled */
 	struct ingest_list modules, devices, contexts, streams, names, threads;
+	struct ingest_list communicators; /* of MPI */
 
 	struct hwy_map thread_of; /* maps a tid to a thread of the trace */
 	struct hwy_map device_of; /* maps a CUDA ordinal to the ref of a device of the trace */
@@ -192,6 +193,7 @@ struct ingest {
 	struct ingest_nodes *nodes;
 	struct ingest_counters *counters;
 	struct ingest_nccl *nccl;
+	struct ingest_mpi *mpi;
 	struct os_calls *os;
 	struct operators *operators;
 	struct task_lifetimes *lifetimes;
@@ -309,6 +311,15 @@ void ingest_nodes_add(struct ingest *in, uint32_t process, uint32_t tid,
 		      const struct rec_node *record);
 /* Gives the trace its nodes and their edges; called after the last record was read. */
 void ingest_nodes_finish(struct ingest *in);
+
+/* ---- ingest_mpi.c: calls of MPI, messages, clocks of other ranks ---- */
+
+struct rec_communicator;
+void ingest_mpi_add(struct ingest *in, uint32_t process, uint32_t tid,
+		    const struct rec_head *record);
+void ingest_mpi_finish(struct ingest *in);
+/* What the process said about MPI_COMM_WORLD; NULL: nothing. */
+const struct rec_communicator *ingest_mpi_world(const struct ingest_process *process);
 
 /* ---- ingest_counters.c: values of GPUs, seen from outside the program ---- */
 

@@ -22,6 +22,7 @@
 #include "spool/control.h"
 #include "spool/record_counters.h"
 #include "spool/record_frameworks.h"
+#include "spool/record_mpi.h"
 #include "spool/record_nccl.h"
 
 /* ---- records
@@ -80,6 +81,9 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_LAYER] = sizeof(struct rec_layer),
 	[REC_NODE] = sizeof(struct rec_node),
 	[REC_COLLECTION] = sizeof(struct rec_collection),
+	[REC_MPI] = sizeof(struct rec_mpi),
+	[REC_COMMUNICATOR] = sizeof(struct rec_communicator),
+	[REC_PING] = sizeof(struct rec_ping),
 	[REC_COUNTER_DEVICE] = sizeof(struct rec_counter_device),
 	[REC_COUNTER_LANE] = sizeof(struct rec_counter_lane),
 	[REC_COUNTER_VALUE] = sizeof(struct rec_counter_value),
@@ -99,6 +103,11 @@ static uint64_t native_stack_rest(const struct rec_stack *record)
 	if (record->number && !record->count)
 		return 0;
 	return record->count + (uint64_t)REC_STACK_REGS * sizeof(uint64_t);
+}
+
+static uint64_t communicator_rest(const struct rec_communicator *record)
+{
+	return ((uint64_t)record->runs + record->remote_runs) * sizeof *record->run;
 }
 
 static uint64_t sample_rest(const struct rec_sample *record)
@@ -126,6 +135,7 @@ static uint64_t variable_bytes(const struct rec_head *head)
 	case REC_PLACE:
 		return ((const struct rec_place *)head)->count *
 		       (uint64_t)sizeof(struct rec_place_frame);
+	case REC_COMMUNICATOR: return communicator_rest((const struct rec_communicator *)head);
 	case REC_COUNTER_ROW:
 		return ((const struct rec_counter_row *)head)->count * (uint64_t)sizeof(double);
 	default: return 0;

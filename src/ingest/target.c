@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/unwind.h"
+#include "spool/record_mpi.h"
 
 enum { FLAG_NULL_STREAM = 3, NAMED_BY_PROGRAM = 1, DOMAIN_DRIVER = 1, DOMAIN_OPENCL = 3 };
 
@@ -176,6 +177,12 @@ static void describe_process(struct ingest *in, struct ingest_process *process)
 	record->rank = rank_or_none(process->registration->rank);
 	record->local_rank = rank_or_none(process->registration->local_rank);
 	record->world = rank_or_none(process->registration->world);
+	/* Where no variable of a launcher says so, MPI does. */
+	const struct rec_communicator *world = ingest_mpi_world(process);
+	if (record->rank == HWY_NONE && world && world->rank >= 0 && world->size <= INT32_MAX) {
+		record->rank = world->rank;
+		record->world = world->size;
+	}
 	struct ingest_text *exe = ingest_text_entry(process, process->registration->exe);
 	struct ingest_text *command = ingest_text_entry(process, process->registration->command);
 	if (exe) {
@@ -528,10 +535,10 @@ void target_free_process(struct ingest_process *process)
 		&process->context_device, &process->stream_names,   &process->domains,
 		&process->categories,     &process->stacks,         &process->numbered_stacks,
 		&process->place_stacks};
-	struct ingest_list *lists[] = {&process->code,     &process->modules, &process->devices,
-				       &process->contexts, &process->streams, &process->names,
-				       &process->threads,  &process->maps,    &process->place,
-				       &process->layer};
+	struct ingest_list *lists[] = {
+		&process->code,    &process->modules, &process->devices,      &process->contexts,
+		&process->streams, &process->names,   &process->threads,      &process->maps,
+		&process->place,   &process->layer,   &process->communicators};
 	struct hwy_ids *ids[] = {&process->texts.refs, &process->shapes,   &process->codes,
 				 &process->calls[0],   &process->calls[1], &process->calls[2],
 				 &process->places,     &process->layers};

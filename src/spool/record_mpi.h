@@ -50,8 +50,7 @@ enum rec_mpi_op {
 /* Flags of a part. */
 enum {
 	REC_MPI_PERSISTENT = 1, /* the call only prepares the exchange: MPI_Start asks for it */
-	REC_MPI_MATCHED = 2, /* 'request' is not a request but the message that MPI_Mprobe found */
-	REC_MPI_REQUESTED = 4, /* the exchange goes on after the call; 'request' names it */
+	REC_MPI_REQUESTED = 2,  /* the exchange goes on after the call; 'request' names it */
 };
 struct rec_mpi_part {
 	uint8_t op; /* enum rec_mpi_op */
@@ -65,7 +64,9 @@ struct rec_mpi_part {
 	uint64_t sent, received; /* bytes; REC_MPI_UNKNOWN: not known */
 	uint64_t count;          /* elements of 'datatype'; REC_MPI_UNKNOWN: not known */
 	uint64_t request;
-	uint64_t spare[2];
+	uint64_t
+		message; /* what MPI_Mprobe found and this call receives; 0: the call looks for a message itself */
+	uint64_t spare;
 };
 static_assert(sizeof(struct rec_mpi_part) == 2 * REC_SLOT, "two slots");
 #define REC_MPI_NO_RANK INT32_MIN
@@ -89,6 +90,8 @@ static_assert(sizeof(struct rec_mpi_done) == REC_SLOT, "one slot");
 enum {
 	REC_COMMUNICATOR_NAMED = 1, /* the program named it: only 'label' is to be read */
 	REC_COMMUNICATOR_CUT = 2,   /* it has more runs of ranks than fit the record */
+	REC_COMMUNICATOR_WORLD =
+		4, /* it is MPI_COMM_WORLD, so that 'rank' is the rank of the process */
 };
 struct rec_communicator_run { /* the ranks first, first + step, … of MPI_COMM_WORLD */
 	int32_t first, step, count;

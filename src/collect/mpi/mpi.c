@@ -44,7 +44,7 @@ static inline void *real_of(const struct mpi_scope *scope)
 }
 
 /* A function may be called with more arguments than it takes: the caller makes the room for them, and removes it. */
-int mpi_forward(const struct mpi_scope *scope, const mpi_word *w)
+static int call_real(const struct mpi_scope *scope, const mpi_word *w)
 {
 	typedef mpi_word word;
 	typedef int few(word, word, word, word, word, word);
@@ -57,6 +57,14 @@ int mpi_forward(const struct mpi_scope *scope, const mpi_word *w)
 		return ((few *)real)(w[0], w[1], w[2], w[3], w[4], w[5]);
 	return ((many *)real)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10],
 			      w[11], w[12]);
+}
+
+int mpi_forward(struct mpi_scope *scope, const mpi_word *words)
+{
+	int result = call_real(scope, words);
+	if (scope->start)
+		scope->end = collect_now();
+	return result;
 }
 
 /* Whether this thread is in a call that has not returned. An error handler of the program may have left the call by
@@ -98,6 +106,19 @@ int mpi_plain(struct mpi_scope *scope, mpi_word *words)
 	return result;
 }
 
+int mpi_on_communicator(struct mpi_scope *scope, mpi_word *words)
+{
+	if (!mpi_begin(scope))
+		return mpi_forward(scope, words);
+	int result = mpi_forward(scope, words);
+	if (scope->start) {
+		mpi_word handle = words[scope->call->communicator_at];
+		mpi_keep(scope, result, result == 0 ? mpi_communicator_number(handle) : 0, NULL, 0);
+	}
+	mpi_end(scope);
+	return result;
+}
+
 /* ---- records ------------------------------------------------------------------------------------ */
 
 static uint32_t mpi_text_id(struct mpi_call *call)
@@ -125,9 +146,9 @@ static void take_stack(int64_t start, int64_t end)
 	collect_stack(REC_WHY_OS, start, 0);
 }
 
-/* Reserves the record of a call that ends now, with room for 'slots' slots behind the first one. */
-static struct rec_mpi *reserve_call(const struct mpi_scope *scope, int64_t end, int result,
-				    uint8_t flags, unsigned slots)
+/* Reserves the record of a call that has ended, with room for 'slots' slots behind the first one. */
+static struct rec_mpi *reserve_call(const struct mpi_scope *scope, int result,
+				    uint32_t communicator, uint8_t flags, unsigned slots)
 {
 	uint32_t text = mpi_text_id(scope->call);
 	struct rec_mpi *record = collect_reserve(REC_MPI, 1 + slots);
@@ -136,8 +157,8 @@ static struct rec_mpi *reserve_call(const struct mpi_scope *scope, int64_t end, 
 	record->head.flags = flags;
 	record->head.value = text;
 	record->start = scope->start;
-	record->duration = end - scope->start;
-	record->communicator = 0;
+	record->duration = scope->end - scope->start;
+	record->communicator = communicator;
 	record->result = result;
 	return record;
 }
@@ -148,11 +169,10 @@ void mpi_keep(const struct mpi_scope *scope, int result, uint32_t communicator,
 	if (!scope->start || !mpi_is_on())
 		return;
 	int saved = errno;
-	int64_t end = collect_now();
-	take_stack(scope->start, end);
-	struct rec_mpi *record = reserve_call(scope, end, result, n ? REC_MPI_PARTS : 0, 2 * n);
+	take_stack(scope->start, scope->end);
+	struct rec_mpi *record =
+		reserve_call(scope, result, communicator, n ? REC_MPI_PARTS : 0, 2 * n);
 	if (record) {
-		record->communicator = communicator;
 		if (n)
 			memcpy(record + 1, parts, n * sizeof *parts);
 		collect_publish(record);
@@ -160,21 +180,20 @@ void mpi_keep(const struct mpi_scope *scope, int result, uint32_t communicator,
 	errno = saved;
 }
 
-void mpi_keep_done(const struct mpi_scope *scope, int result, uint8_t flags,
+void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communicator, uint8_t flags,
 		   const struct rec_mpi_done *done, unsigned n)
 {
 	enum { MOST = 2048 }; /* slots of a record */
 	if (!scope->start || !mpi_is_on())
 		return;
 	int saved = errno;
-	int64_t end = collect_now();
-	take_stack(scope->start, end);
+	take_stack(scope->start, scope->end);
 	unsigned written = 0;
 	do {
 		unsigned part = n - written < MOST ? n - written : MOST;
 		uint8_t more = written ? REC_MPI_MORE : 0;
 		struct rec_mpi *record =
-			reserve_call(scope, end, result, (uint8_t)(flags | more), part);
+			reserve_call(scope, result, communicator, (uint8_t)(flags | more), part);
 		if (record) {
 			if (part)
 				memcpy(record + 1, done + written, part * sizeof *done);

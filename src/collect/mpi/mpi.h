@@ -41,12 +41,14 @@ struct mpi_call {
 	uint8_t words; /* how many arguments it takes */
 	uint8_t op;    /* enum rec_mpi_op */
 	uint8_t flags; /* MPI_… below */
+	/* Which argument is the communicator, and which is the address of a new one; MPI_NONE: there is none. */
+	uint8_t communicator_at, made_at;
 };
+enum { MPI_NONE = 255 };
 enum {
 	MPI_LARGE = 1,      /* counts have 64 bits (the functions MPI_X_c) */
-	MPI_REQUEST = 2,    /* the last argument gets a request */
-	MPI_PERSISTENT = 4, /* so it does, and the call only prepares the exchange */
-	MPI_STATUS = 8,     /* the last argument gets a status */
+	MPI_REQUEST = 2,    /* the last argument is the address of a request */
+	MPI_PERSISTENT = 4, /* so it is, and the call only prepares the exchange */
 };
 
 /* A call that is being made. It lies on the stack of the thread that makes it. */
@@ -54,25 +56,26 @@ struct mpi_scope {
 	struct mpi_call *call;
 	int which;              /* 0: MPI_X, 1: PMPI_X */
 	const void *caller;     /* where the program called the function */
-	int64_t start;          /* ns; 0: the call is not recorded */
+	int64_t start, end;     /* ns; start 0: the call is not recorded */
 	struct mpi_scope *self; /* tells a scope from what was left on the stack (mpi_begin) */
 };
 
-/* Passes a call on. */
-int mpi_forward(const struct mpi_scope *scope, const mpi_word *words);
+/* Passes a call on, and notes when it ended. */
+int mpi_forward(struct mpi_scope *scope, const mpi_word *words);
 
 /* Begins a call; false: the call is inside another one, or nothing is to be known about it. */
 bool mpi_begin(struct mpi_scope *scope);
 void mpi_end(struct mpi_scope *scope);
 
-/* Records a call: plain, with parts, or with requests. They preserve errno. */
+/* Records a call: with parts, or with requests. They preserve errno. */
 void mpi_keep(const struct mpi_scope *scope, int result, uint32_t communicator,
 	      const struct rec_mpi_part *parts, unsigned n);
-void mpi_keep_done(const struct mpi_scope *scope, int result, uint8_t flags,
+void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communicator, uint8_t flags,
 		   const struct rec_mpi_done *done, unsigned n);
 
 /* The replacements of one function: 'body' gets the call and its arguments. */
 #define MPI_EXPORT __attribute__((visibility("default")))
+#define MPI_P0 void
 #define MPI_P1 mpi_word a0
 #define MPI_P2 MPI_P1, mpi_word a1
 #define MPI_P3 MPI_P2, mpi_word a2
@@ -86,6 +89,7 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint8_t flags,
 #define MPI_P11 MPI_P10, mpi_word a10
 #define MPI_P12 MPI_P11, mpi_word a11
 #define MPI_P13 MPI_P12, mpi_word a12
+#define MPI_A0 0
 #define MPI_A1 a0
 #define MPI_A2 MPI_A1, a1
 #define MPI_A3 MPI_A2, a2
@@ -110,15 +114,14 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint8_t flags,
 					  .caller = __builtin_return_address(0)};                  \
 		return body(&scope, words);                                                        \
 	}
-#define MPI_WRAP(id, n, body, operation, flag)                                                     \
-	static struct mpi_call call_##id = {                                                       \
-		.name = "MPI_" #id, .words = n, .op = operation, .flags = flag};                   \
+#define MPI_WRAP(id, n, body, ...)                                                                 \
+	static struct mpi_call call_##id = {.name = "MPI_" #id, .words = n, __VA_ARGS__};          \
 	MPI_WRAP_AS(MPI_##id, 0, id, n, body)                                                      \
 	MPI_WRAP_AS(PMPI_##id, 1, id, n, body)
 /* MPI_X, and MPI_X_c with counts of 64 bits. */
-#define MPI_WRAP_BOTH(id, n, body, operation, flag)                                                \
-	MPI_WRAP(id, n, body, operation, flag)                                                     \
-	MPI_WRAP(id##_c, n, body, operation, (flag) | MPI_LARGE)
+#define MPI_WRAP_BOTH(id, n, body, flag, ...)                                                      \
+	MPI_WRAP(id, n, body, .flags = flag, __VA_ARGS__)                                          \
+	MPI_WRAP(id##_c, n, body, .flags = (flag) | MPI_LARGE, __VA_ARGS__)
 
 /* ---- mpi_library.c: the library that the program uses ---- */
 
@@ -135,6 +138,7 @@ struct mpi_library {
 	mpi_word status_ignore, in_place;
 	mpi_word world, self, comm_null, request_null, message_no_proc; /* handles */
 	const void *at; /* an address in the library */
+	mpi_word op_no_op, byte;
 	int (*type_size)(mpi_word, int *);
 	int (*type_name)(mpi_word, char *, int *);
 	int (*type_envelope)(mpi_word, int *, int *, int *, int *);
@@ -215,11 +219,19 @@ static inline uint32_t mpi_communicator_number(mpi_word handle)
 }
 /* A communicator was made from another one (NULL: from none that is known). */
 void mpi_communicator_made(mpi_word handle, const struct mpi_communicator *parent);
-void mpi_communicator_gone(mpi_word handle);
+/* A communicator is about to be freed; yields its number, 0: it has none. */
+uint32_t mpi_communicator_gone(mpi_word handle);
 void mpi_communicator_named(mpi_word handle, const char *name);
 /* Fills in what is known about the neighbours of a topology. */
 void mpi_communicator_neighbors(struct mpi_communicator *communicator);
+void mpi_communicators_end(void); /* before MPI_Finalize: gives back what is held */
 void mpi_communicators_after_fork(void);
+
+/* ---- mpi_clocks.c ---- */
+
+/* Where every rank is recorded, ranks compare their clocks: after MPI_Init and before MPI_Finalize. */
+void mpi_clocks_begin(void);
+void mpi_clocks_end(void);
 
 /* ---- for the bodies ---- */
 
@@ -239,6 +251,31 @@ static inline bool mpi_is_on(void)
 /* How often this process was forked. Text ids of another generation are void. */
 extern _Atomic uint32_t mpi_generation;
 
-int mpi_plain(struct mpi_scope *scope, mpi_word *words); /* only name and time */
+int mpi_plain(struct mpi_scope *scope, mpi_word *words);           /* only name and time */
+int mpi_on_communicator(struct mpi_scope *scope, mpi_word *words); /* the communicator too */
+
+/* The request that a call has left at its last argument. */
+static inline uint64_t mpi_request_made(const struct mpi_call *call, const mpi_word *words)
+{
+	return mpi_handle_at(words[call->words - 1], 0);
+}
+/* Adds to a part the request of a call that has one. */
+static inline void mpi_part_request(struct rec_mpi_part *part, const struct mpi_call *call,
+				    const mpi_word *words)
+{
+	if (call->flags & (MPI_REQUEST | MPI_PERSISTENT)) {
+		part->request = mpi_request_made(call, words);
+		part->flags = call->flags & MPI_PERSISTENT ? REC_MPI_PERSISTENT : REC_MPI_REQUESTED;
+	}
+}
+
+enum { MPI_MOST_STATUS = 64 }; /* more bytes than a status has */
+/* Where a status is to be ignored, gives the call one to fill all the same. Yields the status. */
+static inline const void *mpi_status_at(mpi_word *word, void *own)
+{
+	if (*word == mpi_library.status_ignore)
+		*word = (mpi_word)own;
+	return (const void *)*word;
+}
 
 #endif

@@ -169,6 +169,8 @@ static void put_record(const struct mpi_communicator *c, uint32_t parent, uint32
 		return;
 	record->head.value = c->number;
 	record->head.flags = own->is_cut || (other && other->is_cut) ? REC_COMMUNICATOR_CUT : 0;
+	if (atomic_load_explicit(&c->handle, memory_order_relaxed) == mpi_library.world)
+		record->head.flags |= REC_COMMUNICATOR_WORLD;
 	record->identity = c->identity;
 	record->size = (uint32_t)c->size;
 	record->remote_size = (uint32_t)c->remote_size;
@@ -333,11 +335,23 @@ void mpi_communicator_made(mpi_word word, const struct mpi_communicator *parent)
 		add(handle, parent);
 }
 
-void mpi_communicator_gone(mpi_word word)
+uint32_t mpi_communicator_gone(mpi_word word)
 {
 	struct mpi_communicator *found = places ? find_place(mpi_handle(word), false) : NULL;
+	uint32_t number = found ? found->number : 0;
 	if (found)
 		atomic_store_explicit(&found->handle, FREED, memory_order_release);
+	return number;
+}
+
+void mpi_communicators_end(void)
+{
+	uint64_t group = world_group;
+	if (mpi_library.handle_bytes == 4)
+		group = (uint32_t)group;
+	if (has_world_group)
+		ask.group_free(&group);
+	has_world_group = false;
 }
 
 void mpi_communicator_named(mpi_word word, const char *name)

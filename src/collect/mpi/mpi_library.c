@@ -123,6 +123,8 @@ static void be_open_mpi(const void *in)
 		.comm_null = variable("ompi_mpi_comm_null", in),
 		.request_null = variable("ompi_request_null", in),
 		.message_no_proc = variable("ompi_message_no_proc", in),
+		.op_no_op = variable("ompi_mpi_op_no_op", in),
+		.byte = variable("ompi_mpi_byte", in),
 	};
 	mpi_library.is_known = mpi_library.world && mpi_library.comm_null;
 }
@@ -149,6 +151,8 @@ static void be_mpich(void)
 		.comm_null = 0x04000000,
 		.request_null = 0x2c000000,
 		.message_no_proc = 0x6c000000,
+		.op_no_op = 0x5800000e,
+		.byte = 0x4c00010d,
 	};
 }
 

@@ -5,8 +5,8 @@
  */
 #include "collect/mpi/mpi.h"
 
-#define PLAIN(id, n) MPI_WRAP(id, n, mpi_plain, 0, 0)
-#define PLAIN_BOTH(id, n) MPI_WRAP_BOTH(id, n, mpi_plain, 0, 0)
+#define PLAIN(id, n) MPI_WRAP(id, n, mpi_plain, .op = 0)
+#define PLAIN_BOTH(id, n) MPI_WRAP_BOTH(id, n, mpi_plain, 0, .op = 0)
 
 /* Beginning and end */
 PLAIN(Abort, 2)
