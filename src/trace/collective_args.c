@@ -183,7 +183,18 @@ static const char *group_ranks(struct hwy_arena *arena, const struct json_value 
 	return collective_ranks(arena, text);
 }
 
-static void read_nccl_range(struct collective_args *args, const struct json_value *root)
+/* The id of a communicator as other sources of NCCL have it: hexadecimal digits. */
+static const char *communicator_text(struct hwy_arena *arena, const char *id)
+{
+	char *end;
+	if (!id)
+		return NULL;
+	unsigned long long number = strtoull(id, &end, 0);
+	return *end ? id : hwy_arena_format(arena, "%llx", number);
+}
+
+static void read_nccl_range(struct collective_args *args, struct hwy_arena *arena,
+			    const struct json_value *root)
 {
 	args->bytes = number_of(root, "Message size [bytes]", INT64_MAX >> 16);
 	if (args->rank == HWY_NONE)
@@ -191,7 +202,7 @@ static void read_nccl_range(struct collective_args *args, const struct json_valu
 	if (args->rank == HWY_NONE)
 		args->rank = number_of(root, "Root", INT32_MAX);
 	if (!args->group)
-		args->group = text_of(root, "NCCL communicator ID");
+		args->group = communicator_text(arena, text_of(root, "NCCL communicator ID"));
 }
 
 bool collective_args_read(struct collective_args *args, struct hwy_arena *arena,
@@ -217,7 +228,7 @@ bool collective_args_read(struct collective_args *args, struct hwy_arena *arena,
 	};
 	if (args->world_peer == HWY_NONE)
 		args->world_peer = number_of(root, "Src Rank", INT32_MAX);
-	read_nccl_range(args, root);
+	read_nccl_range(args, arena, root);
 	read_tensors(args, root);
 	return root && root->type == JSON_OBJECT;
 }

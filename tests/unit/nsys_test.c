@@ -512,8 +512,8 @@ static void calls_of_other_libraries_stand_on_lanes_with_their_name(void **state
 					10, 10) ", 1, 8);"
 						"INSERT INTO CUDNN_EVENTS VALUES(3, 4, 28, " TID(
 							10, 10) ", 2);");
-	const struct hwy_strip *cudnn = strip_of(trace, HWY_API, 0),
-			       *mpi = strip_of(trace, HWY_API, 1);
+	const struct hwy_strip *cudnn = strip_of(trace, HWY_CALL, 0),
+			       *mpi = strip_of(trace, HWY_CALL, 1);
 	assert_string_equal(hwy_str(trace, trace->lanes[cudnn->lane].name), "cuDNN");
 	assert_string_equal(hwy_str(trace, trace->lanes[mpi->lane].name), "MPI");
 	assert_string_equal(name_of(trace, mpi, 0), "MPI_Allreduce");

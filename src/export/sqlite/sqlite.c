@@ -83,7 +83,16 @@ static const struct {
 			 NULL},
 	[SQL_CUDNN] = {"CUDNN_EVENTS", false, "start! end! eventClass! globalTid nameId!", NULL},
 	[SQL_CUBLAS] = {"CUBLAS_EVENTS", false, "start! end! eventClass! globalTid nameId!", NULL},
-	[SQL_MPI] = {"MPI_OTHER_EVENTS", false, "start! end! globalTid! textId!", NULL},
+	[SQL_MPI] = {"MPI_OTHER_EVENTS", false, "start! end globalTid textId", NULL},
+	[SQL_MPI_P2P] = {"MPI_P2P_EVENTS", false,
+			 "start! end globalTid textId commHandle tag remoteRank size requestHandle",
+			 NULL},
+	[SQL_MPI_COLLECTIVES] =
+		{"MPI_COLLECTIVES_EVENTS", false,
+		 "start! end globalTid textId commHandle rootRank size recvSize requestHandle",
+		 NULL},
+	[SQL_MPI_WAITS] = {"MPI_START_WAIT_EVENTS", false,
+			   "start! end globalTid textId requestHandle", NULL},
 	[SQL_CUDA_CHAINS] = {"CUDA_CALLCHAINS", false,
 			     "id! symbol! module! unresolved originalIP stackDepth!",
 			     "id,stackDepth"},
@@ -333,6 +342,7 @@ static void close_file(struct sqlite *s)
 		free(s->chains[i]);
 	hwy_map_free(&s->domains);
 	hwy_index_free(&s->categories);
+	sqlite_libraries_close(s);
 }
 
 /* Linux gives pids and tids below 2^22. A pid or tid that does not fit, or is not known, is

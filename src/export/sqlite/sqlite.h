@@ -32,6 +32,9 @@ enum sqlite_table_id {
 	SQL_CUDNN,
 	SQL_CUBLAS,
 	SQL_MPI,
+	SQL_MPI_P2P,
+	SQL_MPI_COLLECTIVES,
+	SQL_MPI_WAITS,
 	SQL_CUDA_CHAINS,
 	SQL_OS_CHAINS,
 	SQL_SYSCALL_CHAINS,
@@ -74,6 +77,10 @@ struct sqlite {
 	struct hwy_index categories; /* number of an NVTX category, by its struct sqlite_category */
 	uint32_t n_domains, n_categories, n_names;
 	int64_t sample; /* number of the sample that was written last */
+	/* sqlite_libraries.c: messages by the span that asked for them, and by the span that waited; NULL until a call of MPI is
+	 * written. */
+	struct sqlite_exchange *exchanges[2];
+	uint32_t n_exchanges[2];
 };
 
 /* Begins a row of a table. Columns to which the caller binds nothing are NULL. */
@@ -105,6 +112,9 @@ int sqlite_enums_value(const char *table, const char *label); /* -1 where no lab
 bool sqlite_cuda_write(struct sqlite *s, const struct hwy_strip *strip);
 void sqlite_cuda_write_nodes(struct sqlite *s);
 bool sqlite_host_write(struct sqlite *s, const struct hwy_strip *strip);
+/* Writes a strip of a library's calls; yields false where nsys has no table for the library. */
+bool sqlite_libraries_write(struct sqlite *s, const struct hwy_strip *strip, int64_t tid);
+void sqlite_libraries_close(struct sqlite *s);
 void sqlite_host_write_chains(struct sqlite *s);
 void sqlite_host_write_domains(struct sqlite *s);
 

@@ -56,6 +56,22 @@ static uint64_t pair_key(int64_t high, int64_t low)
 	return (uint64_t)high << 32 ^ (uint64_t)low;
 }
 
+/* Inserts a row of NVTX_EVENTS. Where its row id is taken already (a damaged file may use one twice, or one of those for
+ * names), SQLite chooses another. */
+static void insert_nvtx(struct sqlite *s, sqlite3_stmt *to)
+{
+	if (s->x.failed)
+		return;
+	sqlite3_step(to);
+	int code = sqlite3_reset(to);
+	if ((code & 0xff) == SQLITE_CONSTRAINT) {
+		sqlite3_bind_null(to, AT_ROW);
+		sqlite_insert(s, to);
+	} else {
+		sqlite_failed(s, code);
+	}
+}
+
 /* Yields the number of a lane's NVTX domain; 0 is the default domain. The reader of nsys exports
  * calls domain 7 without a name "domain 7". */
 static int64_t sqlite_host_domain_of(struct sqlite *s, const struct hwy_lane *lane)
@@ -102,7 +118,7 @@ static int64_t category_of(struct sqlite *s, const struct hwy_lane *lane, int64_
 	sqlite_bind_text(s, row, AT_TEXT, text);
 	sqlite3_bind_int64(row, AT_TID, sqlite_lane_tid(s, lane));
 	sqlite3_bind_int64(row, AT_DOMAIN, domain);
-	sqlite_insert(s, row);
+	insert_nvtx(s, row);
 	return *category;
 }
 
@@ -164,22 +180,6 @@ static int64_t type_of(const struct hwy_strip *strip, uint32_t row)
 	return style == HWY_MARK ? NVTX_MARK : style == HWY_STARTEND ? NVTX_STARTEND : NVTX_PUSHPOP;
 }
 
-/* Inserts a range. Where its row id is taken already (a damaged file may use one twice), SQLite
- * chooses another. */
-static void insert_range(struct sqlite *s, sqlite3_stmt *to)
-{
-	if (s->x.failed)
-		return;
-	sqlite3_step(to);
-	int code = sqlite3_reset(to);
-	if ((code & 0xff) == SQLITE_CONSTRAINT) {
-		sqlite3_bind_null(to, AT_ROW);
-		sqlite_insert(s, to);
-	} else {
-		sqlite_failed(s, code);
-	}
-}
-
 static void write_range(struct sqlite *s, const struct hwy_strip *strip, uint32_t row, int64_t tid,
 			int64_t domain)
 {
@@ -201,7 +201,7 @@ static void write_range(struct sqlite *s, const struct hwy_strip *strip, uint32_
 		sqlite3_bind_int64(to, AT_CATEGORY, category);
 	bind_name(s, strip, row, to);
 	bind_details(s, strip, row, to);
-	insert_range(s, to);
+	insert_nvtx(s, to);
 	export_wrote(&s->x);
 }
 
@@ -238,20 +238,14 @@ void sqlite_host_write_domains(struct sqlite *s)
 		sqlite_bind_text(s, row, AT_TEXT, lane->name);
 		sqlite3_bind_int64(row, AT_TID, sqlite_lane_tid(s, lane));
 		sqlite3_bind_int64(row, AT_DOMAIN, *number);
-		sqlite_insert(s, row);
+		insert_nvtx(s, row);
 	}
 	hwy_map_free(&done);
 }
 
 /* ---- OS calls, libraries, overheads ---------------------------------------------------------- */
 
-enum {
-	CLASS_OS = 27,
-	CLASS_CUDNN = 28,
-	CLASS_CUBLAS = 29,
-	CLASS_OVERHEAD = 103,
-	CLASS_SYSCALL = 107
-};
+enum { CLASS_OS = 27, CLASS_OVERHEAD = 103, CLASS_SYSCALL = 107 };
 
 static void write_os(struct sqlite *s, const struct hwy_strip *strip, int64_t tid, bool is_syscall)
 {
@@ -277,29 +271,6 @@ static void write_os(struct sqlite *s, const struct hwy_strip *strip, int64_t ti
 		sqlite_integers(s, is_syscall ? SQL_SYSCALL : SQL_OSRT, v, is_syscall ? 6 : 8);
 		export_wrote(&s->x);
 	}
-}
-
-static bool write_library(struct sqlite *s, const struct hwy_strip *strip, int64_t tid)
-{
-	const char *name = hwy_str(s->x.trace, s->x.trace->lanes[strip->lane].name);
-	enum sqlite_table_id table = strcmp(name, "cuDNN") == 0    ? SQL_CUDNN
-				     : strcmp(name, "cuBLAS") == 0 ? SQL_CUBLAS
-				     : strcmp(name, "MPI") == 0    ? SQL_MPI
-								   : SQL_TABLES;
-	if (table == SQL_TABLES)
-		return false;
-	struct export_rows rows = export_rows(&s->x, strip, UINT64_MAX);
-	while (export_next(&rows)) {
-		uint32_t row = rows.row;
-		int64_t text = sqlite_text(s, export_name(&s->x, strip, row));
-		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
-		int64_t event[] = {start, end, table == SQL_CUDNN ? CLASS_CUDNN : CLASS_CUBLAS, tid,
-				   text};
-		int64_t mpi[] = {start, end, tid, text};
-		sqlite_integers(s, table, table == SQL_MPI ? mpi : event, table == SQL_MPI ? 4 : 5);
-		export_wrote(&s->x);
-	}
-	return true;
 }
 
 static void write_overhead(struct sqlite *s, const struct hwy_strip *strip, int64_t tid)
@@ -536,7 +507,8 @@ bool sqlite_host_write(struct sqlite *s, const struct hwy_strip *strip)
 	switch (strip->kind) {
 	case HWY_RANGE: return write_ranges(s, strip);
 	case HWY_OS: write_os(s, strip, tid, *hwy_str(trace, lane->name) != 0); return true;
-	case HWY_API: return write_library(s, strip, tid);
+	case HWY_API:
+	case HWY_CALL: return sqlite_libraries_write(s, strip, tid);
 	case HWY_OVERHEAD: write_overhead(s, strip, tid); return true;
 	case HWY_SAMPLE: write_samples(s, strip, tid); return true;
 	case HWY_STATE: write_states(s, strip, tid); return true;

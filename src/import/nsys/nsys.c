@@ -10,14 +10,16 @@
 #include <stdlib.h>
 
 #include "import/import.h"
+#include "trace/find_messages.h"
+#include "trace/message_fill.h"
 
 /* In this order: tables that decide which record a row belongs to come before the rows, names come
  * after the rows, waits come after the calls that they belong to. */
 static void (*const parts[])(struct nsys *) = {
-	nsys_read_target,      nsys_read_stacks,      nsys_expect_calls, nsys_read_cuda,
-	nsys_read_waits,       nsys_read_nodes,       nsys_read_nvtx,    nsys_read_cpu,
-	nsys_read_sched,       nsys_read_gpu_metrics, nsys_name_target,  nsys_read_meta,
-	nsys_read_diagnostics,
+	nsys_read_target, nsys_read_stacks,      nsys_expect_calls,     nsys_read_cuda,
+	nsys_read_waits,  nsys_read_nodes,       nsys_read_nvtx,        nsys_read_cpu,
+	nsys_read_mpi,    nsys_read_sched,       nsys_read_gpu_metrics, nsys_name_target,
+	nsys_read_meta,   nsys_read_diagnostics,
 };
 
 static const char *const large_tables[] = {
@@ -106,5 +108,9 @@ struct hwy_trace *import_nsys(const char *path, const struct hwy_progress *progr
 	struct hwy_trace *trace = hwy_builder_finish(n.b, false);
 	if (!trace)
 		hwy_fail(err, "%s: more than %u spans", path, HWY_MOST_SPANS);
+	if (trace) {
+		message_number_collectives(trace, 0);
+		hwy_find_messages(trace);
+	}
 	return trace;
 }

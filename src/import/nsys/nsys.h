@@ -77,7 +77,8 @@ struct nsys {
 	} * facts;
 	uint32_t n_facts, cap_facts;
 
-	struct nsys_nodes *nodes; /* nsys_nodes.c; NULL until device work refers to a node */
+	struct nsys_payloads *payloads; /* nsys_payload.c; NULL: payloads have no schemas */
+	struct nsys_nodes *nodes;       /* nsys_nodes.c; NULL until device work refers to a node */
 
 	/* Each of the four maps a call chain id to the ref of a stack of the trace. */
 	struct hwy_ids cuda_chains, os_chains, sample_chains, syscall_chains;
@@ -184,6 +185,8 @@ uint32_t nsys_thread(struct nsys *n, int64_t global_tid);
 uint32_t nsys_host(struct nsys *n, int64_t global_id);
 uint32_t nsys_device(struct nsys *n, uint32_t process, int64_t ordinal);
 uint32_t nsys_gpu(struct nsys *n, uint32_t host, int64_t gpu);
+/* Yields the trace's process of a global id; NULL: no event refers to the process. */
+struct hwy_process *nsys_find_process(struct nsys *n, int64_t global_pid);
 /* The stream of a row about device work; 'first' is the column of deviceId, and contextId,
  * greenContextId, streamId and globalPid follow it. */
 uint32_t nsys_stream(struct nsys_query *q, int first);
@@ -220,7 +223,16 @@ void nsys_nodes_use(struct nsys *n, uint32_t process, int64_t id);
 void nsys_read_nodes(struct nsys *n);
 void nsys_nodes_free(struct nsys *n);
 void nsys_read_nvtx(struct nsys *n);
+/* nsys_payload.c: reads what the payloads of ranges have in them. */
+void nsys_payloads_open(struct nsys *n);
+/* nsys_payload.c: the payload of a range as a JSON object, a text of the trace; 0: there is none, or its schema is not known.
+ * 'column' is binaryData. */
+uint32_t nsys_payload_args(struct nsys_query *q, int column);
+void nsys_payloads_close(struct nsys *n);
 void nsys_read_cpu(struct nsys *n);
+/* nsys_cpu.c: the lane of a thread's calls of a library. */
+uint32_t nsys_library_lane(struct nsys *n, uint32_t thread, const char *library);
+void nsys_read_mpi(struct nsys *n);
 void nsys_read_sched(struct nsys *n);
 void nsys_read_gpu_metrics(struct nsys *n);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_cpu.c - reads calls into the operating system and into libraries, and CPU samples.
  *
- * Calls of libraries other than CUDA (MPI, cuDNN, cuBLAS) are api spans on a lane with the
- * library's name; the lane of CUDA calls has no name. In the same way, system calls are os spans on
- * a lane with the name "syscall".
+ * Calls of libraries (cuDNN, cuBLAS; nsys_mpi.c reads those of MPI) are call spans on a lane with the library's name. In the
+ * same way, system calls are os spans on a lane with the name "syscall".
  */
 #include "import/nsys/nsys.h"
 
@@ -13,6 +12,11 @@ static uint32_t named_lane(struct nsys *n, uint32_t thread, enum hwy_lane_type t
 	struct hwy_lane lane = hwy_lane_of(type, n->trace->threads[thread].process, thread);
 	lane.name = hwy_text_id(n->b, name);
 	return hwy_add_lane(n->b, lane);
+}
+
+uint32_t nsys_library_lane(struct nsys *n, uint32_t thread, const char *library)
+{
+	return named_lane(n, thread, HWY_LANE_CALL, library);
 }
 
 /* Classes of ENUM_NSYS_EVENT_CLASS that are no calls: when tracing began and when it ended. */
@@ -50,7 +54,7 @@ static void add_library_call(struct nsys_query *q)
 		return;
 	uint32_t thread = nsys_thread(n, nsys_int(q, 2));
 	q->row.v[HWY_NAME] = nsys_string_of(q, nsys_null(q, 3) ? 4 : 3);
-	hwy_add_span(n->b, named_lane(n, thread, HWY_LANE_API, q->user), HWY_API, &q->row);
+	hwy_add_span(n->b, nsys_library_lane(n, thread, q->user), HWY_CALL, &q->row);
 }
 
 /* The call chain of a sample has the same id as the sample. */
@@ -73,9 +77,8 @@ void nsys_read_cpu(struct nsys *n)
 	static const struct {
 		const char *table, *library;
 	} libraries[] = {
-		{"CUDNN_EVENTS", "cuDNN"},        {"CUBLAS_EVENTS", "cuBLAS"},
-		{"MPI_P2P_EVENTS", "MPI"},        {"MPI_COLLECTIVES_EVENTS", "MPI"},
-		{"MPI_START_WAIT_EVENTS", "MPI"}, {"MPI_OTHER_EVENTS", "MPI"},
+		{"CUDNN_EVENTS", "cuDNN"},
+		{"CUBLAS_EVENTS", "cuBLAS"},
 	};
 	nsys_each(n, "OSRT_API",
 		  "~start ~end globalTid nameId returnValue nestingLevel callchainId eventClass",

@@ -232,6 +232,7 @@ static void nsys_nvtx_describe(struct nvtx *x, struct nsys_query *q, uint32_t pr
 					 ? HWY_REF_NONE
 					 : hwy_ref(nsys_thread(x->n, nsys_int(q, COLUMN_END_TID)));
 	nsys_nvtx_put_payload(q);
+	row->v[HWY_ARGS] = nsys_payload_args(q, COLUMN_BINARY);
 }
 
 /* Sets START, DUR and FLAGS of a range or mark; false when the row has no usable time. */
@@ -303,6 +304,7 @@ static void read_rows(struct nvtx *x)
 void nsys_read_nvtx(struct nsys *n)
 {
 	struct nvtx x = {.n = n, .last_lane = UINT32_MAX};
+	nsys_payloads_open(n);
 	read_rows(&x);
 	if (x.unfinished) {
 		if (!x.full)
@@ -311,6 +313,7 @@ void nsys_read_nvtx(struct nsys *n)
 		nsys_each(n, "NVTX_EVENTS", FULL, "AND \"end\" IS NULL", nsys_nvtx_add_row, &x);
 	}
 	name_lanes(&x);
+	nsys_payloads_close(n);
 	hwy_index_free(&x.domains);
 	hwy_index_free(&x.categories);
 	hwy_index_free(&x.lanes);

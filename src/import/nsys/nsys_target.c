@@ -208,8 +208,7 @@ void nsys_read_target(struct nsys *n)
 
 /* ---- after the spans: names and properties of the records that events refer to ---- */
 
-/* Yields the trace's process of a global pid; NULL: no event refers to the process. */
-static struct hwy_process *find_process(struct nsys *n, int64_t global_pid)
+struct hwy_process *nsys_find_process(struct nsys *n, int64_t global_pid)
 {
 	const uint32_t *index = hwy_map_get(&n->process_of, (uint64_t)global_pid >> TID_BITS);
 	return index ? &n->trace->processes[*index] : NULL;
@@ -220,16 +219,9 @@ static void name_processes(struct nsys *n)
 	struct nsys_query q;
 	if (nsys_select(n, &q, "PROCESSES", "~globalPid name", NULL)) {
 		while (nsys_next(&q)) {
-			struct hwy_process *process = find_process(n, nsys_int(&q, 0));
+			struct hwy_process *process = nsys_find_process(n, nsys_int(&q, 0));
 			if (process && !nsys_null(&q, 1))
 				process->name = nsys_text(&q, 1);
-		}
-	}
-	if (nsys_select(n, &q, "MPI_RANKS", "~globalTid ~rank", NULL)) {
-		while (nsys_next(&q)) {
-			struct hwy_process *process = find_process(n, nsys_int(&q, 0));
-			if (process)
-				process->rank = nsys_int(&q, 1);
 		}
 	}
 }
