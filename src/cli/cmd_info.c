@@ -76,6 +76,7 @@ static void info_gather(struct info *info)
 	if (!trust_measure(trace, &info->trust, &err))
 		cli_die("%s", err.text);
 	gather_clocks(info);
+	info->ranks = job_facts_get(trace, &info->n_ranks, &info->arena);
 }
 
 static int run_info(int argc, char **argv)
@@ -93,6 +94,7 @@ static int run_info(int argc, char **argv)
 	free(info.threads);
 	free(info.clocks);
 	free(info.has_clocks);
+	hwy_arena_free(&info.arena);
 	hwy_trace_free(info.trace);
 	return 0;
 }
@@ -100,10 +102,12 @@ static int run_info(int argc, char **argv)
 const struct cli_command cmd_info = {
 	.name = "info",
 	.summary = "what a recording holds, and how far it can be trusted",
-	.usage = "headway info [options] FILE",
-	.about = "Tells what a recording holds: where it comes from, what ran where, how many "
-		 "spans of which kind, what was lost, and its trust: what it lacks, and which "
-		 "answers that weakens or forbids.",
+	.usage = "headway info [options] FILE|JOB",
+	.about =
+		"Tells what a recording holds: where it comes from, what ran where, how many "
+		"spans of which kind, what was lost, and its trust: what it lacks, and which "
+		"answers that weakens or forbids. Of a job (a folder with a recording of each rank) it "
+		"also tells how far the clocks of the ranks can be trusted.",
 	.options = option_table,
 	.footer =
 		"JSON: one object with these keys; what is not known is null, times are ns.\n"
@@ -120,6 +124,10 @@ const struct cli_command cmd_info = {
 		"                 mean, most, samples}, most_sm_hz, power_limit_mw, energy_mj,\n"
 		"                 lost_ns: {power_cap, sync_boost, sw_thermal, hw_thermal,\n"
 		"                 power_brake}}]; only devices whose clocks were recorded\n"
+		"  ranks        [{rank, file, host, clock, shift_ns, drift_ppm, error_ns, compared,\n"
+		"                 repairs}]; of a job only: how the rank's clock stands to the first\n"
+		"                 rank's (same clock|pings|collective ends|wall clock|unknown), what\n"
+		"                 is added at its time 0, and by how much that may be wrong\n"
 		"  processes    [{pid, name, command, rank, local_rank, world, threads}]\n"
 		"  lanes        {total, TYPE: lanes of it}\n"
 		"  spans        {total, KIND: {count, time_ns}}; time_ns is the sum of durations\n"
@@ -134,6 +142,7 @@ const struct cli_command cmd_info = {
 		"Examples:\n"
 		"  headway info run.sqlite\n"
 		"  headway info --all run.hwy\n"
+		"  headway info job1/                 how sure are the clocks of its ranks?\n"
 		"  headway info --format json trace.json.gz | jq .spans.kernel.count\n",
 	.operands = CLI_FILE,
 	.operands_offset = offsetof(struct options, path),

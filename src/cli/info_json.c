@@ -196,6 +196,7 @@ void info_print_json(const struct info *info, FILE *out)
 	json_put_text(&json, "command", hwy_property(trace, "command"));
 	json_put_fields(&json, JSON_FIELDS(machine_fields), trace);
 	info_clocks_put(&json, info);
+	info_ranks_put(&json, info);
 	put_counts(&json, info);
 	json_put_fields(&json, JSON_FIELDS(loss_fields), trace);
 	json_key(&json, "properties");

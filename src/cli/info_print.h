@@ -7,6 +7,7 @@
 
 #include "analyze/device_clocks.h"
 #include "analyze/trust.h"
+#include "job/job_facts.h"
 #include "trace/trace.h"
 
 struct info {
@@ -24,6 +25,10 @@ struct info {
 	/* By device: its clocks and power; has_clocks tells whether the recording has them. */
 	struct device_clocks *clocks;
 	bool *has_clocks;
+	/* Of a job: what is known about its ranks. */
+	struct job_fact *ranks;
+	uint32_t n_ranks;
+	struct hwy_arena arena; /* holds 'ranks' */
 };
 
 void info_print_text(const struct info *info, FILE *out);
@@ -32,6 +37,10 @@ enum { INFO_CLOCKS_BYTES = 512 };
 void info_clocks_words(const struct device_clocks *clocks, char line[INFO_CLOCKS_BYTES]);
 struct hwy_json;
 void info_clocks_put(struct hwy_json *json, const struct info *info);
+/* info_ranks.c: a rank of a job in one line; and the ranks as the JSON member "ranks", for a job only. */
+enum { INFO_RANK_BYTES = 256 };
+void info_ranks_words(const struct info *info, uint32_t rank, char line[INFO_RANK_BYTES]);
+void info_ranks_put(struct hwy_json *json, const struct info *info);
 void info_print_json(const struct info *info, FILE *out);
 
 /* Yields a description of the spans of a kind in a few words. */

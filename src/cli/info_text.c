@@ -275,6 +275,25 @@ static void print_clocks(const struct page *page, const struct info *info)
 	}
 }
 
+static void print_left(const struct page *page, uint32_t left)
+{
+	if (left)
+		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "",
+			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
+}
+
+static void print_ranks(const struct page *page, const struct info *info)
+{
+	uint32_t shown = info->all || info->n_ranks <= SHOWN ? info->n_ranks : SHOWN;
+	for (uint32_t i = 0; i < shown; i++) {
+		char line[INFO_RANK_BYTES];
+		info_ranks_words(info, i, line);
+		label(page, i ? "" : "Ranks");
+		put_plain(page, line);
+	}
+	print_left(page, info->n_ranks - shown);
+}
+
 /* Yields a process's name without its folder. */
 static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 {
@@ -335,9 +354,7 @@ static void print_processes(const struct page *page, const struct info *info)
 		label(page, shown++ ? "" : "Processes");
 		put_plain(page, line);
 	}
-	if (left)
-		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "",
-			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
+	print_left(page, left);
 }
 
 /* The order in which kinds are printed: device work, then the calls that enqueue it, then the other
@@ -431,9 +448,7 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 			paint(page->colour, PAINT_PLAIN));
 		cli_wrap(page->out, hwy_str(trace, diagnostic->text), INDENT, page->width);
 	}
-	if (left)
-		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "",
-			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
+	print_left(page, left);
 }
 
 static void print_lack(const struct page *page, const struct hwy_lack *lack)
@@ -511,6 +526,7 @@ void info_print_text(const struct info *info, FILE *out)
 	info_text_print_devices(&page, info->trace);
 	print_clocks(&page, info);
 	print_calibration(&page, info->trace);
+	print_ranks(&page, info);
 	print_processes(&page, info);
 	fputc('\n', out);
 	info_text_print_counts(&page, info);

@@ -22,17 +22,26 @@ int64_t append_time(const struct append *a, int64_t time)
 	return mapped >= HWY_TIME_LIMIT ? HWY_TIME_LIMIT - 1 : mapped;
 }
 
-int64_t append_span(const struct append *a, int64_t id)
+bool hwy_appended(const struct hwy_trace *trace, const struct hwy_ref *places, int64_t span,
+		  struct hwy_ref *ref)
 {
 	uint32_t row;
-	if (id < 0 || id >= a->from->n_spans)
-		return HWY_NONE;
-	const struct hwy_strip *strip = hwy_strip_of(a->from, (uint32_t)id, &row);
-	struct hwy_ref place = a->strips[strip - a->from->strips];
-	if (place.strip == APPEND_NONE)
-		return HWY_NONE;
-	int64_t packed;
-	hwy_message_at(&packed, (struct hwy_ref){place.strip, place.row + row});
+	if (span < 0 || span >= trace->n_spans)
+		return false;
+	const struct hwy_strip *strip = hwy_strip_of(trace, (uint32_t)span, &row);
+	*ref = places[strip - trace->strips];
+	if (ref->strip == APPEND_NONE)
+		return false;
+	ref->row += row;
+	return true;
+}
+
+int64_t append_span(const struct append *a, int64_t id)
+{
+	struct hwy_ref ref;
+	int64_t packed = HWY_NONE;
+	if (hwy_appended(a->from, a->strips, id, &ref))
+		hwy_message_at(&packed, ref);
 	return packed;
 }
 
@@ -158,6 +167,9 @@ bool hwy_append(struct hwy_builder *b, struct hwy_trace *trace, const struct hwy
 		free(a.maps[t]);
 	free(a.texts);
 	free(a.is_used);
-	free(a.strips);
+	if (how->places && done)
+		*how->places = a.strips;
+	else
+		free(a.strips);
 	return done;
 }

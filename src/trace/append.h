@@ -31,11 +31,17 @@ struct hwy_append {
 	const void *clock;
 	/* The rank of processes that name none themselves; HWY_NONE: they stay without. */
 	int64_t rank;
+	/* NULL, or what hwy_append leaves for hwy_appended: an array for the strips of the trace, to be freed. */
+	struct hwy_ref **places;
 };
 
 /* Appends a trace; 'trace' loses columns from memory that its file still has. False where a column cannot be read; the
  * builder can then only be freed. */
 bool hwy_append(struct hwy_builder *b, struct hwy_trace *trace, const struct hwy_append *how,
 		struct hwy_err *err);
+/* Yields in *ref the place of a span of an appended trace, for edges between appended traces; false where the span was
+ * left out. */
+bool hwy_appended(const struct hwy_trace *trace, const struct hwy_ref *places, int64_t span,
+		  struct hwy_ref *ref);
 
 #endif

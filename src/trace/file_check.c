@@ -170,7 +170,7 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	/* A caller's entry stands before the entries of its callees, so the trie has no cycle. */
 	CHECK(stacks, stack, {"parent", stack->parent, (int64_t)i + 1, false},
 	      {"frame", stack->frame, trace->n_frames, false})
-	CHECK(edges, edge, {"kind", edge->kind, HWY_EDGE_LAUNCH + 1, false},
+	CHECK(edges, edge, {"kind", edge->kind, HWY_EDGE_KINDS, false},
 	      {"from", edge->from, trace->n_spans, false}, {"to", edge->to, trace->n_spans, false})
 	CHECK(groups, group, INDEX(group, process, processes))
 	CHECK(nodes, node, INDEX(node, process, processes), INDEX(node, thread, threads),

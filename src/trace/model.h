@@ -355,8 +355,10 @@ enum hwy_edge_kind {
 	HWY_EDGE_FORWARD, /* from a forward operator to its backward operator */
 	HWY_EDGE_WAKE,
 	HWY_EDGE_SPAWN,
-	HWY_EDGE_COLLECTIVE,
-	HWY_EDGE_LAUNCH /* from a call to its work, where the source has an arrow but no correlation id */
+	HWY_EDGE_COLLECTIVE, /* from the last rank to come to a collective to one that waits for it there */
+	HWY_EDGE_LAUNCH, /* from a call to its work, where the source has an arrow but no correlation id */
+	HWY_EDGE_MESSAGE, /* from the span that sends a message to the one that has received it */
+	HWY_EDGE_KINDS
 };
 struct hwy_edge {
 	int64_t kind;     /* enum hwy_edge_kind */
