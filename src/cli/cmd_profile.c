@@ -50,20 +50,26 @@ static _Noreturn void profile_refuse(const struct profile *profile, int reason)
 	exit(reason == ENOENT ? 127 : 126);
 }
 
-static _Noreturn void profile_run_unrecorded(const struct profile *profile, struct run *run,
+static _Noreturn void profile_run_unrecorded(struct profile *profile, struct run *run,
 					     const struct hwy_err *err)
 {
 	cli_say("nothing can be recorded, the program runs without: %s", err->text);
 	profile_discard(run);
+	profile_job_failed(profile, err->text, -1);
 	profile_refuse(profile, run_become(&profile->settings));
 }
 
 static void profile_start(struct profile *profile, struct run *run, char **path)
 {
 	struct hwy_err err;
-	if (!run_prepare(run, &profile->settings, &err) || !run_fork(run, &profile->settings, &err))
+	bool records = profile->job.role != PROFILE_LAUNCHER;
+	if ((records && !run_prepare(run, &profile->settings, &err)) ||
+	    !run_fork(run, &profile->settings, &err))
 		profile_run_unrecorded(profile, run, &err);
-	if (profile->output && !*path) {
+	profile_job_started(profile, run);
+	if (profile->job.role != PROFILE_ALONE)
+		*path = profile_job_path(profile);
+	if (profile->output && !*path && profile->job.role == PROFILE_ALONE) {
 		char *name = profile_output_name(profile->output, run->pid);
 		const char *refusal = profile_output_refusal(name, profile->force);
 		*path = name;
@@ -76,6 +82,8 @@ static void profile_start(struct profile *profile, struct run *run, char **path)
 	if (!run_go(run, &profile->settings, &err)) {
 		int reason = run->exec_error;
 		profile_discard(run);
+		profile_job_failed(profile, strerror(reason),
+				   W_EXITCODE(reason == ENOENT ? 127 : 126, 0));
 		profile_refuse(profile, reason);
 	}
 }
@@ -98,18 +106,28 @@ static void print_stats(char *report)
 bool profile_make_report(struct profile *profile, struct run *run, const char *path)
 {
 	char *written;
+	/* Other ranks may still use the GPU. */
+	bool may_measure = run->ended && profile->job.role != PROFILE_RANK;
 	enum profile_calibration how = profile->no_calibration ? PROFILE_NO_CALIBRATION
-				       : run->ended            ? PROFILE_CALIBRATE
+				       : may_measure           ? PROFILE_CALIBRATE
 							       : PROFILE_CACHED_CALIBRATION;
 	/* Nobody may read stderr any more; the report is made all the same. */
 	signal(SIGPIPE, SIG_IGN);
-	bool done = profile_report(run->directory, path, profile->force, profile->quiet, how,
-				   INGEST_STACKS_WHOLE, &profile->privacy, &written);
+	bool is_job = profile->job.role != PROFILE_ALONE;
+	const struct profile_making making = {.path = path,
+					      .force = profile->force,
+					      .quiet = profile->quiet,
+					      .says_warnings = profile->says_warnings,
+					      .calibration = how,
+					      .stacks = INGEST_STACKS_WHOLE,
+					      .privacy = &profile->privacy,
+					      .job = is_job ? &profile->job : NULL};
+	bool done = profile_report(run->directory, &making, &written);
 	if (done) {
 		if (!run_remove(run->directory))
 			cli_say("%s: is not needed any more, but cannot be removed",
 				run->directory);
-		if (profile->stats)
+		if (profile->stats && !is_job)
 			print_stats(written);
 	} else if (access(run->directory, F_OK) == 0) {
 		cli_say("the recording is kept: headway recover %s", run->directory);
@@ -124,7 +142,9 @@ static void make_report(struct profile *profile, struct run *run, const char *pa
 {
 	if (!run->directory)
 		return;
-	profile_apart(profile, run, path);
+	profile_job_ended(profile, run);
+	if (!profile_apart(profile, run, path))
+		profile_job_unreported(profile);
 	free(run->directory);
 	run->directory = NULL;
 }
@@ -154,8 +174,13 @@ static int record(struct recording *recording, int argc, char **argv)
 	profile->settings.inherited.ignored = *cli_ignored_at_start();
 	inherited_take(&profile->settings.inherited);
 	profile_options_read(profile, argc, argv);
-	profile_check_output(profile, 0, &recording->path);
-	char *folder = profile_output_folder(recording->path ? recording->path : "report1.hwy");
+	profile_job_begin(profile, argc, argv);
+	if (profile->job.role == PROFILE_ALONE)
+		profile_check_output(profile, 0, &recording->path);
+	char *folder =
+		profile->job.folder
+			? hwy_copy(profile->job.folder, strlen(profile->job.folder) + 1)
+			: profile_output_folder(recording->path ? recording->path : "report1.hwy");
 	profile->settings.beside = folder;
 	profile->settings.privacy = profile->privacy.anonymous ? "anonymous"
 				    : profile->privacy.no_args ? "no-args"
@@ -164,11 +189,16 @@ static int record(struct recording *recording, int argc, char **argv)
 	while (run_wait(run, &profile->settings) == RUN_RECORDED)
 		make_report(profile, run, recording->path);
 	make_report(profile, run, recording->path);
+	profile_job_finish(profile, run);
+	if (profile->stats && profile->job.role != PROFILE_ALONE && !profile->job.given)
+		print_stats(profile->job.folder);
 	int status = profile_end(run);
 	run_free(run);
 	for (uint32_t i = 0; i < profile->n_variables; i++)
 		free(profile->variables[i]);
 	free(profile->variables);
+	free(profile->words);
+	hwy_arena_free(&profile->job.texts);
 	free(folder);
 	free(recording->path);
 	return status;

@@ -4,6 +4,7 @@
 #define HWY_CLI_PROFILE_H
 
 #include "cli/kit/cli.h"
+#include "cli/profile_job.h"
 #include "ingest/ingest.h"
 #include "run/run.h"
 
@@ -18,10 +19,17 @@ struct profile {
 	uint64_t flush_ms, launch_stacks, steps;
 	int64_t keep_last; /* ns of the recording's end that are kept; 0: the whole recording is */
 	bool switches_given; /* --cpuctxsw was given */
+	bool traces_given;   /* --trace was given */
 	struct cli_privacy privacy;
 	char **program;   /* the program and its arguments */
 	char **variables; /* "NAME=value" of --env-var, NULL-terminated */
 	uint32_t n_variables, cap_variables;
+	struct profile_job job;
+	char **words; /* the launcher's command line with a headway before each program; or NULL */
+	struct run_property properties[8];
+	/* Of a job, what a person must know about every rank is said by the first rank alone; 'quiet' is then true for
+	 * the rest, and is_quiet_job says what the user asked for. */
+	bool says_warnings, is_quiet_job;
 };
 
 /* profile_options.c: reads the command line; exits on a misuse. Says which options ask for what
@@ -71,18 +79,34 @@ enum profile_calibration {
 void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
 		       bool quiet);
 
-/* profile_report.c: makes a report of the run's directory. On failure says why on stderr and
- * yields false. A signal that ends headway meanwhile says how to make the report later. Where libdw
+/* How a report is made. */
+struct profile_making {
+	const char *path; /* NULL: the next free reportN.hwy */
+	bool force, quiet, says_warnings;
+	enum profile_calibration calibration;
+	enum ingest_stacks stacks;
+	const struct cli_privacy *privacy;
+	/* The job whose rank this is: its folder is told, and gets a report for each rank of a launcher's tree. NULL: no
+	 * job. */
+	struct profile_job *job;
+};
+/* profile_report.c: makes a report of the run's directory; *written is its path, to be freed. On failure says why on
+ * stderr and yields false. A signal that ends headway meanwhile says how to make the report later. Where libdw
  * finds no memory, it ends the process with the status PROFILE_NO_MEMORY. */
-bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    enum profile_calibration how, enum ingest_stacks stacks,
-		    const struct cli_privacy *privacy, char **written);
+bool profile_report(const char *directory, const struct profile_making *how, char **written);
 enum { PROFILE_NO_MEMORY = 3 };
 
 /* cmd_profile.c: makes the report of a run, and removes the run's directory; false: there is no report, and a
  * line says why. */
 bool profile_make_report(struct profile *profile, struct run *run, const char *path);
 /* profile_apart.c: does the same in a process of its own. */
-void profile_apart(struct profile *profile, struct run *run, const char *path);
+bool profile_apart(struct profile *profile, struct run *run, const char *path);
+
+/* recover_run.c: makes the report of a run whose headway was killed, in a process of its own, with as many stacks as
+ * there is memory for. */
+bool recover_run(const char *directory, const struct profile_making *how);
+
+/* profile_place.c: ns since 1970. */
+int64_t profile_wall_ns(void);
 
 #endif

@@ -75,7 +75,7 @@ static bool make_or_say(struct profile *profile, struct run *run, const char *pa
 	return done;
 }
 
-void profile_apart(struct profile *profile, struct run *run, const char *path)
+bool profile_apart(struct profile *profile, struct run *run, const char *path)
 {
 	sigset_t taken = run_awaited_signals(), before;
 	pid_t parent = getpid();
@@ -94,7 +94,7 @@ void profile_apart(struct profile *profile, struct run *run, const char *path)
 		bool done = make_or_say(profile, run, path);
 		if (pid == 0)
 			exit(done ? 0 : 2);
-		return;
+		return done;
 	}
 	int status = 0;
 	if (run->ended) {
@@ -108,4 +108,5 @@ void profile_apart(struct profile *profile, struct run *run, const char *path)
 	}
 	say_killed(status, run->directory);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

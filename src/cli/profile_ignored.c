@@ -22,6 +22,8 @@ static void profile_ignore(const struct cli_value *value);
 #define SWITCH(name, ...) IGNORED(0, name, NULL, __VA_ARGS__)
 
 const struct cli_option profile_ignored[] = {
+	/* What the headway that runs a launcher gives to those of the ranks: the job's folder. */
+	{0, "job-rank", "FOLDER", NULL, CLI_TEXT, .offset = offsetof(struct profile, job.given)},
 	/* nsys's name of --force. */
 	{0, "force-overwrite", NULL, NULL, CLI_BOOLEAN, .offset = offsetof(struct profile, force)},
 	/* CPU sampling and counters */

@@ -131,6 +131,7 @@ static void read_traces(const struct cli_value *value)
 	if (*missing)
 		cli_say("--trace: not built yet, skipped: %s", missing);
 	*field = traces;
+	((struct profile *)value->options)->traces_given = true;
 }
 
 /* Reads "none", or kinds of calls, of which one may end with ":" and the threshold in ns:

@@ -138,9 +138,21 @@ static void leave_without_memory(void)
 	exit(PROFILE_NO_MEMORY);
 }
 
-bool profile_report(const char *directory, const char *path, bool force, bool quiet,
-		    enum profile_calibration how, enum ingest_stacks stacks,
-		    const struct cli_privacy *privacy, char **written)
+/* Writes what was ingested: one report, or one for each rank of a launcher's tree. */
+static bool report_write(struct hwy_trace *trace, const struct profile_making *how, char **written,
+			 struct hwy_err *err)
+{
+	struct profile_job *job = how->job;
+	if (job && job->note.rank == HWY_NONE && !*job->unreachable.text)
+		return job_split(trace, job, written, err);
+	path_cache_add(trace);
+	bool done = write_report(trace, how->path, how->force, written, err);
+	if (done && job)
+		profile_job_reported(job, trace);
+	return done;
+}
+
+bool profile_report(const char *directory, const struct profile_making *how, char **written)
 {
 	struct hwy_err err;
 	char rescue[4096 + 64];
@@ -148,24 +160,22 @@ bool profile_report(const char *directory, const char *path, bool force, bool qu
 	snprintf(rescue, sizeof rescue, "the recording is kept: headway recover %s", directory);
 	cli_last_words(rescue);
 	error_print_progname = leave_without_memory;
-	struct hwy_trace *trace = ingest_run_with(directory, stacks, cli_progress(), &err);
-	if (trace)
-		profile_calibrate(trace, directory, how, quiet);
+	struct hwy_trace *trace = ingest_run_with(directory, how->stacks, cli_progress(), &err);
 	if (trace) {
+		profile_calibrate(trace, directory, how->calibration, how->quiet);
 		/* After the calibration, which asks for the device by its number. */
-		report_leave_out(trace, privacy);
-		path_cache_add(trace);
+		report_leave_out(trace, how->privacy);
 	}
-	bool done = trace && write_report(trace, path, force, written, &err);
+	bool done = trace && report_write(trace, how, written, &err);
 	cli_last_words(NULL);
 	cli_progress_end();
 	if (!done)
 		cli_say("%s", err.text);
-	else if (!quiet)
+	else if (!how->quiet || how->says_warnings)
 		say_warnings(trace);
-	if (done && !quiet && has_device_work(trace))
+	if (done && !how->quiet && has_device_work(trace))
 		analyze_print_short(stderr, trace, *written);
-	if (done && !quiet)
+	if (done && !how->quiet)
 		say_result(trace, *written);
 	hwy_trace_free(trace);
 	return done;

@@ -23,6 +23,7 @@
 #include "collect/spool.h"
 #include "collect/sys.h"
 #include "spool/control.h"
+#include "spool/rank_variables.h"
 
 /* Tests build the collector without the files of cuda/: there cuda_finish and cuda_after_fork
  * are NULL. */
@@ -35,41 +36,9 @@ struct process process;
  * reads 0. NULL: the kernel cannot do that (before Linux 4.14). */
 static uint32_t *unforked;
 static uint32_t python_version;
-static struct ranks {
-	int32_t rank, local_rank, world;
-} ranks;
+static struct ranks ranks;
 
 /* ---- records about the process --------------------------------------------------------------- */
-
-static int32_t number_of_variable(const char *const *names)
-{
-	for (; *names; names++) {
-		const char *text = getenv(*names);
-		char *end;
-		long number = text ? strtol(text, &end, 10) : -1;
-		if (text && end != text && !*end && number >= 0 && number <= INT32_MAX)
-			return (int32_t)number;
-	}
-	return -1;
-}
-
-static struct ranks ranks_of_environment(void)
-{
-	static const char *const rank[] = {"RANK",      "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-					   "PMIX_RANK", "MV2_COMM_WORLD_RANK",  "SLURM_PROCID",
-					   NULL};
-	static const char *const local[] = {"LOCAL_RANK",      "OMPI_COMM_WORLD_LOCAL_RANK",
-					    "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
-					    "SLURM_LOCALID",   NULL};
-	static const char *const world[] = {
-		"WORLD_SIZE",          "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
-		"MV2_COMM_WORLD_SIZE", "SLURM_NTASKS",         NULL};
-	return (struct ranks){
-		.rank = number_of_variable(rank),
-		.local_rank = number_of_variable(local),
-		.world = number_of_variable(world),
-	};
-}
 
 /* Yields the text id of a small file's contents, cut to REC_MAX_TEXT bytes. */
 static uint32_t text_of_file(const char *path)
@@ -132,7 +101,9 @@ static void put_process(void)
 void process_look_again(uint32_t python)
 {
 	struct ranks now = ranks_of_environment();
-	if (memcmp(&now, &ranks, sizeof now) == 0 && (!python || python == python_version))
+	bool same = now.rank == ranks.rank && now.local_rank == ranks.local_rank &&
+		    now.world == ranks.world;
+	if (same && (!python || python == python_version))
 		return;
 	ranks = now;
 	python_version = python ? python : python_version;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/json_fields.h"
+#include "job/agreement.h"
 
 #define FORMAT "headway job"
 enum { FORMAT_VERSION = 1, MOST_FILE = 1 << 28 };
@@ -27,20 +28,20 @@ const char *const job_state_names[JOB_STATES] = {"running", "recorded", "recover
 						 "elsewhere"};
 
 static const struct json_field rank_fields[] = {
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, rank, "rank")},
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, local_rank, "local_rank")},
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, world, "world")},
-	{JSON_FIELD_TEXT(struct job_rank, host, "host")},
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, pid, "pid")},
-	{JSON_FIELD_ENUM(struct job_rank, state, "state", job_state_names, JOB_STATES)},
-	{JSON_FIELD_TEXT(struct job_rank, report, "report")},
-	{JSON_FIELD_TEXT(struct job_rank, directory, "directory")},
-	{JSON_FIELD_TEXT(struct job_rank, gpus, "gpus")},
-	{JSON_FIELD_TEXT(struct job_rank, why, "why")},
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, status, "status")},
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, started, "started_ns")},
-	{JSON_FIELD_OPTIONAL_INT(struct job_rank, ended, "ended_ns")},
-	{JSON_FIELD_TEXT(struct job_rank, version, "headway")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, rank, "rank")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, local_rank, "local_rank")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, world, "world")},
+	{JSON_FIELD_TEXT(struct job_note, host, "host")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, pid, "pid")},
+	{JSON_FIELD_ENUM(struct job_note, state, "state", job_state_names, JOB_STATES)},
+	{JSON_FIELD_TEXT(struct job_note, report, "report")},
+	{JSON_FIELD_TEXT(struct job_note, directory, "directory")},
+	{JSON_FIELD_TEXT(struct job_note, gpus, "gpus")},
+	{JSON_FIELD_TEXT(struct job_note, why, "why")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, status, "status")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, started, "started_ns")},
+	{JSON_FIELD_OPTIONAL_INT(struct job_note, ended, "ended_ns")},
+	{JSON_FIELD_TEXT(struct job_note, version, "headway")},
 };
 
 static const struct json_field job_fields[] = {
@@ -59,9 +60,9 @@ static const struct json_field job_fields[] = {
 	 .on_one_line = true},
 };
 
-struct job_rank job_rank_none(void)
+struct job_note job_note_none(void)
 {
-	return (struct job_rank){HWY_NONE, HWY_NONE, HWY_NONE, HWY_NONE, "",         "", "", "", "",
+	return (struct job_note){HWY_NONE, HWY_NONE, HWY_NONE, HWY_NONE, "",         "", "", "", "",
 				 "",       HWY_NONE, HWY_NONE, HWY_NONE, JOB_RUNNING};
 }
 
@@ -96,20 +97,20 @@ static bool folder_file(char path[PATH_MAX], const char *folder, const char *nam
 }
 
 /* The name that a rank's files have in common, "rank3" or "HOST-PID". */
-static char *rank_stem(struct hwy_arena *arena, const struct job_rank *rank)
+static char *note_stem(struct hwy_arena *arena, const struct job_note *note)
 {
-	if (rank->rank != HWY_NONE)
-		return hwy_arena_format(arena, "rank%lld", (long long)rank->rank);
-	char *stem = hwy_arena_format(arena, "%s-%lld", *rank->host ? rank->host : "host",
-				      (long long)rank->pid);
+	if (note->rank != HWY_NONE)
+		return hwy_arena_format(arena, "rank%lld", (long long)note->rank);
+	char *stem = hwy_arena_format(arena, "%s-%lld", *note->host ? note->host : "host",
+				      (long long)note->pid);
 	for (char *c = stem; *c; c++)
 		*c = *c == '/' ? '_' : *c;
 	return stem;
 }
 
-char *job_rank_report(struct hwy_arena *arena, const struct job_rank *rank)
+char *job_note_report(struct hwy_arena *arena, const struct job_note *note)
 {
-	return hwy_arena_format(arena, "%s.hwy", rank_stem(arena, rank));
+	return hwy_arena_format(arena, "%s.hwy", note_stem(arena, note));
 }
 
 static bool is_note(const char *name)
@@ -156,7 +157,7 @@ static const struct json_value *read_json(struct hwy_arena *arena, const char *p
 
 static int compare_ranks(const void *left, const void *right)
 {
-	const struct job_rank *a = left, *b = right;
+	const struct job_note *a = left, *b = right;
 	bool a_unknown = a->rank == HWY_NONE, b_unknown = b->rank == HWY_NONE;
 	if (a_unknown != b_unknown)
 		return a_unknown ? 1 : -1;
@@ -166,39 +167,39 @@ static int compare_ranks(const void *left, const void *right)
 	return by_host ? by_host : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static bool same_rank(const struct job_rank *a, const struct job_rank *b)
+static bool same_rank(const struct job_note *a, const struct job_note *b)
 {
 	return a->rank == b->rank &&
 	       (a->rank != HWY_NONE || (a->pid == b->pid && strcmp(a->host, b->host) == 0));
 }
 
-/* Ranks that are being gathered. */
-struct rank_list {
-	struct job_rank *ranks;
+/* What is known about ranks, being gathered. */
+struct note_list {
+	struct job_note *notes;
 	uint32_t n, cap;
 };
 
-static void add_rank(struct rank_list *list, const struct job_rank *rank)
+static void gather_note(struct note_list *list, const struct job_note *note)
 {
 	for (uint32_t i = 0; i < list->n; i++)
-		if (same_rank(&list->ranks[i], rank))
+		if (same_rank(&list->notes[i], note))
 			return; /* what came first is newer: notes are read before job.json */
-	HWY_GROW(list->ranks, list->n, list->cap);
-	list->ranks[list->n++] = *rank;
+	HWY_GROW(list->notes, list->n, list->cap);
+	list->notes[list->n++] = *note;
 }
 
-static void read_notes(const char *path, struct hwy_arena *arena, struct rank_list *list)
+static void read_notes(const char *path, struct hwy_arena *arena, struct note_list *list)
 {
 	char file[PATH_MAX];
 	struct hwy_err ignored;
 	DIR *listing = opendir(path);
 	for (const struct dirent *entry; listing && (entry = readdir(listing));) {
-		struct job_rank rank = job_rank_none();
+		struct job_note note = job_note_none();
 		if (!is_note(entry->d_name) || !folder_file(file, path, entry->d_name))
 			continue;
 		const struct json_value *root = read_json(arena, file, &ignored);
-		if (root && json_get_fields(root, JSON_FIELDS(rank_fields), &rank, arena))
-			add_rank(list, &rank);
+		if (root && json_get_fields(root, JSON_FIELDS(rank_fields), &note, arena))
+			gather_note(list, &note);
 	}
 	if (listing)
 		closedir(listing);
@@ -207,7 +208,7 @@ static void read_notes(const char *path, struct hwy_arena *arena, struct rank_li
 bool job_folder_read(const char *path, struct job_folder *folder, struct hwy_err *err)
 {
 	char file[PATH_MAX];
-	struct rank_list list = {0};
+	struct note_list list = {0};
 	*folder = job_folder_none();
 	if (!folder_file(file, path, JOB_FILE))
 		return hwy_fail(err, "%s: the path is too long", path);
@@ -219,17 +220,17 @@ bool job_folder_read(const char *path, struct job_folder *folder, struct hwy_err
 	if (is_ours) {
 		json_get_fields(root, JSON_FIELDS(job_fields), folder, &folder->texts);
 		for (uint32_t i = 0; i < folder->n_ranks; i++)
-			add_rank(&list, &folder->ranks[i]);
+			gather_note(&list, &folder->ranks[i]);
 		if (list.n)
-			qsort(list.ranks, list.n, sizeof *list.ranks, compare_ranks);
-		folder->ranks = hwy_arena_copy_array(&folder->texts, list.ranks, list.n,
-						     sizeof *list.ranks);
+			qsort(list.notes, list.n, sizeof *list.notes, compare_ranks);
+		folder->ranks = hwy_arena_copy_array(&folder->texts, list.notes, list.n,
+						     sizeof *list.notes);
 		folder->n_ranks = list.n;
 		folder->path = hwy_arena_text(&folder->texts, path, strlen(path));
 	} else {
 		job_folder_free(folder);
 	}
-	free(list.ranks);
+	free(list.notes);
 	return is_ours;
 }
 
@@ -308,16 +309,29 @@ static bool take_name(const char *path, const char *temporary, bool *is_taken, s
 	return done;
 }
 
-bool job_folder_put_rank(const char *path, const struct job_rank *rank, struct hwy_err *err)
+/* Writes the path of a rank's note; false where it is too long. */
+static bool note_file(char file[PATH_MAX], const char *path, const struct job_note *note)
 {
-	char file[PATH_MAX], temporary[PATH_MAX];
 	struct hwy_arena arena = {0};
 	bool fits = folder_file(file, path,
-				hwy_arena_format(&arena, ".%s.run", rank_stem(&arena, rank)));
+				hwy_arena_format(&arena, ".%s.run", note_stem(&arena, note)));
 	hwy_arena_free(&arena);
-	if (!fits)
+	return fits;
+}
+
+void job_folder_drop_note(const char *path, const struct job_note *note)
+{
+	char file[PATH_MAX];
+	if (note_file(file, path, note))
+		unlink(file);
+}
+
+bool job_folder_put_note(const char *path, const struct job_note *note, struct hwy_err *err)
+{
+	char file[PATH_MAX], temporary[PATH_MAX];
+	if (!note_file(file, path, note))
 		return hwy_fail(err, "%s: the path is too long", path);
-	return write_beside(file, temporary, NULL, JSON_FIELDS(rank_fields), rank, err) &&
+	return write_beside(file, temporary, NULL, JSON_FIELDS(rank_fields), note, err) &&
 	       replace_file(file, temporary, err);
 }
 
@@ -371,17 +385,18 @@ bool job_folder_fold(const struct job_folder *folder, struct hwy_err *err)
 	    !replace_file(file, temporary, err))
 		return false;
 	remove_files(folder->path, is_note);
+	job_agreement_forget(folder->path);
 	return true;
 }
 
 /* ---- making room for another job --------------------------------------------------------------- */
 
-/* Whether a process of this host is alive. Of other hosts nothing is known: they count as ended. */
+/* Whether another process of this host is alive. Of other hosts nothing is known: they count as ended. */
 static bool is_alive_here(const char *host, int64_t pid)
 {
 	char here[HOST_NAME_MAX + 1] = "";
 	gethostname(here, sizeof here - 1);
-	return pid > 0 && pid <= INT_MAX && strcmp(host, here) == 0 &&
+	return pid > 0 && pid <= INT_MAX && pid != getpid() && strcmp(host, here) == 0 &&
 	       (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
@@ -409,6 +424,7 @@ bool job_folder_clear(const char *path, struct hwy_err *err)
 		return hwy_fail(err, "%s: a job is still being recorded into it", path);
 	remove_files(path, is_report);
 	remove_files(path, is_note);
+	job_agreement_forget(path);
 	/* The last: whoever is stopped before can begin again. */
 	return (folder_file(file, path, JOB_FILE) && unlink(file) == 0) ||
 	       hwy_fail(err, "%s: %s", path, strerror(errno));

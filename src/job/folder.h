@@ -36,7 +36,8 @@ enum job_state {
 };
 extern const char *const job_state_names[JOB_STATES];
 
-struct job_rank {
+/* What is known about one rank. */
+struct job_note {
 	int64_t rank, local_rank, world; /* HWY_NONE where the launcher's variables do not tell */
 	int64_t pid;                     /* of the rank's headway */
 	const char *host;
@@ -64,7 +65,7 @@ struct job_folder {
 	int64_t started, ended; /* ns since 1970; HWY_NONE: not known, not ended */
 	int64_t status;         /* the launcher's, as wait() gives it; HWY_NONE: not known */
 	int64_t world;          /* number of ranks; HWY_NONE: not known */
-	struct job_rank *ranks; /* by rank; those without a number come last, by host and pid */
+	struct job_note *ranks; /* by rank; those without a number come last, by host and pid */
 	uint32_t n_ranks;
 	bool is_over; /* the job is over: the notes of its ranks are in job.json */
 	struct hwy_arena texts;
@@ -72,7 +73,7 @@ struct job_folder {
 
 /* Yields a job of which nothing is known; texts that are not known are "". */
 struct job_folder job_folder_none(void);
-struct job_rank job_rank_none(void);
+struct job_note job_note_none(void);
 
 /* Reads job.json and the notes of the ranks. False: no such folder, or no job was recorded into it. */
 bool job_folder_read(const char *path, struct job_folder *folder, struct hwy_err *err);
@@ -89,9 +90,11 @@ bool job_folder_make(const struct job_folder *job, bool *is_taken, struct hwy_er
 bool job_folder_clear(const char *path, struct hwy_err *err);
 
 /* Writes or replaces the note of one rank. */
-bool job_folder_put_rank(const char *path, const struct job_rank *rank, struct hwy_err *err);
+bool job_folder_put_note(const char *path, const struct job_note *note, struct hwy_err *err);
+/* Removes the note of one rank. */
+void job_folder_drop_note(const char *path, const struct job_note *note);
 /* The name of a rank's report in the folder, "rank3.hwy"; "HOST-PID.hwy" for a rank without a number. */
-char *job_rank_report(struct hwy_arena *arena, const struct job_rank *rank);
+char *job_note_report(struct hwy_arena *arena, const struct job_note *note);
 
 /* Writes the whole job into job.json and removes the notes of its ranks. */
 bool job_folder_fold(const struct job_folder *folder, struct hwy_err *err);

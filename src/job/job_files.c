@@ -141,6 +141,10 @@ static bool same_program(const struct hwy_trace *a, const struct hwy_process *x,
 const char *job_differ(const struct hwy_trace *a, const struct hwy_trace *b)
 {
 	const struct hwy_process *x = ranked_process(a), *y = ranked_process(b);
+	const char *one = hwy_property(a, "job.id"), *two = hwy_property(b, "job.id");
+	if (one && two && *one &&
+	    *two) /* a job may have several programs, and ranks that started late */
+		return strcmp(one, two) == 0 ? NULL : "they are of two jobs";
 	if (x && y && !same_program(a, x, b, y))
 		return "their programs differ";
 	if (x && y && x->world > 0 && y->world > 0 && x->world != y->world)

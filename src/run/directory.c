@@ -221,6 +221,8 @@ static void begin_journal(struct run *run, const struct run_settings *settings)
 	if (settings->privacy)
 		journal_property(run->journal, "capture.privacy", settings->privacy,
 				 strlen(settings->privacy));
+	for (const struct run_property *one = settings->properties; one && one->name; one++)
+		journal_property(run->journal, one->name, one->value, strlen(one->value));
 	const char *refusal = preload_refusal(settings->program[0]);
 	if (refusal) {
 		char text[PATH_MAX];

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,8 @@ static _Noreturn void become_program(const struct run *run, const struct run_set
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		_exit(0); /* the parent called run_cancel, or has ended */
+	if (settings->dies_with_headway)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int reason = n < 0 ? errno : execute(run, settings);
 	/* A failure of this write is ignored: nobody is left who could hear of it. */
 	(void)!write(failure, &reason, sizeof reason);

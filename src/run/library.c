@@ -56,3 +56,24 @@ char *library_find(struct hwy_err *err)
 			      "name it");
 	return path;
 }
+
+uint32_t run_installed_sources(uint32_t sources)
+{
+	static const struct {
+		uint32_t source;
+		const char *file;
+	} files[] = {{REC_TRACE_MPI, "libheadway-mpi.so"}, {REC_TRACE_NCCL, "libheadway-nccl.so"}};
+	struct hwy_err ignored;
+	uint32_t installed = 0;
+	char *library = library_find(&ignored);
+	if (!library)
+		return 0;
+	*(strrchr(library, '/') + 1) = '\0';
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char *file = sources & files[i].source ? file_at(library, files[i].file) : NULL;
+		installed |= file ? files[i].source : 0;
+		free(file);
+	}
+	free(library);
+	return installed;
+}

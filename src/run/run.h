@@ -31,6 +31,11 @@
 #include "spool/control.h"
 #include "spool/record.h"
 
+/* A fact about the run that the caller knows. */
+struct run_property {
+	const char *name, *value;
+};
+
 struct run_settings {
 	/* The control page as targets will see it; run_prepare fills in what the caller leaves
 	 * 0. */
@@ -46,6 +51,9 @@ struct run_settings {
 	/* wait_primary: run_wait waits for the program only, not for processes that it leaves
 	 * behind. */
 	bool wait_primary;
+	/* dies_with_headway: whoever kills headway (SIGKILL) kills the program: a launcher knows of headway only, and ends
+	 * its ranks so. */
+	bool dies_with_headway;
 	/* kill_at_end: kill_signal is sent also when a capture range has ended, not only after
 	 * 'duration'. */
 	bool kill_at_end;
@@ -63,6 +71,8 @@ struct run_settings {
 	/* What the report is to leave out, "no-args" or "anonymous", or NULL. It is noted in the
 	 * journal as the property capture.privacy, so that 'headway recover' knows. */
 	const char *privacy;
+	/* Properties that the report is to have; the list ends with a name of NULL. May be NULL. */
+	const struct run_property *properties;
 };
 
 /* Processes of a run that were found alive; 'started' tells a process from a later one with the
@@ -129,6 +139,9 @@ enum run_event {
 	RUN_RECORDED,
 };
 enum run_event run_wait(struct run *run, const struct run_settings *settings);
+
+/* Which of these sources (REC_TRACE_…) have a library of their own that is installed. */
+uint32_t run_installed_sources(uint32_t sources);
 
 /* Removes what headway put into the run directory, and the directory; false: the directory holds
  * more, and stays. */

@@ -56,13 +56,13 @@ static void put_rank(int64_t number, enum job_state how)
 {
 	struct hwy_err err;
 	struct hwy_arena arena = {0};
-	struct job_rank rank = job_rank_none();
+	struct job_note rank = job_note_none();
 	rank.rank = number;
 	rank.host = "n1";
 	rank.pid = 100 + number;
 	rank.state = how;
-	rank.report = job_rank_report(&arena, &rank);
-	assert_true(job_folder_put_rank(path, &rank, &err));
+	rank.report = job_note_report(&arena, &rank);
+	assert_true(job_folder_put_note(path, &rank, &err));
 	hwy_arena_free(&arena);
 }
 
@@ -196,7 +196,7 @@ static void a_job_that_is_being_recorded_is_not_cleared(void **state)
 	gethostname(host, sizeof host - 1);
 	struct job_folder job = a_job("x");
 	job.host = host;
-	job.pid = getpid();
+	job.pid = getppid();
 	assert_true(job_folder_make(&job, &is_taken, &err));
 	assert_false(job_folder_clear(path, &err));
 	assert_non_null(strstr(err.text, "still being recorded"));
@@ -209,15 +209,15 @@ static void a_rank_without_a_number_is_named_by_host_and_pid(void **state)
 	struct hwy_arena arena = {0};
 	struct hwy_err err;
 	struct job_folder read;
-	struct job_rank rank = job_rank_none();
+	struct job_note rank = job_note_none();
 	rank.host = "n/1";
 	rank.pid = 5;
-	assert_string_equal(job_rank_report(&arena, &rank), "n_1-5.hwy");
+	assert_string_equal(job_note_report(&arena, &rank), "n_1-5.hwy");
 	hwy_arena_free(&arena);
 	make_job("x");
-	assert_true(job_folder_put_rank(path, &rank, &err));
+	assert_true(job_folder_put_note(path, &rank, &err));
 	rank.pid = 6;
-	assert_true(job_folder_put_rank(path, &rank, &err));
+	assert_true(job_folder_put_note(path, &rank, &err));
 	assert_true(job_folder_read(path, &read, &err));
 	assert_int_equal(read.n_ranks, 2);
 	assert_true(read.ranks[0].rank == HWY_NONE);
