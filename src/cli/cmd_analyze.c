@@ -138,8 +138,10 @@ static void analyze_choose(struct analyze_view *view)
 			shown = n;
 			meets = communicates(run);
 		}
-		ranks[n++] = (struct joint_rank){run->rank, &run->analysis,
-						 run->analysis.phases.main, FLOW_NO_PROCESS};
+		ranks[n++] = (struct joint_rank){.rank = run->rank,
+						 .analysis = &run->analysis,
+						 .phase = run->analysis.phases.main,
+						 .process = FLOW_NO_PROCESS};
 	}
 	diagnose_ranks(ranks, n, shown, &view->runs[view->shown].diagnosis);
 	free(ranks);

@@ -147,8 +147,10 @@ static void join_files(struct joint *joint, struct opened *files, uint32_t n, bo
 	struct joint_rank *ranks = hwy_array(n, sizeof *ranks);
 	struct hwy_err err;
 	for (uint32_t i = 0; i < n; i++)
-		ranks[i] = (struct joint_rank){files[i].rank, &files[i].phase.analysis,
-					       files[i].phase.index, FLOW_NO_PROCESS};
+		ranks[i] = (struct joint_rank){.rank = files[i].rank,
+					       .analysis = &files[i].phase.analysis,
+					       .phase = files[i].phase.index,
+					       .process = FLOW_NO_PROCESS};
 	if (!joint_open(joint, ranks, n, all, &err))
 		cli_die("%s and %u more: %s", files[0].path, n - 1, err.text);
 	free(ranks);

@@ -201,7 +201,7 @@ static uint32_t count_nodes(const struct whatif *w)
 static const struct json_field ranks_fields[] = {
 	{JSON_FIELD_INT_ARRAY(struct joint, numbers, n, "numbers")},
 	{JSON_FIELD_INT_ARRAY(struct joint, collectives.shift, n, "clock_shift_ns")},
-	{JSON_FIELD_INT(struct joint, n_meetings, "collectives")},
+	{JSON_FIELD_INT(struct joint, links.n_meetings, "collectives")},
 	{JSON_FIELD_INT(struct joint, collectives.n_contradicted, "contradicted")},
 };
 
@@ -281,12 +281,12 @@ static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 	if (w->joint && w->joint->has_pace)
 		fprintf(out,
 			"%u ranks that meet in %u collectives; the step is the slowest one's\n",
-			w->joint->n, w->joint->n_meetings);
+			w->joint->n, w->joint->links.n_meetings);
 	else if (w->joint)
 		fprintf(out,
 			"%u ranks that meet in %u collectives; too few steps for one pace, so the step is "
 			"that of rank %" PRId64 "\n",
-			w->joint->n, w->joint->n_meetings, w->joint->numbers[w->rank]);
+			w->joint->n, w->joint->links.n_meetings, w->joint->numbers[w->rank]);
 	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED_SHARE)
 		fprintf(out,
 			"The graph does not explain what holds the program up in %.0f %% of the time: take "

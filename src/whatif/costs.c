@@ -39,6 +39,8 @@ static int64_t cost_when_cold(const struct whatif_machine *machine, int64_t work
 static int64_t cost_of_call(const struct whatif_machine *machine, const struct flow_call *call,
 			    int64_t work_before)
 {
+	if (graph_is_comm_call(call))
+		return 0;
 	switch (call->role) {
 	case HWY_ROLE_LAUNCH:
 	case HWY_ROLE_COPY:

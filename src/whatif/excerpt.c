@@ -195,6 +195,52 @@ struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase
 	return excerpt;
 }
 
+/* ---- calls that communicate ------------------------------------------------------------------------ */
+
+static struct excerpt *take_all(const struct hwy_analysis *analysis, uint32_t phase)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	const struct hwy_phase *whole = &analysis->phases.phases[phase];
+	struct excerpt *excerpt = hwy_zalloc(sizeof *excerpt);
+	excerpt->is_whole = true;
+	excerpt->flow = *flow;
+	excerpt->flow.calls = hwy_copy_array(flow->calls, flow->n_calls, sizeof *flow->calls);
+	excerpt->flow.ops = hwy_copy_array(flow->ops, flow->n_ops, sizeof *flow->ops);
+	excerpt->phase = *whole;
+	excerpt->phase.steps = hwy_copy_array(whole->steps, whole->n_steps, sizeof *whole->steps);
+	take_gaps(excerpt, &analysis->measures[phase].gaps, flow);
+	return excerpt;
+}
+
+static struct hwy_interval window_of_calls(const struct excerpt *excerpt)
+{
+	const struct hwy_flow *flow = &excerpt->flow;
+	struct hwy_interval window = {INT64_MIN, INT64_MAX};
+	if (excerpt->is_whole || flow->n_calls == 0)
+		return window;
+	return (struct hwy_interval){flow->calls[0].start, flow->calls[flow->n_calls - 1].end};
+}
+
+bool excerpt_add_comm(struct excerpt **excerpt, const struct hwy_analysis *analysis, uint32_t phase,
+		      uint32_t process, struct hwy_err *err)
+{
+	struct excerpt *to = *excerpt ? *excerpt : take_all(analysis, phase);
+	struct hwy_interval window = window_of_calls(to);
+	bool done = comm_calls_add(&to->comm, &to->flow, process, &window, err);
+	const uint32_t *moved = to->comm.moved;
+	for (uint32_t i = 0; i < to->phase.n_steps && moved; i++) {
+		struct phase_step *step = &to->phase.steps[i];
+		uint32_t end = moved[step->first_call + step->n_calls];
+		step->first_call = moved[step->first_call];
+		step->n_calls = end - step->first_call;
+	}
+	if (*excerpt || to->comm.n > 0)
+		*excerpt = to;
+	else
+		excerpt_free(to);
+	return done;
+}
+
 void excerpt_free(struct excerpt *excerpt)
 {
 	if (!excerpt)
@@ -203,5 +249,6 @@ void excerpt_free(struct excerpt *excerpt)
 	free(excerpt->flow.ops);
 	free(excerpt->phase.steps);
 	free(excerpt->gaps.gaps);
+	comm_calls_free(&excerpt->comm);
 	free(excerpt);
 }

@@ -9,6 +9,7 @@
 #define HWY_WHATIF_EXCERPT_H
 
 #include "analyze/analysis.h"
+#include "whatif/comm_calls.h"
 
 struct excerpt {
 	/* The calls and ops of the chosen steps; their span ids are those of the whole trace. */
@@ -16,6 +17,8 @@ struct excerpt {
 	struct hwy_phase phase; /* the chosen steps; step.first_call counts in this flow */
 	/* Gaps of the chosen steps; only the list is filled in, not the sums. */
 	struct hwy_gaps gaps;
+	bool is_whole; /* it holds the whole recording */
+	struct comm_calls comm;
 };
 
 /* True where a graph of the whole recording would make each edit take seconds: such a graph
@@ -28,6 +31,10 @@ bool excerpt_is_large(const struct hwy_flow *flow);
 struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
 			     const struct hwy_interval *window);
 void excerpt_free(struct excerpt *excerpt);
+/* Adds the calls of a process's messages to an excerpt, or to a copy of the whole recording where *excerpt is NULL; it
+ * stays NULL where there are no such calls. */
+bool excerpt_add_comm(struct excerpt **excerpt, const struct hwy_analysis *analysis, uint32_t phase,
+		      uint32_t process, struct hwy_err *err);
 
 /* The index in 'flow' of an op that was found in another flow of the same trace, or FLOW_NONE. */
 uint32_t excerpt_op(const struct hwy_flow *flow, const struct flow_op *op);

@@ -113,7 +113,9 @@ static void graph_add_call(struct building *b, uint32_t index)
 	const struct flow_call *call = &b->flow->calls[index];
 	bool waits = call_waits(b->flow, call);
 	int64_t length = call->end - call->start;
-	if (waits && length > b->graph->fit.sync)
+	if (graph_is_comm_call(call))
+		length = 0;
+	else if (waits && length > b->graph->fit.sync)
 		length = b->graph->fit.sync;
 	begin_node(b, GRAPH_CALL, index, call->start, length);
 	struct sequence *process =
@@ -238,6 +240,29 @@ static void add_return(struct building *b, uint32_t index)
 		thread->last = node;
 }
 
+/* Whether the newest call of a sequence was made by this thread. */
+static bool is_of_thread(const struct building *b, const struct sequence *sequence, uint32_t thread)
+{
+	return sequence->call != GRAPH_NONE &&
+	       b->flow->calls[b->graph->nodes[sequence->call].flow_index].thread == thread;
+}
+
+/* Calls that the thread made inside the communicating call have ended: what the thread does next follows its end. */
+static void add_leave(struct building *b, uint32_t index)
+{
+	const struct flow_call *call = &b->flow->calls[index];
+	begin_node(b, GRAPH_LEAVE, index, call->end, 0);
+	graph_build_edge(b, GRAPH_ORDER, b->call_node[index], false, 0);
+	uint32_t node = end_node(b);
+	struct sequence *process =
+		&b->processes[call->process == FLOW_NO_PROCESS ? b->n_processes : call->process];
+	struct sequence *thread =
+		&b->threads[call->thread == FLOW_NONE ? b->n_threads : call->thread];
+	if (is_of_thread(b, process, call->thread))
+		process->last = node;
+	thread->last = node;
+}
+
 /* ---- ops -------------------------------------------------------------------------------------- */
 
 static void add_op(struct building *b, uint32_t index)
@@ -271,7 +296,8 @@ static void graph_add_nodes_in_time_order(struct building *b)
 		int64_t at_op = op < flow->n_ops ? flow->ops[op].start : INT64_MAX;
 		int64_t at_return = b->open.n > 0 ? b->open.at[0].time : INT64_MAX;
 		if (b->open.n > 0 && at_return <= at_call && at_return <= at_op) {
-			add_return(b, b->open.at[0].what);
+			uint32_t ends = b->open.at[0].what;
+			(graph_is_comm_call(&flow->calls[ends]) ? add_leave : add_return)(b, ends);
 			hwy_heap_drop(&b->open);
 		} else if (at_call <= at_op) {
 			graph_add_call(b, call++);
@@ -397,7 +423,8 @@ int64_t graph_measured(const struct hwy_graph *graph, uint32_t node)
 	const struct graph_node *n = &graph->nodes[node];
 	switch (n->kind) {
 	case GRAPH_CALL: return graph->flow->calls[n->flow_index].start;
-	case GRAPH_RETURN: return graph->flow->calls[n->flow_index].end;
+	case GRAPH_RETURN:
+	case GRAPH_LEAVE: return graph->flow->calls[n->flow_index].end;
 	default: return graph->flow->ops[n->flow_index].start;
 	}
 }
@@ -439,6 +466,11 @@ uint32_t graph_call(const struct hwy_graph *graph, uint32_t call)
 uint32_t graph_return(const struct hwy_graph *graph, uint32_t call)
 {
 	return graph_find(graph, GRAPH_RETURN, call, graph->flow->calls[call].end);
+}
+
+uint32_t graph_leave(const struct hwy_graph *graph, uint32_t call)
+{
+	return graph_find(graph, GRAPH_LEAVE, call, graph->flow->calls[call].end);
 }
 
 uint32_t graph_op(const struct hwy_graph *graph, uint32_t op)

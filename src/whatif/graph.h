@@ -4,7 +4,8 @@
  *
  * Nodes stand in the order of their measured times, which is a topological order: every edge leads
  * from an earlier node to a later one. A call is one node; a call that waits for the device is two,
- * its own work and its return. A device op is one node. A node begins when all its predecessors are
+ * its own work and its return. A call that communicates with other ranks (comm_calls.h) is two, too: its begin, where
+ * the rank comes, and its end, where the rank leaves. A device op is one node. A node begins when all its predecessors are
  * there, plus the lags of the edges from them, plus its own delay:
  *
  *   begin = max over its predecessors (end, or begin, of the predecessor + lag) + delay
@@ -30,6 +31,10 @@ enum graph_kind {
 	GRAPH_CALL, /* a call; its length is the call's own work, without waiting for the device */
 	GRAPH_RETURN, /* the return of a call that waited for the device; its length is 0 */
 	GRAPH_OP,     /* a device op */
+	/* The end of a call that communicates, whose GRAPH_CALL has length 0; its length is 0, and its delay is the call's
+	 * length, or what is left of it once others have come (rank_links.h). */
+	GRAPH_LEAVE,
+	GRAPH_KINDS
 };
 
 /* A node has up to three predecessors in fixed places; further predecessors are in graph.extras. */
@@ -46,7 +51,17 @@ enum graph_place {
 #define GRAPH_FROM_BEGIN(place)                                                                    \
 	(1                                                                                         \
 	 << (place)) /* the edge at this place is measured from its predecessor's begin, not from its end */
-enum { GRAPH_WAIT_REMOVED = 0x80 }; /* flag of a return node: an edit has removed the wait */
+enum {
+	GRAPH_WAIT_REMOVED = 0x80, /* flag of a return node: an edit has removed the wait */
+	/* An edit has taken the node out of its collective: it waits for no rank, and none waits for it. */
+	GRAPH_ALONE = 0x40,
+};
+
+/* Whether a call communicates with other ranks on the CPU: only comm_calls.h makes such calls. */
+static inline bool graph_is_comm_call(const struct flow_call *call)
+{
+	return call->role == HWY_ROLE_COMM && call->blocks && call->op == FLOW_NONE;
+}
 
 struct graph_node {
 	int64_t length, delay; /* ns: the node's own length, and the delay that no edge explains */
@@ -112,6 +127,8 @@ void graph_fit(struct graph_fit *fit, const struct hwy_flow *flow);
 uint32_t graph_call(const struct hwy_graph *graph, uint32_t call);
 uint32_t graph_return(const struct hwy_graph *graph, uint32_t call);
 uint32_t graph_op(const struct hwy_graph *graph, uint32_t op);
+/* The node at which a call that communicates ends, or GRAPH_NONE. */
+uint32_t graph_leave(const struct hwy_graph *graph, uint32_t call);
 
 /* The measured begin of a call or an op, or the measured end of a call that returned. Nodes are in
  * this order. */

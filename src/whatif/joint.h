@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* joint.h - several ranks of one run, replayed together: collectives join their graphs.
+/* joint.h - several ranks of one run, replayed together: collectives and messages join their graphs (rank_links.h).
  *
- * Each rank keeps a graph of its own, with its own clock, and is edited by itself. A collective
- * that several ranks take part in is a meeting; each rank's kernel is a part of it. A part begins
- * when its predecessors on its own rank are there; all parts end once the last rank has come and
- * the data has travelled. So the length of a part follows from the other ranks; without edits it is
- * the recorded length, to the nanosecond.
+ * Each rank keeps a graph of its own, with its own clock, and is edited by itself. What a rank waits for in
+ * communication follows from the other ranks; without edits it is what was recorded, to the nanosecond.
  */
 #ifndef HWY_WHATIF_JOINT_H
 #define HWY_WHATIF_JOINT_H
 
 #include "analyze/collectives.h"
+#include "whatif/rank_links.h"
 #include "whatif/whatif.h"
 
 struct joint_rank {
@@ -19,18 +17,13 @@ struct joint_rank {
 	uint32_t phase;
 	/* The rank's process where a recording has several ranks, else FLOW_NO_PROCESS. */
 	uint32_t process;
+	/* The rank's clock, where it is known (collectives.h); of all ranks or of none. */
+	const struct exchange_clock *clock;
 };
 
 /* The ranks inside one recording: for every process that communicates, its longest phase. To be
  * freed; NULL where there are fewer than two. */
 struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n);
-
-struct joint_part { /* one rank's kernel of a collective that several ranks take part in */
-	uint32_t rank, node, meeting;
-	int64_t length; /* ns that the kernel took in the recording */
-	/* The ns from the moment at which the last rank began the collective to the end of this part. */
-	int64_t transfer;
-};
 
 struct joint {
 	struct whatif *ranks;
@@ -38,13 +31,9 @@ struct joint {
 	uint32_t n;
 	/* The collectives are matched over the whole recordings, not only over excerpts. */
 	struct hwy_collectives collectives;
-	struct joint_part *parts; /* all parts; the parts of one collective are neighbours */
-	uint32_t n_parts, n_meetings;
-	bool has_pace; /* every rank has steps enough to tell the pace of the run */
-	/* For each collective the index of its first part; first[n_meetings] is n_parts. */
-	uint32_t *first;
-	/* part_of[rank][node] is a reference (base/ref.h) to the collective's part that the node is. */
-	uint32_t **part_of;
+	struct links links;
+	uint32_t differ; /* nodes that do not come out as recorded: 0, or a bug */
+	bool has_pace;   /* every rank has steps enough to tell the pace of the run */
 };
 
 /* Fails where the ranks have no collective in common. all: the graphs hold the whole recordings,
@@ -53,9 +42,5 @@ struct joint {
 bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
 		struct hwy_err *err);
 void joint_close(struct joint *joint);
-
-/* Replays one graph for each rank and yields each rank's ends of nodes; these arrays and the list
- * are to be freed. Sets the lengths of the collectives' nodes in the graphs. */
-int64_t **joint_replay(const struct joint *joint, struct hwy_graph *graphs);
 
 #endif

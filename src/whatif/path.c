@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path.c - see path.h. */
-#include "whatif/path.h"
+#include "whatif/path_internal.h"
 
 #include <stdlib.h>
 
@@ -12,30 +12,23 @@ const char *const path_class_names[PATH_CLASSES] = {
 
 /* ---- what held a node up ---------------------------------------------------------------------- */
 
-struct binding {         /* the edge that decided when a node could begin */
-	uint32_t before; /* the node that held this node up, or GRAPH_NONE */
-	int64_t time;    /* the predecessor's end, or its begin, whichever the edge counts from */
-	int64_t lag;     /* ns from 'time' to the begin of the held-up node */
-	int place;       /* enum graph_place; GRAPH_PLACES for an extra edge */
-};
-
-static void consider(struct binding *best, struct binding one)
+static void consider(struct path_binding *best, struct path_binding one)
 {
 	if (best->before == GRAPH_NONE || one.time + one.lag > best->time + best->lag)
 		*best = one;
 }
 
-static struct binding binding_of(const struct hwy_graph *graph, const int64_t *ends, uint32_t index,
-				 uint32_t *extras)
+struct path_binding path_binding_of(const struct hwy_graph *graph, const int64_t *ends,
+				    uint32_t index, uint32_t *extras)
 {
 	const struct graph_node *node = &graph->nodes[index];
-	struct binding best = {.before = GRAPH_NONE};
+	struct path_binding best = {.before = GRAPH_NONE};
 	for (int place = 0; place < GRAPH_PLACES; place++) {
 		uint32_t before = node->before[place];
 		if (before == GRAPH_NONE)
 			continue;
 		bool from_begin = graph_counts_from_begin(node, place);
-		consider(&best, (struct binding){
+		consider(&best, (struct path_binding){
 					.before = before,
 					.time = ends[before] -
 						(from_begin ? graph->nodes[before].length : 0),
@@ -47,8 +40,8 @@ static struct binding binding_of(const struct hwy_graph *graph, const int64_t *e
 		--*extras;
 	for (uint32_t i = *extras; i > 0 && graph->extras[i - 1].node == index; i--) {
 		const struct graph_extra *extra = &graph->extras[i - 1];
-		consider(&best, (struct binding){extra->before, ends[extra->before], extra->lag,
-						 GRAPH_PLACES});
+		consider(&best, (struct path_binding){extra->before, ends[extra->before],
+						      extra->lag, GRAPH_PLACES});
 	}
 	return best;
 }
@@ -66,7 +59,7 @@ static enum path_class class_of_call(const struct flow_call *call)
 	}
 }
 
-static enum path_class class_of_length(const struct hwy_graph *graph, const struct graph_node *node)
+enum path_class path_class_of_length(const struct hwy_graph *graph, const struct graph_node *node)
 {
 	if (node->kind != GRAPH_OP)
 		return class_of_call(&graph->flow->calls[node->flow_index]);
@@ -76,15 +69,17 @@ static enum path_class class_of_length(const struct hwy_graph *graph, const stru
 	return op->class == HWY_COMM ? PATH_COMM : PATH_COMPUTE;
 }
 
-static enum path_class class_of_lag(const struct graph_node *node, int place)
+enum path_class path_class_of_lag(const struct graph_node *node, int place)
 {
 	if (node->kind == GRAPH_RETURN)
 		return PATH_WAIT;
 	return node->kind == GRAPH_OP && place == GRAPH_CAUSE ? PATH_LAUNCH : PATH_NEXT;
 }
 
-static enum path_class class_of_delay(const struct graph_node *node)
+enum path_class path_class_of_delay(const struct graph_node *node)
 {
+	if (node->kind == GRAPH_LEAVE)
+		return PATH_COMM;
 	return node->kind == GRAPH_CALL ? PATH_CPU : PATH_OTHER;
 }
 
@@ -121,8 +116,8 @@ void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 		int64_t begin = replay_begin(graph, ends, current);
 		if (time > begin)
 			goes_on = add_piece(&walk, begin, time, current,
-					    class_of_length(graph, node));
-		struct binding by = binding_of(graph, ends, current, &extras);
+					    path_class_of_length(graph, node));
+		struct path_binding by = path_binding_of(graph, ends, current, &extras);
 		if (!goes_on)
 			break;
 		if (by.before == GRAPH_NONE) { /* no predecessor held the node up */
@@ -130,8 +125,9 @@ void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 			break;
 		}
 		int64_t ready = by.time + by.lag;
-		goes_on = add_piece(&walk, ready, begin, current, class_of_delay(node)) &&
-			  add_piece(&walk, by.time, ready, current, class_of_lag(node, by.place));
+		goes_on = add_piece(&walk, ready, begin, current, path_class_of_delay(node)) &&
+			  add_piece(&walk, by.time, ready, current,
+				    path_class_of_lag(node, by.place));
 		current = by.before;
 		time = by.time;
 	}

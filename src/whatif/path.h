@@ -17,7 +17,7 @@ enum path_class {
 	PATH_CALL,    /* other calls: allocation, module loading, synchronise calls' own work */
 	PATH_WAIT,    /* waking up after a wait */
 	PATH_COMPUTE, /* kernels, graphs, fills */
-	PATH_COMM,    /* communication kernels */
+	PATH_COMM,    /* communication: kernels, and calls on the CPU */
 	PATH_COPY,
 	PATH_NEXT,  /* from the end of an op to the begin of the next op on its stream */
 	PATH_OTHER, /* a delay that no edge of the graph explains */

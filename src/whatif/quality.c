@@ -12,7 +12,7 @@
 #include "base/ref.h"
 #include "whatif/replayed_steps.h"
 
-enum { KINDS = GRAPH_OP + 1 }; /* the number of kinds of nodes in enum graph_kind */
+enum { KINDS = GRAPH_KINDS };
 
 /* The nodes of every steady step in a fixed order: nodes[step * per_step + place]; NULL where the
  * steps differ. */
@@ -138,8 +138,9 @@ static double residual_share(const struct whatif *w)
 	int64_t unexplained = 0, counted = window.to;
 	for (uint32_t i = w->graph.n; i-- > 0;) {
 		const struct graph_node *node = &w->graph.nodes[i];
-		if (node->kind == GRAPH_CALL || node->before[GRAPH_ORDER] == GRAPH_NONE ||
-		    !step_of_node(w, step_of_call, i) || is_staging(w->graph.flow, node))
+		if (node->kind == GRAPH_CALL || node->kind == GRAPH_LEAVE ||
+		    node->before[GRAPH_ORDER] == GRAPH_NONE || !step_of_node(w, step_of_call, i) ||
+		    is_staging(w->graph.flow, node))
 			continue;
 		int64_t to = graph_measured(&w->graph, i), from = to - node->delay;
 		to = to < counted ? to : counted;

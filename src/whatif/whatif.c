@@ -190,12 +190,11 @@ static struct pace *edited_paces(const struct whatif *w, const struct whatif_edi
 	struct pace *paces = hwy_zarray(ranks, sizeof *paces);
 	bool with_bound = a == &as_is; /* 'bound' is never shown for an assumption */
 	if (w->joint) {
-		int64_t **ends = joint_replay(w->joint, graphs);
-		for (uint32_t r = 0; r < ranks; r++) {
-			paces[r] = step_time_measure(&all[r], &graphs[r], ends[r], with_bound);
-			free(ends[r]);
-		}
-		free(ends);
+		struct links_times times = links_replay(&w->joint->links, graphs);
+		for (uint32_t r = 0; r < ranks; r++)
+			paces[r] =
+				step_time_measure(&all[r], &graphs[r], times.ends[r], with_bound);
+		links_times_free(&times, ranks);
 	} else {
 		paces[0] = replay_pace(w, graphs, with_bound);
 	}
@@ -401,14 +400,18 @@ static void find_window(struct whatif *w)
 	free(ends);
 }
 
-bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
-		  const struct hwy_interval *window, struct hwy_err *err)
+bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+		  const struct whatif_extent *extent, struct hwy_err *err)
 {
-	*w = (struct whatif){
-		.analysis = analysis,
-		.phase_index = phase,
-		.excerpt =
-			all ? NULL : excerpt_make(analysis, phase, EXCERPT_CALLS_AND_OPS, window)};
+	*w = (struct whatif){.analysis = analysis,
+			     .phase_index = phase,
+			     .excerpt = extent->is_whole ? NULL
+							 : excerpt_make(analysis, phase,
+									EXCERPT_CALLS_AND_OPS,
+									extent->window)};
+	if (extent->has_comm_calls &&
+	    !excerpt_add_comm(&w->excerpt, analysis, phase, extent->process, err))
+		return false;
 	w->flow = w->excerpt ? &w->excerpt->flow : &analysis->flow;
 	w->phase = w->excerpt ? &w->excerpt->phase : &analysis->phases.phases[phase];
 	w->gaps = w->excerpt ? &w->excerpt->gaps : &analysis->measures[phase].gaps;
@@ -428,7 +431,7 @@ bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_
 				     "there is nothing to replay");
 	quality_measure(w);
 	w->scale = 1;
-	if (w->excerpt) {
+	if (w->excerpt && !w->excerpt->is_whole) {
 		int64_t mean = analysis->phases.phases[phase].mean;
 		w->scale = (double)mean / (double)w->recorded;
 		w->recorded = mean;
@@ -463,7 +466,8 @@ bool whatif_base(struct whatif *w, struct hwy_err *err)
 bool whatif_open(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
 		 struct hwy_err *err)
 {
-	bool done = whatif_build(w, analysis, phase, all, NULL, err) && whatif_base(w, err);
+	struct whatif_extent extent = {.is_whole = all};
+	bool done = whatif_build(w, analysis, phase, &extent, err) && whatif_base(w, err);
 	if (!done)
 		whatif_close(w);
 	return done;

@@ -79,7 +79,8 @@ struct whatif {
 	const struct hwy_flow *flow;
 	const struct hwy_phase *phase;
 	const struct hwy_gaps *gaps;
-	struct excerpt *excerpt; /* NULL where the graph holds the whole recording */
+	struct excerpt *
+		excerpt; /* NULL where the graph holds the whole recording, as the analysis has it */
 	uint32_t phase_index;
 	struct joint *joint; /* all ranks of the run, with this rank; NULL for a single rank */
 	uint32_t rank;       /* index of this rank in joint->ranks */
@@ -120,11 +121,19 @@ void whatif_close(struct whatif *w);
 bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		    struct whatif_prediction *prediction, struct hwy_err *err);
 
+/* How much of a recording a graph holds. */
+struct whatif_extent {
+	bool is_whole; /* all of it, however long it is */
+	/* An excerpt takes the steps that begin in it; with NULL excerpt_make chooses. */
+	const struct hwy_interval *window;
+	/* Calls on the CPU that communicate are nodes, too: those of this process, or with FLOW_NO_PROCESS of all. */
+	bool has_comm_calls;
+	uint32_t process;
+};
 /* The two halves of whatif_open: whatif_build makes the graph as recorded, whatif_base takes the
- * cost of recording out. Ranks are joined between the two (joint.h). window: the excerpt takes the
- * steps that begin in it; with NULL excerpt_make chooses. */
-bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase, bool all,
-		  const struct hwy_interval *window, struct hwy_err *err);
+ * cost of recording out. Ranks are joined between the two (joint.h). */
+bool whatif_build(struct whatif *w, const struct hwy_analysis *analysis, uint32_t phase,
+		  const struct whatif_extent *extent, struct hwy_err *err);
 bool whatif_base(struct whatif *w, struct hwy_err *err);
 
 /* Makes the edited graph, which the caller frees. note (may be NULL): what the user should know

@@ -324,8 +324,8 @@ static struct diagnosed rank(int64_t late_us, int64_t latest_us, int64_t skew_us
 
 static const struct hwy_finding *straggler(struct diagnosed *a, struct diagnosed *b)
 {
-	struct joint_rank ranks[] = {{0, &a->analysis, 0, FLOW_NO_PROCESS},
-				     {1, &b->analysis, 0, FLOW_NO_PROCESS}};
+	struct joint_rank ranks[] = {{0, &a->analysis, 0, FLOW_NO_PROCESS, NULL},
+				     {1, &b->analysis, 0, FLOW_NO_PROCESS, NULL}};
 	diagnose_ranks(ranks, 2, 0, &a->diagnosis);
 	diagnosed_check(a);
 	return accused(a, "rank-straggler");
@@ -391,9 +391,9 @@ static void a_rank_without_collectives_does_not_count(void **state)
 			program_launch(&p, 0, "k", us);
 		}
 		struct diagnosed alone = program_diagnose(&p);
-		struct joint_rank ranks[] = {{0, &a.analysis, 0, FLOW_NO_PROCESS},
-					     {1, &b.analysis, 0, FLOW_NO_PROCESS},
-					     {2, &alone.analysis, 0, FLOW_NO_PROCESS}};
+		struct joint_rank ranks[] = {{0, &a.analysis, 0, FLOW_NO_PROCESS, NULL},
+					     {1, &b.analysis, 0, FLOW_NO_PROCESS, NULL},
+					     {2, &alone.analysis, 0, FLOW_NO_PROCESS, NULL}};
 		diagnose_ranks(ranks, 3, 0, &a.diagnosis);
 		const struct hwy_finding *finding = accused(&a, "rank-straggler");
 		assert_non_null(finding);

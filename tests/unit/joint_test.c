@@ -78,8 +78,10 @@ static void join(struct run *run, struct joint *joint)
 	struct hwy_err err;
 	analyse(run);
 	for (uint32_t r = 0; r < run->n; r++)
-		ranks[r] = (struct joint_rank){r, &run->analyses[r], run->analyses[r].phases.main,
-					       FLOW_NO_PROCESS};
+		ranks[r] = (struct joint_rank){.rank = r,
+					       .analysis = &run->analyses[r],
+					       .phase = run->analyses[r].phases.main,
+					       .process = FLOW_NO_PROCESS};
 	if (!joint_open(joint, ranks, run->n, true, &err))
 		fail_msg("%s", err.text);
 }
@@ -140,7 +142,7 @@ static void ranks_replayed_as_one_give_back_every_time(void **state)
 		uint32_t meetings = random_steps(&run, seed);
 		struct joint joint;
 		join(&run, &joint);
-		assert_int_equal(joint.n_meetings, meetings);
+		assert_int_equal(joint.links.n_meetings, meetings);
 		assert_int_equal(joint.collectives.n_contradicted, 0);
 		for (uint32_t r = 0; r < run.n; r++)
 			assert_int_equal(joint.collectives.shift[r], skew[0] - skew[r]);
@@ -307,8 +309,8 @@ static void ranks_without_collectives_are_refused(void **state)
 			program_launch(&run.ranks[r], 0, "k", 100);
 		}
 	analyse(&run);
-	struct joint_rank ranks[] = {{0, &run.analyses[0], 0, FLOW_NO_PROCESS},
-				     {1, &run.analyses[1], 0, FLOW_NO_PROCESS}};
+	struct joint_rank ranks[] = {{0, &run.analyses[0], 0, FLOW_NO_PROCESS, NULL},
+				     {1, &run.analyses[1], 0, FLOW_NO_PROCESS, NULL}};
 	struct joint joint;
 	struct hwy_err err;
 	assert_false(joint_open(&joint, ranks, 2, true, &err));
