@@ -337,7 +337,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver (calls of these libraries), nccl (collectives and messages of NCCL and RCCL), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "

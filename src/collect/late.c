@@ -52,7 +52,7 @@ void late_init(void)
 
 void late_join(void)
 {
-	if (collect_control->traces & (REC_TRACE_PYTORCH | REC_TRACE_PYTHON))
+	if (collect_control->traces & (REC_TRACE_PYTORCH | REC_TRACE_PYTHON | REC_TRACE_NCCL))
 		atomic_store_explicit(&is_awaited, true, memory_order_relaxed);
 }
 

@@ -21,6 +21,14 @@ record traces=16 -- "$COLLECT/torch_target" "$torch" 300 mock_torch_exchange
 expect_count 256 "OPERATOR.*gloo:all_reduce" "collectives, as many as have room"
 expect_count 1 "NOTE.*collectives on the CPU are not recorded" "a note of collectives without room"
 
+# With NCCL's collectives alone no operator is recorded, but gloo's collectives are.
+record traces=128 -- "$COLLECT/torch_target" "$torch" 20 mock_torch_exchange
+expect_status 0 "collectives without operators"
+expect_count 20 "OPERATOR" "collectives, and no operator"
+expect_count 20 "OPERATOR.*gloo:all_reduce.* began-on=" "collectives without operators"
+HEADWAY_MOCK_TORCH=silent record traces=128 -- "$COLLECT/torch_target" "$torch" 20 mock_torch_exchange
+expect_count 1 "NOTE.*PyTorch's collectives are not recorded" "a note of collectives that cannot be recorded"
+
 for unknown in silent elsewhere; do
 	HEADWAY_MOCK_TORCH=$unknown record traces=16 -- "$COLLECT/torch_target" "$torch" 100
 	expect_status 0 "$unknown"

@@ -14,7 +14,8 @@
  * An operator is one record, written at its end: what a thread has begun is kept in the thread. A record_function of
  * Python may end on another thread than it began on, or after one that it is inside of: its beginning is then
  * forgotten, and a note says so. Libraries that communicate on threads of their own (gloo) begin a scope on the thread that
- * asks and end it on theirs: such scopes are known by their names, and kept in a table of the process.
+ * asks and end it on theirs: such scopes are known by their names, and kept in a table of the process. With '-t nccl' and
+ * without '-t pytorch' only these are recorded: libtorch then calls us for scopes, and for no operator.
  */
 #include "collect/torch/torch.h"
 
@@ -44,6 +45,9 @@ struct torch_callback {
 	char later[88];
 };
 static_assert(offsetof(struct torch_callback, needs_ids) == 36, "as in at::RecordFunctionCallback");
+
+/* The sources that need libtorch. */
+enum { TORCH_TRACES = REC_TRACE_PYTORCH | REC_TRACE_NCCL };
 
 enum torch_scope { SCOPE_FUNCTION = 0, SCOPE_BACKWARD = 1, SCOPE_TORCHSCRIPT = 2, SCOPE_USER = 7 };
 
@@ -161,7 +165,7 @@ static uint32_t name_id(struct operators *own, const char *name)
 /* Keeps a scope that may end on another thread; false: it is none. */
 static bool exchange_begin(struct operators *own, const void *function)
 {
-	if (((const uint8_t *)function)[torch.scope_at] != SCOPE_USER)
+	if (!own || ((const uint8_t *)function)[torch.scope_at] != SCOPE_USER)
 		return false;
 	const char *name = torch.name(function);
 	if (!name || !torch_exchanges_has_name(name))
@@ -287,6 +291,8 @@ static void **torch_on_start(void **context, const void *function)
 	if (atomic_load_explicit(&stage, memory_order_acquire) == TORCH_ON) {
 		if (collect_is_on(REC_TRACE_PYTORCH))
 			operator_begin(function);
+		else if (collect_is_on(REC_TRACE_NCCL))
+			exchange_begin(operators_own(), function);
 	} else if (is_trial(function)) {
 		trial.began = true;
 	}
@@ -398,11 +404,20 @@ static void torch_measure(void *outer, void *inner)
 	collect_property("cost.operator_ps", text);
 }
 
+static void torch_refuse(const char *why)
+{
+	collect_note(2, "%s are not recorded: this version of PyTorch %s",
+		     collect_control->traces & REC_TRACE_PYTORCH ? "operators"
+								 : "PyTorch's collectives",
+		     why);
+}
+
 static void torch_set_up(void)
 {
 	static _Alignas(64) unsigned char object[OBJECT], other[OBJECT];
 	trial.function = object;
 	atomic_store(&trial.tid, collect_tid());
+	bool all = collect_control->traces & REC_TRACE_PYTORCH;
 	struct torch_callback callback = {
 		.start = torch_on_start,
 		.end = torch_on_end,
@@ -411,9 +426,11 @@ static void torch_set_up(void)
 		.scopes[SCOPE_BACKWARD] = true,
 		.scopes[SCOPE_TORCHSCRIPT] = true,
 		.scopes[SCOPE_USER] = true,
-		.needs_inputs = collect_control->operator_inputs && torch_inputs_are_found(),
+		/* Of a collective the shapes tell the bytes; there are few of them. */
+		.needs_inputs =
+			(collect_control->operator_inputs || !all) && torch_inputs_are_found(),
 	};
-	if (collect_control->operator_inputs && !callback.needs_inputs)
+	if (collect_control->operator_inputs && all && !callback.needs_inputs)
 		collect_note(2,
 			     "shapes of operators are not recorded: this version of PyTorch lacks "
 			     "a function that is needed for it");
@@ -421,10 +438,15 @@ static void torch_set_up(void)
 	if (!torch_try(object, other)) {
 		torch.remove(handle);
 		atomic_store(&stage, TORCH_REFUSED);
-		collect_note(2,
-			     "operators are not recorded: this version of PyTorch calls observers "
-			     "in another way");
+		torch_refuse("calls observers in another way");
 		return;
+	}
+	if (!all) {
+		/* The trial needed every scope; from now on libtorch calls us for none but these. */
+		torch.remove(handle);
+		callback.scopes[SCOPE_FUNCTION] = callback.scopes[SCOPE_BACKWARD] =
+			callback.scopes[SCOPE_TORCHSCRIPT] = false;
+		torch.add(callback);
 	}
 	needs_inputs = callback.needs_inputs;
 	atomic_store(&stage, TORCH_ON);
@@ -435,7 +457,7 @@ static void torch_set_up(void)
 bool torch_begin(void)
 {
 	int found = TORCH_FOUND;
-	if (!(collect_control->traces & REC_TRACE_PYTORCH))
+	if (!(collect_control->traces & TORCH_TRACES))
 		return true;
 	/* While another observer is there, such as the program's own profiler, that one would see the trial. */
 	if (atomic_load(&stage) == TORCH_FOUND &&
@@ -456,9 +478,9 @@ static void find_function(void *function, const struct elf_object *object, const
 
 void torch_look_at_object(const struct elf_object *object)
 {
-	if (!collect_control || !(collect_control->traces & REC_TRACE_PYTORCH))
+	if (!collect_control || !(collect_control->traces & TORCH_TRACES))
 		return;
-	if (collect_control->operator_inputs)
+	if (collect_control->operator_inputs || !(collect_control->traces & REC_TRACE_PYTORCH))
 		torch_inputs_look_at_object(object);
 	if (atomic_load(&stage) != TORCH_NONE)
 		return;
@@ -480,7 +502,5 @@ void torch_look_at_object(const struct elf_object *object)
 			(torch.begin_z || torch.begin_text);
 	atomic_store(&stage, complete ? TORCH_FOUND : TORCH_REFUSED);
 	if (!complete)
-		collect_note(2,
-			     "operators are not recorded: this version of PyTorch lacks a function "
-			     "that is needed for it");
+		torch_refuse("lacks a function that is needed for it");
 }
