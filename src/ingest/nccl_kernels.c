@@ -3,8 +3,8 @@
  *
  * NCCL tells the operations of a plan, and then launches the kernel of the plan, on one thread: the kernel is the first one
  * of NCCL's that the thread launches after the operation was told and before it tells those of another plan. What a CUDA
- * graph runs is told by a thread that launches nothing: its kernel is the one that was running at the time that the channels
- * of the operation name.
+ * graph runs is told by a thread that launches nothing: its kernel is the one nearest to the time that the channels of the
+ * operation name.
  *
  * Channels have times of the GPU's own clock (globaltimer). It is fitted to ours, for each communicator (they are of one
  * device), by what is known of every operation: it ran after it was told, inside of its kernel where that is known, and
@@ -199,23 +199,44 @@ static int by_process_and_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* The kernel that ran in the middle of the operation. */
+/* The kernel that ran nearest to the middle of the operation. It began after the operation was told, and before NCCL's
+ * thread saw it begin. */
 static void join_by_time(struct ingest_nccl *state, struct nccl_event *event)
 {
-	int64_t middle = event->start + (event->finish - event->start) / 2;
+	int64_t middle = event->start + (event->finish - event->start) / 2, best = INT64_MAX;
 	uint32_t next = HWY_FIRST(i, 0u, state->n_kernels,
 				  state->kernels[i].process > event->process ||
 					  (state->kernels[i].process == event->process &&
-					   state->kernels[i].start > middle));
+					   state->kernels[i].start > event->seen_start));
+	uint32_t found = UINT32_MAX;
 	for (uint32_t back = 0; back < MOST_AT_A_TIME && next > 0; back++) {
 		const struct nccl_kernel *kernel = &state->kernels[--next];
-		if (kernel->process != event->process)
-			return;
-		if (kernel->end >= middle) {
-			nccl_give_kernel(state, event, next);
-			return;
+		if (kernel->process != event->process || kernel->start < event->record->start)
+			break;
+		int64_t away = kernel->start + (kernel->end - kernel->start) / 2 - middle;
+		away = away < 0 ? -away : away;
+		if (away < best) {
+			best = away;
+			found = next;
 		}
 	}
+	if (found != UINT32_MAX)
+		nccl_give_kernel(state, event, found);
+}
+
+/* Joins what no thread launched; true if anything was joined, so that more is known about the GPU's clock. */
+static bool join_rest_by_time(struct ingest_nccl *state)
+{
+	bool is_any = false;
+	for (uint32_t i = 0; i < state->n; i++) {
+		struct nccl_event *event = &state->events[i];
+		if (!nccl_is_operation(event) || hwy_ref32_is_set(event->kernel_ref) ||
+		    event->start == HWY_NONE)
+			continue;
+		join_by_time(state, event);
+		is_any |= hwy_ref32_is_set(event->kernel_ref);
+	}
+	return is_any;
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */
@@ -256,12 +277,8 @@ void nccl_kernels_join(struct ingest *in)
 		      by_process_and_start);
 	join_by_launch(state);
 	convert_all_times(in);
-	for (uint32_t i = 0; i < state->n; i++) {
-		struct nccl_event *event = &state->events[i];
-		if (nccl_is_operation(event) && !hwy_ref32_is_set(event->kernel_ref) &&
-		    event->start != HWY_NONE)
-			join_by_time(state, event);
-	}
+	if (join_rest_by_time(state))
+		convert_all_times(in);
 	for (uint32_t i = 0; i < state->n; i++)
 		if (nccl_is_operation(&state->events[i]))
 			settle_times(state, &state->events[i]);

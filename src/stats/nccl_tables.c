@@ -116,9 +116,14 @@ static bool has_times(const struct hwy_message *m)
 	return m->start != HWY_NONE && m->end != HWY_NONE && m->end >= m->start;
 }
 
-/* What nccl-tests calls the size: of gathers and scatters it is the whole, not the part of one rank. */
-static int64_t tested_size(const struct hwy_message *m)
+/* What nccl-tests calls the size: of gathers and scatters it is the whole, not the part of one rank. Where only one side is
+ * known it is the size if both sides are alike. */
+static int64_t tested_size(const struct hwy_trace *trace, const struct hwy_message *m)
 {
+	const char *name = hwy_str(trace, m->name);
+	bool is_half_known = m->sent == HWY_NONE || m->received == HWY_NONE;
+	if (is_half_known && (strstr(name, "Gather") || strstr(name, "Scatter")))
+		return HWY_NONE;
 	return m->sent > m->received ? m->sent : m->received;
 }
 
@@ -149,7 +154,7 @@ static void note_message(struct exchange_lines *lines, uint32_t index)
 	const struct hwy_message *m = &trace->messages[index];
 	const struct hwy_group *group = communicator_of(trace, m);
 	struct exchange_key key = {.operation = m->name,
-				   .bytes = tested_size(m),
+				   .bytes = tested_size(trace, m),
 				   .communicator = group ? group->name : HWY_NONE,
 				   .ranks = group ? group->size : HWY_NONE,
 				   .algorithm = m->algorithm,
