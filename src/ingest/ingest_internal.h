@@ -301,6 +301,9 @@ void ingest_nccl_add(struct ingest *in, uint32_t process, uint32_t tid,
 /* Second pass, for every kernel of a run with -t nccl: keeps those of NCCL's. 'name' is a text of the trace. */
 void ingest_nccl_note_kernel(struct ingest *in, uint32_t process, const struct rec_work *work,
 			     int64_t name, struct hwy_ref span);
+/* Second pass: a call that NCCL told through NVTX, with its start on CLOCK_MONOTONIC. */
+void ingest_nccl_note_call(struct ingest *in, uint32_t process, uint32_t tid, int64_t start,
+			   int64_t duration, struct hwy_ref span);
 void ingest_nccl_finish(struct ingest *in);
 
 /* ---- ingest_nodes.c: nodes of CUDA graphs ---- */

@@ -91,6 +91,15 @@ void ingest_nccl_note_kernel(struct ingest *in, uint32_t process, const struct r
 				     .span = span};
 }
 
+void ingest_nccl_note_call(struct ingest *in, uint32_t process, uint32_t tid, int64_t start,
+			   int64_t duration, struct hwy_ref span)
+{
+	struct ingest_nccl *state = ingest_nccl_state(in);
+	HWY_GROW(state->calls, state->n_calls, state->cap_calls);
+	state->calls[state->n_calls++] =
+		(struct nccl_call){process, tid, start, start + duration, span};
+}
+
 /* ---- what belongs to an event -------------------------------------------------------------------- */
 
 static struct nccl_event *nccl_find(struct ingest_nccl *state, uint32_t process, uint64_t id)
@@ -224,6 +233,7 @@ void ingest_nccl_finish(struct ingest *in)
 	hwy_map_free(&state->event_of);
 	hwy_map_free(&state->comm_of);
 	hwy_map_free(&state->is_kernel);
+	free(state->calls);
 	free(state->events);
 	free(state->comms);
 	free(state->kernels);

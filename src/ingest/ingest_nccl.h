@@ -19,10 +19,11 @@ struct nccl_comm { /* a communicator of one process, as one of its ranks */
 struct nccl_event { /* a call or an operation */
 	const struct rec_nccl_event *record;
 	uint32_t process, tid;
-	uint32_t comm_ref;   /* ref of ingest_nccl.comms; 0: not known */
-	uint32_t calls;      /* of a group call: the calls in it */
-	int64_t end;         /* when it ended, on CLOCK_MONOTONIC; 0: not recorded */
-	struct hwy_ref span; /* of a call, and of an operation without one: where has_span */
+	uint32_t comm_ref; /* ref of ingest_nccl.comms; 0: not known */
+	uint32_t calls;    /* of a group call: the calls in it */
+	int64_t end;       /* when it ended, on CLOCK_MONOTONIC; 0: not recorded */
+	/* Where has_span: the call; of an operation that has no call, where it was handed over. */
+	struct hwy_ref span;
 	bool has_span;
 	/* Of an operation: what its channels tell together. gpu_start, gpu_end: on the GPU's clock; 0: not told. seen_start,
 	 * seen_end: when NCCL's thread saw it; 0: not at all. */
@@ -42,7 +43,15 @@ struct nccl_kernel { /* a kernel of NCCL that was recorded */
 	uint32_t operations; /* how many operations it does */
 };
 
+struct nccl_call { /* a call that NCCL told through NVTX */
+	uint32_t process, tid;
+	int64_t start, end; /* CLOCK_MONOTONIC */
+	struct hwy_ref span;
+};
+
 struct ingest_nccl {
+	struct nccl_call *calls;
+	uint32_t n_calls, cap_calls;
 	struct nccl_event *events;
 	uint32_t n, cap;
 	struct nccl_comm *comms;

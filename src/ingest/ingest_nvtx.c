@@ -185,7 +185,9 @@ static void ingest_nvtx_add_call(struct ingest *in, uint32_t process, uint32_t t
 	struct hwy_lane lane =
 		hwy_lane_of(HWY_LANE_CALL, image->record, target_thread(in, process, tid));
 	lane.name = hwy_text_id(in->b, library);
-	hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_CALL, row);
+	struct hwy_ref span = hwy_add_span(in->b, hwy_add_lane(in->b, lane), HWY_CALL, row);
+	if ((in->spools.control.traces & REC_TRACE_NCCL) && strcmp(library, "NCCL") == 0)
+		ingest_nccl_note_call(in, process, tid, record->time, row->v[HWY_DUR], span);
 }
 
 static void ingest_nvtx_add_range(struct ingest *in, uint32_t process, uint32_t tid,

@@ -213,8 +213,8 @@ static void join_by_time(struct ingest_nccl *state, struct nccl_event *event)
 		const struct nccl_kernel *kernel = &state->kernels[--next];
 		if (kernel->process != event->process || kernel->start < event->record->start)
 			break;
-		int64_t away = kernel->start + (kernel->end - kernel->start) / 2 - middle;
-		away = away < 0 ? -away : away;
+		int64_t away = (kernel->start + kernel->end - 2 * middle);
+		away = away < 0 ? -away : away; /* twice the ns between the middles */
 		if (away < best) {
 			best = away;
 			found = next;

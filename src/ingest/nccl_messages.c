@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_messages.c - adds the spans of NCCL's calls, the communicators as groups, and the operations as messages.
  *
- * A call is a span of the lane "NCCL" of its thread. From version 5 of the interface on NCCL tells the program's calls: one
- * that stands alone lasts as long as its group, which includes the launch; of several in a group each has its own span inside
- * the group's. Before, only the moment is known at which NCCL hands an operation over.
+ * A call is a span of the lane "NCCL" of its thread. NCCL tells its calls through NVTX (ingest_nvtx.c); the plugin's events
+ * are joined to those around them. Where NVTX is silent (NCCL_NVTX_DISABLE), the plugin's events are the calls: from version 5
+ * of the interface on, one that stands alone lasts as long as its group, which includes the launch; of several in a group
+ * each has its own span inside the group's. Before, only the moment is known at which NCCL hands an operation over.
  *
  * Ranks in messages are ranks of the job. A communicator that holds the whole job numbers them alike; of another one the
  * members are not told, so that its peers and roots are not known, unless it holds this rank alone.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "ingest/ingest_nccl.h"
 #include "trace/collective_names.h"
 
@@ -52,6 +55,41 @@ static struct nccl_event *nccl_parent(const struct ingest *in, const struct nccl
 	return index && *index < state->n ? &state->events[*index] : NULL;
 }
 
+static int by_thread_and_start(const void *left, const void *right)
+{
+	const struct nccl_call *a = left, *b = right;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Finds the innermost call of the same thread, told through NVTX, in which the event began. */
+static bool find_nvtx_call(const struct ingest_nccl *state, struct nccl_event *event)
+{
+	enum { MOST_BACK = 16 }; /* calls that began and ended since the one that is sought */
+	const struct nccl_call *calls = state->calls;
+	int64_t time = event->record->start;
+	uint32_t next =
+		HWY_FIRST(i, 0u, state->n_calls,
+			  calls[i].process > event->process ||
+				  (calls[i].process == event->process &&
+				   (calls[i].tid > event->tid ||
+				    (calls[i].tid == event->tid && calls[i].start > time))));
+	for (uint32_t back = 0; back < MOST_BACK && next > 0; back++) {
+		const struct nccl_call *call = &calls[--next];
+		if (call->process != event->process || call->tid != event->tid)
+			break;
+		if (call->end >= time) {
+			event->span = call->span;
+			event->has_span = true;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A group that its one call makes by itself. */
 static bool is_implicit(const struct nccl_event *group)
 {
@@ -61,9 +99,13 @@ static bool is_implicit(const struct nccl_event *group)
 static void nccl_add_calls(struct ingest *in)
 {
 	struct ingest_nccl *state = in->nccl;
+	if (state->n_calls)
+		qsort(state->calls, state->n_calls, sizeof *state->calls, by_thread_and_start);
 	for (uint32_t i = 0; i < state->n; i++) {
 		struct nccl_event *event = &state->events[i], *parent = nccl_parent(in, event);
 		const struct rec_nccl_event *record = event->record;
+		if (find_nvtx_call(state, event))
+			continue;
 		switch (record->head.flags) {
 		case REC_NCCL_GROUP_CALL:
 			if (!is_implicit(event))

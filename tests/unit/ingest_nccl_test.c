@@ -336,6 +336,33 @@ static void calls_of_a_group_stand_inside_of_it(void **s)
 	hwy_trace_free(trace);
 }
 
+static void a_call_that_nvtx_told_is_the_one_that_asked(void **s)
+{
+	(void)s;
+	struct made made = begin();
+	put_string(&made.main, 60, "NCCL");
+	put_string(&made.main, 61, "ncclAllReduce");
+	struct rec_naming *domain =
+		put_record(&made.main, REC_NAME, REC_NAMED_DOMAIN, 60, sizeof *domain);
+	domain->domain = 5;
+	put_range(&made.main, REC_PUSH, 61, 890, 5);
+	put_event(&made.main, REC_NCCL_GROUP_CALL, 900, 1, 0)->depth = 1;
+	put_event(&made.main, REC_NCCL_COLLECTIVE_CALL, 910, 2, T_ALL_REDUCE)->parent = 1;
+	put_nccl_end(&made.main, 2, 920);
+	put_collective(&made.main, 930, 3, 100, 0)->parent = 2;
+	put_nccl_end(&made.main, 1, 990);
+	put_range(&made.main, REC_POP, 0, 1000, 5);
+	struct hwy_trace *trace = end(&made);
+	assert_int_equal(count(trace, HWY_CALL), 1);
+	uint32_t row;
+	const struct hwy_strip *strip =
+		hwy_strip_of(trace, (uint32_t)trace->messages[0].asked, &row);
+	assert_string_equal(name_of(trace, strip, row), "ncclAllReduce");
+	assert_int_equal(hwy_get(strip, HWY_START, row), 890);
+	assert_int_equal(hwy_get(strip, HWY_DUR, row), 110);
+	hwy_trace_free(trace);
+}
+
 /* ---- ranks ------------------------------------------------------------------------------------------ */
 
 static void peers_of_a_communicator_with_other_members_than_the_job_are_not_known(void **s)
@@ -431,6 +458,7 @@ int main(void)
 		cmocka_unit_test(without_kernels_the_channels_tell_when_an_operation_ran),
 		cmocka_unit_test(a_call_that_stands_alone_lasts_as_long_as_its_group),
 		cmocka_unit_test(calls_of_a_group_stand_inside_of_it),
+		cmocka_unit_test(a_call_that_nvtx_told_is_the_one_that_asked),
 		cmocka_unit_test(
 			peers_of_a_communicator_with_other_members_than_the_job_are_not_known),
 		cmocka_unit_test(the_proxy_that_ends_last_tells_what_an_operation_waited_for),
