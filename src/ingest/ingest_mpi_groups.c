@@ -95,17 +95,21 @@ int64_t mpi_groups_world_rank(const struct mpi_group *group, int32_t rank)
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
-/* The list of members as struct hwy_group has it, the other group's behind it; NULL: not known. */
+/* The list of members as struct hwy_group has it, of both groups where there are two: the same list on all members. NULL: not
+ * known. */
 static const char *members_text(struct hwy_arena *arena, const struct mpi_group *group)
 {
 	struct memory_text memory;
 	FILE *out = memory_text_begin(&memory);
 	bool is_known = group->n[0] > 0;
-	for (int side = 0; side < 2; side++)
+	int first = group->n[1] && group->n[0] && group->ranks[1][0] < group->ranks[0][0];
+	for (int turn = 0; turn < 2; turn++) {
+		int side = turn ^ first;
 		for (uint32_t i = 0; i < group->n[side]; i++) {
 			is_known &= group->ranks[side][i] >= 0;
 			fprintf(out, ",%d", group->ranks[side][i]);
 		}
+	}
 	char *text = memory_text_end(&memory);
 	const char *list = is_known ? collective_ranks(arena, text) : NULL;
 	free(text);

@@ -145,7 +145,7 @@ static void read_members(struct members *members, mpi_word handle, int size, boo
 {
 	uint64_t group = 0;
 	members->n = 0;
-	members->hash = remote ? 2 : 1;
+	members->hash = 1;
 	members->is_cut = false;
 	if (!has_world_group ||
 	    (remote ? ask.remote_group(handle, &group) : ask.group(handle, &group)) != 0)
