@@ -10,6 +10,7 @@
 
 #include "base/json_fields.h"
 #include "cli/analyze_print.h"
+#include "cli/job_print.h"
 #include "cli/kit/cli.h"
 
 static void put_optional(struct hwy_json *json, int64_t value)
@@ -434,5 +435,7 @@ void analyze_print_json(FILE *out, const struct analyze_view *view)
 	put_gpus(&json, run);
 	put_findings(&json, "findings", diagnosis->findings, diagnosis->n);
 	put_findings(&json, "acquitted", diagnosis->acquitted, diagnosis->n_acquitted);
+	if (view->job)
+		job_json_put(&json, view->job);
 	json_end_object(&json);
 }

@@ -27,8 +27,7 @@ static char *place_markup(const struct hwy_finding *finding)
 	return memory_text_end(&memory);
 }
 
-/* Prints an advice: prose unchanged, and successive lines of code as one block. */
-static void put_advice(FILE *out, const char *advice)
+void analyze_markdown_put_advice(FILE *out, const char *advice)
 {
 	bool is_in_code = false;
 	struct analyze_line line;
@@ -119,7 +118,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 			finding->kind->title);
 		cli_put_markdown(out, finding->says);
 		fputs("\n\n", out);
-		put_advice(out, finding->advice);
+		analyze_markdown_put_advice(out, finding->advice);
 	}
 	for (uint32_t i = 0; i < diagnosis->n_acquitted; i++) {
 		if (i == 0)

@@ -16,6 +16,7 @@ struct analyze_run { /* one recording with its diagnosis */
 	int64_t rank; /* the process's rank in a run of several, or HWY_NONE */
 };
 
+struct job_view;
 struct analyze_view {
 	/* Recordings of several ranks are in order of rank, several runs of one program in order of
 	 * their step time. */
@@ -23,7 +24,8 @@ struct analyze_view {
 	uint32_t n;
 	/* Index of the run whose diagnosis is printed: the middle run, or the first rank. */
 	uint32_t shown;
-	bool are_ranks; /* there are several runs, and they are the ranks of one program */
+	bool are_ranks;       /* there are several runs, and they are the ranks of one program */
+	struct job_view *job; /* job_print.h: where they are, the ranks compared; else NULL */
 	bool verbose;
 	uint64_t max_mb; /* the largest size of an HTML page in MB; 0: the usual limit */
 	bool utf8, colour;
@@ -42,6 +44,8 @@ void analyze_print_text(FILE *out, const struct analyze_view *view);
 void analyze_print_brief(FILE *out, const struct analyze_view *view);
 void analyze_print_json(FILE *out, const struct analyze_view *view);
 void analyze_print_markdown(FILE *out, const struct analyze_view *view);
+/* Prints an advice as Markdown: prose unchanged, and successive lines of code as one block. */
+void analyze_markdown_put_advice(FILE *out, const char *advice);
 
 /* Prints the headline and the first findings at the end of `headway profile`; nothing where the
  * recording has no device work. Never fails: a report that cannot be diagnosed is still a

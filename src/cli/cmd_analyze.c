@@ -13,6 +13,7 @@
 #include "cli/analyze_print.h"
 #include "cli/commands.h"
 #include "cli/html_page.h"
+#include "cli/job_print.h"
 #include "cli/recordings.h"
 
 static void analyze_page(FILE *out, const struct analyze_view *view)
@@ -26,6 +27,8 @@ static const char *const formats[] = {"text", "brief", "json", "markdown", "html
 static void (*const printers[])(FILE *, const struct analyze_view *) = {
 	analyze_print_text, analyze_print_brief, analyze_print_json, analyze_print_markdown,
 	analyze_page};
+static void (*const job_printers[])(FILE *, const struct analyze_view *) = {
+	job_print_text, job_print_brief, analyze_print_json, job_print_markdown, analyze_page};
 
 struct options {
 	struct cli_texts files;
@@ -113,7 +116,7 @@ static const char *find_difference(const struct analyze_view *view)
 	return are_ranks ? why : NULL;
 }
 
-static void analyze_choose(struct analyze_view *view)
+static void analyze_choose(struct analyze_view *view, const char *name)
 {
 	for (uint32_t i = 1; i < view->n; i++)
 		view->are_ranks |= view->runs[i].rank != view->runs[0].rank;
@@ -123,28 +126,7 @@ static void analyze_choose(struct analyze_view *view)
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
-	struct joint_rank *ranks = hwy_array(view->n, sizeof *ranks);
-	uint32_t n = 0, shown = 0;
-	bool meets = false;
-	for (uint32_t i = 0; i < view->n; i++) {
-		struct analyze_run *run = &view->runs[i];
-		if (!analyze_main(run) || (n > 0 && run->rank == ranks[n - 1].rank))
-			continue;
-		/* Findings about ranks go to the first rank that runs collectives, since only
-		 * there a straggler costs time; where no rank does, to the first with device
-		 * work. */
-		if (n == 0 || (!meets && communicates(run))) {
-			view->shown = i;
-			shown = n;
-			meets = communicates(run);
-		}
-		ranks[n++] = (struct joint_rank){.rank = run->rank,
-						 .analysis = &run->analysis,
-						 .phase = run->analysis.phases.main,
-						 .process = FLOW_NO_PROCESS};
-	}
-	diagnose_ranks(ranks, n, shown, &view->runs[view->shown].diagnosis);
-	free(ranks);
+	view->job = job_view_open(view, name);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -230,10 +212,11 @@ static int run_analyze(int argc, char **argv)
 	if (difference) {
 		print_each(&view, output.out, options.format, difference);
 	} else {
-		analyze_choose(&view);
-		printers[options.format](output.out, &view);
+		analyze_choose(&view, options.files.texts[0]);
+		(view.job ? job_printers : printers)[options.format](output.out, &view);
 	}
 	cli_output_close(&output);
+	job_view_close(view.job);
 	for (uint32_t i = 0; i < view.n; i++)
 		analyze_close(&view.runs[i]);
 	free(view.runs);

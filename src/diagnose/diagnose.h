@@ -189,4 +189,23 @@ void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *di
 void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 		    struct hwy_diagnosis *diagnosis);
 
+/* A finding about ranks that are late, by a caller that knows more of them (job/answer.h). */
+struct diagnose_lateness {
+	const struct hwy_finding_kind *kind;
+	uint32_t rank;                   /* index of the one to blame; n: nobody alone */
+	int64_t cost;                    /* ns a step that the others wait */
+	const char *says, *advice;       /* advice: NULL for that of rank-straggler */
+	struct hwy_finding_place *place; /* where the late rank loses its time, or NULL */
+	enum hwy_confidence confidence;
+};
+/* Adds the finding to the diagnosis of ranks[own], with what it is worth by the replay of all ranks together; false where that is
+ * too little to be a finding. */
+bool diagnose_late(const struct joint_rank *ranks, uint32_t n, uint32_t own,
+		   const struct hwy_collectives *c, const struct diagnose_lateness *late,
+		   struct hwy_diagnosis *diagnosis);
+/* Takes ns a step from the finding comm-exposed of a phase, since another finding explains them; drops it where what is left is no
+ * longer worth it. */
+void diagnose_take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
+			     int64_t step);
+
 #endif

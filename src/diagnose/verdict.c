@@ -221,20 +221,18 @@ static const struct {
 		 " cannot be told: the device's records, or the calls that belong to them, are missing."},
 };
 
-static const char *sentence(const struct verdict *verdict, const struct hwy_phase *phase,
-			    struct hwy_arena *arena)
+const char *verdict_sentence(enum verdict_word word, double share, const struct hwy_phase *phase,
+			     struct hwy_arena *arena)
 {
-	double share = verdict->shares[verdict->word];
-	if (verdict->word == VERDICT_NO_DEVICE_WORK)
+	if (word == VERDICT_NO_DEVICE_WORK)
 		return "There is hardly any device work in this recording.";
-	if (verdict->word == VERDICT_GPU)
+	if (word == VERDICT_GPU)
 		return hwy_arena_format(
 			arena,
 			"The GPU works %s of %s: nothing on the CPU's side is worth more than %s.",
 			hwy_say_share(share).text, whole_of(phase), hwy_say_share(1 - share).text);
-	return hwy_arena_format(arena, "%s %s of %s%s", sentences[verdict->word].before,
-				hwy_say_share(share).text, whole_of(phase),
-				sentences[verdict->word].after);
+	return hwy_arena_format(arena, "%s %s of %s%s", sentences[word].before,
+				hwy_say_share(share).text, whole_of(phase), sentences[word].after);
 }
 
 /* ---- recordings without work -------------------------------------------------------------------------- */
@@ -296,6 +294,6 @@ struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
 	share_out(analysis, phase, &verdict);
 	verdict.word = has_hardly_any_work(analysis) ? VERDICT_NO_DEVICE_WORK
 						     : verdict_choose(verdict.shares);
-	verdict.says = sentence(&verdict, judged, arena);
+	verdict.says = verdict_sentence(verdict.word, verdict.shares[verdict.word], judged, arena);
 	return verdict;
 }

@@ -65,6 +65,9 @@ struct verdict_name verdict_name(const struct verdict *verdict);
 
 /* Chooses the verdict's word by these shares of a step's time; VERDICT_NO_DEVICE_WORK is never chosen. */
 enum verdict_word verdict_choose(const double shares[VERDICTS]);
+/* The sentence that says a verdict whose word has this share of the phase's steps; in the arena. */
+const char *verdict_sentence(enum verdict_word word, double share, const struct hwy_phase *phase,
+			     struct hwy_arena *arena);
 /* Yields the verdict's word that idle time of this cause is evidence for. */
 enum verdict_word verdict_word_of_cause(enum gap_cause cause);
 

@@ -8,6 +8,7 @@ static const char *const part_names[RANK_PARTS] = {
 	[RANK_COMPUTE] = "compute",
 	[RANK_TRANSFER] = "transfer",
 	[RANK_WAIT] = "waiting",
+	[RANK_START] = "start",
 	[RANK_COPY] = "copies",
 	[RANK_IDLE + GAP_BLOCKED] = "idle (blocked)",
 	[RANK_IDLE + GAP_LAUNCH] = "idle (launch)",

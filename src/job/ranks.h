@@ -10,6 +10,7 @@
 #ifndef HWY_JOB_RANKS_H
 #define HWY_JOB_RANKS_H
 
+#include "analyze/wait_states.h"
 #include "diagnose/diagnose.h"
 
 /* ---- what goes in ------------------------------------------------------------------------------------ */
@@ -17,7 +18,7 @@
 struct ranks_member { /* a rank of the job, with its measures */
 	int64_t rank;
 	struct hwy_analysis *analysis;
-	const struct hwy_diagnosis *diagnosis; /* NULL: places are not looked for in findings */
+	struct hwy_diagnosis *diagnosis; /* NULL: places are not looked for in findings */
 	uint32_t phase; /* the phase that is judged; analysis->phases.n: no device work */
 	uint32_t
 		process; /* the rank's process where a recording has several, else FLOW_NO_PROCESS */
@@ -37,11 +38,19 @@ struct ranks_meeting { /* a collective of at least two ranks: arrivals[first …
 	bool counts;        /* false for the first collective of one of its ranks */
 };
 
+struct ranks_wait { /* a rank waits for a message, or for the other side to take one */
+	uint32_t member, culprit;
+	struct hwy_interval at; /* on the clock of the rank that waits */
+	int64_t came;           /* when the other one came, on its own clock */
+};
+
 struct ranks_meetings {
 	struct ranks_meeting *meetings; /* in order of time */
 	uint32_t n, cap;
 	struct ranks_arrival *arrivals;
 	uint32_t n_arrivals, cap_arrivals;
+	struct ranks_wait *waits; /* outside collectives, by member, then by time */
+	uint32_t n_waits, cap_waits;
 	int64_t uncertain; /* ns: shorter waiting cannot be told from what is not known about the clocks */
 	/* Once they are sorted: the arrivals of a member are arrivals[by_member[first_of[member] … first_of[member + 1] - 1]]. */
 	uint32_t *by_member, *first_of;
@@ -54,6 +63,9 @@ void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arri
 			uint32_t n, bool waits_for_all);
 /* After the last one was added: finds which count, and sorts the arrivals by member. */
 void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members);
+/* Adds what ranks wait for messages; states of collectives are left out, since the meetings have them. */
+void ranks_meetings_add_messages(struct ranks_meetings *meetings,
+				 const struct hwy_wait_states *states);
 void ranks_meetings_free(struct ranks_meetings *meetings);
 
 /* ---- what comes out ---------------------------------------------------------------------------------- */
@@ -63,8 +75,10 @@ enum rank_part {
 	RANK_COMPUTE,
 	RANK_TRANSFER, /* communication beside which nothing is computed, without the waiting in it */
 	RANK_WAIT,     /* nothing but waiting for other ranks */
-	RANK_COPY,     /* copies and fills beside which nothing else runs */
-	RANK_IDLE,     /* RANK_IDLE + an enum gap_cause: idle by that cause */
+	/* Waiting in the first collective of a rank: the recordings, or the program's ranks, began at different times. */
+	RANK_START,
+	RANK_COPY, /* copies and fills beside which nothing else runs */
+	RANK_IDLE, /* RANK_IDLE + an enum gap_cause: idle by that cause */
 	RANK_PARTS = RANK_IDLE + GAP_CAUSES
 };
 /* The names of the parts for people: "compute", "transfer", "waiting", "copies", "idle (launch)". */
@@ -78,7 +92,10 @@ struct rank_row {
 	int64_t parts[RANK_PARTS]; /* ns a step; they add up to 'step' */
 	int64_t hidden;            /* ns a step of communication beside compute */
 	int64_t waited; /* ns a step that the rank waits in collectives, hidden waiting included */
-	int64_t blamed; /* ns a step that the other ranks wait for this rank, as the mean of one of them */
+	/* ns a step that the other ranks wait for this rank, as the mean of one of those that meet others; what it waited itself before it came is not
+	 * its fault. */
+	int64_t blamed;
+	uint32_t n_messages; /* messages of the job's steps that one of the two ranks waits for */
 	uint32_t n_meetings,
 		n_last;  /* collectives of the job's steps; those that the rank came last to */
 	uint32_t n_late; /* job steps in which the rank is late */
@@ -118,13 +135,15 @@ struct job_ranks {
 	uint32_t n_steps, *first_step;
 	bool is_cut;  /* the job has more steps: only the first are compared */
 	int64_t step; /* ns: mean over ranks and steps */
-	/* late[member * n_steps + step]: ns by which the rank comes later to the step's collectives than the first rank. */
+	/* late[member * n_steps + step]: ns by which the rank comes later to the step's exchanges than the first rank, but for what
+	 * it waited itself. */
 	int64_t *late;
 	/* parts[(member * n_steps + step) * RANK_PARTS + part], ns; length[member * n_steps + step] is their sum. */
 	int64_t *parts, *length;
 	int64_t *waits; /* waits[member * n + other]: ns a step that 'member' waits for 'other' */
 	uint32_t n_meetings; /* collectives inside the job's steps that count */
-	bool has_waited;     /* some collective counts, so that waiting is known */
+	uint32_t n_messages; /* messages inside them that a rank waited for */
+	bool has_waited;     /* some of these count, so that waiting is known */
 	int64_t waiting;     /* ns a step in which a rank only waits for others, mean over ranks */
 
 	enum ranks_lateness lateness;
@@ -149,14 +168,23 @@ static inline const struct hwy_phase *ranks_phase(const struct ranks_member *mem
 	return member->phase < phases->n ? &phases->phases[member->phase] : NULL;
 }
 
-/* ranks_steps.c: finds the job's steps (n_steps, first_step) and who is late in them (late, waits, the rows' counts). */
+#define RANKS_NO_STEP UINT32_MAX
+/* ranks_steps.c: finds the job's steps: n_steps, first_step. */
 void ranks_find_steps(struct job_ranks *ranks, const struct ranks_member *members,
 		      const struct ranks_meetings *meetings);
+/* The step of a rank's phase in whose window a time lies; RANKS_NO_STEP outside all of them. */
+uint32_t ranks_step_at(const struct ranks_member *member, int64_t time);
+/* ranks_blame.c: finds who waits for whom, and who is late: late, waits, the rows' counts. */
 void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *members,
 		       const struct ranks_meetings *meetings);
 /* ranks_parts.c: fills parts, length and the rows' times. */
 void ranks_measure(struct job_ranks *ranks, const struct ranks_member *members,
 		   const struct ranks_meetings *meetings);
+/* Whether anything is known about how the rank meets others. */
+static inline bool ranks_meets(const struct rank_row *row)
+{
+	return row->n_meetings + row->n_messages > 0;
+}
 /* ranks_late.c: tells late ranks that repeat from those that change; ranks_cause.c: what they do longer. */
 void ranks_judge(struct job_ranks *ranks);
 bool ranks_find_cause(struct job_ranks *ranks, const struct ranks_member *members,

@@ -40,7 +40,7 @@ static bool is_suspect(const struct job_ranks *ranks, uint32_t member, uint32_t 
 
 static bool is_in_time(const struct job_ranks *ranks, uint32_t member, uint32_t step)
 {
-	return ranks->rows[member].is_judged && ranks->rows[member].n_meetings > 0 &&
+	return ranks->rows[member].is_judged && ranks_meets(&ranks->rows[member]) &&
 	       !ranks_is_late(ranks, member, step);
 }
 
@@ -88,7 +88,7 @@ static void choose_part(struct compared *c, struct ranks_cause *cause)
 {
 	double best = 0, all = 0;
 	for (unsigned p = 0; p < RANK_PARTS; p++) {
-		double more = p == RANK_WAIT ? 0 : c->more[p];
+		double more = p == RANK_WAIT || p == RANK_START ? 0 : c->more[p];
 		all += more > 0 ? more : 0;
 		double weight = is_consequence(p) ? CONSEQUENCE_SHARE * more : more;
 		if (weight > best) {

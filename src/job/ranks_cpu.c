@@ -141,7 +141,7 @@ static uint32_t most_punctual(const struct job_ranks *ranks, uint32_t late)
 {
 	uint32_t best = ranks->n;
 	for (uint32_t r = 0; r < ranks->n; r++)
-		if (r != late && ranks->rows[r].is_judged && ranks->rows[r].n_meetings > 0 &&
+		if (r != late && ranks->rows[r].is_judged && ranks_meets(&ranks->rows[r]) &&
 		    (best == ranks->n || ranks->rows[r].n_late < ranks->rows[best].n_late))
 			best = r;
 	return best;

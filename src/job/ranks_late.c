@@ -78,7 +78,7 @@ static void list_ranks(struct job_ranks *ranks, bool late)
 	ranks->n_late_ranks = 0;
 	for (uint32_t r = 0; r < ranks->n; r++) {
 		bool often = ranks->rows[r].n_late >= REPEAT_SHARE * ranks->n_late_steps;
-		if (ranks->rows[r].n_meetings > 0 && often == late)
+		if (ranks_meets(&ranks->rows[r]) && often == late)
 			ranks->late_ranks[ranks->n_late_ranks++] = r;
 	}
 }
@@ -87,7 +87,7 @@ static uint32_t count_meeting_ranks(const struct job_ranks *ranks)
 {
 	uint32_t n = 0;
 	for (uint32_t r = 0; r < ranks->n; r++)
-		n += ranks->rows[r].n_meetings > 0;
+		n += ranks_meets(&ranks->rows[r]);
 	return n;
 }
 

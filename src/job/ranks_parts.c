@@ -7,11 +7,13 @@
  *   compute = |C|,  transfer = |C∪M| - |C| - |W∩(C∪M)| + |W∩C|,  copies = |A| - |C∪M|,
  *   waiting = |W∩(C∪M)| - |W∩C| + |W| - |W∩A|,  idle = the gaps without W, by their causes.
  *
+ * The waits of the first collective of a rank are a part of their own, reckoned as W is.
  * With several devices each part is the mean over the devices that work.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "job/ranks.h"
 
 struct cover_list { /* a union of intervals: disjoint, in order */
@@ -38,9 +40,10 @@ struct measuring {
 	const struct ranks_member *member;
 	uint32_t index; /* of the member */
 	struct hwy_interval *windows;
-	struct cover_list waits;
-	int64_t *sums;      /* by step */
-	uint32_t n_devices; /* that work */
+	struct cover_list waits;  /* W */
+	struct cover_list starts; /* as W, in the first collective of a rank */
+	int64_t *sums;            /* by step */
+	uint32_t n_devices;       /* that work */
 };
 
 /* Adds 'sign' times the length of the list in each step to one part of the step. */
@@ -74,23 +77,44 @@ static struct cover_list common(const struct cover_list *a, const struct cover_l
 	return both;
 }
 
-/* Adds a list to one part and, what of it lies in waits, to another; each with its sign. */
-static void add_both(struct measuring *m, const struct cover_list *list, int part, int sign)
+/* The time of a list that is not in the other one. */
+static struct cover_list without(const struct cover_list *a, const struct cover_list *b)
 {
-	struct cover_list inside = common(list, &m->waits);
-	add_cover(m, list, part, sign);
-	if (part == RANK_TRANSFER) {
-		add_cover(m, &inside, RANK_TRANSFER, -sign);
-		add_cover(m, &inside, RANK_WAIT, sign);
+	struct cover_list left = {0};
+	for (uint32_t i = 0, j = 0; i < a->n; i++) {
+		int64_t from = a->items[i].from;
+		while (j < b->n && b->items[j].to <= from)
+			j++;
+		for (uint32_t k = j; k < b->n && b->items[k].from < a->items[i].to; k++) {
+			if (b->items[k].from > from)
+				cover_list_add(&left, from, b->items[k].from);
+			from = b->items[k].to > from ? b->items[k].to : from;
+		}
+		if (from < a->items[i].to)
+			cover_list_add(&left, from, a->items[i].to);
 	}
-	free(inside.items);
+	return left;
 }
 
-static void add_waiting_idle(struct measuring *m, const struct cover_list *all)
+/* Moves what of the list lies in waits from transfer to waiting; sign: -1 moves it back. */
+static void move_waits(struct measuring *m, const struct cover_list *list, int sign)
 {
-	struct cover_list inside = common(all, &m->waits);
-	add_cover(m, &m->waits, RANK_WAIT, 1);
-	add_cover(m, &inside, RANK_WAIT, -1);
+	struct cover_list inside = common(list, &m->waits), start = common(list, &m->starts);
+	add_cover(m, &inside, RANK_TRANSFER, -sign);
+	add_cover(m, &inside, RANK_WAIT, sign);
+	add_cover(m, &start, RANK_TRANSFER, -sign);
+	add_cover(m, &start, RANK_START, sign);
+	free(inside.items);
+	free(start.items);
+}
+
+/* Waits in which the device does nothing. */
+static void add_idle_waits(struct measuring *m, const struct cover_list *all,
+			   const struct cover_list *waits, int part)
+{
+	struct cover_list inside = common(all, waits);
+	add_cover(m, waits, part, 1);
+	add_cover(m, &inside, part, -1);
 	free(inside.items);
 }
 
@@ -114,11 +138,14 @@ static void measure_work(struct measuring *m, uint32_t device)
 	}
 	struct cover_list hidden = common(&compute, &comm);
 	add_cover(m, &compute, RANK_COMPUTE, 1);
-	add_both(m, &both, RANK_TRANSFER, 1);
-	add_both(m, &compute, RANK_TRANSFER, -1);
+	add_cover(m, &both, RANK_TRANSFER, 1);
+	add_cover(m, &compute, RANK_TRANSFER, -1);
+	move_waits(m, &both, 1);
+	move_waits(m, &compute, -1);
 	add_cover(m, &all, RANK_COPY, 1);
 	add_cover(m, &both, RANK_COPY, -1);
-	add_waiting_idle(m, &all);
+	add_idle_waits(m, &all, &m->waits, RANK_WAIT);
+	add_idle_waits(m, &all, &m->starts, RANK_START);
 	struct hwy_bins bins = {.windows = m->windows, .sums = m->sums, .n = m->ranks->n_steps};
 	memset(m->sums, 0, m->ranks->n_steps * sizeof *m->sums);
 	for (uint32_t i = 0; i < hidden.n; i++)
@@ -143,9 +170,12 @@ static void measure_idle(struct measuring *m, uint32_t device)
 				       gaps->gaps[i].at.to);
 	for (int cause = 0; cause < GAP_CAUSES; cause++) {
 		struct cover_list inside = common(&of[cause], &m->waits);
+		struct cover_list start = common(&of[cause], &m->starts);
 		add_cover(m, &of[cause], RANK_IDLE + cause, 1);
 		add_cover(m, &inside, RANK_IDLE + cause, -1);
+		add_cover(m, &start, RANK_IDLE + cause, -1);
 		free(inside.items);
+		free(start.items);
 		free(of[cause].items);
 	}
 }
@@ -174,23 +204,42 @@ static int by_from(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Where the rank waits for others: the collectives that count, from its arrival to the last one. */
-static void list_waits(struct measuring *m, const struct ranks_meetings *meetings)
+static void add_sorted(struct cover_list *list, struct hwy_interval *waits, uint32_t n)
 {
-	struct hwy_interval *waits = NULL;
-	uint32_t n = 0, cap = 0;
-	for (uint32_t i = meetings->first_of[m->index]; i < meetings->first_of[m->index + 1]; i++) {
-		const struct ranks_arrival *one = &meetings->arrivals[meetings->by_member[i]];
-		if (!meetings->meetings[one->meeting].counts || one->wait <= 0)
-			continue;
-		HWY_GROW(waits, n, cap);
-		waits[n++] = (struct hwy_interval){one->from, one->from + one->wait};
-	}
 	if (n > 0)
 		qsort(waits, n, sizeof *waits, by_from);
 	for (uint32_t i = 0; i < n; i++)
-		cover_list_add(&m->waits, waits[i].from, waits[i].to);
-	free(waits);
+		cover_list_add(list, waits[i].from, waits[i].to);
+}
+
+/* Where the rank waits for others: in collectives from its arrival to the last one, and for messages. */
+static void list_waits(struct measuring *m, const struct ranks_meetings *meetings)
+{
+	struct hwy_interval *waits[2] = {
+		NULL, NULL}; /* in the first collective of a rank, and in others */
+	uint32_t n[2] = {0, 0}, cap[2] = {0, 0};
+	for (uint32_t i = meetings->first_of[m->index]; i < meetings->first_of[m->index + 1]; i++) {
+		const struct ranks_arrival *one = &meetings->arrivals[meetings->by_member[i]];
+		bool counts = meetings->meetings[one->meeting].counts;
+		if (one->wait <= 0)
+			continue;
+		HWY_GROW(waits[counts], n[counts], cap[counts]);
+		waits[counts][n[counts]++] =
+			(struct hwy_interval){one->from, one->from + one->wait};
+	}
+	for (uint32_t i =
+		     HWY_FIRST(k, 0u, meetings->n_waits, meetings->waits[k].member >= m->index);
+	     i < meetings->n_waits && meetings->waits[i].member == m->index; i++) {
+		HWY_GROW(waits[1], n[1], cap[1]);
+		waits[1][n[1]++] = meetings->waits[i].at;
+	}
+	struct cover_list starts = {0};
+	add_sorted(&starts, waits[0], n[0]);
+	add_sorted(&m->waits, waits[1], n[1]);
+	m->starts = without(&starts, &m->waits);
+	free(starts.items);
+	free(waits[0]);
+	free(waits[1]);
 }
 
 static void measure_member(struct job_ranks *ranks, const struct ranks_member *member,
@@ -215,6 +264,7 @@ static void measure_member(struct job_ranks *ranks, const struct ranks_member *m
 	free(m.windows);
 	free(m.sums);
 	free(m.waits.items);
+	free(m.starts.items);
 }
 
 /* Means over the job's steps; the parts are rounded so that they still add up. */

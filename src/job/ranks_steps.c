@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "job/ranks.h"
 
-#define NO_STEP UINT32_MAX
 /* So many pairs of rank and step are compared, so that a long run of many ranks does not fill the memory. */
 enum { MOST_CELLS = 1000000 };
 
@@ -105,23 +104,38 @@ struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c, uint32_
 	return all;
 }
 
+void ranks_meetings_add_messages(struct ranks_meetings *meetings,
+				 const struct hwy_wait_states *states)
+{
+	for (uint32_t i = 0; i < states->n; i++) {
+		const struct wait_state *state = &states->states[i];
+		if (state->kind == WAIT_AT_BARRIER || state->kind == WAIT_AT_COLLECTIVE ||
+		    state->at.to - state->at.from <= meetings->uncertain)
+			continue;
+		HWY_GROW(meetings->waits, meetings->n_waits, meetings->cap_waits);
+		meetings->waits[meetings->n_waits++] =
+			(struct ranks_wait){state->rank, state->culprit, state->at, state->came};
+	}
+}
+
 void ranks_meetings_free(struct ranks_meetings *meetings)
 {
 	free(meetings->meetings);
 	free(meetings->arrivals);
 	free(meetings->by_member);
 	free(meetings->first_of);
+	free(meetings->waits);
 	*meetings = (struct ranks_meetings){0};
 }
 
 /* ---- which steps the ranks have in common ---------------------------------------------------------- */
 
-/* The step of a rank in whose window a time lies; NO_STEP outside all of them. */
-static uint32_t step_at(const struct hwy_phase *phase, int64_t time)
+uint32_t ranks_step_at(const struct ranks_member *member, int64_t time)
 {
+	const struct hwy_phase *phase = ranks_phase(member);
 	uint32_t n = phase ? phase->n_steps : 0;
 	uint32_t step = HWY_FIRST(i, 0u, n, phase->steps[i].device.to > time);
-	return step < n && phase->steps[step].device.from <= time ? step : NO_STEP;
+	return step < n && phase->steps[step].device.from <= time ? step : RANKS_NO_STEP;
 }
 
 /* The value that occurs most often; the values are sorted. */
@@ -163,9 +177,9 @@ static int64_t offset_of(const struct ranks_member *members, const struct ranks_
 		const struct ranks_arrival *anchor = anchor_of(meetings, own->meeting);
 		if (anchor->member >= member)
 			continue;
-		uint32_t s = step_at(ranks_phase(&members[anchor->member]), anchor->from);
-		uint32_t t = step_at(ranks_phase(&members[member]), own->from);
-		if (s != NO_STEP && t != NO_STEP)
+		uint32_t s = ranks_step_at(&members[anchor->member], anchor->from);
+		uint32_t t = ranks_step_at(&members[member], own->from);
+		if (s != RANKS_NO_STEP && t != RANKS_NO_STEP)
 			differences[n++] = (int64_t)t - s + offset[anchor->member];
 	}
 	if (n > 0)
@@ -196,68 +210,4 @@ void ranks_find_steps(struct job_ranks *ranks, const struct ranks_member *member
 	for (uint32_t r = 0; r < ranks->n && ranks->n_steps > 0; r++)
 		ranks->first_step[r] = ranks_phase(&members[r]) ? (uint32_t)(from + offset[r]) : 0;
 	free(offset);
-}
-
-/* ---- who is late ------------------------------------------------------------------------------------ */
-
-/* The job's step that a meeting lies in: that of the first of its ranks that can tell; NO_STEP outside the job's steps. */
-static uint32_t step_of_meeting(const struct job_ranks *ranks, const struct ranks_member *members,
-				const struct ranks_meetings *meetings,
-				const struct ranks_meeting *meeting)
-{
-	for (uint32_t k = 0; k < meeting->n; k++) {
-		const struct ranks_arrival *arrival = &meetings->arrivals[meeting->first + k];
-		uint32_t step = step_at(ranks_phase(&members[arrival->member]), arrival->from);
-		uint32_t first = ranks->first_step[arrival->member];
-		if (step != NO_STEP)
-			return step >= first && step - first < ranks->n_steps ? step - first
-									      : NO_STEP;
-	}
-	return NO_STEP;
-}
-
-/* Where all wait for all, a rank is late by what it waits less than the first to come: ranks that come nearly as late as the last
- * are late as well. Elsewhere it is late by what others wait for it. */
-static void count_meeting(struct job_ranks *ranks, const struct ranks_arrival *arrivals, uint32_t n,
-			  uint32_t step, bool waits_for_all)
-{
-	const struct ranks_arrival *first = &arrivals[0];
-	for (uint32_t k = 0; k < n; k++)
-		first = arrivals[k].wait > first->wait ? &arrivals[k] : first;
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t member = arrivals[k].member;
-		ranks->waits[(size_t)member * ranks->n + arrivals[k].culprit] += arrivals[k].wait;
-		ranks->rows[member].n_meetings++;
-		int64_t late = waits_for_all              ? first->wait - arrivals[k].wait
-			       : member == first->culprit ? first->wait
-							  : 0;
-		ranks->late[(size_t)member * ranks->n_steps + step] += late;
-	}
-	if (first->wait > 0)
-		ranks->rows[first->culprit].n_last++;
-}
-
-void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *members,
-		       const struct ranks_meetings *meetings)
-{
-	for (uint32_t i = 0; i < meetings->n && ranks->n_steps > 0; i++) {
-		const struct ranks_meeting *meeting = &meetings->meetings[i];
-		uint32_t step = step_of_meeting(ranks, members, meetings, meeting);
-		if (!meeting->counts || step == NO_STEP)
-			continue;
-		ranks->n_meetings++;
-		count_meeting(ranks, &meetings->arrivals[meeting->first], meeting->n, step,
-			      meeting->waits_for_all);
-	}
-	ranks->has_waited = ranks->n_meetings > 0;
-	for (uint32_t i = 0; i < ranks->n * ranks->n && ranks->n_steps > 0; i++)
-		ranks->waits[i] /= ranks->n_steps;
-	for (uint32_t late = 0; late < ranks->n && ranks->n > 1; late++) {
-		int64_t sum = 0;
-		for (uint32_t r = 0; r < ranks->n; r++)
-			sum += ranks->waits[(size_t)r * ranks->n + late];
-		ranks->rows[late].blamed = sum / (ranks->n - 1);
-		for (uint32_t other = 0; other < ranks->n; other++)
-			ranks->rows[late].waited += ranks->waits[(size_t)late * ranks->n + other];
-	}
 }

@@ -107,7 +107,8 @@ static void every_finding_of_the_table_has_a_name_of_its_own(void **state)
 		"link-saturated",     "low-occupancy",    "grid-too-small",    "no-tensor-cores",
 		"profiler-cost",      "device-copies",    "attention-unfused", "too-many-workers",
 		"gc-pauses",          "gil-contention",   "optimizer-unfused", "zero-grad-fills",
-		"layout-changes",     "cache-grows",      "cast-repeated",     "throttled"};
+		"layout-changes",     "cache-grows",      "cast-repeated",     "throttled",
+		"late-by-turns",      "slow-link"};
 	uint32_t n = 0;
 	while (hwy_finding_kinds[n])
 		n++;

@@ -51,7 +51,9 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_few_sms,
 	&finding_grid_too_small,
 	&finding_low_occupancy,
-	/* Findings about several ranks together are in rank_straggler.c. */
+	/* Findings about several ranks together: diagnose_ranks and job/answer.c look for them. */
 	&finding_rank_straggler,
+	&finding_late_by_turns,
+	&finding_slow_link,
 	NULL,
 };

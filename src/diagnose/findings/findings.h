@@ -16,7 +16,7 @@ extern const struct hwy_finding_kind finding_alloc_in_loop, finding_attention_un
 	finding_staircase, finding_stream_serial, finding_sync_in_loop, finding_sync_in_model,
 	finding_sync_useless, finding_throttled, finding_too_many_workers, finding_zero_grad_fills,
 	finding_few_sms, finding_memory_bound, finding_tensor_idle, finding_link_saturated,
-	finding_low_occupancy;
+	finding_low_occupancy, finding_late_by_turns, finding_slow_link;
 
 /* What to do about kernels that leave most multiprocessors without work; in grid_too_small.c. */
 extern const struct advice finding_more_blocks;

@@ -28,10 +28,8 @@ static const struct hwy_phase *phase_of(const struct joint_rank *rank)
 	return rank->phase < phases->n ? &phases->phases[rank->phase] : NULL;
 }
 
-/* Takes the straggler's cost, in ns a step, from the finding comm-exposed, which had claimed the
- * same time; drops that finding where what is left is no longer worth it. */
-static void take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
-			   int64_t step)
+void diagnose_take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
+			     int64_t step)
 {
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		struct hwy_finding *comm = &diagnosis->findings[i];
@@ -113,44 +111,66 @@ static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t la
 	return (int64_t)((double)waited / (double)others * c->n / c->n_counted);
 }
 
+bool diagnose_late(const struct joint_rank *ranks, uint32_t n, uint32_t own,
+		   const struct hwy_collectives *c, const struct diagnose_lateness *late,
+		   struct hwy_diagnosis *diagnosis)
+{
+	const struct hwy_phase *phase = phase_of(&ranks[own]);
+	int64_t step = phase && phase->n_steps > 0 ? phase->mean : 0, gain;
+	int64_t cost = late->cost < step ? late->cost : step;
+	if (step <= 0 || (double)cost < HWY_WORTH_SHARE * (double)step)
+		return false;
+	struct hwy_finding finding = {
+		.kind = late->kind,
+		.phase = ranks[own].phase,
+		.rank = late->rank < n ? ranks[late->rank].rank : HWY_NONE,
+		.word = VERDICT_COMM,
+		.confidence = late->confidence,
+		.places = late->place,
+		.n_places = late->place ? 1 : 0,
+		.advice = late->advice ? late->advice : fix,
+		.says = late->says,
+	};
+	if (late->rank < n) {
+		finding.edit = hwy_arena_format(&diagnosis->arena, "straggler:%lld",
+						(long long)ranks[late->rank].rank);
+		const char *number = strchr(finding.edit, ':') + 1;
+		if (predict_without_rank(ranks, n, c, number, &diagnosis->arena, &finding.predicted,
+					 &gain))
+			cost = gain < cost ? gain : cost;
+	}
+	/* Without the straggler the other ranks would wait for something else. */
+	if ((double)cost < HWY_WORTH_SHARE * (double)step)
+		return false;
+	finding.cost = cost;
+	finding.share = (double)cost / (double)step;
+	insert_by_cost(diagnosis, &finding);
+	return true;
+}
+
 static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t late, uint32_t own,
 			const struct hwy_collectives *c, struct hwy_diagnosis *diagnosis)
 {
 	const struct hwy_phase *phase = phase_of(&ranks[own]);
-	int64_t step = phase && phase->n_steps > 0 ? phase->mean : 0;
-	if (step <= 0)
+	if (!phase || phase->n_steps == 0)
 		return;
-	int64_t cost = wait_for(c, n, late) / phase->n_steps;
-	if (cost > step)
-		cost = step;
-	if ((double)cost < HWY_WORTH_SHARE * (double)step)
-		return;
-	struct hwy_finding finding = {
+	struct diagnose_lateness what = {
 		.kind = &finding_rank_straggler,
-		.phase = ranks[own].phase,
-		.rank = ranks[late].rank,
-		.word = VERDICT_COMM,
+		.rank = late,
+		.cost = wait_for(c, n, late) / phase->n_steps,
 		.confidence = HWY_MEDIUM,
-		.advice = fix,
-		.edit = hwy_arena_format(&diagnosis->arena, "straggler:%lld",
-					 (long long)ranks[late].rank),
-		.says = hwy_arena_format(
-			&diagnosis->arena,
-			"Rank %lld comes last to the collectives: over %u of them the others wait %s a step "
-			"for it.",
-			(long long)ranks[late].rank, c->n, hwy_say_time3(cost).text),
 	};
-	const char *number = strchr(finding.edit, ':') + 1;
-	int64_t gain;
-	if (predict_without_rank(ranks, n, c, number, &diagnosis->arena, &finding.predicted, &gain))
-		cost = gain < cost ? gain : cost;
-	/* Without the straggler the other ranks would wait for something else. */
-	if ((double)cost < HWY_WORTH_SHARE * (double)step)
+	what.says = hwy_arena_format(
+		&diagnosis->arena,
+		"Rank %lld comes last to the collectives: over %u of them the others wait %s a step for it.",
+		(long long)ranks[late].rank, c->n, hwy_say_time3(what.cost).text);
+	uint32_t before = diagnosis->n;
+	if (!diagnose_late(ranks, n, own, c, &what, diagnosis))
 		return;
-	finding.cost = cost;
-	finding.share = (double)cost / (double)step;
-	take_from_comm(diagnosis, ranks[own].phase, cost, step);
-	insert_by_cost(diagnosis, &finding);
+	for (uint32_t i = 0; i <= before && i < diagnosis->n; i++)
+		if (diagnosis->findings[i].kind == &finding_rank_straggler)
+			what.cost = diagnosis->findings[i].cost;
+	diagnose_take_from_comm(diagnosis, ranks[own].phase, what.cost, phase->mean);
 }
 
 void diagnose_ranks(const struct joint_rank *ranks, uint32_t n, uint32_t own,

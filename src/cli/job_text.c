@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_text.c - the analysis of a job for people on one screen: what holds it back, what each rank does with a step, who is late
+ * when, who waits for whom, and the findings of all ranks. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_text.h"
+#include "base/say.h"
+#include "cli/job_print.h"
+#include "cli/kit/lines.h"
+#include "cli/kit/paint.h"
+#include "cli/kit/table.h"
+
+enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, MOST_MAP_COLUMNS = 64 };
+/* The most rows of each part, so that the report fits a screen; -v prints more. */
+enum { ROWS = 16, MAP_ROWS = 12, MATRIX_RANKS = 8, PAIRS = 5, FINDINGS = 4, ALL = 100000 };
+
+/* An imbalance of compute below this share is usual. */
+#define WORTH_SAYING 0.05
+
+struct job_page {
+	FILE *out;
+	const struct analyze_view *view;
+	const struct job_view *job;
+	int width;
+};
+
+static const char *job_paint(const struct job_page *page, enum paint which)
+{
+	return paint(page->view->colour, which);
+}
+
+/* ---- the head ------------------------------------------------------------------------------------------- */
+
+static void print_head(const struct job_page *page)
+{
+	const struct job_answer *answer = &page->job->answer;
+	fprintf(page->out, " %s", job_paint(page, PAINT_BOLD));
+	analyze_put(page->out, job_program(page->job).text);
+	fprintf(page->out, "%s · ", job_paint(page, PAINT_PLAIN));
+	job_put_title(page->out, page->job);
+	fputs("\n\n", page->out);
+	bool is_gpu = answer->word == VERDICT_GPU;
+	fprintf(page->out, " %s%s%s", is_gpu ? job_paint(page, PAINT_GREEN) : "",
+		is_gpu ? "✓  " : "   ", job_paint(page, PAINT_BOLD));
+	cli_wrap(page->out, answer->says, 4, page->width);
+	fputs(job_paint(page, PAINT_PLAIN), page->out);
+	if (*answer->late_says && answer->late_says != answer->says) {
+		fputs("    ", page->out);
+		cli_wrap(page->out, answer->late_says, 4, page->width);
+	}
+}
+
+/* ---- the table of ranks ------------------------------------------------------------------------------------ */
+
+static void print_legend(const struct job_page *page)
+{
+	const struct job_ranks *ranks = &page->job->answer.ranks;
+	bool has_start = false;
+	for (uint32_t r = 0; r < ranks->n; r++)
+		has_start |= (double)ranks->rows[r].parts[RANK_START] >= 0.01 * (double)ranks->step;
+	fprintf(page->out, "%s   ", job_paint(page, PAINT_FAINT));
+	cli_wrap(
+		page->out,
+		has_start
+			? "hidden: communication beside compute. waits: only waits for other ranks. start: waits in its first "
+			  "collective, which shows when each recording began. costs: what one other rank waits for this one. "
+			  "late: in how many steps."
+			: "hidden: communication beside compute. waits: only waits for other ranks. costs: what one other rank "
+			  "waits for this one. late: in how many steps.",
+		3, page->width);
+}
+
+static void print_ranks(const struct job_page *page)
+{
+	const struct job_ranks *ranks = &page->job->answer.ranks;
+	struct table table = {
+		.indent = "   ",
+		.colour = page->view->colour,
+		.hides_empty = true,
+		.is_ascii = !page->view->utf8,
+		.width = page->width,
+	};
+	if (ranks->n_steps == 0) {
+		fputs("\n   The ranks have no steady steps in common: they are not compared step by step.\n",
+		      page->out);
+		return;
+	}
+	fprintf(page->out, "\n   %sa step of each rank, in %s%s%s\n", job_paint(page, PAINT_BOLD),
+		job_unit(page->job), job_paint(page, PAINT_PLAIN),
+		ranks->is_cut ? " (the first steps of a long run)" : "");
+	uint32_t left_out = job_fill_table(&table, page->job, page->view->verbose ? ALL : ROWS);
+	table_print(&table, page->out);
+	if (left_out > 0)
+		fprintf(page->out, "   and %" PRIu32 " more ranks between these: -v\n", left_out);
+	print_legend(page);
+	if (ranks->imbalance >= WORTH_SAYING)
+		fprintf(page->out,
+			"   The rank that computes longest computes %s longer than the mean.\n",
+			hwy_say_share(ranks->imbalance / (1 - ranks->imbalance)).text);
+	fputs("   clocks: ", page->out);
+	job_put_clocks(page->out, page->job);
+	fprintf(page->out, "\n%s", job_paint(page, PAINT_PLAIN));
+}
+
+/* ---- the heat map -------------------------------------------------------------------------------------------- */
+
+static const char *const shades[JOB_DEGREES] = {"·", "░", "▒", "▓", "█"};
+static const char *const ascii_shades[JOB_DEGREES] = {".", ":", "+", "#", "@"};
+static const enum paint shade_paints[JOB_DEGREES] = {PAINT_FAINT, PAINT_PLAIN, PAINT_YELLOW,
+						     PAINT_RED, PAINT_RED};
+
+static void print_shade(const struct job_page *page, unsigned degree)
+{
+	fputs(page->view->utf8 ? shades[degree] : ascii_shades[degree], page->out);
+}
+
+static void print_map_row(const struct job_page *page, const struct job_map *map, uint32_t row)
+{
+	const struct rank_row *rank = &page->job->answer.ranks.rows[map->members[row]];
+	uint8_t before = JOB_DEGREES;
+	fprintf(page->out, "   %4" PRId64 "  ", rank->rank);
+	for (uint32_t c = 0; c < map->columns; c++) {
+		uint8_t degree = map->cells[(size_t)row * map->columns + c];
+		if (degree != before)
+			fprintf(page->out, "%s%s", job_paint(page, PAINT_PLAIN),
+				job_paint(page, shade_paints[degree]));
+		before = degree;
+		print_shade(page, degree);
+	}
+	fprintf(page->out, "%s\n", job_paint(page, PAINT_PLAIN));
+}
+
+static void print_map(const struct job_page *page)
+{
+	struct job_map map;
+	int most = page->width - 12 < MOST_MAP_COLUMNS ? page->width - 12 : MOST_MAP_COLUMNS;
+	if (!job_map_make(&map, page->job, page->view->verbose ? ALL : MAP_ROWS, (uint32_t)most))
+		return;
+	fprintf(page->out, "\n   %show late each rank is, step by step%s",
+		job_paint(page, PAINT_BOLD), job_paint(page, PAINT_PLAIN));
+	if (map.group > 1)
+		fprintf(page->out, ", %" PRIu32 " steps a cell", map.group);
+	fputs("\n         ", page->out);
+	for (unsigned d = 0; d < JOB_DEGREES; d++) {
+		print_shade(page, d);
+		if (d == 0)
+			fprintf(page->out, " less than %.0f %% of a step", 100 * job_degrees[1]);
+		else if (d + 1 < JOB_DEGREES)
+			fprintf(page->out, " to %.0f %%", 100 * job_degrees[d + 1]);
+		else
+			fputs(" more", page->out);
+		fputs(d + 1 < JOB_DEGREES ? "   " : "\n", page->out);
+	}
+	for (uint32_t r = 0; r < map.rows; r++)
+		print_map_row(page, &map, r);
+	if (map.left_out > 0)
+		fprintf(page->out, "   and %" PRIu32 " ranks that are less late: -v\n",
+			map.left_out);
+	job_map_free(&map);
+}
+
+/* ---- who waits for whom --------------------------------------------------------------------------------------- */
+
+static bool has_waits(const struct job_page *page)
+{
+	const struct job_ranks *ranks = &page->job->answer.ranks;
+	for (uint32_t i = 0; i < ranks->n * ranks->n; i++)
+		if ((double)ranks->waits[i] >= 0.005 * (double)ranks->step && ranks->waits[i] > 0)
+			return true;
+	return false;
+}
+
+static void print_matrix(const struct job_page *page)
+{
+	const struct job_ranks *ranks = &page->job->answer.ranks;
+	struct table table = {
+		.columns = ranks->n + 2,
+		.align = "rr",
+		.heads = 1,
+		.indent = "   ",
+		.colour = page->view->colour,
+		.width = page->width,
+	};
+	table_cell(&table, "rank");
+	for (uint32_t late = 0; late < ranks->n; late++)
+		table_cell(&table, "%s%" PRId64, late == 0 ? "for " : "", ranks->rows[late].rank);
+	table_cell(&table, "in all");
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		table_cell(&table, "%" PRId64, ranks->rows[r].rank);
+		for (uint32_t late = 0; late < ranks->n; late++) {
+			int64_t ns = ranks->waits[(size_t)r * ranks->n + late];
+			job_add_time(&table, page->job, ns);
+		}
+		job_add_time(&table, page->job, ranks->rows[r].waited);
+	}
+	table_print(&table, page->out);
+}
+
+static void print_waits(const struct job_page *page)
+{
+	const struct job_ranks *ranks = &page->job->answer.ranks;
+	if (!has_waits(page))
+		return;
+	fprintf(page->out,
+		"\n   %swho waits for whom, in %s a step%s (waiting beside compute included)\n",
+		job_paint(page, PAINT_BOLD), job_unit(page->job), job_paint(page, PAINT_PLAIN));
+	if (ranks->n <= MATRIX_RANKS) {
+		print_matrix(page);
+		return;
+	}
+	uint32_t n;
+	struct job_pair *pairs = job_pairs(page->job, page->view->verbose ? 4 * PAIRS : PAIRS, &n);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(page->out, "   %10s  rank %" PRId64 " for rank %" PRId64 "\n",
+			hwy_say_time3(pairs[i].ns).text, ranks->rows[pairs[i].waits].rank,
+			ranks->rows[pairs[i].late].rank);
+	free(pairs);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------ */
+
+static void print_job_advice(const struct job_page *page, const char *advice, bool all)
+{
+	struct analyze_line line;
+	while (analyze_next_line(&advice, &line)) {
+		char *text;
+		if (asprintf(&text, "%.*s", line.length, line.text) < 0)
+			cli_die("out of memory");
+		fputs(line.is_code ? "      " : "    ▸ ", page->out);
+		cli_wrap(page->out, text, 6, page->width);
+		free(text);
+		if (!all)
+			break;
+	}
+}
+
+static void print_job_finding(const struct job_page *page, const struct job_finding *one,
+			      uint32_t number)
+{
+	const struct hwy_finding *finding = one->finding;
+	fprintf(page->out, " %s%" PRIu32 "  %s%s   ", job_paint(page, PAINT_BOLD), number,
+		finding->kind->id, job_paint(page, PAINT_PLAIN));
+	job_put_finding_ranks(page->out, page->job, one);
+	lines_may_break(page->out, 4);
+	fprintf(page->out, "   %s", job_paint(page, PAINT_RED));
+	job_put_cost(page->out, page->job, one);
+	fprintf(page->out, "%s\n", job_paint(page, PAINT_PLAIN));
+	if (finding->n_places) {
+		fputs("    at ", page->out);
+		analyze_put_place(page->out, &finding->places[0].at);
+		lines_may_break(page->out, 7);
+		if (*finding->places[0].layer) {
+			fputs(" in ", page->out);
+			analyze_put(page->out, finding->places[0].layer);
+			lines_may_break(page->out, 7);
+		}
+		if (finding->n_places > 1)
+			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
+		fputc('\n', page->out);
+	}
+	char *text = NULL;
+	if (asprintf(&text, "On rank %" PRId64 ": %s", page->job->members[one->member].rank,
+		     finding->says) < 0)
+		cli_die("out of memory");
+	/* The head has said it where it is the verdict. */
+	if (finding->says != page->job->answer.says &&
+	    finding->says != page->job->answer.late_says) {
+		fputs("    ", page->out);
+		cli_wrap(page->out, one->n_members > 1 && !one->is_joint ? text : finding->says, 4,
+			 page->width);
+	}
+	free(text);
+	print_job_advice(page, finding->advice, number == 1 || page->view->verbose);
+}
+
+static void print_job_findings(const struct job_page *page)
+{
+	const struct job_answer *answer = &page->job->answer;
+	if (answer->n_findings > 0)
+		fputc('\n', page->out);
+	for (uint32_t i = 0; i < answer->n_findings; i++) {
+		if (i == FINDINGS && !page->view->verbose) {
+			fprintf(page->out, "    and %" PRIu32 " more: -v\n",
+				answer->n_findings - i);
+			return;
+		}
+		print_job_finding(page, &answer->findings[i], i + 1);
+	}
+}
+
+/* ---- the foot -------------------------------------------------------------------------------------------------- */
+
+static void print_foot(const struct job_page *page)
+{
+	const struct job_view *job = page->job;
+	const struct job_answer *answer = &job->answer;
+	for (uint32_t i = 0; i < job->job.n_problems; i++)
+		fprintf(page->out, "%s ! %s\n", i == 0 ? "\n" : "", job->job.problems[i]);
+	uint32_t look_at = answer->ranks.lateness == RANKS_REPEAT ? answer->ranks.late_ranks[0]
+								  : answer->typical;
+	if (look_at >= answer->n)
+		return;
+	fprintf(page->out, "\n   next: rank %" PRId64 " alone: headway analyze ",
+		job->members[look_at].rank);
+	analyze_put(page->out, job->runs[look_at]->path);
+	fputc('\n', page->out);
+}
+
+static void print_job(const struct job_page *page)
+{
+	print_head(page);
+	if (page->job->answer.typical < page->job->answer.n) {
+		print_ranks(page);
+		print_map(page);
+		print_waits(page);
+		print_job_findings(page);
+	}
+	print_foot(page);
+}
+
+static void through_memory(FILE *out, const struct analyze_view *view, const struct job_view *job,
+			   void (*print)(const struct job_page *page))
+{
+	struct memory_text memory;
+	struct job_page page = {
+		.out = memory_text_begin(&memory),
+		.view = view,
+		.job = job,
+		.width = view->width ? view->width : DEFAULT_WIDTH,
+	};
+	page.width = page.width < LEAST_WIDTH ? LEAST_WIDTH : page.width;
+	print(&page);
+	char *text = memory_text_end(&memory);
+	lines_put(out, text, page.width, view->utf8);
+	free(text);
+}
+
+void job_print_text(FILE *out, const struct analyze_view *view)
+{
+	through_memory(out, view, view->job, print_job);
+}
