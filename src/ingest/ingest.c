@@ -212,63 +212,6 @@ static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
 	return hwy_add_shape(in->b, &shape);
 }
 
-/* When the event of a record ended; 0 for records without a time, or with a time that cannot be one
- * of this run. */
-static int64_t ingest_end_of(const struct ingest *in, const struct rec_head *record)
-{
-	switch (record->type) {
-	case REC_API:
-	case REC_KERNEL:
-	case REC_COPY:
-	case REC_FILL:
-	case REC_GRAPH:
-	case REC_SYNC:
-	case REC_EVENT:
-	case REC_OVERHEAD:
-	case REC_OS:
-	case REC_OPERATOR:
-	case REC_NCCL_CHANNEL:
-	case REC_NCCL_PROXY:
-	case REC_MPI:
-	case REC_COLLECTION: {
-		const struct rec_api *timed = (const void *)record;
-		bool lasts = timed->duration > 0 && timed->duration <= YEAR_NS;
-		return ingest_is_time(in, timed->start)
-			       ? timed->start + (lasts ? timed->duration : 0)
-			       : 0;
-	}
-	case REC_MEMORY:
-	case REC_PUSH:
-	case REC_POP:
-	case REC_RANGE_START:
-	case REC_RANGE_END:
-	case REC_MARK:
-	case REC_NCCL_EVENT:
-	case REC_NCCL_END:
-	case REC_EXIT:
-	case REC_RECORDING: {
-		int64_t time = ((const struct rec_time *)record)->time;
-		return ingest_is_time(in, time) ? time : 0;
-	}
-	default: return 0;
-	}
-}
-static_assert(
-	offsetof(struct rec_api, start) == offsetof(struct rec_work, start) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_sync, duration) &&
-		offsetof(struct rec_api, start) == offsetof(struct rec_overhead, start) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_os, duration) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_operator, duration) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_collection, duration) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_mpi, duration) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_nccl_channel, duration) &&
-		offsetof(struct rec_api, duration) == offsetof(struct rec_nccl_proxy, duration) &&
-		offsetof(struct rec_time, time) == offsetof(struct rec_nccl_event, start) &&
-		offsetof(struct rec_time, time) == offsetof(struct rec_nccl_end, time) &&
-		offsetof(struct rec_time, time) == offsetof(struct rec_memory, time) &&
-		offsetof(struct rec_time, time) == offsetof(struct rec_range, time),
-	"ingest_end_of reads the times of several structs through one");
-
 /* A process registers again when its Python version or rank becomes known. The last registration counts; but
  * spool files are read in any order, so one with a Python version is never replaced by one without. */
 static void note_registration(struct ingest_process *process, const struct rec_process *record)
@@ -317,6 +260,8 @@ static void read_definition(struct ingest *in, struct ingest_process *process,
 	case REC_NATIVE_STACK: stacks_note(in, process, chunk->file, (const void *)record); break;
 	case REC_PLACE:
 	case REC_LAYER: python_places_note(process, record); break;
+	case REC_NCCL_COMM: process->has_nccl_comms = true; break;
+	case REC_NVTX_DEFINITION: nvtx_schemas_note(process, (const void *)record); break;
 	case REC_ROOM: ingest_list_add(&in->rooms, record); break;
 	case REC_EVENT: driver_waits_expect_call(in, process, (const void *)record); break;
 	default: break;
@@ -399,6 +344,9 @@ static void read_event(struct ingest *in, uint32_t process, uint32_t tid,
 	case REC_RANGE_START:
 	case REC_RANGE_END:
 	case REC_MARK: ingest_nvtx_add(in, process, tid, (const void *)record); break;
+	case REC_NVTX_PAYLOAD:
+	case REC_NVTX_SAMPLE:
+	case REC_CALL: library_calls_add(in, process, tid, record); break;
 	case REC_NODE: ingest_nodes_add(in, process, tid, (const void *)record); break;
 	case REC_MPI:
 	case REC_PING: ingest_mpi_add(in, process, tid, record); break;
@@ -459,6 +407,7 @@ static void ingest_read_events(struct ingest *in)
 		hwy_tell(in->progress, "reading", n + 2 * (uint64_t)c, 3 * (uint64_t)n);
 	}
 	ingest_nvtx_finish(in);
+	nvtx_values_finish(in);
 	ingest_nodes_finish(in);
 	driver_waits_finish(in);
 	ingest_opencl_finish(in);

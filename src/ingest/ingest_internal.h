@@ -19,6 +19,7 @@
 #include "ingest/ingest.h"
 #include "ingest/spools.h"
 #include "spool/record_frameworks.h"
+#include "spool/record_nvtx.h"
 #include "trace/builder.h"
 
 #define INGEST_NO_LANE UINT32_MAX
@@ -58,7 +59,8 @@ struct ingest_process {
 	int64_t last;      /* the last time in any record of the process */
 	uint32_t next_ref; /* ref of ingest.processes: another image with the same pid */
 	bool exited, execed;
-	bool in_order; /* the process ended through its exit handlers */
+	bool has_nccl_comms; /* NCCL's plugin tells of the communicators */
+	bool in_order;       /* the process ended through its exit handlers */
 	/* becomes: the image that this image became by exec before it recorded anything. */
 	struct ingest_process *becomes;
 	uint64_t events;
@@ -75,6 +77,9 @@ struct ingest_process {
 	struct hwy_ids
 		layers; /* maps a module's id to the ref of its record in 'layer' that counts */
 	bool has_layer_index; /* 'layers' is filled */
+	/* NVTX: schemas, enumerations, counters and scopes, and which of them has an id (nvtx_schemas.c). */
+	struct ingest_list nvtx_definitions;
+	struct hwy_index nvtx_definition_of;
 	struct ingest_list modules, devices, contexts, streams, names, threads;
 	struct ingest_list communicators; /* of MPI */
 
@@ -190,6 +195,8 @@ struct ingest {
 	struct driver_waits *waits;
 	struct ingest_opencl *opencl;
 	struct ingest_nvtx *nvtx;
+	struct nvtx_schemas *schemas;
+	struct nvtx_values *nvtx_values;
 	struct ingest_nodes *nodes;
 	struct ingest_counters *counters;
 	struct ingest_nccl *nccl;
@@ -232,6 +239,10 @@ static inline int64_t ingest_duration(int64_t duration)
 /* Sets START and DUR on the trace's clock; false when the span is to be left out, which is
  * counted. */
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);
+
+/* record_times.c: when the event of a record ended; 0 for records without a time, or with a time that cannot be one of this
+ * run. */
+int64_t ingest_end_of(const struct ingest *in, const struct rec_head *record);
 
 /* ---- target.c: processes, threads, devices, contexts, streams ---- */
 
@@ -342,6 +353,26 @@ void ingest_nvtx_add(struct ingest *in, uint32_t process, uint32_t tid,
  * file. */
 void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid);
 void ingest_nvtx_finish(struct ingest *in);
+
+/* A payload of an event that follows in the same file. */
+void ingest_nvtx_payload(struct ingest *in, const struct rec_nvtx_payload *record);
+
+/* ---- nvtx_schemas.c: see nvtx_schemas.h ---- */
+
+void nvtx_schemas_note(struct ingest_process *process, const struct rec_nvtx_definition *record);
+
+/* ---- nvtx_values.c: counters of NVTX ---- */
+
+void nvtx_values_add(struct ingest *in, uint32_t process, const struct rec_nvtx_sample *record);
+void nvtx_values_finish(struct ingest *in);
+
+/* ---- library_calls.c ---- */
+
+/* Adds a REC_CALL; hands a REC_NVTX_PAYLOAD or REC_NVTX_SAMPLE to the file that reads it. */
+void library_calls_add(struct ingest *in, uint32_t process, uint32_t tid,
+		       const struct rec_head *record);
+/* Yields the lane of a thread for calls of a library. */
+uint32_t library_calls_lane(struct ingest *in, uint32_t process, uint32_t tid, const char *library);
 
 /* ---- ingest_python.c ---- */
 

@@ -24,6 +24,7 @@
 #include "spool/record_frameworks.h"
 #include "spool/record_mpi.h"
 #include "spool/record_nccl.h"
+#include "spool/record_nvtx.h"
 
 /* ---- records
  * ---------------------------------------------------------------------------------- */
@@ -94,6 +95,10 @@ static const uint16_t fixed_bytes[REC_TYPES] = {
 	[REC_NCCL_END] = sizeof(struct rec_nccl_end),
 	[REC_NCCL_CHANNEL] = sizeof(struct rec_nccl_channel),
 	[REC_NCCL_PROXY] = sizeof(struct rec_nccl_proxy),
+	[REC_CALL] = sizeof(struct rec_call),
+	[REC_NVTX_DEFINITION] = sizeof(struct rec_nvtx_definition),
+	[REC_NVTX_PAYLOAD] = sizeof(struct rec_nvtx_payload),
+	[REC_NVTX_SAMPLE] = sizeof(struct rec_nvtx_sample),
 };
 
 /* Yields the bytes behind a rec_stack: none where the record only repeats the number of an
@@ -118,6 +123,11 @@ static uint64_t sample_rest(const struct rec_sample *record)
 	       record->frames * (uint64_t)sizeof(struct rec_frame);
 }
 
+static uint64_t payload_rest(const struct rec_nvtx_payload *record)
+{
+	return ((uint64_t)record->bytes + 7) / 8 * 8 + record->texts * (uint64_t)sizeof(uint32_t);
+}
+
 /* Bytes that follow the fixed part, by the counts in the record. The caller has checked that the
  * fixed part is there. */
 static uint64_t variable_bytes(const struct rec_head *head)
@@ -138,6 +148,13 @@ static uint64_t variable_bytes(const struct rec_head *head)
 	case REC_COMMUNICATOR: return communicator_rest((const struct rec_communicator *)head);
 	case REC_COUNTER_ROW:
 		return ((const struct rec_counter_row *)head)->count * (uint64_t)sizeof(double);
+	case REC_NVTX_DEFINITION:
+		return ((const struct rec_nvtx_definition *)head)->count *
+		       (uint64_t)sizeof(struct rec_nvtx_entry);
+	case REC_NVTX_PAYLOAD: return payload_rest((const struct rec_nvtx_payload *)head);
+	case REC_NVTX_SAMPLE:
+		return head->flags == REC_NVTX_BYTES ? ((const struct rec_nvtx_sample *)head)->value
+						     : 0;
 	default: return 0;
 	}
 }

@@ -536,9 +536,10 @@ void target_free_process(struct ingest_process *process)
 		&process->categories,     &process->stacks,         &process->numbered_stacks,
 		&process->place_stacks};
 	struct ingest_list *lists[] = {
-		&process->code,    &process->modules, &process->devices,      &process->contexts,
-		&process->streams, &process->names,   &process->threads,      &process->maps,
-		&process->place,   &process->layer,   &process->communicators};
+		&process->code,     &process->modules,       &process->devices,
+		&process->contexts, &process->streams,       &process->names,
+		&process->threads,  &process->maps,          &process->place,
+		&process->layer,    &process->communicators, &process->nvtx_definitions};
 	struct hwy_ids *ids[] = {&process->texts.refs, &process->shapes,   &process->codes,
 				 &process->calls[0],   &process->calls[1], &process->calls[2],
 				 &process->places,     &process->layers};
@@ -548,6 +549,7 @@ void target_free_process(struct ingest_process *process)
 		free(lists[i]->items);
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
 		hwy_ids_free(ids[i]);
+	hwy_index_free(&process->nvtx_definition_of);
 	free(process->texts.list);
 	unwind_close(process->unwinder);
 }

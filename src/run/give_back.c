@@ -163,6 +163,9 @@ static bool is_event(uint8_t type)
 	case REC_COMMAND:
 	case REC_OPERATOR:
 	case REC_COLLECTION:
+	case REC_CALL:
+	case REC_NVTX_PAYLOAD:
+	case REC_NVTX_SAMPLE:
 	case REC_COUNTER_VALUE:
 	case REC_COUNTER_ROW: return true;
 	default: return false;

@@ -130,7 +130,11 @@ static void put_event(enum rec_type type, struct nvtx_domain *domain,
 	bool colored = event && event->color_type == ABI_NVTX_COLOR_ARGB;
 	bool loaded =
 		event && event->payload_type > 0 && event->payload_type <= ABI_NVTX_PAYLOAD_LAST;
-	struct rec_range *record = collect_reserve(type, colored || loaded ? 2 : 1);
+	uint64_t extended = 0;
+	if (event && event->payload_type == ABI_NVTX_PAYLOAD_EXT && event->reserved > 0)
+		extended = nvtx_put_payloads(number, (const void *)(uintptr_t)event->payload,
+					     (size_t)event->reserved);
+	struct rec_range *record = collect_reserve(type, colored || loaded || extended ? 2 : 1);
 	if (!record)
 		return;
 	record->head.value = name;
@@ -145,19 +149,35 @@ static void put_event(enum rec_type type, struct nvtx_domain *domain,
 		record->payload_type = (uint32_t)event->payload_type;
 		record->payload = event->payload;
 	}
+	if (extended) {
+		record->payload_type = REC_PAYLOAD_EXTENDED;
+		record->payload = extended;
+	}
 	record->time = collect_now();
 	collect_publish(record);
 }
 
-static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *domain, uint64_t id)
+/* The payloads that the program gives with the end of a range. */
+struct payloads {
+	const struct abi_nvtx_payload *list;
+	size_t n;
+};
+
+static void put_range_end(enum rec_type type, int64_t time, struct nvtx_domain *domain, uint64_t id,
+			  struct payloads payloads)
 {
 	uint32_t number = nvtx_domain_number(domain);
-	struct rec_range *record = collect_reserve(type, 1);
+	uint64_t extended = nvtx_put_payloads(number, payloads.list, payloads.n);
+	struct rec_range *record = collect_reserve(type, extended ? 2 : 1);
 	if (!record)
 		return;
 	record->time = time;
 	record->id = id;
 	record->domain = number;
+	if (extended) {
+		record->payload_type = REC_PAYLOAD_EXTENDED;
+		record->payload = extended;
+	}
 	collect_publish(record);
 }
 
@@ -238,7 +258,7 @@ static int range_push(struct nvtx_domain *domain, struct message message)
 	return (int)level;
 }
 
-static int range_pop(struct nvtx_domain *domain)
+static int range_pop_with(struct nvtx_domain *domain, struct payloads payloads)
 {
 	int64_t time = collect_now();
 	uint32_t *open = open_ranges(domain);
@@ -246,11 +266,16 @@ static int range_pop(struct nvtx_domain *domain)
 		return -1; /* no range is open: NVTX returns a negative number then */
 	uint32_t level = open ? --*open : 0;
 	if (nvtx_is_on(domain))
-		put_range_end(REC_POP, time, domain, 0);
+		put_range_end(REC_POP, time, domain, 0, payloads);
 	if (capture_is_open() && !capture.id && capture.level == level &&
 	    capture.tid == collect_tid() && capture.domain == nvtx_domain_number(domain))
 		capture_close();
 	return (int)level;
+}
+
+static int range_pop(struct nvtx_domain *domain)
+{
+	return range_pop_with(domain, (struct payloads){NULL, 0});
 }
 
 static uint64_t range_start(struct nvtx_domain *domain, struct message message)
@@ -260,13 +285,18 @@ static uint64_t range_start(struct nvtx_domain *domain, struct message message)
 	return id;
 }
 
-static void range_end(struct nvtx_domain *domain, uint64_t id)
+static void range_end_with(struct nvtx_domain *domain, uint64_t id, struct payloads payloads)
 {
 	int64_t time = collect_now();
 	if (nvtx_is_on(domain))
-		put_range_end(REC_RANGE_END, time, domain, id);
+		put_range_end(REC_RANGE_END, time, domain, id, payloads);
 	if (id && capture_is_open() && capture.id == id)
 		capture_close();
+}
+
+static void range_end(struct nvtx_domain *domain, uint64_t id)
+{
+	range_end_with(domain, id, (struct payloads){NULL, 0});
 }
 
 static void put_mark(struct nvtx_domain *domain, struct message message)
@@ -345,6 +375,50 @@ static int nvtx_range_push_w(const wchar_t *text)
 static int nvtx_range_pop(void)
 {
 	return range_pop(NULL);
+}
+
+/* Events of the payload extension have no attributes: what they have, their message too, is in their payloads. */
+static struct abi_nvtx_event event_of_payloads(const struct abi_nvtx_payload *payloads, size_t n)
+{
+	return (struct abi_nvtx_event){
+		.size = sizeof(struct abi_nvtx_event),
+		.payload_type = ABI_NVTX_PAYLOAD_EXT,
+		.reserved = n < INT32_MAX ? (int32_t)n : INT32_MAX,
+		.payload = (uintptr_t)payloads,
+	};
+}
+
+void nvtx_mark_payload(struct nvtx_domain *domain, const struct abi_nvtx_payload *payloads,
+		       size_t n)
+{
+	struct abi_nvtx_event event = event_of_payloads(payloads, n);
+	nvtx_domain_mark_ex(domain, &event);
+}
+
+int nvtx_range_push_payload(struct nvtx_domain *domain, const struct abi_nvtx_payload *payloads,
+			    size_t n)
+{
+	struct abi_nvtx_event event = event_of_payloads(payloads, n);
+	return nvtx_domain_range_push_ex(domain, &event);
+}
+
+int nvtx_range_pop_payload(struct nvtx_domain *domain, const struct abi_nvtx_payload *payloads,
+			   size_t n)
+{
+	return range_pop_with(domain, (struct payloads){payloads, n});
+}
+
+uint64_t nvtx_range_start_payload(struct nvtx_domain *domain,
+				  const struct abi_nvtx_payload *payloads, size_t n)
+{
+	struct abi_nvtx_event event = event_of_payloads(payloads, n);
+	return nvtx_domain_range_start_ex(domain, &event);
+}
+
+void nvtx_range_end_payload(struct nvtx_domain *domain, uint64_t id,
+			    const struct abi_nvtx_payload *payloads, size_t n)
+{
+	range_end_with(domain, id, (struct payloads){payloads, n});
 }
 
 /* ---- installing --------------------------------------------------------------------------------- */

@@ -124,12 +124,22 @@ uint32_t nvtx_domain_name(const struct nvtx_domain *domain)
 		      : 0;
 }
 
-bool nvtx_is_on(struct nvtx_domain *domain)
+/* The sources that the domain's events are recorded for. */
+static uint32_t sources_of(struct nvtx_domain *domain)
 {
 	bool is_named = domain >= domains && domain < domains + MOST_DOMAINS;
-	uint32_t source =
-		is_named ? atomic_load_explicit(&domain->source, memory_order_relaxed) : 0;
-	return collect_is_on(REC_TRACE_NVTX | source);
+	return REC_TRACE_NVTX |
+	       (is_named ? atomic_load_explicit(&domain->source, memory_order_relaxed) : 0);
+}
+
+bool nvtx_is_on(struct nvtx_domain *domain)
+{
+	return collect_is_on(sources_of(domain));
+}
+
+bool nvtx_is_traced(struct nvtx_domain *domain)
+{
+	return collect_control && (collect_control->traces & sources_of(domain));
 }
 
 static struct nvtx_domain *domain_with_name(uint32_t name)
