@@ -7,6 +7,7 @@
 
 #include "cli/kit/paint.h"
 #include "cli/kit/report_table.h"
+#include "cli/stats_ranks.h"
 #include "stats/stats.h"
 
 enum { MOST_REPORTS = 64, DEFAULT_ROWS = 30 };
@@ -17,9 +18,9 @@ struct options {
 	struct stats_options what;
 	struct report_table_options how;
 	const char *file, *output;
-	uint64_t rows;
+	uint64_t rows, rank;
 	int format, unit; /* enum report_table_format; enum stats_time_unit, or -1 */
-	bool force;
+	bool force, by_rank;
 };
 
 static void list_reports(void)
@@ -104,6 +105,10 @@ static const struct cli_option option_table[] = {
 	 "only what happened inside ranges of this name on the same thread, and the device work "
 	 "launched there; 'name' or 'domain:name'",
 	 CLI_TEXT, CLI_AT(what.range)},
+	{0, "rank", "N", "only what rank N of a job did", CLI_COUNT, CLI_AT(rank)},
+	{0, "by-rank", NULL,
+	 "every table for all ranks of a job and for each of them: the first column is the rank",
+	 CLI_SWITCH, CLI_AT(by_rank)},
 	{0, "shapes", NULL, "op_sum: operators by their input shapes too", CLI_SWITCH,
 	 CLI_AT(what.shapes)},
 	CLI_HEAD("Help:"),
@@ -113,13 +118,19 @@ static const struct cli_option option_table[] = {
 
 static struct options stats_read_options(int argc, char **argv)
 {
-	struct options options = {
-		.what = {.from = INT64_MIN, .to = INT64_MAX}, .rows = CLI_NOT_GIVEN, .unit = -1};
+	struct options options = {.what = {.from = INT64_MIN, .to = INT64_MAX},
+				  .rows = CLI_NOT_GIVEN,
+				  .rank = CLI_NOT_GIVEN,
+				  .unit = -1};
 	cli_read(&cmd_stats, argc, argv, &options);
 	if (!options.file)
 		cli_misuse(&cmd_stats, "which file?");
 	if (options.what.from >= options.what.to)
 		cli_misuse(&cmd_stats, "--from must be before --to");
+	options.what.has_rank = options.rank != CLI_NOT_GIVEN;
+	options.what.rank = options.rank <= INT32_MAX ? (int64_t)options.rank : INT32_MAX;
+	if (options.what.has_rank && options.by_rank)
+		cli_misuse(&cmd_stats, "--rank and --by-rank exclude each other");
 	struct report_table_options *how = &options.how;
 	how->format = (enum report_table_format)options.format;
 	how->unit_given = options.unit >= 0;
@@ -130,22 +141,45 @@ static struct options stats_read_options(int argc, char **argv)
 	return options;
 }
 
+/* The ranks of the recording; ends the program where the options ask for ranks that it does not have. */
+static struct stats_ranks ranks_to_print(struct hwy_trace *trace, struct options *options)
+{
+	struct stats_ranks ranks = stats_ranks_of(trace);
+	bool found = !options->what.has_rank;
+	for (uint32_t i = 0; i < ranks.n; i++)
+		found |= ranks.ranks[i] == options->what.rank;
+	if (ranks.n == 0 && (options->by_rank || !found))
+		cli_die("%s: the recording does not tell ranks; without --rank and --by-rank the tables are of all "
+			"processes",
+			options->file);
+	if (!found)
+		cli_die("%s: has no rank %lld; it has %u, from %lld to %lld", options->file,
+			(long long)options->what.rank, ranks.n, (long long)ranks.ranks[0],
+			(long long)ranks.ranks[ranks.n - 1]);
+	if (options->by_rank) /* as many rows of each rank as a table has otherwise */
+		options->how.rows *= (uint64_t)ranks.n + 1;
+	return ranks;
+}
+
 static void print_all(struct hwy_trace *trace, struct options *options)
 {
 	bool asked = options->n > 0, any = false;
 	bool whole = !options->what.range && options->what.from == INT64_MIN &&
-		     options->what.to == INT64_MAX;
+		     options->what.to == INT64_MAX && !options->what.has_rank;
 	const char *part = whole ? "this recording" : "the chosen part of this recording";
 	for (const struct stats_report *report = stats_reports; !asked && report->name; report++)
 		if (report->handful && options->n < MOST_REPORTS)
 			options->reports[options->n++] = report;
 	options->how.several = options->n > 1;
+	struct stats_ranks ranks = ranks_to_print(trace, options);
 	struct report_table *table = report_table_new(&options->how);
 	for (uint32_t i = 0; i < options->n; i++) {
 		struct hwy_err err;
 		const struct stats_report *report = options->reports[i];
 		report_table_report(table, report);
-		if (!stats_run(trace, report, &options->what, report_table_sink(table), &err))
+		const struct stats_sink *sink = report_table_sink(table);
+		if (!(options->by_rank ? stats_ranks_run(&ranks, report, &options->what, sink, &err)
+				       : stats_run(trace, report, &options->what, sink, &err)))
 			cli_die("%s: %s", options->file, err.text);
 		bool rows = report_table_end(table);
 		any = any || rows;
@@ -154,6 +188,7 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 				report->name, report->subject, part);
 	}
 	report_table_free(table);
+	stats_ranks_free(&ranks);
 	if (!any && !asked)
 		fprintf(stderr, "headway: %s: nothing to tell in %s\n", options->file, part);
 }

@@ -20,6 +20,16 @@ bool make_cuda_api_gpu_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_api_sum(struct report_run *run, struct hwy_err *err);
 bool make_cuda_api_trace(struct report_run *run, struct hwy_err *err);
 bool make_osrt_sum(struct report_run *run, struct hwy_err *err);
+/* library_tables.c makes these reports: calls of the vendor's other libraries. */
+bool make_cublas_sum(struct report_run *run, struct hwy_err *err);
+bool make_cudnn_sum(struct report_run *run, struct hwy_err *err);
+bool make_cusparse_sum(struct report_run *run, struct hwy_err *err);
+bool make_cusolver_sum(struct report_run *run, struct hwy_err *err);
+bool make_cufft_sum(struct report_run *run, struct hwy_err *err);
+/* mpi_tables.c makes these reports: calls of MPI, and what they exchanged. */
+bool make_mpi_event_sum(struct report_run *run, struct hwy_err *err);
+bool make_mpi_event_trace(struct report_run *run, struct hwy_err *err);
+bool make_mpi_msg_size_sum(struct report_run *run, struct hwy_err *err);
 /* opencl_tables.c makes these reports: OpenCL's calls and commands. */
 bool make_opencl_api_sum(struct report_run *run, struct hwy_err *err);
 bool make_opencl_gpu_sum(struct report_run *run, struct hwy_err *err);

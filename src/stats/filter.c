@@ -81,8 +81,11 @@ static void add_ranges(struct filter *filter, const struct hwy_trace *trace,
 bool filter_open(struct filter *filter, struct hwy_trace *trace,
 		 const struct stats_options *options, struct hwy_err *err)
 {
-	*filter =
-		(struct filter){.from = options->from, .to = options->to, .ranged = options->range};
+	*filter = (struct filter){.from = options->from,
+				  .to = options->to,
+				  .ranged = options->range,
+				  .has_rank = options->has_rank,
+				  .rank = options->rank};
 	filter->timed = options->from != INT64_MIN || options->to != INT64_MAX;
 	if (!filter->ranged)
 		return true;
@@ -133,6 +136,12 @@ static bool filter_inside(const struct filter *filter, struct filter_interval sp
 	return same_place(last, &span) && last->start <= span.start && span.end <= last->end;
 }
 
+static bool is_of_rank(const struct hwy_trace *trace, uint32_t lane, int64_t rank)
+{
+	int64_t process = trace->lanes[lane].process;
+	return process != HWY_NONE && trace->processes[process].rank == rank;
+}
+
 bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
 		  const struct hwy_strip *strip, uint32_t row)
 {
@@ -142,6 +151,8 @@ bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,
 		    (end == filter->from && start < end))
 			return false;
 	}
+	if (filter->has_rank && !is_of_rank(trace, strip->lane, filter->rank))
+		return false;
 	if (!filter->ranged)
 		return true;
 	if (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter.h - which spans count for a report or an export: those in a window of time, or inside ranges of one name. */
+/* filter.h - which spans count for a report or an export: those in a window of time, inside ranges of one name, or of one rank. */
 #ifndef HWY_STATS_FILTER_H
 #define HWY_STATS_FILTER_H
 
@@ -10,6 +10,8 @@ struct stats_options;
 struct filter {
 	int64_t from, to;   /* the window of time in ns */
 	bool timed, ranged; /* timed: the window is checked; ranged: the intervals are checked */
+	bool has_rank;      /* the rank of the span's process is checked */
+	int64_t rank;
 	struct filter_interval { /* a range of the wanted name, on a thread or (thread HWY_NONE) in a process */
 		int64_t process, thread, start, end;
 		/* Sorted by process, thread and start; the intervals of one thread are disjoint. */
@@ -24,7 +26,7 @@ void filter_close(struct filter *filter);
 
 static inline bool filter_is_on(const struct filter *filter)
 {
-	return filter->timed || filter->ranged;
+	return filter->timed || filter->ranged || filter->has_rank;
 }
 /* The columns that filter_keeps reads of a span: callers pass them to hwy_need, for the kinds that they filter.
  * filter_open has loaded the calls that device work links to. */

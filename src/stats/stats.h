@@ -54,6 +54,8 @@ struct stats_options {
 	/* Spans inside ranges of this name ("name" or "domain:name") on the same thread count, and the device work
 	 * that was launched there; NULL: all spans. */
 	const char *range;
+	bool has_rank; /* only spans of processes of the rank 'rank' count */
+	int64_t rank;
 	bool shapes; /* op_sum groups operators by name and input shapes, not by name alone */
 };
 

@@ -113,7 +113,7 @@ def check_recording(path):
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([HEADWAY, "export", "-t", "csv", "-o", folder, path], check=True, stdout=subprocess.DEVNULL)
     viewer = Viewer(path)
-    origin, files = None, sorted(os.listdir(folder))
+    origin, files = None, sorted(set(os.listdir(folder)) - {"messages.csv"})  # messages are no spans
     for file in files:
         with open(os.path.join(folder, file), newline="", encoding="utf-8", errors="replace") as text:
             rows = list(csv.DictReader(text))

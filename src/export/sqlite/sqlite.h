@@ -12,6 +12,7 @@
 
 #include "base/index.h"
 #include "export/export_internal.h"
+#include "trace/message_index.h"
 
 enum sqlite_table_id {
 	SQL_STRINGS,
@@ -77,10 +78,9 @@ struct sqlite {
 	struct hwy_index categories; /* number of an NVTX category, by its struct sqlite_category */
 	uint32_t n_domains, n_categories, n_names;
 	int64_t sample; /* number of the sample that was written last */
-	/* sqlite_libraries.c: messages by the span that asked for them, and by the span that waited; NULL until a call of MPI is
-	 * written. */
-	struct sqlite_exchange *exchanges[2];
-	uint32_t n_exchanges[2];
+	/* sqlite_libraries.c: messages by the span that shows them, and by the span that waited; made with the first call of MPI. */
+	struct hwy_message_index messages[2];
+	bool has_messages;
 };
 
 /* Begins a row of a table. Columns to which the caller binds nothing are NULL. */

@@ -6,60 +6,22 @@
  * for each message that the call waited for, and the rest into MPI_OTHER_EVENTS. A trace does not keep handles: the number of
  * a message stands for its request, and the number of a communicator for its handle.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
 #include "export/sqlite/sqlite.h"
 
 enum { CLASS_CUDNN = 28, CLASS_CUBLAS = 29 }; /* values of nsys's ENUM_NSYS_EVENT_CLASS */
 enum { MPICH_WORLD_HANDLE = 0x44000000 };     /* MPI_COMM_WORLD, as most MPIs number it */
 
-struct sqlite_exchange { /* a message, by the span that it was asked in or that waited for it */
-	int64_t span;
-	uint32_t message;
-};
-
-static int by_span_and_message(const void *left, const void *right)
+/* The messages of a span: their number, and their indexes. done: those that the span waited for. */
+static uint32_t exchanges_of(struct sqlite *s, bool done, int64_t span, const uint32_t **messages)
 {
-	const struct sqlite_exchange *a = left, *b = right;
-	if (a->span != b->span)
-		return a->span < b->span ? -1 : 1;
-	return a->message < b->message ? -1 : a->message > b->message;
-}
-
-static void list_exchanges(struct sqlite *s)
-{
-	const struct hwy_trace *trace = s->x.trace;
-	for (int done = 0; done < 2; done++) {
-		struct sqlite_exchange *list = hwy_array(trace->n_messages, sizeof *list);
-		uint32_t n = 0;
-		for (uint32_t i = 0; i < trace->n_messages; i++) {
-			const struct hwy_message *m = &trace->messages[i];
-			int64_t span = done ? m->done : m->span;
-			if (span != HWY_NONE)
-				list[n++] = (struct sqlite_exchange){span, i};
-		}
-		if (n > 0)
-			qsort(list, n, sizeof *list, by_span_and_message);
-		s->exchanges[done] = list;
-		s->n_exchanges[done] = n;
+	if (!s->has_messages) {
+		hwy_message_index_open(&s->messages[0], s->x.trace, HWY_MESSAGE_SPAN);
+		hwy_message_index_open(&s->messages[1], s->x.trace, HWY_MESSAGE_DONE);
+		s->has_messages = true;
 	}
-}
-
-/* The messages of a span: their number, and the first of them in *first. done: those that the span waited for. */
-static uint32_t exchanges_of(struct sqlite *s, bool done, int64_t span,
-			     const struct sqlite_exchange **first)
-{
-	if (!s->exchanges[0])
-		list_exchanges(s);
-	const struct sqlite_exchange *list = s->exchanges[done];
-	uint32_t n = s->n_exchanges[done];
-	uint32_t from = HWY_FIRST(i, 0u, n, list[i].span >= span), to = from;
-	while (to < n && list[to].span == span)
-		to++;
-	*first = list + from;
-	return to - from;
+	return hwy_messages_of(&s->messages[done], span, messages);
 }
 
 static int64_t sqlite_known(int64_t value)
@@ -115,13 +77,11 @@ static void write_message(struct sqlite *s, const struct mpi_call *call, uint32_
 }
 
 /* Whether the second message of MPI_Sendrecv is the first one in the other direction: nsys writes one row then. */
-static bool is_mirrored(const struct hwy_trace *trace, const struct sqlite_exchange *first,
-			uint32_t n)
+static bool is_mirrored(const struct hwy_trace *trace, const uint32_t *first, uint32_t n)
 {
 	if (n != 2)
 		return false;
-	const struct hwy_message *a = &trace->messages[first[0].message],
-				 *b = &trace->messages[first[1].message];
+	const struct hwy_message *a = &trace->messages[first[0]], *b = &trace->messages[first[1]];
 	return a->kind == HWY_MESSAGE_SEND && b->kind == HWY_MESSAGE_RECEIVE &&
 	       a->peer == b->peer && a->tag == b->tag && a->sent == b->received;
 }
@@ -135,7 +95,7 @@ static bool starts_or_waits(const char *name)
 static void write_mpi_call(struct sqlite *s, const struct hwy_strip *strip, uint32_t row,
 			   int64_t tid)
 {
-	const struct sqlite_exchange *first;
+	const uint32_t *first;
 	int64_t name = export_name(&s->x, strip, row), span = (int64_t)strip->first + row;
 	struct mpi_call call = {hwy_get(strip, HWY_START, row), hwy_end(strip, row), tid,
 				sqlite_text(s, name)};
@@ -143,7 +103,7 @@ static void write_mpi_call(struct sqlite *s, const struct hwy_strip *strip, uint
 	if (is_mirrored(s->x.trace, first, n))
 		n = 1;
 	for (uint32_t i = 0; i < n; i++)
-		write_message(s, &call, first[i].message);
+		write_message(s, &call, first[i]);
 	if (n > 0)
 		return;
 	n = exchanges_of(s, true, span, &first);
@@ -153,7 +113,7 @@ static void write_mpi_call(struct sqlite *s, const struct hwy_strip *strip, uint
 		return;
 	}
 	for (uint32_t i = 0; i < (n ? n : 1); i++) {
-		v[4] = n ? (int64_t)first[i].message + 1 : SQL_NULL;
+		v[4] = n ? (int64_t)first[i] + 1 : SQL_NULL;
 		sqlite_integers(s, SQL_MPI_WAITS, v, 5);
 	}
 }
@@ -185,6 +145,6 @@ bool sqlite_libraries_write(struct sqlite *s, const struct hwy_strip *strip, int
 
 void sqlite_libraries_close(struct sqlite *s)
 {
-	free(s->exchanges[0]);
-	free(s->exchanges[1]);
+	hwy_message_index_close(&s->messages[0]);
+	hwy_message_index_close(&s->messages[1]);
 }
