@@ -46,59 +46,7 @@ static int64_t drift_between(const struct clock_point *a, const struct clock_poi
 				     : (int64_t)drift;
 }
 
-/* ---- measured points ---------------------------------------------------------------------------- */
-
-static const struct clock_point *surest(const struct clock_point *points, uint32_t n, int64_t from,
-					int64_t to)
-{
-	const struct clock_point *best = NULL;
-	for (uint32_t i = 0; i < n; i++)
-		if (points[i].time >= from && points[i].time <= to &&
-		    (!best || points[i].error < best->error))
-			best = &points[i];
-	return best;
-}
-
-bool clock_line_of_measured(struct job_clock *clock, const struct clock_point *points, uint32_t n,
-			    struct hwy_interval extent)
-{
-	if (n == 0)
-		return false;
-	int64_t first = points[0].time, last = points[0].time;
-	for (uint32_t i = 1; i < n; i++) {
-		first = points[i].time < first ? points[i].time : first;
-		last = points[i].time > last ? points[i].time : last;
-	}
-	const struct clock_point *one = surest(points, n, first, last);
-	*clock = (struct job_clock){
-		.at = one->time,
-		.shift = one->offset,
-		.error = one->error +
-			 gain_over(reach_beyond(extent, one->time, one->time), USUAL_DRIFT),
-		.n = n};
-	int64_t middle = first + (last - first) / 2;
-	const struct clock_point *a = surest(points, n, first, middle);
-	const struct clock_point *b = surest(points, n, middle + 1, last);
-	if (!a || !b)
-		return true;
-	int64_t drift = drift_between(a, b);
-	if (llabs(drift) > MOST_DRIFT)
-		return true;
-	/* Between the two points the line is wrong by at most the larger error; beyond them the slope counts too. */
-	__int128 slope = (__int128)(a->error + b->error) * PARTS / (b->time - a->time) + 1;
-	int64_t most = slope > USUAL_DRIFT ? USUAL_DRIFT + llabs(drift) : (int64_t)slope;
-	int64_t error = (a->error > b->error ? a->error : b->error) + 1 +
-			gain_over(reach_beyond(extent, a->time, b->time), most);
-	if (error < clock->error) {
-		clock->at = a->time;
-		clock->shift = a->offset;
-		clock->drift = drift;
-		clock->error = error;
-	}
-	return true;
-}
-
-/* ---- noisy points ------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------- */
 
 static int clock_point_by_time(const void *left, const void *right)
 {
@@ -159,8 +107,8 @@ static struct job_clock sloping_line(const struct clock_point *points, uint32_t 
 	return line;
 }
 
-bool clock_line_of_noisy(struct job_clock *clock, const struct clock_point *given, uint32_t n,
-			 struct hwy_interval extent)
+bool clock_line_of_points(struct job_clock *clock, const struct clock_point *given, uint32_t n,
+			  struct hwy_interval extent)
 {
 	if (n < FEWEST_ENDS)
 		return false;

@@ -66,15 +66,23 @@ static bool place_by_clock(struct placing *p, uint32_t r)
 
 /* ---- comparisons of clocks ---------------------------------------------------------------------- */
 
-struct point_list {
-	struct clock_point *items;
-	uint32_t n, cap;
+struct comparisons { /* of a rank with one that is placed */
+	struct clock_bound *bounds;
+	struct clock_point *points;
+	uint32_t n_bounds, cap_bounds, n_points, cap_points;
 };
 
-static void add_point(struct point_list *list, int64_t time, int64_t on_first, int64_t error)
+static void add_bound(struct comparisons *c, int64_t time, int64_t low, int64_t high)
 {
-	HWY_GROW(list->items, list->n, list->cap);
-	list->items[list->n++] = (struct clock_point){time, on_first - time, error};
+	HWY_GROW(c->bounds, c->n_bounds, c->cap_bounds);
+	c->bounds[c->n_bounds++] = (struct clock_bound){time, low, high};
+}
+
+static void comparisons_free(struct comparisons *c)
+{
+	free(c->bounds);
+	free(c->points);
+	*c = (struct comparisons){0};
 }
 
 /* When the rank was recorded, on its own clock. */
@@ -90,23 +98,26 @@ static bool recorded_extent(struct hwy_trace *trace, struct hwy_interval *extent
 
 /* The pings that a rank made to a placed rank, and those that the placed rank made to it. */
 static void list_pings(const struct job_recording *rank, const struct job_recording *placed,
-		       struct point_list *list)
+		       struct comparisons *c)
 {
 	struct own_clock own, other;
 	if (!own_clock_of(rank->trace, &own) || !own_clock_of(placed->trace, &other))
 		return;
 	for (uint32_t i = 0; i < rank->trace->n_pings; i++) {
 		const struct hwy_ping *ping = &rank->trace->pings[i];
-		if (ping->peer == placed->rank && ping->error >= 0 && ping->time != HWY_NONE)
-			add_point(list, ping->time,
-				  job_clock_map(&placed->clock, ping->peer_time - other.epoch),
-				  ping->error);
+		if (ping->peer != placed->rank || ping->error < 0 || ping->time == HWY_NONE)
+			continue;
+		int64_t offset =
+			job_clock_map(&placed->clock, ping->peer_time - other.epoch) - ping->time;
+		add_bound(c, ping->time, offset - ping->error, offset + ping->error);
 	}
 	for (uint32_t i = 0; i < placed->trace->n_pings; i++) {
 		const struct hwy_ping *ping = &placed->trace->pings[i];
-		if (ping->peer == rank->rank && ping->error >= 0 && ping->time != HWY_NONE)
-			add_point(list, ping->peer_time - own.epoch,
-				  job_clock_map(&placed->clock, ping->time), ping->error);
+		if (ping->peer != rank->rank || ping->error < 0 || ping->time == HWY_NONE)
+			continue;
+		int64_t time = ping->peer_time - own.epoch;
+		int64_t offset = job_clock_map(&placed->clock, ping->time) - time;
+		add_bound(c, time, offset - ping->error, offset + ping->error);
 	}
 }
 
@@ -124,65 +135,141 @@ static bool place_by_pings(struct placing *p, uint32_t r, bool *is_placed, struc
 {
 	struct job_recording *rank = &p->job->ranks[r];
 	for (uint32_t q = 0; q < p->job->n && !*is_placed; q++) {
-		struct point_list list = {0};
+		struct comparisons c = {0};
 		struct hwy_interval extent;
 		if (p->is_placed[q])
-			list_pings(rank, &p->job->ranks[q], &list);
-		bool done = list.n == 0 || recorded_extent(rank->trace, &extent, err);
-		if (done && list.n > 0 &&
-		    clock_line_of_measured(&rank->clock, list.items, list.n, extent)) {
+			list_pings(rank, &p->job->ranks[q], &c);
+		bool done = c.n_bounds == 0 || recorded_extent(rank->trace, &extent, err);
+		if (done && c.n_bounds > 0 &&
+		    clock_line_of_bounds(&rank->clock, c.bounds, c.n_bounds, extent)) {
 			finish_clock(rank, &p->job->ranks[q], JOB_CLOCK_PINGS);
 			*is_placed = true;
 		}
-		free(list.items);
+		comparisons_free(&c);
 		if (!done)
 			return false;
 	}
 	return true;
 }
 
-/* The ends of the collectives that the two ranks have in common; of operations with a root they say nothing. */
-static void list_ends(const struct placing *p, uint32_t r, uint32_t placed, struct point_list *list)
+/* Compares two parts of one collective. Their ends lie together; and neither ends before the other has begun. */
+static void compare_parts(struct comparisons *c, const struct meeting_part *own,
+			  const struct meeting_part *other, const struct job_clock *clock)
 {
-	const struct hwy_collectives *c = &p->meetings.collectives;
-	for (uint32_t i = 0; i < c->n; i++) {
+	int64_t begin = job_clock_map(clock, other->at.from),
+		end = job_clock_map(clock, other->at.to);
+	HWY_GROW(c->points, c->n_points, c->cap_points);
+	c->points[c->n_points++] = (struct clock_point){own->at.to, end - own->at.to};
+	add_bound(c, own->at.to, begin - own->at.to, CLOCK_OPEN_HIGH);
+	add_bound(c, own->at.from, CLOCK_OPEN_LOW, end - own->at.from);
+}
+
+/* The collectives that the two ranks have in common; those with a root say nothing about clocks. */
+static void list_ends(const struct placing *p, uint32_t r, uint32_t placed, struct comparisons *c)
+{
+	const struct hwy_collectives *all = &p->meetings.collectives;
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct hwy_meeting *meeting = &all->meetings[i];
 		const struct meeting_part *own = NULL, *other = NULL;
-		for (uint32_t k = c->meetings[i].first; k < c->meetings[i].first + c->meetings[i].n;
-		     k++) {
-			own = c->parts[k].rank == r ? &c->parts[k] : own;
-			other = c->parts[k].rank == placed ? &c->parts[k] : other;
+		for (uint32_t k = meeting->first; k < meeting->first + meeting->n; k++) {
+			own = all->parts[k].rank == r ? &all->parts[k] : own;
+			other = all->parts[k].rank == placed ? &all->parts[k] : other;
 		}
-		if (own && other && c->meetings[i].kind == EXCHANGE_ALL)
-			add_point(list, own->at.to,
-				  job_clock_map(&p->job->ranks[placed].clock, other->at.to), 0);
+		if (own && other && meeting->kind == EXCHANGE_ALL)
+			compare_parts(c, own, other, &p->job->ranks[placed].clock);
 	}
 }
 
-/* Against the placed rank with which it has most collectives in common. */
+/* The messages between the two ranks: none is received before it was sent. */
+static void list_messages(const struct placing *p, uint32_t r, uint32_t placed,
+			  struct comparisons *c)
+{
+	const struct job_recording *rank = &p->job->ranks[r], *other = &p->job->ranks[placed];
+	for (uint32_t i = 0; i < p->meetings.p2p.n; i++) {
+		const struct p2p_pair *pair = &p->meetings.p2p.pairs[i];
+		bool is_to = pair->sender == placed && pair->receiver == r;
+		if (!is_to && !(pair->sender == r && pair->receiver == placed))
+			continue;
+		const struct hwy_trace *from = is_to ? other->trace : rank->trace;
+		const struct hwy_trace *to = is_to ? rank->trace : other->trace;
+		int64_t sent = exchange_times(from, &from->messages[pair->send]).post;
+		int64_t received = exchange_times(to, &to->messages[pair->receive]).call.to;
+		if (is_to)
+			add_bound(c, received, job_clock_map(&other->clock, sent) - received,
+				  CLOCK_OPEN_HIGH);
+		else
+			add_bound(c, sent, CLOCK_OPEN_LOW,
+				  job_clock_map(&other->clock, received) - sent);
+	}
+}
+
+/* Widens the bounds that came from a placed rank by what that rank's clock may be wrong. */
+static void widen_bounds(struct comparisons *c, int64_t error)
+{
+	for (uint32_t i = 0; i < c->n_bounds; i++) {
+		if (c->bounds[i].low != CLOCK_OPEN_LOW)
+			c->bounds[i].low -= error;
+		if (c->bounds[i].high != CLOCK_OPEN_HIGH)
+			c->bounds[i].high += error;
+	}
+}
+
+/* Compares a rank with all placed ranks. The points are those of *with, the placed rank with which it has most collectives
+ * in common: the ends of different ranks do not lie on one line. */
+static void compare_all(const struct placing *p, uint32_t r, struct comparisons *c, uint32_t *with)
+{
+	for (uint32_t q = 0; q < p->job->n; q++) {
+		const struct job_clock *clock = &p->job->ranks[q].clock;
+		struct comparisons one = {0};
+		if (!p->is_placed[q] || q == r || clock->error == HWY_NONE)
+			continue;
+		list_ends(p, r, q, &one);
+		list_messages(p, r, q, &one);
+		widen_bounds(&one, clock->error);
+		for (uint32_t i = 0; i < one.n_bounds; i++)
+			add_bound(c, one.bounds[i].time, one.bounds[i].low, one.bounds[i].high);
+		if (one.n_points > c->n_points) {
+			free(c->points);
+			c->points = one.points;
+			c->n_points = one.n_points;
+			one.points = NULL;
+			*with = q;
+		}
+		comparisons_free(&one);
+	}
+}
+
+/* The line through the ends of collectives, or the one within the bounds of all exchanges: what is surer, and the second
+ * where the first would let something end before it began. 'error' is that of the rank whose ends are compared. */
+static bool line_of_exchanges(struct job_clock *clock, const struct comparisons *c, int64_t error,
+			      struct hwy_interval extent)
+{
+	struct job_clock bounded, middle;
+	bool has_middle = clock_line_of_points(&middle, c->points, c->n_points, extent);
+	bool is_bounded = clock_line_of_bounds(&bounded, c->bounds, c->n_bounds, extent);
+	if (!has_middle && !is_bounded)
+		return false;
+	middle.error += has_middle ? error : 0;
+	bool takes_bounded = is_bounded && (!has_middle || bounded.error < middle.error ||
+					    !clock_line_is_within(&middle, c->bounds, c->n_bounds));
+	*clock = takes_bounded ? bounded : middle;
+	clock->source = JOB_CLOCK_COLLECTIVES;
+	clock->n = c->n_points > 0 ? c->n_points : c->n_bounds;
+	return true;
+}
+
 static bool place_by_ends(struct placing *p, uint32_t r, bool *is_placed, struct hwy_err *err)
 {
 	struct job_recording *rank = &p->job->ranks[r];
-	struct point_list best = {0};
+	struct comparisons all = {0};
 	uint32_t with = 0;
-	for (uint32_t q = 0; q < p->job->n; q++) {
-		struct point_list list = {0};
-		if (p->is_placed[q] && q != r)
-			list_ends(p, r, q, &list);
-		if (list.n > best.n) {
-			struct point_list swap = best;
-			best = list;
-			list = swap;
-			with = q;
-		}
-		free(list.items);
-	}
+	compare_all(p, r, &all, &with);
 	struct hwy_interval extent;
-	bool done = best.n == 0 || recorded_extent(rank->trace, &extent, err);
-	if (done && best.n > 0 && clock_line_of_noisy(&rank->clock, best.items, best.n, extent)) {
-		finish_clock(rank, &p->job->ranks[with], JOB_CLOCK_COLLECTIVES);
-		*is_placed = true;
-	}
-	free(best.items);
+	bool done = all.n_bounds == 0 || recorded_extent(rank->trace, &extent, err);
+	if (done && all.n_bounds > 0)
+		*is_placed |= line_of_exchanges(&rank->clock, &all, p->job->ranks[with].clock.error,
+						extent);
+	comparisons_free(&all);
 	return done;
 }
 

@@ -93,21 +93,21 @@ static void pings_at_both_ends_give_offset_and_drift_within_their_claim(void **s
 		struct dice dice = {seed};
 		struct wrong_clock clock = roll_clock(&dice);
 		int64_t length = SECOND / 100 + roll_below(&dice, 600 * SECOND);
-		struct clock_point points[40];
+		struct clock_bound bounds[40];
 		uint32_t n = 0;
 		for (int end = 0; end < 2 && (end == 0 || seed % 4); end++)
 			for (int i = 0; i < 20; i++) {
 				int64_t truth = (end ? length : 0) + i * 20000;
 				int64_t error = 200 + roll_below(&dice, 30000);
 				int64_t wrong = roll_below(&dice, 2 * error + 1) - error;
-				points[n++] = (struct clock_point){
-					reads(clock, truth), truth + wrong - reads(clock, truth),
-					error};
+				int64_t offset = truth + wrong - reads(clock, truth);
+				bounds[n++] = (struct clock_bound){reads(clock, truth),
+								   offset - error, offset + error};
 			}
 		int64_t from = -roll_below(&dice, SECOND), to = length + roll_below(&dice, SECOND);
 		struct job_clock line;
-		assert_true(clock_line_of_measured(
-			&line, points, n,
+		assert_true(clock_line_of_bounds(
+			&line, bounds, n,
 			(struct hwy_interval){reads(clock, from), reads(clock, to)}));
 		assert_within_claim(&line, clock, from, to);
 	}
@@ -116,15 +116,50 @@ static void pings_at_both_ends_give_offset_and_drift_within_their_claim(void **s
 static void two_ends_are_surer_than_one(void **state)
 {
 	(void)state;
-	struct clock_point points[] = {{0, 100, 500}, {100 * SECOND, 100 + 2000000, 500}};
+	struct clock_bound bounds[] = {{0, -400, 600},
+				       {100 * SECOND, -400 + 2000000, 600 + 2000000}};
 	struct hwy_interval extent = {0, 100 * SECOND};
 	struct job_clock one, both;
-	assert_true(clock_line_of_measured(&one, points, 1, extent));
-	assert_true(clock_line_of_measured(&both, points, 2, extent));
-	assert_int_equal(one.error, 500 + 10000000); /* 100 ppm of 100 s */
-	assert_int_equal(both.error, 501);
-	assert_int_equal(both.drift, 20000000); /* 2 ms in 100 s: 20 ppm */
-	assert_false(clock_line_of_measured(&one, points, 0, extent));
+	assert_true(clock_line_of_bounds(&one, bounds, 1, extent));
+	assert_true(clock_line_of_bounds(&both, bounds, 2, extent));
+	assert_in_range(one.error, 500 + 10000000, 510 + 10000000); /* 100 ppm of 100 s */
+	assert_in_range(both.error, 500, 510);
+	assert_in_range(both.drift, 19990000, 20010000); /* 2 ms in 100 s: 20 ppm */
+	assert_false(clock_line_of_bounds(&one, bounds, 0, extent));
+}
+
+static void bounds_that_no_clock_keeps_within_are_refused(void **state)
+{
+	(void)state;
+	struct clock_bound bounds[] = {{0, 0, 10}, {1000, 1000000, 1000010}, {2000, 0, 10}};
+	struct clock_bound open[] = {{0, 0, CLOCK_OPEN_HIGH}, {1000, 5, CLOCK_OPEN_HIGH}};
+	struct job_clock line;
+	assert_false(clock_line_of_bounds(&line, bounds, 3, (struct hwy_interval){0, 2000}));
+	assert_false(clock_line_of_bounds(&line, open, 2, (struct hwy_interval){0, 2000}));
+}
+
+/* More bounds than are looked at one by one. */
+static void many_bounds_are_thinned_out_and_the_claim_still_holds(void **state)
+{
+	(void)state;
+	enum { MANY = 50000 };
+	struct dice dice = {7};
+	struct wrong_clock clock = roll_clock(&dice);
+	struct clock_bound *bounds = hwy_array(MANY, sizeof *bounds);
+	for (uint32_t i = 0; i < MANY; i++) {
+		int64_t truth = roll_below(&dice, 60 * SECOND);
+		int64_t offset = truth - reads(clock, truth), slack = roll_below(&dice, MS(1));
+		bounds[i] = (struct clock_bound){reads(clock, truth),
+						 i % 2 ? offset - slack : CLOCK_OPEN_LOW,
+						 i % 2 ? CLOCK_OPEN_HIGH : offset + slack};
+	}
+	struct job_clock line;
+	assert_true(clock_line_of_bounds(
+		&line, bounds, MANY,
+		(struct hwy_interval){reads(clock, 0), reads(clock, 60 * SECOND)}));
+	assert_true(line.error < US(5));
+	assert_within_claim(&line, clock, 0, 60 * SECOND);
+	free(bounds);
 }
 
 static void ends_of_collectives_give_the_clock_within_their_claim(void **state)
@@ -144,10 +179,10 @@ static void ends_of_collectives_give_the_clock_within_their_claim(void **state)
 			if (roll(&dice) % 30 == 0)
 				wrong += 20 * jitter;
 			points[i] = (struct clock_point){reads(clock, truth),
-							 truth + wrong - reads(clock, truth), 0};
+							 truth + wrong - reads(clock, truth)};
 		}
 		struct job_clock line;
-		assert_true(clock_line_of_noisy(
+		assert_true(clock_line_of_points(
 			&line, points, n,
 			(struct hwy_interval){reads(clock, 0), reads(clock, length)}));
 		assert_within_claim(&line, clock, 0, length);
@@ -158,9 +193,9 @@ static void ends_of_collectives_give_the_clock_within_their_claim(void **state)
 static void one_collective_tells_nothing(void **state)
 {
 	(void)state;
-	struct clock_point point = {0, 0, 0};
+	struct clock_point point = {0, 0};
 	struct job_clock line;
-	assert_false(clock_line_of_noisy(&line, &point, 1, (struct hwy_interval){0, 1}));
+	assert_false(clock_line_of_points(&line, &point, 1, (struct hwy_interval){0, 1}));
 }
 
 /* ---- whole jobs ---- */
@@ -402,6 +437,8 @@ int main(void)
 		cmocka_unit_test(a_clock_without_drift_is_moved_exactly),
 		cmocka_unit_test(pings_at_both_ends_give_offset_and_drift_within_their_claim),
 		cmocka_unit_test(two_ends_are_surer_than_one),
+		cmocka_unit_test(bounds_that_no_clock_keeps_within_are_refused),
+		cmocka_unit_test(many_bounds_are_thinned_out_and_the_claim_still_holds),
 		cmocka_unit_test(ends_of_collectives_give_the_clock_within_their_claim),
 		cmocka_unit_test(one_collective_tells_nothing),
 		cmocka_unit_test(nothing_is_received_before_it_was_sent),
