@@ -266,6 +266,8 @@ static const struct fact variables[] = {
 	 "libheadway-collect.so, which is loaded into the program, or the folder that holds it."},
 	{"LD_PRELOAD, OPENCL_LAYERS", "profile",
 	 "Handed on to the program, with the libraries of Headway added."},
+	{"NCCL_PROFILER_PLUGIN", "profile",
+	 "A profiler plugin of NCCL that is set here stays: -t nccl then records nothing."},
 	{"PATH", "profile doctor", "Where the program and Python are looked for."},
 	{"DISPLAY, WAYLAND_DISPLAY", "view",
 	 "Without both no browser is opened and the address is printed."},

@@ -23,8 +23,8 @@ static uint32_t text_or_0(const char *text)
 
 /* ---- communicators ------------------------------------------------------------------------------ */
 
-/* Whether the library that asks is RCCL; notes its version. The library is open: it calls. */
-static bool look_at_caller(const void *caller)
+/* Whether the library that asks is RCCL; notes its version at the first communicator. The library is open: it calls. */
+static bool look_at_caller(const void *caller, bool is_first)
 {
 	Dl_info about;
 	if (!dladdr(caller, &about) || !about.dli_fname)
@@ -37,7 +37,7 @@ static bool look_at_caller(const void *caller)
 		*(void **)&ask = dlsym(library, "ncclGetVersion");
 	int version = 0;
 	char text[32];
-	if (ask && ask(&version) == ABI_NCCL_SUCCESS && version > 2000) {
+	if (ask && is_first && ask(&version) == ABI_NCCL_SUCCESS && version > 2000) {
 		/* 2.8 and before: 2804; since 2.9: 20908. */
 		int major = version >= 10000 ? version / 10000 : version / 1000;
 		int minor = version >= 10000 ? version / 100 % 100 : version / 100 % 10;
@@ -61,7 +61,7 @@ void *nccl_begin_comm(unsigned interface, uint64_t hash, const char *name, int n
 	if (!is_recorded)
 		return NULL;
 	uint32_t number = atomic_fetch_add_explicit(&last_comm, 1, memory_order_relaxed) + 1;
-	bool is_rccl = look_at_caller(caller);
+	bool is_rccl = look_at_caller(caller, number == 1);
 	uint32_t text = text_or_0(name);
 	struct rec_nccl_comm *record = collect_reserve(REC_NCCL_COMM, 2);
 	if (record) {
@@ -78,7 +78,8 @@ void *nccl_begin_comm(unsigned interface, uint64_t hash, const char *name, int n
 	}
 	char version[16];
 	snprintf(version, sizeof version, "v%u", interface);
-	collect_property("nccl.interface", version);
+	if (number == 1)
+		collect_property("nccl.interface", version);
 	errno = saved;
 	return (void *)(uintptr_t)number;
 }
