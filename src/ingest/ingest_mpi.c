@@ -56,11 +56,28 @@ struct joining {
 
 static uint32_t parts_of(const struct rec_mpi *record)
 {
-	return record->head.flags & REC_MPI_PARTS ? (record->head.slots - 1u) / 2 : 0;
+	uint32_t slots = record->head.slots - 1u;
+	if (!(record->head.flags & REC_MPI_PARTS))
+		return 0;
+	return record->head.flags & REC_MPI_SMALL ? slots : slots / 2;
 }
-static const struct rec_mpi_part *part_at(const struct rec_mpi *record, uint32_t i)
+static struct rec_mpi_part part_at(const struct rec_mpi *record, uint32_t i)
 {
-	return (const struct rec_mpi_part *)(record + 1) + i;
+	if (!(record->head.flags & REC_MPI_SMALL))
+		return ((const struct rec_mpi_part *)(record + 1))[i];
+	const struct rec_mpi_small *small = (const struct rec_mpi_small *)(record + 1) + i;
+	const uint8_t ways = REC_MPI_GIVES | REC_MPI_GETS;
+	return (struct rec_mpi_part){
+		.op = small->op,
+		.flags = (uint8_t)(small->flags & ~ways),
+		.peer = small->peer,
+		.tag = small->tag,
+		.datatype = small->datatype,
+		.sent = small->flags & REC_MPI_GIVES ? small->bytes : 0,
+		.received = small->flags & REC_MPI_GETS ? small->bytes : 0,
+		.count = small->count == UINT32_MAX ? REC_MPI_UNKNOWN : small->count,
+		.request = small->request,
+	};
 }
 static uint32_t done_of(const struct rec_mpi *record)
 {
@@ -97,11 +114,11 @@ static int64_t mpi_bytes_of(const struct rec_mpi *record)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < parts_of(record); i++) {
-		const struct rec_mpi_part *part = part_at(record, i);
-		if (part->flags & REC_MPI_PERSISTENT)
+		struct rec_mpi_part part = part_at(record, i);
+		if (part.flags & REC_MPI_PERSISTENT)
 			continue;
-		sum += part->sent == REC_MPI_UNKNOWN ? 0 : part->sent;
-		sum += part->received == REC_MPI_UNKNOWN ? 0 : part->received;
+		sum += part.sent == REC_MPI_UNKNOWN ? 0 : part.sent;
+		sum += part.received == REC_MPI_UNKNOWN ? 0 : part.received;
 	}
 	return sum <= INT64_MAX ? (int64_t)sum : 0;
 }
@@ -252,12 +269,12 @@ static void make_messages(struct joining *j, const struct rec_mpi *call,
 {
 	struct mpi_pending made = {.n = 0};
 	for (uint32_t i = 0; i < parts_of(call); i++) {
-		const struct rec_mpi_part *part = part_at(call, i);
-		if (!mpi_op_name(part->op) || made.n == 2)
+		struct rec_mpi_part part = part_at(call, i);
+		if (!mpi_op_name(part.op) || made.n == 2)
 			continue;
-		struct hwy_message m = message_of(j, call, part, event);
+		struct hwy_message m = message_of(j, call, &part, event);
 		if (is_requested) {
-			made.communicator = communicator_of(j, call, part);
+			made.communicator = communicator_of(j, call, &part);
 			made.messages[made.n++] = m;
 		} else {
 			m.end = mpi_end_of(call) - j->in->epoch;
@@ -290,12 +307,12 @@ static void end_pending(struct joining *j, struct mpi_pending *pending,
 static void read_parts(struct joining *j, uint32_t index)
 {
 	const struct mpi_event *event = &j->events[index];
-	const struct rec_mpi_part *first = part_at(event->record, 0);
-	if (first->flags & REC_MPI_PERSISTENT)
-		*hwy_map_put(&j->persistent, first->request, NULL) = hwy_ref32(index);
+	struct rec_mpi_part first = part_at(event->record, 0);
+	if (first.flags & REC_MPI_PERSISTENT)
+		*hwy_map_put(&j->persistent, first.request, NULL) = hwy_ref32(index);
 	else
-		make_messages(j, event->record, event, first->request,
-			      first->flags & REC_MPI_REQUESTED);
+		make_messages(j, event->record, event, first.request,
+			      first.flags & REC_MPI_REQUESTED);
 }
 
 /* A persistent request is named again by every start, and stays when it is done. */

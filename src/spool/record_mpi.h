@@ -15,6 +15,8 @@
 /* Flags of a REC_MPI: what follows the first slot. Without a flag nothing does. */
 enum {
 	REC_MPI_PARTS = 1, /* struct rec_mpi_part, as many as fit head.slots */
+	REC_MPI_SMALL =
+		32,        /* the parts are struct rec_mpi_small: most calls have no more to tell */
 	REC_MPI_DONE = 2,  /* struct rec_mpi_done: requests that were done in this call */
 	REC_MPI_MORE = 4,  /* the record goes on with the done requests of the one before it */
 	REC_MPI_START = 8, /* struct rec_mpi_done: persistent requests that were started */
@@ -69,6 +71,17 @@ struct rec_mpi_part {
 	uint64_t spare;
 };
 static_assert(sizeof(struct rec_mpi_part) == 2 * REC_SLOT, "two slots");
+/* The same in half the room. Flags: those of a part, and whether the bytes are sent, received, or both. */
+enum { REC_MPI_GIVES = 4, REC_MPI_GETS = 8 };
+struct rec_mpi_small {
+	uint8_t op, flags;
+	uint16_t datatype;
+	int32_t peer, tag;
+	uint32_t count; /* UINT32_MAX: not known */
+	uint64_t bytes;
+	uint64_t request;
+};
+static_assert(sizeof(struct rec_mpi_small) == REC_SLOT, "one slot");
 #define REC_MPI_NO_RANK INT32_MIN
 #define REC_MPI_UNKNOWN UINT64_MAX
 

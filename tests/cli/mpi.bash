@@ -27,13 +27,18 @@ ranks() {
 	timeout 120 mpirun."$1" -n "$2" "${@:3}" </dev/null
 }
 
-# record LIBRARY N PROGRAM…: the program recorded into $work/report.hwy; its output goes to $work/out and $work/err, what was
+# record LIBRARY N PROGRAM…: the program recorded into the job $work/job; its output goes to $work/out and $work/err, what was
 # exchanged to $work/got.
 record() {
-	timeout 200 "$HEADWAY" profile -f -q -o "$work/report" ${options:--t mpi} mpirun."$1" -n "$2" "${@:3}" \
+	rm -rf "$work/job"
+	timeout 200 "$HEADWAY" profile -q -o "$work/job" ${options:--t mpi} mpirun."$1" -n "$2" "${@:3}" \
 		>"$work/out" 2>"$work/err" </dev/null
 	status=$?
-	"$MESSAGES_OF" "$work/report.hwy" >"$work/got" || fail "$1: no report: $(head -c 500 "$work/err")"
+	local report
+	: >"$work/got"
+	for report in "$work/job"/rank*.hwy; do
+		"$MESSAGES_OF" "$report" >>"$work/got" || fail "$1: no report: $(head -c 500 "$work/err")"
+	done
 }
 
 # exchanged: the messages as the test programs write them down, sorted.

@@ -41,7 +41,7 @@ for library in "${libraries[@]}"; do
 		options="-t mpi,opencl" record "$library" 2 "$work/mpi_opencl.$library" "$work/opencl.$library"
 		expect_status 0 "$library: ranks that use OpenCL"
 		compare "$library: ranks that use OpenCL" "$work/opencl.$library"
-		kernels=$("$HEADWAY" stats -r opencl_gpu_sum --format csv "$work/report.hwy" | awk -F, '/twice/ { print $3 }')
+		kernels=$("$HEADWAY" stats -r opencl_gpu_sum --format csv "$work/job" | awk -F, '/twice/ { print $3 }')
 		[ "$kernels" = 10 ] || fail "$library: ranks that use OpenCL: '$kernels' kernels, not 10"
 	else
 		echo "SKIP: no OpenCL (apt: opencl-headers pocl-opencl-icd)"

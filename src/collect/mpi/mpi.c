@@ -7,7 +7,6 @@
 #include "collect/mpi/mpi.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <string.h>
 
 _Atomic uint32_t mpi_generation = 1;
@@ -121,7 +120,7 @@ int mpi_on_communicator(struct mpi_scope *scope, mpi_word *words)
 
 /* ---- records ------------------------------------------------------------------------------------ */
 
-static uint32_t mpi_text_id(struct mpi_call *call)
+static inline uint32_t mpi_text_id(struct mpi_call *call)
 {
 	uint64_t generation = atomic_load_explicit(&mpi_generation, memory_order_relaxed);
 	uint64_t known = atomic_load_explicit(&call->text, memory_order_relaxed);
@@ -147,8 +146,8 @@ static void take_stack(int64_t start, int64_t end)
 }
 
 /* Reserves the record of a call that has ended, with room for 'slots' slots behind the first one. */
-static struct rec_mpi *reserve_call(const struct mpi_scope *scope, int result,
-				    uint32_t communicator, uint8_t flags, unsigned slots)
+static inline struct rec_mpi *reserve_call(const struct mpi_scope *scope, int result,
+					   uint32_t communicator, uint8_t flags, unsigned slots)
 {
 	uint32_t text = mpi_text_id(scope->call);
 	struct rec_mpi *record = collect_reserve(REC_MPI, 1 + slots);
@@ -163,17 +162,47 @@ static struct rec_mpi *reserve_call(const struct mpi_scope *scope, int result,
 	return record;
 }
 
+/* Writes a part in half the room; false where it does not fit there. */
+static inline bool make_small(struct rec_mpi_small *small, const struct rec_mpi_part *part)
+{
+	bool is_one_way = !part->sent || !part->received || part->sent == part->received;
+	bool is_counted = part->count == REC_MPI_UNKNOWN || part->count < UINT32_MAX;
+	if (!is_one_way || !is_counted || part->message || part->datatype > UINT16_MAX)
+		return false;
+	*small = (struct rec_mpi_small){
+		.op = part->op,
+		.flags = (uint8_t)(part->flags | (part->sent ? REC_MPI_GIVES : 0) |
+				   (part->received ? REC_MPI_GETS : 0)),
+		.datatype = (uint16_t)part->datatype,
+		.peer = part->peer,
+		.tag = part->tag,
+		.count = (uint32_t)part->count,
+		.bytes = part->sent ? part->sent : part->received,
+		.request = part->request,
+	};
+	return true;
+}
+
 void mpi_keep(const struct mpi_scope *scope, int result, uint32_t communicator,
 	      const struct rec_mpi_part *parts, unsigned n)
 {
+	struct rec_mpi_small small[2];
+	unsigned n_small = 0;
 	if (!scope->start || !mpi_is_on())
 		return;
 	int saved = errno;
 	take_stack(scope->start, scope->end);
+	while (n_small < n && make_small(&small[n_small], &parts[n_small]))
+		n_small++;
+	bool is_small = n_small == n;
+	uint8_t flags = n ? (uint8_t)(REC_MPI_PARTS | (is_small ? REC_MPI_SMALL : 0)) : 0;
 	struct rec_mpi *record =
-		reserve_call(scope, result, communicator, n ? REC_MPI_PARTS : 0, 2 * n);
+		reserve_call(scope, result, communicator, flags, is_small ? n : 2 * n);
 	if (record) {
-		if (n)
+		if (is_small)
+			for (unsigned i = 0; i < n; i++)
+				((struct rec_mpi_small *)(record + 1))[i] = small[i];
+		else
 			memcpy(record + 1, parts, n * sizeof *parts);
 		collect_publish(record);
 	}

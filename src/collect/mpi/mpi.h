@@ -67,7 +67,7 @@ int mpi_forward(struct mpi_scope *scope, const mpi_word *words);
 bool mpi_begin(struct mpi_scope *scope);
 void mpi_end(struct mpi_scope *scope);
 
-/* Records a call: with parts, or with requests. They preserve errno. */
+/* Records a call: with two parts at most, or with requests. They preserve errno. */
 void mpi_keep(const struct mpi_scope *scope, int result, uint32_t communicator,
 	      const struct rec_mpi_part *parts, unsigned n);
 void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communicator, uint8_t flags,
@@ -108,7 +108,7 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communica
 	MPI_EXPORT int function(MPI_P##n);                                                         \
 	MPI_EXPORT int function(MPI_P##n)                                                          \
 	{                                                                                          \
-		mpi_word words[MPI_MOST_WORDS] = {MPI_A##n};                                       \
+		mpi_word words[(n) <= 6 ? 6 : MPI_MOST_WORDS] = {MPI_A##n};                        \
 		struct mpi_scope scope = {.call = &call_##id,                                      \
 					  .which = position,                                       \
 					  .caller = __builtin_return_address(0)};                  \
