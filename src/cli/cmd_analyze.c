@@ -126,7 +126,10 @@ static void analyze_choose(struct analyze_view *view, const char *name)
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
-	view->job = job_view_open(view, name);
+	struct hwy_err err;
+	view->job = job_view_open(view, name, &err);
+	if (!view->job)
+		cli_die("%s: %s", name, err.text);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

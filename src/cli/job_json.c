@@ -150,6 +150,35 @@ static void put_links(struct hwy_json *json, const struct job_view *job)
 	json_end_array(json);
 }
 
+static void put_job_path(struct hwy_json *json, const struct job_view *job)
+{
+	const struct hwy_run_path *path = &job->answer.path;
+	json_key(json, "path");
+	if (path->n == 0) {
+		json_null(json);
+		return;
+	}
+	json_begin_object(json);
+	json_put_int(json, "start_ns", path->window.from);
+	json_put_int(json, "end_ns", path->window.to);
+	json_put_int(json, "crossings", path->n_crossings);
+	json_key(json, "ranks");
+	json_begin_array(json);
+	for (uint32_t r = 0; r < path->n_ranks; r++) {
+		json_begin_object(json);
+		json_put_int(json, "rank", job->members[r].rank);
+		json_put_int(json, "ns", path->by_rank[r]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_key(json, "classes");
+	json_begin_object(json);
+	for (unsigned c = 0; c < PATH_CLASSES; c++)
+		json_put_int(json, path_class_names[c], path->classes[c]);
+	json_end_object(json);
+	json_end_object(json);
+}
+
 static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 {
 	json_key(json, "findings");
@@ -195,6 +224,7 @@ void job_json_put(struct hwy_json *json, const struct job_view *job)
 	put_late(json, job);
 	put_matrices(json, &answer->ranks);
 	put_links(json, job);
+	put_job_path(json, job);
 	put_job_findings(json, job);
 	json_key(json, "problems");
 	json_begin_array(json);

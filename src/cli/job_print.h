@@ -18,12 +18,14 @@ struct job_view {
 	struct job_answer answer;
 };
 
-/* Compares the runs, which are ranks of one job in order of their ranks; of several with one rank only the first counts. Exits
- * with 2 where a recording cannot be read. */
-struct job_view *job_view_open(struct analyze_view *view, const char *name);
+/* Compares the runs, which are ranks of one job in order of their ranks; of several with one rank only the first counts. NULL
+ * where a recording cannot be read. */
+struct job_view *job_view_open(struct analyze_view *view, const char *name, struct hwy_err *err);
 void job_view_close(struct job_view *job);
 
 void job_print_text(FILE *out, const struct analyze_view *view);
+/* Only the verdict, and the first findings without what to do. */
+void job_print_few(FILE *out, const struct analyze_view *view);
 void job_print_brief(FILE *out, const struct analyze_view *view);
 void job_print_markdown(FILE *out, const struct analyze_view *view);
 struct hwy_json;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/job_print.h"
@@ -219,6 +220,63 @@ static void print_waits(const struct job_page *page)
 	free(pairs);
 }
 
+/* ---- the path ---------------------------------------------------------------------------------------------------- */
+
+/* Finds the rank with most of the path beside those that are done. */
+static uint32_t next_rank(const struct hwy_run_path *path, bool *done)
+{
+	uint32_t best = path->n_ranks;
+	for (uint32_t r = 0; r < path->n_ranks; r++)
+		if (!done[r] && path->by_rank[r] > 0 &&
+		    (best == path->n_ranks || path->by_rank[r] > path->by_rank[best]))
+			best = r;
+	if (best < path->n_ranks)
+		done[best] = true;
+	return best;
+}
+
+static void print_path(const struct job_page *page)
+{
+	enum { NAMED = 4, CLASSES = 3 };
+	const struct hwy_run_path *path = &page->job->answer.path;
+	double whole = (double)(path->window.to - path->window.from);
+	if (path->n == 0 || whole <= 0)
+		return;
+	bool *done = hwy_zarray(path->n_ranks, sizeof *done), taken[PATH_CLASSES] = {false};
+	fprintf(page->out, "\n   %sthe critical path%s", job_paint(page, PAINT_BOLD),
+		job_paint(page, PAINT_PLAIN));
+	for (unsigned k = 0; k < NAMED; k++) {
+		uint32_t r = next_rank(path, done);
+		if (r == path->n_ranks || (double)path->by_rank[r] < 0.01 * whole)
+			break;
+		fprintf(page->out, "%srank %" PRId64 " %s", k == 0 ? " runs on " : ", ",
+			page->job->members[r].rank,
+			hwy_say_share((double)path->by_rank[r] / whole).text);
+		lines_may_break(page->out, 3);
+	}
+	free(done);
+	for (unsigned k = 0; k < CLASSES; k++) {
+		unsigned best = PATH_CLASSES;
+		for (unsigned c = 0; c < PATH_CLASSES; c++)
+			if (!taken[c] &&
+			    (best == PATH_CLASSES || path->classes[c] > path->classes[best]))
+				best = c;
+		taken[best] = true;
+		if ((double)path->classes[best] < 0.05 * whole)
+			break;
+		fprintf(page->out, "%s%s %s", k == 0 ? "; " : ", ", path_class_names[best],
+			hwy_say_share((double)path->classes[best] / whole).text);
+	}
+	uint32_t steps = page->job->answer.ranks.n_steps;
+	fputc(';', page->out);
+	lines_may_break(page->out, 2);
+	if (path->n_crossings == 0)
+		fputs(" it stays there\n", page->out);
+	else
+		fprintf(page->out, " it changes ranks %s a step\n",
+			hwy_say_count_times(steps ? (double)path->n_crossings / steps : 0).text);
+}
+
 /* ---- findings ------------------------------------------------------------------------------------------------ */
 
 static void print_job_advice(const struct job_page *page, const char *advice, bool all)
@@ -315,6 +373,7 @@ static void print_job(const struct job_page *page)
 		print_ranks(page);
 		print_map(page);
 		print_waits(page);
+		print_path(page);
 		print_job_findings(page);
 	}
 	print_foot(page);
@@ -340,4 +399,34 @@ static void through_memory(FILE *out, const struct analyze_view *view, const str
 void job_print_text(FILE *out, const struct analyze_view *view)
 {
 	through_memory(out, view, view->job, print_job);
+}
+
+/* ---- the end of `headway profile` --------------------------------------------------------------------------------- */
+
+static void print_job_short(const struct job_page *page)
+{
+	enum { FEW = 3 };
+	const struct job_answer *answer = &page->job->answer;
+	if (answer->typical >= answer->n)
+		return;
+	print_head(page);
+	for (uint32_t i = 0; i < answer->n_findings && i < FEW; i++) {
+		const struct job_finding *one = &answer->findings[i];
+		fprintf(page->out, " %" PRIu32 "  %s   ", i + 1, one->finding->kind->id);
+		job_put_finding_ranks(page->out, page->job, one);
+		lines_may_break(page->out, 4);
+		fputs("   ", page->out);
+		job_put_cost(page->out, page->job, one);
+		fputc('\n', page->out);
+		if (one->finding->n_places) {
+			fputs("    at ", page->out);
+			analyze_put_place(page->out, &one->finding->places[0].at);
+			fputc('\n', page->out);
+		}
+	}
+}
+
+void job_print_few(FILE *out, const struct analyze_view *view)
+{
+	through_memory(out, view, view->job, print_job_short);
 }

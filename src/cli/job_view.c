@@ -5,19 +5,18 @@
 #include "base/mem.h"
 #include "cli/job_print.h"
 
-static void job_view_compare(struct job_view *job)
+static bool job_view_compare(struct job_view *job, struct hwy_err *err)
 {
 	const struct job_clock **clocks = hwy_array(job->job.n, sizeof *clocks);
-	struct hwy_err err;
-	bool done = job_clocks_find(&job->job, &err);
+	bool done = job_clocks_find(&job->job, err);
 	for (uint32_t r = 0; r < job->job.n; r++)
 		clocks[r] = &job->job.ranks[r].clock;
-	if (!done || !job_answer_make(&job->answer, job->members, job->job.n, clocks, &err))
-		cli_die("%s: %s", job->name, err.text);
+	done = done && job_answer_make(&job->answer, job->members, job->job.n, clocks, err);
 	free(clocks);
+	return done;
 }
 
-struct job_view *job_view_open(struct analyze_view *view, const char *name)
+struct job_view *job_view_open(struct analyze_view *view, const char *name, struct hwy_err *err)
 {
 	struct job_view *job = hwy_zalloc(sizeof *job);
 	job->name = name;
@@ -46,7 +45,10 @@ struct job_view *job_view_open(struct analyze_view *view, const char *name)
 			.host = job_host(rank),
 		};
 	}
-	job_view_compare(job);
+	if (!job_view_compare(job, err)) {
+		job_view_close(job);
+		return NULL;
+	}
 	for (uint32_t i = 0; i < view->n; i++)
 		if (job->answer.typical < job->job.n &&
 		    job->runs[job->answer.typical] == &view->runs[i])

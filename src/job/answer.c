@@ -21,6 +21,49 @@ static bool is_sure(const struct job_clock *clock)
 			 clock->source == JOB_CLOCK_COLLECTIVES);
 }
 
+/* The window of the job's steps on the first rank's clock: from the first rank's first step to the last end of its last one. */
+static bool job_window(const struct job_answer *answer, const struct ranks_member *members,
+		       const struct collectives_rank *ranks, struct hwy_interval *window)
+{
+	for (uint32_t r = 0; r < answer->n && answer->ranks.n_steps > 0; r++) {
+		const struct hwy_phase *phase = ranks_phase(&members[r]);
+		if (!phase)
+			continue;
+		uint32_t first = answer->ranks.first_step[r],
+			 last = first + answer->ranks.n_steps - 1;
+		window->from = phase->steps[first].device.from;
+		window->to = phase->steps[last].device.to;
+		if (ranks[r].clock) {
+			window->from = ranks[r].clock->map(ranks[r].clock->user, window->from);
+			window->to = ranks[r].clock->map(ranks[r].clock->user, window->to);
+		} else {
+			window->from += answer->collectives.shift[r];
+			window->to += answer->collectives.shift[r];
+		}
+		return window->from < window->to;
+	}
+	return false;
+}
+
+/* The critical path, where the recordings have few enough calls and ops for their graphs to be made in a moment. */
+static void find_path(struct job_answer *answer, const struct ranks_member *members,
+		      const struct collectives_rank *ranks)
+{
+	enum { MOST_NODES = 4000000 };
+	struct run_graphs graphs;
+	struct hwy_interval window;
+	struct hwy_err err;
+	uint64_t nodes = 0;
+	for (uint32_t r = 0; r < answer->n; r++)
+		nodes += members[r].analysis->flow.n_calls + members[r].analysis->flow.n_ops;
+	if (nodes > MOST_NODES || !job_window(answer, members, ranks, &window) ||
+	    !run_graphs_open(&graphs, ranks, answer->n, &err))
+		return;
+	if (!run_path_find(&answer->path, &graphs, &window))
+		answer->path = (struct hwy_run_path){0};
+	run_graphs_close(&graphs);
+}
+
 static bool match(struct job_answer *answer, const struct ranks_member *members,
 		  const struct job_clock *const *clocks, struct hwy_err *err)
 {
@@ -47,7 +90,12 @@ static bool match(struct job_answer *answer, const struct ranks_member *members,
 			ranks_meetings_add_messages(&answer->meetings, &answer->states);
 		done = done && routes_find(&answer->routes, members, answer->n, ranks,
 					   &answer->collectives, err);
-		if (!done)
+		if (done)
+			done = ranks_compare(&answer->ranks, members, answer->n, &answer->meetings,
+					     err);
+		if (done)
+			find_path(answer, members, ranks);
+		else
 			job_answer_free(answer);
 	}
 	free(ranks);
@@ -335,10 +383,6 @@ bool job_answer_make(struct job_answer *answer, const struct ranks_member *membe
 	*answer = (struct job_answer){.n = n};
 	if (!match(answer, members, clocks, err))
 		return false;
-	if (!ranks_compare(&answer->ranks, members, n, &answer->meetings, err)) {
-		job_answer_free(answer);
-		return false;
-	}
 	answer->typical = find_typical(answer, members);
 	find_verdict(answer, members);
 	answer_say(answer, members);
@@ -361,6 +405,8 @@ void job_answer_free(struct job_answer *answer)
 	collectives_free(&answer->collectives);
 	wait_states_free(&answer->states);
 	routes_free(&answer->routes);
+	if (answer->path.n > 0)
+		run_path_free(&answer->path);
 	ranks_meetings_free(&answer->meetings);
 	ranks_free(&answer->ranks);
 	hwy_arena_free(&answer->arena);

@@ -11,6 +11,7 @@
 #include "job/job_clock.h"
 #include "job/ranks.h"
 #include "job/routes.h"
+#include "whatif/run_path.h"
 
 struct job_finding {                       /* one kind of finding over the ranks */
 	const struct hwy_finding *finding; /* that of the rank where it costs most */
@@ -29,6 +30,8 @@ struct job_answer {
 	struct ranks_meetings meetings;
 	struct job_ranks ranks;
 	struct job_routes routes;
+	/* The critical path of the job over its steps; n 0 where it is not known. Its ranks are members. */
+	struct hwy_run_path path;
 	uint32_t typical; /* the member that stands for the job; n where no rank has device work */
 	int64_t step;     /* ns: mean over the ranks */
 	enum verdict_word word;

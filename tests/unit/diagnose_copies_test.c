@@ -263,6 +263,46 @@ static void data_that_gloo_carries_to_other_ranks_makes_no_round_trip(void **sta
 	diagnosed_free(&d);
 }
 
+/* Data that goes to the host, to another rank by MPI, and other data back; small: only a word is exchanged between the copies. */
+static struct diagnosed carried_by_mpi(bool small)
+{
+	struct program p = program_new();
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, p.process, p.threads[0]);
+	lane.name = hwy_text_id(p.builder, "MPI");
+	uint32_t calls = hwy_add_lane(p.builder, lane);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 500);
+		program_copy(&p, 0, HWY_D2H, MB, HWY_MEM_PAGEABLE, 100, true);
+		struct hwy_row row = {0};
+		row.v[HWY_START] = p.cpu;
+		row.v[HWY_DUR] = US(300);
+		row.v[HWY_NAME] = hwy_text_id(p.builder, "MPI_Allreduce");
+		struct hwy_message message = hwy_message_none();
+		hwy_message_at(&message.span, hwy_add_span(p.builder, calls, HWY_CALL, &row));
+		message.kind = HWY_MESSAGE_COLLECTIVE;
+		message.process = p.process;
+		message.library = hwy_text_id(p.builder, "MPI");
+		message.name = hwy_text_id(p.builder, "AllReduce");
+		message.sent = message.received = small ? 8 : MB;
+		hwy_add_message(p.builder, &message);
+		program_compute(&p, 300);
+		program_copy(&p, 0, HWY_H2D, MB, HWY_MEM_PAGEABLE, 100, true);
+		program_launch(&p, 0, "k", 500);
+	}
+	return program_diagnose(&p);
+}
+
+static void data_that_mpi_carries_to_other_ranks_makes_no_round_trip(void **state)
+{
+	struct diagnosed d = carried_by_mpi(false);
+	ASSERT_NOT_ACCUSED(&d, "copy-roundtrip");
+	diagnosed_free(&d);
+	d = carried_by_mpi(true);
+	ASSERT_ACCUSED(&d, "copy-roundtrip");
+	diagnosed_free(&d);
+}
+
 /* Collectives on a stream of their own, which begin when the computation has ended. */
 static struct diagnosed collectives(int n, int64_t us)
 {
@@ -296,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_that_gloo_carries_to_other_ranks_makes_no_round_trip),
+		cmocka_unit_test(data_that_mpi_carries_to_other_ranks_makes_no_round_trip),
 		cmocka_unit_test(short_collectives_need_larger_messages_and_long_ones_smaller),
 		cmocka_unit_test(large_copies_from_pageable_memory_are_accused_before_their_order),
 		cmocka_unit_test(small_pageable_copies_are_acquitted),

@@ -18,7 +18,7 @@
 #include "program.h"
 
 #include "analyze/collectives.h"
-#include "job/ranks.h"
+#include "job/answer.h"
 
 enum { JOB_RANKS = 16 };
 #define JOB_ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -81,24 +81,112 @@ static inline void job_meet(struct job_program *job, int64_t transfer_us)
 	job_meet_some(job, 0, job->n, 0, "", transfer_us);
 }
 
-static inline struct job_ranks *job_compare(struct job_program *job)
+/* The same with what the ranks' library tells: communicator, bytes and number. 'number' counts the collectives of the group. */
+static inline void job_meet_group(struct job_program *job, const uint32_t *members, uint32_t n,
+				  const char *name, int64_t number, int64_t bytes,
+				  int64_t transfer_us)
 {
-	struct collectives_rank flows[JOB_RANKS];
-	struct hwy_err err;
+	int64_t last = INT64_MIN;
+	char list[128] = "";
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t real = program_ready(&job->ranks[members[i]], 0, LAUNCH_US) -
+			       job->skew[members[i]];
+		last = real > last ? real : last;
+		size_t length = strlen(list);
+		snprintf(list + length, sizeof list - length, "%s%u", i ? "," : "", members[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct program *p = &job->ranks[members[i]];
+		int64_t start = program_ready(p, 0, LAUNCH_US),
+			end = last + US(transfer_us) + job->skew[members[i]];
+		uint32_t group = hwy_new_groups(p->builder);
+		struct hwy_group *record = &program_trace(p)->groups[group];
+		*record = (struct hwy_group){p->process, hwy_text_id(p->builder, name),
+					     HWY_NONE,   hwy_text_id(p->builder, "NCCL"),
+					     n,          hwy_text_id(p->builder, list)};
+		program_call(p, "cudaLaunchKernel", LAUNCH_US);
+		struct hwy_row row = {0};
+		row.v[HWY_NAME] = hwy_text_id(p->builder, JOB_ALL_REDUCE);
+		row.v[HWY_START] = start;
+		row.v[HWY_DUR] = end - start;
+		row.v[HWY_CORR] = p->corr;
+		struct hwy_message m = hwy_message_none();
+		hwy_message_at(&m.span, hwy_add_span(p->builder, p->lanes[0], HWY_KERNEL, &row));
+		p->stream_free[0] = end;
+		m.process = p->process;
+		m.group = group;
+		m.kind = HWY_MESSAGE_COLLECTIVE;
+		m.library = hwy_text_id(p->builder, "NCCL");
+		m.name = hwy_text_id(p->builder, "AllReduce");
+		m.sequence = number;
+		m.sent = m.received = bytes;
+		hwy_add_message(p->builder, &m);
+	}
+}
+
+/* A blocking collective of MPI on the CPU, by all ranks. */
+static inline void job_meet_mpi(struct job_program *job, int64_t number, int64_t transfer_us)
+{
+	int64_t last = INT64_MIN;
+	for (uint32_t r = 0; r < job->n; r++)
+		last = job->ranks[r].cpu - job->skew[r] > last ? job->ranks[r].cpu - job->skew[r]
+							       : last;
+	for (uint32_t r = 0; r < job->n; r++) {
+		struct program *p = &job->ranks[r];
+		struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, p->process, p->threads[0]);
+		lane.name = hwy_text_id(p->builder, "MPI");
+		uint32_t calls = hwy_add_lane(p->builder, lane);
+		struct hwy_row row = {0};
+		row.v[HWY_START] = p->cpu;
+		row.v[HWY_DUR] = last + US(transfer_us) + job->skew[r] - p->cpu;
+		row.v[HWY_NAME] = hwy_text_id(p->builder, "MPI_Allreduce");
+		struct hwy_message m = hwy_message_none();
+		hwy_message_at(&m.span, hwy_add_span(p->builder, calls, HWY_CALL, &row));
+		m.process = p->process;
+		m.kind = HWY_MESSAGE_COLLECTIVE;
+		m.library = hwy_text_id(p->builder, "MPI");
+		m.name = hwy_text_id(p->builder, "AllReduce");
+		m.sequence = number;
+		hwy_add_message(p->builder, &m);
+		p->cpu += row.v[HWY_DUR];
+	}
+}
+
+static inline void job_diagnose(struct job_program *job)
+{
 	for (uint32_t r = 0; r < job->n; r++) {
 		struct diagnosed *d = &job->diagnosed[r];
 		*d = program_diagnose(&job->ranks[r]);
-		flows[r] = (struct collectives_rank){.flow = &d->analysis.flow,
-						     .process = FLOW_NO_PROCESS};
 		job->members[r] = (struct ranks_member){
 			r, &d->analysis, &d->diagnosis, d->analysis.phases.main, FLOW_NO_PROCESS,
 			""};
 	}
+}
+
+static inline struct job_ranks *job_compare(struct job_program *job)
+{
+	struct collectives_rank flows[JOB_RANKS];
+	struct hwy_err err;
+	job_diagnose(job);
+	for (uint32_t r = 0; r < job->n; r++)
+		flows[r] = (struct collectives_rank){.flow = &job->diagnosed[r].analysis.flow,
+						     .process = FLOW_NO_PROCESS};
 	assert_true(collectives_match(&job->collectives, flows, job->n, &err));
 	job->meetings = ranks_meetings_of(&job->collectives, job->n);
 	if (!ranks_compare(&job->compared, job->members, job->n, &job->meetings, &err))
 		fail_msg("%s", err.text);
 	return &job->compared;
+}
+
+/* What analyze says about the job; to be freed with job_answer_free, before job_free. */
+static inline struct job_answer job_ask(struct job_program *job)
+{
+	struct job_answer answer;
+	struct hwy_err err;
+	job_diagnose(job);
+	if (!job_answer_make(&answer, job->members, job->n, NULL, &err))
+		fail_msg("%s", err.text);
+	return answer;
 }
 
 static inline void job_free(struct job_program *job)

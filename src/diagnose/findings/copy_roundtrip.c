@@ -6,12 +6,16 @@
  * kernel, out, in …) looks alike; but its first copy goes to the device, and it copies in as often
  * as out. A round trip begins on the device, or with data that was put there once before.
  *
+ * Data that is sent to another rank in between is no trip: other data comes back than went out. A message or a collective of the
+ * process between the two copies shows that, of MESSAGE_SHARE of the copy's bytes or more.
+ *
  * Trips may nest: activations that are parked on the host in the forward pass come back last first. Cost: both copies' exposed
  * time; for a trip that holds no other one the idle time between the two copies, for any other the idle time right behind the
  * copy to the host and right before the copy back.
  */
 #include <stdlib.h>
 
+#include "analyze/exchange.h"
 #include "base/ref.h"
 #include "base/say.h"
 #include "base/search.h"
@@ -20,6 +24,7 @@
 
 #define TRIP_BYTES 4096
 #define MOST_STEPS_SHARE 0.5
+#define MESSAGE_SHARE 0.25
 
 static const struct advice fix = {
 	.any = "Do this step on the GPU too: a small kernel, even a slow one, is cheaper than two copies and a wait. If "
@@ -79,6 +84,58 @@ static bool is_of_transport(const struct hwy_case *c, const struct case_transfer
 {
 	uint32_t call = c->flow->ops[one->op].call;
 	return call != FLOW_NONE && gaps_thread_is_transport(c->trace, c->flow->calls[call].thread);
+}
+
+/* What the process exchanges with other ranks, by start. */
+struct sendings {
+	struct sending {
+		int64_t from, reach; /* reach: the latest end of this one and those before it */
+		uint64_t bytes;      /* UINT64_MAX: not known */
+	} * items;
+	uint32_t n;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct sending *x = a, *y = b;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static struct sendings list_sendings(const struct hwy_case *c)
+{
+	struct sendings list = {.items = hwy_array(c->trace->n_messages, sizeof *list.items)};
+	struct hwy_err err;
+	bool can = c->trace->n_messages > 0 && exchange_need(c->trace, &err);
+	for (uint32_t i = 0; i < c->trace->n_messages && can; i++) {
+		const struct hwy_message *one = &c->trace->messages[i];
+		struct exchange_times times = exchange_times(c->trace, one);
+		int64_t bytes = one->sent > one->received ? one->sent : one->received;
+		if (times.is_device || (one->process >= 0 && one->process != c->phase->process))
+			continue;
+		list.items[list.n++] = (struct sending){times.post, times.call.to,
+							bytes < 0 ? UINT64_MAX : (uint64_t)bytes};
+	}
+	if (list.n > 0)
+		qsort(list.items, list.n, sizeof *list.items, by_begin);
+	for (uint32_t i = 1; i < list.n; i++)
+		if (list.items[i - 1].reach > list.items[i].reach)
+			list.items[i].reach = list.items[i - 1].reach;
+	return list;
+}
+
+/* Whether the data of a trip goes to another rank: as much is exchanged between the copies. */
+static bool is_sent(const struct hwy_case *c, const struct sendings *list, const struct trip *trip)
+{
+	int64_t out = c->flow->ops[c->transfers[trip->out].op].start;
+	int64_t back = c->flow->ops[c->transfers[trip->back].op].start;
+	uint64_t least = (uint64_t)(MESSAGE_SHARE * (double)c->transfers[trip->out].bytes);
+	enum { MOST_LOOKS = 4096 };
+	uint32_t looks = 0;
+	for (uint32_t i = HWY_FIRST(k, 0u, list->n, list->items[k].from >= back);
+	     i > 0 && list->items[i - 1].reach > out && looks++ < MOST_LOOKS; i--)
+		if (list->items[i - 1].bytes >= least)
+			return true;
+	return false;
 }
 
 static int64_t start_of(const struct hwy_case *c, uint32_t transfer)
@@ -183,9 +240,14 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 		return;
 	struct trip *trips = hwy_array(c->n_transfers, sizeof *trips);
 	int64_t *times = hwy_array(c->n_transfers, sizeof *times);
-	uint32_t n = find_trips(c, trips), holders = 0;
+	uint32_t found = find_trips(c, trips), holders = 0, n = 0;
 	struct claim claim = {0};
 	uint64_t bytes = 0;
+	struct sendings sendings = list_sendings(c);
+	for (uint32_t i = 0; i < found; i++)
+		if (!is_sent(c, &sendings, &trips[i]))
+			trips[n++] = trips[i];
+	free(sendings.items);
 	for (uint32_t i = 0; i < n; i++) {
 		claim_trip(c, &claim, &trips[i]);
 		holders += trips[i].holds_others;

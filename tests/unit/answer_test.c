@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_test.c - what is said about a job: its verdict, its stragglers and their cause, slow links, and who is innocent. */
+#include "job_program.h"
+
+enum { STEPS = 24 };
+
+static const struct job_finding *joint_finding(const struct job_answer *answer, const char *id)
+{
+	for (uint32_t i = 0; i < answer->n_findings; i++)
+		if (strcmp(answer->findings[i].finding->kind->id, id) == 0)
+			return &answer->findings[i];
+	return NULL;
+}
+
+static void print_answer(const struct job_answer *answer)
+{
+	print_message("%s: %s\n", verdict_words[answer->word], answer->says);
+	for (uint32_t i = 0; i < answer->n_findings; i++)
+		print_message("  %s %lld: %s\n", answer->findings[i].finding->kind->id,
+			      (long long)answer->findings[i].cost,
+			      answer->findings[i].finding->says);
+	job_print(&answer->ranks);
+}
+
+#define ASSERT_SAYS(answer, id)                                                                    \
+	do {                                                                                       \
+		if (!joint_finding(answer, id)) {                                                  \
+			print_answer(answer);                                                      \
+			fail_msg("%s is missing", id);                                             \
+		}                                                                                  \
+	} while (0)
+#define ASSERT_SAYS_NOT(answer, id)                                                                \
+	do {                                                                                       \
+		if (joint_finding(answer, id)) {                                                   \
+			print_answer(answer);                                                      \
+			fail_msg("%s is accused", id);                                             \
+		}                                                                                  \
+	} while (0)
+#define ASSERT_WORD(answer, wanted)                                                                \
+	do {                                                                                       \
+		if ((answer)->word != (wanted)) {                                                  \
+			print_answer(answer);                                                      \
+			fail_msg("not %s", verdict_words[wanted]);                                 \
+		}                                                                                  \
+	} while (0)
+
+static void nobody_accuses(struct job_answer *answer)
+{
+	ASSERT_SAYS_NOT(answer, "rank-straggler");
+	ASSERT_SAYS_NOT(answer, "late-by-turns");
+	ASSERT_SAYS_NOT(answer, "slow-link");
+}
+
+static void a_job_in_step_accuses_nobody(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(4, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		job_step(&job, step);
+		for (uint32_t r = 0; r < 4; r++)
+			program_launch(&job.ranks[r], 0, "k", 1000);
+		job_meet(&job, 20);
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_WORD(&answer, VERDICT_GPU);
+	nobody_accuses(&answer);
+	assert_string_equal(answer.late_says, "");
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+static void the_verdict_names_the_straggler_and_what_it_does(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(4, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		job_step(&job, step);
+		for (uint32_t r = 0; r < 4; r++) {
+			int64_t from = job.ranks[r].cpu;
+			program_compute(&job.ranks[r], r == 2 ? 1500 : 100);
+			program_mark(&job.ranks[r], from, "augment", 0);
+			program_launch(&job.ranks[r], 0, "k", 1000);
+		}
+		job_meet(&job, 50);
+		for (uint32_t r = 0; r < 4; r++)
+			program_sync(&job.ranks[r], 0);
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_WORD(&answer, VERDICT_COMM);
+	ASSERT_SAYS(&answer, "rank-straggler");
+	assert_string_equal(answer.findings[0].finding->kind->id, "rank-straggler");
+	assert_int_equal(answer.findings[0].finding->rank, 2);
+	assert_in_range(answer.findings[0].cost, US(1200), US(1400));
+	assert_non_null(strstr(answer.says, "Rank 2 makes the others wait 1.40 ms"));
+	assert_non_null(strstr(answer.says, "augment"));
+	assert_int_not_equal(answer.typical, 2);
+	ASSERT_SAYS_NOT(&answer, "late-by-turns");
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+static void collectives_on_the_cpu_have_stragglers_too(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(3, (const int64_t[]){0, 7000000, -9000000});
+	for (int step = 0; step < STEPS; step++) {
+		job_step(&job, step);
+		for (uint32_t r = 0; r < 3; r++) {
+			int64_t from = job.ranks[r].cpu;
+			program_launch(&job.ranks[r], 0, "k", 500);
+			program_sync(&job.ranks[r], 0);
+			program_compute(&job.ranks[r], r == 1 ? 2000 : 50);
+			program_mark(&job.ranks[r], from, "postprocess", 0);
+		}
+		job_meet_mpi(&job, step, 100);
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_WORD(&answer, VERDICT_COMM);
+	ASSERT_SAYS(&answer, "rank-straggler");
+	assert_int_equal(answer.findings[0].finding->rank, 1);
+	assert_in_range(answer.ranks.rows[0].parts[RANK_WAIT], US(1900), US(1960));
+	assert_int_equal(answer.ranks.rows[1].parts[RANK_WAIT], 0);
+	assert_non_null(strstr(answer.why, "postprocess"));
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+static void uneven_work_is_late_by_turns(void **state)
+{
+	(void)state;
+	uint64_t rolls = 11;
+	struct job_program job = job_new(4, NULL);
+	for (int step = 0; step < 2 * STEPS; step++) {
+		job_step(&job, step);
+		for (uint32_t r = 0; r < 4; r++) {
+			int64_t samples = 80 + job_dice(&rolls) % 60;
+			program_blocks(&job.ranks[r], samples);
+			program_launch(&job.ranks[r], 0, "k", 10 * samples);
+			program_blocks(&job.ranks[r], 0);
+		}
+		job_meet(&job, 20);
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_SAYS(&answer, "late-by-turns");
+	ASSERT_SAYS_NOT(&answer, "rank-straggler");
+	assert_int_equal(joint_finding(&answer, "late-by-turns")->n_members, 0);
+	assert_non_null(strstr(answer.why, "as much (threads launched)"));
+	assert_non_null(strstr(joint_finding(&answer, "late-by-turns")->finding->advice,
+			       "as much in each step"));
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+/* Groups of two work together closely, and their first and second ranks meet across the groups. Rank 1 is slow; rank 0 waits for it
+ * and so comes late to rank 2, but is innocent. */
+static void a_rank_that_waited_itself_is_innocent(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(4, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		job_step(&job, step);
+		for (uint32_t r = 0; r < 4; r++)
+			program_launch(&job.ranks[r], 0, "k", r == 1 ? 1800 : 1000);
+		job_meet_group(&job, (const uint32_t[]){0, 1}, 2, "tp0", step, 1 << 20, 20);
+		job_meet_group(&job, (const uint32_t[]){2, 3}, 2, "tp1", step, 1 << 20, 20);
+		for (uint32_t r = 0; r < 4; r++)
+			program_launch(&job.ranks[r], 0, "k", 300);
+		job_meet_group(&job, (const uint32_t[]){0, 2}, 2, "dp0", step, 1 << 20, 20);
+		job_meet_group(&job, (const uint32_t[]){1, 3}, 2, "dp1", step, 1 << 20, 20);
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_SAYS(&answer, "rank-straggler");
+	if (answer.ranks.n_late_ranks != 1 || answer.ranks.late_ranks[0] != 1) {
+		print_answer(&answer);
+		fail_msg("not rank 1 alone");
+	}
+	/* Rank 2 waits for rank 0, but not by its fault. */
+	assert_in_range(answer.ranks.waits[2 * 4 + 0], US(790), US(810));
+	assert_int_equal(answer.ranks.rows[0].blamed, 0);
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+static void a_slow_link_is_told_from_a_late_rank(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(8, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		job_step(&job, step);
+		for (uint32_t r = 0; r < 8; r++)
+			program_launch(&job.ranks[r], 0, "k", 1000);
+		for (uint32_t g = 0; g < 4; g++) {
+			char name[8];
+			snprintf(name, sizeof name, "g%u", g);
+			job_meet_group(&job, (const uint32_t[]){2 * g, 2 * g + 1}, 2, name, step,
+				       1 << 22, g == 2 ? 400 : 100);
+		}
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_SAYS(&answer, "slow-link");
+	ASSERT_SAYS_NOT(&answer, "rank-straggler");
+	const struct job_finding *slow = joint_finding(&answer, "slow-link");
+	assert_int_equal(slow->n_members, 2);
+	assert_int_equal(slow->members[0], 4);
+	assert_int_equal(slow->members[1], 5);
+	assert_non_null(strstr(slow->finding->says, "ranks 4 and 5 moves 10.5 GB/s"));
+	assert_in_range(slow->cost, US(280), US(305));
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_in_step_accuses_nobody),
+		cmocka_unit_test(the_verdict_names_the_straggler_and_what_it_does),
+		cmocka_unit_test(collectives_on_the_cpu_have_stragglers_too),
+		cmocka_unit_test(uneven_work_is_late_by_turns),
+		cmocka_unit_test(a_rank_that_waited_itself_is_innocent),
+		cmocka_unit_test(a_slow_link_is_told_from_a_late_rank),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
