@@ -19,6 +19,9 @@ struct exchange_clock {
 	const void *user;
 };
 
+/* The clock of ranks that are on one clock: every time is the same time. */
+extern const struct exchange_clock exchange_same_clock;
+
 struct exchange_times { /* of one message, on the rank's own clock */
 	/* When the rank entered the call that asks for the exchange; a kernel: when it began. */
 	int64_t post;

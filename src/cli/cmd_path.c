@@ -7,6 +7,8 @@
 #include "base/say.h"
 #include "cli/commands.h"
 #include "cli/kit/table.h"
+#include "cli/opened_job.h"
+#include "cli/path_job.h"
 #include "cli/phase.h"
 #include "whatif/chain.h"
 
@@ -162,13 +164,32 @@ static void path_print(const struct options *options)
 	phase_close(&phase);
 }
 
+static void path_print_job(const struct options *options)
+{
+	struct cli_output output = cli_output_open(options->output, options->force);
+	struct opened_job opened;
+	struct hwy_job_path path;
+	struct hwy_err err;
+	if (options->step_number != CLI_NOT_GIVEN)
+		cli_die("%s: --step-number is for the recording of one rank", options->path);
+	opened_job_open(&opened, options->path, options->step, options->phase);
+	if (!job_path(&path, opened.ranks, opened.n, &err))
+		cli_die("%s: %s", options->path, err.text);
+	bool json = options->format == CLI_FORMAT_JSON;
+	uint64_t rows = options->rows ? options->rows : json ? UINT64_MAX : 12;
+	(json ? path_job_json : path_job_text)(output.out, &path, rows);
+	cli_output_close(&output);
+	job_path_free(&path);
+	opened_job_close(&opened);
+}
+
 static int run_path(int argc, char **argv)
 {
 	struct options options = {.step_number = CLI_NOT_GIVEN};
 	cli_read(&cmd_path, argc, argv, &options);
 	if (!options.path)
 		cli_misuse(&cmd_path, "which file?");
-	path_print(&options);
+	(opened_job_is(options.path) ? path_print_job : path_print)(&options);
 	return 0;
 }
 
@@ -177,11 +198,13 @@ const struct cli_command cmd_path = {
 	.summary = "the critical path: what decides how long a step takes",
 	.usage = "headway path [options] FILE",
 	.about = "The critical path: the one chain of CPU work, calls, latencies and device work "
-		 "that decides how long a step takes. Making anything else faster gains nothing.",
+		 "that decides how long a step takes. Making anything else faster gains nothing. A "
+		 "folder is a job: the path goes from rank to rank, along whoever others wait for.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway path report1.hwy\n"
-		  "  headway path --step-number 7 run.sqlite\n",
+		  "  headway path --step-number 7 run.sqlite\n"
+		  "  headway path job1                             across its ranks\n",
 	.operands = CLI_FILE,
 	.operands_offset = offsetof(struct options, path),
 	.run = run_path,

@@ -59,6 +59,8 @@ bool make_um_sum(struct report_run *run, struct hwy_err *err);
 bool make_op_sum(struct report_run *run, struct hwy_err *err);
 bool make_module_sum(struct report_run *run, struct hwy_err *err);
 bool make_wait_sum(struct report_run *run, struct hwy_err *err);
+/* wait_state_tables.c */
+bool make_wait_state_sum(struct report_run *run, struct hwy_err *err);
 bool make_graph_sum(struct report_run *run, struct hwy_err *err);
 /* gpu_metrics.c makes these reports: counters of the devices over time. */
 bool make_gpu_metrics_sum(struct report_run *run, struct hwy_err *err);

@@ -186,12 +186,6 @@ static void note_message(struct exchange_lines *lines, uint32_t index)
 
 /* ---- several ranks --------------------------------------------------------------------------------- */
 
-static int64_t same_time(const void *user, int64_t time)
-{
-	(void)user;
-	return time;
-}
-
 /* Takes the skew and the transfer of one collective, if all its ranks are known. */
 static void note_meeting(struct exchange_lines *lines, const struct hwy_collectives *met,
 			 const struct hwy_meeting *meeting)
@@ -216,7 +210,6 @@ static void note_meeting(struct exchange_lines *lines, const struct hwy_collecti
 /* The times of a recording with several ranks are on one clock already. */
 static bool note_meetings(struct exchange_lines *lines, struct hwy_err *err)
 {
-	static const struct exchange_clock clock = {.map = same_time};
 	struct hwy_trace *trace = lines->run->trace;
 	struct collectives_rank *ranks = hwy_array(trace->n_processes, sizeof *ranks);
 	uint8_t *has_messages = hwy_zarray(trace->n_processes, 1);
@@ -229,7 +222,7 @@ static bool note_meetings(struct exchange_lines *lines, struct hwy_err *err)
 	for (uint32_t p = 0; p < trace->n_processes; p++)
 		if (has_messages[p])
 			ranks[n++] = (struct collectives_rank){
-				.process = p, .trace = trace, .clock = &clock};
+				.process = p, .trace = trace, .clock = &exchange_same_clock};
 	bool ok = n < 2 || collectives_match(&met, ranks, n, err);
 	for (uint32_t i = 0; i < met.n && ok; i++)
 		note_meeting(lines, &met, &met.meetings[i]);

@@ -10,8 +10,6 @@
 #include "base/index.h"
 #include "base/path.h"
 
-enum { PLACE_BYTES = 512 };
-
 struct link_key {
 	uint32_t name, place; /* ids of texts in finding.texts */
 	uint32_t class;
@@ -39,24 +37,23 @@ static void fold_numbers(char *text)
 	*to = 0;
 }
 
-static void put_place(const struct finding *f, uint32_t span, char text[PLACE_BYTES])
+void chain_put_place(const struct hwy_analysis *analysis, uint32_t span, char text[CHAIN_PLACE])
 {
-	struct hwy_place place = place_of(f->analysis->places, span);
+	struct hwy_place place = place_of(analysis->places, span);
 	if (*place.file) {
-		snprintf(text, PLACE_BYTES, "%s:%lld %s", hwy_basename(place.file),
+		snprintf(text, CHAIN_PLACE, "%s:%lld %s", hwy_basename(place.file),
 			 (long long)place.line, place.function);
 	} else {
-		snprintf(text, PLACE_BYTES, "%s", place.range);
+		snprintf(text, CHAIN_PLACE, "%s", place.range);
 		fold_numbers(text);
 	}
 }
 
-/* The name of a span; of copies, fills and graphs without a name the direction or the kind. */
-static struct hwy_text chain_name_of(const struct finding *f, uint32_t span)
+struct hwy_text chain_name_of(const struct hwy_trace *trace, uint32_t span)
 {
 	uint32_t row;
-	const struct hwy_strip *strip = hwy_strip_of(f->analysis->trace, span, &row);
-	struct hwy_text name = hwy_text(f->analysis->trace, hwy_get(strip, HWY_NAME, row));
+	const struct hwy_strip *strip = hwy_strip_of(trace, span, &row);
+	struct hwy_text name = hwy_text(trace, hwy_get(strip, HWY_NAME, row));
 	int64_t direction =
 		strip->kind == HWY_COPY ? hwy_get(strip, HWY_DIRECTION, row) : HWY_DIR_UNKNOWN;
 	if (name.length > 0)
@@ -70,9 +67,9 @@ static struct hwy_text chain_name_of(const struct finding *f, uint32_t span)
 static uint32_t link_of(struct finding *f, const struct cached_piece *piece)
 {
 	uint32_t span = piece->span;
-	struct hwy_text name = chain_name_of(f, span);
-	char place[PLACE_BYTES];
-	put_place(f, span, place);
+	struct hwy_text name = chain_name_of(f->analysis->trace, span);
+	char place[CHAIN_PLACE];
+	chain_put_place(f->analysis, span, place);
 	struct link_key key = {hwy_intern(&f->texts, name.at, name.length),
 			       hwy_intern_z(&f->texts, place), piece->class};
 	bool fresh;

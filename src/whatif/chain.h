@@ -34,4 +34,10 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 		int64_t step, struct hwy_err *err);
 void chain_free(struct hwy_chain *chain);
 
+/* The name of a span; of copies, fills and graphs without a name the direction or the kind. */
+struct hwy_text chain_name_of(const struct hwy_trace *trace, uint32_t span);
+/* Where a span comes from: "train.py:23 step", else its range with the numbers replaced; "" where neither is known. */
+enum { CHAIN_PLACE = 512 };
+void chain_put_place(const struct hwy_analysis *analysis, uint32_t span, char text[CHAIN_PLACE]);
+
 #endif

@@ -109,10 +109,11 @@ static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, 
 {
 	struct collectives_rank *members = hwy_array(joint->n, sizeof *members);
 	for (uint32_t r = 0; r < joint->n; r++)
-		members[r] = (struct collectives_rank){.flow = &ranks[r].analysis->flow,
-						       .process = ranks[r].process,
-						       .clock = ranks[r].clock,
-						       .number = hwy_ref(ranks[r].rank)};
+		members[r] = (struct collectives_rank){
+			.flow = &ranks[r].analysis->flow,
+			.process = ranks[r].process,
+			.clock = ranks[r].clock,
+			.number = ranks[r].rank >= 0 ? hwy_ref(ranks[r].rank) : HWY_REF_NONE};
 	bool done = collectives_match(&joint->collectives, members, joint->n, err) &&
 		    open_ranks(joint, ranks, all, err) && join_graphs(joint, members, err);
 	free(members);
@@ -133,16 +134,8 @@ static double length_of(const struct hwy_phase *phase)
 	return (double)phase->mean * phase->n_steps;
 }
 
-/* The ranks of one recording are on one clock. Where only kernels meet their ends set the clocks all the same: clocks
- * of devices are not quite one. */
-static int64_t same_time(const void *user, int64_t time)
-{
-	(void)user;
-	return time;
-}
-
-static const struct exchange_clock same_clock = {same_time, NULL};
-
+/* Whether a call on the CPU shows the message. The ranks of one recording are on one clock; but where only kernels meet,
+ * their ends set the clocks all the same: clocks of devices are not quite one. */
 static bool is_call(const struct hwy_trace *trace, const struct hwy_message *message)
 {
 	uint32_t row;
@@ -178,12 +171,12 @@ struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n)
 				longest = i;
 		int64_t rank = trace->processes[p].rank;
 		if (longest < phases->n)
-			ranks[(*n)++] =
-				(struct joint_rank){.rank = rank == HWY_NONE ? p : rank,
-						    .analysis = analysis,
-						    .phase = longest,
-						    .process = p,
-						    .clock = has_calls ? &same_clock : NULL};
+			ranks[(*n)++] = (struct joint_rank){
+				.rank = rank == HWY_NONE ? p : rank,
+				.analysis = analysis,
+				.phase = longest,
+				.process = p,
+				.clock = has_calls ? &exchange_same_clock : NULL};
 	}
 	free(communicates);
 	if (*n > 1)

@@ -197,8 +197,11 @@ static bool walk_back(struct run_walk *walk, const struct hwy_interval *window)
 	/* The walk goes back in time, so it ends; the count makes that true for damaged recordings as well. */
 	while (steps-- > 0 && walk_on(walk, &at, &to))
 		;
-	if (to > walk->from) /* the first thing on the path began after the first thing recorded */
-		put_piece(walk, &at, walk->from, PATH_OTHER, &to);
+	if (to >
+	    walk->from) { /* the first thing on the path began after the first thing recorded */
+		const struct graph_node *node = &walk->graphs[at.rank].nodes[at.node];
+		put_piece(walk, &at, walk->from, path_class_of_delay(node), &to);
+	}
 	turn_pieces(walk->path);
 	return true;
 }
