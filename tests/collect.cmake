@@ -19,6 +19,21 @@ if(NOT OPENCL_INCLUDE_DIR OR NOT OPENCL_LIBRARY)
 	summary_line("OpenCL tests" "left out: CL/cl.h or libOpenCL not found (opencl-headers, ocl-icd-opencl-dev)")
 endif()
 
+# A library that looks like cuFFT, in two releases, and a module that is linked with the other one.
+foreach(release 12 11)
+	add_library(collect_cufft${release} SHARED collect/variant/fake_cufft.c)
+	set_target_properties(collect_cufft${release} PROPERTIES
+		OUTPUT_NAME fake-cufft${release} LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+	target_compile_definitions(collect_cufft${release} PRIVATE FAKE_VERSION=${release})
+	target_link_libraries(collect_cufft${release} PRIVATE headway_plain)
+	# As cuFFT's, symbols have the release as their version.
+	target_link_options(collect_cufft${release} PRIVATE -Wl,--default-symver)
+endforeach()
+add_library(collect_cufft_module MODULE collect/variant/cufft_module.c)
+set_target_properties(collect_cufft_module PROPERTIES
+	OUTPUT_NAME cufft-module LIBRARY_OUTPUT_DIRECTORY ${collect_folder})
+target_link_libraries(collect_cufft_module PRIVATE headway_plain collect_cufft11)
+
 file(GLOB collect_programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/collect/*.c)
 foreach(source IN LISTS collect_programs)
 	get_filename_component(name ${source} NAME_WE)
@@ -35,6 +50,9 @@ foreach(source IN LISTS collect_programs)
 		target_include_directories(collect_${name} SYSTEM PRIVATE ${NVTX_INCLUDE_DIR})
 	endif()
 	target_link_libraries(collect_${name} PRIVATE headway_plain Threads::Threads)
+	if(name STREQUAL "cufft_target")
+		target_link_libraries(collect_${name} PRIVATE collect_cufft12)
+	endif()
 	if(name STREQUAL "opencl_target")
 		target_link_libraries(collect_${name} PRIVATE ${OPENCL_LIBRARY})
 	endif()

@@ -51,6 +51,7 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 	X("cusolver-verbose", REC_TRACE_CUSOLVER)                                                  \
 	X("cusparse", REC_TRACE_CUSPARSE)                                                          \
 	X("cusparse-verbose", REC_TRACE_CUSPARSE)                                                  \
+	X("cufft", REC_TRACE_CUFFT)                                                                \
 	X("mpi", REC_TRACE_MPI)                                                                    \
 	X("nccl", REC_TRACE_NCCL)                                                                  \
 	X("none", 0)
@@ -126,7 +127,7 @@ static void read_traces(const struct cli_value *value)
 		cli_misuse(
 			value->command,
 			"option '--trace': nothing of '%s' is built yet; there are cuda, nvtx, "
-			"osrt, opencl, pytorch, python, cublas, cudnn, cusparse, cusolver, nccl, mpi and none",
+			"osrt, opencl, pytorch, python, cublas, cudnn, cusparse, cusolver, cufft, nccl, mpi and none",
 			list);
 	if (*missing)
 		cli_say("--trace: not built yet, skipped: %s", missing);
@@ -313,7 +314,7 @@ static void read_wait(const struct cli_value *value)
 /* Words for completion only; the option takes also other words of nsys. */
 static const char *const trace_words[] = {"cuda",   "nvtx",   "opencl", "osrt",     "pytorch",
 					  "python", "cublas", "cudnn",  "cusparse", "cusolver",
-					  "nccl",   "mpi",    "none",   NULL};
+					  "cufft",  "nccl",   "mpi",    "none",     NULL};
 static const char *const scope_words[] = {"process-tree", "system-wide", "none", NULL};
 static const char *const backtrace_words[] = {"dwarf", "fp", "none", NULL};
 
@@ -337,7 +338,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "

@@ -114,7 +114,8 @@ static void report_settings(struct ingest *in)
 		      {REC_TRACE_PYTORCH, "pytorch"},   {REC_TRACE_PYTHON, "python"},
 		      {REC_TRACE_CUBLAS, "cublas"},     {REC_TRACE_CUDNN, "cudnn"},
 		      {REC_TRACE_CUSPARSE, "cusparse"}, {REC_TRACE_CUSOLVER, "cusolver"},
-		      {REC_TRACE_NCCL, "nccl"},         {REC_TRACE_MPI, "mpi"}};
+		      {REC_TRACE_NCCL, "nccl"},         {REC_TRACE_MPI, "mpi"},
+		      {REC_TRACE_CUFFT, "cufft"}};
 	if (!in->spools.has_control)
 		return;
 	char text[128] = "";

@@ -31,6 +31,7 @@ const struct preload_sibling preload_siblings[] = {
 	{REC_TRACE_OSRT | REC_TRACE_PYTHON, REC_TRACE_OSRT, "libheadway-osrt.so"},
 	{REC_TRACE_OPENCL, REC_TRACE_OPENCL, "libheadway-opencl.so"},
 	{REC_TRACE_MPI, REC_TRACE_MPI, "libheadway-mpi.so"},
+	{REC_TRACE_CUFFT, REC_TRACE_CUFFT, "libheadway-cufft.so"},
 	{0, 0, NULL},
 };
 
