@@ -54,6 +54,7 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 	X("cufft", REC_TRACE_CUFFT)                                                                \
 	X("mpi", REC_TRACE_MPI)                                                                    \
 	X("nccl", REC_TRACE_NCCL)                                                                  \
+	X("nccl-verbose", REC_TRACE_NCCL | REC_TRACE_NCCL_CHANNELS)                                \
 	X("none", 0)
 #define TRACE_NAME(name, bits) name,
 #define TRACE_BITS(name, bits) bits,

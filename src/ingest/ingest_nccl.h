@@ -25,6 +25,7 @@ struct nccl_event { /* a call or an operation */
 	/* Where has_span: the call; of an operation that has no call, where it was handed over. */
 	struct hwy_ref span;
 	bool has_span;
+	bool is_of_graph; /* of an operation: a CUDA graph runs it */
 	/* Of an operation: what its channels tell together. gpu_start, gpu_end: on the GPU's clock; 0: not told. seen_start,
 	 * seen_end: when NCCL's thread saw it; 0: not at all. */
 	uint64_t gpu_start, gpu_end;
@@ -82,6 +83,16 @@ static inline bool nccl_is_operation(const struct nccl_event *event)
 {
 	return event->record->head.flags >= REC_NCCL_COLLECTIVE &&
 	       event->record->head.flags < REC_NCCL_KINDS;
+}
+
+/* The group of a call, or the call of an operation; NULL: not known. */
+static inline struct nccl_event *nccl_parent(const struct ingest_nccl *state,
+					     const struct nccl_event *event)
+{
+	uint64_t id = event->record->parent;
+	const uint32_t *index =
+		id ? hwy_map_get(&state->event_of, nccl_key(event->process, id)) : NULL;
+	return index && *index < state->n ? &state->events[*index] : NULL;
 }
 
 /* nccl_kernels.c: joins operations to the kernels that did them, and finds when each ran. */

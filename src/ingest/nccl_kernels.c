@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_kernels.c - joins NCCL's operations to the kernels that did them, and finds when each ran.
  *
- * NCCL tells the operations of a plan, and then launches the kernel of the plan, on one thread: the kernel is the first one
- * of NCCL's that the thread launches after the operation was told and before it tells those of another plan. What a CUDA
- * graph runs is told by a thread that launches nothing: its kernel is the one nearest to the time that the channels of the
- * operation name.
+ * NCCL launches the kernel of a plan, and then tells the operations of the plan, on one thread (all releases since 2.23): the
+ * kernel is the last one of NCCL's that the thread launched before, unless operations of another plan have been told since.
+ * What a CUDA graph runs is told by a thread that launches nothing: its kernel is the one nearest to the time that the
+ * channels of the operation name.
  *
  * Channels have times of the GPU's own clock (globaltimer). It is fitted to ours, for each communicator (they are of one
- * device), by what is known of every operation: it ran after it was told, inside of its kernel where that is known, and
+ * device), by what is known of every operation: it ran after it was asked for, inside of its kernel where that is known, and
  * before NCCL's thread saw it. A kernel that does one operation gives the times of the operation; one that does several
  * only bounds them.
  */
@@ -19,6 +19,19 @@
 
 enum { MOST_AT_A_TIME = 64 }; /* kernels of NCCL that run in a process at one time */
 static const uint64_t LATEST_GPU_NS = UINT64_C(1) << 61;
+/* An operation runs at most so many ns before it is told: NCCL tells it when the call that launches its kernel has returned. */
+static const int64_t TOLD_LATE_NS = 100 * 1000;
+
+/* The earliest time at which an operation can have run, by what was told about it. A graph runs a host function that tells
+ * it, and then the kernel. */
+static int64_t earliest_run(const struct ingest_nccl *state, const struct nccl_event *event)
+{
+	const struct nccl_event *call = nccl_parent(state, event);
+	bool is_captured = call && (call->record->bits & REC_NCCL_CAPTURED);
+	if (call && !is_captured)
+		return call->record->start;
+	return event->record->start - (is_captured || event->is_of_graph ? 0 : TOLD_LATE_NS);
+}
 
 /* ---- by launch ----------------------------------------------------------------------------------- */
 
@@ -93,26 +106,49 @@ static void nccl_give_kernel(struct ingest_nccl *state, struct nccl_event *event
 	state->kernels[kernel].operations++;
 }
 
+/* A thread that tells operations and launches no kernel runs the host functions of graphs. */
+static void find_graph_threads(struct ingest_nccl *state)
+{
+	struct hwy_map launches = {0};
+	for (uint32_t i = 0; i < state->n_kernels; i++)
+		if (state->kernels[i].tid)
+			hwy_map_put(&launches,
+				    nccl_key(state->kernels[i].process, state->kernels[i].tid),
+				    NULL);
+	for (uint32_t i = 0; i < state->n && launches.count; i++) {
+		struct nccl_event *event = &state->events[i];
+		event->is_of_graph = nccl_is_operation(event) &&
+				     !hwy_map_get(&launches, nccl_key(event->process, event->tid));
+	}
+	hwy_map_free(&launches);
+}
+
 static void join_by_launch(struct ingest_nccl *state)
 {
 	struct thread_moment *moments =
 		hwy_array((size_t)state->n + state->n_kernels, sizeof *moments);
-	uint32_t n = gather_moments(state, moments), first = 0;
+	uint32_t n = gather_moments(state, moments);
+	const struct thread_moment *kernel = NULL; /* the last one of the thread */
+	uint64_t plan = 0;                         /* whose kernel it is; 0: nobody's yet */
 	if (n)
 		qsort(moments, n, sizeof *moments, by_moment);
-	/* moments[first … i - 1]: the operations of one plan that have no kernel yet */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread_moment *m = &moments[i];
-		bool is_same = first < i && moments[first].process == m->process &&
-			       moments[first].tid == m->tid;
-		if (m->is_kernel) {
-			for (uint32_t k = first; is_same && k < i; k++)
-				nccl_give_kernel(state, &state->events[moments[k].index], m->index);
-			first = i + 1;
-		} else if (!is_same || state->events[moments[first].index].record->plan !=
-					       state->events[m->index].record->plan) {
-			first = i;
+		if (m->is_kernel || !kernel || kernel->process != m->process ||
+		    kernel->tid != m->tid) {
+			kernel = m->is_kernel ? m : NULL;
+			plan = 0;
 		}
+		if (m->is_kernel || !kernel)
+			continue;
+		struct nccl_event *event = &state->events[m->index];
+		const struct nccl_event *call = nccl_parent(state, event);
+		bool is_older = call && kernel->time < call->record->start;
+		if (plan && plan != event->record->plan)
+			kernel = NULL;
+		else if (!is_older)
+			nccl_give_kernel(state, event, kernel->index);
+		plan = event->record->plan;
 	}
 	free(moments);
 }
@@ -129,7 +165,11 @@ static bool has_gpu_times(const struct nccl_event *event)
 static struct clocks_sight sight_of(const struct ingest_nccl *state, const struct nccl_event *event,
 				    uint64_t gpu, int64_t seen)
 {
-	int64_t low = event->record->start, high = seen;
+	const struct nccl_event *call = nccl_parent(state, event);
+	bool is_captured = call && (call->record->bits & REC_NCCL_CAPTURED);
+	int64_t low =
+		call && !is_captured ? call->record->start : event->record->start - TOLD_LATE_NS;
+	int64_t high = seen;
 	uint32_t kernel;
 	if (hwy_ref_to_index(event->kernel_ref, &kernel)) {
 		const struct nccl_kernel *k = &state->kernels[kernel];
@@ -199,8 +239,8 @@ static int by_process_and_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* The kernel that ran nearest to the middle of the operation. It began after the operation was told, and before NCCL's
- * thread saw it begin. */
+/* The kernel that ran nearest to the middle of the operation. It did not begin before the operation was asked for, nor after
+ * NCCL's thread saw it begin. */
 static void join_by_time(struct ingest_nccl *state, struct nccl_event *event)
 {
 	int64_t middle = event->start + (event->finish - event->start) / 2, best = INT64_MAX;
@@ -211,7 +251,7 @@ static void join_by_time(struct ingest_nccl *state, struct nccl_event *event)
 	uint32_t found = UINT32_MAX;
 	for (uint32_t back = 0; back < MOST_AT_A_TIME && next > 0; back++) {
 		const struct nccl_kernel *kernel = &state->kernels[--next];
-		if (kernel->process != event->process || kernel->start < event->record->start)
+		if (kernel->process != event->process || kernel->start < earliest_run(state, event))
 			break;
 		int64_t away = (kernel->start + kernel->end - 2 * middle);
 		away = away < 0 ? -away : away; /* twice the ns between the middles */
@@ -275,6 +315,7 @@ void nccl_kernels_join(struct ingest *in)
 	if (state->n_kernels)
 		qsort(state->kernels, state->n_kernels, sizeof *state->kernels,
 		      by_process_and_start);
+	find_graph_threads(state);
 	join_by_launch(state);
 	convert_all_times(in);
 	if (join_rest_by_time(state))

@@ -46,15 +46,6 @@ static void add_call(struct ingest *in, struct nccl_event *event, const char *fu
 	event->has_span = true;
 }
 
-static struct nccl_event *nccl_parent(const struct ingest *in, const struct nccl_event *event)
-{
-	struct ingest_nccl *state = in->nccl;
-	uint64_t id = event->record->parent;
-	const uint32_t *index =
-		id ? hwy_map_get(&state->event_of, nccl_key(event->process, id)) : NULL;
-	return index && *index < state->n ? &state->events[*index] : NULL;
-}
-
 static int by_thread_and_start(const void *left, const void *right)
 {
 	const struct nccl_call *a = left, *b = right;
@@ -102,7 +93,8 @@ static void nccl_add_calls(struct ingest *in)
 	if (state->n_calls)
 		qsort(state->calls, state->n_calls, sizeof *state->calls, by_thread_and_start);
 	for (uint32_t i = 0; i < state->n; i++) {
-		struct nccl_event *event = &state->events[i], *parent = nccl_parent(in, event);
+		struct nccl_event *event = &state->events[i],
+				  *parent = nccl_parent(in->nccl, event);
 		const struct rec_nccl_event *record = event->record;
 		if (find_nvtx_call(state, event))
 			continue;
@@ -265,7 +257,7 @@ static void put_bytes(struct hwy_message *m, const struct nccl_comm *comm,
 static void put_elements(struct ingest *in, struct hwy_message *m, const struct nccl_comm *comm,
 			 const struct nccl_event *event, const struct hwy_exchange *exchange)
 {
-	const struct nccl_event *call = nccl_parent(in, event);
+	const struct nccl_event *call = nccl_parent(in->nccl, event);
 	bool has_call = call && call->record->count &&
 			(call->record->head.flags == REC_NCCL_COLLECTIVE_CALL ||
 			 call->record->head.flags == REC_NCCL_MESSAGE_CALL);
@@ -281,7 +273,7 @@ static void put_elements(struct ingest *in, struct hwy_message *m, const struct 
 static void put_times(struct ingest *in, struct hwy_message *m, const struct nccl_event *event)
 {
 	struct ingest_nccl *state = in->nccl;
-	const struct nccl_event *call = nccl_parent(in, event);
+	const struct nccl_event *call = nccl_parent(in->nccl, event);
 	uint32_t kernel;
 	if (hwy_ref_to_index(event->kernel_ref, &kernel))
 		hwy_message_at(&m->span, state->kernels[kernel].span);
@@ -289,7 +281,12 @@ static void put_times(struct ingest *in, struct hwy_message *m, const struct ncc
 	if (call && (call->record->bits & REC_NCCL_CAPTURED))
 		call = NULL;
 	const struct nccl_event *asked = call ? call : event;
-	m->posted = ingest_moment(in, asked->record->start);
+	/* Below version 5 an operation is told after its kernel was launched. */
+	int64_t posted = asked->record->start;
+	if (hwy_ref32_is_set(event->kernel_ref) && state->kernels[kernel].tid == event->tid &&
+	    state->kernels[kernel].launched < posted)
+		posted = state->kernels[kernel].launched;
+	m->posted = ingest_moment(in, posted);
 	if (asked->has_span)
 		hwy_message_at(&m->asked, asked->span);
 	m->start = event->start == HWY_NONE ? HWY_NONE : ingest_moment(in, event->start);

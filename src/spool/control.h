@@ -33,6 +33,8 @@ enum {
 	REC_TRACE_CUSPARSE = 1024,
 	REC_TRACE_CUSOLVER = 2048,
 	REC_TRACE_CUFFT = 4096,
+	/* NCCL tells when each channel of its kernels begins and ends, also where CUDA is recorded */
+	REC_TRACE_NCCL_CHANNELS = 8192,
 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
 enum { REC_CAPTURE_END_STOP, REC_CAPTURE_END_REPEAT, REC_CAPTURE_END_NONE };

@@ -46,6 +46,7 @@ struct comm_kernel {
 	uint32_t span, process, lane;
 	int64_t start, end, name, args;
 	uint32_t call; /* hwy_ref32 of the call that launched it */
+	bool is_of_graph;
 };
 
 struct finding {
@@ -58,6 +59,7 @@ struct finding {
 	struct comm_kernel *kernels;
 	uint32_t n_kernels, cap_kernels;
 	uint8_t *told;           /* by process: bits of the libraries that have messages */
+	struct hwy_map shown;    /* a set: the spans that these messages stand for */
 	struct hwy_map by_scope; /* span of a scope -> index of its message */
 	struct hwy_map
 		asked;  /* span of a scope that is an exchange -> index of the scope that asked */
@@ -176,6 +178,7 @@ static void list_kernels(struct finding *f, const struct hwy_strip *strip)
 			.args = hwy_get(strip, HWY_ARGS, row),
 			.call = hwy_get_index(strip, HWY_LINK, row, &call) ? hwy_ref32(call)
 									   : HWY_REF_NONE,
+			.is_of_graph = hwy_get(strip, HWY_GRAPH_NODE, row) != 0,
 		};
 	}
 }
@@ -362,7 +365,9 @@ static void add_kernel_message(struct finding *f, const struct comm_kernel *kern
 						    : told.c10d;
 	const char *library = library_of_kernel(f, kernel);
 	bool is_nccl = library && strcmp(library, "NVSHMEM") != 0;
-	if (is_nccl && f->told[kernel->process] & 1u << LIBRARY_NCCL)
+	/* NCCL tells its plugin nothing of what graphs run, unless it needs the network. */
+	if (is_nccl && f->told[kernel->process] & 1u << LIBRARY_NCCL &&
+	    (!kernel->is_of_graph || (f->shown.count && hwy_map_get(&f->shown, kernel->span))))
 		return;
 	struct collective_args args;
 	gather_args(f, &args, kernel->args, &told);
@@ -487,6 +492,8 @@ static void note_told(struct finding *f)
 		const char *name = hwy_str(trace, m->library);
 		if (m->process == HWY_NONE)
 			continue;
+		if (m->span != HWY_NONE)
+			hwy_map_put(&f->shown, (uint64_t)m->span, NULL);
 		for (int k = LIBRARY_NCCL; k < LIBRARIES; k++)
 			if (strcmp(name, library_names[k]) == 0 ||
 			    (k == LIBRARY_NCCL && strcmp(name, "RCCL") == 0))
@@ -531,6 +538,7 @@ void hwy_find_messages(struct hwy_trace *trace)
 	message_number_collectives(trace, f.first);
 	hwy_map_free(&f.by_scope);
 	hwy_map_free(&f.asked);
+	hwy_map_free(&f.shown);
 	free(f.names);
 	free(f.scopes);
 	free(f.kernels);

@@ -13,7 +13,7 @@
  *
  * Several kernels of one scope are one message. An exchange that was asked for and of which no kernel was recorded has no
  * message: nobody tells whether it took place (a CUDA graph may have been captured). Processes that have messages of a
- * library already, from a source that knows more, get none of that library. */
+ * library already, from a source that knows more, get none of that library, but for kernels of graphs without one. */
 void hwy_find_messages(struct hwy_trace *trace);
 
 #endif

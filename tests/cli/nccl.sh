@@ -55,6 +55,12 @@ rm -rf table && "$HEADWAY" export -t csv -o table "$report" >/dev/null || fail "
 without=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["asked"] == "" { n++ } END { print n + 0 }' table/messages.csv)
 [ "$without" = 0 ] || fail "$without operations have no call"
 
+# Channels of kernels are asked for where nothing else tells when a kernel ran, or where the user wants them.
+for wanted in "nccl 75e" "cuda,nccl 71e" "cuda,nccl-verbose 75e"; do
+	"$HEADWAY" profile -q -t "${wanted% *}" -f true -o "$report" "$driver" 6 flood >out 2>err
+	[ "$(grep -cx "mask ${wanted#* }" out)" = 2 ] || fail "-t ${wanted% *}: $(cat out)"
+done
+
 # More at a time than the recorder keeps: what is lost is counted.
 "$HEADWAY" profile -q -t nccl -f true -o "$report" "$driver" 6 flood >out || fail "flood: $(cat out)"
 kept=$(sed -n 's/^flood: \([0-9]*\) of 20000 kept$/\1/p' out)

@@ -163,15 +163,15 @@ static int64_t kernel_start(const struct hwy_trace *trace, const struct hwy_mess
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
-static void a_collective_is_joined_to_the_kernel_that_its_thread_launches_next(void **s)
+static void a_collective_is_joined_to_the_kernel_that_its_thread_launched_before(void **s)
 {
 	(void)s;
 	struct made made = begin();
-	put_collective(&made.main, 1000, 1, 100, 0);
+	put_kernel(&made.main, T_KERNEL, 2, 1000, 2000, 700);
 	put_kernel(&made.main, T_OTHER_KERNEL, 1, 1005, 1500, 10);
-	put_kernel(&made.main, T_KERNEL, 2, 1010, 2000, 700);
-	put_collective(&made.main, 1100, 2, 101, 1);
-	put_kernel(&made.main, T_KERNEL, 3, 1110, 3000, 800);
+	put_collective(&made.main, 1010, 1, 100, 0);
+	put_kernel(&made.main, T_KERNEL, 3, 1100, 3000, 800);
+	put_collective(&made.main, 1110, 2, 101, 1);
 	struct hwy_trace *trace = end(&made);
 	assert_int_equal(trace->n_messages, 2);
 	const struct hwy_message *m = trace->messages;
@@ -196,17 +196,21 @@ static void a_collective_is_joined_to_the_kernel_that_its_thread_launches_next(v
 	hwy_trace_free(trace);
 }
 
-static void an_operation_whose_kernel_was_not_recorded_does_not_take_the_next_one(void **s)
+static void an_operation_whose_kernel_was_not_recorded_does_not_take_that_of_another(void **s)
 {
 	(void)s;
 	struct made made = begin();
-	put_collective(&made.main, 1000, 1, 100, 0); /* its kernel is lost */
-	put_collective(&made.main, 1100, 2, 101, 1);
-	put_kernel(&made.main, T_KERNEL, 3, 1110, 3000, 800);
+	put_kernel(&made.main, T_KERNEL, 3, 990, 3000, 800);
+	put_collective(&made.main, 1000, 1, 100, 0);
+	put_collective(&made.main, 1100, 2, 101, 1); /* its kernel is lost */
+	put_event(&made.main, REC_NCCL_COLLECTIVE_CALL, 1200, 5, T_ALL_REDUCE);
+	put_collective(&made.main, 1300, 3, 102, 2)->parent = 5; /* so is this one's */
 	struct hwy_trace *trace = end(&made);
-	assert_int_equal(trace->messages[0].span, HWY_NONE);
-	assert_int_equal(trace->messages[0].start, HWY_NONE);
-	assert_int_equal(kernel_start(trace, &trace->messages[1]), 3000);
+	assert_int_equal(kernel_start(trace, &trace->messages[0]), 3000);
+	for (int i = 1; i < 3; i++) {
+		assert_int_equal(trace->messages[i].span, HWY_NONE);
+		assert_int_equal(trace->messages[i].start, HWY_NONE);
+	}
 	hwy_trace_free(trace);
 }
 
@@ -217,13 +221,13 @@ static void operations_of_one_kernel_have_the_times_of_their_channels(void **s)
 	/* Kernels that do one operation tell how far the GPU's clock is ahead. */
 	for (uint32_t i = 0; i < 8; i++) {
 		int64_t at = 10000 * (int64_t)(i + 1);
-		put_collective(&made.main, at, 10 + i, 100 + i, i);
-		put_kernel(&made.main, T_KERNEL, 10 + i, at + 10, at + 1000, 4);
+		put_kernel(&made.main, T_KERNEL, 10 + i, at, at + 1000, 4);
+		put_collective(&made.main, at + 10, 10 + i, 100 + i, i);
 		put_channel(&made.proxy, 10 + i, 0, at + 1001, at + 1003, 20000);
 	}
-	put_collective(&made.main, 200000, 50, 200, 8);
-	put_collective(&made.main, 200001, 51, 200, 9);
-	put_kernel(&made.main, T_KERNEL, 50, 200010, 201000, 5000);
+	put_kernel(&made.main, T_KERNEL, 50, 200000, 201000, 5000);
+	put_collective(&made.main, 200010, 50, 200, 8);
+	put_collective(&made.main, 200011, 51, 200, 9);
 	put_channel(&made.proxy, 50, 0, 201100, 203000, 20000);
 	put_channel(&made.proxy, 50, 1, 201050, 202900, 20000);
 	put_channel(&made.proxy, 51, 0, 203100, 205900, 20000);
@@ -258,13 +262,34 @@ static void what_a_graph_runs_is_joined_to_its_kernel_by_the_time_of_its_channel
 	hwy_trace_free(trace);
 }
 
+static void a_kernel_of_a_graph_that_nobody_told_of_is_known_by_its_name(void **s)
+{
+	(void)s;
+	struct made made = begin();
+	put_kernel(&made.main, T_KERNEL, 2, 1000, 2000, 700);
+	put_collective(&made.main, 1010, 1, 100, 0);
+	put_kernel(&made.main, T_KERNEL, 3, 1100, 3000, 800); /* no graph: its operation was lost */
+	put_call(&made.main, 211, 1200, 4);
+	struct rec_work *work = put_work(&made.main, REC_KERNEL, T_KERNEL, 4000, 4, 13);
+	work->graph = 7;
+	work->node = 8;
+	struct hwy_trace *trace = end(&made);
+	assert_int_equal(trace->n_messages, 2);
+	const struct hwy_message *m = &trace->messages[1];
+	assert_int_equal(kernel_start(trace, m), 4000);
+	assert_string_equal(hwy_str(trace, m->name), "AllReduce");
+	assert_int_equal(m->sent, HWY_NONE);
+	hwy_trace_free(trace);
+}
+
 static void without_kernels_the_channels_tell_when_an_operation_ran(void **s)
 {
 	(void)s;
 	struct made made = begin();
 	for (uint32_t i = 0; i < 4; i++) {
 		int64_t at = 100000 * (int64_t)(i + 1);
-		put_collective(&made.main, at, 10 + i, 100 + i, i);
+		put_event(&made.main, REC_NCCL_COLLECTIVE_CALL, at, 50 + i, T_ALL_REDUCE);
+		put_collective(&made.main, at + 10, 10 + i, 100 + i, i)->parent = 50 + i;
 		put_channel(&made.proxy, 10 + i, 0, at + 100, at + 500, 100);
 	}
 	struct hwy_trace *trace = end(&made);
@@ -289,13 +314,13 @@ static void a_call_that_stands_alone_lasts_as_long_as_its_group(void **s)
 		put_event(&made.main, REC_NCCL_COLLECTIVE_CALL, 910, 2, T_ALL_GATHER);
 	call->parent = 1;
 	put_nccl_end(&made.main, 2, 920);
+	put_kernel(&made.main, T_KERNEL, 5, 925, 2000, 700);
 	struct rec_nccl_event *operation =
 		put_event(&made.main, REC_NCCL_COLLECTIVE, 930, 3, T_ALL_GATHER);
 	operation->parent = 2;
 	operation->plan = 100;
 	operation->count = 1024; /* NCCL made bytes of it */
 	operation->datatype = T_INT8;
-	put_kernel(&made.main, T_KERNEL, 5, 940, 2000, 700);
 	put_nccl_end(&made.main, 1, 990);
 	struct hwy_trace *trace = end(&made);
 	assert_int_equal(count(trace, HWY_CALL), 1);
@@ -389,8 +414,8 @@ static void the_proxy_that_ends_last_tells_what_an_operation_waited_for(void **s
 {
 	(void)s;
 	struct made made = begin();
+	put_kernel(&made.main, T_KERNEL, 2, 990, 2000, 700);
 	put_collective(&made.main, 1000, 1, 100, 0);
-	put_kernel(&made.main, T_KERNEL, 2, 1010, 2000, 700);
 	struct rec_nccl_proxy *early = put_proxy(&made.proxy, 1, PID, 1100, 500);
 	early->wait_gpu = 400;
 	struct rec_nccl_proxy *late = put_proxy(&made.proxy, 1, PID, 1100, 1500);
@@ -449,12 +474,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			a_collective_is_joined_to_the_kernel_that_its_thread_launches_next),
+			a_collective_is_joined_to_the_kernel_that_its_thread_launched_before),
 		cmocka_unit_test(
-			an_operation_whose_kernel_was_not_recorded_does_not_take_the_next_one),
+			an_operation_whose_kernel_was_not_recorded_does_not_take_that_of_another),
 		cmocka_unit_test(operations_of_one_kernel_have_the_times_of_their_channels),
 		cmocka_unit_test(
 			what_a_graph_runs_is_joined_to_its_kernel_by_the_time_of_its_channels),
+		cmocka_unit_test(a_kernel_of_a_graph_that_nobody_told_of_is_known_by_its_name),
 		cmocka_unit_test(without_kernels_the_channels_tell_when_an_operation_ran),
 		cmocka_unit_test(a_call_that_stands_alone_lasts_as_long_as_its_group),
 		cmocka_unit_test(calls_of_a_group_stand_inside_of_it),

@@ -51,14 +51,24 @@ static bool look_at_caller(const void *caller, bool is_first)
 	return is_rccl;
 }
 
+/* The events that NCCL shall tell. Channels of kernels have their price: NCCL's proxy thread watches for them, and every graph
+ * that is captured gets a host function for each kernel of NCCL's, which it would not have otherwise. Where CUDA is recorded
+ * the kernels' times are known without them. */
+static int wanted_events(uint32_t traces)
+{
+	bool wants_channels = !(traces & REC_TRACE_CUDA) || (traces & REC_TRACE_NCCL_CHANNELS);
+	return traces & REC_TRACE_NCCL ? NCCL_MASK | (wants_channels ? ABI_NCCL_KERNEL_CHANNEL : 0)
+				       : 0;
+}
+
 void *nccl_begin_comm(unsigned interface, uint64_t hash, const char *name, int nodes, int ranks,
 		      int rank, int *mask, const void *caller)
 {
 	int saved = errno;
-	bool is_recorded = collect_control && (collect_control->traces & REC_TRACE_NCCL);
+	int wanted = collect_control ? wanted_events(collect_control->traces) : 0;
 	if (mask)
-		*mask = is_recorded ? NCCL_MASK : 0;
-	if (!is_recorded)
+		*mask = wanted;
+	if (!wanted)
 		return NULL;
 	uint32_t number = atomic_fetch_add_explicit(&last_comm, 1, memory_order_relaxed) + 1;
 	bool is_rccl = look_at_caller(caller, number == 1);
