@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* joint_test.c - several ranks: their collectives matched, their clocks set, their graphs replayed as one. */
-#include "program.h"
+#include "mpi_job.h"
 
 #include "analyze/collectives.h"
 #include "whatif/joint.h"
@@ -318,6 +318,167 @@ static void ranks_without_collectives_are_refused(void **state)
 	run_free(&run);
 }
 
+/* ---- calls that communicate ------------------------------------------------------------------------ */
+
+/* Ranks with two kernels a step, which wait for them and then exchange on their CPUs; 'late' is the rank whose CPU takes
+ * longer, 'collectives' how many exchanges follow each other. */
+static void cpu_steps(struct mpi_job *job, uint32_t late, int collectives, int64_t transfer)
+{
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t r = 0; r < job->n; r++) {
+			struct program *p = &job->ranks[r];
+			program_step(p, step);
+			program_launch(p, 0, "k", 300);
+			program_launch(p, 0, "k", 300);
+			program_sync(p, 0);
+			mpi_compute(job, r, r == late ? US(400) : US(40));
+		}
+		for (int i = 0; i < collectives; i++)
+			mpi_collective(job, "AllReduce", -1, transfer);
+	}
+}
+
+struct cpu_run {
+	struct mpi_job job;
+	struct hwy_analysis analyses[MPI_MOST];
+	struct joint joint;
+};
+
+static void join_cpus(struct cpu_run *run)
+{
+	struct joint_rank ranks[MPI_MOST];
+	struct analysis_options options = {0};
+	struct hwy_err err;
+	for (uint32_t r = 0; r < run->job.n; r++)
+		program_end_step(&run->job.ranks[r]);
+	mpi_job_finish(&run->job);
+	for (uint32_t r = 0; r < run->job.n; r++) {
+		assert_true(analysis_make(&run->analyses[r], run->job.traces[r], &options, &err));
+		ranks[r] = (struct joint_rank){.rank = r,
+					       .analysis = &run->analyses[r],
+					       .phase = run->analyses[r].phases.main,
+					       .process = FLOW_NO_PROCESS};
+	}
+	if (!joint_open(&run->joint, ranks, run->job.n, true, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(run->joint.ranks[0].quality.differ, 0);
+}
+
+static void cpu_run_free(struct cpu_run *run)
+{
+	joint_close(&run->joint);
+	for (uint32_t r = 0; r < run->job.n; r++)
+		analysis_free(&run->analyses[r]);
+	mpi_job_free(&run->job);
+}
+
+static void nobody_waits_for_a_straggler_on_the_cpu(void **state)
+{
+	(void)state;
+	struct cpu_run run = {.job = mpi_job_new(3, NULL)};
+	cpu_steps(&run.job, 1, 1, US(50));
+	join_cpus(&run);
+	int64_t base = run.joint.ranks[0].base.step;
+	/* The other ranks would come 360 us earlier. */
+	assert_int_equal(collectives_straggler(&run.joint.collectives, 3), 1);
+	int64_t gain = base - predicted(&run.joint, "straggler");
+	assert_true(gain > US(340) && gain <= US(365));
+	assert_int_equal(predicted(&run.joint, "straggler:0"), base);
+	cpu_run_free(&run);
+}
+
+static void a_faster_link_shortens_transfers_but_not_their_latency(void **state)
+{
+	(void)state;
+	struct cpu_run run = {.job = mpi_job_new(3, NULL)};
+	cpu_steps(&run.job, 3, 2, US(200));
+	mpi_collective(&run.job, "Barrier", -1, US(20)); /* the latency */
+	join_cpus(&run);
+	int64_t base = run.joint.ranks[0].base.step;
+	int64_t gain = base - predicted(&run.joint, "faster-link:2");
+	assert_true(gain > US(170) && gain <= US(185)); /* 2 * (200 - 20) / 2 */
+	assert_true(predicted(&run.joint, "faster-link:4") <
+		    predicted(&run.joint, "faster-link:2"));
+	assert_true(predicted(&run.joint, "faster-link:1") == base);
+	cpu_run_free(&run);
+}
+
+static void collectives_in_a_bucket_pay_the_latency_once(void **state)
+{
+	(void)state;
+	struct cpu_run run = {.job = mpi_job_new(3, NULL)};
+	cpu_steps(&run.job, 3, 8, US(60));
+	mpi_collective(&run.job, "Barrier", -1, US(40)); /* the latency */
+	join_cpus(&run);
+	int64_t base = run.joint.ranks[0].base.step;
+	/* Eight become two, and six latencies go. */
+	int64_t gain = base - predicted(&run.joint, "bucket:4");
+	assert_true(gain > US(230) && gain <= US(245));
+	gain = base - predicted(&run.joint, "bucket:100");
+	assert_true(gain > US(270) && gain <= US(285));
+	cpu_run_free(&run);
+}
+
+static void communication_beside_the_next_kernels_costs_nothing_while_they_are_longer(void **state)
+{
+	(void)state;
+	struct cpu_run run = {.job = mpi_job_new(2, NULL)};
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t r = 0; r < 2; r++) {
+			program_step(&run.job.ranks[r], step);
+			program_launch(&run.job.ranks[r], 0, "k", 300);
+			program_sync(&run.job.ranks[r], 0);
+		}
+		mpi_collective(&run.job, "AllReduce", -1, US(100));
+		for (uint32_t r = 0; r < 2; r++) {
+			program_launch(&run.job.ranks[r], 0, "k", 300);
+			program_sync(&run.job.ranks[r], 0);
+		}
+	}
+	join_cpus(&run);
+	int64_t gain = run.joint.ranks[0].base.step - predicted(&run.joint, "overlap-comm");
+	assert_true(gain > US(85) && gain <= US(105));
+	cpu_run_free(&run);
+}
+
+static void edits_that_only_remove_never_make_ranks_slower(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		uint64_t rolls = seed;
+		struct cpu_run run = {.job = mpi_job_new(2 + (uint32_t)(seed % 3), NULL)};
+		for (int step = 0; step < STEPS; step++)
+			for (int part = 0; part < 3; part++) {
+				for (uint32_t r = 0; r < run.job.n; r++) {
+					struct program *p = &run.job.ranks[r];
+					if (part == 0)
+						program_step(p, step);
+					program_launch(p, (int)(dice(&rolls) % 2), "k",
+						       20 + dice(&rolls) % 200);
+					if (dice(&rolls) % 2)
+						program_sync(p, (int)(dice(&rolls) % 2));
+					mpi_compute(&run.job, r, dice(&rolls) % 90000);
+				}
+				if (dice(&rolls) % 2)
+					mpi_collective(&run.job, "AllReduce", -1,
+						       1000 + dice(&rolls) % 90000);
+				else
+					mpi_message(&run.job, 0, 1, 8,
+						    dice(&rolls) % 2 ? MPI_EAGER : MPI_RENDEZVOUS,
+						    1000 + dice(&rolls) % 90000);
+			}
+		mpi_collective(&run.job, "Barrier", -1, US(5));
+		join_cpus(&run);
+		int64_t base = run.joint.ranks[0].base.step;
+		for (const char *const *edit =
+			     (const char *const[]){"straggler:0", "straggler:1", "faster-link:3",
+						   "overlap-comm", "remove-wait", NULL};
+		     *edit; edit++)
+			assert_true(predicted(&run.joint, *edit) <= base);
+		cpu_run_free(&run);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +489,12 @@ int main(void)
 		cmocka_unit_test(groups_meet_among_themselves),
 		cmocka_unit_test(recordings_that_began_at_different_steps_are_set_right),
 		cmocka_unit_test(ranks_without_collectives_are_refused),
+		cmocka_unit_test(nobody_waits_for_a_straggler_on_the_cpu),
+		cmocka_unit_test(a_faster_link_shortens_transfers_but_not_their_latency),
+		cmocka_unit_test(collectives_in_a_bucket_pay_the_latency_once),
+		cmocka_unit_test(
+			communication_beside_the_next_kernels_costs_nothing_while_they_are_longer),
+		cmocka_unit_test(edits_that_only_remove_never_make_ranks_slower),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,7 @@
 /* edit_calls.c - calls and work that take less time, or none.
  *
  * no-alloc, no-module, no-graph-build: calls that allocate, load code or build graphs are made
- * once, before the steps. overlap-comm: kernels no longer wait for communication of their own step;
- * those of the next step still do.
+ * once, before the steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -149,68 +148,4 @@ const struct edit_kind edit_no_graph_build = {
 	.about = "graphs are captured and instantiated once, before the steps",
 	.only_removes = true,
 	.apply = apply_no_graph_build,
-};
-
-/* ---- overlap-comm ------------------------------------------------------------------------------ */
-
-static bool is_comm(const struct editing *e, uint32_t node)
-{
-	return node != GRAPH_NONE && e->graph->nodes[node].kind == GRAPH_OP &&
-	       e->flow->ops[e->graph->nodes[node].flow_index].class == HWY_COMM;
-}
-
-static uint32_t step_of_node(const struct editing *e, uint32_t node)
-{
-	uint32_t call = e->flow->ops[e->graph->nodes[node].flow_index].call;
-	return call == FLOW_NONE ? 0 : edit_step_of(e, call);
-}
-
-/* Whether the node 'before' is communication that the node 'index', other work of the same step,
- * need not wait for. */
-static bool is_loose(const struct editing *e, uint32_t index, uint32_t before)
-{
-	if (!is_comm(e, before) || is_comm(e, index) || e->graph->nodes[index].kind != GRAPH_OP)
-		return false;
-	uint32_t step = step_of_node(e, index);
-	return step > 0 && step == step_of_node(e, before);
-}
-
-/* The last node at or before 'node' on its stream that is no communication. */
-static uint32_t before_comm(const struct editing *e, uint32_t node)
-{
-	while (is_comm(e, node))
-		node = e->graph->nodes[node].before[GRAPH_ORDER];
-	return node;
-}
-
-static bool apply_overlap_comm(struct editing *e, const char *arguments, struct hwy_err *err)
-{
-	(void)arguments;
-	uint32_t found = 0, kept = 0;
-	for (uint32_t i = 0; i < e->graph->n; i++) {
-		struct graph_node *node = &e->graph->nodes[i];
-		if (is_loose(e, i, node->before[GRAPH_OTHER])) {
-			node->before[GRAPH_OTHER] = GRAPH_NONE;
-			found++;
-		}
-		if (is_loose(e, i, node->before[GRAPH_ORDER])) {
-			node->before[GRAPH_ORDER] = before_comm(e, node->before[GRAPH_ORDER]);
-			found++;
-		}
-	}
-	for (uint32_t i = 0; i < e->graph->n_extras; i++)
-		if (!is_loose(e, e->graph->extras[i].node, e->graph->extras[i].before))
-			e->graph->extras[kept++] = e->graph->extras[i];
-	found += e->graph->n_extras - kept;
-	e->graph->n_extras = kept;
-	return found > 0 || hwy_fail(err, "no work of the phase is seen to wait for communication");
-}
-
-const struct edit_kind edit_overlap_comm = {
-	.id = "overlap-comm",
-	.arguments = "",
-	.overlaps = true,
-	.about = "kernels of a step do not wait for its communication; the next step does",
-	.only_removes = true,
-	.apply = apply_overlap_comm,
 };

@@ -22,6 +22,8 @@ const struct edit_kind *const edit_kinds[] = {
 	&edit_no_module,
 	&edit_no_graph_build,
 	&edit_overlap_comm,
+	&edit_bucket,
+	&edit_faster_link,
 	&edit_straggler,
 	&edit_tensor,
 	&edit_fuse,

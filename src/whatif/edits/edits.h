@@ -9,7 +9,7 @@ extern const struct edit_kind edit_remove_wait, edit_wait_every, edit_read_late,
 	edit_copy_stream, edit_streams, edit_graph, edit_input, edit_workers, edit_no_alloc,
 	edit_overlap_comm, edit_faster, edit_no_roundtrip, edit_background, edit_no_module,
 	edit_no_graph_build, edit_no_barrier, edit_straggler, edit_decide, edit_tensor, edit_fuse,
-	edit_fill;
+	edit_fill, edit_faster_link, edit_bucket;
 
 /* How many nodes after a wait an edit looks at to find the work that the wait had held up. */
 enum { EDIT_LOOK_AHEAD_NODES = 64 };
