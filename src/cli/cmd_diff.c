@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/compare_print.h"
+#include "cli/job_print.h"
 
 static const char *const formats[] = {"text", "json", "markdown", "html", NULL};
 static void (*const printers[])(FILE *, const struct compare_diff *) = {
@@ -69,7 +70,14 @@ static int run_diff(int argc, char **argv)
 	if (!(options.halves ? diff_make_halves : diff_make)(&diff, &a, &b, options.run_noise,
 							     &err))
 		cli_die("%s", err.text);
+	struct analyze_view *job_a = before.jobs[a.middle], *job_b = after.jobs[b.middle];
+	struct job_diff jobs = {0};
+	if (job_a && job_b) {
+		jobs = job_diff_make(&job_a->job->answer, &job_b->job->answer);
+		diff.jobs = &jobs;
+	}
 	printers[options.format](output.out, &diff);
+	job_diff_free(&jobs);
 	cli_output_close(&output);
 	int status = diff.step.verdict == VERDICT_SLOWER;
 	diff_free(&diff);
@@ -86,16 +94,18 @@ const struct cli_command cmd_diff = {
 	.summary = "two recordings: did it become faster, why, and is that sure",
 	.usage = "headway diff [options] BEFORE AFTER\n"
 		 "       headway diff [options] BEFORE… -- AFTER…",
-	.about = "Says whether a program became faster, by how much and how sure that is, which "
-		 "state of the GPU the change comes from (the parts add up exactly), and whether "
-		 "it is what had been predicted. Each side is a recording, several runs of the "
-		 "same program, or a baseline file. Exit status 1 when it became slower.",
+	.about =
+		"Says whether a program became faster, by how much and how sure that is, which "
+		"state of the GPU the change comes from (the parts add up exactly), and whether "
+		"it is what had been predicted. Each side is a recording, the folder of a job, several runs of the "
+		"same program, or a baseline file. Of two jobs, the ranks are compared, too. Exit status 1 when it became slower.",
 	.options = option_table,
 	.footer =
 		"Examples:\n"
 		"  headway diff before.hwy after.hwy\n"
 		"  headway diff a1.hwy a2.hwy a3.hwy -- b1.hwy b2.hwy b3.hwy   three runs a side: "
 		"surer\n"
+		"  headway diff job1 job2                  two jobs, rank by rank\n"
 		"  headway diff --format json before.hwy after.hwy | jq .verdict\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),

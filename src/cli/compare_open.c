@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/compare_print.h"
+#include "cli/job_print.h"
 #include "cli/kit/cli.h"
 #include "whatif/chain.h"
 #include "whatif/whatif.h"
@@ -16,6 +18,8 @@ enum { LARGEST_BASELINE = 16 << 20 };
 static struct compare_summary *add_run(struct compare_runs *runs)
 {
 	HWY_GROW(runs->runs, runs->n, runs->cap);
+	HWY_GROW(runs->jobs, runs->n_jobs, runs->cap_jobs);
+	runs->jobs[runs->n_jobs++] = NULL;
 	return &runs->runs[runs->n++];
 }
 
@@ -80,9 +84,31 @@ static void open_analysis(struct hwy_analysis *analysis, struct hwy_trace **trac
 		cli_die("%s: %s", path, err.text);
 }
 
+/* A folder with the recordings of several ranks is one run: that of a typical rank, with what all ranks together show. */
+static bool open_job(struct compare_runs *runs, const char *path, const char *step)
+{
+	struct hwy_err err;
+	struct stat about;
+	if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+		return false;
+	struct analyze_view *view = hwy_zalloc(sizeof *view);
+	if (!job_view_of_folder(view, path, step, &err))
+		cli_die("%s", err.text);
+	if (view->job->answer.typical >= view->job->answer.n)
+		cli_die("%s: no rank has device work", path);
+	struct compare_summary *run = add_run(runs);
+	struct analyze_run *typical = &view->runs[view->shown];
+	runs->jobs[runs->n_jobs - 1] = view;
+	if (!summary_make(run, path, &typical->analysis, &typical->diagnosis, &err))
+		cli_die("%s: %s", path, err.text);
+	for (uint32_t i = 0; i < run->n; i++)
+		note_replay(&run->phases[i], &typical->analysis, run->indexes[i]);
+	return true;
+}
+
 void compare_open(struct compare_runs *runs, const char *path, const char *step)
 {
-	if (open_baseline(runs, path))
+	if (open_baseline(runs, path) || open_job(runs, path, step))
 		return;
 	struct hwy_analysis analysis;
 	struct hwy_diagnosis diagnosis;
@@ -122,6 +148,12 @@ void compare_close(struct compare_runs *runs)
 {
 	for (uint32_t i = 0; i < runs->n; i++)
 		summary_free(&runs->runs[i]);
+	for (uint32_t i = 0; i < runs->n_jobs; i++)
+		if (runs->jobs[i]) {
+			job_view_free(runs->jobs[i]);
+			free(runs->jobs[i]);
+		}
+	free(runs->jobs);
 	free(runs->runs);
 	*runs = (struct compare_runs){0};
 }

@@ -10,9 +10,13 @@
 #include "compare/diff.h"
 #include "compare/gate.h"
 
+struct analyze_view;
 struct compare_runs { /* the runs of one side of a comparison */
 	struct compare_summary *runs;
 	uint32_t n, cap;
+	/* Parallel to 'runs': the job of which the run is a typical rank, or NULL. */
+	struct analyze_view **jobs;
+	uint32_t n_jobs, cap_jobs;
 };
 
 /* Adds the run of a recording, or the runs of a baseline file; exits with 2 where the file
@@ -74,6 +78,11 @@ bool compare_count_text(const struct diff_count *count, struct compare_count_tex
 /* Makes "predicted 1.08× (1.00 – 1.17), measured 1.07×: as predicted"; "" where nothing was
  * predicted. */
 void compare_prediction(const struct diff_finding *finding, char *text, size_t size);
+
+/* diff_jobs.c: two jobs, rank by rank; the JSON is the member "job". */
+void diff_jobs_put_text(FILE *out, const struct job_diff *jobs);
+void diff_jobs_put_tables(FILE *out, const struct job_diff *jobs, bool html);
+void diff_jobs_put_json(struct hwy_json *json, const struct job_diff *jobs);
 
 void gate_print_text(FILE *out, const struct compare_gate *gate);
 void gate_print_markdown(FILE *out, const struct compare_gate *gate);

@@ -196,6 +196,8 @@ void diff_print_json(FILE *out, const struct compare_diff *diff)
 			       sizeof *table->rows);
 	}
 	put_critical_path(&json, diff);
+	if (diff->jobs)
+		diff_jobs_put_json(&json, diff->jobs);
 	json_end_object(&json);
 	fputc('\n', out);
 }

@@ -214,6 +214,10 @@ static void diff_markdown_put_all(const struct page *page, const struct compare_
 	put_beside(page, diff);
 	put_findings(page, diff);
 	put_tables(page, diff);
+	if (diff->jobs) {
+		put_title(page, "Ranks");
+		diff_jobs_put_tables(page->out, diff->jobs, page->html);
+	}
 }
 
 void diff_print_markdown(FILE *out, const struct compare_diff *diff)

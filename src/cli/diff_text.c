@@ -263,4 +263,6 @@ void diff_print_text(FILE *out, const struct compare_diff *diff)
 	print_findings(out, diff, colour);
 	print_tables(out, diff);
 	print_path(out, diff);
+	if (diff->jobs)
+		diff_jobs_put_text(out, diff->jobs);
 }

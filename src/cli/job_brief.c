@@ -54,9 +54,7 @@ static void job_brief_put_all(FILE *out, const struct job_view *job)
 {
 	const struct job_answer *answer = &job->answer;
 	const struct job_ranks *ranks = &answer->ranks;
-	analyze_put(
-		out,
-		analyze_program(job->runs[answer->typical < answer->n ? answer->typical : 0]).text);
+	analyze_put(out, job_program(job).text);
 	fputs(": ", out);
 	job_put_title(out, job);
 	fprintf(out, "\nVerdict: %s. %s\n", verdict_words[answer->word], answer->says);

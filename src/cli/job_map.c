@@ -37,9 +37,11 @@ static void choose_members(struct job_map *map, const struct job_ranks *ranks, u
 	for (uint32_t k = 0; k < rows && k < ranks->n; k++) {
 		uint32_t best = ranks->n;
 		for (uint32_t r = 0; r < ranks->n; r++)
-			if (!chosen[r] &&
+			if (!chosen[r] && (ranks->n <= rows || ranks->rows[r].n_late > 0) &&
 			    (best == ranks->n || lateness_of(ranks, r) > lateness_of(ranks, best)))
 				best = r;
+		if (best == ranks->n)
+			break;
 		chosen[best] = true;
 	}
 	for (uint32_t r = 0; r < ranks->n; r++)

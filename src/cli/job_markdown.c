@@ -18,10 +18,11 @@ static void put_ranks(FILE *out, const struct job_view *job)
 		return;
 	fprintf(out,
 		"\n## Ranks\n\nA step of each rank, in %s. *hidden*: communication beside compute. *waits*: for other ranks, "
-		"and nothing else. *costs*: what one other rank waits for this one. *late*: steps in which it is.\n\n",
+		"and nothing else. *costs*: what one other rank waits for this one. *late*: steps in which it is.\n",
 		job_unit(job));
-	uint32_t left_out = job_fill_table(&table, job, ROWS);
+	uint32_t left_out = job_fill_table(&table, job, ROWS, true);
 	table_print(&table, out);
+	free((char *)table.align);
 	if (left_out > 0)
 		fprintf(out, "\n%" PRIu32 " more ranks lie between these.\n", left_out);
 	fputs("\nClocks: ", out);
@@ -89,7 +90,7 @@ static void job_markdown_findings(FILE *out, const struct job_view *job)
 			      .right_rule = "--:"};
 	if (answer->n_findings == 0)
 		return;
-	fputs("\n## Findings\n\n", out);
+	fputs("\n## Findings\n", out);
 	table_row(&table, (const char *[]){"finding", "ranks", "cost", "where"});
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		const struct job_finding *one = &answer->findings[i];
@@ -117,9 +118,7 @@ void job_print_markdown(FILE *out, const struct analyze_view *view)
 	const struct job_view *job = view->job;
 	const struct job_answer *answer = &job->answer;
 	fputs("# ", out);
-	cli_put_markdown(
-		out,
-		analyze_program(job->runs[answer->typical < answer->n ? answer->typical : 0]).text);
+	cli_put_markdown(out, job_program(job).text);
 	fputs("\n\n", out);
 	job_put_title(out, job);
 	fprintf(out, "\n\n**%s**: ", verdict_words[answer->word]);

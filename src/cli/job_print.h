@@ -22,6 +22,11 @@ struct job_view {
  * where a recording cannot be read. */
 struct job_view *job_view_open(struct analyze_view *view, const char *name, struct hwy_err *err);
 void job_view_close(struct job_view *job);
+/* Opens and compares the recordings of a folder, which must be ranks of one job. Files that cannot be read or judged are problems of
+ * the job. 'step' is the value of --step, or NULL. */
+bool job_view_of_folder(struct analyze_view *view, const char *folder, const char *step,
+			struct hwy_err *err);
+void job_view_free(struct analyze_view *view); /* closes the job and its runs */
 
 void job_print_text(FILE *out, const struct analyze_view *view);
 /* Only the verdict, and the first findings without what to do. */
@@ -44,9 +49,13 @@ struct analyze_name job_program(const struct job_view *job);
 void job_put_title(FILE *out, const struct job_view *job);
 /* Writes how the clocks were brought together: "clocks: collective ends, ± 7 µs"; of ranks that differ, the least sure. */
 void job_put_clocks(FILE *out, const struct job_view *job);
+/* Columns that have less than this share of a step for every rank are left out. */
+#define JOB_COLUMN_SHARE 0.01
 /* Fills a table with a row for each rank that is worth one: all of at most 'most' ranks; else those that are late, wait longest,
- * compute most and least, and the median of all. Yields how many ranks have no row. */
-uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_t most);
+ * compute most and least, and the median of all. Yields how many ranks have no row. In Markdown, table->align is
+ * to be freed afterwards. */
+uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_t most,
+			bool with_clocks);
 /* Adds a time in the unit of the job's table, with three digits; a dot for what is too little to show. */
 void job_add_time(struct table *table, const struct job_view *job, int64_t ns);
 /* The unit in which the table has its times: "ms". */

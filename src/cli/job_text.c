@@ -58,19 +58,25 @@ static void print_head(const struct job_page *page)
 static void print_legend(const struct job_page *page)
 {
 	const struct job_ranks *ranks = &page->job->answer.ranks;
-	bool has_start = false;
-	for (uint32_t r = 0; r < ranks->n; r++)
-		has_start |= (double)ranks->rows[r].parts[RANK_START] >= 0.01 * (double)ranks->step;
+	bool has_start = false, has_hidden = false;
+	char *text;
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		has_start |= (double)ranks->rows[r].parts[RANK_START] >=
+			     JOB_COLUMN_SHARE * (double)ranks->step;
+		has_hidden |=
+			(double)ranks->rows[r].hidden >= JOB_COLUMN_SHARE * (double)ranks->step;
+	}
+	if (asprintf(
+		    &text,
+		    "%swaits: only waits for other ranks. %scosts: what one other rank waits for this one. late: in how many steps.",
+		    has_hidden ? "hidden: communication beside compute. " : "",
+		    has_start
+			    ? "start: waits in its first collective, which shows when each recording began. "
+			    : "") < 0)
+		cli_die("out of memory");
 	fprintf(page->out, "%s   ", job_paint(page, PAINT_FAINT));
-	cli_wrap(
-		page->out,
-		has_start
-			? "hidden: communication beside compute. waits: only waits for other ranks. start: waits in its first "
-			  "collective, which shows when each recording began. costs: what one other rank waits for this one. "
-			  "late: in how many steps."
-			: "hidden: communication beside compute. waits: only waits for other ranks. costs: what one other rank "
-			  "waits for this one. late: in how many steps.",
-		3, page->width);
+	cli_wrap(page->out, text, 3, page->width);
+	free(text);
 }
 
 static void print_ranks(const struct job_page *page)
@@ -91,7 +97,8 @@ static void print_ranks(const struct job_page *page)
 	fprintf(page->out, "\n   %sa step of each rank, in %s%s%s\n", job_paint(page, PAINT_BOLD),
 		job_unit(page->job), job_paint(page, PAINT_PLAIN),
 		ranks->is_cut ? " (the first steps of a long run)" : "");
-	uint32_t left_out = job_fill_table(&table, page->job, page->view->verbose ? ALL : ROWS);
+	uint32_t left_out = job_fill_table(&table, page->job, page->view->verbose ? ALL : ROWS,
+					   page->view->verbose);
 	table_print(&table, page->out);
 	if (left_out > 0)
 		fprintf(page->out, "   and %" PRIu32 " more ranks between these: -v\n", left_out);
@@ -157,8 +164,7 @@ static void print_map(const struct job_page *page)
 	for (uint32_t r = 0; r < map.rows; r++)
 		print_map_row(page, &map, r);
 	if (map.left_out > 0)
-		fprintf(page->out, "   and %" PRIu32 " ranks that are less late: -v\n",
-			map.left_out);
+		fprintf(page->out, "   and %" PRIu32 " more ranks: -v\n", map.left_out);
 	job_map_free(&map);
 }
 
@@ -199,25 +205,46 @@ static void print_matrix(const struct job_page *page)
 	table_print(&table, page->out);
 }
 
+/* For jobs of many ranks: whom others wait for longest, and how many do. */
+static void print_culprits(const struct job_page *page)
+{
+	const struct job_ranks *ranks = &page->job->answer.ranks;
+	bool *done = hwy_zarray(ranks->n, sizeof *done);
+	for (uint32_t k = 0; k < (page->view->verbose ? 4 * PAIRS : PAIRS); k++) {
+		uint32_t best = ranks->n, waiting = 0;
+		int64_t most = 0, sum = 0;
+		for (uint32_t late = 0; late < ranks->n; late++) {
+			sum = 0;
+			for (uint32_t r = 0; r < ranks->n && !done[late]; r++)
+				sum += ranks->waits[(size_t)r * ranks->n + late];
+			if (sum > most) {
+				most = sum;
+				best = late;
+			}
+		}
+		if (best == ranks->n)
+			break;
+		done[best] = true;
+		for (uint32_t r = 0; r < ranks->n; r++)
+			waiting += ranks->waits[(size_t)r * ranks->n + best] > 0;
+		fprintf(page->out, "   for rank %-5" PRId64 "%" PRIu32 " ranks wait %s each\n",
+			ranks->rows[best].rank, waiting, hwy_say_time3(most / waiting).text);
+	}
+	free(done);
+}
+
 static void print_waits(const struct job_page *page)
 {
 	const struct job_ranks *ranks = &page->job->answer.ranks;
 	if (!has_waits(page))
 		return;
-	fprintf(page->out,
-		"\n   %swho waits for whom, in %s a step%s (waiting beside compute included)\n",
+	fprintf(page->out, "\n   %swho waits for whom, in %s a step%s (also beside compute)\n",
 		job_paint(page, PAINT_BOLD), job_unit(page->job), job_paint(page, PAINT_PLAIN));
 	if (ranks->n <= MATRIX_RANKS) {
 		print_matrix(page);
 		return;
 	}
-	uint32_t n;
-	struct job_pair *pairs = job_pairs(page->job, page->view->verbose ? 4 * PAIRS : PAIRS, &n);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(page->out, "   %10s  rank %" PRId64 " for rank %" PRId64 "\n",
-			hwy_say_time3(pairs[i].ns).text, ranks->rows[pairs[i].waits].rank,
-			ranks->rows[pairs[i].late].rank);
-	free(pairs);
+	print_culprits(page);
 }
 
 /* ---- the path ---------------------------------------------------------------------------------------------------- */
@@ -249,10 +276,12 @@ static void print_path(const struct job_page *page)
 		uint32_t r = next_rank(path, done);
 		if (r == path->n_ranks || (double)path->by_rank[r] < 0.01 * whole)
 			break;
-		fprintf(page->out, "%srank %" PRId64 " %s", k == 0 ? " runs on " : ", ",
+		if (k > 0)
+			fputc(',', page->out);
+		lines_may_break(page->out, 3);
+		fprintf(page->out, "%s rank %" PRId64 " %s", k == 0 ? " runs on" : "",
 			page->job->members[r].rank,
 			hwy_say_share((double)path->by_rank[r] / whole).text);
-		lines_may_break(page->out, 3);
 	}
 	free(done);
 	for (unsigned k = 0; k < CLASSES; k++) {
@@ -264,12 +293,14 @@ static void print_path(const struct job_page *page)
 		taken[best] = true;
 		if ((double)path->classes[best] < 0.05 * whole)
 			break;
-		fprintf(page->out, "%s%s %s", k == 0 ? "; " : ", ", path_class_names[best],
+		fputc(k == 0 ? ';' : ',', page->out);
+		lines_may_break(page->out, 3);
+		fprintf(page->out, " %s %s", path_class_names[best],
 			hwy_say_share((double)path->classes[best] / whole).text);
 	}
 	uint32_t steps = page->job->answer.ranks.n_steps;
 	fputc(';', page->out);
-	lines_may_break(page->out, 2);
+	lines_may_break(page->out, 3);
 	if (path->n_crossings == 0)
 		fputs(" it stays there\n", page->out);
 	else
@@ -298,8 +329,8 @@ static void print_job_finding(const struct job_page *page, const struct job_find
 			      uint32_t number)
 {
 	const struct hwy_finding *finding = one->finding;
-	fprintf(page->out, " %s%" PRIu32 "  %s%s   ", job_paint(page, PAINT_BOLD), number,
-		finding->kind->id, job_paint(page, PAINT_PLAIN));
+	fprintf(page->out, " %s%" PRIu32 "  %s%s%s", job_paint(page, PAINT_BOLD), number,
+		finding->kind->id, job_paint(page, PAINT_PLAIN), one->n_members > 0 ? "   " : "");
 	job_put_finding_ranks(page->out, page->job, one);
 	lines_may_break(page->out, 4);
 	fprintf(page->out, "   %s", job_paint(page, PAINT_RED));
@@ -412,7 +443,8 @@ static void print_job_short(const struct job_page *page)
 	print_head(page);
 	for (uint32_t i = 0; i < answer->n_findings && i < FEW; i++) {
 		const struct job_finding *one = &answer->findings[i];
-		fprintf(page->out, " %" PRIu32 "  %s   ", i + 1, one->finding->kind->id);
+		fprintf(page->out, " %" PRIu32 "  %s%s", i + 1, one->finding->kind->id,
+			one->n_members > 0 ? "   " : "");
 		job_put_finding_ranks(page->out, page->job, one);
 		lines_may_break(page->out, 4);
 		fputs("   ", page->out);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_view.c - the ranks of a job, diagnosed and compared, for the formats of `headway analyze`; see job_print.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/job_print.h"
+#include "import/import.h"
 
 static bool job_view_compare(struct job_view *job, struct hwy_err *err)
 {
@@ -70,4 +72,79 @@ void job_view_close(struct job_view *job)
 	free(job->members);
 	free(job->runs);
 	free(job);
+}
+
+/* ---- folders ------------------------------------------------------------------------------------------- */
+
+/* Opens a file as the next run; false, with what is wrong, where it cannot be read, judged, or tell its rank. */
+static bool add_run_of(struct analyze_view *view, const char *path, const char *step,
+		       struct hwy_err *err)
+{
+	struct analyze_run *run = &view->runs[view->n];
+	struct analysis_options wanted = {.step = step};
+	*run = (struct analyze_run){.path = hwy_copy(path, strlen(path) + 1),
+				    .trace = hwy_open(path, NULL, err)};
+	if (run->trace) {
+		run->rank = job_rank_of(run->trace, path);
+		const char *other =
+			view->n > 0 ? job_differ(view->runs[0].trace, run->trace) : NULL;
+		if (run->rank == HWY_NONE || other)
+			hwy_fail(err, "%s: %s", path, other ? other : "does not tell its rank");
+		else if (analysis_make(&run->analysis, run->trace, &wanted, err)) {
+			if (diagnose(&run->analysis, &run->diagnosis, err)) {
+				view->n++;
+				return true;
+			}
+			analysis_free(&run->analysis);
+		}
+		hwy_trace_free(run->trace);
+	}
+	free((char *)run->path);
+	return false;
+}
+
+static int compare_runs_by_rank(const void *a, const void *b)
+{
+	const struct analyze_run *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+bool job_view_of_folder(struct analyze_view *view, const char *folder, const char *step,
+			struct hwy_err *err)
+{
+	struct job_files files = {0};
+	if (!job_files_add(&files, folder, err))
+		return false;
+	struct hwy_err *errors = hwy_array(files.n, sizeof *errors);
+	uint32_t n_errors = 0;
+	view->runs = hwy_zarray(files.n, sizeof *view->runs);
+	view->n = 0;
+	view->are_ranks = true;
+	for (uint32_t i = 0; i < files.n; i++)
+		n_errors += !add_run_of(view, files.files[i].name, step, &errors[n_errors]);
+	if (view->n > 0)
+		qsort(view->runs, view->n, sizeof *view->runs, compare_runs_by_rank);
+	view->job = view->n > 0 ? job_view_open(view, folder, err) : NULL;
+	if (view->n == 0)
+		*err = errors[0];
+	for (uint32_t i = 0; i < n_errors && view->job; i++)
+		job_problem(&view->job->job, "left out: %s", errors[i].text);
+	free(errors);
+	job_files_free(&files);
+	if (!view->job)
+		job_view_free(view);
+	return view->job != NULL;
+}
+
+void job_view_free(struct analyze_view *view)
+{
+	job_view_close(view->job);
+	view->job = NULL;
+	for (uint32_t i = 0; i < view->n; i++) {
+		free((char *)view->runs[i].path);
+		analyze_close(&view->runs[i]);
+	}
+	free(view->runs);
+	view->runs = NULL;
+	view->n = 0;
 }

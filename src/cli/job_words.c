@@ -127,7 +127,7 @@ static void add_time_or_nothing(struct table *table, const struct job_view *job,
 	const struct job_ranks *ranks = &job->answer.ranks;
 	bool any = false;
 	for (uint32_t r = 0; r < ranks->n; r++)
-		any |= (double)ranks->rows[r].parts[part] >= 0.01 * (double)ranks->step;
+		any |= (double)ranks->rows[r].parts[part] >= JOB_COLUMN_SHARE * (double)ranks->step;
 	if (any)
 		job_add_time(table, job, ns);
 	else
@@ -147,7 +147,21 @@ static int64_t idle_of(const struct rank_row *row, const char **why)
 	return idle;
 }
 
-static void add_rank_row(struct table *table, const struct job_view *job, uint32_t member)
+/* Communication beside compute, where some rank has 1 % of a step of it. */
+static void add_hidden(struct table *table, const struct job_view *job, int64_t ns)
+{
+	bool any = false;
+	for (uint32_t r = 0; r < job->answer.ranks.n; r++)
+		any |= (double)job->answer.ranks.rows[r].hidden >=
+		       JOB_COLUMN_SHARE * (double)job->answer.ranks.step;
+	if (any)
+		job_add_time(table, job, ns);
+	else
+		table_cell(table, "%s", "");
+}
+
+static void add_rank_row(struct table *table, const struct job_view *job, uint32_t member,
+			 bool with_clocks)
 {
 	const struct rank_row *row = &job->answer.ranks.rows[member];
 	const struct job_clock *clock = &job->job.ranks[member].clock;
@@ -163,7 +177,7 @@ static void add_rank_row(struct table *table, const struct job_view *job, uint32
 	}
 	job_add_time(table, job, row->step);
 	job_add_time(table, job, row->parts[RANK_COMPUTE]);
-	job_add_time(table, job, row->hidden);
+	add_hidden(table, job, row->hidden);
 	job_add_time(table, job, row->parts[RANK_TRANSFER]);
 	job_add_time(table, job, row->parts[RANK_WAIT]);
 	add_time_or_nothing(table, job, row->parts[RANK_START], RANK_START);
@@ -172,7 +186,7 @@ static void add_rank_row(struct table *table, const struct job_view *job, uint32
 	table_cell(table, "%s", why);
 	job_add_time(table, job, row->blamed);
 	table_cell(table, "%" PRIu32, row->n_late);
-	if (clock->source != JOB_CLOCK_SAME && clock->error != HWY_NONE)
+	if (with_clocks && clock->source != JOB_CLOCK_SAME && clock->error != HWY_NONE)
 		table_cell(table, "± %s", hwy_say_time3(clock->error).text);
 	else
 		table_cell(table, "%s", "");
@@ -206,7 +220,32 @@ static void choose_rows(const struct job_view *job, bool *chosen)
 		chosen[ranks->late_ranks[i]] = true;
 }
 
-uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_t most)
+/* Takes out the columns that have nothing but a heading; as text the table does that itself. */
+static void drop_empty_columns(struct table *table)
+{
+	uint32_t rows = table->n_cells / table->columns, kept = 0;
+	char *align = hwy_zalloc(table->columns + 1);
+	bool *keeps = hwy_zarray(table->columns, sizeof *keeps);
+	for (uint32_t c = 0; c < table->columns; c++) {
+		for (uint32_t r = 1; r < rows; r++)
+			keeps[c] |= *table->cells[(size_t)r * table->columns + c] != '\0';
+		if (keeps[c])
+			align[kept++] = table->align[c];
+	}
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < table->n_cells; i++)
+		if (keeps[i % table->columns])
+			table->cells[n++] = table->cells[i];
+		else
+			free(table->cells[i]);
+	table->n_cells = n;
+	table->columns = kept;
+	table->align = align;
+	free(keeps);
+}
+
+uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_t most,
+			bool with_clocks)
 {
 	static const char *const heads[] = {"rank",     "host",  "step",  "compute", "hidden",
 					    "transfer", "waits", "start", "copies",  "idle",
@@ -222,11 +261,13 @@ uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_
 	for (uint32_t r = 0; r < n; r++) {
 		bool is_shown = n <= most || (chosen[r] && shown < most);
 		if (is_shown)
-			add_rank_row(table, job, r);
+			add_rank_row(table, job, r, with_clocks);
 		shown += is_shown;
 		left_out += !is_shown;
 	}
 	free(chosen);
+	if (table->format != TABLE_TEXT)
+		drop_empty_columns(table);
 	return left_out;
 }
 
@@ -245,8 +286,9 @@ void job_put_finding_ranks(FILE *out, const struct job_view *job, const struct j
 void job_put_cost(FILE *out, const struct job_view *job, const struct job_finding *finding)
 {
 	const struct hwy_predicted *predicted = &finding->finding->predicted;
-	if (finding->n_members > 1 && !finding->is_joint && finding->most > finding->least)
-		fprintf(out, "%s to ", hwy_say_time3(finding->least).text);
+	struct hwy_words least = hwy_say_time3(finding->least), most = hwy_say_time3(finding->most);
+	if (finding->n_members > 1 && !finding->is_joint && strcmp(least.text, most.text) != 0)
+		fprintf(out, "%s to ", least.text);
 	fprintf(out, "%s of %s a step", hwy_say_time3(finding->most).text,
 		hwy_say_time3(job->answer.step).text);
 	if (finding->is_joint && predicted->is_known)

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 
+#include "compare/job_diff.h"
 #include "compare/statistics.h"
 #include "compare/summary.h"
 
@@ -98,6 +99,8 @@ struct compare_diff {
 	uint32_t n_findings;
 	struct diff_note *notes;
 	uint32_t n_notes;
+	/* The jobs of which the middle runs are typical ranks; NULL where a side is no job. */
+	const struct job_diff *jobs;
 	double similarity; /* 0 … 1: how much the kernels of the steps are alike */
 	struct hwy_arena arena;
 };

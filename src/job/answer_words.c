@@ -67,25 +67,55 @@ static enum work_sort sort_of_work(const struct ranks_cause *cause)
 									 : WORK_UNKNOWN;
 }
 
+/* Words about one late rank, or about several. */
+struct subject {
+	const char *it, *s; /* "it computes", "they compute" */
+	const char *gpu_idles, *gpu_waits, *cpu, *is, *its;
+};
+static const struct subject one_rank = {"it", "s",  "its GPU idles", "its GPU waits", "its CPU",
+					"is", "its"};
+static const struct subject some_ranks = {
+	"they", "", "their GPUs idle", "their GPUs wait", "their CPUs", "are", "their"};
+
+static const struct subject *subject_of(const struct job_answer *answer)
+{
+	return answer->ranks.lateness == RANKS_REPEAT && answer->ranks.n_late_ranks > 1
+		       ? &some_ranks
+		       : &one_rank;
+}
+
+/* The kernel that grew most, short enough for a sentence: ", most of it in gemm"; "" where none is known. */
+static const char *most_in(struct job_answer *answer)
+{
+	enum { LONGEST = 48 };
+	const char *kernel = answer->ranks.cause.kernel;
+	size_t length = strcspn(kernel, "<(");
+	if (!*kernel)
+		return "";
+	bool is_long = length > LONGEST;
+	return hwy_arena_format(&answer->arena, ", most of it in %.*s%s",
+				(int)(is_long ? LONGEST : length), kernel, is_long ? "…" : "");
+}
+
 static const char *why_compute(struct job_answer *answer, const char *more)
 {
 	const struct ranks_cause *cause = &answer->ranks.cause;
+	const struct subject *who = subject_of(answer);
+	const char *head = hwy_arena_format(&answer->arena, "%s compute%s %s longer%s", who->it,
+					    who->s, more, most_in(answer));
 	switch (sort_of_work(cause)) {
 	case WORK_MORE_KERNELS:
-		return hwy_arena_format(&answer->arena,
-					"it computes %s longer, with %.2f× as many kernels", more,
+		return hwy_arena_format(&answer->arena, "%s, with %.2f× as many kernels", head,
 					cause->kernel_count);
 	case WORK_LARGER:
-		return hwy_arena_format(
-			&answer->arena,
-			"it computes %s longer, on %.2f× as much (threads launched)", more,
-			cause->threads);
+		return hwy_arena_format(&answer->arena, "%s, on %.2f× as much (threads launched)",
+					head, cause->threads);
 	case WORK_SLOWER:
 		return hwy_arena_format(
 			&answer->arena,
-			"it computes %s longer, although it launches the same: each kernel takes %.2f× as long",
-			more, cause->kernel_time);
-	default: return hwy_arena_format(&answer->arena, "it computes %s longer", more);
+			"%s, although %s launch%s the same: kernels take %.2f× as long", head,
+			who->it, *who->s ? "es" : "", cause->kernel_time);
+	default: return head;
 	}
 }
 
@@ -104,28 +134,30 @@ static const char *place_text(struct job_answer *answer)
 static const char *why_idle(struct job_answer *answer, enum gap_cause which, const char *more)
 {
 	const struct ranks_cause *cause = &answer->ranks.cause;
+	const struct subject *who = subject_of(answer);
 	struct hwy_arena *arena = &answer->arena;
 	const char *place = place_text(answer), *at = *place ? " at " : "";
 	if (which == GAP_INPUT)
-		return hwy_arena_format(arena, "its GPU waits %s longer for input%s%s%s%s", more,
-					*cause->doing ? ", in " : "", cause->doing, at, place);
+		return hwy_arena_format(arena, "%s %s longer for input%s%s%s%s", who->gpu_waits,
+					more, *cause->doing ? ", in " : "", cause->doing, at,
+					place);
 	if (*cause->doing)
-		return hwy_arena_format(arena, "its GPU idles %s longer while its CPU is in %s%s%s",
-					more, cause->doing, at, place);
-	static const char *const whiles[GAP_CAUSES] = {
-		[GAP_BLOCKED] = " after its CPU has waited for it",
-		[GAP_LAUNCH] = " because its CPU launches too slowly",
-		[GAP_OS] = " while its CPU is in the operating system",
-		[GAP_CPU] = " while its CPU does other work",
+		return hwy_arena_format(arena, "%s %s longer while %s %s in %s%s%s", who->gpu_idles,
+					more, who->cpu, who->is, cause->doing, at, place);
+	static const char *const why[GAP_CAUSES] = {
+		[GAP_BLOCKED] = " after a wait has emptied the queue",
+		[GAP_LAUNCH] = " because work is launched too slowly",
+		[GAP_OS] = " while the CPU is in the operating system",
+		[GAP_CPU] = " while the CPU does other work",
 		[GAP_ALLOC] = " while memory is allocated and released",
 		[GAP_FIRST_USE] = " while code is used for the first time",
 		[GAP_MODULE] = " while code is loaded",
-		[GAP_COMM] = " while its CPU exchanges data",
+		[GAP_COMM] = " while the CPU exchanges data",
 		[GAP_GC] = " while Python collects garbage",
-		[GAP_GIL] = " while its thread waits for Python's lock",
+		[GAP_GIL] = " while a thread waits for Python's lock",
 	};
-	return hwy_arena_format(arena, "its GPU idles %s longer%s%s%s", more,
-				whiles[which] ? whiles[which] : "", at, place);
+	return hwy_arena_format(arena, "%s %s longer%s%s%s", who->gpu_idles, more,
+				why[which] ? why[which] : "", at, place);
 }
 
 static const char *say_why(struct job_answer *answer)
@@ -137,10 +169,11 @@ static const char *say_why(struct job_answer *answer)
 	if (cause->part == RANK_COMPUTE)
 		return why_compute(answer, more.text);
 	if (cause->part == RANK_COPY)
-		return hwy_arena_format(&answer->arena, "its copies take %s longer", more.text);
+		return hwy_arena_format(&answer->arena, "%s copies take %s longer",
+					subject_of(answer)->its, more.text);
 	if (cause->part == RANK_TRANSFER)
-		return hwy_arena_format(&answer->arena, "its own exchanges take %s longer",
-					more.text);
+		return hwy_arena_format(&answer->arena, "%s own exchanges take %s longer",
+					subject_of(answer)->its, more.text);
 	return why_idle(answer, (enum gap_cause)(cause->part - RANK_IDLE), more.text);
 }
 
@@ -157,6 +190,9 @@ const char *answer_advice(const struct job_answer *answer)
 	if (computes && repeats && sort_of_work(cause) != WORK_UNKNOWN)
 		return "That rank has more to do: share the work out evenly (batches, sequence lengths, parts of the model or of the "
 		       "grid), or give it to more ranks.";
+	if (computes && !repeats && sort_of_work(cause) == WORK_SLOWER)
+		return "The same kernels take longer on another rank each time: their data decides how long they run, or the GPUs' clocks "
+		       "change, or others use them (headway info shows clocks and power; the finding throttled what they cost).";
 	if (computes && !repeats)
 		return "The ranks' shares differ from step to step: let every rank get as much in each step, by sorting samples by "
 		       "length, packing them, or limiting a batch by tokens instead of samples.";

@@ -64,8 +64,9 @@ static void lines_put_folded(FILE *out, const char *text, int width)
 static const struct {
 	const char *from, *to;
 } plain_characters[] = {
-	{"µ", "u"}, {"·", "-"}, {"…", "..."}, {"▸", ">"}, {"✓", "ok"}, {"→", "->"}, {"–", "-"},
-	{"█", "#"}, {"░", "."}, {"▓", "@"},   {"▒", "="}, {"▚", "f"},  {"×", "x"},  {"≈", "~"},
+	{"µ", "u"},  {"·", "-"}, {"…", "..."}, {"▸", ">"}, {"✓", "ok"},
+	{"→", "->"}, {"–", "-"}, {"█", "#"},   {"░", "."}, {"▓", "@"},
+	{"▒", "="},  {"▚", "f"}, {"×", "x"},   {"≈", "~"}, {"±", "+-"},
 };
 
 static void put_plain(FILE *out, const char *text)
