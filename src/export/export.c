@@ -90,6 +90,7 @@ bool export_open(struct export *x, struct hwy_trace *trace, const struct export_
 	};
 	*result = (struct export_result){0};
 	hwy_strings_init(&x->extra);
+	hwy_message_index_open(&x->messages, trace, HWY_MESSAGE_SPAN);
 	struct stats_options window = {
 		.from = options->from, .to = options->to, .range = options->range};
 	if (!filter_open(&x->filter, trace, &window, err) || !choose_lanes(x)) {
@@ -111,6 +112,7 @@ void export_close(struct export *x)
 	hwy_strings_free(&x->extra);
 	hwy_index_free(&x->made);
 	hwy_peeks_free(&x->peeks);
+	hwy_message_index_close(&x->messages);
 	free(x->lanes);
 	x->lanes = NULL;
 }

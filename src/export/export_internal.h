@@ -24,6 +24,7 @@
 #include "base/index.h"
 #include "export/export.h"
 #include "stats/filter.h"
+#include "trace/message_index.h"
 
 struct export
 {
@@ -45,6 +46,7 @@ struct export
 	struct hwy_peeks peeks;
 	const struct hwy_strip *calls; /* the strip of the call that was asked for last, or NULL */
 	int64_t link, corr;            /* the link that was followed last, and its correlation id */
+	struct hwy_message_index messages; /* by the span that shows them */
 	bool is_kineto, is_nsys; /* which program wrote the file that the trace was read from */
 };
 

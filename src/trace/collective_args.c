@@ -52,7 +52,27 @@ struct rank_list {
 	uint32_t n, cap;
 };
 
-/* Reads "[0, 1, 2]" or "0,1,2"; false where something else stands in the list. */
+/* Reads what follows the first rank of "0-63" or "0-63:8", and adds the ranks after the first; false where it is no such text. */
+static bool read_range(struct rank_list *list, const char **text)
+{
+	long long last, stride = 1, first = list->ranks[list->n - 1];
+	char *end;
+	last = strtoll(*text + 1, &end, 10);
+	if (end == *text + 1 || last < first || last > INT32_MAX)
+		return false;
+	if (*end == ':')
+		stride = strtoll(end + 1, &end, 10);
+	if (stride <= 0 || stride > INT32_MAX || (last - first) / stride > MOST_RANKS)
+		return false;
+	for (long long rank = first + stride; rank <= last; rank += stride) {
+		HWY_GROW(list->ranks, list->n, list->cap);
+		list->ranks[list->n++] = rank;
+	}
+	*text = end;
+	return true;
+}
+
+/* Reads "[0, 1, 2]", "0,1,2" or "0-63:8"; false where something else stands in the list. */
 static bool read_ranks(struct rank_list *list, const char *text)
 {
 	while (*text) {
@@ -60,7 +80,7 @@ static bool read_ranks(struct rank_list *list, const char *text)
 			text++;
 			continue;
 		}
-		if (!isdigit((unsigned char)*text) || list->n == MOST_RANKS)
+		if (!isdigit((unsigned char)*text) || list->n >= MOST_RANKS)
 			return false;
 		char *end;
 		int64_t rank = strtoll(text, &end, 10);
@@ -69,6 +89,8 @@ static bool read_ranks(struct rank_list *list, const char *text)
 		HWY_GROW(list->ranks, list->n, list->cap);
 		list->ranks[list->n++] = rank;
 		text = end;
+		if (*text == '-' && !read_range(list, &text))
+			return false;
 	}
 	return list->n > 0;
 }

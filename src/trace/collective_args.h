@@ -17,8 +17,8 @@ enum { COLLECTIVE_TENSORS = 2 };
 /* Numbers that are not told are HWY_NONE, texts NULL. Texts live in the arena. */
 struct collective_args {
 	const struct hwy_exchange *operation; /* NULL: not told */
-	const struct hwy_datatype *datatype;   /* NULL: not told */
-	int64_t in, out;                       /* elements that the rank gives and gets */
+	const struct hwy_datatype *datatype;  /* NULL: not told */
+	int64_t in, out;                      /* elements that the rank gives and gets */
 	int64_t bytes;      /* of NCCL's ranges: elements that the call names, in bytes */
 	int64_t rank;       /* the root, or the other rank of a message, as a rank of the group */
 	int64_t world_peer; /* the other rank of a message, as a rank of the job */
@@ -35,7 +35,7 @@ struct collective_args {
 bool collective_args_read(struct collective_args *args, struct hwy_arena *arena,
 			  struct hwy_text text);
 
-/* The ranks of a group as struct hwy_group has them, "0,1,2,3" or "0-63:8", from PyTorch's "[0, 1, 2, 3]"; NULL where the
+/* The ranks of a group as struct hwy_group has them, "0,1,2,3" or "0-63:8", from PyTorch's "[0, 1, 2, 3]" or from such a text; NULL where the
  * text is no list of ranks, or was cut off ("[0, 1, ...]"). Lives in the arena. */
 const char *collective_ranks(struct hwy_arena *arena, const char *list);
 /* The n-th rank of such a text, a rank of the job; HWY_NONE: the list has none. */

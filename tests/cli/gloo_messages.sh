@@ -59,18 +59,39 @@ PY
 
 # check_ranks SOURCE [OPTION…]: both ranks recorded with the source have the messages of the program.
 check_ranks() {
-	rm -rf "$work"/{store,csv?,rank?.hwy}
+	rm -rf "$work"/{store,csv?,job}
 	for rank in 0 1; do
-		RANK=$rank WORLD_SIZE=2 timeout 120 "$HEADWAY" profile -t "$@" -o "$work/rank$rank" -- \
+		TORCHELASTIC_RUN_ID=test$$ RANK=$rank WORLD_SIZE=2 timeout 120 "$HEADWAY" profile -t "$@" -o "$work/job" -- \
 			"$python" "$work/ranks.py" "$work/store" $rank >"$work/out$rank" 2>&1 &
 	done
 	wait
 	for rank in 0 1; do
-		[ -e "$work/rank$rank.hwy" ] || fail "$1, rank $rank: $(tail -n 3 "$work/out$rank")"
-		"$HEADWAY" export -t csv "$work/rank$rank.hwy" -o "$work/csv$rank" >/dev/null
+		[ -e "$work/job/rank$rank.hwy" ] || fail "$1, rank $rank: $(tail -n 3 "$work/out$rank")"
+		"$HEADWAY" export -t csv "$work/job/rank$rank.hwy" -o "$work/csv$rank" >/dev/null
 	done
 	python3 "$work/check.py" "$work" "$1" || fail "-t $1: messages differ from what the program exchanged"
 }
 check_ranks pytorch --pytorch-shapes
 check_ranks nccl
+# The two as a job, for Chrome: an arrow for each collective in which a rank waited, from a slice of one rank into one of the other.
+"$HEADWAY" export -t chrome "$work/job" -o "$work/job.json" >/dev/null || fail "export of the job"
+python3 - "$work/job.json" <<'PY' || fail "arrows between ranks"
+import json, sys
+
+events = json.load(open(sys.argv[1]))["traceEvents"]
+slices = [e for e in events if e["ph"] == "X" and e["name"].startswith("gloo:")]
+arrows = [e for e in events if e.get("cat") == "collective"]
+ends = {}
+for e in arrows:
+    ends.setdefault(e["id"], {})[e["ph"]] = e
+print(len(ends), "arrows")
+assert len(slices) == 24 and ends, len(slices)
+for arrow in ends.values():
+    begin, end = arrow["s"], arrow["f"]
+    assert begin["pid"] != end["pid"] and begin["ts"] <= end["ts"], arrow
+    for e in begin, end:
+        assert any(s["pid"] == e["pid"] and s["ts"] <= e["ts"] <= s["ts"] + s["dur"] for s in slices), e
+reduces = [s["args"] for s in slices if s["name"] == "gloo:all_reduce"]
+assert sorted(a["bytes sent"] for a in reduces) == [80] * 6 + [4096] * 10, reduces
+PY
 finish

@@ -114,4 +114,33 @@ joined = db.execute("""SELECT count(*) FROM MPI_P2P_EVENTS p JOIN MPI_START_WAIT
                        AND p.globalTid = w.globalTid""").fetchone()[0]
 assert joined == 2, joined
 PY
+
+# What NCCL's ranges tell of their kernels reaches tools for PyTorch's traces, and comes back from them.
+python3 - "$work/nccl.sqlite" <<'PY'
+import sqlite3, struct, sys
+
+db = sqlite3.connect(sys.argv[1])
+pid, tid = 1 << 48 | 10 << 24, 1 << 48 | 10 << 24 | 10
+db.executescript("""
+CREATE TABLE StringIds(id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, nameId, returnValue, callchainId);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName);
+CREATE TABLE NVTX_EVENTS(start, end, eventType, globalTid, textId, domainId, binaryData);
+CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, schemaId, idx, flags, type, name, offset);
+INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel'), (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (3, 'ncclAllReduce');
+INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(1, 5, 0, NULL, 18, 'NCCL communicator ID', NULL), (1, 5, 1, NULL, 22, 'Message size [bytes]', 8);
+""")
+payload = struct.pack("<QQQQQQ", 1, 5, 16, 48, 0xabc, 4096)
+db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(10, 20, 0, ?, 7, 1, 0, 0)", (tid,))
+db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(30, 90, 0, 1, 7, 7, ?, 2, 2)", (pid,))
+db.execute("INSERT INTO NVTX_EVENTS VALUES(5, 25, 59, ?, 3, 1, ?)", (tid, payload))
+db.commit()
+PY
+"$HEADWAY" export -t chrome "$work/nccl.sqlite" -o "$work/nccl.json" >/dev/null || fail "chrome of NCCL's ranges"
+for file in nccl.sqlite nccl.json; do
+	"$HEADWAY" export -t csv "$work/$file" -o "$work/$file.csv" >/dev/null || fail "csv of $file"
+	[ "$(tail -n 1 "$work/$file.csv/messages.csv" | cut -d, -f4-13)" = "NCCL,collective,AllReduce,abc,,,,4096,4096," ] ||
+		[ "$(tail -n 1 "$work/$file.csv/messages.csv" | cut -d, -f4-13)" = "NCCL,collective,AllReduce,abc,,,,4096,4096,4096" ] ||
+		fail "$file: $(tail -n 1 "$work/$file.csv/messages.csv")"
+done
 finish

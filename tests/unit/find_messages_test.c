@@ -216,6 +216,12 @@ static void the_ranks_of_a_group_are_written_in_one_way(void **state)
 	strcat(list, "512]");
 	const char *ranks = collective_ranks(&arena, list);
 	assert_string_equal(ranks, "0-512:8");
+	assert_string_equal(collective_ranks(&arena, "[0-512:8]"), "0-512:8");
+	assert_string_equal(collective_ranks(&arena, "0-3"), "0,1,2,3");
+	assert_null(collective_ranks(&arena, "0-"));
+	assert_null(collective_ranks(&arena, "5-2"));
+	assert_null(collective_ranks(&arena, "0-99:0"));
+	assert_null(collective_ranks(&arena, "0-2147483647"));
 	assert_int_equal(collective_rank_at(ranks, 3), 24);
 	assert_int_equal(collective_rank_at(ranks, 64), 512);
 	assert_int_equal(collective_rank_at(ranks, 65), HWY_NONE);

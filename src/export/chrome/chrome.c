@@ -84,7 +84,7 @@ static void chrome_write_all(struct chrome *c)
 	for (uint32_t s = 0; s < trace->n_strips && !c->x.failed && !c->out.error; s++)
 		if (!c->is_total[s] && export_keeps_strip(&c->x, &trace->strips[s]))
 			chrome_spans_write_strip(c, s);
-	chrome_spans_write_arrows(c);
+	chrome_arrows_write(c);
 	if (!c->x.failed)
 		chrome_steps_write(c);
 	chrome_meta_write_tail(c);

@@ -44,7 +44,25 @@ void chrome_spans_put_place(struct out *out, const struct chrome_lane *lane, uin
 void chrome_meta_write_head(struct chrome *c); /* in chrome_meta.c */
 void chrome_meta_write_tail(struct chrome *c);
 void chrome_spans_write_strip(struct chrome *c, uint32_t strip); /* in chrome_spans.c */
-void chrome_spans_write_arrows(struct chrome *c);
+/* In chrome_arrows.c: the arrow from a call to its work, and all other arrows. */
+void chrome_arrows_put_launch(struct chrome *c, const struct hwy_strip *strip, uint32_t row,
+			      uint32_t nest_row);
+void chrome_arrows_write(struct chrome *c);
+
+/* An event whose arguments are being written. */
+struct chrome_event {
+	struct out *out;
+	bool has_arg;
+};
+/* Writes the key of an argument; its value follows. */
+void chrome_spans_key(struct chrome_event *e, const char *name, size_t n);
+#define CHROME_ARG_INT(e, name, value)                                                             \
+	(chrome_spans_key(e, name, sizeof name - 1), out_int((e)->out, value))
+#define CHROME_ARG_TEXT(e, name, text)                                                             \
+	(chrome_spans_key(e, name, sizeof name - 1), out_json((e)->out, text))
+/* In chrome_messages.c: adds what the span exchanges with other ranks. */
+void chrome_messages_put(struct chrome *c, struct chrome_event *e, const struct hwy_strip *strip,
+			 uint32_t row);
 void chrome_steps_write(struct chrome *c); /* in chrome_steps.c */
 void chrome_next(struct chrome *c);        /* writes the comma and the new line before an event */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chrome_spans.c - the list of events: one event for each span, and the arrows between spans. */
+/* chrome_spans.c - the list of events: one event for each span. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,7 @@
 
 /* ---- an event -------------------------------------------------------------------------------- */
 
-struct event {
-	struct out *out;
-	bool has_arg;
-};
-
-static void key(struct event *e, const char *name, size_t n)
+void chrome_spans_key(struct chrome_event *e, const char *name, size_t n)
 {
 	if (e->has_arg)
 		out_literal(e->out, ", ");
@@ -24,8 +19,8 @@ static void key(struct event *e, const char *name, size_t n)
 	out_literal(e->out, "\": ");
 }
 
-#define arg_int(e, name, value) (key(e, name, sizeof name - 1), out_int((e)->out, value))
-#define arg_text(e, name, text) (key(e, name, sizeof name - 1), out_json((e)->out, text))
+#define arg_int(e, name, value) CHROME_ARG_INT(e, name, value)
+#define arg_text(e, name, text) CHROME_ARG_TEXT(e, name, text)
 
 static struct hwy_text z(const char *text)
 {
@@ -44,9 +39,9 @@ void chrome_spans_put_place(struct out *out, const struct chrome_lane *lane, uin
 		out_z(out, lane->tid);
 }
 
-static struct event chrome_spans_begin(struct chrome *c, const struct hwy_strip *strip,
-				       uint32_t row, const char *cat, struct hwy_text name,
-				       uint32_t nest_row)
+static struct chrome_event chrome_spans_begin(struct chrome *c, const struct hwy_strip *strip,
+					      uint32_t row, const char *cat, struct hwy_text name,
+					      uint32_t nest_row)
 {
 	struct out *out = &c->out;
 	int64_t flags = hwy_get(strip, HWY_FLAGS, row);
@@ -72,13 +67,14 @@ static struct event chrome_spans_begin(struct chrome *c, const struct hwy_strip 
 		out_us(out, strip->kind == HWY_EVENT ? 1 : dur);
 	}
 	out_literal(out, ", \"args\": {");
-	return (struct event){.out = out};
+	return (struct chrome_event){.out = out};
 }
 
-static void chrome_spans_end(struct chrome *c, struct event *e, const struct hwy_strip *strip,
-			     uint32_t row)
+static void chrome_spans_end(struct chrome *c, struct chrome_event *e,
+			     const struct hwy_strip *strip, uint32_t row)
 {
 	struct hwy_text args = hwy_text(c->x.trace, hwy_get(strip, HWY_ARGS, row));
+	chrome_messages_put(c, e, strip, row);
 	if (args.length > 2 && args.at[0] == '{') {
 		if (e->has_arg)
 			out_literal(e->out, ", ");
@@ -87,88 +83,17 @@ static void chrome_spans_end(struct chrome *c, struct event *e, const struct hwy
 	out_literal(e->out, "}}");
 }
 
-static void put_external(struct event *e, const struct hwy_strip *strip, uint32_t row)
+static void put_external(struct chrome_event *e, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t external = hwy_get(strip, HWY_EXTERNAL, row);
 	if (external)
 		arg_int(e, "External id", external);
 }
 
-/* ---- arrows ---------------------------------------------------------------------------------- */
-
-static void put_arrow(struct chrome *c, const char *phase, const char *cat, int64_t id,
-		      uint32_t lane, uint32_t nest_row, int64_t time)
-{
-	struct out *out = &c->out;
-	chrome_next(c);
-	out_literal(out, "{\"ph\": \"");
-	out_z(out, phase);
-	out_literal(out, "\", \"id\": ");
-	out_int(out, id);
-	chrome_spans_put_place(out, &c->lanes[lane], nest_row);
-	out_literal(out, ", \"ts\": ");
-	out_us(out, time + c->shift);
-	out_literal(out, ", \"cat\": \"");
-	out_z(out, cat);
-	out_literal(out, "\", \"name\": \"");
-	out_z(out, cat);
-	if (*phase == 'f')
-		out_literal(out, "\", \"bp\": \"e\"}");
-	else
-		out_literal(out, "\"}");
-}
-
-/* Writes the arrow from a call to its work. As in Kineto's files the arrow's id is the
- * correlation id. Several processes may use the same correlation ids: then the id is a reference
- * to the call. */
-static void put_launch(struct chrome *c, const struct hwy_strip *strip, uint32_t row,
-		       uint32_t nest_row)
-{
-	const struct hwy_trace *trace = c->x.trace;
-	uint32_t call_row, call_id;
-	if (!hwy_get_index(strip, HWY_LINK, row, &call_id))
-		return;
-	const struct hwy_strip *call = hwy_strip_of(trace, call_id, &call_row);
-	if (!export_keeps_strip(&c->x, call))
-		return;
-	int64_t correlation = export_peek(&c->x, call, HWY_CORR, call_row);
-	int64_t id = c->many_processes || correlation <= 0 ? hwy_ref32(call_id) : correlation;
-	if (!c->sources[call_id])
-		put_arrow(c, "s", "ac2g", id, call->lane, 0,
-			  export_peek(&c->x, call, HWY_START, call_row));
-	c->sources[call_id] = 1;
-	put_arrow(c, "f", "ac2g", id, strip->lane, nest_row, hwy_get(strip, HWY_START, row));
-}
-
-void chrome_spans_write_arrows(struct chrome *c)
-{
-	struct hwy_trace *trace = c->x.trace;
-	bool any = false;
-	for (uint32_t i = 0; i < trace->n_edges && !any; i++)
-		any = trace->edges[i].kind == HWY_EDGE_FORWARD;
-	if (!any || c->x.failed || c->x.filtered || c->x.lanes ||
-	    !(c->x.options->kinds & HWY_KIND_BIT(HWY_OP)))
-		return;
-	for (uint32_t i = 0; i < trace->n_edges; i++) {
-		const struct hwy_edge *edge = &trace->edges[i];
-		uint32_t from, to;
-		if (edge->kind != HWY_EDGE_FORWARD)
-			continue;
-		const struct hwy_strip *a = hwy_strip_of(trace, (uint32_t)edge->from, &from);
-		const struct hwy_strip *b = hwy_strip_of(trace, (uint32_t)edge->to, &to);
-		if (a->kind != HWY_OP || b->kind != HWY_OP)
-			continue;
-		put_arrow(c, "s", "fwdbwd", edge->id, a->lane, 0,
-			  export_peek(&c->x, a, HWY_START, from));
-		put_arrow(c, "f", "fwdbwd", edge->id, b->lane, 0,
-			  export_peek(&c->x, b, HWY_START, to));
-	}
-}
-
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static void chrome_spans_put_work(struct chrome *c, struct event *e, const struct hwy_strip *strip,
-				  uint32_t row)
+static void chrome_spans_put_work(struct chrome *c, struct chrome_event *e,
+				  const struct hwy_strip *strip, uint32_t row)
 {
 	const struct hwy_trace *trace = c->x.trace;
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
@@ -202,9 +127,9 @@ static void chrome_spans_put_work(struct chrome *c, struct event *e, const struc
 		arg_int(e, "priority", stream->priority);
 }
 
-static void put_three(struct event *e, const char *name, int64_t x, int64_t y, int64_t zz)
+static void put_three(struct chrome_event *e, const char *name, int64_t x, int64_t y, int64_t zz)
 {
-	key(e, name, strlen(name));
+	chrome_spans_key(e, name, strlen(name));
 	out_char(e->out, '[');
 	out_int(e->out, x);
 	out_literal(e->out, ", ");
@@ -214,8 +139,8 @@ static void put_three(struct event *e, const char *name, int64_t x, int64_t y, i
 	out_char(e->out, ']');
 }
 
-static void chrome_spans_put_shape(struct chrome *c, struct event *e, const struct hwy_strip *strip,
-				   uint32_t row)
+static void chrome_spans_put_shape(struct chrome *c, struct chrome_event *e,
+				   const struct hwy_strip *strip, uint32_t row)
 {
 	const struct hwy_shape *shape = hwy_get_shape(c->x.trace, strip, row);
 	if (!shape)
@@ -226,7 +151,7 @@ static void chrome_spans_put_shape(struct chrome *c, struct event *e, const stru
 	put_three(e, "block", shape->block_x, shape->block_y, shape->block_z);
 }
 
-static void put_peer(struct chrome *c, struct event *e, const char *name,
+static void put_peer(struct chrome *c, struct chrome_event *e, const char *name,
 		     const struct hwy_strip *strip, enum hwy_col col, uint32_t row)
 {
 	uint32_t index;
@@ -235,17 +160,18 @@ static void put_peer(struct chrome *c, struct event *e, const char *name,
 	const struct hwy_device *device = export_device(c->x.trace, index);
 	if (!device || device->ordinal == HWY_NONE)
 		return;
-	key(e, name, strlen(name));
+	chrome_spans_key(e, name, strlen(name));
 	out_int(e->out, device->ordinal);
 }
 
-static void put_copy(struct chrome *c, struct event *e, const struct hwy_strip *strip, uint32_t row)
+static void put_copy(struct chrome *c, struct chrome_event *e, const struct hwy_strip *strip,
+		     uint32_t row)
 {
 	int64_t bytes = hwy_get(strip, HWY_BYTES, row), dur = hwy_get(strip, HWY_DUR, row);
 	char rate[48];
 	arg_int(e, "bytes", bytes);
 	if (dur > 0) {
-		key(e, "memory bandwidth (GB/s)", 23);
+		chrome_spans_key(e, "memory bandwidth (GB/s)", 23);
 		out_bytes(e->out, rate,
 			  (size_t)snprintf(rate, sizeof rate, "%.6g", (double)bytes / (double)dur));
 	}
@@ -266,14 +192,14 @@ static void write_work(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	const char *cat = strip->kind == HWY_COPY   ? "gpu_memcpy"
 			  : strip->kind == HWY_FILL ? "gpu_memset"
 						    : "kernel";
-	struct event e = chrome_spans_begin(c, strip, row, cat, name, nested_row);
+	struct chrome_event e = chrome_spans_begin(c, strip, row, cat, name, nested_row);
 	chrome_spans_put_work(c, &e, strip, row);
 	if (strip->kind == HWY_KERNEL)
 		chrome_spans_put_shape(c, &e, strip, row);
 	else if (strip->kind != HWY_GRAPH)
 		put_copy(c, &e, strip, row);
 	chrome_spans_end(c, &e, strip, row);
-	put_launch(c, strip, row, nested_row);
+	chrome_arrows_put_launch(c, strip, row, nested_row);
 }
 
 /* Yields the correlation id of the event record that a wait waits for; -1 where it is not known. */
@@ -296,7 +222,7 @@ static void write_sync(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	const char *kind = kinds[type >= 0 && type < HWY_SYNC_TYPES ? type : 0];
 	uint32_t nested_row =
 		nested_rows_place(&c->nest, hwy_get(strip, HWY_START, row), hwy_end(strip, row));
-	struct event e =
+	struct chrome_event e =
 		chrome_spans_begin(c, strip, row, "cuda_sync",
 				   name > 0 ? hwy_text(c->x.trace, name) : z(kind), nested_row);
 	if (type != HWY_SYNC_UNKNOWN)
@@ -317,8 +243,8 @@ static void write_sync(struct chrome *c, const struct hwy_strip *strip, uint32_t
 
 static void write_event(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
-	struct event e = chrome_spans_begin(c, strip, row, "cuda_event",
-					    export_text(&c->x, export_name(&c->x, strip, row)), 0);
+	struct chrome_event e = chrome_spans_begin(
+		c, strip, row, "cuda_event", export_text(&c->x, export_name(&c->x, strip, row)), 0);
 	chrome_spans_put_work(c, &e, strip, row);
 	int64_t event;
 	if (hwy_get_number(strip, HWY_EVENT_ID, row, &event))
@@ -353,7 +279,7 @@ static void write_call(struct chrome *c, const struct hwy_strip *strip, uint32_t
 		snprintf(cat, sizeof cat, "%.40s_runtime", library);
 	else
 		snprintf(cat, sizeof cat, "%s", driver ? "cuda_driver" : "cuda_runtime");
-	struct event e =
+	struct chrome_event e =
 		chrome_spans_begin(c, strip, row, cat, c->x.is_kineto ? name : plain_name(name), 0);
 	int64_t correlation = hwy_get(strip, HWY_CORR, row),
 		result = hwy_get(strip, HWY_RESULT, row);
@@ -365,11 +291,11 @@ static void write_call(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	chrome_spans_end(c, &e, strip, row);
 }
 
-static void chrome_spans_put_stack(struct chrome *c, struct event *e, int64_t stack)
+static void chrome_spans_put_stack(struct chrome *c, struct chrome_event *e, int64_t stack)
 {
 	if (!hwy_ref_is_set(stack))
 		return;
-	key(e, "Call stack", 10);
+	chrome_spans_key(e, "Call stack", 10);
 	out_char(e->out, '"');
 	for (bool first = true; hwy_ref_is_set(stack); first = false) {
 		struct hwy_text name = export_text(&c->x, export_frame_name(&c->x, stack));
@@ -399,7 +325,7 @@ static const char *range_category(const struct chrome *c, const struct hwy_strip
 	return "user_annotation";
 }
 
-static void chrome_spans_put_payload(struct chrome *c, struct event *e,
+static void chrome_spans_put_payload(struct chrome *c, struct chrome_event *e,
 				     const struct hwy_strip *strip, uint32_t row)
 {
 	const struct hwy_trace *trace = c->x.trace;
@@ -408,7 +334,7 @@ static void chrome_spans_put_payload(struct chrome *c, struct event *e,
 	double real;
 	if (type == HWY_PAYLOAD_NONE)
 		return;
-	key(e, "payload", 7);
+	chrome_spans_key(e, "payload", 7);
 	if (type == HWY_PAYLOAD_DOUBLE || type == HWY_PAYLOAD_FLOAT) {
 		memcpy(&real, &value, sizeof real);
 		out_real(e->out, real);
@@ -428,7 +354,7 @@ static void write_annotation(struct chrome *c, const struct hwy_strip *strip, ui
 	if (lane->type == HWY_LANE_STARTEND)
 		nested_row = nested_rows_place(&c->nest, hwy_get(strip, HWY_START, row),
 					       hwy_end(strip, row));
-	struct event e = chrome_spans_begin(
+	struct chrome_event e = chrome_spans_begin(
 		c, strip, row, strip->kind == HWY_OP ? "cpu_op" : range_category(c, strip, row),
 		hwy_text(trace, hwy_get(strip, HWY_NAME, row)), nested_row);
 	put_external(&e, strip, row);
@@ -450,13 +376,31 @@ static void write_annotation(struct chrome *c, const struct hwy_strip *strip, ui
 
 static void write_python(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
-	struct event e = chrome_spans_begin(c, strip, row, "python_function",
-					    hwy_text(c->x.trace, hwy_get(strip, HWY_NAME, row)), 0);
+	struct chrome_event e =
+		chrome_spans_begin(c, strip, row, "python_function",
+				   hwy_text(c->x.trace, hwy_get(strip, HWY_NAME, row)), 0);
 	if (hwy_get(strip, HWY_ROW, row))
 		arg_int(&e, "Python id", hwy_get(strip, HWY_ROW, row));
 	int64_t parent;
 	if (hwy_get_number(strip, HWY_PARENT, row, &parent))
 		arg_int(&e, "Python parent id", parent);
+	chrome_spans_end(c, &e, strip, row);
+}
+
+/* A call of a library has the library's name as its category. Scopes of PyTorch ("gloo:all_reduce") are annotations, as in its own
+ * traces; they may overlap. */
+static void write_library(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
+{
+	const struct hwy_trace *trace = c->x.trace;
+	struct hwy_text name = hwy_text(trace, hwy_get(strip, HWY_NAME, row));
+	bool is_scope = memchr(name.at, ':', name.length);
+	uint32_t nested_row = is_scope ? nested_rows_place(&c->nest, hwy_get(strip, HWY_START, row),
+							   hwy_end(strip, row))
+				       : 0;
+	const char *library = hwy_str(trace, trace->lanes[strip->lane].name);
+	struct chrome_event e = chrome_spans_begin(
+		c, strip, row, is_scope ? "user_annotation" : library, name, nested_row);
+	chrome_spans_put_stack(c, &e, hwy_get(strip, HWY_STACK, row));
 	chrome_spans_end(c, &e, strip, row);
 }
 
@@ -466,8 +410,8 @@ static void write_plain(struct chrome *c, const struct hwy_strip *strip, uint32_
 			  : strip->kind == HWY_OS     ? "os"
 			  : strip->kind == HWY_STATE  ? "thread_state"
 						      : "cpu_sample";
-	struct event e = chrome_spans_begin(c, strip, row, cat,
-					    export_text(&c->x, export_name(&c->x, strip, row)), 0);
+	struct chrome_event e = chrome_spans_begin(
+		c, strip, row, cat, export_text(&c->x, export_name(&c->x, strip, row)), 0);
 	if (hwy_get(strip, HWY_REASON, row) > 0)
 		arg_text(&e, "reason", hwy_text(c->x.trace, hwy_get(strip, HWY_REASON, row)));
 	int64_t cpu;
@@ -485,13 +429,13 @@ struct total {
 	uint32_t next; /* the first row that is not written yet */
 };
 
-static void put_total(struct chrome *c, struct event *e, const char *name, struct total *total,
-		      int64_t time)
+static void put_total(struct chrome *c, struct chrome_event *e, const char *name,
+		      struct total *total, int64_t time)
 {
 	if (!total->strip || total->next >= total->strip->rows ||
 	    export_peek(&c->x, total->strip, HWY_START, total->next) != time)
 		return;
-	key(e, name, strlen(name));
+	chrome_spans_key(e, name, strlen(name));
 	out_int(e->out, export_peek(&c->x, total->strip, HWY_VALUE, total->next++));
 	export_wrote(&c->x);
 }
@@ -513,7 +457,7 @@ static void write_memory(struct chrome *c, uint32_t index)
 		uint32_t row = rows.row;
 		int64_t bytes = hwy_get(strip, HWY_BYTES, row),
 			time = hwy_get(strip, HWY_START, row);
-		struct event e =
+		struct chrome_event e =
 			chrome_spans_begin(c, strip, row, "cpu_instant_event", z("[memory]"), 0);
 		arg_int(&e, "Device Type", device ? 1 : 0);
 		arg_int(&e, "Device Id",
@@ -567,7 +511,12 @@ static void write_span(struct chrome *c, const struct hwy_strip *strip, uint32_t
 	case HWY_API: write_call(c, strip, row); break;
 	case HWY_RANGE:
 	case HWY_OP: write_annotation(c, strip, row); break;
-	case HWY_CALL: write_python(c, strip, row); break;
+	case HWY_CALL:
+		if (hwy_lane_is_library(c->x.trace, strip->lane))
+			write_library(c, strip, row);
+		else
+			write_python(c, strip, row);
+		break;
 	case HWY_COUNTER: chrome_spans_write_counter(c, strip, row); break;
 	default: write_plain(c, strip, row);
 	}

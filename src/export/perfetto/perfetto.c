@@ -65,6 +65,7 @@ static void free_all(struct perfetto *p)
 	hwy_map_free(&p->counts);
 	hwy_map_free(&p->seen);
 	hwy_map_free(&p->stacks);
+	free(p->rank_edges);
 	free(p->rows);
 	nested_rows_free(&p->nest);
 }
@@ -80,6 +81,7 @@ bool export_perfetto(struct hwy_trace *trace, FILE *out, bool gzip,
 	p.shapes = hwy_zarray(trace->n_shapes, sizeof *p.shapes);
 	p.shift = export_shift(&p.x);
 	count_works(&p);
+	perfetto_messages_find_edges(&p);
 	if (!p.x.failed)
 		perfetto_write_all(&p);
 	bool ok = out_close(&p.out, options->target, err) && !p.x.failed;

@@ -83,6 +83,14 @@ enum perfetto_arg {
 	PERFETTO_PREDICTED,
 	PERFETTO_PLACE,
 	PERFETTO_TIMES,
+	PERFETTO_OPERATION,
+	PERFETTO_PEER,
+	PERFETTO_TAG,
+	PERFETTO_SENT,
+	PERFETTO_RECEIVED,
+	PERFETTO_NUMBER,
+	PERFETTO_COMMUNICATOR,
+	PERFETTO_MESSAGES,
 	PERFETTO_ARGUMENTS
 };
 
@@ -106,6 +114,12 @@ struct perfetto {
 		int64_t link;
 		uint32_t *value;
 	} last;
+	/* Edges from rank to rank, once for each of their two spans; sorted by span. */
+	struct perfetto_rank_edge {
+		int64_t span;
+		uint32_t edge;
+	} * rank_edges;
+	uint32_t n_rank_edges;
 	struct hwy_map stacks; /* id of the text that shows a stack, by reference to the stack */
 	uint64_t last_track;
 	struct nested_rows nest;
@@ -156,6 +170,12 @@ uint64_t perfetto_tracks_add_counter(struct perfetto *p, uint32_t lane);
 void perfetto_spans_write_lane(struct perfetto *p, const struct hwy_strip *first,
 			       const struct hwy_strip *end);
 void perfetto_spans_write_stage_names(struct perfetto *p);
+
+/* Functions of perfetto_messages.c: what spans exchange with other ranks. */
+void perfetto_messages_find_edges(struct perfetto *p);
+/* Adds arrows between ranks, and arguments, to the event of a span. */
+void perfetto_messages_put_flows(struct perfetto *p, int64_t span);
+void perfetto_messages_put_args(struct perfetto *p, int64_t span);
 
 /* perfetto_analysis.c: writes the critical path, the findings, the steps, the headway and the
  * utilisation. */

@@ -249,6 +249,14 @@ static const char *const argument_names[PERFETTO_ARGUMENTS] = {
 	[PERFETTO_PREDICTED] = "predicted speedup",
 	[PERFETTO_PLACE] = "place",
 	[PERFETTO_TIMES] = "times",
+	[PERFETTO_OPERATION] = "operation",
+	[PERFETTO_PEER] = "peer or root",
+	[PERFETTO_TAG] = "tag",
+	[PERFETTO_SENT] = "bytes sent",
+	[PERFETTO_RECEIVED] = "bytes received",
+	[PERFETTO_NUMBER] = "number of the collective",
+	[PERFETTO_COMMUNICATOR] = "communicator",
+	[PERFETTO_MESSAGES] = "messages",
 };
 
 /* Fields of ClockSnapshot: clocks 1 {clock_id 1, timestamp 2}. It tells the wall clock's time at

@@ -243,7 +243,9 @@ static void write_span(struct perfetto *p, const struct hwy_strip *strip, uint32
 	uint32_t at = nested_rows_place(&p->nest, start, hwy_end(strip, row));
 	perfetto_event(p, PERFETTO_BEGIN, row_track(p, at), name);
 	put_flows(p, strip, row);
+	perfetto_messages_put_flows(p, (int64_t)strip->first + row);
 	put_args(p, strip, row);
+	perfetto_messages_put_args(p, (int64_t)strip->first + row);
 	perfetto_send_event(p, start);
 	if (p->x.options->render_stages && (HWY_DEVICE_KINDS & HWY_KIND_BIT(strip->kind)))
 		write_stage(p, strip, row, name);

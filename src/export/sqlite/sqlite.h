@@ -12,7 +12,6 @@
 
 #include "base/index.h"
 #include "export/export_internal.h"
-#include "trace/message_index.h"
 
 enum sqlite_table_id {
 	SQL_STRINGS,
@@ -78,9 +77,9 @@ struct sqlite {
 	struct hwy_index categories; /* number of an NVTX category, by its struct sqlite_category */
 	uint32_t n_domains, n_categories, n_names;
 	int64_t sample; /* number of the sample that was written last */
-	/* sqlite_libraries.c: messages by the span that shows them, and by the span that waited; made with the first call of MPI. */
-	struct hwy_message_index messages[2];
-	bool has_messages;
+	/* sqlite_libraries.c: messages by the span that waited for them; made with the first call of MPI. */
+	struct hwy_message_index waited;
+	bool has_waited;
 };
 
 /* Begins a row of a table. Columns to which the caller binds nothing are NULL. */

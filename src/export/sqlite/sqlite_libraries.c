@@ -13,15 +13,13 @@
 enum { CLASS_CUDNN = 28, CLASS_CUBLAS = 29 }; /* values of nsys's ENUM_NSYS_EVENT_CLASS */
 enum { MPICH_WORLD_HANDLE = 0x44000000 };     /* MPI_COMM_WORLD, as most MPIs number it */
 
-/* The messages of a span: their number, and their indexes. done: those that the span waited for. */
-static uint32_t exchanges_of(struct sqlite *s, bool done, int64_t span, const uint32_t **messages)
+/* The messages that a span waited for: their number, and their indexes. */
+static uint32_t waited_messages(struct sqlite *s, int64_t span, const uint32_t **messages)
 {
-	if (!s->has_messages) {
-		hwy_message_index_open(&s->messages[0], s->x.trace, HWY_MESSAGE_SPAN);
-		hwy_message_index_open(&s->messages[1], s->x.trace, HWY_MESSAGE_DONE);
-		s->has_messages = true;
-	}
-	return hwy_messages_of(&s->messages[done], span, messages);
+	if (!s->has_waited)
+		hwy_message_index_open(&s->waited, s->x.trace, HWY_MESSAGE_DONE);
+	s->has_waited = true;
+	return hwy_messages_of(&s->waited, span, messages);
 }
 
 static int64_t sqlite_known(int64_t value)
@@ -99,14 +97,14 @@ static void write_mpi_call(struct sqlite *s, const struct hwy_strip *strip, uint
 	int64_t name = export_name(&s->x, strip, row), span = (int64_t)strip->first + row;
 	struct mpi_call call = {hwy_get(strip, HWY_START, row), hwy_end(strip, row), tid,
 				sqlite_text(s, name)};
-	uint32_t n = exchanges_of(s, false, span, &first);
+	uint32_t n = hwy_messages_of(&s->x.messages, span, &first);
 	if (is_mirrored(s->x.trace, first, n))
 		n = 1;
 	for (uint32_t i = 0; i < n; i++)
 		write_message(s, &call, first[i]);
 	if (n > 0)
 		return;
-	n = exchanges_of(s, true, span, &first);
+	n = waited_messages(s, span, &first);
 	int64_t v[] = {call.start, call.end, tid, call.text, SQL_NULL};
 	if (n == 0 && !starts_or_waits(export_text(&s->x, name).at)) {
 		sqlite_integers(s, SQL_MPI, v, 4);
@@ -145,6 +143,5 @@ bool sqlite_libraries_write(struct sqlite *s, const struct hwy_strip *strip, int
 
 void sqlite_libraries_close(struct sqlite *s)
 {
-	hwy_message_index_close(&s->messages[0]);
-	hwy_message_index_close(&s->messages[1]);
+	hwy_message_index_close(&s->waited);
 }
