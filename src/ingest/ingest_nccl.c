@@ -44,8 +44,10 @@ static void add_event(struct ingest_nccl *state, uint32_t process, uint32_t tid,
 		      const struct rec_nccl_event *record)
 {
 	bool fresh;
+	if (!record->id || record->head.flags >= REC_NCCL_KINDS)
+		return;
 	uint32_t *index = hwy_map_put(&state->event_of, nccl_key(process, record->id), &fresh);
-	if (!fresh || record->head.flags >= REC_NCCL_KINDS)
+	if (!fresh)
 		return;
 	*index = state->n;
 	HWY_GROW(state->events, state->n, state->cap);

@@ -186,23 +186,39 @@ static void note_message(struct exchange_lines *lines, uint32_t index)
 
 /* ---- several ranks --------------------------------------------------------------------------------- */
 
-/* Takes the skew and the transfer of one collective, if all its ranks are known. */
+/* When the last rank of a collective began, and when the first one ended; false where one of them has no times. */
+static bool meeting_times(const struct hwy_trace *trace, const struct hwy_collectives *met,
+			  const struct hwy_meeting *meeting, struct hwy_interval *together)
+{
+	*together = (struct hwy_interval){INT64_MIN, INT64_MAX};
+	for (uint32_t i = 0; i < meeting->n; i++) {
+		uint32_t index = met->parts[meeting->first + i].message;
+		if (index >= trace->n_messages || !has_times(&trace->messages[index]))
+			return false;
+		const struct hwy_message *m = &trace->messages[index];
+		together->from = m->start > together->from ? m->start : together->from;
+		together->to = m->end < together->to ? m->end : together->to;
+	}
+	return true;
+}
+
+/* Takes the skew and the transfer of one collective, if all its ranks are known. One that ended on a rank before it began on
+ * another (an operation with a root) has neither. */
 static void note_meeting(struct exchange_lines *lines, const struct hwy_collectives *met,
 			 const struct hwy_meeting *meeting)
 {
 	const struct hwy_trace *trace = lines->run->trace;
+	struct hwy_interval together;
+	if (!meeting_times(trace, met, meeting, &together) || together.to < together.from)
+		return;
 	for (uint32_t i = 0; i < meeting->n; i++) {
-		const struct meeting_part *part = &met->parts[meeting->first + i];
-		if (part->message >= trace->n_messages ||
-		    lines->line_of[part->message] == UINT32_MAX)
+		uint32_t index = met->parts[meeting->first + i].message;
+		uint32_t at = lines->line_of[index];
+		if (at == UINT32_MAX || lines->lines[at].key.ranks != meeting->n)
 			continue;
-		struct exchange_line *line = &lines->lines[lines->line_of[part->message]];
-		struct hwy_interval at = collectives_at(part);
-		int64_t last = meeting->last > at.from ? meeting->last : at.from;
-		if (line->key.ranks != meeting->n || at.to < last)
-			continue;
-		add_saturating(&line->skew, last - at.from);
-		add_saturating(&line->transfer, at.to - last);
+		struct exchange_line *line = &lines->lines[at];
+		add_saturating(&line->skew, together.from - trace->messages[index].start);
+		add_saturating(&line->transfer, trace->messages[index].end - together.from);
 		line->met++;
 	}
 }
