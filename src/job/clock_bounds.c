@@ -17,6 +17,8 @@
  * is tried with what no clock exceeds. */
 static const double DRIFTS[] = {100e-6, 1000e-6};
 enum { ROUNDS = 80, MOST_BOUNDS = 8192 };
+/* How much larger the error of a line without drift may be. */
+#define LEVEL_TIMES 1.5
 
 struct bound { /* relative to the middle of the recording and to a first offset, so that doubles are exact enough */
 	double time, low, high;
@@ -163,31 +165,58 @@ static double value_at(struct line line, double time)
 	return line.offset + line.drift * time;
 }
 
-/* The line in the middle between the extreme lines at both ends; where that is not within the bounds, the mean of the
- * extreme lines, which is. *error becomes how far the extreme lines are from it at the ends of the recording. */
-static struct line middle_line(const struct bounds *b, const double ends[2], double *error)
+/* The four lines that are lowest and highest at the two ends of the recording. */
+struct extremes {
+	struct line lines[4];
+	double ends[2];
+};
+
+static double farthest(const struct extremes *all, struct line line)
 {
-	struct line lines[4], mean = {0, 0}, middle;
+	double error = 0;
+	for (int i = 0; i < 4; i++) {
+		double end = all->ends[i / 2];
+		error = fmax(error, fabs(value_at(all->lines[i], end) - value_at(line, end)));
+	}
+	return error;
+}
+
+/* The line in the middle between the extreme lines at both ends; where that is not within the bounds, the mean of the
+ * extreme lines, which is. */
+static struct line middle_line(const struct bounds *b, const struct extremes *all)
+{
+	struct line mean = {0, 0}, middle;
+	const double *ends = all->ends;
 	double heights[2];
 	for (int i = 0; i < 4; i++) {
-		lines[i] = extreme_line(b, ends[i / 2], i % 2);
-		mean.offset += lines[i].offset / 4;
-		mean.drift += lines[i].drift / 4;
+		mean.offset += all->lines[i].offset / 4;
+		mean.drift += all->lines[i].drift / 4;
 	}
 	for (int i = 0; i < 2; i++)
-		heights[i] =
-			(value_at(lines[2 * i], ends[i]) + value_at(lines[2 * i + 1], ends[i])) / 2;
+		heights[i] = (value_at(all->lines[2 * i], ends[i]) +
+			      value_at(all->lines[2 * i + 1], ends[i])) /
+			     2;
 	middle.drift =
 		ends[1] > ends[0] ? (heights[1] - heights[0]) / (ends[1] - ends[0]) : mean.drift;
 	middle.offset = heights[0] - middle.drift * ends[0];
-	if (middle.offset < lowest_offset(b, middle.drift) ||
-	    middle.offset > highest_offset(b, middle.drift))
-		middle = mean;
-	*error = 0;
-	for (int i = 0; i < 4; i++)
-		*error = fmax(*error, fabs(value_at(lines[i], ends[i / 2]) -
-					   value_at(middle, ends[i / 2])));
-	return middle;
+	bool is_within = middle.offset >= lowest_offset(b, middle.drift) &&
+			 middle.offset <= highest_offset(b, middle.drift);
+	return is_within ? middle : mean;
+}
+
+/* A line without drift is taken where there is one and it is hardly less sure: a short recording tells little about the
+ * drift, and times before and after the exchanges should not follow a guess. */
+static struct line best_line(const struct bounds *b, const struct extremes *all, double *error)
+{
+	struct line best = middle_line(b, all);
+	struct line level = {(lowest_offset(b, 0) + highest_offset(b, 0)) / 2, 0};
+	*error = farthest(all, best);
+	if (b->least <= 0 && b->most >= 0 && room_of(b, 0) >= 0 &&
+	    farthest(all, level) <= LEVEL_TIMES * *error) {
+		*error = farthest(all, level);
+		return level;
+	}
+	return best;
 }
 
 bool clock_line_of_bounds(struct job_clock *clock, const struct clock_bound *given, uint32_t n,
@@ -204,8 +233,12 @@ bool clock_line_of_bounds(struct job_clock *clock, const struct clock_bound *giv
 	struct bounds b = relative_bounds(given, n, at, base);
 	bool done = find_drifts(&b);
 	if (done) {
-		double error, ends[2] = {(double)(extent.from - at), (double)(extent.to - at)};
-		struct line line = middle_line(&b, ends, &error);
+		double error;
+		struct extremes all = {
+			.ends = {(double)(extent.from - at), (double)(extent.to - at)}};
+		for (int i = 0; i < 4; i++)
+			all.lines[i] = extreme_line(&b, all.ends[i / 2], i % 2);
+		struct line line = best_line(&b, &all, &error);
 		*clock = (struct job_clock){.at = at,
 					    .shift = base + llround(line.offset),
 					    .drift = llround(line.drift * 1e12),

@@ -78,6 +78,12 @@ static void add_bound(struct comparisons *c, int64_t time, int64_t low, int64_t 
 	c->bounds[c->n_bounds++] = (struct clock_bound){time, low, high};
 }
 
+static void add_bounds(struct comparisons *c, const struct comparisons *more)
+{
+	for (uint32_t i = 0; i < more->n_bounds; i++)
+		add_bound(c, more->bounds[i].time, more->bounds[i].low, more->bounds[i].high);
+}
+
 static void comparisons_free(struct comparisons *c)
 {
 	free(c->bounds);
@@ -94,6 +100,17 @@ static bool recorded_extent(struct hwy_trace *trace, struct hwy_interval *extent
 		return false;
 	hwy_extent(trace, UINT32_MAX, &extent->from, &extent->to);
 	return true;
+}
+
+/* Widens the bounds that came from a placed rank by what that rank's clock may be wrong. */
+static void widen_bounds(struct comparisons *c, int64_t error)
+{
+	for (uint32_t i = 0; i < c->n_bounds; i++) {
+		if (c->bounds[i].low != CLOCK_OPEN_LOW)
+			c->bounds[i].low -= error;
+		if (c->bounds[i].high != CLOCK_OPEN_HIGH)
+			c->bounds[i].high += error;
+	}
 }
 
 /* The pings that a rank made to a placed rank, and those that the placed rank made to it. */
@@ -119,37 +136,6 @@ static void list_pings(const struct job_recording *rank, const struct job_record
 		int64_t offset = job_clock_map(&placed->clock, ping->time) - time;
 		add_bound(c, time, offset - ping->error, offset + ping->error);
 	}
-}
-
-/* The error of the placed rank's own clock adds to that of the comparison. */
-static void finish_clock(struct job_recording *rank, const struct job_recording *placed,
-			 enum job_clock_source source)
-{
-	rank->clock.source = source;
-	rank->clock.error = placed->clock.error == HWY_NONE
-				    ? HWY_NONE
-				    : rank->clock.error + placed->clock.error;
-}
-
-static bool place_by_pings(struct placing *p, uint32_t r, bool *is_placed, struct hwy_err *err)
-{
-	struct job_recording *rank = &p->job->ranks[r];
-	for (uint32_t q = 0; q < p->job->n && !*is_placed; q++) {
-		struct comparisons c = {0};
-		struct hwy_interval extent;
-		if (p->is_placed[q])
-			list_pings(rank, &p->job->ranks[q], &c);
-		bool done = c.n_bounds == 0 || recorded_extent(rank->trace, &extent, err);
-		if (done && c.n_bounds > 0 &&
-		    clock_line_of_bounds(&rank->clock, c.bounds, c.n_bounds, extent)) {
-			finish_clock(rank, &p->job->ranks[q], JOB_CLOCK_PINGS);
-			*is_placed = true;
-		}
-		comparisons_free(&c);
-		if (!done)
-			return false;
-	}
-	return true;
 }
 
 /* Compares two parts of one collective. Their ends lie together; and neither ends before the other has begun. */
@@ -203,17 +189,6 @@ static void list_messages(const struct placing *p, uint32_t r, uint32_t placed,
 	}
 }
 
-/* Widens the bounds that came from a placed rank by what that rank's clock may be wrong. */
-static void widen_bounds(struct comparisons *c, int64_t error)
-{
-	for (uint32_t i = 0; i < c->n_bounds; i++) {
-		if (c->bounds[i].low != CLOCK_OPEN_LOW)
-			c->bounds[i].low -= error;
-		if (c->bounds[i].high != CLOCK_OPEN_HIGH)
-			c->bounds[i].high += error;
-	}
-}
-
 /* Compares a rank with all placed ranks. The points are those of *with, the placed rank with which it has most collectives
  * in common: the ends of different ranks do not lie on one line. */
 static void compare_all(const struct placing *p, uint32_t r, struct comparisons *c, uint32_t *with)
@@ -226,8 +201,7 @@ static void compare_all(const struct placing *p, uint32_t r, struct comparisons 
 		list_ends(p, r, q, &one);
 		list_messages(p, r, q, &one);
 		widen_bounds(&one, clock->error);
-		for (uint32_t i = 0; i < one.n_bounds; i++)
-			add_bound(c, one.bounds[i].time, one.bounds[i].low, one.bounds[i].high);
+		add_bounds(c, &one);
 		if (one.n_points > c->n_points) {
 			free(c->points);
 			c->points = one.points;
@@ -273,6 +247,47 @@ static bool place_by_ends(struct placing *p, uint32_t r, bool *is_placed, struct
 	return done;
 }
 
+static bool find_meetings(struct placing *p, bool has_clocks, struct hwy_err *err)
+{
+	if (p->has_meetings)
+		return job_meetings_match(&p->meetings, has_clocks, err);
+	p->has_meetings = job_meetings_find(&p->meetings, p->job, has_clocks, err);
+	return p->has_meetings;
+}
+
+/* By pings, and by what the ranks exchange where that agrees with them. */
+static bool place_by_pings(struct placing *p, uint32_t r, bool *is_placed, struct hwy_err *err)
+{
+	struct job_recording *rank = &p->job->ranks[r];
+	struct comparisons pings = {0}, all = {0};
+	struct hwy_interval extent;
+	uint32_t with;
+	for (uint32_t q = 0; q < p->job->n; q++) {
+		const struct job_recording *placed = &p->job->ranks[q];
+		struct comparisons one = {0};
+		if (!p->is_placed[q] || placed->clock.error == HWY_NONE)
+			continue;
+		list_pings(rank, placed, &one);
+		widen_bounds(&one, placed->clock.error);
+		add_bounds(&pings, &one);
+		comparisons_free(&one);
+	}
+	bool done = pings.n_bounds == 0 || (recorded_extent(rank->trace, &extent, err) &&
+					    (p->has_meetings || find_meetings(p, false, err)));
+	if (done && pings.n_bounds > 0) {
+		add_bounds(&all, &pings);
+		compare_all(p, r, &all, &with);
+		*is_placed =
+			clock_line_of_bounds(&rank->clock, all.bounds, all.n_bounds, extent) ||
+			clock_line_of_bounds(&rank->clock, pings.bounds, pings.n_bounds, extent);
+		rank->clock.source = JOB_CLOCK_PINGS;
+		rank->clock.n = pings.n_bounds;
+	}
+	comparisons_free(&pings);
+	comparisons_free(&all);
+	return done;
+}
+
 static bool place_by_wall(struct placing *p, uint32_t r)
 {
 	const struct job_recording *first = &p->job->ranks[0];
@@ -314,14 +329,6 @@ static bool is_complete(const struct placing *p)
 	while (r < p->job->n && p->is_placed[r])
 		r++;
 	return r == p->job->n;
-}
-
-static bool find_meetings(struct placing *p, bool has_clocks, struct hwy_err *err)
-{
-	if (p->has_meetings)
-		return job_meetings_match(&p->meetings, has_clocks, err);
-	p->has_meetings = job_meetings_find(&p->meetings, p->job, has_clocks, err);
-	return p->has_meetings;
 }
 
 /* Places one rank after the other by ends of collectives; each may tie others to itself by clock or pings. */

@@ -45,8 +45,7 @@ void job_facts_put(struct hwy_builder *b, const struct hwy_job *job)
 			.file = hwy_basename(rank->path),
 			.host = job_host(rank),
 			.source = rank->clock.source,
-			/* At time 0 of the rank's report. */
-			.shift = job_clock_map(&rank->clock, 0),
+			.shift = rank->clock.shift,
 			.drift = rank->clock.drift,
 			.error = rank->clock.error,
 			.compared = rank->clock.n,
