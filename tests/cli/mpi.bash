@@ -24,14 +24,14 @@ build() {
 
 # ranks LIBRARY N PROGRAM…: the program alone.
 ranks() {
-	timeout 120 mpirun."$1" -n "$2" "${@:3}" </dev/null
+	timeout -k 1 30 mpirun."$1" -n "$2" "${@:3}" </dev/null
 }
 
 # record LIBRARY N PROGRAM…: the program recorded into the job $work/job; its output goes to $work/out and $work/err, what was
 # exchanged to $work/got.
 record() {
 	rm -rf "$work/job"
-	timeout 200 "$HEADWAY" profile -q -o "$work/job" ${options:--t mpi} mpirun."$1" -n "$2" "${@:3}" \
+	timeout -k 5 60 "$HEADWAY" profile -q -o "$work/job" ${options:--t mpi} mpirun."$1" -n "$2" "${@:3}" \
 		>"$work/out" 2>"$work/err" </dev/null
 	status=$?
 	local report
