@@ -242,6 +242,56 @@ static void operations_of_one_kernel_have_the_times_of_their_channels(void **s)
 	hwy_trace_free(trace);
 }
 
+/* Any offset and drift of the GPU's clock: short kernels of one operation tell it, to within their length. */
+static void times_of_channels_are_right_whatever_the_clock_of_the_gpu(void **s)
+{
+	(void)s;
+	enum { LONGEST = 2000, OPERATIONS = 60 };
+	uint64_t dice = 99;
+#define ROLL(n) (int64_t)((dice = dice * 6364136223846793005u + 1442695040888963407u) >> 33) % (n)
+	for (int round = 0; round < 50; round++) {
+		struct made made = begin();
+		int64_t offset = ROLL(INT64_C(1) << 30) * 1000000, ppm = ROLL(201) - 100;
+#define GPU(t) (uint64_t)(epoch + offset + (t) + (t)*ppm / 1000000)
+		int64_t at = 10000, truth[OPERATIONS][2];
+		uint32_t id = 1;
+		for (uint32_t i = 0; i < OPERATIONS; i++) {
+			bool is_pair = ROLL(3) == 0;
+			int64_t start = at + 500 + ROLL(20000), first = 100 + ROLL(LONGEST - 100);
+			int64_t second = is_pair ? 50000 + ROLL(100000) : 0;
+			put_kernel(&made.main, T_KERNEL, i + 1, at, start, first + second);
+			for (int k = 0; k <= is_pair; k++, id++) {
+				int64_t from = start + (k ? first : 0),
+					to = k ? start + first + second : start + first;
+				put_collective(&made.main, at + 100 + k, id, i + 1, id);
+				put_channel(&made.proxy, id, 0, from, to, 5000 + ROLL(5000));
+				struct rec_nccl_channel *last =
+					(void *)(made.proxy.chunk->bytes +
+						 (size_t)(made.proxy.used - 2) * REC_SLOT);
+				last->gpu_start = GPU(from);
+				last->gpu_end = GPU(to);
+				if (k) {
+					truth[i][0] = from;
+					truth[i][1] = to;
+				}
+			}
+			if (!is_pair)
+				truth[i][0] = HWY_NONE;
+			at = start + first + second + 1000;
+		}
+		struct hwy_trace *trace = end(&made);
+		assert_int_equal(trace->n_messages, id - 1);
+		for (uint32_t i = 0, k = 0; i < OPERATIONS; i++, k++) {
+			if (truth[i][0] == HWY_NONE)
+				continue;
+			k++; /* the second of a pair */
+			assert_true(llabs(trace->messages[k].start - truth[i][0]) <= LONGEST);
+			assert_true(llabs(trace->messages[k].end - truth[i][1]) <= LONGEST);
+		}
+		hwy_trace_free(trace);
+	}
+}
+
 static void what_a_graph_runs_is_joined_to_its_kernel_by_the_time_of_its_channels(void **s)
 {
 	(void)s;
@@ -473,6 +523,7 @@ static void records_without_their_operation_are_left_out(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_of_channels_are_right_whatever_the_clock_of_the_gpu),
 		cmocka_unit_test(
 			a_collective_is_joined_to_the_kernel_that_its_thread_launched_before),
 		cmocka_unit_test(
