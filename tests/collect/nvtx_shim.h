@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "collect/abi/nvtx.h"
+#include "collect/abi/nvtx_extensions.h"
 
 enum { SHIM_SIZE = 16 };
 static abi_nvtx_function shim_functions[SHIM_SIZE];
@@ -37,6 +38,25 @@ static inline int shim_begin(void)
 	int (*begin)(abi_nvtx_get_export);
 	*(void **)&begin = library ? dlsym(library, "InitializeInjectionNvtx2") : NULL;
 	return begin && begin(shim_export);
+}
+
+/* Lets the tool fill the 63 slots of an extension (enum abi_nvtx_extension); 0: the tool does not have the function. */
+static inline void shim_begin_extension(uint16_t module, intptr_t *slots)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*begin)(struct abi_nvtx_extension_info *);
+	*(void **)&begin = library ? dlsym(library, "InitializeInjectionNvtxExtension") : NULL;
+	struct abi_nvtx_segment segment = {0, 63, slots};
+	struct abi_nvtx_extension_info info = {
+		.version = 3,
+		.struct_size = sizeof info,
+		.module = module,
+		.segment_count = 1,
+		.segments = &segment,
+	};
+	if (begin)
+		begin(&info);
 }
 
 static inline int shim_push(const char *text)
