@@ -139,7 +139,7 @@ static bool settle_ranks(struct hwy_job *job, struct hwy_err *err)
 	return true;
 }
 
-static void find_missing(struct hwy_job *job)
+void job_find_missing(struct hwy_job *job)
 {
 	job->world = HWY_NONE;
 	for (uint32_t r = 0; r < job->n; r++) {
@@ -178,7 +178,7 @@ bool job_open(struct hwy_job *job, const char *const *paths, uint32_t n,
 	done = done && open_files(job, &files, progress, err) && settle_ranks(job, err);
 	job_files_free(&files);
 	if (done) {
-		find_missing(job);
+		job_find_missing(job);
 		done = job_clocks_find(job, err);
 	}
 	if (!done)

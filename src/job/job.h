@@ -46,6 +46,8 @@ void job_close(struct hwy_job *job);
 const char *job_host(const struct job_recording *rank);
 /* The index of the rank in job->ranks; job->n where the job has no recording of it. */
 uint32_t job_find(const struct hwy_job *job, int64_t rank);
+/* Finds how many ranks the job had, by what its recordings tell; the ranks without a recording become a problem. job_open does so. */
+void job_find_missing(struct hwy_job *job);
 /* Adds a line to job->problems. */
 void job_problem(struct hwy_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -76,27 +76,39 @@ static int64_t usual_spread(const struct hwy_collectives *c)
 	return usual;
 }
 
+/* What one rank waits in a collective. Two things bound it: the last arrival, which is as sure as the clocks are, and how much longer
+ * the rank's part is than the shortest one, which no clock can spoil. */
+static struct ranks_arrival arrival_of_part(const struct hwy_collectives *c,
+					    const struct hwy_meeting *meeting, uint32_t index,
+					    int64_t uncertain)
+{
+	const struct meeting_part *part = &c->parts[index];
+	uint32_t culprit = index;
+	int64_t awaited = collectives_awaited(c, meeting, index, &culprit);
+	int64_t began = collectives_at(part).from, length = part->at.to - part->at.from;
+	int64_t most =
+		meeting->kind == EXCHANGE_ALL ? length - meeting->transfer + uncertain : length;
+	int64_t wait = awaited > began ? awaited - began : 0;
+	most = most < length ? most : length;
+	wait = wait > most ? most : wait;
+	wait = wait > uncertain ? wait : 0;
+	return (struct ranks_arrival){
+		.member = part->rank,
+		.culprit = wait > 0 ? c->parts[culprit].rank : part->rank,
+		.from = part->at.from,
+		.to = part->at.to,
+		.wait = wait,
+	};
+}
+
 struct ranks_meetings ranks_meetings_of(const struct hwy_collectives *c, uint32_t n)
 {
 	struct ranks_meetings all = {.uncertain = usual_spread(c)};
 	struct ranks_arrival *arrivals = hwy_array(n, sizeof *arrivals);
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct hwy_meeting *from = &c->meetings[i];
-		for (uint32_t k = 0; k < from->n; k++) {
-			const struct meeting_part *part = &c->parts[from->first + k];
-			uint32_t culprit = from->first + k;
-			int64_t awaited = collectives_awaited(c, from, culprit, &culprit);
-			int64_t began = collectives_at(part).from,
-				most = part->at.to - part->at.from;
-			int64_t wait = awaited > began ? awaited - began : 0;
-			wait = wait <= all.uncertain ? 0 : wait > most ? most : wait;
-			arrivals[k] = (struct ranks_arrival){
-				.member = part->rank,
-				.culprit = wait > 0 ? c->parts[culprit].rank : part->rank,
-				.from = part->at.from,
-				.to = part->at.to,
-				.wait = wait};
-		}
+		for (uint32_t k = 0; k < from->n; k++)
+			arrivals[k] = arrival_of_part(c, from, from->first + k, all.uncertain);
 		ranks_meetings_add(&all, arrivals, from->n, from->kind == EXCHANGE_ALL);
 	}
 	ranks_meetings_done(&all, n);
