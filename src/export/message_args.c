@@ -50,6 +50,13 @@ bool export_exchange_of(const struct export *x, int64_t span, struct export_exch
 	return true;
 }
 
+int64_t export_communicator(const struct hwy_trace *trace, const struct hwy_group *group)
+{
+	if (!group)
+		return 0;
+	return *hwy_str(trace, group->description) ? group->description : group->name;
+}
+
 int64_t export_arrow_end(int64_t from, int64_t start, int64_t end)
 {
 	int64_t last = end > start ? end - 1 : start;

@@ -137,7 +137,9 @@ bool make_mpi_event_trace(struct report_run *run, struct hwy_err *err)
 		const uint32_t *found;
 		uint32_t n =
 			hwy_messages_of(&index, (int64_t)merge.strip->first + merge.row, &found);
-		if (n == 2 && is_mirrored(&trace->messages[found[0]], &trace->messages[found[1]]))
+		const char *name = hwy_str(trace, hwy_get(merge.strip, HWY_NAME, merge.row));
+		if (n == 2 && strstr(name, "endrecv") && /* MPI_Sendrecv, MPI_Isendrecv_replace … */
+		    is_mirrored(&trace->messages[found[0]], &trace->messages[found[1]]))
 			n = 1;
 		for (uint32_t i = 0; i < n; i++)
 			yield_call(run, merge.strip, merge.row, &trace->messages[found[i]]);

@@ -147,6 +147,56 @@ static void what_was_asked_for_and_has_no_kernel_is_no_message(void **state)
 	hwy_trace_free(trace);
 }
 
+static void a_thunk_of_xla_names_the_collective_of_its_kernel(void **state)
+{
+	(void)state;
+	struct hwy_trace *trace = import(EVENTS(
+		"{'ph':'X','cat':'user_annotation','name':'Thunk:#hlo_op=all-to-all.3#','pid':9,'tid':8,'ts':3,'dur':20}," LAUNCH(
+			5, 1) KERNEL("ncclDevKernel_SendRecv(x)", 20, 1, "")));
+	const struct hwy_message *m = only_message(trace);
+	assert_string_equal(hwy_str(trace, m->name), "AllToAll");
+	assert_int_equal(m->sent, HWY_NONE);
+	hwy_trace_free(trace);
+}
+
+static void a_kernel_nobody_tells_of_has_the_operation_of_its_name(void **state)
+{
+	(void)state;
+	static const char *const names[][3] = {
+		{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "AllReduce", "NCCL"},
+		{"ncclKernel_Broadcast_RING_LL_Sum_int8_t(x)", "Broadcast", "NCCL"},
+		{"ncclDevKernel_Generic(x)", "Collective", "NCCL"},
+		{"void vllm::cross_device_reduce_2stage<float, 8>(x)", "AllReduce", ""},
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char text[512];
+		snprintf(
+			text, sizeof text,
+			EVENTS("{'ph':'X','cat':'kernel','name':'%s','pid':0,'tid':7,'ts':1,'dur':3,'args':{'stream':7}},"
+			       "{'ph':'X','cat':'cpu_op','name':'aten::mm','pid':9,'tid':8,'ts':1,'dur':1}"),
+			names[i][0]);
+		struct hwy_trace *trace = import(text);
+		const struct hwy_message *m = only_message(trace);
+		assert_string_equal(hwy_str(trace, m->name), names[i][1]);
+		assert_string_equal(hwy_str(trace, m->library), names[i][2]);
+		/* A name tells neither type nor algorithm: NCCL's kernels run others too. */
+		assert_int_equal(m->datatype, HWY_NONE);
+		assert_int_equal(m->algorithm, HWY_NONE);
+		hwy_trace_free(trace);
+	}
+}
+
+static void calls_of_a_library_come_back_from_our_own_export(void **state)
+{
+	(void)state;
+	struct hwy_trace *trace = import(EVENTS(
+		"{'ph':'X','cat':'MPI','name':'MPI_Barrier','pid':9,'tid':8,'ts':3,'dur':20}"));
+	struct span span = span_of(trace, HWY_CALL, "MPI_Barrier");
+	assert_true(hwy_lane_is_library(trace, span.strip->lane));
+	assert_null(hwy_property(trace, "device.events_not_understood"));
+	hwy_trace_free(trace);
+}
+
 static void damaged_numbers_are_not_told(void **state)
 {
 	(void)state;
@@ -240,6 +290,9 @@ int main(void)
 		cmocka_unit_test(a_message_of_two_ranks_knows_the_other),
 		cmocka_unit_test(a_scope_of_gloo_is_the_exchange_itself),
 		cmocka_unit_test(what_was_asked_for_and_has_no_kernel_is_no_message),
+		cmocka_unit_test(a_thunk_of_xla_names_the_collective_of_its_kernel),
+		cmocka_unit_test(a_kernel_nobody_tells_of_has_the_operation_of_its_name),
+		cmocka_unit_test(calls_of_a_library_come_back_from_our_own_export),
 		cmocka_unit_test(damaged_numbers_are_not_told),
 		cmocka_unit_test(an_operation_has_one_name_whatever_the_library_calls_it),
 		cmocka_unit_test(the_ranks_of_a_group_are_written_in_one_way),

@@ -114,8 +114,9 @@ static void put_plain_args(struct chrome_event *e, const struct hwy_trace *trace
 		CHROME_ARG_INT(e, "bytes received", exchange->received);
 	if (exchange->sequence != HWY_NONE)
 		CHROME_ARG_INT(e, "number", exchange->sequence);
-	if (exchange->group && *hwy_str(trace, exchange->group->name))
-		CHROME_ARG_TEXT(e, "communicator", hwy_text(trace, exchange->group->name));
+	struct hwy_text communicator = hwy_text(trace, export_communicator(trace, exchange->group));
+	if (communicator.length > 0)
+		CHROME_ARG_TEXT(e, "communicator", communicator);
 }
 
 void chrome_messages_put(struct chrome *c, struct chrome_event *e, const struct hwy_strip *strip,

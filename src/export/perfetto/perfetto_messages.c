@@ -69,6 +69,7 @@ void perfetto_messages_put_args(struct perfetto *p, int64_t span)
 	put_known(p, PERFETTO_SENT, exchange.sent);
 	put_known(p, PERFETTO_RECEIVED, exchange.received);
 	put_known(p, PERFETTO_NUMBER, exchange.sequence);
-	if (exchange.group && exchange.group->name > 0)
-		perfetto_arg_text(p, PERFETTO_COMMUNICATOR, exchange.group->name);
+	int64_t communicator = export_communicator(p->x.trace, exchange.group);
+	if (communicator > 0)
+		perfetto_arg_text(p, PERFETTO_COMMUNICATOR, communicator);
 }

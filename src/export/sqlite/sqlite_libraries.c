@@ -98,7 +98,7 @@ static void write_mpi_call(struct sqlite *s, const struct hwy_strip *strip, uint
 	struct mpi_call call = {hwy_get(strip, HWY_START, row), hwy_end(strip, row), tid,
 				sqlite_text(s, name)};
 	uint32_t n = hwy_messages_of(&s->x.messages, span, &first);
-	if (is_mirrored(s->x.trace, first, n))
+	if (strstr(export_text(&s->x, name).at, "endrecv") && is_mirrored(s->x.trace, first, n))
 		n = 1;
 	for (uint32_t i = 0; i < n; i++)
 		write_message(s, &call, first[i]);

@@ -86,6 +86,7 @@ enum kineto_category {
 	CAT_TRACE,
 	CAT_LAUNCH_FLOW,
 	CAT_FORWARD_FLOW,
+	CAT_LIBRARY, /* calls of a library, as our own export writes them: the category is the library's name */
 };
 
 struct kineto_arg {
@@ -298,6 +299,7 @@ void kineto_add_call(struct kineto *k);
 void kineto_add_op(struct kineto *k);
 void kineto_add_annotation(struct kineto *k);
 void kineto_add_python(struct kineto *k);
+void kineto_add_library(struct kineto *k);
 void kineto_add_overhead(struct kineto *k);
 void kineto_add_other(struct kineto *k);
 void kineto_add_instant(struct kineto *k);

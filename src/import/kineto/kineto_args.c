@@ -94,11 +94,17 @@ static enum kineto_category category_by_end(const char *text, uint32_t length)
 		const char *end;
 		enum kineto_category category;
 	} ends[] = {{"_runtime", CAT_API}, {"_driver", CAT_API}, {"_sync", CAT_SYNC}};
+	static const char *const libraries[] = {"MPI",      "NCCL",     "cuBLAS",
+						"cuBLASLt", "cuBLASXt", "cuDNN",
+						"cuSPARSE", "cuSOLVER", "cuFFT"};
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		size_t n = strlen(ends[i].end);
 		if (length > n && memcmp(text + length - n, ends[i].end, n) == 0)
 			return ends[i].category;
 	}
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (strlen(libraries[i]) == length && memcmp(text, libraries[i], length) == 0)
+			return CAT_LIBRARY;
 	return CAT_OTHER;
 }
 
@@ -107,17 +113,23 @@ enum kineto_category kineto_category_of(const struct scan_value *cat)
 {
 	const char *at = cat->text;
 	switch (cat->length) {
-	case 4: return IS("ac2g") ? CAT_LAUNCH_FLOW : CAT_OTHER;
-	case 5: return IS("Trace") ? CAT_TRACE : IS("async") ? CAT_LAUNCH_FLOW : CAT_OTHER;
+	case 4: return IS("ac2g") ? CAT_LAUNCH_FLOW : category_by_end(at, 4);
+	case 5:
+		return IS("Trace")   ? CAT_TRACE
+		       : IS("async") ? CAT_LAUNCH_FLOW
+				     : category_by_end(at, 5);
 	case 6:
 		return IS("cpu_op")                   ? CAT_OP
 		       : IS("kernel") || IS("Kernel") ? CAT_KERNEL
 		       : IS("fwdbwd")                 ? CAT_FORWARD_FLOW
 		       : IS("Memcpy")                 ? CAT_COPY
 		       : IS("Memset")                 ? CAT_FILL
-						      : CAT_OTHER;
+						      : category_by_end(at, 6);
 	case 7: return IS("Runtime") ? CAT_API : CAT_OTHER;
-	case 8: return IS("Operator") ? CAT_OP : IS("overhead") ? CAT_OVERHEAD : CAT_OTHER;
+	case 8:
+		return IS("Operator")   ? CAT_OP
+		       : IS("overhead") ? CAT_OVERHEAD
+					: category_by_end(at, 8);
 	case 9: return IS("async_gpu") ? CAT_LAUNCH_FLOW : category_by_end(at, 9);
 	case 10:
 		return IS("gpu_memcpy")   ? CAT_COPY

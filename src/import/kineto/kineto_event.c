@@ -190,6 +190,7 @@ static void add_span_by_category(struct kineto *k)
 	case CAT_SYNC: kineto_add_sync(k); break;
 	case CAT_EVENT: kineto_add_cuda_event(k); break;
 	case CAT_PYTHON: kineto_add_python(k); break;
+	case CAT_LIBRARY: kineto_add_library(k); break;
 	case CAT_OVERHEAD: kineto_add_overhead(k); break;
 	default: kineto_note_foreign(k); kineto_add_other(k);
 	}

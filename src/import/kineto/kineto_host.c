@@ -71,6 +71,14 @@ void kineto_add_python(struct kineto *k)
 	hwy_add_span(k->b, kineto_thread_lane(k, HWY_LANE_CALL, 0), HWY_CALL, &row);
 }
 
+void kineto_add_library(struct kineto *k)
+{
+	struct hwy_row row = host_row(k);
+	uint32_t library = kineto_text_id(k, &k->event.cat);
+	row.v[HWY_ARGS] = kineto_args_text(k, TAKES(INDEX));
+	hwy_add_span(k->b, kineto_thread_lane(k, HWY_LANE_CALL, library), HWY_CALL, &row);
+}
+
 /* The lane of an overhead event. Its pid is -1; its tid is a thread of the recorded process, or 0
  * for none. */
 static uint32_t overhead_lane(struct kineto *k)
