@@ -10,10 +10,8 @@
 struct mpi_groups {
 	struct mpi_group {
 		const struct rec_communicator *record;
-		uint32_t label;    /* string id of the name that it has last; 0: none */
-		uint32_t group;    /* index into the trace's groups; UINT32_MAX: not made yet */
-		int32_t *ranks[2]; /* the world's ranks of its members, and of the other group's */
-		uint32_t n[2];
+		uint32_t label; /* string id of the name that it has last; 0: none */
+		uint32_t group; /* index into the trace's groups; UINT32_MAX: not made yet */
 	} * list;
 	uint32_t n, cap;
 	struct hwy_ids

@@ -10,32 +10,23 @@
 #include "ingest/ingest_mpi.h"
 #include "trace/collective_args.h"
 
-enum { MOST_RANKS = 1 << 24 }; /* more than any job has: a record with more is damaged */
+enum { MOST_RANKS = 1 << 20 }; /* more than any job has: a record with more is damaged */
 
 /* ---- members ------------------------------------------------------------------------------------ */
 
-/* Writes the ranks of 'n' runs one by one; false where the record is damaged. */
-static bool expand(const struct rec_communicator_run *runs, uint32_t n, int32_t **ranks,
-		   uint32_t *count)
+/* The runs of the group (side 0), or of the other group of an intercommunicator (side 1); *n gets their number. */
+static const struct rec_communicator_run *runs_of(const struct rec_communicator *record, int side,
+						  uint32_t *n)
 {
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (runs[i].count <= 0 || runs[i].count > MOST_RANKS ||
-		    runs[i].step < -MOST_RANKS || runs[i].step > MOST_RANKS)
-			return false;
-		sum += (uint32_t)runs[i].count;
-	}
-	if (sum > MOST_RANKS)
-		return false;
-	*ranks = hwy_array(sum + 1, sizeof **ranks);
-	*count = (uint32_t)sum;
-	uint32_t at = 0;
-	for (uint32_t i = 0; i < n; i++)
-		for (int64_t k = 0; k < runs[i].count; k++) {
-			int64_t rank = runs[i].first + k * runs[i].step;
-			(*ranks)[at++] = rank >= 0 && rank < MOST_RANKS ? (int32_t)rank : -1;
-		}
-	return true;
+	*n = side ? record->remote_runs : record->runs;
+	return side ? record->run + record->runs : record->run;
+}
+
+/* The world's rank of number i of a run; HWY_NONE: a rank of another world, or the record is damaged. */
+static int64_t rank_in_run(const struct rec_communicator_run *run, int64_t i)
+{
+	int64_t rank = run->first + i * run->step;
+	return run->first >= 0 && rank >= 0 && rank < MOST_RANKS ? rank : HWY_NONE;
 }
 
 static void mpi_groups_define(struct mpi_groups *groups, const struct rec_communicator *record)
@@ -56,8 +47,6 @@ static void mpi_groups_define(struct mpi_groups *groups, const struct rec_commun
 	group->record = record;
 	if (!group->label)
 		group->label = record->label;
-	expand(record->run, record->runs, &group->ranks[0], &group->n[0]);
-	expand(record->run + record->runs, record->remote_runs, &group->ranks[1], &group->n[1]);
 }
 
 void mpi_groups_read(struct mpi_groups *groups, const struct ingest_process *process)
@@ -69,10 +58,6 @@ void mpi_groups_read(struct mpi_groups *groups, const struct ingest_process *pro
 
 void mpi_groups_free(struct mpi_groups *groups)
 {
-	for (uint32_t i = 0; i < groups->n; i++) {
-		free(groups->list[i].ranks[0]);
-		free(groups->list[i].ranks[1]);
-	}
 	free(groups->list);
 	hwy_ids_free(&groups->refs);
 }
@@ -85,30 +70,59 @@ struct mpi_group *mpi_groups_find(struct mpi_groups *groups, uint32_t number)
 
 int64_t mpi_groups_world_rank(const struct mpi_group *group, int32_t rank)
 {
+	uint32_t n;
+	int64_t left = rank;
 	if (!group || !group->record || rank < 0)
 		return HWY_NONE;
-	int side = group->record->remote_size > 0; /* peers are in the other group */
-	if ((uint32_t)rank >= group->n[side] || group->ranks[side][rank] < 0)
-		return HWY_NONE;
-	return group->ranks[side][rank];
+	/* Peers of an intercommunicator are in the other group. */
+	const struct rec_communicator_run *runs =
+		runs_of(group->record, group->record->remote_size > 0, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (left < runs[i].count)
+			return rank_in_run(&runs[i], left);
+		left -= runs[i].count > 0 ? runs[i].count : 0;
+	}
+	return HWY_NONE;
 }
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
+/* Writes the ranks of a run, "4", "0-6:2" or one by one; false where they are not known. */
+static bool put_run(FILE *out, const struct rec_communicator_run *run)
+{
+	int64_t last = run->count > 0 && run->count <= MOST_RANKS ? rank_in_run(run, run->count - 1)
+								  : HWY_NONE;
+	if (run->first < 0 || last == HWY_NONE)
+		return false;
+	if (run->count > 1 && run->step > 0) {
+		fprintf(out, ",%d-%lld:%d", run->first, (long long)last, run->step);
+		return true;
+	}
+	for (int32_t i = 0; i < run->count && (run->step || !i); i++)
+		fprintf(out, ",%lld", (long long)rank_in_run(run, i));
+	return run->step || run->count == 1;
+}
+
+static int64_t first_rank(const struct rec_communicator *record, int side)
+{
+	uint32_t n;
+	const struct rec_communicator_run *runs = runs_of(record, side, &n);
+	return n ? runs[0].first : INT64_MAX;
+}
+
 /* The list of members as struct hwy_group has it, of both groups where there are two: the same list on all members. NULL: not
  * known. */
-static const char *members_text(struct hwy_arena *arena, const struct mpi_group *group)
+static const char *members_text(struct hwy_arena *arena, const struct rec_communicator *record)
 {
 	struct memory_text memory;
 	FILE *out = memory_text_begin(&memory);
-	bool is_known = group->n[0] > 0;
-	int first = group->n[1] && group->n[0] && group->ranks[1][0] < group->ranks[0][0];
+	bool is_known = !(record->head.flags & REC_COMMUNICATOR_CUT);
+	int first = first_rank(record, 1) < first_rank(record, 0);
 	for (int turn = 0; turn < 2; turn++) {
-		int side = turn ^ first;
-		for (uint32_t i = 0; i < group->n[side]; i++) {
-			is_known &= group->ranks[side][i] >= 0;
-			fprintf(out, ",%d", group->ranks[side][i]);
-		}
+		uint32_t n;
+		const struct rec_communicator_run *runs = runs_of(record, turn ^ first, &n);
+		for (uint32_t i = 0; i < n && is_known; i++)
+			is_known = put_run(out, &runs[i]);
 	}
 	char *text = memory_text_end(&memory);
 	const char *list = is_known ? collective_ranks(arena, text) : NULL;
@@ -123,8 +137,7 @@ uint32_t mpi_groups_row(struct ingest *in, struct ingest_process *process, struc
 	const struct rec_communicator *record = group->record;
 	struct hwy_arena arena = {0};
 	char name[32];
-	const char *ranks =
-		record->head.flags & REC_COMMUNICATOR_CUT ? NULL : members_text(&arena, group);
+	const char *ranks = members_text(&arena, record);
 	snprintf(name, sizeof name, "%016llx", (unsigned long long)record->identity);
 	group->group = hwy_new_groups(in->b);
 	struct hwy_group *row = &in->trace->groups[group->group];

@@ -4,7 +4,8 @@
  * A line for each name of a call: CALLS, rank, name, number of calls, their bytes. A line a message: MESSAGE, rank, operation,
  * peer, tag, bytes sent, bytes received, elements, datatype, ranks of the communicator ("?": not known). Then lines that tell
  * more about each: VIA, rank, operation, sequence, name of the communicator, call that asked, call that awaited
- * ("-": none), whether it ends not before it starts. A line a ping: PING, rank, peer, error. "-" is a number that is not known.
+ * ("-": none), whether it ends not before it starts. A line a ping: PING, rank, peer, error, and by how many ns the peer's clock is
+ * before this one. "-" is a number that is not known.
  */
 #include <stdlib.h>
 
@@ -42,15 +43,14 @@ static void print_message(const struct hwy_trace *trace, const struct hwy_messag
 	print_number(m->sent);
 	print_number(m->received);
 	print_number(m->count);
-	printf(" %s %s\n", text_of(trace, m->datatype),
-	       group ? text_of(trace, group->ranks) : "?");
+	printf(" %s %s\n", text_of(trace, m->datatype), group ? text_of(trace, group->ranks) : "?");
 	printf("VIA %" PRId64 " %s", rank, text_of(trace, m->name));
 	print_number(m->sequence);
-	printf(" %s %s %s %s\n", group ? text_of(trace, group->name) : "?",
-	       call_of(trace, m->span), call_of(trace, m->done),
-	       m->end == HWY_NONE    ? "open"
+	printf(" %s %s %s %s\n", group ? text_of(trace, group->name) : "?", call_of(trace, m->span),
+	       call_of(trace, m->done),
+	       m->end == HWY_NONE   ? "open"
 	       : m->end >= m->start ? "ended"
-				     : "BACKWARDS");
+				    : "BACKWARDS");
 }
 
 static int by_text(const void *left, const void *right)
@@ -91,10 +91,13 @@ int main(int argc, char **argv)
 			print_calls(trace, &trace->strips[s]);
 	for (uint32_t i = 0; i < trace->n_messages; i++)
 		print_message(trace, &trace->messages[i]);
-	for (uint32_t i = 0; i < trace->n_pings; i++)
-		printf("PING %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		       trace->processes[trace->pings[i].process].rank, trace->pings[i].peer,
-		       trace->pings[i].error);
+	const char *epoch = hwy_property(trace, "clock.epoch_ns");
+	for (uint32_t i = 0; i < trace->n_pings; i++) {
+		const struct hwy_ping *ping = &trace->pings[i];
+		printf("PING %" PRId64 " %" PRId64 " %" PRId64 " %lld\n",
+		       trace->processes[ping->process].rank, ping->peer, ping->error,
+		       (long long)ping->peer_time - ping->time - (epoch ? atoll(epoch) : 0));
+	}
 	hwy_trace_free(trace);
 	return 0;
 }
