@@ -243,11 +243,13 @@ const struct cli_command cmd_profile = {
 	.name = "profile",
 	.summary = "run a program and record it: CUDA, NVTX, its processes and threads",
 	.usage = "headway profile [options] PROGRAM [arguments]",
-	.about = "Runs a program as it is and records it: CUDA, NVTX, its processes and threads, "
-		 "and where in the source its waits come from; OpenCL, the operating system and "
-		 "the CPU when asked (-t, -s). The exit status is the program's own: Headway dies "
-		 "of the signal that the program died of, and exits with 127 where the program "
-		 "is not found, 126 where it cannot be executed.",
+	.about =
+		"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, "
+		"and where in the source its waits come from; OpenCL, the operating system and "
+		"the CPU when asked (-t, -s). The exit status is the program's own: Headway dies "
+		"of the signal that the program died of, and exits with 127 where the program "
+		"is not found, 126 where it cannot be executed. A launcher (mpirun, srun, torchrun …) "
+		"is recorded as a job: a folder with a report for each rank.",
 	.options = profile_option_table,
 	.unlisted = profile_ignored,
 	.operands = CLI_PROGRAM,
@@ -260,6 +262,7 @@ const struct cli_command cmd_profile = {
 		  "  headway profile -o run -f true ./app --size 100\n"
 		  "  headway profile -c cudaProfilerApi python3 train.py\n"
 		  "  headway profile -t cuda,nvtx,osrt python3 train.py\n"
-		  "  headway profile -y 10 -d 5 --kill none ./server\n",
+		  "  headway profile -y 10 -d 5 --kill none ./server\n"
+		  "  headway profile mpirun -n 8 ./app\n",
 	.run = run_profile,
 };

@@ -99,6 +99,26 @@ void job_end_recover(const char *folder)
 	job_folder_free(&before);
 }
 
+/* Forgets the run directories of ranks that have their reports. Where the ranks have ended for good, what a rank that was
+ * killed while it removed its directory has left is removed too. */
+static void forget_directories(struct job_folder *job, bool have_ended)
+{
+	char gone[PATH_MAX];
+	for (uint32_t i = 0; i < job->n_ranks; i++) {
+		struct job_note *note = &job->ranks[i];
+		if (note->state == JOB_RUNNING || note->state == JOB_LOST || !*note->directory)
+			continue;
+		bool may = have_ended && is_here(note) && run_is_over(note->directory);
+		if (may && access(note->directory, F_OK) == 0)
+			run_remove(note->directory);
+		if (may &&
+		    snprintf(gone, sizeof gone, "%s.gone", note->directory) < (int)sizeof gone &&
+		    access(gone, F_OK) == 0)
+			run_remove(gone);
+		note->directory = "";
+	}
+}
+
 /* ---- the summary ------------------------------------------------------------------------------- */
 
 static int64_t world_of(const struct job_folder *job)
@@ -307,6 +327,7 @@ void job_end(const char *folder, int64_t status, bool quiet)
 	job.ended = profile_wall_ns();
 	job.world = world_of(&job);
 	job.is_over = true;
+	forget_directories(&job, status != HWY_NONE);
 	if (!job_folder_fold(&job, &err))
 		cli_say("%s", err.text);
 	if (!quiet)

@@ -293,8 +293,8 @@ static const char *devices_of(struct hwy_arena *arena, const struct hwy_trace *t
 
 void profile_job_reported(struct profile_job *job, const struct hwy_trace *trace)
 {
+	/* The run directory is still named: whoever kills this headway now may leave a part of it. */
 	job->note.gpus = devices_of(&job->texts, trace);
-	job->note.directory = "";
 	if (job->note.state == JOB_RUNNING)
 		job->note.state = JOB_RECORDED;
 	if (!*job->unreachable.text &&

@@ -328,7 +328,8 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("The report:"),
 	{'o', "output", "FILE",
 	 "the report to write; %p is the program's pid, %h the host, %q{NAME} an environment "
-	 "variable, %% a percent sign; .hwy is added (default: the next free reportN.hwy)",
+	 "variable, %% a percent sign; .hwy is added (default: the next free reportN.hwy). Of a job: the "
+	 "folder (default: the next free jobN)",
 	 CLI_TEXT, PROFILE(output)},
 	{'f', "force", NULL, CLI_FORCE_HELP, CLI_BOOLEAN, PROFILE(force)},
 	CLI_NO_ARGS(offsetof(struct profile, privacy)),
@@ -339,7 +340,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx, and mpi,nccl for the ranks of a job); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "

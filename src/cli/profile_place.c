@@ -85,7 +85,11 @@ static bool replace_job(struct profile *profile, const char *path, struct hwy_er
 	const char *lock = hwy_arena_format(&job->texts, "%s/" JOB_FILE ".%s", path, job->id);
 	bool is_taken, done = false;
 	if (mkdir(lock, 0700) == 0) {
-		done = job_folder_clear(path, err) && make_folder(profile, path, &is_taken, err);
+		/* Another rank may have done it before, or may make the folder once it is cleared. */
+		done = may_join(job, path) ||
+		       (job_folder_clear(path, err) &&
+			make_folder(profile, path, &is_taken, err)) ||
+		       may_join(job, path);
 		rmdir(lock);
 		return done;
 	}

@@ -128,6 +128,22 @@ static bool is_report(const char *name)
 	return digits > 0 && strcmp(name + 4 + digits, ".hwy") == 0;
 }
 
+/* The rank whose file a killed headway has left half-written, .rank3.hwy.tmp.77 or .rank3.run.HOST.77.tmp; HWY_NONE: the
+ * file is something else. */
+static int64_t rank_of_leftover(const char *name)
+{
+	if (strncmp(name, ".rank", 5) != 0 || !strstr(name, ".tmp"))
+		return HWY_NONE;
+	char *end;
+	long number = strtol(name + 5, &end, 10);
+	return end > name + 5 && *end == '.' && number >= 0 ? number : HWY_NONE;
+}
+
+static bool is_leftover(const char *name)
+{
+	return rank_of_leftover(name) != HWY_NONE;
+}
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 /* Reads a JSON file of the folder into the arena; NULL with the reason in err. */
@@ -376,6 +392,23 @@ static void remove_files(const char *path, bool (*which)(const char *))
 		closedir(listing);
 }
 
+/* Removes half-written files of ranks that have ended; another may be writing its own still. */
+static void remove_leftovers(const struct job_folder *folder)
+{
+	DIR *listing = opendir(folder->path);
+	for (const struct dirent *entry; listing && (entry = readdir(listing));) {
+		int64_t rank = rank_of_leftover(entry->d_name);
+		bool runs = rank == HWY_NONE;
+		for (uint32_t i = 0; i < folder->n_ranks && !runs; i++)
+			runs = folder->ranks[i].rank == rank &&
+			       folder->ranks[i].state == JOB_RUNNING;
+		if (!runs)
+			unlinkat(dirfd(listing), entry->d_name, 0);
+	}
+	if (listing)
+		closedir(listing);
+}
+
 bool job_folder_fold(const struct job_folder *folder, struct hwy_err *err)
 {
 	char file[PATH_MAX], temporary[PATH_MAX];
@@ -385,6 +418,7 @@ bool job_folder_fold(const struct job_folder *folder, struct hwy_err *err)
 	    !replace_file(file, temporary, err))
 		return false;
 	remove_files(folder->path, is_note);
+	remove_leftovers(folder);
 	job_agreement_forget(folder->path);
 	return true;
 }
@@ -424,6 +458,7 @@ bool job_folder_clear(const char *path, struct hwy_err *err)
 		return hwy_fail(err, "%s: a job is still being recorded into it", path);
 	remove_files(path, is_report);
 	remove_files(path, is_note);
+	remove_files(path, is_leftover);
 	job_agreement_forget(path);
 	/* The last: whoever is stopped before can begin again. */
 	return (folder_file(file, path, JOB_FILE) && unlink(file) == 0) ||

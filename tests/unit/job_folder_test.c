@@ -112,12 +112,14 @@ static void folding_keeps_every_rank_and_removes_the_notes(void **state)
 	make_job("a");
 	put_rank(10, JOB_RECORDED);
 	put_rank(9, JOB_LOST);
+	touch(".rank9.hwy.tmp.55");
+	touch(".rank10.run.n1.77.tmp");
 	assert_true(has(".rank9.run"));
 	assert_true(job_folder_read(path, &read, &err));
 	read.is_over = true;
 	assert_true(job_folder_fold(&read, &err));
 	job_folder_free(&read);
-	assert_false(has(".rank9.run"));
+	assert_false(has(".rank9.run") || has(".rank9.hwy.tmp.55") || has(".rank10.run.n1.77.tmp"));
 	assert_true(job_folder_read(path, &read, &err));
 	assert_true(read.is_over);
 	assert_int_equal(read.n_ranks, 2);
