@@ -118,6 +118,8 @@ static void put_stream(struct hwy_json *json, const struct hwy_trace *trace,
 	cli_put_optional(json, "device",
 			 has_device ? trace->devices[lane->device].ordinal : HWY_NONE);
 	cli_put_optional(json, "pid", has_process ? trace->processes[lane->process].pid : HWY_NONE);
+	if (has_process && trace->processes[lane->process].rank != HWY_NONE)
+		json_put_int(json, "rank", trace->processes[lane->process].rank);
 	cli_put_optional(json, "context", stream ? stream->context : HWY_NONE);
 	cli_put_optional(json, "stream", stream ? stream->number : HWY_NONE);
 	json_put_int(json, "n_ops", (int64_t)part->n_ops);
@@ -153,6 +155,8 @@ static void put_step(struct hwy_json *json, const struct hwy_trace *trace,
 	json_begin_object(json);
 	json_put_text(json, "name", hwy_str(trace, step->name));
 	cli_put_optional(json, "pid", has_process ? trace->processes[step->process].pid : HWY_NONE);
+	if (has_process && trace->processes[step->process].rank != HWY_NONE)
+		json_put_int(json, "rank", trace->processes[step->process].rank);
 	json_put_int(json, "start_ns", step->at.from);
 	json_put_int(json, "span_ns", step->at.to - step->at.from);
 	json_put_fields(json, JSON_FIELDS(step_fields), step);

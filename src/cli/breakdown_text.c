@@ -256,6 +256,16 @@ static void breakdown_text_print_devices(const struct page *page, uint32_t width
 			"them works.\n");
 }
 
+/* " rank 3" of a job, else " pid 1234". */
+static void process_label(const struct page *page, int64_t process, char *text)
+{
+	const struct hwy_process *about = &page->trace->processes[process];
+	if (about->rank != HWY_NONE && hwy_has_ranks(page->trace))
+		snprintf(text, LABEL_BYTES, " rank %" PRId64, about->rank);
+	else
+		snprintf(text, LABEL_BYTES, " pid %" PRId64, about->pid);
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 static void add_stream_label(const struct page *page, struct table *table,
@@ -267,8 +277,7 @@ static void add_stream_label(const struct page *page, struct table *table,
 	char device[LABEL_BYTES], process[LABEL_BYTES] = "";
 	device_label(page, lane->device, device);
 	if (trace->n_processes > 1 && lane->process >= 0 && lane->process < trace->n_processes)
-		snprintf(process, sizeof process, " pid %" PRId64,
-			 trace->processes[lane->process].pid);
+		process_label(page, lane->process, process);
 	if (has_stream && trace->streams[lane->stream].number != HWY_NONE)
 		table_cell(table, "%s%s stream %" PRId64, device, process,
 			   trace->streams[lane->stream].number);
@@ -365,7 +374,13 @@ static void add_step(const struct page *page, struct table *table, const bool *s
 		     const struct hwy_step *step)
 {
 	const char *name = hwy_str(page->trace, step->name), *number = strchr(name, '#');
-	table_cell(table, "%s%s", number ? number + 1 : name, step->whole ? "" : " (cut off)");
+	char rank[LABEL_BYTES] = "";
+	if (step->process >= 0 && step->process < page->trace->n_processes &&
+	    hwy_has_ranks(page->trace) && page->trace->processes[step->process].rank != HWY_NONE)
+		snprintf(rank, sizeof rank, "rank %" PRId64 ": ",
+			 page->trace->processes[step->process].rank);
+	table_cell(table, "%s%s%s", rank, number ? number + 1 : name,
+		   step->whole ? "" : " (cut off)");
 	table_time(table, step->at.to - step->at.from);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])

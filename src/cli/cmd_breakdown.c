@@ -100,7 +100,7 @@ static int run_breakdown(int argc, char **argv)
 const struct cli_command cmd_breakdown = {
 	.name = "breakdown",
 	.summary = "where the device's time goes: compute, communication, copies, idle",
-	.usage = "headway breakdown [options] FILE",
+	.usage = "headway breakdown [options] FILE|JOB",
 	.about = "Where the GPUs' time went, from the first device op to the last: busy and idle, "
 		 "compute, communication, copies and fills of every device; what each stream "
 		 "waited for; and for PyTorch traces the parts of every ProfilerStep.",

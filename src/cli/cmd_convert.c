@@ -115,7 +115,7 @@ static int run_convert(int argc, char **argv)
 const struct cli_command cmd_convert = {
 	.name = "convert",
 	.summary = "write a recording as a .hwy report: small, and opens at once",
-	.usage = "headway convert [options] FILE",
+	.usage = "headway convert [options] FILE|JOB",
 	.about = "Writes a recording as a .hwy report: everything Headway reads from the source, "
 		 "in a few bytes a span, and opened in milliseconds. Every command gives the same "
 		 "answer for both.",

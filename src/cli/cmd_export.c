@@ -329,7 +329,7 @@ static int run_export(int argc, char **argv)
 const struct cli_command cmd_export = {
 	.name = "export",
 	.summary = "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs",
-	.usage = "headway export [options] --type TYPE FILE",
+	.usage = "headway export [options] --type TYPE FILE|JOB",
 	.about = "Writes a recording for another tool: Perfetto, chrome://tracing, everything that "
 		 "reads PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
 	.options = option_table,

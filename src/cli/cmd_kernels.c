@@ -341,7 +341,7 @@ static int run_kernels(int argc, char **argv)
 const struct cli_command cmd_kernels = {
 	.name = "kernels",
 	.summary = "what bounds each kernel, and what it could gain",
-	.usage = "headway kernels [options] FILE [-- PROGRAM [arguments]]",
+	.usage = "headway kernels [options] FILE|JOB [-- PROGRAM [arguments]]",
 	.about =
 		"What each kernel waits for (compute, memory, latency, occupancy), how far it is from the "
 		"roof of its device, what it could gain, and what to do about it; the most to gain comes "

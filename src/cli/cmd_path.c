@@ -196,7 +196,7 @@ static int run_path(int argc, char **argv)
 const struct cli_command cmd_path = {
 	.name = "path",
 	.summary = "the critical path: what decides how long a step takes",
-	.usage = "headway path [options] FILE",
+	.usage = "headway path [options] FILE|JOB",
 	.about = "The critical path: the one chain of CPU work, calls, latencies and device work "
 		 "that decides how long a step takes. Making anything else faster gains nothing. A "
 		 "folder is a job: the path goes from rank to rank, along whoever others wait for.",

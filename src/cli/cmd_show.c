@@ -242,7 +242,7 @@ static int run_show(int argc, char **argv)
 const struct cli_command cmd_show = {
 	.name = "show",
 	.summary = "a stretch of the timeline, drawn in characters",
-	.usage = "headway show [options] FILE",
+	.usage = "headway show [options] FILE|JOB",
 	.about = "Draws a stretch of the timeline in characters: what the threads that launch and "
 		 "the GPUs were doing at the same time. Bars that alternate are a staircase: each "
 		 "side waits for the other. A GPU row without gaps under a CPU row that is far "

@@ -212,7 +212,7 @@ static int run_stats(int argc, char **argv)
 const struct cli_command cmd_stats = {
 	.name = "stats",
 	.summary = "tables: kernels, API calls, copies, NVTX ranges, operators, waits",
-	.usage = "headway stats [options] FILE",
+	.usage = "headway stats [options] FILE|JOB",
 	.about = "Prints tables of a recording: kernels, calls, copies, ranges, operators, waits, "
 		 "graphs. Those that nsys has too have its names, columns and numbers.",
 	.options = option_table,

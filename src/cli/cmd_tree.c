@@ -149,7 +149,7 @@ static int run_tree(int argc, char **argv)
 const struct cli_command cmd_tree = {
 	.name = "tree",
 	.summary = "the GPU's time by module, operator and kernel",
-	.usage = "headway tree [options] FILE",
+	.usage = "headway tree [options] FILE|JOB",
 	.about =
 		"Whose the GPU's time is: modules of the model, the operators that they called, and "
 		"the kernels that these launched; with the CPU's time in operators and the idle "

@@ -196,7 +196,7 @@ static int run_view(int argc, char **argv)
 const struct cli_command cmd_view = {
 	.name = "view",
 	.summary = "the timeline in the browser, with the diagnosis beside it",
-	.usage = "headway view [options] FILE [FILE]",
+	.usage = "headway view [options] FILE|JOB [FILE|JOB]",
 	.about = "Opens the timeline in the browser: lanes of devices, streams and threads, the "
 		 "diagnosis beside them, and what fixes would change. Two files are shown one "
 		 "under the other, step by step. The page is served on 127.0.0.1 only, behind a "

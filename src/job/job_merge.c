@@ -26,6 +26,24 @@ static void number_devices(struct hwy_trace *trace)
 		trace->devices[i].ordinal = i;
 }
 
+/* Hosts, and containers of one host, give the same pid to different processes; files for other tools tell processes by
+ * their pids. */
+static void separate_pids(struct hwy_trace *trace)
+{
+	enum { MORE_THAN_PIDS = 10000000 }; /* Linux has at most 2^22 */
+	struct hwy_map seen = {0};
+	for (uint32_t p = 0; p < trace->n_processes; p++) {
+		struct hwy_process *process = &trace->processes[p];
+		bool fresh;
+		if (process->pid < 0 || process->pid >= MORE_THAN_PIDS)
+			continue;
+		hwy_map_put(&seen, (uint64_t)process->pid, &fresh);
+		if (!fresh && process->rank >= 0 && process->rank < INT32_MAX)
+			process->pid += MORE_THAN_PIDS * (process->rank + 1);
+	}
+	hwy_map_free(&seen);
+}
+
 /* All processes are kept, but with a list of them only the devices that they use are: every rank lists all devices of its
  * host. */
 static bool append_rank(struct hwy_builder *b, struct job_recording *rank, struct hwy_ref **places,
@@ -118,6 +136,7 @@ static bool merge_ranks(struct merging *m, const struct hwy_progress *progress, 
 		add_collective_edges(m, &meetings);
 		add_message_edges(m, &meetings.p2p);
 		number_devices(hwy_builder_trace(m->b));
+		separate_pids(hwy_builder_trace(m->b));
 		job_facts_put(m->b, m->job);
 		add_problems(m->b, m->job);
 	}

@@ -172,6 +172,18 @@ const char *hwy_str(const struct hwy_trace *trace, int64_t id)
 	return hwy_text(trace, id).at;
 }
 
+bool hwy_has_ranks(const struct hwy_trace *trace)
+{
+	int64_t first = HWY_NONE;
+	for (uint32_t p = 0; p < trace->n_processes; p++) {
+		int64_t rank = trace->processes[p].rank;
+		if (rank != HWY_NONE && first != HWY_NONE && rank != first)
+			return true;
+		first = rank != HWY_NONE ? rank : first;
+	}
+	return false;
+}
+
 const char *hwy_property(const struct hwy_trace *trace, const char *name)
 {
 	for (uint32_t i = 0; i < trace->n_properties; i++)

@@ -249,6 +249,8 @@ const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lan
 /* Yields the text with this id; "" for HWY_NONE and for ids out of range. */
 struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id);
 const char *hwy_str(const struct hwy_trace *trace, int64_t id);
+/* Whether the processes of the trace are of several ranks of a job: then people tell them by their ranks. */
+bool hwy_has_ranks(const struct hwy_trace *trace);
 /* Yields the value of the property with this name, or NULL. */
 const char *hwy_property(const struct hwy_trace *trace, const char *name);
 

@@ -193,6 +193,22 @@ static uint32_t rows_of(const struct drawing *drawing, enum picture_row_type typ
 	return n;
 }
 
+/* Whether the thread can be told by the rank of its process: no other thread of that rank is drawn. */
+static bool is_thread_of_rank(const struct drawing *drawing, const struct hwy_thread *thread)
+{
+	const struct hwy_trace *trace = drawing->trace;
+	if (!hwy_has_ranks(trace) || thread->process < 0 || thread->process >= trace->n_processes ||
+	    trace->processes[thread->process].rank == HWY_NONE)
+		return false;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < drawing->picture->n; i++) {
+		const struct picture_row *row = &drawing->picture->rows[i];
+		n += row->type == PICTURE_THREAD &&
+		     trace->threads[row->index].process == thread->process;
+	}
+	return n == 1;
+}
+
 static const char *label_of(const struct drawing *drawing, const struct picture_row *row,
 			    char *text, size_t size)
 {
@@ -202,6 +218,9 @@ static const char *label_of(const struct drawing *drawing, const struct picture_
 		const struct hwy_thread *thread = &trace->threads[row->index];
 		if (rows_of(drawing, PICTURE_THREAD) == 1)
 			snprintf(text, size, "CPU");
+		else if (is_thread_of_rank(drawing, thread))
+			snprintf(text, size, "rank %" PRId64,
+				 trace->processes[thread->process].rank);
 		else if (thread->tid != HWY_NONE)
 			snprintf(text, size, "CPU %" PRId64, thread->tid);
 		else
