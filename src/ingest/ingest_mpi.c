@@ -420,7 +420,8 @@ void ingest_mpi_finish(struct ingest *in)
 static void add_ping(struct ingest *in, uint32_t process, const struct rec_ping *record)
 {
 	int64_t time = ingest_moment(in, record->time);
-	if (time == HWY_NONE || record->peer_time <= 0 || record->error < 0)
+	if (time == HWY_NONE || record->peer_time <= 0 || record->peer_time >= HWY_TIME_LIMIT ||
+	    record->error < 0 || record->error > INGEST_YEAR_NS)
 		return;
 	uint32_t index = hwy_new_pings(in->b);
 	struct hwy_ping *ping = &in->trace->pings[index];
