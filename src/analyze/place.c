@@ -17,8 +17,8 @@
 
 #define AROUND (HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE))
 #define STACKED                                                                                    \
-	(HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_SAMPLE) |                 \
-	 HWY_KIND_BIT(HWY_RANGE))
+	(HWY_KIND_BIT(HWY_API) | HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_OS) |                   \
+	 HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_RANGE))
 #define TIMED (AROUND | STACKED | HWY_KIND_BIT(HWY_STATE))
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 

@@ -172,7 +172,7 @@ static void path_print_job(const struct options *options)
 	struct hwy_err err;
 	if (options->step_number != CLI_NOT_GIVEN)
 		cli_die("%s: --step-number is for the recording of one rank", options->path);
-	opened_job_open(&opened, options->path, options->step, options->phase);
+	opened_job_open(&opened, &options->path, 1, options->step, options->phase);
 	if (!job_path(&path, opened.ranks, opened.n, &err))
 		cli_die("%s: %s", options->path, err.text);
 	bool json = options->format == CLI_FORMAT_JSON;

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/opened_job.h"
 #include "cli/phase.h"
 #include "cli/recordings.h"
+#include "cli/whatif_job.h"
 #include "cli/whatif_print.h"
 
 struct options {
@@ -86,7 +88,7 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Opens the recordings that have device work and yields how many. A launcher, or a rank that
+/* Opens the recordings that have device work and yields how many; 0 where none has any. A launcher, or a rank that
  * computes on the CPU, has none: it is named on stderr and left out. */
 static uint32_t open_working(const struct options *options, struct job_files *recordings,
 			     struct opened **list)
@@ -105,10 +107,7 @@ static uint32_t open_working(const struct options *options, struct job_files *re
 		file->rank = job_rank_of(traces[i], path);
 		n++;
 	}
-	if (n == 0)
-		cli_die("%s%s: no device work: nothing to replay", recordings->files[0].name,
-			n_recordings > 1 ? " and the others" : "");
-	for (uint32_t i = 0; i < n_recordings; i++)
+	for (uint32_t i = 0; i < n_recordings && n > 0; i++)
 		if (!traces[i])
 			fprintf(stderr, "headway: left out: %s: no device work\n",
 				recordings->files[i].name);
@@ -175,6 +174,23 @@ static bool join_processes(struct joint *joint, struct chosen_phase *phase, bool
 	return is_rank;
 }
 
+/* No recording has device work: the ranks of a job are predicted as a whole. */
+static void whatif_replay_cpus(const struct options *options, const struct job_files *recordings,
+			       FILE *out)
+{
+	const struct cli_texts *files = &options->files;
+	struct opened_job opened;
+	struct hwy_err err;
+	if (recordings->n < 2 || options->check)
+		cli_die("%s%s: no device work: nothing to replay", recordings->files[0].name,
+			recordings->n > 1 ? " and the others" : "");
+	opened_job_open(&opened, files->texts, files->n, options->step, options->phase);
+	if (!whatif_job_print(out, &opened, options->edits, options->n_edits,
+			      options->format == CLI_FORMAT_JSON, &err))
+		cli_die("%s: %s", files->texts[0], err.text);
+	opened_job_close(&opened);
+}
+
 static void whatif_replay(const struct options *options, struct job_files *recordings)
 {
 	for (uint32_t i = 0; i < recordings->n; i++)
@@ -185,6 +201,12 @@ static void whatif_replay(const struct options *options, struct job_files *recor
 	struct joint joint = {0};
 	uint32_t n;
 	struct opened *files = whatif_open_all(options, recordings, &n);
+	if (n == 0) {
+		whatif_replay_cpus(options, recordings, output.out);
+		cli_output_close(&output);
+		free(files);
+		return;
+	}
 	struct chosen_phase *phase = &files[0].phase;
 	uint32_t shown = 0;
 	bool is_joint = n > 1 || join_processes(&joint, phase, options->check, &shown);
@@ -236,12 +258,14 @@ const struct cli_command cmd_whatif = {
 	.name = "whatif",
 	.summary = "what a fix would be worth: the program replayed with it",
 	.usage = "headway whatif [options] FILE…",
-	.about = "What a fix would be worth: the recording's dependency graph is edited as the fix "
-		 "would change it, and replayed. Predictions are for the program without a "
-		 "profiler. Without --apply the edits of all findings are tried, alone and one "
-		 "after the other. Files of different ranks are one graph, joined by their "
-		 "collectives, and edits are made on all of them; a folder stands for the "
-		 "recordings in it. What has no device work is left out and named.",
+	.about =
+		"What a fix would be worth: the recording's dependency graph is edited as the fix "
+		"would change it, and replayed. Predictions are for the program without a "
+		"profiler. Without --apply the edits of all findings are tried, alone and one "
+		"after the other. Files of different ranks are one graph, joined by their "
+		"collectives and messages, and edits are made on all of them; a folder stands for "
+		"the recordings in it. What has no device work is left out and named; a job without any "
+		"is predicted as a whole.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway whatif report1.hwy\n"

@@ -14,17 +14,17 @@ bool opened_job_is(const char *path)
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-void opened_job_open(struct opened_job *opened, const char *folder, const char *step,
-		     uint64_t phase)
+void opened_job_open(struct opened_job *opened, const char *const *paths, uint32_t n_paths,
+		     const char *step, uint64_t phase)
 {
 	struct hwy_err err;
 	struct analysis_options how = {.step = step};
-	*opened = (struct opened_job){.has_phases = true};
-	if (!job_open(&opened->job, &folder, 1, cli_progress(), &err))
+	*opened = (struct opened_job){0};
+	if (!job_open(&opened->job, paths, n_paths, cli_progress(), &err))
 		cli_die("%s", err.text);
 	cli_progress_end();
 	for (uint32_t i = 0; i < opened->job.n_problems; i++)
-		cli_say("%s: %s", folder, opened->job.problems[i]);
+		cli_say("%s: %s", paths[0], opened->job.problems[i]);
 	uint32_t n = opened->n = opened->job.n;
 	opened->analyses = hwy_zarray(n, sizeof *opened->analyses);
 	opened->ranks = hwy_zarray(n, sizeof *opened->ranks);
@@ -38,7 +38,7 @@ void opened_job_open(struct opened_job *opened, const char *folder, const char *
 		if (phases->n > 0 && phase > phases->n)
 			cli_die("%s: has %u phase%s", rank->path, phases->n,
 				phases->n == 1 ? "" : "s");
-		opened->has_phases &= phases->n > 0;
+		opened->has_phases |= phases->n > 0;
 		opened->ranks[r] = (struct joint_rank){
 			.rank = rank->rank,
 			.analysis = analysis,

@@ -14,14 +14,14 @@ struct opened_job {
 	/* By rank; phase is that which was asked for, or the longest; the number of phases where a rank has none. */
 	struct joint_rank *ranks;
 	uint32_t n;
-	bool has_phases; /* every rank has device work */
+	bool has_phases; /* some rank has device work */
 };
 
 /* Whether the path is a folder: the ranks of a job. */
 bool opened_job_is(const char *path);
-/* step and phase as phase_open takes them. What is wrong with the job is said on stderr. */
-void opened_job_open(struct opened_job *opened, const char *folder, const char *step,
-		     uint64_t phase);
+/* Opens files, or folders of files. step and phase as phase_open takes them. What is wrong with the job is said on stderr. */
+void opened_job_open(struct opened_job *opened, const char *const *paths, uint32_t n_paths,
+		     const char *step, uint64_t phase);
 void opened_job_close(struct opened_job *opened);
 
 #endif

@@ -197,15 +197,31 @@ struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase
 
 /* ---- calls that communicate ------------------------------------------------------------------------ */
 
-static struct excerpt *take_all(const struct hwy_analysis *analysis, uint32_t phase)
+static struct excerpt *take_whole_flow(const struct hwy_flow *flow)
 {
-	const struct hwy_flow *flow = &analysis->flow;
-	const struct hwy_phase *whole = &analysis->phases.phases[phase];
 	struct excerpt *excerpt = hwy_zalloc(sizeof *excerpt);
 	excerpt->is_whole = true;
 	excerpt->flow = *flow;
 	excerpt->flow.calls = hwy_copy_array(flow->calls, flow->n_calls, sizeof *flow->calls);
 	excerpt->flow.ops = hwy_copy_array(flow->ops, flow->n_ops, sizeof *flow->ops);
+	return excerpt;
+}
+
+struct excerpt *excerpt_of_run(const struct hwy_flow *flow, uint32_t process, struct hwy_err *err)
+{
+	struct excerpt *excerpt = take_whole_flow(flow);
+	struct hwy_interval always = {INT64_MIN, INT64_MAX};
+	if (comm_calls_add(&excerpt->comm, &excerpt->flow, process, &always, err))
+		return excerpt;
+	excerpt_free(excerpt);
+	return NULL;
+}
+
+static struct excerpt *take_all(const struct hwy_analysis *analysis, uint32_t phase)
+{
+	const struct hwy_flow *flow = &analysis->flow;
+	const struct hwy_phase *whole = &analysis->phases.phases[phase];
+	struct excerpt *excerpt = take_whole_flow(flow);
 	excerpt->phase = *whole;
 	excerpt->phase.steps = hwy_copy_array(whole->steps, whole->n_steps, sizeof *whole->steps);
 	take_gaps(excerpt, &analysis->measures[phase].gaps, flow);

@@ -104,18 +104,41 @@ static void share_quality(struct joint *joint)
 	}
 }
 
-static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, bool all,
-			   struct hwy_err *err)
+/* One graph of everything that is recorded of each rank. */
+static bool open_runs(struct joint *joint, const struct joint_rank *ranks, struct hwy_err *err)
+{
+	for (uint32_t r = 0; r < joint->n; r++) {
+		struct whatif *w = &joint->ranks[r];
+		*w = (struct whatif){.analysis = ranks[r].analysis,
+				     .joint = joint,
+				     .rank = r,
+				     .lead_call = GRAPH_NONE,
+				     .scale = 1};
+		w->excerpt = excerpt_of_run(&ranks[r].analysis->flow, ranks[r].process, err);
+		if (!w->excerpt || !graph_build(&w->graph, &w->excerpt->flow, err))
+			return false;
+		w->flow = &w->excerpt->flow;
+		joint->numbers[r] = ranks[r].rank;
+	}
+	return true;
+}
+
+static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, bool has_steps,
+			   bool all, struct hwy_err *err)
 {
 	struct collectives_rank *members = hwy_array(joint->n, sizeof *members);
-	for (uint32_t r = 0; r < joint->n; r++)
+	for (uint32_t r = 0; r < joint->n; r++) {
 		members[r] = (struct collectives_rank){
 			.flow = &ranks[r].analysis->flow,
 			.process = ranks[r].process,
 			.clock = ranks[r].clock,
 			.number = ranks[r].rank >= 0 ? hwy_ref(ranks[r].rank) : HWY_REF_NONE};
-	bool done = collectives_match(&joint->collectives, members, joint->n, err) &&
-		    open_ranks(joint, ranks, all, err) && join_graphs(joint, members, err);
+		joint->clocks[r] = ranks[r].clock;
+	}
+	bool done =
+		collectives_match(&joint->collectives, members, joint->n, err) &&
+		(has_steps ? open_ranks(joint, ranks, all, err) : open_runs(joint, ranks, err)) &&
+		join_graphs(joint, members, err);
 	free(members);
 	if (!done)
 		return false;
@@ -125,6 +148,8 @@ static bool joint_open_all(struct joint *joint, const struct joint_rank *ranks, 
 		return hwy_fail(
 			err,
 			"the ranks have no collective in common: their clocks and order cannot be told");
+	if (!has_steps)
+		return true;
 	share_quality(joint);
 	return whatif_base(&joint->ranks[0], err);
 }
@@ -185,16 +210,29 @@ struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n)
 	return NULL;
 }
 
-bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
-		struct hwy_err *err)
+static bool joint_open_new(struct joint *joint, const struct joint_rank *ranks, uint32_t n,
+			   bool has_steps, bool all, struct hwy_err *err)
 {
 	*joint = (struct joint){.ranks = hwy_zarray(n, sizeof *joint->ranks),
 				.numbers = hwy_zarray(n, sizeof *joint->numbers),
+				.clocks = hwy_zarray(n, sizeof *joint->clocks),
 				.n = n};
-	bool done = joint_open_all(joint, ranks, all, err);
+	bool done = joint_open_all(joint, ranks, has_steps, all, err);
 	if (!done)
 		joint_close(joint);
 	return done;
+}
+
+bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
+		struct hwy_err *err)
+{
+	return joint_open_new(joint, ranks, n, true, all, err);
+}
+
+bool joint_open_run(struct joint *joint, const struct joint_rank *ranks, uint32_t n,
+		    struct hwy_err *err)
+{
+	return joint_open_new(joint, ranks, n, false, true, err);
 }
 
 void joint_close(struct joint *joint)
@@ -204,6 +242,7 @@ void joint_close(struct joint *joint)
 	links_free(&joint->links);
 	free(joint->ranks);
 	free(joint->numbers);
+	free(joint->clocks);
 	collectives_free(&joint->collectives);
 	*joint = (struct joint){0};
 }

@@ -27,7 +27,8 @@ struct joint_rank *joint_ranks_of(struct hwy_analysis *analysis, uint32_t *n);
 
 struct joint {
 	struct whatif *ranks;
-	int64_t *numbers; /* the number of each rank in the run */
+	int64_t *numbers;                     /* the number of each rank in the run */
+	const struct exchange_clock **clocks; /* of each rank; NULL: see collectives.shift */
 	uint32_t n;
 	/* The collectives are matched over the whole recordings, not only over excerpts. */
 	struct hwy_collectives collectives;
@@ -41,6 +42,9 @@ struct joint {
  * joint->ranks predicts the whole run. */
 bool joint_open(struct joint *joint, const struct joint_rank *ranks, uint32_t n, bool all,
 		struct hwy_err *err);
+/* The same for ranks that may have no steps and no device work: only whatif_run_length predicts. */
+bool joint_open_run(struct joint *joint, const struct joint_rank *ranks, uint32_t n,
+		    struct hwy_err *err);
 void joint_close(struct joint *joint);
 
 #endif

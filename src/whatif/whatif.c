@@ -326,6 +326,46 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	return true;
 }
 
+/* ---- runs without steps --------------------------------------------------------------------------- */
+
+/* From the first begin to the last end on the first rank's clock. */
+static int64_t length_of_run(const struct joint *joint, const struct hwy_graph *graphs,
+			     const struct links_times *times)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (uint32_t r = 0; r < joint->n; r++)
+		for (uint32_t i = 0; i < graphs[r].n && !graphs[r].is_unwaited; i++) {
+			const struct exchange_clock *clock = joint->clocks[r];
+			int64_t at = graph_measured(&graphs[r], i);
+			int64_t shift = clock ? clock->map(clock->user, at) - at
+					      : joint->collectives.shift[r];
+			int64_t end = times->ends[r][i] + shift;
+			int64_t begin = end - graphs[r].nodes[i].length;
+			first = begin < first ? begin : first;
+			last = end > last ? end : last;
+		}
+	return last > first ? last - first : 0;
+}
+
+bool whatif_run_length(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		       int64_t *length, struct hwy_err *err)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!edits[i].kind->needs_no_steps)
+			return hwy_fail(err, "%s is about device work, and there is none",
+					edits[i].kind->id);
+	struct hwy_graph *graphs = edit_all(w, edits, n, &as_is, NULL, err);
+	if (!graphs)
+		return false;
+	struct links_times times = links_replay(&w->joint->links, graphs);
+	*length = length_of_run(w->joint, graphs, &times);
+	links_times_free(&times, w->joint->n);
+	for (uint32_t r = 0; r < w->joint->n; r++)
+		graph_free(&graphs[r]);
+	free(graphs);
+	return true;
+}
+
 /* ---- tipping points ------------------------------------------------------------------------------ */
 
 /* What the edits gain, as a share of the step, where all device work is 'factor' times as long. */

@@ -77,6 +77,7 @@ struct whatif {
 	const struct hwy_analysis *analysis;
 	/* Flow, phase and gaps are those of the excerpt, or of the analysis where there is no excerpt. */
 	const struct hwy_flow *flow;
+	/* phase and gaps are NULL in a run without steps (joint_open_run). */
 	const struct hwy_phase *phase;
 	const struct hwy_gaps *gaps;
 	struct excerpt *
@@ -142,6 +143,11 @@ enum { WHATIF_NOTE = 256 };
 bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err);
 
+/* How long a run takes with these edits, ns, from the first begin to the last end of any rank that others wait for;
+ * for a rank of joint_open_run. The recorder's cost is in it. */
+bool whatif_run_length(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+		       int64_t *length, struct hwy_err *err);
+
 /* How much device work a step, in ns, the program would need before the edits gain 'share' of the
  * step, if all of its ops grew alike. 0 where the edits gain that much already, INT64_MAX where
  * they do not even with 128 times the work. */
@@ -187,6 +193,7 @@ struct edit_kind {
 	bool overlaps;
 	/* The edit only removes work or waits: a slower prediction is cut to the unedited step. */
 	bool only_removes;
+	bool needs_no_steps; /* the edit can be made in a run without steps or device work, too */
 	/* Yields whether the arguments make sense for any recording; NULL where the edit takes any arguments. */
 	bool (*check)(const char *arguments, struct hwy_err *err);
 	/* Edits e->graph. False, with nothing changed, where the recording has nothing to edit. */

@@ -479,6 +479,45 @@ static void edits_that_only_remove_never_make_ranks_slower(void **state)
 	}
 }
 
+static void a_job_without_device_work_is_predicted_as_a_whole(void **state)
+{
+	(void)state;
+	struct cpu_run run = {.job = mpi_job_new(3, (const int64_t[]){0, MS(70), -MS(5)})};
+	struct joint_rank ranks[3];
+	struct analysis_options options = {0};
+	struct whatif_edit edit;
+	struct hwy_err err;
+	int64_t length;
+	mpi_collective(&run.job, "Barrier", -1, US(1));
+	for (int i = 0; i < 20; i++) {
+		for (uint32_t r = 0; r < 3; r++)
+			mpi_compute(&run.job, r, r == 2 ? MS(3) : MS(1));
+		mpi_collective(&run.job, "AllReduce", -1, US(101));
+	}
+	mpi_job_finish(&run.job);
+	for (uint32_t r = 0; r < 3; r++) {
+		assert_true(analysis_make(&run.analyses[r], run.job.traces[r], &options, &err));
+		ranks[r] = (struct joint_rank){
+			.rank = r, .analysis = &run.analyses[r], .process = FLOW_NO_PROCESS};
+	}
+	assert_true(joint_open_run(&run.joint, ranks, 3, &err));
+	assert_int_equal(run.joint.differ, 0);
+	const struct whatif *w = &run.joint.ranks[0];
+	assert_true(whatif_run_length(w, NULL, 0, &length, &err));
+	assert_int_equal(length, US(1) + 20 * (MS(3) + US(101)));
+	assert_true(edit_read("straggler", &edit));
+	assert_true(whatif_run_length(w, &edit, 1, &length, &err));
+	assert_int_equal(length, US(1) + 20 * (MS(1) + US(101)));
+	assert_true(edit_read("faster-link:2", &edit));
+	assert_true(whatif_run_length(w, &edit, 1, &length, &err));
+	assert_int_equal(length, US(1) + 20 * (MS(3) + US(51)));
+	assert_true(edit_read("bucket:20", &edit)); /* 21 collectives: one carries 20 */
+	assert_true(whatif_run_length(w, &edit, 1, &length, &err));
+	assert_true(edit_read("pin", &edit));
+	assert_false(whatif_run_length(w, &edit, 1, &length, &err));
+	cpu_run_free(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +534,7 @@ int main(void)
 		cmocka_unit_test(
 			communication_beside_the_next_kernels_costs_nothing_while_they_are_longer),
 		cmocka_unit_test(edits_that_only_remove_never_make_ranks_slower),
+		cmocka_unit_test(a_job_without_device_work_is_predicted_as_a_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,7 @@ const struct edit_kind edit_faster_link = {
 	.arguments = ":X",
 	.about = "what ranks exchange travels X times as fast; latency stays (several ranks)",
 	.only_removes = true,
+	.needs_no_steps = true,
 	.check = check_factor,
 	.apply = apply_faster_link,
 };
@@ -262,6 +263,7 @@ const struct edit_kind edit_bucket = {
 	.arguments = ":N",
 	.about = "N collectives of a step in a row are one (several ranks)",
 	.overlaps = true,
+	.needs_no_steps = true,
 	.check = check_bucket,
 	.apply = apply_bucket,
 };

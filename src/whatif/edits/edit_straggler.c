@@ -57,6 +57,7 @@ const struct edit_kind edit_straggler = {
 	.arguments = "[:RANK]",
 	.about = "a rank, or the one that comes last, is as quick as its peers (several ranks)",
 	.only_removes = true,
+	.needs_no_steps = true,
 	.check = check,
 	.apply = edit_straggler_apply,
 };
