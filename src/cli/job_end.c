@@ -5,9 +5,12 @@
  * rank recorded is in its run directory. Where that is on this host the report is made here; for other hosts the
  * command is named that makes it there.
  */
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,10 +18,11 @@
 
 #include "base/path.h"
 #include "base/say.h"
+#include "cli/job_print.h"
 #include "cli/profile.h"
 
 /* ms: how long the headway of a rank is waited for whose launcher has ended: it may be about to write its report. */
-enum { END_PATIENCE_MS = 20000, END_LOOK_MS = 50, MOST_NAMED = 8 };
+enum { END_PATIENCE_MS = 20000, END_LOOK_MS = 50, MOST_NAMED = 8, MOST_JUDGED = 64 };
 
 static bool is_here(const struct job_note *note)
 {
@@ -161,6 +165,8 @@ static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 					folder, job_note_report(arena, note), note->directory);
 	if (waits)
 		return hwy_arena_format(arena, "not recorded: %s", note->why);
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		return hwy_arena_format(arena, "exit status %d", WEXITSTATUS(status));
 	if (!WIFSIGNALED(status))
 		return "";
 	const char *name = sigabbrev_np(WTERMSIG(status));
@@ -301,6 +307,26 @@ static void say_job(const struct job_folder *job)
 		reports ? "analyze" : "recover", name);
 }
 
+/* Prints what holds the job back, in a process of its own: reading the reports takes memory, and whatever happens to it
+ * must not change how headway ends. Of many ranks it would take long; who wants to know asks. */
+static void print_answer(const char *folder, uint32_t ranks)
+{
+	if (ranks > MOST_JUDGED)
+		return;
+	pid_t parent = getpid();
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			job_print_short(stderr, folder);
+		fflush(stderr);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 void job_end(const char *folder, int64_t status, bool quiet)
 {
 	struct job_folder job;
@@ -330,7 +356,9 @@ void job_end(const char *folder, int64_t status, bool quiet)
 	forget_directories(&job, status != HWY_NONE);
 	if (!job_folder_fold(&job, &err))
 		cli_say("%s", err.text);
-	if (!quiet)
+	if (!quiet) {
+		print_answer(folder, job.n_ranks);
 		say_job(&job);
+	}
 	job_folder_free(&job);
 }

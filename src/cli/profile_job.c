@@ -83,13 +83,30 @@ static void join_given(struct profile_job *job)
 	job_folder_free(&folder);
 }
 
-static void find_identity(struct profile_job *job)
+static void find_identity(struct profile *profile)
 {
-	if (job->role == PROFILE_LAUNCHER || !job_is_rank(&job->ranks))
+	struct profile_job *job = &profile->job;
+	bool is_rank = job->role != PROFILE_LAUNCHER && job_is_rank(&job->ranks);
+	job->joins = true;
+	if (is_rank) {
+		job_identity(&job->ranks, job->id);
+	} else if (job->role != PROFILE_TREE || !job_identity_of_tree(profile->program, job->id)) {
+		job->joins = false;
 		snprintf(job->id, sizeof job->id, "%s-%d-%lld", job->note.host, (int)getpid(),
 			 (long long)(job->note.started / 1000000));
-	else
-		job_identity(&job->ranks, job->id);
+	}
+}
+
+/* Launchers look for a program in the working directory too; a shell does not. */
+static void find_program_file(struct profile *profile)
+{
+	const char *name = profile->program[0];
+	char real[PATH_MAX];
+	if (strchr(name, '/') || launchers_find_file(name, real))
+		return;
+	char *here = hwy_arena_format(&profile->job.texts, "./%s", name);
+	if (access(here, X_OK) == 0)
+		profile->program[0] = here;
 }
 
 /* The launcher is run, and nothing of it recorded. */
@@ -174,8 +191,9 @@ void profile_job_begin(struct profile *profile, int argc, char **argv)
 	begin_note(job);
 	if (job->given) {
 		join_given(job);
+		find_program_file(profile);
 	} else {
-		find_identity(job);
+		find_identity(profile);
 		profile_place(profile);
 	}
 	say_start(profile);
@@ -324,7 +342,7 @@ void profile_job_finish(struct profile *profile, const struct run *run)
 	bool is_led = job->given != NULL;
 	if (job->role == PROFILE_ALONE || is_led || *job->unreachable.text)
 		return;
-	if (job->role == PROFILE_LAUNCHER || !job_is_rank(&job->ranks))
+	if (!job->joins)
 		job_end(job->folder, run->ended ? run->status : HWY_NONE,
 			job->role == PROFILE_LAUNCHER ? profile->quiet : profile->is_quiet_job);
 	else if (job_end_is_reached(job->folder))

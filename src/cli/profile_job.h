@@ -30,7 +30,8 @@ struct profile_job {
 	struct launcher_found launcher; /* of PROFILE_LAUNCHER and PROFILE_TREE */
 	struct ranks ranks;             /* as this headway's environment tells */
 	char id[96];                    /* what tells the job from others */
-	char *folder;                   /* the job's folder, an absolute path */
+	bool joins; /* other headways, of which none is above this one, record into the same folder */
+	char *folder; /* the job's folder, an absolute path */
 	/* Why the folder cannot be written from here; "" where it can. */
 	struct hwy_err unreachable;
 	struct job_note note; /* what the folder is told about this rank */

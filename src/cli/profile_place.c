@@ -15,7 +15,6 @@
 
 #include "base/path.h"
 #include "cli/profile.h"
-#include "run/job_identity.h"
 
 /* ms: how long a rank waits for another rank to clear the folder. */
 enum { PATIENCE_MS = 10000, LOOK_MS = 20 };
@@ -125,13 +124,6 @@ static char *tried_name(const struct profile_job *job, bool joins, int n)
 	return name;
 }
 
-/* Whether several headways must find the same folder: those of ranks, and of torchrun on several hosts. */
-static bool joins_others(const struct profile *profile)
-{
-	const struct profile_job *job = &profile->job;
-	return job->role == PROFILE_RANK || (job->role == PROFILE_TREE && job_is_rank(&job->ranks));
-}
-
 static bool take_or_join(struct profile *profile, const char *path, bool joins, struct hwy_err *err)
 {
 	bool is_taken;
@@ -148,7 +140,7 @@ void profile_place(struct profile *profile)
 {
 	struct profile_job *job = &profile->job;
 	struct hwy_err err = {0};
-	bool joins = joins_others(profile), done = false;
+	bool joins = job->joins, done = false;
 	char real[PATH_MAX], *name = NULL;
 	for (int n = 1; !done; n++) {
 		free(name);

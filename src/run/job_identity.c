@@ -165,6 +165,43 @@ void job_identity(const struct ranks *ranks, char text[JOB_IDENTITY_BYTES])
 		add_starter(text);
 }
 
+/* Yields the value of a long option, "--name value" or "--name=value" with '-' or '_' in the name; NULL: it is not given. */
+static const char *option_value(char *const *words, const char *name)
+{
+	size_t length = strlen(name);
+	for (; *words; words++) {
+		const char *word = *words;
+		size_t n = 0;
+		if (strncmp(word, "--", 2) != 0)
+			continue;
+		word += 2;
+		while (n < length && (word[n] == name[n] || (word[n] == '-' && name[n] == '_')))
+			n++;
+		if (n == length && word[n] == '=')
+			return word + n + 1;
+		if (n == length && !word[n])
+			return words[1];
+	}
+	return NULL;
+}
+
+bool job_identity_of_tree(char *const *words, char text[JOB_IDENTITY_BYTES])
+{
+	static const char *const places[] = {"rdzv_endpoint", "master_addr", "master_port",
+					     "main_process_ip", "main_process_port"};
+	const char *hosts = option_value(words, "nnodes");
+	hosts = hosts ? hosts : option_value(words, "num_machines");
+	const char *id = option_value(words, "rdzv_id");
+	*text = '\0';
+	if (!hosts || strcmp(hosts, "1") == 0 || strcmp(hosts, "1:1") == 0)
+		return false;
+	if (id && strcmp(id, "none") != 0)
+		add_part(text, id);
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		add_part(text, option_value(words, places[i]));
+	return *text != '\0';
+}
+
 bool job_is_rank(const struct ranks *ranks)
 {
 	/* A shell inside an allocation has Slurm's variables too, but is no step of several tasks. */

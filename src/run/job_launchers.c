@@ -8,8 +8,6 @@
  */
 #include "run/job_launchers.h"
 
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,8 +228,7 @@ static int words_of_any(const char *word, const char *next)
 
 /* ---- the launcher ----------------------------------------------------------------------------- */
 
-/* Finds the file that a command stands for, without links; false: there is none. */
-static bool find_command(const char *command, char real[PATH_MAX])
+bool launchers_find_file(const char *command, char real[PATH_MAX])
 {
 	char path[PATH_MAX];
 	if (strchr(command, '/'))
@@ -251,7 +248,8 @@ static bool find_command(const char *command, char real[PATH_MAX])
 static const struct dialect *dialect_of_file(const char *command)
 {
 	char real[PATH_MAX];
-	const char *name = find_command(command, real) ? hwy_basename(real) : hwy_basename(command);
+	const char *name =
+		launchers_find_file(command, real) ? hwy_basename(real) : hwy_basename(command);
 	if (strstr(name, "orterun") || strstr(name, "prterun") || strstr(name, "openmpi"))
 		return &open_mpi;
 	if (strstr(name, "hydra") || strstr(name, "mpich"))

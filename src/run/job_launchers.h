@@ -11,6 +11,8 @@
 #ifndef HWY_RUN_JOB_LAUNCHERS_H
 #define HWY_RUN_JOB_LAUNCHERS_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum launcher_kind {
@@ -32,5 +34,8 @@ struct launcher_found {
 
 /* Looks at a command line, which ends with NULL. */
 struct launcher_found launchers_look(char *const *words);
+
+/* Finds the file that a command stands for, as a shell does, and follows links; false: there is none. */
+bool launchers_find_file(const char *command, char real[PATH_MAX]);
 
 #endif

@@ -51,6 +51,16 @@ for make in openmpi mpich; do
 	expect_status 7 "$make: abort"
 	expect_job aborted 3 "$make: abort"
 
+	# --- Ctrl-C: the terminal tells the launcher and headway alike
+	setsid --wait "$HEADWAY" profile -t osrt -o stopped "mpirun.$make" $many -n 2 "$app" sleep >"$work/out" 2>"$work/err" </dev/null &
+	for ((i = 0; i < 300; i++)); do
+		[ "$(wc -l <"$work/out")" = 2 ] && break
+		sleep 0.05
+	done
+	kill -INT -- "-$(member stopped "" pid)"
+	wait
+	expect_job stopped 2 "$make: Ctrl-C"
+
 	# --- headway itself is killed: the rank ends too, and what it recorded is made into a report
 	launch 60 -t osrt -o lost "mpirun.$make" $many -n 2 "$app" sleep &
 	for ((i = 0; i < 300; i++)); do
@@ -82,7 +92,7 @@ for make in openmpi mpich; do
 	launch 60 -t osrt -o nothing "mpirun.$make" $many -n 2 "$work/not_there"
 	[ "$status" != 0 ] || fail "$make: a program that is not there: status 0"
 	grep -q 'No such file' "$work/err" || fail "$make: a program that is not there: $(cat "$work/err")"
-	rm -rf job* named mixed killed aborted lost by_name own_* doubt* nothing
+	rm -rf job* named mixed killed aborted stopped lost by_name own_* doubt* nothing
 done
 [ $tried = 1 ] || { echo "SKIP: neither Open MPI nor MPICH"; exit 77; }
 
@@ -118,6 +128,11 @@ expect_status 0 "a folder that is not there"
 expect_said "its report is $TMPDIR/nowhere-rank1.hwy" "a folder that is not there"
 [ -e "$TMPDIR/nowhere-rank1.hwy" ] || fail "a folder that is not there: no report"
 
+# --- a program in the working directory, which launchers find without its folder
+cp "$(type -P true)" own_program
+PMI_RANK=0 PMI_SIZE=1 launch 20 -t osrt --job-rank="$work/job1" -- own_program
+expect_status 0 "a program in the working directory"
+
 # --- a tree of ranks on this host is taken apart
 mkdir bin
 cat >bin/torchrun <<-'END'
@@ -143,6 +158,13 @@ expect_job tree 3 "torchrun"
 # the same as a task of srun: the launcher's variables are not the ranks'
 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 launch 60 -t osrt bin/torchrun 2 worker.py
 expect_job job-7.0 2 "torchrun in a task of srun"
+
+# ... and typed on two hosts: the second joins the first
+sed -i 's/^n = .*/n, first = 4, int(sys.argv[-1])/; s/sys.argv\[2:\]/sys.argv[3:]/; s/range(n)/range(first, first + 2)/' bin/torchrun
+launch 60 -t osrt bin/torchrun --nnodes=2 --rdzv-id=night worker.py 0
+[ -e job-night/.rank1.run ] || fail "torchrun on two hosts: the job is over too early"
+launch 60 -t osrt bin/torchrun --nnodes=2 --rdzv-id=night worker.py 2
+expect_job job-night 4 "torchrun on two hosts"
 
 # --- recover takes a folder
 cp -r tree cut

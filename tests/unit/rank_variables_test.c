@@ -126,6 +126,25 @@ static void ranks_of_one_job_have_one_identity_and_others_another(void **state)
 	assert_string_equal(identity(), "n1-29500");
 }
 
+static void a_launcher_on_several_hosts_names_its_job(void **state)
+{
+	(void)state;
+	char text[JOB_IDENTITY_BYTES];
+	char *one[] = {"torchrun", "--nnodes=1", "--rdzv-id=7", "a.py", NULL};
+	char *two[] = {"torchrun", "--nnodes", "2", "--rdzv_id", "7", "--rdzv-endpoint=n1:29400",
+		       "a.py",     NULL};
+	char *fixed[] = {"torchrun", "--nnodes=2", "--master_addr", "n1", "--master-port=7", NULL};
+	char *silent[] = {"torchrun", "--nnodes=2", "a.py", NULL};
+	char *cut[] = {"torchrun", "--nnodes", NULL};
+	assert_false(job_identity_of_tree(one, text));
+	assert_true(job_identity_of_tree(two, text));
+	assert_string_equal(text, "7-n1-29400");
+	assert_true(job_identity_of_tree(fixed, text));
+	assert_string_equal(text, "n1-7");
+	assert_false(job_identity_of_tree(silent, text));
+	assert_false(job_identity_of_tree(cut, text));
+}
+
 static void without_a_word_of_the_launcher_the_starter_is_the_identity(void **state)
 {
 	(void)state;
@@ -146,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_step_of_slurm_is_a_job),
 		cmocka_unit_test(a_batch_script_or_a_shell_is_no_rank),
 		cmocka_unit_test(ranks_of_one_job_have_one_identity_and_others_another),
+		cmocka_unit_test(a_launcher_on_several_hosts_names_its_job),
 		cmocka_unit_test(without_a_word_of_the_launcher_the_starter_is_the_identity),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
