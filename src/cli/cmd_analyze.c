@@ -7,6 +7,7 @@
  * of none, are runs of one program, and the run whose step time is the median is shown.
  */
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "analyze/collectives.h"
 #include "base/mem.h"
@@ -15,6 +16,7 @@
 #include "cli/html_page.h"
 #include "cli/job_print.h"
 #include "cli/recordings.h"
+#include "job/job_parts.h"
 
 static void analyze_page(FILE *out, const struct analyze_view *view)
 {
@@ -153,14 +155,30 @@ void analyze_open(struct analyze_run *run, const char *path, const char *step,
 	analyze_look_at(run, step);
 }
 
+/* Where the only file holds several ranks, each of them becomes a trace of its own. */
+static struct hwy_trace **take_apart(struct hwy_trace **traces, uint32_t *n)
+{
+	struct hwy_err err;
+	uint32_t n_parts;
+	struct hwy_trace **parts = *n == 1 ? job_parts_make(traces[0], &n_parts, &err) : NULL;
+	if (!parts)
+		return traces;
+	hwy_trace_free(traces[0]);
+	free(traces);
+	*n = n_parts;
+	return parts;
+}
+
 static void open_runs(struct analyze_view *view, struct job_files *recordings, const char *step,
 		      const struct cli_privacy *privacy)
 {
 	struct hwy_trace **traces = recordings_open(recordings);
 	view->n = recordings->n;
+	traces = take_apart(traces, &view->n);
 	view->runs = hwy_zarray(view->n, sizeof *view->runs);
 	for (uint32_t i = 0; i < view->n; i++) {
-		view->runs[i].path = cli_privacy_path(privacy, recordings->files[i].name);
+		const char *name = recordings->files[recordings->n > 1 ? i : 0].name;
+		view->runs[i].path = cli_privacy_path(privacy, name);
 		view->runs[i].trace = traces[i];
 		cli_privacy_apply(privacy, traces[i]);
 		analyze_look_at(&view->runs[i], step);
@@ -193,6 +211,42 @@ static void print_each(const struct analyze_view *view, FILE *out, int format,
 	}
 }
 
+/* The page of one operand: a file, or all ranks of a folder on one clock, with what they show together. */
+static void print_page(struct analyze_view *view, const struct options *options, FILE *out)
+{
+	const char *path = options->files.texts[0];
+	struct analyze_view ranks = {0};
+	struct analyze_run run;
+	struct hwy_err err;
+	struct stat about;
+	bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+	analyze_open(&run, path, options->step, &options->privacy);
+	view->runs = &run;
+	view->n = 1;
+	if (is_folder && !options->privacy.no_args && !options->privacy.anonymous &&
+	    job_view_of_folder(&ranks, path, options->step, &err))
+		view->job = ranks.job;
+	analyze_page(out, view);
+	job_view_free(&ranks);
+	analyze_close(&run);
+	view->runs = NULL;
+	view->job = NULL;
+	view->n = 0;
+}
+
+static void print_runs(struct analyze_view *view, struct job_files *recordings,
+		       const struct options *options, FILE *out)
+{
+	open_runs(view, recordings, options->step, &options->privacy);
+	const char *difference = find_difference(view);
+	if (difference) {
+		print_each(view, out, options->format, difference);
+		return;
+	}
+	analyze_choose(view, options->files.texts[0]);
+	(view->job ? job_printers : printers)[options->format](out, view);
+}
+
 static int run_analyze(int argc, char **argv)
 {
 	struct options options = {0};
@@ -210,14 +264,10 @@ static int run_analyze(int argc, char **argv)
 		.colour = cli_colour(output.out),
 		.width = cli_width(output.out),
 	};
-	open_runs(&view, &recordings, options.step, &options.privacy);
-	const char *difference = find_difference(&view);
-	if (difference) {
-		print_each(&view, output.out, options.format, difference);
-	} else {
-		analyze_choose(&view, options.files.texts[0]);
-		(view.job ? job_printers : printers)[options.format](output.out, &view);
-	}
+	if (printers[options.format] == analyze_page && options.files.n == 1)
+		print_page(&view, &options, output.out);
+	else
+		print_runs(&view, &recordings, &options, output.out);
 	cli_output_close(&output);
 	job_view_close(view.job);
 	for (uint32_t i = 0; i < view.n; i++)
@@ -232,17 +282,19 @@ const struct cli_command cmd_analyze = {
 	.name = "analyze",
 	.summary = "what holds the program back, where, what it costs, and what is innocent",
 	.usage = "headway analyze [options] FILE…",
-	.about = "Says what holds the program back: why the GPU idles, which lines are to blame, "
-		 "what that costs each step, what to do about it, and which suspects are "
-		 "innocent. Files of different ranks are compared; files of one rank, or of none, "
-		 "are runs of one program. A folder stands for the recordings in it; what cannot "
-		 "be read there is left out and named.",
+	.about =
+		"Says what holds the program back: why the GPU idles, which lines are to blame, "
+		"what that costs each step, what to do about it, and which suspects are "
+		"innocent. Of a job (its folder, files of different ranks, or a recording of several) "
+		"the ranks are compared: who is late, why, and what that costs. Files of one rank, or of none, "
+		"are runs of one program. What cannot be read in a folder is left out and named.",
 	.options = option_table,
-	.footer = "Examples:\n"
-		  "  headway analyze report1.hwy\n"
-		  "  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
-		  "  headway analyze --format html -o page.html report1.hwy\n"
-		  "  headway analyze traces/            one file a rank: who is late?\n",
+	.footer =
+		"Examples:\n"
+		"  headway analyze report1.hwy\n"
+		"  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
+		"  headway analyze --format html -o page.html report1.hwy\n"
+		"  headway analyze job1               all ranks of a job: who is late, and why?\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),
 	.run = run_analyze,

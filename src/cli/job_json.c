@@ -83,6 +83,7 @@ static void put_late(struct hwy_json *json, const struct job_view *job)
 	for (uint32_t i = 0; i < ranks->n_late_ranks; i++)
 		json_int(json, ranks->rows[ranks->late_ranks[i]].rank);
 	json_end_array(json);
+	json_put_bool(json, "guessed", ranks->is_guessed);
 	json_put_int(json, "late_steps", ranks->n_late_steps);
 	json_put_int(json, "waiting_ns", ranks->waiting);
 	json_key(json, "cause");

@@ -1,49 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_split.c - takes the recording of a launcher's tree apart: a report for each rank.
  *
- * A process belongs to the rank that its variables name, else to its parent's. The launcher itself, and what it starts
- * besides ranks, belongs to none and is left out. Where headway itself was started as a rank of an outer launcher (srun
- * torchrun), the launcher's processes have that rank: the number counts only where it differs from the first process's.
+ * Which process belongs to which rank is told by job/job_parts.h; the launcher itself is left out.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/profile.h"
-#include "trace/append.h"
+#include "job/job_parts.h"
 #include "trace/file.h"
 #include "whatif/path_cache.h"
-
-/* Whether a process has a rank of its own, beside the launcher. */
-static bool has_own_rank(const struct hwy_trace *trace, uint32_t process)
-{
-	const struct hwy_process *one = &trace->processes[process], *first = &trace->processes[0];
-	return one->rank != HWY_NONE &&
-	       (process > 0 && (one->rank != first->rank || one->world != first->world ||
-				one->local_rank != first->local_rank));
-}
-
-/* Yields the rank of each process, HWY_NONE for the launcher's own. */
-static int64_t *find_owners(const struct hwy_trace *trace)
-{
-	int64_t *owners = hwy_array(trace->n_processes, sizeof *owners);
-	for (uint32_t p = 0; p < trace->n_processes; p++) {
-		uint32_t at = p;
-		owners[p] = HWY_NONE;
-		/* At most as many steps as there are processes: a file may name a parent in a circle. */
-		for (uint32_t step = 0; step < trace->n_processes; step++) {
-			if (has_own_rank(trace, at)) {
-				owners[p] = trace->processes[at].rank;
-				break;
-			}
-			int64_t parent = trace->processes[at].parent;
-			if (parent < 0 || parent >= trace->n_processes)
-				break;
-			at = (uint32_t)parent;
-		}
-	}
-	return owners;
-}
 
 /* Writes one report to the folder, and tells the folder so. */
 static bool write_part(struct hwy_trace *part, struct profile_job *job, char **written,
@@ -80,13 +47,7 @@ static bool write_rank(struct hwy_trace *trace, const int64_t *owners, int64_t r
 		job->note.pid = process->pid;
 		job->note.status = process->exit;
 	}
-	struct hwy_builder *b = hwy_builder_new();
-	struct hwy_append how = {.keep = keep, .rank = rank};
-	struct hwy_trace *part = NULL;
-	if (!hwy_append(b, trace, &how, err))
-		hwy_builder_free(b);
-	else if (!(part = hwy_builder_finish(b, false)))
-		hwy_fail(err, "%s: too many spans", job->folder);
+	struct hwy_trace *part = job_part_of(trace, keep, rank, err);
 	bool done = part && write_part(part, job, written, err);
 	hwy_trace_free(part);
 	free(keep);
@@ -97,7 +58,8 @@ static bool write_rank(struct hwy_trace *trace, const int64_t *owners, int64_t r
 bool job_split(struct hwy_trace *trace, struct profile_job *job, char **written,
 	       struct hwy_err *err)
 {
-	int64_t *owners = find_owners(trace), *ranks = hwy_array(trace->n_processes, sizeof *ranks);
+	int64_t *owners = job_parts_owners(trace),
+		*ranks = hwy_array(trace->n_processes, sizeof *ranks);
 	uint32_t n = 0;
 	bool done = true;
 	for (uint32_t p = 0; p < trace->n_processes; p++)

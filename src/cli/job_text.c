@@ -103,6 +103,9 @@ static void print_ranks(const struct job_page *page)
 	if (left_out > 0)
 		fprintf(page->out, "   and %" PRIu32 " more ranks between these: -v\n", left_out);
 	print_legend(page);
+	if (ranks->is_guessed)
+		fputs("   What the ranks exchanged is not recorded: who communicates least in a step is taken to come last.\n",
+		      page->out);
 	if (ranks->imbalance >= WORTH_SAYING)
 		fprintf(page->out,
 			"   The rank that computes longest computes %s longer than the mean.\n",
@@ -391,8 +394,13 @@ static void print_foot(const struct job_page *page)
 								  : answer->typical;
 	if (look_at >= answer->n)
 		return;
-	fprintf(page->out, "\n   next: rank %" PRId64 " alone: headway analyze ",
-		job->members[look_at].rank);
+	/* Ranks of one recording cannot be analysed alone, but they can be looked at. */
+	bool is_one_file = answer->n > 1 && strcmp(job->runs[0]->path, job->runs[1]->path) == 0;
+	if (is_one_file)
+		fputs("\n   next: headway view ", page->out);
+	else
+		fprintf(page->out, "\n   next: rank %" PRId64 " alone: headway analyze ",
+			job->members[look_at].rank);
 	analyze_put(page->out, job->runs[look_at]->path);
 	fputc('\n', page->out);
 }

@@ -13,7 +13,7 @@ static bool job_view_compare(struct job_view *job, struct hwy_err *err)
 	job_find_missing(&job->job);
 	bool done = job_clocks_find(&job->job, err);
 	for (uint32_t r = 0; r < job->job.n; r++)
-		clocks[r] = &job->job.ranks[r].clock;
+		job->members[r].clock = clocks[r] = &job->job.ranks[r].clock;
 	done = done && job_answer_make(&job->answer, job->members, job->job.n, clocks, err);
 	free(clocks);
 	return done;

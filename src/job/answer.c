@@ -56,7 +56,9 @@ static void find_path(struct job_answer *answer, const struct ranks_member *memb
 	uint64_t nodes = 0;
 	for (uint32_t r = 0; r < answer->n; r++)
 		nodes += members[r].analysis->flow.n_calls + members[r].analysis->flow.n_ops;
-	if (nodes > MOST_NODES || !job_window(answer, members, ranks, &window) ||
+	/* Without exchanges the path of one rank would be taken for the job's. */
+	if (answer->collectives.n + answer->states.n_messages == 0 || nodes > MOST_NODES ||
+	    !job_window(answer, members, ranks, &window) ||
 	    !run_graphs_open(&graphs, ranks, answer->n, &err))
 		return;
 	if (!run_path_find(&answer->path, &graphs, &window))
@@ -227,7 +229,7 @@ static void accuse_late(struct job_answer *answer, const struct ranks_member *me
 		.cost = cost_of_lateness(ranks),
 		.says = answer->late_says,
 		.advice = answer_advice(answer),
-		.confidence = HWY_HIGH,
+		.confidence = ranks->is_guessed ? HWY_MEDIUM : HWY_HIGH,
 	};
 	if (ranks->cause.is_known && ranks->cause.has_place) {
 		late.place = hwy_arena_alloc(&answer->arena, sizeof *late.place);

@@ -12,6 +12,7 @@
 
 #include "analyze/wait_states.h"
 #include "diagnose/diagnose.h"
+#include "job/job_clock.h"
 
 /* ---- what goes in ------------------------------------------------------------------------------------ */
 
@@ -22,7 +23,8 @@ struct ranks_member { /* a rank of the job, with its measures */
 	uint32_t phase; /* the phase that is judged; analysis->phases.n: no device work */
 	uint32_t
 		process; /* the rank's process where a recording has several, else FLOW_NO_PROCESS */
-	const char *host; /* "" where it is not known */
+	const char *host;              /* "" where it is not known */
+	const struct job_clock *clock; /* to the first member's clock; NULL where it is not known */
 };
 
 struct ranks_arrival { /* a rank's part in a collective, on the rank's own clock */
@@ -115,6 +117,7 @@ extern const char *const ranks_lateness_names[];
 struct ranks_cause {
 	bool is_known;
 	enum rank_part part; /* the part that grows most; never RANK_WAIT */
+	bool is_before;      /* it grows in the step before the one in which the rank is late */
 	int64_t more;        /* ns by which it is longer, a step in which a rank is late */
 	double share;        /* of all that the late ranks do longer, 0 … 1 */
 	/* Kernels of the late ranks against the others': time, number, and threads launched, as ratios; 0 where not known. */
@@ -143,8 +146,11 @@ struct job_ranks {
 	int64_t *waits; /* waits[member * n + other]: ns a step that 'member' waits for 'other' */
 	uint32_t n_meetings; /* collectives inside the job's steps that count */
 	uint32_t n_messages; /* messages inside them that a rank waited for */
-	bool has_waited;     /* some of these count, so that waiting is known */
-	int64_t waiting;     /* ns a step in which a rank only waits for others, mean over ranks */
+	/* Nothing that was exchanged is recorded: waiting is guessed from how much longer ranks communicate than the one that does
+	 * so least. */
+	bool is_guessed;
+	bool has_waited; /* some of these count, so that waiting is known */
+	int64_t waiting; /* ns a step in which a rank only waits for others, mean over ranks */
 
 	enum ranks_lateness lateness;
 	uint32_t *late_ranks,
@@ -177,6 +183,9 @@ uint32_t ranks_step_at(const struct ranks_member *member, int64_t time);
 /* ranks_blame.c: finds who waits for whom, and who is late: late, waits, the rows' counts. */
 void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *members,
 		       const struct ranks_meetings *meetings);
+/* ranks_blame.c: where nothing exchanged is recorded, takes the time that a rank's step has of communication beyond that of the rank
+ * with least of it for waiting, in the parts too. */
+void ranks_guess_waits(struct job_ranks *ranks);
 /* ranks_parts.c: fills parts, length and the rows' times. */
 void ranks_measure(struct job_ranks *ranks, const struct ranks_member *members,
 		   const struct ranks_meetings *meetings);

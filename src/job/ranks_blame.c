@@ -3,6 +3,9 @@
  *
  * A rank that comes late may have waited for others itself: in another communicator, or for a message. What it waited since it and
  * the rank that waits for it last met is not its fault, and is taken from what it is blamed for.
+ *
+ * Where nothing that was exchanged is recorded, although the ranks communicate, waiting is guessed: who communicates least in a step
+ * came last, and what the others communicate longer is waiting for it.
  */
 #include <stdlib.h>
 
@@ -247,4 +250,82 @@ void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *membe
 	free(b.place);
 	free(b.first_of);
 	free(b.sums);
+}
+
+/* ---- where nothing exchanged is recorded ------------------------------------------------------------------- */
+
+/* Communication of a rank in a step: on the device, and idle time in which the CPU exchanges data. */
+static int64_t comm_in(const struct job_ranks *ranks, uint32_t member, uint32_t step)
+{
+	const int64_t *parts = &ranks->parts[((size_t)member * ranks->n_steps + step) * RANK_PARTS];
+	return parts[RANK_TRANSFER] + parts[RANK_IDLE + GAP_COMM];
+}
+
+static void guess_step(struct job_ranks *ranks, uint32_t step, int64_t *sums)
+{
+	uint32_t last = ranks->n, first = ranks->n;
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		if (!ranks->rows[r].is_judged)
+			continue;
+		last = last == ranks->n || comm_in(ranks, r, step) < comm_in(ranks, last, step)
+			       ? r
+			       : last;
+		first = first == ranks->n || comm_in(ranks, r, step) > comm_in(ranks, first, step)
+				? r
+				: first;
+	}
+	int64_t least = comm_in(ranks, last, step), most = comm_in(ranks, first, step);
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		if (!ranks->rows[r].is_judged)
+			continue;
+		int64_t *parts = &ranks->parts[((size_t)r * ranks->n_steps + step) * RANK_PARTS];
+		int64_t own = comm_in(ranks, r, step), wait = own - least;
+		int64_t idle =
+			wait < parts[RANK_IDLE + GAP_COMM] ? wait : parts[RANK_IDLE + GAP_COMM];
+		parts[RANK_IDLE + GAP_COMM] -= idle;
+		parts[RANK_TRANSFER] -= wait - idle;
+		parts[RANK_WAIT] += wait;
+		ranks->late[(size_t)r * ranks->n_steps + step] = most - own;
+		ranks->waits[(size_t)r * ranks->n + last] += wait;
+		ranks->rows[r].n_messages++;
+		sums[last] += wait;
+	}
+	ranks->rows[last].n_last++;
+}
+
+/* A rank of the job that does not communicate says nothing about the others. */
+static bool all_communicate(const struct job_ranks *ranks)
+{
+	uint32_t judged = 0;
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		int64_t comm = 0;
+		for (uint32_t s = 0; s < ranks->n_steps; s++)
+			comm += comm_in(ranks, r, s);
+		if (ranks->rows[r].is_judged &&
+		    (double)comm < HWY_WORTH_SHARE * (double)ranks->rows[r].step * ranks->n_steps)
+			return false;
+		judged += ranks->rows[r].is_judged;
+	}
+	return judged > 1;
+}
+
+void ranks_guess_waits(struct job_ranks *ranks)
+{
+	if (ranks->has_waited || ranks->n_steps == 0 || !all_communicate(ranks))
+		return;
+	int64_t *sums = hwy_zarray(ranks->n, sizeof *sums);
+	uint32_t judged = 0;
+	for (uint32_t s = 0; s < ranks->n_steps; s++)
+		guess_step(ranks, s, sums);
+	for (uint32_t r = 0; r < ranks->n; r++)
+		judged += ranks->rows[r].is_judged;
+	for (size_t i = 0; i < (size_t)ranks->n * ranks->n; i++)
+		ranks->waits[i] /= ranks->n_steps;
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		ranks->rows[r].blamed = sums[r] / ranks->n_steps / (judged - 1);
+		for (uint32_t other = 0; other < ranks->n; other++)
+			ranks->rows[r].waited += ranks->waits[(size_t)r * ranks->n + other];
+	}
+	ranks->is_guessed = ranks->has_waited = true;
+	free(sums);
 }

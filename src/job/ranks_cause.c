@@ -23,6 +23,8 @@ struct compared { /* late ranks against those in time, in some steps */
 	double more[RANK_PARTS]; /* ns, sums */
 	uint32_t n;              /* pairs of a late rank and a step */
 	uint32_t *times;         /* for each member, how often it is late in the steps compared */
+	/* 1: of the step before the one that is late. What the CPU does before a step's first work lies in the window of the step before. */
+	uint32_t before;
 };
 
 /* Whether the rank is one of those that are compared as late: one that repeats, where such are known. */
@@ -44,27 +46,29 @@ static bool is_in_time(const struct job_ranks *ranks, uint32_t member, uint32_t 
 	       !ranks_is_late(ranks, member, step);
 }
 
+static const int64_t *step_parts(const struct job_ranks *ranks, uint32_t member, uint32_t step)
+{
+	return &ranks->parts[((size_t)member * ranks->n_steps + step) * RANK_PARTS];
+}
+
 static void compare_step(struct compared *c, uint32_t step)
 {
 	struct job_ranks *ranks = c->ranks;
 	double others[RANK_PARTS] = {0};
 	uint32_t n = 0;
 	for (uint32_t r = 0; r < ranks->n; r++) {
-		const int64_t *parts =
-			&ranks->parts[((size_t)r * ranks->n_steps + step) * RANK_PARTS];
 		if (!is_in_time(ranks, r, step))
 			continue;
 		for (unsigned p = 0; p < RANK_PARTS; p++)
-			others[p] += (double)parts[p];
+			others[p] += (double)step_parts(ranks, r, step - c->before)[p];
 		n++;
 	}
 	for (uint32_t r = 0; r < ranks->n && n > 0; r++) {
-		const int64_t *parts =
-			&ranks->parts[((size_t)r * ranks->n_steps + step) * RANK_PARTS];
 		if (!ranks->rows[r].is_judged || !is_suspect(ranks, r, step))
 			continue;
 		for (unsigned p = 0; p < RANK_PARTS; p++)
-			c->more[p] += (double)parts[p] - others[p] / n;
+			c->more[p] +=
+				(double)step_parts(ranks, r, step - c->before)[p] - others[p] / n;
 		c->times[r]++;
 		c->n++;
 	}
@@ -100,9 +104,24 @@ static void choose_part(struct compared *c, struct ranks_cause *cause)
 	cause->share = all > 0 ? (double)cause->more * c->n / all : 0;
 	cause->is_known = best > 0 && cause->share >= NAMED_SHARE &&
 			  (double)cause->more >= HWY_WORTH_SHARE / 2 * (double)c->ranks->step;
+	cause->is_before = c->before > 0;
 	for (uint32_t r = 0; r < c->ranks->n; r++)
 		if (c->times[r] > c->times[cause->member])
 			cause->member = r;
+}
+
+/* Compares all late steps, or the steps before them; what was found is in the cause. */
+static void compare_steps(struct compared *c, uint32_t before, struct ranks_cause *cause)
+{
+	c->before = before;
+	c->n = 0;
+	memset(c->more, 0, sizeof c->more);
+	memset(c->times, 0, c->ranks->n * sizeof *c->times);
+	for (uint32_t s = before; s < c->ranks->n_steps; s++)
+		compare_step(c, s);
+	*cause = (struct ranks_cause){.kernel = "", .doing = ""};
+	if (c->n > 0)
+		choose_part(c, cause);
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------------- */
@@ -260,7 +279,8 @@ static void place_gaps(struct compared *c, enum gap_cause which)
 	uint32_t n = 0, best = 0;
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		const struct hwy_gap *gap = &gaps->gaps[i];
-		uint32_t step = gap->step - c->ranks->first_step[cause->member], span, k = 0;
+		uint32_t step = gap->step - c->ranks->first_step[cause->member] + c->before, span,
+			 k = 0;
 		if (gap->cause != which || step >= c->ranks->n_steps ||
 		    !ranks_is_late(c->ranks, cause->member, step) ||
 		    !span_of_gap(&member->analysis->flow, gap, &span))
@@ -308,13 +328,16 @@ bool ranks_find_cause(struct job_ranks *ranks, const struct ranks_member *member
 	if (ranks->lateness == RANKS_IN_TIME || ranks->lateness == RANKS_EARLY)
 		return true;
 	c.times = hwy_zarray(ranks->n, sizeof *c.times);
-	for (uint32_t s = 0; s < ranks->n_steps; s++)
-		compare_step(&c, s);
-	bool done = true;
-	if (c.n > 0) {
-		choose_part(&c, &ranks->cause);
-		done = compare_kernels(&c, err);
-	}
+	struct ranks_cause before;
+	compare_steps(&c, 1, &before);
+	compare_steps(&c, 0, &ranks->cause);
+	/* Of ranks that repeat, both tell the same; of others, the step that shows more is the one that made the rank late. */
+	bool is_before = before.is_known &&
+			 (!ranks->cause.is_known || before.more > ranks->cause.more * 3 / 2) &&
+			 before.part >= RANK_IDLE;
+	if (is_before)
+		compare_steps(&c, 1, &ranks->cause);
+	bool done = c.n == 0 || compare_kernels(&c, err);
 	if (done && ranks->cause.is_known && ranks->cause.part >= RANK_IDLE) {
 		enum gap_cause which = (enum gap_cause)(ranks->cause.part - RANK_IDLE);
 		place_gaps(&c, which);

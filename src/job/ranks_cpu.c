@@ -119,19 +119,34 @@ static bool add_rank(struct cpu_names *names, const struct ranks_member *member,
 	return done;
 }
 
-/* The steps in which 'late' is late and 'other' is not, as windows of both; yields how many. */
+/* The time of a rank's CPU for a step: with what it does before the step's first call, where that made the rank late. */
+static struct hwy_interval cpu_time(const struct job_ranks *ranks,
+				    const struct ranks_member *members, uint32_t member,
+				    uint32_t step)
+{
+	const struct hwy_phase *phase = ranks_phase(&members[member]);
+	uint32_t own = ranks->first_step[member] + step;
+	struct hwy_interval at = cpu_window(phase, own);
+	if (ranks->cause.is_before)
+		at.from = cpu_window(phase, own - 1).from;
+	return at;
+}
+
+/* The steps in which 'late' is late and 'other' is not, as windows of both, which do not overlap; yields how many. */
 static uint32_t list_windows(const struct job_ranks *ranks, const struct ranks_member *members,
 			     uint32_t late, uint32_t other,
 			     struct hwy_interval (*windows)[MOST_STEPS])
 {
 	uint32_t n = 0;
-	for (uint32_t s = 0; s < ranks->n_steps && n < MOST_STEPS; s++) {
-		if (!ranks_is_late(ranks, late, s) || ranks_is_late(ranks, other, s))
+	for (uint32_t s = ranks->cause.is_before; s < ranks->n_steps && n < MOST_STEPS; s++) {
+		struct hwy_interval own = cpu_time(ranks, members, late, s),
+				    its = cpu_time(ranks, members, other, s);
+		bool overlaps = n > 0 && (own.from < windows[1][n - 1].to ||
+					  its.from < windows[0][n - 1].to);
+		if (!ranks_is_late(ranks, late, s) || ranks_is_late(ranks, other, s) || overlaps)
 			continue;
-		windows[0][n] =
-			cpu_window(ranks_phase(&members[other]), ranks->first_step[other] + s);
-		windows[1][n++] =
-			cpu_window(ranks_phase(&members[late]), ranks->first_step[late] + s);
+		windows[0][n] = its;
+		windows[1][n++] = own;
 	}
 	return n;
 }
@@ -170,7 +185,12 @@ static void choose_name(struct job_ranks *ranks, const struct ranks_member *memb
 	const struct hwy_strip *strip = hwy_strip_of(trace, best->span, &row);
 	cause->doing = hwy_str(trace, hwy_get(strip, HWY_NAME, row));
 	cause->doing_more = (int64_t)((best->ns[1] - best->ns[0]) / names->n_steps);
-	cause->place = place_of(members[cause->member].analysis->places, best->span);
+	struct hwy_place place = place_of(members[cause->member].analysis->places, best->span);
+	/* A line that is known says more than an operator without one. */
+	bool has_line = *place.file && place.line > 0,
+	     had_line = cause->has_place && *cause->place.file && cause->place.line > 0;
+	if (has_line || !had_line)
+		cause->place = place;
 	cause->has_place = true;
 }
 

@@ -12,6 +12,8 @@
 
 #define LATE_SHARE 0.02
 #define HALF_AS_LATE 0.5
+/* Where waiting is guessed, less than this share of the step is not worth a word. */
+#define GUESSED_SHARE 0.1
 #define REPEAT_SHARE 0.6
 /* How probable it may be at most that chance made some rank look like one that repeats. */
 #define CHANCE 0.05
@@ -137,7 +139,8 @@ void ranks_judge(struct job_ranks *ranks)
 	enum ranks_lateness lateness = judge_steps(ranks);
 	/* Of n ranks at most n - 1 wait at a time. */
 	double waiting = n > 1 ? (double)ranks->waiting * ranks->n / (n - 1) : 0;
-	bool is_worth = ranks->step > 0 && waiting >= HWY_WORTH_SHARE * (double)ranks->step;
+	double least = ranks->is_guessed ? GUESSED_SHARE : HWY_WORTH_SHARE;
+	bool is_worth = ranks->step > 0 && waiting >= least * (double)ranks->step;
 	ranks->lateness = is_worth ? lateness : RANKS_IN_TIME;
 	if (!is_worth)
 		ranks->n_late_ranks = 0;

@@ -272,6 +272,7 @@ static void take_means(struct job_ranks *ranks, uint32_t member)
 {
 	struct rank_row *row = &ranks->rows[member];
 	int64_t sum = 0, before = 0, totals[RANK_PARTS] = {0};
+	row->step = 0;
 	for (uint32_t s = 0; s < ranks->n_steps; s++) {
 		row->step += ranks->length[(size_t)member * ranks->n_steps + s];
 		for (unsigned p = 0; p < RANK_PARTS; p++)
@@ -287,7 +288,6 @@ static void take_means(struct job_ranks *ranks, uint32_t member)
 		before = sum / ranks->n_steps;
 	}
 	row->busy = row->step > 0 ? (double)row->parts[RANK_COMPUTE] / (double)row->step : 0;
-	row->is_judged = true;
 }
 
 void ranks_measure(struct job_ranks *ranks, const struct ranks_member *members,
@@ -299,6 +299,15 @@ void ranks_measure(struct job_ranks *ranks, const struct ranks_member *members,
 		if (!ranks_phase(&members[r]))
 			continue;
 		measure_member(ranks, &members[r], r, meetings);
+		for (uint32_t s = 0; s < ranks->n_steps; s++)
+			ranks->rows[r].step +=
+				ranks->length[(size_t)r * ranks->n_steps + s] / ranks->n_steps;
+		ranks->rows[r].is_judged = true;
+	}
+	ranks_guess_waits(ranks);
+	for (uint32_t r = 0; r < ranks->n; r++) {
+		if (!ranks->rows[r].is_judged)
+			continue;
 		take_means(ranks, r);
 		steps += ranks->rows[r].step;
 		waiting += ranks->rows[r].parts[RANK_WAIT];

@@ -177,6 +177,23 @@ static const struct ranks_arrival *anchor_of(const struct ranks_meetings *meetin
 	return first;
 }
 
+/* The same by the clocks: which step of the first rank lies in the middle of the rank's middle step. 0 where the clocks are not known
+ * well enough. */
+static int64_t offset_by_clock(const struct ranks_member *members, uint32_t member)
+{
+	const struct hwy_phase *phase = ranks_phase(&members[member]);
+	const struct job_clock *clock = members[member].clock;
+	if (member == 0 || !phase || !clock || clock->source == JOB_CLOCK_UNKNOWN ||
+	    (clock->source != JOB_CLOCK_SAME &&
+	     (clock->error == HWY_NONE || clock->error > phase->mean / 4)))
+		return 0;
+	uint32_t middle = phase->first_steady + phase->n_steady / 2;
+	const struct hwy_interval *at = &phase->steps[middle].device;
+	uint32_t step = ranks_step_at(&members[0],
+				      job_clock_map(clock, at->from + (at->to - at->from) / 2));
+	return step == RANKS_NO_STEP ? 0 : (int64_t)middle - step;
+}
+
 /* How many steps the numbers of a rank are behind those of the first rank, by the collectives that it shares with ranks before
  * it; offset[] of those is known. 0 where it shares none. */
 static int64_t offset_of(const struct ranks_member *members, const struct ranks_meetings *meetings,
@@ -196,7 +213,7 @@ static int64_t offset_of(const struct ranks_member *members, const struct ranks_
 	}
 	if (n > 0)
 		hwy_sort(differences, n);
-	int64_t most = most_frequent(differences, n);
+	int64_t most = n > 0 ? most_frequent(differences, n) : offset_by_clock(members, member);
 	free(differences);
 	return most;
 }

@@ -209,6 +209,63 @@ static void a_slow_link_is_told_from_a_late_rank(void **state)
 	job_free(&job);
 }
 
+/* Gradients that a thread of gloo copies to the host, exchanges when all have come, and copies back; nothing tells what it exchanges. */
+static void exchange_unseen(struct job_program *job)
+{
+	int64_t last = INT64_MIN;
+	for (uint32_t r = 0; r < job->n; r++) {
+		struct program *p = &job->ranks[r];
+		p->thread = 1;
+		program_copy(p, 0, HWY_D2H, 1 << 22, HWY_MEM_PINNED, 100, true);
+		last = p->cpu > last ? p->cpu : last;
+	}
+	for (uint32_t r = 0; r < job->n; r++) {
+		struct program *p = &job->ranks[r];
+		p->cpu = last + US(2500);
+		program_copy(p, 0, HWY_H2D, 1 << 22, HWY_MEM_PINNED, 100, true);
+		p->thread = 0;
+		program_launch(p, 0, "at::native::optimizer", 50);
+	}
+}
+
+static void what_is_not_recorded_is_guessed_and_said(void **state)
+{
+	(void)state;
+	for (int turns = 0; turns < 2; turns++) {
+		struct job_program job = job_new(4, NULL);
+		for (uint32_t r = 0; r < 4; r++)
+			program_trace(&job.ranks[r])->threads[job.ranks[r].threads[1]].name =
+				hwy_text_id(job.ranks[r].builder, "pt_gloo_runloop");
+		for (int step = 0; step < STEPS; step++) {
+			job_step(&job, step);
+			for (uint32_t r = 0; r < 4; r++) {
+				bool late = turns ? (uint32_t)step % 4 == r : r == 3;
+				int64_t from = job.ranks[r].cpu;
+				program_compute(&job.ranks[r], late ? 6000 : 100);
+				program_mark(&job.ranks[r], from, "augment", 0);
+				program_copy(&job.ranks[r], 0, HWY_H2D, 1 << 19, HWY_MEM_PAGEABLE,
+					     20, false);
+				for (int k = 0; k < 5; k++)
+					program_launch(&job.ranks[r], 0, "at::native::backward",
+						       100);
+			}
+			exchange_unseen(&job);
+		}
+		struct job_answer answer = job_ask(&job);
+		assert_true(answer.ranks.is_guessed);
+		ASSERT_WORD(&answer, VERDICT_COMM);
+		ASSERT_SAYS(&answer, turns ? "late-by-turns" : "rank-straggler");
+		ASSERT_SAYS_NOT(&answer, turns ? "rank-straggler" : "late-by-turns");
+		if (!strstr(answer.why, "augment")) {
+			print_answer(&answer);
+			fail_msg("why: %s", answer.why);
+		}
+		assert_int_equal(answer.path.n, 0);
+		job_answer_free(&answer);
+		job_free(&job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +275,7 @@ int main(void)
 		cmocka_unit_test(uneven_work_is_late_by_turns),
 		cmocka_unit_test(a_rank_that_waited_itself_is_innocent),
 		cmocka_unit_test(a_slow_link_is_told_from_a_late_rank),
+		cmocka_unit_test(what_is_not_recorded_is_guessed_and_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

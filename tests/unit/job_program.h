@@ -158,8 +158,8 @@ static inline void job_diagnose(struct job_program *job)
 		struct diagnosed *d = &job->diagnosed[r];
 		*d = program_diagnose(&job->ranks[r]);
 		job->members[r] = (struct ranks_member){
-			r, &d->analysis, &d->diagnosis, d->analysis.phases.main, FLOW_NO_PROCESS,
-			""};
+			r,  &d->analysis, &d->diagnosis, d->analysis.phases.main, FLOW_NO_PROCESS,
+			"", NULL};
 	}
 }
 
