@@ -5,7 +5,8 @@
  * peer, tag, bytes sent, bytes received, elements, datatype, ranks of the communicator ("?": not known). Then lines that tell
  * more about each: VIA, rank, operation, sequence, name of the communicator, call that asked, call that awaited
  * ("-": none), whether it ends not before it starts. A line a ping: PING, rank, peer, error, and by how many ns the peer's clock is
- * before this one. "-" is a number that is not known.
+ * before this one. A line for each call with a stack: STACK, rank, name and " < function file:line" for each frame. "-" is a
+ * number that is not known.
  */
 #include <stdlib.h>
 
@@ -64,8 +65,13 @@ static void print_calls(const struct hwy_trace *trace, const struct hwy_strip *s
 	const struct hwy_thread *thread = thread_of(trace, strip);
 	int64_t rank = trace->processes[thread->process].rank;
 	char **names = calloc(strip->rows + 1, sizeof *names);
-	for (uint32_t row = 0; row < strip->rows; row++)
+	for (uint32_t row = 0; row < strip->rows; row++) {
 		names[row] = (char *)hwy_str(trace, (uint32_t)hwy_get(strip, HWY_NAME, row));
+		if (hwy_get(strip, HWY_STACK, row) <= 0)
+			continue;
+		printf("STACK %" PRId64 " %s", rank, names[row]);
+		print_stack(trace, strip, row, " <");
+	}
 	qsort(names, strip->rows, sizeof *names, by_text);
 	for (uint32_t from = 0, to; from < strip->rows; from = to) {
 		int64_t bytes = 0;

@@ -75,6 +75,9 @@ for library in "${libraries[@]}"; do
 	expect_messages "$library" forks 0 Send 6
 	same "$library" "$odd" callbacks
 	expect_calls "$library" callbacks 0 Allreduce 1
+	same "$library" "$odd" waits
+	grep -qE "^STACK 0 MPI_Barrier < await_the_other mpi_odd.c:[0-9]+ < waits mpi_odd.c:" "$work/got" ||
+		fail "$library: a call that waits has no stack: $(grep -m1 'STACK 0 MPI_Barrier' "$work/got")"
 	same "$library" "$odd" pcontrol
 	expect_messages "$library" "MPI_Pcontrol" 0 Send 6
 	# MPICH's launcher does not notice that a rank has crashed, and kills what a rank leaves without MPI_Finalize.

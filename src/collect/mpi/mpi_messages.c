@@ -110,10 +110,11 @@ static int mpi_receive(struct mpi_scope *scope, mpi_word *w)
 	const void *status =
 		scope->start && mpi_library.is_known ? mpi_status_at(&w[6], own) : NULL;
 	int result = mpi_forward(scope, w);
-	if (is_looked_at(scope, result) && received_part(&part, w[2], status))
+	if (status && result == 0 && received_part(&part, w[2], status))
 		mpi_keep(scope, result, mpi_communicator_number(w[5]), &part, 1);
 	else
 		mpi_keep(scope, result, 0, NULL, 0);
+	w[6] = 0; /* 'own' ends here */
 	mpi_end(scope);
 	return result;
 }
@@ -141,7 +142,7 @@ static int exchange(struct mpi_scope *scope, mpi_word *w, const struct exchange 
 				     : NULL;
 	int result = mpi_forward(scope, w);
 	uint32_t number = 0;
-	if (is_looked_at(scope, result)) {
+	if (is_looked_at(scope, result) && (is_later || status)) {
 		number = mpi_communicator_number(w[at->communicator]);
 		n += send_part(&parts[n], scope->call, w[at->count], w[at->datatype], w[at->to],
 			       w[at->send_tag]);
@@ -152,6 +153,7 @@ static int exchange(struct mpi_scope *scope, mpi_word *w, const struct exchange 
 	for (unsigned i = 0; i < n; i++)
 		mpi_part_request(&parts[i], scope->call, w);
 	mpi_keep(scope, result, number, parts, n);
+	w[at->last] = 0;
 	mpi_end(scope);
 	return result;
 }
@@ -193,11 +195,12 @@ static int mpi_look_for(struct mpi_scope *scope, mpi_word *w)
 	const void *status =
 		scope->start && mpi_library.is_known ? mpi_status_at(&w[last], own) : NULL;
 	int result = mpi_forward(scope, w);
-	bool is_found = is_looked_at(scope, result) && (last == 4 || *(const int *)w[3]);
+	bool is_found = status && result == 0 && (last == 4 || *(const int *)w[3]);
 	if (is_found && mpi_handle_at(w[last - 1], 0) != mpi_library.message_no_proc)
 		keep_found(scope, result, w[2], w[last - 1], status);
 	else
 		mpi_keep(scope, result, 0, NULL, 0);
+	w[last] = 0;
 	mpi_end(scope);
 	return result;
 }
@@ -214,7 +217,7 @@ static int mpi_receive_found(struct mpi_scope *scope, mpi_word *w)
 	mpi_word message = is_on ? mpi_handle_at(w[3], 0) : 0;
 	const void *status = is_on && !is_later ? mpi_status_at(&w[4], own) : NULL;
 	int result = mpi_forward(scope, w);
-	if (is_looked_at(scope, result) && message != mpi_library.message_no_proc)
+	if (is_on && result == 0 && message != mpi_library.message_no_proc)
 		is_part = is_later ? awaited_part(&part, w[2], (mpi_word)mpi_library.any_source, 0)
 				   : received_part(&part, w[2], status);
 	if (is_part) {
@@ -222,6 +225,7 @@ static int mpi_receive_found(struct mpi_scope *scope, mpi_word *w)
 		mpi_part_request(&part, scope->call, w);
 	}
 	mpi_keep(scope, result, 0, &part, is_part);
+	w[4] = 0;
 	mpi_end(scope);
 	return result;
 }

@@ -102,6 +102,7 @@ static int file_now(struct mpi_scope *scope, mpi_word *w, unsigned ways)
 	} else {
 		mpi_keep(scope, result, 0, NULL, 0);
 	}
+	w[last] = 0; /* 'own' ends here */
 	mpi_end(scope);
 	return result;
 }

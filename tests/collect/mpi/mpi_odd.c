@@ -174,6 +174,18 @@ static void callbacks(void)
 	MPI_Op_free(&op);
 }
 
+static void __attribute__((noinline)) await_the_other(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	say("met", 1);
+}
+static void waits(void)
+{
+	if (rank == 1)
+		usleep(50 * 1000);
+	await_the_other();
+}
+
 static void on_and_off(void)
 {
 	pass_on(4);
@@ -203,7 +215,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} ways[] = {{"own", own_functions}, {"errors", errors},       {"longjmp", leaves_by_longjmp},
 		    {"threads", threads},   {"forks", forks},         {"callbacks", callbacks},
-		    {"pcontrol", on_and_off}};
+		    {"pcontrol", on_and_off}, {"waits", waits}};
 	int provided;
 	if (argc != 2)
 		return 2;
