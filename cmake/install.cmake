@@ -13,7 +13,7 @@ if(TARGET headway_static)
 	install(FILES ${PROJECT_BINARY_DIR}/headway.pc
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
-foreach(library headway_collect headway_osrt headway_opencl headway_nccl headway_mpi headway_cufft)
+foreach(library headway_collect headway_osrt headway_opencl headway_nccl headway_mpi headway_cufft headway_cublas)
 	if(TARGET ${library})
 		install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/headway)
 	endif()

@@ -45,7 +45,7 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 	X("python", REC_TRACE_PYTHON)                                                              \
 	X("python-gil", REC_TRACE_PYTHON)                                                          \
 	X("cublas", REC_TRACE_CUBLAS)                                                              \
-	X("cublas-verbose", REC_TRACE_CUBLAS)                                                      \
+	X("cublas-verbose", REC_TRACE_CUBLAS | REC_TRACE_CUBLAS_SHAPES)                            \
 	X("cudnn", REC_TRACE_CUDNN)                                                                \
 	X("cusolver", REC_TRACE_CUSOLVER)                                                          \
 	X("cusolver-verbose", REC_TRACE_CUSOLVER)                                                  \

@@ -25,6 +25,13 @@ static bool share_is_inside(void)
 	return collect_is_ours;
 }
 
+static bool share_set_inside(bool is_inside)
+{
+	bool before = collect_is_ours;
+	collect_is_ours = is_inside;
+	return before;
+}
+
 __attribute__((visibility("default"))) const struct collect_share *headway_collect_share(void)
 {
 	static const struct collect_share share = {
@@ -40,6 +47,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.property = collect_property,
 		.stack = collect_stack,
 		.is_inside = share_is_inside,
+		.set_inside = share_set_inside,
 		.is_sealed = &process.sealed,
 		.python_runtime = python_runtime,
 		.from = __ehdr_start,

@@ -30,6 +30,8 @@ struct collect_share {
 	/* True while this thread runs the collector's own code: calls that it makes are not
 	 * recorded. */
 	bool (*is_inside)(void);
+	/* Says so of what the sibling calls next, or no longer; yields what was said before. */
+	bool (*set_inside)(bool is_inside);
 	/* is_sealed: points to true once the program has restricted its own system calls: a
 	 * sibling is silent then. */
 	const bool *is_sealed;
@@ -49,6 +51,7 @@ const struct collect_share *headway_collect_share(void);
  * nothing. */
 bool sibling_connect(void);
 bool sibling_is_inside(void);
+bool sibling_set_inside(bool is_inside);               /* collect_share.set_inside */
 extern const bool *sibling_is_sealed;                  /* NULL until sibling_connect was called */
 extern const _Atomic uint64_t *sibling_python_runtime; /* collect_share.python_runtime, or NULL */
 bool sibling_has(uint64_t address); /* true if the address is in the collect library */

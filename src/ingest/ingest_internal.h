@@ -357,6 +357,9 @@ void ingest_nvtx_finish(struct ingest *in);
 /* A payload of an event that follows in the same file. */
 void ingest_nvtx_payload(struct ingest *in, const struct rec_nvtx_payload *record);
 
+/* The arguments of a library's call whose range follows in the same file. */
+void ingest_nvtx_expect(struct ingest *in, uint32_t process, const struct rec_call *record);
+
 /* ---- nvtx_schemas.c: see nvtx_schemas.h ---- */
 
 void nvtx_schemas_note(struct ingest_process *process, const struct rec_nvtx_definition *record);

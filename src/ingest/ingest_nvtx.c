@@ -40,6 +40,7 @@ struct open_start {
 struct range_payloads {
 	const struct nvtx_decoded *list[MOST_PAYLOADS];
 	uint32_t n;
+	uint32_t args; /* text: arguments that a wrapper has recorded; 0: none */
 };
 struct ingest_nvtx {
 	struct open_push *pushes;
@@ -67,7 +68,10 @@ struct ingest_nvtx {
 		n_pending; /* how many there have been in the file; the last MOST_PENDING are kept */
 	struct range_payloads *payloads;
 	uint32_t n_payloads, cap_payloads;
-	uint64_t headless; /* how many ends of ranges had no begin */
+	/* The arguments of the call that comes next in the file, as a ref of 'payloads', and the string id of its name. */
+	uint32_t expected_ref, expected_name;
+	struct hwy_map args_refs; /* maps a text of arguments to its ref of 'payloads' */
+	uint64_t headless;        /* how many ends of ranges had no begin */
 };
 
 static struct ingest_nvtx *ingest_nvtx_state(struct ingest *in)
@@ -88,6 +92,32 @@ void ingest_nvtx_payload(struct ingest *in, const struct rec_nvtx_payload *recor
 	x->pending[x->n_pending++ % MOST_PENDING] = record;
 }
 
+void ingest_nvtx_expect(struct ingest *in, uint32_t process, const struct rec_call *record)
+{
+	struct ingest_nvtx *x = ingest_nvtx_state(in);
+	uint32_t args = ingest_text(in, &in->processes[process], record->args);
+	bool fresh;
+	uint32_t *ref = hwy_map_put(&x->args_refs, args, &fresh);
+	if (fresh) {
+		HWY_GROW(x->payloads, x->n_payloads, x->cap_payloads);
+		x->payloads[x->n_payloads] = (struct range_payloads){.args = args};
+		*ref = hwy_ref32(x->n_payloads++);
+	}
+	x->expected_ref = *ref;
+	x->expected_name = record->head.value;
+}
+
+/* The arguments that were recorded in front of a range; 0: none. */
+static uint32_t expected_of(struct ingest_nvtx *x, const struct rec_range *record)
+{
+	if (!hwy_ref32_is_set(x->expected_ref) || record->domain == 0 ||
+	    record->head.value != x->expected_name)
+		return HWY_REF_NONE;
+	uint32_t ref = x->expected_ref;
+	x->expected_ref = HWY_REF_NONE;
+	return ref;
+}
+
 /* Adds the payloads of an event to those of its range, if it has any; yields the range's. */
 static uint32_t payloads_of(struct ingest *in, uint32_t process, const struct rec_range *record,
 			    uint32_t payloads_ref)
@@ -105,7 +135,9 @@ static uint32_t payloads_of(struct ingest *in, uint32_t process, const struct re
 		const struct nvtx_decoded *decoded = nvtx_decode(in, process, payload);
 		if (!decoded)
 			continue;
-		if (!hwy_ref32_is_set(payloads_ref)) {
+		/* Arguments of wrappers are shared by the ranges that have the same ones. */
+		if (!hwy_ref32_is_set(payloads_ref) ||
+		    x->payloads[hwy_ref32_index(payloads_ref)].args) {
 			HWY_GROW(x->payloads, x->n_payloads, x->cap_payloads);
 			x->payloads[x->n_payloads] = (struct range_payloads){.n = 0};
 			payloads_ref = hwy_ref32(x->n_payloads++);
@@ -123,8 +155,8 @@ static uint32_t payload_args(struct ingest *in, uint32_t payloads_ref)
 	if (!hwy_ref32_is_set(payloads_ref))
 		return 0;
 	const struct range_payloads *payloads = &in->nvtx->payloads[hwy_ref32_index(payloads_ref)];
-	if (payloads->n == 1)
-		return payloads->list[0]->args;
+	if (payloads->n <= 1)
+		return payloads->n ? payloads->list[0]->args : payloads->args;
 	char *joined = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&joined, &length);
@@ -365,7 +397,7 @@ void ingest_nvtx_end_file(struct ingest *in, uint32_t process, uint32_t tid)
 	struct ingest_nvtx *x = in->nvtx;
 	struct open_push open;
 	if (x)
-		x->n_pending = 0;
+		x->n_pending = x->expected_ref = 0;
 	if (!x || x->tops.count == 0)
 		return;
 	for (uint32_t s = 0; s <= x->tops.mask; s++)
@@ -435,7 +467,13 @@ void ingest_nvtx_add(struct ingest *in, uint32_t process, uint32_t tid,
 {
 	struct ingest_nvtx *x = ingest_nvtx_state(in);
 	switch (record->head.type) {
-	case REC_PUSH: ingest_nvtx_push(x, record, payloads_of(in, process, record, 0)); break;
+	case REC_PUSH: {
+		uint32_t payloads_ref = payloads_of(in, process, record, 0);
+		ingest_nvtx_push(x, record,
+				 hwy_ref32_is_set(payloads_ref) ? payloads_ref
+								: expected_of(x, record));
+		break;
+	}
 	case REC_POP: {
 		uint32_t *top_ref = hwy_map_put(&x->tops, record->domain, NULL);
 		struct open_push open;
@@ -477,6 +515,7 @@ void ingest_nvtx_finish(struct ingest *in)
 	hwy_index_free(&x->start_of);
 	hwy_map_free(&x->lanes);
 	hwy_map_free(&x->library_domains);
+	hwy_map_free(&x->args_refs);
 	free(x->pushes);
 	free(x->starts);
 	free(x->ends);

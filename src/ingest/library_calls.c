@@ -30,7 +30,9 @@ static void library_calls_add_call(struct ingest *in, uint32_t process, uint32_t
 void library_calls_add(struct ingest *in, uint32_t process, uint32_t tid,
 		       const struct rec_head *record)
 {
-	if (record->type == REC_NVTX_PAYLOAD)
+	if (record->type == REC_CALL && record->flags & REC_CALL_ARGUMENTS)
+		ingest_nvtx_expect(in, process, (const void *)record);
+	else if (record->type == REC_NVTX_PAYLOAD)
 		ingest_nvtx_payload(in, (const void *)record);
 	else if (record->type == REC_NVTX_SAMPLE)
 		nvtx_values_add(in, process, (const void *)record);

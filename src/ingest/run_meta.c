@@ -109,13 +109,14 @@ static void report_settings(struct ingest *in)
 	static const struct {
 		uint32_t bit;
 		const char *name;
-	} traces[] = {{REC_TRACE_CUDA, "cuda"},         {REC_TRACE_NVTX, "nvtx"},
-		      {REC_TRACE_OPENCL, "opencl"},     {REC_TRACE_OSRT, "osrt"},
-		      {REC_TRACE_PYTORCH, "pytorch"},   {REC_TRACE_PYTHON, "python"},
-		      {REC_TRACE_CUBLAS, "cublas"},     {REC_TRACE_CUDNN, "cudnn"},
-		      {REC_TRACE_CUSPARSE, "cusparse"}, {REC_TRACE_CUSOLVER, "cusolver"},
-		      {REC_TRACE_NCCL, "nccl"},         {REC_TRACE_MPI, "mpi"},
-		      {REC_TRACE_CUFFT, "cufft"}};
+	} traces[] = {
+		{REC_TRACE_CUDA, "cuda"},         {REC_TRACE_NVTX, "nvtx"},
+		{REC_TRACE_OPENCL, "opencl"},     {REC_TRACE_OSRT, "osrt"},
+		{REC_TRACE_PYTORCH, "pytorch"},   {REC_TRACE_PYTHON, "python"},
+		{REC_TRACE_CUBLAS, "cublas"},     {REC_TRACE_CUDNN, "cudnn"},
+		{REC_TRACE_CUSPARSE, "cusparse"}, {REC_TRACE_CUSOLVER, "cusolver"},
+		{REC_TRACE_NCCL, "nccl"},         {REC_TRACE_MPI, "mpi"},
+		{REC_TRACE_CUFFT, "cufft"},       {REC_TRACE_CUBLAS_SHAPES, "cublas-verbose"}};
 	if (!in->spools.has_control)
 		return;
 	char text[128] = "";

@@ -33,6 +33,7 @@ enum {
 	REC_TRACE_CUSPARSE = 1024,
 	REC_TRACE_CUSOLVER = 2048,
 	REC_TRACE_CUFFT = 4096,
+	REC_TRACE_CUBLAS_SHAPES = 16384, /* the shapes of products, beside REC_TRACE_CUBLAS */
 	/* NCCL tells when each channel of its kernels begins and ends, also where CUDA is recorded */
 	REC_TRACE_NCCL_CHANNELS = 8192,
 };

@@ -32,6 +32,7 @@ const struct preload_sibling preload_siblings[] = {
 	{REC_TRACE_OPENCL, REC_TRACE_OPENCL, "libheadway-opencl.so"},
 	{REC_TRACE_MPI, REC_TRACE_MPI, "libheadway-mpi.so"},
 	{REC_TRACE_CUFFT, REC_TRACE_CUFFT, "libheadway-cufft.so"},
+	{REC_TRACE_CUBLAS_SHAPES, REC_TRACE_CUBLAS_SHAPES, "libheadway-cublas.so"},
 	{0, 0, NULL},
 };
 

@@ -460,6 +460,8 @@ struct rec_os_of {
 };
 static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 
+/* head.flags of a rec_call: no call, but the arguments of the call of this name that the thread's next range of a library is. */
+enum { REC_CALL_ARGUMENTS = 1 };
 struct rec_call { /* a call of a library that a wrapper recorded, by the thread whose spool this is */
 	struct rec_head head;
 	int64_t start, duration;

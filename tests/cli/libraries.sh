@@ -55,6 +55,46 @@ grep -qx 'in the environment: CUBLAS_NVTX_LEVEL=0' out || fail "the user's varia
 spans_of cublas env -i "$target"
 expect_spans "a fresh environment" "${blas[@]}"
 
+# --- shapes of products, with the real libraries: without a GPU the calls fail, but are made
+cat >product.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+int cublasSgemm_v2(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *, float *, int);
+int cublasGemmStridedBatchedEx(void *, int, int, int, int, int, const void *, const void *, int, int, long long, const void *, int, int,
+			       long long, const void *, void *, int, int, long long, int, int, int);
+int cublasLtMatrixLayoutCreate(void **, int, unsigned long, unsigned long, long);
+int cublasLtMatmul(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, size_t, void *);
+int main(void)
+{
+	float one = 1;
+	void *a, *b, *d;
+	cublasLtMatrixLayoutCreate(&a, 2, 64, 32, 64);
+	cublasLtMatrixLayoutCreate(&b, 2, 32, 16, 32);
+	cublasLtMatrixLayoutCreate(&d, 0, 64, 16, 64);
+	printf("%d", cublasSgemm_v2(NULL, 0, 1, 3, 4, 5, &one, NULL, 6, NULL, 7, &one, NULL, 8));
+	printf(" %d", cublasGemmStridedBatchedEx(NULL, 1, 0, 11, 12, 13, &one, NULL, 14, 1, 2, NULL, 14, 1, 2, &one, NULL, 14, 1, 2, 77, 68, 0));
+	for (int i = 0; i < 2; i++)
+		printf(" %d", cublasLtMatmul(NULL, NULL, &one, NULL, a, NULL, b, &one, NULL, d, NULL, d, NULL, NULL, 0, NULL));
+	printf(" %d\n", cublasLtMatmul(NULL, NULL, &one, NULL, NULL, NULL, b, &one, NULL, d, NULL, d, NULL, NULL, 0, NULL));
+	return 0;
+}
+END
+if command -v cc >/dev/null && cc -o product product.c -L/usr/local/cuda/lib64 -lcublas -lcublasLt 2>/dev/null; then
+	export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
+	./product >plain || fail "the product alone"
+	spans_of cublas "$PWD/product"
+	spans_of cublas-verbose "$PWD/product"
+	diff plain out || fail "products got other answers"
+	sed 's/""/"/g' run/call.csv | grep -oE '(cublasSgemm_v2|cublasGemmStridedBatchedEx|cublasLtMatmul),.*' | sed -E 's/,[^{]*/ /; s/\}.*/}/' >shapes
+	printf '%s\n' 'cublasSgemm_v2 {"m":3,"n":4,"k":5,"a":"N","b":"T","type":"float32"}' \
+		'cublasGemmStridedBatchedEx {"m":11,"n":12,"k":13,"a":"T","b":"N","type":"bfloat16","batch":77}' \
+		'cublasLtMatmul {"m":64,"n":16,"k":32,"type":"float16","to":"float32","batch":1}' \
+		'cublasLtMatmul {"m":64,"n":16,"k":32,"type":"float16","to":"float32","batch":1}' 'cublasLtMatmul ' | sort | diff - <(sort shapes) || fail "shapes of products"
+	grep -q GetAttribute run/call.csv && fail "what Headway asks for is recorded"
+else
+	echo "no cuBLAS to link with: left out"
+fi
+
 # --- the libraries themselves
 python=$(python3 -c 'import ctypes, sys; print(sys.executable)' 2>/dev/null) && "$python" - 2>/dev/null <<-'END'
 	import ctypes

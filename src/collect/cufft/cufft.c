@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cufft.c - records the calls of cuFFT, which does not tell of them itself, with the size of their transforms.
  *
- * Every function of the library is replaced by one that notes the time and calls it. No type of cuFFT is known here: every
- * argument is a word of the machine (cuFFT has no function that takes a floating-point number), which is passed on as it
- * came. A plan's size is kept when the plan is made, and goes with the calls that execute it.
- *
- * A program may use several releases of the library at once, each in a module of its own. So the function that is called is the
- * one that the calling module is linked with; it is looked for once for each place that calls. Calls through a pointer that dlsym
- * gave to the program are not seen.
+ * Every function of the library is replaced by one that notes the time and calls it (sibling/wrapped.h). A plan's size is kept
+ * when the plan is made, and goes with the calls that execute it.
  */
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "collect/lock.h"
-#include "collect/share.h"
+#include "collect/sibling/wrapped.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-typedef uintptr_t word;
-enum { MOST_WORDS = 14, MOST_PLACES = 64, MOST_PLANS = 512, MOST_TEXT = 120 };
+enum { MOST_PLANS = 512, MOST_TEXT = 120 };
 enum { INTERNAL_ERROR = 5 }; /* what cuFFT returns where it cannot go on */
 
 /* What the arguments of a function tell. Argument 0 is the plan, or the address of a new one (READS_MADE). */
@@ -41,88 +30,9 @@ enum reads {
 };
 
 struct function {
-	const char *name;
-	uint8_t words, reads;
-	/* The places that call it, and what they call. A place is taken by writing 'real', and used once 'from' is written. */
-	struct {
-		_Atomic(const void *) from;
-		_Atomic(void *) real;
-	} places[MOST_PLACES];
+	struct wrapped wrapped;
+	uint8_t reads;
 };
-
-/* The function of the library that this thread is in; NULL: none. */
-static _Thread_local void *inside;
-
-/* In a section of its own, so that a return address tells whether this function is the caller. */
-static __attribute__((noinline, section("cufft_calls"))) int call_real(void *real, const word *w)
-{
-	/* Functions with fewer arguments do not look at the others. */
-	int (*call)(word, word, word, word, word, word, word, word, word, word, word, word, word,
-		    word) = (int (*)(word, word, word, word, word, word, word, word, word, word,
-				     word, word, word, word))real;
-	return call(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
-		    w[13]);
-}
-
-extern const char __start_cufft_calls[], __stop_cufft_calls[];
-
-/* ---- the real functions ------------------------------------------------------------------------- */
-
-static const void *object_at(const void *address)
-{
-	Dl_info about;
-	return address && dladdr(address, &about) ? about.dli_fbase : NULL;
-}
-
-/* The function in what the calling module is linked with; NULL: the module is the program, which is linked with this library,
- * too. */
-static void *find_beside(const void *caller, const char *name)
-{
-	Dl_info about;
-	if (!dladdr(caller, &about) || !about.dli_fname)
-		return NULL;
-	void *module = dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	void *found = module ? dlsym(module, name) : NULL;
-	if (module)
-		dlclose(module);
-	return object_at(found) == object_at(&object_at) ? NULL : found;
-}
-
-static __attribute__((noinline)) void *cufft_resolve(struct function *function, const void *caller)
-{
-	int saved = errno;
-	void *found = find_beside(caller, function->name);
-	Dl_info about;
-	if (!found)
-		found = dlsym(RTLD_NEXT, function->name);
-	/* The library stays loaded: its functions are called from here on. */
-	if (found && dladdr(found, &about) && about.dli_fname)
-		dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-	dlerror(); /* the program must not find an error that is not its own */
-	for (int i = 0; found && i < MOST_PLACES; i++) {
-		void *none = NULL;
-		if (!atomic_compare_exchange_strong(&function->places[i].real, &none, found))
-			continue;
-		atomic_store_explicit(&function->places[i].from, caller, memory_order_release);
-		break;
-	}
-	errno = saved;
-	return found;
-}
-
-static void *cufft_real(struct function *function, const void *caller)
-{
-	for (int i = 0; i < MOST_PLACES; i++) {
-		const void *from =
-			atomic_load_explicit(&function->places[i].from, memory_order_acquire);
-		if (from == caller)
-			return atomic_load_explicit(&function->places[i].real,
-						    memory_order_relaxed);
-		if (!from)
-			break;
-	}
-	return cufft_resolve(function, caller);
-}
 
 /* ---- plans -------------------------------------------------------------------------------------- */
 
@@ -159,7 +69,7 @@ static bool plan_find(int32_t plan, char text[MOST_TEXT])
 	return is_known;
 }
 
-static const char *type_name(word type)
+static const char *transform_type(word type)
 {
 	static const struct {
 		int number;
@@ -192,13 +102,13 @@ static bool describe_plan(enum reads reads, const word *w, char text[MOST_TEXT])
 	const char *type = NULL;
 	switch (reads) {
 	case READS_1D:
-		type = type_name(w[2]);
+		type = transform_type(w[2]);
 		batch = (int)w[3];
 		n = put_sizes(text, MOST_TEXT, 1, sizes, false);
 		break;
 	case READS_2D:
 	case READS_3D:
-		type = type_name(w[reads == READS_2D ? 3 : 4]);
+		type = transform_type(w[reads == READS_2D ? 3 : 4]);
 		n = put_sizes(text, MOST_TEXT, reads == READS_2D ? 2 : 3, sizes, false);
 		break;
 	case READS_MANY:
@@ -206,7 +116,7 @@ static bool describe_plan(enum reads reads, const word *w, char text[MOST_TEXT])
 	case READS_XT_MANY:
 		if ((int)w[1] < 1 || (int)w[1] > 3 || !w[2])
 			return false;
-		type = reads == READS_XT_MANY ? NULL : type_name(w[9]);
+		type = reads == READS_XT_MANY ? NULL : transform_type(w[9]);
 		batch = reads == READS_MANY ? (int)w[10]
 					    : (long long)w[reads == READS_MANY64 ? 10 : 11];
 		n = put_sizes(text, MOST_TEXT, (int)w[1], (const void *)w[2], is_wide);
@@ -252,7 +162,8 @@ static void cufft_record(const struct function *function, const word *w, int res
 {
 	int saved = errno;
 	uint32_t args = result == 0 ? cufft_describe(function, w) : 0;
-	uint32_t name = collect_string_z(function->name), library = collect_string_z("cuFFT");
+	uint32_t name = collect_string_z(function->wrapped.name),
+		 library = collect_string_z("cuFFT");
 	struct rec_call *record = collect_reserve(REC_CALL, 1);
 	if (record) {
 		record->head.value = name;
@@ -265,57 +176,26 @@ static void cufft_record(const struct function *function, const word *w, int res
 	errno = saved;
 }
 
-/* A function of the library that ends with a call of another one jumps there: the other one then returns to call_real. */
-static bool is_our_call(const void *caller)
-{
-	return (const char *)caller >= __start_cufft_calls &&
-	       (const char *)caller <= __stop_cufft_calls;
-}
-
 static int cufft_call(struct function *function, const word *w, const void *caller)
 {
-	void *outer = inside;
-	void *real = cufft_real(function, outer && is_our_call(caller) ? outer : caller);
+	void *real = wrapped_real(&function->wrapped, caller);
 	if (!real)
 		return INTERNAL_ERROR;
 	/* What the library calls itself is a part of the program's call. */
-	bool records = !outer && collect_is_on(REC_TRACE_CUFFT) && !*sibling_is_sealed;
+	bool records = !wrapped_inside && collect_is_on(REC_TRACE_CUFFT) && !*sibling_is_sealed;
 	int64_t start = records ? collect_now() : 0;
-	inside = outer ? outer : real;
-	int result = call_real(real, w);
-	inside = outer;
+	int result = wrapped_forward(real, w);
 	if (records)
 		cufft_record(function, w, result, start, collect_now());
 	return result;
 }
 
-#define P1 word a0
-#define P2 P1, word a1
-#define P3 P2, word a2
-#define P4 P3, word a3
-#define P5 P4, word a4
-#define P6 P5, word a5
-#define P7 P6, word a6
-#define P11 P7, word a7, word a8, word a9, word a10
-#define P12 P11, word a11
-#define P14 P12, word a12, word a13
-#define A1 a0
-#define A2 A1, a1
-#define A3 A2, a2
-#define A4 A3, a3
-#define A5 A4, a4
-#define A6 A5, a5
-#define A7 A6, a6
-#define A11 A7, a7, a8, a9, a10
-#define A12 A11, a11
-#define A14 A12, a12, a13
-
 #define FUNCTION(id, n, what)                                                                      \
-	EXPORT int id(P##n);                                                                       \
-	EXPORT int id(P##n)                                                                        \
+	WRAPPED_EXPORT int id(WRAPPED_P##n);                                                       \
+	WRAPPED_EXPORT int id(WRAPPED_P##n)                                                        \
 	{                                                                                          \
-		static struct function function = {.name = #id, .words = n, .reads = what};        \
-		word w[MOST_WORDS] = {A##n};                                                       \
+		static struct function function = {.wrapped.name = #id, .reads = what};            \
+		word w[WRAPPED_WORDS] = {WRAPPED_A##n};                                            \
 		return cufft_call(&function, w, __builtin_return_address(0));                      \
 	}
 

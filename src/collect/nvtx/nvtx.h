@@ -20,7 +20,8 @@ struct nvtx_domain;
 uint32_t nvtx_domain_number(struct nvtx_domain *domain);
 uint32_t nvtx_domain_name(const struct nvtx_domain *domain); /* text id of the domain's name */
 
-/* Whether events of this domain are to be recorded: all of them, or those of a library. */
+/* Whether events of this domain are to be recorded: all of them, or those of a library; not what the collector calls
+ * itself. */
 bool nvtx_is_on(struct nvtx_domain *domain);
 
 /* Whether events of this domain are recorded whenever recording is on. */

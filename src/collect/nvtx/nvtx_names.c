@@ -134,7 +134,7 @@ static uint32_t sources_of(struct nvtx_domain *domain)
 
 bool nvtx_is_on(struct nvtx_domain *domain)
 {
-	return collect_is_on(sources_of(domain));
+	return collect_is_on(sources_of(domain)) && !collect_is_ours;
 }
 
 bool nvtx_is_traced(struct nvtx_domain *domain)

@@ -40,6 +40,11 @@ bool sibling_is_inside(void)
 	return !share || share->is_inside();
 }
 
+bool sibling_set_inside(bool is_inside)
+{
+	return share && share->set_inside(is_inside);
+}
+
 bool sibling_has(uint64_t address)
 {
 	return share && address >= (uintptr_t)share->from && address < (uintptr_t)share->to;
