@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/memory_text.h"
 #include "import/import.h"
+
+enum { MOST_RANKS = 1 << 20 };
 
 void job_problem(struct hwy_job *job, const char *format, ...)
 {
@@ -139,32 +142,60 @@ static bool settle_ranks(struct hwy_job *job, struct hwy_err *err)
 	return true;
 }
 
+char *job_rank_list(const int64_t *ranks, uint32_t n)
+{
+	enum { MOST_SHOWN = 8 };
+	struct memory_text memory;
+	FILE *out = memory_text_begin(&memory);
+	uint32_t shown = 0;
+	for (uint32_t i = 0, last; i < n && shown < MOST_SHOWN; i = last + 1, shown++) {
+		for (last = i; last + 1 < n && ranks[last + 1] == ranks[last] + 1; last++)
+			;
+		fprintf(out, "%s%" PRId64, shown ? ", " : "", ranks[i]);
+		if (last > i)
+			fprintf(out, "%s%" PRId64, last == i + 1 ? ", " : "-", ranks[last]);
+		if (shown + 1 == MOST_SHOWN && last + 1 < n)
+			fputs(", …", out);
+	}
+	return memory_text_end(&memory);
+}
+
+static void tell_missing(struct hwy_job *job, const struct hwy_map *seen)
+{
+	/* A damaged file may claim any number of ranks. */
+	int64_t most = job->world < MOST_RANKS ? job->world : MOST_RANKS, *missing = NULL;
+	uint32_t n = 0, cap = 0;
+	for (int64_t rank = 0; rank < most; rank++)
+		if (!hwy_map_get(seen, (uint64_t)rank)) {
+			HWY_GROW(missing, n, cap);
+			missing[n++] = rank;
+		}
+	if (n > 0) {
+		char *list = job_rank_list(missing, n);
+		job_problem(job, "%" PRIu32 " of %" PRId64 " ranks have no recording here: %s", n,
+			    job->world, list);
+		free(list);
+	}
+	free(missing);
+}
+
 void job_find_missing(struct hwy_job *job)
 {
+	struct hwy_map seen = {0};
 	job->world = HWY_NONE;
 	for (uint32_t r = 0; r < job->n; r++) {
 		const struct hwy_trace *trace = job->ranks[r].trace;
-		for (uint32_t p = 0; p < trace->n_processes; p++)
+		hwy_map_put(&seen, (uint64_t)job->ranks[r].rank, NULL);
+		/* A recording may have the processes of several ranks. */
+		for (uint32_t p = 0; p < trace->n_processes; p++) {
+			hwy_map_put(&seen, (uint64_t)trace->processes[p].rank, NULL);
 			if (trace->processes[p].world > job->world)
 				job->world = trace->processes[p].world;
+		}
 	}
-	enum { MOST_NAMED = 8 };
-	uint32_t next = 0;
-	int64_t missing = 0;
-	char names[MOST_NAMED * 24] = "";
-	for (int64_t rank = 0; rank < job->world && job->n > 0; rank++) {
-		while (next < job->n && job->ranks[next].rank < rank)
-			next++;
-		if (next < job->n && job->ranks[next].rank == rank)
-			continue;
-		size_t length = strlen(names);
-		if (missing++ < MOST_NAMED)
-			snprintf(names + length, sizeof names - length, "%s%" PRId64,
-				 length ? ", " : "", rank);
-	}
-	if (missing > 0)
-		job_problem(job, "%" PRId64 " of %" PRId64 " ranks have no recording here: %s%s",
-			    missing, job->world, names, missing > MOST_NAMED ? ", …" : "");
+	if (job->n > 0)
+		tell_missing(job, &seen);
+	hwy_map_free(&seen);
 }
 
 bool job_open(struct hwy_job *job, const char *const *paths, uint32_t n,

@@ -368,28 +368,31 @@ static bool place_again(struct placing *p, bool *more, struct hwy_err *err)
 	return true;
 }
 
+/* Says of the ranks with this source, and no known error, what is wrong with their clocks. */
+static void tell_unsure(struct hwy_job *job, enum job_clock_source source, const char *what)
+{
+	int64_t *ranks = hwy_array(job->n, sizeof *ranks);
+	uint32_t n = 0;
+	for (uint32_t r = 0; r < job->n; r++)
+		if (job->ranks[r].clock.source == source && job->ranks[r].clock.error == HWY_NONE)
+			ranks[n++] = job->ranks[r].rank;
+	if (n > 0) {
+		char *list = job_rank_list(ranks, n);
+		job_problem(job, "rank%s %s: %s rank %" PRId64 "'s", n == 1 ? "" : "s", list, what,
+			    job->ranks[0].rank);
+		free(list);
+	}
+	free(ranks);
+}
+
 static void place_the_rest(struct placing *p)
 {
-	for (uint32_t r = 0; r < p->job->n; r++) {
-		struct job_recording *rank = &p->job->ranks[r];
-		if (p->is_placed[r])
-			continue;
-		if (place_by_wall(p, r)) {
-			if (rank->clock.error == HWY_NONE)
-				job_problem(
-					p->job,
-					"rank %" PRId64
-					": only the wall clocks tell how its times stand to rank %" PRId64
-					"'s",
-					rank->rank, p->job->ranks[0].rank);
-			continue;
-		}
-		rank->clock = (struct job_clock){.source = JOB_CLOCK_UNKNOWN, .error = HWY_NONE};
-		job_problem(p->job,
-			    "rank %" PRId64 ": nothing tells how its clock stands to rank %" PRId64
-			    "'s",
-			    rank->rank, p->job->ranks[0].rank);
-	}
+	for (uint32_t r = 0; r < p->job->n; r++)
+		if (!p->is_placed[r] && !place_by_wall(p, r))
+			p->job->ranks[r].clock =
+				(struct job_clock){.source = JOB_CLOCK_UNKNOWN, .error = HWY_NONE};
+	tell_unsure(p->job, JOB_CLOCK_WALL, "only the wall clocks tell how their times stand to");
+	tell_unsure(p->job, JOB_CLOCK_UNKNOWN, "nothing tells how their clocks stand to");
 }
 
 static bool place_all(struct placing *p, struct hwy_err *err)
