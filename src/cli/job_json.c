@@ -204,6 +204,22 @@ static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 	json_end_array(json);
 }
 
+static void put_cpu(struct hwy_json *json, const struct job_view *job)
+{
+	json_key(json, "exchanges");
+	json_begin_array(json);
+	for (uint32_t r = 0; r < job->answer.n && job->answer.cpu; r++) {
+		json_begin_object(json);
+		json_put_int(json, "rank", job->members[r].rank);
+		json_put_int(json, "window_ns", job->answer.cpu[r].window);
+		json_put_int(json, "comm_ns", job->answer.cpu[r].comm);
+		json_put_int(json, "waits_ns", job->answer.cpu[r].waits);
+		json_put_int(json, "costs_others_ns", job->answer.cpu[r].costs);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void job_json_put(struct hwy_json *json, const struct job_view *job)
 {
 	const struct job_answer *answer = &job->answer;
@@ -226,6 +242,7 @@ void job_json_put(struct hwy_json *json, const struct job_view *job)
 	put_matrices(json, &answer->ranks);
 	put_links(json, job);
 	put_job_path(json, job);
+	put_cpu(json, job);
 	put_job_findings(json, job);
 	json_key(json, "problems");
 	json_begin_array(json);

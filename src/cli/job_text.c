@@ -306,6 +306,9 @@ static void print_path(const struct job_page *page)
 	lines_may_break(page->out, 3);
 	if (path->n_crossings == 0)
 		fputs(" it stays there\n", page->out);
+	else if (steps == 0)
+		fprintf(page->out, " it changes ranks %s\n",
+			hwy_say_count_times((double)path->n_crossings).text);
 	else
 		fprintf(page->out, " it changes ranks %s a step\n",
 			hwy_say_count_times(steps ? (double)path->n_crossings / steps : 0).text);
@@ -405,6 +408,36 @@ static void print_foot(const struct job_page *page)
 	fputc('\n', page->out);
 }
 
+/* A job without device work: what its ranks lose to each other, over the whole recording. */
+static void print_cpu(const struct job_page *page)
+{
+	const struct job_answer *answer = &page->job->answer;
+	struct table table = {.columns = 6,
+			      .heads = 1,
+			      .indent = "   ",
+			      .align = "rlrrrr",
+			      .hides_empty = true,
+			      .colour = page->view->colour,
+			      .width = page->width};
+	fprintf(page->out, "\n   %sfrom the first to the last exchange of each rank%s\n",
+		job_paint(page, PAINT_BOLD), job_paint(page, PAINT_PLAIN));
+	table_row(&table, (const char *[]){"rank", "host", "time", "communicates", "waits",
+					   "costs others"});
+	for (uint32_t r = 0; r < answer->n && (r < ROWS || page->view->verbose); r++) {
+		const struct job_cpu_row *row = &answer->cpu[r];
+		table_cell(&table, "%" PRId64, page->job->members[r].rank);
+		table_cut_text(&table, page->job->members[r].host, 20);
+		table_time(&table, row->window);
+		table_time(&table, row->comm);
+		table_time(&table, row->waits);
+		table_time(&table, row->costs);
+	}
+	table_print(&table, page->out);
+	if (answer->n > ROWS && !page->view->verbose)
+		fprintf(page->out, "   and %" PRIu32 " more ranks: -v\n", answer->n - ROWS);
+	print_path(page);
+}
+
 static void print_job(const struct job_page *page)
 {
 	print_head(page);
@@ -414,6 +447,8 @@ static void print_job(const struct job_page *page)
 		print_waits(page);
 		print_path(page);
 		print_job_findings(page);
+	} else if (page->job->answer.cpu) {
+		print_cpu(page);
 	}
 	print_foot(page);
 }
@@ -446,7 +481,7 @@ static void print_job_short(const struct job_page *page)
 {
 	enum { FEW = 3 };
 	const struct job_answer *answer = &page->job->answer;
-	if (answer->typical >= answer->n)
+	if (answer->typical >= answer->n && !answer->cpu)
 		return;
 	print_head(page);
 	for (uint32_t i = 0; i < answer->n_findings && i < FEW; i++) {

@@ -51,17 +51,20 @@ static void find_path(struct job_answer *answer, const struct ranks_member *memb
 {
 	enum { MOST_NODES = 4000000 };
 	struct run_graphs graphs;
-	struct hwy_interval window;
+	struct hwy_interval window = {0, 0};
 	struct hwy_err err;
 	uint64_t nodes = 0;
+	bool has_work = false;
+	for (uint32_t r = 0; r < answer->n; r++)
+		has_work |= ranks_phase(&members[r]) != NULL;
 	for (uint32_t r = 0; r < answer->n; r++)
 		nodes += members[r].analysis->flow.n_calls + members[r].analysis->flow.n_ops;
 	/* Without exchanges the path of one rank would be taken for the job's. */
 	if (answer->collectives.n + answer->states.n_messages == 0 || nodes > MOST_NODES ||
-	    !job_window(answer, members, ranks, &window) ||
+	    (!job_window(answer, members, ranks, &window) && has_work) ||
 	    !run_graphs_open(&graphs, ranks, answer->n, &err))
 		return;
-	if (!run_path_find(&answer->path, &graphs, &window))
+	if (!run_path_find(&answer->path, &graphs, has_work ? &window : NULL))
 		answer->path = (struct hwy_run_path){0};
 	run_graphs_close(&graphs);
 }
@@ -388,6 +391,7 @@ bool job_answer_make(struct job_answer *answer, const struct ranks_member *membe
 	answer->typical = find_typical(answer, members);
 	find_verdict(answer, members);
 	answer_say(answer, members);
+	answer_judge_cpu(answer, members);
 	take_from_comm(&answer->ranks, members);
 	if (answer->typical < n) {
 		accuse_late(answer, members);

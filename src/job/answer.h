@@ -23,6 +23,13 @@ struct job_finding {                       /* one kind of finding over the ranks
 	bool is_joint; /* about ranks together: 'members' are the ranks to blame, and may be none */
 };
 
+/* What a rank without device work does between its first and its last exchange, ns. */
+struct job_cpu_row {
+	int64_t window,
+		comm; /* the time between, and how much of it the rank is in calls that communicate */
+	int64_t waits, costs; /* what it loses to other ranks, and they to it, together */
+};
+
 struct job_answer {
 	uint32_t n; /* ranks */
 	struct hwy_collectives collectives;
@@ -42,6 +49,8 @@ struct job_answer {
 		*why; /* what late ranks do longer, as a clause: "it waits …"; "" where not known */
 	struct job_finding *findings; /* in the order to look at them */
 	uint32_t n_findings;
+	struct job_cpu_row *
+		cpu; /* by member, where no rank has device work but exchanges are recorded; else NULL */
 	struct hwy_arena arena;
 };
 
@@ -58,6 +67,8 @@ const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ra
 
 /* answer_words.c: fills says, late_says and why. */
 void answer_say(struct job_answer *answer, const struct ranks_member *members);
+/* answer_cpu.c: the verdict and rows of a job without device work. */
+void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *members);
 const char *answer_advice(const struct job_answer *answer);
 const char *answer_say_route(struct job_answer *answer, const struct job_route *route);
 

@@ -266,6 +266,26 @@ static void what_is_not_recorded_is_guessed_and_said(void **state)
 	}
 }
 
+static void a_job_without_device_work_has_an_answer(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(3, (const int64_t[]){0, 5000000, -4000000});
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t r = 0; r < 3; r++)
+			program_compute(&job.ranks[r], r == 1 ? 2000 : 500);
+		job_meet_mpi(&job, step, 100);
+	}
+	struct job_answer answer = job_ask(&job);
+	ASSERT_WORD(&answer, VERDICT_COMM);
+	assert_non_null(answer.cpu);
+	assert_int_equal(answer.cpu[1].waits, 0);
+	assert_int_equal(answer.cpu[1].costs, answer.cpu[0].waits + answer.cpu[2].waits);
+	assert_in_range(answer.cpu[0].waits, (STEPS - 1) * US(1490), STEPS * US(1510));
+	assert_non_null(strstr(answer.says, "100 % of that to rank 1, before its AllReduce"));
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_rank_that_waited_itself_is_innocent),
 		cmocka_unit_test(a_slow_link_is_told_from_a_late_rank),
 		cmocka_unit_test(what_is_not_recorded_is_guessed_and_said),
+		cmocka_unit_test(a_job_without_device_work_has_an_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

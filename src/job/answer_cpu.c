@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_cpu.c - what there is to say about a job whose ranks have no device work: what they lose to each other; see answer.h.
+ *
+ * Without steps the window of a rank is the time from its first exchange to the end of its last one. The verdict is 'comm' where the
+ * ranks lose LOST_SHARE of it to each other.
+ */
+#include <inttypes.h>
+
+#include "base/path.h"
+#include "base/say.h"
+#include "job/answer.h"
+
+#define LOST_SHARE 0.1
+
+static void measure_rank(struct job_cpu_row *row, struct hwy_trace *trace)
+{
+	struct hwy_interval window = {INT64_MAX, INT64_MIN};
+	for (uint32_t i = 0; i < trace->n_messages; i++) {
+		struct exchange_times times = exchange_times(trace, &trace->messages[i]);
+		window.from = times.post < window.from ? times.post : window.from;
+		window.to = times.call.to > window.to ? times.call.to : window.to;
+		row->comm += times.call.to - times.call.from;
+	}
+	row->window = window.to > window.from ? window.to - window.from : 0;
+	row->comm = row->comm < row->window ? row->comm : row->window;
+}
+
+/* Where the rank that costs most came late: its call that ended the longest wait for it; "" where that is not known. */
+static const char *place_of_worst(struct job_answer *answer, const struct ranks_member *members,
+				  uint32_t worst)
+{
+	const struct wait_state *longest = NULL;
+	for (uint32_t i = 0; i < answer->states.n; i++) {
+		const struct wait_state *one = &answer->states.states[i];
+		if (one->culprit == worst && one->culprit_message != FLOW_NONE &&
+		    (!longest || one->at.to - one->at.from > longest->at.to - longest->at.from))
+			longest = one;
+	}
+	struct hwy_trace *trace = members[worst].analysis->trace;
+	int64_t span = longest ? trace->messages[longest->culprit_message].span : HWY_NONE;
+	if (span < 0 || !members[worst].analysis->places)
+		return "";
+	struct hwy_place place = place_of(members[worst].analysis->places, (uint32_t)span);
+	if (*place.file && place.line > 0)
+		return hwy_arena_format(&answer->arena, ", before it comes to %s:%" PRId64,
+					hwy_basename(place.file), place.line);
+	return hwy_arena_format(&answer->arena, ", before its %s",
+				hwy_str(trace, trace->messages[longest->culprit_message].name));
+}
+
+void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *members)
+{
+	const struct hwy_wait_states *states = &answer->states;
+	uint32_t n = answer->n, worst = 0;
+	double lost = 0, whole = 0;
+	if (answer->typical < n || states->n_meetings + states->n_messages == 0)
+		return;
+	answer->cpu = hwy_arena_array(&answer->arena, n, sizeof *answer->cpu);
+	for (uint32_t r = 0; r < n; r++) {
+		measure_rank(&answer->cpu[r], members[r].analysis->trace);
+		for (uint32_t late = 0; late < n; late++) {
+			answer->cpu[r].waits += states->lost[(size_t)r * n + late];
+			answer->cpu[late].costs += states->lost[(size_t)r * n + late];
+		}
+		lost += (double)answer->cpu[r].waits;
+		whole += (double)answer->cpu[r].window;
+	}
+	for (uint32_t r = 1; r < n; r++)
+		worst = answer->cpu[r].costs > answer->cpu[worst].costs ? r : worst;
+	double share = whole > 0 ? lost / whole : 0,
+	       blamed = lost > 0 ? (double)answer->cpu[worst].costs / lost : 0;
+	if (share < LOST_SHARE) {
+		answer->says = hwy_arena_format(
+			&answer->arena,
+			"No rank has device work; the ranks lose %s of their time to each other.",
+			hwy_say_share(share).text);
+		return;
+	}
+	answer->word = VERDICT_COMM;
+	answer->shares[VERDICT_COMM] = share;
+	answer->says = hwy_arena_format(
+		&answer->arena,
+		"The ranks lose %s of their time to each other, %s of that to rank %" PRId64 "%s.",
+		hwy_say_share(share).text, hwy_say_share(blamed).text, members[worst].rank,
+		place_of_worst(answer, members, worst));
+}
