@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -257,6 +258,11 @@ void profile_job_started(struct profile *profile, const struct run *run)
 		return;
 	job->note.directory = run->directory;
 	put_note(job);
+	/* A launcher that ends its ranks sends a signal, waits, and kills. The program gets the signal; headway uses the
+	 * time for the report. */
+	static const int polite[] = {SIGTERM, SIGINT, SIGHUP};
+	for (size_t i = 0; i < sizeof polite / sizeof *polite && job->role == PROFILE_RANK; i++)
+		cli_ignore(polite[i]);
 	if (job->role != PROFILE_RANK || job->note.world <= 1 || *job->unreachable.text)
 		return;
 	bool is_fit = !preload_refusal(profile->program[0]);

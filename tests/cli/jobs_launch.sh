@@ -128,6 +128,23 @@ expect_status 0 "a folder that is not there"
 expect_said "its report is $TMPDIR/nowhere-rank1.hwy" "a folder that is not there"
 [ -e "$TMPDIR/nowhere-rank1.hwy" ] || fail "a folder that is not there: no report"
 
+# --- a launcher's polite signals do not stop a rank's report
+rm -f begun
+PMI_RANK=1 PMI_SIZE=2 setsid --wait "$HEADWAY" profile -t osrt --job-rank="$work/job1" -- \
+	bash -c 'trap "" TERM; echo $PPID >begun; sleep 0.2; exit 6' >/dev/null 2>&1 &
+signalled=$!
+for ((i = 0; i < 300; i++)); do
+	[ -s begun ] && break
+	sleep 0.02
+done
+while kill -TERM -- "-$(cat begun)" 2>/dev/null; do
+	sleep 0.002
+done
+wait $signalled
+[ $? = 6 ] || fail "a rank that is told to end while its report is made: another status"
+[ -e job1/rank1.hwy ] || fail "a rank that is told to end while its report is made: no report"
+rm job1/rank1.hwy
+
 # --- a program in the working directory, which launchers find without its folder
 cp "$(type -P true)" own_program
 PMI_RANK=0 PMI_SIZE=1 launch 20 -t osrt --job-rank="$work/job1" -- own_program

@@ -232,6 +232,8 @@ void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
 /* The signals that were ignored when Headway was started: a program that Headway runs must inherit
  * that. */
 const sigset_t *cli_ignored_at_start(void);
+/* From now on this signal does nothing to Headway, as if it had been ignored from the start. */
+void cli_ignore(int number);
 /* From now on a signal that ends Headway makes it print "stopped by SIGTERM; TEXT" first. 'text' must
  * stay where it is; NULL: nothing is printed any more. */
 void cli_last_words(const char *text);

@@ -90,6 +90,12 @@ void cli_die_of(int number)
 	_exit(128 + number);
 }
 
+void cli_ignore(int number)
+{
+	sigaddset(&ignored_at_start, number);
+	signal(number, SIG_IGN);
+}
+
 void cli_last_words(const char *text)
 {
 	/* Signals that end a process, SIGPIPE excepted: nobody reads what would be printed then. */
