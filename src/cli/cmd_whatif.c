@@ -88,10 +88,11 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Opens the recordings that have device work and yields how many; 0 where none has any. A launcher, or a rank that
+/* Opens the recordings that have device work and yields how many; 0 where none has any. *n_talking counts those that
+ * exchange messages. A launcher, or a rank that
  * computes on the CPU, has none: it is named on stderr and left out. */
 static uint32_t open_working(const struct options *options, struct job_files *recordings,
-			     struct opened **list)
+			     struct opened **list, uint32_t *n_talking)
 {
 	struct hwy_trace **traces = recordings_open(recordings);
 	uint32_t n = 0, n_recordings = recordings->n;
@@ -100,6 +101,7 @@ static uint32_t open_working(const struct options *options, struct job_files *re
 		const char *path = recordings->files[i].name;
 		struct opened *file = &files[n];
 		file->path = path;
+		*n_talking += traces[i]->n_messages > 0;
 		if (!phase_choose(&file->phase, traces[i], path, options->step, options->phase)) {
 			traces[i] = NULL;
 			continue;
@@ -116,10 +118,10 @@ static uint32_t open_working(const struct options *options, struct job_files *re
 }
 
 static struct opened *whatif_open_all(const struct options *options, struct job_files *recordings,
-				      uint32_t *n_files)
+				      uint32_t *n_files, uint32_t *n_talking)
 {
 	struct opened *files;
-	uint32_t n = *n_files = open_working(options, recordings, &files);
+	uint32_t n = *n_files = open_working(options, recordings, &files, n_talking);
 	qsort(files, n, sizeof *files, by_rank);
 	if (n > 1 && files[0].rank == HWY_NONE)
 		cli_die("%s: neither the recording nor its name tells the rank, and several files "
@@ -176,12 +178,12 @@ static bool join_processes(struct joint *joint, struct chosen_phase *phase, bool
 
 /* No recording has device work: the ranks of a job are predicted as a whole. */
 static void whatif_replay_cpus(const struct options *options, const struct job_files *recordings,
-			       FILE *out)
+			       uint32_t n_talking, FILE *out)
 {
 	const struct cli_texts *files = &options->files;
 	struct opened_job opened;
 	struct hwy_err err;
-	if (recordings->n < 2 || options->check)
+	if (n_talking < 2 || options->check)
 		cli_die("%s%s: no device work: nothing to replay", recordings->files[0].name,
 			recordings->n > 1 ? " and the others" : "");
 	opened_job_open(&opened, files->texts, files->n, options->step, options->phase);
@@ -199,10 +201,10 @@ static void whatif_replay(const struct options *options, struct job_files *recor
 	struct hwy_err err;
 	struct whatif alone;
 	struct joint joint = {0};
-	uint32_t n;
-	struct opened *files = whatif_open_all(options, recordings, &n);
+	uint32_t n, n_talking = 0;
+	struct opened *files = whatif_open_all(options, recordings, &n, &n_talking);
 	if (n == 0) {
-		whatif_replay_cpus(options, recordings, output.out);
+		whatif_replay_cpus(options, recordings, n_talking, output.out);
 		cli_output_close(&output);
 		free(files);
 		return;
