@@ -81,8 +81,9 @@ void path_job_text(FILE *out, const struct hwy_job_path *path, uint64_t rows)
 	const char *per_step = path->n_steps > 0 ? ", a step:" : ":";
 	if (path->n_steps > 0)
 		fprintf(out,
-			"%s for %u steady steps of %u ranks: the chain across ranks that decides it%s\n\n",
-			hwy_say_time4(path->length).text, path->n_steps, path->n_ranks, per_step);
+			"%s for %u steady step%s of %u ranks: the chain across ranks that decides it%s\n\n",
+			hwy_say_time4(path->length).text, path->n_steps,
+			path->n_steps == 1 ? "" : "s", path->n_ranks, per_step);
 	else
 		fprintf(out, "%s for %u ranks: the chain across ranks that decides it\n\n",
 			hwy_say_time4(path->length).text, path->n_ranks);

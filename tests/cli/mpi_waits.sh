@@ -32,6 +32,9 @@ for library in "${libraries[@]}"; do
 	# The joint graph of the ranks gives every time back, and the path has no gap.
 	run whatif --format json "$work/job"
 	grep -q '"exact": true' "$work/out" || fail "$library: the ranks do not come out as recorded: $(head -c 300 "$work/err")"
+	run analyze "$work/job"
+	tr -s ' \n' ' ' <"$work/out" | grep -q "lose [0-9.]* .s to each other in communication: most rank [01]," ||
+		fail "$library: analyze does not say what the ranks lose: $(head -c 600 "$work/out")"
 	run path --format json "$work/job"
 	python3 -c 'import json,sys
 p = json.load(open(sys.argv[1]))
