@@ -23,13 +23,13 @@ same() {
 }
 
 same "default options" -- "$look"
-for traces in osrt opencl mpi cufft cuda,nvtx,osrt,opencl,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft; do
+for traces in osrt opencl mpi cufft cuda,nvtx,osrt,opencl,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose; do
 	same "-t $traces" -t $traces -- "$look"
 done
 same "OpenCL that is not there" -t opencl -- "$look" opencl
 
 # --- a thread needs little more stack for a call that is recorded
-for traces in nvtx osrt nvtx,osrt,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft; do
+for traces in nvtx osrt nvtx,osrt,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose; do
 	same "-t $traces: the stack" -t $traces -- env LD_BIND_NOW=1 "$COLLECT/stack_depth" 2400
 	expect_line out "done" "-t $traces: the stack"
 done

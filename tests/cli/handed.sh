@@ -63,7 +63,7 @@ cat >program.c <<-'END'
 		return 0;
 	}
 END
-for options in "" "-t osrt,nvtx,opencl,cuda,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft"; do
+for options in "" "-t osrt,nvtx,opencl,cuda,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose"; do
 	same "$options" env env
 	same "$options" "env -i" env -i A=1 env
 	same "$options" "unset" sh -c 'unset LD_PRELOAD; env'

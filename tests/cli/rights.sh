@@ -24,7 +24,7 @@ if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>/dev/null; then
 	"$HEADWAY" profile -q -f -o evil "$COLLECT/escalate" "$work/evil.so" /bin/true >out 2>err
 	expect "$?" 0 "escalate"
 	grep EVIL err && fail "a library of the weaker process was loaded"
-	"$HEADWAY" profile -q -f -o evil -t osrt,nvtx,opencl,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft "$COLLECT/escalate" "$work/evil.so" /bin/true >out 2>err
+	"$HEADWAY" profile -q -f -o evil -t osrt,nvtx,opencl,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose "$COLLECT/escalate" "$work/evil.so" /bin/true >out 2>err
 	grep EVIL err && fail "a library of the weaker process was loaded, with all sources"
 fi
 

@@ -25,12 +25,12 @@ same() {
 for how in prctl seccomp syscall instruction; do
 	for what in plain thread fork exec execvp vfork spawn _exit; do
 		same "" $how $what
-		same "-t osrt,nvtx,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft" $how $what
+		same "-t osrt,nvtx,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose" $how $what
 	done
 done
 
 # --- the strict mode, in which the clock cannot be read either
-for options in "" "-t osrt,nvtx,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft"; do
+for options in "" "-t osrt,nvtx,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose"; do
 	for how in strict strict_syscall; do
 		same "$options" $how plain
 	done

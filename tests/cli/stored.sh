@@ -30,7 +30,7 @@ print("done")
 PYTHON
 echo magratheafile >contents
 export SECRET=slartibartenv
-run profile -f -o report -t cuda,nvtx,osrt,opencl,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft -s process-tree --osrt-threshold 0 --osrt-backtrace-threshold 0 \
+run profile -f -o report -t cuda,nvtx,osrt,opencl,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose -s process-tree --osrt-threshold 0 --osrt-backtrace-threshold 0 \
 	python3 program.py
 expect_status 0 "the program"
 python3 "$DATA/../cli/privacy_strings.py" report.hwy >strings

@@ -99,7 +99,7 @@ while IFS= read -r line; do
 	run_in_folder plain "${words[@]}"
 	run_in_folder recorded "$HEADWAY" profile -q -f -o "$work/report" "${words[@]}"
 	compare "$command" "default options" || continue
-	run_in_folder recorded "$HEADWAY" profile -q -f -o "$work/report" -t osrt,nvtx,opencl,pytorch,python,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft -s process-tree "${words[@]}"
+	run_in_folder recorded "$HEADWAY" profile -q -f -o "$work/report" -t osrt,nvtx,opencl,pytorch,python,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose -s process-tree "${words[@]}"
 	compare "$command" "every source" || continue
 	ran=$((ran + 1))
 done <"$list"

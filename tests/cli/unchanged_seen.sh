@@ -11,7 +11,7 @@ listed=$(sed -n '/^## What the program may notice/,/^## /p' "$page")
 # seen COMMAND…: prints what each line holds that a plain run has not.
 seen() {
 	"$@" >"$work/plain" 2>&1 </dev/null
-	"$HEADWAY" profile -q -f -o "$work/report" -t cuda,nvtx,osrt,opencl,pytorch,python,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft -s process-tree "$@" >"$work/recorded" 2>&1 </dev/null
+	"$HEADWAY" profile -q -f -o "$work/report" -t cuda,nvtx,osrt,opencl,pytorch,python,mpi,nccl,cublas,cudnn,cusparse,cusolver,cufft,cublas-verbose -s process-tree "$@" >"$work/recorded" 2>&1 </dev/null
 	diff <(sort -u "$work/plain") <(sort -u "$work/recorded") | grep '^[<>]'
 }
 
