@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_view.c - the ranks of a job, diagnosed and compared, for the formats of `headway analyze`; see job_print.h. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/job_print.h"
 #include "import/import.h"
+#include "job/folder.h"
+
+/* What the folder knows about ranks that did not end as they should. */
+static void note_ends(struct job_view *job)
+{
+	struct job_folder folder;
+	struct hwy_err err;
+	if (!job_folder_is(job->name) || !job_folder_read(job->name, &folder, &err))
+		return;
+	for (uint32_t i = 0; i < folder.n_ranks; i++) {
+		const struct job_note *note = &folder.ranks[i];
+		if (note->state == JOB_RECORDED && !*note->why)
+			continue;
+		job_problem(&job->job, "rank %" PRId64 ": %s%s%s", note->rank,
+			    job_state_names[note->state], *note->why ? ": " : "", note->why);
+	}
+	job_folder_free(&folder);
+}
 
 static bool job_view_compare(struct job_view *job, struct hwy_err *err)
 {
 	const struct job_clock **clocks = hwy_array(job->job.n, sizeof *clocks);
 	job_find_missing(&job->job);
+	note_ends(job);
 	bool done = job_clocks_find(&job->job, err);
 	for (uint32_t r = 0; r < job->job.n; r++)
 		job->members[r].clock = clocks[r] = &job->job.ranks[r].clock;
