@@ -132,17 +132,22 @@ static inline uint32_t mpi_text_id(struct mpi_call *call)
 	return text;
 }
 
-/* Takes the stack of a long call: one a millisecond in a process, since a stack takes some µs, and calls that wait come in
- * rows. */
+/* Takes the stack of a long call. Calls that wait come in rows, and a stack takes some 10 µs, more where many libraries are
+ * loaded: the process gets no more than one a millisecond, and spends no more than a fiftieth of its time on them. */
 static void take_stack(int64_t start, int64_t end)
 {
+	enum { SHARE = 50 };
 	static const int64_t PAUSE_NS = 1000 * 1000;
 	static _Atomic int64_t next;
 	if (stack_threshold < 0 || end - start < stack_threshold ||
 	    end < atomic_load_explicit(&next, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&next, end + PAUSE_NS, memory_order_relaxed);
+	int64_t before = collect_now();
+	atomic_store_explicit(&next, before + PAUSE_NS, memory_order_relaxed);
 	collect_stack(REC_WHY_OS, start, 0);
+	int64_t after = collect_now(), pause = (after - before) * SHARE;
+	atomic_store_explicit(&next, after + (pause > PAUSE_NS ? pause : PAUSE_NS),
+			      memory_order_relaxed);
 }
 
 /* Reserves the record of a call that has ended, with room for 'slots' slots behind the first one. */
