@@ -50,9 +50,6 @@ bool span_owner_find(struct view_trace *view, const struct view_spans *around,
 /* ---- lane_tree.c ---- */
 
 bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
-/* Writes the name of a device, such as "GPU 0 NVIDIA H200". */
-void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
-				uint32_t device);
 
 /* ---- detail.c: one span, the spans of a window, the next span of the same name ---- */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hardware.c - what a device does, on whichever stream: the union of its streams, by class of work.
+/* hardware.c - what a device does, on whichever stream: the union of its streams, by class of work; and what a rank of a
+ * job does, likewise: ranks are counted after the devices.
  *
  * The union is kept as busy ns in each of some hundred thousand buckets; tiles of finer levels are
  * made from the spans of their window. Where the nodes of a CUDA graph were recorded, they count
@@ -10,6 +11,7 @@
 #include "analyze/sweep.h"
 #include "analyze/work.h"
 #include "serve/tiles.h"
+#include "serve/view_ranks.h"
 
 enum {
 	MOST_BUCKETS = 1 << 19, /* the most buckets of all devices together, 32 bytes each */
@@ -21,8 +23,11 @@ enum {
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane)
 {
 	const struct hwy_lane *stream = &view->trace->lanes[lane];
-	return view->lanes[lane].n > 0 && stream->type == HWY_LANE_STREAM &&
-	       stream->device == device;
+	if (view->lanes[lane].n == 0 || stream->type != HWY_LANE_STREAM)
+		return false;
+	return device < view->trace->n_devices
+		       ? stream->device == device
+		       : ranks_of_lane(view, stream) == device - view->trace->n_devices;
 }
 
 static void add_cover(struct view_device *device, unsigned class, int64_t from, int64_t to)
@@ -60,7 +65,7 @@ void hardware_close(struct view_trace *view)
 	if (view->work)
 		work_close(view->work);
 	free(view->work);
-	for (uint32_t d = 0; view->devices && d < view->trace->n_devices; d++)
+	for (uint32_t d = 0; view->devices && d < view_unions(view); d++)
 		for (unsigned c = 0; c <= HARDWARE_ANY; c++)
 			free(view->devices[d].cover[c]);
 	free(view->devices);
@@ -141,7 +146,7 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 		return true;
 	if (!need_device_columns(view, err))
 		return false;
-	while ((view->to - view->from) >> made.level >= MOST_BUCKETS / view->trace->n_devices)
+	while ((view->to - view->from) >> made.level >= MOST_BUCKETS / view_unions(view))
 		made.level++;
 	made.base = view->from >> made.level;
 	made.n = (uint32_t)((view->to >> made.level) - made.base + 1);

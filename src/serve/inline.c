@@ -133,7 +133,8 @@ static void put_answer(struct writing *w, const char *key, const char *path, con
 
 static void put_answers(struct writing *w, uint32_t number)
 {
-	static const char *const paths[] = {"lanes", "diagnosis", "steps", "headway", "edits", "roofline"};
+	static const char *const paths[] = {"lanes",   "diagnosis", "steps",
+					    "headway", "edits",     "roofline"};
 	char trace[16], key[64];
 	snprintf(trace, sizeof trace, "%" PRIu32, number);
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -292,7 +293,7 @@ static bool put_tiles(struct writing *w, struct hwy_err *err)
 	bool ok = true;
 	for (uint32_t t = 0; t < w->page->n; t++) {
 		const struct view_trace *view = &w->page->traces[t];
-		for (uint32_t d = 0; d < view->trace->n_devices; d++)
+		for (uint32_t d = 0; d < view_unions(view); d++)
 			want_top(&queue, view, t, VIEW_HARDWARE | d);
 		for (uint32_t l = 0; l < view->trace->n_lanes; l++)
 			if (view->lanes[l].n > 0)

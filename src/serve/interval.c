@@ -7,6 +7,7 @@
 #include "analyze/gaps/gaps.h"
 #include "base/json_fields.h"
 #include "serve/answers.h"
+#include "serve/lane_titles.h"
 #include "serve/tiles.h"
 
 enum { SHOWN_NAMES = 10 };
@@ -230,7 +231,7 @@ static bool interval_put_device(struct view_trace *view, struct hwy_json *json,
 	json_begin_object(json);
 	json_put_int(json, "device", device);
 	json_key(json, "title");
-	lane_tree_put_device_title(view, json, device);
+	lane_titles_put_device(view, json, device);
 	times.idle = to - from - times.busy;
 	json_put_fields(json, JSON_FIELDS(device_fields), &times);
 	put_causes(json, gaps, device, from - view->origin, to - view->origin);

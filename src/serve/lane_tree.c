@@ -1,103 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lane_tree.c - the tree of lanes: devices with their streams, processes with their threads, the
- * rest. */
-#include <ctype.h>
+ * rest; of a job, ranks with all that is theirs. A device that several ranks use stands outside, and
+ * each rank has its own streams there. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/device_metrics.h"
 #include "serve/answers.h"
+#include "serve/lane_titles.h"
+#include "serve/tiles.h"
+#include "serve/view_ranks.h"
 
 static bool belongs_to_device(const struct hwy_lane *lane)
 {
 	return lane->device != HWY_NONE &&
 	       (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
 		lane->type == HWY_LANE_MEMORY || lane->thread == HWY_NONE);
-}
-
-/* ---- titles ---------------------------------------------------------------------------------- */
-
-static void put_title(struct hwy_json *json, const char *format, const char *text, int64_t number)
-{
-	char title[512];
-	int n = snprintf(title, sizeof title, format, text, (long long)number);
-	json_text(json, title, n < (int)sizeof title ? (size_t)n : sizeof title - 1);
-}
-
-void lane_tree_put_device_title(const struct view_trace *view, struct hwy_json *json,
-				uint32_t device)
-{
-	const struct hwy_device *recorded = &view->trace->devices[device];
-	char title[512];
-	const char *name = hwy_str(view->trace, recorded->name);
-	snprintf(title, sizeof title, "GPU %lld%s%.400s",
-		 (long long)(recorded->ordinal == HWY_NONE ? device : recorded->ordinal),
-		 *name ? " " : "", name);
-	json_textz(json, title);
-}
-
-/* Whether a name contains a number as a word of its own: the title of "stream 7" need not repeat
- * that it is 7. */
-static bool has_number(const char *name, int64_t number)
-{
-	char text[32];
-	size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)number);
-	for (const char *found = name; (found = strstr(found, text)); found++)
-		if ((found == name || !isdigit((unsigned char)found[-1])) &&
-		    !isdigit((unsigned char)found[n]))
-			return true;
-	return false;
-}
-
-static void put_stream_title(const struct view_trace *view, struct hwy_json *json,
-			     const struct hwy_lane *lane)
-{
-	const struct hwy_trace *trace = view->trace;
-	const struct hwy_stream *stream =
-		lane->stream == HWY_NONE ? NULL : &trace->streams[lane->stream];
-	const char *what = lane->type == HWY_LANE_SYNC           ? "waits for "
-			   : lane->type == HWY_LANE_DEVICE_RANGE ? "ranges on "
-								 : "";
-	bool has_stream = stream && stream->number != HWY_NONE;
-	const char *name = has_stream ? hwy_str(trace, stream->name) : "";
-	char title[512];
-	int n = snprintf(title, sizeof title, "%s%.*s", what, 200,
-			 has_stream ? name : "the device");
-	while (n > 0 && title[n - 1] == ' ' && *name)
-		n--;
-	if (has_stream && !has_number(name, stream->number))
-		n += snprintf(title + n, sizeof title - (size_t)n,
-			      *name ? " (stream %lld)" : "stream %lld", (long long)stream->number);
-	if (trace->n_processes > 1 && lane->process != HWY_NONE)
-		n += snprintf(title + n, sizeof title - (size_t)n, " of pid %lld",
-			      (long long)trace->processes[lane->process].pid);
-	json_text(json, title, (size_t)n);
-}
-
-static void put_lane_title(const struct view_trace *view, struct hwy_json *json, uint32_t number)
-{
-	static const char *const titles[HWY_LANE_TYPES] = {
-		[HWY_LANE_API] = "API calls",   [HWY_LANE_OP] = "operators",
-		[HWY_LANE_CALL] = "functions",  [HWY_LANE_OS] = "OS calls",
-		[HWY_LANE_STATE] = "state",     [HWY_LANE_SAMPLES] = "samples",
-		[HWY_LANE_MEMORY] = "memory",   [HWY_LANE_OVERHEAD] = "profiler",
-		[HWY_LANE_RANGE] = "ranges",    [HWY_LANE_STARTEND] = "ranges, start to end",
-		[HWY_LANE_COUNTER] = "counter",
-	};
-	const struct hwy_lane *lane = &view->trace->lanes[number];
-	struct hwy_text name = hwy_text(view->trace, lane->name);
-	json_key(json, "title");
-	if (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
-	    lane->type == HWY_LANE_SYNC)
-		put_stream_title(view, json, lane);
-	else if (name.length > 0 && lane->type == HWY_LANE_OVERHEAD)
-		put_title(json, "overhead of %.200s", hwy_str(view->trace, lane->name), 0);
-	else if (name.length > 0)
-		span_names_put(json, name);
-	else
-		json_textz(json, lane->type >= 0 && lane->type < HWY_LANE_TYPES ? titles[lane->type]
-										: "other");
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -194,10 +112,13 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	json_put_int(json, "lane", number);
 	json_put_text(json, "type",
 		      lane->type >= 0 && lane->type < HWY_LANE_TYPES ? types[lane->type] : "other");
-	put_lane_title(view, json, number);
+	lane_titles_put_lane(view, json, number);
 	put_index(json, "device", lane->device);
 	put_index(json, "process", lane->process);
 	put_index(json, "thread", lane->thread);
+	uint32_t rank = ranks_of_lane(view, lane);
+	if (rank != RANKS_NOBODY)
+		json_put_int(json, "rank", view->ranks[rank]);
 	json_put_int(json, "spans", (int64_t)on_lane->spans);
 	json_put_bool(json, "nests",
 		      lane->type == HWY_LANE_API || lane->type == HWY_LANE_OP ||
@@ -213,17 +134,21 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	json_end_object(json);
 }
 
-static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_t device)
+/* Writes the lane that is a union of streams: of a device, or of a rank, counted after the devices. */
+static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_t number)
 {
+	uint32_t n_devices = view->trace->n_devices;
 	json_begin_object(json);
-	json_put_int(json, "lane", (int64_t)(VIEW_HARDWARE | device));
+	json_put_int(json, "lane", (int64_t)(VIEW_HARDWARE | number));
 	json_put_text(json, "type", "hardware");
-	json_put_text(json, "title", "all streams");
-	json_put_int(json, "device", device);
+	json_put_text(json, "title", number < n_devices ? "all streams" : "its streams");
+	if (number < n_devices)
+		json_put_int(json, "device", number);
+	else
+		json_put_int(json, "rank", view->ranks[number - n_devices]);
 	uint64_t spans = 0;
 	for (uint32_t l = 0; l < view->trace->n_lanes; l++)
-		if (view->trace->lanes[l].type == HWY_LANE_STREAM &&
-		    view->trace->lanes[l].device == device)
+		if (hardware_has(view, number, l))
 			spans += view->lanes[l].spans;
 	json_put_int(json, "spans", (int64_t)spans);
 	json_put_bool(json, "nests", false);
@@ -246,7 +171,7 @@ static void begin_group(struct hwy_json *json, const char *kind, const char *id,
 {
 	json_begin_object(json);
 	json_key(json, "id");
-	put_title(json, "%s%lld", id, number);
+	lane_titles_put(json, "%s%lld", id, number);
 	json_put_text(json, "kind", kind);
 	json_put_int(json, kind, number);
 	json_key(json, "title");
@@ -276,7 +201,7 @@ static int lane_rank(const struct hwy_lane *lane)
 }
 
 /* The groups that have lanes of their own, in the order of their numbers: devices, threads,
- * processes (for lanes of no thread), and the rest. A number counts through all groups, so that
+ * processes (for lanes of no thread), the rest, and ranks (for streams of devices that they share). A number counts through all groups, so that
  * 100,000 lanes of 100,000 threads are sorted once instead of searched for each thread. */
 struct tree {
 	struct view_trace *view;
@@ -286,7 +211,9 @@ struct tree {
 	uint32_t *first;         /* by group: index of its first lane in 'lanes'; one more entry */
 	uint32_t *threads;       /* threads, process by process; those of no process are left out */
 	uint32_t *first_thread;  /* by process: index in 'threads'; one more entry */
-	uint8_t *device_streams; /* by device: 1 where the device has streams with spans */
+	uint8_t *device_streams; /* by device, then by rank: 1 where it has streams with spans */
+	uint32_t *owners;        /* by device: its rank, RANKS_SHARED or RANKS_NOBODY */
+	uint32_t *strips;        /* ranks_find_strips */
 };
 
 static uint32_t thread_group(const struct hwy_trace *trace, uint32_t thread)
@@ -300,10 +227,19 @@ static uint32_t process_group(const struct hwy_trace *trace, uint32_t process)
 	return trace->n_devices + trace->n_threads + process;
 }
 
-static uint32_t group_of(const struct hwy_trace *trace, const struct hwy_lane *lane)
+static uint32_t rank_group(const struct hwy_trace *trace, uint32_t rank)
 {
+	return process_group(trace, trace->n_processes) + 1 + rank;
+}
+
+static uint32_t group_of(const struct tree *tree, const struct hwy_lane *lane)
+{
+	const struct hwy_trace *trace = tree->view->trace;
+	uint32_t rank = ranks_of_lane(tree->view, lane);
 	if (belongs_to_device(lane))
-		return (uint32_t)lane->device;
+		return rank != RANKS_NOBODY && tree->owners[lane->device] == RANKS_SHARED
+			       ? rank_group(trace, rank)
+			       : (uint32_t)lane->device;
 	if (lane->thread != HWY_NONE)
 		return thread_group(trace, (uint32_t)lane->thread);
 	return process_group(trace, lane->process != HWY_NONE ? (uint32_t)lane->process
@@ -336,9 +272,14 @@ static void group_lanes(struct tree *tree)
 		const struct hwy_lane *lane = &trace->lanes[l];
 		if (tree->view->lanes[l].n == 0)
 			continue;
-		all[n++] = (struct listed){lane, l, group_of(trace, lane)};
-		if (lane->type == HWY_LANE_STREAM && lane->device != HWY_NONE)
+		all[n++] = (struct listed){lane, l, group_of(tree, lane)};
+		if (lane->type != HWY_LANE_STREAM)
+			continue;
+		uint32_t rank = ranks_of_lane(tree->view, lane);
+		if (lane->device != HWY_NONE)
 			tree->device_streams[lane->device] = 1;
+		if (rank != RANKS_NOBODY)
+			tree->device_streams[trace->n_devices + rank] = 1;
 	}
 	if (n)
 		qsort(all, n, sizeof *all, by_group_and_rank);
@@ -384,7 +325,7 @@ static void put_lanes(const struct tree *tree, uint32_t group)
 static void lane_tree_put_device(const struct tree *tree, uint32_t device)
 {
 	begin_group(tree->json, "device", "gpu", device);
-	lane_tree_put_device_title(tree->view, tree->json, device);
+	lane_titles_put_device(tree->view, tree->json, device);
 	put_lanes(tree, device);
 	end_group_without_groups(tree->json);
 }
@@ -395,10 +336,22 @@ static void put_thread(const struct tree *tree, uint32_t thread)
 	const struct hwy_thread *recorded = &trace->threads[thread];
 	begin_group(tree->json, "thread", "t", thread);
 	const char *name = hwy_str(trace, recorded->name);
-	put_title(tree->json, has_number(name, recorded->tid) ? "%.200s" : "%.200s (tid %lld)",
-		  *name ? name : "thread", recorded->tid);
+	lane_titles_put(tree->json,
+			lane_titles_has_number(name, recorded->tid) ? "%.200s"
+								    : "%.200s (tid %lld)",
+			*name ? name : "thread", recorded->tid);
 	put_lanes(tree, thread_group(trace, thread));
 	end_group_without_groups(tree->json);
+}
+
+static void put_threads(const struct tree *tree, uint32_t process)
+{
+	const struct hwy_trace *trace = tree->view->trace;
+	for (uint32_t i = tree->first_thread[process]; i < tree->first_thread[process + 1]; i++) {
+		uint32_t group = thread_group(trace, tree->threads[i]);
+		if (tree->first[group] < tree->first[group + 1])
+			put_thread(tree, tree->threads[i]);
+	}
 }
 
 static void put_process(const struct tree *tree, uint32_t process)
@@ -407,15 +360,73 @@ static void put_process(const struct tree *tree, uint32_t process)
 	const struct hwy_process *recorded = &trace->processes[process];
 	begin_group(tree->json, "process", "p", process);
 	const char *name = hwy_str(trace, recorded->name);
-	put_title(tree->json, "%.200s (pid %lld)", *name ? name : "process", recorded->pid);
+	lane_titles_put(tree->json, "%.200s (pid %lld)", *name ? name : "process", recorded->pid);
 	put_lanes(tree, process_group(trace, process));
 	json_key(tree->json, "groups");
 	json_begin_array(tree->json);
-	for (uint32_t i = tree->first_thread[process]; i < tree->first_thread[process + 1]; i++) {
-		uint32_t group = thread_group(trace, tree->threads[i]);
-		if (tree->first[group] < tree->first[group + 1])
-			put_thread(tree, tree->threads[i]);
-	}
+	put_threads(tree, process);
+	json_end_array(tree->json);
+	json_end_object(tree->json);
+}
+
+/* Writes the numbers of the rank's lanes: the union of its streams; of its only process, the lanes of no thread. */
+static void put_rank_lanes(const struct tree *tree, uint32_t rank, int64_t only)
+{
+	const struct hwy_trace *trace = tree->view->trace;
+	json_key(tree->json, "lanes");
+	json_begin_array(tree->json);
+	if (tree->device_streams[trace->n_devices + rank])
+		json_int(tree->json, VIEW_HARDWARE | (int64_t)(trace->n_devices + rank));
+	uint32_t group = only == HWY_NONE ? 0 : process_group(trace, (uint32_t)only);
+	for (uint32_t i = tree->first[group]; only != HWY_NONE && i < tree->first[group + 1]; i++)
+		json_int(tree->json, tree->lanes[i]);
+	json_end_array(tree->json);
+	json_key(tree->json, "messages");
+	json_begin_array(tree->json);
+	for (uint32_t i = 0; i < RANKS_STRIP; i++)
+		if (tree->strips[rank * RANKS_STRIP + i] != RANKS_NOBODY)
+			json_int(tree->json, tree->strips[rank * RANKS_STRIP + i]);
+	json_end_array(tree->json);
+}
+
+static void put_rank_devices(const struct tree *tree, uint32_t rank)
+{
+	const struct hwy_trace *trace = tree->view->trace;
+	uint32_t group = rank_group(trace, rank);
+	for (uint32_t d = 0; d < trace->n_devices; d++)
+		if (tree->owners[d] == rank)
+			lane_tree_put_device(tree, d);
+	if (tree->first[group] == tree->first[group + 1])
+		return;
+	begin_group(tree->json, "streams", "rs", tree->view->ranks[rank]);
+	json_textz(tree->json, "its streams");
+	put_lanes(tree, group);
+	end_group_without_groups(tree->json);
+}
+
+/* Writes a rank with its devices or streams and its processes. The threads of an only process stand in the rank itself. */
+static void put_rank(const struct tree *tree, uint32_t rank)
+{
+	const struct view_trace *view = tree->view;
+	int64_t only = HWY_NONE;
+	uint32_t n = 0;
+	for (uint32_t p = 0; p < view->trace->n_processes; p++)
+		if (view->rank_of[p] == rank) {
+			only = p;
+			n++;
+		}
+	only = n == 1 ? only : HWY_NONE;
+	begin_group(tree->json, "rank", "r", view->ranks[rank]);
+	ranks_put_title(view, tree->json, rank);
+	put_rank_lanes(tree, rank, only);
+	json_key(tree->json, "groups");
+	json_begin_array(tree->json);
+	put_rank_devices(tree, rank);
+	if (only != HWY_NONE)
+		put_threads(tree, (uint32_t)only);
+	for (uint32_t p = 0; p < view->trace->n_processes && only == HWY_NONE; p++)
+		if (view->rank_of[p] == rank)
+			put_process(tree, p);
 	json_end_array(tree->json);
 	json_end_object(tree->json);
 }
@@ -435,13 +446,17 @@ static struct tree tree_make(struct view_trace *view, struct hwy_json *json)
 	struct tree tree = {
 		.view = view,
 		.json = json,
-		.n_groups = process_group(trace, trace->n_processes) + 1,
+		.n_groups = rank_group(trace, view->n_ranks),
 	};
 	tree.lanes = hwy_array(trace->n_lanes, sizeof *tree.lanes);
 	tree.first = hwy_zarray((size_t)tree.n_groups + 1, sizeof *tree.first);
 	tree.threads = hwy_array(trace->n_threads, sizeof *tree.threads);
 	tree.first_thread = hwy_zarray((size_t)trace->n_processes + 1, sizeof *tree.first_thread);
-	tree.device_streams = hwy_zarray(trace->n_devices, 1);
+	tree.device_streams = hwy_zarray(view_unions(view), 1);
+	tree.owners = hwy_array(trace->n_devices, sizeof *tree.owners);
+	ranks_find_owners(view, tree.owners);
+	tree.strips = hwy_array((size_t)view->n_ranks * RANKS_STRIP, sizeof *tree.strips);
+	ranks_find_strips(view, tree.strips);
 	group_lanes(&tree);
 	group_threads(&tree);
 	return tree;
@@ -454,6 +469,8 @@ static void tree_free(struct tree *tree)
 	free(tree->threads);
 	free(tree->first_thread);
 	free(tree->device_streams);
+	free(tree->owners);
+	free(tree->strips);
 }
 
 static bool put_all_lanes(const struct tree *tree, struct hwy_err *err)
@@ -462,7 +479,7 @@ static bool put_all_lanes(const struct tree *tree, struct hwy_err *err)
 	bool ok = true;
 	json_key(tree->json, "lanes");
 	json_begin_array(tree->json);
-	for (uint32_t d = 0; d < view->trace->n_devices; d++)
+	for (uint32_t d = 0; d < view_unions(view); d++)
 		if (tree->device_streams[d])
 			put_hardware(view, tree->json, d);
 	for (uint32_t l = 0; ok && l < view->trace->n_lanes; l++) {
@@ -480,10 +497,15 @@ bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy
 	json_begin_object(json);
 	json_key(json, "groups");
 	json_begin_array(json);
+	for (uint32_t r = 0; r < view->n_ranks; r++)
+		put_rank(&tree, r);
 	for (uint32_t d = 0; d < view->trace->n_devices; d++)
-		lane_tree_put_device(&tree, d);
+		if (tree.owners[d] == RANKS_NOBODY || tree.owners[d] == RANKS_SHARED)
+			lane_tree_put_device(&tree, d);
 	bool ok = true;
 	for (uint32_t p = 0; ok && p < view->trace->n_processes; p++) {
+		if (view->rank_of[p] != RANKS_NOBODY)
+			continue;
 		put_process(&tree, p);
 		ok = view_pause(view, err);
 	}

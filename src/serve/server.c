@@ -377,7 +377,7 @@ static void read_ahead_devices(struct server *server, uint32_t number)
 		if (!ok)
 			view_close(&own);
 	}
-	for (uint32_t d = 0; ok && d < trace->n_devices && !is_ending(server); d++) {
+	for (uint32_t d = 0; ok && d < view_unions(view) && !is_ending(server); d++) {
 		if (!hardware_need(&own, d, &err))
 			continue;
 		struct turn turn = {.is_abandoned = reader_is_over, .from = server};

@@ -382,7 +382,7 @@ static bool can_have_spans(const struct view_trace *view, const struct tile *til
 	    tile->index > (INT64_C(1) << 53) >> (tile->level + VIEW_TILE_BITS))
 		return false;
 	if (tile->lane & VIEW_HARDWARE)
-		return (tile->lane & ~VIEW_HARDWARE) < view->trace->n_devices;
+		return (tile->lane & ~VIEW_HARDWARE) < view_unions(view);
 	return tile->lane < view->trace->n_lanes && view->lanes[tile->lane].n > 0;
 }
 

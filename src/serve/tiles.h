@@ -51,7 +51,7 @@ void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t de
 bool hardware_spans(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		    struct view_spans *spans, struct hwy_err *err);
 void hardware_close(struct view_trace *view);
-/* Whether a stream's lane belongs to the device. */
+/* Whether a stream's lane belongs to the device, or to the rank counted after the devices. */
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane);
 
 /* counters.c: writes the content of a counter's tile, after its head; *n is the number of

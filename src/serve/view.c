@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "serve/tiles.h"
+#include "serve/view_ranks.h"
 #include "trace/pyramid.h"
 
 enum {
@@ -57,8 +58,9 @@ bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *sou
 		.most_held_bytes = MOST_HELD_BYTES,
 		.known_colors = hwy_zarray(VIEW_KNOWN_COLORS, sizeof *view->known_colors),
 		.lanes = hwy_zarray(trace->n_lanes, sizeof *view->lanes),
-		.devices = hwy_zarray(trace->n_devices, sizeof *view->devices),
 	};
+	ranks_open(view);
+	view->devices = hwy_zarray(view_unions(view), sizeof *view->devices);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		struct view_lane *lane = &view->lanes[trace->strips[s].lane];
 		if (trace->strips[s].rows == 0)
@@ -100,6 +102,7 @@ void view_close(struct view_trace *view)
 	for (uint32_t l = 0; view->lanes && l < view->trace->n_lanes; l++)
 		free_lane(&view->lanes[l]);
 	hardware_close(view);
+	ranks_close(view);
 	free(view->lanes);
 	free(view->known_colors);
 	*view = (struct view_trace){0};

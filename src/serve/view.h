@@ -65,9 +65,14 @@ struct view_trace {
 	struct hwy_trace *trace; /* the trace, which belongs to the caller */
 	const char *source;      /* the file as the user named it */
 	int64_t origin; /* the time from which the page counts; a multiple of 2^VIEW_ORIGIN_BITS */
-	int64_t from, to;            /* first start and last end of all spans */
-	struct view_lane *lanes;     /* one for each lane of the trace */
-	struct view_device *devices; /* one for each device of the trace */
+	int64_t from, to;        /* first start and last end of all spans */
+	struct view_lane *lanes; /* one for each lane of the trace */
+	/* One for each device of the trace, then one for each rank: what its streams do together. */
+	struct view_device *devices;
+	/* view_ranks.h: the numbers of the ranks, in order; 0 of them where the trace is not of several. By process: the index in
+	 * 'ranks', or RANKS_NOBODY. */
+	int64_t *ranks;
+	uint32_t n_ranks, *rank_of;
 	struct hwy_work *work;    /* hardware.c: knows which graphs have recorded nodes; or NULL */
 	struct turns *turns;      /* the lock of the view; NULL where there is one thread only */
 	bool wants_devices;       /* a request waits for the unions of the devices */
@@ -82,6 +87,12 @@ struct view_trace {
 		uint8_t color;     /* enum span_color */
 	} * known_colors;
 };
+
+/* How many unions of streams there are: of devices, and of ranks. */
+static inline uint32_t view_unions(const struct view_trace *view)
+{
+	return view->trace->n_devices + view->n_ranks;
+}
 
 bool view_open(struct view_trace *view, struct hwy_trace *trace, const char *source,
 	       struct hwy_err *err);

@@ -3,7 +3,7 @@
  *
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */
 import {
-	CAUSES, Look, type At, type Frame, type Interval, type Lane, type Lanes, type Metric, type Piece, type Search, type Span, type SpanDetails, type TableRow,
+	CAUSES, Look, type At, type Frame, type Group, type Interval, type Lane, type Lanes, type Metric, type Piece, type Search, type Span, type SpanDetails, type TableRow,
 } from "./protocol";
 import { measure } from "./counter_mean";
 import type { CounterTile, Tile } from "./tile";
@@ -48,6 +48,9 @@ function table(spans: Known[], from: number, to: number): TableRow[] {
 	}
 	return [...rows.values()].sort((a, b) => b.total - a.total).slice(0, MOST_ROWS);
 }
+
+/** The devices, those that stand in ranks too. */
+const devicesOf = (groups: Group[]): Group[] => groups.flatMap((g) => (g.kind === "device" ? [g] : devicesOf(g.groups)));
 
 /** What enqueued what. */
 class Links {
@@ -214,8 +217,8 @@ export class InlineIndex {
 
 	interval(from: number, to: number): Interval {
 		const spans = this.within(from, to);
-		const devices = this.of.lanes.groups.filter((g) => g.kind === "device").map((g) => {
-			const mine = spans.filter((s) => g.lanes.includes(s.lane) && classOf(s.look));
+		const devices = devicesOf(this.of.lanes.groups).map((g) => {
+			const mine = spans.filter((s) => this.lanes.get(s.lane)?.device === g.device && classOf(s.look));
 			const busy = union(mine, from, to);
 			const [compute, comm, memory] = CLASSES.map((c) => union(mine.filter((s) => classOf(s.look) === c), from, to)) as [number, number, number];
 			return { device: g.device ?? 0, title: g.title, busy, idle: to - from - busy, compute, comm, memory, causes: this.causes(g.device ?? 0, from, to) };

@@ -24,14 +24,18 @@ export interface TraceInfo {
 export interface Info { protocol: number; version: string; inline: boolean; traces: TraceInfo[]; left_out?: string[] }
 
 export interface Lane {
-	lane: number; type: string; title: string; device?: number; thread?: number; spans: number; nests: boolean; marks: boolean;
+	lane: number; type: string; title: string; device?: number; thread?: number; rank?: number; spans: number; nests: boolean; marks: boolean;
 	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
 	/** Of a counter: the one that says most at a glance. */
 	main?: boolean;
 	/** Of a counter that is a set: a word for each bit of its values. */
 	flags?: string[];
 }
-export interface Group { id: string; kind: string; title: string; device?: number; lanes: number[]; groups: Group[] }
+export interface Group {
+	id: string; kind: string; title: string; device?: number; rank?: number; lanes: number[]; groups: Group[];
+	/** Of a rank: the lanes on which most of its messages stand. */
+	messages?: number[];
+}
 export interface Lanes { groups: Group[]; lanes: Lane[] }
 
 export interface Span { id: number; lane: number; name: string; start: number; dur: number; look?: number; row?: number }

@@ -48,7 +48,7 @@ function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	const { kind, trace, device } = hit.row;
 	if (hit.row.lane?.type === "counter")
 		return counterTip(timeline, hit, x, y);
-	if (kind === "device")
+	if (kind === "device" || (kind === "rank" && !hit.span && hit.row.lane))
 		return deviceTip(timeline, scene, hit, x, y);
 	if (hit.span)
 		return { x, y, head: plain(timeline.names.text(trace, hit.span.name)), line: `${LOOK_NAMES[hit.span.look] ?? ""} · ${duration(hit.span.dur)}` };

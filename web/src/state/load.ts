@@ -14,19 +14,25 @@ type Group = Lanes["groups"][number];
 type Lane = Lanes["lanes"][number];
 const TELLING = new Set(["api", "op", "range"]);
 const OPEN_THREADS = 4;
+const OPEN_OF_RANK = 2;
+const MANY_STREAMS = 6;
 const QUIET_LEAST = 3;
 const LEAST_COUNTERS = 2;
 const MANY_COUNTERS = 6;
 const MANY_WAITS = 2;
 const GATHERED = /-(quiet|counters|waits)$/;
 
+/** Changes groups wherever they stand: those of a rank too. */
+const everywhere = (groups: Group[], change: (g: Group) => Group): Group[] =>
+	groups.map((g) => change(g.kind === "rank" ? { ...g, groups: everywhere(g.groups, change) } : g));
+
 /** Threads that never call the device, have no ranges and no operators go into one group of their process. */
 function gatherQuiet(lanes: Lanes): Lanes {
 	const types = new Map(lanes.lanes.map((l) => [l.lane, l.type]));
 	const isQuiet = (g: Group): boolean => g.kind === "thread" && !g.groups.length && !g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
-	const groups = lanes.groups.map((g): Group => {
+	const groups = everywhere(lanes.groups, (g): Group => {
 		const quiet = g.groups.filter((inner) => isQuiet(inner) && inner.lanes.some((n) => types.has(n)));
-		if (g.kind !== "process" || quiet.length < QUIET_LEAST)
+		if ((g.kind !== "process" && g.kind !== "rank") || quiet.length < QUIET_LEAST)
 			return g;
 		const rest = g.groups.filter((inner) => !quiet.includes(inner));
 		return { ...g, groups: [...rest, { id: `${g.id}-quiet`, kind: "other", title: `${quiet.length} other threads`, lanes: [], groups: quiet }] };
@@ -37,9 +43,9 @@ function gatherQuiet(lanes: Lanes): Lanes {
 /** Lanes of a device that would hide the others are one group, as long as nobody asks for them. */
 function gatherOf(lanes: Lanes, name: string, title: (n: number) => string, least: number, isOne: (lane: Lane) => boolean): Lanes {
 	const chosen = new Set(lanes.lanes.filter(isOne).map((l) => l.lane));
-	const groups = lanes.groups.map((g): Group => {
+	const groups = everywhere(lanes.groups, (g): Group => {
 		const mine = g.lanes.filter((n) => chosen.has(n));
-		if (g.kind !== "device" || mine.length < least)
+		if ((g.kind !== "device" && g.kind !== "streams") || mine.length < least)
 			return g;
 		const inner: Group = { id: `${g.id}-${name}`, kind: "other", title: title(mine.length), lanes: mine, groups: [] };
 		return { ...g, lanes: g.lanes.filter((n) => !chosen.has(n)), groups: [...g.groups, inner] };
@@ -52,16 +58,19 @@ function gather(lanes: Lanes): Lanes {
 	return gatherQuiet(gatherOf(waits, "counters", () => "GPU metrics", LEAST_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
 }
 
-/** The first threads that have something to tell start unfolded, the others folded. */
+/** The first threads that have something to tell start unfolded, the others folded. Ranks start folded, a line each. */
 function foldAtFirst(traces: Trace[]): Set<string> {
 	const folded = new Set<string>();
 	traces.forEach((trace, t) => {
 		const types = new Map(trace.lanes.lanes.map((l) => [l.lane, l.type]));
+		const job = trace.lanes.groups.some((g) => g.kind === "rank");
 		let open = 0;
 		const visit = (groups: Group[]): void => groups.forEach((g) => {
 			const tells = g.lanes.some((n) => TELLING.has(types.get(n) ?? ""));
-			const few = g.id.endsWith("-counters") && g.lanes.length <= MANY_COUNTERS;
-			if ((GATHERED.test(g.id) && !few) || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
+			if (g.kind === "rank")
+				open = OPEN_THREADS - OPEN_OF_RANK;
+			const few = g.id.endsWith("-counters") && g.lanes.length <= MANY_COUNTERS && !job;
+			if (g.kind === "rank" || (g.kind === "streams" && g.lanes.length > MANY_STREAMS) || (GATHERED.test(g.id) && !few) || (g.kind === "thread" && (!tells || open++ >= (traces.length > 1 ? 1 : OPEN_THREADS))))
 				folded.add(`${t}/${g.id}`);
 			visit(g.groups);
 		});

@@ -2,7 +2,7 @@
 /* draw_overlay.ts - what is drawn over the lanes: the ruler, the selection, arrows from launch to work, evidence, marks. */
 import type { Span } from "../data/protocol";
 import { beginOf } from "../state/store";
-import { laneKey, type Layout, type Row } from "./layout";
+import { laneKey, partsOf, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
 import { FONT } from "./text";
@@ -40,8 +40,9 @@ function boxOf(scene: Scene, layout: Layout, trace: number, span: Span): Box | n
 	if (!row)
 		return null;
 	const nested = row.kind === "lane" ? span.row ?? 0 : 0;
-	const level = row.kind === "lane" ? row.level : row.h - 4;
-	const y0 = scene.top(row) + scene.size(2) + scene.size(nested * level);
+	const within = row.kind === "rank" ? partsOf(row).strip ?? row : row;
+	const level = row.kind === "lane" ? row.level : within.h - 4;
+	const y0 = scene.top(within) + scene.size(2) + scene.size(nested * level);
 	const x0 = scene.x(trace, span.start);
 	return { x0, x1: Math.max(x0 + 2, scene.x(trace, span.start + span.dur)), y0, y1: y0 + scene.size(level) - 1, row };
 }

@@ -7,8 +7,13 @@ import { isThin, type Row } from "./layout";
 import type { Scene } from "./scene";
 
 const LABEL_LEAST = 30;
+/** The class of communication in summaries. */
+const COMM = 1;
+const CLASSES = [0, 1, 2, 3];
 
-interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number; x0: number; x1: number; from: number; perPixel: number }
+interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number; x0: number; x1: number; from: number; perPixel: number;
+	/** The strip of a rank's messages: all of it is communication, and of streams nothing else is drawn. */
+	talk: boolean }
 
 function drawSpan(p: Place, spans: Spans, i: number): void {
 	const { scene, row } = p;
@@ -34,7 +39,9 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	// Deeper than the row shows.
 	if (y1 > scene.top(row) + scene.size(row.h))
 		return;
-	const look = spans.look[i]!;
+	if (p.talk && p.lane.type === "stream" && spans.look[i] !== Look.comm)
+		return;
+	const look = p.talk ? Look.comm : spans.look[i]!;
 	const name = spans.name[i]!;
 	const { palette, raster } = scene;
 	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, palette.span(look, name));
@@ -66,17 +73,20 @@ function drawSummary(p: Place, tile: SummaryTile): void {
 		const x1 = Math.min(Math.max(x0 + 1, Math.floor(left + tile.bucket / p.perPixel)), Math.ceil(p.x1));
 		if (x1 <= x0)
 			continue;
+		const classes = p.talk && lane.type === "stream" ? [COMM] : CLASSES;
 		let best = 0;
 		let share = -1;
-		for (let c = 0; c < 4; c++) {
+		for (const c of classes) {
 			const s = tile.share[c]?.[i] ?? 0;
 			if (s > share) {
 				share = s;
 				best = c;
 			}
 		}
+		if (p.talk && share <= 0)
+			continue;
 		const start = tile.look?.[i] ?? 0xff;
-		const look = start !== 0xff ? start : best < 3 ? palette.classLook(best) : lane.looks[0] ?? Look.api;
+		const look = p.talk ? Look.comm : start !== 0xff ? start : best < 3 ? palette.classLook(best) : lane.looks[0] ?? Look.api;
 		const strength = lane.marks ? Math.min(255, 60 + (tile.count?.[i] ?? 1) * 20) : Math.max(0, share);
 		raster.rect(x0, x1, p.top, bottom, palette.shade(look)[strength]!);
 		// What nests deeper is in there too, fainter.
@@ -85,14 +95,14 @@ function drawSummary(p: Place, tile: SummaryTile): void {
 	}
 }
 
-/** Draws a lane into its row. */
-export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
+/** Draws a lane into its row; `talk`: as messages of a rank. */
+export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], talk = false): void {
 	const { from, perPixel } = scene.window(row.trace);
 	const level = scene.size(row.level);
 	for (const cover of covers) {
 		const tile = cover.tile;
 		const place: Place = {
-			scene, row, lane, level, from, perPixel, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2),
+			scene, row, lane, level, from, perPixel, talk, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2),
 			x0: (cover.from - from) / perPixel, x1: (cover.to - from) / perPixel,
 		};
 		if (tile.form === "summary")

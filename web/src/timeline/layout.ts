@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layout.ts - which rows there are, in which order, how high.
  *
- * A row is a group's head, a lane, or a chart of a device. Rows of pinned groups and the steps stand on top and do not scroll.
+ * A row is a group's head, a lane, or a chart of a device. A rank's row has two parts: how busy its streams are, and its messages. Rows of pinned groups and the steps stand on top and do not scroll.
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
 import { titleOf, type State, type Trace } from "../state/store";
 import { counterTitle, type Scale } from "./counter";
 import { duration } from "./units";
 
-export type RowKind = "run" | "steps" | "path" | "group" | "device" | "gaps" | "headway" | "lane" | "counter";
+export type RowKind = "run" | "steps" | "path" | "group" | "rank" | "device" | "gaps" | "headway" | "lane" | "counter";
 export interface Row {
 	kind: RowKind; key: string; trace: number; depth: number; title: string; y: number; h: number; pinned: boolean;
-	lane: Lane | null; group: Group | null; device: number; folds: boolean; folded: boolean;
+	lane: Lane | null; group: Group | null; device: number;
+	/** The rank that the row belongs to, or null. */
+	rank: number | null;
+	/** Of a rank: the lanes of its messages, which share one strip. */
+	strips: Lane[];
+	folds: boolean; folded: boolean;
 	/** Height of one level of a nesting lane. */
 	level: number;
 	/** The scale of a chart. */
@@ -30,6 +35,19 @@ const FOLDED_COUNTER = 34;
 const MOST_ROWS = 16;
 const MOST_STREAM_ROWS = 4;
 const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
+
+const RANK_CHART = 30;
+const RANK_STRIP = 14;
+
+/** The two parts of a rank's row, as rows of their own: the chart, and the strip of messages under it. */
+export function partsOf(row: Row): { chart: Row | null; strip: Row | null } {
+	const strip = row.strips.length ? row.level + 4 : 0;
+	const chart = row.h - strip;
+	return {
+		chart: row.lane ? { ...row, h: chart } : null,
+		strip: strip ? { ...row, kind: "group", y: row.lane ? row.y + chart : row.y + chart / 2, h: strip } : null,
+	};
+}
 
 export const isThin = (lane: Lane): boolean => THIN.has(lane.type);
 
@@ -53,6 +71,7 @@ class Builder {
 	byLane = new Map<string, Row>();
 	private lanes = new Map<number, Lane>();
 	private filter: string;
+	private rank: number | null = null;
 
 	constructor(private s: State, private t: number, private trace: Trace, private depthOf: (trace: number, lane: number) => number) {
 		for (const lane of trace.lanes.lanes)
@@ -63,7 +82,7 @@ class Builder {
 
 	private row(kind: RowKind, key: string, title: string, h: number, depth: number, extra: Partial<Row> = {}): Row {
 		const row: Row = {
-			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1,
+			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1, rank: this.rank, strips: [],
 			folds: false, folded: false, level: h, note: "", range: null, ...extra,
 		};
 		this.rows.push(row);
@@ -132,6 +151,15 @@ class Builder {
 			this.standIn(group, row);
 	}
 
+	private addRank(group: Group, depth: number, pinned: boolean, folded: boolean): void {
+		const lane = group.lanes.map((n) => this.lanes.get(n)).find((l) => l?.type === "hardware") ?? null;
+		const strips = (group.messages ?? []).flatMap((n) => this.lanes.get(n) ?? []);
+		const h = Math.max(24, (lane ? RANK_CHART : 0) + (strips.length ? RANK_STRIP + 4 : 0));
+		const row = this.row("rank", group.id, group.title, h, depth, { group, lane, strips, folds: true, folded, pinned, level: RANK_STRIP });
+		if (folded)
+			this.standIn(group, row);
+	}
+
 	addGroup(group: Group, depth: number, named: boolean, pinned: boolean): void {
 		if (!this.shows(group, named))
 			return;
@@ -139,8 +167,12 @@ class Builder {
 		const hit = named || this.matches(group.title);
 		const folded = this.s.folded.has(key) && !this.filter;
 		const stays = pinned || this.s.pinned.has(key);
+		if (group.kind === "rank")
+			this.rank = group.rank ?? null;
 		if (group.kind === "device") {
 			this.addDevice(group, depth, stays, folded);
+		} else if (group.kind === "rank") {
+			this.addRank(group, depth, stays, folded);
 		} else {
 			const strip = folded ? this.stripOf(group) : null;
 			const counter = strip?.type === "counter";
@@ -149,8 +181,13 @@ class Builder {
 			if (folded)
 				this.standIn(group, row);
 		}
-		if (folded)
-			return;
+		if (!folded)
+			this.addInside(group, depth, hit, stays);
+		if (group.kind === "rank")
+			this.rank = null;
+	}
+
+	private addInside(group: Group, depth: number, hit: boolean, stays: boolean): void {
 		for (const n of group.lanes) {
 			const lane = this.lanes.get(n);
 			if (lane && lane.type !== "hardware" && (hit || this.matches(lane.title)))
@@ -172,7 +209,7 @@ class Builder {
 	}
 }
 
-const GROWS = new Set<RowKind>(["device", "headway", "lane", "counter", "gaps"]);
+const GROWS = new Set<RowKind>(["device", "rank", "headway", "lane", "counter", "gaps"]);
 const MOST_GROWTH = 1.6;
 
 /** Where there is room to spare, rows are higher. */

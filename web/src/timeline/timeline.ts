@@ -14,7 +14,7 @@ import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
 import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
 import { drawLane } from "./draw_spans";
-import { layOut, type Layout, type Row } from "./layout";
+import { layOut, partsOf, type Layout, type Row } from "./layout";
 import { Raster } from "./raster";
 import { Scene } from "./scene";
 import { drawLabels } from "./text";
@@ -180,7 +180,7 @@ export class Timeline {
 			const bottom = top + scene.size(row.h);
 			if (bottom <= this.raster.top || top >= height)
 				continue;
-			if (row.kind === "group" || row.kind === "device" || row.kind === "run")
+			if (row.kind === "group" || row.kind === "rank" || row.kind === "device" || row.kind === "run")
 				this.raster.rect(0, scene.width, top, bottom, palette.pixel(palette.band));
 			this.raster.rect(0, scene.width, bottom - 1, bottom, palette.pixel(palette.line));
 			this.drawRow(scene, row);
@@ -203,6 +203,8 @@ export class Timeline {
 			return void (trace.headway && drawHeadway(scene, row, trace.headway));
 		case "device":
 			return this.drawDevice(scene, row, covers());
+		case "rank":
+			return this.drawRank(scene, row, covers());
 		case "counter":
 			return void (row.lane && this.drawCounterRow(scene, row, row.lane, covers()));
 		case "lane":
@@ -221,12 +223,22 @@ export class Timeline {
 	private drawDevice(scene: Scene, row: Row, covers: Cover[]): void {
 		if (covers.some((c) => c.tile.level > scene.level())) {
 			const { from, to } = scene.window(row.trace);
-			const streams = state.traces[row.trace]!.lanes.lanes.filter((l) => l.type === "stream" && l.device === row.device)
+			const streams = state.traces[row.trace]!.lanes.lanes.filter((l) => l.type === "stream" && (row.kind === "rank" ? l.rank === row.rank : l.device === row.device))
 				.map((l) => this.tiles.cover(row.trace, l.lane, from, to, scene.level(), l.detail));
 			if (streams.flat().length && streams.flat().every((c) => c.tile.form === "spans" || c.tile.form === "empty"))
 				return drawUtilisationOf(scene, row, streams);
 		}
 		drawUtilisation(scene, row, covers);
+	}
+
+	/** How busy the rank's streams are, and what it says to the others. */
+	private drawRank(scene: Scene, row: Row, covers: Cover[]): void {
+		const { chart, strip } = partsOf(row);
+		if (chart)
+			this.drawDevice(scene, chart, covers);
+		const { from, to } = scene.window(row.trace);
+		for (const lane of strip ? row.strips : [])
+			drawLane(scene, strip!, lane, this.tiles.cover(row.trace, lane.lane, from, to, scene.level(), lane.detail), true);
 	}
 
 	private drawLaneRow(scene: Scene, row: Row, covers: Cover[]): void {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_test.mjs - `headway view` on the ranks of a job, made by tests/cli/job_make.py: the last rank is late in every step. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+
+if (!process.env.HEADWAY)
+	skip("no headway binary");
+const RANKS = 4;
+const folder = mkdtempSync(join(tmpdir(), "headway-job-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const job = join(folder, "late");
+try {
+	execFileSync("python3", [new URL("../cli/job_make.py", import.meta.url).pathname, job, "slow-gpu", String(RANKS), "12"]);
+} catch {
+	skip("no python3");
+}
+const browser = await openBrowser();
+const server = await view([job]);
+const page = await openPage(browser.context, server.url);
+
+/** The rows of the timeline, as the page lays them out. */
+const rows = () => page.evaluate(() => window.headway.timeline.layout.rows.map((r) => (
+	{ kind: r.kind, key: r.key, title: r.title, rank: r.rank, depth: r.depth, y: r.y, h: r.h, strips: r.strips.length, lane: r.lane?.type ?? "" })));
+
+await run([
+	["ranks are groups in order, a line each, with their streams' time and their messages", async () => {
+		const ranks = (await rows()).filter((r) => r.kind === "rank");
+		check(ranks.map((r) => r.rank).join() === "0,1,2,3", `ranks in order: ${ranks.map((r) => r.rank)}`);
+		check(ranks.every((r) => r.title.startsWith(`rank ${r.rank}`) && r.title.includes(`GPU ${r.rank}`)), "a rank's title names its GPU");
+		check(ranks.every((r) => r.strips > 0 && r.lane === "hardware"), "a chart and messages");
+		check((await rows()).every((r) => r.kind !== "lane"), "ranks start folded");
+	}],
+	["a rank that is unfolded has its GPU and its threads inside", async () => {
+		await page.locator(".title.rank").nth(2).click();
+		await settled(page);
+		const inside = (await rows()).filter((r) => r.rank === 2 && r.depth > 0);
+		check(inside.some((r) => r.kind === "device"), "its GPU");
+		check(inside.some((r) => r.kind === "lane" && r.lane === "api"), "its calls");
+		check((await rows()).filter((r) => r.depth > 0).every((r) => r.rank === 2 || r.rank === null), "nothing of other ranks");
+		await page.locator(".title.rank").nth(2).click();
+		await settled(page);
+		check((await stateOf(page, "message")) === "", "nothing went wrong");
+	}],
+]);
+await browser.close();
+await server.close();
