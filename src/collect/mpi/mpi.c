@@ -42,6 +42,23 @@ static inline void *real_of(const struct mpi_scope *scope)
 	return MPI_UNLIKELY(!real) ? find_real(scope) : real;
 }
 
+/* The count -1 stands for one that does not fit an int: the library then refuses the call as MPI has it, MPI_ERR_COUNT by the
+ * error handler of the communicator, window or file. */
+void mpi_narrow(struct mpi_scope *scope, mpi_word *words)
+{
+	struct mpi_call *call = scope->call;
+	uint8_t bit = (uint8_t)(1 << scope->which);
+	if (!(atomic_load_explicit(&call->absent, memory_order_relaxed) & bit)) {
+		if (real_of(scope))
+			return;
+		atomic_fetch_or_explicit(&call->absent, bit, memory_order_relaxed);
+	}
+	for (unsigned i = 0; i < call->words; i++)
+		if (call->counts & MPI_COUNT_AT(i) && (int64_t)words[i] != (int32_t)words[i])
+			words[i] = (mpi_word)-1;
+	scope->call = call->plain;
+}
+
 /* A function may be called with more arguments than it takes: the caller makes the room for them, and removes it. */
 static int call_real(const struct mpi_scope *scope, const mpi_word *w)
 {

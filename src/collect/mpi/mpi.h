@@ -10,6 +10,10 @@
  * replace MPI_X themselves still work, and Open MPI's Fortran bindings, which call PMPI_X, are seen. A call
  * inside another one (of a tool, or of the library) is passed on and not recorded.
  *
+ * A program may ask (by a weak symbol, by dlsym) whether a function exists, and finds ours. So a function is replaced only if
+ * every library since MPI 3.1 has it, or if ours can do its work without it: MPI_X_c of a library that has no such
+ * function calls MPI_X (mpi_narrow). Other functions of MPI 4 are left alone, whatever they exchange.
+ *
  * A handle is looked at only after the call that the program passed it to has succeeded: a wrong one would have been refused.
  */
 #ifndef HWY_COLLECT_MPI_MPI_H
@@ -43,6 +47,11 @@ struct mpi_call {
 	uint8_t flags; /* MPI_… below */
 	/* Which argument is the communicator, and which is the address of a new one; MPI_NONE: there is none. */
 	uint8_t communicator_at, made_at;
+	/* Of a function MPI_X_c: MPI_X, which arguments are counts (a bit each), and where (MPI_X_c 1, PMPI_X_c 2) the library
+	 * lacks the function. */
+	struct mpi_call *plain;
+	uint16_t counts;
+	_Atomic uint8_t absent;
 };
 enum { MPI_NONE = 255 };
 enum {
@@ -62,6 +71,9 @@ struct mpi_scope {
 
 /* Passes a call on, and notes when it ended. */
 int mpi_forward(struct mpi_scope *scope, const mpi_word *words);
+
+/* Makes of a call of MPI_X_c one of MPI_X, where the library has no MPI_X_c. */
+void mpi_narrow(struct mpi_scope *scope, mpi_word *words);
 
 /* Begins a call; false: the call is inside another one, or nothing is to be known about it. */
 bool mpi_begin(struct mpi_scope *scope);
@@ -104,7 +116,7 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communica
 #define MPI_A12 MPI_A11, a11
 #define MPI_A13 MPI_A12, a12
 
-#define MPI_WRAP_AS(function, position, id, n, body)                                               \
+#define MPI_WRAP_AS(function, position, id, n, prepare, body)                                      \
 	MPI_EXPORT int function(MPI_P##n);                                                         \
 	MPI_EXPORT int function(MPI_P##n)                                                          \
 	{                                                                                          \
@@ -112,16 +124,27 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communica
 		struct mpi_scope scope = {.call = &call_##id,                                      \
 					  .which = position,                                       \
 					  .caller = __builtin_return_address(0)};                  \
+		prepare(&scope, words);                                                            \
 		return body(&scope, words);                                                        \
 	}
+#define MPI_AS_IT_IS(scope, words) ((void)0)
 #define MPI_WRAP(id, n, body, ...)                                                                 \
 	static struct mpi_call call_##id = {.name = "MPI_" #id, .words = n, __VA_ARGS__};          \
-	MPI_WRAP_AS(MPI_##id, 0, id, n, body)                                                      \
-	MPI_WRAP_AS(PMPI_##id, 1, id, n, body)
-/* MPI_X, and MPI_X_c with counts of 64 bits. */
-#define MPI_WRAP_BOTH(id, n, body, flag, ...)                                                      \
+	MPI_WRAP_AS(MPI_##id, 0, id, n, MPI_AS_IT_IS, body)                                        \
+	MPI_WRAP_AS(PMPI_##id, 1, id, n, MPI_AS_IT_IS, body)
+/* MPI_X, and MPI_X_c with counts of 64 bits; 'which': the arguments that are counts, a bit each. Where counts come in an
+ * array there is no way from MPI_X_c to MPI_X: an operation that goes on after the call needs the array until it ends. */
+#define MPI_WRAP_BOTH(id, n, body, flag, which, ...)                                               \
 	MPI_WRAP(id, n, body, .flags = flag, __VA_ARGS__)                                          \
-	MPI_WRAP(id##_c, n, body, .flags = (flag) | MPI_LARGE, __VA_ARGS__)
+	static struct mpi_call call_##id##_c = {.name = "MPI_" #id "_c",                           \
+						.words = n,                                        \
+						.flags = (flag) | MPI_LARGE,                       \
+						.plain = &call_##id,                               \
+						.counts = which,                                   \
+						__VA_ARGS__};                                      \
+	MPI_WRAP_AS(MPI_##id##_c, 0, id##_c, n, mpi_narrow, body)                                  \
+	MPI_WRAP_AS(PMPI_##id##_c, 1, id##_c, n, mpi_narrow, body)
+#define MPI_COUNT_AT(i) (1 << (i))
 
 /* ---- mpi_library.c: the library that the program uses ---- */
 
@@ -164,9 +187,9 @@ static inline mpi_word mpi_handle_at(mpi_word array, size_t i)
 					     : ((const uintptr_t *)array)[i];
 }
 /* Number i of an array of counts. */
-static inline int64_t mpi_count_at(const struct mpi_call *call, mpi_word array, size_t i)
+static inline int64_t mpi_count_at(mpi_word array, size_t i)
 {
-	return call->flags & MPI_LARGE ? ((const int64_t *)array)[i] : ((const int *)array)[i];
+	return ((const int *)array)[i];
 }
 static inline int64_t mpi_count(const struct mpi_call *call, mpi_word word)
 {

@@ -62,7 +62,7 @@ static uint64_t blocks(const struct collective *o, unsigned counts_at, unsigned 
 	uint64_t sum = 0;
 	for (int i = 0; i < n; i++)
 		if (i >= 64 || !(absent >> i & 1))
-			sum += (uint64_t)mpi_count_at(o->call, o->w[counts_at], (size_t)i);
+			sum += (uint64_t)mpi_count_at(o->w[counts_at], (size_t)i);
 	return bytes_of(o, sum, o->w[type_at]);
 }
 /* The same with a type each. */
@@ -71,7 +71,7 @@ static uint64_t typed_blocks(const struct collective *o, unsigned counts_at, uns
 {
 	uint64_t sum = 0;
 	for (int i = 0; i < n; i++) {
-		int64_t count = mpi_count_at(o->call, o->w[counts_at], (size_t)i);
+		int64_t count = mpi_count_at(o->w[counts_at], (size_t)i);
 		if (count <= 0 || (i < 64 && (absent >> i & 1)))
 			continue;
 		struct mpi_type type = mpi_type_of(mpi_handle_at(o->w[types_at], (size_t)i));
@@ -118,8 +118,7 @@ static void reduce_scatter(const struct collective *o)
 {
 	o->part->sent = blocks(o, 2, 3, o->c->size, 0);
 	struct mpi_type type = mpi_type_of(o->w[3]);
-	o->part->received =
-		mpi_bytes(&type, (uint64_t)mpi_count_at(o->call, o->w[2], (size_t)o->c->rank));
+	o->part->received = mpi_bytes(&type, (uint64_t)mpi_count_at(o->w[2], (size_t)o->c->rank));
 }
 /* from, to, count, datatype, operation, root, communicator */
 static void reduce(const struct collective *o)
@@ -162,9 +161,8 @@ static void gather_counts(const struct collective *o)
 		o->part->received = blocks(o, 4, 6, peers(o), 0);
 		struct mpi_type type = mpi_type_of(o->w[6]);
 		if (!is_inter(o))
-			o->part->sent =
-				mpi_bytes(&type, (uint64_t)mpi_count_at(o->call, o->w[4],
-									(size_t)o->c->rank));
+			o->part->sent = mpi_bytes(
+				&type, (uint64_t)mpi_count_at(o->w[4], (size_t)o->c->rank));
 	}
 	if (takes_part && !(root && (is_inter(o) || is_in_place(o, 0))))
 		o->part->sent = block(o, 1, 2);
@@ -177,9 +175,8 @@ static void scatter_counts(const struct collective *o)
 		o->part->sent = blocks(o, 1, 3, peers(o), 0);
 		struct mpi_type type = mpi_type_of(o->w[3]);
 		if (!is_inter(o))
-			o->part->received =
-				mpi_bytes(&type, (uint64_t)mpi_count_at(o->call, o->w[1],
-									(size_t)o->c->rank));
+			o->part->received = mpi_bytes(
+				&type, (uint64_t)mpi_count_at(o->w[1], (size_t)o->c->rank));
 	}
 	if (takes_part && !(root && (is_inter(o) || is_in_place(o, 4))))
 		o->part->received = block(o, 5, 6);
@@ -202,8 +199,8 @@ static void all_gather_counts(const struct collective *o)
 	o->part->received = blocks(o, 4, 6, peers(o), 0);
 	if (is_in_place(o, 0)) {
 		struct mpi_type type = mpi_type_of(o->w[6]);
-		o->part->sent = mpi_bytes(
-			&type, (uint64_t)mpi_count_at(o->call, o->w[4], (size_t)o->c->rank));
+		o->part->sent =
+			mpi_bytes(&type, (uint64_t)mpi_count_at(o->w[4], (size_t)o->c->rank));
 	} else {
 		o->part->sent = block(o, 1, 2);
 	}
@@ -291,7 +288,7 @@ static int collective(struct mpi_scope *scope, mpi_word *w,
 }
 
 /* MPI_X and MPI_Ix; n: how many arguments MPI_X has, of which the communicator is the last. The layout 'describe' makes
- * the body collective_…. MPI_X_init has an info too. */
+ * the body collective_…. 'counts': the arguments that are counts; functions with arrays of counts have no MPI_X_c here. */
 #define LAYOUT(describe)                                                                           \
 	static int collective_##describe(struct mpi_scope *scope, mpi_word *w)                     \
 	{                                                                                          \
@@ -318,40 +315,43 @@ LAYOUT(neighbor_all_gather_counts)
 LAYOUT(neighbor_all_to_all_counts)
 LAYOUT(neighbor_all_to_all_types)
 
-#define COLLECTIVE(id, later, n, n1, n2, describe, operation)                                      \
-	MPI_WRAP_BOTH(id, n, collective_##describe, 0, .op = operation, .communicator_at = n - 1)  \
-	MPI_WRAP_BOTH(later, n1, collective_##describe, MPI_REQUEST, .op = operation,              \
+#define COLLECTIVE_ARRAYS(id, later, n, n1, describe, operation)                                   \
+	MPI_WRAP(id, n, collective_##describe, .op = operation, .communicator_at = n - 1)          \
+	MPI_WRAP(later, n1, collective_##describe, .flags = MPI_REQUEST, .op = operation,          \
+		 .communicator_at = n - 1)
+#define COLLECTIVE(id, later, n, n1, counts, describe, operation)                                  \
+	MPI_WRAP_BOTH(id, n, collective_##describe, 0, counts, .op = operation,                    \
 		      .communicator_at = n - 1)                                                    \
-	MPI_WRAP_BOTH(id##_init, n2, collective_##describe, MPI_PERSISTENT, .op = operation,       \
+	MPI_WRAP_BOTH(later, n1, collective_##describe, MPI_REQUEST, counts, .op = operation,      \
 		      .communicator_at = n - 1)
+#define TWO_BLOCKS (MPI_COUNT_AT(1) | MPI_COUNT_AT(4))
 
 MPI_WRAP(Barrier, 1, collective_barrier, .op = REC_MPI_BARRIER)
 MPI_WRAP(Ibarrier, 2, collective_barrier, .flags = MPI_REQUEST, .op = REC_MPI_BARRIER)
-MPI_WRAP(Barrier_init, 3, collective_barrier, .flags = MPI_PERSISTENT, .op = REC_MPI_BARRIER)
-COLLECTIVE(Bcast, Ibcast, 5, 6, 7, broadcast, REC_MPI_BROADCAST)
-COLLECTIVE(Reduce, Ireduce, 7, 8, 9, reduce, REC_MPI_REDUCE)
-COLLECTIVE(Allreduce, Iallreduce, 6, 7, 8, reduce_all, REC_MPI_ALL_REDUCE)
-COLLECTIVE(Scan, Iscan, 6, 7, 8, reduce_all, REC_MPI_SCAN)
-COLLECTIVE(Exscan, Iexscan, 6, 7, 8, reduce_before, REC_MPI_SCAN)
-COLLECTIVE(Reduce_scatter, Ireduce_scatter, 6, 7, 8, reduce_scatter, REC_MPI_REDUCE_SCATTER)
-COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, 6, 7, 8, reduce_scatter_block,
+COLLECTIVE(Bcast, Ibcast, 5, 6, MPI_COUNT_AT(1), broadcast, REC_MPI_BROADCAST)
+COLLECTIVE(Reduce, Ireduce, 7, 8, MPI_COUNT_AT(2), reduce, REC_MPI_REDUCE)
+COLLECTIVE(Allreduce, Iallreduce, 6, 7, MPI_COUNT_AT(2), reduce_all, REC_MPI_ALL_REDUCE)
+COLLECTIVE(Scan, Iscan, 6, 7, MPI_COUNT_AT(2), reduce_all, REC_MPI_SCAN)
+COLLECTIVE(Exscan, Iexscan, 6, 7, MPI_COUNT_AT(2), reduce_before, REC_MPI_SCAN)
+COLLECTIVE_ARRAYS(Reduce_scatter, Ireduce_scatter, 6, 7, reduce_scatter, REC_MPI_REDUCE_SCATTER)
+COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, 6, 7, MPI_COUNT_AT(2), reduce_scatter_block,
 	   REC_MPI_REDUCE_SCATTER)
-COLLECTIVE(Gather, Igather, 8, 9, 10, gather, REC_MPI_GATHER)
-COLLECTIVE(Gatherv, Igatherv, 9, 10, 11, gather_counts, REC_MPI_GATHER)
-COLLECTIVE(Scatter, Iscatter, 8, 9, 10, scatter, REC_MPI_SCATTER)
-COLLECTIVE(Scatterv, Iscatterv, 9, 10, 11, scatter_counts, REC_MPI_SCATTER)
-COLLECTIVE(Allgather, Iallgather, 7, 8, 9, all_gather, REC_MPI_ALL_GATHER)
-COLLECTIVE(Allgatherv, Iallgatherv, 8, 9, 10, all_gather_counts, REC_MPI_ALL_GATHER)
-COLLECTIVE(Alltoall, Ialltoall, 7, 8, 9, all_to_all, REC_MPI_ALL_TO_ALL)
-COLLECTIVE(Alltoallv, Ialltoallv, 9, 10, 11, all_to_all_counts, REC_MPI_ALL_TO_ALL)
-COLLECTIVE(Alltoallw, Ialltoallw, 9, 10, 11, all_to_all_types, REC_MPI_ALL_TO_ALL)
-COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, 7, 8, 9, neighbor_all_gather,
+COLLECTIVE(Gather, Igather, 8, 9, TWO_BLOCKS, gather, REC_MPI_GATHER)
+COLLECTIVE_ARRAYS(Gatherv, Igatherv, 9, 10, gather_counts, REC_MPI_GATHER)
+COLLECTIVE(Scatter, Iscatter, 8, 9, TWO_BLOCKS, scatter, REC_MPI_SCATTER)
+COLLECTIVE_ARRAYS(Scatterv, Iscatterv, 9, 10, scatter_counts, REC_MPI_SCATTER)
+COLLECTIVE(Allgather, Iallgather, 7, 8, TWO_BLOCKS, all_gather, REC_MPI_ALL_GATHER)
+COLLECTIVE_ARRAYS(Allgatherv, Iallgatherv, 8, 9, all_gather_counts, REC_MPI_ALL_GATHER)
+COLLECTIVE(Alltoall, Ialltoall, 7, 8, TWO_BLOCKS, all_to_all, REC_MPI_ALL_TO_ALL)
+COLLECTIVE_ARRAYS(Alltoallv, Ialltoallv, 9, 10, all_to_all_counts, REC_MPI_ALL_TO_ALL)
+COLLECTIVE_ARRAYS(Alltoallw, Ialltoallw, 9, 10, all_to_all_types, REC_MPI_ALL_TO_ALL)
+COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, 7, 8, TWO_BLOCKS, neighbor_all_gather,
 	   REC_MPI_NEIGHBOR_ALL_GATHER)
-COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv, 8, 9, 10, neighbor_all_gather_counts,
-	   REC_MPI_NEIGHBOR_ALL_GATHER)
-COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, 7, 8, 9, neighbor_all_gather,
+COLLECTIVE_ARRAYS(Neighbor_allgatherv, Ineighbor_allgatherv, 8, 9, neighbor_all_gather_counts,
+		  REC_MPI_NEIGHBOR_ALL_GATHER)
+COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, 7, 8, TWO_BLOCKS, neighbor_all_gather,
 	   REC_MPI_NEIGHBOR_ALL_TO_ALL)
-COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv, 9, 10, 11, neighbor_all_to_all_counts,
-	   REC_MPI_NEIGHBOR_ALL_TO_ALL)
-COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, 9, 10, 11, neighbor_all_to_all_types,
-	   REC_MPI_NEIGHBOR_ALL_TO_ALL)
+COLLECTIVE_ARRAYS(Neighbor_alltoallv, Ineighbor_alltoallv, 9, 10, neighbor_all_to_all_counts,
+		  REC_MPI_NEIGHBOR_ALL_TO_ALL)
+COLLECTIVE_ARRAYS(Neighbor_alltoallw, Ineighbor_alltoallw, 9, 10, neighbor_all_to_all_types,
+		  REC_MPI_NEIGHBOR_ALL_TO_ALL)

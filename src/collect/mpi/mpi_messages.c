@@ -124,34 +124,28 @@ static int mpi_receive(struct mpi_scope *scope, mpi_word *w)
 /* Where the arguments of such a call stand. */
 struct exchange {
 	uint8_t count, datatype, to, send_tag;
-	uint8_t receive_datatype, from, receive_tag, communicator, last;
+	uint8_t receive_datatype, communicator, last;
 };
-static const struct exchange two_buffers = {1, 2, 3, 4, 7, 8, 9, 10, 11};
-static const struct exchange one_buffer = {1, 2, 3, 4, 2, 5, 6, 7, 8};
+static const struct exchange two_buffers = {1, 2, 3, 4, 7, 10, 11};
+static const struct exchange one_buffer = {1, 2, 3, 4, 2, 7, 8};
 
 static int exchange(struct mpi_scope *scope, mpi_word *w, const struct exchange *at)
 {
 	uint64_t own[MPI_MOST_STATUS / 8];
 	struct rec_mpi_part parts[2];
-	bool is_later = scope->call->flags & MPI_REQUEST;
 	unsigned n = 0;
 	if (!mpi_begin(scope))
 		return mpi_forward(scope, w);
-	const void *status = scope->start && mpi_library.is_known && !is_later
-				     ? mpi_status_at(&w[at->last], own)
-				     : NULL;
+	const void *status =
+		scope->start && mpi_library.is_known ? mpi_status_at(&w[at->last], own) : NULL;
 	int result = mpi_forward(scope, w);
 	uint32_t number = 0;
 	if (is_looked_at(scope, result) && (is_later || status)) {
 		number = mpi_communicator_number(w[at->communicator]);
 		n += send_part(&parts[n], scope->call, w[at->count], w[at->datatype], w[at->to],
 			       w[at->send_tag]);
-		n += is_later ? awaited_part(&parts[n], w[at->receive_datatype], w[at->from],
-					     w[at->receive_tag])
-			      : received_part(&parts[n], w[at->receive_datatype], status);
+		n += received_part(&parts[n], w[at->receive_datatype], status);
 	}
-	for (unsigned i = 0; i < n; i++)
-		mpi_part_request(&parts[i], scope->call, w);
 	mpi_keep(scope, result, number, parts, n);
 	w[at->last] = 0;
 	mpi_end(scope);
@@ -230,33 +224,11 @@ static int mpi_receive_found(struct mpi_scope *scope, mpi_word *w)
 	return result;
 }
 
-/* ---- messages that are sent in parts -------------------------------------------------------------- */
-
-/* buffer, partitions, count of a partition, datatype, rank, tag, communicator, info, request */
-static int mpi_partitioned(struct mpi_scope *scope, mpi_word *w)
-{
-	struct rec_mpi_part part;
-	bool is_part = false;
-	if (!mpi_begin(scope))
-		return mpi_forward(scope, w);
-	int result = mpi_forward(scope, w);
-	if (is_looked_at(scope, result))
-		is_part = scope->call->op == REC_MPI_SEND
-				  ? send_part(&part, scope->call,
-					      (mpi_word)((int32_t)w[1] * (int64_t)w[2]), w[3], w[4],
-					      w[5])
-				  : awaited_part(&part, w[3], w[4], w[5]);
-	if (is_part)
-		mpi_part_request(&part, scope->call, w);
-	mpi_keep(scope, result, is_part ? mpi_communicator_number(w[6]) : 0, &part, is_part);
-	mpi_end(scope);
-	return result;
-}
-
 /* ---- the functions ------------------------------------------------------------------------------ */
 
-#define SEND(id) MPI_WRAP_BOTH(id, 6, mpi_send, 0, .op = REC_MPI_SEND)
-#define SEND_LATER(id, flag) MPI_WRAP_BOTH(id, 7, mpi_send, flag, .op = REC_MPI_SEND)
+#define SEND(id) MPI_WRAP_BOTH(id, 6, mpi_send, 0, MPI_COUNT_AT(1), .op = REC_MPI_SEND)
+#define SEND_LATER(id, flag)                                                                       \
+	MPI_WRAP_BOTH(id, 7, mpi_send, flag, MPI_COUNT_AT(1), .op = REC_MPI_SEND)
 SEND(Send)
 SEND(Ssend)
 SEND(Bsend)
@@ -270,7 +242,8 @@ SEND_LATER(Ssend_init, MPI_PERSISTENT)
 SEND_LATER(Bsend_init, MPI_PERSISTENT)
 SEND_LATER(Rsend_init, MPI_PERSISTENT)
 
-#define RECEIVE(id, n, body, flag) MPI_WRAP_BOTH(id, n, body, flag, .op = REC_MPI_RECEIVE)
+#define RECEIVE(id, n, body, flag)                                                                 \
+	MPI_WRAP_BOTH(id, n, body, flag, MPI_COUNT_AT(1), .op = REC_MPI_RECEIVE)
 RECEIVE(Recv, 7, mpi_receive, 0)
 RECEIVE(Irecv, 7, mpi_receive_later, MPI_REQUEST)
 RECEIVE(Recv_init, 7, mpi_receive_later, MPI_PERSISTENT)
@@ -281,10 +254,5 @@ MPI_WRAP(Improbe, 6, mpi_look_for, .op = 0)
 MPI_WRAP(Probe, 4, mpi_on_communicator, .communicator_at = 2)
 MPI_WRAP(Iprobe, 5, mpi_on_communicator, .communicator_at = 2)
 
-MPI_WRAP_BOTH(Sendrecv, 12, mpi_exchange, 0, .op = REC_MPI_SEND)
-MPI_WRAP_BOTH(Sendrecv_replace, 9, mpi_exchange_in_place, 0, .op = REC_MPI_SEND)
-MPI_WRAP_BOTH(Isendrecv, 12, mpi_exchange, MPI_REQUEST, .op = REC_MPI_SEND)
-MPI_WRAP_BOTH(Isendrecv_replace, 9, mpi_exchange_in_place, MPI_REQUEST, .op = REC_MPI_SEND)
-
-MPI_WRAP(Psend_init, 9, mpi_partitioned, .flags = MPI_PERSISTENT | MPI_LARGE, .op = REC_MPI_SEND)
-MPI_WRAP(Precv_init, 9, mpi_partitioned, .flags = MPI_PERSISTENT | MPI_LARGE, .op = REC_MPI_RECEIVE)
+MPI_WRAP_BOTH(Sendrecv, 12, mpi_exchange, 0, MPI_COUNT_AT(1) | MPI_COUNT_AT(6), .op = REC_MPI_SEND)
+MPI_WRAP_BOTH(Sendrecv_replace, 9, mpi_exchange_in_place, 0, MPI_COUNT_AT(1), .op = REC_MPI_SEND)

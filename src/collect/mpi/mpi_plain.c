@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi_plain.c - the functions of MPI of which only name and time are recorded.
  *
- * Functions that return at once and tell something (MPI_Comm_rank, MPI_Type_size, MPI_Wtime …) are not replaced at all.
+ * Functions that return at once and tell something (MPI_Comm_rank, MPI_Type_size, MPI_Wtime …) are not replaced at all, nor
+ * are functions that some library lacks (mpi.h).
  */
 #include "collect/mpi/mpi.h"
 
 #define PLAIN(id, n) MPI_WRAP(id, n, mpi_plain, .op = 0)
-#define PLAIN_BOTH(id, n) MPI_WRAP_BOTH(id, n, mpi_plain, 0, .op = 0)
+/* The unit of displacements is what has more bits in MPI_X_c. */
+#define PLAIN_BOTH(id, n, unit_at)                                                                 \
+	MPI_WRAP_BOTH(id, n, mpi_plain, 0, MPI_COUNT_AT(unit_at), .op = 0)
 
 /* Beginning and end */
 PLAIN(Abort, 2)
-PLAIN(Session_init, 3)
-PLAIN(Session_finalize, 1)
 PLAIN(Open_port, 2)
 PLAIN(Close_port, 1)
 PLAIN(Publish_name, 3)
 PLAIN(Unpublish_name, 3)
 PLAIN(Lookup_name, 3)
 
-/* Parts of a message that is sent in parts */
-PLAIN(Pready, 2)
-PLAIN(Pready_range, 3)
-PLAIN(Pready_list, 3)
-PLAIN(Parrived, 3)
-
 /* One-sided communication: what begins and ends it */
-PLAIN_BOTH(Win_create, 6)
-PLAIN_BOTH(Win_allocate, 6)
-PLAIN_BOTH(Win_allocate_shared, 6)
+PLAIN_BOTH(Win_create, 6, 2)
+PLAIN_BOTH(Win_allocate, 6, 1)
+PLAIN_BOTH(Win_allocate_shared, 6, 1)
 PLAIN(Win_create_dynamic, 3)
 PLAIN(Win_free, 1)
 PLAIN(Win_fence, 2)

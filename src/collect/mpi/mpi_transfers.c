@@ -69,15 +69,17 @@ static int mpi_compare_and_swap(struct mpi_scope *scope, mpi_word *w)
 	return transfer(scope, w, MPI_NONE, 3, GIVES | TAKES);
 }
 
-#define ONE_SIDED(id, n, body) MPI_WRAP_BOTH(id, n, body, 0, .op = 0)
-ONE_SIDED(Put, 8, mpi_put)
-ONE_SIDED(Get, 8, mpi_get)
-ONE_SIDED(Accumulate, 9, mpi_put)
-ONE_SIDED(Rput, 9, mpi_put)
-ONE_SIDED(Rget, 9, mpi_get)
-ONE_SIDED(Raccumulate, 10, mpi_put)
-ONE_SIDED(Get_accumulate, 12, mpi_get_accumulate)
-ONE_SIDED(Rget_accumulate, 13, mpi_get_accumulate)
+#define ONE_SIDED(id, n, body, counts) MPI_WRAP_BOTH(id, n, body, 0, counts, .op = 0)
+#define TWO_COUNTS (MPI_COUNT_AT(1) | MPI_COUNT_AT(5))
+#define THREE_COUNTS (MPI_COUNT_AT(1) | MPI_COUNT_AT(4) | MPI_COUNT_AT(8))
+ONE_SIDED(Put, 8, mpi_put, TWO_COUNTS)
+ONE_SIDED(Get, 8, mpi_get, TWO_COUNTS)
+ONE_SIDED(Accumulate, 9, mpi_put, TWO_COUNTS)
+ONE_SIDED(Rput, 9, mpi_put, TWO_COUNTS)
+ONE_SIDED(Rget, 9, mpi_get, TWO_COUNTS)
+ONE_SIDED(Raccumulate, 10, mpi_put, TWO_COUNTS)
+ONE_SIDED(Get_accumulate, 12, mpi_get_accumulate, THREE_COUNTS)
+ONE_SIDED(Rget_accumulate, 13, mpi_get_accumulate, THREE_COUNTS)
 MPI_WRAP(Fetch_and_op, 7, mpi_fetch, .op = 0)
 MPI_WRAP(Compare_and_swap, 7, mpi_compare_and_swap, .op = 0)
 
@@ -127,19 +129,19 @@ static int mpi_file_write_later(struct mpi_scope *scope, mpi_word *w)
 
 /* read and write, now and later, at the place of the file or at an offset of their own. */
 #define FILES(word, body, later)                                                                   \
-	MPI_WRAP_BOTH(File_##word, 5, body, 0, .op = 0)                                            \
-	MPI_WRAP_BOTH(File_##word##_all, 5, body, 0, .op = 0)                                      \
-	MPI_WRAP_BOTH(File_##word##_shared, 5, body, 0, .op = 0)                                   \
-	MPI_WRAP_BOTH(File_##word##_ordered, 5, body, 0, .op = 0)                                  \
-	MPI_WRAP_BOTH(File_##word##_at, 6, body, 0, .op = 0)                                       \
-	MPI_WRAP_BOTH(File_##word##_at_all, 6, body, 0, .op = 0)                                   \
-	MPI_WRAP_BOTH(File_i##word, 5, later, 0, .op = 2)                                          \
-	MPI_WRAP_BOTH(File_i##word##_all, 5, later, 0, .op = 2)                                    \
-	MPI_WRAP_BOTH(File_i##word##_shared, 5, later, 0, .op = 2)                                 \
-	MPI_WRAP_BOTH(File_i##word##_at, 6, later, 0, .op = 3)                                     \
-	MPI_WRAP_BOTH(File_i##word##_at_all, 6, later, 0, .op = 3)                                 \
-	MPI_WRAP_BOTH(File_##word##_all_begin, 4, later, 0, .op = 2)                               \
-	MPI_WRAP_BOTH(File_##word##_ordered_begin, 4, later, 0, .op = 2)                           \
-	MPI_WRAP_BOTH(File_##word##_at_all_begin, 5, later, 0, .op = 3)
+	MPI_WRAP_BOTH(File_##word, 5, body, 0, MPI_COUNT_AT(2), .op = 0)                           \
+	MPI_WRAP_BOTH(File_##word##_all, 5, body, 0, MPI_COUNT_AT(2), .op = 0)                     \
+	MPI_WRAP_BOTH(File_##word##_shared, 5, body, 0, MPI_COUNT_AT(2), .op = 0)                  \
+	MPI_WRAP_BOTH(File_##word##_ordered, 5, body, 0, MPI_COUNT_AT(2), .op = 0)                 \
+	MPI_WRAP_BOTH(File_##word##_at, 6, body, 0, MPI_COUNT_AT(3), .op = 0)                      \
+	MPI_WRAP_BOTH(File_##word##_at_all, 6, body, 0, MPI_COUNT_AT(3), .op = 0)                  \
+	MPI_WRAP_BOTH(File_i##word, 5, later, 0, MPI_COUNT_AT(2), .op = 2)                         \
+	MPI_WRAP_BOTH(File_i##word##_all, 5, later, 0, MPI_COUNT_AT(2), .op = 2)                   \
+	MPI_WRAP_BOTH(File_i##word##_shared, 5, later, 0, MPI_COUNT_AT(2), .op = 2)                \
+	MPI_WRAP_BOTH(File_i##word##_at, 6, later, 0, MPI_COUNT_AT(3), .op = 3)                    \
+	MPI_WRAP_BOTH(File_i##word##_at_all, 6, later, 0, MPI_COUNT_AT(3), .op = 3)                \
+	MPI_WRAP_BOTH(File_##word##_all_begin, 4, later, 0, MPI_COUNT_AT(2), .op = 2)              \
+	MPI_WRAP_BOTH(File_##word##_ordered_begin, 4, later, 0, MPI_COUNT_AT(2), .op = 2)          \
+	MPI_WRAP_BOTH(File_##word##_at_all_begin, 5, later, 0, MPI_COUNT_AT(3), .op = 3)
 FILES(read, mpi_file_read, mpi_file_read_later)
 FILES(write, mpi_file_write, mpi_file_write_later)
