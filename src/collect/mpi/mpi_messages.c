@@ -140,7 +140,7 @@ static int exchange(struct mpi_scope *scope, mpi_word *w, const struct exchange 
 		scope->start && mpi_library.is_known ? mpi_status_at(&w[at->last], own) : NULL;
 	int result = mpi_forward(scope, w);
 	uint32_t number = 0;
-	if (is_looked_at(scope, result) && (is_later || status)) {
+	if (is_looked_at(scope, result) && status) {
 		number = mpi_communicator_number(w[at->communicator]);
 		n += send_part(&parts[n], scope->call, w[at->count], w[at->datatype], w[at->to],
 			       w[at->send_tag]);
