@@ -436,6 +436,9 @@ static void print_cpu(const struct job_page *page)
 	if (answer->n > ROWS && !page->view->verbose)
 		fprintf(page->out, "   and %" PRIu32 " more ranks: -v\n", answer->n - ROWS);
 	print_path(page);
+	fputs("\n   next: headway stats -r wait_state_sum ", page->out);
+	analyze_put(page->out, page->job->name);
+	fputs("   (by call and place)\n", page->out);
 }
 
 static void print_job(const struct job_page *page)

@@ -27,7 +27,8 @@ struct job_finding {                       /* one kind of finding over the ranks
 struct job_cpu_row {
 	int64_t window,
 		comm; /* the time between, and how much of it the rank is in calls that communicate */
-	int64_t waits, costs; /* what it loses to other ranks, and they to it, together */
+	int64_t waits,
+		costs; /* what it loses to other ranks, and what they lose by its fault, together */
 };
 
 struct job_answer {

@@ -329,46 +329,6 @@ const char *answer_say_route(struct job_answer *answer, const struct job_route *
 		rate.text, route->n_members, usual.text);
 }
 
-/* The state in which one rank loses most to another. */
-static enum wait_state_kind most_frequent_state(const struct hwy_wait_states *states, uint32_t rank,
-						uint32_t culprit)
-{
-	int64_t by_kind[WAIT_STATE_KINDS] = {0};
-	enum wait_state_kind most = WAIT_LATE_SENDER;
-	for (uint32_t i = 0; i < states->n; i++)
-		if (states->states[i].rank == rank && states->states[i].culprit == culprit)
-			by_kind[states->states[i].kind] +=
-				states->states[i].at.to - states->states[i].at.from;
-	for (int kind = 0; kind < WAIT_STATE_KINDS; kind++)
-		most = by_kind[kind] > by_kind[most] ? (enum wait_state_kind)kind : most;
-	return most;
-}
-
-/* Of a job on CPUs only: what its ranks lose to each other in communication. */
-static const char *say_without_device(struct job_answer *answer)
-{
-	static const char none[] =
-		"No rank has device work in its recording (no kernel, copy, fill or graph).";
-	const struct hwy_wait_states *states = &answer->states;
-	uint32_t most = 0;
-	int64_t all = 0;
-	for (uint32_t i = 0; i < answer->n * answer->n; i++) {
-		all += states->lost[i];
-		most = states->lost[i] > states->lost[most] ? i : most;
-	}
-	if (all == 0)
-		return none;
-	uint32_t rank = most / answer->n, culprit = most % answer->n;
-	return hwy_arena_format(
-		&answer->arena,
-		"%s The ranks lose %s to each other in communication: most rank %lld, %s for rank %lld "
-		"(%s). headway stats -r wait_state_sum has it by call and place, headway path the "
-		"chain that decides how long the job takes.",
-		none, hwy_say_time3(all).text, (long long)answer->ranks.rows[rank].rank,
-		hwy_say_time3(states->lost[most]).text, (long long)answer->ranks.rows[culprit].rank,
-		wait_state_names[most_frequent_state(states, rank, culprit)]);
-}
-
 void answer_say(struct job_answer *answer, const struct ranks_member *members)
 {
 	const struct hwy_phase *phase =
@@ -376,7 +336,8 @@ void answer_say(struct job_answer *answer, const struct ranks_member *members)
 	answer->why = say_why(answer);
 	answer->late_says = say_late(answer);
 	if (!phase)
-		answer->says = say_without_device(answer);
+		answer->says =
+			"No rank has device work in its recording (no kernel, copy, fill or graph).";
 	else if (answer->word == VERDICT_COMM)
 		answer->says = say_comm(answer, phase);
 	else

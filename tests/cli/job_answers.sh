@@ -94,6 +94,23 @@ grep -q "^| waiting |" "$work/out" || fail "the Markdown of diff: $(cat "$work/o
 run diff --format html "$work/slow-gpu" "$work/even"
 grep -q "<td>waiting</td>" "$work/out" || fail "the page of diff"
 
+# A job of MPI without device work: rank 0 collects and answers, so that others wait for it, but rank 1 is to blame.
+if command -v mpirun.openmpi >/dev/null && /usr/bin/python3 -c 'import mpi4py' 2>/dev/null; then
+	cat >"$work/late.py" <<'PY'
+import time
+from mpi4py import MPI
+for _ in range(10):
+    time.sleep(0.05 if MPI.COMM_WORLD.rank == 1 else 0.005)
+    MPI.COMM_WORLD.allreduce(1.0)
+PY
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$HEADWAY" profile -o "$work/mpi" mpirun.openmpi --oversubscribe -n 3 \
+		/usr/bin/python3 "$work/late.py" >/dev/null 2>"$work/err" || fail "a job of MPI: $(tail -3 "$work/err")"
+	expect_value "$work/mpi" "j['verdict'], max(j['exchanges'], key=lambda x: x['costs_others_ns'])['rank'], ' of that to rank 1' in j['says']" \
+		"comm 1 True" "the culprit behind a rank that only passes its waiting on"
+else
+	echo "SKIP (in part): no Open MPI with mpi4py"
+fi
+
 # Real jobs, against a calculation of its own.
 real=0
 for folder in verdicts/dlrm_8ranks public-traces/HolisticTraceAnalysis/trace_filter; do

@@ -33,7 +33,7 @@ for library in "${libraries[@]}"; do
 	run whatif --format json "$work/job"
 	grep -q '"exact": true' "$work/out" || fail "$library: the ranks do not come out as recorded: $(head -c 300 "$work/err")"
 	run analyze "$work/job"
-	tr -s ' \n' ' ' <"$work/out" | grep -q "lose [0-9.]* .s to each other in communication: most rank [01]," ||
+	tr -s ' \n' ' ' <"$work/out" | grep -q "lose [0-9.]* % of their time to each other" ||
 		fail "$library: analyze does not say what the ranks lose: $(head -c 600 "$work/out")"
 	run path --format json "$work/job"
 	python3 -c 'import json,sys
