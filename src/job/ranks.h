@@ -32,6 +32,9 @@ struct ranks_arrival { /* a rank's part in a collective, on the rank's own clock
 	int64_t from, to; /* when the rank took part */
 	uint32_t culprit; /* the member that it waits for; itself where it waits for none */
 	int64_t wait;     /* ns from the rank's arrival to the last rank's, at most to - from */
+	/* The ns of 'wait' in which the rank does not wait in an earlier collective as well: collectives may go on side by side,
+	 * and what the rank loses in them is counted once. Set by ranks_meetings_done. */
+	int64_t added;
 };
 
 struct ranks_meeting { /* a collective of at least two ranks: arrivals[first … first + n - 1] */

@@ -38,7 +38,7 @@ static void add_up_waits(struct blame *b)
 			const struct ranks_arrival *one = &m->arrivals[m->by_member[i]];
 			b->before[i] = sum;
 			b->place[m->by_member[i]] = i;
-			sum += m->meetings[one->meeting].counts ? one->wait : 0;
+			sum += m->meetings[one->meeting].counts ? one->added : 0;
 		}
 	}
 	for (uint32_t i = 0; i < m->n_waits; i++)
@@ -120,7 +120,8 @@ static uint32_t arrival_of(const struct ranks_meetings *m, const struct ranks_me
 }
 
 /* Where all wait for all, a rank is late by what it waits less than the first to come: ranks that come nearly as late as the last
- * are late as well. Elsewhere it is late by what others wait for it. */
+ * are late as well. Elsewhere it is late by what others wait for it. What the first to come waits anyway, in a collective that goes on
+ * beside this one, is not this one's. */
 static void count_meeting(struct blame *b, const struct ranks_meeting *meeting, uint32_t step)
 {
 	struct job_ranks *ranks = b->ranks;
@@ -128,23 +129,24 @@ static void count_meeting(struct blame *b, const struct ranks_meeting *meeting, 
 				   *first = &arrivals[meeting->first];
 	uint32_t end = meeting->first + meeting->n;
 	for (uint32_t k = meeting->first; k < end; k++)
-		first = arrivals[k].wait > first->wait ? &arrivals[k] : first;
+		first = arrivals[k].added > first->added ? &arrivals[k] : first;
 	for (uint32_t k = meeting->first; k < end; k++) {
 		const struct ranks_arrival *one = &arrivals[k];
 		ranks->rows[one->member].n_meetings++;
 		if (one->culprit != one->member) {
 			uint32_t culprit = arrival_of(b->meetings, meeting, one->culprit);
-			int64_t net = one->wait - own_waiting(b, culprit, one->member);
-			ranks->waits[(size_t)one->member * ranks->n + one->culprit] += one->wait;
+			int64_t net = one->added - own_waiting(b, culprit, one->member);
+			ranks->waits[(size_t)one->member * ranks->n + one->culprit] += one->added;
 			b->sums[one->culprit] += net > 0 ? net : 0;
 		}
-		int64_t late = meeting->waits_for_all          ? first->wait - one->wait
-			       : one->member == first->culprit ? first->wait
-							       : 0;
+		bool is_late = meeting->waits_for_all ? first->wait > one->wait
+						      : one->member == first->culprit;
+		int64_t less = meeting->waits_for_all ? first->wait - one->wait : first->added;
+		int64_t late = !is_late ? 0 : less < first->added ? less : first->added;
 		late -= late > 0 ? own_waiting(b, k, first->member) : 0;
 		ranks->late[(size_t)one->member * ranks->n_steps + step] += late > 0 ? late : 0;
 	}
-	if (first->wait > 0)
+	if (first->added > 0)
 		ranks->rows[first->culprit].n_last++;
 }
 

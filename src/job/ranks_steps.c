@@ -29,6 +29,19 @@ void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arri
 		(struct ranks_meeting){.first = first, .n = n, .waits_for_all = waits_for_all};
 }
 
+/* Sets what each collective adds to the waiting of a member, whose collectives are in order of time. */
+static void count_once(struct ranks_meetings *meetings, uint32_t member)
+{
+	int64_t until = INT64_MIN;
+	for (uint32_t i = meetings->first_of[member]; i < meetings->first_of[member + 1]; i++) {
+		struct ranks_arrival *one = &meetings->arrivals[meetings->by_member[i]];
+		int64_t from = one->from > until ? one->from : until, to = one->from + one->wait;
+		one->added = to > from ? to - from : 0;
+		if (meetings->meetings[one->meeting].counts && to > until)
+			until = to;
+	}
+}
+
 void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members)
 {
 	bool *has_met = hwy_zarray(n_members, sizeof *has_met);
@@ -49,6 +62,8 @@ void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members)
 	meetings->by_member = hwy_array(meetings->n_arrivals, sizeof *meetings->by_member);
 	for (uint32_t i = 0; i < meetings->n_arrivals; i++)
 		meetings->by_member[at[meetings->arrivals[i].member]++] = i;
+	for (uint32_t r = 0; r < n_members; r++)
+		count_once(meetings, r);
 	free(at);
 	free(has_met);
 }

@@ -235,6 +235,38 @@ bool joint_open_run(struct joint *joint, const struct joint_rank *ranks, uint32_
 	return joint_open_new(joint, ranks, n, false, true, err);
 }
 
+/* The time that is judged, on the first rank's clock: its steady steps, else from the moment at which all ranks have come to
+ * something. Before that, waiting only shows which rank started first. */
+static struct hwy_interval judged_window(const struct joint *joint)
+{
+	const struct hwy_phase *phase = joint->ranks[0].phase;
+	struct hwy_interval window = {INT64_MIN + 1, INT64_MAX};
+	if (phase && phase->n_steady > 0) {
+		window.from = phase->steps[phase->first_steady].device.from;
+		window.to = phase->steps[phase->first_steady + phase->n_steady - 1].device.to;
+		return window;
+	}
+	for (uint32_t r = 0; r < joint->n; r++) {
+		const struct links_ends *arrivals = &joint->links.arrivals;
+		if (arrivals->first[r] == arrivals->first[r + 1])
+			continue;
+		const struct links_end *first = &arrivals->items[arrivals->first[r]];
+		int64_t came = graph_measured(&joint->ranks[r].graph, first->node) + first->shift;
+		window.from = came + 1 > window.from ? came + 1 : window.from;
+	}
+	return window;
+}
+
+uint32_t joint_straggler(const struct joint *joint)
+{
+	struct hwy_graph **graphs = hwy_array(joint->n, sizeof *graphs);
+	for (uint32_t r = 0; r < joint->n; r++)
+		graphs[r] = &joint->ranks[r].graph;
+	uint32_t late = links_straggler(&joint->links, graphs, judged_window(joint));
+	free(graphs);
+	return late;
+}
+
 void joint_close(struct joint *joint)
 {
 	for (uint32_t r = 0; r < joint->n; r++)

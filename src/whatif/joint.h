@@ -47,4 +47,7 @@ bool joint_open_run(struct joint *joint, const struct joint_rank *ranks, uint32_
 		    struct hwy_err *err);
 void joint_close(struct joint *joint);
 
+/* The index of the rank that the others wait for most (rank_links.h); joint->n where no rank is clearly the one. */
+uint32_t joint_straggler(const struct joint *joint);
+
 #endif

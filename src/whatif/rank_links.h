@@ -75,6 +75,11 @@ void links_free(struct links *links);
 struct links_times links_replay(const struct links *links, struct hwy_graph *graphs);
 void links_times_free(struct links_times *times, uint32_t n);
 
+/* Yields the rank that the others wait for most, by the unedited graphs, inside a window of the first rank's clock; links->n
+ * where no rank is clearly the one. */
+uint32_t links_straggler(const struct links *links, struct hwy_graph *const *graphs,
+			 struct hwy_interval window);
+
 /* How many nodes do not come out as recorded when the unedited graphs are replayed: 0, or a bug. */
 uint32_t links_count_different(const struct links *links, const struct links_rank *ranks);
 

@@ -136,9 +136,10 @@ static void name_communicators(struct mpi_reader *m)
 		if (m->handles[i] == MPICH_WORLD || in_process == 1) {
 			group->name = hwy_text_id(m->n->b, "MPI_COMM_WORLD");
 			group->size = ranks;
-			snprintf(text, sizeof text, "0-%" PRId64, ranks - 1);
-			if (ranks != HWY_NONE)
+			if (ranks != HWY_NONE) {
+				snprintf(text, sizeof text, "0-%" PRId64, ranks - 1);
 				group->ranks = hwy_text_id(m->n->b, text);
+			}
 			continue;
 		}
 		snprintf(text, sizeof text, "%#" PRIx64 " of process %" PRId64,

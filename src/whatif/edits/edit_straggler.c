@@ -29,7 +29,7 @@ static uint32_t edit_straggler_find(const struct joint *joint, const char *argum
 {
 	int64_t rank;
 	if (!*arguments)
-		return collectives_straggler(&joint->collectives, joint->n);
+		return joint_straggler(joint);
 	uint32_t index = 0;
 	if (!read_rank(arguments, &rank))
 		return joint->n;
