@@ -102,6 +102,8 @@ static void put_late(struct hwy_json *json, const struct job_view *job)
 		cli_put_optional(json, "line",
 				 cause->has_place && cause->place.line > 0 ? cause->place.line
 									   : HWY_NONE);
+		cli_put_optional(json, "after_line",
+				 cause->after_line > 0 ? cause->after_line : HWY_NONE);
 		json_put_text(json, "function", cause->has_place ? cause->place.function : "");
 		json_put_text(json, "range", cause->has_place ? cause->place.range : "");
 		json_put_real(json, "kernel_time_ratio", cause->kernel_time, 4);

@@ -391,8 +391,10 @@ static void print_foot(const struct job_page *page)
 {
 	const struct job_view *job = page->job;
 	const struct job_answer *answer = &job->answer;
-	for (uint32_t i = 0; i < job->job.n_problems; i++)
-		fprintf(page->out, "%s ! %s\n", i == 0 ? "\n" : "", job->job.problems[i]);
+	for (uint32_t i = 0; i < job->job.n_problems; i++) {
+		fprintf(page->out, "%s ! ", i == 0 ? "\n" : "");
+		cli_wrap(page->out, job->job.problems[i], 3, page->width);
+	}
 	uint32_t look_at = answer->ranks.lateness == RANKS_REPEAT ? answer->ranks.late_ranks[0]
 								  : answer->typical;
 	if (look_at >= answer->n)

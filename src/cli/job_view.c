@@ -30,6 +30,7 @@ static bool job_view_compare(struct job_view *job, struct hwy_err *err)
 {
 	const struct job_clock **clocks = hwy_array(job->job.n, sizeof *clocks);
 	job_find_missing(&job->job);
+	job_find_sharing(&job->job);
 	note_ends(job);
 	bool done = job_clocks_find(&job->job, err);
 	for (uint32_t r = 0; r < job->job.n; r++)

@@ -119,16 +119,23 @@ static const char *why_compute(struct job_answer *answer, const char *more)
 	}
 }
 
+/* " at train.py:12 step", " before train.py:12 step", " between train.py:53 and :55, in main"; "" where the place is not known. */
 static const char *place_text(struct job_answer *answer)
 {
 	const struct hwy_place *place = &answer->ranks.cause.place;
 	if (!answer->ranks.cause.has_place)
 		return "";
+	if (answer->ranks.cause.after_line > 0)
+		return hwy_arena_format(&answer->arena,
+					" between %s:%" PRId64 " and :%" PRId64 ", in %s",
+					hwy_basename(place->file), answer->ranks.cause.after_line,
+					place->line, place->function);
 	if (*place->file && place->line > 0)
-		return hwy_arena_format(&answer->arena, "%s:%" PRId64 "%s%s",
+		return hwy_arena_format(&answer->arena, " %s %s:%" PRId64 "%s%s",
+					answer->ranks.cause.is_before_place ? "before" : "at",
 					hwy_basename(place->file), place->line,
 					*place->function ? " " : "", place->function);
-	return *place->function ? place->function : "";
+	return *place->function ? hwy_arena_format(&answer->arena, " at %s", place->function) : "";
 }
 
 static const char *why_idle(struct job_answer *answer, enum gap_cause which, const char *more)
@@ -136,14 +143,13 @@ static const char *why_idle(struct job_answer *answer, enum gap_cause which, con
 	const struct ranks_cause *cause = &answer->ranks.cause;
 	const struct subject *who = subject_of(answer);
 	struct hwy_arena *arena = &answer->arena;
-	const char *place = place_text(answer), *at = *place ? " at " : "";
+	const char *place = place_text(answer);
 	if (which == GAP_INPUT)
-		return hwy_arena_format(arena, "%s %s longer for input%s%s%s%s", who->gpu_waits,
-					more, *cause->doing ? ", in " : "", cause->doing, at,
-					place);
+		return hwy_arena_format(arena, "%s %s longer for input%s%s%s", who->gpu_waits, more,
+					*cause->doing ? ", in " : "", cause->doing, place);
 	if (*cause->doing)
-		return hwy_arena_format(arena, "%s %s longer while %s %s in %s%s%s", who->gpu_idles,
-					more, who->cpu, who->is, cause->doing, at, place);
+		return hwy_arena_format(arena, "%s %s longer while %s %s in %s%s", who->gpu_idles,
+					more, who->cpu, who->is, cause->doing, place);
 	static const char *const why[GAP_CAUSES] = {
 		[GAP_BLOCKED] = " after a wait has emptied the queue",
 		[GAP_LAUNCH] = " because work is launched too slowly",
@@ -156,8 +162,8 @@ static const char *why_idle(struct job_answer *answer, enum gap_cause which, con
 		[GAP_GC] = " while Python collects garbage",
 		[GAP_GIL] = " while a thread waits for Python's lock",
 	};
-	return hwy_arena_format(arena, "%s %s longer%s%s%s", who->gpu_idles, more,
-				why[which] ? why[which] : "", at, place);
+	return hwy_arena_format(arena, "%s %s longer%s%s", who->gpu_idles, more,
+				why[which] ? why[which] : "", place);
 }
 
 static const char *say_why(struct job_answer *answer)

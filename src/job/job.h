@@ -48,6 +48,8 @@ const char *job_host(const struct job_recording *rank);
 uint32_t job_find(const struct hwy_job *job, int64_t rank);
 /* Finds how many ranks the job had, by what its recordings tell; the ranks without a recording become a problem. job_open does so. */
 void job_find_missing(struct hwy_job *job);
+/* Ranks that use one GPU become a problem, for answers about who is late: each may be late because of the others. */
+void job_find_sharing(struct hwy_job *job);
 /* Ranks for people, to be freed: "0-3, 7, 9, …"; they must ascend. */
 char *job_rank_list(const int64_t *ranks, uint32_t n);
 /* Adds a line to job->problems. */

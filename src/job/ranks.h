@@ -131,6 +131,9 @@ struct ranks_cause {
 	const char *kernel;     /* the kernel whose time grows most, or "" */
 	struct hwy_place place; /* where the late rank does it; only where has_place */
 	bool has_place;
+	/* What the CPU does was not recorded, but lies between this line and that of 'place', in one function; 0: not known. */
+	int64_t after_line;
+	bool is_before_place; /* what the CPU does comes before the call at 'place'; more is not known */
 	uint32_t member; /* the late rank that 'place' and 'kernel' were seen on */
 };
 

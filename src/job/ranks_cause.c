@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/place_between.h"
 #include "base/index.h"
 #include "job/ranks.h"
 
@@ -266,6 +267,49 @@ static bool span_of_gap(const struct hwy_flow *flow, const struct hwy_gap *gap, 
 	return true;
 }
 
+/* The two calls of the thread that ends the gap between which most of the gap lies; false where the gap begins after the last call
+ * before its end. */
+static bool calls_around(const struct hwy_flow *flow, const struct hwy_gap *gap, uint32_t *before,
+			 uint32_t *after)
+{
+	enum { MOST_CALLS = 256 };
+	uint32_t next = gap->op != FLOW_NONE ? flow->ops[gap->op].call : FLOW_NONE, looked = 0;
+	int64_t longest = 0;
+	for (uint32_t i = next; next != FLOW_NONE && i-- > 0 && looked++ < MOST_CALLS;) {
+		const struct flow_call *call = &flow->calls[i], *later = &flow->calls[next];
+		if (call->thread != later->thread)
+			continue;
+		int64_t pause = later->start - call->end;
+		if (pause > longest) {
+			longest = pause;
+			*before = call->span;
+			*after = later->span;
+		}
+		if (call->start <= gap->at.from)
+			break;
+		next = i;
+	}
+	return longest * 2 > gap->at.to - gap->at.from;
+}
+
+/* The CPU's own work has no call whose line would tell: the calls before and after it do. */
+static void place_pause(struct ranks_cause *cause, const struct ranks_member *member,
+			const struct hwy_gap *gap)
+{
+	uint32_t before = 0, after = 0;
+	struct place_between between;
+	if (!calls_around(&member->analysis->flow, gap, &before, &after))
+		return;
+	if (!place_between(member->analysis->trace, before, after, &between)) {
+		cause->is_before_place = gap->cause == GAP_CPU;
+		return;
+	}
+	cause->place.file = between.file;
+	cause->place.line = between.to;
+	cause->place.function = between.function;
+	cause->after_line = between.from;
+}
+
 /* The place with most of the rank's gaps of this cause in steps in which the rank is late. */
 static void place_gaps(struct compared *c, enum gap_cause which)
 {
@@ -275,6 +319,7 @@ static void place_gaps(struct compared *c, enum gap_cause which)
 	struct {
 		struct hwy_place at;
 		int64_t ns;
+		const struct hwy_gap *longest;
 	} places[MOST_PLACES];
 	uint32_t n = 0, best = 0;
 	for (uint32_t i = 0; i < gaps->n; i++) {
@@ -292,14 +337,22 @@ static void place_gaps(struct compared *c, enum gap_cause which)
 			continue;
 		if (k == n) {
 			places[n].at = place;
+			places[n].longest = gap;
 			places[n++].ns = 0;
 		}
 		places[k].ns += gap->at.to - gap->at.from;
+		if (gap->at.to - gap->at.from >
+		    places[k].longest->at.to - places[k].longest->at.from)
+			places[k].longest = gap;
 		best = places[k].ns > places[best].ns ? k : best;
 	}
 	cause->has_place = n > 0;
-	if (n > 0)
-		cause->place = places[best].at;
+	if (n == 0)
+		return;
+	cause->place = places[best].at;
+	if (!hwy_ref32_is_set(places[best].longest->span) &&
+	    (which == GAP_CPU || which == GAP_INPUT))
+		place_pause(cause, member, places[best].longest);
 }
 
 /* Findings know lines where only some of the calls have a stack: their first line is taken where the gaps have none. */

@@ -189,8 +189,11 @@ static void choose_name(struct job_ranks *ranks, const struct ranks_member *memb
 	/* A line that is known says more than an operator without one. */
 	bool has_line = *place.file && place.line > 0,
 	     had_line = cause->has_place && *cause->place.file && cause->place.line > 0;
-	if (has_line || !had_line)
+	if (has_line || !had_line) {
 		cause->place = place;
+		cause->after_line = 0;
+		cause->is_before_place = false;
+	}
 	cause->has_place = true;
 }
 
