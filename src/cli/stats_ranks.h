@@ -2,7 +2,7 @@
 /* stats_ranks.h - a table of `headway stats` for all ranks of a job and for each of them, as one table.
  *
  *   struct stats_ranks ranks = stats_ranks_of(trace);
- *   stats_ranks_run(&ranks, report, &options, sink, &err);
+ *   stats_ranks_run(&ranks, report, options, sink, err);
  *   stats_ranks_free(&ranks);
  */
 #ifndef HWY_CLI_STATS_RANKS_H

@@ -7,8 +7,8 @@
 
 /* Adds messages to a trace that has just been made (everything is in memory), and the groups that they need:
  *
- * - a message for each kernel that communicates, by what its own arguments tell, or the range or operator in which it was
- *   launched (PyTorch's record_param_comms, nccl:… and c10d::… scopes, NCCL's own ranges, XLA's thunks), or its name;
+ * - a message for each kernel that communicates: by what its own arguments tell, else by the range or operator in which
+ * it was launched (PyTorch's record_param_comms, nccl:… and c10d::… scopes, NCCL's own ranges, XLA's thunks), else by its name;
  * - a message for each scope of a library that communicates on the CPU ("gloo:all_reduce", "mpi:broadcast").
  *
  * Several kernels of one scope are one message. An exchange that was asked for and of which no kernel was recorded has no

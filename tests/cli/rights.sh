@@ -65,7 +65,8 @@ fi
 mkdir elsewhere
 cp "$kept"/* elsewhere
 ln -s "$work/elsewhere" link
+before=$(ls elsewhere) # the killed recorder's program may still add to $kept
 "$HEADWAY" recover -o linked link >out 2>err
-expect "$(ls elsewhere | wc -w)" "$(ls "$kept" | wc -w)" "files that a link leads to are left alone"
+expect "$(ls elsewhere)" "$before" "files that a link leads to are left alone"
 "$HEADWAY" recover -o mended "$kept" >out 2>err || fail "recover: $(cat err)"
 finish
