@@ -14,32 +14,35 @@ import shutil
 import statistics
 
 from counters import alike, percent_off
-from harness import EXAMPLES, HERE, HEADWAY, PYTHON, ask_headway, info, last_words, lines_of, run, table
+from harness import HERE, HEADWAY, PYTHON, ask_headway, batches, info, last_words, lines_of, quotient, run, table
 from runners import Runner, calm_run
 
 TITLE = "Jobs: ranks, MPI, NCCL and libraries"
-JOBS = os.path.relpath(HERE / "programs" / "jobs", EXAMPLES)
+JOBS = HERE / "programs" / "jobs"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "2"}
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
 LONGEST_S = 120
 MOST_ERROR = 0.25  # of a prediction
-ROUNDS = 7
+ROUNDS, BATCHES = 5, 3
+# What the libraries need to tell of their calls; without NVTX nobody listens, and what is left is their own cost.
+LEVELS = ",".join(f"{name}_NVTX_LEVEL=2" for name in ("CUBLAS", "CUBLASLT", "CUDNN", "CUSPARSE", "CUSOLVERDN"))
+MODELS = {"decode": ("decode", "--tokens", "30"), "inmodel": ("inmodel", "--if", "--steps", "100", "--batch", "512")}
 SMALL_BYTES = 1_500_000
 FAULTS = {"late": [], "turns": ["--turns"], "fixed": ["--fixed"]}
 
 
 def torchrun(ranks, *arguments):
-    return ["torchrun", "--nproc-per-node", ranks, f"{JOBS}/ddp_late.py", *arguments]
+    return ["torchrun", "--nproc-per-node", ranks, "ddp_late.py", *arguments]
 
 
 def mpirun(ranks, *arguments):
-    return [*MPIRUN, "-n", ranks, PYTHON, f"{JOBS}/halo_cupy.py", *arguments]
+    return [*MPIRUN, "-n", ranks, PYTHON, "halo_cupy.py", *arguments]
 
 
 def record(part, name, program, *options):
     """The folder of a recorded job and what it printed; None, and a check, where it failed."""
     folder = part.work / name
-    done = run([HEADWAY, "profile", "-o", folder, "-f", *options, *program], timeout=LONGEST_S, env=AS_ROOT)
+    done = run([HEADWAY, "profile", "-o", folder, "-f", *options, *program], timeout=LONGEST_S, env=AS_ROOT, cwd=part.work)
     good = part.check(f"{name}: recorded", f"{done.seconds:.0f} s, {last_words(done)}" if done.rc == 0 else f"exit {done.rc}: {last_words(done)}",
                       "exit 0", done.rc == 0 and (folder / "job.json").exists())
     return (folder, done) if good else (None, done)
@@ -60,7 +63,7 @@ def keep(part, folder):
 # ---- who is late
 
 
-def judge(part, name, folder, fault, ranks, source, function):
+def judge(part, name, folder, fault, ranks, source, first_call):
     job = ask_headway("analyze", "--format", "json", folder)["job"]
     late, cause = job["lateness"], job["lateness"].get("cause")
     ids = [finding["id"] for finding in job["findings"]]
@@ -69,32 +72,32 @@ def judge(part, name, folder, fault, ranks, source, function):
         part.check(f"{name}: verdict", job["verdict"], "comm", job["verdict"] == "comm")
         part.check(f"{name}: who is late", said, f"repeats [{ranks - 1}]", (late["kind"], late["ranks"]) == ("repeats", [ranks - 1]))
         part.check(f"{name}: first finding", ", ".join(ids[:3]) or "none", "rank-straggler", ids[:1] == ["rank-straggler"])
-        lines = lines_of(HERE / "programs" / "jobs" / source, "while time.perf_counter") | \
-            {line + 1 for line in lines_of(HERE / "programs" / "jobs" / source, "while time.perf_counter")}
-        place = f"{(cause or {}).get('file')}:{(cause or {}).get('line')} {(cause or {}).get('function')}"
-        part.check(f"{name}: what the late rank does", f"{(cause or {}).get('says')}; {place}", f"{source}, {function}",
-                   bool(cause) and str(cause.get("file", "")).endswith(source) and
-                   (cause.get("function") == function or cause.get("line") in lines))
+        lines = lines_of(JOBS / source, first_call)
+        part.check(f"{name}: what the late rank does", cause["says"] if cause else "not known", f"{source}, up to line {min(lines)}",
+                   bool(cause) and cause["file"].endswith(source) and cause["line"] in lines)
     elif fault == "turns":
         part.check(f"{name}: who is late", said, "takes-turns", late["kind"] == "takes-turns")
         part.check(f"{name}: findings", ", ".join(ids[:3]) or "none", "late-by-turns", "late-by-turns" in ids)
     else:
-        part.check(f"{name}: nobody is accused", f"{said}; {', '.join(ids[:3])}", "no straggler", "rank-straggler" not in ids)
-    return job
+        # Ranks that share a GPU wait for each other's turns there: who is late by that is said, and that they share it.
+        part.note(f"{name}: who is late", f"{said}; {', '.join(ids[:3])}")
+        part.check(f"{name}: the planted place is not accused", cause["says"] if cause else "nothing", f"not {source}:{min(lines_of(JOBS / source, first_call))} alone",
+                   "input-starved" not in ids)
+    part.check(f"{name}: a shared GPU is said to be one", "; ".join(job["problems"]), "share one", any("share one" in problem for problem in job["problems"]))
 
 
-def planted(part, launcher, launch, source, function, faults, ranks):
+def planted(part, launcher, launch, source, first_call, faults, ranks):
     """Records the job with each fault; the prediction for the late one against the one without."""
     measured = {}
     for fault in faults:
         name = f"{launcher}{ranks}-{fault}"
-        plain = run(launch(ranks, *FAULTS[fault]), timeout=LONGEST_S, env=AS_ROOT)
+        plain = run(launch(ranks, *FAULTS[fault]), timeout=LONGEST_S, env=AS_ROOT, cwd=part.work)
         measured[fault] = step_ms(plain)
         folder, done = record(part, name, launch(ranks, *FAULTS[fault]))
         if not folder:
             continue
         part.note(f"{name}: step", f"alone {measured[fault]} ms, recorded {step_ms(done)} ms")
-        judge(part, name, folder, fault, ranks, source, function)
+        judge(part, name, folder, fault, ranks, source, first_call)
         print(run([HEADWAY, "analyze", folder]).out, flush=True)
         keep(part, folder)
         if launcher == "mpirun":
@@ -123,7 +126,7 @@ def count(part, name, folder, done, ranks):
         if not said:
             part.check(f"{name}: rank {rank}", "it said nothing", "its counts", False)
             continue
-        calls = {f"MPI_{call}": n for call, n in eval(said.group(1)).items()}  # noqa: S307, our own program's words
+        calls = {f"MPI_{call}": n for call, n in json.loads(said.group(1)).items()}
         seen = {row["Name"]: row["Instances"] for row in table(folder, "mpi_event_sum", "--rank", str(rank)) if row["Name"] in calls}
         moved = table(folder, "mpi_msg_size_sum", "--rank", str(rank))
         # A message has two ends on a rank that sends and receives; what a collective gives is a row of its own.
@@ -136,7 +139,7 @@ def count(part, name, folder, done, ranks):
 
 
 def nccl_once(*recorded):
-    done = run([*recorded, PYTHON, f"{JOBS}/nccl_alone.py", "4000" if "-q" in recorded or not recorded else "200"], timeout=LONGEST_S)
+    done = run([*recorded, PYTHON, JOBS / "nccl_alone.py", "4000" if "-q" in recorded or not recorded else "200"], timeout=LONGEST_S)
     found = re.search(r"^nccl (\d+) turns (\d+) bytes (\d+) us ([\d.]+)$", done.out, re.M)
     return done, found and (int(found.group(1)), int(found.group(2)), int(found.group(3)), float(found.group(4)))
 
@@ -154,8 +157,8 @@ def nccl_join(part):
     version, turns, size, _ = found
     rows = table(report, "nccl_sum")
     part.note("nccl: nccl_sum", json.dumps(rows)[:600])
-    for operation in ("Send", "Recv"):
-        mine = [row for row in rows if operation.lower() in str(row["Operation"]).lower()]
+    for operation in ("Send", "Receive"):
+        mine = [row for row in rows if row["Operation"] == operation]
         counts = sum(row["Instances"] for row in mine)
         part.check(f"nccl {version}: {operation}", f"{counts} of {sorted({row['Bytes'] for row in mine})} bytes", f"{turns} of [{size}]",
                    counts == turns and {row["Bytes"] for row in mine} == {size})
@@ -217,35 +220,45 @@ def mpi_cost(part):
 
 
 def library_cost(part):
-    ways = {"plain": ("plain", ()), "cuda": ("headway", ("-q", "-t", "cuda,nvtx")), "libraries": ("headway", ("-q", "-t", "cuda,nvtx,cublas,cudnn,cusparse,cusolver"))}
-    runners = {way: Runner(str(part.work / f"libraries-{way}"), how, *options) for way, (how, options) in ways.items()}
-    try:
-        for runner in runners.values():
-            runner.await_start()
-        for words in (("decode", "--tokens", "30"), ("inmodel", "--if", "--steps", "100", "--batch", "512")):
-            times = {way: [] for way in ways}
-            for number in range(ROUNDS):
-                for way in (list(ways) if number % 2 else list(ways)[::-1]):
-                    times[way].append(calm_run(2, lambda: runners[way].once(words)).ms)
-            middle = {way: statistics.median(values) for way, values in times.items()}
-            part.note(f"{words[0]}: medians of {ROUNDS}, ms a step", ", ".join(f"{way} {ms:.3f}" for way, ms in middle.items()))
-            part.note(f"{words[0]}: with -t cublas,cudnn,… / without", f"{middle['libraries'] / middle['cuda']:.3f}")
-        for runner in runners.values():
-            runner.finish()
-        for name in ("cublas_sum", "cudnn_sum"):
-            rows = table(part.work / "libraries-libraries.hwy", name)
-            part.note(name, "; ".join(f"{row['Name']} {row['Num Calls']}" for row in rows[:4]) or "no rows")
-    finally:
-        for runner in runners.values():
-            runner.drop()
+    """Values of one process share its luck: several batches of processes, and ways by turns in each."""
+    libraries = ("-q", "-t", "cuda,nvtx,cublas,cudnn,cusparse,cusolver")
+    ways = {"plain": ("plain", ()), "cuda": ("headway", ("-q", "-t", "cuda,nvtx")), "libraries": ("headway", libraries),
+            "libraries alone": ("headway", ("-q", "-t", "cuda", "-e", LEVELS))}
+    times = {name: {way: [] for way in ways} for name in MODELS}
+    for batch in range(BATCHES):
+        runners = {way: Runner(str(part.work / f"libraries-{batch}-{way.replace(' ', '-')}"), how, *options) for way, (how, options) in ways.items()}
+        try:
+            for runner in runners.values():
+                runner.await_start()
+            for name, words in MODELS.items():
+                row = {way: [] for way in ways}
+                for number in range(ROUNDS):
+                    for way in (list(ways) if number % 2 else list(ways)[::-1]):
+                        row[way].append(calm_run(2, lambda: runners[way].once(words)).ms)
+                for way in ways:
+                    times[name][way].append(row[way])
+            for runner in runners.values():
+                runner.finish()
+        finally:
+            for runner in runners.values():
+                runner.drop()
+    for name, of in times.items():
+        middle = {way: statistics.median(value for batch in batches(values) for value in batch) for way, values in of.items()}
+        part.note(f"{name}: medians of {BATCHES} × {ROUNDS}, ms a step", ", ".join(f"{way} {ms:.3f}" for way, ms in middle.items()))
+        part.note(f"{name}: with -t cublas,cudnn,… / without", "{:.3f} ({:.3f} to {:.3f})".format(*quotient(of["libraries"], of["cuda"])))
+    for name in ("cublas_sum", "cudnn_sum"):
+        rows = table(part.work / "libraries-0-libraries.hwy", name)
+        part.note(name, "; ".join(f"{row['Name']} {row['Num Calls']}" for row in rows) or "no rows")
 
 
 def go(part):
+    for source in JOBS.glob("*.py"):  # recorded from here, so that reports name no path of the machine
+        shutil.copy(source, part.work)
     steps = {"nccl": lambda: (nccl_join(part), nccl_cost(part)), "mpi-cost": lambda: mpi_cost(part), "libraries": lambda: library_cost(part)}
     for ranks in (2, 4):
         faults = list(FAULTS) if ranks == 4 else ["late", "fixed"]
-        steps[f"torchrun{ranks}"] = lambda ranks=ranks, faults=faults: planted(part, "torchrun", torchrun, "ddp_late.py", "augment", faults, ranks)
-        steps[f"mpirun{ranks}"] = lambda ranks=ranks: planted(part, "mpirun", mpirun, "halo_cupy.py", "log_state", ["late", "fixed"], ranks)
+        steps[f"torchrun{ranks}"] = lambda ranks=ranks, faults=faults: planted(part, "torchrun", torchrun, "ddp_late.py", "augment(batch, i)", faults, ranks)
+        steps[f"mpirun{ranks}"] = lambda ranks=ranks: planted(part, "mpirun", mpirun, "halo_cupy.py", "cupy.asnumpy(field", ["late", "fixed"], ranks)
     for name, step in steps.items():
         if part.wants(name) and part.time_left() > 20:
             try:

@@ -6,6 +6,7 @@
 --late RANK: that rank computes longer on its CPU before it sends (default: the last rank). --fixed: none.
 Prints the number of MPI calls of each kind that this rank made, and the bytes that it sent: a recording must say the same.
 """
+import json
 import sys
 import time
 
@@ -59,7 +60,7 @@ def main():
         sent += residual.nbytes
     if rank == 0:
         print("step_ms %.4f" % ((time.perf_counter() - begin) / (STEPS - 10) * 1000), flush=True)
-    print(f"rank {rank} calls {calls} sent {sent}", flush=True)
+    print(f"rank {rank} calls {json.dumps(calls)} sent {sent}", flush=True)
 
 
 main()
