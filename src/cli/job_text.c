@@ -421,8 +421,13 @@ static void print_cpu(const struct job_page *page)
 			      .hides_empty = true,
 			      .colour = page->view->colour,
 			      .width = page->width};
-	fprintf(page->out, "\n   %sfrom the first to the last exchange of each rank%s\n",
-		job_paint(page, PAINT_BOLD), job_paint(page, PAINT_PLAIN));
+	uint32_t threads = 0;
+	for (uint32_t r = 0; r < answer->n; r++)
+		threads = answer->cpu[r].threads > threads ? answer->cpu[r].threads : threads;
+	fprintf(page->out, "\n   %sfrom the first to the last exchange of each %s%s\n",
+		job_paint(page, PAINT_BOLD),
+		threads > 1 ? "thread, the threads of a rank added up" : "rank",
+		job_paint(page, PAINT_PLAIN));
 	table_row(&table, (const char *[]){"rank", "host", "time", "communicates", "waits",
 					   "costs others"});
 	for (uint32_t r = 0; r < answer->n && (r < ROWS || page->view->verbose); r++) {

@@ -23,10 +23,12 @@ struct job_finding {                       /* one kind of finding over the ranks
 	bool is_joint; /* about ranks together: 'members' are the ranks to blame, and may be none */
 };
 
-/* What a rank without device work does between its first and its last exchange, ns. */
+/* What a rank without device work does between its first and its last exchange, ns. Where several of its threads exchange data,
+ * the times of the threads are added up. */
 struct job_cpu_row {
 	int64_t window,
 		comm; /* the time between, and how much of it the rank is in calls that communicate */
+	uint32_t threads; /* how many of its threads exchange data */
 	int64_t waits,
 		costs; /* what it loses to other ranks, and what they lose by its fault, together */
 };

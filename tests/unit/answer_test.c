@@ -286,6 +286,105 @@ static void a_job_without_device_work_has_an_answer(void **state)
 	job_free(&job);
 }
 
+/* A collective that one thread of every rank makes, on a communicator of that thread: a rank enters at its start, and all leave
+ * 1 µs after the last one came. */
+static void meet_on_thread(struct job_program *job, int thread, int64_t number,
+			   const int64_t *starts_us)
+{
+	static const char *const names[PROGRAM_THREADS] = {"first", "second", "third", "fourth"};
+	int64_t last = 0;
+	for (uint32_t r = 0; r < job->n; r++)
+		last = starts_us[r] > last ? starts_us[r] : last;
+	for (uint32_t r = 0; r < job->n; r++) {
+		struct program *p = &job->ranks[r];
+		struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, p->process, p->threads[thread]);
+		lane.name = hwy_text_id(p->builder, "MPI");
+		uint32_t calls = hwy_add_lane(p->builder, lane);
+		uint32_t group = hwy_new_groups(p->builder);
+		program_trace(p)->groups[group] =
+			(struct hwy_group){p->process,      hwy_text_id(p->builder, names[thread]),
+					   HWY_NONE,        hwy_text_id(p->builder, "MPI"),
+					   (int64_t)job->n, HWY_NONE};
+		struct hwy_row row = {0};
+		row.v[HWY_START] = US(starts_us[r]);
+		row.v[HWY_DUR] = US(last + 1 - starts_us[r]);
+		row.v[HWY_NAME] = hwy_text_id(p->builder, "MPI_Barrier");
+		struct hwy_message m = hwy_message_none();
+		hwy_message_at(&m.span, hwy_add_span(p->builder, calls, HWY_CALL, &row));
+		m.process = p->process;
+		m.group = group;
+		m.kind = HWY_MESSAGE_COLLECTIVE;
+		m.library = hwy_text_id(p->builder, "MPI");
+		m.name = hwy_text_id(p->builder, "Barrier");
+		m.sequence = number;
+		hwy_add_message(p->builder, &m);
+	}
+}
+
+static void a_thread_is_not_excused_by_what_another_thread_waits(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(3, NULL);
+	meet_on_thread(&job, 0, 0, (const int64_t[]){1000, 1000, 1000});
+	meet_on_thread(&job, 1, 0, (const int64_t[]){1000, 1000, 1000});
+	/* Rank 2 is late on the first threads, rank 1 on the second ones, at the same time. */
+	meet_on_thread(&job, 0, 1, (const int64_t[]){2000, 2000, 5000});
+	meet_on_thread(&job, 1, 1, (const int64_t[]){2000, 5000, 2000});
+	struct job_answer answer = job_ask(&job);
+	assert_non_null(answer.cpu);
+	assert_int_equal(answer.cpu[0].waits, US(6000));
+	assert_int_equal(answer.cpu[0].costs, 0);
+	assert_int_equal(answer.cpu[1].costs, US(6000));
+	assert_int_equal(answer.cpu[2].costs, US(6000));
+	/* Both threads are in calls that communicate for 1 + 3001 µs, of 4001 µs. */
+	assert_int_equal(answer.cpu[0].comm, US(2 * 3002));
+	assert_int_equal(answer.cpu[0].window, US(2 * 4001));
+	assert_int_equal(answer.cpu[0].threads, 2);
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+static void the_place_named_is_the_one_that_costs_most_together(void **state)
+{
+	(void)state;
+	struct job_program job = job_new(2, NULL);
+	meet_on_thread(&job, 1, 0, (const int64_t[]){100, 100});
+	meet_on_thread(&job, 1, 1, (const int64_t[]){200, 5200}); /* the longest wait */
+	for (int step = 0; step < STEPS; step++) {
+		program_compute(&job.ranks[1], 1000);
+		job_meet_mpi(&job, step, 10);
+	}
+	struct job_answer answer = job_ask(&job);
+	assert_non_null(strstr(answer.says, "100 % of that to rank 1, before its AllReduce"));
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
+static void what_is_blamed_on_ranks_is_what_ranks_wait(void **state)
+{
+	(void)state;
+	uint64_t dice = 7;
+	struct job_program job = job_new(4, NULL);
+	for (int64_t round = 0, from = 1000; round < 300; round++, from += 1000)
+		for (int thread = 0; thread < PROGRAM_THREADS; thread++) {
+			int64_t starts[4];
+			for (uint32_t r = 0; r < 4; r++)
+				starts[r] = from + job_dice(&dice) % 900;
+			meet_on_thread(&job, thread, round, starts);
+		}
+	struct job_answer answer = job_ask(&job);
+	int64_t waits = 0, costs = 0;
+	for (uint32_t r = 0; r < 4; r++) {
+		waits += answer.cpu[r].waits;
+		costs += answer.cpu[r].costs;
+		assert_in_range(answer.cpu[r].waits, 1, answer.cpu[r].comm);
+		assert_in_range(answer.cpu[r].comm, 1, answer.cpu[r].window);
+	}
+	assert_int_equal(costs, waits);
+	job_answer_free(&answer);
+	job_free(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +396,9 @@ int main(void)
 		cmocka_unit_test(a_slow_link_is_told_from_a_late_rank),
 		cmocka_unit_test(what_is_not_recorded_is_guessed_and_said),
 		cmocka_unit_test(a_job_without_device_work_has_an_answer),
+		cmocka_unit_test(a_thread_is_not_excused_by_what_another_thread_waits),
+		cmocka_unit_test(the_place_named_is_the_one_that_costs_most_together),
+		cmocka_unit_test(what_is_blamed_on_ranks_is_what_ranks_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
