@@ -50,16 +50,11 @@ static void put_range(FILE *out, const struct job_ranks *ranks, enum rank_part p
 			ranks->rows[most].rank);
 }
 
-static void job_brief_put_all(FILE *out, const struct job_view *job)
+/* What the steps of a job with device work are made of, who waits for whom, and what was found. */
+static void job_brief_put_steps(FILE *out, const struct job_view *job)
 {
 	const struct job_answer *answer = &job->answer;
 	const struct job_ranks *ranks = &answer->ranks;
-	analyze_put(out, job_program(job).text);
-	fputs(": ", out);
-	job_put_title(out, job);
-	fprintf(out, "\nVerdict: %s. %s\n", verdict_words[answer->word], answer->says);
-	if (answer->typical >= answer->n)
-		return;
 	if (*answer->late_says && answer->late_says != answer->says)
 		fprintf(out, "Late: %s\n", answer->late_says);
 	fprintf(out, "Step: %s", hwy_say_time3(answer->step).text);
@@ -77,6 +72,17 @@ static void job_brief_put_all(FILE *out, const struct job_view *job)
 	free(pairs);
 	for (uint32_t i = 0; i < answer->n_findings && i < FINDINGS; i++)
 		job_brief_put_finding(out, job, &answer->findings[i], i + 1);
+}
+
+static void job_brief_put_all(FILE *out, const struct job_view *job)
+{
+	const struct job_answer *answer = &job->answer;
+	analyze_put(out, job_program(job).text);
+	fputs(": ", out);
+	job_put_title(out, job);
+	fprintf(out, "\nVerdict: %s. %s\n", verdict_words[answer->word], answer->says);
+	if (answer->typical < answer->n)
+		job_brief_put_steps(out, job);
 	for (uint32_t i = 0; i < job->job.n_problems; i++)
 		fprintf(out, "Note: %s\n", job->job.problems[i]);
 }

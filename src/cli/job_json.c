@@ -217,6 +217,7 @@ static void put_cpu(struct hwy_json *json, const struct job_view *job)
 		json_put_int(json, "comm_ns", job->answer.cpu[r].comm);
 		json_put_int(json, "waits_ns", job->answer.cpu[r].waits);
 		json_put_int(json, "costs_others_ns", job->answer.cpu[r].costs);
+		json_put_int(json, "threads", job->answer.cpu[r].threads);
 		json_end_object(json);
 	}
 	json_end_array(json);

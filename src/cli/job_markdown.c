@@ -30,6 +30,17 @@ static void put_ranks(FILE *out, const struct job_view *job)
 	fputs(".\n", out);
 }
 
+/* A job without device work. */
+static void put_exchanges(FILE *out, const struct job_view *job)
+{
+	struct table table = {.format = TABLE_MARKDOWN, .right_rule = "--:"};
+	fprintf(out, "\n## Ranks\n\nTimes are %s.\n", job_cpu_window(job));
+	job_fill_cpu_table(&table, job, ROWS);
+	table_print(&table, out);
+	if (job->answer.n > ROWS)
+		fprintf(out, "\nand %" PRIu32 " more ranks.\n", job->answer.n - ROWS);
+}
+
 static void put_map(FILE *out, const struct job_view *job)
 {
 	static const char *const shades[JOB_DEGREES] = {"·", "░", "▒", "▓", "█"};
@@ -134,6 +145,8 @@ void job_print_markdown(FILE *out, const struct analyze_view *view)
 		put_map(out, job);
 		put_waits(out, job);
 		job_markdown_findings(out, job);
+	} else if (answer->cpu) {
+		put_exchanges(out, job);
 	}
 	for (uint32_t i = 0; i < job->job.n_problems; i++) {
 		fprintf(out, "%s- ", i == 0 ? "\n## To know before\n\n" : "");

@@ -56,6 +56,10 @@ void job_put_clocks(FILE *out, const struct job_view *job);
  * to be freed afterwards. */
 uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_t most,
 			bool with_clocks);
+/* A job without device work: over which time its ranks are measured, "from the first to …"; and the table of it, with at most
+ * 'most' ranks. */
+const char *job_cpu_window(const struct job_view *job);
+void job_fill_cpu_table(struct table *table, const struct job_view *job, uint32_t most);
 /* Adds a time in the unit of the job's table, with three digits; a dot for what is too little to show. */
 void job_add_time(struct table *table, const struct job_view *job, int64_t ns);
 /* The unit in which the table has its times: "ms". */

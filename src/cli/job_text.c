@@ -414,31 +414,10 @@ static void print_foot(const struct job_page *page)
 static void print_cpu(const struct job_page *page)
 {
 	const struct job_answer *answer = &page->job->answer;
-	struct table table = {.columns = 6,
-			      .heads = 1,
-			      .indent = "   ",
-			      .align = "rlrrrr",
-			      .hides_empty = true,
-			      .colour = page->view->colour,
-			      .width = page->width};
-	uint32_t threads = 0;
-	for (uint32_t r = 0; r < answer->n; r++)
-		threads = answer->cpu[r].threads > threads ? answer->cpu[r].threads : threads;
-	fprintf(page->out, "\n   %sfrom the first to the last exchange of each %s%s\n",
-		job_paint(page, PAINT_BOLD),
-		threads > 1 ? "thread, the threads of a rank added up" : "rank",
+	struct table table = {.indent = "   ", .colour = page->view->colour, .width = page->width};
+	fprintf(page->out, "\n   %s%s%s\n", job_paint(page, PAINT_BOLD), job_cpu_window(page->job),
 		job_paint(page, PAINT_PLAIN));
-	table_row(&table, (const char *[]){"rank", "host", "time", "communicates", "waits",
-					   "costs others"});
-	for (uint32_t r = 0; r < answer->n && (r < ROWS || page->view->verbose); r++) {
-		const struct job_cpu_row *row = &answer->cpu[r];
-		table_cell(&table, "%" PRId64, page->job->members[r].rank);
-		table_cut_text(&table, page->job->members[r].host, 20);
-		table_time(&table, row->window);
-		table_time(&table, row->comm);
-		table_time(&table, row->waits);
-		table_time(&table, row->costs);
-	}
+	job_fill_cpu_table(&table, page->job, page->view->verbose ? answer->n : ROWS);
 	table_print(&table, page->out);
 	if (answer->n > ROWS && !page->view->verbose)
 		fprintf(page->out, "   and %" PRIu32 " more ranks: -v\n", answer->n - ROWS);

@@ -74,8 +74,7 @@ struct job_view *job_view_open(struct analyze_view *view, const char *name, stru
 		return NULL;
 	}
 	for (uint32_t i = 0; i < view->n; i++)
-		if (job->answer.typical < job->job.n &&
-		    job->runs[job->answer.typical] == &view->runs[i])
+		if (job->job.n > 0 && job->runs[answer_shown(&job->answer)] == &view->runs[i])
 			view->shown = i;
 	return job;
 }

@@ -13,8 +13,7 @@
 
 struct analyze_name job_program(const struct job_view *job)
 {
-	const struct analyze_run *run =
-		job->runs[job->answer.typical < job->job.n ? job->answer.typical : 0];
+	const struct analyze_run *run = job->runs[answer_shown(&job->answer)];
 	struct analyze_name name = analyze_program(run);
 	/* Where the recording does not tell the program, the name is that of its file: the job's is better. */
 	if (strcmp(name.text, hwy_basename(run->path)) == 0) {
@@ -56,8 +55,7 @@ static const char *rank_device(const struct analyze_run *run)
 
 void job_put_title(FILE *out, const struct job_view *job)
 {
-	const struct analyze_run *typical =
-		job->runs[job->answer.typical < job->job.n ? job->answer.typical : 0];
+	const struct analyze_run *typical = job->runs[answer_shown(&job->answer)];
 	uint32_t hosts = count_hosts(job);
 	fprintf(out, "%" PRIu32 " ranks", job->job.n);
 	if (hosts > 0)
@@ -325,4 +323,34 @@ struct job_pair *job_pairs(const struct job_view *job, uint32_t most, uint32_t *
 		qsort(pairs, *n, sizeof *pairs, by_length);
 	*n = *n < most ? *n : most;
 	return pairs;
+}
+
+/* ---- jobs without device work ----------------------------------------------------------------------- */
+
+const char *job_cpu_window(const struct job_view *job)
+{
+	for (uint32_t r = 0; r < job->answer.n; r++)
+		if (job->answer.cpu[r].threads > 1)
+			return "from the first to the last exchange of each thread, the threads of a "
+			       "rank added up";
+	return "from the first to the last exchange of each rank";
+}
+
+void job_fill_cpu_table(struct table *table, const struct job_view *job, uint32_t most)
+{
+	table->columns = 6;
+	table->heads = 1;
+	table->align = "rlrrrr";
+	table->hides_empty = true;
+	table_row(table, (const char *[]){"rank", "host", "time", "communicates", "waits",
+					  "costs others"});
+	for (uint32_t r = 0; r < job->answer.n && r < most; r++) {
+		const struct job_cpu_row *row = &job->answer.cpu[r];
+		table_cell(table, "%" PRId64, job->members[r].rank);
+		table_cut_text(table, job->members[r].host, 20);
+		table_time(table, row->window);
+		table_time(table, row->comm);
+		table_time(table, row->waits);
+		table_time(table, row->costs);
+	}
 }

@@ -2,12 +2,14 @@
 /* whatif_job.c - see whatif_job.h. Without steps there is no bar: the job was recorded once. */
 #include "cli/whatif_job.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "base/say.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/table.h"
+#include "diagnose/diagnose.h"
 
 struct job_prediction {
 	char name[256]; /* the edits: "straggler:1 + faster-link:2" */
@@ -42,15 +44,34 @@ static bool predict_job(struct job_predictions *p, const struct whatif_edit *edi
 	return true;
 }
 
-/* What may help a job: the rank that comes last in time, a faster link, fewer and larger collectives. */
+/* Keeps, of the predictions that one rank is as quick as its peers, the one that gains most, if that is worth a line. */
+static void try_ranks(struct job_predictions *p)
+{
+	enum { MOST_RANKS = 64 }; /* each costs a replay of all ranks */
+	struct job_prediction best = {.length = p->recorded};
+	struct hwy_err ignored;
+	for (uint32_t r = 0; r < p->joint.n && p->joint.n <= MOST_RANKS; r++) {
+		char text[64];
+		struct whatif_edit edit;
+		snprintf(text, sizeof text, "straggler:%" PRId64, p->joint.numbers[r]);
+		if (!edit_read(text, &edit) || !predict_job(p, &edit, 1, &ignored))
+			continue;
+		const struct job_prediction *one = &p->items[--p->n];
+		best = one->length < best.length ? *one : best;
+	}
+	if ((double)(p->recorded - best.length) >= HWY_WORTH_SHARE * (double)p->recorded)
+		p->items[p->n++] = best;
+}
+
+/* What may help a job: a late rank in time, or a faster link. Fewer and larger collectives (bucket) are not among it: a program
+ * that waits in every collective mostly needs what came of it. */
 static void try_usual(struct job_predictions *p)
 {
-	static const char *const usual[] = {"straggler", "faster-link:2", "bucket:4"};
 	struct hwy_err ignored;
 	struct whatif_edit edit;
-	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (edit_read(usual[i], &edit))
-			predict_job(p, &edit, 1, &ignored);
+	try_ranks(p);
+	if (edit_read("faster-link:2", &edit))
+		predict_job(p, &edit, 1, &ignored);
 }
 
 static double speedup_of(const struct job_predictions *p, const struct job_prediction *one)

@@ -396,7 +396,9 @@ bool job_answer_make(struct job_answer *answer, const struct ranks_member *membe
 	if (answer->typical < n) {
 		accuse_late(answer, members);
 		accuse_link(answer, members);
-		struct verdict *verdict = &members[answer->typical].diagnosis->verdict;
+	}
+	if (n > 0 && (answer->typical < n || answer->cpu)) {
+		struct verdict *verdict = &members[answer_shown(answer)].diagnosis->verdict;
 		verdict->word = answer->word;
 		verdict->says = answer->says;
 		memcpy(verdict->shares, answer->shares, sizeof verdict->shares);

@@ -62,6 +62,12 @@ bool job_answer_make(struct job_answer *answer, const struct ranks_member *membe
 		     const struct job_clock *const *clocks, struct hwy_err *err);
 void job_answer_free(struct job_answer *answer);
 
+/* The member that is shown in detail, and whose verdict is that of the job: the typical one, else the first. */
+static inline uint32_t answer_shown(const struct job_answer *answer)
+{
+	return answer->typical < answer->n ? answer->typical : 0;
+}
+
 /* "rank 3", "ranks 0 – 3 and 7", "all ranks"; in the arena. 'members' are in order. */
 const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ranks,
 			     const uint32_t *members, uint32_t n);

@@ -107,6 +107,12 @@ PY
 		/usr/bin/python3 "$work/late.py" >/dev/null 2>"$work/err" || fail "a job of MPI: $(tail -3 "$work/err")"
 	expect_value "$work/mpi" "j['verdict'], max(j['exchanges'], key=lambda x: x['costs_others_ns'])['rank'], ' of that to rank 1' in j['says']" \
 		"comm 1 True" "the culprit behind a rank that only passes its waiting on"
+	expect_value "$work/mpi" "r['summary']['verdict'], r['summary']['verdict_says'] == j['says']" "comm True" "the verdict of the rank shown"
+	run analyze --format markdown "$work/mpi"
+	grep -q '^| rank | host | time |' "$work/out" || fail "the Markdown of a job of MPI: $(cat "$work/out")"
+	run whatif "$work/mpi"
+	grep -q '^ *straggler:1 ' "$work/out" || fail "whatif does not try the late rank: $(cat "$work/out")"
+	grep -q bucket "$work/out" && fail "whatif merges collectives that the program waits for: $(cat "$work/out")"
 else
 	echo "SKIP (in part): no Open MPI with mpi4py"
 fi
