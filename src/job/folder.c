@@ -152,9 +152,12 @@ static const struct json_value *read_json(struct hwy_arena *arena, const char *p
 {
 	const struct json_value *root = NULL;
 	struct stat about;
-	FILE *file = fopen(path, "re");
-	if (!file || fstat(fileno(file), &about) != 0) {
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe must not hold us up */
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file || fstat(fd, &about) != 0) {
 		hwy_fail(err, "%s: %s", path, strerror(errno));
+		if (fd >= 0 && !file)
+			close(fd);
 	} else if (!S_ISREG(about.st_mode) || about.st_size > MOST_FILE) {
 		hwy_fail(err, "%s: is not a file of a job", path);
 	} else {
@@ -171,37 +174,56 @@ static const struct json_value *read_json(struct hwy_arena *arena, const char *p
 	return root;
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-	const struct job_note *a = left, *b = right;
-	bool a_unknown = a->rank == HWY_NONE, b_unknown = b->rank == HWY_NONE;
-	if (a_unknown != b_unknown)
-		return a_unknown ? 1 : -1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	int by_host = strcmp(a->host, b->host);
-	return by_host ? by_host : (a->pid > b->pid) - (a->pid < b->pid);
-}
-
 static bool same_rank(const struct job_note *a, const struct job_note *b)
 {
 	return a->rank == b->rank &&
 	       (a->rank != HWY_NONE || (a->pid == b->pid && strcmp(a->host, b->host) == 0));
 }
 
-/* What is known about ranks, being gathered. */
+/* What is known about ranks, being gathered. A rank may be in it several times: what came first is newer, because notes are
+ * read before job.json. */
+struct gathered_note {
+	struct job_note note;
+	uint32_t order;
+};
 struct note_list {
-	struct job_note *notes;
+	struct gathered_note *notes;
 	uint32_t n, cap;
 };
 
 static void gather_note(struct note_list *list, const struct job_note *note)
 {
-	for (uint32_t i = 0; i < list->n; i++)
-		if (same_rank(&list->notes[i], note))
-			return; /* what came first is newer: notes are read before job.json */
 	HWY_GROW(list->notes, list->n, list->cap);
-	list->notes[list->n++] = *note;
+	list->notes[list->n] = (struct gathered_note){*note, list->n};
+	list->n++;
+}
+
+/* By rank, ranks without a number last, by host and pid; the newest first. */
+static int compare_gathered(const void *left, const void *right)
+{
+	const struct gathered_note *a = left, *b = right;
+	bool a_unknown = a->note.rank == HWY_NONE, b_unknown = b->note.rank == HWY_NONE;
+	if (a_unknown != b_unknown)
+		return a_unknown ? 1 : -1;
+	if (!same_rank(&a->note, &b->note)) {
+		if (a->note.rank != b->note.rank)
+			return a->note.rank < b->note.rank ? -1 : 1;
+		int by_host = strcmp(a->note.host, b->note.host);
+		return by_host ? by_host : a->note.pid < b->note.pid ? -1 : 1;
+	}
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Gives the folder the newest note of each rank, in order. */
+static void take_newest(struct job_folder *folder, struct note_list *list)
+{
+	if (list->n)
+		qsort(list->notes, list->n, sizeof *list->notes, compare_gathered);
+	folder->ranks = hwy_arena_array(&folder->texts, list->n, sizeof *folder->ranks);
+	folder->n_ranks = 0;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (i == 0 || !same_rank(&list->notes[i].note, &list->notes[i - 1].note))
+			folder->ranks[folder->n_ranks++] = list->notes[i].note;
 }
 
 static void read_notes(const char *path, struct hwy_arena *arena, struct note_list *list)
@@ -237,11 +259,7 @@ bool job_folder_read(const char *path, struct job_folder *folder, struct hwy_err
 		json_get_fields(root, JSON_FIELDS(job_fields), folder, &folder->texts);
 		for (uint32_t i = 0; i < folder->n_ranks; i++)
 			gather_note(&list, &folder->ranks[i]);
-		if (list.n)
-			qsort(list.notes, list.n, sizeof *list.notes, compare_ranks);
-		folder->ranks = hwy_arena_copy_array(&folder->texts, list.notes, list.n,
-						     sizeof *list.notes);
-		folder->n_ranks = list.n;
+		take_newest(folder, &list);
 		folder->path = hwy_arena_text(&folder->texts, path, strlen(path));
 	} else {
 		job_folder_free(folder);
@@ -274,7 +292,7 @@ static bool write_beside(const char *path, char temporary[PATH_MAX], const char 
 	/* The pid alone would not tell ranks on two hosts apart. */
 	if (snprintf(temporary, PATH_MAX, "%s.%s.%d.tmp", path, host, (int)getpid()) >= PATH_MAX)
 		return hwy_fail(err, "%s: the path is too long", path);
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
 		hwy_fail(err, "%s: %s", path, strerror(errno));

@@ -240,10 +240,32 @@ static void other_files_are_refused(void **state)
 	assert_non_null(strstr(err.text, JOB_FILE));
 }
 
+static void a_pipe_in_the_place_of_a_file_holds_nobody_up(void **state)
+{
+	(void)state;
+	char file[160];
+	struct job_folder read;
+	struct hwy_err err;
+	make_job("one");
+	put_rank(0, JOB_RECORDED);
+	snprintf(file, sizeof file, "%s/.rank1.run", path);
+	assert_int_equal(mkfifo(file, 0600), 0);
+	assert_true(job_folder_read(path, &read, &err));
+	assert_int_equal(read.n_ranks, 1);
+	job_folder_free(&read);
+	snprintf(file, sizeof file, "%s/" JOB_FILE, path);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(mkfifo(file, 0600), 0);
+	assert_false(job_folder_read(path, &read, &err));
+	assert_non_null(strstr(err.text, "is not a file of a job"));
+	assert_false(job_folder_is(path));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
 	const struct CMUnitTest tests[] = {
+		TEST(a_pipe_in_the_place_of_a_file_holds_nobody_up),
 		TEST(what_was_written_is_read),
 		TEST(folding_keeps_every_rank_and_removes_the_notes),
 		TEST(of_many_who_make_one_folder_one_succeeds),
