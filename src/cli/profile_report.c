@@ -74,6 +74,14 @@ static struct hwy_words when_lost(const struct hwy_trace *trace)
 	return words;
 }
 
+static bool has_ranks(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_processes; i++)
+		if (trace->processes[i].rank >= 0)
+			return true;
+	return false;
+}
+
 static void say_result(const struct hwy_trace *trace, const char *path)
 {
 	struct stat about;
@@ -94,6 +102,10 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 	if (trace->n_processes == 0)
 		cli_say("no process registered: a program that is statically linked, set-uid, of "
 			"another C library or built with AddressSanitizer cannot be recorded");
+	else if (trace->n_spans == 0 && has_ranks(trace))
+		cli_say("it started the ranks of a job, which did nothing that was to be recorded; "
+			"-t mpi records what they exchange, and 'headway profile' before the launcher "
+			"makes a report for each rank");
 	else if (trace->n_spans == 0)
 		cli_say("it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
 			"calls into the operating system, -s process-tree the CPU");

@@ -343,7 +343,8 @@ void answer_say(struct job_answer *answer, const struct ranks_member *members)
 	answer->late_says = say_late(answer);
 	if (!phase)
 		answer->says =
-			"No rank has device work in its recording (no kernel, copy, fill or graph).";
+			"No rank has device work in its recording (no kernel, copy, fill or graph), "
+			"and no exchange between ranks is recorded.";
 	else if (answer->word == VERDICT_COMM)
 		answer->says = say_comm(answer, phase);
 	else

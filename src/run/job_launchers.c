@@ -328,21 +328,76 @@ static const char *python_module(char *const *words)
 	return "";
 }
 
-/* Yields how many words only set the stage for the command behind them: env A=B, uv run. */
+/* Commands that only prepare the process for the command behind them. */
+static const struct forerunner {
+	const char *name;
+	struct dialect dialect;
+	uint32_t operands;      /* words between the options and the command: timeout 60 */
+	bool takes_assignments; /* env: any number of A=B behind the options */
+} forerunners[] = {
+	{.name = "env",
+	 .dialect = {.letters_join = true,
+		     .letters = "iu:C:v",
+		     .alone = "ignore-environment debug"},
+	 .takes_assignments = true},
+	{.name = "nohup", .dialect = {.letters_join = true, .letters = ""}},
+	{.name = "timeout",
+	 .dialect = {.letters_join = true,
+		     .letters = "fk:ps:v",
+		     .alone = "foreground preserve-status verbose"},
+	 .operands = 1},
+	{.name = "nice", .dialect = {.letters_join = true, .letters = "n:"}},
+	{.name = "ionice",
+	 .dialect = {.letters_join = true, .letters = "c:n:t", .alone = "ignore"}},
+	{.name = "time",
+	 .dialect = {.letters_join = true,
+		     .letters = "af:o:pv",
+		     .alone = "append portability verbose"}},
+	{.name = "stdbuf", .dialect = {.letters_join = true, .letters = "e:i:o:"}},
+	{.name = "setsid",
+	 .dialect = {.letters_join = true, .letters = "cfw", .alone = "ctty fork wait"}},
+	{.name = "taskset",
+	 .dialect = {.letters_join = true, .letters = "ac", .alone = "all-tasks cpu-list"},
+	 .operands = 1},
+	{.name = "numactl",
+	 .dialect = {.letters_join = true,
+		     .letters = "C:N:abi:lm:p:",
+		     .alone = "all balancing localalloc",
+		     .valued = "cpunodebind interleave membind physcpubind preferred"}},
+};
+
+/* Yields how many words a forerunner takes in front of its command; 0: its options are not understood. */
+static uint32_t words_of_forerunner(const struct forerunner *one, char *const *words)
+{
+	uint32_t n = 1;
+	while (words[n] && words[n][0] == '-' && words[n][1]) {
+		if (strcmp(words[n++], "--") == 0)
+			break;
+		int more = words_of_option(&one->dialect, words[n - 1], words[n]);
+		if (more < 0)
+			return 0;
+		for (; more > 0 && words[n]; more--)
+			n++;
+	}
+	while (one->takes_assignments && words[n] && strchr(words[n], '='))
+		n++;
+	for (uint32_t i = 0; i < one->operands && words[n]; i++)
+		n++;
+	return n;
+}
+
+/* Yields how many words only set the stage for the command behind them: env A=B, timeout 60, uv run. */
 static uint32_t words_in_front(char *const *words)
 {
 	static const char runners[] = "uv poetry pipenv pdm pixi rye hatch";
 	const char *base = hwy_basename(words[0]);
 	uint32_t n = 0;
-	if (strcmp(base, "env") == 0)
-		for (n = 1; words[n] && words[n][0] != '-' && strchr(words[n], '=');)
-			n++;
-	else if (list_names(runners, base, strlen(base)) && words[1] &&
-		 strcmp(words[1], "run") == 0)
+	if (list_names(runners, base, strlen(base)) && words[1] && strcmp(words[1], "run") == 0)
 		n = 2;
-	else if (strcmp(base, "nohup") == 0)
-		n = 1;
-	return words[n] ? n : 0;
+	for (size_t i = 0; i < sizeof forerunners / sizeof *forerunners; i++)
+		if (strcmp(base, forerunners[i].name) == 0)
+			n = words_of_forerunner(&forerunners[i], words);
+	return n > 0 && words[n] ? n + words_in_front(words + n) : 0;
 }
 
 struct launcher_found launchers_look(char *const *words)

@@ -85,6 +85,24 @@ static void other_launchers_are_known(void **state)
 	FINDS("nohup mpirun.openmpi -n 2 ./app", "./app");
 }
 
+static void commands_that_only_prepare_may_stand_in_front(void **state)
+{
+	(void)state;
+	FINDS("timeout 60 srun -n 2 ./app", "./app");
+	FINDS("timeout -k 5 --signal=INT 1h srun -n 2 ./app", "./app");
+	FINDS("env -u A B=1 C=2 nice -n 5 /usr/bin/time -v srun -n 2 ./app", "./app");
+	FINDS("nohup env -i taskset -c 0-3 stdbuf -oL srun -n 2 ./app", "./app");
+	FINDS("numactl --cpunodebind 0 -m 0 setsid -w srun -n 2 ./app", "./app");
+	FINDS("env -- A=1 srun ./app", "./app");
+	FINDS("timeout 60 uv run torchrun train.py", "tree");
+	/* what is not understood is no launcher, and the command is recorded as it is */
+	FINDS("timeout --brand-new 60 srun ./app", "none");
+	FINDS("taskset -p 17 srun", "none");
+	FINDS("timeout 60", "none");
+	FINDS("timeout", "none");
+	FINDS("env srun=1 ./app", "none");
+}
+
 static void each_program_of_a_job_with_several_is_found(void **state)
 {
 	(void)state;
@@ -163,6 +181,7 @@ int main(void)
 		cmocka_unit_test(the_program_of_hydra_stands_behind_its_options),
 		cmocka_unit_test(the_program_of_srun_stands_behind_its_options),
 		cmocka_unit_test(other_launchers_are_known),
+		cmocka_unit_test(commands_that_only_prepare_may_stand_in_front),
 		cmocka_unit_test(each_program_of_a_job_with_several_is_found),
 		cmocka_unit_test(a_program_whose_place_cannot_be_told_is_not_guessed),
 		cmocka_unit_test(an_mpirun_of_unknown_make_takes_what_all_makes_agree_on),
