@@ -283,6 +283,41 @@ static void the_interpreters_pauses_are_causes_of_their_own(void **state)
 	drop(&found);
 }
 
+/* A call of MPI on the current thread, with the message that it receives. */
+static void receive_us(struct small *small, double start, double end)
+{
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, small->process, small->thread);
+	lane.name = hwy_text_id(small->builder, "MPI");
+	struct hwy_row row = {0};
+	row.v[HWY_START] = US(start);
+	row.v[HWY_DUR] = US(end) - US(start);
+	row.v[HWY_NAME] = hwy_text_id(small->builder, "MPI_Recv");
+	struct hwy_message m = hwy_message_none();
+	hwy_message_at(&m.span, hwy_add_span(small->builder, hwy_add_lane(small->builder, lane),
+					     HWY_CALL, &row));
+	m.process = small->process;
+	m.kind = HWY_MESSAGE_RECEIVE;
+	hwy_add_message(small->builder, &m);
+}
+
+static void a_thread_that_exchanges_data_with_other_ranks_does_not_compute(void **state)
+{
+	struct small small = small_machine();
+	small_launch_us(&small, 0, 5, 10, 20);
+	receive_us(&small, 30, 900);
+	small_copy_in_us(&small, 1000, 1005, 1010, 1020); /* what came is no input */
+	receive_us(&small, 1030, 1300);                   /* not most of the time */
+	small_launch_us(&small, 2000, 2005, 2010, 2020);
+	small_span_us(&small, small.os, HWY_OS, 2040, 2890, 0, "poll"); /* inside of the call */
+	receive_us(&small, 2030, 2900);
+	small_launch_us(&small, 3000, 3005, 3010, 3020);
+	struct found found = find(&small, 10, 3020);
+	expect(&found, 0, GAP_COMM, NULL, "MPI_Recv");
+	expect(&found, 1, GAP_CPU, NULL, NULL);
+	expect(&found, 2, GAP_COMM, NULL, "MPI_Recv");
+	drop(&found);
+}
+
 static void a_lock_that_the_collector_has_is_a_collection(void **state)
 {
 	struct small small = small_machine();
@@ -450,6 +485,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_waits_for_another_did_what_that_one_did),
 		cmocka_unit_test(the_thread_that_woke_it_tells_what_was_waited_for),
 		cmocka_unit_test(the_interpreters_pauses_are_causes_of_their_own),
+		cmocka_unit_test(a_thread_that_exchanges_data_with_other_ranks_does_not_compute),
 		cmocka_unit_test(a_lock_that_the_collector_has_is_a_collection),
 		cmocka_unit_test(a_state_of_waiting_is_as_good_as_a_call),
 		cmocka_unit_test(new_data_tells_of_input_whatever_else_was_recorded),

@@ -445,7 +445,7 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 		.brings_data = brings_data(judge, i),
 	};
 	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, &absence, &gap->span);
-	if (gap->cause == GAP_GC || gap->cause == GAP_GIL)
+	if (gap->cause == GAP_GC || gap->cause == GAP_GIL || gap->cause == GAP_COMM)
 		return;
 	/* A thread of a transport (gloo, MPI) copies data of other ranks to the device: such data is no input. */
 	if (gap->cause == GAP_INPUT && !gaps_thread_is_transport(flow->trace, a->thread))

@@ -8,6 +8,24 @@
 #include "base/hash.h"
 #include "base/heap.h"
 
+/* ---- exchanges with other ranks (gaps_exchanges.c) ------------------------------------------------ */
+
+/* The calls in which threads exchange data with other ranks, or wait until it is exchanged. */
+struct gaps_exchanges {
+	struct gaps_exchange {
+		uint32_t thread, span; /* indexes into the trace's threads; ids of spans */
+		struct hwy_interval at;
+	} * items; /* by thread and time; those of one thread are disjoint */
+	uint32_t n;
+};
+/* Lists the calls of the trace's messages; the starts and durations of calls must be loaded. */
+void gaps_exchanges_list(struct gaps_exchanges *list, const struct hwy_trace *trace);
+void gaps_exchanges_free(struct gaps_exchanges *list);
+/* How much of an interval a thread spends in such calls, in ns. *longest becomes a reference (base/ref.h) to the call that has most
+ * of it; it is left alone where there is none. */
+int64_t gaps_exchanges_in(const struct gaps_exchanges *list, uint32_t thread,
+			  struct hwy_interval at, uint32_t *longest);
+
 /* ---- what the CPU did instead (gaps_cpu.c) ------------------------------------------------------- */
 
 /* The state, kept from gap to gap, that tells what the CPU did instead of launching. */
@@ -20,6 +38,7 @@ struct gaps_cpu {
 	struct hwy_map wakers;
 	/* For each text id whether the text names a loader of input: 1 yes, 0 no, 0xff not yet examined. */
 	uint8_t *loads;
+	struct gaps_exchanges exchanges;
 	/* The keys are the sizes in bytes of copies to the device that were made inside a loader. */
 	struct hwy_map loaded;
 	struct hwy_err *err;
@@ -35,7 +54,7 @@ struct gaps_absence {
 	/* The very next op copies data to the device, and the data is new: it was not copied from the device just before. */
 	bool brings_data;
 };
-/* The cause of a gap in which a thread did not launch: gc, gil, input, os or cpu. *span becomes a reference (base/ref.h) to the span
+/* The cause of a gap in which a thread did not launch: gc, gil, comm, input, os or cpu. *span becomes a reference (base/ref.h) to the span
  * that names what the thread did. */
 enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
 			      uint32_t *span);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps_cpu.c - what a thread did while it should have launched: input, the OS, or its own work.
+/* gaps_cpu.c - what a thread did while it should have launched: input, the OS, exchanges with other ranks, or its own work.
  *
  * These are the rules under 6 in docs/gaps.md. A state in which a thread did not run counts like an OS call. Where a thread
  * waited for another thread, the other thread's time is looked at instead: the thread that woke it where the recording
@@ -40,6 +40,7 @@ static bool open_lanes(struct gaps_cpu *cpu)
 				hwy_ref32((uint32_t)trace->edges[i].from);
 	cpu->loads = hwy_alloc(trace->strings.n + 1u);
 	memset(cpu->loads, 0xff, trace->strings.n + 1u);
+	gaps_exchanges_list(&cpu->exchanges, trace);
 	cpu->is_open = true;
 	find_loaded(cpu);
 	return true;
@@ -52,6 +53,7 @@ void gaps_cpu_close(struct gaps_cpu *cpu)
 	hwy_map_free(&cpu->wakers);
 	hwy_map_free(&cpu->loaded);
 	free(cpu->loads);
+	gaps_exchanges_free(&cpu->exchanges);
 	cpu->loads = NULL;
 	cpu->is_open = false;
 }
@@ -370,6 +372,7 @@ static struct activity activity_of_thread(struct gaps_cpu *cpu, uint32_t thread,
 	struct filling filling = fill_all(cpu, thread, absence->at);
 	int64_t os = filling.os_ns, loader = filling.loader_ns;
 	uint32_t wait = filling.longest_os ? filling.longest_os : filling.longest_state;
+	uint32_t exchange = HWY_REF_NONE;
 	struct activity activity = {.cause = GAP_CPU, .waker = FLOW_NONE};
 	if (filling.gc_ns > half) {
 		activity.cause = GAP_GC;
@@ -378,6 +381,9 @@ static struct activity activity_of_thread(struct gaps_cpu *cpu, uint32_t thread,
 		activity.cause = GAP_GIL;
 		activity.span = filling.longest_gil;
 		activity.waker = waker_of(cpu, filling.longest_gil, 0);
+	} else if (gaps_exchanges_in(&cpu->exchanges, thread, absence->at, &exchange) > half) {
+		activity.cause = GAP_COMM;
+		activity.span = exchange;
 	} else if (absence->copy_follows && (loader > half || os > half)) {
 		activity.cause = GAP_INPUT;
 		activity.span = loader > half ? filling.loader_span : wait;
