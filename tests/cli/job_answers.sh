@@ -110,6 +110,8 @@ PY
 	expect_value "$work/mpi" "r['summary']['verdict'], r['summary']['verdict_says'] == j['says']" "comm True" "the verdict of the rank shown"
 	run analyze --format markdown "$work/mpi"
 	grep -q '^| rank | host | time |' "$work/out" || fail "the Markdown of a job of MPI: $(cat "$work/out")"
+	run convert -o "$work/whole.hwy" "$work/mpi"
+	expect_value "$work/whole.hwy" "j['verdict'], [x['rank'] for x in j['ranks']]" "comm [0, 1, 2]" "a job in one report"
 	run whatif "$work/mpi"
 	grep -q '^ *straggler:1 ' "$work/out" || fail "whatif does not try the late rank: $(cat "$work/out")"
 	grep -q bucket "$work/out" && fail "whatif merges collectives that the program waits for: $(cat "$work/out")"
