@@ -10,7 +10,7 @@
 #include "base/ref.h"
 #include "base/search.h"
 
-static int by_thread_and_time(const void *x, const void *y)
+static int exchanges_by_time(const void *x, const void *y)
 {
 	const struct gaps_exchange *a = x, *b = y;
 	if (a->thread != b->thread)
@@ -45,7 +45,7 @@ void gaps_exchanges_list(struct gaps_exchanges *list, const struct hwy_trace *tr
 		add_exchange(list, trace, trace->messages[i].done);
 	}
 	if (list->n > 0)
-		qsort(list->items, list->n, sizeof *list->items, by_thread_and_time);
+		qsort(list->items, list->n, sizeof *list->items, exchanges_by_time);
 	/* One call may have several messages, and one library may call another: the outermost call is kept. */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
