@@ -48,4 +48,12 @@ for rank in 0 1 2 3; do
 	awk -F, '$NF == "MPI_Sendrecv" && $3 == 120 { n++ } $NF == "MPI_Allreduce" && $3 == 60 { n++ } END { exit n != 2 }' "$work/out" ||
 		fail "calls of rank $rank: $(cat "$work/out")"
 done
+
+# docs/slurm.md shows what is printed.
+run analyze "$DATA/jobs/ddp_late"
+sed -n '/^\$ headway analyze ddp_late/,/^```/p' "$DATA/../../docs/slurm.md" | sed '1d;$d;/^$/d' >"$work/shown"
+[ "$(wc -l <"$work/shown")" -gt 5 ] || fail "docs/slurm.md shows nothing"
+while IFS= read -r line; do
+	grep -qxF -- "$line" "$work/out" || fail "docs/slurm.md shows what is not printed: $line"
+done <"$work/shown"
 exit $bad

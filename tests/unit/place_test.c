@@ -3,6 +3,7 @@
 #include "make_trace.h"
 
 #include "analyze/place.h"
+#include "analyze/place_between.h"
 #include "recordings.h"
 
 struct toy_frame {
@@ -449,6 +450,68 @@ static void the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor(void
 	hwy_trace_free(trace);
 }
 
+/* ---- between two calls ---------------------------------------------------------------------------- */
+
+#define PY HWY_FRAME_PYTHON
+#define TRAIN "/home/u/train.py"
+
+/* What lies between a call with one stack and a later call with another. */
+static bool between_stacks(const struct toy_frame *a, uint32_t n_a, const struct toy_frame *b,
+			   uint32_t n_b, struct place_between *between, struct open *open)
+{
+	struct small small = small_new();
+	add_call(&small, 0, 10, "cuLaunchKernel", add_stack(&small, a, n_a));
+	add_call(&small, 1000, 1010, "cudaMemcpyAsync", add_stack(&small, b, n_b));
+	*open = open_places(&small);
+	uint32_t first = nth(open->trace, HWY_API, 0);
+	return place_between(open->trace, first, first + 1, between);
+}
+
+static void work_between_two_calls_lies_between_two_lines_of_one_function(void **state)
+{
+	(void)state;
+	static const struct toy_frame launch[] = {
+		{"add", "", "/x/site-packages/cupy/core.py", 7, PY},
+		{"main", "", TRAIN, 53, PY},
+		{"<module>", "", TRAIN, 90, PY}};
+	static const struct toy_frame copy[] = {{"cudaMemcpyAsync", "libcudart.so", "", 0, 0},
+						{"exchange", "", TRAIN, 37, PY},
+						{"main", "", TRAIN, 55, PY},
+						{"<module>", "", TRAIN, 90, PY}};
+	struct place_between between;
+	struct open open;
+	assert_true(between_stacks(launch, 3, copy, 4, &between, &open));
+	assert_string_equal(between.file, TRAIN);
+	assert_string_equal(between.function, "main");
+	assert_int_equal(between.from, 53);
+	assert_int_equal(between.to, 55);
+	done(&open);
+}
+
+static void stacks_that_do_not_tell_what_lies_between_are_left_alone(void **state)
+{
+	(void)state;
+	static const struct toy_frame late[] = {{"main", "", TRAIN, 55, PY}},
+				      early[] = {{"main", "", TRAIN, 53, PY}},
+				      other[] = {{"serve", "", TRAIN, 70, PY}},
+				      library[] = {{"run", "", "/x/site-packages/torch/a.py", 5,
+						    PY}},
+				      further[] = {{"run", "", "/x/site-packages/torch/a.py", 9,
+						    PY}},
+				      native[] = {{"main", "a.out", "a.c", 3, 0}};
+	static const struct {
+		const struct toy_frame *before, *after;
+	} cases[] = {{late, early},      {early, early}, {early, other},
+		     {library, further}, {native, late}, {early, native}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct place_between between;
+		struct open open;
+		assert_false(
+			between_stacks(cases[i].before, 1, cases[i].after, 1, &between, &open));
+		done(&open);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +533,8 @@ int main(void)
 		cmocka_unit_test(places_are_equal_by_file_and_line),
 		cmocka_unit_test(any_span_of_any_trace_has_a_place_or_none),
 		cmocka_unit_test(the_wait_of_a_recording_with_call_chains_is_an_item_of_a_tensor),
+		cmocka_unit_test(work_between_two_calls_lies_between_two_lines_of_one_function),
+		cmocka_unit_test(stacks_that_do_not_tell_what_lies_between_are_left_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
