@@ -182,6 +182,15 @@ static void put_job_path(struct hwy_json *json, const struct job_view *job)
 	json_end_object(json);
 }
 
+/* Where the finding costs most. */
+static void put_place(struct hwy_json *json, const struct hwy_finding *finding)
+{
+	const struct hwy_place *at = finding->n_places > 0 ? &finding->places[0].at : NULL;
+	json_put_text(json, "file", at ? at->file : "");
+	cli_put_optional(json, "line", at && at->line > 0 ? at->line : HWY_NONE);
+	json_put_text(json, "function", at ? at->function : "");
+}
+
 static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 {
 	json_key(json, "findings");
@@ -190,6 +199,7 @@ static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 		const struct job_finding *one = &job->answer.findings[i];
 		json_begin_object(json);
 		json_put_text(json, "id", one->finding->kind->id);
+		json_put_text(json, "title", one->finding->kind->title);
 		json_key(json, "ranks");
 		json_begin_array(json);
 		for (uint32_t k = 0; k < one->n_members; k++)
@@ -201,6 +211,13 @@ static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 		json_put_int(json, "most_ns", one->most);
 		json_put_int(json, "worst_rank", job->members[one->member].rank);
 		json_put_text(json, "says", one->finding->says);
+		put_place(json, one->finding);
+		/* What a rank gains alone says nothing about a job that waits for others. */
+		cli_put_optional(json, "predicted_step_ns",
+				 one->is_joint && one->finding->predicted.is_known
+					 ? one->finding->predicted.step
+					 : HWY_NONE);
+		json_put_text(json, "advice", one->finding->advice);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -7,8 +7,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cli/analyze_print.h"
+#include "cli/job_print.h"
 #include "cli/kit/cli.h"
+#include "cli/opened_job.h"
 #include "cli/view_process.h"
 #include "serve/worker.h"
 #include "trace/file.h"
@@ -20,11 +21,15 @@ static int view_worker_fail(const struct hwy_err *err)
 	return 2;
 }
 
-static void tell_diagnosis(struct analyze_run *run)
+/* The diagnosis of the trace and, where the source is a job's folder, the answer about its ranks. */
+static void tell_diagnosis(struct analyze_run *run, const char *source)
 {
 	char *text = NULL;
 	size_t n = 0;
-	struct analyze_view view = {.runs = run, .n = 1};
+	struct analyze_view view = {.runs = run, .n = 1}, ranks = {0};
+	struct hwy_err ignored;
+	if (opened_job_is(source) && job_view_of_folder(&ranks, source, NULL, &ignored))
+		view.job = ranks.job;
 	FILE *memory = open_memstream(&text, &n);
 	if (!memory)
 		cli_die("out of memory");
@@ -32,6 +37,7 @@ static void tell_diagnosis(struct analyze_run *run)
 	fclose(memory);
 	worker_tell_frame(stdout, WORKER_DIAGNOSIS, text, n);
 	free(text);
+	job_view_free(&ranks);
 }
 
 int view_worker_run(const char *report, const char *source)
@@ -50,7 +56,7 @@ int view_worker_run(const char *report, const char *source)
 	    !analysis_make(&run.analysis, run.trace, &wanted, &err) ||
 	    !diagnose(&run.analysis, &run.diagnosis, &err))
 		return view_worker_fail(&err);
-	tell_diagnosis(&run);
+	tell_diagnosis(&run, source);
 	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin);
 	worker_whatif_answer_lines(stdin, stdout, &run.analysis);
 	view_close(&view);

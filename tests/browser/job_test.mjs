@@ -26,6 +26,15 @@ const rows = () => page.evaluate(() => window.headway.timeline.layout.rows.map((
 	{ kind: r.kind, key: r.key, title: r.title, rank: r.rank, depth: r.depth, y: r.y, h: r.h, strips: r.strips.length, lane: r.lane?.type ?? "" })));
 
 await run([
+	["the panel has the job's answer: the late rank, what each rank does, and when it is late", async () => {
+		await page.waitForSelector("[data-job-finding]");
+		const said = await page.locator(".findings").innerText();
+		check(said.includes("Rank 3 makes the others wait"), `the verdict: ${said.slice(0, 200)}`);
+		check(await page.locator("[data-job-finding]").first().getAttribute("data-job-finding") === "rank-straggler", "the first finding");
+		check(await page.locator(".job-ranks tr").count() === RANKS && await page.locator(".job-ranks tr.shown").innerText().then((text) => text.includes("rank 3")), "a row for each rank");
+		check(await page.locator(".late-row").nth(3).locator(".late-3, .late-4").count() > 5, "the late rank's row is hot");
+		check(await page.locator(".late-row").nth(0).locator(".late-3, .late-4").count() === 0, "a punctual rank's row is not");
+	}],
 	["ranks are groups in order, a line each, with their streams' time and their messages", async () => {
 		const ranks = (await rows()).filter((r) => r.kind === "rank");
 		check(ranks.map((r) => r.rank).join() === "0,1,2,3", `ranks in order: ${ranks.map((r) => r.rank)}`);

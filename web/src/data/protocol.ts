@@ -83,7 +83,23 @@ export interface DeviceTime {
 	device: number | null; name: string; window_ns: number; busy_ns: number; idle_ns: number; causes: Record<string, number>;
 	states: { compute_ns: number; exposed_comm_ns: number; exposed_copy_ns: number; fill_ns: number; idle_ns: number };
 }
+/** What a rank of a job does with a step; the parts add up to step_ns. */
+export interface JobRank {
+	rank: number; host: string; judged: boolean; step_ns: number; compute_ns: number; transfer_ns: number; wait_ns: number; start_ns: number; copy_ns: number; idle_ns: number;
+	costs_others_ns: number; late_steps: number;
+}
+export interface JobFinding {
+	id: string; title: string; ranks: number[]; cost_ns_per_step: number; least_ns: number; most_ns: number; worst_rank: number; says: string; file: string; line: number | null;
+	function: string; predicted_step_ns: number | null; advice: string;
+}
+/** The ranks of a job as one answer: the member "job" of docs/analyze-json.md. */
+export interface Job {
+	verdict: string; says: string; step_ns: number; steps: number; lateness: { kind: string; says: string; ranks: number[] }; ranks: JobRank[];
+	/** By rank and step: how much later than the first one, ns. */
+	late_ns: number[][]; findings: JobFinding[]; problems: string[];
+}
 export interface Diagnosis {
+	job?: Job;
 	/** verdict: one word for what holds the program back (docs/verdict.md); verdict_says: the same in a sentence. */
 	summary: { verdict: string; verdict_says: string; verdict_opaque?: boolean; coverage: number; program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number;
 		own_cost_ns_per_step: number | null; lost_records: number; ncu: string | null; kernels_command?: string | null;

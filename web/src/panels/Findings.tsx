@@ -8,6 +8,7 @@ import { Breakdown } from "./Breakdown";
 import { Finding } from "./Finding";
 import { Headline } from "./Headline";
 import { HeadwayPlot } from "./HeadwayPlot";
+import { Job } from "./Job";
 import { Legend } from "./Legend";
 import { StepsPlot } from "./StepsPlot";
 import { plain, shorten } from "../timeline/text";
@@ -65,6 +66,8 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 	const d = trace.diagnosis;
 	if (!d)
 		return <p class="empty">{trace.failed ? `No diagnosis: ${trace.failed}` : trace.info.diagnosis === "none" ? "No diagnosis was asked for." : "Diagnosing…"}</p>;
+	if (d.job)
+		return <><Job job={d.job} /><Trust diagnosis={d} /></>;
 	return <>
 		<Headline diagnosis={d} />
 		<Breakdown diagnosis={d} />
