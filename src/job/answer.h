@@ -31,6 +31,7 @@ struct job_cpu_row {
 	uint32_t threads; /* how many of its threads exchange data */
 	int64_t waits,
 		costs; /* what it loses to other ranks, and what they lose by its fault, together */
+	int64_t exchanging; /* of 'costs': while the rank is in calls that communicate, and does not wait for others */
 };
 
 struct job_answer {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/exchange_calls.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/search.h"
@@ -17,13 +18,14 @@
 
 #define LOST_SHARE 0.1
 
-/* The lane of a call, which tells the thread that made it; -1 where the call is not recorded. */
+/* The thread that made a call, as an index; -1 where that is not recorded. */
 static int64_t thread_of(const struct hwy_trace *trace, int64_t span)
 {
 	uint32_t row;
-	return span >= 0 && span < trace->n_spans
-		       ? (int64_t)hwy_strip_of(trace, (uint32_t)span, &row)->lane
-		       : -1;
+	if (span < 0 || span >= trace->n_spans)
+		return -1;
+	int64_t thread = trace->lanes[hwy_strip_of(trace, (uint32_t)span, &row)->lane].thread;
+	return thread >= 0 && thread < trace->n_threads ? thread : -1;
 }
 
 /* ---- the time of a rank ------------------------------------------------------------------------------------ */
@@ -93,6 +95,7 @@ struct cpu_blame {
 	const struct ranks_member *members;
 	struct thread_wait *waits;
 	uint32_t n;
+	struct exchange_calls *calls; /* by rank */
 };
 
 static int by_rank_and_thread(const void *x, const void *y)
@@ -140,7 +143,14 @@ static void blame_thread(struct cpu_blame *b, uint32_t rank, int64_t thread, int
 			     own->came - (own->at.to - begin), own->came - (own->at.to - end),
 			     depth - 1);
 	}
-	b->answer->cpu[rank].costs += left;
+	struct job_cpu_row *row = &b->answer->cpu[rank];
+	uint32_t ignored;
+	row->costs += left;
+	/* Waits are parts of calls: what is left of the calls is not waiting for others. */
+	if (thread >= 0)
+		row->exchanging += exchange_calls_in(&b->calls[rank], (uint32_t)thread,
+						     (struct hwy_interval){from, to}, &ignored) -
+				   (to - from - left);
 }
 
 static void blame_ranks(struct job_answer *answer, const struct ranks_member *members)
@@ -150,7 +160,10 @@ static void blame_ranks(struct job_answer *answer, const struct ranks_member *me
 	struct cpu_blame b = {.answer = answer,
 			      .members = members,
 			      .waits = hwy_array(states->n, sizeof *b.waits),
-			      .n = states->n};
+			      .n = states->n,
+			      .calls = hwy_zarray(answer->n, sizeof *b.calls)};
+	for (uint32_t r = 0; r < answer->n; r++)
+		exchange_calls_list(&b.calls[r], members[r].analysis->trace, ~HWY_DEVICE_KINDS);
 	for (uint32_t i = 0; i < states->n; i++) {
 		const struct wait_state *one = &states->states[i];
 		b.waits[i] = (struct thread_wait){
@@ -163,6 +176,9 @@ static void blame_ranks(struct job_answer *answer, const struct ranks_member *me
 		blame_thread(&b, one->culprit, thread_of_culprit(&b, one),
 			     one->came - (one->at.to - one->at.from), one->came, DEEPEST);
 	}
+	for (uint32_t r = 0; r < answer->n; r++)
+		exchange_calls_free(&b.calls[r]);
+	free(b.calls);
 	free(b.waits);
 }
 
@@ -191,7 +207,15 @@ static const char *say_lateness(char *text, size_t n, const struct ranks_member 
 		return text;
 	const struct hwy_trace *trace = members[state->culprit].analysis->trace;
 	const struct hwy_message *m = &trace->messages[state->culprit_message];
-	if (*say_line(late, sizeof late, &members[state->culprit], m->span))
+	if (state->kind == WAIT_STALLED)
+		snprintf(
+			text, n,
+			", which asked in time, but whose data moves only while it is in the library%s%s",
+			*say_line(waits, sizeof waits, &members[state->rank], state->span)
+				? "; others wait at "
+				: "",
+			waits);
+	else if (*say_line(late, sizeof late, &members[state->culprit], m->span))
 		snprintf(text, n, ", before it comes to %s", late);
 	else if (*say_line(waits, sizeof waits, &members[state->rank], state->span))
 		snprintf(text, n, ", before its %s, for which others wait at %s",
@@ -258,9 +282,15 @@ void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *memb
 	}
 	answer->word = VERDICT_COMM;
 	answer->shares[VERDICT_COMM] = share;
+	bool is_slow_itself = 2 * answer->cpu[worst].exchanging > answer->cpu[worst].costs;
 	answer->says = hwy_arena_format(
 		&answer->arena,
-		"The ranks lose %s of their time to each other, %s of that to rank %" PRId64 "%s.",
+		"The ranks lose %s of their time to each other, %s of that to rank %" PRId64
+		"%s.%s",
 		hwy_say_share(share).text, hwy_say_share(blamed).text, members[worst].rank,
-		place_of_worst(answer, members, worst));
+		place_of_worst(answer, members, worst),
+		is_slow_itself
+			? " For most of that time this rank is in exchanges itself that are slow "
+			  "to end, as with many bytes, or with more ranks than cores."
+			: "");
 }

@@ -286,10 +286,10 @@ static void a_job_without_device_work_has_an_answer(void **state)
 	job_free(&job);
 }
 
-/* A collective that one thread of every rank makes, on a communicator of that thread: a rank enters at its start, and all leave
- * 1 µs after the last one came. */
-static void meet_on_thread(struct job_program *job, int thread, int64_t number,
-			   const int64_t *starts_us)
+/* A collective that one thread of every rank makes, on a communicator of that thread: a rank enters at its start, and leaves at its
+ * end. Without ends, all leave 1 µs after the last one came. */
+static void meet_and_leave(struct job_program *job, int thread, int64_t number,
+			   const int64_t *starts_us, const int64_t *ends_us)
 {
 	static const char *const names[PROGRAM_THREADS] = {"first", "second", "third", "fourth"};
 	int64_t last = 0;
@@ -307,7 +307,7 @@ static void meet_on_thread(struct job_program *job, int thread, int64_t number,
 					   (int64_t)job->n, HWY_NONE};
 		struct hwy_row row = {0};
 		row.v[HWY_START] = US(starts_us[r]);
-		row.v[HWY_DUR] = US(last + 1 - starts_us[r]);
+		row.v[HWY_DUR] = US((ends_us ? ends_us[r] : last + 1) - starts_us[r]);
 		row.v[HWY_NAME] = hwy_text_id(p->builder, "MPI_Barrier");
 		struct hwy_message m = hwy_message_none();
 		hwy_message_at(&m.span, hwy_add_span(p->builder, calls, HWY_CALL, &row));
@@ -318,6 +318,37 @@ static void meet_on_thread(struct job_program *job, int thread, int64_t number,
 		m.name = hwy_text_id(p->builder, "Barrier");
 		m.sequence = number;
 		hwy_add_message(p->builder, &m);
+	}
+}
+
+static void meet_on_thread(struct job_program *job, int thread, int64_t number,
+			   const int64_t *starts_us)
+{
+	meet_and_leave(job, thread, number, starts_us, NULL);
+}
+
+static void a_rank_that_is_slow_inside_of_exchanges_is_told_from_one_that_computes(void **state)
+{
+	(void)state;
+	for (int computes = 0; computes < 2; computes++) {
+		struct job_program job = job_new(2, NULL);
+		for (int64_t i = 0, t = 1000; i < STEPS; i++, t += 5000) {
+			/* Rank 0 leaves the first collective 3 ms later, or does something for 3 ms. */
+			meet_and_leave(&job, 0, 4 * i, (const int64_t[]){t, t},
+				       (const int64_t[]){computes ? t + 10 : t + 3010, t + 10});
+			meet_on_thread(&job, 0, 4 * i + 1, (const int64_t[]){t + 3020, t + 20});
+			/* Clocks are told from the ends of collectives. */
+			meet_on_thread(&job, 0, 4 * i + 2, (const int64_t[]){t + 3100, t + 3100});
+			meet_on_thread(&job, 0, 4 * i + 3, (const int64_t[]){t + 3200, t + 3200});
+		}
+		struct job_answer answer = job_ask(&job);
+		assert_non_null(strstr(answer.says, "100 % of that to rank 0, before its Barrier"));
+		assert_int_equal(answer.cpu[0].costs, STEPS * US(3000));
+		assert_int_equal(answer.cpu[0].exchanging, computes ? 0 : STEPS * US(2990));
+		assert_int_equal(!strstr(answer.says, "this rank is in exchanges itself"),
+				 computes);
+		job_answer_free(&answer);
+		job_free(&job);
 	}
 }
 
@@ -396,6 +427,8 @@ int main(void)
 		cmocka_unit_test(a_slow_link_is_told_from_a_late_rank),
 		cmocka_unit_test(what_is_not_recorded_is_guessed_and_said),
 		cmocka_unit_test(a_job_without_device_work_has_an_answer),
+		cmocka_unit_test(
+			a_rank_that_is_slow_inside_of_exchanges_is_told_from_one_that_computes),
 		cmocka_unit_test(a_thread_is_not_excused_by_what_another_thread_waits),
 		cmocka_unit_test(the_place_named_is_the_one_that_costs_most_together),
 		cmocka_unit_test(what_is_blamed_on_ranks_is_what_ranks_wait),

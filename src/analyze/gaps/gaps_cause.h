@@ -3,28 +3,11 @@
 #ifndef HWY_ANALYZE_GAPS_GAPS_CAUSE_H
 #define HWY_ANALYZE_GAPS_GAPS_CAUSE_H
 
+#include "analyze/exchange_calls.h"
 #include "analyze/gaps/gaps.h"
 #include "analyze/nest.h"
 #include "base/hash.h"
 #include "base/heap.h"
-
-/* ---- exchanges with other ranks (gaps_exchanges.c) ------------------------------------------------ */
-
-/* The calls in which threads exchange data with other ranks, or wait until it is exchanged. */
-struct gaps_exchanges {
-	struct gaps_exchange {
-		uint32_t thread, span; /* indexes into the trace's threads; ids of spans */
-		struct hwy_interval at;
-	} * items; /* by thread and time; those of one thread are disjoint */
-	uint32_t n;
-};
-/* Lists the calls of the trace's messages; the starts and durations of calls must be loaded. */
-void gaps_exchanges_list(struct gaps_exchanges *list, const struct hwy_trace *trace);
-void gaps_exchanges_free(struct gaps_exchanges *list);
-/* How much of an interval a thread spends in such calls, in ns. *longest becomes a reference (base/ref.h) to the call that has most
- * of it; it is left alone where there is none. */
-int64_t gaps_exchanges_in(const struct gaps_exchanges *list, uint32_t thread,
-			  struct hwy_interval at, uint32_t *longest);
 
 /* ---- what the CPU did instead (gaps_cpu.c) ------------------------------------------------------- */
 
@@ -38,7 +21,7 @@ struct gaps_cpu {
 	struct hwy_map wakers;
 	/* For each text id whether the text names a loader of input: 1 yes, 0 no, 0xff not yet examined. */
 	uint8_t *loads;
-	struct gaps_exchanges exchanges;
+	struct exchange_calls exchanges; /* the threads' calls that have messages */
 	/* The keys are the sizes in bytes of copies to the device that were made inside a loader. */
 	struct hwy_map loaded;
 	struct hwy_err *err;

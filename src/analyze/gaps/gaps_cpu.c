@@ -40,7 +40,7 @@ static bool open_lanes(struct gaps_cpu *cpu)
 				hwy_ref32((uint32_t)trace->edges[i].from);
 	cpu->loads = hwy_alloc(trace->strings.n + 1u);
 	memset(cpu->loads, 0xff, trace->strings.n + 1u);
-	gaps_exchanges_list(&cpu->exchanges, trace);
+	exchange_calls_list(&cpu->exchanges, trace, HWY_KIND_BIT(HWY_CALL));
 	cpu->is_open = true;
 	find_loaded(cpu);
 	return true;
@@ -53,7 +53,7 @@ void gaps_cpu_close(struct gaps_cpu *cpu)
 	hwy_map_free(&cpu->wakers);
 	hwy_map_free(&cpu->loaded);
 	free(cpu->loads);
-	gaps_exchanges_free(&cpu->exchanges);
+	exchange_calls_free(&cpu->exchanges);
 	cpu->loads = NULL;
 	cpu->is_open = false;
 }
@@ -381,7 +381,7 @@ static struct activity activity_of_thread(struct gaps_cpu *cpu, uint32_t thread,
 		activity.cause = GAP_GIL;
 		activity.span = filling.longest_gil;
 		activity.waker = waker_of(cpu, filling.longest_gil, 0);
-	} else if (gaps_exchanges_in(&cpu->exchanges, thread, absence->at, &exchange) > half) {
+	} else if (exchange_calls_in(&cpu->exchanges, thread, absence->at, &exchange) > half) {
 		activity.cause = GAP_COMM;
 		activity.span = exchange;
 	} else if (absence->copy_follows && (loader > half || os > half)) {
