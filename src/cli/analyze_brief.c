@@ -70,12 +70,10 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	}
 }
 
-void analyze_print_brief(FILE *out, const struct analyze_view *view)
+void analyze_write_brief(FILE *out, struct memory_text *memory)
 {
-	struct memory_text memory;
-	analyze_brief_put_all(memory_text_begin(&memory), view);
-	char *text = memory_text_end(&memory);
-	size_t size = memory.length;
+	char *text = memory_text_end(memory);
+	size_t size = memory->length;
 	if (size >= LIMIT_BYTES) {
 		/* The brief ends with the last whole line that fits the limit. */
 		size = LIMIT_BYTES - 1;
@@ -84,4 +82,11 @@ void analyze_print_brief(FILE *out, const struct analyze_view *view)
 	}
 	fwrite(text, 1, size, out);
 	free(text);
+}
+
+void analyze_print_brief(FILE *out, const struct analyze_view *view)
+{
+	struct memory_text memory;
+	analyze_brief_put_all(memory_text_begin(&memory), view);
+	analyze_write_brief(out, &memory);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/memory_text.h"
 #include "cli/kit/cli.h"
 #include "diagnose/diagnose.h"
 
@@ -42,6 +43,8 @@ void analyze_close(struct analyze_run *run);
 
 void analyze_print_text(FILE *out, const struct analyze_view *view);
 void analyze_print_brief(FILE *out, const struct analyze_view *view);
+/* Ends a text in memory and writes its lines, as many whole ones as fit into 2 kB. */
+void analyze_write_brief(FILE *out, struct memory_text *memory);
 void analyze_print_json(FILE *out, const struct analyze_view *view);
 void analyze_print_markdown(FILE *out, const struct analyze_view *view);
 /* Prints an advice as Markdown: prose unchanged, and successive lines of code as one block. */

@@ -8,7 +8,7 @@
 #include "base/say.h"
 #include "cli/job_print.h"
 
-enum { LIMIT_BYTES = 2000, FINDINGS = 3, PAIRS = 3 };
+enum { FINDINGS = 3, PAIRS = 3 };
 
 static void job_brief_put_finding(FILE *out, const struct job_view *job,
 				  const struct job_finding *one, uint32_t number)
@@ -91,14 +91,5 @@ void job_print_brief(FILE *out, const struct analyze_view *view)
 {
 	struct memory_text memory;
 	job_brief_put_all(memory_text_begin(&memory), view->job);
-	char *text = memory_text_end(&memory);
-	size_t size = memory.length;
-	if (size >= LIMIT_BYTES) {
-		/* The brief ends with the last whole line that fits the limit. */
-		size = LIMIT_BYTES - 1;
-		while (size && text[size - 1] != '\n')
-			size--;
-	}
-	fwrite(text, 1, size, out);
-	free(text);
+	analyze_write_brief(out, &memory);
 }

@@ -320,8 +320,7 @@ static void read_definitions(struct ingest *in)
 	}
 }
 
-/* ---- second pass: events
- * ----------------------------------------------------------------------- */
+/* ---- second pass: events ------------------------------------------------------------------------ */
 
 /* Reads a record that the thread 'tid' of a process wrote. */
 static void read_event(struct ingest *in, uint32_t process, uint32_t tid,

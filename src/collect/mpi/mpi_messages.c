@@ -66,6 +66,20 @@ static bool is_looked_at(const struct mpi_scope *scope, int result)
 	return scope->start && result == 0 && mpi_library.is_known;
 }
 
+/* Ends a call that has returned, with the message that the call asked for; NULL: there is none. */
+static int end_asked(struct mpi_scope *scope, const mpi_word *w, int result,
+		     struct rec_mpi_part *part)
+{
+	if (part) {
+		mpi_part_request(part, scope->call, w);
+		mpi_keep(scope, result, mpi_communicator_number(w[5]), part, 1);
+	} else {
+		mpi_keep(scope, result, 0, NULL, 0);
+	}
+	mpi_end(scope);
+	return result;
+}
+
 /* buffer, count, datatype, to, tag, communicator[, request] */
 static int mpi_send(struct mpi_scope *scope, mpi_word *w)
 {
@@ -73,14 +87,9 @@ static int mpi_send(struct mpi_scope *scope, mpi_word *w)
 	if (!mpi_begin(scope))
 		return mpi_forward(scope, w);
 	int result = mpi_forward(scope, w);
-	if (is_looked_at(scope, result) && send_part(&part, scope->call, w[1], w[2], w[3], w[4])) {
-		mpi_part_request(&part, scope->call, w);
-		mpi_keep(scope, result, mpi_communicator_number(w[5]), &part, 1);
-	} else {
-		mpi_keep(scope, result, 0, NULL, 0);
-	}
-	mpi_end(scope);
-	return result;
+	bool has_part = is_looked_at(scope, result) &&
+			send_part(&part, scope->call, w[1], w[2], w[3], w[4]);
+	return end_asked(scope, w, result, has_part ? &part : NULL);
 }
 
 /* buffer, count, datatype, from, tag, communicator, request */
@@ -90,14 +99,8 @@ static int mpi_receive_later(struct mpi_scope *scope, mpi_word *w)
 	if (!mpi_begin(scope))
 		return mpi_forward(scope, w);
 	int result = mpi_forward(scope, w);
-	if (is_looked_at(scope, result) && awaited_part(&part, w[2], w[3], w[4])) {
-		mpi_part_request(&part, scope->call, w);
-		mpi_keep(scope, result, mpi_communicator_number(w[5]), &part, 1);
-	} else {
-		mpi_keep(scope, result, 0, NULL, 0);
-	}
-	mpi_end(scope);
-	return result;
+	bool has_part = is_looked_at(scope, result) && awaited_part(&part, w[2], w[3], w[4]);
+	return end_asked(scope, w, result, has_part ? &part : NULL);
 }
 
 /* buffer, count, datatype, from, tag, communicator, status */
