@@ -17,8 +17,9 @@ const char *const wait_state_names[WAIT_STATE_KINDS] = {
 	[WAIT_STALLED] = "progress-stalled",
 };
 
-/* The calls of a rank's library in order of start: outside of them no message makes progress. */
+/* The calls of a rank's library in order of start, those of all threads: outside of them no message makes progress. */
 struct library_calls {
+	/* 'to' is the latest end of this call and of those before it, so that one look tells whether any thread is still in a call. */
 	struct hwy_interval *items;
 	uint32_t n, cap;
 };
@@ -162,6 +163,9 @@ static bool list_calls(struct library_calls *list, const struct collectives_rank
 	free(has_calls);
 	if (list->n > 0)
 		qsort(list->items, list->n, sizeof *list->items, by_begin);
+	for (uint32_t i = 1; i < list->n; i++)
+		if (list->items[i].to < list->items[i - 1].to)
+			list->items[i].to = list->items[i - 1].to;
 	return done;
 }
 
@@ -170,10 +174,8 @@ static bool list_calls(struct library_calls *list, const struct collectives_rank
 static int64_t next_call(const struct library_calls *list, int64_t time)
 {
 	uint32_t next = HWY_FIRST(i, 0, list->n, list->items[i].from > time);
-	/* Calls of one thread nest or follow each other: a few before 'next' tell. */
-	for (uint32_t i = next; i > 0 && i + 8 > next; i--)
-		if (list->items[i - 1].to > time)
-			return time;
+	if (next > 0 && list->items[next - 1].to > time)
+		return time;
 	return next < list->n ? list->items[next].from : INT64_MAX;
 }
 

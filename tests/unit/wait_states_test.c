@@ -141,6 +141,30 @@ static void data_that_moves_only_when_the_sender_is_back_is_a_stall(void **state
 	mpi_job_free(&job);
 }
 
+static void data_moves_while_any_thread_of_the_sender_is_in_the_library(void **state)
+{
+	(void)state;
+	struct mpi_job job = mpi_job_new(2, NULL);
+	/* Another thread of the sender listens all the time, while the first one makes many calls. */
+	struct program *sender = &job.ranks[0];
+	uint32_t first = job.lanes[0];
+	int64_t begin = sender->cpu;
+	struct hwy_lane lane = hwy_lane_of(HWY_LANE_CALL, sender->process, sender->threads[1]);
+	lane.name = hwy_text_id(sender->builder, "MPI");
+	job.lanes[0] = hwy_add_lane(sender->builder, lane);
+	struct hwy_ref listens = mpi_call(&job, 0, "MPI_Recv", mpi_now(&job, 0) + MS(50));
+	mpi_add_message(&job, 0, false, 1, 8, listens, NULL);
+	job.lanes[0] = first;
+	sender->cpu = begin;
+	for (int i = 0; i < 20; i++)
+		mpi_message(&job, 0, 1, 8, MPI_EAGER, US(1));
+	mpi_nonblocking(&job, 0, 1, 1 << 20, MS(8), MS(1), true, US(50));
+	struct hwy_wait_states found = find(&job);
+	assert_int_equal(total(&found, WAIT_STALLED), 0);
+	wait_states_free(&found);
+	mpi_job_free(&job);
+}
+
 static void a_long_message_is_no_stall(void **state)
 {
 	(void)state;
@@ -216,6 +240,7 @@ int main(void)
 		cmocka_unit_test(every_ns_that_a_rank_waits_is_found_and_blamed),
 		cmocka_unit_test(a_wait_for_a_message_that_is_not_sent_yet_is_a_late_sender),
 		cmocka_unit_test(data_that_moves_only_when_the_sender_is_back_is_a_stall),
+		cmocka_unit_test(data_moves_while_any_thread_of_the_sender_is_in_the_library),
 		cmocka_unit_test(a_long_message_is_no_stall),
 		cmocka_unit_test(one_call_that_waits_for_several_messages_waits_for_the_last),
 		cmocka_unit_test(no_state_is_longer_than_its_call),
