@@ -184,15 +184,32 @@ static void blame_ranks(struct job_answer *answer, const struct ranks_member *me
 
 /* ---- what is said --------------------------------------------------------------------------------------------- */
 
-/* Yields "FILE:LINE" of a call, at most n - 1 bytes of it; "" where the line is not known. */
-static const char *say_line(char *text, size_t n, const struct ranks_member *member, int64_t span)
+/* The place of a call of a rank; its file is "" where nothing is known. */
+static struct hwy_place place_of_call(const struct ranks_member *member, int64_t span)
 {
-	struct hwy_place place = {.file = ""};
 	if (member->analysis->places && span >= 0 && span < member->analysis->trace->n_spans)
-		place = place_of(member->analysis->places, (uint32_t)span);
+		return place_of(member->analysis->places, (uint32_t)span);
+	return (struct hwy_place){.file = ""};
+}
+
+/* The name of the call in which a message was asked for ("MPI_Sendrecv"), else of the operation ("Receive"). */
+static const char *answer_cpu_call_name(struct hwy_trace *trace, const struct hwy_message *m)
+{
+	uint32_t row;
+	struct hwy_err ignored;
+	if (m->span < 0 || m->span >= trace->n_spans ||
+	    !hwy_need(trace, HWY_KIND_BIT(HWY_CALL), HWY_COL_BIT(HWY_NAME), &ignored))
+		return hwy_str(trace, m->name);
+	const struct hwy_strip *strip = hwy_strip_of(trace, (uint32_t)m->span, &row);
+	return hwy_str(trace, strip->kind == HWY_CALL ? hwy_get(strip, HWY_NAME, row) : m->name);
+}
+
+/* Yields "FILE:LINE" of a place, at most n - 1 bytes of it; "" where the line is not known. */
+static const char *say_line(char *text, size_t n, const struct hwy_place *place)
+{
 	text[0] = '\0';
-	if (*place.file && place.line > 0)
-		snprintf(text, n, "%s:%" PRId64, hwy_basename(place.file), place.line);
+	if (*place->file && place->line > 0)
+		snprintf(text, n, "%s:%" PRId64, hwy_basename(place->file), place->line);
 	return text;
 }
 
@@ -205,23 +222,22 @@ static const char *say_lateness(char *text, size_t n, const struct ranks_member 
 	text[0] = '\0';
 	if (state->culprit_message == FLOW_NONE)
 		return text;
-	const struct hwy_trace *trace = members[state->culprit].analysis->trace;
+	struct hwy_trace *trace = members[state->culprit].analysis->trace;
 	const struct hwy_message *m = &trace->messages[state->culprit_message];
+	struct hwy_place came = place_of_call(&members[state->culprit], m->span),
+			 waited = place_of_call(&members[state->rank], state->span);
+	say_line(late, sizeof late, &came);
+	say_line(waits, sizeof waits, &waited);
 	if (state->kind == WAIT_STALLED)
-		snprintf(
-			text, n,
-			", which asked in time, but whose data moves only while it is in the library%s%s",
-			*say_line(waits, sizeof waits, &members[state->rank], state->span)
-				? "; others wait at "
-				: "",
-			waits);
-	else if (*say_line(late, sizeof late, &members[state->culprit], m->span))
+		snprintf(text, n,
+			 ", which asked in time, but whose data moves only while it is in the "
+			 "library%s%s",
+			 *waits ? "; others wait at " : "", waits);
+	else if (*late)
 		snprintf(text, n, ", before it comes to %s", late);
-	else if (*say_line(waits, sizeof waits, &members[state->rank], state->span))
-		snprintf(text, n, ", before its %s, for which others wait at %s",
-			 hwy_str(trace, m->name), waits);
 	else
-		snprintf(text, n, ", before its %s", hwy_str(trace, m->name));
+		snprintf(text, n, ", before its %s%s%s", answer_cpu_call_name(trace, m),
+			 *waits ? ", for which others wait at " : "", waits);
 	return text;
 }
 

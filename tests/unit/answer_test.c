@@ -281,7 +281,7 @@ static void a_job_without_device_work_has_an_answer(void **state)
 	assert_int_equal(answer.cpu[1].waits, 0);
 	assert_int_equal(answer.cpu[1].costs, answer.cpu[0].waits + answer.cpu[2].waits);
 	assert_in_range(answer.cpu[0].waits, (STEPS - 1) * US(1490), STEPS * US(1510));
-	assert_non_null(strstr(answer.says, "100 % of that to rank 1, before its AllReduce"));
+	assert_non_null(strstr(answer.says, "100 % of that to rank 1, before its MPI_Allreduce"));
 	job_answer_free(&answer);
 	job_free(&job);
 }
@@ -342,7 +342,8 @@ static void a_rank_that_is_slow_inside_of_exchanges_is_told_from_one_that_comput
 			meet_on_thread(&job, 0, 4 * i + 3, (const int64_t[]){t + 3200, t + 3200});
 		}
 		struct job_answer answer = job_ask(&job);
-		assert_non_null(strstr(answer.says, "100 % of that to rank 0, before its Barrier"));
+		assert_non_null(
+			strstr(answer.says, "100 % of that to rank 0, before its MPI_Barrier"));
 		assert_int_equal(answer.cpu[0].costs, STEPS * US(3000));
 		assert_int_equal(answer.cpu[0].exchanging, computes ? 0 : STEPS * US(2990));
 		assert_int_equal(!strstr(answer.says, "this rank is in exchanges itself"),
@@ -386,7 +387,7 @@ static void the_place_named_is_the_one_that_costs_most_together(void **state)
 		job_meet_mpi(&job, step, 10);
 	}
 	struct job_answer answer = job_ask(&job);
-	assert_non_null(strstr(answer.says, "100 % of that to rank 1, before its AllReduce"));
+	assert_non_null(strstr(answer.says, "100 % of that to rank 1, before its MPI_Allreduce"));
 	job_answer_free(&answer);
 	job_free(&job);
 }
