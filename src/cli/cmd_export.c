@@ -15,11 +15,12 @@
 #include "base/mem.h"
 #include "base/say.h"
 #include "cli/commands.h"
+#include "cli/export_tree.h"
 #include "export/export.h"
 
 struct options {
 	const struct export_type *type;
-	const char *input, *output;
+	const char *input, *output, *job;
 	bool force;
 	int folding; /* enum export_folding */
 	struct cli_privacy privacy;
@@ -76,8 +77,9 @@ static void read_kinds(const struct cli_value *value)
 static const char *const foldings[] = {"auto", "cpu", "gpu", NULL}; /* enum export_folding */
 
 static const struct cli_option option_table[] = {
-	{'t', "type", "TYPE", "perfetto, chrome, sqlite, csv or folded; 'help' tells what for",
-	 CLI_READ, CLI_AT(type), .word = type_name, .read = read_type},
+	{'t', "type", "TYPE",
+	 "perfetto, chrome, sqlite, csv, parquet or folded; 'help' tells what for", CLI_READ,
+	 CLI_AT(type), .word = type_name, .read = read_type},
 	CLI_OUTPUT_HELP(
 		"where to write; '-' is standard output (default: FILE with the type's ending; a "
 		"name that ends in .gz is compressed)"),
@@ -104,9 +106,13 @@ static const struct cli_option option_table[] = {
 	 "perfetto: device work also as GPU render stages (tables and plugins of the UI)",
 	 CLI_SWITCH, CLI_AT(how.render_stages)},
 	{0, "plain", NULL,
-	 "perfetto, chrome: the recording only, without what the analysis adds (critical path, "
-	 "findings, headway, utilisation; steps)",
+	 "perfetto, chrome, parquet: the recording only, without what the analysis adds (critical "
+	 "path, findings, headway, utilisation; steps; gaps)",
 	 CLI_SWITCH, CLI_AT(how.plain)},
+	{0, "job", "ID",
+	 "parquet: the name of the job among others in the folder (default: the job's own id, else "
+	 "FILE's name)",
+	 CLI_TEXT, CLI_AT(job)},
 	{0, "fold", "WHAT",
 	 "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there "
 	 "are samples",
@@ -275,6 +281,20 @@ static uint64_t size_of(const char *path)
 	return sum;
 }
 
+/* What was written, and the next line to type. */
+static void print_tree(const struct options *options, const struct export_result *result)
+{
+	printf("%s: %s files, %s rows, %s", options->output,
+	       hwy_say_count_grouped(result->files).text, hwy_say_count_grouped(result->rows).text,
+	       hwy_say_bytes3(result->bytes).text);
+	if (result->spans)
+		printf("; %s spans, %.1f bytes a span", hwy_say_count_grouped(result->spans).text,
+		       (double)result->bytes / (double)result->spans);
+	printf("\nnext: duckdb -c \"SELECT name, count(*), sum(duration) FROM '%s/*/*/table=%s/*.parquet' "
+	       "GROUP BY name ORDER BY 3 DESC LIMIT 10\"\n",
+	       options->output, result->table ? result->table : "lanes");
+}
+
 static void print_result(const struct options *options, const struct export_result *result)
 {
 	uint64_t bytes = size_of(options->output);
@@ -316,11 +336,18 @@ static int run_export(int argc, char **argv)
 	options.output = options.output ? options.output : by_default;
 	options.how.target = strcmp(options.output, "-") == 0 ? "standard output" : options.output;
 	struct export_result result = {0};
-	if (options.type->target == EXPORT_STREAM)
+	if (options.type->target == EXPORT_STREAM) {
 		export_write_stream(&options, &result);
-	else
+	} else if (options.type->target == EXPORT_TREE) {
+		export_tree_write(&(struct export_tree){options.type, options.input, options.output,
+							options.job, options.force,
+							&options.privacy, &options.how},
+				  &result);
+		print_tree(&options, &result);
+	} else {
 		write_files(&options, &result);
-	if (strcmp(options.output, "-") != 0)
+	}
+	if (strcmp(options.output, "-") != 0 && options.type->target != EXPORT_TREE)
 		print_result(&options, &result);
 	free(by_default);
 	return 0;
@@ -338,6 +365,7 @@ const struct cli_command cmd_export = {
 		  "  headway export -t chrome run.sqlite -o run.json.gz\n"
 		  "  headway export -t sqlite report1.hwy && nsys stats report1.sqlite\n"
 		  "  headway export -t csv --kinds kernel,copy report1.hwy -o spans\n"
+		  "  headway export -t parquet job1 -o lake          adds lake/job=ID/rank=0 …\n"
 		  "  headway export -t folded --fold gpu report1.hwy -o - | inferno-flamegraph\n",
 	.operands = CLI_FILE,
 	.operands_offset = offsetof(struct options, input),

@@ -26,6 +26,14 @@ struct export_options {
 	bool render_stages; /* perfetto: write device work also as GPU render stages */
 	bool plain; /* perfetto, chrome: write only what was recorded, no steps or findings */
 	enum export_folding folding;
+	/* parquet: the job that the recording is of, the name of the recording's file, and its rank. */
+	const char *job, *source;
+	int64_t rank;
+	/* parquet: yields a time on the clock of the job; NULL: times are those of the recording. A later time must
+	 * never become an earlier one. */
+	int64_t (*map)(const void *clock, int64_t time);
+	const void *clock;
+	int64_t epoch; /* parquet, with 'map': wall-clock ns of time 0 of the job's clock, or HWY_NONE */
 };
 
 struct export_result {
@@ -33,12 +41,15 @@ struct export_result {
 	/* By kind: spans for which the format has no place. Spans that the options exclude do not
 	 * count. */
 	uint64_t left_out[HWY_KINDS];
-	const char *note; /* a sentence for the user, or NULL */
+	const char *note;            /* a sentence for the user, or NULL */
+	uint64_t files, rows, bytes; /* parquet: what was written */
+	const char *table;           /* parquet: the table that people look at first */
 };
 
 struct export_type {
 	const char *name, *ending, *about;
-	enum { EXPORT_STREAM, EXPORT_FILE, EXPORT_FOLDER } target;
+	/* EXPORT_TREE: a folder that may hold other recordings' exports, too. */
+	enum { EXPORT_STREAM, EXPORT_FILE, EXPORT_FOLDER, EXPORT_TREE } target;
 	/* 'stream' is set for EXPORT_STREAM, else 'files', which writes the file, or fills the
 	 * empty folder, with the name 'path'. */
 	bool (*stream)(struct hwy_trace *trace, FILE *out, bool gzip,

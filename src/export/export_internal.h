@@ -139,7 +139,7 @@ const struct hwy_thread *export_thread(const struct hwy_trace *trace, int64_t th
 const struct hwy_device *export_device(const struct hwy_trace *trace, int64_t device);
 const struct hwy_stream *export_stream(const struct hwy_trace *trace, int64_t stream);
 
-/* ---- sqlite.c, chrome.c, perfetto.c, csv.c, folded.c ---- */
+/* ---- sqlite.c, chrome.c, perfetto.c, csv.c, parquet.c, folded.c ---- */
 
 bool export_sqlite(struct hwy_trace *trace, const char *path, const struct export_options *options,
 		   const struct hwy_progress *progress, struct export_result *result,
@@ -147,6 +147,9 @@ bool export_sqlite(struct hwy_trace *trace, const char *path, const struct expor
 bool export_csv(struct hwy_trace *trace, const char *path, const struct export_options *options,
 		const struct hwy_progress *progress, struct export_result *result,
 		struct hwy_err *err);
+bool export_parquet(struct hwy_trace *trace, const char *path, const struct export_options *options,
+		    const struct hwy_progress *progress, struct export_result *result,
+		    struct hwy_err *err);
 bool export_chrome(struct hwy_trace *trace, FILE *out, bool gzip,
 		   const struct export_options *options, const struct hwy_progress *progress,
 		   struct export_result *result, struct hwy_err *err);

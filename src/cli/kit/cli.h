@@ -200,6 +200,11 @@ void cli_progress_end(void);
  * false and the same pointer. A folder is removed too if it is empty by then: name the folder
  * before the files in it. */
 void cli_unfinished(const char *path, bool exists);
+/* The folder 'path' is removed, with all that is in it, if the program ends before this is called with NULL. There is one
+ * such folder at a time, and only we write to it. */
+void cli_unfinished_tree(const char *path);
+/* Removes a folder with all that is in it; a signal handler may call this. */
+void cli_remove_tree(const char *path);
 
 /* Output to a file (through a temporary name, renamed by cli_output_close) or to stdout (path
  * NULL or "-"). cli_output_close reports a full disk or a closed pipe. Existing files are kept

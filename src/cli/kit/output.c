@@ -20,6 +20,8 @@
  * one file for each kind of span. */
 enum { MOST_UNFINISHED = 24, UNKNOWN_ERROR = 1000 /* above every errno */ };
 static const char *volatile unfinished[MOST_UNFINISHED];
+/* A folder that is removed with all that is in it; NULL: none. */
+static const char *volatile unfinished_tree;
 static int stdout_failed;
 static sigset_t ignored_at_start;
 /* What a signal's handler prints before the process dies of the signal; NULL: nothing. */
@@ -40,8 +42,16 @@ void cli_unfinished(const char *path, bool exists)
 		}
 }
 
+void cli_unfinished_tree(const char *path)
+{
+	unfinished_tree = path;
+}
+
 static void remove_unfinished(void)
 {
+	if (unfinished_tree)
+		cli_remove_tree(unfinished_tree);
+	unfinished_tree = NULL;
 	for (int i = MOST_UNFINISHED; i-- > 0;) {
 		const char *path = unfinished[i];
 		if (path && unlink(path) != 0)

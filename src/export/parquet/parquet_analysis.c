@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parquet_analysis.c - the tables of what Headway found out: phases, steps, gaps, findings, the verdict.
+ *
+ * Spans are named by the ids of the tables of spans. A recording that cannot be analysed is exported without
+ * these tables; that is no error.
+ */
+#include <stdlib.h>
+
+#include "diagnose/diagnose.h"
+#include "export/parquet/parquet.h"
+
+#define ID(name)                                                                                   \
+	{                                                                                          \
+		name, PARQUET_NUMBER, false                                                        \
+	}
+#define N(name)                                                                                    \
+	{                                                                                          \
+		name, PARQUET_NUMBER, true                                                         \
+	}
+#define T(name)                                                                                    \
+	{                                                                                          \
+		name, PARQUET_TEXT, true                                                           \
+	}
+#define R(name)                                                                                    \
+	{                                                                                          \
+		name, PARQUET_REAL, true                                                           \
+	}
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static const struct parquet_field phase_fields[] = {
+	ID("id"),  T("source"), T("name"), N("pid"),    N("steps"), N("first-steady"), N("steady"),
+	N("from"), N("to"),     N("mean"), N("median"), N("p10"),   N("p90"),
+};
+static const struct parquet_field step_fields[] = {
+	ID("phase"), ID("step"), T("name"), N("cpu-from"), N("cpu-to"),
+	ID("from"),  ID("to"),   N("busy"), T("state"),    ID("is-outlier"),
+};
+static const struct parquet_field gap_fields[] = {
+	ID("phase"), ID("step"),    N("device"),  ID("start"), ID("duration"),
+	T("cause"),  N("ended-by"), N("culprit"), N("span"),
+};
+static const struct parquet_field finding_fields[] = {
+	ID("id"),        T("finding"),       T("title"), ID("phase"),
+	N("rank"),       ID("is-acquitted"), N("cost"),  R("share"),
+	T("confidence"), T("file"),          N("line"),  T("place"),
+	T("says"),       T("advice"),        T("edits"), R("predicted-speedup"),
+	N("evidence"),
+};
+static const struct parquet_field verdict_fields[] = {
+	T("verdict"), T("says"), R("share"), R("coverage"), N("recording"), N("judged"),
+};
+static const struct {
+	const char *name;
+	const struct parquet_field *fields;
+	uint32_t n;
+} tables[] = {
+	{"phases", phase_fields, COUNT(phase_fields)},
+	{"steps", step_fields, COUNT(step_fields)},
+	{"gaps", gap_fields, COUNT(gap_fields)},
+	{"findings", finding_fields, COUNT(finding_fields)},
+	{"verdict", verdict_fields, COUNT(verdict_fields)},
+};
+enum { TABLE_PHASES, TABLE_STEPS, TABLE_GAPS, TABLE_FINDINGS, TABLE_VERDICT };
+
+const char *parquet_analysis_fields(uint32_t i, const struct parquet_field **fields, uint32_t *n)
+{
+	if (i >= COUNT(tables))
+		return NULL;
+	*fields = tables[i].fields;
+	*n = tables[i].n;
+	return tables[i].name;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------- */
+
+struct found {
+	struct hwy_analysis analysis;
+	struct hwy_diagnosis diagnosis;
+	/* By row of 'steps' and 'gaps': phase and number in it. */
+	struct found_place {
+		uint32_t phase, at;
+	} * steps, *gaps;
+	uint32_t n_steps, n_gaps;
+};
+
+static bool found_number(int64_t number, int64_t *value)
+{
+	*value = number;
+	return number != HWY_NONE;
+}
+
+static bool found_text(struct parquet *p, const char *words, int64_t *value)
+{
+	*value = export_text_id(&p->x, words ? words : "");
+	return words && *words;
+}
+
+static bool found_text_id(const struct parquet *p, int64_t id, int64_t *value)
+{
+	*value = id;
+	return id > 0 && export_text(&p->x, id).length > 0;
+}
+
+static bool found_real(double number, int64_t *value)
+{
+	memcpy(value, &number, sizeof number);
+	return true;
+}
+
+static bool found_time(const struct parquet *p, int64_t time, int64_t *value)
+{
+	*value = parquet_time(p, time);
+	return true;
+}
+
+static bool phase_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
+		       int64_t *value)
+{
+	static const char *const sources[] = {"marks", "sequence", "waits", "one"};
+	const struct found *found = user;
+	const struct hwy_phase *phase = &found->analysis.phases.phases[row];
+	const struct hwy_trace *trace = p->x.trace;
+	switch (field) {
+	case 0: return found_number(row, value);
+	case 1: return found_text(p, sources[phase->source], value);
+	case 2: return found_text_id(p, phase->name, value);
+	case 3:
+		return found_number(phase->process == FLOW_NO_PROCESS
+					    ? HWY_NONE
+					    : trace->processes[phase->process].pid,
+				    value);
+	case 4: return found_number(phase->n_steps, value);
+	case 5: return found_number(phase->first_steady, value);
+	case 6: return found_number(phase->n_steady, value);
+	case 7: return found_time(p, phase->window.from, value);
+	case 8: return found_time(p, phase->window.to, value);
+	case 9: return found_number(phase->mean, value);
+	case 10: return found_number(phase->median, value);
+	case 11: return found_number(phase->p10, value);
+	default: return found_number(phase->p90, value);
+	}
+}
+
+static bool step_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
+		      int64_t *value)
+{
+	const struct found *found = user;
+	struct found_place place = found->steps[row];
+	const struct phase_step *step = &found->analysis.phases.phases[place.phase].steps[place.at];
+	switch (field) {
+	case 0: return found_number(place.phase, value);
+	case 1: return found_number(place.at, value);
+	case 2: return found_text_id(p, step->name, value);
+	case 3: return found_time(p, step->cpu.from, value);
+	case 4: return found_time(p, step->cpu.to, value);
+	case 5: return found_time(p, step->device.from, value);
+	case 6: return found_time(p, step->device.to, value);
+	case 7: return found_number(step->busy, value);
+	case 8:
+		return found_text(p,
+				  step->is_warm_up ? "warm-up"
+				  : step->is_cut   ? "cut"
+						   : "steady",
+				  value);
+	default: return found_number(step->is_outlier, value);
+	}
+}
+
+static bool gap_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
+		     int64_t *value)
+{
+	const struct found *found = user;
+	const struct hwy_flow *flow = &found->analysis.flow;
+	struct found_place place = found->gaps[row];
+	const struct hwy_gap *gap = &found->analysis.measures[place.phase].gaps.gaps[place.at];
+	int64_t from = parquet_time(p, gap->at.from), device = flow->devices[gap->device].device;
+	switch (field) {
+	case 0: return found_number(place.phase, value);
+	case 1: return found_number(gap->step, value);
+	case 2:
+		return found_number(
+			device == HWY_NONE ? HWY_NONE : p->x.trace->devices[device].ordinal, value);
+	case 3: return found_number(from, value);
+	case 4: return found_number(parquet_time(p, gap->at.to) - from, value);
+	case 5: return found_text(p, gap_cause_names[gap->cause], value);
+	case 6:
+		return found_number(gap->op == FLOW_NONE ? HWY_NONE : flow->ops[gap->op].span,
+				    value);
+	case 7:
+		return found_number(gap->culprit == FLOW_NONE ? HWY_NONE
+							      : flow->calls[gap->culprit].span,
+				    value);
+	default: return found_number(gap->span ? (int64_t)gap->span - 1 : HWY_NONE, value);
+	}
+}
+
+static bool finding_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
+			 int64_t *value)
+{
+	const struct found *found = user;
+	const struct hwy_diagnosis *d = &found->diagnosis;
+	const struct hwy_finding *finding =
+		row < d->n ? &d->findings[row] : &d->acquitted[row - d->n];
+	const struct hwy_place *at = finding->n_places ? &finding->places[0].at : NULL;
+	switch (field) {
+	case 0: return found_number(row, value);
+	case 1: return found_text(p, finding->kind->id, value);
+	case 2: return found_text(p, finding->kind->title, value);
+	case 3: return found_number(finding->phase, value);
+	case 4: return found_number(finding->rank, value);
+	case 5: return found_number(finding->is_acquitted, value);
+	case 6: return found_number(finding->cost, value);
+	case 7: return found_real(finding->share, value);
+	case 8: return found_text(p, hwy_confidence_names[finding->confidence], value);
+	case 9: return found_text(p, at ? at->file : "", value);
+	case 10: return found_number(at && at->line ? at->line : HWY_NONE, value);
+	case 11: return found_text(p, at ? at->range : "", value);
+	case 12: return found_text(p, finding->says, value);
+	case 13: return found_text(p, finding->advice, value);
+	case 14: return found_text(p, finding->predicted.edits, value);
+	case 15:
+		return finding->predicted.is_known && found_real(finding->predicted.speedup, value);
+	default: return found_number(finding->n_evidence ? finding->evidence[0] : HWY_NONE, value);
+	}
+}
+
+static bool verdict_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
+			 int64_t *value)
+{
+	(void)row;
+	const struct found *found = user;
+	const struct verdict *verdict = &found->diagnosis.verdict;
+	switch (field) {
+	case 0: return found_text(p, verdict_name(verdict).text, value);
+	case 1: return found_text(p, verdict->says, value);
+	case 2: return found_real(verdict->shares[verdict->word], value);
+	case 3: return found_real(verdict->coverage, value);
+	case 4: return found_number(verdict->account.recording, value);
+	default: return found_number(verdict->account.judged, value);
+	}
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+static void list_places(struct found *found)
+{
+	const struct hwy_phases *phases = &found->analysis.phases;
+	uint64_t steps = 0, gaps = 0;
+	for (uint32_t i = 0; i < phases->n; i++) {
+		steps += phases->phases[i].n_steps;
+		gaps += found->analysis.measures[i].gaps.n;
+	}
+	found->steps = hwy_array(steps, sizeof *found->steps);
+	found->gaps = hwy_array(gaps, sizeof *found->gaps);
+	for (uint32_t i = 0; i < phases->n; i++) {
+		for (uint32_t s = 0; s < phases->phases[i].n_steps; s++)
+			found->steps[found->n_steps++] = (struct found_place){i, s};
+		for (uint32_t g = 0; g < found->analysis.measures[i].gaps.n; g++)
+			found->gaps[found->n_gaps++] = (struct found_place){i, g};
+	}
+}
+
+static bool write_found(struct parquet *p, const struct found *found)
+{
+	const struct {
+		uint32_t rows;
+		bool (*cell)(struct parquet *, const void *, uint32_t, uint32_t, int64_t *);
+	} rows[] = {
+		[TABLE_PHASES] = {found->analysis.phases.n, phase_cell},
+		[TABLE_STEPS] = {found->n_steps, step_cell},
+		[TABLE_GAPS] = {found->n_gaps, gap_cell},
+		[TABLE_FINDINGS] = {found->diagnosis.n + found->diagnosis.n_acquitted,
+				    finding_cell},
+		[TABLE_VERDICT] = {1, verdict_cell},
+	};
+	bool ok = true;
+	for (uint32_t i = 0; i < COUNT(tables) && ok; i++)
+		ok = parquet_cells_write(
+			p, &(struct parquet_cells){tables[i].name, tables[i].fields, tables[i].n,
+						   rows[i].rows, rows[i].cell, found});
+	return ok;
+}
+
+bool parquet_analysis_write(struct parquet *p)
+{
+	struct found found = {0};
+	struct hwy_err ignored;
+	struct analysis_options how = {0};
+	hwy_tell(p->x.progress, "analysing", 0, 0);
+	if (!analysis_make(&found.analysis, p->x.trace, &how, &ignored))
+		return true;
+	bool ok = true;
+	if (diagnose(&found.analysis, &found.diagnosis, &ignored)) {
+		list_places(&found);
+		ok = write_found(p, &found);
+		diagnosis_free(&found.diagnosis);
+	}
+	free(found.steps);
+	free(found.gaps);
+	analysis_free(&found.analysis);
+	return ok;
+}

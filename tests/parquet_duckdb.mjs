@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// parquet_duckdb.mjs MODULES COMMAND …: looks at Parquet exports with DuckDB, which lies in the folder MODULES.
+//
+//   compare LAKE CSV   every table of spans, and the messages, have the cells of the CSV export, row by row; and numbers that engines
+//                      answer from statistics (count, sum, min, max) are the same. Prints the tables and rows that were compared.
+//   query SQL …        prints the rows of each query, fields separated by '|'
+//   refused FILE …     fails unless DuckDB refuses to read each of the files
+import { createRequire } from 'node:module';
+import { existsSync, readdirSync } from 'node:fs';
+
+const [modules, command, ...rest] = process.argv.slice(2);
+const { DuckDBInstance } = createRequire(`${modules}/`)('@duckdb/node-api');
+const connection = await (await DuckDBInstance.create(':memory:')).connect();
+const rows = async (sql) => (await connection.runAndReadAll(sql)).getRowsJson();
+
+const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
+const literal = (text) => `'${text.replaceAll("'", "''")}'`;
+
+function fail(text) {
+	console.error(`parquet_duckdb: ${text}`);
+	process.exit(1);
+}
+
+// What a cell of the export is in CSV. A counter's value may be a whole number or a double there.
+function asText(table, name) {
+	if (table === 'counter' && name === 'value') {
+		return 'coalesce("value-integer"::VARCHAR, "value"::VARCHAR)';
+	}
+	return `coalesce(${quoted(name)}::VARCHAR, '')`;
+}
+function fromCsv(table, name) {
+	if (table === 'counter' && name === 'value') {
+		return `coalesce(try_cast("value" AS BIGINT)::VARCHAR, "value"::DOUBLE::VARCHAR)`;
+	}
+	return `coalesce(${quoted(name)}, '')`;
+}
+
+async function compareTable(table, parquet, csv) {
+	await rows(`CREATE OR REPLACE VIEW p AS SELECT * FROM read_parquet(${literal(parquet)}, hive_partitioning = false)`);
+	await rows(`CREATE OR REPLACE VIEW c AS SELECT * FROM read_csv(${literal(csv)}, all_varchar = true, header = true,
+		delim = ',', quote = '"', escape = '"', strict_mode = true, max_line_size = 50000000, auto_detect = false,
+		columns = ${await csvColumns(csv)})`);
+	const names = (await rows('DESCRIBE c')).map((row) => row[0]);
+	const ours = (await rows('DESCRIBE p')).filter((row) => row[0] !== 'value-integer');
+	if (names.join() !== ours.map((row) => row[0]).join()) {
+		fail(`${table}: columns ${ours.map((row) => row[0])}, in CSV ${names}`);
+	}
+	const left = names.map((name) => asText(table, name)).join(', ');
+	const right = names.map((name) => fromCsv(table, name)).join(', ');
+	for (const [a, b] of [[`SELECT ${left} FROM p`, `SELECT ${right} FROM c`], [`SELECT ${right} FROM c`, `SELECT ${left} FROM p`]]) {
+		const different = await rows(`${a} EXCEPT ALL ${b} LIMIT 3`);
+		if (different.length > 0) {
+			fail(`${table}: ${JSON.stringify(different)} differ`);
+		}
+	}
+	for (const [name, type] of ours) {
+		const of = quoted(name);
+		const what = type === 'BIGINT' ? [`count(${of})`, `sum(${of})`, `min(${of})`, `max(${of})`]
+			: type === 'VARCHAR' ? [`count(${of})`, `count(DISTINCT ${of})`, `min(${of})`, `max(${of})`] : [];
+		const cast = what.map((w) => (type === 'BIGINT' ? w.replace(of, `nullif(${of}, '')::BIGINT`) : w.replace(of, `nullif(${of}, '')`)));
+		for (let i = 0; i < what.length; i++) {
+			const [[p]] = await rows(`SELECT ${what[i]} FROM p`), [[c]] = await rows(`SELECT ${cast[i]} FROM c`);
+			if (p !== c) {
+				fail(`${table}: ${what[i]} is ${p}, in CSV ${c}`);
+			}
+		}
+	}
+	const [[n]] = await rows('SELECT count(*) FROM p');
+	const [[unordered]] = names.includes('duration') || table === 'counter'
+		? await rows('SELECT count(*) FROM (SELECT start, lag(start) OVER () AS before FROM p) WHERE start < before') : [['0']];
+	if (unordered !== '0') {
+		fail(`${table}: ${unordered} rows are not in order of their start`);
+	}
+	console.log(`${table} ${n}`);
+}
+
+async function csvColumns(csv) {
+	const [[head]] = await rows(`SELECT split_part(content, chr(10), 1) FROM read_text(${literal(csv)})`);
+	return `{${head.split(',').map((name) => `${literal(name)}: 'VARCHAR'`).join(', ')}}`;
+}
+
+if (command === 'compare') {
+	const [folder, csv] = rest;
+	for (const file of readdirSync(csv).sort()) {
+		const table = file.replace('.csv', '');
+		if (!existsSync(`${folder}/table=${table}`)) {
+			fail(`${table}: is missing`);
+		}
+		await compareTable(table, `${folder}/table=${table}/part-0.parquet`, `${csv}/${file}`);
+	}
+} else if (command === 'query') {
+	for (const sql of rest) {
+		for (const row of await rows(sql)) {
+			console.log(row.join('|'));
+		}
+	}
+} else if (command === 'refused') {
+	for (const file of rest) {
+		let answer;
+		try {
+			answer = await rows(`SELECT * FROM read_parquet(${literal(file)})`);
+		} catch {
+			continue;
+		}
+		fail(`${file}: was read, ${answer.length} rows`);
+	}
+} else {
+	fail('compare, query or refused?');
+}
+process.exit(0);
