@@ -93,6 +93,36 @@ static bool is_ncu_report(const char *path, const unsigned char *head, size_t le
 	       (name > 8 && !strcmp(path + name - 8, ".ncu-rep"));
 }
 
+/* A file that `headway export -t parquet` wrote says so at its end: who made it, and of which file. */
+static bool is_own_parquet(const char *path, const unsigned char *head, size_t length,
+			   struct hwy_err *err)
+{
+	static const char maker[] = "Headway version ", key[] = "headway.source";
+	char end[4096];
+	struct stat info;
+	if (length < 4 || memcmp(head, "PAR1", 4) != 0)
+		return false;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	off_t skipped = file >= 0 && fstat(file, &info) == 0 && info.st_size > (off_t)sizeof end
+				? info.st_size - (off_t)sizeof end
+				: 0;
+	ssize_t n = file >= 0 ? pread(file, end, sizeof end, skipped) : -1;
+	if (file >= 0)
+		close(file);
+	if (n < 4 || memcmp(end + n - 4, "PAR1", 4) != 0 ||
+	    !memmem(end, (size_t)n, maker, sizeof maker - 1))
+		return false;
+	/* Behind the key: a byte for the type, the length of the name (one byte below 128), the name. */
+	const char *name = memmem(end, (size_t)n, key, sizeof key - 1);
+	name = name ? name + sizeof key - 1 : end + n - 2;
+	unsigned named = (unsigned char)name[1];
+	bool is_told = named > 0 && named < 128 && named <= (size_t)(end + n - name - 2);
+	hwy_fail(err,
+		 "%s: is a Parquet export of Headway; open the recording it was made of%s%.*s%s",
+		 path, is_told ? " (" : "", is_told ? (int)named : 0, name + 2, is_told ? ")" : "");
+	return true;
+}
+
 static struct hwy_trace *open_any(const char *path, const struct hwy_progress *progress,
 				  struct hwy_err *err)
 {
@@ -119,6 +149,8 @@ static struct hwy_trace *open_any(const char *path, const struct hwy_progress *p
 	}
 	if (ncu_is_table(path))
 		return import_ncu(path, progress, err);
+	if (is_own_parquet(path, head, length, err))
+		return NULL;
 	hwy_fail(err, "%s: seems to be %s; %s", path, guess_file_kind(head, length), READS);
 	return NULL;
 }

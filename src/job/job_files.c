@@ -39,6 +39,13 @@ static bool is_recording(const char *name)
 	return false;
 }
 
+/* Whether a folder with an entry of this name is one that `headway export -t parquet` writes to. */
+static bool is_of_export(const char *name)
+{
+	return strncmp(name, "job=", 4) == 0 || strncmp(name, "rank=", 5) == 0 ||
+	       strncmp(name, "table=", 6) == 0;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct job_file *)a)->name, ((const struct job_file *)b)->name);
@@ -59,11 +66,19 @@ bool job_files_add(struct job_files *files, const char *path, struct hwy_err *er
 	memcpy(bare, path, length);
 	bare[length] = '\0';
 	uint32_t first = files->n;
-	for (const struct dirent *entry; (entry = readdir(folder));)
+	bool is_export = false;
+	for (const struct dirent *entry; (entry = readdir(folder));) {
 		if (is_recording(entry->d_name))
 			add_file(files, bare, entry->d_name);
+		is_export |= is_of_export(entry->d_name);
+	}
 	closedir(folder);
 	free(bare);
+	if (files->n == first && is_export)
+		return hwy_fail(
+			err,
+			"%s: is a Parquet export of Headway; open the recordings it was made of",
+			path);
 	if (files->n == first)
 		return hwy_fail(err,
 				"%s: no recording in this folder (.hwy, .sqlite, .json, .json.gz)",

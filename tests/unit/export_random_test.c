@@ -47,7 +47,7 @@ static void export_all(struct hwy_trace *trace, const char *folder)
 	for (int cut = 0; cut < 2; cut++) {
 		for (const struct export_type *type = export_types; type->name; type++) {
 			snprintf(path, sizeof path, "%s/%s%d", folder, type->name, cut);
-			if (type->target == EXPORT_FOLDER)
+			if (type->target == EXPORT_FOLDER || type->target == EXPORT_TREE)
 				mkdir(path, 0700);
 			write_to(trace, type->name, path, &options, &result);
 			if (cut == 0 && (strcmp(type->name, "chrome") == 0 ||

@@ -2,8 +2,9 @@
 /* parquet.h - a trace as Parquet files, one a table: what the files of this folder share.
  *
  * Each table is FOLDER/table=NAME/part-0.parquet. Tables of spans (parquet_spans.c) are named after their
- * kind and have the columns of the CSV export; tables of records (parquet_records.c) after the report's
- * tables; parquet_analysis.c adds what Headway found out. A table without rows is not written.
+ * kind and have the columns of the CSV export, '_' in place of '-', so that SQL needs no quotes; tables of
+ * records (parquet_records.c) after the report's tables; parquet_analysis.c adds what Headway found out. A
+ * table without rows is not written.
  */
 #ifndef HWY_EXPORT_PARQUET_PARQUET_H
 #define HWY_EXPORT_PARQUET_PARQUET_H
@@ -12,7 +13,7 @@
 #include "export/parquet/parquet_file.h"
 
 /* A row group of spans: 16 chunks of a report's columns. */
-enum { PARQUET_GROUP_ROWS = 1 << 18, PARQUET_MOST_FACTS = 16 };
+enum { PARQUET_GROUP_ROWS = 1 << 18, PARQUET_MOST_FACTS = 16, PARQUET_MOST_FIELDS = 64 };
 
 struct parquet {
 	struct export x;
@@ -62,10 +63,16 @@ struct hwy_text parquet_stack_text(void *p, int64_t stack);
 
 /* ---- the schema, for the documentation and its test ---------------------------------------------- */
 
-enum { PARQUET_MOST_FIELDS = 64 };
-void parquet_span_fields(int kind, struct parquet_field fields[PARQUET_MOST_FIELDS], uint32_t *n);
+/* A table of spans. Names of columns live in 'names'. */
+struct parquet_span_names {
+	char names[PARQUET_MOST_FIELDS][24];
+};
+void parquet_span_fields(int kind, struct parquet_field fields[PARQUET_MOST_FIELDS],
+			 struct parquet_span_names *names, uint32_t *n);
 /* The tables of records and of the analysis: the name of table number i, or NULL behind the last. */
-const char *parquet_record_fields(uint32_t i, const struct parquet_field **fields, uint32_t *n);
-const char *parquet_analysis_fields(uint32_t i, const struct parquet_field **fields, uint32_t *n);
+const char *parquet_record_fields(uint32_t i, struct parquet_field fields[PARQUET_MOST_FIELDS],
+				  uint32_t *n);
+const char *parquet_analysis_fields(uint32_t i, struct parquet_field fields[PARQUET_MOST_FIELDS],
+				    uint32_t *n);
 
 #endif

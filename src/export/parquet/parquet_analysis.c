@@ -28,23 +28,24 @@
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static const struct parquet_field phase_fields[] = {
-	ID("id"),  T("source"), T("name"), N("pid"),    N("steps"), N("first-steady"), N("steady"),
-	N("from"), N("to"),     N("mean"), N("median"), N("p10"),   N("p90"),
+	ID("id"),    T("name"),          T("source"), N("process_id"), ID("main"),
+	ID("steps"), ID("steady_steps"), ID("start"), ID("end"),       N("mean"),
+	N("median"), N("p10"),           N("p90"),    ID("busy"),      ID("idle"),
 };
 static const struct parquet_field step_fields[] = {
-	ID("phase"), ID("step"), T("name"), N("cpu-from"), N("cpu-to"),
-	ID("from"),  ID("to"),   N("busy"), T("state"),    ID("is-outlier"),
+	ID("id"),     ID("phase"),    ID("number"),    T("name"),     N("process_id"), ID("start"),
+	ID("end"),    ID("duration"), ID("cpu_start"), ID("cpu_end"), ID("busy"),      ID("calls"),
+	ID("steady"), ID("warm_up"),  ID("cut"),       ID("outlier"),
 };
 static const struct parquet_field gap_fields[] = {
-	ID("phase"), ID("step"),    N("device"),  ID("start"), ID("duration"),
-	T("cause"),  N("ended-by"), N("culprit"), N("span"),
+	ID("id"),  ID("phase"),    N("step"),  N("device_id"), N("device"), ID("start"),
+	ID("end"), ID("duration"), T("cause"), N("op"),        N("call"),   N("span"),
 };
 static const struct parquet_field finding_fields[] = {
-	ID("id"),        T("finding"),       T("title"), ID("phase"),
-	N("rank"),       ID("is-acquitted"), N("cost"),  R("share"),
-	T("confidence"), T("file"),          N("line"),  T("place"),
-	T("says"),       T("advice"),        T("edits"), R("predicted-speedup"),
-	N("evidence"),
+	ID("id"),        T("finding"), T("title"),    ID("phase"),     N("rank"),
+	ID("acquitted"), ID("cost"),   R("share"),    T("confidence"), T("verdict"),
+	T("says"),       T("advice"),  T("edit"),     N("step_after"), R("speedup"),
+	T("file"),       N("line"),    T("function"), T("place"),      N("evidence"),
 };
 static const struct parquet_field verdict_fields[] = {
 	T("verdict"), T("says"), R("share"), R("coverage"), N("recording"), N("judged"),
@@ -62,12 +63,13 @@ static const struct {
 };
 enum { TABLE_PHASES, TABLE_STEPS, TABLE_GAPS, TABLE_FINDINGS, TABLE_VERDICT };
 
-const char *parquet_analysis_fields(uint32_t i, const struct parquet_field **fields, uint32_t *n)
+const char *parquet_analysis_fields(uint32_t i, struct parquet_field fields[PARQUET_MOST_FIELDS],
+				    uint32_t *n)
 {
 	if (i >= COUNT(tables))
 		return NULL;
-	*fields = tables[i].fields;
 	*n = tables[i].n;
+	memcpy(fields, tables[i].fields, *n * sizeof *fields);
 	return tables[i].name;
 }
 
@@ -81,6 +83,7 @@ struct found {
 		uint32_t phase, at;
 	} * steps, *gaps;
 	uint32_t n_steps, n_gaps;
+	uint32_t *first_step; /* by phase: the row of its first step */
 };
 
 static bool found_number(int64_t number, int64_t *value)
@@ -113,31 +116,45 @@ static bool found_time(const struct parquet *p, int64_t time, int64_t *value)
 	return true;
 }
 
+static int64_t phase_process(const struct hwy_phase *phase)
+{
+	return phase->process == FLOW_NO_PROCESS ? HWY_NONE : phase->process;
+}
+
+/* The time of all devices in a phase. */
+static struct gap_states phase_states(const struct found *found, uint32_t phase)
+{
+	struct gap_states sum = {0};
+	for (uint32_t d = 0; d < found->analysis.flow.n_devices; d++)
+		gap_states_add(&sum, &found->analysis.measures[phase].gaps.devices[d]);
+	return sum;
+}
+
 static bool phase_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
 		       int64_t *value)
 {
-	static const char *const sources[] = {"marks", "sequence", "waits", "one"};
+	static const char *const sources[] = {[PHASE_MARKS] = "marks",
+					      [PHASE_SEQUENCE] = "sequence",
+					      [PHASE_WAITS] = "waits",
+					      [PHASE_ONE] = "one"};
 	const struct found *found = user;
 	const struct hwy_phase *phase = &found->analysis.phases.phases[row];
-	const struct hwy_trace *trace = p->x.trace;
 	switch (field) {
 	case 0: return found_number(row, value);
-	case 1: return found_text(p, sources[phase->source], value);
-	case 2: return found_text_id(p, phase->name, value);
-	case 3:
-		return found_number(phase->process == FLOW_NO_PROCESS
-					    ? HWY_NONE
-					    : trace->processes[phase->process].pid,
-				    value);
-	case 4: return found_number(phase->n_steps, value);
-	case 5: return found_number(phase->first_steady, value);
+	case 1: return found_text_id(p, phase->name, value);
+	case 2: return found_text(p, sources[phase->source], value);
+	case 3: return found_number(phase_process(phase), value);
+	case 4: return found_number(row == found->analysis.phases.main, value);
+	case 5: return found_number(phase->n_steps, value);
 	case 6: return found_number(phase->n_steady, value);
 	case 7: return found_time(p, phase->window.from, value);
 	case 8: return found_time(p, phase->window.to, value);
 	case 9: return found_number(phase->mean, value);
 	case 10: return found_number(phase->median, value);
 	case 11: return found_number(phase->p10, value);
-	default: return found_number(phase->p90, value);
+	case 12: return found_number(phase->p90, value);
+	case 13: return found_number(phase_states(found, row).busy, value);
+	default: return found_number(phase_states(found, row).idle, value);
 	}
 }
 
@@ -146,24 +163,38 @@ static bool step_cell(struct parquet *p, const void *user, uint32_t row, uint32_
 {
 	const struct found *found = user;
 	struct found_place place = found->steps[row];
-	const struct phase_step *step = &found->analysis.phases.phases[place.phase].steps[place.at];
+	const struct hwy_phase *phase = &found->analysis.phases.phases[place.phase];
+	const struct phase_step *step = &phase->steps[place.at];
+	int64_t start = parquet_time(p, step->device.from), end = parquet_time(p, step->device.to);
 	switch (field) {
-	case 0: return found_number(place.phase, value);
-	case 1: return found_number(place.at, value);
-	case 2: return found_text_id(p, step->name, value);
-	case 3: return found_time(p, step->cpu.from, value);
-	case 4: return found_time(p, step->cpu.to, value);
-	case 5: return found_time(p, step->device.from, value);
-	case 6: return found_time(p, step->device.to, value);
-	case 7: return found_number(step->busy, value);
-	case 8:
-		return found_text(p,
-				  step->is_warm_up ? "warm-up"
-				  : step->is_cut   ? "cut"
-						   : "steady",
-				  value);
+	case 0: return found_number(row, value);
+	case 1: return found_number(place.phase, value);
+	case 2: return found_number(place.at, value);
+	case 3: return found_text_id(p, step->name, value);
+	case 4: return found_number(phase_process(phase), value);
+	case 5: return found_number(start, value);
+	case 6: return found_number(end, value);
+	case 7: return found_number(hwy_between(start, end), value);
+	case 8: return found_time(p, step->cpu.from, value);
+	case 9: return found_time(p, step->cpu.to, value);
+	case 10: return found_number(step->busy, value);
+	case 11: return found_number(step->n_calls, value);
+	case 12:
+		return found_number(place.at >= phase->first_steady &&
+					    place.at < phase->first_steady + phase->n_steady,
+				    value);
+	case 13: return found_number(step->is_warm_up, value);
+	case 14: return found_number(step->is_cut, value);
 	default: return found_number(step->is_outlier, value);
 	}
+}
+
+/* The row of 'steps' that a gap lies in. */
+static int64_t gap_step(const struct found *found, struct found_place place,
+			const struct hwy_gap *gap)
+{
+	bool is_step = gap->step < found->analysis.phases.phases[place.phase].n_steps;
+	return is_step ? (int64_t)found->first_step[place.phase] + gap->step : HWY_NONE;
 }
 
 static bool gap_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
@@ -173,24 +204,39 @@ static bool gap_cell(struct parquet *p, const void *user, uint32_t row, uint32_t
 	const struct hwy_flow *flow = &found->analysis.flow;
 	struct found_place place = found->gaps[row];
 	const struct hwy_gap *gap = &found->analysis.measures[place.phase].gaps.gaps[place.at];
-	int64_t from = parquet_time(p, gap->at.from), device = flow->devices[gap->device].device;
+	int64_t start = parquet_time(p, gap->at.from), end = parquet_time(p, gap->at.to);
+	int64_t device = flow->devices[gap->device].device;
+	bool has_device = device != HWY_NONE, has_call = gap->culprit != FLOW_NONE;
 	switch (field) {
-	case 0: return found_number(place.phase, value);
-	case 1: return found_number(gap->step, value);
-	case 2:
-		return found_number(
-			device == HWY_NONE ? HWY_NONE : p->x.trace->devices[device].ordinal, value);
-	case 3: return found_number(from, value);
-	case 4: return found_number(parquet_time(p, gap->at.to) - from, value);
-	case 5: return found_text(p, gap_cause_names[gap->cause], value);
-	case 6:
+	case 0: return found_number(row, value);
+	case 1: return found_number(place.phase, value);
+	case 2: return found_number(gap_step(found, place, gap), value);
+	case 3: return found_number(device, value);
+	case 4:
+		return found_number(has_device ? p->x.trace->devices[device].ordinal : HWY_NONE,
+				    value);
+	case 5: return found_number(start, value);
+	case 6: return found_number(end, value);
+	case 7: return found_number(hwy_between(start, end), value);
+	case 8: return found_text(p, gap_cause_names[gap->cause], value);
+	case 9:
 		return found_number(gap->op == FLOW_NONE ? HWY_NONE : flow->ops[gap->op].span,
 				    value);
-	case 7:
-		return found_number(gap->culprit == FLOW_NONE ? HWY_NONE
-							      : flow->calls[gap->culprit].span,
-				    value);
+	case 10: return found_number(has_call ? flow->calls[gap->culprit].span : HWY_NONE, value);
 	default: return found_number(gap->span ? (int64_t)gap->span - 1 : HWY_NONE, value);
+	}
+}
+
+static bool finding_place_cell(struct parquet *p, const struct hwy_finding *finding, uint32_t field,
+			       int64_t *value)
+{
+	const struct hwy_place *at = finding->n_places ? &finding->places[0].at : NULL;
+	switch (field) {
+	case 15: return found_text(p, at ? at->file : "", value);
+	case 16: return found_number(at && at->line ? at->line : HWY_NONE, value);
+	case 17: return found_text(p, at ? at->function : "", value);
+	case 18: return found_text(p, at ? at->range : "", value);
+	default: return found_number(finding->n_evidence ? finding->evidence[0] : HWY_NONE, value);
 	}
 }
 
@@ -201,7 +247,7 @@ static bool finding_cell(struct parquet *p, const void *user, uint32_t row, uint
 	const struct hwy_diagnosis *d = &found->diagnosis;
 	const struct hwy_finding *finding =
 		row < d->n ? &d->findings[row] : &d->acquitted[row - d->n];
-	const struct hwy_place *at = finding->n_places ? &finding->places[0].at : NULL;
+	const struct hwy_predicted *predicted = &finding->predicted;
 	switch (field) {
 	case 0: return found_number(row, value);
 	case 1: return found_text(p, finding->kind->id, value);
@@ -212,15 +258,16 @@ static bool finding_cell(struct parquet *p, const void *user, uint32_t row, uint
 	case 6: return found_number(finding->cost, value);
 	case 7: return found_real(finding->share, value);
 	case 8: return found_text(p, hwy_confidence_names[finding->confidence], value);
-	case 9: return found_text(p, at ? at->file : "", value);
-	case 10: return found_number(at && at->line ? at->line : HWY_NONE, value);
-	case 11: return found_text(p, at ? at->range : "", value);
-	case 12: return found_text(p, finding->says, value);
-	case 13: return found_text(p, finding->advice, value);
-	case 14: return found_text(p, finding->predicted.edits, value);
-	case 15:
-		return finding->predicted.is_known && found_real(finding->predicted.speedup, value);
-	default: return found_number(finding->n_evidence ? finding->evidence[0] : HWY_NONE, value);
+	case 9:
+		return finding->word < VERDICTS &&
+		       found_text(p, verdict_words[finding->word], value);
+	case 10: return found_text(p, finding->says, value);
+	case 11: return found_text(p, finding->advice, value);
+	case 12:
+		return found_text(p, predicted->is_known ? predicted->edits : finding->edit, value);
+	case 13: return predicted->is_known && found_number(predicted->step, value);
+	case 14: return predicted->is_known && found_real(predicted->speedup, value);
+	default: return finding_place_cell(p, finding, field, value);
 	}
 }
 
@@ -252,7 +299,9 @@ static void list_places(struct found *found)
 	}
 	found->steps = hwy_array(steps, sizeof *found->steps);
 	found->gaps = hwy_array(gaps, sizeof *found->gaps);
+	found->first_step = hwy_array(phases->n, sizeof *found->first_step);
 	for (uint32_t i = 0; i < phases->n; i++) {
+		found->first_step[i] = found->n_steps;
 		for (uint32_t s = 0; s < phases->phases[i].n_steps; s++)
 			found->steps[found->n_steps++] = (struct found_place){i, s};
 		for (uint32_t g = 0; g < found->analysis.measures[i].gaps.n; g++)
@@ -297,6 +346,7 @@ bool parquet_analysis_write(struct parquet *p)
 	}
 	free(found.steps);
 	free(found.gaps);
+	free(found.first_step);
 	analysis_free(&found.analysis);
 	return ok;
 }

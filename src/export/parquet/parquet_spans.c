@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parquet_spans.c - the tables of spans, one a kind: the columns of the CSV export, in its order.
  *
- * What differs from CSV: texts that are empty there are null here; a counter's value is a double, and
- * where it was recorded as a whole number the number stands in "value-integer", too; a payload is a text,
- * as "payload-type" says.
+ * What differs from CSV: names have '_' in place of '-'; texts that are empty there are null here; a
+ * counter's value is a double, and where it was recorded as a whole number the number stands in
+ * "value_integer", too; a payload is a text, as "payload_type" says. Behind these columns stand the role of a
+ * call, the class of device work, and the id of the lane.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +37,9 @@ enum source {
 	FROM_VALUE,
 	FROM_WHOLE_VALUE,
 	FROM_PAYLOAD,
+	FROM_ROLE,
+	FROM_CLASS,
+	FROM_LANE_ID,
 };
 
 struct span_column {
@@ -52,9 +56,9 @@ static const struct parquet_field owner_fields[] = {
 	{"domain", PARQUET_TEXT, true},
 };
 static const char *const shape_names[] = {
-	"grid-x",        "grid-y",         "grid-z",          "block-x",          "block-y",
-	"block-z",       "cluster-x",      "cluster-y",       "cluster-z",        "registers",
-	"static-shared", "dynamic-shared", "executed-shared", "local-per-thread", "local-total"};
+	"grid_x",        "grid_y",         "grid_z",          "block_x",          "block_y",
+	"block_z",       "cluster_x",      "cluster_y",       "cluster_z",        "registers",
+	"static_shared", "dynamic_shared", "executed_shared", "local_per_thread", "local_total"};
 static const char *const symbol_names[] = {"demangled", "short", "mangled"};
 enum {
 	OWNERS = sizeof owner_fields / sizeof *owner_fields,
@@ -67,6 +71,7 @@ _Static_assert(SYMBOLS == sizeof(struct hwy_symbol) / sizeof(int64_t), "a name f
 /* ---- the schema -------------------------------------------------------------------------------- */
 
 struct span_table {
+	struct parquet_span_names names;
 	struct parquet_field fields[PARQUET_MOST_FIELDS];
 	struct span_column columns[PARQUET_MOST_FIELDS];
 	uint32_t n;
@@ -75,6 +80,11 @@ struct span_table {
 static void span_add_column(struct span_table *table, struct parquet_field field,
 			    struct span_column column)
 {
+	char *name = table->names.names[table->n];
+	snprintf(name, sizeof table->names.names[0], "%s", field.name);
+	for (char *at = name; (at = strchr(at, '-'));)
+		*at = '_';
+	field.name = name;
 	table->fields[table->n] = field;
 	table->columns[table->n++] = column;
 }
@@ -96,7 +106,7 @@ static void span_add_value(struct span_table *table, int kind)
 	}
 	span_add_column(table, (struct parquet_field){"value", PARQUET_REAL, false},
 			(struct span_column){FROM_VALUE, HWY_VALUE, 0});
-	span_add_column(table, (struct parquet_field){"value-integer", PARQUET_NUMBER, true},
+	span_add_column(table, (struct parquet_field){"value_integer", PARQUET_NUMBER, true},
 			(struct span_column){FROM_WHOLE_VALUE, HWY_VALUE, 0});
 }
 
@@ -145,14 +155,27 @@ static void span_table_make(struct span_table *table, int kind)
 	for (enum hwy_col col = 0; col < HWY_COLS; col++)
 		if (hwy_kind_columns[kind] & HWY_COL_BIT(col))
 			add_columns_of(table, kind, col);
+	if (kind == HWY_API)
+		span_add_column(table, (struct parquet_field){"role", PARQUET_TEXT, false},
+				(struct span_column){FROM_ROLE, HWY_NAME, 0});
+	if (HWY_DEVICE_KINDS & HWY_KIND_BIT(kind))
+		span_add_column(table, (struct parquet_field){"class", PARQUET_TEXT, false},
+				(struct span_column){FROM_CLASS, HWY_NAME, 0});
+	span_add_column(table, (struct parquet_field){"lane_id", PARQUET_NUMBER, false},
+			(struct span_column){FROM_LANE_ID, 0, 0});
 }
 
-void parquet_span_fields(int kind, struct parquet_field fields[PARQUET_MOST_FIELDS], uint32_t *n)
+void parquet_span_fields(int kind, struct parquet_field fields[PARQUET_MOST_FIELDS],
+			 struct parquet_span_names *names, uint32_t *n)
 {
 	struct span_table table;
 	span_table_make(&table, kind);
-	memcpy(fields, table.fields, table.n * sizeof *fields);
+	*names = table.names;
 	*n = table.n;
+	for (uint32_t i = 0; i < table.n; i++) {
+		fields[i] = table.fields[i];
+		fields[i].name = names->names[i];
+	}
 }
 
 /* ---- the values of a column -------------------------------------------------------------------- */
@@ -186,6 +209,7 @@ static int64_t owner_value(const struct hwy_trace *trace, uint32_t index, enum s
 	case FROM_CONTEXT: return stream ? stream->context : HWY_NONE;
 	case FROM_STREAM: return stream ? stream->number : HWY_NONE;
 	case FROM_LANE: return lane->type;
+	case FROM_LANE_ID: return index;
 	default: return lane->name;
 	}
 }
@@ -357,7 +381,7 @@ static void fill_symbol(struct filling *f)
 		const int64_t *fields = is_set ? &trace->symbols[index].demangled : NULL;
 		int64_t text = is_set ? fields[f->column->part] : 0;
 		f->to->values[i] = text;
-		set_null(f, i, text <= 0);
+		set_null(f, i, export_text(&f->p->x, text).length == 0);
 	}
 	f->to->text = parquet_text_of;
 	f->to->user = f->p;
@@ -415,7 +439,7 @@ static int64_t payload_key(struct filling *f, int64_t type, int64_t stored)
 	case HWY_CELL_INT: snprintf(text, sizeof text, "%" PRId64, cell.number); break;
 	case HWY_CELL_UINT: snprintf(text, sizeof text, "%" PRIu64, (uint64_t)cell.number); break;
 	case HWY_CELL_REAL: snprintf(text, sizeof text, "%.17g", cell.real); break;
-	case HWY_CELL_TEXT: return stored;
+	case HWY_CELL_TEXT: return cell.text.length ? stored : 0;
 	default: return 0;
 	}
 	return export_text_id(x, text);
@@ -443,6 +467,33 @@ static bool fill_payload(struct filling *f)
 	return true;
 }
 
+static struct hwy_text role_text(void *user, int64_t role)
+{
+	(void)user;
+	return (struct hwy_text){hwy_role_names[role], (uint32_t)strlen(hwy_role_names[role])};
+}
+
+static struct hwy_text class_text(void *user, int64_t class)
+{
+	static const char *const names[HWY_CLASSES] = {"compute", "comm", "memory"};
+	(void)user;
+	return (struct hwy_text){names[class], (uint32_t)strlen(names[class])};
+}
+
+/* What the name tells: the role of a call, the class of device work. */
+static void fill_by_name(struct filling *f)
+{
+	struct hwy_trace *trace = f->p->x.trace;
+	enum hwy_kind kind = (enum hwy_kind)f->rows->runs[0].strip->kind;
+	for (uint32_t i = 0, n = listed(f); i < n; i++) {
+		int64_t name = f->to->values[i];
+		f->to->values[i] = f->column->source == FROM_ROLE
+					   ? (int64_t)HWY_ROLE_OF(hwy_role(trace, name))
+					   : (int64_t)hwy_class(trace, kind, name);
+	}
+	f->to->text = f->column->source == FROM_ROLE ? role_text : class_text;
+}
+
 static bool fill(struct filling *f)
 {
 	enum source source = f->column->source;
@@ -451,7 +502,7 @@ static bool fill(struct filling *f)
 		fill_id(f);
 		return true;
 	}
-	if (source < FROM_CELL) {
+	if (source < FROM_CELL || source == FROM_LANE_ID) {
 		fill_owner(f);
 		return true;
 	}
@@ -467,6 +518,8 @@ static bool fill(struct filling *f)
 	case FROM_VALUE:
 	case FROM_WHOLE_VALUE: fill_value(f); return true;
 	case FROM_PAYLOAD: return fill_payload(f);
+	case FROM_ROLE:
+	case FROM_CLASS: fill_by_name(f); return true;
 	default: fill_cell(f); return true;
 	}
 }
