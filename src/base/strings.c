@@ -71,3 +71,14 @@ uint32_t hwy_intern_z(struct hwy_strings *table, const char *text)
 {
 	return text ? hwy_intern(table, text, strlen(text)) : 0;
 }
+
+bool hwy_strings_find(struct hwy_strings *table, const char *text, size_t length, uint32_t *id)
+{
+	if (!table->slots)
+		rehash(table);
+	uint32_t slot = strings_slot_of(table, text, length);
+	if (!table->slots[slot])
+		return false;
+	*id = table->slots[slot] - 1;
+	return true;
+}

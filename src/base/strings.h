@@ -28,5 +28,7 @@ void hwy_strings_free(struct hwy_strings *table);
 uint32_t hwy_intern(struct hwy_strings *table, const char *text, size_t length);
 /* Yields the id of a text that ends with a 0; NULL counts as "". */
 uint32_t hwy_intern_z(struct hwy_strings *table, const char *text);
+/* Finds the id of a text that the table has; false where it has none. Adds nothing. */
+bool hwy_strings_find(struct hwy_strings *table, const char *text, size_t length, uint32_t *id);
 
 #endif

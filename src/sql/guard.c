@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard.c - see guard.h. Queries come from anybody (a web page, a colleague's file, a model's answer), so that everything is refused
+ * that is not known to be harmless: SELECT of our tables with functions from a list. SQLite asks for every statement, table and
+ * function while it prepares a query, before anything runs.
+ *
+ * The database is empty and in memory, and SQLite sorts in memory: no query touches a file. Time is looked at while a query runs, every
+ * few thousand instructions of SQLite. One call of a function takes no longer than texts of SQL_LONGEST_TEXT bytes allow.
+ */
+#include "sql/guard.h"
+
+#include <stdio.h>
+#include <strings.h>
+#include <time.h>
+
+#include "sql/span_columns.h"
+
+enum {
+	INSTRUCTIONS_A_LOOK = 20000, /* of SQLite's machine between two looks at the clock */
+	LONGEST_QUERY = 100000,      /* bytes */
+	DEEPEST_EXPRESSION = 200,
+	LONGEST_PATTERN = 200,     /* of LIKE and GLOB, bytes */
+	MOST_INSTRUCTIONS = 50000, /* of one statement */
+	MOST_COLUMNS = 512,
+	MOST_UNIONS = 50,
+	MOST_ARGUMENTS = 32,
+};
+
+/* The functions of SQLite that compute from their arguments and from nothing else. zeroblob, randomblob and those that
+ * load, read or tell about SQLite itself are not among them. */
+static const char *const functions[] = {
+	/* aggregates and windows */
+	"avg", "count", "cume_dist", "dense_rank", "first_value", "group_concat", "lag",
+	"last_value", "lead", "max", "median", "min", "nth_value", "ntile", "percent_rank",
+	"percentile", "percentile_cont", "percentile_disc", "rank", "row_number", "string_agg",
+	"sum", "total",
+	/* numbers */
+	"abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "cos",
+	"cosh", "degrees", "exp", "floor", "ln", "log", "log10", "log2", "mod", "pi", "pow",
+	"power", "radians", "random", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+	"trunc",
+	/* texts */
+	"char", "concat", "concat_ws", "format", "glob", "hex", "instr", "length", "like", "lower",
+	"ltrim", "octet_length", "printf", "quote", "replace", "rtrim", "substr", "substring",
+	"trim", "unhex", "unicode", "upper",
+	/* values */
+	"coalesce", "if", "ifnull", "iif", "likelihood", "likely", "nullif", "typeof", "unlikely",
+	/* times of day */
+	"date", "datetime", "julianday", "strftime", "time", "timediff", "unixepoch",
+	/* JSON: the column args */
+	"->", "->>", "json", "json_array", "json_array_length", "json_error_position",
+	"json_extract", "json_group_array", "json_group_object", "json_insert", "json_object",
+	"json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_type",
+	"json_valid", NULL};
+
+/* Tables of SQLite that are functions of their arguments. */
+static const char *const table_functions[] = {"json_each", "json_tree", NULL};
+
+static bool is_listed(const char *const *list, const char *name)
+{
+	for (; *list; list++)
+		if (strcasecmp(*list, name) == 0)
+			return true;
+	return false;
+}
+
+bool guard_is_table(const struct sql_guard *guard, const char *name)
+{
+	for (uint32_t i = 0; i < SPAN_TABLES; i++)
+		if (strcasecmp(guard->spans[i].name, name) == 0)
+			return true;
+	for (const struct sql_table *const *list = sql_lists; *list; list++)
+		if (strcasecmp((*list)->name, name) == 0)
+			return true;
+	return is_listed(table_functions, name);
+}
+
+/* What a statement wants to do, in words; NULL for what has none of its own. */
+static const char *words_for(int action)
+{
+	switch (action) {
+	case SQLITE_ATTACH: return "ATTACH opens a file";
+	case SQLITE_DETACH: return "DETACH";
+	case SQLITE_PRAGMA: return "PRAGMA changes or tells settings of SQLite";
+	case SQLITE_INSERT: return "INSERT writes";
+	case SQLITE_UPDATE: return "UPDATE writes";
+	case SQLITE_DELETE: return "DELETE writes";
+	case SQLITE_TRANSACTION:
+	case SQLITE_SAVEPOINT: return "there are no transactions, because nothing is written";
+	case SQLITE_ANALYZE:
+	case SQLITE_REINDEX: return "ANALYZE and REINDEX write";
+	default: return "statements that create, change or drop something write";
+	}
+}
+
+static int refuse(struct sql_guard *guard, const char *format, const char *what)
+{
+	char text[512];
+	snprintf(text, sizeof text, "%s: %.300s", format, what);
+	if (!*guard->refusal.text)
+		hwy_fail(&guard->refusal, "refused: %s", text);
+	return SQLITE_DENY;
+}
+
+static int authorize(void *self, int action, const char *one, const char *two, const char *database,
+		     const char *trigger)
+{
+	struct sql_guard *guard = self;
+	(void)database, (void)trigger;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_RECURSIVE: return SQLITE_OK;
+	case SQLITE_READ:
+		if (!one || !*one || guard_is_table(guard, one))
+			return SQLITE_OK;
+		return refuse(
+			guard,
+			"a query reads the tables of the recording (.tables lists them), not this one",
+			one);
+	case SQLITE_FUNCTION:
+		if (is_listed(functions, two ? two : ""))
+			return SQLITE_OK;
+		return refuse(
+			guard,
+			"not one of the functions that a query may call (docs/sql.md lists them)",
+			two ? two : "");
+	default: return refuse(guard, "a query may only SELECT", words_for(action));
+	}
+}
+
+static int64_t guard_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int look_at_clock(void *self)
+{
+	struct sql_guard *guard = self;
+	guard->is_late = guard->until && guard_now() >= guard->until;
+	return guard->is_late;
+}
+
+void guard_set(struct sql_guard *guard, sqlite3 *db)
+{
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SQL_LONGEST_TEXT);
+	sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, LONGEST_QUERY);
+	sqlite3_limit(db, SQLITE_LIMIT_COLUMN, MOST_COLUMNS);
+	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, DEEPEST_EXPRESSION);
+	sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, MOST_UNIONS);
+	sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, MOST_INSTRUCTIONS);
+	sqlite3_limit(db, SQLITE_LIMIT_FUNCTION_ARG, MOST_ARGUMENTS);
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN);
+	sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 0);
+	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+	sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	/* A text in double quotes is a column's name, never a string: a misspelt "nmae" is an error. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	/* The limit is the process's: this process has no other use of SQLite by now. */
+	sqlite3_hard_heap_limit64((sqlite3_int64)guard->limits.memory);
+	sqlite3_set_authorizer(db, authorize, guard);
+	sqlite3_progress_handler(db, INSTRUCTIONS_A_LOOK, look_at_clock, guard);
+}
+
+void guard_start(struct sql_guard *guard)
+{
+	guard->is_late = false;
+	guard->refusal.text[0] = 0;
+	guard->until = guard->limits.time ? guard_now() + guard->limits.time : 0;
+}
+
+bool guard_fail(const struct sql_guard *guard, sqlite3 *db, int rc, struct hwy_err *err)
+{
+	if (*guard->refusal.text)
+		return hwy_fail(err, "%s", guard->refusal.text);
+	if (guard->is_late)
+		return hwy_fail(err,
+				"the query was stopped after %.3g s; --timeout gives it more time",
+				(double)guard->limits.time / 1e9);
+	switch (rc & 0xff) {
+	case SQLITE_NOMEM:
+		return hwy_fail(
+			err,
+			"the query needs more memory than it may have, %llu MiB; --max-memory gives it more",
+			(unsigned long long)(guard->limits.memory >> 20));
+	case SQLITE_INTERRUPT: return hwy_fail(err, "the query was interrupted");
+	case SQLITE_TOOBIG:
+		return hwy_fail(
+			err,
+			"the query is longer than %d bytes, or makes a text longer than %d bytes",
+			LONGEST_QUERY, SQL_LONGEST_TEXT);
+	default: return hwy_fail(err, "%s", sqlite3_errmsg(db));
+	}
+}
