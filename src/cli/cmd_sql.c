@@ -16,6 +16,8 @@
 #include "sql/questions.h"
 
 enum { DEFAULT_ROWS = 1000, LONGEST_FILE = 1000000 };
+/* SQLite looks at the clock between two instructions; one that takes longer than this ends the program. */
+#define LATE_NS INT64_C(2000000000)
 
 struct options {
 	struct cli_texts operands;
@@ -137,7 +139,13 @@ static void answer(struct sql_db *db, const struct options *options, const char 
 		   struct sql_print *print)
 {
 	struct hwy_err err;
-	if (!sql_prompt_answer(db, query, print, &err))
+	if (options->timeout && options->timeout < INT64_MAX - LATE_NS)
+		cli_die_after(
+			options->timeout + LATE_NS,
+			"headway: the query was stopped because its time is over; --timeout gives it more\n");
+	bool done = sql_prompt_answer(db, query, print, &err);
+	cli_die_after(0, NULL);
+	if (!done)
 		cli_die("%s: %s", options->operands.texts[0], err.text);
 	if (print->is_cut)
 		cli_say("these are the first %llu rows; --max-rows 0 prints all",

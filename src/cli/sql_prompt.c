@@ -10,11 +10,14 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 
-static struct sql_db *volatile running; /* the database that Ctrl-C interrupts */
+static struct sql_db *volatile running;  /* the database that Ctrl-C interrupts */
+static volatile sig_atomic_t interrupts; /* since the query began */
 
+/* The third Ctrl-C ends a query that does not stop: a single call of a function cannot be interrupted. */
 static void on_interrupt(int number)
 {
-	(void)number;
+	if (running && ++interrupts == 3)
+		cli_die_of(number);
 	if (running)
 		sql_interrupt(running);
 }
@@ -84,6 +87,7 @@ static void answer_and_say(struct sql_db *db, const char *query, struct sql_prin
 {
 	struct hwy_err err;
 	print->is_cut = false;
+	interrupts = 0;
 	running = db;
 	if (!sql_prompt_answer(db, query, print, &err))
 		cli_say("%s", err.text);

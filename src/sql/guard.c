@@ -18,7 +18,7 @@ enum {
 	INSTRUCTIONS_A_LOOK = 20000, /* of SQLite's machine between two looks at the clock */
 	LONGEST_QUERY = 100000,      /* bytes */
 	DEEPEST_EXPRESSION = 200,
-	LONGEST_PATTERN = 200,     /* of LIKE and GLOB, bytes */
+	LONGEST_PATTERN = 10000,   /* of LIKE and GLOB, bytes */
 	MOST_INSTRUCTIONS = 50000, /* of one statement */
 	MOST_COLUMNS = 512,
 	MOST_UNIONS = 50,
@@ -52,8 +52,7 @@ static const char *const functions[] = {
 	"json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_type",
 	"json_valid", NULL};
 
-/* Tables of SQLite that are functions of their arguments. */
-static const char *const table_functions[] = {"json_each", "json_tree", NULL};
+const char *const guard_table_functions[] = {"json_each", "json_tree", NULL};
 
 static bool is_listed(const char *const *list, const char *name)
 {
@@ -71,7 +70,7 @@ bool guard_is_table(const struct sql_guard *guard, const char *name)
 	for (const struct sql_table *const *list = sql_lists; *list; list++)
 		if (strcasecmp((*list)->name, name) == 0)
 			return true;
-	return is_listed(table_functions, name);
+	return is_listed(guard_table_functions, name);
 }
 
 /* What a statement wants to do, in words; NULL for what has none of its own. */
@@ -101,21 +100,38 @@ static int refuse(struct sql_guard *guard, const char *format, const char *what)
 	return SQLITE_DENY;
 }
 
+static int refuse_table(struct sql_guard *guard, const char *name)
+{
+	return refuse(
+		guard,
+		"a query reads the tables of the recording (.tables lists them), not this one",
+		name);
+}
+
+/* Whether a name is of SQLite's own tables, which tell about SQLite. */
+static bool is_internal(const char *name)
+{
+	return strncasecmp(name, "sqlite_", 7) == 0 || strncasecmp(name, "pragma_", 7) == 0;
+}
+
+/* A table of which no column is read may be a common table expression: SQLite then gives the expression's name and no column. Tables
+ * that are neither ours nor the query's do not get as far: SQLite would connect them first (SQLITE_UPDATE). */
+static int authorize_read(struct sql_guard *guard, const char *table, const char *column)
+{
+	bool is_counted = !*column && !is_internal(table);
+	return is_counted || guard_is_table(guard, table) ? SQLITE_OK : refuse_table(guard, table);
+}
+
 static int authorize(void *self, int action, const char *one, const char *two, const char *database,
 		     const char *trigger)
 {
 	struct sql_guard *guard = self;
+	bool is_schema = one && is_internal(one);
 	(void)database, (void)trigger;
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_RECURSIVE: return SQLITE_OK;
-	case SQLITE_READ:
-		if (!one || !*one || guard_is_table(guard, one))
-			return SQLITE_OK;
-		return refuse(
-			guard,
-			"a query reads the tables of the recording (.tables lists them), not this one",
-			one);
+	case SQLITE_READ: return authorize_read(guard, one ? one : "", two ? two : "");
 	case SQLITE_FUNCTION:
 		if (is_listed(functions, two ? two : ""))
 			return SQLITE_OK;
@@ -123,8 +139,15 @@ static int authorize(void *self, int action, const char *one, const char *two, c
 			guard,
 			"not one of the functions that a query may call (docs/sql.md lists them)",
 			two ? two : "");
-	default: return refuse(guard, "a query may only SELECT", words_for(action));
+	case SQLITE_UPDATE:
+		if (is_schema)
+			return refuse_table(guard, "a table of SQLite itself");
+		break;
+	case SQLITE_INSERT:
+	case SQLITE_DELETE: action = is_schema ? SQLITE_CREATE_TABLE : action; break;
+	default: break;
 	}
+	return refuse(guard, "a query may only SELECT", words_for(action));
 }
 
 static int64_t guard_now(void)
@@ -194,6 +217,12 @@ bool guard_fail(const struct sql_guard *guard, sqlite3 *db, int rc, struct hwy_e
 			err,
 			"the query is longer than %d bytes, or makes a text longer than %d bytes",
 			LONGEST_QUERY, SQL_LONGEST_TEXT);
-	default: return hwy_fail(err, "%s", sqlite3_errmsg(db));
+	default: break;
 	}
+	const char *says = sqlite3_errmsg(db), *hint = "";
+	if (strncmp(says, "no such table", 13) == 0)
+		hint = "; .tables lists them";
+	else if (strncmp(says, "no such column", 14) == 0)
+		hint = "; '.schema TABLE' lists them, and a text stands in single quotes";
+	return hwy_fail(err, "%s%s", says, hint);
 }

@@ -13,6 +13,9 @@ struct sql_guard {
 	struct hwy_err refusal; /* why a statement is refused; "" where it is not */
 };
 
+/* Tables of SQLite that are functions of their arguments, and may be used. NULL ends the list. */
+extern const char *const guard_table_functions[];
+
 /* Sets limits and rules for all that the connection runs from now on. */
 void guard_set(struct sql_guard *guard, sqlite3 *db);
 /* Starts the time of a query. */

@@ -38,6 +38,9 @@ static bool register_tables(struct sql_db *db, struct hwy_err *err)
 		if (!list_table_register(db->db, &db->source, *list, err) ||
 		    !connect_table(db, (*list)->name, err))
 			return false;
+	for (const char *const *name = guard_table_functions; *name; name++)
+		if (!connect_table(db, *name, err))
+			return false;
 	return true;
 }
 

@@ -242,6 +242,9 @@ void cli_ignore(int number);
 /* From now on a signal that ends Headway makes it print "stopped by SIGTERM; TEXT" first. 'text' must
  * stay where it is; NULL: nothing is printed any more. */
 void cli_last_words(const char *text);
+/* Unless it is called again with 0 before: after so many ns prints 'line', removes unfinished files and exits with 2, whatever the
+ * program does by then. The line ends with a newline and must stay where it is. */
+void cli_die_after(int64_t ns, const char *line);
 /* Ends this process by a signal, as if nothing were done about it. */
 _Noreturn void cli_die_of(int number);
 /* Must be called first by main: makes sure that unfinished files are removed however the program

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* Files and folders that are removed at exit and by a signal, the last one first. The program
@@ -79,6 +80,28 @@ static void print_last_words(int number)
 	if (isatty(STDERR_FILENO))
 		(void)!write(STDERR_FILENO, "\r\033[K", 4);
 	(void)!write(STDERR_FILENO, line, used);
+}
+
+/* What is printed when the time of cli_die_after is over. */
+static const char *volatile overdue;
+
+static void on_overdue(int number)
+{
+	(void)number;
+	const char *text = overdue;
+	remove_unfinished();
+	(void)!write(STDERR_FILENO, text, strlen(text));
+	_exit(2);
+}
+
+void cli_die_after(int64_t ns, const char *line)
+{
+	struct itimerval when = {.it_value = {ns / 1000000000, ns / 1000 % 1000000}};
+	struct sigaction action = {.sa_handler = on_overdue};
+	overdue = line;
+	if (ns > 0)
+		sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &when, NULL);
 }
 
 static void on_signal(int number)
