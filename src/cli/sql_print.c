@@ -26,6 +26,13 @@ static void real_digits(double value, char text[LONGEST_NUMBER])
 		strcat(text, ".0");
 }
 
+/* Writes a number as a person reads it: six digits, but all before the point. */
+static void short_digits(double value, char text[LONGEST_NUMBER])
+{
+	bool is_large = (value >= 1e5 || value <= -1e5) && value < 1e15 && value > -1e15;
+	snprintf(text, LONGEST_NUMBER, is_large ? "%.1f" : "%.6g", value);
+}
+
 static void number_digits(const struct hwy_cell *cell, char text[LONGEST_NUMBER])
 {
 	if (cell->type == HWY_CELL_REAL)
@@ -115,7 +122,13 @@ static void table_add_row(struct sql_print *print, const struct hwy_cell *cells)
 			print->align[i] = 'l';
 			add_flat_text(&print->table, cells[i].text);
 			break;
-		default: number_digits(&cells[i], digits); table_cell(&print->table, "%s", digits);
+		default:
+			if (cells[i].type == HWY_CELL_REAL)
+				short_digits(cells[i].real, digits);
+			else
+				number_digits(&cells[i], digits);
+			table_cell(&print->table, "%s", digits);
+			break;
 		}
 	}
 }

@@ -52,6 +52,7 @@ static struct hwy_cell field_cell(const struct hwy_trace *trace, const struct sq
 	case SQL_WORD:
 		return value >= 0 && value < column->n_words ? sql_textz(column->words[value])
 							     : sql_int(value);
+	case SQL_NATURAL: return value ? sql_int(value) : sql_none();
 	case SQL_REF: return hwy_ref_is_set(value) ? sql_int(value - 1) : sql_none();
 	case SQL_REAL:
 		memcpy(&real, &value, sizeof real);

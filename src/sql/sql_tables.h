@@ -20,6 +20,7 @@ enum { SQL_LONGEST_TEXT = 1000000 };
 /* The meaning of a column: its type and unit in SQL, and how the field of a record becomes a value. */
 enum sql_means {
 	SQL_NUMBER,
+	SQL_NATURAL,  /* a number; 0: not known */
 	SQL_TIME,     /* ns since time 0 of the recording */
 	SQL_DURATION, /* ns */
 	SQL_BYTES,
@@ -40,7 +41,8 @@ struct sql_column {
 	const char *const *words; /* of SQL_WORD */
 	uint32_t n_words;
 	bool is_untyped; /* values are of several types */
-	bool is_hidden;  /* not part of '*': finding it out takes time */
+	bool is_hidden; /* not part of '*': finding it out takes time, or it is there by another name, too */
+	bool is_alias; /* another name of a column: not told by .schema */
 };
 /* The field of a record as a struct sql_column wants it. */
 #define SQL_FIELD(type, member)                                                                    \

@@ -32,8 +32,8 @@ static const struct sql_column frame_columns[] = {
 	{"module", SQL_TEXT, .description = "the shared object, or Python's source file",
 	 SQL_FIELD(hwy_frame, module)},
 	{"file", SQL_TEXT, .description = "the source file", SQL_FIELD(hwy_frame, file)},
-	{"line", SQL_NUMBER, .description = "the line in it", SQL_FIELD(hwy_frame, line)},
-	{"address", SQL_NUMBER, .description = "the address of the code",
+	{"line", SQL_NATURAL, .description = "the line in it", SQL_FIELD(hwy_frame, line)},
+	{"address", SQL_NATURAL, .description = "the address of the code",
 	 SQL_FIELD(hwy_frame, address)},
 	{"flags", SQL_NUMBER,
 	 .description = "1: Python, 2: the kernel, 4: not resolved, 8: a module of a model",
@@ -44,13 +44,15 @@ const struct sql_table table_frames = {.name = "frames",
 				       SQL_COLUMNS(frame_columns),
 				       .records = HWY_TABLE_frames};
 
-enum { STACK_FUNCTION = 2, STACK_FILE, STACK_LINE, STACK_DEPTH };
+enum { STACK_FUNCTION = 2, STACK_MODULE, STACK_FILE, STACK_LINE, STACK_DEPTH };
 static const struct sql_column stack_columns[] = {
 	{"parent", SQL_REF, .description = "stacks.id of the caller; NULL at the root",
 	 SQL_FIELD(hwy_stack, parent)},
 	{"frame_id", SQL_ROW, .description = "frames.id of the innermost function",
 	 SQL_FIELD(hwy_stack, frame)},
 	[STACK_FUNCTION] = {"function", SQL_TEXT, .description = "the innermost function"},
+	[STACK_MODULE] = {"module", SQL_TEXT,
+			  .description = "its shared object, or Python\'s source file"},
 	[STACK_FILE] = {"file", SQL_TEXT, .description = "its source file"},
 	[STACK_LINE] = {"line", SQL_NUMBER, .description = "the line in it"},
 	[STACK_DEPTH] = {"depth", SQL_NUMBER, .description = "how many functions the stack has"},
@@ -64,7 +66,8 @@ static struct hwy_cell stack_cell(struct sql_source *source, uint32_t row, uint3
 	switch (column) {
 	case STACK_FUNCTION: return sql_text(hwy_text(trace, frame->function));
 	case STACK_FILE: return sql_text(hwy_text(trace, frame->file));
-	case STACK_LINE: return sql_known(frame->line);
+	case STACK_MODULE: return sql_text(hwy_text(trace, frame->module));
+	case STACK_LINE: return frame->line > 0 ? sql_int(frame->line) : sql_none();
 	default: break;
 	}
 	for (int64_t stack = (int64_t)row + 1; hwy_ref_is_set(stack);
