@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "cli/analyze_print.h"
 #include "cli/commands.h"
+#include "cli/digest_print.h"
 #include "cli/html_page.h"
 #include "cli/job_print.h"
 #include "cli/recordings.h"
@@ -37,9 +38,14 @@ struct options {
 	const char *output, *step;
 	int format;
 	uint64_t max_mb;
-	bool force, verbose;
+	bool force, verbose, whole, digests;
 	struct cli_privacy privacy;
 };
+
+/* In the order of 'formats'; a page of digests alone would have no timeline. */
+static void (*const digest_printers[])(FILE *, const struct analyze_view *,
+				       const struct digest_view *) = {
+	digest_print_text, digest_print_brief, digest_print_json, digest_print_markdown, NULL};
 
 static const struct cli_option option_table[] = {
 	CLI_FORMAT(formats,
@@ -51,6 +57,11 @@ static const struct cli_option option_table[] = {
 	HTML_PAGE_SIZE_OPTION,
 	{'v', "verbose", NULL, "show the evidence: all places, causes, outlier steps", CLI_SWITCH,
 	 CLI_AT(verbose)},
+	CLI_HEAD("Jobs of many ranks:"),
+	{0, "whole", NULL, "read the reports of all ranks, however many they are", CLI_SWITCH,
+	 CLI_AT(whole)},
+	{0, "digests", NULL, "read digests, however few the ranks are (headway digest makes them)",
+	 CLI_SWITCH, CLI_AT(digests)},
 	CLI_HEAD("What to leave out:"),
 	CLI_NO_ARGS(offsetof(struct options, privacy)),
 	CLI_ANONYMOUS(offsetof(struct options, privacy)),
@@ -247,12 +258,43 @@ static void print_runs(struct analyze_view *view, struct job_files *recordings,
 	(view->job ? job_printers : printers)[options->format](out, view);
 }
 
+/* Answers from digests, and from the few reports that they cannot stand for. */
+static int analyze_digests(const struct options *options)
+{
+	struct digest_view view;
+	if (!digest_printers[options->format])
+		cli_die("%s: a page needs reports: headway analyze --whole, or headway view --ranks",
+			options->files.texts[0]);
+	digest_view_open(&view, &options->files);
+	digest_view_open_reports(&view, options->step);
+	struct cli_output output = cli_output_open(options->output, options->force);
+	struct analyze_view how = {
+		.verbose = options->verbose,
+		.utf8 = cli_utf8(),
+		.colour = cli_colour(output.out),
+		.width = cli_width(output.out),
+	};
+	digest_printers[options->format](output.out, &how, &view);
+	cli_output_close(&output);
+	digest_view_close(&view);
+	return 0;
+}
+
 static int run_analyze(int argc, char **argv)
 {
 	struct options options = {0};
 	cli_read(&cmd_analyze, argc, argv, &options);
 	if (options.files.n == 0)
 		cli_misuse(&cmd_analyze, "which file?");
+	if (options.whole && options.digests)
+		cli_misuse(&cmd_analyze, "--whole or --digests?");
+	if (digest_view_wants(&options.files, options.whole     ? DIGEST_WHOLE
+					      : options.digests ? DIGEST_ONLY
+								: DIGEST_AS_FITS)) {
+		int status = analyze_digests(&options);
+		free(options.files.texts);
+		return status;
+	}
 	struct job_files recordings = recordings_find(&options.files);
 	for (uint32_t i = 0; i < recordings.n; i++)
 		cli_keep_input(recordings.files[i].name, options.output);
@@ -287,14 +329,16 @@ const struct cli_command cmd_analyze = {
 		"what that costs each step, what to do about it, and which suspects are "
 		"innocent. Of a job (its folder, files of different ranks, or a recording of several) "
 		"the ranks are compared: who is late, why, and what that costs. Files of one rank, or of none, "
-		"are runs of one program. What cannot be read in a folder is left out and named.",
+		"are runs of one program. What cannot be read in a folder is left out and named. Jobs of more than 64 ranks "
+		"are answered from their digests, where these are there, and from the reports of a few ranks.",
 	.options = option_table,
 	.footer =
 		"Examples:\n"
 		"  headway analyze report1.hwy\n"
 		"  headway analyze --format json run.sqlite | jq '.findings[0]'\n"
 		"  headway analyze --format html -o page.html report1.hwy\n"
-		"  headway analyze job1               all ranks of a job: who is late, and why?\n",
+		"  headway analyze job1               all ranks of a job: who is late, and why?\n"
+		"  headway analyze job.hwd            the same from digests alone (headway digest)\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),
 	.run = run_analyze,

@@ -26,6 +26,9 @@ void job_view_close(struct job_view *job);
  * the job. 'step' is the value of --step, or NULL. */
 bool job_view_of_folder(struct analyze_view *view, const char *folder, const char *step,
 			struct hwy_err *err);
+/* The same of some files; 'name' is that of their job. */
+bool job_view_of_files(struct analyze_view *view, const char *name, const char *const *paths,
+		       uint32_t n, const char *step, struct hwy_err *err);
 void job_view_free(struct analyze_view *view); /* closes the job and its runs */
 
 void job_print_text(FILE *out, const struct analyze_view *view);

@@ -130,31 +130,42 @@ static int compare_runs_by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+bool job_view_of_files(struct analyze_view *view, const char *name, const char *const *paths,
+		       uint32_t n, const char *step, struct hwy_err *err)
+{
+	struct hwy_err *errors = hwy_array(n, sizeof *errors);
+	uint32_t n_errors = 0;
+	view->runs = hwy_zarray(n, sizeof *view->runs);
+	view->n = 0;
+	view->are_ranks = true;
+	for (uint32_t i = 0; i < n; i++)
+		n_errors += !add_run_of(view, paths[i], step, &errors[n_errors]);
+	if (view->n > 0)
+		qsort(view->runs, view->n, sizeof *view->runs, compare_runs_by_rank);
+	view->job = view->n > 0 ? job_view_open(view, name, err) : NULL;
+	if (view->n == 0)
+		*err = errors[0];
+	for (uint32_t i = 0; i < n_errors && view->job; i++)
+		job_problem(&view->job->job, "left out: %s", errors[i].text);
+	free(errors);
+	if (!view->job)
+		job_view_free(view);
+	return view->job != NULL;
+}
+
 bool job_view_of_folder(struct analyze_view *view, const char *folder, const char *step,
 			struct hwy_err *err)
 {
 	struct job_files files = {0};
 	if (!job_files_add(&files, folder, err))
 		return false;
-	struct hwy_err *errors = hwy_array(files.n, sizeof *errors);
-	uint32_t n_errors = 0;
-	view->runs = hwy_zarray(files.n, sizeof *view->runs);
-	view->n = 0;
-	view->are_ranks = true;
+	const char **paths = hwy_array(files.n, sizeof *paths);
 	for (uint32_t i = 0; i < files.n; i++)
-		n_errors += !add_run_of(view, files.files[i].name, step, &errors[n_errors]);
-	if (view->n > 0)
-		qsort(view->runs, view->n, sizeof *view->runs, compare_runs_by_rank);
-	view->job = view->n > 0 ? job_view_open(view, folder, err) : NULL;
-	if (view->n == 0)
-		*err = errors[0];
-	for (uint32_t i = 0; i < n_errors && view->job; i++)
-		job_problem(&view->job->job, "left out: %s", errors[i].text);
-	free(errors);
+		paths[i] = files.files[i].name;
+	bool done = job_view_of_files(view, folder, paths, files.n, step, err);
+	free(paths);
 	job_files_free(&files);
-	if (!view->job)
-		job_view_free(view);
-	return view->job != NULL;
+	return done;
 }
 
 void job_view_free(struct analyze_view *view)

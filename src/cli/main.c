@@ -12,10 +12,10 @@
 
 /* The commands, in the order of `headway --help`. */
 static const struct cli_command *const commands[] = {
-	&cmd_profile, &cmd_recover,  &cmd_doctor,  &cmd_info,    &cmd_show,
-	&cmd_view,    &cmd_stats,    &cmd_sql,     &cmd_analyze, &cmd_breakdown,
-	&cmd_tree,    &cmd_kernels,  &cmd_whatif,  &cmd_path,    &cmd_diff,
-	&cmd_gate,    &cmd_baseline, &cmd_convert, &cmd_export,  NULL,
+	&cmd_profile, &cmd_recover, &cmd_doctor,  &cmd_info,      &cmd_show, &cmd_view,
+	&cmd_stats,   &cmd_sql,     &cmd_analyze, &cmd_breakdown, &cmd_tree, &cmd_kernels,
+	&cmd_whatif,  &cmd_path,    &cmd_digest,  &cmd_diff,      &cmd_gate, &cmd_baseline,
+	&cmd_convert, &cmd_export,  NULL,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 

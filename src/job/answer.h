@@ -73,13 +73,19 @@ static inline uint32_t answer_shown(const struct job_answer *answer)
 const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ranks,
 			     const uint32_t *members, uint32_t n);
 
+/* What late ranks do longer, as a clause, by ranks.cause; and who is late how often, a sentence with that clause. For callers that fill
+ * the ranks from something else than recordings. */
+const char *answer_say_why(struct job_answer *answer);
+const char *answer_say_late(struct job_answer *answer);
+/* What to do about late ranks, by ranks.cause and ranks.lateness; NULL where the finding itself says it. */
+const char *answer_advice(const struct job_answer *answer);
+
 /* ---- inside this room -------------------------------------------------------------------------------- */
 
 /* answer_words.c: fills says, late_says and why. */
 void answer_say(struct job_answer *answer, const struct ranks_member *members);
 /* answer_cpu.c: the verdict and rows of a job without device work. */
 void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *members);
-const char *answer_advice(const struct job_answer *answer);
 const char *answer_say_route(struct job_answer *answer, const struct job_route *route);
 
 #endif

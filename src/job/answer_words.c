@@ -166,7 +166,7 @@ static const char *why_idle(struct job_answer *answer, enum gap_cause which, con
 				why[which] ? why[which] : "", place);
 }
 
-static const char *say_why(struct job_answer *answer)
+const char *answer_say_why(struct job_answer *answer)
 {
 	const struct ranks_cause *cause = &answer->ranks.cause;
 	struct hwy_words more = hwy_say_time3(cause->more);
@@ -247,7 +247,7 @@ static int64_t mean_wait(const struct job_answer *answer)
 	return n ? sum / n : 0;
 }
 
-static const char *say_late(struct job_answer *answer)
+const char *answer_say_late(struct job_answer *answer)
 {
 	const struct job_ranks *ranks = &answer->ranks;
 	struct hwy_arena *arena = &answer->arena;
@@ -339,8 +339,8 @@ void answer_say(struct job_answer *answer, const struct ranks_member *members)
 {
 	const struct hwy_phase *phase =
 		answer->typical < answer->n ? ranks_phase(&members[answer->typical]) : NULL;
-	answer->why = say_why(answer);
-	answer->late_says = say_late(answer);
+	answer->why = answer_say_why(answer);
+	answer->late_says = answer_say_late(answer);
 	if (!phase)
 		answer->says =
 			"No rank has device work in its recording (no kernel, copy, fill or graph), "
