@@ -37,8 +37,8 @@ void digest_print_brief(FILE *out, const struct analyze_view *how, const struct 
 void digest_print_json(FILE *out, const struct analyze_view *how, const struct digest_view *view);
 void digest_print_markdown(FILE *out, const struct analyze_view *how,
 			   const struct digest_view *view);
-/* Only the head: verdict, late ranks and links. */
-void digest_print_few(FILE *out, const struct analyze_view *how, const struct digest_view *view);
+/* Only the head, at the end of `headway profile`: verdict, late ranks and links of a folder. */
+void digest_print_short(FILE *out, const char *folder);
 
 /* ---- what the formats share ---------------------------------------------------------------------------------- */
 

@@ -348,9 +348,17 @@ void digest_print_text(FILE *out, const struct analyze_view *how, const struct d
 	print_through_memory(out, how, view, print_digests);
 }
 
-void digest_print_few(FILE *out, const struct analyze_view *how, const struct digest_view *view)
+void digest_print_short(FILE *out, const char *folder)
 {
-	print_through_memory(out, how, view, print_digest_head);
+	struct analyze_view how = {
+		.utf8 = cli_utf8(),
+		.colour = cli_colour(out),
+		.width = cli_width(out),
+	};
+	struct digest_view view;
+	digest_view_open(&view, &(struct cli_texts){.texts = &folder, .n = 1});
+	print_through_memory(out, &how, &view, print_digest_head);
+	digest_view_close(&view);
 }
 
 /* ---- brief ------------------------------------------------------------------------------------------------------------------ */

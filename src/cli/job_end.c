@@ -18,11 +18,12 @@
 
 #include "base/path.h"
 #include "base/say.h"
-#include "cli/job_print.h"
+#include "cli/digest_print.h"
 #include "cli/profile.h"
+#include "digest/digest_file.h"
 
 /* ms: how long the headway of a rank is waited for whose launcher has ended: it may be about to write its report. */
-enum { END_PATIENCE_MS = 20000, END_LOOK_MS = 50, MOST_NAMED = 8, MOST_JUDGED = 64 };
+enum { END_PATIENCE_MS = 20000, END_LOOK_MS = 50, MOST_NAMED = 8 };
 
 static bool is_here(const struct job_note *note)
 {
@@ -307,18 +308,41 @@ static void say_job(const struct job_folder *job)
 		reports ? "analyze" : "recover", name);
 }
 
+/* Makes the digests of ranks of this host that have a report and were ended before their digest was made. */
+static void make_digests(const struct job_folder *job)
+{
+	struct profile_job late = {.role = PROFILE_RANK};
+	char file[PATH_MAX];
+	for (uint32_t i = 0; i < job->n_ranks; i++) {
+		const struct job_note *note = &job->ranks[i];
+		if (!*note->report || strchr(note->report, '/') || !is_here(note) ||
+		    snprintf(file, sizeof file, "%s/%s", job->path, note->report) >=
+			    (int)sizeof file)
+			continue;
+		char *digest = digest_path_of(file);
+		if (access(digest, F_OK) != 0)
+			profile_digest_later(&late, file);
+		free(digest);
+	}
+	profile_digest(&late);
+	hwy_arena_free(&late.texts);
+}
+
 /* Prints what holds the job back, in a process of its own: reading the reports takes memory, and whatever happens to it
- * must not change how headway ends. Of many ranks it would take long; who wants to know asks. */
+ * must not change how headway ends. Of many ranks the digests are read. */
 static void print_answer(const char *folder, uint32_t ranks)
 {
-	if (ranks > MOST_JUDGED)
+	bool has_many = ranks > DIGEST_WHOLE_RANKS;
+	if (has_many && digest_set_count(folder) == 0)
 		return;
 	pid_t parent = getpid();
 	fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent)
+		if (getppid() == parent && has_many)
+			digest_print_short(stderr, folder);
+		else if (getppid() == parent)
 			job_print_short(stderr, folder);
 		fflush(stderr);
 		_exit(0);
@@ -354,6 +378,7 @@ void job_end(const char *folder, int64_t status, bool quiet)
 	job.world = world_of(&job);
 	job.is_over = true;
 	forget_directories(&job, status != HWY_NONE);
+	make_digests(&job);
 	if (!job_folder_fold(&job, &err))
 		cli_say("%s", err.text);
 	if (!quiet) {

@@ -24,6 +24,8 @@ static bool write_part(struct hwy_trace *part, struct profile_job *job, char **w
 	bool done = hwy_file_write(part, path, true, cli_progress(), err);
 	if (done)
 		profile_job_reported(job, part);
+	if (done)
+		profile_digest_later(job, path);
 	if (done && !*written)
 		*written = path;
 	else

@@ -26,7 +26,7 @@ struct profile {
 	uint32_t n_variables, cap_variables;
 	struct profile_job job;
 	char **words; /* the launcher's command line with a headway before each program; or NULL */
-	struct run_property properties[8];
+	struct run_property properties[12];
 	/* Of a job, what a person must know about every rank is said by the first rank alone; 'quiet' is then true for
 	 * the rest, and is_quiet_job says what the user asked for. */
 	bool says_warnings, is_quiet_job;

@@ -145,6 +145,18 @@ static void add_sources(struct profile *profile)
 			run_installed_sources(REC_TRACE_MPI | REC_TRACE_NCCL);
 }
 
+/* The number of this host among those of the job, where the launcher tells. */
+static const char *variable_of_node(void)
+{
+	static const char *const names[] = {"SLURM_NODEID", "PALS_NODEID", "GROUP_RANK"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *text = getenv(names[i]);
+		if (text && *text)
+			return text;
+	}
+	return NULL;
+}
+
 static void add_properties(struct profile *profile)
 {
 	struct profile_job *job = &profile->job;
@@ -163,6 +175,12 @@ static void add_properties(struct profile *profile)
 			*to++ = (struct run_property){
 				numbers[i].name, hwy_arena_format(&job->texts, "%lld",
 								  (long long)numbers[i].number)};
+	const char *node = variable_of_node();
+	const char *topology = getenv("SLURM_TOPOLOGY_ADDR");
+	if (node)
+		*to++ = (struct run_property){"job.node", node};
+	if (topology && *topology)
+		*to++ = (struct run_property){"job.topology", topology};
 	*to = (struct run_property){0};
 	profile->settings.properties = profile->properties;
 }

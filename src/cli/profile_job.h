@@ -35,6 +35,8 @@ struct profile_job {
 	/* Why the folder cannot be written from here; "" where it can. */
 	struct hwy_err unreachable;
 	struct job_note note; /* what the folder is told about this rank */
+	const char **reports; /* the reports that were written, in the arena; for their digests */
+	uint32_t n_reports, cap_reports;
 	struct hwy_arena texts;
 };
 
@@ -64,6 +66,11 @@ char **profile_words(struct profile *profile, int argc, char **argv);
 
 /* profile_place.c: chooses or joins the job's folder; exits where that cannot be. */
 void profile_place(struct profile *profile);
+
+/* profile_digest.c: notes a report that was written; and makes the digests of those, as far as that takes a moment. Never fails: what
+ * has no digest then gets it by `headway digest`. */
+void profile_digest_later(struct profile_job *job, const char *report);
+void profile_digest(struct profile_job *job);
 
 /* job_split.c: writes a report for each rank of a trace to the job's folder, or one of all where no process has a rank.
  * *written is the first, to be freed. */

@@ -161,6 +161,8 @@ static bool report_write(struct hwy_trace *trace, const struct profile_making *h
 	bool done = write_report(trace, how->path, how->force, written, err);
 	if (done && job)
 		profile_job_reported(job, trace);
+	if (done && job)
+		profile_digest_later(job, *written);
 	return done;
 }
 
@@ -190,5 +192,8 @@ bool profile_report(const char *directory, const struct profile_making *how, cha
 	if (done && !how->quiet)
 		say_result(trace, *written);
 	hwy_trace_free(trace);
+	/* After all else: the report is made, and the folder knows. */
+	if (done && how->job)
+		profile_digest(how->job);
 	return done;
 }

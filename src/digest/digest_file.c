@@ -244,8 +244,11 @@ static bool write_all(int fd, const uint8_t *from, size_t n)
 static bool write_bytes(const char *path, const struct hwy_bytes *file, bool overwrite,
 			struct hwy_err *err)
 {
+	/* A name that whoever clears a job's folder knows as a leftover. */
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *temporary;
-	if (asprintf(&temporary, "%s.%d.part", path, (int)getpid()) < 0)
+	if (asprintf(&temporary, "%.*s.%s.tmp.%d", (int)(name - path), path, name, (int)getpid()) <
+	    0)
 		return hwy_fail(err, "%s: out of memory", path);
 	unlink(temporary);
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

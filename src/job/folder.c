@@ -119,13 +119,14 @@ static bool is_note(const char *name)
 	return name[0] == '.' && length > 5 && strcmp(name + length - 4, ".run") == 0;
 }
 
-/* rank3.hwy */
+/* rank3.hwy, and its digest, rank3.hwd */
 static bool is_report(const char *name)
 {
 	if (strncmp(name, "rank", 4) != 0)
 		return false;
 	size_t digits = strspn(name + 4, "0123456789");
-	return digits > 0 && strcmp(name + 4 + digits, ".hwy") == 0;
+	const char *ending = name + 4 + digits;
+	return digits > 0 && (strcmp(ending, ".hwy") == 0 || strcmp(ending, ".hwd") == 0);
 }
 
 /* The rank whose file a killed headway has left half-written, .rank3.hwy.tmp.77 or .rank3.run.HOST.77.tmp; HWY_NONE: the

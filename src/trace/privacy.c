@@ -102,8 +102,8 @@ void hwy_privacy_drop_arguments(struct hwy_trace *trace)
 
 static bool is_identifying(const char *property)
 {
-	static const char *const names[] = {"host", "boot_id", "user", "source.session",
-					    "trace.id"};
+	static const char *const names[] = {"host",     "boot_id",  "user",        "source.session",
+					    "trace.id", "job.node", "job.topology"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(property, names[i]) == 0)
 			return true;

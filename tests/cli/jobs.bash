@@ -30,13 +30,14 @@ member() {
 	END
 }
 
-# expect_job FOLDER N WHAT: a folder with the reports of ranks 0 … N-1, each with its rank, and nothing else.
+# expect_job FOLDER N WHAT: a folder with the reports of ranks 0 … N-1, each with its rank and its digest, and nothing else.
 expect_job() {
 	local rank
 	[ "$(member "$1" "" over)" = True ] || fail "$3: the job is not over"
-	[ "$(ls -A "$1" | wc -l)" = $(($2 + 1)) ] || fail "$3: $1 holds $(ls -A "$1" | tr '\n' ' ')"
+	[ "$(ls -A "$1" | wc -l)" = $((2 * $2 + 1)) ] || fail "$3: $1 holds $(ls -A "$1" | tr '\n' ' ')"
 	for ((rank = 0; rank < $2; rank++)); do
 		"$HEADWAY" info "$1/rank$rank.hwy" >"$work/info" 2>&1 || fail "$3: rank $rank: $(cat "$work/info")"
+		[ -s "$1/rank$rank.hwd" ] || fail "$3: rank $rank has no digest"
 		grep -q "rank $rank of $2" "$work/info" || fail "$3: rank$rank.hwy is not of rank $rank: $(head -c 600 "$work/info")"
 	done
 	[ -z "$(ls -A "$TMPDIR" | grep '^headway-')" ] || fail "$3: left in TMPDIR: $(ls -A "$TMPDIR")"
