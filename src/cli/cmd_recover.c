@@ -28,8 +28,7 @@ static const struct cli_option option_table[] = {
 /* Makes the reports of those ranks of a job whose headway was killed. */
 static int recover_job(const char *folder)
 {
-	job_end_recover(folder);
-	job_end(folder, HWY_NONE, false);
+	job_recover(folder);
 	return 0;
 }
 

@@ -65,19 +65,22 @@ static void recover_rank(const char *folder, const struct job_note *note)
 	hwy_arena_free(&job.texts);
 }
 
-/* Waits until nobody records into the directory any more, or patience ends. */
-static bool await_rank_end(const char *directory)
+/* Waits until nobody records into the directory any more, or patience ends. *left_ms: how long that is, for all ranks together. */
+static bool await_rank_end(const char *directory, int *left_ms)
 {
-	for (int waited = 0; !run_is_over(directory); waited += END_LOOK_MS) {
-		if (waited >= END_PATIENCE_MS)
+	for (; !run_is_over(directory); *left_ms -= END_LOOK_MS) {
+		if (*left_ms <= 0)
 			return false;
 		nanosleep(&(struct timespec){.tv_nsec = END_LOOK_MS * 1000000}, NULL);
 	}
 	return true;
 }
 
-void job_end_recover(const char *folder)
+/* Makes the reports of ranks whose headway was killed, as far as they ran on this host; notes in the folder what has become of
+ * each. Ranks that are just ending are waited for. */
+static void recover_ranks(const char *folder, int patience_ms)
 {
+	int left_ms = patience_ms;
 	struct job_folder before, now;
 	struct hwy_err err;
 	if (!job_folder_read(folder, &before, &err)) {
@@ -88,7 +91,7 @@ void job_end_recover(const char *folder)
 		const struct job_note *note = &before.ranks[i];
 		bool waits = note->state == JOB_RUNNING || note->state == JOB_LOST;
 		if (!waits || !*note->directory || !is_here(note) ||
-		    !await_rank_end(note->directory))
+		    !await_rank_end(note->directory, &left_ms))
 			continue;
 		/* It may have told of its end meanwhile. */
 		if (!job_folder_read(folder, &now, &err))
@@ -149,6 +152,13 @@ bool job_end_is_reached(const char *folder)
 	return is_reached;
 }
 
+/* Whether somebody on this host still records the rank. */
+static bool is_being_recorded(const struct job_note *note)
+{
+	return note->state == JOB_RUNNING && *note->directory && is_here(note) &&
+	       !run_is_over(note->directory);
+}
+
 /* Yields what a person must know about a rank, as the end of a sentence that begins with the rank; "" where there is
  * nothing to say. Ranks with the same sentence are named together. */
 static const char *sentence_of(struct hwy_arena *arena, const char *folder,
@@ -160,6 +170,10 @@ static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 		return hwy_arena_format(arena, "its report is %s there", note->report);
 	if (note->state == JOB_RECOVERED)
 		return note->why;
+	if (is_being_recorded(note))
+		return hwy_arena_format(
+			arena, "still being recorded; when it has ended: headway recover %s",
+			folder);
 	if (waits && *note->directory)
 		return hwy_arena_format(arena,
 					"no report yet; there: headway recover -f -o %s/%s %s",
@@ -351,14 +365,32 @@ static void print_answer(const char *folder, uint32_t ranks)
 		;
 }
 
-void job_end(const char *folder, int64_t status, bool quiet)
+/* Notes that the job is over, unless a rank of it is still being recorded, whose note is needed. */
+static void note_job_over(struct job_folder *job, int64_t status)
+{
+	struct hwy_err err;
+	for (uint32_t i = 0; i < job->n_ranks; i++)
+		if (is_being_recorded(&job->ranks[i]))
+			return;
+	if (status != HWY_NONE)
+		job->status = status;
+	job->ended = profile_wall_ns();
+	job->world = world_of(job);
+	job->is_over = true;
+	forget_directories(job, status != HWY_NONE);
+	make_digests(job);
+	if (!job_folder_fold(job, &err))
+		cli_say("%s", err.text);
+}
+
+static void complete_job(const char *folder, int64_t status, bool quiet, int patience_ms)
 {
 	struct job_folder job;
 	struct hwy_err err;
 	char words[PATH_MAX + 64];
 	snprintf(words, sizeof words, "what is left of the job: headway recover %s", folder);
 	cli_last_words(words);
-	job_end_recover(folder);
+	recover_ranks(folder, patience_ms);
 	cli_last_words(NULL);
 	if (!job_folder_read(folder, &job, &err)) {
 		cli_say("%s", err.text);
@@ -372,18 +404,20 @@ void job_end(const char *folder, int64_t status, bool quiet)
 			rmdir(folder);
 		return;
 	}
-	if (status != HWY_NONE)
-		job.status = status;
-	job.ended = profile_wall_ns();
-	job.world = world_of(&job);
-	job.is_over = true;
-	forget_directories(&job, status != HWY_NONE);
-	make_digests(&job);
-	if (!job_folder_fold(&job, &err))
-		cli_say("%s", err.text);
+	note_job_over(&job, status);
 	if (!quiet) {
 		print_answer(folder, job.n_ranks);
 		say_job(&job);
 	}
 	job_folder_free(&job);
+}
+
+void job_end(const char *folder, int64_t status, bool quiet)
+{
+	complete_job(folder, status, quiet, END_PATIENCE_MS);
+}
+
+void job_recover(const char *folder)
+{
+	complete_job(folder, HWY_NONE, false, 0);
 }

@@ -77,12 +77,11 @@ void profile_digest(struct profile_job *job);
 bool job_split(struct hwy_trace *trace, struct profile_job *job, char **written,
 	       struct hwy_err *err);
 
-/* job_end.c: makes the reports of ranks whose headway was killed, as far as they ran on this host; notes in the folder
- * what has become of each. */
-void job_end_recover(const char *folder);
-/* Completes the folder of a job that is over: 'status' is the launcher's, HWY_NONE: not known. Prints the summary,
- * unless 'quiet'. */
+/* job_end.c: completes the folder of a job that has just ended, with the reports of ranks of this host whose headway was killed:
+ * 'status' is the launcher's, HWY_NONE: not known. Prints the summary, unless 'quiet'. */
 void job_end(const char *folder, int64_t status, bool quiet);
+/* The same at any later time. Where ranks are still being recorded, only says so, and the folder stays as it is. */
+void job_recover(const char *folder);
 /* Whether every rank of the job has told that it ended. */
 bool job_end_is_reached(const char *folder);
 

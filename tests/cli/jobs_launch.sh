@@ -41,6 +41,13 @@ for make in openmpi mpich; do
 	run info mixed
 	expect_status 0 "$make: the folder of two programs is one job"
 
+	# --- a job that is still being recorded is left alone: a rank asks for its own report
+	launch 60 -t osrt -o early "mpirun.$make" $many -n 1 sh -c '"$0" recover early; ls -A early | grep -c "^.rank0.run"' "$HEADWAY"
+	expect_status 0 "$make: recover while the job runs"
+	expect_said "rank 0 on $(uname -n): still being recorded; when it has ended: headway recover early" "$make: recover while the job runs"
+	[ "$(cat "$work/out")" = 1 ] || fail "$make: the note of a rank that runs is gone"
+	expect_job early 1 "$make: recover while the job runs"
+
 	# --- ranks that die
 	launch 60 -t osrt -o killed "mpirun.$make" $many -n 3 "$app" kill 1
 	"mpirun.$make" $many -n 3 "$app" kill 1 >/dev/null 2>&1
@@ -92,7 +99,7 @@ for make in openmpi mpich; do
 	launch 60 -t osrt -o nothing "mpirun.$make" $many -n 2 "$work/not_there"
 	[ "$status" != 0 ] || fail "$make: a program that is not there: status 0"
 	grep -q 'No such file' "$work/err" || fail "$make: a program that is not there: $(cat "$work/err")"
-	rm -rf job* named mixed killed aborted stopped lost by_name own_* doubt* nothing
+	rm -rf job* named mixed early killed aborted stopped lost by_name own_* doubt* nothing
 done
 [ $tried = 1 ] || { echo "SKIP: neither Open MPI nor MPICH"; exit 77; }
 
