@@ -350,8 +350,7 @@ void span_stack_result(sqlite3_context *context, const struct hwy_trace *trace, 
 		if (length)
 			sqlite3_str_append(text, function.at, (int)length);
 		else
-			sqlite3_str_appendf(text, "%s+0x%llx", hwy_str(trace, frame->module),
-					    (unsigned long long)frame->address);
+			sqlite3_str_appendf(text, "0x%llx", (unsigned long long)frame->address);
 		stack = hwy_stack_caller(trace, stack);
 	}
 	int rc = sqlite3_str_errcode(text), total = sqlite3_str_length(text);

@@ -64,6 +64,22 @@ bool sql_source_steps(struct sql_source *source, struct hwy_err *err)
 	return true;
 }
 
+bool sql_phase_has_device(const struct sql_source *source, uint32_t phase, uint32_t device)
+{
+	const struct hwy_flow *flow = &source->analysis->flow;
+	uint32_t process = source->analysis->phases.phases[phase].process;
+	bool has_others = false;
+	for (uint32_t i = 0; i < flow->n_lanes; i++) {
+		if (flow->lanes[i].device != device)
+			continue;
+		int64_t of = lane_process(source->trace, flow->lanes[i].lane);
+		if (of == HWY_NONE || process == FLOW_NO_PROCESS || of == process)
+			return true;
+		has_others = true;
+	}
+	return !has_others;
+}
+
 void sql_source_close(struct sql_source *source)
 {
 	if (source->diagnosis)
@@ -77,6 +93,7 @@ void sql_source_close(struct sql_source *source)
 	free(source->diagnosis);
 	free(source->analysis);
 	free(source->steps);
+	free(source->gaps);
 	free(source->tallies);
 	free(source->counters);
 	free(source->ranks);

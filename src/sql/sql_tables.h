@@ -73,6 +73,11 @@ struct sql_step {
 	uint32_t phase, number;
 };
 
+/* One gap: its phase, and its number among the gaps of the phase. */
+struct sql_gap {
+	uint32_t phase, number;
+};
+
 struct span_table;
 struct sql_tally;   /* table_names.c */
 struct sql_counter; /* table_counters.c */
@@ -85,6 +90,8 @@ struct sql_source {
 	struct hwy_diagnosis *diagnosis; /* NULL until sql_source_diagnosis */
 	struct sql_step *steps;          /* by process, then by time; the rows of the table steps */
 	uint32_t n_steps;
+	struct sql_gap *gaps; /* the rows of the table gaps */
+	uint32_t n_gaps;
 	struct sql_tally *tallies; /* the rows of the table names */
 	uint32_t n_tallies, first_kernel;
 	struct sql_counter *counters;
@@ -103,6 +110,8 @@ struct sql_source {
 bool sql_source_analysis(struct sql_source *source, struct hwy_err *err);
 bool sql_source_diagnosis(struct sql_source *source, struct hwy_err *err);
 bool sql_source_steps(struct sql_source *source, struct hwy_err *err);
+/* Whether the process of a phase has streams on a device, an index into flow.devices. Other devices count for other phases. */
+bool sql_phase_has_device(const struct sql_source *source, uint32_t phase, uint32_t device);
 void sql_source_close(struct sql_source *source);
 
 /* Cells. */

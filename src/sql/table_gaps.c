@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_gaps.c - the times in which a device of a phase is idle, each with its cause, as `headway analyze` finds them. The rows are the gaps
- * of all phases, phase by phase; the durations of a phase's gaps add up to its idle time. */
+ * of all phases, phase by phase, on the devices that the phase's process uses; their durations add up to the phase's idle time. */
 #include "base/search.h"
 #include "sql/sql_tables.h"
 
@@ -38,15 +38,37 @@ static const struct sql_column gap_columns[] = {
 		      .description = "the name of what the CPU did, else of the call to blame"},
 };
 
+/* Adds the gaps of a phase, without those of devices that its process does not use. */
+static void add_gaps(struct sql_source *source, uint32_t phase)
+{
+	const struct hwy_gaps *gaps = &source->analysis->measures[phase].gaps;
+	uint32_t device = UINT32_MAX;
+	bool is_used = false;
+	for (uint32_t i = 0; i < gaps->n; i++) {
+		if (gaps->gaps[i].device != device) {
+			device = gaps->gaps[i].device;
+			is_used = sql_phase_has_device(source, phase, device);
+		}
+		if (is_used)
+			source->gaps[source->n_gaps++] = (struct sql_gap){phase, i};
+	}
+}
+
 static bool gaps_make(struct sql_source *source, uint32_t *rows, struct hwy_err *err)
 {
 	/* Names of any kind may be asked for. */
 	if (!sql_source_steps(source, err) ||
 	    !hwy_need(source->trace, HWY_KIND_BIT(HWY_KINDS) - 1, HWY_COL_BIT(HWY_NAME), err))
 		return false;
-	*rows = 0;
-	for (uint32_t p = 0; p < source->analysis->phases.n; p++)
-		*rows += source->analysis->measures[p].gaps.n;
+	const struct hwy_analysis *analysis = source->analysis;
+	uint32_t cap = 0;
+	for (uint32_t p = 0; p < analysis->phases.n && !source->gaps; p++)
+		cap += analysis->measures[p].gaps.n;
+	if (!source->gaps)
+		source->gaps = hwy_array(cap, sizeof *source->gaps);
+	for (uint32_t p = 0; p < analysis->phases.n && cap; p++)
+		add_gaps(source, p);
+	*rows = source->n_gaps;
 	return true;
 }
 
@@ -93,10 +115,8 @@ static struct hwy_cell gap_blamed(const struct sql_source *source, const struct 
 static struct hwy_cell gap_cell(struct sql_source *source, uint32_t row, uint32_t column)
 {
 	const struct hwy_analysis *analysis = source->analysis;
-	uint32_t phase = 0;
-	for (; row >= analysis->measures[phase].gaps.n; phase++)
-		row -= analysis->measures[phase].gaps.n;
-	const struct hwy_gap *gap = &analysis->measures[phase].gaps.gaps[row];
+	uint32_t phase = source->gaps[row].phase;
+	const struct hwy_gap *gap = &analysis->measures[phase].gaps.gaps[source->gaps[row].number];
 	int64_t device = analysis->flow.devices[gap->device].device;
 	switch (column) {
 	case GAP_PHASE: return sql_int(phase);

@@ -68,12 +68,14 @@ static int64_t phase_process(const struct hwy_phase *phase)
 	return phase->process == FLOW_NO_PROCESS ? HWY_NONE : phase->process;
 }
 
-/* The devices' time in a phase, added up over devices. */
-static struct gap_states states_of(const struct hwy_analysis *analysis, uint32_t phase)
+/* The time in a phase of the devices that its process uses, added up over devices. */
+static struct gap_states states_of(const struct sql_source *source, uint32_t phase)
 {
+	const struct hwy_analysis *analysis = source->analysis;
 	struct gap_states sum = {0};
 	for (uint32_t d = 0; d < analysis->flow.n_devices; d++)
-		gap_states_add(&sum, &analysis->measures[phase].gaps.devices[d]);
+		if (sql_phase_has_device(source, phase, d))
+			gap_states_add(&sum, &analysis->measures[phase].gaps.devices[d]);
 	return sum;
 }
 
@@ -94,8 +96,8 @@ static struct hwy_cell phase_cell(struct sql_source *source, uint32_t row, uint3
 	case PHASE_COLUMN_MEDIAN: return sql_int(phase->median);
 	case PHASE_COLUMN_P10: return sql_int(phase->p10);
 	case PHASE_COLUMN_P90: return sql_int(phase->p90);
-	case PHASE_COLUMN_BUSY: return sql_int(states_of(source->analysis, row).busy);
-	case PHASE_COLUMN_IDLE: return sql_int(states_of(source->analysis, row).idle);
+	case PHASE_COLUMN_BUSY: return sql_int(states_of(source, row).busy);
+	case PHASE_COLUMN_IDLE: return sql_int(states_of(source, row).idle);
 	default: return sql_none();
 	}
 }

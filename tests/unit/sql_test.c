@@ -34,7 +34,8 @@ static bool answer_row(void *self, const struct hwy_cell *cells, uint32_t n)
 			hwy_bytes_put(&answer->text, cells[i].text.at, cells[i].text.length);
 			break;
 		default:
-			length = snprintf(digits, sizeof digits, "%lld", (long long)cells[i].number);
+			length =
+				snprintf(digits, sizeof digits, "%lld", (long long)cells[i].number);
 		}
 		hwy_bytes_put(&answer->text, digits, (size_t)length);
 	}
@@ -109,7 +110,8 @@ static void spans_have_the_columns_of_the_csv_export(void **state)
 {
 	struct hwy_trace *trace = machine();
 	struct sql_db *db = open_db(trace);
-	expect(db, "select pid, device, stream, lane, start, duration, name, call, correlation from kernel",
+	expect(db,
+	       "select pid, device, stream, lane, start, duration, name, call, correlation from kernel",
 	       "100|0|7|stream|5000|5000|k|3|1\n100|0|7|stream|10000|20000|k|4|2\n");
 	expect(db, "select direction, bytes, source_memory, \"source-memory\", \"end\" from copy",
 	       "Host-to-Device|1048576|Pinned|Pinned|40000\n");
@@ -212,22 +214,27 @@ static void roll_value(struct dice *dice, struct sql_db *db, const char *table, 
 	case 3: snprintf(value, size, "%s", roll(dice) % 2 ? "NULL" : "'text 7'"); return;
 	default: break;
 	}
-	snprintf(query, sizeof query, "select quote(\"%s\") from \"%s\" limit 1 offset %lld", column, table,
-		 (long long)roll_below(dice, 100));
+	snprintf(query, sizeof query, "select quote(\"%s\") from \"%s\" limit 1 offset %lld",
+		 column, table, (long long)roll_below(dice, 100));
 	char *answer = ask(db, query);
 	answer[strcspn(answer, "\n")] = '\0';
-	bool is_usable = *answer && strlen(answer) < size && strlen(answer) == strspn(answer,
-		"'0123456789-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ");
+	bool is_usable =
+		*answer && strlen(answer) < size &&
+		strlen(answer) ==
+			strspn(answer,
+			       "'0123456789-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ");
 	snprintf(value, size, "%s", is_usable ? answer : "1");
 	free(answer);
 }
 
-static const char *const columns[] = {"id",	"start",  "end",	"name",	   "name_id", "kind",
-				      "lane",	"pid",	  "tid",	"domain",  "rank",    "lane_id",
-				      "thread", "stream", "process_id", "duration"};
-static const char *const orders[] = {"id",   "name, id",       "name desc, id", "kind, name, id",
-				     "lane_id, name", "pid, lane, id", "start, id"};
-static const char *const groups[] = {"name", "lane", "kind, name", "name, tid", "pid", "name, pid, kind"};
+static const char *const columns[] = {
+	"id",  "start",  "end",  "name",    "name_id", "kind",   "lane",       "pid",
+	"tid", "domain", "rank", "lane_id", "thread",  "stream", "process_id", "duration"};
+static const char *const orders[] = {
+	"id",       "name, id", "name desc, id", "kind, name, id", "lane_id, name", "pid, lane, id",
+	"start, id"};
+static const char *const groups[] = {"name",      "lane", "kind, name",
+				     "name, tid", "pid",  "name, pid, kind"};
 enum {
 	COLUMNS = sizeof columns / sizeof *columns,
 	ORDERS = sizeof orders / sizeof *orders,
@@ -253,23 +260,29 @@ static void compare_both_ways(struct dice *dice, struct sql_db *db, const char *
 	char where[512], copy[128], one[1024], other[1024];
 	roll_where(dice, db, table, where);
 	snprintf(copy, sizeof copy, "(select * from \"%s\" limit -1)", table);
-	const char *order = orders[roll_below(dice, ORDERS)], *group = groups[roll_below(dice, GROUPS)];
+	const char *order = orders[roll_below(dice, ORDERS)],
+		   *group = groups[roll_below(dice, GROUPS)];
 	/* The same rows, in whatever order. */
-	snprintf(one, sizeof one, "select * from (select id, start, name from \"%s\" where %s) order by +id",
-		 table, where);
-	snprintf(other, sizeof other, "select id, start, name from %s where %s order by +id", copy, where);
+	snprintf(one, sizeof one,
+		 "select * from (select id, start, name from \"%s\" where %s) order by +id", table,
+		 where);
+	snprintf(other, sizeof other, "select id, start, name from %s where %s order by +id", copy,
+		 where);
 	expect_same(db, one, other);
 	/* The same order. */
-	snprintf(one, sizeof one, "select id from \"%s\" where %s order by %s", table, where, order);
+	snprintf(one, sizeof one, "select id from \"%s\" where %s order by %s", table, where,
+		 order);
 	snprintf(other, sizeof other, "select id from %s where %s order by %s", copy, where, order);
 	expect_same(db, one, other);
 	/* The same groups. */
-	snprintf(one, sizeof one,
-		 "select * from (select %s, count(*), sum(id) from \"%s\" where %s group by %s) order by 1, 2, 3",
-		 group, table, where, group);
-	snprintf(other, sizeof other,
-		 "select * from (select %s, count(*), sum(id) from %s where %s group by %s) order by 1, 2, 3",
-		 group, copy, where, group);
+	snprintf(
+		one, sizeof one,
+		"select * from (select %s, count(*), sum(id) from \"%s\" where %s group by %s) order by 1, 2, 3",
+		group, table, where, group);
+	snprintf(
+		other, sizeof other,
+		"select * from (select %s, count(*), sum(id) from %s where %s group by %s) order by 1, 2, 3",
+		group, copy, where, group);
 	expect_same(db, one, other);
 }
 
@@ -304,15 +317,18 @@ static void times_are_found_in_a_report_of_many_chunks(void **state)
 		struct hwy_trace *trace = hwy_open(path, NULL, &err);
 		assert_non_null(trace);
 		struct sql_db *db = open_db(trace);
-		char *bounds = ask(db, "select start, \"end\" from spans order by id limit 1 offset 60000");
+		char *bounds = ask(
+			db, "select start, \"end\" from spans order by id limit 1 offset 60000");
 		long long from = atoll(bounds), width = roll_below(&dice, 50000000);
 		free(bounds);
-		snprintf(one, sizeof one,
-			 "select count(*), sum(id) from spans where start <= %lld and \"end\" >= %lld",
-			 from + width, from);
-		snprintf(other, sizeof other,
-			 "select count(*), sum(id) from spans where +start <= %lld and +\"end\" >= %lld",
-			 from + width, from);
+		snprintf(
+			one, sizeof one,
+			"select count(*), sum(id) from spans where start <= %lld and \"end\" >= %lld",
+			from + width, from);
+		snprintf(
+			other, sizeof other,
+			"select count(*), sum(id) from spans where +start <= %lld and +\"end\" >= %lld",
+			from + width, from);
 		expect_same(db, one, other);
 		sql_close(db);
 		hwy_trace_free(trace);
@@ -325,7 +341,8 @@ static void times_are_found_in_a_report_of_many_chunks(void **state)
 
 static void every_ready_question_is_answered_for_a_recording(void **state)
 {
-	static const char *const names[] = {"nsys/mlp_sync.hwy", "programs/ddp.hwy", "operators/resnet.hwy"};
+	static const char *const names[] = {"nsys/mlp_sync.hwy", "programs/ddp.hwy",
+					    "operators/resnet.hwy"};
 	char folder[] = "/tmp/sql_test_XXXXXX";
 	assert_non_null(mkdtemp(folder));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -364,29 +381,30 @@ static void gaps_add_up_to_the_idle_time_of_their_phase(void **state)
 
 static void a_query_only_reads(void **state)
 {
-	static const char *const refused[] = {"insert into kernel(name) values ('x')",
-					      "create table t(a)",
-					      "create temp view v as select 1",
-					      "drop table kernel",
-					      "attach ':memory:' as m",
-					      "detach main",
-					      "pragma writable_schema = on",
-					      "pragma table_info(kernel)",
-					      "select * from pragma_database_list",
-					      "select * from sqlite_master",
-					      "select count(*) from sqlite_master",
-					      "begin",
-					      "vacuum",
-					      "vacuum into '/tmp/sql_test_vacuum'",
-					      "reindex",
-					      "analyze",
-					      "explain select 1",
-					      "select load_extension('x')",
-					      "select zeroblob(1000000000)",
-					      "select randomblob(9)",
-					      "select sqlite_version()",
-					      "select 1; drop table kernel",
-					      "with x as (select 1) insert into kernel select * from x"};
+	static const char *const refused[] = {
+		"insert into kernel(name) values ('x')",
+		"create table t(a)",
+		"create temp view v as select 1",
+		"drop table kernel",
+		"attach ':memory:' as m",
+		"detach main",
+		"pragma writable_schema = on",
+		"pragma table_info(kernel)",
+		"select * from pragma_database_list",
+		"select * from sqlite_master",
+		"select count(*) from sqlite_master",
+		"begin",
+		"vacuum",
+		"vacuum into '/tmp/sql_test_vacuum'",
+		"reindex",
+		"analyze",
+		"explain select 1",
+		"select load_extension('x')",
+		"select zeroblob(1000000000)",
+		"select randomblob(9)",
+		"select sqlite_version()",
+		"select 1; drop table kernel",
+		"with x as (select 1) insert into kernel select * from x"};
 	struct hwy_trace *trace = machine();
 	struct sql_db *db = open_db(trace);
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -407,9 +425,13 @@ static void time_memory_and_lengths_are_bounded(void **state)
 	struct hwy_err err;
 	struct sql_db *db = sql_open(trace, &limits, &err);
 	assert_non_null(db);
-	expect_refusal(db, "with recursive x(n) as (select 1 union all select n + 1 from x) select count(*) from x",
-		       "--timeout");
-	expect_refusal(db, "select length(printf('%.*c', 600000, 'x') || printf('%.*c', 600000, 'x'))", "longer than");
+	expect_refusal(
+		db,
+		"with recursive x(n) as (select 1 union all select n + 1 from x) select count(*) from x",
+		"--timeout");
+	expect_refusal(db,
+		       "select length(printf('%.*c', 600000, 'x') || printf('%.*c', 600000, 'x'))",
+		       "longer than");
 	char deep[4096] = "select ";
 	for (int i = 0; i < 1000; i++)
 		strcat(deep, "1+");
@@ -419,9 +441,10 @@ static void time_memory_and_lengths_are_bounded(void **state)
 	limits.time = 0;
 	db = sql_open(trace, &limits, &err);
 	assert_non_null(db);
-	expect_refusal(db,
-		       "with recursive x(n) as (select 1 union all select n + 1 from x) select n from x order by -n",
-		       "--max-memory");
+	expect_refusal(
+		db,
+		"with recursive x(n) as (select 1 union all select n + 1 from x) select n from x order by -n",
+		"--max-memory");
 	expect(db, "select 1", "1\n");
 	sql_close(db);
 	hwy_trace_free(trace);
