@@ -86,6 +86,8 @@ static const char *job_id(struct tree_ranks *r, bool is_folder)
 	const char *told = hwy_property(r->traces[0], "job.id"), *id = NULL;
 	if (tree->job)
 		return tree->job;
+	if (tree->privacy->anonymous) /* ids of jobs name hosts */
+		return bare_name(&r->texts, tree->input);
 	if (told && *told)
 		return told;
 	if (is_folder) {
@@ -264,7 +266,6 @@ static void export_rank(struct tree_ranks *r, uint32_t i, const char *folder,
 		how.clock = &r->job.ranks[i].clock;
 		how.epoch = r->traces[0]->wall;
 	}
-	cli_privacy_apply(tree->privacy, r->traces[i]);
 	make_folder(folder);
 	bool ok = tree->type->files(r->traces[i], folder, &how, cli_progress(), &result, &err);
 	cli_progress_end();
@@ -306,6 +307,8 @@ void export_tree_write(const struct export_tree *tree, struct export_result *res
 		open_job_ranks(&r);
 	else
 		open_recording(&r);
+	for (uint32_t i = 0; i < r.n; i++)
+		cli_privacy_apply(tree->privacy, r.traces[i]);
 	r.id = job_id(&r, is_folder);
 	r.folder =
 		hwy_arena_format(&r.texts, "%s/job=%s", tree->output, escape_name(&r.texts, r.id));

@@ -530,6 +530,8 @@ static void put_tables(FILE *out)
 	}
 	for (uint32_t i = 0; (name = parquet_record_fields(i, fields, &n)); i++)
 		put_table(out, name, fields, n);
+	name = parquet_rank_fields(fields, &n);
+	put_table(out, name, fields, n);
 	for (uint32_t i = 0; (name = parquet_analysis_fields(i, fields, &n)); i++)
 		put_table(out, name, fields, n);
 }

@@ -85,6 +85,63 @@ bool parquet_cells_write(struct parquet *p, const struct parquet_cells *cells)
 	return parquet_table_close(p, &file) && !p->x.failed;
 }
 
+/* ---- the rank ---------------------------------------------------------------------------------- */
+
+static const struct parquet_field rank_fields[] = {
+	{"id", PARQUET_NUMBER, false},        {"rank", PARQUET_NUMBER, false},
+	{"world", PARQUET_NUMBER, true},      {"host", PARQUET_TEXT, true},
+	{"processes", PARQUET_NUMBER, false}, {"spans", PARQUET_NUMBER, false},
+	{"source", PARQUET_TEXT, true},       {"epoch", PARQUET_NUMBER, true},
+};
+enum { RANK_FIELDS = sizeof rank_fields / sizeof *rank_fields };
+
+const char *parquet_rank_fields(struct parquet_field fields[PARQUET_MOST_FIELDS], uint32_t *n)
+{
+	memcpy(fields, rank_fields, sizeof rank_fields);
+	*n = RANK_FIELDS;
+	return "ranks";
+}
+
+/* Wall-clock time (Unix, ns) of time 0 of the tables; HWY_NONE: not known. */
+static int64_t parquet_epoch(const struct parquet *p)
+{
+	return p->x.options->map ? p->x.options->epoch : p->x.trace->wall;
+}
+
+static bool rank_cell(struct parquet *p, const void *user, uint32_t row, uint32_t field,
+		      int64_t *value)
+{
+	(void)user;
+	(void)row;
+	const struct hwy_trace *trace = p->x.trace;
+	int64_t world = HWY_NONE, host = trace->n_hosts ? 0 : HWY_NONE;
+	for (uint32_t i = trace->n_processes; i-- > 0;) {
+		const struct hwy_process *process = &trace->processes[i];
+		world = process->world > world ? process->world : world;
+		host = process->host >= 0 && process->host < trace->n_hosts ? process->host : host;
+	}
+	const int64_t cells[RANK_FIELDS] = {
+		0,
+		p->x.options->rank,
+		world,
+		host == HWY_NONE ? 0 : trace->hosts[host].name,
+		trace->n_processes,
+		(int64_t)p->x.result->spans,
+		export_text_id(&p->x, p->x.options->source ? p->x.options->source : ""),
+		parquet_epoch(p),
+	};
+	*value = cells[field];
+	if (rank_fields[field].type == PARQUET_TEXT)
+		return export_text(&p->x, *value).length > 0;
+	return *value != HWY_NONE;
+}
+
+bool parquet_rank_write(struct parquet *p)
+{
+	return parquet_cells_write(
+		p, &(struct parquet_cells){"ranks", rank_fields, RANK_FIELDS, 1, rank_cell, NULL});
+}
+
 /* ---- facts about the export -------------------------------------------------------------------- */
 
 static void add_fact(struct parquet *p, const char *key, const char *value)
@@ -95,7 +152,6 @@ static void add_fact(struct parquet *p, const char *key, const char *value)
 static void add_facts(struct parquet *p)
 {
 	const struct export_options *options = p->x.options;
-	const struct hwy_trace *trace = p->x.trace;
 	add_fact(p, "headway.version", HEADWAY_VERSION);
 	add_fact(p, "headway.schema", "1");
 	add_fact(p, "headway.job", options->job ? options->job : "");
@@ -104,12 +160,9 @@ static void add_facts(struct parquet *p)
 	add_fact(p, "headway.times", "ns since the epoch");
 	add_fact(p, "headway.sizes", "bytes");
 	add_fact(p, "headway.clock", options->map ? "first rank" : "recording");
-	if (trace->wall != HWY_NONE && !options->map)
+	if (parquet_epoch(p) != HWY_NONE)
 		add_fact(p, "headway.epoch_unix_ns",
-			 hwy_arena_format(&p->texts, "%" PRId64, trace->wall));
-	if (options->epoch != HWY_NONE && options->map)
-		add_fact(p, "headway.epoch_unix_ns",
-			 hwy_arena_format(&p->texts, "%" PRId64, options->epoch));
+			 hwy_arena_format(&p->texts, "%" PRId64, parquet_epoch(p)));
 }
 
 bool export_parquet(struct hwy_trace *trace, const char *path, const struct export_options *options,
@@ -121,7 +174,7 @@ bool export_parquet(struct hwy_trace *trace, const char *path, const struct expo
 		return false;
 	p.packer = parquet_packer_new();
 	add_facts(&p);
-	bool ok = parquet_spans_write(&p) && parquet_records_write(&p) &&
+	bool ok = parquet_spans_write(&p) && parquet_records_write(&p) && parquet_rank_write(&p) &&
 		  (options->plain || export_is_cut(&p.x) || parquet_analysis_write(&p));
 	parquet_packer_free(p.packer);
 	hwy_bytes_free(&p.stack);

@@ -56,6 +56,8 @@ bool parquet_cells_write(struct parquet *p, const struct parquet_cells *cells);
 bool parquet_spans_write(struct parquet *p);
 bool parquet_records_write(struct parquet *p);
 bool parquet_analysis_write(struct parquet *p);
+/* Writes the table 'ranks', which has one row; the other tables are there already. */
+bool parquet_rank_write(struct parquet *p);
 
 /* The functions of a stack (a reference, base/ref.h), from the innermost to the outermost, with semicolons
  * between them; valid until the next call. */
@@ -69,9 +71,11 @@ struct parquet_span_names {
 };
 void parquet_span_fields(int kind, struct parquet_field fields[PARQUET_MOST_FIELDS],
 			 struct parquet_span_names *names, uint32_t *n);
-/* The tables of records and of the analysis: the name of table number i, or NULL behind the last. */
+/* The tables of records, that of the rank, and those of the analysis: the name of table number i, or NULL behind
+ * the last. */
 const char *parquet_record_fields(uint32_t i, struct parquet_field fields[PARQUET_MOST_FIELDS],
 				  uint32_t *n);
+const char *parquet_rank_fields(struct parquet_field fields[PARQUET_MOST_FIELDS], uint32_t *n);
 const char *parquet_analysis_fields(uint32_t i, struct parquet_field fields[PARQUET_MOST_FIELDS],
 				    uint32_t *n);
 

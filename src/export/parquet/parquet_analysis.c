@@ -38,14 +38,14 @@ static const struct parquet_field step_fields[] = {
 	ID("steady"), ID("warm_up"),  ID("cut"),       ID("outlier"),
 };
 static const struct parquet_field gap_fields[] = {
-	ID("id"),  ID("phase"),    N("step"),  N("device_id"), N("device"), ID("start"),
-	ID("end"), ID("duration"), T("cause"), N("op"),        N("call"),   N("span"),
+	ID("id"),       ID("phase"), N("step"), N("device_id"), N("device"), ID("start"),
+	ID("duration"), T("cause"),  N("op"),   N("call"),      N("span"),
 };
 static const struct parquet_field finding_fields[] = {
-	ID("id"),        T("finding"), T("title"),    ID("phase"),     N("rank"),
-	ID("acquitted"), ID("cost"),   R("share"),    T("confidence"), T("verdict"),
-	T("says"),       T("advice"),  T("edit"),     N("step_after"), R("speedup"),
-	T("file"),       N("line"),    T("function"), T("place"),      N("evidence"),
+	ID("id"),    T("finding"),  T("title"),      ID("phase"),   ID("acquitted"),
+	ID("cost"),  R("share"),    T("confidence"), T("verdict"),  T("says"),
+	T("advice"), T("edit"),     N("step_after"), R("speedup"),  T("file"),
+	N("line"),   T("function"), T("place"),      N("evidence"),
 };
 static const struct parquet_field verdict_fields[] = {
 	T("verdict"), T("says"), R("share"), R("coverage"), N("recording"), N("judged"),
@@ -216,13 +216,12 @@ static bool gap_cell(struct parquet *p, const void *user, uint32_t row, uint32_t
 		return found_number(has_device ? p->x.trace->devices[device].ordinal : HWY_NONE,
 				    value);
 	case 5: return found_number(start, value);
-	case 6: return found_number(end, value);
-	case 7: return found_number(hwy_between(start, end), value);
-	case 8: return found_text(p, gap_cause_names[gap->cause], value);
-	case 9:
+	case 6: return found_number(hwy_between(start, end), value);
+	case 7: return found_text(p, gap_cause_names[gap->cause], value);
+	case 8:
 		return found_number(gap->op == FLOW_NONE ? HWY_NONE : flow->ops[gap->op].span,
 				    value);
-	case 10: return found_number(has_call ? flow->calls[gap->culprit].span : HWY_NONE, value);
+	case 9: return found_number(has_call ? flow->calls[gap->culprit].span : HWY_NONE, value);
 	default: return found_number(gap->span ? (int64_t)gap->span - 1 : HWY_NONE, value);
 	}
 }
@@ -232,10 +231,10 @@ static bool finding_place_cell(struct parquet *p, const struct hwy_finding *find
 {
 	const struct hwy_place *at = finding->n_places ? &finding->places[0].at : NULL;
 	switch (field) {
-	case 15: return found_text(p, at ? at->file : "", value);
-	case 16: return found_number(at && at->line ? at->line : HWY_NONE, value);
-	case 17: return found_text(p, at ? at->function : "", value);
-	case 18: return found_text(p, at ? at->range : "", value);
+	case 14: return found_text(p, at ? at->file : "", value);
+	case 15: return found_number(at && at->line ? at->line : HWY_NONE, value);
+	case 16: return found_text(p, at ? at->function : "", value);
+	case 17: return found_text(p, at ? at->range : "", value);
 	default: return found_number(finding->n_evidence ? finding->evidence[0] : HWY_NONE, value);
 	}
 }
@@ -253,20 +252,19 @@ static bool finding_cell(struct parquet *p, const void *user, uint32_t row, uint
 	case 1: return found_text(p, finding->kind->id, value);
 	case 2: return found_text(p, finding->kind->title, value);
 	case 3: return found_number(finding->phase, value);
-	case 4: return found_number(finding->rank, value);
-	case 5: return found_number(finding->is_acquitted, value);
-	case 6: return found_number(finding->cost, value);
-	case 7: return found_real(finding->share, value);
-	case 8: return found_text(p, hwy_confidence_names[finding->confidence], value);
-	case 9:
+	case 4: return found_number(finding->is_acquitted, value);
+	case 5: return found_number(finding->cost, value);
+	case 6: return found_real(finding->share, value);
+	case 7: return found_text(p, hwy_confidence_names[finding->confidence], value);
+	case 8:
 		return finding->word < VERDICTS &&
 		       found_text(p, verdict_words[finding->word], value);
-	case 10: return found_text(p, finding->says, value);
-	case 11: return found_text(p, finding->advice, value);
-	case 12:
+	case 9: return found_text(p, finding->says, value);
+	case 10: return found_text(p, finding->advice, value);
+	case 11:
 		return found_text(p, predicted->is_known ? predicted->edits : finding->edit, value);
-	case 13: return predicted->is_known && found_number(predicted->step, value);
-	case 14: return predicted->is_known && found_real(predicted->speedup, value);
+	case 12: return predicted->is_known && found_number(predicted->step, value);
+	case 13: return predicted->is_known && found_real(predicted->speedup, value);
 	default: return finding_place_cell(p, finding, field, value);
 	}
 }
