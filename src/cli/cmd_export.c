@@ -30,7 +30,7 @@ struct options {
 static _Noreturn void list_types(void)
 {
 	for (const struct export_type *type = export_types; type->name; type++)
-		printf("%-9s %-9s %s\n", type->name, type->ending, type->about);
+		printf("%-9s %-10s %s\n", type->name, type->ending, type->about);
 	exit(0);
 }
 
@@ -357,8 +357,10 @@ const struct cli_command cmd_export = {
 	.name = "export",
 	.summary = "write it for Perfetto, chrome://tracing, nsys's tools, scripts, flame graphs",
 	.usage = "headway export [options] --type TYPE FILE|JOB",
-	.about = "Writes a recording for another tool: Perfetto, chrome://tracing, everything that "
-		 "reads PyTorch's traces or Nsight Systems' exports, spreadsheets, flame graphs.",
+	.about =
+		"Writes a recording for another tool: Perfetto, chrome://tracing, everything that "
+		"reads PyTorch's traces or Nsight Systems' exports, DuckDB and the like, spreadsheets, "
+		"flame graphs.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway export -t perfetto report1.hwy          writes report1.pftrace\n"

@@ -113,7 +113,7 @@ PY
 
 run export --type help
 expect_status 0 "--type help"
-[ "$(wc -l <"$work/out")" = 5 ] || fail "--type help: $(cat "$work/out")"
+[ "$(wc -l <"$work/out")" = 6 ] || fail "--type help: $(cat "$work/out")"
 run export "$work/streams_pinned4.sqlite"
 expect_status 2 "no type"
 for type in perfetto chrome sqlite csv folded; do

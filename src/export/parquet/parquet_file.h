@@ -2,14 +2,18 @@
 /* parquet_file.h - one Parquet file: row groups of column chunks, then the footer that says where they
  * are.
  *
+ *   static const struct parquet_field fields[] = {{"start", PARQUET_NUMBER, false}};
+ *   const struct parquet_table table = {.name = "kernel", .fields = fields, .n_fields = 1};
+ *   int64_t starts[] = {0, 10, 25};
+ *   struct parquet_packer *packer = parquet_packer_new();
  *   struct parquet_file file;
- *   if (!parquet_file_open(&file, path, &table, packer, err))
+ *   if (!parquet_file_open(&file, path, path, &table, packer, err))
  *           return false;
- *   parquet_group_begin(&file, rows);
- *   for (uint32_t i = 0; i < table.n_fields; i++)
- *           parquet_group_column(&file, &values[i]);
+ *   parquet_group_begin(&file, 3);
+ *   parquet_group_column(&file, &(struct parquet_values){.values = starts});
  *   parquet_group_end(&file);
- *   return parquet_file_close(&file);
+ *   bool is_whole = parquet_file_close(&file);
+ *   parquet_packer_free(packer);
  *
  * The first error is kept in err, and what is written after it is dropped. The file has the name it is
  * opened with from the begin: whoever opens it chooses a temporary one.
