@@ -39,6 +39,9 @@ enum { ANALYZE_POINTS = 4096 };
  * with 2 on failure. */
 void analyze_open(struct analyze_run *run, const char *path, const char *step,
 		  const struct cli_privacy *privacy);
+/* The same of a trace that is open, which the run then owns; 'path' is its name. */
+void analyze_open_trace(struct analyze_run *run, struct hwy_trace *trace, const char *path,
+			const char *step, const struct cli_privacy *privacy);
 void analyze_close(struct analyze_run *run);
 
 void analyze_print_text(FILE *out, const struct analyze_view *view);

@@ -157,13 +157,18 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	run->rank = job_rank_of(run->trace, run->path);
 }
 
+void analyze_open_trace(struct analyze_run *run, struct hwy_trace *trace, const char *path,
+			const char *step, const struct cli_privacy *privacy)
+{
+	*run = (struct analyze_run){.path = cli_privacy_path(privacy, path), .trace = trace};
+	cli_privacy_apply(privacy, run->trace);
+	analyze_look_at(run, step);
+}
+
 void analyze_open(struct analyze_run *run, const char *path, const char *step,
 		  const struct cli_privacy *privacy)
 {
-	*run = (struct analyze_run){.path = cli_privacy_path(privacy, path),
-				    .trace = cli_open(path)};
-	cli_privacy_apply(privacy, run->trace);
-	analyze_look_at(run, step);
+	analyze_open_trace(run, cli_open(path), path, step, privacy);
 }
 
 /* Where the only file holds several ranks, each of them becomes a trace of its own. */

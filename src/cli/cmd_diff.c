@@ -70,10 +70,11 @@ static int run_diff(int argc, char **argv)
 	if (!(options.halves ? diff_make_halves : diff_make)(&diff, &a, &b, options.run_noise,
 							     &err))
 		cli_die("%s", err.text);
-	struct analyze_view *job_a = before.jobs[a.middle], *job_b = after.jobs[b.middle];
+	const struct job_answer *job_a = before.jobs[a.middle].answer,
+				*job_b = after.jobs[b.middle].answer;
 	struct job_diff jobs = {0};
 	if (job_a && job_b) {
-		jobs = job_diff_make(&job_a->job->answer, &job_b->job->answer);
+		jobs = job_diff_make(job_a, job_b);
 		diff.jobs = &jobs;
 	}
 	printers[options.format](output.out, &diff);
@@ -98,7 +99,7 @@ const struct cli_command cmd_diff = {
 		"Says whether a program became faster, by how much and how sure that is, which "
 		"state of the GPU the change comes from (the parts add up exactly), and whether "
 		"it is what had been predicted. Each side is a recording, the folder of a job, several runs of the "
-		"same program, or a baseline file. Of two jobs, the ranks are compared, too. Exit status 1 when it became slower.",
+		"same program, or a baseline file. Of two jobs, the ranks are compared, too; of many ranks by their digests. Exit status 1 when it became slower.",
 	.options = option_table,
 	.footer =
 		"Examples:\n"

@@ -14,7 +14,7 @@
 
 struct options {
 	struct cli_texts files;
-	const char *html;
+	const char *html, *ranks;
 	uint64_t max_mb;
 	uint16_t port;
 	bool no_browser, stay, force, is_worker;
@@ -39,6 +39,10 @@ static const struct cli_option option_table[] = {
 	{0, "html", "FILE",
 	 "write one self-contained page instead: to send to somebody, needs no server", CLI_TEXT,
 	 CLI_AT(html)},
+	{0, "ranks", "LIST",
+	 "the ranks of a job to open: 3,17-19 (default: all of 64 at most; of more, those that its "
+	 "digests point at)",
+	 CLI_TEXT, CLI_AT(ranks)},
 	HTML_PAGE_SIZE_OPTION,
 	CLI_FORCE,
 	CLI_HEAD("What the page of --html leaves out:"),
@@ -103,7 +107,12 @@ static void view_open_all(const struct options *options, struct viewing *viewing
 	struct hwy_err err;
 	for (uint32_t i = 0; i < options->files.n; i++) {
 		const char *source = options->files.texts[i];
-		struct hwy_trace *trace = view_cache_open(source, &viewing->reports[i]);
+		struct view_choice choice = view_choose(source, options->ranks);
+		struct hwy_trace *trace = choice.files
+						  ? view_cache_open_ranks(choice.files, choice.n,
+									  &viewing->reports[i])
+						  : view_cache_open(source, &viewing->reports[i]);
+		view_choice_free(&choice);
 		/* A copy, because posix_spawn takes no const strings. */
 		char *word = hwy_copy(source, strlen(source) + 1);
 		char *argv[] = {"headway",           "view", "--worker", "--",
@@ -162,7 +171,13 @@ static void write_page(const struct options *options)
 		cli_keep_input(options->files.texts[i], options->html);
 	struct cli_output output = cli_output_open(options->html, options->force);
 	for (uint32_t i = 0; i < options->files.n; i++) {
-		analyze_open(&runs[i], options->files.texts[i], NULL, &options->privacy);
+		const char *source = options->files.texts[i];
+		struct view_choice choice = view_choose(source, options->ranks);
+		analyze_open_trace(&runs[i],
+				   choice.files ? cli_open_ranks(choice.files, choice.n)
+						: cli_open(source),
+				   source, NULL, &options->privacy);
+		view_choice_free(&choice);
 		views[i] = (struct analyze_view){.runs = &runs[i], .n = 1};
 	}
 	html_page_write(output.out, views, options->files.n, options->max_mb);
@@ -197,15 +212,18 @@ const struct cli_command cmd_view = {
 	.name = "view",
 	.summary = "the timeline in the browser, with the diagnosis beside it",
 	.usage = "headway view [options] FILE|JOB [FILE|JOB]",
-	.about = "Opens the timeline in the browser: lanes of devices, streams and threads, the "
-		 "diagnosis beside them, and what fixes would change. Two files are shown one "
-		 "under the other, step by step. The page is served on 127.0.0.1 only, behind a "
-		 "random address; nothing leaves the machine.",
+	.about =
+		"Opens the timeline in the browser: lanes of devices, streams and threads, the "
+		"diagnosis beside them, and what fixes would change. Two files are shown one "
+		"under the other, step by step. Of a job of more than 64 ranks with digests only the "
+		"ranks are opened that its answer is about, and a line says which and why. The page is served on 127.0.0.1 only, behind a "
+		"random address; nothing leaves the machine.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway view report1.hwy\n"
 		  "  headway view --no-browser run.sqlite     on a server: prints the ssh line\n"
 		  "  headway view before.hwy after.hwy\n"
+		  "  headway view job1 --ranks 0,611          some ranks of a job\n"
 		  "  headway view report1.hwy --html run.html\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),

@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 
 #include "cli/compare_print.h"
-#include "cli/job_print.h"
+#include "cli/digest_print.h"
 #include "cli/kit/cli.h"
+#include "digest/digest_summary.h"
 #include "whatif/chain.h"
 #include "whatif/whatif.h"
 
@@ -19,7 +20,7 @@ static struct compare_summary *add_run(struct compare_runs *runs)
 {
 	HWY_GROW(runs->runs, runs->n, runs->cap);
 	HWY_GROW(runs->jobs, runs->n_jobs, runs->cap_jobs);
-	runs->jobs[runs->n_jobs++] = NULL;
+	runs->jobs[runs->n_jobs++] = (struct compared_job){0};
 	return &runs->runs[runs->n++];
 }
 
@@ -84,6 +85,15 @@ static void open_analysis(struct hwy_analysis *analysis, struct hwy_trace **trac
 		cli_die("%s: %s", path, err.text);
 }
 
+/* Notes what is known of a job in its first phase, times the steps, as all counts are. */
+static void note_job(struct compare_summary *run, uint32_t late, uint32_t slow_links, int64_t waits)
+{
+	struct compare_phase *phase = &run->phases[0];
+	phase->counts[COUNT_LATE_RANKS] = (int64_t)late * phase->n_steady;
+	phase->counts[COUNT_SLOW_LINKS] = (int64_t)slow_links * phase->n_steady;
+	phase->counts[COUNT_RANK_WAITS] = waits * phase->n_steady;
+}
+
 /* A folder with the recordings of several ranks is one run: that of a typical rank, with what all ranks together show. */
 static bool open_job(struct compare_runs *runs, const char *path, const char *step)
 {
@@ -98,17 +108,40 @@ static bool open_job(struct compare_runs *runs, const char *path, const char *st
 		cli_die("%s: no rank has device work", path);
 	struct compare_summary *run = add_run(runs);
 	struct analyze_run *typical = &view->runs[view->shown];
-	runs->jobs[runs->n_jobs - 1] = view;
+	runs->jobs[runs->n_jobs - 1] =
+		(struct compared_job){.answer = &view->job->answer, .reports = view};
 	if (!summary_make(run, path, &typical->analysis, &typical->diagnosis, &err))
 		cli_die("%s: %s", path, err.text);
 	for (uint32_t i = 0; i < run->n; i++)
 		note_replay(&run->phases[i], &typical->analysis, run->indexes[i]);
+	const struct job_ranks *ranks = &view->job->answer.ranks;
+	note_job(run, ranks->lateness == RANKS_REPEAT ? ranks->n_late_ranks : 0,
+		 view->job->answer.routes.n_slow, ranks->waiting);
+	return true;
+}
+
+/* A job of many ranks, or a file of digests: the typical rank's summary, with the pace of all ranks. */
+static bool open_digests(struct compare_runs *runs, const char *path)
+{
+	struct cli_texts operand = {.texts = &path, .n = 1};
+	if (!digest_view_wants(&operand, DIGEST_AS_FITS))
+		return false;
+	struct digest_view *view = hwy_zalloc(sizeof *view);
+	digest_view_open(view, &operand);
+	const struct digest_answer *answer = &view->answer;
+	struct compare_summary *run = add_run(runs);
+	if (!digest_summary_of(run, answer, path))
+		cli_die("%s: no rank has device work", path);
+	runs->jobs[runs->n_jobs - 1] =
+		(struct compared_job){.answer = &answer->job, .digests = view};
+	note_job(run, answer->job.ranks.n_late_ranks + answer->n_slowing, answer->n_slow,
+		 answer->wait);
 	return true;
 }
 
 void compare_open(struct compare_runs *runs, const char *path, const char *step)
 {
-	if (open_baseline(runs, path) || open_job(runs, path, step))
+	if (open_baseline(runs, path) || open_digests(runs, path) || open_job(runs, path, step))
 		return;
 	struct hwy_analysis analysis;
 	struct hwy_diagnosis diagnosis;
@@ -148,11 +181,14 @@ void compare_close(struct compare_runs *runs)
 {
 	for (uint32_t i = 0; i < runs->n; i++)
 		summary_free(&runs->runs[i]);
-	for (uint32_t i = 0; i < runs->n_jobs; i++)
-		if (runs->jobs[i]) {
-			job_view_free(runs->jobs[i]);
-			free(runs->jobs[i]);
-		}
+	for (uint32_t i = 0; i < runs->n_jobs; i++) {
+		if (runs->jobs[i].reports)
+			job_view_free(runs->jobs[i].reports);
+		if (runs->jobs[i].digests)
+			digest_view_close(runs->jobs[i].digests);
+		free(runs->jobs[i].reports);
+		free(runs->jobs[i].digests);
+	}
 	free(runs->jobs);
 	free(runs->runs);
 	*runs = (struct compare_runs){0};

@@ -14,8 +14,13 @@ struct analyze_view;
 struct compare_runs { /* the runs of one side of a comparison */
 	struct compare_summary *runs;
 	uint32_t n, cap;
-	/* Parallel to 'runs': the job of which the run is a typical rank, or NULL. */
-	struct analyze_view **jobs;
+	/* Parallel to 'runs': the job of which the run is a typical rank, from its reports or from its digests; all are NULL where it is
+	 * of none. */
+	struct compared_job {
+		const struct job_answer *answer;
+		struct analyze_view *reports;
+		struct digest_view *digests;
+	} * jobs;
 	uint32_t n_jobs, cap_jobs;
 };
 

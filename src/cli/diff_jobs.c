@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_fields.h"
+#include "base/mem.h"
 #include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
@@ -85,17 +86,46 @@ static int64_t blamed_of(const struct rank_row *row)
 	return row->blamed;
 }
 
+/* By how much a rank changed, in what it computes and in what it costs the others. */
+static int64_t size_of_change(const struct job_diff_row *row)
+{
+	if (!row->before || !row->after)
+		return INT64_MAX;
+	return llabs(compute_of(row->after) - compute_of(row->before)) +
+	       llabs(blamed_of(row->after) - blamed_of(row->before));
+}
+
+/* Of many ranks those that changed most; rows stay in order of ranks. */
+static bool *choose_changed(const struct job_diff *jobs)
+{
+	bool *chosen = hwy_zarray(jobs->n, sizeof *chosen);
+	for (uint32_t k = 0; k < MOST_RANKS && k < jobs->n; k++) {
+		uint32_t best = jobs->n;
+		for (uint32_t i = 0; i < jobs->n; i++)
+			if (!chosen[i] &&
+			    (best == jobs->n ||
+			     size_of_change(&jobs->rows[i]) > size_of_change(&jobs->rows[best])))
+				best = i;
+		chosen[best] = true;
+	}
+	return chosen;
+}
+
 static void put_job_ranks(FILE *out, const struct job_diff *jobs, struct table *table)
 {
+	bool *chosen = choose_changed(jobs);
 	table->columns = 4;
 	table_row(table, (const char *[]){"rank", "compute", "waits", "costs others"});
-	for (uint32_t i = 0; i < jobs->n && i < MOST_RANKS; i++) {
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		if (!chosen[i])
+			continue;
 		const struct job_diff_row *row = &jobs->rows[i];
 		table_cell(table, "%" PRId64, row->rank);
 		add_change(table, row->before, row->after, compute_of);
 		add_change(table, row->before, row->after, waiting_of);
 		add_change(table, row->before, row->after, blamed_of);
 	}
+	free(chosen);
 	table_print(table, out);
 }
 
@@ -126,7 +156,8 @@ void diff_jobs_put_text(FILE *out, const struct job_diff *jobs)
 	struct table ranks = {.heads = 1, .indent = "   ", .colour = cli_colour(out), .align = "r"};
 	put_job_ranks(out, jobs, &ranks);
 	if (jobs->n > MOST_RANKS)
-		fprintf(out, "   … and %" PRIu32 " more: --format json\n", jobs->n - MOST_RANKS);
+		fprintf(out, "   … and %" PRIu32 " ranks that changed less: --format json\n",
+			jobs->n - MOST_RANKS);
 }
 
 void diff_jobs_put_tables(FILE *out, const struct job_diff *jobs, bool html)

@@ -26,7 +26,10 @@ struct digest_view {
 
 /* Reads the digests and judges them. Exits with 2 where they cannot be read, or are of several jobs. */
 void digest_view_open(struct digest_view *view, const struct cli_texts *operands);
-/* Opens the reports of a late rank, a typical one and one at each end, where they are, and compares them. */
+/* Chooses the ranks whose reports an answer needs, into 'opened': one that is late or slows down, a typical one, and those with the longest and the shortest
+ * own time. */
+void digest_view_choose(struct digest_view *view);
+/* Opens the reports of these, where they are, and compares them. */
 void digest_view_open_reports(struct digest_view *view, const char *step);
 void digest_view_close(struct digest_view *view);
 /* The path of a rank's report, to be freed; NULL where it is not there. */

@@ -131,8 +131,7 @@ static void want_rank(struct digest_view *view, uint32_t rank)
 	view->opened[view->n_opened++] = rank;
 }
 
-/* The late rank, a typical one, and those with the longest and the shortest own time. */
-static void choose_ranks(struct digest_view *view)
+void digest_view_choose(struct digest_view *view)
 {
 	const struct digest_answer *answer = &view->answer;
 	uint32_t longest = answer->n, shortest = answer->n;
@@ -146,6 +145,8 @@ static void choose_ranks(struct digest_view *view)
 	}
 	if (answer->job.ranks.n_late_ranks > 0)
 		want_rank(view, answer->job.ranks.cause.member);
+	else if (answer->n_slowing > 0)
+		want_rank(view, answer->slowing[0]);
 	want_rank(view, answer->job.typical);
 	want_rank(view, longest);
 	want_rank(view, shortest);
@@ -157,7 +158,7 @@ void digest_view_open_reports(struct digest_view *view, const char *step)
 	uint64_t bytes = 0;
 	uint32_t n = 0;
 	struct hwy_err err;
-	choose_ranks(view);
+	digest_view_choose(view);
 	for (uint32_t i = 0; i < view->n_opened; i++) {
 		uint64_t size = view->answer.ranks[view->opened[i]].digest->report_bytes;
 		char *path = digest_view_report(view, view->opened[i]);

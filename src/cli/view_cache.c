@@ -44,13 +44,14 @@ static void view_cache_put(struct hwy_bytes *key, const char *path)
 }
 
 /* Of a folder, all recordings in it count. */
-static uint64_t view_cache_hash_of(const char *path)
+static uint64_t view_cache_hash_of(const char *const *paths, uint32_t n)
 {
 	struct hwy_bytes key = {0};
 	struct job_files files = {0};
 	struct hwy_err err;
-	if (!job_files_add(&files, path, &err))
-		cli_die("%s", err.text);
+	for (uint32_t i = 0; i < n; i++)
+		if (!job_files_add(&files, paths[i], &err))
+			cli_die("%s", err.text);
 	for (uint32_t i = 0; i < files.n; i++)
 		view_cache_put(&key, files.files[i].name);
 	uint64_t hash = hwy_hash(key.bytes, key.n);
@@ -59,35 +60,28 @@ static uint64_t view_cache_hash_of(const char *path)
 	return hash;
 }
 
-static char *cached_path(const char *path)
+static char *cached_path(const char *const *paths, uint32_t count)
 {
 	char folder[PATH_MAX], *copy = NULL;
-	uint64_t hash = view_cache_hash_of(path);
+	uint64_t hash = view_cache_hash_of(paths, count);
 	int n = hwy_cache_folder(folder, true) && access(folder, W_OK) == 0
 			? asprintf(&copy, "%s/view-%016llx.hwy", folder, (unsigned long long)hash)
-			: asprintf(&copy, "%s.%016llx.hwy", path, (unsigned long long)hash);
+			: asprintf(&copy, "%s.%016llx.hwy", paths[0], (unsigned long long)hash);
 	if (n < 0)
 		cli_die("out of memory");
 	return copy;
 }
 
-struct hwy_trace *view_cache_open(const char *path, char **report)
+/* Finds what was converted before, or converts it: one operand, or the chosen ranks of a job. */
+static struct hwy_trace *open_converted(const char *const *paths, uint32_t n, bool are_chosen,
+					char **report)
 {
-	struct stat about;
 	struct hwy_err err;
-	if (cli_is_report(path)) {
-		*report = hwy_copy(path, strlen(path) + 1);
-		return cli_open(path);
-	}
-	if (stat(path, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))) {
-		hwy_trace_free(cli_open(path)); /* cli_open prints the reason and exits */
-		cli_die("%s: is neither a file nor a folder", path);
-	}
-	*report = cached_path(path);
+	*report = cached_path(paths, n);
 	struct hwy_trace *trace = access(*report, R_OK) == 0 ? hwy_file_open(*report, &err) : NULL;
 	if (trace)
 		return trace;
-	trace = cli_open(path);
+	trace = are_chosen ? cli_open_ranks(paths, n) : cli_open(paths[0]);
 	bool written = hwy_file_write(trace, *report, true, cli_progress(), &err);
 	cli_progress_end();
 	if (!written)
@@ -97,4 +91,23 @@ struct hwy_trace *view_cache_open(const char *path, char **report)
 	if (!trace)
 		cli_die("%s", err.text);
 	return trace;
+}
+
+struct hwy_trace *view_cache_open_ranks(const char *const *paths, uint32_t n, char **report)
+{
+	return n == 1 ? view_cache_open(paths[0], report) : open_converted(paths, n, true, report);
+}
+
+struct hwy_trace *view_cache_open(const char *path, char **report)
+{
+	struct stat about;
+	if (cli_is_report(path)) {
+		*report = hwy_copy(path, strlen(path) + 1);
+		return cli_open(path);
+	}
+	if (stat(path, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))) {
+		hwy_trace_free(cli_open(path)); /* cli_open prints the reason and exits */
+		cli_die("%s: is neither a file nor a folder", path);
+	}
+	return open_converted(&path, 1, false, report);
 }

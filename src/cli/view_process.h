@@ -16,6 +16,18 @@ void view_browser_forget(void);
  * once, in the cache folder (or beside the source where there is none), and found there the next
  * time. *report is the report's path, to be freed. Exits with 2 on failure. */
 struct hwy_trace *view_cache_open(const char *path, char **report);
+/* The same of some recordings, the ranks of a job. */
+struct hwy_trace *view_cache_open_ranks(const char *const *paths, uint32_t n, char **report);
+
+/* view_chosen.c: which ranks of a job are opened. */
+struct view_choice {
+	const char **files; /* to be freed, and each of them; NULL: the operand as it is */
+	uint32_t n;
+};
+/* 'ranks' is the value of --ranks, "3,17-19", or NULL: a job of many ranks with digests is then seen by a few ranks, and a line says
+ * by which and why. Exits with 2 where a rank that was asked for has no report. */
+struct view_choice view_choose(const char *operand, const char *ranks);
+void view_choice_free(struct view_choice *choice);
 
 /* view_worker.c: makes the diagnosis and writes it to standard output (serve/worker.h). 'source'
  * is the file as the user named it. Yields the exit status. */

@@ -52,6 +52,10 @@ enum compare_count {
 	COUNT_PAGEABLE_COPIES,
 	COUNT_PAGEABLE_BYTES,
 	COUNT_HIDDEN, /* graphs that were recorded as one piece, without their kernels */
+	/* Of a job, each times the steady steps of its typical rank; 0 for a rank alone. Filled in by the command line. */
+	COUNT_LATE_RANKS, /* ranks that are late again and again, or get slower with time */
+	COUNT_SLOW_LINKS,
+	COUNT_RANK_WAITS, /* ns that a rank waits for others, mean or median over the ranks */
 	COUNTS
 };
 extern const char *const summary_count_keys[COUNTS];

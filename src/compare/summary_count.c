@@ -26,6 +26,9 @@ const char *const summary_count_keys[COUNTS] = {
 	[COUNT_PAGEABLE_COPIES] = "pageable_copies",
 	[COUNT_PAGEABLE_BYTES] = "pageable_bytes",
 	[COUNT_HIDDEN] = "graphs_in_one_piece",
+	[COUNT_LATE_RANKS] = "late_ranks",
+	[COUNT_SLOW_LINKS] = "slow_links",
+	[COUNT_RANK_WAITS] = "rank_waits_ns",
 };
 
 const char *const summary_table_names[TABLES] = {"kernels", "calls", "ranges", "modules"};

@@ -83,6 +83,7 @@ struct rank_digest {
 	/* ---- who ---- */
 	const char *
 		job; /* what tells the job from others: its id, else the name of the report's folder */
+	bool is_named; /* the recording has the job's id */
 	int64_t rank, local_rank, world;
 	const char *host;
 	int64_t node;         /* the host's number in the job (SLURM_NODEID), or HWY_NONE */
@@ -152,6 +153,8 @@ bool digest_note_exchanges(struct rank_digest *digest, struct hwy_analysis *anal
 /* Puts the steps with these lengths and own times, numbered from 'first' on, into buckets. */
 void digest_fill_buckets(struct rank_digest *digest, const int64_t *lengths, const int64_t *own,
 			 uint32_t n, int64_t first);
+/* The name of the folder that a file lies in, in the digest's arena: the job of recordings that do not name one. */
+const char *digest_folder_name(struct rank_digest *digest, const char *path);
 /* A copy of at most DIGEST_TEXT_BYTES of a text, in the digest's arena; cut between characters. */
 const char *digest_keep(struct rank_digest *digest, const char *text);
 

@@ -155,8 +155,10 @@ static void fill_row(struct digest_answer *answer, uint32_t r)
 		row->step = digest_step_of(rank->digest);
 		row->parts[RANK_IDLE + GAP_CPU] = row->step - comm;
 	}
-	if (rank->state == DIGEST_LATE)
+	/* Too few steps to accuse anybody are enough to say who came latest in them. */
+	if (rank->state == DIGEST_LATE || answer->job.ranks.lateness == RANKS_FEW_STEPS)
 		row->blamed = rank->late > rank->excess ? rank->late : rank->excess;
+	row->blamed = row->blamed > 0 ? row->blamed : 0;
 	row->n_late = rank->n_late << answer->matrix.shift;
 	row->n_meetings = comm > 0;
 	row->busy = row->step > 0 ? (double)row->parts[RANK_COMPUTE] / (double)row->step : 0;

@@ -134,6 +134,7 @@ static void code_who(struct record *r)
 {
 	struct rank_digest *d = r->digest;
 	field_text(r, &d->job);
+	field_bool(r, &d->is_named);
 	field_number(r, &d->rank);
 	field_number(r, &d->local_rank);
 	field_number(r, &d->world);

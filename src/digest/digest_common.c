@@ -2,8 +2,8 @@
 /* digest_common.c - what accused ranks have in common: a host, a switch, a model of GPU, a place on their hosts; see digest_answer.h.
  *
  * Two ranks of a large job share a host by chance now and then, and a switch often. Something in common is told where drawing as many ranks
- * at random would hardly give so many of one value, whichever value it is. Of nested values (a host behind a switch) the narrower one that
- * covers as many is told.
+ * at random would hardly give so many of one value, whichever value it is. Of nested values (a host behind a switch) the widest is told nearly all
+ * of whose ranks are accused, else the narrowest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "digest/digest_outliers.h"
 
 enum { MOST_LEVELS = 8 };
+#define NEARLY_ALL 0.8
 
 const char *const digest_shared_names[DIGEST_SHARED] = {
 	[DIGEST_HOST] = "host",
@@ -54,22 +55,15 @@ static bool is_accused(const struct digest_answer *answer, uint32_t r)
 	return answer->ranks[r].state == state;
 }
 
-static bool is_covered(const struct digest_answer *answer, const struct digest_common *wide)
-{
-	for (uint32_t i = 0; i < answer->n_common; i++) {
-		const struct digest_common *one = &answer->common[i];
-		uint32_t in = 0;
-		for (uint32_t k = 0; k < wide->n; k++)
-			for (uint32_t j = 0; j < one->n; j++)
-				in += wide->ranks[k] == one->ranks[j];
-		if (in == wide->n)
-			return true;
-	}
-	return false;
-}
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
 
-static void look_at_values(struct digest_answer *answer, enum digest_shared what, uint32_t level,
-			   uint32_t accused)
+struct shared_values {
+	struct digest_common *values; /* that chance hardly gives */
+	uint32_t n, cap;
+};
+
+static void look_at_values(struct digest_answer *answer, struct shared_values *found,
+			   enum digest_shared what, uint32_t level, uint32_t accused)
 {
 	struct hwy_index by_value = {0};
 	struct digest_common *values = hwy_zarray(answer->n, sizeof *values);
@@ -94,28 +88,62 @@ static void look_at_values(struct digest_answer *answer, enum digest_shared what
 	for (uint32_t i = 0; i < n && n > 1; i++) {
 		double chance = n * outliers_drawn(all, values[i].all, accused, values[i].n) *
 				DIGEST_SHARED;
-		if (values[i].n >= 2 && chance <= OUTLIERS_CHANCE &&
-		    !is_covered(answer, &values[i]))
-			answer->common[answer->n_common++] = values[i];
+		if (values[i].n < 2 || chance > OUTLIERS_CHANCE)
+			continue;
+		HWY_GROW(found->values, found->n, found->cap);
+		found->values[found->n++] = values[i];
 	}
 	hwy_index_free(&by_value);
 	free(values);
 }
 
+/* ---- which of them to tell ------------------------------------------------------------------------------------------ */
+
+static bool is_nearly_all(const struct digest_common *value)
+{
+	return value->n >= NEARLY_ALL * value->all;
+}
+
+/* Values nearly all of whose ranks are accused first, the largest first; then the narrowest. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct digest_common *x = a, *y = b;
+	if (is_nearly_all(x) != is_nearly_all(y))
+		return is_nearly_all(x) ? -1 : 1;
+	if (is_nearly_all(x) && x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	if (x->all != y->all)
+		return x->all < y->all ? -1 : 1;
+	return x->what != y->what ? (x->what < y->what ? -1 : 1) : strcmp(x->value, y->value);
+}
+
 void digest_common_find(struct digest_answer *answer)
 {
+	struct shared_values found = {0};
 	uint32_t accused = 0;
 	for (uint32_t r = 0; r < answer->n; r++)
 		accused += is_accused(answer, r);
-	/* Each value that is told has two accused ranks or more. */
-	answer->common =
-		hwy_arena_array(&answer->arena, (size_t)accused * (DIGEST_SHARED + MOST_LEVELS),
-				sizeof *answer->common);
 	if (accused < 2)
 		return;
-	look_at_values(answer, DIGEST_HOST, 0, accused);
+	look_at_values(answer, &found, DIGEST_HOST, 0, accused);
 	for (uint32_t level = 0; level < MOST_LEVELS; level++)
-		look_at_values(answer, DIGEST_SWITCH, level, accused);
-	look_at_values(answer, DIGEST_GPU, 0, accused);
-	look_at_values(answer, DIGEST_LOCAL_RANK, 0, accused);
+		look_at_values(answer, &found, DIGEST_SWITCH, level, accused);
+	look_at_values(answer, &found, DIGEST_GPU, 0, accused);
+	look_at_values(answer, &found, DIGEST_LOCAL_RANK, 0, accused);
+	if (found.n > 0)
+		qsort(found.values, found.n, sizeof *found.values, by_worth);
+	bool *is_told = hwy_zarray(answer->n, sizeof *is_told);
+	answer->common = hwy_arena_array(&answer->arena, found.n, sizeof *answer->common);
+	for (uint32_t i = 0; i < found.n; i++) {
+		uint32_t fresh = 0;
+		for (uint32_t k = 0; k < found.values[i].n; k++)
+			fresh += !is_told[found.values[i].ranks[k]];
+		if (fresh < 2)
+			continue;
+		for (uint32_t k = 0; k < found.values[i].n; k++)
+			is_told[found.values[i].ranks[k]] = true;
+		answer->common[answer->n_common++] = found.values[i];
+	}
+	free(is_told);
+	free(found.values);
 }

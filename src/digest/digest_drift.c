@@ -142,5 +142,10 @@ void digest_drift_find(struct digest_answer *answer)
 	find_trend(answer, room);
 	if (answer->n_judged > 1)
 		find_slowing(answer, room);
+	/* Ranks that wait longer and longer for one that gets slower have no trend of their own. */
+	int64_t rise = answer->trend.to - answer->trend.from;
+	if (answer->n_slowing > 0 && !answer->trend.is_own &&
+	    2 * answer->ranks[answer->slowing[0]].slowing >= rise)
+		answer->trend = (struct digest_trend){0};
 	free(room);
 }

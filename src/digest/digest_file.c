@@ -83,14 +83,17 @@ char *digest_path_of(const char *report)
 	return path;
 }
 
-static bool is_made_of(const struct digest_record *record, const struct digest_source *source)
+/* Whether a digest is of the report as it is, and of the job that the report is of now: a folder may have got another name. */
+static bool is_made_of(const struct digest_record *record, const struct digest_source *source,
+		       const char *report)
 {
 	struct rank_digest digest;
 	struct hwy_err err;
 	if (!digest_decode(&digest, record->bytes, record->n, &err))
 		return false;
-	bool is =
-		source->bytes == digest.report_bytes && source->identity == digest.report_identity;
+	bool is = source->bytes == digest.report_bytes &&
+		  source->identity == digest.report_identity &&
+		  (digest.is_named || strcmp(digest.job, digest_folder_name(&digest, report)) == 0);
 	digest_free(&digest);
 	return is;
 }
@@ -107,7 +110,7 @@ bool digest_is_fresh(const char *report)
 		return false;
 	bool is_fresh = records.n > 0 && digest_source_of(&source, report, &err);
 	for (uint32_t i = 0; i < records.n && is_fresh; i++)
-		is_fresh = is_made_of(&records.records[i], &source);
+		is_fresh = is_made_of(&records.records[i], &source, report);
 	digest_records_free(&records);
 	return is_fresh;
 }

@@ -49,8 +49,7 @@ static int64_t number_of(const struct hwy_trace *trace, const char *property)
 	return text && *text && !*end ? number : HWY_NONE;
 }
 
-/* Recordings that do not tell their job are of one job where they lie in one folder. */
-static const char *folder_name(struct rank_digest *digest, const char *path)
+const char *digest_folder_name(struct rank_digest *digest, const char *path)
 {
 	char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
 	if (slash)
@@ -65,7 +64,8 @@ static void note_who(struct rank_digest *digest, const struct hwy_analysis *anal
 {
 	const struct hwy_trace *trace = analysis->trace;
 	const char *id = hwy_property(trace, "job.id");
-	digest->job = id && *id ? digest_keep(digest, id) : folder_name(digest, path);
+	digest->is_named = id && *id;
+	digest->job = digest->is_named ? digest_keep(digest, id) : digest_folder_name(digest, path);
 	digest->rank = job_rank_of(trace, path);
 	digest->local_rank = number_of(trace, "job.local_rank");
 	digest->world = number_of(trace, "job.world");
@@ -136,14 +136,26 @@ static void note_says(struct rank_digest *digest, const struct hwy_diagnosis *di
 	}
 }
 
+/* The summary of a rank without device work has only its program. */
+static void note_program(struct rank_digest *digest, const struct hwy_trace *trace)
+{
+	const char *command =
+		trace->n_processes > 0 ? hwy_str(trace, trace->processes[0].command) : "";
+	size_t length;
+	const char *program = hwy_program_name(command, &length);
+	digest->summary.program = hwy_arena_text(&digest->arena, program, length);
+}
+
 static bool note_summary(struct rank_digest *digest, struct hwy_analysis *analysis,
 			 const struct hwy_diagnosis *diagnosis, const char *path,
 			 struct hwy_err *err)
 {
 	digest->word = diagnosis->verdict.word;
 	memcpy(digest->shares, diagnosis->verdict.shares, sizeof digest->shares);
-	if (analysis->phases.n == 0)
+	if (analysis->phases.n == 0) {
+		note_program(digest, analysis->trace);
 		return true;
+	}
 	if (!summary_make(&digest->summary, hwy_basename(path), analysis, diagnosis, err)) {
 		summary_free(&digest->summary);
 		return false;

@@ -129,8 +129,12 @@ static void add_found(struct digest_set *set, const char *folder, const char *na
 		HWY_GROW(set->problems, set->n_problems, set->cap_problems);
 		set->problems[set->n_problems++] = hwy_copy(err.text, strlen(err.text) + 1);
 	}
-	for (uint32_t i = before; i < set->n; i++)
-		set->ranks[i].is_stale = is_stale(&set->ranks[i].digest, folder, path);
+	for (uint32_t i = before; i < set->n; i++) {
+		struct rank_digest *digest = &set->ranks[i].digest;
+		set->ranks[i].is_stale = is_stale(digest, folder, path);
+		if (!digest->is_named)
+			digest->job = digest_folder_name(digest, path);
+	}
 	free(path);
 }
 

@@ -74,6 +74,9 @@ static const char *say_verdict(struct digest_answer *answer)
 				  .n_steady = typical ? typical->n_steady : 0};
 	double step = (double)(job->step > 0 ? job->step : 1);
 	bool late = job->ranks.lateness == RANKS_REPEAT || job->ranks.lateness == RANKS_TAKE_TURNS;
+	if (!answer->has_devices && answer->matrix.n_buckets == 0)
+		return "No rank has device work, and no collectives of all ranks tell one step from the next: only the reports "
+		       "themselves can be compared (--whole).";
 	if (!answer->has_devices)
 		return late && job->word == VERDICT_COMM ? job->late_says
 		       : job->word == VERDICT_COMM

@@ -54,6 +54,7 @@ int main(int argc, char **argv)
 	struct made_job job = {.ranks = (uint32_t)atoi(argv[3]),
 			       .steps = (uint32_t)atoi(argv[4]),
 			       .seed = (uint64_t)atoll(argv[5]),
+			       .noise = (uint64_t)atoll(argv[5]) % 3,
 			       .faults = faults,
 			       .is_numbered = true};
 	for (int i = 6; i < argc; i++)

@@ -39,12 +39,18 @@ struct fault {
 	double share;
 };
 
+enum made_noise {
+	NOISE_RECORDED,
+	NOISE_NORMAL,
+	NOISE_LONG
+}; /* long: one step of 2000 has 5 % more */
+
 struct made_job {
 	uint32_t ranks, steps;
 	uint64_t seed;
 	const struct fault *faults;
 	uint32_t n_faults;
-	bool normal;      /* noise is normal instead of as recorded */
+	enum made_noise noise;
 	bool is_numbered; /* steps have marks */
 };
 
@@ -177,6 +183,7 @@ static inline void made_who(struct rank_digest *digest, const struct made_job *j
 	char text[64];
 	uint32_t host = rank / FAULT_PER_HOST;
 	digest->job = "made-1.0";
+	digest->is_named = true;
 	digest->rank = rank;
 	digest->local_rank = rank % FAULT_PER_HOST;
 	digest->world = job->ranks;
@@ -256,8 +263,11 @@ static inline void make_digests(struct digest_set *set, const struct made_job *j
 		usual = r == 0 ? (double)base.steps.mean_own : usual;
 		transfer = usual / 4;
 		for (uint32_t s = 0; s < job->steps; s++) {
-			double by_chance = job->normal ? NOISE_SHARE * dice_normal(&dice)
-						       : noise[dice_next(&dice) % n];
+			double by_chance = job->noise == NOISE_RECORDED
+						   ? noise[dice_next(&dice) % n]
+						   : NOISE_SHARE * dice_normal(&dice);
+			by_chance +=
+				job->noise == NOISE_LONG && dice_next(&dice) % 2000 == 0 ? 0.05 : 0;
 			double one = usual * speed * (1 + by_chance) * (1 + fault_share(job, r, s));
 			own[(size_t)r * job->steps + s] = llround(one);
 			if (lengths[s] < llround(one + transfer))

@@ -61,17 +61,30 @@ static bool is_folder(const char *path)
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* The recordings of a folder are the ranks of a job, and one trace on one clock. */
-static struct hwy_trace *open_job(const char *folder, struct hwy_err *err)
+/* Recordings are the ranks of a job, and one trace on one clock. 'folder': NULL where they were chosen among others, so that
+ * nothing is said about ranks that are missing. */
+static struct hwy_trace *open_job(const char *const *paths, uint32_t n, const char *folder,
+				  struct hwy_err *err)
 {
 	struct hwy_job job;
-	if (!job_open(&job, &folder, 1, cli_progress(), err))
+	if (!job_open(&job, paths, n, cli_progress(), err))
 		return NULL;
 	struct hwy_trace *trace = job_merge(&job, cli_progress(), err);
 	cli_progress_end();
-	for (uint32_t i = 0; i < job.n_problems && trace; i++)
+	for (uint32_t i = 0; i < job.n_problems && trace && folder; i++)
 		cli_say("%s: %s", folder, job.problems[i]);
 	job_close(&job);
+	return trace;
+}
+
+struct hwy_trace *cli_open_ranks(const char *const *paths, uint32_t n)
+{
+	struct hwy_err err;
+	struct hwy_trace *trace =
+		n == 1 ? hwy_open(paths[0], cli_progress(), &err) : open_job(paths, n, NULL, &err);
+	cli_progress_end();
+	if (!trace)
+		cli_die("%s", err.text);
 	return trace;
 }
 
@@ -82,8 +95,8 @@ struct hwy_trace *cli_open(const char *path)
 		cli_die("the file to read has an empty name");
 	if (strcmp(path, "-") == 0)
 		cli_die("a recording cannot come from standard input; write it to a file first");
-	struct hwy_trace *trace =
-		is_folder(path) ? open_job(path, &err) : hwy_open(path, cli_progress(), &err);
+	struct hwy_trace *trace = is_folder(path) ? open_job(&path, 1, path, &err)
+						  : hwy_open(path, cli_progress(), &err);
 	cli_progress_end();
 	if (!trace)
 		cli_die("%s", err.text);

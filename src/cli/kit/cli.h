@@ -189,6 +189,8 @@ const char *cli_privacy_path(const struct cli_privacy *privacy, const char *path
 /* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. A folder is a
  * job: its recordings become one trace on one clock, and what is wrong with them is said on stderr. */
 struct hwy_trace *cli_open(const char *path);
+/* Opens the recordings of some ranks of a job as one trace on one clock; exits with 2 on failure. */
+struct hwy_trace *cli_open_ranks(const char *const *paths, uint32_t n);
 /* Whether a file is a report of our own, by its first bytes. */
 bool cli_is_report(const char *path);
 
