@@ -7,11 +7,19 @@
  * stream of the context enqueued before it, and their next ops wait for it. Copies of one direction
  * on one device follow each other; where two are seen to overlap there is another engine, and no
  * edge.
+ *
+ * PyTorch's profiler records the events that streams wait for only on request. Communication has a stream of its own, so that its
+ * order would be lost: where no such wait is recorded, an op that stood still for long and begins right after communication on another
+ * stream ended, or communication that begins so after other work, is taken to have waited for that.
  */
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "whatif/graph_internal.h"
+#include "whatif/replay.h"
+
+/* An op that begins at most so many ns after another one's end may have waited for it, if nothing else explains LONG_PAUSE ns. */
+enum { RIGHT_AFTER = 10000, LONG_PAUSE = 20000 };
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { DIRECTIONS = 2 };
@@ -273,9 +281,38 @@ static void wait_for_engine(struct building *b, uint32_t index)
 	*engine = b->graph->n;
 }
 
+/* Whether the op of a lane that began last can be what 'op' waited for: one of the two communicates, and it ended right before. */
+static bool may_be_awaited(const struct building *b, uint32_t lane, const struct flow_op *op)
+{
+	uint32_t last = b->lanes[lane].last;
+	if (lane == op->lane || last == GRAPH_NONE)
+		return false;
+	const struct flow_op *other = &b->flow->ops[b->graph->nodes[last].flow_index];
+	return (other->class == HWY_COMM) != (op->class == HWY_COMM) &&
+	       other->device == op->device && other->call != FLOW_NONE && other->call < op->call &&
+	       other->end <= op->start && op->start - other->end <= RIGHT_AFTER;
+}
+
+static void wait_for_exchange(struct building *b, const struct flow_op *op)
+{
+	const struct graph_node *node = &b->graph->nodes[b->graph->n];
+	uint32_t found = GRAPH_NONE;
+	if (b->graph->has_stream_waits || op->call == FLOW_NONE)
+		return;
+	int64_t ready = replay_ready(b->graph, node, b->ends);
+	if (ready == INT64_MIN || op->start - ready < LONG_PAUSE)
+		return;
+	for (uint32_t i = 0; i < b->n_used; i++)
+		if (may_be_awaited(b, b->used[i], op) &&
+		    (found == GRAPH_NONE || b->ends[b->lanes[b->used[i]].last] > b->ends[found]))
+			found = b->lanes[b->used[i]].last;
+	graph_build_edge(b, GRAPH_OTHER, found, false, RIGHT_AFTER);
+}
+
 void graph_order_edges(struct building *b, uint32_t op)
 {
 	wait_for_events(b, &b->flow->ops[op]);
 	wait_for_barrier(b, &b->flow->ops[op]);
 	wait_for_engine(b, op);
+	wait_for_exchange(b, &b->flow->ops[op]);
 }

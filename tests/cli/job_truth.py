@@ -4,7 +4,8 @@
     job_truth.py HEADWAY FOLDER
 
 Reads the traces of torch.profiler in FOLDER, adds up what each rank's device did in its steps with sets of intervals, matches the
-collectives by name and end, sets the clocks by their ends, and adds up who waits for whom. Prints what differs; status 1 then.
+collectives by name and end, sets the clocks by their ends, adds up who waits for whom, and walks back the chain that decides how long the job
+takes (job_path_truth.py). Prints what differs; status 1 then.
 """
 import collections
 import decimal
@@ -13,6 +14,8 @@ import json
 import statistics
 import subprocess
 import sys
+
+from job_path_truth import Chain, walk
 
 headway, folder = sys.argv[1], sys.argv[2]
 problems = []
@@ -50,7 +53,7 @@ class Rank:
 
     def __init__(self, file):
         with (gzip.open if file.endswith(".gz") else open)(file, "rt") as text:
-            raw = json.load(text, parse_float=decimal.Decimal)
+            raw = self.raw = json.load(text, parse_float=decimal.Decimal)
         work = [e for e in raw["traceEvents"] if e.get("ph") == "X" and e.get("cat", "").lower() in ("kernel", "gpu_memcpy", "gpu_memset")]
         self.origin = round(min(e["ts"] for e in work) * 1000) - ask("breakdown", "--format", "json", file)["devices"][0]["start_ns"]
         spans = [(round(e["ts"] * 1000) - self.origin, round((e["ts"] + e["dur"]) * 1000) - self.origin, e["name"], e["cat"].lower()) for e in work]
@@ -82,6 +85,15 @@ def match(ranks):
             apart = [parts[0][2] - p[2] for parts in found for p in parts if p[0] == k]
             shift[k] += round(statistics.median(apart)) if apart else 0
     return sorted(found, key=lambda parts: max(p[1] for p in parts)), shift
+
+
+def compare_path(path, ranks, meetings, shift):
+    """Every rank's part of the path is that of the walk from the same end, within a tenth of the window."""
+    window, said = (path["start_ns"], path["end_ns"]), [r["ns"] for r in path["ranks"]]
+    chains = [Chain(rank.raw, rank.origin, shift[k]) for k, rank in enumerate(ranks)]
+    walks = [[walk(chains, meetings, window, end)[k] for k in range(len(ranks))] for end in range(len(ranks))]
+    if not any(all(abs(a - b) <= (window[1] - window[0]) / 10 for a, b in zip(said, of)) for of in walks):
+        problems.append("the path is %s, walks are %s" % (said, walks))
 
 
 def compare(job, ranks):
@@ -125,6 +137,8 @@ def compare(job, ranks):
         problems.append("rank %d costs most, not rank %d" % (job["ranks"][worst]["rank"], said))
     if job["path"] and sum(r["ns"] for r in job["path"]["ranks"]) != job["path"]["end_ns"] - job["path"]["start_ns"]:
         problems.append("the path does not add up to its window")
+    if job["path"]:
+        compare_path(job["path"], ranks, meetings, shift)
     return len(meetings), error
 
 

@@ -327,6 +327,50 @@ static void samples_make_the_step_without_the_recorder_unsure(void **state)
 	assert_true(bar_width(true) > bar_width(false) + 0.3);
 }
 
+/* A collective on a stream of its own, and work that begins so many us after its end; no event is recorded. */
+static struct program program_that_meets(int64_t after_us)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		p.stream_free[1] = program_launch(&p, 0, "k", 100);
+		p.stream_free[0] =
+			program_launch(&p, 1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 400) +
+			US(after_us) - p.between;
+		program_launch(&p, 0, "after", 50);
+		program_sync(&p, 0);
+	}
+	return p;
+}
+
+/* How many ops of the first stream wait for an op of the second. */
+static uint32_t count_awaited(const struct hwy_graph *graph)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const struct graph_node *node = &graph->nodes[i];
+		uint32_t before = node->before[GRAPH_OTHER];
+		if (node->kind != GRAPH_OP || before == GRAPH_NONE)
+			continue;
+		found += graph->flow->ops[node->flow_index].class != HWY_COMM &&
+			 graph->flow->ops[graph->nodes[before].flow_index].class == HWY_COMM;
+	}
+	return found;
+}
+
+static void work_that_begins_right_after_a_collective_waited_for_it(void **state)
+{
+	(void)state;
+	for (int64_t after_us = 4; after_us <= 40; after_us += 36) {
+		struct program p = program_that_meets(after_us);
+		struct opened o;
+		open_whatif(&o, &p, true);
+		assert_int_equal(count_awaited(&o.w.graph), after_us == 4 ? 10 : 0);
+		assert_int_equal(o.w.quality.differ, 0);
+		close_whatif(&o);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +383,7 @@ int main(void)
 		cmocka_unit_test(some_of_what_recording_costs_lies_before_the_call),
 		cmocka_unit_test(a_single_step_counts_the_cpus_time_before_and_after_its_work),
 		cmocka_unit_test(work_whose_order_is_not_recorded_overlaps_no_more_than_it_did),
+		cmocka_unit_test(work_that_begins_right_after_a_collective_waited_for_it),
 		cmocka_unit_test(samples_make_the_step_without_the_recorder_unsure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
