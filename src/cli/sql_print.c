@@ -136,11 +136,8 @@ static void table_add_row(struct sql_print *print, const struct hwy_cell *cells)
 /* A line for each column of each row, where a row has more columns than there is room for. */
 static void print_upright(struct sql_print *print)
 {
-	struct table upright = {.columns = 2,
-				.align = "ll",
-				.indent = "  ",
-				.width = print->width,
-				.is_ascii = !print->utf8};
+	struct table upright = {
+		.columns = 2, .align = "ll", .indent = "  ", .is_ascii = !print->utf8};
 	for (uint64_t row = 1; row <= print->rows; row++) {
 		fprintf(print->out, "%srow %" PRIu64 "%s\n", paint(print->colour, PAINT_BOLD), row,
 			paint(print->colour, PAINT_PLAIN));
@@ -161,6 +158,8 @@ static void print_table(struct sql_print *print)
 		return;
 	}
 	print->table.align = print->align;
+	if (print->n == 1) /* nothing stands beside it: no text need be cut */
+		print->table.width = 0;
 	table_print(&print->table, print->out);
 }
 
@@ -193,8 +192,12 @@ static void begin_answer(void *self, const char *const *names, uint32_t n)
 	print->align = hwy_resize(print->align, (size_t)n + 1, 1);
 	memset(print->align, 'r', n);
 	print->align[n] = '\0';
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		print->names[i] = hwy_copy(names[i], strlen(names[i]) + 1);
+		for (char *c = print->names[i]; *c; c++)
+			*c = (char)(strchr("\n\r\t", *c) ? ' '
+							 : *c); /* an expression of several lines */
+	}
 	bool is_markdown = print->format == SQL_FORMAT_MARKDOWN;
 	print->table = (struct table){.format = is_markdown ? TABLE_MARKDOWN : TABLE_TEXT,
 				      .columns = n,
@@ -209,11 +212,11 @@ static void begin_answer(void *self, const char *const *names, uint32_t n)
 	} else if (print->format == SQL_FORMAT_CSV) {
 		for (uint32_t i = 0; i < n; i++) {
 			fputs(i ? "," : "", print->out);
-			csv_put(print->out, names[i], (uint32_t)strlen(names[i]));
+			csv_put(print->out, print->names[i], (uint32_t)strlen(print->names[i]));
 		}
 		putc('\n', print->out);
 	} else {
-		table_row(&print->table, names);
+		table_row(&print->table, (const char *const *)print->names);
 	}
 }
 

@@ -52,7 +52,8 @@ static bool answer_dot(struct sql_db *db, const char *query, struct sql_print *p
 	} else if (strcmp(word, "schema") == 0 && n < 3) {
 		struct hwy_bytes text = {0};
 		bool found = sql_schema(db, n == 2 ? table : NULL, &text, err);
-		fwrite(text.bytes, 1, found ? text.n : 0, print->out);
+		if (found)
+			fwrite(text.bytes, 1, text.n, print->out);
 		hwy_bytes_free(&text);
 		return found;
 	} else {

@@ -6,8 +6,9 @@
  * function that is not on the list of safe ones is refused before it runs. Time, memory, and the sizes of texts are bounded.
  *
  *   struct sql_limits limits = SQL_DEFAULT_LIMITS;
- *   struct sql_db *db = sql_open(trace, &limits, &err);
- *   bool done = db && sql_query(db, "select count(*) from kernel", &sink, &err);
+ *   struct sql_sink sink = {.self = stdout}; // and the functions that take the rows
+ *   struct sql_db *db = sql_open(trace, &limits, err);
+ *   bool done = db && sql_query(db, "select count(*) from kernel", &sink, err);
  *   sql_close(db);
  */
 #ifndef HWY_SQL_SQL_H

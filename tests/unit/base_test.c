@@ -30,6 +30,11 @@ static void a_text_is_kept_once_and_found_again(void **state)
 	}
 	assert_int_equal(hwy_intern(&table, "kernel_7", 7), 20001);
 	/* a zero byte inside is part of the text */
+	uint32_t found = 0, n = table.n;
+	assert_true(hwy_strings_find(&table, "kernel_7", 7, &found));
+	assert_int_equal(found, 20001);
+	assert_false(hwy_strings_find(&table, "kernel_x", 8, &found));
+	assert_int_equal(table.n, n); /* looking for a text adds none */
 	assert_int_not_equal(hwy_intern(&table, "a\0b", 3), hwy_intern(&table, "a", 1));
 	hwy_strings_free(&table);
 }

@@ -377,6 +377,29 @@ static void gaps_add_up_to_the_idle_time_of_their_phase(void **state)
 	rmdir(folder);
 }
 
+static void spans_know_their_step(void **state)
+{
+	char folder[] = "/tmp/sql_test_XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	struct hwy_trace *trace = recording_open("nsys/mlp_sync.hwy", folder);
+	struct sql_db *db = open_db(trace);
+	/* Each steady step of this program launches the same 65 kernels, and each kernel starts inside its step. */
+	expect(db,
+	       "select distinct n from (select count(*) as n from kernel k join steps s on s.id = k.step where s.steady "
+	       "group by k.step)",
+	       "65\n");
+	expect(db,
+	       "select count(*) from kernel k join steps s on s.id = k.step where k.start < s.start or k.start >= s.\"end\"",
+	       "0\n");
+	/* The range that marks a step is of that step. */
+	expect(db,
+	       "select count(*), sum(r.step = s.id) from range r join steps s on s.cpu_start = r.start where r.name like 'step_%'",
+	       "18|18\n");
+	sql_close(db);
+	hwy_trace_free(trace);
+	rmdir(folder);
+}
+
 /* ---- what a query may not do ---- */
 
 static void a_query_only_reads(void **state)
@@ -450,12 +473,24 @@ static void time_memory_and_lengths_are_bounded(void **state)
 	hwy_trace_free(trace);
 }
 
+static bool interrupt_row(void *self, const struct hwy_cell *cells, uint32_t n)
+{
+	(void)cells, (void)n;
+	sql_interrupt(self);
+	return true;
+}
+
 static void an_interrupted_query_fails_and_the_next_one_runs(void **state)
 {
-	struct hwy_trace *trace = machine();
+	struct hwy_trace *trace = random_trace(4, 10, 5000);
 	struct sql_db *db = open_db(trace);
+	struct sql_sink sink = {db, answer_begin, interrupt_row};
+	struct hwy_err err;
+	assert_false(sql_query(db, "select a.id from spans a, spans b", &sink, &err));
+	assert_string_equal(err.text, "the query was interrupted");
+	expect(db, "select 1", "1\n");
 	sql_interrupt(db); /* nothing runs: nothing is interrupted */
-	expect(db, "select count(*) from kernel", "2\n");
+	expect(db, "select 2", "2\n");
 	sql_close(db);
 	hwy_trace_free(trace);
 }
@@ -472,6 +507,7 @@ int main(void)
 		cmocka_unit_test(times_are_found_in_a_report_of_many_chunks),
 		cmocka_unit_test(every_ready_question_is_answered_for_a_recording),
 		cmocka_unit_test(gaps_add_up_to_the_idle_time_of_their_phase),
+		cmocka_unit_test(spans_know_their_step),
 		cmocka_unit_test(a_query_only_reads),
 		cmocka_unit_test(time_memory_and_lengths_are_bounded),
 		cmocka_unit_test(an_interrupted_query_fails_and_the_next_one_runs),
