@@ -1,4 +1,4 @@
--- In which calls does the CPU wait for the device? (headway's own column role)
+-- In which calls does the CPU wait for the device?
 select sum(duration) as total_ns, count(*) as waits, max(duration) as longest_ns, name
 from api
 where role = 'sync'

@@ -72,8 +72,6 @@ static void describe_head(struct hwy_bytes *text, const char *name, const char *
 static void describe_column(struct hwy_bytes *text, const struct sql_column *column, bool is_last)
 {
 	char line[96];
-	if (column->is_alias)
-		return;
 	snprintf(line, sizeof line, "  %s %s%s", column->name,
 		 column->is_untyped ? "ANY" : sql_type(column->means), is_last ? "" : ",");
 	char padded[128];
@@ -97,7 +95,6 @@ void schema_spans(const struct span_table *table, struct hwy_bytes *text)
 {
 	describe_head(text, table->name, table->about);
 	for (uint32_t i = 0; i < table->n; i++)
-		describe_column(text, &table->columns[i].as,
-				i + 1 == table->n || table->columns[i + 1].as.is_alias);
+		describe_column(text, &table->columns[i].as, i + 1 == table->n);
 	put_z(text, ");\n");
 }

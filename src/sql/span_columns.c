@@ -169,24 +169,6 @@ static void add_derived_columns(struct span_table *table, struct hwy_arena *aren
 		add_column(table, arena, (struct span_column){lane_facts[i], SPAN_LANE, i, 0});
 }
 
-/* The names of the CSV and the Parquet export, which a query may write as "grid-x", with quotes: so that it runs here and there. */
-static void add_aliases(struct span_table *table, struct hwy_arena *arena)
-{
-	uint32_t n = table->n;
-	for (uint32_t i = 0; i < n; i++) {
-		struct span_column column = table->columns[i];
-		bool is_exported = column.what == SPAN_MODEL || column.what == SPAN_SHAPE;
-		if (!is_exported || !strchr(column.as.name, '_'))
-			continue;
-		char *name = hwy_arena_text(arena, column.as.name, strlen(column.as.name));
-		for (char *c = name; *c; c++)
-			*c = (char)(*c == '_' ? '-' : *c);
-		column.as.name = name;
-		column.as.is_hidden = column.as.is_alias = true;
-		add_column(table, arena, column);
-	}
-}
-
 static void fill_table(struct span_table *table, struct hwy_arena *arena, uint64_t columns)
 {
 	struct sql_column id = {"id", SQL_ROW, .description = "the span's number in the recording"};
@@ -200,7 +182,6 @@ static void fill_table(struct span_table *table, struct hwy_arena *arena, uint64
 			add_model_column(table, arena, (enum hwy_col)col);
 	add_column(table, arena, (struct span_column){kind, SPAN_KIND, 0, 0});
 	add_derived_columns(table, arena, columns);
-	add_aliases(table, arena);
 }
 
 void span_tables_make(struct span_table tables[SPAN_TABLES], struct hwy_arena *arena)

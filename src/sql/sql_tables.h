@@ -41,8 +41,7 @@ struct sql_column {
 	const char *const *words; /* of SQL_WORD */
 	uint32_t n_words;
 	bool is_untyped; /* values are of several types */
-	bool is_hidden; /* not part of '*': finding it out takes time, or it is there by another name, too */
-	bool is_alias; /* another name of a column: not told by .schema */
+	bool is_hidden;  /* not part of '*': finding it out takes time */
 };
 /* The field of a record as a struct sql_column wants it. */
 #define SQL_FIELD(type, member)                                                                    \
@@ -192,6 +191,7 @@ extern const struct sql_table table_lanes, table_hosts, table_processes, table_t
 	table_devices, table_contexts, table_streams, table_modules, table_frames, table_stacks,
 	table_edges, table_groups, table_drops, table_diagnostics, table_properties, table_measured,
 	table_measures, table_messages, table_phases, table_steps, table_gaps, table_findings,
-	table_names, table_kernels, table_counters, table_ranks;
+	table_names, table_kernels, table_counters, table_ranks, table_clocks, table_calibrations,
+	table_pings, table_nodes, table_node_edges, table_stalled_lines, table_verdict;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_findings.c - what `headway analyze` finds: findings, then suspects that were acquitted. */
+/* table_findings.c - what `headway analyze` finds: findings, then suspects that were acquitted; and the verdict. */
 #include "sql/sql_tables.h"
 
 enum {
@@ -108,3 +108,54 @@ const struct sql_table table_findings = {
 	SQL_COLUMNS(finding_columns),
 	.make = findings_make,
 	.cell = finding_cell};
+
+enum {
+	VERDICT_VERDICT,
+	VERDICT_SAYS,
+	VERDICT_SHARE,
+	VERDICT_COVERAGE,
+	VERDICT_RECORDING,
+	VERDICT_JUDGED
+};
+static const struct sql_column verdict_columns[] = {
+	[VERDICT_VERDICT] =
+		{"verdict", SQL_TEXT,
+		 .description = "what holds the program back, in a word or two (docs/verdict.md)"},
+	[VERDICT_SAYS] = {"says", SQL_TEXT, .description = "the same as a sentence"},
+	[VERDICT_SHARE] = {"share", SQL_REAL,
+			   .description = "the share of the judged time that counts for it, 0 … 1"},
+	[VERDICT_COVERAGE] = {"coverage", SQL_REAL,
+			      .description = "the share of the recording that was judged, 0 … 1"},
+	[VERDICT_RECORDING] = {"recording", SQL_DURATION, .description = "the recording"},
+	[VERDICT_JUDGED] = {"judged", SQL_DURATION,
+			    .description = "the steady steps that were judged"},
+};
+
+static bool verdict_make(struct sql_source *source, uint32_t *rows, struct hwy_err *err)
+{
+	*rows = 1;
+	return sql_source_diagnosis(source, err);
+}
+
+static struct hwy_cell verdict_cell(struct sql_source *source, uint32_t row, uint32_t column)
+{
+	const struct verdict *verdict = &source->diagnosis->verdict;
+	(void)row;
+	switch (column) {
+	case VERDICT_VERDICT: {
+		char *name = verdict_name(verdict).text;
+		return sql_textz(hwy_arena_text(&source->arena, name, strlen(name)));
+	}
+	case VERDICT_SAYS: return sql_textz(verdict->says);
+	case VERDICT_SHARE: return sql_real(verdict->shares[verdict->word]);
+	case VERDICT_COVERAGE: return sql_real(verdict->coverage);
+	case VERDICT_RECORDING: return sql_int(verdict->account.recording);
+	default: return sql_int(verdict->account.judged);
+	}
+}
+
+const struct sql_table table_verdict = {.name = "verdict",
+					.about = "one row: what holds the program back",
+					SQL_COLUMNS(verdict_columns),
+					.make = verdict_make,
+					.cell = verdict_cell};

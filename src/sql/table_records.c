@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_records.c - the tables of who is who, as the trace holds them: hosts, processes, threads, devices, contexts, streams, modules,
- * groups, and what the recorder says about itself. */
+ * groups, and facts about the recording. */
 #include "sql/sql_tables.h"
 
 static const struct sql_column host_columns[] = {
@@ -190,31 +190,3 @@ const struct sql_table table_properties = {.name = "properties",
 					   .about = "facts about the recording",
 					   SQL_COLUMNS(property_columns),
 					   .records = HWY_TABLE_properties};
-
-static const char *const severities[] = {NULL, "info", "warning", "error"};
-static const struct sql_column diagnostic_columns[] = {
-	{"severity", SQL_WORD, .description = "info, warning or error",
-	 SQL_FIELD(hwy_diagnostic, severity), SQL_WORDS(severities)},
-	{"time", SQL_TIME, .description = "when it was said", SQL_FIELD(hwy_diagnostic, time)},
-	{"process_id", SQL_ROW, .description = "processes.id", SQL_FIELD(hwy_diagnostic, process)},
-	{"text", SQL_TEXT, .description = "the message", SQL_FIELD(hwy_diagnostic, text)},
-};
-const struct sql_table table_diagnostics = {.name = "diagnostics",
-					    .about = "messages of the recorder",
-					    SQL_COLUMNS(diagnostic_columns),
-					    .records = HWY_TABLE_diagnostics};
-
-static const struct sql_column drop_columns[] = {
-	{"source", SQL_TEXT, .description = "whose events", SQL_FIELD(hwy_drop, source)},
-	{"reason", SQL_TEXT, .description = "why they were lost", SQL_FIELD(hwy_drop, reason)},
-	{"count", SQL_NUMBER, .description = "how many events", SQL_FIELD(hwy_drop, count)},
-	{"bytes", SQL_BYTES, .description = "their size", SQL_FIELD(hwy_drop, bytes)},
-	{"start", SQL_TIME, .description = "from when on", SQL_FIELD(hwy_drop, from)},
-	{"end", SQL_TIME, .description = "until when", SQL_FIELD(hwy_drop, to)},
-	{"process_id", SQL_ROW, .description = "processes.id", SQL_FIELD(hwy_drop, process)},
-	{"thread_id", SQL_ROW, .description = "threads.id", SQL_FIELD(hwy_drop, thread)},
-};
-const struct sql_table table_drops = {.name = "drops",
-				      .about = "events that were lost",
-				      SQL_COLUMNS(drop_columns),
-				      .records = HWY_TABLE_drops};

@@ -109,6 +109,51 @@ const struct sql_table table_measures = {.name = "measures",
 					 SQL_COLUMNS(measure_columns),
 					 .records = HWY_TABLE_measures};
 
+static const struct sql_column stalled_columns[] = {
+	{"kernel", SQL_TEXT, .description = "the kernel's name",
+	 SQL_FIELD(hwy_stalled_line, kernel)},
+	{"file", SQL_TEXT, .description = "the source file", SQL_FIELD(hwy_stalled_line, file)},
+	{"line", SQL_NATURAL, .description = "the line in it", SQL_FIELD(hwy_stalled_line, line)},
+	{"reason", SQL_TEXT, .description = "why the warps did not issue; selected: they did",
+	 SQL_FIELD(hwy_stalled_line, reason)},
+	{"samples", SQL_NUMBER, .description = "how often", SQL_FIELD(hwy_stalled_line, samples)},
+};
+const struct sql_table table_stalled_lines = {
+	.name = "stalled_lines",
+	.about = "lines of kernels on which warps were sampled",
+	SQL_COLUMNS(stalled_columns),
+	.records = HWY_TABLE_stalled_lines};
+
+static const struct sql_column node_columns[] = {
+	{"process_id", SQL_ROW, .description = "processes.id", SQL_FIELD(hwy_node, process)},
+	{"thread_id", SQL_ROW, .description = "threads.id of who made it",
+	 SQL_FIELD(hwy_node, thread)},
+	{"graph", SQL_NUMBER, .description = "the graph's id, as kernel.graph",
+	 SQL_FIELD(hwy_node, graph)},
+	{"node", SQL_NUMBER, .description = "the node's id, as kernel.graph_node",
+	 SQL_FIELD(hwy_node, node)},
+	{"time", SQL_TIME, .description = "when it was made", SQL_FIELD(hwy_node, time)},
+	{"stack_id", SQL_REF, .description = "stacks.id of where it was made",
+	 SQL_FIELD(hwy_node, stack)},
+};
+const struct sql_table table_nodes = {.name = "nodes",
+				      .about = "nodes of CUDA graphs, as they were made",
+				      SQL_COLUMNS(node_columns),
+				      .records = HWY_TABLE_nodes};
+
+static const struct sql_column node_edge_columns[] = {
+	{"process_id", SQL_ROW, .description = "processes.id", SQL_FIELD(hwy_node_edge, process)},
+	{"graph", SQL_NUMBER, .description = "the graph's id", SQL_FIELD(hwy_node_edge, graph)},
+	{"node", SQL_NUMBER, .description = "the node that runs later",
+	 SQL_FIELD(hwy_node_edge, node)},
+	{"after", SQL_NUMBER, .description = "the node that runs before it",
+	 SQL_FIELD(hwy_node_edge, after)},
+};
+const struct sql_table table_node_edges = {.name = "node_edges",
+					   .about = "which node of a CUDA graph runs after which",
+					   SQL_COLUMNS(node_edge_columns),
+					   .records = HWY_TABLE_node_edges};
+
 /* ---- messages: the columns of messages.csv -------------------------------------------------------------- */
 
 static const char *const message_kinds[HWY_MESSAGE_KINDS] = {"send", "receive", "collective"};

@@ -140,7 +140,7 @@ def compare_csv():
         with open(os.path.join(out, name), newline="", errors="surrogateescape") as file:
             want = file.read()
         heading = want[:want.index("\n")]
-        columns = ", ".join(f'"{column}"' if name != "messages.csv" else f'"{column.replace("-", "_")}"' for column in heading.split(","))
+        columns = ", ".join(f'"{column.replace("-", "_")}"' for column in heading.split(","))
         got = run("sql", recording, f"select {columns} from \"{name[:-4]}\" order by id", "--format", "csv")
         rows = list(csv.reader(io.StringIO(got))), list(csv.reader(io.StringIO(want)))
         for row, (a, b) in enumerate(zip(rows[0][1:], rows[1][1:])):

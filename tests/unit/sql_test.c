@@ -113,8 +113,8 @@ static void spans_have_the_columns_of_the_csv_export(void **state)
 	expect(db,
 	       "select pid, device, stream, lane, start, duration, name, call, correlation from kernel",
 	       "100|0|7|stream|5000|5000|k|3|1\n100|0|7|stream|10000|20000|k|4|2\n");
-	expect(db, "select direction, bytes, source_memory, \"source-memory\", \"end\" from copy",
-	       "Host-to-Device|1048576|Pinned|Pinned|40000\n");
+	expect(db, "select direction, bytes, source_memory, \"end\" from copy",
+	       "Host-to-Device|1048576|Pinned|40000\n");
 	expect(db, "select role, count(*), sum(duration) from api group by role order by role",
 	       "copy|1|2000\nlaunch|2|3000\n");
 	expect(db, "select kind, class, count(*) from spans group by kind, class order by kind",
@@ -160,7 +160,8 @@ static void every_table_and_column_can_be_read(void **state)
 		char query[128];
 		const char *name = sql_table_name(db, i);
 		bool is_analysed = strcmp(name, "phases") == 0 || strcmp(name, "steps") == 0 ||
-				   strcmp(name, "gaps") == 0 || strcmp(name, "findings") == 0;
+				   strcmp(name, "gaps") == 0 || strcmp(name, "findings") == 0 ||
+				   strcmp(name, "verdict") == 0;
 		if (is_analysed) /* random spans are no program */
 			continue;
 		snprintf(query, sizeof query, "select * from \"%s\"", name);
@@ -179,6 +180,8 @@ static void every_table_and_column_can_be_read(void **state)
 				continue;
 			snprintf(query, sizeof query, "select count(\"%s\") from \"%s\"",
 				 hwy_columns[col].name, hwy_kind_names[kind]);
+			for (char *dash; (dash = strchr(query, '-'));)
+				*dash = '_';
 			free(ask(db, query));
 		}
 	sql_close(db);
