@@ -1,12 +1,12 @@
 -- At which collectives do ranks arrive far apart, and who comes last?
-select m.communicator, m.name, m.sequence, g.ranks, g.skew_ns, m.rank as last_rank
-from messages m
-join (select communicator, name, sequence, count(*) as ranks, min(start) as first_start, max(start) as last_start,
-             max(start) - min(start) as skew_ns
+select g.communicator, g.name, g.sequence, g.ranks_here, g.skew_ns, m.rank as last_rank
+from (select coalesce(communicator, '') as communicator, name, sequence, count(*) as ranks_here,
+             max(start) as last_start, max(start) - min(start) as skew_ns
       from messages
       where kind = 'collective'
-      group by communicator, name, sequence) g
-  on g.communicator = m.communicator and g.name = m.name and g.sequence = m.sequence
-where m.kind = 'collective' and m.start = g.last_start and g.ranks > 1
+      group by coalesce(communicator, ''), name, sequence) g
+join messages m
+  on coalesce(m.communicator, '') = g.communicator and m.name = g.name and m.sequence = g.sequence and m.start = g.last_start
+where m.kind = 'collective' and g.ranks_here > 1
 order by g.skew_ns desc
 limit 30

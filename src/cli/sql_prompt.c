@@ -25,7 +25,7 @@ static void on_interrupt(int number)
 static void print_tables(const struct sql_db *db, const struct sql_print *print)
 {
 	for (uint32_t i = 0; sql_table_name(db, i); i++)
-		fprintf(print->out, "  %s%-12s%s %s\n", paint(print->colour, PAINT_BOLD),
+		fprintf(print->out, "  %s%-14s%s %s\n", paint(print->colour, PAINT_BOLD),
 			sql_table_name(db, i), paint(print->colour, PAINT_PLAIN),
 			sql_table_about(db, i));
 }

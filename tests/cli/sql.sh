@@ -27,6 +27,8 @@ if command -v python3 >/dev/null; then
 	done
 	run sql "$work/job" "select p.id from phases p where idle <> (select sum(duration) from gaps g where g.phase = p.id)" --format csv
 	expect_line "$work/out" id "the gaps of each rank are its own"
+	run sql "$work/job" -f collective-skew --format csv
+	[ "$(awk -F, '$4 == 3' "$work/out" | wc -l)" -ge 12 ] || fail "collectives of three ranks: $(head -3 "$work/out")"
 fi
 
 # ---- ready questions: each is listed with what it answers, and answers
