@@ -132,6 +132,8 @@ static char *default_output(const char *path, const char *ending)
 {
 	static const char *const endings[] = {".gz", ".json", ".nsys-rep", ".sqlite", ".hwy"};
 	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
 		size_t length = strlen(endings[i]);
 		if (n > length && path[n - length - 1] != '/' &&

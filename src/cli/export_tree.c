@@ -313,7 +313,10 @@ void export_tree_write(const struct export_tree *tree, struct export_result *res
 	r.folder =
 		hwy_arena_format(&r.texts, "%s/job=%s", tree->output, escape_name(&r.texts, r.id));
 	check_tree(&r);
-	char *temporary = hwy_arena_format(&r.texts, "%s.XXXXXX", tree->output);
+	size_t length = strlen(tree->output);
+	while (length > 1 && tree->output[length - 1] == '/')
+		length--;
+	char *temporary = hwy_arena_format(&r.texts, "%.*s.XXXXXX", (int)length, tree->output);
 	if (!mkdtemp(temporary))
 		cli_die("%s: %s", tree->output, strerror(errno));
 	cli_unfinished_tree(temporary);

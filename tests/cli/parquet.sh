@@ -94,6 +94,10 @@ expect_refusal "a foreign file in a table" "holds 'mine', which no export wrote"
 rm lake/job=one/rank=0/table=kernel/mine
 run export -t parquet one.hwy -o lake --job 'a b/c=1'
 [ -d 'lake/job=a%20b%2Fc%3D1/rank=0' ] || fail "the name of a job is not written as Hive does: $(ls lake)"
+run export -t parquet one.hwy -o slash/ --job "$(printf 'b\xff')"
+expect_status 0 "a name that ends in a slash, a job that is no UTF-8"
+"$PARQUET_OF" facts slash/job=b%FF/rank=0/table=lanes/part-0.parquet | grep -qx "headway.job b$(printf '\xef\xbf\xbd')" ||
+	fail "the job's name: $(ls slash)"
 run export -t parquet one.hwy -o -
 expect_refusal "standard output" "cannot go to standard output"
 echo file >file
@@ -115,6 +119,8 @@ python3 "$check" spans "$PARQUET_OF" cut/job=events_host/rank=0 cut.csv >says ||
 
 python3 "$here/job_make.py" job1 input
 run export -t csv job1 -o job1.csv
+run export -t parquet job1/
+[ -d job1.parquet.d/job=job1/rank=3 ] || fail "a folder that ends in a slash: $(ls)"
 run export -t parquet job1 -o ranks
 expect_status 0 "a job"
 [ "$(ls ranks/job=job1 | tr '\n' ' ')" = "rank=0 rank=1 rank=2 rank=3 " ] || fail "ranks: $(ls ranks/job=job1)"

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { MOST_ROWS = 2000 };
+enum { MOST_ROWS = 600 };
 
 struct input {
 	const uint8_t *at;
@@ -46,7 +46,8 @@ static void make_column(struct made_table *table, uint32_t column, struct input 
 		bool is_new = in->n > 0 && (row < 8 || !(how & 128) || row % 16 == 0);
 		int64_t read = is_new ? (int64_t)take(in, how & 8 ? 8 : 2) : last;
 		last = (int64_t)((uint64_t)read + (uint64_t)step);
-		values->values[row] = type == PARQUET_TEXT ? (int64_t)((uint64_t)last % n_texts) : last;
+		values->values[row] =
+			type == PARQUET_TEXT ? (int64_t)((uint64_t)last % n_texts) : last;
 		values->is_null[row] = (how & 32) && (read & 3) == 1;
 		values->has_nulls |= values->is_null[row];
 	}

@@ -144,9 +144,14 @@ bool parquet_rank_write(struct parquet *p)
 
 /* ---- facts about the export -------------------------------------------------------------------- */
 
+/* Names of files and jobs may be any bytes; texts of a footer are UTF-8. */
 static void add_fact(struct parquet *p, const char *key, const char *value)
 {
-	p->facts[p->n_facts++] = (struct parquet_key_value){key, value};
+	struct hwy_bytes text = {0};
+	parquet_put_text(&text, (struct hwy_text){value, (uint32_t)strlen(value)});
+	p->facts[p->n_facts++] = (struct parquet_key_value){
+		key, hwy_arena_text(&p->texts, (const char *)text.bytes + 4, text.n - 4)};
+	hwy_bytes_free(&text);
 }
 
 static void add_facts(struct parquet *p)

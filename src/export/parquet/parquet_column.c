@@ -98,7 +98,7 @@ static bool add_page(struct parquet_packer *p, const struct hwy_bytes *content, 
 	thrift_i32(&t, 4, (int32_t)crc32_z(0, stored->bytes, stored->n));
 	thrift_struct(&t, type == PAGE_DICTIONARY ? 7 : 5);
 	thrift_i32(&t, 1, (int32_t)values);
-	thrift_i32(&t, 2, encoding);
+	thrift_i32(&t, 2, (int32_t)encoding);
 	if (type == PAGE_DATA) {
 		thrift_i32(&t, 3, PARQUET_RLE); /* definition levels */
 		thrift_i32(&t, 4, PARQUET_RLE); /* repetition levels, of which there are none */

@@ -82,7 +82,7 @@ static void put_chunk(struct parquet_file *file, const struct parquet_field *fie
 			thrift_number(&t, encoding);
 	thrift_list(&t, 3, THRIFT_BINARY, 1);
 	thrift_word(&t, field->name);
-	thrift_i32(&t, 4, chunk->codec);
+	thrift_i32(&t, 4, (int32_t)chunk->codec);
 	thrift_i64(&t, 5, chunk->rows);
 	thrift_i64(&t, 6, (int64_t)chunk->whole);
 	thrift_i64(&t, 7, (int64_t)chunk->pages.n);
