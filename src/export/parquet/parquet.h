@@ -25,7 +25,9 @@ struct parquet {
 	/* Of one row group: the values of a column. */
 	int64_t *values, *more;
 	bool *is_null;
-	struct hwy_bytes stack; /* the text of a stack */
+	struct hwy_bytes stack;                    /* the text of a stack */
+	const struct hwy_column_info *enumeration; /* of the column whose values are named */
+	char number[24];                           /* the text of a value without a name */
 };
 
 /* A time of the trace on the clock that the options ask for. */

@@ -262,14 +262,15 @@ static uint32_t listed(const struct filling *f)
 	return f->to->is_constant ? 1 : f->rows->n;
 }
 
+/* The name of a value, or its number where it has none yet. */
 static struct hwy_text enum_text(void *user, int64_t value)
 {
-	const struct hwy_column_info *info = user;
-	static _Thread_local char number[24];
+	struct parquet *p = user;
+	const struct hwy_column_info *info = p->enumeration;
 	if (value >= 0 && value < info->n_names)
 		return (struct hwy_text){info->names[value], (uint32_t)strlen(info->names[value])};
-	return (struct hwy_text){number,
-				 (uint32_t)snprintf(number, sizeof number, "%" PRId64, value)};
+	int n = snprintf(p->number, sizeof p->number, "%" PRId64, value);
+	return (struct hwy_text){p->number, (uint32_t)n};
 }
 
 static void fill_cell(struct filling *f)
@@ -294,7 +295,8 @@ static void fill_cell(struct filling *f)
 		set_null(f, i, is_null);
 	}
 	f->to->text = info->meaning == HWY_MEANS_ENUM ? enum_text : parquet_text_of;
-	f->to->user = info->meaning == HWY_MEANS_ENUM ? (void *)(uintptr_t)info : f->p;
+	f->to->user = f->p;
+	f->p->enumeration = info;
 }
 
 static void fill_time(struct filling *f)
