@@ -182,16 +182,16 @@ enum rec_type {
 	REC_COUNTER_ROW, /* struct rec_counter_row: the values of lanes from head.value on */
 	REC_COUNTER_TOTAL, /* struct rec_counter_total: what the device head.value has counted so far */
 	/* ---- records about NCCL; their structs are in record_nccl.h ---- */
-	REC_NCCL_COMM,  /* struct rec_nccl_comm: a communicator */
-	REC_NCCL_EVENT, /* struct rec_nccl_event: a call, or an operation that was planned */
-	REC_NCCL_END,   /* struct rec_nccl_end: a call ended */
+	REC_NCCL_COMM,    /* struct rec_nccl_comm: a communicator */
+	REC_NCCL_EVENT,   /* struct rec_nccl_event: a call, or an operation that was planned */
+	REC_NCCL_END,     /* struct rec_nccl_end: a call ended */
 	REC_NCCL_CHANNEL, /* struct rec_nccl_channel: a kernel worked at an operation on one channel */
-	REC_NCCL_PROXY, /* struct rec_nccl_proxy: a proxy thread moved the data of one channel */
+	REC_NCCL_PROXY,   /* struct rec_nccl_proxy: a proxy thread moved the data of one channel */
 	/* ---- records about libraries and NVTX's extensions; the structs of the last three are in record_nvtx.h ---- */
 	REC_CALL, /* struct rec_call: a call of a library; head.value is the string id of its name */
 	REC_NVTX_DEFINITION, /* struct rec_nvtx_definition: a schema, an enumeration, a counter or a scope */
-	REC_NVTX_PAYLOAD, /* struct rec_nvtx_payload: data of an NVTX event */
-	REC_NVTX_SAMPLE,  /* struct rec_nvtx_sample: a value of a counter */
+	REC_NVTX_PAYLOAD,    /* struct rec_nvtx_payload: data of an NVTX event */
+	REC_NVTX_SAMPLE,     /* struct rec_nvtx_sample: a value of a counter */
 	/* ---- records about MPI; their structs are in record_mpi.h ---- */
 	REC_MPI, /* struct rec_mpi: a call of MPI; head.value is the string id of its name */
 	REC_COMMUNICATOR, /* struct rec_communicator: who belongs to it; head.value is its number */

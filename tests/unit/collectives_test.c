@@ -89,7 +89,8 @@ static void given_clocks_are_believed(void **state)
 	mpi_collective(&job, "Broadcast", 0, US(5));
 	mpi_collective(&job, "Broadcast", 1, US(5));
 	mpi_job_finish(&job);
-	struct exchange_clock clocks[2] = {{later_by, &shifts[0]}, {later_by, &shifts[1]}};
+	struct exchange_clock clocks[2] = {{later_by, &shifts[0]},
+					   {later_by, &shifts[1]}};
 	for (uint32_t r = 0; r < 2; r++)
 		job.members[r].clock = &clocks[r];
 	struct hwy_collectives c;

@@ -18,7 +18,7 @@ static inline uint32_t count(const struct hwy_trace *trace, enum hwy_kind kind)
 }
 
 static inline const char *name_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
-				  uint32_t row)
+			   uint32_t row)
 {
 	return hwy_str(trace, hwy_get(strip, HWY_NAME, row));
 }

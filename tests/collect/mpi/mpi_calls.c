@@ -106,8 +106,7 @@ static void send_and_wait(MPI_Comm comm)
 		CALL(Send, from, 0, MPI_CHAR, peer, 5, comm);
 		CALL(Wait, &request, MPI_STATUS_IGNORE);
 		CALL(Recv, to, 3, MPI_DOUBLE, MPI_PROC_NULL, 1, comm, MPI_STATUS_IGNORE);
-		RECEIVED(peer, 1, 24, comm), RECEIVED(peer, 2, 20, comm),
-			RECEIVED(peer, 3, 7, comm);
+		RECEIVED(peer, 1, 24, comm), RECEIVED(peer, 2, 20, comm), RECEIVED(peer, 3, 7, comm);
 		RECEIVED(peer, 4, 36, comm), SENT(peer, 5, 0, comm);
 	}
 	int size;
@@ -393,8 +392,7 @@ static void transfers(const char *path)
 	CALL(Accumulate, from, 2, MPI_INT, next, 20, 2, MPI_INT, MPI_SUM, window);
 	CALL(Win_fence, 0, window);
 	CALL(Win_free, &window);
-	CALL(File_open, MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-	     &file);
+	CALL(File_open, MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
 	CALL(File_write_at, file, rank * 80, from, 10, MPI_DOUBLE, MPI_STATUS_IGNORE);
 	CALL(Barrier, MPI_COMM_WORLD);
 	TOGETHER("Barrier", -1, 0, 0, MPI_COMM_WORLD);

@@ -213,8 +213,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *way;
 		void (*run)(void);
-	} ways[] = {{"own", own_functions},   {"errors", errors}, {"longjmp", leaves_by_longjmp},
-		    {"threads", threads},     {"forks", forks},   {"callbacks", callbacks},
+	} ways[] = {{"own", own_functions}, {"errors", errors},       {"longjmp", leaves_by_longjmp},
+		    {"threads", threads},   {"forks", forks},         {"callbacks", callbacks},
 		    {"pcontrol", on_and_off}, {"waits", waits}};
 	int provided;
 	if (argc != 2)

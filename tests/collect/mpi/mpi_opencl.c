@@ -26,8 +26,7 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 77);
 	cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
 	cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
-	cl_program program =
-		clCreateProgramWithSource(context, 1, (const char **)&source, NULL, NULL);
+	cl_program program = clCreateProgramWithSource(context, 1, (const char **)&source, NULL, NULL);
 	clBuildProgram(program, 1, &device, NULL, NULL, NULL);
 	cl_kernel kernel = clCreateKernel(program, "twice", NULL);
 	cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof x, NULL, NULL);
