@@ -173,12 +173,19 @@ static void add_range(struct table *table, const struct digest_view *view,
 	free(own);
 }
 
+/* Screens on which the cause of idle time would make rows too long. */
+static bool is_narrow(const struct table *table)
+{
+	enum { NARROW = 92 };
+	return table->format == TABLE_TEXT && table->width < NARROW;
+}
+
 static void add_fold(struct table *table, const struct digest_view *view,
 		     const struct digest_fold *fold)
 {
 	static const char *const words[] = {[DIGEST_IN_TIME] = "",
 					    [DIGEST_LATE] = "late",
-					    [DIGEST_SLOWING] = "slows down",
+					    [DIGEST_SLOWING] = "slows",
 					    [DIGEST_NOT_JUDGED] = "not judged"};
 	const struct rank_row *row = &view->answer.job.ranks.rows[fold->shown];
 	const struct digest_judged *rank = &view->answer.ranks[fold->shown];
@@ -199,7 +206,7 @@ static void add_fold(struct table *table, const struct digest_view *view,
 		job_add_time(table, &view->shell, idle);
 	else
 		table_cell(table, "%s", "");
-	table_cell(table, "%s", has_devices ? why : "");
+	table_cell(table, "%s", has_devices && !is_narrow(table) ? why : "");
 	job_add_time(table, &view->shell, row->blamed);
 	table_cell(table, "%s", words[fold->state]);
 }

@@ -151,8 +151,11 @@ static void print_digest_map(const struct digest_page *page)
 		digest_paint(page, PAINT_BOLD), digest_paint(page, PAINT_PLAIN));
 	if (steps > 1)
 		fprintf(page->out, ", %s steps a cell", hwy_say_count_grouped(steps).text);
-	if (is_folded)
-		fputs("; a row: the latest of its ranks", page->out);
+	if (is_folded) {
+		fputc(';', page->out);
+		lines_may_break(page->out, 3);
+		fputs(" a row: the latest of its ranks", page->out);
+	}
 	fputs("\n                ", page->out);
 	for (unsigned d = 0; d < JOB_DEGREES; d++) {
 		print_degree(page, d);
