@@ -9,7 +9,7 @@ if(NOT TARGET headway)
 endif()
 
 # What the scripts use to look into reports.
-foreach(name stacks_of os_of samples_of messages_of digests_of)
+foreach(name stacks_of os_of samples_of messages_of digests_of ranks_of)
 	add_executable(${name} cli/${name}.c)
 	target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
 	target_link_libraries(${name} PRIVATE headway_flags headway_static)

@@ -4,6 +4,7 @@
  * Restartable: a report whose digest is fresh is left alone, and each digest appears complete or not at all. Exit status 1
  * where some rank of the operands has no digest in the end.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,51 @@
 #include "digest/digest_file.h"
 #include "digest/digest_set.h"
 #include "job/job.h"
+#include "run/job_identity.h"
+
+/* Of 'n' processes that divide the reports, this is number 'i'. n is 0 where all reports are asked for. */
+struct share {
+	uint32_t i, n;
+};
 
 struct options {
 	struct cli_texts files;
 	const char *output;
 	bool force, check, quiet;
+	struct share share;
 };
+
+/* Behind a launcher only if that is asked for: a training script's rank 0 that calls 'headway digest' has the launcher's variables too,
+ * and wants all digests. */
+static struct share share_of_launcher(const struct cli_command *command)
+{
+	struct ranks ranks = ranks_of_environment();
+	/* A batch script of Slurm has the variables of a job's first task, and is none. */
+	if (job_is_rank(&ranks) && ranks.rank < ranks.world)
+		return (struct share){(uint32_t)ranks.rank, (uint32_t)ranks.world};
+	if (ranks.rank != 0 || ranks.world != 1)
+		cli_misuse(command,
+			   "--share auto: no launcher (srun, mpirun, ...) tells which of how "
+			   "many processes this is; --share I/N does");
+	return (struct share){0, 1};
+}
+
+static void read_share(const struct cli_value *value)
+{
+	struct share *share = value->field;
+	char *slash, *end;
+	if (strcmp(value->text, "auto") == 0) {
+		*share = share_of_launcher(value->command);
+		return;
+	}
+	unsigned long i = strtoul(value->text, &slash, 10);
+	unsigned long n = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+	if (!isdigit((unsigned char)value->text[0]) || *slash != '/' ||
+	    !isdigit((unsigned char)slash[1]) || *end || n > INT32_MAX || i >= n)
+		cli_misuse(value->command,
+			   "--share is I/N with I from 0 to N-1, or 'auto'; not '%s'", value->text);
+	*share = (struct share){(uint32_t)i, (uint32_t)n};
+}
 
 static const struct cli_option option_table[] = {
 	CLI_OUTPUT_HELP("also write all digests, sorted by job and rank, to this one file"),
@@ -28,13 +68,16 @@ static const struct cli_option option_table[] = {
 	 CLI_AT(force)},
 	{0, "check", NULL, "make nothing: only say which reports have no fresh digest", CLI_SWITCH,
 	 CLI_AT(check)},
+	{0, "share", "I/N",
+	 "only each N-th report, from number I (0 to N-1) on; 'auto' takes I and N from srun, mpirun or another launcher",
+	 CLI_READ, CLI_AT(share), .read = read_share},
 	{'q', "quiet", NULL, "say only what is missing", CLI_SWITCH, CLI_AT(quiet)},
 	CLI_END_OF_OPTIONS,
 };
 
 struct digesting {
 	const struct options *options;
-	uint32_t n, made, fresh, missing;
+	uint32_t listed, n, made, fresh, missing;
 	struct digest_set set;
 };
 
@@ -58,20 +101,45 @@ static void digest_report(struct digesting *d, const char *report)
 	}
 }
 
+/* Whether the next report of the operands is in this process's share. */
+static bool share_has_next(struct digesting *d)
+{
+	const struct share *share = &d->options->share;
+	return share->n == 0 || d->listed++ % share->n == share->i;
+}
+
+/* Makes the digest of a report, and reads it. */
+static void digest_and_add(struct digesting *d, const char *report)
+{
+	struct hwy_err err;
+	digest_report(d, report);
+	char *file = digest_path_of(report);
+	if (digest_file_is(file) && !digest_set_add(&d->set, file, &err)) {
+		cli_say("left out: %s", err.text);
+		d->missing++;
+	}
+	free(file);
+}
+
+/* Of a share only its own digests are read: those of the others may be made at this moment. */
 static void digest_folder(struct digesting *d, const char *folder)
 {
 	struct job_files files = {0};
 	struct hwy_err err;
+	bool is_share = d->options->share.n > 0;
 	bool has_reports = job_files_add(&files, folder, &err);
 	if (!has_reports && digest_set_count(folder) == 0)
 		cli_die("%s", err.text);
 	for (uint32_t i = 0; i < files.n; i++) {
 		hwy_tell(cli_progress(), "digesting", i, files.n);
-		digest_report(d, files.files[i].name);
+		if (!is_share)
+			digest_report(d, files.files[i].name);
+		else if (share_has_next(d))
+			digest_and_add(d, files.files[i].name);
 	}
 	cli_progress_end();
 	job_files_free(&files);
-	if (digest_set_count(folder) > 0 && !digest_set_add(&d->set, folder, &err))
+	if (!is_share && digest_set_count(folder) > 0 && !digest_set_add(&d->set, folder, &err))
 		cli_die("%s", err.text);
 }
 
@@ -80,15 +148,12 @@ static void digest_operand(struct digesting *d, const char *path)
 	struct hwy_err err;
 	if (opened_job_is(path)) {
 		digest_folder(d, path);
-		return;
-	}
-	bool is_digest = digest_file_is(path);
-	if (!is_digest)
-		digest_report(d, path);
-	char *file = is_digest ? hwy_copy(path, strlen(path) + 1) : digest_path_of(path);
-	if ((is_digest || digest_file_is(file)) && !digest_set_add(&d->set, file, &err))
+	} else if (!digest_file_is(path)) {
+		if (share_has_next(d))
+			digest_and_add(d, path);
+	} else if (!digest_set_add(&d->set, path, &err)) {
 		cli_die("%s", err.text);
-	free(file);
+	}
 }
 
 /* ---- what is missing -------------------------------------------------------------------------------------------- */
@@ -157,6 +222,9 @@ static int run_digest(int argc, char **argv)
 		cli_misuse(&cmd_digest, "which file, or which folder?");
 	if (options.check && options.output)
 		cli_misuse(&cmd_digest, "--check writes nothing; -o does");
+	if (options.share.n && options.output)
+		cli_misuse(&cmd_digest,
+			   "--share makes some digests; -o is for all, in a command behind it");
 	struct digesting d = {.options = &options};
 	bool has_folder = false;
 	for (uint32_t i = 0; i < options.files.n; i++) {
@@ -167,13 +235,14 @@ static int run_digest(int argc, char **argv)
 	}
 	digest_set_settle(&d.set);
 	say_problems(&d);
-	if (has_folder || options.output)
+	if ((has_folder && !options.share.n) || options.output)
 		say_missing(&d);
-	if (d.set.n == 0)
+	bool is_idle = options.share.n && d.n == 0; /* more processes than reports */
+	if (d.set.n == 0 && !is_idle)
 		cli_die("nothing has a digest%s", d.missing ? ", for the reasons above" : "");
 	if (options.output && !digest_set_write(&d.set, options.output, options.force, &err))
 		cli_die("%s", err.text);
-	if (!options.quiet)
+	if (!options.quiet && !is_idle)
 		say_done(&d);
 	digest_set_free(&d.set);
 	free(options.files.texts);
@@ -188,13 +257,14 @@ const struct cli_command cmd_digest = {
 		"Writes a digest beside each report: rank3.hwd for rank3.hwy. A digest has the rank's steps, states, findings, kernels, "
 		"exchanges and clocks; 'headway analyze' of a job of many ranks reads digests and opens only the reports that an answer "
 		"needs. Reports whose digest is fresh are left alone, so the command "
-		"can be repeated, and run on each host for its own ranks. Digests, and files of digests, become one file with -o, in any "
+		"can be repeated, run on each host for its own ranks, and divided among processes (--share). Digests, and files of digests, become one file with -o, in any "
 		"order and in any number of turns. Exit status 0: all have a digest, 1: some have none, and are named, 2: none has.",
 	.options = option_table,
 	.footer =
 		"Examples:\n"
 		"  headway digest job1                      the reports of a folder\n"
 		"  headway digest -o job.hwd job1           and all digests as one file, to carry away\n"
+		"  srun headway digest --share auto job1    each task makes its share\n"
 		"  headway digest -o all.hwd a.hwd b.hwd    joins what was joined before\n"
 		"  headway analyze job.hwd                  what holds the job back\n",
 	.operands = CLI_FILES,
