@@ -21,7 +21,7 @@
 struct options {
 	const struct export_type *type;
 	const char *input, *output, *job;
-	bool force;
+	bool force, missing, check;
 	int folding; /* enum export_folding */
 	struct cli_privacy privacy;
 	struct export_options how;
@@ -113,6 +113,11 @@ static const struct cli_option option_table[] = {
 	 "parquet: the name of the job among others in the folder (default: the job's own id, else "
 	 "FILE's name)",
 	 CLI_TEXT, CLI_AT(job)},
+	{0, "missing", NULL,
+	 "parquet: only ranks that are not in the folder yet, or were written before their report",
+	 CLI_SWITCH, CLI_AT(missing)},
+	{0, "check", NULL, "parquet: write nothing, only say which ranks are missing in that sense",
+	 CLI_SWITCH, CLI_AT(check)},
 	{0, "fold", "WHAT",
 	 "folded: cpu (samples) or gpu (device time by range and stack); default: cpu where there "
 	 "are samples",
@@ -286,6 +291,10 @@ static uint64_t size_of(const char *path)
 /* What was written, and the next line to type. */
 static void print_tree(const struct options *options, const struct export_result *result)
 {
+	if (result->files == 0) {
+		printf("%s: nothing is missing\n", options->output);
+		return;
+	}
 	printf("%s: %s files, %s rows, %s", options->output,
 	       hwy_say_count_grouped(result->files).text, hwy_say_count_grouped(result->rows).text,
 	       hwy_say_bytes3(result->bytes).text);
@@ -320,6 +329,26 @@ static void print_result(const struct options *options, const struct export_resu
 		puts(result->note);
 }
 
+/* Yields how many ranks were not there. */
+static uint32_t write_tree(const struct options *options, struct export_result *result)
+{
+	struct export_tree tree = {
+		.type = options->type,
+		.input = options->input,
+		.output = options->output,
+		.job = options->job,
+		.force = options->force,
+		.missing = options->missing,
+		.check = options->check,
+		.privacy = &options->privacy,
+		.how = &options->how,
+	};
+	uint32_t missing = export_tree_write(&tree, result);
+	if (!options->check)
+		print_tree(options, result);
+	return missing;
+}
+
 static int run_export(int argc, char **argv)
 {
 	struct options options = {
@@ -338,21 +367,19 @@ static int run_export(int argc, char **argv)
 	options.output = options.output ? options.output : by_default;
 	options.how.target = strcmp(options.output, "-") == 0 ? "standard output" : options.output;
 	struct export_result result = {0};
+	int status = 0;
 	if (options.type->target == EXPORT_STREAM) {
 		export_write_stream(&options, &result);
 	} else if (options.type->target == EXPORT_TREE) {
-		export_tree_write(&(struct export_tree){options.type, options.input, options.output,
-							options.job, options.force,
-							&options.privacy, &options.how},
-				  &result);
-		print_tree(&options, &result);
+		uint32_t missing = write_tree(&options, &result);
+		status = options.check && missing > 0;
 	} else {
 		write_files(&options, &result);
 	}
 	if (strcmp(options.output, "-") != 0 && options.type->target != EXPORT_TREE)
 		print_result(&options, &result);
 	free(by_default);
-	return 0;
+	return status;
 }
 
 const struct cli_command cmd_export = {
@@ -373,5 +400,6 @@ const struct cli_command cmd_export = {
 		  "  headway export -t folded --fold gpu report1.hwy -o - | inferno-flamegraph\n",
 	.operands = CLI_FILE,
 	.operands_offset = offsetof(struct options, input),
+	.status = "Ranks are missing in the folder (--check).",
 	.run = run_export,
 };

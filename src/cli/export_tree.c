@@ -24,6 +24,7 @@ struct tree_ranks {
 	struct hwy_job job;        /* of a folder, or of a recording: one rank */
 	struct hwy_trace **traces; /* by rank */
 	int64_t *ranks;
+	bool *is_fresh; /* by rank: is there, and stays as it is */
 	uint32_t n;
 	bool is_job;  /* times are on the clock of the job's first rank */
 	char *folder; /* OUT/job=ID */
@@ -185,6 +186,7 @@ static void close_ranks(struct tree_ranks *r)
 		hwy_trace_free(r->traces[i]);
 	free(r->traces);
 	free(r->ranks);
+	free(r->is_fresh);
 	job_close(&r->job);
 	hwy_arena_free(&r->texts);
 }
@@ -220,6 +222,30 @@ static char *rank_folder(struct tree_ranks *r, const char *above, int64_t rank)
 	return hwy_arena_format(&r->texts, "%s/rank=%" PRId64, above, rank);
 }
 
+static const char *path_of_rank(const struct tree_ranks *r, uint32_t i)
+{
+	return r->job.n ? r->job.ranks[i].path : r->tree->input;
+}
+
+/* Finds the ranks that are there and were written after their report. A rank's folder is whole from the moment on in which it has its
+ * name, and its date is that of its last table. Yields how many are to be written. */
+static uint32_t find_fresh(struct tree_ranks *r)
+{
+	struct stat report, folder;
+	uint32_t n = r->n;
+	r->is_fresh = hwy_zarray(r->n, sizeof *r->is_fresh);
+	for (uint32_t i = 0; i < r->n && (r->tree->missing || r->tree->check); i++) {
+		if (stat(path_of_rank(r, i), &report) != 0 ||
+		    stat(rank_folder(r, r->folder, r->ranks[i]), &folder) != 0)
+			continue;
+		const struct timespec *a = &report.st_mtim, *b = &folder.st_mtim;
+		r->is_fresh[i] = b->tv_sec > a->tv_sec ||
+				 (b->tv_sec == a->tv_sec && b->tv_nsec > a->tv_nsec);
+		n -= r->is_fresh[i];
+	}
+	return n;
+}
+
 static void check_tree(struct tree_ranks *r)
 {
 	const struct export_tree *tree = r->tree;
@@ -228,11 +254,11 @@ static void check_tree(struct tree_ranks *r)
 		cli_die("%s: is not a folder", tree->output);
 	for (uint32_t i = 0; i < r->n; i++) {
 		const char *path = rank_folder(r, r->folder, r->ranks[i]);
-		if (lstat(path, &about) != 0)
+		if (r->is_fresh[i] || lstat(path, &about) != 0)
 			continue;
 		if (!S_ISDIR(about.st_mode))
 			cli_die("%s: is not a folder", path);
-		if (!tree->force)
+		if (!tree->force && !tree->missing)
 			cli_die("%s: exists and is kept; -f replaces it", path);
 		check_rank(path, "table=");
 	}
@@ -260,7 +286,7 @@ static void export_rank(struct tree_ranks *r, uint32_t i, const char *folder,
 	struct hwy_err err;
 	how.job = r->id;
 	how.rank = r->ranks[i];
-	how.source = hwy_basename(r->job.n ? r->job.ranks[i].path : tree->input);
+	how.source = hwy_basename(path_of_rank(r, i));
 	if (r->is_job) {
 		how.map = map_to_job;
 		how.clock = &r->job.ranks[i].clock;
@@ -295,7 +321,39 @@ static void move_rank(const char *from, const char *to)
 	free(old);
 }
 
-void export_tree_write(const struct export_tree *tree, struct export_result *result)
+static void name_missing_ranks(struct tree_ranks *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (!r->is_fresh[i])
+			cli_say("%s: %s is missing", path_of_rank(r, i),
+				rank_folder(r, r->folder, r->ranks[i]));
+}
+
+/* Writes the ranks that are not fresh, all under a temporary name, then each to its place. */
+static void write_ranks(struct tree_ranks *r, struct export_result *result)
+{
+	const char *output = r->tree->output;
+	size_t length = strlen(output);
+	while (length > 1 && output[length - 1] == '/')
+		length--;
+	char *temporary = hwy_arena_format(&r->texts, "%.*s.XXXXXX", (int)length, output);
+	if (!mkdtemp(temporary))
+		cli_die("%s: %s", output, strerror(errno));
+	cli_unfinished_tree(temporary);
+	for (uint32_t i = 0; i < r->n; i++)
+		if (!r->is_fresh[i])
+			export_rank(r, i, rank_folder(r, temporary, r->ranks[i]), result);
+	make_folder(output);
+	make_folder(r->folder);
+	for (uint32_t i = 0; i < r->n; i++)
+		if (!r->is_fresh[i])
+			move_rank(rank_folder(r, temporary, r->ranks[i]),
+				  rank_folder(r, r->folder, r->ranks[i]));
+	cli_remove_tree(temporary);
+	cli_unfinished_tree(NULL);
+}
+
+uint32_t export_tree_write(const struct export_tree *tree, struct export_result *result)
 {
 	struct tree_ranks r = {.tree = tree};
 	bool is_folder = path_is_folder(tree->input);
@@ -312,22 +370,14 @@ void export_tree_write(const struct export_tree *tree, struct export_result *res
 	r.id = job_id(&r, is_folder);
 	r.folder =
 		hwy_arena_format(&r.texts, "%s/job=%s", tree->output, escape_name(&r.texts, r.id));
-	check_tree(&r);
-	size_t length = strlen(tree->output);
-	while (length > 1 && tree->output[length - 1] == '/')
-		length--;
-	char *temporary = hwy_arena_format(&r.texts, "%.*s.XXXXXX", (int)length, tree->output);
-	if (!mkdtemp(temporary))
-		cli_die("%s: %s", tree->output, strerror(errno));
-	cli_unfinished_tree(temporary);
-	for (uint32_t i = 0; i < r.n; i++)
-		export_rank(&r, i, rank_folder(&r, temporary, r.ranks[i]), result);
-	make_folder(tree->output);
-	make_folder(r.folder);
-	for (uint32_t i = 0; i < r.n; i++)
-		move_rank(rank_folder(&r, temporary, r.ranks[i]),
-			  rank_folder(&r, r.folder, r.ranks[i]));
-	cli_remove_tree(temporary);
-	cli_unfinished_tree(NULL);
+	uint32_t missing = find_fresh(&r);
+	if (tree->check) {
+		name_missing_ranks(&r);
+	} else {
+		check_tree(&r);
+		if (missing > 0)
+			write_ranks(&r, result);
+	}
 	close_ranks(&r);
+	return missing;
 }

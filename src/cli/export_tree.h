@@ -15,11 +15,13 @@ struct export_tree {
 	const char *input, *output;
 	const char *job; /* NULL: what the recording tells, else the name of its file or folder */
 	bool force;      /* ranks that are there already are replaced */
+	bool missing;    /* ranks that are there, and later than their report, are left alone */
+	bool check;      /* nothing is written, and the ranks that are missing are named */
 	const struct cli_privacy *privacy;
 	const struct export_options *how;
 };
 
-/* Writes a recording, or all ranks of a job; 'result' is that of all of them together. */
-void export_tree_write(const struct export_tree *tree, struct export_result *result);
+/* Writes a recording, or all ranks of a job; 'result' is that of all of them together. Yields how many were not there. */
+uint32_t export_tree_write(const struct export_tree *tree, struct export_result *result);
 
 #endif
