@@ -19,3 +19,4 @@ foreach(library headway_collect headway_osrt headway_opencl headway_nccl headway
 	endif()
 endforeach()
 install(FILES include/headway.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
+install(DIRECTORY recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/headway/recipes USE_SOURCE_PERMISSIONS)

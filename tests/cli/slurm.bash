@@ -3,6 +3,7 @@
 #
 #     need_slurm                     ends the test as skipped where there is none
 #     slurm_more='Epilog=/x.sh'      more lines of slurm.conf
+#     slurm_seconds=250              the most that a session takes (120)
 #     cat >session.bash <<'END'      what to do with it; in the test's folder
 #     srun -N2 -n4 hostname
 #     END
@@ -25,7 +26,7 @@ need_slurm() {
 	done
 	[ "$(id -u)" = 0 ] || skip "a Slurm of our own needs root"
 	export PATH=$PATH:/usr/sbin:/sbin
-	inside=(timeout -s KILL 120 unshare --net --mount --pid --fork --kill-child --mount-proc)
+	inside=(timeout -s KILL "${slurm_seconds:-120}" unshare --net --mount --pid --fork --kill-child --mount-proc)
 	"${inside[@]}" true 2>/dev/null || skip "no namespaces here"
 }
 
