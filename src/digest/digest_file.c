@@ -247,14 +247,13 @@ static bool write_all(int fd, const uint8_t *from, size_t n)
 static bool write_bytes(const char *path, const struct hwy_bytes *file, bool overwrite,
 			struct hwy_err *err)
 {
-	/* A name that whoever clears a job's folder knows as a leftover. */
+	/* A name that whoever clears a job's folder knows as a leftover. A number of a process would not do: two hosts, or two
+	 * containers, may have the same one. */
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *temporary;
-	if (asprintf(&temporary, "%.*s.%s.tmp.%d", (int)(name - path), path, name, (int)getpid()) <
-	    0)
+	if (asprintf(&temporary, "%.*s.%s.tmp.XXXXXX", (int)(name - path), path, name) < 0)
 		return hwy_fail(err, "%s: out of memory", path);
-	unlink(temporary);
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = mkostemp(temporary, O_CLOEXEC);
 	bool done = fd >= 0 && write_all(fd, file->bytes, file->n);
 	int why = errno;
 	if (fd >= 0 && close(fd) != 0 && done) {

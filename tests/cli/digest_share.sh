@@ -49,6 +49,22 @@ expect_said "no launcher" "--share auto without a launcher"
 SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 run digest --share auto job
 expect_status 2 "--share auto in a batch script"
 
+# --- processes of two hosts, or two containers, may have one number and make the same digest: neither is in the other's way
+apart=(unshare --pid --fork --mount-proc)
+if "${apart[@]}" true 2>/dev/null; then
+	for i in {1..5}; do
+		"${apart[@]}" "$HEADWAY" digest -qf job/rank{0..8}.hwy 2>err.a &
+		"${apart[@]}" "$HEADWAY" digest -qf job/rank{0..8}.hwy 2>err.b
+		status=$?
+		wait $! || fail "two with one number: $(head -n 1 err.a)"
+		[ $status = 0 ] || fail "two with one number: $(head -n 1 err.b)"
+		[ $bad = 0 ] || break
+	done
+	run digest --check -q job
+	expect_status 0 "two with one number"
+	[ -z "$(ls job | grep part)" ] || fail "two with one number: left behind: $(ls job)"
+fi
+
 # --- each launcher that is here
 for make in openmpi mpich; do
 	command -v mpirun.$make >/dev/null || continue
