@@ -6,7 +6,13 @@ source "$here/recipes.bash"
 slurm_seconds=250
 need_slurm
 make_reports
+# The recorded job is of a user who is not root, where the binary can be run by others.
 mkdir recorded
+owner=nobody
+chmod 755 "$work"
+setpriv --reuid nobody --clear-groups "$HEADWAY" --version >/dev/null 2>&1 || owner=root
+chown $owner recorded
+export owner
 
 cat >epilog.sh <<END
 #!/bin/bash
@@ -41,7 +47,7 @@ echo $? >fourth.status
 
 # A program that is recorded; its epilog runs when its batch script has ended, on both nodes.
 cd recorded
-timeout 60 sbatch -W -N2 -n4 -o batch.out --wrap "srun $real profile -t osrt true" >sbatch.out 2>&1
+TMPDIR=/tmp timeout 60 sbatch --uid=$owner --gid="$(id -gn $owner)" -W -N2 -n4 -o batch.out --wrap "srun $real profile -t osrt true" >sbatch.out 2>&1
 echo $? >batch.status
 for ((i = 0; i < 300; i++)); do
 	[ "$(sinfo -h -o '%D %T')" = "2 idle" ] && break
@@ -80,5 +86,6 @@ for rank in 0 1 2 3; do
 	[ -e "$folder/rank$rank.hwd" ] || fail "epilog: no digest of rank $rank: $(ls "$folder"; cat "$folder"/*.log)"
 	[ -d "recorded/lake/job=${folder#*job-}/rank=$rank/table=properties" ] || fail "epilog: no Parquet of rank $rank: $(find recorded/lake; cat "$folder"/*.log)"
 done
+[ "$(stat -c %U "$folder"/*.hwd recorded/lake | uniq)" = $owner ] || fail "epilog: not made by the job's user: $(ls -l "$folder")"
 [ -z "$(ls "$folder" | grep log)" ] || fail "epilog: $(cat "$folder"/*.log)"
 finish
