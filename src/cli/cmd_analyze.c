@@ -263,10 +263,19 @@ static void print_runs(struct analyze_view *view, struct job_files *recordings,
 	(view->job ? job_printers : printers)[options->format](out, view);
 }
 
+/* Digests have the names that their reports have, and steps as Headway finds them. */
+static bool needs_reports(const struct options *options)
+{
+	return options->step || options->privacy.no_args || options->privacy.anonymous;
+}
+
 /* Answers from digests, and from the few reports that they cannot stand for. */
 static int analyze_digests(const struct options *options)
 {
 	struct digest_view view;
+	if (needs_reports(options))
+		cli_die("%s: digests were made without --step, --no-args and --anonymous; these need reports",
+			options->files.texts[0]);
 	if (!digest_printers[options->format])
 		cli_die("%s: a page needs reports: headway analyze --whole, or headway view --ranks",
 			options->files.texts[0]);
@@ -293,7 +302,8 @@ static int run_analyze(int argc, char **argv)
 		cli_misuse(&cmd_analyze, "which file?");
 	if (options.whole && options.digests)
 		cli_misuse(&cmd_analyze, "--whole or --digests?");
-	if (digest_view_wants(&options.files, options.whole     ? DIGEST_WHOLE
+	bool whole = options.whole || (needs_reports(&options) && !options.digests);
+	if (digest_view_wants(&options.files, whole             ? DIGEST_WHOLE
 					      : options.digests ? DIGEST_ONLY
 								: DIGEST_AS_FITS)) {
 		int status = analyze_digests(&options);

@@ -91,7 +91,9 @@ static void note_job(struct compare_summary *run, uint32_t late, uint32_t slow_l
 	struct compare_phase *phase = &run->phases[0];
 	phase->counts[COUNT_LATE_RANKS] = (int64_t)late * phase->n_steady;
 	phase->counts[COUNT_SLOW_LINKS] = (int64_t)slow_links * phase->n_steady;
-	phase->counts[COUNT_RANK_WAITS] = waits * phase->n_steady;
+	if (__builtin_mul_overflow(waits, (int64_t)phase->n_steady,
+				   &phase->counts[COUNT_RANK_WAITS]))
+		phase->counts[COUNT_RANK_WAITS] = 0; /* only a damaged digest says so */
 }
 
 /* A folder with the recordings of several ranks is one run: that of a typical rank, with what all ranks together show. */
@@ -121,11 +123,13 @@ static bool open_job(struct compare_runs *runs, const char *path, const char *st
 }
 
 /* A job of many ranks, or a file of digests: the typical rank's summary, with the pace of all ranks. */
-static bool open_digests(struct compare_runs *runs, const char *path)
+static bool open_digests(struct compare_runs *runs, const char *path, const char *step)
 {
 	struct cli_texts operand = {.texts = &path, .n = 1};
-	if (!digest_view_wants(&operand, DIGEST_AS_FITS))
+	if (!digest_view_wants(&operand, step ? DIGEST_WHOLE : DIGEST_AS_FITS))
 		return false;
+	if (step)
+		cli_die("%s: digests were made without --step, which needs reports", path);
 	struct digest_view *view = hwy_zalloc(sizeof *view);
 	digest_view_open(view, &operand);
 	const struct digest_answer *answer = &view->answer;
@@ -141,7 +145,8 @@ static bool open_digests(struct compare_runs *runs, const char *path)
 
 void compare_open(struct compare_runs *runs, const char *path, const char *step)
 {
-	if (open_baseline(runs, path) || open_digests(runs, path) || open_job(runs, path, step))
+	if (open_baseline(runs, path) || open_digests(runs, path, step) ||
+	    open_job(runs, path, step))
 		return;
 	struct hwy_analysis analysis;
 	struct hwy_diagnosis diagnosis;

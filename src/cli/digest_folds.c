@@ -277,18 +277,19 @@ static void name_rows(struct digest_map *map, const struct digest_view *view, ui
 	map->names = hwy_array((size_t)answer->n + n + answer->n_slowing, sizeof *map->names);
 	for (uint32_t first = 0; first < answer->n; first += height) {
 		uint32_t last = first + height <= answer->n ? first + height - 1 : answer->n - 1;
-		map->names[map->rows++] = (struct digest_map_row){first, last, first == last};
+		map->names[map->rows++] =
+			(struct digest_map_row){first, last, first == last, false};
 	}
 	if (height == 1)
 		return;
 	for (uint32_t i = 0; i < n && i < rows; i++) {
 		uint32_t r = answer->job.ranks.late_ranks[i];
-		map->names[map->rows++] = (struct digest_map_row){r, r, true};
+		map->names[map->rows++] = (struct digest_map_row){r, r, true, true};
 	}
 	for (uint32_t i = 0; i < answer->n_slowing && i < rows; i++) {
 		uint32_t r = answer->slowing[i];
 		if (answer->ranks[r].state == DIGEST_SLOWING)
-			map->names[map->rows++] = (struct digest_map_row){r, r, true};
+			map->names[map->rows++] = (struct digest_map_row){r, r, true, true};
 	}
 }
 

@@ -64,7 +64,8 @@ struct digest_map {
 	uint32_t group; /* buckets in a column */
 	struct digest_map_row {
 		uint32_t first, last; /* indexes of ranks */
-		bool is_one;
+		bool is_one;          /* one rank alone */
+		bool is_apart;        /* a rank to blame, which a row of neighbours has, too */
 	} * names;
 	uint8_t *cells; /* degrees (job_print.h), row by row */
 };

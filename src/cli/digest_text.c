@@ -118,13 +118,13 @@ static void print_degree(const struct digest_page *page, unsigned degree)
 static void print_map_rows(const struct digest_page *page, const struct digest_map *map)
 {
 	const struct digest_judged *ranks = page->view->answer.ranks;
-	bool was_one = map->rows > 0 && map->names[0].is_one;
+	bool was_apart = false;
 	for (uint32_t i = 0; i < map->rows; i++) {
 		const struct digest_map_row *row = &map->names[i];
 		char label[64];
-		if (row->is_one && !was_one)
+		if (row->is_apart && !was_apart)
 			fputc('\n', page->out);
-		was_one = row->is_one;
+		was_apart = row->is_apart;
 		if (row->is_one)
 			snprintf(label, sizeof label, "%" PRId64, ranks[row->first].digest->rank);
 		else

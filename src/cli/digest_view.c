@@ -67,6 +67,29 @@ static void note_ends(struct digest_view *view)
 	job_folder_free(&folder);
 }
 
+/* A job's folder may still have digests of a job that was recorded into it before. Takes them out, unless none would be left. */
+static void leave_other_jobs(struct digest_view *view)
+{
+	struct job_folder folder;
+	struct hwy_err err;
+	uint32_t kept = 0, own = 0;
+	if (!job_folder_is(view->name) || !job_folder_read(view->name, &folder, &err))
+		return;
+	for (uint32_t i = 0; i < view->set.n; i++)
+		own += strcmp(view->set.ranks[i].digest.job, folder.id) == 0;
+	for (uint32_t i = 0; i < view->set.n && own > 0; i++) {
+		struct digest_of_rank *rank = &view->set.ranks[i];
+		if (strcmp(rank->digest.job, folder.id) == 0) {
+			view->set.ranks[kept++] = *rank;
+			continue;
+		}
+		free(rank->record.bytes);
+		digest_free(&rank->digest);
+	}
+	view->set.n = own > 0 ? kept : view->set.n;
+	job_folder_free(&folder);
+}
+
 void digest_view_open(struct digest_view *view, const struct cli_texts *operands)
 {
 	struct hwy_err err;
@@ -77,6 +100,7 @@ void digest_view_open(struct digest_view *view, const struct cli_texts *operands
 	digest_set_settle(&view->set);
 	if (view->set.n == 0)
 		cli_die("%s", view->set.n_problems ? view->set.problems[0] : "no digest is here");
+	leave_other_jobs(view);
 	const char *first = view->set.ranks[0].digest.job,
 		   *last = view->set.ranks[view->set.n - 1].digest.job;
 	if (strcmp(first, last) != 0)

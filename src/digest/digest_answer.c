@@ -167,25 +167,26 @@ static void fill_row(struct digest_answer *answer, uint32_t r)
 static void fill_rows(struct digest_answer *answer)
 {
 	struct job_ranks *ranks = &answer->job.ranks;
-	int64_t *waits = hwy_array(answer->n, sizeof *waits), most = 0, compute = 0, waiting = 0;
+	int64_t *waits = hwy_array(answer->n, sizeof *waits), most = 0, waiting = 0;
+	double compute = 0;
 	uint32_t n = 0;
 	answer->transfer = find_transfer(answer);
 	for (uint32_t r = 0; r < answer->n; r++) {
 		fill_row(answer, r);
 		const struct rank_row *row = &ranks->rows[r];
-		compute += row->parts[RANK_COMPUTE];
+		compute += (double)row->parts[RANK_COMPUTE];
 		most = row->parts[RANK_COMPUTE] > most ? row->parts[RANK_COMPUTE] : most;
-		waiting += row->is_judged ? row->parts[RANK_WAIT] : 0;
+		waiting += row->is_judged ? row->parts[RANK_WAIT] / answer->n_judged : 0;
 		if (answer->ranks[r].state == DIGEST_IN_TIME)
 			waits[n++] = row->parts[RANK_WAIT];
 	}
 	hwy_sort(waits, n);
 	answer->wait = hwy_median_between(waits, n);
 	ranks->step = answer->job.step;
-	ranks->waiting = answer->n_judged ? waiting / answer->n_judged : 0;
+	ranks->waiting = waiting;
 	ranks->has_waited = ranks->is_guessed = answer->n_judged > 1;
 	if (answer->n > 0 && most > 0)
-		ranks->imbalance = 1 - (double)compute / answer->n / (double)most;
+		ranks->imbalance = 1 - compute / answer->n / (double)most;
 	free(waits);
 }
 

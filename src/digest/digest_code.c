@@ -31,6 +31,7 @@ enum { RECORD_LEVEL = 19 };
 #define MILLION 1e6
 /* Values are summed over thousands of ranks: none may be so large that such a sum overflows. */
 #define MOST_VALUE (INT64_C(1) << 50)
+#define MOST_SUM (INT64_C(1) << 58)
 
 /* ---- one description for both directions -------------------------------------------------------------------- */
 
@@ -226,6 +227,12 @@ static void code_steps(struct record *r)
 	}
 	code_series(r, s->step, s->n_buckets, unit);
 	code_series(r, s->own, s->n_buckets, unit);
+	for (uint32_t b = 0; r->from && b < s->n_buckets; b++) {
+		/* The steps of a bucket are added up later. */
+		int64_t most = MOST_SUM / (digest_bucket_steps(s, b) + 1);
+		r->from->is_bad |= s->step[b] > most || s->step[b] < 0 || s->own[b] > most ||
+				   s->own[b] < -most;
+	}
 }
 
 /* Arrays whose length may grow with versions have it before them; elements that are not known are skipped. */

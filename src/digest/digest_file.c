@@ -93,6 +93,7 @@ static bool is_made_of(const struct digest_record *record, const struct digest_s
 		return false;
 	bool is = source->bytes == digest.report_bytes &&
 		  source->identity == digest.report_identity &&
+		  strcmp(digest.version, HEADWAY_VERSION) == 0 &&
 		  (digest.is_named || strcmp(digest.job, digest_folder_name(&digest, report)) == 0);
 	digest_free(&digest);
 	return is;

@@ -21,7 +21,7 @@ bool digest_source_of(struct digest_source *source, const char *path, struct hwy
 
 /* The file of a report's digest: "job1/rank3.hwd" for "job1/rank3.hwy", to be freed. */
 char *digest_path_of(const char *report);
-/* Whether the digest's file is there and made of the report as it is now by this version of the format. */
+/* Whether the digest's file is there, and made of the report as it is now by this version of Headway. */
 bool digest_is_fresh(const char *report);
 /* Whether the first bytes of a file are those of a file of digests. */
 bool digest_file_is(const char *path);

@@ -20,6 +20,8 @@
 
 #define SLOW_SHARE 0.6
 enum { FEWEST_EXCHANGES = 3, FEWEST_ALIKE = 4 };
+/* Only damaged digests have exchanges that cost more: a day. */
+#define MOST_COST_NS 8.64e13
 /* Logarithms of rates are compared as integers of this unit. */
 #define LOG_UNIT 1e6
 
@@ -129,7 +131,8 @@ static void judge_alike(struct digest_answer *answer, struct digest_link *links,
 		uint32_t steps = answer->ranks[link->from].digest->steps.n;
 		double longer =
 			(double)link->bytes / link->rate - (double)link->bytes / link->usual;
-		link->cost = llround(longer * 1e9 * (double)link->n / (steps ? steps : 1));
+		double cost = longer * 1e9 * (double)link->n / (steps ? steps : 1);
+		link->cost = llround(cost < MOST_COST_NS ? cost : MOST_COST_NS);
 		answer->n_slow++;
 	}
 	free(rates);

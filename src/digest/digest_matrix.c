@@ -128,7 +128,7 @@ static void fill_rank(struct digest_answer *answer, uint32_t r, int64_t offset, 
 		int64_t *step = &m->step[(size_t)r * m->n_buckets + b],
 			*own = &m->own[(size_t)r * m->n_buckets + b];
 		/* A mean over a few steps has another spread than that over a whole bucket. */
-		bool has = in[b] > 0 && 2 * in[b] >= whole;
+		bool has = in[b] > 0 && in[b] >= whole / 2;
 		*step = has ? *step / in[b] : HWY_NONE;
 		*own = has ? *own / in[b] : HWY_NONE;
 		lacking += !has;

@@ -147,6 +147,14 @@ static struct hwy_trace *open_any(const char *path, const struct hwy_progress *p
 			 path, path);
 		return NULL;
 	}
+	if (length >= 4 && !memcmp(head, "\x89HWD", 4)) { /* docs/digest.md */
+		hwy_fail(
+			err,
+			"%s: digests of ranks, which have no timeline: headway analyze, diff, gate, "
+			"baseline and view read them",
+			path);
+		return NULL;
+	}
 	if (ncu_is_table(path))
 		return import_ncu(path, progress, err);
 	if (is_own_parquet(path, head, length, err))

@@ -150,6 +150,11 @@ grep -q '^| ranks | host |' "$work/out" && grep -q '^| rank 611 | n076 |' "$work
 run analyze --format html big.hwd
 expect_status 2 "a page of digests"
 
+run analyze --anonymous big.hwd
+expect_refusal "names that are in digests" "--anonymous"
+run stats big.hwd
+expect_refusal "tables of digests" "digests of ranks, which have no timeline"
+
 # Two such jobs, and a gate.
 run diff even.hwd big.hwd
 expect_status 1 "a job that became slower"
