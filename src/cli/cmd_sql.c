@@ -12,8 +12,12 @@
 
 #include "base/mem.h"
 #include "cli/kit/paint.h"
+#include "cli/opened_job.h"
 #include "cli/sql_prompt.h"
+#include "digest/digest_file.h"
+#include "digest/digest_set.h"
 #include "sql/questions.h"
+#include "trace/builder.h"
 
 enum { DEFAULT_ROWS = 1000, LONGEST_FILE = 1000000 };
 /* SQLite looks at the clock between two instructions; one that takes longer than this ends the program. */
@@ -25,7 +29,7 @@ struct options {
 	uint64_t rows, memory;
 	int64_t timeout;
 	int format;
-	bool force;
+	bool force, digests;
 };
 
 static void list_questions(const struct cli_value *value)
@@ -49,6 +53,9 @@ static const struct cli_option option_table[] = {
 	{'f', "file", "NAME", "the query in this file, or the ready question of this name",
 	 CLI_TEXT, CLI_AT(from), .word = question_name},
 	{0, "list", NULL, "list the ready questions", CLI_READ, 0, .read = list_questions},
+	{0, "digests", NULL,
+	 "only the tables of digests: of a job with many ranks no report is opened", CLI_SWITCH,
+	 CLI_AT(digests)},
 	CLI_FORMAT(sql_format_names, "table (default), csv, json or markdown"),
 	CLI_OUTPUT,
 	{0, "force", NULL, CLI_FORCE_HELP, CLI_BOOLEAN, CLI_AT(force)},
@@ -152,6 +159,25 @@ static void answer(struct sql_db *db, const struct options *options, const char 
 			(unsigned long long)print->most_rows);
 }
 
+/* The digests of a file or folder; none where it has none. */
+static void sql_read_digests(struct digest_set *set, const char *path, bool is_needed)
+{
+	struct hwy_err err;
+	bool is_folder = opened_job_is(path);
+	bool has = is_folder ? digest_set_count(path) > 0 : digest_file_is(path);
+	if (is_needed && !has)
+		cli_die("%s: has no digests; headway digest makes them", path);
+	if (has && !digest_set_add(set, path, &err))
+		cli_die("%s", err.text);
+	digest_set_settle(set);
+}
+
+/* The recording; an empty one where only digests are asked for, so that no report is opened. */
+static struct hwy_trace *sql_open_trace(const char *path, bool is_digests)
+{
+	return is_digests ? hwy_builder_finish(hwy_builder_new(), false) : cli_open(path);
+}
+
 static int run_sql(int argc, char **argv)
 {
 	struct options options = sql_read_options(argc, argv);
@@ -161,10 +187,14 @@ static int run_sql(int argc, char **argv)
 	char *query = find_query(&options);
 	cli_keep_input(path, options.output);
 	struct cli_output output = cli_output_open(options.output, options.force);
-	struct hwy_trace *trace = cli_open(path);
+	bool is_digests = options.digests || (!opened_job_is(path) && digest_file_is(path));
+	struct digest_set digests = {0};
+	sql_read_digests(&digests, path, is_digests);
+	struct hwy_trace *trace = sql_open_trace(path, is_digests);
 	struct sql_db *db = sql_open(trace, &limits, &err);
 	if (!db)
 		cli_die("%s: %s", path, err.text);
+	sql_use_digests(db, &digests);
 	struct sql_print print = {.out = output.out,
 				  .format = (enum sql_format)options.format,
 				  .most_rows = options.rows,
@@ -179,6 +209,7 @@ static int run_sql(int argc, char **argv)
 	sql_print_free(&print);
 	sql_close(db);
 	hwy_trace_free(trace);
+	digest_set_free(&digests);
 	free(options.operands.texts);
 	free(query);
 	return 0;
@@ -202,6 +233,7 @@ const struct cli_command cmd_sql = {
 		"  headway sql run.hwy \"select name, sum(duration) from kernel group by name\"\n"
 		"  headway sql run.hwy \".schema copy\"\n"
 		"  headway sql run.hwy -f top-kernels --format csv\n"
+		"  headway sql --digests job1/ \"select host, max(own) from digests group by host\"\n"
 		"  headway sql job1/ \"select rank, cause, sum(g.duration) from gaps g join steps s on s.id = g.step "
 		"group by 1, 2\"\n",
 	.operands = CLI_FILES,

@@ -39,6 +39,9 @@ struct sql_db;
 struct sql_db *sql_open(struct hwy_trace *trace, const struct sql_limits *limits,
 			struct hwy_err *err);
 void sql_close(struct sql_db *db);
+struct digest_set;
+/* Gives the tables of digests their rows, before the first query. The set is settled and must outlive the database. */
+void sql_use_digests(struct sql_db *db, const struct digest_set *set);
 /* Runs the statements of a text one after the other. False with a sentence where one is refused, wrong or too expensive. */
 bool sql_query(struct sql_db *db, const char *text, const struct sql_sink *sink,
 	       struct hwy_err *err);

@@ -69,6 +69,11 @@ struct sql_db *sql_open(struct hwy_trace *trace, const struct sql_limits *limits
 	return db;
 }
 
+void sql_use_digests(struct sql_db *db, const struct digest_set *set)
+{
+	db->source.digests = set;
+}
+
 void sql_close(struct sql_db *db)
 {
 	if (!db)

@@ -97,5 +97,8 @@ void sql_source_close(struct sql_source *source)
 	free(source->tallies);
 	free(source->counters);
 	free(source->ranks);
+	free(source->digest_buckets.items);
+	free(source->digest_findings.items);
+	free(source->digest_exchanges.items);
 	hwy_arena_free(&source->arena);
 }

@@ -77,6 +77,16 @@ struct sql_gap {
 	uint32_t phase, number;
 };
 
+/* A bucket of steps, a finding or an exchange of a rank: the rank's digest, and the number there. */
+struct sql_digest_part {
+	uint32_t rank, number;
+};
+struct sql_digest_parts {
+	struct sql_digest_part *items;
+	uint32_t n, cap;
+};
+
+struct digest_set;
 struct span_table;
 struct sql_tally;   /* table_names.c */
 struct sql_counter; /* table_counters.c */
@@ -97,6 +107,8 @@ struct sql_source {
 	uint32_t n_counters;
 	struct sql_rank *ranks;
 	uint32_t n_ranks;
+	const struct digest_set *digests; /* NULL where there are none */
+	struct sql_digest_parts digest_buckets, digest_findings, digest_exchanges;
 	struct hwy_peeks peeks; /* for columns of calls that device work is linked with */
 	struct hwy_err err;     /* why a cell could not be read, where has_failed */
 	bool has_failed;
@@ -192,6 +204,7 @@ extern const struct sql_table table_lanes, table_hosts, table_processes, table_t
 	table_edges, table_groups, table_drops, table_diagnostics, table_properties, table_measured,
 	table_measures, table_messages, table_phases, table_steps, table_gaps, table_findings,
 	table_names, table_kernels, table_counters, table_ranks, table_clocks, table_calibrations,
-	table_pings, table_nodes, table_node_edges, table_stalled_lines, table_verdict;
+	table_pings, table_nodes, table_node_edges, table_stalled_lines, table_verdict,
+	table_digests, table_digest_steps, table_digest_findings, table_digest_exchanges;
 
 #endif
