@@ -24,6 +24,10 @@ list(APPEND test_environment "PARQUET_OF=$<TARGET_FILE:parquet_of>")
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)
+	# What these try is scripts: once is enough, and a cluster is dear.
+	if(name MATCHES "^recipes_(slurm|dask)$" AND NOT prefix STREQUAL "")
+		continue()
+	endif()
 	# The exports are tried on every recording and every public trace there is.
 	set(limit 300)
 	if(name MATCHES "^export")

@@ -25,7 +25,7 @@ for me in "${!nodes[@]}"; do
 done
 [ -n "$SHARE" ] || exit 0
 # The id of a recorded job: 123.0, 123.0-1 after it was requeued. SLURM_JOB_ID is a number.
-grep -lsE "^ *\"id\": *\"$SLURM_JOB_ID[.-]" -- */job.json | while IFS= read -r about; do
+grep -lsE "^ *\"id\": *\"${SLURM_JOB_ID}[.-]" -- */job.json | while IFS= read -r about; do
 	folder=${about%/job.json}
 	log=$folder/answers-$SLURMD_NODENAME.log
 	timeout "${HEADWAY_EPILOG_SECONDS:-60}" bash "${self%/*}/../answers.sh" "$folder" ${HEADWAY_LAKE:+"$HEADWAY_LAKE"} </dev/null >"$log" 2>&1 ||
