@@ -8,6 +8,7 @@
  *     on average: it is late now and then; or
  *   - the median of its host's ranks, or of those behind its switch, is beyond the threshold of all hosts or switches, and the rank is
  *     late with them.
+ * A rank that is late among its own kind, but not compared with the slowest kind, keeps nobody waiting, and is not accused.
  * If nobody is accused, but the latest of each step makes the others wait, ranks take turns.
  */
 #include <stdlib.h>
@@ -179,17 +180,60 @@ static void accuse_places(struct digest_answer *answer, int64_t *column)
 
 /* ---- what it costs ------------------------------------------------------------------------------------------------------ */
 
-/* The latest rank of a bucket, among all or among those in time; HWY_NONE where there is none. */
-static int64_t latest_in(const struct digest_answer *answer, uint32_t b, bool only_in_time)
+/* The longest that a bucket's own time usually is: the median of the role whose median is longest. Who needs less than that keeps nobody
+ * waiting, however late it is among its own kind. */
+static int64_t usual_longest(const struct digest_answer *answer, uint32_t b)
 {
 	const struct digest_matrix *m = &answer->matrix;
-	int64_t latest = HWY_NONE;
+	int64_t longest = HWY_NONE;
 	for (uint32_t r = 0; r < answer->n; r++) {
-		int64_t late = m->late[(size_t)r * m->n_buckets + b];
-		if (!counts(answer, r) || late == HWY_NONE ||
+		size_t at = (size_t)r * m->n_buckets + b;
+		bool has_role =
+			!answer->roles[answer->ranks[r].role].is_rest || answer->n_roles == 1;
+		if (!counts(answer, r) || m->late[at] == HWY_NONE || !has_role)
+			continue;
+		int64_t middle = m->own[at] - m->late[at];
+		longest = middle > longest || longest == HWY_NONE ? middle : longest;
+	}
+	return longest;
+}
+
+static int64_t *find_usual_longest(const struct digest_answer *answer)
+{
+	int64_t *longest = hwy_array(answer->matrix.n_buckets, sizeof *longest);
+	for (uint32_t b = 0; b < answer->matrix.n_buckets; b++)
+		longest[b] = usual_longest(answer, b);
+	return longest;
+}
+
+/* Takes back what is late only among its own kind, and so costs the job nothing. */
+static void acquit_faster_roles(struct digest_answer *answer, const int64_t *longest)
+{
+	const struct digest_matrix *m = &answer->matrix;
+	for (uint32_t r = 0; r < answer->n; r++) {
+		int64_t sum = 0;
+		for (uint32_t b = 0; b < m->n_buckets; b++) {
+			int64_t own = m->own[(size_t)r * m->n_buckets + b];
+			if (own != HWY_NONE && longest[b] != HWY_NONE && own > longest[b])
+				sum += (own - longest[b]) / m->n_buckets;
+		}
+		if (answer->ranks[r].state == DIGEST_LATE && sum < digest_worth(answer))
+			answer->ranks[r].state = DIGEST_IN_TIME;
+	}
+}
+
+/* How long the latest rank of a bucket keeps the others waiting, among all or among those in time. */
+static int64_t latest_in(const struct digest_answer *answer, uint32_t b, int64_t longest,
+			 bool only_in_time)
+{
+	const struct digest_matrix *m = &answer->matrix;
+	int64_t latest = 0;
+	for (uint32_t r = 0; r < answer->n; r++) {
+		int64_t own = m->own[(size_t)r * m->n_buckets + b];
+		if (!counts(answer, r) || own == HWY_NONE || longest == HWY_NONE ||
 		    (only_in_time && answer->ranks[r].state != DIGEST_IN_TIME))
 			continue;
-		latest = late > latest || latest == HWY_NONE ? late : latest;
+		latest = own - longest > latest ? own - longest : latest;
 	}
 	return latest;
 }
@@ -205,17 +249,18 @@ static uint32_t steps_in(const struct digest_answer *answer, uint32_t buckets)
 	return steps < most ? (uint32_t)steps : most;
 }
 
-static void judge_lateness(struct digest_answer *answer)
+static void judge_lateness(struct digest_answer *answer, const int64_t *longest)
 {
 	struct job_ranks *ranks = &answer->job.ranks;
 	const struct digest_matrix *m = &answer->matrix;
 	int64_t gain = 0, turns = 0;
 	uint32_t late_buckets = 0;
 	for (uint32_t b = 0; b < m->n_buckets; b++) {
-		int64_t all = latest_in(answer, b, false), rest = latest_in(answer, b, true);
-		gain += all != HWY_NONE && rest != HWY_NONE && all > rest ? all - rest : 0;
-		turns += rest != HWY_NONE && rest > 0 ? rest : 0;
-		late_buckets += all != HWY_NONE && all >= digest_worth(answer);
+		int64_t all = latest_in(answer, b, longest[b], false),
+			rest = latest_in(answer, b, longest[b], true);
+		gain += all - rest;
+		turns += rest;
+		late_buckets += all >= digest_worth(answer);
 	}
 	answer->gain = m->n_buckets ? gain / m->n_buckets : 0;
 	turns = m->n_buckets ? turns / m->n_buckets : 0;
@@ -242,6 +287,9 @@ void digest_late_find(struct digest_answer *answer)
 		accuse_places(answer, column);
 	}
 	free(column);
+	int64_t *longest = find_usual_longest(answer);
+	acquit_faster_roles(answer, longest);
 	digest_drift_find(answer);
-	judge_lateness(answer);
+	judge_lateness(answer, longest);
+	free(longest);
 }

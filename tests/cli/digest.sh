@@ -119,7 +119,7 @@ expect_value "digests alone" "[69] []" "j['lateness']['ranks'], j['reports_opene
 python3 "$here/job_make.py" seventy slow-gpu 70 16
 run view --html page.html seventy
 grep -q "of 70 ranks these are opened: 69 (late), [0-9]* (typical)" "$work/err" || fail "which ranks are viewed: $(cat "$work/err")"
-run view --html page.html --ranks 3,200 seventy
+run view --html other.html --ranks 3,200 seventy
 expect_status 2 "a rank that is not there"
 grep -q "seventy: there is no report of rank 200" "$work/err" || fail "a rank that is not there: $(cat "$work/err")"
 

@@ -447,6 +447,41 @@ static void steps_without_numbers_are_matched_by_the_date(void **state)
 	digest_set_free(&moved);
 }
 
+/* Half of the ranks have another role, with less to do. */
+static void give_half_less_to_do(struct digest_set *set)
+{
+	for (uint32_t i = 1; i < set->n; i += 2) {
+		struct rank_digest *digest = &set->ranks[i].digest;
+		digest->summary.phases[0].counts[COUNT_KERNELS] /= 2;
+		for (uint32_t b = 0; b < digest->steps.n_buckets; b++)
+			digest->steps.own[b] = digest->steps.own[b] * 7 / 10;
+	}
+}
+
+static void roles_are_compared_with_their_own_and_count_where_they_keep_others_waiting(void **state)
+{
+	static const struct {
+		struct fault fault;
+		const char *wanted;
+	} cases[] = {
+		{{FAULT_LATE, 100, 0.06}, "late 100"}, /* of the slower role */
+		{{FAULT_LATE, 101, 0.06}, ""},         /* of the faster one: nobody waits for it */
+		{{FAULT_LATE, 101, 0.6}, "late 101"},  /* now they do */
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct digest_set set;
+		struct digest_answer answer;
+		make_set(&set, FEW, 20 + i, &cases[i].fault, 1);
+		give_half_less_to_do(&set);
+		digest_answer_make(&answer, &set);
+		assert_int_equal(answer.n_roles, 2);
+		assert_string_equal(accused(&answer), cases[i].wanted);
+		assert_non_null(strstr(answer.role_says, "ranks that work like rank"));
+		digest_answer_free(&answer);
+		digest_set_free(&set);
+	}
+}
+
 static void missing_and_stale_ranks_are_named(void **state)
 {
 	struct digest_set set;
@@ -512,6 +547,8 @@ int main(void)
 		cmocka_unit_test(each_fault_is_found_alone),
 		cmocka_unit_test(a_slow_host_and_a_slow_switch_are_found_as_such),
 		cmocka_unit_test(steps_without_numbers_are_matched_by_the_date),
+		cmocka_unit_test(
+			roles_are_compared_with_their_own_and_count_where_they_keep_others_waiting),
 		cmocka_unit_test(missing_and_stale_ranks_are_named),
 		cmocka_unit_test(buckets_keep_the_sum_of_all_steps),
 	};
