@@ -196,12 +196,10 @@ void digest_view_open_reports(struct digest_view *view, const char *step)
 					: view->not_opened;
 		free(path);
 	}
-	view->n_opened = n;
-	if (n >= 2 && !job_view_of_files(&view->reports, view->name, (const char *const *)paths, n,
-					 step, &err))
-		view->n_opened = 0;
-	else if (n < 2)
-		view->n_opened = 0;
+	/* One rank alone is compared with nobody. */
+	bool done = n >= 2 && job_view_of_files(&view->reports, view->name,
+						(const char *const *)paths, n, step, &err);
+	view->n_opened = done ? n : 0;
 	for (uint32_t i = 0; i < n; i++)
 		free(paths[i]);
 }

@@ -152,7 +152,7 @@ static int by_cost(const void *a, const void *b)
 void digest_links_find(struct digest_answer *answer)
 {
 	struct hwy_index by_key = {0};
-	struct digest_link *links = NULL;
+	struct digest_link *links = hwy_array(0, sizeof *links);
 	uint32_t n = 0, cap = 0, peer;
 	for (uint32_t r = 0; r < answer->n; r++)
 		for (uint32_t i = 0; i < answer->ranks[r].digest->n_exchanges; i++) {

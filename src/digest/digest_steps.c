@@ -53,7 +53,8 @@ void digest_fill_buckets(struct rank_digest *digest, const int64_t *lengths, con
 	int64_t unit = n ? (sum / n) >> RESOLUTION_BITS : 0;
 	unit = unit > 0 ? unit : 1;
 	for (uint32_t b = 0; b < steps->n_buckets; b++) {
-		uint32_t in = digest_bucket_steps(steps, b);
+		int64_t in = digest_bucket_steps(steps, b);
+		in = in > 0 ? in : 1; /* no bucket is empty */
 		steps->step[b] = rounded(steps->step[b] / in, unit);
 		steps->own[b] = rounded(steps->own[b] / in, unit);
 	}
