@@ -133,7 +133,37 @@ static int64_t find_transfer(struct digest_answer *answer)
 	return transfer;
 }
 
-static void fill_row(struct digest_answer *answer, uint32_t r)
+/* The longest own time of any rank, by bucket; to be freed. */
+static int64_t *longest_own(const struct digest_answer *answer)
+{
+	const struct digest_matrix *m = &answer->matrix;
+	int64_t *longest = hwy_zarray(m->n_buckets, sizeof *longest);
+	for (uint32_t r = 0; r < answer->n; r++)
+		for (uint32_t b = 0; b < m->n_buckets; b++) {
+			int64_t own = m->own[(size_t)r * m->n_buckets + b];
+			if (answer->ranks[r].state != DIGEST_NOT_JUDGED && own > longest[b])
+				longest[b] = own;
+		}
+	return longest;
+}
+
+/* What a rank waits where another one is late each time: over a whole run all ranks communicate equally long, but in each bucket a rank
+ * communicates longer by what its own time is shorter than the longest. */
+static int64_t wait_by_turns(const struct digest_answer *answer, uint32_t r, const int64_t *longest)
+{
+	const struct digest_matrix *m = &answer->matrix;
+	int64_t sum = 0, n = 0;
+	for (uint32_t b = 0; b < m->n_buckets; b++) {
+		int64_t own = m->own[(size_t)r * m->n_buckets + b];
+		if (own == HWY_NONE)
+			continue;
+		sum += longest[b] - own;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+static void fill_row(struct digest_answer *answer, uint32_t r, const int64_t *longest)
 {
 	struct rank_row *row = &answer->job.ranks.rows[r];
 	const struct digest_judged *rank = &answer->ranks[r];
@@ -141,6 +171,10 @@ static void fill_row(struct digest_answer *answer, uint32_t r)
 	int64_t comm = comm_of(rank->digest), wait = comm - answer->transfer;
 	row->is_judged = rank->state != DIGEST_NOT_JUDGED;
 	row->hidden = rank->digest->hidden;
+	if (row->is_judged && answer->job.ranks.lateness == RANKS_TAKE_TURNS) {
+		int64_t turns = wait_by_turns(answer, r, longest);
+		wait = turns < comm ? turns : comm;
+	}
 	wait = wait < 0 || answer->n_judged < 2 ? 0 : wait;
 	row->parts[RANK_WAIT] = row->waited = wait;
 	row->parts[RANK_TRANSFER] = comm - wait;
@@ -170,9 +204,10 @@ static void fill_rows(struct digest_answer *answer)
 	int64_t *waits = hwy_array(answer->n, sizeof *waits), most = 0, waiting = 0;
 	double compute = 0;
 	uint32_t n = 0;
+	int64_t *longest = longest_own(answer);
 	answer->transfer = find_transfer(answer);
 	for (uint32_t r = 0; r < answer->n; r++) {
-		fill_row(answer, r);
+		fill_row(answer, r, longest);
 		const struct rank_row *row = &ranks->rows[r];
 		compute += (double)row->parts[RANK_COMPUTE];
 		most = row->parts[RANK_COMPUTE] > most ? row->parts[RANK_COMPUTE] : most;
@@ -188,6 +223,7 @@ static void fill_rows(struct digest_answer *answer)
 	if (answer->n > 0 && most > 0)
 		ranks->imbalance = 1 - compute / answer->n / (double)most;
 	free(waits);
+	free(longest);
 }
 
 /* ---- the verdict --------------------------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ void sql_interrupt(struct sql_db *db)
 
 /* ---- queries --------------------------------------------------------------------------------------- */
 
-static struct hwy_cell value_of(sqlite3_stmt *statement, int column)
+static struct hwy_cell sqlite_cell(sqlite3_stmt *statement, int column)
 {
 	switch (sqlite3_column_type(statement, column)) {
 	case SQLITE_INTEGER: return sql_int(sqlite3_column_int64(statement, column));
@@ -122,7 +122,7 @@ static int step_through(sqlite3_stmt *statement, const struct sql_sink *sink)
 		sink->begin(sink->self, names, n);
 	for (; rc == SQLITE_ROW; rc = sqlite3_step(statement)) {
 		for (uint32_t i = 0; i < n; i++)
-			cells[i] = value_of(statement, (int)i);
+			cells[i] = sqlite_cell(statement, (int)i);
 		if (!sink->row(sink->self, cells, n))
 			break;
 	}
