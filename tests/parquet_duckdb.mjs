@@ -4,9 +4,13 @@
 //   compare LAKE CSV   every table of spans, and the messages, have the cells of the CSV export, row by row; and numbers that engines
 //                      answer from statistics (count, sum, min, max) are the same. Prints the tables and rows that were compared.
 //   query SQL …        prints the rows of each query, fields separated by '|'
+//   questions HEADWAY RECORDING LAKE SQL
+//                      every question of the folder SQL that needs nothing of headway's own has the same answer from DuckDB over
+//                      the export LAKE as from `headway sql` over the recording. Prints the questions that were asked.
 //   refused FILE …     fails unless DuckDB refuses to read each of the files
 import { createRequire } from 'node:module';
-import { existsSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 
 const [modules, command, ...rest] = process.argv.slice(2);
 const { DuckDBInstance } = createRequire(`${modules}/`)('@duckdb/node-api');
@@ -82,6 +86,40 @@ async function csvColumns(csv) {
 	return `{${head.split(',').map((name) => `${literal(name.replaceAll('-', '_'))}: 'VARCHAR'`).join(', ')}}`;
 }
 
+// A view for each table of the export; of all its jobs and ranks.
+async function makeViews(lake) {
+	const tables = new Set(readdirSync(lake, { recursive: true }).map((path) => /table=(\w+)$/.exec(path)?.[1]).filter(Boolean));
+	for (const table of tables) {
+		await rows(`CREATE VIEW ${quoted(table)} AS SELECT * FROM read_parquet(${literal(`${lake}/*/*/table=${table}/*.parquet`)}, hive_partitioning = true)`);
+	}
+	return tables;
+}
+
+// Rows as sorted texts: numbers in nine digits, since engines add doubles in another order.
+const asLines = (table) => table.map((row) => row.map((cell) => {
+	const number = cell === null || cell === '' ? NaN : Number(cell);
+	return Number.isFinite(number) ? String(Number(number.toPrecision(9))) : String(cell ?? '');
+}).join('|')).sort();
+
+// Of a job, the export has the analysis of each rank, `headway sql` that of all ranks as one trace; a rank that is not known is rank 0 in the export.
+const ANALYSIS = ['phases', 'steps', 'gaps', 'findings', 'verdict'];
+const isAlike = (recording, sql, needed) => (statSync(recording).isDirectory() ? !needed.some((table) => ANALYSIS.includes(table)) : !/group by.*\brank\b/.test(sql));
+
+async function askQuestion(headway, recording, tables, path, name) {
+	const sql = readFileSync(path, 'utf8');
+	const needed = [...sql.matchAll(/\b(?:from|join) (\w+)/g)].map((match) => match[1]);
+	if (/headway's own/.test(sql) || !needed.every((table) => tables.has(table)) || !isAlike(recording, sql, needed)) {
+		return;
+	}
+	const theirs = asLines(await rows(sql.replace(/;\s*$/, '')));
+	const said = JSON.parse(execFileSync(headway, ['sql', recording, '-f', name, '--format', 'json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+	const ours = asLines(said.map((row) => Object.values(row)));
+	if (ours.join('\n') !== theirs.join('\n')) {
+		fail(`${name}: ${ours.length} rows, DuckDB has ${theirs.length}: ${ours.find((line, i) => line !== theirs[i])} / ${theirs.find((line, i) => line !== ours[i])}`);
+	}
+	console.log(`${name} ${ours.length}`);
+}
+
 if (command === 'compare') {
 	const [folder, csv] = rest;
 	for (const file of readdirSync(csv).sort()) {
@@ -97,6 +135,12 @@ if (command === 'compare') {
 			console.log(row.join('|'));
 		}
 	}
+} else if (command === 'questions') {
+	const [headway, recording, lake, folder] = rest;
+	const tables = await makeViews(lake);
+	for (const file of readdirSync(folder).filter((name) => name.endsWith('.sql')).sort()) {
+		await askQuestion(headway, recording, tables, `${folder}/${file}`, file.replace('.sql', ''));
+	}
 } else if (command === 'refused') {
 	for (const file of rest) {
 		let answer;
@@ -108,6 +152,6 @@ if (command === 'compare') {
 		fail(`${file}: was read, ${answer.length} rows`);
 	}
 } else {
-	fail('compare, query or refused?');
+	fail('compare, query, questions or refused?');
 }
 process.exit(0);
