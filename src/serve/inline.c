@@ -15,9 +15,8 @@ enum {
 	 * lists of spans. */
 	COUNTER_LEVELS = 6,
 	DEVICE_LEVELS = 8,
-	/* Bytes of the page that stay free for its last entry: without that entry the page does not
-	 * start. */
-	RESERVE_BYTES = 200000,
+	/* Bytes that the sentences about what was left out add to the entry 'info' at most. */
+	LEFT_OUT_BYTES = 8192,
 	ENTRY_ROWS = 1024, /* number of spans whose columns one entry holds */
 };
 
@@ -27,7 +26,8 @@ struct writing {
 	struct requests requests;
 	struct hwy_bytes entries;
 	uint64_t reserve_bytes; /* bytes of the page that stay free for entries that must fit */
-	uint64_t names_size;    /* estimated bytes of the names that tiles have used so far */
+	/* By trace: the most bytes that the names take which tiles have used so far. */
+	uint64_t names_size[SERVER_TRACES];
 	/* By trace and by id of a name: 1 where a tile of the page uses the name. */
 	uint8_t *names[SERVER_TRACES];
 	uint64_t n_lost_tiles;
@@ -59,6 +59,15 @@ static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 	}
 }
 
+/* The size of the page if nothing were added but the names that its tiles use and what is reserved. */
+static uint64_t size_of_page(const struct writing *w)
+{
+	uint64_t size = w->entries.n + w->reserve_bytes + (uint64_t)(built_page_end - built_page);
+	for (uint32_t t = 0; t < w->page->n; t++)
+		size += w->names_size[t];
+	return size;
+}
+
 /* Adds an entry. Where the page would become too large nothing is added, and the result is
  * false. */
 static bool put_entry(struct writing *w, const char *key, const void *bytes, size_t n)
@@ -83,9 +92,7 @@ static bool put_entry(struct writing *w, const char *key, const void *bytes, siz
 	hwy_bytes_put(&w->entries, "\"", 1);
 	free(quoted.text);
 	free(small.bytes);
-	bool fits = w->entries.n + w->names_size + w->reserve_bytes +
-			    (size_t)(built_page_end - built_page) <=
-		    w->page->most;
+	bool fits = size_of_page(w) <= w->page->most;
 	if (!fits)
 		w->entries.n = before;
 	return fits;
@@ -118,23 +125,50 @@ static const char *inline_argument(const struct request *request, const char *ke
 	return NULL;
 }
 
-static void put_answer(struct writing *w, const char *key, const char *path, const char *trace,
-		       const char *edits)
+static struct answer answer_of(struct writing *w, const char *path, const char *trace,
+			       const char *edits)
 {
 	struct argument arguments[] = {{"t", trace}, {"n", "4096"}, {"edits", edits}, {NULL, NULL}};
 	struct request request = {
 		.method = "GET", .path = path, .argument = inline_argument, .from = arguments};
 	struct answer answer;
 	requests_answer(&w->requests, &request, &answer);
+	return answer;
+}
+
+static void put_answer(struct writing *w, const char *key, const char *path, const char *trace,
+		       const char *edits)
+{
+	struct answer answer = answer_of(w, path, trace, edits);
 	if (answer.status == 200 && !put_entry(w, key, answer.body.bytes, answer.body.n))
 		leave_out(w->page, "%s", path);
 	free(answer.body.bytes);
 }
 
+/* Puts an answer without which the page does not start. Where the answer does not fit, the error says how large the page
+ * must be allowed to be. */
+static bool put_needed(struct writing *w, const char *key, const char *path, const char *trace,
+		       struct hwy_err *err)
+{
+	struct answer answer = answer_of(w, path, trace, NULL);
+	uint64_t most = w->page->most;
+	w->page->most = UINT64_MAX;
+	put_entry(w, key, answer.body.bytes, answer.body.n);
+	w->page->most = most;
+	free(answer.body.bytes);
+	/* Room for what the other answers of the page's first picture take. */
+	uint64_t needed_mb = (size_of_page(w) * 5 / 4 + 999999) / 1000000;
+	return size_of_page(w) <= most ||
+	       hwy_fail(err,
+			"the page does not fit into %" PRIu64
+			" MB: its list of lanes alone takes more; --max-size=%" PRIu64
+			" holds the lanes and a little of what is on them",
+			most / 1000000, needed_mb);
+}
+
 static void put_answers(struct writing *w, uint32_t number)
 {
-	static const char *const paths[] = {"lanes",   "diagnosis", "steps",
-					    "headway", "edits",     "roofline"};
+	static const char *const paths[] = {"diagnosis", "steps", "headway", "edits", "roofline"};
 	char trace[16], key[64];
 	snprintf(trace, sizeof trace, "%" PRIu32, number);
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -219,7 +253,7 @@ static void note_names(struct writing *w, const struct hwy_bytes *tile, uint32_t
 			w->names[trace][name] = 1;
 			uint32_t length =
 				span_names_text(w->page->traces[trace].trace, (int64_t)name).length;
-			w->names_size += length < VIEW_NAME ? length + 12 : VIEW_NAME + 12;
+			w->names_size[trace] += length < VIEW_NAME ? length + 12 : VIEW_NAME + 12;
 		}
 	}
 }
@@ -342,7 +376,7 @@ static void put_names(struct writing *w, uint32_t trace)
 		span_names_put(json, span_names_text(view->trace, i));
 	}
 	json_end_object(json);
-	w->names_size = 0; /* the entry itself replaces the estimate */
+	w->names_size[trace] = 0; /* the entry itself replaces the estimate */
 	if (!entry_end(w, &entry, "names", trace))
 		leave_out(w->page, "names");
 }
@@ -424,19 +458,36 @@ static void tell_losses(struct writing *w)
 			  w->n_lost_rows, mb);
 }
 
-/* The order decides what is left out where the page becomes too large: what everybody sees comes
- * first, what a click shows comes last. */
+/* Puts the lanes of every trace, and keeps room for 'info', which is written last because it names what was left out. */
+static bool put_all_needed(struct writing *w, struct hwy_err *err)
+{
+	if (!put_needed(w, "info", "info", "0", err))
+		return false;
+	w->reserve_bytes = w->entries.n + LEFT_OUT_BYTES;
+	w->entries.n = 0;
+	bool ok = true;
+	for (uint32_t t = 0; ok && t < w->page->n; t++) {
+		char trace[16], key[32];
+		snprintf(trace, sizeof trace, "%" PRIu32, t);
+		snprintf(key, sizeof key, "lanes?t=%s", trace);
+		ok = put_needed(w, key, "lanes", trace, err);
+	}
+	return ok;
+}
+
+/* The order decides what is left out where the page becomes too large: what the page cannot do without and what
+ * everybody sees come first, what a click shows comes last. */
 static bool inline_put_all(struct writing *w, struct hwy_err *err)
 {
 	uint32_t n = w->page->n;
-	bool ok = true;
-	for (uint32_t t = 0; t < n; t++) {
+	bool ok = put_all_needed(w, err);
+	for (uint32_t t = 0; ok && t < n; t++) {
 		put_answers(w, t);
 		put_suggested(w, t);
 		put_annotations(w, "gaps", &w->page->workers[t].gaps, t);
 		put_annotations(w, "path", &w->page->workers[t].path, t);
 	}
-	ok = put_tiles(w, err);
+	ok = ok && put_tiles(w, err);
 	for (uint32_t t = 0; ok && t < n; t++)
 		put_names(w, t);
 	for (uint32_t t = 0; ok && t < n; t++)
@@ -445,13 +496,12 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 		ok = put_columns(w, t, err);
 	tell_losses(w);
 	w->reserve_bytes = 0;
-	put_answer(w, "info", "info", "0", NULL);
-	return ok;
+	return ok && put_needed(w, "info", "info", "0", err);
 }
 
 bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 {
-	struct writing w = {.page = page, .reserve_bytes = RESERVE_BYTES};
+	struct writing w = {.page = page};
 	w.requests = (struct requests){.traces = page->traces,
 				       .workers = page->workers,
 				       .n = page->n,
