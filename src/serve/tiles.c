@@ -238,7 +238,7 @@ static bool put_summary(struct view_trace *view, uint32_t lane, const struct sum
 	uint8_t offsets[VIEW_BUCKETS];
 	unsigned mask = with_colors ? VIEW_HAS_COLORS : 0;
 	uint32_t n = 0;
-	bool with_counts = !(lane & VIEW_HARDWARE) && view->lanes[lane].classes == 0;
+	bool with_counts = !(lane & VIEW_HARDWARE);
 	mask |= with_counts ? VIEW_HAS_COUNTS : 0;
 	for (unsigned bucket = 0; bucket < VIEW_BUCKETS; bucket++) {
 		bool any = summary->counts[bucket] > 0;

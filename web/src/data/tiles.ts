@@ -14,7 +14,9 @@ const AGAIN_MS = 1000;
 /** A tile and the part of the window it is drawn for. */
 export interface Cover { tile: Tile; from: number; to: number }
 
-interface LaneTiles { levels: Map<number, Tile>[] }
+interface LaneTiles { levels: Map<number, Tile>[];
+	/** The lowest level at which a summary was seen. Tiles above it hold more spans: some of them are summaries, too. */
+	summed: number }
 
 const keyOf = (key: TileKey): string => `${key.trace}/${key.lane}/${key.level}/${key.index}`;
 
@@ -31,7 +33,7 @@ export class Tiles {
 		const key = trace * 2 ** 33 + lane;
 		let tiles = this.lanes.get(key);
 		if (!tiles)
-			this.lanes.set(key, tiles = { levels: Array.from({ length: LEVELS }, () => new Map<number, Tile>()) });
+			this.lanes.set(key, tiles = { summed: LEVELS, levels: Array.from({ length: LEVELS }, () => new Map<number, Tile>()) });
 		return tiles;
 	}
 
@@ -102,6 +104,11 @@ export class Tiles {
 		}
 	}
 
+	/** Whether a lane has summaries at a level, on the screen or beside it. */
+	isDense(trace: number, lane: number, level: number): boolean {
+		return this.laneOf(trace, lane).summed <= level;
+	}
+
 	get waiting(): number {
 		return this.asked.size;
 	}
@@ -151,7 +158,10 @@ export class Tiles {
 			this.answered.clear();
 			this.kept = 0;
 		}
-		const level = this.laneOf(tile.trace, tile.lane).levels[tile.level]!;
+		const lane = this.laneOf(tile.trace, tile.lane);
+		const level = lane.levels[tile.level]!;
+		if (tile.form === "summary")
+			lane.summed = Math.min(lane.summed, tile.level);
 		level.set(tile.index, tile);
 		if (tile.lane >= HARDWARE && tile.rows === 0)
 			setTimeout(() => this.askAgain(tile, level), AGAIN_MS);

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Canvas.tsx - the timeline itself, with a line about what is under the pointer. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CAUSES, LOOK_NAMES, PATH_KINDS } from "../data/protocol";
+import { CAUSES, Look, LOOK_NAMES, OUTLIER, PATH_KINDS, WARM_UP, type Lane } from "../data/protocol";
+import { functionOf, standingAt } from "../state/actions";
 import { counterTitle, readingAt, readingText, valueText } from "../timeline/counter";
 import { hitAt, type Hit } from "../timeline/hit";
 import { listenToMouse } from "../timeline/input";
-import { plain } from "../timeline/text";
+import { plain, shorten } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
 import type { Scene } from "../timeline/scene";
-import { duration, percent } from "../timeline/units";
+import { count, duration, percent } from "../timeline/units";
 import { state } from "../state/store";
 
-interface Tip { x: number; y: number; head: string; line: string }
+interface Tip { x: number; y: number; head: string; line: string;
+	/** Asks for what the tiles do not say. */
+	more?: (() => Promise<Partial<Tip> | null>) | undefined }
+
+/** So long the pointer stands still before the server is asked about what is under it. */
+const STILL_MS = 120;
 
 /** The value at the pointer, and what the lane does on the screen. */
 function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number): Tip | null {
@@ -40,6 +46,32 @@ function deviceTip(timeline: Timeline, scene: Scene, { row, time }: Hit, x: numb
 	return { x, y, head: plain(row.title), line: parts.join(", ") || "idle" };
 }
 
+function spanTip(timeline: Timeline, { row }: Hit, span: NonNullable<Hit["span"]>, x: number, y: number): Tip {
+	const name = plain(timeline.names.text(row.trace, span.name));
+	const look = LOOK_NAMES[span.look] ?? "";
+	const tip = { x, y, head: name, line: span.dur ? `${look} · ${duration(span.dur)}` : look };
+	return span.look !== Look.sample ? tip
+		: { ...tip, head: name || "sample", more: async () => ({ head: plain(await functionOf(row.trace, span.id)) || name || "sample" }) };
+}
+
+/** Many spans in one pixel: how many, how much of it they cover, and the longest of them. */
+function summaryTip({ row, count: n, share, from, to }: Hit, lane: Lane, x: number, y: number): Tip {
+	const covers = lane.marks ? "" : `covers ${percent(share)} of ${duration(to - from)}`;
+	return { x, y, head: n ? `${count(n)} span${n === 1 ? "" : "s"} ${n === 1 ? "begins" : "begin"} here` : lane.title, line: covers, more: async () => {
+		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
+		return longest ? { line: `${covers}${covers && ". "}Longest: ${shorten(plain(longest.name))}, ${duration(longest.dur)}. Click selects it.` } : null;
+	} };
+}
+
+function stepTip({ row, time }: Hit, x: number, y: number): Tip | null {
+	const steps = state.traces[row.trace]?.steps;
+	for (const phase of steps?.phases ?? [])
+		for (const [i, [from, to, , , busy, flags, name]] of phase.steps.entries())
+			if (from <= time && time < to)
+				return { x, y, head: plain(name) || `step ${i}`, line: `${duration(to - from)}, GPU ${percent(busy / (to - from))} busy${flags & WARM_UP ? ", warm-up" : ""}${flags & OUTLIER ? ", unlike the rest" : ""}` };
+	return null;
+}
+
 function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	const scene = timeline.scene();
 	const hit = scene && hitAt(timeline, scene, x, y);
@@ -51,9 +83,11 @@ function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	if (kind === "device" || (kind === "rank" && !hit.span && hit.row.lane))
 		return deviceTip(timeline, scene, hit, x, y);
 	if (hit.span)
-		return { x, y, head: plain(timeline.names.text(trace, hit.span.name)), line: `${LOOK_NAMES[hit.span.look] ?? ""} · ${duration(hit.span.dur)}` };
-	if (hit.count)
-		return { x, y, head: `${hit.count} spans`, line: "zoom in to tell them apart" };
+		return spanTip(timeline, hit, hit.span, x, y);
+	if (hit.lane && (hit.count || hit.share))
+		return summaryTip(hit, hit.lane, x, y);
+	if (kind === "steps")
+		return stepTip(hit, x, y);
 	if (kind === "gaps" || kind === "path") {
 		const piece = timeline.pieceAt(scene, hit.row, hit.time);
 		if (!piece)
@@ -97,6 +131,12 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 			watch.disconnect();
 		};
 	}, [timeline]);
+	useEffect(() => {
+		if (!tip?.more)
+			return undefined;
+		const timer = setTimeout(() => void tip.more!().then((known) => known && setTip((now) => (now === tip ? { ...tip, ...known, more: undefined } : now))), STILL_MS);
+		return () => clearTimeout(timer);
+	}, [tip]);
 	return <div class="stage">
 		<canvas class="timeline" ref={canvas} aria-label="timeline" onMouseLeave={() => setTip(null)}
 			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes.tsx - the column of titles beside the canvas: fold, pin. It follows the canvas's layout and scrolling. */
 import { useEffect, useState } from "preact/hooks";
-import { fold, moveGroup, pin } from "../state/actions";
+import { deepen, fold, moveGroup, pin } from "../state/actions";
 import { state, useStore } from "../state/store";
 import { RULER, type Timeline } from "../timeline/timeline";
-import type { Row } from "../timeline/layout";
+import { laneKey, levelsAtFirst, type Row } from "../timeline/layout";
 import { amount } from "../timeline/units";
 import { plain } from "../timeline/text";
 
@@ -15,6 +15,13 @@ function Range({ row }: { row: Row }) {
 		return null;
 	const [least, most] = [amount(row.range.least, unit), amount(row.range.most, unit)];
 	return <small class="range" title={`on the screen: ${least} to ${most}`}><span>{most}</span>{least !== most && <span>{least}</span>}</small>;
+}
+
+/** A lane that nests deeper than it shows at first. */
+function Deep({ row }: { row: Row }) {
+	const all = row.levels === row.depths;
+	return <button class="deep" aria-expanded={all} title={all ? `show the first ${levelsAtFirst(row.lane!)} levels` : `${row.depths - row.levels} levels stand in the last one: show all`}
+		onClick={() => deepen(laneKey(row.trace, row.lane!.lane))}>{row.depths} deep {all ? "▴" : "▾"}</button>;
 }
 
 function Title({ row, top }: { row: Row; top: number }) {
@@ -36,6 +43,7 @@ function Title({ row, top }: { row: Row; top: number }) {
 			{row.folded ? "▸" : "▾"}</button>}
 		<span class="text">{plain(row.title)}</span>
 		<Range row={row} />
+		{row.lane && row.depths > levelsAtFirst(row.lane) && row.kind === "lane" && <Deep row={row} />}
 		{row.note && <small class="scale" title="the top of the chart">{row.note}</small>}
 		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={`pin ${row.title}`} title="pin to the top"
 			onClick={(e) => {

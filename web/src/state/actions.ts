@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
-import type { Group, Interval, Metric, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
+import type { At, Group, Interval, Metric, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
 import type { Source } from "../data/source";
-import { laneKey } from "../timeline/layout";
+import { laneKey, levelsAtFirst } from "../timeline/layout";
 import type { Timeline } from "../timeline/timeline";
 import { set, state, type Panel, type Theme } from "./store";
 
@@ -50,8 +50,19 @@ export function showAll(): void {
 	show(all.from - margin, all.to + margin);
 }
 
-/** Unfolds the groups a lane stands in. */
-function unfold(trace: number, lane: number): void {
+/** Shows all levels of a lane, or only the first ones. */
+export function deepen(key: string): void {
+	const deep = new Set(state.deep);
+	if (!deep.delete(key))
+		deep.add(key);
+	set({ deep });
+}
+
+/** Unfolds the groups a lane stands in, and the lane itself where the level is deeper than it shows. */
+function unfold(trace: number, lane: number, level = 0): void {
+	const at = state.traces[trace]!.lanes.lanes.find((l) => l.lane === lane);
+	if (at && level >= levelsAtFirst(at))
+		set({ deep: new Set(state.deep).add(laneKey(trace, lane)) });
 	const folded = new Set(state.folded);
 	const visit = (groups: Group[]): boolean => groups.some((g) => {
 		const inside = g.lanes.includes(lane) || visit(g.groups);
@@ -74,8 +85,8 @@ function goTo(trace: number, span: Span): void {
 		const wide = span.dur > width ? span.dur * 1.5 : (end - start) < width / 400 ? Math.max(1000, span.dur * 20) : width;
 		show((start + end) / 2 - wide / 2, (start + end) / 2 + wide / 2);
 	}
-	unfold(trace, span.lane);
-	requestAnimationFrame(() => timeline.reveal(laneKey(trace, span.lane)));
+	unfold(trace, span.lane, span.row);
+	requestAnimationFrame(() => timeline.reveal(laneKey(trace, span.lane), span.row));
 }
 
 /** Selects a span; `stay` leaves the panel as it is. */
@@ -91,11 +102,19 @@ export async function select(trace: number, id: number, go = false, stay = false
 }
 
 export async function selectAt(trace: number, lane: number, from: number, to: number): Promise<void> {
-	const at = await source.get<{ longest: Span | null }>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
+	const at = await standingAt(trace, lane, from, to);
 	if (at?.longest)
 		await select(trace, at.longest.id);
-	else
-		set({ selected: null });
+}
+
+/** What stands on a lane in a stretch of time. */
+export const standingAt = (trace: number, lane: number, from: number, to: number): Promise<At | null> =>
+	source.get<At>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
+
+/** Where a span without a name was, a sample for instance: the innermost function of its stack. */
+export async function functionOf(trace: number, id: number): Promise<string> {
+	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
+	return span?.stack[0]?.function ?? "";
 }
 
 export async function selectNext(dir: 1 | -1): Promise<void> {
@@ -169,8 +188,8 @@ export async function light(trace: number, finding: number): Promise<void> {
 	const width = Math.max(step * 2.2, first.dur * 2.5);
 	const middle = first.start + first.dur / 2 - shift;
 	show(middle - width / 2, middle + width / 2);
-	spans.forEach((s) => unfold(trace, s.lane));
-	requestAnimationFrame(() => timeline.reveal(laneKey(trace, first.lane)));
+	spans.forEach((s) => unfold(trace, s.lane, s.row));
+	requestAnimationFrame(() => timeline.reveal(laneKey(trace, first.lane), first.row));
 }
 
 let predicting: AbortController | null = null;

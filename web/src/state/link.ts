@@ -10,6 +10,7 @@ function write(): string {
 	const put = (key: string, value: string): void => void (value && parts.push(`${key}=${encodeURIComponent(value)}`));
 	put("span", state.selected ? `${state.selected.trace}.${state.selected.span.id}` : "");
 	put("fold", [...state.folded].join(","));
+	put("deep", [...state.deep].join(","));
 	put("pin", [...state.pinned].join(","));
 	put("order", state.order.join(","));
 	put("q", state.query);
@@ -33,7 +34,7 @@ export function readLink(): void {
 	const panel = link.get("panel");
 	if (link.has("from"))
 		set({
-			folded: list("fold"), pinned: list("pin"), order: [...list("order")], filter: link.get("filter") ?? "", path: link.has("path"), gaps: link.get("gaps") !== "0",
+			folded: list("fold"), pinned: list("pin"), deep: list("deep"), order: [...list("order")], filter: link.get("filter") ?? "", path: link.has("path"), gaps: link.get("gaps") !== "0",
 			panel: PANELS.includes(panel ?? "") ? panel as Panel : panel === "no" ? null : state.panel,
 		});
 	const query = link.get("q");

@@ -31,6 +31,8 @@ export interface Lit { trace: number; finding: number; spans: Span[]; ids: Set<n
 export interface State {
 	info: Info | null; traces: Trace[]; from: number; to: number; cursor: number | null;
 	folded: Set<string>; pinned: Set<string>; filter: string;
+	/** Lanes (laneKey) that show all their levels, however many. */
+	deep: Set<string>;
 	/** Groups that were moved, in the order they stand in among their siblings. */
 	order: string[];
 	selected: { trace: number; span: SpanDetails } | null;
@@ -45,7 +47,7 @@ export interface State {
 }
 
 export const state: State = {
-	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), filter: "", order: [], selected: null, range: null,
+	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), deep: new Set(), filter: "", order: [], selected: null, range: null,
 	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIfTrace: 0, whatIf: null, whatIfError: "", asking: false, rooflineTrace: 0, panel: "findings", theme: "auto", help: false,
 	message: "", gone: false,
 };

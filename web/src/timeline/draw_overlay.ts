@@ -2,7 +2,7 @@
 /* draw_overlay.ts - what is drawn over the lanes: the ruler, the selection, arrows from launch to work, evidence, marks. */
 import type { Span } from "../data/protocol";
 import { beginOf } from "../state/store";
-import { laneKey, partsOf, type Layout, type Row } from "./layout";
+import { laneKey, levelOf, partsOf, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
 import { FONT } from "./text";
@@ -39,7 +39,7 @@ function boxOf(scene: Scene, layout: Layout, trace: number, span: Span): Box | n
 	const row = layout.byLane.get(laneKey(trace, span.lane));
 	if (!row)
 		return null;
-	const nested = row.kind === "lane" ? span.row ?? 0 : 0;
+	const nested = levelOf(row, span.row ?? 0);
 	const within = row.kind === "rank" ? partsOf(row).strip ?? row : row;
 	const level = row.kind === "lane" ? row.level : within.h - 4;
 	const y0 = scene.top(within) + scene.size(2) + scene.size(nested * level);

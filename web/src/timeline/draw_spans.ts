@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw_spans.ts - a lane: its spans, or the summary of a stretch with too many of them. */
-import { isMark, isUnfinished, type Spans, type SummaryTile } from "../data/tile";
+/* draw_spans.ts - a lane: its spans, or the summary of a stretch with too many of them.
+ *
+ * Where a lane has summaries at this scale, stretches with few spans are summed up, too (sum_up.ts): one look for the whole lane,
+ * so that a border between two tiles does not look like a change of the program. */
+import { isMark, isUnfinished, type Spans } from "../data/tile";
 import type { Cover } from "../data/tiles";
 import { Look, type Lane } from "../data/protocol";
-import { isThin, type Row } from "./layout";
-import type { Scene } from "./scene";
+import { isThin, levelOf, type Row } from "./layout";
+import type { Label, Scene } from "./scene";
+import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
 
 const LABEL_LEAST = 30;
 /** The class of communication in summaries. */
@@ -13,7 +17,16 @@ const CLASSES = [0, 1, 2, 3];
 
 interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number; x0: number; x1: number; from: number; perPixel: number;
 	/** The strip of a rank's messages: all of it is communication, and of streams nothing else is drawn. */
-	talk: boolean }
+	talk: boolean;
+	/** Of a level in which spans stand one over the other: the label that was put there last. */
+	under: { label: Label | null } }
+
+/** A span hides the rest of the label under it. */
+function cutLabel(p: Place, x0: number): void {
+	const { label } = p.under;
+	if (label && label.x + label.w > x0)
+		label.w = Math.max(0, x0 - label.x);
+}
 
 function drawSpan(p: Place, spans: Spans, i: number): void {
 	const { scene, row } = p;
@@ -33,12 +46,11 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	x1 = Math.min(x1, Math.ceil(p.x1));
 	if (x1 <= x0)
 		return;
-	const nested = row.kind === "group" || isThin(p.lane) ? 0 : spans.row[i]!;
+	const nested = isThin(p.lane) ? 0 : levelOf(row, spans.row[i]!);
+	// In the last level of a lane, and in a folded group, what nests stands over what is around it.
+	const stacked = nested >= row.levels - 1;
 	const y0 = p.top + nested * p.level;
 	const y1 = y0 + p.level - 1;
-	// Deeper than the row shows.
-	if (y1 > scene.top(row) + scene.size(row.h))
-		return;
 	if (p.talk && p.lane.type === "stream" && spans.look[i] !== Look.comm)
 		return;
 	const look = p.talk ? Look.comm : spans.look[i]!;
@@ -47,6 +59,8 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, palette.span(look, name));
 	if (wide >= 8)
 		raster.pattern(x0, x1, y0, y1, palette.pattern(look), palette.tint(palette.look(look), 0.62));
+	if (stacked)
+		cutLabel(p, x0);
 	const id = spans.id[i]!;
 	if (scene.onPath[row.trace]?.has(id))
 		scene.outlines.push({ x0, x1, y0, y1, kind: "path" });
@@ -58,11 +72,15 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 		scene.outlines.push({ x0, x1, y0, y1, kind: "hit" });
 	// Once: where the span's first visible point is.
 	const from = Math.max(left, 0);
-	if (labelled && text && from >= p.x0 - 0.5 && from < p.x1)
-		scene.labels.push({ x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: palette.inkOn(look) });
+	if (!labelled || !text || from < p.x0 - 0.5 || from >= p.x1)
+		return;
+	const label = { x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: palette.inkOn(look) };
+	scene.labels.push(label);
+	if (stacked)
+		p.under.label = label;
 }
 
-function drawSummary(p: Place, tile: SummaryTile): void {
+function drawSummary(p: Place, tile: Sum): void {
 	const { scene, lane } = p;
 	const { palette, raster } = scene;
 	const height = scene.size(p.row.h) - scene.size(4);
@@ -95,20 +113,28 @@ function drawSummary(p: Place, tile: SummaryTile): void {
 	}
 }
 
-/** Draws a lane into its row; `talk`: as messages of a rank. */
-export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], talk = false): void {
+/** Draws a lane into its row; `dense`: it has summaries at this scale; `talk`: as messages of a rank. */
+export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], dense: boolean, talk = false): void {
 	const { from, perPixel } = scene.window(row.trace);
 	const level = scene.size(row.level);
+	const under = { label: null };
+	const bucket = 2 ** scene.level();
+	const summed = dense || covers.some((c) => c.tile.form === "summary");
 	for (const cover of covers) {
 		const tile = cover.tile;
 		const place: Place = {
-			scene, row, lane, level, from, perPixel, talk, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2),
+			scene, row, lane, level, from, perPixel, talk, under, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2),
 			x0: (cover.from - from) / perPixel, x1: (cover.to - from) / perPixel,
 		};
 		if (tile.form === "summary")
 			drawSummary(place, tile);
-		if (tile.form === "summary" || tile.form === "spans")
-			for (let i = 0; i < tile.spans.n; i++)
+		else if (tile.form === "spans" && summed)
+			drawSummary(place, sumUp(tile.spans, lane, cover.from, cover.to, bucket));
+		if (tile.form !== "summary" && tile.form !== "spans")
+			continue;
+		const least = tile.form === "spans" && summed ? bucket * LONG_BUCKETS : 0;
+		for (let i = 0; i < tile.spans.n; i++)
+			if (tile.spans.dur[i]! >= least)
 				drawSpan(place, tile.spans, i);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hit.ts - what stands at a point of the canvas. */
 import type { Spans } from "../data/tile";
-import { laneKey, partsOf, type Row } from "./layout";
+import { laneKey, levelOf, partsOf, type Row } from "./layout";
 import { Look, type Lane } from "../data/protocol";
 import { RULER, type Timeline } from "./timeline";
 import type { Scene } from "./scene";
@@ -10,7 +10,9 @@ export interface Hit {
 	row: Row; time: number;
 	/** A span, where the tile has spans; or the stretch of time its pixels cover. */
 	span: { id: number; name: number; start: number; dur: number; look: number; lane: number; row: number } | null;
-	from: number; to: number; count: number;
+	from: number; to: number;
+	/** Of a summary: the spans that start there, the covered share (0 … 1), and the lane they stand on. */
+	count: number; share: number; lane: Lane | null;
 }
 
 function rowAt(timeline: Timeline, y: number): Row | null {
@@ -23,13 +25,14 @@ function rowAt(timeline: Timeline, y: number): Row | null {
 	return rows.find((r) => r.pinned === pinned && at >= r.y && at < r.y + r.h) ?? null;
 }
 
-function spanAt(spans: Spans, time: number, slack: number, level: number, talk: boolean): number {
+/** `level`: the level of the row at the pointer, -1: any. The last level of a row has what is deeper, too. */
+function spanAt(spans: Spans, time: number, slack: number, level: number, row: Row, talk: boolean): number {
 	let best = -1;
 	for (let i = 0; i < spans.n; i++) {
 		const start = spans.start[i]!;
 		if (start - slack > time)
 			break;
-		if (start + spans.dur[i]! + slack < time || (level >= 0 && spans.row[i] !== level) || (talk && spans.look[i] !== Look.comm))
+		if (start + spans.dur[i]! + slack < time || (level >= 0 && levelOf(row, spans.row[i]!) !== level) || (talk && spans.look[i] !== Look.comm))
 			continue;
 		// The innermost, and of marks the nearest.
 		if (best < 0 || spans.dur[i]! <= spans.dur[best]!)
@@ -53,14 +56,24 @@ function lookIn(timeline: Timeline, scene: Scene, hit: Hit, lane: Lane, level: n
 	for (const { tile } of timeline.tiles.cover(row.trace, lane.lane, time - perPixel, time + perPixel, scene.level(), lane.detail)) {
 		if (tile.form !== "spans" && tile.form !== "summary")
 			continue;
-		const i = spanAt(tile.spans, time, perPixel * 1.5, level, row.kind === "rank" && lane.type === "stream");
+		const talk = row.kind === "rank" && lane.type === "stream";
+		const exact = spanAt(tile.spans, time, perPixel * 1.5, level, row, talk);
+		// Where all is summed up, short spans are drawn in the first levels, whatever their own.
+		const i = exact < 0 && tile.form === "spans" && timeline.tiles.isDense(row.trace, lane.lane, scene.level())
+			? spanAt(tile.spans, time, perPixel * 1.5, -1, row, talk) : exact;
+		hit.lane = lane;
 		if (i >= 0) {
 			const s = tile.spans;
 			hit.span = { id: s.id[i]!, name: s.name[i]!, start: s.start[i]!, dur: s.dur[i]!, look: s.look[i]!, lane: lane.lane, row: s.row[i]! };
-		} else if (tile.form === "summary" && tile.count) {
+		} else if (tile.form === "summary") {
 			const bucket = Math.floor((time - tile.begin) / tile.bucket);
 			const at = tile.offset.indexOf(bucket);
-			hit.count = at >= 0 ? tile.count[at]! : 0;
+			if (at < 0)
+				continue;
+			hit.count = tile.count?.[at] ?? 0;
+			hit.share = Math.max(...tile.share.map((share) => (share?.[at] ?? 0) / 255));
+			hit.from = Math.max(0, tile.begin + bucket * tile.bucket);
+			hit.to = hit.from + tile.bucket;
 		}
 	}
 }
@@ -71,9 +84,9 @@ export function hitAt(timeline: Timeline, scene: Scene, x: number, y: number): H
 		return null;
 	const { from, perPixel } = scene.window(row.trace);
 	const time = from + x * scene.dpr * perPixel;
-	const hit: Hit = { row, time, span: null, from: Math.floor(time - 2 * perPixel), to: Math.ceil(time + 2 * perPixel), count: 0 };
+	const hit: Hit = { row, time, span: null, from: Math.max(0, Math.floor(time - 2 * perPixel)), to: Math.ceil(time + 2 * perPixel), count: 0, share: 0, lane: null };
 	const inside = y - (row.pinned ? RULER + row.y : RULER + timeline.layout.pinnedHeight + row.y - timeline.scroll) - 2;
-	const level = row.kind === "lane" && row.h >= 2 * row.level ? Math.floor(inside / row.level) : -1;
+	const level = row.kind === "lane" && row.levels > 1 ? Math.min(row.levels - 1, Math.floor(inside / row.level)) : -1;
 	for (const lane of lanesAt(row, inside))
 		lookIn(timeline, scene, hit, lane, level);
 	return hit;

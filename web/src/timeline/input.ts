@@ -30,10 +30,11 @@ function click(timeline: Timeline, x: number, y: number): void {
 			void act.select(trace, piece.span);
 	} else if (hit.span) {
 		void act.select(trace, hit.span.id);
-	} else if (hit.row.lane && hit.row.kind !== "device" && hit.row.kind !== "rank" && hit.row.kind !== "counter" && hit.count) {
-		void act.selectAt(trace, hit.row.lane.lane, hit.from, hit.to);
+	} else if (hit.lane && (hit.count || hit.share)) {
+		void act.selectAt(trace, hit.lane.lane, hit.from, hit.to);
 	} else {
-		set({ selected: null, range: null, lit: null });
+		// The interval and the evidence of a finding stay: they took more than a click to choose.
+		set({ selected: null });
 	}
 }
 

@@ -17,8 +17,8 @@ export interface Row {
 	/** Of a rank: the lanes of its messages, which share one strip. */
 	strips: Lane[];
 	folds: boolean; folded: boolean;
-	/** Height of one level of a nesting lane. */
-	level: number;
+	/** Height of one level of a nesting lane, how many levels are drawn, and how many there are. Deeper spans stand in the last level that is drawn. */
+	level: number; levels: number; depths: number;
 	/** The scale of a chart. */
 	note: string;
 	/** Of a counter: the least and the largest value on the screen, once it is drawn. */
@@ -49,18 +49,24 @@ export function partsOf(row: Row): { chart: Row | null; strip: Row | null } {
 	};
 }
 
+/** The level of a row in which a span of a depth is drawn. */
+export const levelOf = (row: Row, nested: number): number => (row.kind === "lane" ? Math.min(nested, row.levels - 1) : 0);
+
 export const isThin = (lane: Lane): boolean => THIN.has(lane.type);
 
 export const laneKey = (trace: number, lane: number): string => `${trace}/${lane}`;
 
-function laneHeight(lane: Lane, rows: number): { h: number; level: number } {
+/** How many levels a lane shows unless somebody asks for all of them. */
+export const levelsAtFirst = (lane: Lane): number => (lane.type === "stream" ? MOST_STREAM_ROWS : MOST_ROWS);
+
+function laneHeight(lane: Lane, rows: number, all: boolean): { h: number; level: number; levels: number } {
 	if (lane.type === "counter")
-		return { h: COUNTER, level: COUNTER };
+		return { h: COUNTER, level: COUNTER, levels: 1 };
 	if (THIN.has(lane.type))
-		return { h: 16, level: 12 };
-	const stream = lane.type === "stream";
-	const level = rows > 1 ? NEST : stream ? STREAM : SPAN;
-	return { h: Math.min(stream ? MOST_STREAM_ROWS : MOST_ROWS, Math.max(1, rows)) * level + 4, level };
+		return { h: 16, level: 12, levels: 1 };
+	const level = rows > 1 ? NEST : lane.type === "stream" ? STREAM : SPAN;
+	const levels = Math.min(all ? Infinity : levelsAtFirst(lane), Math.max(1, rows));
+	return { h: levels * level + 4, level, levels };
 }
 
 /** A counter that never counted anything. */
@@ -83,7 +89,7 @@ class Builder {
 	private row(kind: RowKind, key: string, title: string, h: number, depth: number, extra: Partial<Row> = {}): Row {
 		const row: Row = {
 			kind, key: `${this.t}/${key}`, trace: this.t, depth, title, y: 0, h, pinned: false, lane: null, group: null, device: -1, rank: this.rank, strips: [],
-			folds: false, folded: false, level: h, note: "", range: null, ...extra,
+			folds: false, folded: false, level: h, levels: 1, depths: 1, note: "", range: null, ...extra,
 		};
 		this.rows.push(row);
 		return row;
@@ -115,10 +121,10 @@ class Builder {
 
 	private addLane(lane: Lane, depth: number, pinned: boolean): void {
 		const rows = this.depthOf(this.t, lane.lane);
-		const { h, level } = laneHeight(lane, rows);
+		const { h, level, levels } = laneHeight(lane, rows, this.s.deep.has(laneKey(this.t, lane.lane)));
 		const counter = lane.type === "counter";
 		const row = this.row(counter ? "counter" : "lane", `lane${lane.lane}`, counter ? counterTitle(lane) : lane.title, h, depth,
-			{ lane, level, pinned, note: rows > MOST_ROWS ? `${rows} deep` : "" });
+			{ lane, level, levels, pinned, depths: counter || THIN.has(lane.type) ? 1 : rows });
 		this.byLane.set(laneKey(this.t, lane.lane), row);
 	}
 
@@ -221,9 +227,8 @@ function grow(rows: Row[], room: number): void {
 		return;
 	const by = Math.min(MOST_GROWTH, 1 + spare / sum(growing));
 	for (const row of growing) {
-		const levels = Math.max(1, Math.round((row.h - 4) / row.level));
 		row.level = Math.floor(row.level * by);
-		row.h = row.kind === "lane" ? row.level * levels + 4 : Math.floor(row.h * by);
+		row.h = row.kind === "lane" ? row.level * row.levels + 4 : Math.floor(row.h * by);
 	}
 }
 

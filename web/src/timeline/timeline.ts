@@ -14,7 +14,7 @@ import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
 import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
 import { drawLane } from "./draw_spans";
-import { layOut, partsOf, type Layout, type Row } from "./layout";
+import { layOut, levelOf, partsOf, type Layout, type Row } from "./layout";
 import { Raster } from "./raster";
 import { Scene } from "./scene";
 import { drawLabels } from "./text";
@@ -78,13 +78,15 @@ export class Timeline {
 		this.invalidate();
 	}
 
-	/** Scrolls until a row is in view. */
-	reveal(key: string): void {
+	/** Scrolls until a level of a row is in view. */
+	reveal(key: string, nested = 0): void {
 		const row = this.layout.byLane.get(key);
 		if (!row || row.pinned)
 			return;
-		if (row.y < this.scroll || row.y + row.h > this.scroll + this.viewHeight)
-			this.setScroll(row.y - this.viewHeight / 3);
+		const y = row.y + levelOf(row, nested) * row.level;
+		const h = row.kind === "lane" ? row.level : row.h;
+		if (y < this.scroll || y + h > this.scroll + this.viewHeight)
+			this.setScroll(y - this.viewHeight / 3);
 	}
 
 	scene(): Scene | null {
@@ -238,14 +240,14 @@ export class Timeline {
 			this.drawDevice(scene, chart, covers);
 		const { from, to } = scene.window(row.trace);
 		for (const lane of strip ? row.strips : [])
-			drawLane(scene, strip!, lane, this.tiles.cover(row.trace, lane.lane, from, to, scene.level(), lane.detail), true);
+			drawLane(scene, strip!, lane, this.tiles.cover(row.trace, lane.lane, from, to, scene.level(), lane.detail), this.tiles.isDense(row.trace, lane.lane, scene.level()), true);
 	}
 
 	private drawLaneRow(scene: Scene, row: Row, covers: Cover[]): void {
 		const lane = row.lane;
 		if (!lane)
 			return;
-		drawLane(scene, row, lane, covers);
+		drawLane(scene, row, lane, covers, this.tiles.isDense(row.trace, lane.lane, scene.level()));
 		const key = `${row.trace}/${lane.lane}`;
 		const deepest = Math.max(this.depths.get(key) ?? 1, ...covers.map((c) => c.tile.rows));
 		if (deepest > (this.depths.get(key) ?? 1)) {
