@@ -57,10 +57,9 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 			struct hwy_err *err);
 bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
 			  int64_t from, int64_t to, struct hwy_err *err);
-/* Yields the next (direction 1) or previous (direction -1) span of the same name on the span's
- * lane. */
+/* Yields the next (direction 1) or previous (direction -1) span on the span's lane: of the same name, or of any. */
 bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
-			struct hwy_err *err);
+			bool any_name, struct hwy_err *err);
 bool detail_find_span(struct view_trace *view, uint32_t id, struct view_span *span,
 		      struct hwy_err *err);
 /* Finds the spans of the thread that enclose a span, the outermost first: ranges, operators, functions, calls. */
@@ -75,10 +74,26 @@ bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id
 
 /* ---- search.c, interval.c, span_names.c ---- */
 
-/* Writes the spans whose name contains 'text', and for each of 'marks' equal parts of [from, to)
- * its number of hits. */
-bool search_answer(struct view_trace *view, struct hwy_json *json, const char *text, int64_t from,
-		   int64_t to, uint32_t marks, struct hwy_err *err);
+struct search {
+	const char *text; /* words that a name must have, all of them */
+	int64_t from, to; /* ns after the origin: the window that is divided into n equal parts */
+	uint32_t n;
+	int64_t lane;  /* only hits of this lane are listed; -1: of all */
+	uint64_t skip; /* the first hits of a lane that are not listed */
+};
+/* Writes the spans whose name has the words, and for each of n equal parts of the window its number of hits. */
+bool search_answer(struct view_trace *view, struct hwy_json *json, const struct search *search,
+		   struct hwy_err *err);
+/* Writes for each lane in which of the n parts of the window hits start. */
+bool search_answer_marks(struct view_trace *view, struct hwy_json *json,
+			 const struct search *search, struct hwy_err *err);
+/* Where a search goes on: behind (or before) a span; without a span (id -1), a time after the origin. */
+struct search_place {
+	int64_t time, id;
+};
+/* Writes the next (direction 1) or previous (-1) hit of all lanes, by start, and which one it is. */
+bool search_answer_hit(struct view_trace *view, struct hwy_json *json, const char *text,
+		       struct search_place from, int direction, struct hwy_err *err);
 /* Writes what the devices did in a window. 'gaps' gives idle time by cause; NULL while the
  * diagnosis is not finished. */
 bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,

@@ -528,7 +528,7 @@ bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32
 }
 
 bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
-			struct hwy_err *err)
+			bool any_name, struct hwy_err *err)
 {
 	struct view_span span;
 	if (!detail_find_span(view, id, &span, err) ||
@@ -545,7 +545,7 @@ bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t
 		if (is_next &&
 		    !view_need_rows(view, span.strip, VIEW_COLUMNS, (uint32_t)row, 1, err))
 			return false;
-		if (span_names_id(view->trace, strip, (uint32_t)row) == name)
+		if (any_name || span_names_id(view->trace, strip, (uint32_t)row) == name)
 			break;
 	}
 	json_begin_object(json);

@@ -250,28 +250,78 @@ static bool ask_window(struct asking *a, struct hwy_err *err)
 	       detail_answer_window(&a->all->traces[t], &a->json, (uint32_t)lane, from, to, err);
 }
 
+static bool read_direction(const struct asking *a, int64_t *direction, struct hwy_err *err)
+{
+	int64_t one = 1;
+	return requests_read_number(a, "dir", -1, 1, &one, direction, err) &&
+	       (*direction != 0 || hwy_fail(err, "'dir' must be 1 or -1"));
+}
+
 static bool ask_next(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
-	int64_t id, direction, one = 1;
+	int64_t id, direction, any, no = 0;
 	return read_trace(a, &t, err) &&
 	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       requests_read_number(a, "dir", -1, 1, &one, &direction, err) &&
-	       (direction != 0 || hwy_fail(err, "'dir' must be 1 or -1")) &&
-	       detail_answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction, err);
+	       read_direction(a, &direction, err) &&
+	       requests_read_number(a, "any", 0, 1, &no, &any, err) &&
+	       detail_answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction,
+				  any != 0, err);
+}
+
+/* Reads the words that a search looks for; without any, "". */
+static bool read_words(const struct asking *a, const char **text, struct hwy_err *err)
+{
+	*text = a->request->argument(a->request, "q");
+	*text = *text ? *text : "";
+	return strlen(*text) <= VIEW_NAME ||
+	       hwy_fail(err, "'q' is longer than %d bytes", VIEW_NAME);
+}
+
+/* Reads a search whose window has at most 'most' parts. */
+static bool read_search(const struct asking *a, int64_t most, uint32_t *t, struct search *search,
+			struct hwy_err *err)
+{
+	int64_t n, skip, usual = 1024, none = -1, zero = 0;
+	if (!read_trace(a, t, err) ||
+	    !read_window(a, &a->all->traces[*t], &search->from, &search->to, err) ||
+	    !read_words(a, &search->text, err) ||
+	    !requests_read_number(a, "n", 1, most, &usual, &n, err) ||
+	    !requests_read_number(a, "lane", 0, UINT32_MAX, &none, &search->lane, err) ||
+	    !requests_read_number(a, "skip", 0, INT64_MAX, &zero, &skip, err))
+		return false;
+	search->n = (uint32_t)n;
+	search->skip = (uint64_t)skip;
+	return true;
 }
 
 static bool ask_search(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
-	int64_t from, to, marks, usual = 1024;
-	const char *text = a->request->argument(a->request, "q");
-	return read_trace(a, &t, err) && read_window(a, &a->all->traces[t], &from, &to, err) &&
-	       (!text || strlen(text) <= VIEW_NAME ||
-		hwy_fail(err, "'q' is longer than %d bytes", VIEW_NAME)) &&
-	       requests_read_number(a, "n", 1, 4096, &usual, &marks, err) &&
-	       search_answer(&a->all->traces[t], &a->json, text ? text : "", from, to,
-			     (uint32_t)marks, err);
+	struct search search;
+	return read_search(a, 4096, &t, &search, err) &&
+	       search_answer(&a->all->traces[t], &a->json, &search, err);
+}
+
+static bool ask_marks(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	struct search search;
+	return read_search(a, VIEW_PIXELS, &t, &search, err) &&
+	       search_answer_marks(&a->all->traces[t], &a->json, &search, err);
+}
+
+static bool ask_hit(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	const char *text;
+	int64_t direction, none = -1, zero = 0;
+	struct search_place from;
+	return read_trace(a, &t, err) && read_words(a, &text, err) &&
+	       requests_read_number(a, "id", 0, UINT32_MAX, &none, &from.id, err) &&
+	       requests_read_number(a, "from", 0, INT64_C(1) << 53, &zero, &from.time, err) &&
+	       read_direction(a, &direction, err) &&
+	       search_answer_hit(&a->all->traces[t], &a->json, text, from, (int)direction, err);
 }
 
 /* Yields the gaps or the path. They come once and stay until the server ends, so they can be read
@@ -419,6 +469,8 @@ static const struct kind {
 	{"at", "GET", ask_window, LOCKED | AS_JSON},
 	{"next", "GET", ask_next, LOCKED | AS_JSON},
 	{"search", "GET", ask_search, LOCKED | AS_JSON},
+	{"marks", "GET", ask_marks, LOCKED | AS_JSON},
+	{"hit", "GET", ask_hit, LOCKED | AS_JSON},
 	{"interval", "GET", ask_interval, LOCKED | AS_JSON},
 	{"diagnosis", "GET", ask_diagnosis, 0},
 	{"steps", "GET", ask_steps, 0},

@@ -41,9 +41,9 @@ export function at(trace, lane, from, to) {
 		spans: spans.slice(0, 16).map((s) => brief(trace, s)) };
 }
 
-export function next(trace, id, dir) {
+export function next(trace, id, dir, any) {
 	const s = trace.spans[id];
-	const same = trace.lanes[s.lane].spans.filter((o) => o.name === s.name);
+	const same = trace.lanes[s.lane].spans.filter((o) => any || o.name === s.name);
 	const other = same[same.indexOf(s) + dir];
 	return { span: other ? brief(trace, other) : null };
 }
@@ -65,6 +65,29 @@ export function search(trace, q, from, to, n) {
 			found.push({ lane: l.lane, count: spans.length, first: spans.slice(0, 50).map((s) => brief(trace, s)) });
 	}
 	return { q, names: wanted.size, hits, more: false, lanes: found, marks };
+}
+
+const named = (trace, q) => {
+	const wanted = new Set(trace.names.map((name, i) => (q.toLowerCase().split(" ").every((word) => name.toLowerCase().includes(word)) ? i : -1)));
+	return trace.spans.filter((s) => wanted.has(s.name));
+};
+
+export function marks(trace, q, from, to, n) {
+	const lanes = new Map();
+	for (const s of named(trace, q)) {
+		const part = Math.floor((s.start - from) / (to - from) * n);
+		if (part >= 0 && part < n)
+			lanes.set(s.lane, (lanes.get(s.lane) ?? new Set()).add(part));
+	}
+	return { q, lanes: [...lanes].map(([lane, parts]) => ({ lane, runs: [...parts].sort((a, b) => a - b).flatMap((part) => [part, 1]) })) };
+}
+
+export function hit(trace, q, id, from, dir) {
+	const hits = named(trace, q).sort((a, b) => a.start - b.start || a.id - b.id);
+	const start = trace.spans[id]?.start ?? from;
+	const before = hits.filter((s) => s.start < start || (s.start === start && s.id < id)).length;
+	const at = dir > 0 ? hits.findIndex((s) => s.start > start || (s.start === start && s.id > id)) : before - 1;
+	return { span: hits[at] ? brief(trace, hits[at]) : null, number: at + 1, hits: hits.length };
 }
 
 function table(trace, spans, from, to) {

@@ -37,8 +37,10 @@ function answer(traces, name, query, body) {
 	}
 	case "span": return json(answers.span(trace, number("id")));
 	case "at": return json(answers.at(trace, number("lane"), number("from"), number("to")));
-	case "next": return json(answers.next(trace, number("id"), number("dir", 1)));
+	case "next": return json(answers.next(trace, number("id"), number("dir", 1), number("any", 0) === 1));
 	case "search": return json(answers.search(trace, query.get("q"), number("from", trace.begin), number("to", trace.end), number("n", 100)));
+	case "marks": return json(answers.marks(trace, query.get("q"), number("from"), number("to"), number("n")));
+	case "hit": return json(answers.hit(trace, query.get("q"), number("id", -1), number("from", 0), number("dir", 1)));
 	case "interval": return json(answers.interval(trace, number("from"), number("to")));
 	case "diagnosis": return json(answers.diagnosis(trace));
 	case "steps": return json(answers.steps(trace));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lanes_test.mjs - how lanes are drawn and pointed at: deep ones, crowded ones, folded ones. */
 import { writeFileSync } from "node:fs";
-import { check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { execFileSync } from "node:child_process";
+import { pathToFileURL } from "node:url";
+import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 import { join } from "node:path";
 
@@ -193,6 +195,142 @@ await run([
 			await page.mouse.move(at.x, at.y);
 			await page.locator(".tip", { hasText: says }).waitFor({ timeout: 3000 });
 		}
+	})],
+	["a search marks its hits where spans are summed up, too, served and in the self-contained page", async () => {
+		const marked = async (page) => {
+			await page.keyboard.press("0");
+			await page.locator("input[type=search]").fill("wanted");
+			await page.waitForFunction(() => window.headway.state.found.length > 0);
+			await settled(page);
+			await page.waitForTimeout(400);
+			await settled(page);
+			const { top, level } = await rowOf(page, "stream 7");
+			// The frame's colour, parts of the row in which it is.
+			return page.evaluate(([y, h]) => {
+				const canvas = document.querySelector("canvas.timeline");
+				const { data: pixels } = canvas.getContext("2d").getImageData(0, y, canvas.width, h);
+				const parts = new Array(20).fill(0);
+				for (let i = 0; i < pixels.length; i += 4)
+					if (Math.abs(pixels[i] - 0xc9) < 40 && Math.abs(pixels[i + 1] - 0x7b) < 40 && pixels[i + 2] < 60)
+						parts[Math.floor((i / 4) % canvas.width / canvas.width * 20)]++;
+				return parts;
+			}, [Math.round(top), Math.round(level)]);
+		};
+		await withPage([turns], async (page) => {
+			const parts = await marked(page);
+			check(parts.slice(1, 19).every((n) => n > 3), `all along the lane: ${parts}`);
+		});
+		const html = folder.path("turns.html");
+		execFileSync(process.env.HEADWAY, ["view", turns, "--html", html], { stdio: "ignore", env: cacheHere() });
+		const alone = await openPage(browser.context, pathToFileURL(html).href);
+		const parts = await marked(alone);
+		check(parts.slice(1, 19).every((n) => n > 3), `in the page alone: ${parts}`);
+		await alone.close();
+	}],
+	["Enter goes from hit to hit and says which one it is, and all hits of a lane can be listed", () => withPage([turns], async (page) => {
+		await page.keyboard.press("0");
+		await page.locator("input[type=search]").fill("want ed");
+		await page.waitForFunction(() => window.headway.state.found[0]?.hits === 200);
+		for (const number of [1, 2, 3]) {
+			await page.locator("input[type=search]").press("Enter");
+			await page.locator(".hits output", { hasText: `${number} of 200` }).waitFor();
+		}
+		const third = (await stateOf(page, "selected")).span;
+		check(third.name === "wanted" && await stateOf(page, "panel") === "search", "it is selected, and the panel stays");
+		await page.locator("input[type=search]").press("Shift+Enter");
+		await page.locator(".hits output", { hasText: "2 of 200" }).waitFor();
+		check((await stateOf(page, "selected")).span.start < third.start, "and back");
+		for (let listed = 50; listed < 200; listed += 50) {
+			check(await page.locator(".search .span-link").count() === listed, `${listed} are listed`);
+			await page.locator(".search .more").click();
+			await page.waitForFunction((n) => document.querySelectorAll(".search .span-link").length > n, listed);
+		}
+		check(await page.locator(".search .span-link").count() === 200, "all of them");
+	})],
+	["an interval that begins before the first event has its table", () => withPage([deep], async (page) => {
+		await page.keyboard.press("0");
+		for (let i = 0; i < 3; i++)
+			await page.keyboard.press("a");
+		await settled(page);
+		const box = await page.locator("canvas.timeline").boundingBox();
+		check((await stateOf(page, "window")).from < 0, "the window begins before the origin");
+		await page.mouse.move(box.x + 5, box.y + 8);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width - 50, box.y + 8, { steps: 4 });
+		await page.mouse.up();
+		await page.locator(".interval .rows").first().waitFor({ timeout: 5000 });
+	})],
+	["f and zoom go to the selected span, also where an interval is chosen; l keeps both ends on the screen", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page) => {
+		const box = await page.locator("canvas.timeline").boundingBox();
+		await page.mouse.move(box.x + 500, box.y + 8);
+		await page.mouse.down();
+		await page.mouse.move(box.x + 900, box.y + 8, { steps: 4 });
+		await page.mouse.up();
+		await page.waitForSelector(".interval .rows");
+		const id = await page.evaluate(async () => {
+			const { state } = window.headway;
+			const lane = state.traces[0].lanes.lanes.filter((l) => l.type === "stream").sort((a, b) => b.spans - a.spans)[0];
+			const middle = Math.round((state.from + state.to) / 2);
+			return (await (await fetch(`at?t=0&lane=${lane.lane}&from=${middle - 2_000_000}&to=${middle + 2_000_000}`)).json()).longest;
+		});
+		await page.locator("input[type=search]").fill(id.name.slice(0, 60));
+		await page.waitForSelector(".search .span-link");
+		await page.locator(".search .span-link").first().click();
+		await page.waitForFunction(() => window.headway.state.selected);
+		await settled(page);
+		const on = async () => {
+			const { span } = await stateOf(page, "selected");
+			const { from, to } = await stateOf(page, "window");
+			return { span, from, to, has: (s) => s.start >= from && s.start + s.dur <= to };
+		};
+		await page.locator("canvas.timeline").hover();
+		await page.keyboard.press("f");
+		await settled(page);
+		const near = await on();
+		check(near.has(near.span) && near.to - near.from < 3 * near.span.dur + 1000, "f shows the span, and not the interval");
+		await page.keyboard.press("2");
+		await page.keyboard.press("s");
+		await page.locator(".details .buttons button", { hasText: "zoom" }).click();
+		await settled(page);
+		check((await on()).to - (await on()).from < 3 * near.span.dur + 1000, "so does the button");
+		// Until its launch is on the screen, too.
+		for (let i = 0; i < 40 && !(await on()).has(near.span.launch); i++)
+			await page.keyboard.press("s");
+		const before = await on();
+		await page.keyboard.press("l");
+		await page.waitForFunction((was) => window.headway.state.selected.span.id === was, near.span.launch.id);
+		await settled(page);
+		const after = await on();
+		check(after.from === before.from && after.to === before.to, "the window stays");
+	})],
+	["evidence says which piece of how many it is, leads to the next, and keeps the colour of its kind", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page) => {
+		await page.locator("[data-finding=sync-in-loop]").click();
+		await page.locator(".evidence", { hasText: /1 of 6, picked from 2\d/ }).waitFor();
+		const first = await stateOf(page, "window");
+		await page.locator(".evidence button").last().click();
+		await page.locator(".evidence", { hasText: "2 of 6" }).waitFor();
+		check((await stateOf(page, "window")).from !== first.from, "it goes there");
+		await page.keyboard.press("N");
+		await page.locator(".evidence", { hasText: "1 of 6" }).waitFor();
+		// Waits that are no evidence, but of the same name on the same lane, are as red as those that are.
+		for (let i = 0; i < 4; i++)
+			await page.keyboard.press("s");
+		await settled(page);
+		const { top, h } = await rowOf(page, "API calls");
+		const red = () => page.evaluate(([y, high]) => {
+			const canvas = document.querySelector("canvas.timeline");
+			const { data: pixels } = canvas.getContext("2d").getImageData(0, y, canvas.width, high);
+			let n = 0;
+			for (let i = 0; i < pixels.length; i += 4)
+				n += pixels[i] > 190 && pixels[i + 1] < 110 && pixels[i + 2] < 110 ? 1 : 0;
+			return n;
+		}, [top, h]);
+		const lit = await red();
+		await page.keyboard.press("Escape");
+		await page.waitForFunction(() => window.headway.state.lit === null);
+		await settled(page);
+		const plain = await red();
+		check(lit > plain * 0.75, `${lit} of ${plain} red pixels are as red as before`);
 	})],
 ]);
 await browser.close();

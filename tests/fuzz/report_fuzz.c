@@ -112,7 +112,10 @@ static void show(struct hwy_trace *trace)
 		tiles_put(&view, &(struct tile){0, 20, VIEW_HARDWARE, 0}, &out, &err);
 		for (uint32_t id = 0; id < trace->n_spans && id < 16; id++)
 			detail_answer_span(&view, &json, id, &err);
-		search_answer(&view, &json, "e", 0, last + 1, 16, &err);
+		struct search search = {.text = "e", .to = last + 1, .n = 16, .lane = -1};
+		search_answer(&view, &json, &search, &err);
+		search_answer_marks(&view, &json, &search, &err);
+		search_answer_hit(&view, &json, "e", (struct search_place){0, -1}, 1, &err);
 		interval_answer(&view, &json, NULL, 0, last + 1, &err);
 	}
 	fclose(json.out);

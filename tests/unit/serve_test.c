@@ -594,10 +594,14 @@ static char *answers_of(struct view_trace *of, uint32_t id, int64_t from, int64_
 	json_begin_array(&json);
 	assert_true(detail_answer_span(of, &json, id, &err));
 	assert_true(detail_answer_window(of, &json, calls, from, to, &err));
-	assert_true(detail_answer_next(of, &json, id, 1, &err) &&
-		    detail_answer_next(of, &json, id, -1, &err));
+	assert_true(detail_answer_next(of, &json, id, 1, false, &err) &&
+		    detail_answer_next(of, &json, id, -1, true, &err));
 	assert_true(interval_answer(of, &json, NULL, from, to, &err));
-	assert_true(search_answer(of, &json, "synchronize", from, to, 16, &err));
+	struct search search = {.text = "synchronize", .from = from, .to = to, .n = 16, .lane = -1};
+	assert_true(search_answer(of, &json, &search, &err));
+	assert_true(search_answer_marks(of, &json, &search, &err));
+	assert_true(
+		search_answer_hit(of, &json, "synchronize", (struct search_place){0, -1}, 1, &err));
 	json_end_array(&json);
 	fclose(json.out);
 	return text;

@@ -64,14 +64,16 @@ export function inlineSource(table: Table): Source {
 		const [name, query] = request.split("?");
 		const of = new URLSearchParams(query);
 		const number = (key: string): number => Number(of.get(key));
-		if (!["span", "next", "at", "search", "interval"].includes(name ?? ""))
+		if (!["span", "next", "at", "search", "marks", "hit", "interval"].includes(name ?? ""))
 			return null;
 		const index = await indexOf(number("t"));
 		switch (name) {
 		case "span": return index.span(number("id"));
-		case "next": return index.next(number("id"), number("dir"));
+		case "next": return index.next(number("id"), number("dir"), number("any") === 1);
 		case "at": return index.at(number("lane"), number("from"), number("to"));
-		case "search": return index.search(of.get("q") ?? "", number("from"), number("to"), number("n"));
+		case "search": return index.search(of.get("q") ?? "", number("from"), number("to"), number("n"), of.has("lane") ? number("lane") : null, number("skip"));
+		case "marks": return index.marks(of.get("q") ?? "", number("from"), number("to"), number("n"));
+		case "hit": return index.hit(of.get("q") ?? "", of.has("id") ? number("id") : -1, number("from"), number("dir"));
 		default: return index.interval(number("from"), number("to"));
 		}
 	};

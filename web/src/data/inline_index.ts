@@ -3,9 +3,10 @@
  *
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */
 import {
-	CAUSES, Look, type At, type Frame, type Group, type Interval, type Lane, type Lanes, type Metric, type Piece, type Search, type Span, type SpanDetails, type TableRow,
+	CAUSES, Look, type At, type Frame, type Group, type Interval, type Lane, type Lanes, type Marks, type Metric, type NextHit, type Piece, type Search, type Span, type SpanDetails, type TableRow,
 } from "./protocol";
 import { measure } from "./counter_mean";
+import { hasWords, wordsOf } from "./words";
 import type { CounterTile, Tile } from "./tile";
 
 const MOST_FIRST = 50;
@@ -167,9 +168,9 @@ export class InlineIndex {
 		};
 	}
 
-	next(id: number, dir: number): { span: Span | null } {
+	next(id: number, dir: number, any: boolean): { span: Span | null } {
 		const span = this.byId.get(id);
-		const same = span ? this.ordered.filter((s) => s.lane === span.lane && s.name_id === span.name_id) : [];
+		const same = span ? this.ordered.filter((s) => s.lane === span.lane && (any || s.name_id === span.name_id)) : [];
 		return { span: span ? same[same.indexOf(span) + dir] ?? null : null };
 	}
 
@@ -178,15 +179,39 @@ export class InlineIndex {
 		return { count: spans.length, busy: [], longest: spans[0] ?? null, spans: spans.slice(0, 16) };
 	}
 
-	search(q: string, from: number, to: number, n: number): Search {
-		const wanted = q.toLowerCase();
-		const hits = this.ordered.filter((s) => s.name.toLowerCase().includes(wanted));
+	private hits(q: string): Known[] {
+		const words = wordsOf(q);
+		return this.ordered.filter((s) => hasWords(s.name, words));
+	}
+
+	marks(q: string, from: number, to: number, n: number): Marks {
+		const lanes = new Map<number, Set<number>>();
+		for (const s of this.hits(q)) {
+			const part = Math.floor((s.start - from) / (to - from) * n);
+			if (part >= 0 && part < n)
+				lanes.set(s.lane, (lanes.get(s.lane) ?? new Set()).add(part));
+		}
+		return { q, lanes: [...lanes].map(([lane, parts]) => ({ lane, runs: [...parts].flatMap((part) => [part, 1]) })) };
+	}
+
+	hit(q: string, id: number, from: number, dir: number): NextHit {
+		const hits = this.hits(q).sort((a, b) => a.start - b.start || a.id - b.id);
+		const start = this.byId.get(id)?.start ?? from;
+		const behind = hits.findIndex((s) => s.start > start || (s.start === start && s.id > id));
+		const before = hits.filter((s) => s.start < start || (s.start === start && s.id < id)).length - 1;
+		const at = dir > 0 ? behind : before;
+		return { span: hits[at] ?? null, number: at + 1, hits: hits.length };
+	}
+
+	search(q: string, from: number, to: number, n: number, only: number | null, skip: number): Search {
+		const hits = this.hits(q).filter((s) => only === null || s.lane === only);
 		const lanes = new Map<number, { lane: number; count: number; first: Span[] }>();
 		const marks = new Array<number>(n).fill(0);
 		for (const s of hits) {
 			const lane = lanes.get(s.lane) ?? { lane: s.lane, count: 0, first: [] };
-			if (lane.count++ < MOST_FIRST)
+			if (lane.count >= skip && lane.count < skip + MOST_FIRST)
 				lane.first.push(s);
+			lane.count++;
 			lanes.set(s.lane, lane);
 			const part = Math.floor((s.start - from) / (to - from) * n);
 			if (part >= 0 && part < n)

@@ -53,6 +53,9 @@ export interface At { count: number; busy: number[]; longest: Span | null; spans
 export interface Search {
 	q: string; names: number; hits: number; more: boolean; lanes: { lane: number; count: number; first: Span[] }[]; marks: number[];
 }
+/** By lane: first part and number of parts of the window in which hits begin, and so on. */
+export interface Marks { q: string; lanes: { lane: number; runs: number[] }[] }
+export interface NextHit { span: Span | null; number: number; hits: number }
 export interface TableRow { name: string; name_id: number; count: number; total: number; max: number; look: number }
 /** What a counter said in an interval; the mean is by time, and rests on so many samples. */
 export interface Metric { lane: number; mean: number; least: number; most: number; samples?: number }

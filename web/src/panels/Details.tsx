@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Details.tsx - everything known about the selected span. */
 import { LOOK_NAMES, type Frame, type SpanDetails } from "../data/protocol";
-import { selectNext } from "../state/actions";
+import { followLink, selectNext } from "../state/actions";
 import { useStore } from "../state/store";
-import { followLink, zoomToSelection } from "../timeline/input";
+import { zoomToSelection } from "../timeline/input";
 import { plain } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
@@ -48,7 +48,7 @@ export function Details() {
 			<button title="previous of the same name (,)" onClick={() => void selectNext(-1)}>‹ previous</button>
 			<button title="next of the same name (.)" onClick={() => void selectNext(1)}>next ›</button>
 			<button title="zoom to it (f)" onClick={zoomToSelection}>zoom</button>
-			{(span.launch || span.work.length > 0) && <button class="follow" title="follow the arrow (l)" onClick={followLink}>
+			{(span.launch || span.work.length > 0) && <button class="follow" title="follow the arrow (l)" onClick={() => void followLink()}>
 				{span.launch ? "to its launch" : "to its work"}</button>}
 		</div>
 		<Fields trace={trace} span={span} />

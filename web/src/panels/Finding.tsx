@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding.tsx - one finding, or one that was acquitted: a press lights up its evidence. */
 import type { Diagnosis, Finding as Item } from "../data/protocol";
-import { light, predict, showPanel } from "../state/actions";
+import { light, nextEvidence, predict, showPanel } from "../state/actions";
 import { useStore } from "../state/store";
 import { count, duration, percent } from "../timeline/units";
 import { inner } from "../timeline/text";
@@ -36,15 +36,35 @@ function Worth({ finding }: { finding: Item }) {
 		{p.tipping_ns ? ` It starts to cost above ≈ ${duration(p.tipping_ns)} of GPU work a step.` : ""}</small></p> : null;
 }
 
+/** Which piece of evidence is on the screen, of how many that are shown, of how many there are. */
+function Evidence() {
+	const lit = useStore((s) => s.lit);
+	if (!lit)
+		return null;
+	if (!lit.spans.length)
+		return <p class="evidence"><small>No single span proves it.</small></p>;
+	const step = (by: 1 | -1) => (e: Event): void => {
+		e.stopPropagation();
+		nextEvidence(by);
+	};
+	return <p class="evidence"><button title="previous (N)" aria-label="previous piece of evidence" onClick={step(-1)}>‹</button>
+		<span>evidence {lit.at + 1} of {lit.spans.length}{lit.total > lit.spans.length && <small>, picked from {count(lit.total)}; others of the same kind keep their colour</small>}</span>
+		<button title="next (n)" aria-label="next piece of evidence" onClick={step(1)}>›</button></p>;
+}
+
 interface Props { trace: number; index: number; finding: Item; diagnosis: Diagnosis; innocent: boolean }
 
 export function Finding({ trace, index, finding, diagnosis, innocent }: Props) {
 	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
 	const elsewhere = finding.phase !== (diagnosis.summary.phase ?? 0);
 	const phase = diagnosis.phases[finding.phase]?.name || String(finding.phase);
-	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} tabIndex={0} role="button" data-finding={finding.id} title="show the evidence"
-		onClick={() => void light(trace, index)} onKeyDown={(e) => e.key === "Enter" && void light(trace, index)}>
-		<h3><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
+	return <div class={`finding ${lit ? "lit" : ""} ${innocent ? "innocent" : ""}`} data-finding={finding.id} title="show the evidence"
+		onClick={() => lit || void light(trace, index)}>
+		<h3><button class="show" aria-pressed={lit} onClick={(e) => {
+			e.stopPropagation();
+			void light(trace, index);
+		}}><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title}</button> <code>{finding.id}</code></h3>
+		{lit && <Evidence />}
 		{!innocent && <Gain trace={trace} finding={finding} note={elsewhere ? `; phase ${phase}` : ""} />}
 		<p>{finding.says}</p>
 		{innocent && <Worth finding={finding} />}

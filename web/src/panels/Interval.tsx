@@ -2,7 +2,7 @@
 /* Interval.tsx - the table of a stretch of time: busy, idle by cause, what took longest. */
 import type { Interval as Table, TableRow } from "../data/protocol";
 import { useStore } from "../state/store";
-import { zoomToSelection } from "../timeline/input";
+import { zoomToRange } from "../timeline/input";
 import { plain, shorten } from "../timeline/text";
 import { Metrics } from "./Metrics";
 import { count, duration, percent } from "../timeline/units";
@@ -33,7 +33,7 @@ export function Interval() {
 	if (!range)
 		return <p class="empty">Drag on the ruler, or with Shift anywhere, to choose an interval.</p>;
 	return <div class="interval"><h2>{duration(range.to - range.from)}</h2>
-		<div class="buttons"><button onClick={zoomToSelection} title="zoom to it (f)">zoom to it</button></div>
+		<div class="buttons"><button onClick={zoomToRange} title="zoom to the interval">zoom to it</button></div>
 		{intervals.map((table, i) => table ? <div key={i}>
 			{traces.length > 1 && <h2>{i ? "B" : "A"}</h2>}
 			<Devices table={table} />

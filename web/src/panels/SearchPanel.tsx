@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SearchPanel.tsx - hits of the search, by lane. */
+import { searchMore } from "../state/actions";
 import { useStore } from "../state/store";
 import { count } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
@@ -9,7 +10,7 @@ export function SearchPanel() {
 	const query = useStore((s) => s.query);
 	const traces = useStore((s) => s.traces);
 	if (!query)
-		return <p class="empty">Type in the search box; hits are marked in the timeline and in the strip above it.</p>;
+		return <p class="empty">Type in the search box; hits have all the words of it. They are marked in the timeline and in the strip above it; Enter goes from one to the next.</p>;
 	if (!found.length)
 		return <p class="empty">Searching…</p>;
 	return <div class="search">{found.map((answer, t) => {
@@ -19,7 +20,8 @@ export function SearchPanel() {
 		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span><b>{count(answer.hits)}</b> hits{answer.more && " and more"}</span>
 			<span><b>{answer.names}</b> names</span></p>
 			{answer.lanes.map((lane) => <section key={lane.lane}><h3>{titles.get(lane.lane) ?? lane.lane} <small>{count(lane.count)}</small></h3>
-				{lane.first.slice(0, 20).map((s) => <SpanLink key={s.id} trace={t} span={s} stay />)}</section>)}
+				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay />)}
+				{lane.first.length < lane.count && <button class="more" onClick={() => void searchMore(t, lane.lane)}>{count(lane.count - lane.first.length)} more</button>}</section>)}
 		</div>;
 	})}</div>;
 }

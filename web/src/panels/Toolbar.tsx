@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Toolbar.tsx - the top line: what is open, search, filter, overlays, panels, theme. */
 import { useRef } from "preact/hooks";
-import { search, setPanel, setTheme, showAll, zoom } from "../state/actions";
+import { goToHit, search, setPanel, setTheme, showAll, zoom } from "../state/actions";
 import { set, titleOf, useStore, type Panel, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
 
@@ -20,6 +20,21 @@ function Switch({ on, name, keys, flip }: { on: boolean; name: string; keys: str
 	return <button class={on ? "on" : ""} aria-pressed={on} title={`${name} (${keys})`} onClick={flip}>{name}</button>;
 }
 
+/** Which hit of the search one is at; goes to the next. */
+function Hits() {
+	const query = useStore((s) => s.query);
+	const found = useStore((s) => s.found);
+	const hit = useStore((s) => s.hit);
+	if (!query.trim() || !found.length)
+		return null;
+	const hits = found.reduce((n, f) => n + (f?.hits ?? 0), 0);
+	return <span class="group hits">
+		<button aria-label="previous hit" title="previous hit (N, Shift + Enter)" disabled={!hits} onClick={() => void goToHit(-1)}>‹</button>
+		<output>{hit ? `${count(hit.number)} of ${count(hit.hits)}` : count(hits)}</output>
+		<button aria-label="next hit" title="next hit (n, Enter)" disabled={!hits} onClick={() => void goToHit(1)}>›</button>
+	</span>;
+}
+
 export function Toolbar() {
 	const panel = useStore((s) => s.panel);
 	const theme = useStore((s) => s.theme);
@@ -35,7 +50,15 @@ export function Toolbar() {
 			const text = e.currentTarget.value;
 			clearTimeout(timer.current);
 			timer.current = window.setTimeout(() => void search(text), WAIT_MS);
+		}} onKeyDown={(e) => {
+			if (e.key !== "Enter")
+				return;
+			clearTimeout(timer.current);
+			const text = e.currentTarget.value;
+			const dir = e.shiftKey ? -1 : 1;
+			void (text.trim() === query.trim() ? goToHit(dir) : search(text).then(() => goToHit(dir)));
 		}} />
+		<Hits />
 		<input class="filter" type="text" placeholder="Filter lanes" value={filter} aria-label="filter lanes"
 			onInput={(e) => set({ filter: e.currentTarget.value })} />
 		<span class="group">

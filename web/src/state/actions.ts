@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
-import type { At, Group, Interval, Metric, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
+import type { At, Group, Interval, Metric, NextHit, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
 import type { Source } from "../data/source";
 import { laneKey, levelsAtFirst } from "../timeline/layout";
 import type { Timeline } from "../timeline/timeline";
@@ -89,6 +89,26 @@ function goTo(trace: number, span: Span): void {
 	requestAnimationFrame(() => timeline.reveal(laneKey(trace, span.lane), span.row));
 }
 
+/** Follows the arrow of the selected span: from work to its launch, from a launch to its work. Where both are on the screen the window stays; else
+ * it shows both, where they are not further apart than it is wide. */
+export async function followLink(): Promise<void> {
+	const at = state.selected;
+	const target = at && (at.span.launch ?? at.span.work[0]);
+	if (!at || !target)
+		return;
+	const { shift } = state.traces[at.trace]!;
+	const from = Math.min(at.span.start, target.start) - shift;
+	const to = Math.max(at.span.start + at.span.dur, target.start + target.dur) - shift;
+	const width = state.to - state.from;
+	if (to - from > width * 0.95)
+		return select(at.trace, target.id, true);
+	if (from < state.from || to > state.to)
+		show((from + to - width) / 2, (from + to + width) / 2);
+	unfold(at.trace, target.lane, target.row);
+	await select(at.trace, target.id);
+	requestAnimationFrame(() => timeline.reveal(laneKey(at.trace, target.lane), target.row));
+}
+
 /** Selects a span; `stay` leaves the panel as it is. */
 export async function select(trace: number, id: number, go = false, stay = false): Promise<void> {
 	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
@@ -123,7 +143,7 @@ export async function selectNext(dir: 1 | -1): Promise<void> {
 		return;
 	const next = await source.get<{ span: Span | null }>(`next?t=${at.trace}&id=${at.span.id}&dir=${dir}`).catch(() => null);
 	if (next?.span)
-		await select(at.trace, next.span.id, true);
+		await select(at.trace, next.span.id, true, state.panel === "search" || state.panel === "roofline");
 	else
 		set({ message: next ? `No ${dir > 0 ? "later" : "earlier"} span of that name on this lane.` : "Left out of this page." });
 }
@@ -135,8 +155,9 @@ export async function selectRange(from: number, to: number): Promise<void> {
 	tabulating = new AbortController();
 	const { signal } = tabulating;
 	set({ range: { from, to }, intervals: [], panel: "interval" });
-	const intervals = await Promise.all(state.traces.map((t, i) =>
-		source.get<Interval>(`interval?t=${i}&from=${Math.floor(from + t.shift)}&to=${Math.ceil(to + t.shift)}`, signal).catch(() => null)));
+	// A window may begin before the trace's origin; nothing is recorded there.
+	const windowOf = (shift: number): string => `from=${Math.max(0, Math.floor(from + shift))}&to=${Math.max(1, Math.ceil(to + shift))}`;
+	const intervals = await Promise.all(state.traces.map((t, i) => source.get<Interval>(`interval?t=${i}&${windowOf(t.shift)}`, signal).catch(() => null)));
 	if (!signal.aborted)
 		set({ intervals });
 }
@@ -160,15 +181,45 @@ export async function search(query: string, open = true): Promise<void> {
 	searching = new AbortController();
 	const { signal } = searching;
 	if (!query.trim()) {
-		set({ query: "", found: [] });
+		set({ query: "", found: [], hit: null });
 		return;
 	}
-	set(open ? { query, panel: "search" } : { query });
+	set(open ? { query, panel: "search", hit: null } : { query, hit: null });
 	const found = await Promise.all(state.traces.map((t, i) =>
 		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
 			.catch(() => null)));
 	if (!signal.aborted)
 		set({ found });
+}
+
+/** More hits of a lane than were listed at first. */
+export async function searchMore(trace: number, lane: number): Promise<void> {
+	const found = state.found[trace];
+	const listed = found?.lanes.find((l) => l.lane === lane);
+	if (!found || !listed)
+		return;
+	const { start, end } = state.traces[trace]!.info;
+	const more = await source.get<Search>(`search?t=${trace}&q=${encodeURIComponent(found.q)}&from=${start}&to=${end}&n=1&lane=${lane}&skip=${listed.first.length}`).catch(() => null);
+	const next = more?.lanes[0]?.first ?? [];
+	if (state.found[trace] !== found || !next.length)
+		return;
+	const lanes = found.lanes.map((l) => (l.lane === lane ? { ...l, first: [...l.first, ...next] } : l));
+	set({ found: state.found.map((one, t) => (t === trace ? { ...found, lanes } : one)) });
+}
+
+/** Goes to the next hit of the search in time, whatever its lane; from the selected span, or from where the window begins. */
+export async function goToHit(dir: 1 | -1): Promise<void> {
+	const query = state.query.trim();
+	if (!query)
+		return;
+	const at = state.selected;
+	const trace = at?.trace ?? 0;
+	const from = at ? `&id=${at.span.id}` : `&from=${Math.max(0, Math.floor(state.from + state.traces[trace]!.shift))}`;
+	const next = await source.get<NextHit>(`hit?t=${trace}&q=${encodeURIComponent(query)}${from}&dir=${dir}`).catch(() => null);
+	if (!next?.span)
+		return set({ message: next?.hits ? `No ${dir > 0 ? "later" : "earlier"} hit.` : "Nothing has this name." });
+	await select(trace, next.span.id, true, true);
+	set({ hit: { number: next.number, hits: next.hits } });
 }
 
 /** Lights up a finding's evidence and goes to the first piece of it, with a step around. */
@@ -179,17 +230,34 @@ export async function light(trace: number, finding: number): Promise<void> {
 		return;
 	const spans = (await Promise.all(item.evidence.slice(0, 32).map((id) =>
 		source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null)))).filter((s) => s !== null);
-	set({ lit: { trace, finding, spans, ids: new Set(item.evidence) } });
-	const first = spans[0];
-	if (!first)
-		return;
-	const shift = state.traces[trace]!.shift;
-	const step = found.phases[item.phase]?.step_ns || found.summary.step_ns || first.dur * 6;
-	const width = Math.max(step * 2.2, first.dur * 2.5);
-	const middle = first.start + first.dur / 2 - shift;
-	show(middle - width / 2, middle + width / 2);
+	const total = Math.max(item.evidence.length, item.places.reduce((n, p) => n + (p.count ?? 0), 0));
+	set({ lit: { trace, finding, spans, at: 0, total, names: new Set(spans.map((s) => s.name)), lanes: new Set(spans.map((s) => s.lane)),
+		looks: new Set(spans.map((s) => s.look ?? -1)) } });
 	spans.forEach((s) => unfold(trace, s.lane, s.row));
-	requestAnimationFrame(() => timeline.reveal(laneKey(trace, first.lane), first.row));
+	showEvidence();
+}
+
+/** Shows the piece of evidence one is at. */
+function showEvidence(): void {
+	const { lit } = state;
+	const span = lit?.spans[lit.at];
+	if (!lit || !span)
+		return;
+	const { shift, diagnosis } = state.traces[lit.trace]!;
+	const item = diagnosis && (diagnosis.findings[lit.finding] ?? diagnosis.acquitted[lit.finding - diagnosis.findings.length]);
+	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
+	const width = Math.max(step * 2.2, span.dur * 2.5);
+	const middle = span.start + span.dur / 2 - shift;
+	show(middle - width / 2, middle + width / 2);
+	requestAnimationFrame(() => timeline.reveal(laneKey(lit.trace, span.lane), span.row));
+}
+
+export function nextEvidence(by: 1 | -1): void {
+	const { lit } = state;
+	if (!lit?.spans.length)
+		return;
+	set({ lit: { ...lit, at: (lit.at + by + lit.spans.length) % lit.spans.length } });
+	showEvidence();
 }
 
 let predicting: AbortController | null = null;

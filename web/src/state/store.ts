@@ -26,7 +26,8 @@ export const beginOf = (s: State): number => (s.traces[0] ? s.traces[0].info.sta
 
 export type Panel = "findings" | "details" | "interval" | "search" | "whatif" | "roofline";
 export type Theme = "auto" | "light" | "dark";
-export interface Lit { trace: number; finding: number; spans: Span[]; ids: Set<number> }
+/** The evidence of a finding: spans, those of their kind (same name and lane), which one is on the screen, and how many there are in all. */
+export interface Lit { trace: number; finding: number; spans: Span[]; at: number; total: number; names: Set<string>; lanes: Set<number>; looks: Set<number> }
 
 export interface State {
 	info: Info | null; traces: Trace[]; from: number; to: number; cursor: number | null;
@@ -39,6 +40,8 @@ export interface State {
 	range: { from: number; to: number } | null;
 	intervals: (Interval | null)[];
 	query: string; found: (Search | null)[];
+	/** The hit that was gone to: which one of how many. */
+	hit: { number: number; hits: number } | null;
 	lit: Lit | null; gaps: boolean; path: boolean; step: number;
 	/** Edits that are switched on, as `headway whatif --apply` takes them, and what they would do. */
 	edits: string[]; whatIfTrace: number; whatIf: WhatIf | null; whatIfError: string; asking: boolean;
@@ -48,7 +51,7 @@ export interface State {
 
 export const state: State = {
 	info: null, traces: [], from: 0, to: 1, cursor: null, folded: new Set(), pinned: new Set(), deep: new Set(), filter: "", order: [], selected: null, range: null,
-	intervals: [], query: "", found: [], lit: null, gaps: true, path: false, step: -1, edits: [], whatIfTrace: 0, whatIf: null, whatIfError: "", asking: false, rooflineTrace: 0, panel: "findings", theme: "auto", help: false,
+	intervals: [], query: "", found: [], hit: null, lit: null, gaps: true, path: false, step: -1, edits: [], whatIfTrace: 0, whatIf: null, whatIfError: "", asking: false, rooflineTrace: 0, panel: "findings", theme: "auto", help: false,
 	message: "", gone: false,
 };
 

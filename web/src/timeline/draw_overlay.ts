@@ -113,33 +113,25 @@ export function drawSelection(on: Ink, scene: Scene, layout: Layout): void {
 	});
 }
 
-/** Everything steps back, the evidence of a finding stays lit. */
+/** Frames the evidence of a finding, and the piece one is at twice as strong; draw_spans.ts lets the rest step back. */
 export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 	const lit = scene.state.lit;
 	if (!lit || !lit.spans.length)
 		return;
 	clipped(on, scene, () => {
-		const boxes = lit.spans.map((span) => ({ span, box: boxOf(scene, layout, lit.trace, span) }));
-		on.beginPath();
-		for (const row of layout.rows)
-			if (row.kind === "lane" || row.kind === "counter")
-				on.rect(0, scene.top(row), scene.width, scene.size(row.h));
-		for (const { box } of boxes)
-			if (box && box.row.kind === "lane")
-				on.rect(box.x0 - 1, box.y0 - 1, box.x1 - box.x0 + 2, box.y1 - box.y0 + 2);
-		on.fillStyle = scene.palette.dark ? "rgba(20,24,30,0.55)" : "rgba(255,255,255,0.55)";
-		on.fill("evenodd");
-		for (const { box } of boxes)
-			if (box && box.x1 >= 0 && box.x0 < scene.width) {
-				frame(on, box, 2 * scene.dpr, scene.palette.accent);
-				on.fillStyle = scene.palette.accent;
-				on.beginPath();
-				const x = Math.max(0, box.x0) + 5 * scene.dpr;
-				on.moveTo(x, box.y0 - 2);
-				on.lineTo(x - 5 * scene.dpr, box.y0 - 9 * scene.dpr);
-				on.lineTo(x + 5 * scene.dpr, box.y0 - 9 * scene.dpr);
-				on.fill();
-			}
+		for (const [i, span] of lit.spans.entries()) {
+			const box = boxOf(scene, layout, lit.trace, span);
+			if (!box || box.x1 < 0 || box.x0 >= scene.width)
+				continue;
+			frame(on, box, (i === lit.at ? 3 : 1.5) * scene.dpr, scene.palette.accent);
+			on.fillStyle = scene.palette.accent;
+			on.beginPath();
+			const x = Math.max(0, box.x0) + 5 * scene.dpr;
+			on.moveTo(x, box.y0 - 2);
+			on.lineTo(x - 5 * scene.dpr, box.y0 - 9 * scene.dpr);
+			on.lineTo(x + 5 * scene.dpr, box.y0 - 9 * scene.dpr);
+			on.fill();
+		}
 	});
 }
 

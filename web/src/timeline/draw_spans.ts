@@ -6,8 +6,10 @@
 import { isMark, isUnfinished, type Spans } from "../data/tile";
 import type { Cover } from "../data/tiles";
 import { Look, type Lane } from "../data/protocol";
+import { hasWords } from "../data/words";
+import type { Lit } from "../state/store";
 import { isThin, levelOf, type Row } from "./layout";
-import type { Label, Scene } from "./scene";
+import type { Label, Outline, Scene } from "./scene";
 import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
 
 const LABEL_LEAST = 30;
@@ -19,7 +21,9 @@ interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number
 	/** The strip of a rank's messages: all of it is communication, and of streams nothing else is drawn. */
 	talk: boolean;
 	/** Of a level in which spans stand one over the other: the label that was put there last. */
-	under: { label: Label | null } }
+	under: { label: Label | null };
+	/** The evidence that is lit: what is of its kind keeps its colour, the rest steps back. */
+	lit: Lit | null }
 
 /** A span hides the rest of the label under it. */
 function cutLabel(p: Place, x0: number): void {
@@ -56,8 +60,10 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	const look = p.talk ? Look.comm : spans.look[i]!;
 	const name = spans.name[i]!;
 	const { palette, raster } = scene;
-	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, palette.span(look, name));
-	if (wide >= 8)
+	const dim = p.lit !== null && !(p.lit.lanes.has(p.lane.lane) && p.lit.names.has(scene.names.text(row.trace, name)));
+	const colour = palette.span(look, name);
+	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, dim ? palette.dim(colour) : colour);
+	if (wide >= 8 && !dim)
 		raster.pattern(x0, x1, y0, y1, palette.pattern(look), palette.tint(palette.look(look), 0.62));
 	if (stacked)
 		cutLabel(p, x0);
@@ -65,16 +71,16 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	if (scene.onPath[row.trace]?.has(id))
 		scene.outlines.push({ x0, x1, y0, y1, kind: "path" });
 	const labelled = wide >= LABEL_LEAST && p.level >= scene.size(11);
-	if (!labelled && !scene.query)
+	if (!labelled && !scene.words.length)
 		return;
 	const text = scene.names.text(row.trace, name);
-	if (scene.query && text.toLowerCase().includes(scene.query))
+	if (scene.words.length && hasWords(text, scene.words))
 		scene.outlines.push({ x0, x1, y0, y1, kind: "hit" });
 	// Once: where the span's first visible point is.
 	const from = Math.max(left, 0);
 	if (!labelled || !text || from < p.x0 - 0.5 || from >= p.x1)
 		return;
-	const label = { x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: palette.inkOn(look) };
+	const label = { x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: dim ? palette.faint : palette.inkOn(look) };
 	scene.labels.push(label);
 	if (stacked)
 		p.under.label = label;
@@ -106,10 +112,31 @@ function drawSummary(p: Place, tile: Sum): void {
 		const start = tile.look?.[i] ?? 0xff;
 		const look = p.talk ? Look.comm : start !== 0xff ? start : best < 3 ? palette.classLook(best) : lane.looks[0] ?? Look.api;
 		const strength = lane.marks ? Math.min(255, 60 + (tile.count?.[i] ?? 1) * 20) : Math.max(0, share);
-		raster.rect(x0, x1, p.top, bottom, palette.shade(look)[strength]!);
+		const dim = p.lit !== null && !(p.lit.lanes.has(lane.lane) && p.lit.looks.has(look));
+		const shade = (of: number): number => (dim ? palette.dim(palette.shade(look)[of]!) : palette.shade(look)[of]!);
+		raster.rect(x0, x1, p.top, bottom, shade(strength));
 		// What nests deeper is in there too, fainter.
 		if (height > 2 * p.level)
-			raster.rect(x0, x1, bottom, p.top + height, palette.shade(look)[strength >> 3]!);
+			raster.rect(x0, x1, bottom, p.top + height, shade(strength >> 3));
+	}
+}
+
+/** Hits of the search among what is summed up: a frame around the pixels in which they begin. */
+function drawHits(p: Place, summed: Cover[]): void {
+	const { scene, row } = p;
+	const { from, to } = scene.window(row.trace);
+	const y1 = p.top + (p.row.kind === "lane" ? Math.min(scene.size(row.h) - scene.size(4), p.level * 2) : p.level) - 1;
+	let last: Outline | null = null;
+	for (const [begin, end] of scene.marks.list(row.trace, p.lane.lane, scene.state.query.trim(), from, to, scene.width)) {
+		if (end <= from || begin >= to || !summed.some((c) => c.from < end && c.to > begin))
+			continue;
+		const x0 = Math.floor((begin - from) / p.perPixel);
+		const x1 = Math.max(x0 + 2, Math.ceil((end - from) / p.perPixel));
+		// Frames that touch are one.
+		if (last && x0 <= last.x1 + 1)
+			last.x1 = x1;
+		else
+			scene.outlines.push(last = { x0, x1, y0: p.top, y1, kind: "hit" });
 	}
 }
 
@@ -120,12 +147,11 @@ export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], de
 	const under = { label: null };
 	const bucket = 2 ** scene.level();
 	const summed = dense || covers.some((c) => c.tile.form === "summary");
+	const whole: Place = { scene, row, lane, level, from, perPixel, talk, under, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2), x0: 0, x1: scene.width,
+		lit: scene.state.lit?.spans.length ? { ...scene.state.lit, lanes: scene.state.lit.trace === row.trace ? scene.state.lit.lanes : new Set() } : null };
 	for (const cover of covers) {
 		const tile = cover.tile;
-		const place: Place = {
-			scene, row, lane, level, from, perPixel, talk, under, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2),
-			x0: (cover.from - from) / perPixel, x1: (cover.to - from) / perPixel,
-		};
+		const place: Place = { ...whole, x0: (cover.from - from) / perPixel, x1: (cover.to - from) / perPixel };
 		if (tile.form === "summary")
 			drawSummary(place, tile);
 		else if (tile.form === "spans" && summed)
@@ -137,4 +163,6 @@ export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], de
 			if (tile.spans.dur[i]! >= least)
 				drawSpan(place, tile.spans, i);
 	}
+	if (scene.words.length && summed && !talk)
+		drawHits(whole, covers.filter((c) => c.tile.form === "summary" || c.tile.form === "spans"));
 }

@@ -108,24 +108,21 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 	};
 }
 
+/** Shows the selected span; without one, the interval. */
 export function zoomToSelection(): void {
-	const { range, selected } = state;
-	if (range) {
-		act.show(range.from, range.to);
-	} else if (selected) {
-		const shift = state.traces[selected.trace]!.shift;
-		const { start, dur } = selected.span;
-		const margin = Math.max(200, dur * 0.4);
-		act.show(start - shift - margin, start + dur - shift + margin);
-	}
+	const { selected } = state;
+	if (!selected)
+		return zoomToRange();
+	const shift = state.traces[selected.trace]!.shift;
+	const { start, dur } = selected.span;
+	const margin = Math.max(200, dur * 0.4);
+	act.show(start - shift - margin, start + dur - shift + margin);
 }
 
-/** Follows the arrow: from a launch to its work, from work to its launch. */
-export function followLink(): void {
-	const at = state.selected;
-	const target = at && (at.span.launch ?? at.span.work[0]);
-	if (at && target)
-		void act.select(at.trace, target.id, true);
+export function zoomToRange(): void {
+	const { range } = state;
+	if (range)
+		act.show(range.from, range.to);
 }
 
 const KEYS: Record<string, (timeline: Timeline) => void> = {
@@ -134,7 +131,8 @@ const KEYS: Record<string, (timeline: Timeline) => void> = {
 	a: () => act.pan(-PAN_KEY), d: () => act.pan(PAN_KEY), ArrowLeft: () => act.pan(-PAN_KEY), ArrowRight: () => act.pan(PAN_KEY),
 	ArrowUp: (t) => t.setScroll(t.scroll - 60), ArrowDown: (t) => t.setScroll(t.scroll + 60),
 	PageUp: (t) => t.setScroll(t.scroll - t.viewHeight), PageDown: (t) => t.setScroll(t.scroll + t.viewHeight),
-	"0": () => act.showAll(), Home: () => act.showAll(), f: zoomToSelection, l: followLink,
+	"0": () => act.showAll(), Home: () => act.showAll(), f: zoomToSelection, l: () => void act.followLink(),
+	n: () => void (state.query ? act.goToHit(1) : act.nextEvidence(1)), N: () => void (state.query ? act.goToHit(-1) : act.nextEvidence(-1)),
 	".": () => void act.selectNext(1), ",": () => void act.selectNext(-1), "]": () => act.moveStep(1), "[": () => act.moveStep(-1),
 	g: () => set({ gaps: !state.gaps }), p: () => set({ path: !state.path }),
 	"?": () => set({ help: !state.help }), Escape: act.clear,

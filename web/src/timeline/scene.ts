@@ -2,8 +2,10 @@
 /* scene.ts - what every drawing function of one frame needs: where time is on the screen, colours, the raster, texts to come.
  *
  * Lengths are device pixels. Text is not drawn at once: the raster is painted first, labels over it. */
+import type { Marks } from "../data/marks";
 import type { Names } from "../data/names";
 import type { Tiles } from "../data/tiles";
+import { wordsOf } from "../data/words";
 import type { State } from "../state/store";
 import type { Row } from "./layout";
 import type { Raster } from "./raster";
@@ -19,13 +21,14 @@ export class Scene {
 	axes: { y: number; text: string; pinned: boolean }[] = [];
 	/** Ids of the spans on the critical path, by trace. */
 	onPath: (Set<number> | null)[] = [];
-	readonly query: string;
+	/** The words of the search; none where nobody searches. */
+	readonly words: string[];
 
 	constructor(
-		readonly state: State, readonly raster: Raster, readonly palette: Palette, readonly tiles: Tiles, readonly names: Names,
+		readonly state: State, readonly raster: Raster, readonly palette: Palette, readonly tiles: Tiles, readonly names: Names, readonly marks: Marks,
 		readonly width: number, readonly dpr: number, readonly ruler: number, readonly pinnedHeight: number, readonly scroll: number,
 	) {
-		this.query = state.query.trim().toLowerCase();
+		this.words = wordsOf(state.query);
 	}
 
 	/** The part of a trace's time that is on the screen. */

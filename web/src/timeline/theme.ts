@@ -76,6 +76,7 @@ export class Palette {
 	readonly accent: string;
 	private shades = new Map<number, Uint32Array>();
 	private twists: Uint32Array[] = [];
+	private dimmed = new Map<number, number>();
 
 	constructor(readonly dark: boolean) {
 		this.back = dark ? 0x14181e : 0xffffff;
@@ -121,6 +122,15 @@ export class Palette {
 	}
 	private twisted(look: number): Uint32Array {
 		return Uint32Array.from({ length: TWISTS }, (_, twist) => rgba(mix(this.look(look), this.dark ? 0x000000 : 0xffffff, twist * 0.065)));
+	}
+	/** A colour that steps back: nearer to the background. */
+	dim(pixel: number): number {
+		let known = this.dimmed.get(pixel);
+		if (known === undefined) {
+			const c = ((pixel & 255) << 16) | (pixel & 0xff00) | ((pixel >> 16) & 255);
+			this.dimmed.set(pixel, known = rgba(mix(this.back, c, 0.4)));
+		}
+		return known;
 	}
 	/** 256 shades from the background to a look's colour. */
 	shade(look: number): Uint32Array {

@@ -2,6 +2,7 @@
 /* timeline.ts - the canvas: one frame is lay out, draw the lanes, ask for what was missing.
  *
  * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
+import { Marks } from "../data/marks";
 import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
 import type { Lane, Piece } from "../data/protocol";
@@ -25,6 +26,7 @@ export const RULER = 26;
 export class Timeline {
 	readonly tiles: Tiles;
 	readonly names: Names;
+	readonly marks: Marks;
 	readonly gaps: Pieces;
 	readonly path: Pieces;
 	layout: Layout = { rows: [], pinnedHeight: 0, height: 0, byLane: new Map() };
@@ -44,6 +46,7 @@ export class Timeline {
 		const again = (): void => this.invalidate();
 		this.tiles = new Tiles(source, again);
 		this.names = new Names(source, again);
+		this.marks = new Marks(source, again);
 		this.gaps = new Pieces(source, "gaps", again);
 		this.path = new Pieces(source, "path", again);
 	}
@@ -94,7 +97,7 @@ export class Timeline {
 		if (!canvas || !state.traces.length)
 			return null;
 		const dpr = window.devicePixelRatio || 1;
-		return new Scene(state, this.raster, this.palette, this.tiles, this.names, Math.max(1, Math.round(canvas.clientWidth * dpr)), dpr, RULER,
+		return new Scene(state, this.raster, this.palette, this.tiles, this.names, this.marks, Math.max(1, Math.round(canvas.clientWidth * dpr)), dpr, RULER,
 			this.layout.pinnedHeight, this.scroll);
 	}
 
