@@ -138,7 +138,7 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 		return () => clearTimeout(timer);
 	}, [tip]);
 	return <div class="stage">
-		<canvas class="timeline" ref={canvas} aria-label="timeline" onMouseLeave={() => setTip(null)}
+		<canvas class="timeline" ref={canvas} tabIndex={0} role="img" aria-label="timeline: click a span, then the arrow keys go to its neighbours" onMouseLeave={() => setTip(null)}
 			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />
 		{tip && <div class="tip" style={placeOf(tip, canvas.current)}>
 			<b>{tip.head}</b><span>{tip.line}</span></div>}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Legend.tsx - what the colours and patterns mean. */
-import { Look, LOOK_NAMES, CAUSES } from "../data/protocol";
+import { Look, LOOK_NAMES, CAUSES, PATH_KINDS } from "../data/protocol";
 import { css, Palette } from "../timeline/theme";
 import { useDark } from "./dark";
 
-const SHOWN = [Look.kernel, Look.comm, Look.copy, Look.launch, Look.wait, Look.api, Look.range, Look.os];
+const SHOWN = Object.values(Look);
 const HATCH: Record<string, string> = {
 	stripes: "repeating-linear-gradient(-45deg,#0006 0 1px,transparent 1px 5px)", hatch: "repeating-linear-gradient(45deg,#0006 0 1px,transparent 1px 5px)",
 	line: "linear-gradient(transparent 65%,#0006 65% 78%,transparent 78%)", dots: "repeating-linear-gradient(90deg,#0006 0 1px,transparent 1px 4px)", plain: "none",
@@ -17,5 +17,7 @@ export function Legend() {
 			{LOOK_NAMES[look]}</li>)}</ul>
 		<h4>Idle because of</h4>
 		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{name}</li>)}</ul>
+		<h4>On the critical path</h4>
+		<ul>{PATH_KINDS.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.path(i)) }} />{name}</li>)}</ul>
 	</details>;
 }

@@ -70,7 +70,7 @@ export function Toolbar() {
 			<Switch on={gaps} name="idle causes" keys="g" flip={() => set({ gaps: !gaps })} />
 			<Switch on={path} name="critical path" keys="p" flip={() => set({ path: !path })} />
 		</span>
-		<span class="group panels" role="tablist">{PANELS.map(([id, name], i) =>
+		<span class="group panels" role="group" aria-label="panels">{PANELS.map(([id, name], i) =>
 			<Switch key={id} on={panel === id} name={name} keys={String(i + 1)} flip={() => setPanel(id)} />)}</span>
 		<span class="group">
 			<button class="theme" title={`colours: ${theme}`} aria-label={`colours: ${theme}`} onClick={() => setTheme(NEXT[theme])}>

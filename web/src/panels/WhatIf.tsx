@@ -15,8 +15,9 @@ function Headline() {
 	if (!answer)
 		return <p class="empty">{asking ? "Replaying…" : "Switch an edit on."}</p>;
 	return <div class={`prediction ${asking ? "asking" : ""}`}>
-		<p class="big"><b>{duration(answer.recorded)}</b> → <b class="after">{duration(answer.step)}</b> <em>{answer.speedup.toFixed(2)}×</em></p>
-		<p><small>{duration(answer.p10)} to {duration(answer.p90)}{answer.bound && `; then bound by ${answer.bound}`}{answer.note && `; ${answer.note}`}</small></p>
+		<p class="big"><b>{duration(answer.base)}</b> → <b class="after">{duration(answer.step)}</b> <em>{answer.speedup.toFixed(2)}×</em></p>
+		<p><small>{duration(answer.p10)} to {duration(answer.p90)}{answer.bound && `; then bound by ${answer.bound}`}{answer.note && `; ${answer.note}`}
+			{answer.base !== answer.recorded && `. Recorded: ${duration(answer.recorded)}, with the cost of recording`}</small></p>
 	</div>;
 }
 
@@ -37,7 +38,7 @@ export function WhatIf() {
 	return <div class="whatif">
 		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === trace ? "on" : ""} aria-pressed={i === trace}
 			onClick={() => void predict([], i)}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
-		<Headline />
+		<div class="stays"><Headline /></div>
 		{known.suggested.length > 0 && <section><h3>What the findings suggest</h3>{known.suggested.map((s) =>
 			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(s.edits.split(","))}>
 				<b>{s.edits}</b><small>{duration(s.step)}</small><em>{s.speedup.toFixed(2)}×</em></button>)}</section>}

@@ -137,11 +137,11 @@ export async function functionOf(trace: number, id: number): Promise<string> {
 	return span?.stack[0]?.function ?? "";
 }
 
-export async function selectNext(dir: 1 | -1): Promise<void> {
+export async function selectNext(dir: 1 | -1, any = false): Promise<void> {
 	const at = state.selected;
 	if (!at)
 		return;
-	const next = await source.get<{ span: Span | null }>(`next?t=${at.trace}&id=${at.span.id}&dir=${dir}`).catch(() => null);
+	const next = await source.get<{ span: Span | null }>(`next?t=${at.trace}&id=${at.span.id}&dir=${dir}${any ? "&any=1" : ""}`).catch(() => null);
 	if (next?.span)
 		await select(at.trace, next.span.id, true, state.panel === "search" || state.panel === "roofline");
 	else
@@ -150,11 +150,11 @@ export async function selectNext(dir: 1 | -1): Promise<void> {
 
 let tabulating: AbortController | null = null;
 
-export async function selectRange(from: number, to: number): Promise<void> {
+export async function selectRange(from: number, to: number, open = true): Promise<void> {
 	tabulating?.abort();
 	tabulating = new AbortController();
 	const { signal } = tabulating;
-	set({ range: { from, to }, intervals: [], panel: "interval" });
+	set({ range: { from, to }, intervals: [], ...(open ? { panel: "interval" as const } : {}) });
 	// A window may begin before the trace's origin; nothing is recorded there.
 	const windowOf = (shift: number): string => `from=${Math.max(0, Math.floor(from + shift))}&to=${Math.max(1, Math.ceil(to + shift))}`;
 	const intervals = await Promise.all(state.traces.map((t, i) => source.get<Interval>(`interval?t=${i}&${windowOf(t.shift)}`, signal).catch(() => null)));
@@ -274,14 +274,14 @@ export async function predict(edits: string[], trace = state.whatIfTrace): Promi
 		if (signal.aborted)
 			return;
 		if (!answer)
-			set({ whatIfError: source.inline ? "This prediction was left out of this page." : "Still diagnosing.", asking: false });
+			set({ whatIf: null, whatIfError: source.inline ? "This prediction was left out of this page." : "Still diagnosing.", asking: false });
 		else if (answer.error)
-			set({ whatIfError: answer.error, asking: false });
+			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${answer.error}`, asking: false });
 		else
 			set({ whatIf: answer, whatIfError: "", asking: false });
 	} catch (e) {
 		if (!signal.aborted)
-			set({ whatIfError: e instanceof Error ? e.message : "no answer", asking: false });
+			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${e instanceof Error ? e.message : "no answer"}`, asking: false });
 	}
 }
 
@@ -353,9 +353,23 @@ export function moveGroup(key: string, before: string): void {
 	set({ order: [...state.order.filter((k) => !keys.includes(k)), ...rest] });
 }
 
+/** Takes back one thing: what covers most first, what took most to choose last. */
 export function clear(): void {
-	set({ selected: null, range: null, lit: null, help: false, message: "", query: "", found: [] });
+	if (state.help)
+		set({ help: false });
+	else if (state.message)
+		set({ message: "" });
+	else if (state.selected)
+		set({ selected: null });
+	else if (state.query)
+		clearSearch();
+	else if (state.lit)
+		set({ lit: null });
+	else
+		set({ range: null });
 }
+
+export const clearSearch = (): void => set({ query: "", found: [], hit: null });
 
 export const showPanel = (panel: Panel): void => set({ panel });
 export const setPanel = (panel: Panel): void => set({ panel: state.panel === panel ? null : panel });

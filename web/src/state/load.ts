@@ -5,6 +5,7 @@ import type { Roofline } from "../data/roofline";
 import type { Source } from "../data/source";
 import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
+import { readLater } from "./link";
 import { set, state, titleOf, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
@@ -135,6 +136,7 @@ export async function follow(source: Source, timeline: Timeline): Promise<void> 
 			const steps = state.traces[0]?.steps;
 			align(state.step >= 0 ? state.step : steps?.phases[steps.main]?.first_steady ?? 0);
 			showSteps();
+			readLater();
 		}
 	};
 	await Promise.all(state.traces.map((trace, t) => settle(t, trace.info.diagnosis)));

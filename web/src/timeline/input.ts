@@ -60,7 +60,7 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		const { x, y } = at(e);
 		down = { x, y, from: state.from, to: state.to, scroll: timeline.scroll, range: e.shiftKey || y < RULER, moved: false };
 		e.preventDefault();
-		(document.activeElement as HTMLElement | null)?.blur();
+		canvas.focus({ preventScroll: true });
 	};
 	const move = (e: MouseEvent): void => {
 		const { x, y } = at(e);
@@ -125,10 +125,18 @@ export function zoomToRange(): void {
 		act.show(range.from, range.to);
 }
 
+/** With the keyboard on the timeline and a span selected, the arrows go to its neighbours on the lane; else they move the window. */
+function sideways(dir: 1 | -1): void {
+	if (state.selected && document.activeElement?.matches("canvas.timeline"))
+		void act.selectNext(dir, true);
+	else
+		act.pan(dir * PAN_KEY);
+}
+
 const KEYS: Record<string, (timeline: Timeline) => void> = {
 	w: () => act.zoom(ZOOM_KEY, state.cursor ?? undefined), "+": () => act.zoom(ZOOM_KEY), "=": () => act.zoom(ZOOM_KEY),
 	s: () => act.zoom(1 / ZOOM_KEY, state.cursor ?? undefined), "-": () => act.zoom(1 / ZOOM_KEY),
-	a: () => act.pan(-PAN_KEY), d: () => act.pan(PAN_KEY), ArrowLeft: () => act.pan(-PAN_KEY), ArrowRight: () => act.pan(PAN_KEY),
+	a: () => act.pan(-PAN_KEY), d: () => act.pan(PAN_KEY), ArrowLeft: () => sideways(-1), ArrowRight: () => sideways(1),
 	ArrowUp: (t) => t.setScroll(t.scroll - 60), ArrowDown: (t) => t.setScroll(t.scroll + 60),
 	PageUp: (t) => t.setScroll(t.scroll - t.viewHeight), PageDown: (t) => t.setScroll(t.scroll + t.viewHeight),
 	"0": () => act.showAll(), Home: () => act.showAll(), f: zoomToSelection, l: () => void act.followLink(),
@@ -143,17 +151,27 @@ const KEYS: Record<string, (timeline: Timeline) => void> = {
 
 export function listenToKeys(timeline: Timeline): void {
 	addEventListener("keydown", (e) => {
+		// A slider and a list move by the arrows themselves.
+		const slides = (e.target instanceof HTMLInputElement && e.target.type === "range") || e.target instanceof HTMLSelectElement;
+		if (slides && /^(Arrow|Page|Home$|End$)/.test(e.key))
+			return;
+		// A dialog has the keyboard to itself.
+		if (state.help && e.key !== "Escape" && e.key !== "?")
+			return;
 		const typing = e.target instanceof HTMLInputElement && e.target.type !== "checkbox" && e.target.type !== "range";
 		if (typing && e.key !== "Escape")
 			return;
 		if (e.ctrlKey || e.metaKey || e.altKey)
 			return;
-		const act = KEYS[e.key] ?? KEYS[e.key.toLowerCase()];
-		if (act) {
+		const pressed = KEYS[e.key] ?? KEYS[e.key.toLowerCase()];
+		if (pressed) {
 			e.preventDefault();
-			if (typing)
+			if (typing) {
 				(e.target as HTMLElement).blur();
-			act(timeline);
+				if ((e.target as HTMLInputElement).type === "search")
+					return act.clearSearch();
+			}
+			pressed(timeline);
 		}
 	});
 }
