@@ -202,7 +202,7 @@ await run([
 			await page.locator("input[type=search]").fill("wanted");
 			await page.waitForFunction(() => window.headway.state.found.length > 0);
 			await settled(page);
-			await page.waitForTimeout(400);
+			await page.waitForFunction(() => window.headway.timeline.marks?.held[0]?.query === "wanted");
 			await settled(page);
 			const { top, level } = await rowOf(page, "stream 7");
 			// The frame's colour, parts of the row in which it is.
