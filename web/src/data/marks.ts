@@ -22,7 +22,9 @@ export class Marks {
 		const held = this.held[trace];
 		const perPixel = (to - from) / pixels;
 		const mine = held?.query === query ? held : null;
-		const fits = mine && mine.from <= Math.max(0, from) && mine.to >= to && mine.perPixel <= perPixel * 1.01;
+		// On a canvas wider than half of MOST_PIXELS an answer is coarser than a pixel, and no finer one can be had.
+		const coarsest = perPixel * 1.01 * Math.max(1, 2 * pixels / MOST_PIXELS);
+		const fits = mine && mine.from <= Math.max(0, from) && mine.to >= to && mine.perPixel <= coarsest;
 		if (!fits && !this.asking[trace]) {
 			clearTimeout(this.timers[trace]);
 			this.timers[trace] = window.setTimeout(() => void this.ask(trace, query, from, to, pixels), STILL_MS);
