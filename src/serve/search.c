@@ -325,7 +325,7 @@ struct place_of_hit {
 	int64_t start, id;
 };
 
-static bool is_before(struct place_of_hit a, struct place_of_hit b)
+static bool comes_before(struct place_of_hit a, struct place_of_hit b)
 {
 	return a.start < b.start || (a.start == b.start && a.id < b.id);
 }
@@ -342,14 +342,14 @@ static void look_at_hit(void *context, const struct hwy_strip *strip, uint32_t r
 {
 	struct next_hit *next = context;
 	struct place_of_hit hit = {hwy_get(strip, HWY_START, row), (int64_t)strip->first + row};
-	bool before = is_before(hit, next->at), after = is_before(next->at, hit);
+	bool before = comes_before(hit, next->at), after = comes_before(next->at, hit);
 	next->count++;
 	next->before += before;
 	next->is_hit |= !before && !after;
 	if (next->direction > 0 ? !after : !before)
 		return;
 	if (!next->is_found ||
-	    (next->direction > 0 ? is_before(hit, next->best) : is_before(next->best, hit)))
+	    (next->direction > 0 ? comes_before(hit, next->best) : comes_before(next->best, hit)))
 		next->best = hit;
 	next->is_found = true;
 }
