@@ -74,10 +74,12 @@ static struct hwy_words when_lost(const struct hwy_trace *trace)
 	return words;
 }
 
+/* Whether the program started ranks. A rank of its own it may have from the launcher that started headway. */
 static bool has_ranks(const struct hwy_trace *trace)
 {
-	for (uint32_t i = 0; i < trace->n_processes; i++)
-		if (trace->processes[i].rank >= 0)
+	for (uint32_t i = 1; i < trace->n_processes; i++)
+		if (trace->processes[i].rank >= 0 &&
+		    trace->processes[i].rank != trace->processes[0].rank)
 			return true;
 	return false;
 }
