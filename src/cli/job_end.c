@@ -21,6 +21,7 @@
 #include "cli/digest_print.h"
 #include "cli/profile.h"
 #include "digest/digest_file.h"
+#include "job/agreement.h"
 
 /* ms: how long the headway of a rank is waited for whose launcher has ended: it may be about to write its report. */
 enum { END_PATIENCE_MS = 20000, END_LOOK_MS = 50, MOST_NAMED = 8 };
@@ -138,7 +139,8 @@ static int64_t world_of(const struct job_folder *job)
 	return world;
 }
 
-bool job_end_is_reached(const char *folder)
+/* Whether all ranks have ended, and nobody has noted that the job is over. */
+static bool all_have_ended(const char *folder)
 {
 	struct job_folder job;
 	struct hwy_err ignored;
@@ -150,6 +152,17 @@ bool job_end_is_reached(const char *folder)
 	bool is_reached = !job.is_over && ended > 0 && ended >= world_of(&job);
 	job_folder_free(&job);
 	return is_reached;
+}
+
+bool job_end_is_reached(const char *folder)
+{
+	if (!all_have_ended(folder) || !job_take_end(folder))
+		return false;
+	/* Another rank may have ended the job, and given the end back, after this one has looked. */
+	if (all_have_ended(folder))
+		return true;
+	job_agreement_forget(folder);
+	return false;
 }
 
 /* Whether somebody on this host still records the rank. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define ANSWER ".every-rank"
+#define TAKEN ".ending"
 /* How often the folder is looked at: often at first, then less. */
 enum { FIRST_LOOK_NS = 1000000, LAST_LOOK_NS = 50000000 };
 
@@ -108,9 +109,23 @@ void job_disagree(const char *folder)
 	give_answer(folder, "no");
 }
 
+bool job_take_end(const char *folder)
+{
+	char path[PATH_MAX];
+	if (snprintf(path, sizeof path, "%s/" TAKEN, folder) >= (int)sizeof path)
+		return true;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	/* Who cannot write there will hardly end the job, but can say how it went. */
+	return fd >= 0 || errno != EEXIST;
+}
+
 void job_agreement_forget(const char *folder)
 {
 	char path[PATH_MAX];
 	if (snprintf(path, sizeof path, "%s/" ANSWER, folder) < (int)sizeof path)
+		unlink(path);
+	if (snprintf(path, sizeof path, "%s/" TAKEN, folder) < (int)sizeof path)
 		unlink(path);
 }

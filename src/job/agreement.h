@@ -5,6 +5,9 @@
  * answer, and the job would hang. So the ranks agree before their programs start: one file in the job's folder has the
  * answer, and whoever writes it first has decided. The first rank writes "yes" when all ranks have left their notes; who
  * cannot be recorded, or has waited too long, writes "no".
+ *
+ * Where nobody is above the ranks, the last one to end ends the job. Of several that end together one must do so: who takes the end
+ * first.
  */
 #ifndef HWY_JOB_AGREEMENT_H
 #define HWY_JOB_AGREEMENT_H
@@ -16,7 +19,9 @@
 bool job_agree(const char *folder, int64_t rank, int64_t world, int64_t patience_ns);
 /* Answers "no", unless there is an answer. */
 void job_disagree(const char *folder);
-/* Removes the answer. */
+/* Takes the end of the job; false for all but the first who asks. */
+bool job_take_end(const char *folder);
+/* Removes the answer, and gives the end back. */
 void job_agreement_forget(const char *folder);
 
 #endif
