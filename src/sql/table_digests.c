@@ -136,7 +136,7 @@ const struct sql_table table_digests = {.name = "digests",
 
 /* ---- what a rank has several of --------------------------------------------------------------------------- */
 
-/* Notes for each row which rank it belongs to, and its number there. */
+/* Lists the rows of a table: for each row the rank that it belongs to, and its number among that rank's. */
 static bool list_parts(struct sql_source *source, struct sql_digest_parts *parts,
 		       uint32_t (*count)(const struct rank_digest *), uint32_t *rows)
 {
