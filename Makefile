@@ -9,7 +9,7 @@ FIRST ?= 1
 # KILLS: how many recorded programs and recorders `make kills` kills, with FIRST as its seed.
 KILLS ?= 1000
 
-.PHONY: build demo test torture faults full-disk unchanged kills fuzz bench install clean format tidy
+.PHONY: build demo test torture faults full-disk unchanged kills fuzz bench install package package-test aarch64 aarch64-test clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -60,8 +60,32 @@ bench:
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
+# build/packages: a tarball, a .deb, an .rpm and a wheel (docs/install.md), for this processor and for aarch64.
+package:
+	@scripts/setup package
+	@$(MAKE) --no-print-directory build
+	@scripts/package
+	@if command -v aarch64-linux-gnu-gcc >/dev/null && [ "$$(uname -m)" != aarch64 ]; then \
+		$(MAKE) --no-print-directory aarch64 && scripts/package build-aarch64; fi
+
+# Headway for aarch64, by Debian's cross compiler and Debian's libraries.
+aarch64:
+	@scripts/sysroot-aarch64
+	@cmake --preset aarch64 >/dev/null
+	@cmake --build build-aarch64
+
+# Its answers, exports and recordings under qemu-user, beside those of build/.
+aarch64-test: build aarch64
+	@tests/aarch64
+
+# Installs each package into fresh systems; needs root, a network and minutes.
+package-test:
+	@scripts/setup package-test
+	@$(MAKE) --no-print-directory package
+	@tests/package_roots
+
 clean:
-	rm -rf build build-debug build-asan build-fuzz build-coverage
+	rm -rf build build-debug build-asan build-fuzz build-coverage build-aarch64
 
 format:
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # manual.cmake - man pages and shell completion, made by the program itself from the tables that its --help is made from.
 #
-# A program that cannot run here (a cross build) or is slow to (a sanitizer's) makes none.
-if(NOT TARGET headway OR CMAKE_CROSSCOMPILING OR HEADWAY_SANITIZE OR HEADWAY_FUZZERS)
+# A program that cannot run here (a cross build without an emulator) or is slow to (a sanitizer's) makes none.
+if(NOT TARGET headway OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR) OR HEADWAY_SANITIZE OR HEADWAY_FUZZERS)
 	return()
 endif()
 

@@ -6,7 +6,9 @@ set(page ${PROJECT_BINARY_DIR}/web/page.html)
 find_program(NPM npm)
 mark_as_advanced(NPM)
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/*)
-if(NPM AND web_sources AND IS_DIRECTORY ${PROJECT_SOURCE_DIR}/web/node_modules)
+# npm writes this file last. Looked for at every build: a build that was configured before `npm ci` gets its page by the next make.
+file(GLOB web_tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/node_modules/.package-lock.json)
+if(NPM AND web_sources AND web_tools)
 	add_custom_command(OUTPUT ${page}
 		COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/web
 		COMMAND ${NPM} --prefix ${PROJECT_SOURCE_DIR}/web run --silent build -- ${page}

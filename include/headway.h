@@ -113,6 +113,60 @@ HEADWAY_PUBLIC bool headway_cursor_next(struct headway_cursor *cursor,
 /* Closes a cursor; call this before headway_trace_close. NULL is allowed. */
 HEADWAY_PUBLIC void headway_cursor_close(struct headway_cursor *cursor);
 
+/* ---- columns: the spans of one kind as arrays ---- */
+
+/* Texts, one behind the other: text i is the bytes [offsets[i], offsets[i + 1]), in UTF-8. */
+struct headway_words {
+	const char *bytes;
+	const int64_t *offsets; /* n + 1 of them */
+	uint64_t n;
+};
+
+enum headway_values { HEADWAY_INTEGERS, HEADWAY_REALS };
+
+/* A column of the spans of one kind, or of all spans, in the order of their ids. It belongs to the trace and lives as
+ * long as it does. Fields may be added at the end. */
+struct headway_column {
+	const char *name;
+	enum headway_values type;
+	/* 'rows' numbers: int64_t, or double where the type is HEADWAY_REALS. 0 where the span has no value. Of a column
+	 * with words: which of them. */
+	const void *values;
+	/* A bit for each row, the lowest of a byte first: 1 where the span has a value. NULL: every span has one. */
+	const uint8_t *present;
+	uint64_t rows, absent;             /* absent: how many spans have no value */
+	const struct headway_words *words; /* NULL: the values are numbers */
+};
+
+/* Yields the name of a column that this recording has for spans of a kind (NULL: for all spans); 'index' counts from 0;
+ * NULL after the last one, and for an unknown kind. The names are those of
+ * `headway sql`. */
+HEADWAY_PUBLIC const char *headway_column_name(struct headway_trace *trace, const char *kind,
+					       unsigned index);
+/* Makes a column, or finds it where it was made before. NULL on failure (a damaged report, an unknown kind or column),
+ * with the reason in 'why'. */
+HEADWAY_PUBLIC const struct headway_column *headway_trace_column(struct headway_trace *trace,
+								 const char *kind, const char *name,
+								 char *why, size_t why_size);
+
+/* The Arrow C data interface, by which tables go to other libraries without a copy
+ * (https://arrow.apache.org/docs/format/CDataInterface.html). */
+struct ArrowSchema;
+struct ArrowArray;
+struct ArrowArrayStream;
+
+/* Fills both structs with a column of the spans of a kind (NULL: of all spans), or, where 'name' is NULL, with a struct
+ * of all columns that headway_column_name names. The receiver calls their release functions, from any thread; the memory
+ * stays valid until then, also after headway_trace_close. */
+HEADWAY_PUBLIC bool headway_arrow_export(struct headway_trace *trace, const char *kind,
+					 const char *name, struct ArrowSchema *schema,
+					 struct ArrowArray *array, char *why, size_t why_size);
+/* Fills a stream with one batch: all columns of the spans of a kind (NULL: of all spans). The stream, unlike the arrays
+ * that it gives, is used by the thread that uses the trace. */
+HEADWAY_PUBLIC bool headway_arrow_stream(struct headway_trace *trace, const char *kind,
+					 struct ArrowArrayStream *stream, char *why,
+					 size_t why_size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,8 +24,8 @@ list(APPEND test_environment "PARQUET_OF=$<TARGET_FILE:parquet_of>")
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)
-	# What these try is scripts: once is enough, and a cluster is dear.
-	if(name MATCHES "^recipes_(slurm|dask)$" AND NOT prefix STREQUAL "")
+	# What these try is scripts and lines of the documentation: once is enough, and a cluster is dear.
+	if(name MATCHES "^(recipes_(slurm|dask)|ci|coming_from)$" AND NOT prefix STREQUAL "")
 		continue()
 	endif()
 	# The exports are tried on every recording and every public trace there is.
@@ -40,9 +40,11 @@ endforeach()
 if(NOT prefix STREQUAL "")
 	return()
 endif()
-foreach(name check_binary check_collect check_examples check_findings check_promises check_siblings check_rooms check_house compare_nsys)
+foreach(name check_binary check_collect check_examples check_findings check_lang check_package check_promises check_protocol check_siblings check_rooms check_house check_zh compare_nsys)
 	file(GLOB script CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name})
 	if(script)
 		test_add(${name} 600 ${script})
 	endif()
 endforeach()
+# Skipped where build-aarch64/ or qemu-user is not there; all recordings by `make aarch64-test`.
+test_add(aarch64 300 ${CMAKE_CURRENT_SOURCE_DIR}/aarch64 gpu/mlp_sync breakdown)

@@ -31,12 +31,15 @@ endforeach()
 # Its clock is the test's, so that no test waits for a chunk to become old.
 target_sources(spool_test PRIVATE ${collect_sources})
 target_link_options(spool_test PRIVATE -Wl,--wrap=collect_now)
+target_sources(spool_runs_test PRIVATE ${collect_sources})
 
 # src/cli is no part of the library either: a test of its files names them.
 file(GLOB picture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/picture/*.c)
 target_sources(picture_test PRIVATE ${picture_sources})
 file(GLOB kit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/kit/*.c)
-target_sources(table_test PRIVATE ${kit_sources} ${picture_sources})
+foreach(name table_test lang_test)
+	target_sources(${name} PRIVATE ${kit_sources} ${picture_sources})
+endforeach()
 
 # The collector's test again under ThreadSanitizer, which cannot be mixed with the others.
 include(CheckCSourceRuns)

@@ -42,6 +42,10 @@ struct hwy_measures {
 	int64_t from, to;
 	uint64_t n_kernel, n_comm, n_copy, n_fill, n_graph;
 	uint64_t n_streams, n_linked;
+	/* Kernels that communicate, by hwy_class, and are among the compute here, because HTA counts only those of libraries;
+	 * and the ns of their lengths. */
+	uint64_t n_comm_in_compute;
+	int64_t comm_in_compute;
 	uint64_t n_busy; /* how many intervals the busy time is made of */
 	int64_t busy, compute, comm, copy, fill;
 	int64_t exposed_comm, exposed_copy, exposed_fill;

@@ -51,6 +51,16 @@ static void devices_count(struct hwy_measures *measures, enum hwy_kind kind, uns
 	measures->n_linked += linked;
 }
 
+static void count_comm_in_compute(struct hwy_measures *total, struct hwy_trace *trace,
+				  const struct hwy_sweep *sweep, struct hwy_interval at)
+{
+	if (hwy_class(trace, (enum hwy_kind)sweep->strip->kind,
+		      hwy_get(sweep->strip, HWY_NAME, sweep->row)) != HWY_COMM)
+		return;
+	total->n_comm_in_compute++;
+	total->comm_in_compute += at.to - at.from;
+}
+
 static void cover(struct tally *tally, unsigned class, struct hwy_interval at)
 {
 	struct hwy_interval fresh;
@@ -158,6 +168,8 @@ static void sweep_work(const struct hwy_work *work, struct tally *tallies, struc
 		devices_count(&tallies[sweep.tag].measures, (enum hwy_kind)sweep.strip->kind, class,
 			      linked);
 		devices_count(&total->measures, (enum hwy_kind)sweep.strip->kind, class, linked);
+		if (class == COMPUTE)
+			count_comm_in_compute(&total->measures, trace, &sweep, at);
 		cover(&tallies[sweep.tag], class, at);
 		cover(total, class, at);
 		used[sweep.strip->lane] = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inside_device.c - see inside_device.h. */
 #include "analyze/inside_device.h"
+#include "base/lang.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -293,9 +294,11 @@ struct inside inside_from_metrics(struct hwy_metrics *metrics, const struct hwy_
 			view_device(&view, metrics, flow, d, window);
 	}
 	if (view.is_shared)
-		inside.why_not = "others work on the GPU, too, and its counters count their work";
+		inside.why_not =
+			HWY_KEY("others work on the GPU, too, and its counters count their work");
 	else if (view.covered > 0 && view.covered < INSIDE_SAMPLED_SHARE * view.computed)
-		inside.why_not = "the GPU's counters were sampled for too little of that time";
+		inside.why_not =
+			HWY_KEY("the GPU's counters were sampled for too little of that time");
 	if (inside.why_not || view.sums.samples < METRICS_FEWEST_SAMPLES || view.judged <= 0)
 		return inside;
 	for (unsigned word = 0; word < INSIDE_WORDS; word++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/kernel_table.h"
+#include "base/lang.h"
 #include "base/say.h"
 
 #define SPILL_SHARE 0.1    /* of L1's bytes that are local memory */
@@ -247,14 +248,14 @@ static void advise_occupancy(struct known_kernel *kernel, enum kernel_maker make
 		       "try smaller blocks, fewer num_stages or other num_warps: @triton.autotune");
 	else if (o->limit == OCCUPANCY_REGISTERS)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "use fewer registers: __launch_bounds__(threads, blocks), fewer results a "
 			       "thread; they allow %u blocks an SM",
 			       o->blocks));
 	else if (o->limit == OCCUPANCY_SHARED)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "use less shared memory a block: smaller tiles; it allows %u blocks an SM",
 			       o->blocks));
@@ -278,13 +279,13 @@ static void advise_sectors(struct known_kernel *kernel, struct hwy_arena *arena)
 		"let neighbouring threads take neighbouring addresses, or gather through shared memory";
 	if (used < SCATTERED_SHARE)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "accesses are scattered: %s of the bytes that are moved from and to global memory are used; %s",
 			       hwy_say_share(used).text, remedy));
 	else if (isnan(used) && most > SCATTERED_SECTORS)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "accesses are scattered: a request of a warp touches %.0f sectors where 4 hold 32 floats; %s",
 			       most, remedy));
@@ -299,14 +300,14 @@ static void advise_beside(struct known_kernel *kernel, enum kernel_maker maker,
 		return;
 	if (c->local_bytes > 0 && c->l1_bytes > 0 && c->local_bytes >= SPILL_SHARE * c->l1_bytes)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "registers spill: %s of L1's bytes are local memory; allow more registers "
 			       "(__launch_bounds__, -maxrregcount), smaller arrays, fewer results a thread",
 			       hwy_say_share(c->local_bytes / c->l1_bytes).text));
 	if (c->conflicts >= CONFLICT_SHARE)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "shared memory has conflicts: %s of the accesses are made again; pad rows by one "
 			       "element (tile[32][33]) or swizzle the index",
@@ -315,7 +316,7 @@ static void advise_beside(struct known_kernel *kernel, enum kernel_maker maker,
 	if (kernel->has_occupancy && o->waves > 1 && o->waves < TAIL_MOST_WAVES &&
 	    o->tail >= TAIL_SHARE)
 		advise(kernel,
-		       hwy_arena_format(
+		       hwy_arena_say(
 			       arena,
 			       "%.2f waves: the last one is not full, up to %s of the time; choose a grid that "
 			       "is a multiple of %.0f blocks, or smaller blocks",
@@ -332,6 +333,9 @@ void kernel_advise(struct known_kernel *kernel, struct hwy_arena *arena)
 		       "time (--gpu-metrics-devices=all) show when it works");
 		return;
 	}
+	/* Few blocks and idle units are how a kernel communicates: it waits for the link and for other ranks. */
+	if (hwy_name_is_comm(kernel->point.name))
+		return;
 	/* What the counters show to be wrong comes first: it is often why the bound is what it is. */
 	if (kernel->is_measured)
 		advise_beside(kernel, maker, arena);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "analyze/kernel_table.h"
+#include "base/lang.h"
 #include "base/say.h"
 
 #define BUSY_SHARE 0.6
@@ -272,9 +273,8 @@ static enum roofline_bound find_bound(struct known_kernel *kernel, const struct 
 static const char *say_units(const struct known_kernel *kernel, struct hwy_arena *arena)
 {
 	const struct kernel_counters *c = &kernel->counters;
-	return hwy_arena_format(arena, "SMs %s, DRAM %s",
-				hwy_say_share(known(sm_share(kernel))).text,
-				hwy_say_share(known(c->of_dram)).text);
+	return hwy_arena_say(arena, "SMs %s, DRAM %s", hwy_say_share(known(sm_share(kernel))).text,
+			     hwy_say_share(known(c->of_dram)).text);
 }
 
 static const char *say_compute(const struct known_kernel *kernel, struct hwy_arena *arena)
@@ -282,11 +282,11 @@ static const char *say_compute(const struct known_kernel *kernel, struct hwy_are
 	const struct kernel_counters *c = &kernel->counters;
 	enum counters_path path =
 		kernel->point.flop > 0 ? counters_flop_main_path(kernel->flop) : COUNTERS_PATHS;
-	const char *sm = hwy_arena_format(arena, "the SMs work at %s of their peak",
-					  hwy_say_share(known(sm_share(kernel))).text);
+	const char *sm = hwy_arena_say(arena, "the SMs work at %s of their peak",
+				       hwy_say_share(known(sm_share(kernel))).text);
 	if (path == COUNTERS_PATHS || !(kernel->peak[path] > 0) || !(c->ns > 0))
 		return sm;
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena, "%s; %s%s reaches %s of its peak", sm, counters_path_precisions[path],
 		counters_path_is_tensor(path) ? " on the tensor cores" : "",
 		hwy_say_share(kernel->flop[path] / kernel->peak[path] * 1e9 / c->ns).text);
@@ -298,13 +298,13 @@ static const char *say_memory(const struct known_kernel *kernel, struct hwy_aren
 	double rates[KERNEL_LEVELS] = {c->dram_bytes, c->l2_bytes, c->l1_bytes};
 	double shares[KERNEL_LEVELS] = {c->of_dram, c->of_l2, c->of_l1};
 	const char *level = kernel_level_names[kernel->level];
-	const char *busy = hwy_arena_format(arena, "%s works at %s of its peak", level,
-					    hwy_say_share(known(shares[kernel->level])).text);
+	const char *busy = hwy_arena_say(arena, "%s works at %s of its peak", level,
+					 hwy_say_share(known(shares[kernel->level])).text);
 	double rate = rates[kernel->level] / c->ns * 1e9;
 	/* L1's bytes leave out shared memory, which is a part of L1's work. */
 	if (!(rate > 0) || kernel->level == LEVEL_L1)
 		return busy;
-	return rate >= 1e12 ? hwy_arena_format(arena, "%s: %.2f TB/s", busy, rate * 1e-12)
+	return rate >= 1e12 ? hwy_arena_say(arena, "%s: %.2f TB/s", busy, rate * 1e-12)
 			    : hwy_arena_format(arena, "%s: %s", busy, hwy_say_rate3(rate).text);
 }
 
@@ -313,11 +313,11 @@ static const char *say_latency(const struct known_kernel *kernel, struct hwy_are
 	const struct kernel_counters *c = &kernel->counters;
 	enum counters_stall stall = kernel_counters_worst_stall(c);
 	if (stall == COUNTERS_STALLS)
-		return hwy_arena_format(arena, "no unit is busy (%s): the kernel waits",
-					say_units(kernel, arena));
-	return hwy_arena_format(arena, "no unit is busy (%s): %s of the time a warp %s",
-				say_units(kernel, arena), hwy_say_share(c->stalls[stall]).text,
-				counters_stall_meanings[stall]);
+		return hwy_arena_say(arena, "no unit is busy (%s): the kernel waits",
+				     say_units(kernel, arena));
+	return hwy_arena_say(arena, "no unit is busy (%s): %s of the time a warp %s",
+			     say_units(kernel, arena), hwy_say_share(c->stalls[stall]).text,
+			     counters_stall_meanings[stall]);
 }
 
 static const char *say_occupancy(const struct known_kernel *kernel, struct hwy_arena *arena)
@@ -325,23 +325,23 @@ static const char *say_occupancy(const struct known_kernel *kernel, struct hwy_a
 	const struct kernel_counters *c = &kernel->counters;
 	double per_sm = blocks_per_sm(kernel);
 	if (per_sm < 1)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena, "the grid is too small for the device: %s of the SMs have no block",
 			hwy_say_share(1 - per_sm).text);
 	const char *limit = kernel->has_occupancy && kernel->occupancy.share < 0.5
 				    ? occupancy_limit_names[kernel->occupancy.limit]
 				    : NULL;
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena, "%s of the warps that an SM can hold are there%s%s, too few to hide waits",
 		hwy_say_share(c->occupancy).text, limit ? ", limited by " : "", limit ? limit : "");
 }
 
 static const char *say_endless(const struct known_kernel *kernel, struct hwy_arena *arena)
 {
-	const char *units = kernel->is_measured ? hwy_arena_format(arena, "no unit is busy (%s)",
-								   say_units(kernel, arena))
+	const char *units = kernel->is_measured ? hwy_arena_say(arena, "no unit is busy (%s)",
+								say_units(kernel, arena))
 						: "it was not measured";
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		"one launch runs all of the time, %s, and %s: it waits for the host or for work, and a roof says nothing about it",
 		hwy_say_time3(kernel->longest).text, units);
@@ -357,13 +357,13 @@ static void judge_unmeasured(struct known_kernel *kernel, int64_t floor_ns, stru
 		point->gain_ns = (int64_t)fmax((double)point->ns - fmax(point->roof_ns, least), 0);
 	} else if (per_sm < FEW_BLOCKS_SHARE) {
 		point->bound = ROOFLINE_OCCUPANCY;
-		point->says = hwy_arena_format(
+		point->says = hwy_arena_say(
 			arena,
 			"not measured; the grid is too small for the device: %s of the SMs have no block",
 			hwy_say_share(1 - per_sm).text);
 	} else if (point->count > 0 && point->ns / point->count < SHORT_LAUNCH_NS) {
 		point->bound = ROOFLINE_LATENCY;
-		point->says = hwy_arena_format(
+		point->says = hwy_arena_say(
 			arena, "not measured; a launch takes %s, hardly more than an empty one",
 			hwy_say_time3(point->ns / point->count).text);
 	} else if (!point->says) {
@@ -387,7 +387,7 @@ static const char *say_bound(const struct known_kernel *kernel, const struct hwy
 	case ROOFLINE_LATENCY: return say_latency(kernel, arena);
 	case ROOFLINE_OCCUPANCY: return say_occupancy(kernel, arena);
 	default:
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena, "nothing that was read is busy, and how busy %s are was not read",
 			unread_units(kernel, peaks));
 	}

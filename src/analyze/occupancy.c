@@ -12,10 +12,12 @@
  */
 #include "analyze/occupancy.h"
 
+#include "base/lang.h"
+
 const char *const occupancy_limit_names[OCCUPANCY_LIMITS] = {
-	[OCCUPANCY_THREADS] = "threads",      [OCCUPANCY_REGISTERS] = "registers",
-	[OCCUPANCY_SHARED] = "shared memory", [OCCUPANCY_BLOCKS] = "blocks",
-	[OCCUPANCY_BARRIERS] = "barriers",
+	[OCCUPANCY_THREADS] = HWY_KEY("threads"),      [OCCUPANCY_REGISTERS] = HWY_KEY("registers"),
+	[OCCUPANCY_SHARED] = HWY_KEY("shared memory"), [OCCUPANCY_BLOCKS] = HWY_KEY("blocks"),
+	[OCCUPANCY_BARRIERS] = HWY_KEY("barriers"),
 };
 
 enum { KIB = 1024, REGISTER_UNIT = 256, WARP_THREADS = 32 };

@@ -59,36 +59,48 @@ static uint32_t node_of_owner(struct tree_filling *filling, uint32_t owner)
 	return hwy_ref32_index(*node);
 }
 
+uint32_t tree_leaf_code(const struct hwy_strip *strip, uint32_t row)
+{
+	/* Copies and fills are told apart by what they do: numbers above all texts. */
+	if (strip->kind == HWY_KERNEL)
+		return (uint32_t)hwy_get(strip, HWY_NAME, row);
+	if (strip->kind == HWY_COPY)
+		return UINT32_MAX - HWY_KINDS - (uint32_t)hwy_get(strip, HWY_DIRECTION, row);
+	return UINT32_MAX - strip->kind;
+}
+
+enum tree_kind tree_leaf(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
+			 char *text, size_t size, const char **name)
+{
+	static const enum tree_kind kinds[HWY_KINDS] = {[HWY_KERNEL] = TREE_KERNEL,
+							[HWY_COPY] = TREE_COPY,
+							[HWY_FILL] = TREE_FILL,
+							[HWY_GRAPH] = TREE_GRAPH};
+	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
+	bool is_told = direction > 0 && direction < HWY_DIRECTIONS;
+	snprintf(text, size, "copy%s%s", is_told ? " " : "",
+		 is_told ? hwy_direction_names[direction] : "");
+	*name = strip->kind == HWY_KERNEL ? hwy_str(trace, hwy_get(strip, HWY_NAME, row))
+		: strip->kind == HWY_COPY ? text
+		: strip->kind == HWY_FILL ? "fill"
+					  : "graph";
+	return kinds[strip->kind];
+}
+
 /* The leaf for device work of one name in a node. */
 static uint32_t leaf_of(struct tree_filling *filling, uint32_t node, const struct hwy_strip *strip,
 			uint32_t row)
 {
 	const struct hwy_trace *trace = filling->flow->trace;
 	struct hwy_owners *o = &filling->tree->owners;
-	/* Copies and fills are told apart by what they do: numbers above all texts. */
-	uint32_t code = UINT32_MAX - strip->kind;
-	if (strip->kind == HWY_KERNEL)
-		code = (uint32_t)hwy_get(strip, HWY_NAME, row);
-	else if (strip->kind == HWY_COPY)
-		code = UINT32_MAX - HWY_KINDS - (uint32_t)hwy_get(strip, HWY_DIRECTION, row);
+	uint32_t code = tree_leaf_code(strip, row);
 	uint32_t *leaf = hwy_map_put(&filling->leaves, (uint64_t)node << 32 | code, NULL);
 	if (hwy_ref32_is_set(*leaf))
 		return hwy_ref32_index(*leaf);
-	static const enum tree_kind kinds[HWY_KINDS] = {[HWY_KERNEL] = TREE_KERNEL,
-							[HWY_COPY] = TREE_COPY,
-							[HWY_FILL] = TREE_FILL,
-							[HWY_GRAPH] = TREE_GRAPH};
-	const char *name = strip->kind == HWY_FILL ? "fill" : "graph";
-	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
-	char text[64] = "copy";
-	if (strip->kind == HWY_KERNEL)
-		name = hwy_str(trace, code);
-	else if (strip->kind == HWY_COPY)
-		name = text;
-	if (direction > 0 && direction < HWY_DIRECTIONS)
-		snprintf(text, sizeof text, "copy %s", hwy_direction_names[direction]);
-	*leaf = hwy_ref32(tree_put(filling->tree, node, kinds[strip->kind],
-				   hwy_intern_z(&o->texts, name), 0));
+	char text[64];
+	const char *name;
+	enum tree_kind kind = tree_leaf(trace, strip, row, text, sizeof text, &name);
+	*leaf = hwy_ref32(tree_put(filling->tree, node, kind, hwy_intern_z(&o->texts, name), 0));
 	return hwy_ref32_index(*leaf);
 }
 
@@ -97,6 +109,25 @@ static void add_time(int64_t *sum, int64_t ns)
 {
 	if (__builtin_add_overflow(*sum, ns, sum))
 		*sum = ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static bool is_chosen_thread(const struct tree_filling *filling, uint32_t thread)
+{
+	return thread < filling->flow->trace->n_threads && filling->options->threads[thread];
+}
+
+/* Whether work on a lane, launched by a thread, counts. */
+static bool tree_wants(const struct tree_filling *filling, uint32_t lane, uint32_t thread)
+{
+	const struct tree_options *options = filling->options;
+	return !options->lanes || options->lanes[lane] || is_chosen_thread(filling, thread);
+}
+
+static void tree_see(const struct tree_filling *filling, uint32_t node, uint32_t span,
+		     int64_t start, int64_t ns)
+{
+	if (filling->options->see)
+		filling->options->see(filling->options->self, filling->tree, node, span, start, ns);
 }
 
 /* ---- device work and CPU time -------------------------------------------------------------------- */
@@ -111,10 +142,13 @@ static void add_work_of_strip(struct tree_filling *filling, const struct hwy_wor
 		int64_t start = hwy_get(strip, HWY_START, row);
 		if (!work_counts(work, strip, row, start, hwy_end(strip, row), &at))
 			continue;
+		const struct hwy_owner *owner = &tree->owners.owners[owner_of[row]];
+		if (!tree_wants(filling, strip->lane, owner->thread))
+			continue;
 		uint32_t node = node_of_owner(filling, owner_of[row]);
 		uint32_t index = leaf_of(filling, node, strip, row); /* may move the nodes */
 		struct tree_node *leaf = &tree->nodes[index];
-		const struct hwy_owner *owner = &tree->owners.owners[owner_of[row]];
+		tree_see(filling, index, strip->first + row, start, at.to - at.from);
 		add_time(&leaf->gpu, at.to - at.from);
 		leaf->launches++;
 		add_time(&tree->with_operator, owner->op ? at.to - at.from : 0);
@@ -164,6 +198,8 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 		int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
 		int64_t length = length_in_window(filling->options, start, end);
 		uint32_t node = node_of_owner(filling, o->owner_of[s][row]);
+		if (length > 0)
+			tree_see(filling, node, strip->first + row, start, length);
 		add_time(&tree->nodes[node].cpu, length);
 		tree->nodes[node].calls += length_in_window(filling->options, start, start + 1) > 0;
 		uint32_t outer = o->op_of[s][row];
@@ -265,6 +301,10 @@ static void add_idle(struct tree_filling *filling, const struct hwy_gaps *gaps,
 	struct hwy_tree *tree = filling->tree;
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		uint32_t owner = owner_of_gap(filling, &gaps->gaps[i], &moments[i]);
+		if (filling->options->lanes &&
+		    (owner == UINT32_MAX ||
+		     !is_chosen_thread(filling, tree->owners.owners[owner].thread)))
+			continue;
 		uint32_t node =
 			owner == UINT32_MAX
 				? tree_put(tree, 0, TREE_NOTHING,
@@ -334,7 +374,9 @@ static bool fill_tree(struct tree_filling *filling, const struct hwy_gaps *gaps,
 	filling->node_of_owner = hwy_zarray(tree->owners.n_owners, sizeof *filling->node_of_owner);
 	bool done = add_work(filling, err);
 	for (uint32_t s = 0; done && s < trace->n_strips; s++)
-		if (trace->strips[s].kind == HWY_OP)
+		if (trace->strips[s].kind == HWY_OP &&
+		    tree_wants(filling, trace->strips[s].lane,
+			       (uint32_t)trace->lanes[trace->strips[s].lane].thread))
 			add_cpu_of_strip(filling, &trace->strips[s]);
 	if (done)
 		add_idle(filling, gaps, moments);

@@ -23,6 +23,8 @@ enum tree_by {
 };
 extern const char *const tree_by_names[TREE_BYS + 1]; /* "module", …, NULL */
 
+struct hwy_tree;
+
 enum tree_kind {
 	TREE_ROOT,
 	TREE_MODULE,
@@ -61,6 +63,14 @@ struct tree_options {
 	bool merges_layers;
 	/* The windows of device work and of CPU time; HWY_NONE: no limit. */
 	struct hwy_interval device, cpu;
+	/* By lane: 1 where it is chosen; NULL: all are. Work counts where its lane, or a lane of the thread that launched it, is
+	 * chosen; an operator where its lane or another one of its thread is; idle time where the thread that it is charged to
+	 * has a chosen lane. 'threads' has for each thread whether one of its lanes is chosen. */
+	const uint8_t *lanes, *threads;
+	/* Called for each piece of work and each operator that is counted, with the node and the ns; may be NULL. */
+	void (*see)(void *self, const struct hwy_tree *tree, uint32_t node, uint32_t span,
+		    int64_t start, int64_t ns);
+	void *self;
 };
 
 struct hwy_tree {
@@ -79,5 +89,11 @@ struct hwy_tree {
 bool tree_make(struct hwy_tree *tree, const struct hwy_flow *flow,
 	       const struct tree_options *options, struct hwy_err *err);
 void tree_free(struct hwy_tree *tree);
+
+/* What device work is as a leaf: its kind, and *name, which may be written into 'text'. Needs NAME and DIRECTION. */
+enum tree_kind tree_leaf(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
+			 char *text, size_t size, const char **name);
+/* A number that work of one leaf's name has in common, and no other. */
+uint32_t tree_leaf_code(const struct hwy_strip *strip, uint32_t row);
 
 #endif

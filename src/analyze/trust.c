@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/work.h"
+#include "base/lang.h"
 
 /* The texts of each lack. 'some' is shown where some things lack it, which weakens the measures; 'all' where all do,
  * which forbids the measures (NULL: it only weakens them). */
@@ -15,72 +16,72 @@ static const struct {
 	[HWY_LACK_WORK] =
 		{
 			"launch-without-work",
-			"launches have no device work",
-			"busy and idle time, gap causes",
+			HWY_KEY("launches have no device work"),
+			HWY_KEY("busy and idle time, gap causes"),
 			"Their work was not recorded: busy time is a lower bound, some gaps are not idle.",
 			"No device work was recorded: nothing can be said about the GPU.",
 		},
 	[HWY_LACK_LAUNCH] =
 		{
 			"work-without-launch",
-			"device ops have no launch",
-			"gap causes, queue length, launch delays, steps, projected ranges",
+			HWY_KEY("device ops have no launch"),
+			HWY_KEY("gap causes, queue length, launch delays, steps, projected ranges"),
 			"Who launched them, when, in which step is not known: gaps they end get no cause.",
 			"No op is linked to a call, so nothing the CPU does can be blamed for a gap.",
 		},
 	[HWY_LACK_NODES] =
 		{
 			"graph-without-nodes",
-			"graph launches have no recorded nodes",
-			"kernel statistics, busy time inside graphs",
+			HWY_KEY("graph launches have no recorded nodes"),
+			HWY_KEY("kernel statistics, busy time inside graphs"),
 			"Each counts as one busy op: kernels and pauses inside it are not seen.",
 			"All graphs are opaque: no kernel inside them has a name, a time or a gap.",
 		},
 	[HWY_LACK_SYNC] =
 		{
 			"no-sync-records",
-			"blocking calls have no record of what they waited for",
-			"wait causes, dependency edges, critical path",
+			HWY_KEY("blocking calls have no record of what they waited for"),
+			HWY_KEY("wait causes, dependency edges, critical path"),
 			"What they waited for must be inferred from their names and the work around.",
 			NULL,
 		},
 	[HWY_LACK_DROPS] =
 		{
 			"drops",
-			"records were lost while recording",
-			"all counts and sums",
+			HWY_KEY("records were lost while recording"),
+			HWY_KEY("all counts and sums"),
 			"Counts and sums are lower bounds, and a gap may hold work that was lost.",
 			NULL,
 		},
 	[HWY_LACK_ENDS] =
 		{
 			"unfinished-ranges",
-			"ranges have no recorded end",
-			"range times, steps",
+			HWY_KEY("ranges have no recorded end"),
+			HWY_KEY("range times, steps"),
 			"They are taken to last until their thread's last event.",
 			NULL,
 		},
 	[HWY_LACK_CLOCK] =
 		{
 			"backward-links",
-			"linked ops start before the call that launched them",
-			"launch delays, queue length, replay",
+			HWY_KEY("linked ops start before the call that launched them"),
+			HWY_KEY("launch delays, queue length, replay"),
 			"The clocks of CPU and GPU disagree there: small delays cannot be trusted.",
 			"The clocks of CPU and GPU disagree: no delay from call to work can be trusted.",
 		},
 	[HWY_LACK_PROGRAMS] =
 		{
 			"programs-not-recorded",
-			"programs of the run recorded nothing",
-			"all counts and sums, what the CPU did",
+			HWY_KEY("programs of the run recorded nothing"),
+			HWY_KEY("all counts and sums, what the CPU did"),
 			"What they did, and when, is missing; 'headway info --all' says why.",
 			NULL,
 		},
 	[HWY_LACK_CLOCKS] =
 		{
 			"clocks-changed",
-			"recordings had the GPU's clocks changed by sampling its counters",
-			"times of device work, predictions",
+			HWY_KEY("recordings had the GPU's clocks changed by sampling its counters"),
+			HWY_KEY("times of device work, predictions"),
 			"",
 			"Times are not those of the program alone: record again without --gpu-metrics-devices.",
 		},

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api.c - the functions of include/headway.h: each only translates to the functions of other
  * folders in src/. */
-#include "headway.h"
+#include "api/api_trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/import.h"
-#include "trace/trace.h"
 
 /* NOLINTNEXTLINE(misc-redundant-expression): the assert states that both constants are equal */
 static_assert(HEADWAY_NONE == HWY_NONE, "numbers that are not known are handed out as they are");
-
-struct headway_trace {
-	struct hwy_trace *inside;
-};
 
 struct headway_cursor {
 	struct hwy_trace *trace;
@@ -29,7 +24,7 @@ const char *headway_version(void)
 	return HEADWAY_VERSION;
 }
 
-static void api_put_reason(char *why, size_t size, const char *text)
+void api_put_reason(char *why, size_t size, const char *text)
 {
 	if (why && size)
 		snprintf(why, size, "%s", text);
@@ -43,16 +38,30 @@ struct headway_trace *headway_trace_open(const char *path, char *why, size_t why
 		api_put_reason(why, why_size, err.text);
 		return NULL;
 	}
-	struct headway_trace *trace = hwy_alloc(sizeof *trace);
+	struct headway_trace *trace = hwy_zalloc(sizeof *trace);
 	trace->inside = inside;
+	api_trace_use(trace);
 	return trace;
+}
+
+void api_trace_use(struct headway_trace *trace)
+{
+	atomic_fetch_add(&trace->users, 1);
+}
+
+void api_trace_leave(struct headway_trace *trace)
+{
+	if (atomic_fetch_sub(&trace->users, 1) != 1)
+		return;
+	api_columns_free(trace->columns);
+	hwy_trace_free(trace->inside);
+	free(trace);
 }
 
 void headway_trace_close(struct headway_trace *trace)
 {
 	if (trace)
-		hwy_trace_free(trace->inside);
-	free(trace);
+		api_trace_leave(trace);
 }
 
 uint32_t headway_trace_spans(const struct headway_trace *trace)
@@ -70,8 +79,7 @@ const char *headway_kind_name(unsigned index)
 	return index < HWY_KINDS ? hwy_kind_names[index] : NULL;
 }
 
-/* Yields the kind with this name; HWY_KINDS where no kind has the name. */
-static unsigned api_kind(const char *name)
+unsigned api_kind(const char *name)
 {
 	unsigned kind = 0;
 	while (kind < HWY_KINDS && strcmp(hwy_kind_names[kind], name) != 0)

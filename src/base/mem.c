@@ -137,16 +137,23 @@ char *hwy_arena_text(struct hwy_arena *arena, const char *text, size_t length)
 	return copy;
 }
 
-char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
+char *hwy_arena_vformat(struct hwy_arena *arena, const char *format, va_list arguments)
 {
-	va_list arguments, again;
-	va_start(arguments, format);
+	va_list again;
 	va_copy(again, arguments);
 	int length = vsnprintf(NULL, 0, format, again);
 	va_end(again);
 	size_t size = length < 0 ? 1 : (size_t)length + 1;
 	char *text = hwy_arena_alloc(arena, size);
 	vsnprintf(text, size, format, arguments);
+	return text;
+}
+
+char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	char *text = hwy_arena_vformat(arena, format, arguments);
 	va_end(arguments);
 	return text;
 }

@@ -10,6 +10,7 @@
 #define HWY_BASE_MEM_H
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +81,8 @@ HWY_ALLOCATES char *hwy_arena_text(struct hwy_arena *arena, const char *text, si
 /* Yields text of any length as printf writes it, in the arena. */
 HWY_ALLOCATES char *hwy_arena_format(struct hwy_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+HWY_ALLOCATES char *hwy_arena_vformat(struct hwy_arena *arena, const char *format,
+				      va_list arguments) __attribute__((format(printf, 2, 0)));
 /* Arrays inside an arena: the functions check the product of count and size and never yield
  * NULL. */
 /* Yields a zeroed array, aligned to 8 bytes. */

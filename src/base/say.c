@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* say.c - see say.h. */
 #include "base/say.h"
+#include "base/lang.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -203,17 +204,20 @@ struct hwy_words hwy_say_count_mean(double count)
 struct hwy_words hwy_say_count_of(double count, const char *one, const char *more)
 {
 	struct hwy_words number = hwy_say_count_mean(count);
-	return say_format("%.12s %.24s", number.text, strcmp(number.text, "1") == 0 ? one : more);
+	/* Another language has one form for all counts: that of 'more'. */
+	const char *said = hwy_tr(more);
+	return say_format("%.12s %.40s", number.text,
+			  said == more && strcmp(number.text, "1") == 0 ? one : said);
 }
 
 struct hwy_words hwy_say_count_times(double count)
 {
 	struct hwy_words number = hwy_say_count_mean(count);
 	if (strcmp(number.text, "1") == 0)
-		return say_format("once");
+		return say_format("%s", hwy_tr("once"));
 	if (strcmp(number.text, "2") == 0)
-		return say_format("twice");
-	return say_format("%.20s times", number.text);
+		return say_format("%s", hwy_tr("twice"));
+	return say_format(hwy_tr("%.20s times"), number.text);
 }
 
 struct hwy_words hwy_say_count_2decimals(double count)

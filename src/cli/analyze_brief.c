@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
@@ -17,13 +18,16 @@ static void analyze_brief_put_finding(FILE *out, const struct hwy_finding *findi
 {
 	fprintf(out, "%" PRIu32 ". %s: ", number, finding->kind->id);
 	analyze_put_worth(out, finding, phase);
-	fputs(" a step", out);
+	int advice_length = (int)strcspn(finding->advice, "\n");
 	if (finding->n_places) {
-		fputs(" at ", out);
+		fputs(hwy_tr(" a step at "), out);
 		analyze_put_finding_place(out, &finding->places[0]);
+		fprintf(out, hwy_tr(". %s Fix: %.*s\n"), finding->says, advice_length,
+			finding->advice);
+	} else {
+		fprintf(out, hwy_tr(" a step. %s Fix: %.*s\n"), finding->says, advice_length,
+			finding->advice);
 	}
-	fprintf(out, ". %s Fix: %.*s\n", finding->says, (int)strcspn(finding->advice, "\n"),
-		finding->advice);
 }
 
 static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
@@ -33,7 +37,8 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
 	analyze_put(out, analyze_program(run).text);
 	if (!phase) {
-		fputs(": no device work in this recording.\n", out);
+		fputs(hwy_tr(": no device work in this recording.\n"), out);
+		analyze_put_contents(out, run, 0);
 		return;
 	}
 	uint32_t main = run->analysis.phases.main, n;
@@ -41,14 +46,14 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	struct gap_states states = analyze_states(run, main, &n);
 	fputs(": ", out);
 	analyze_put_steps(out, run, phase);
-	fprintf(out, "; step %s (median %s, p10 %s, p90 %s)\n", hwy_say_time3(phase->mean).text,
-		hwy_say_time3(phase->median).text, hwy_say_time3(phase->p10).text,
-		hwy_say_time3(phase->p90).text);
-	fputs("GPU: ", out);
+	fprintf(out, hwy_tr("; step %s (median %s, p10 %s, p90 %s)\n"),
+		hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
+		hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
+	fputs(hwy_tr("GPU: "), out);
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);
 	fputc('\n', out);
-	fprintf(out, "Verdict: %s. ", verdict_name(&diagnosis->verdict).text);
+	fprintf(out, hwy_tr("Verdict: %s. "), verdict_name(&diagnosis->verdict).text);
 	analyze_put_verdict(out, run);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)
@@ -56,13 +61,13 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 			out, &diagnosis->findings[i],
 			&run->analysis.phases.phases[diagnosis->findings[i].phase], i + 1);
 	for (uint32_t i = 0; i < diagnosis->n_acquitted && i < ACQUITTALS; i++)
-		fprintf(out, "Not guilty: %s (%s)\n", diagnosis->acquitted[i].kind->id,
+		fprintf(out, hwy_tr("Not guilty: %s (%s)\n"), diagnosis->acquitted[i].kind->id,
 			hwy_say_share(diagnosis->acquitted[i].share).text);
 	for (uint32_t i = 0; i < diagnosis->n_cannot && i < 2; i++)
-		fprintf(out, "Cannot tell: %s, because %s.\n", diagnosis->cannot[i].what,
+		fprintf(out, hwy_tr("Cannot tell: %s, because %s.\n"), diagnosis->cannot[i].what,
 			diagnosis->cannot[i].because);
 	if (verdict->is_healthy && verdict->n_kernels) {
-		fputs("Next: ", out);
+		fputs(hwy_tr("Next: "), out);
 		char *command = analyze_say_kernels(run, verdict);
 		analyze_put(out, *command ? command : verdict->inside);
 		free(command);

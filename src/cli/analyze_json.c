@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "cli/analyze_print.h"
 #include "cli/job_print.h"
 #include "cli/kit/cli.h"
@@ -391,7 +392,8 @@ static void put_finding(struct hwy_json *json, const struct hwy_finding *finding
 	json_begin_object(json);
 	json_put_text(json, "id", kind->id);
 	json_put_text(json, "title",
-		      finding->is_acquitted && kind->suspect ? kind->suspect : kind->title);
+		      finding->is_acquitted && kind->suspect ? hwy_tr(kind->suspect)
+							     : hwy_tr(kind->title));
 	json_put_int(json, "phase", finding->phase);
 	if (finding->rank != HWY_NONE)
 		json_put_int(json, "rank", finding->rank);

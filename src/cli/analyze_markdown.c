@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
@@ -93,11 +94,11 @@ static void put_head(FILE *out, const struct analyze_run *run)
 		return;
 	}
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n);
-	fprintf(out, "\n\n**%s a step** (median %s, p10 %s, p90 %s), ",
+	fprintf(out, hwy_tr("\n\n**%s a step** (median %s, p10 %s, p90 %s), "),
 		hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
 		hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
 	analyze_put_steps(out, run, phase);
-	fputs("  \nGPU: ", out);
+	fputs(hwy_tr("  \nGPU: "), out);
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);
 	fputc('\n', out);
@@ -115,14 +116,14 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		fprintf(out, "\n## %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,
-			finding->kind->title);
+			hwy_tr(finding->kind->title));
 		cli_put_markdown(out, finding->says);
 		fputs("\n\n", out);
 		analyze_markdown_put_advice(out, finding->advice);
 	}
 	for (uint32_t i = 0; i < diagnosis->n_acquitted; i++) {
 		if (i == 0)
-			fputs("\n## Looked at, not guilty\n\n", out);
+			fputs(hwy_tr("\n## Looked at, not guilty\n\n"), out);
 		char *place = place_markup(&diagnosis->acquitted[i]);
 		fprintf(out, "- **%s** %s: ", diagnosis->acquitted[i].kind->id, place);
 		free(place);
@@ -130,15 +131,15 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		fputc('\n', out);
 	}
 	for (uint32_t i = 0; i < diagnosis->n_cannot; i++) {
-		fprintf(out, "\nCannot tell: ");
+		fprintf(out, hwy_tr("\nCannot tell: "));
 		cli_put_markdown(out, diagnosis->cannot[i].what);
-		fputs(", because ", out);
+		fputs(hwy_tr(", because "), out);
 		cli_put_markdown(out, diagnosis->cannot[i].because);
 		fputs(".\n", out);
 	}
 	if (verdict->is_healthy && *verdict->ncu) {
 		char *command = analyze_say_kernels(run, verdict);
-		fprintf(out, "\nNext:\n\n```\n%s\n```\n", command);
+		fprintf(out, hwy_tr("\nNext:\n\n```\n%s\n```\n"), command);
 		free(command);
 	} else if (verdict->is_healthy && *verdict->inside)
 		fprintf(out, "\n%s\n", verdict->inside);

@@ -117,6 +117,13 @@ void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
  * missing records. */
 bool analyze_is_incomplete(const struct analyze_run *run);
 
+/* ---- analyze_contents.c ---------------------------------------------------------------------------- */
+
+/* Writes what a recording without device work holds instead: of each table of `headway stats` that has
+ * rows the first few names, with their shares, and the command that shows all. 'width': the columns of
+ * a line, 0 for no limit. */
+void analyze_put_contents(FILE *out, const struct analyze_run *run, int width);
+
 /* ---- analyze_verdict.c: the verdict, what it is about, and the loops inside a step ------------------ */
 
 struct hwy_json;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
@@ -51,7 +52,7 @@ static void analyze_text_print_devices(const struct page *page)
 	const struct hwy_flow *flow = &page->run->analysis.flow;
 	const char *before = "";
 	if (flow->n_devices > 1)
-		fprintf(page->out, " · %" PRIu32 " GPUs", flow->n_devices);
+		fprintf(page->out, hwy_tr(" · %" PRIu32 " GPUs"), flow->n_devices);
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		int64_t device = flow->devices[d].device;
 		const char *name =
@@ -76,8 +77,8 @@ static void print_title(const struct page *page)
 	analyze_text_print_devices(page);
 	lines_may_break(page->out, 1);
 	if (phase && page->run->analysis.phases.n > 1)
-		fprintf(page->out,
-			" · %" PRIu32 " phases, the longest:", page->run->analysis.phases.n);
+		fprintf(page->out, hwy_tr(" · %" PRIu32 " phases, the longest:"),
+			page->run->analysis.phases.n);
 	else if (phase)
 		fputs(" ·", page->out);
 	if (phase) {
@@ -86,10 +87,11 @@ static void print_title(const struct page *page)
 	}
 	lines_may_break(page->out, 1);
 	if (lost)
-		fprintf(page->out, " · %s records lost\n", hwy_say_count_grouped(lost).text);
+		fprintf(page->out, hwy_tr(" · %s records lost\n"),
+			hwy_say_count_grouped(lost).text);
 	else
-		fputs(analyze_is_incomplete(page->run) ? " · records incomplete\n"
-						       : " · nothing lost\n",
+		fputs(hwy_tr(analyze_is_incomplete(page->run) ? " · records incomplete\n"
+							      : " · nothing lost\n"),
 		      page->out);
 	if (page->view->n < 2)
 		return;
@@ -97,11 +99,11 @@ static void print_title(const struct page *page)
 				 *last = &page->view->runs[page->view->n - 1];
 	const struct hwy_phase *low = analyze_main(first), *high = analyze_main(last);
 	if (page->view->are_ranks)
-		fprintf(page->out, " %" PRIu32 " ranks; this is rank %" PRId64 "\n", page->view->n,
-			page->run->rank);
+		fprintf(page->out, hwy_tr(" %" PRIu32 " ranks; this is rank %" PRId64 "\n"),
+			page->view->n, page->run->rank);
 	else if (low && high)
 		fprintf(page->out,
-			" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n",
+			hwy_tr(" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n"),
 			page->view->n, hwy_say_time3(low->mean).text,
 			hwy_say_time3(high->mean).text, page->run->path);
 }
@@ -129,23 +131,25 @@ static void print_headline(const struct page *page, uint32_t index)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
-	fprintf(page->out, "   %s%s %s%s    GPU busy %s    ", analyze_text_paint(page, PAINT_BOLD),
-		hwy_say_time3(phase->mean).text, phase->source == PHASE_ONE ? "in all" : "a step",
+	fprintf(page->out, hwy_tr("   %s%s %s%s    GPU busy %s    "),
+		analyze_text_paint(page, PAINT_BOLD), hwy_say_time3(phase->mean).text,
+		hwy_tr(phase->source == PHASE_ONE ? "in all" : "a step"),
 		analyze_text_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	analyze_put_units(page->out, page->run, index);
 	analyze_put_base(page->out, page->run, index);
 	if (phase->is_bursty || page->view->verbose)
-		fprintf(page->out, "   median %s, p10 to p90 %s to %s%s\n",
+		fprintf(page->out, hwy_tr("   median %s, p10 to p90 %s to %s%s\n"),
 			hwy_say_time3(phase->median).text, hwy_say_time3(phase->p10).text,
 			hwy_say_time3(phase->p90).text,
-			phase->is_bursty ? ": bursty, a few steps take much longer" : "");
+			hwy_tr(phase->is_bursty ? ": bursty, a few steps take much longer" : ""));
 	if (phase->is_first_told_apart && phase->first_steady == 1)
-		fputs("   the first step carries start-up and is not counted\n", page->out);
+		fputs(hwy_tr("   the first step carries start-up and is not counted\n"), page->out);
 	else if (phase->is_first_told_apart)
 		fprintf(page->out,
-			"   the first %" PRIu32 " steps carry start-up and are not counted\n",
+			hwy_tr("   the first %" PRIu32
+			       " steps carry start-up and are not counted\n"),
 			phase->first_steady);
 }
 
@@ -200,7 +204,7 @@ static void print_bar(const struct page *page, uint32_t index)
 	};
 	if (states.window <= 0)
 		return;
-	fprintf(page->out, "%-*s", LABEL, "   GPU time");
+	fprintf(page->out, "%-*s", LABEL, hwy_tr("   GPU time"));
 	int64_t sum = 0, cells = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		sum += parts[i].ns;
@@ -225,7 +229,7 @@ static void print_place(const struct page *page, const struct hwy_finding_place 
 	analyze_put_place(page->out, &place->at);
 	if (*place->layer) {
 		lines_may_break(page->out, indent);
-		fputs(" in ", page->out);
+		fputs(hwy_tr(" in "), page->out);
 		analyze_put(page->out, place->layer);
 	}
 }
@@ -244,8 +248,8 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 		fprintf(page->out, "  (%" PRIu64 ")\n", place->count);
 	}
 	if (finding->n_evidence) {
-		fprintf(page->out, "      evidence, confidence %s: spans",
-			hwy_confidence_names[finding->confidence]);
+		fprintf(page->out, hwy_tr("      evidence, confidence %s: spans"),
+			hwy_tr(hwy_confidence_names[finding->confidence]));
 		for (uint32_t i = 0; i < finding->n_evidence; i++)
 			fprintf(page->out, " %" PRIu32, finding->evidence[i]);
 		fputc('\n', page->out);
@@ -290,7 +294,7 @@ static void print_finding(const struct page *page, const struct hwy_finding *fin
 		print_place(page, &finding->places[0], 4);
 		lines_may_break(page->out, 4);
 		if (finding->n_places > 1)
-			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
+			fprintf(page->out, hwy_tr(" and %" PRIu32 " more"), finding->n_places - 1);
 	}
 	lines_may_break(page->out, 4);
 	fprintf(page->out, "   %s", analyze_text_paint(page, PAINT_RED));
@@ -321,7 +325,7 @@ static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t
 		n++;
 	}
 	if (left_out)
-		fprintf(page->out, "    and %" PRIu32 " more: -v\n", left_out);
+		fprintf(page->out, hwy_tr("    and %" PRIu32 " more: -v\n"), left_out);
 	return n;
 }
 
@@ -339,10 +343,10 @@ static void print_health(const struct page *page, uint32_t phase)
 	bool found = phase_has_findings(page, phase);
 	bool repeats = page->run->analysis.phases.phases[phase].source != PHASE_ONE;
 	if (!verdict->is_healthy && !found)
-		fprintf(page->out, "    The GPU idles %s of the time; %s.\n",
+		fprintf(page->out, hwy_tr("    The GPU idles %s of the time; %s.\n"),
 			hwy_say_share(verdict->reachable).text,
-			repeats ? "no single fix is worth 2 %"
-				: "nothing repeats: start-up and the program's own pace look alike");
+			hwy_tr(repeats ? "no single fix is worth 2 %"
+				       : "nothing repeats: start-up and the program's own pace look alike"));
 	/* For the main phase, the verdict has already said that nothing starves the devices. */
 	if (!verdict->is_healthy || !verdict->is_known || phase == page->run->analysis.phases.main)
 		return;
@@ -360,8 +364,8 @@ static void print_inside(const struct page *page, uint32_t phase)
 	bool is_first =
 		phase == page->run->analysis.phases.main && !phase_has_findings(page, phase);
 	fprintf(page->out, "%s\n",
-		is_first ? " what is left is inside the kernels"
-			 : "\n the kernels that take most of the GPU's time");
+		hwy_tr(is_first ? " what is left is inside the kernels"
+				: "\n the kernels that take most of the GPU's time"));
 	for (uint32_t i = 0; i < verdict->n_kernels; i++)
 		analyze_put_top_kernel(page->out, &verdict->kernels[i]);
 	print_advice(page, verdict->inside, true);
@@ -387,7 +391,7 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 		if (finding->phase != phase || (n == ACQUITTALS && !page->view->verbose))
 			continue;
 		if (n++ == 0)
-			fputs("\n looked at, not guilty\n", page->out);
+			fputs(hwy_tr("\n looked at, not guilty\n"), page->out);
 		fprintf(page->out, " %s✓%s  %s", analyze_text_paint(page, PAINT_GREEN),
 			analyze_text_paint(page, PAINT_PLAIN), finding->kind->id);
 		if (finding->n_places) {
@@ -403,7 +407,8 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 		fputs("\n    ", page->out);
 		cli_wrap(page->out, finding->says, 4, page->width);
 		if (finding->predicted.tipping)
-			fprintf(page->out, "    It starts to cost above ≈ %s of GPU work a step.\n",
+			fprintf(page->out,
+				hwy_tr("    It starts to cost above ≈ %s of GPU work a step.\n"),
 				hwy_say_time3(finding->predicted.tipping).text);
 		if (page->view->verbose)
 			print_places(page, finding);
@@ -422,8 +427,8 @@ static void print_cannot(const struct page *page)
 			fputc('\n', page->out);
 		fputs("   ", page->out);
 		char *text;
-		if (asprintf(&text, "Cannot tell: %s, because %s.", diagnosis->cannot[i].what,
-			     diagnosis->cannot[i].because) < 0)
+		if (asprintf(&text, hwy_tr("Cannot tell: %s, because %s."),
+			     diagnosis->cannot[i].what, diagnosis->cannot[i].because) < 0)
 			cli_die("out of memory");
 		cli_wrap(page->out, text, 3, page->width);
 		free(text);
@@ -435,26 +440,26 @@ static void print_causes(const struct page *page, uint32_t phase)
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, phase, &n);
 	const struct hwy_phase *one = &page->run->analysis.phases.phases[phase];
-	fputs("\n idle time by cause, a step\n", page->out);
+	fputs(hwy_tr("\n idle time by cause, a step\n"), page->out);
 	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
 		if (states.causes[cause] && one->n_steady && n)
 			fprintf(page->out, "    %10s  %s\n",
 				hwy_say_time3(states.causes[cause] / one->n_steady / n).text,
-				gap_cause_names[cause]);
+				hwy_tr(gap_cause_names[cause]));
 	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
 		const struct hwy_outlier *outlier = &verdict->outliers[i];
 		if (i == 0)
-			fputs(" steps unlike the rest\n", page->out);
-		fprintf(page->out, "    %10s  step %" PRIu32, hwy_say_time3(outlier->ns).text,
-			outlier->step);
+			fputs(hwy_tr(" steps unlike the rest\n"), page->out);
+		fprintf(page->out, hwy_tr("    %10s  step %" PRIu32),
+			hwy_say_time3(outlier->ns).text, outlier->step);
 		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
 		if (*name) {
 			fputs(", ", page->out);
 			analyze_put(page->out, name);
 		}
-		fprintf(page->out, ": %s more %s", hwy_say_time3(outlier->excess).text,
-			outlier->part);
+		fprintf(page->out, hwy_tr(": %s more %s"), hwy_say_time3(outlier->excess).text,
+			hwy_tr(outlier->part));
 		if (*outlier->name) {
 			fputs(", ", page->out);
 			analyze_put(page->out, outlier->name);
@@ -465,7 +470,7 @@ static void print_causes(const struct page *page, uint32_t phase)
 
 static void print_foot(const struct page *page)
 {
-	fprintf(page->out, "\n   next: headway show ");
+	fprintf(page->out, hwy_tr("\n   next: headway show "));
 	analyze_put(page->out, page->run->path);
 	fputc('\n', page->out);
 }
@@ -478,11 +483,11 @@ static void print_other_phases(const struct page *page)
 		if (i == phases->main || phases->phases[i].n_steady == 0)
 			continue;
 		if (shown++ == OTHER_PHASES && !page->view->verbose) {
-			fprintf(page->out, "\n and %" PRIu32 " more phases: -v\n",
+			fprintf(page->out, hwy_tr("\n and %" PRIu32 " more phases: -v\n"),
 				phases->n - shown);
 			return;
 		}
-		fputs("\n another phase: ", page->out);
+		fputs(hwy_tr("\n another phase: "), page->out);
 		analyze_put_steps(page->out, page->run, &phases->phases[i]);
 		fputc('\n', page->out);
 		print_headline(page, i);
@@ -503,6 +508,7 @@ static void print_page(const struct page *page)
 		fputc('\n', page->out);
 		print_verdict(page);
 		print_cannot(page);
+		analyze_put_contents(page->out, page->run, page->width);
 		return;
 	}
 	fputc('\n', page->out);

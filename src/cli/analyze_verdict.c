@@ -7,6 +7,7 @@
 
 #include "analyze/serving.h"
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
@@ -29,20 +30,20 @@ static void put_compiled(FILE *out, const struct verdict_account *account)
 	if (compiled->total == 0 ||
 	    (double)compiled->total < SMALL_PART_SHARE * (double)account->recording)
 		return;
-	fprintf(out, " Compiling takes %s of that", hwy_say_time3(compiled->total).text);
-	const char *before = ": ";
+	fprintf(out, hwy_tr(" Compiling takes %s of that"), hwy_say_time3(compiled->total).text);
+	const char *before = hwy_tr(": ");
 	if (compiled->n) {
-		fprintf(out, "%sXLA compiles %s, the longest ", before,
+		fprintf(out, hwy_tr("%sXLA compiles %s, the longest "), before,
 			hwy_say_count_of(compiled->n, "function", "functions").text);
 		analyze_put(out, compiled->longest);
-		fprintf(out, " with %s", hwy_say_time3(compiled->longest_ns).text);
-		before = "; ";
+		fprintf(out, hwy_tr(" with %s"), hwy_say_time3(compiled->longest_ns).text);
+		before = hwy_tr("; ");
 	}
 	if (compiled->n_processes) {
-		fprintf(out, "%s%s of compilers (", before,
+		fprintf(out, hwy_tr("%s%s of compilers ("), before,
 			hwy_say_count_of(compiled->n_processes, "process", "processes").text);
 		analyze_put(out, compiled->programs);
-		fprintf(out, ") for %s", hwy_say_time3(compiled->in_processes).text);
+		fprintf(out, hwy_tr(") for %s"), hwy_say_time3(compiled->in_processes).text);
 	}
 	fputc('.', out);
 }
@@ -54,17 +55,17 @@ static void put_account(FILE *out, const struct analyze_run *run)
 	const struct {
 		int64_t ns;
 		const char *words;
-	} parts[] = {{account->before, "before the first step"},
-		     {account->warm_up, "first steps"},
-		     {account->elsewhere, "other phases"},
-		     {account->after, "after the last step"}};
-	fprintf(out, "The judged steps are %s of the recording; the rest:",
+	} parts[] = {{account->before, HWY_KEY("before the first step")},
+		     {account->warm_up, HWY_KEY("first steps")},
+		     {account->elsewhere, HWY_KEY("other phases")},
+		     {account->after, HWY_KEY("after the last step")}};
+	fprintf(out, hwy_tr("The judged steps are %s of the recording; the rest:"),
 		hwy_say_share(verdict->coverage).text);
 	const char *comma = " ";
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if ((double)parts[i].ns >= SMALL_PART_SHARE * (double)account->recording) {
 			fprintf(out, "%s%s %s", comma, hwy_say_time3(parts[i].ns).text,
-				parts[i].words);
+				hwy_tr(parts[i].words));
 			comma = ", ";
 		}
 	fputc('.', out);
@@ -99,8 +100,8 @@ static int64_t turn_of(const struct phase_inner_loop *loop)
 
 static void put_inner_loop(FILE *out, const struct phase_inner_loop *loop)
 {
-	fprintf(out, "a loop inside a step: %" PRIu32 " turns of %s (layers, tokens)", loop->n,
-		hwy_say_time3(turn_of(loop)).text);
+	fprintf(out, hwy_tr("a loop inside a step: %" PRIu32 " turns of %s (layers, tokens)"),
+		loop->n, hwy_say_time3(turn_of(loop)).text);
 }
 
 void analyze_put_scope(FILE *out, const struct analyze_run *run, int width)
@@ -130,7 +131,7 @@ void analyze_put_units(FILE *out, const struct analyze_run *run, uint32_t phase)
 	for (enum serving_unit unit = SERVING_PREFILL; unit < SERVING_UNITS; unit++) {
 		if (times.n[unit] == 0)
 			continue;
-		fprintf(out, "%s%s: %s of %s", before, serving_units[unit],
+		fprintf(out, hwy_tr("%s%s: %s of %s"), before, serving_units[unit],
 			hwy_say_count_of(times.n[unit], "step", "steps").text,
 			hwy_say_time3(times.total[unit] / times.n[unit]).text);
 		before = " · ";
@@ -264,15 +265,15 @@ void analyze_put_base(FILE *out, const struct analyze_run *run, uint32_t phase)
 	int64_t before = without_recorder(&run->diagnosis, phase);
 	int64_t mean = run->analysis.phases.phases[phase].mean;
 	if (before > 0 && is_far_from(before, mean))
-		fprintf(out, "   %s a step without %s: predictions begin there%s\n",
+		fprintf(out, hwy_tr("   %s a step without %s: predictions begin there%s\n"),
 			hwy_say_time3(before).text,
-			outlook->own_cost != HWY_NONE ? "Headway's own cost"
-						      : "the recorder's cost",
-			machine_model_has_samples(run->trace)
-				? "; unsure, since the cost of samples is not known"
-				: "");
+			hwy_tr(outlook->own_cost != HWY_NONE ? "Headway's own cost"
+							     : "the recorder's cost"),
+			hwy_tr(machine_model_has_samples(run->trace)
+				       ? "; unsure, since the cost of samples is not known"
+				       : ""));
 	else if (before == 0 && outlook->own_cost != HWY_NONE &&
 		 is_far_from(mean - outlook->own_cost, mean))
-		fprintf(out, "   Headway's own cost, %s of CPU time, is part of that\n",
+		fprintf(out, hwy_tr("   Headway's own cost, %s of CPU time, is part of that\n"),
 			hwy_say_time3(outlook->own_cost).text);
 }

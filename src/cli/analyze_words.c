@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
@@ -102,7 +103,7 @@ void analyze_put_finding_place(FILE *out, const struct hwy_finding_place *place)
 {
 	analyze_put_place(out, &place->at);
 	if (*place->layer) {
-		fputs(" in ", out);
+		fputs(hwy_tr(" in "), out);
 		analyze_put(out, place->layer);
 	}
 }
@@ -110,13 +111,13 @@ void analyze_put_finding_place(FILE *out, const struct hwy_finding_place *place)
 void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hwy_phase *phase)
 {
 	static const char *const how[] = {
-		[PHASE_SEQUENCE] = ", found without marks",
-		[PHASE_WAITS] = ", told apart by their waits",
-		[PHASE_ONE] = ": nothing repeats",
+		[PHASE_SEQUENCE] = HWY_KEY(", found without marks"),
+		[PHASE_WAITS] = HWY_KEY(", told apart by their waits"),
+		[PHASE_ONE] = HWY_KEY(": nothing repeats"),
 	};
-	fprintf(out, "%" PRIu32 " step%s", phase->n_steps, phase->n_steps == 1 ? "" : "s");
+	fprintf(out, hwy_tr("%" PRIu32 " step%s"), phase->n_steps, phase->n_steps == 1 ? "" : "s");
 	if (phase->source != PHASE_MARKS) {
-		fputs(how[phase->source], out);
+		fputs(hwy_tr(how[phase->source]), out);
 	} else if (*hwy_str(run->trace, phase->name)) {
 		fputs(" (", out);
 		analyze_put(out, hwy_str(run->trace, phase->name));
@@ -125,7 +126,7 @@ void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hw
 		fputs(name[strlen(name) - 1] == ')' ? ")" : "…)", out);
 	}
 	if (phase->n_steady < phase->n_steps)
-		fprintf(out, ", %" PRIu32 " of them steady", phase->n_steady);
+		fprintf(out, hwy_tr(", %" PRIu32 " of them steady"), phase->n_steady);
 }
 
 struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, uint32_t *n)
@@ -156,7 +157,8 @@ void analyze_put_causes(FILE *out, const struct gap_states *states)
 		double share = (double)states->causes[top] / (double)states->idle;
 		if (share < 0.05)
 			break;
-		fprintf(out, "%s%s %s", before, gap_cause_names[top], hwy_say_share(share).text);
+		fprintf(out, "%s%s %s", before, hwy_tr(gap_cause_names[top]),
+			hwy_say_share(share).text);
 		before = ", ";
 	}
 	if (*before == ',')
@@ -169,17 +171,17 @@ void analyze_put_states(FILE *out, const struct gap_states *states)
 		const char *name;
 		int64_t ns;
 	} parts[] = {
-		{"compute", states->compute},
-		{"comm", states->exposed_comm},
-		{"copy", states->exposed_copy},
-		{"fill", states->fill},
+		{HWY_KEY("compute"), states->compute},
+		{HWY_KEY("comm"), states->exposed_comm},
+		{HWY_KEY("copy"), states->exposed_copy},
+		{HWY_KEY("fill"), states->fill},
 	};
 	double window = states->window > 0 ? (double)states->window : 1;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (i == 0 || (double)parts[i].ns / window >= 0.001)
-			fprintf(out, "%s %s · ", parts[i].name,
+			fprintf(out, "%s %s · ", hwy_tr(parts[i].name),
 				hwy_say_share((double)parts[i].ns / window).text);
-	fprintf(out, "idle %s", hwy_say_share((double)states->idle / window).text);
+	fprintf(out, hwy_tr("idle %s"), hwy_say_share((double)states->idle / window).text);
 }
 
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase)
@@ -195,16 +197,16 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 	int64_t window = one->window.to - one->window.from;
 	bool is_mostly_empty = window > 0 && best->empty > window / 2;
 	if (is_mostly_empty && best->mean_count < 1)
-		fputs("headway 0: the CPU never gets ahead", out);
+		fputs(hwy_tr("headway 0: the CPU never gets ahead"), out);
 	else if (is_mostly_empty)
-		fprintf(out, "headway up to %s, 0 for %s of the time",
+		fprintf(out, hwy_tr("headway up to %s, 0 for %s of the time"),
 			hwy_say_time3(best->max_work).text,
 			hwy_say_share((double)best->empty / (double)window).text);
 	else if (best->steps >= 2)
-		fprintf(out, "headway %s: the CPU is %.0f steps ahead",
+		fprintf(out, hwy_tr("headway %s: the CPU is %.0f steps ahead"),
 			hwy_say_time3(best->mean_work).text, best->steps);
 	else
-		fprintf(out, "headway up to %s", hwy_say_time3(best->max_work).text);
+		fprintf(out, hwy_tr("headway up to %s"), hwy_say_time3(best->max_work).text);
 }
 
 struct hwy_interval analyze_typical(const struct hwy_phase *phase)
@@ -271,7 +273,7 @@ void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel)
 	if (*kernel->bound)
 		fprintf(out, "   %s", kernel->bound);
 	if (!isnan(kernel->of_roof))
-		fprintf(out, ", %s of the roof", hwy_say_share(kernel->of_roof).text);
+		fprintf(out, hwy_tr(", %s of the roof"), hwy_say_share(kernel->of_roof).text);
 	fputc('\n', out);
 }
 
@@ -297,11 +299,11 @@ void analyze_put_health(FILE *out, const struct hwy_outlook *verdict)
 	const double pauses_share = 0.05;
 	if (verdict->reachable >= pauses_share)
 		fprintf(out,
-			"Nothing on the CPU side starves the GPU; the %s it idles lie between work queued in time.",
+			hwy_tr("Nothing on the CPU side starves the GPU; the %s it idles lie between work queued in time."),
 			hwy_say_share(verdict->reachable).text);
 	else
 		fprintf(out,
-			"Nothing starves the GPU. No fix on the CPU side is worth more than %s.",
+			hwy_tr("Nothing starves the GPU. No fix on the CPU side is worth more than %s."),
 			hwy_say_share(verdict->reachable).text);
 }
 
@@ -309,7 +311,7 @@ void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struc
 {
 	const struct hwy_predicted *p = &finding->predicted;
 	if (!p->is_known) {
-		fprintf(out, "%s of %s (%s)", hwy_say_time3(finding->cost).text,
+		fprintf(out, hwy_tr("%s of %s (%s)"), hwy_say_time3(finding->cost).text,
 			hwy_say_time3(phase->mean).text, hwy_say_share(finding->share).text);
 		return;
 	}

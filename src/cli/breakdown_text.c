@@ -453,6 +453,13 @@ static void print_cautions(const struct page *page)
 {
 	const struct hwy_measures *total = &page->breakdown->total;
 	uint64_t ops = ops_of(total);
+	if (total->n_comm_in_compute)
+		fprintf(page->out,
+			"\n  comm is what HTA counts: kernels of NCCL, RCCL and NVSHMEM. Other kernels that\n"
+			"  communicate by their names (%s, %s) are compute here, and comm in\n"
+			"  `headway analyze`.\n",
+			hwy_say_count_grouped(total->n_comm_in_compute).text,
+			hwy_say_time4(total->comm_in_compute).text);
 	if (total->n_graph)
 		fprintf(page->out,
 			"\n  %s graph launches count as compute: their nodes are not recorded, so\n"

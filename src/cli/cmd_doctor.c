@@ -97,8 +97,13 @@ static void print_text(const struct doctor *doctor)
 		if (concerns(doctor, i))
 			print_check(&page, &doctor->checks[i]);
 	putchar('\n');
-	if (doctor->any)
+	/* Where CUDA cannot be recorded, the default options would record little of most programs. */
+	if (doctor->any && doctor->checks[DOCTOR_CUDA].verdict != DOCTOR_NO)
 		puts("next: headway profile PROGRAM");
+	else if (doctor->any)
+		printf("next: headway profile -t nvtx,opencl,osrt%s PROGRAM\n",
+		       doctor->checks[DOCTOR_SAMPLES].verdict != DOCTOR_NO ? " -s process-tree"
+									   : "");
 	else
 		puts("Nothing can be recorded here; recordings made elsewhere can be read.");
 }

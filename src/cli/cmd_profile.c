@@ -42,11 +42,22 @@ static void profile_discard(struct run *run)
 	free(directory);
 }
 
+/* Whether a file is there that only Python can run. */
+static bool is_python_script(const char *path)
+{
+	size_t length = strlen(path);
+	return length > 3 && strcmp(path + length - 3, ".py") == 0 && access(path, R_OK) == 0;
+}
+
 /* Ends Headway because the program cannot be executed, with the status that env, nice and a shell
  * give: 127 where it is not there, else 126. */
 static _Noreturn void profile_refuse(const struct profile *profile, int reason)
 {
-	cli_say("%s: %s", profile->settings.program[0], strerror(reason));
+	const char *program = profile->settings.program[0];
+	if (is_python_script(program))
+		cli_say("%s is a Python script: headway profile python3 %s", program, program);
+	else
+		cli_say("%s: %s", program, strerror(reason));
 	exit(reason == ENOENT ? 127 : 126);
 }
 
@@ -174,7 +185,8 @@ static int record(struct recording *recording, int argc, char **argv)
 	profile->settings.inherited.ignored = *cli_ignored_at_start();
 	inherited_take(&profile->settings.inherited);
 	profile_options_read(profile, argc, argv);
-	profile_job_begin(profile, argc, argv);
+	if (!profile->within)
+		profile_job_begin(profile, argc, argv);
 	if (profile->job.role == PROFILE_ALONE)
 		profile_check_output(profile, 0, &recording->path);
 	char *folder =
@@ -185,6 +197,8 @@ static int record(struct recording *recording, int argc, char **argv)
 	profile->settings.privacy = profile->privacy.anonymous ? "anonymous"
 				    : profile->privacy.no_args ? "no-args"
 							       : NULL;
+	if (profile->within)
+		return profile_within(profile, run, recording->path);
 	profile_start(profile, run, &recording->path);
 	while (run_wait(run, &profile->settings) == RUN_RECORDED)
 		make_report(profile, run, recording->path);

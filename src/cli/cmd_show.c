@@ -75,12 +75,11 @@ static struct options show_read_options(int argc, char **argv)
 	return options;
 }
 
-/* Finds the first start and the last end of calls and device work; false where the recording has
- * neither. */
-static bool find_extent(struct hwy_trace *trace, int64_t *from, int64_t *to)
+/* Finds the first start and the last end of spans of these kinds; false where the recording has
+ * none. */
+static bool find_extent(struct hwy_trace *trace, uint32_t kinds, int64_t *from, int64_t *to)
 {
 	struct hwy_err err;
-	uint32_t kinds = HWY_DEVICE_KINDS | HWY_KIND_BIT(HWY_API);
 	if (!hwy_need(trace, kinds, HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), &err))
 		cli_die("%s", err.text);
 	return hwy_extent(trace, kinds, from, to);
@@ -100,10 +99,17 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 	struct hwy_window window = {0};
 	struct hwy_err err;
 	int64_t from, to;
-	bool any = find_extent(trace, &from, &to);
+	bool launches = find_extent(trace, HWY_DEVICE_KINDS | HWY_KIND_BIT(HWY_API), &from, &to);
+	bool any = launches || find_extent(trace, PICTURE_HOST_KINDS, &from, &to);
 	if (options->from == HWY_NONE && options->to == HWY_NONE) {
-		if (!any)
-			cli_die("%s: has neither device work nor calls to show", options->path);
+		if (!any || (!launches && from == to))
+			cli_die("%s: nothing of a thread or a device was recorded; 'headway info %s' tells what it holds",
+				options->path, options->path);
+		if (!launches && step_number(options) != HWY_NONE)
+			cli_die("%s: has neither device work nor calls, so no steps",
+				options->path);
+		if (!launches)
+			return (struct hwy_window){.at = {from, to}};
 		if (!window_find(trace, options->step, step_number(options), &window, &err))
 			cli_die("%s: %s", options->path, err.text);
 		return window;

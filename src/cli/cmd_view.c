@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/html_page.h"
@@ -14,10 +15,11 @@
 
 struct options {
 	struct cli_texts files;
-	const char *html, *ranks;
+	const char *html, *ranks, *token_file;
+	struct cli_texts hosts;
 	uint64_t max_mb;
 	uint16_t port;
-	bool no_browser, stay, force, is_worker;
+	bool no_browser, stay, keep_address, force, is_worker;
 	struct cli_privacy privacy;
 };
 
@@ -29,6 +31,17 @@ static void read_port(const struct cli_value *value)
 	*(uint16_t *)value->field = (uint16_t)port;
 }
 
+static void read_host(const struct cli_value *value)
+{
+	struct cli_texts *hosts = value->field;
+	if (!origin_is_host_name(value->text))
+		cli_misuse(value->command,
+			   "--allow-host takes the name of a host, without port and path: %s",
+			   value->text);
+	HWY_GROW(hosts->texts, hosts->n, hosts->cap);
+	hosts->texts[hosts->n++] = value->text;
+}
+
 static const struct cli_option option_table[] = {
 	{0, "port", "N", "listen on this port of 127.0.0.1 (default: a free one)", CLI_READ,
 	 CLI_AT(port), .read = read_port},
@@ -36,6 +49,18 @@ static const struct cli_option option_table[] = {
 	 "only print the address, and the ssh line to reach it from elsewhere", CLI_SWITCH,
 	 CLI_AT(no_browser)},
 	{0, "stay", NULL, "stay when the last page has been closed", CLI_SWITCH, CLI_AT(stay)},
+	{0, "keep-address", NULL,
+	 "the same port and secret whenever these recordings are opened, so that links stay alive; kept in "
+	 "the cache folder, for your eyes only",
+	 CLI_SWITCH, CLI_AT(keep_address)},
+	{0, "token-file", "FILE",
+	 "the secret of the address: 32 hexadecimal digits in a file that only you can read; written "
+	 "there if the file does not exist",
+	 CLI_TEXT, CLI_AT(token_file)},
+	{0, "allow-host", "NAME",
+	 "also answer a browser that comes by this name, through the proxy of Jupyter or code-server; "
+	 "may be given several times",
+	 CLI_READ, CLI_AT(hosts), .read = read_host},
 	{0, "html", "FILE",
 	 "write one self-contained page instead: to send to somebody, needs no server", CLI_TEXT,
 	 CLI_AT(html)},
@@ -88,6 +113,9 @@ static void print_address(const struct options *options, const struct server *se
 		       "address there\n",
 		       port, port, me ? me->pw_name : "USER", host);
 	}
+	for (uint32_t i = 0; i < options->hosts.n; i++)
+		printf("through the proxy of Jupyter or code-server:  https://%s/…/proxy/%u/%s/\n",
+		       options->hosts.texts[i], port, server_token(server));
 	printf("%s\n", options->stay
 			       ? "Ctrl-C ends it."
 			       : "Ends with Ctrl-C, or a minute after its last page was closed.");
@@ -100,6 +128,8 @@ struct viewing {
 	struct view_trace traces[SERVER_TRACES];
 	struct worker workers[SERVER_TRACES];
 	char *reports[SERVER_TRACES];
+	struct comparison comparison;
+	char *compare_argv[11];
 };
 
 static void view_open_all(const struct options *options, struct viewing *viewing)
@@ -115,7 +145,9 @@ static void view_open_all(const struct options *options, struct viewing *viewing
 		view_choice_free(&choice);
 		/* A copy, because posix_spawn takes no const strings. */
 		char *word = hwy_copy(source, strlen(source) + 1);
-		char *argv[] = {"headway",           "view", "--worker", "--",
+		char language[8];
+		snprintf(language, sizeof language, "%s", hwy_lang());
+		char *argv[] = {"headway",           "view", "--lang", language, "--worker", "--",
 				viewing->reports[i], word,   NULL};
 		if (!view_open(&viewing->traces[i], trace, source, &err) ||
 		    !worker_start(&viewing->workers[i], argv, &err))
@@ -124,8 +156,32 @@ static void view_open_all(const struct options *options, struct viewing *viewing
 	}
 }
 
+/* The process that compares two recordings gets both reports, then both files as the user named them. */
+static void prepare_comparison(const struct options *options, struct viewing *viewing)
+{
+	const char *a = options->files.texts[0], *b = options->files.texts[1];
+	const char *language = hwy_lang();
+	char *argv[] = {"headway",
+			"view",
+			"--lang",
+			hwy_copy(language, strlen(language) + 1),
+			"--worker",
+			"--",
+			viewing->reports[0],
+			viewing->reports[1],
+			hwy_copy(a, strlen(a) + 1),
+			hwy_copy(b, strlen(b) + 1),
+			NULL};
+	memcpy(viewing->compare_argv, argv, sizeof argv);
+	comparison_init(&viewing->comparison, viewing->compare_argv);
+}
+
 static void close_all(const struct options *options, struct viewing *viewing)
 {
+	comparison_stop(&viewing->comparison);
+	free(viewing->compare_argv[3]);
+	free(viewing->compare_argv[8]);
+	free(viewing->compare_argv[9]);
 	for (uint32_t i = 0; i < options->files.n; i++) {
 		struct hwy_trace *trace = viewing->traces[i].trace;
 		worker_stop(&viewing->workers[i]);
@@ -135,17 +191,46 @@ static void close_all(const struct options *options, struct viewing *viewing)
 	}
 }
 
+/* Yields the path, to be freed, of the file that keeps the secret; NULL: it is not kept. */
+static char *address_file(const struct options *options)
+{
+	if (options->keep_address)
+		return view_address_path(&options->files);
+	const char *path = options->token_file;
+	return path ? hwy_copy(path, strlen(path) + 1) : NULL;
+}
+
+/* Writes what is not yet in the file that keeps the secret. */
+static void note_address(const struct options *options, const struct server *server,
+			 const char *path, const struct view_address *known)
+{
+	struct view_address now = {.port = options->keep_address ? server_port(server) : 0};
+	memcpy(now.token, server_token(server), VIEW_TOKEN);
+	if (path && (!*known->token || (options->keep_address && known->port != now.port)))
+		view_address_write(path, &now);
+}
+
 static void serve(const struct options *options)
 {
 	static struct viewing viewing;
+	struct view_address known = {0};
+	char *path = address_file(options);
+	if (path)
+		view_address_read(path, &known);
 	view_open_all(options, &viewing);
+	if (options->files.n == 2)
+		prepare_comparison(options, &viewing);
 	struct server_options how = {
 		.traces = viewing.traces,
 		.workers = viewing.workers,
 		.reports = viewing.reports,
 		.n_traces = options->files.n,
-		.port = options->port,
+		.comparison = options->files.n == 2 ? &viewing.comparison : NULL,
+		.port = options->port ? options->port : known.port,
 		.keep = options->stay,
+		.token = *known.token ? known.token : NULL,
+		.is_kept = path != NULL,
+		.allowed = {options->hosts.texts, options->hosts.n},
 		.interrupted = &interrupted,
 		.on_first_page = view_browser_forget,
 	};
@@ -153,8 +238,13 @@ static void serve(const struct options *options)
 	struct server *server = server_start(&how, &err);
 	if (!server) {
 		close_all(options, &viewing);
-		cli_die("%s", err.text);
+		cli_die("%s%s", err.text,
+			!options->port && known.port
+				? "; is it open already? --port chooses another port"
+				: "");
 	}
+	note_address(options, server, path, &known);
+	free(path);
 	end_on_signals();
 	print_address(options, server);
 	server_wait(server);
@@ -190,21 +280,27 @@ static int run_view(int argc, char **argv)
 {
 	struct options options = {0};
 	cli_read(&cmd_view, argc, argv, &options);
-	if (options.files.n > SERVER_TRACES)
+	if (options.files.n > SERVER_TRACES && !options.is_worker)
 		cli_misuse(&cmd_view, "at most two files can be seen together");
 	if (options.files.n == 0)
 		cli_misuse(&cmd_view, "which file?");
+	if (options.keep_address && options.token_file)
+		cli_misuse(&cmd_view,
+			   "--keep-address keeps a secret of its own; --token-file has another");
 	if (!options.html && (options.privacy.no_args || options.privacy.anonymous))
 		cli_misuse(&cmd_view, "--no-args and --anonymous are for --html");
 	const char **files = options.files.texts;
 	int status = 0;
 	if (options.is_worker) {
-		status = view_worker_run(files[0], files[options.files.n - 1]);
+		status = options.files.n == 2 * SERVER_TRACES
+				 ? view_compare_run(files, files + SERVER_TRACES)
+				 : view_worker_run(files[0], files[options.files.n - 1]);
 	} else {
 		signal(SIGPIPE, SIG_IGN);
 		(options.html ? write_page : serve)(&options);
 	}
 	free(files);
+	free(options.hosts.texts);
 	return status;
 }
 
@@ -217,12 +313,14 @@ const struct cli_command cmd_view = {
 		"diagnosis beside them, and what fixes would change. Two files are shown one "
 		"under the other, step by step. Of a job of more than 64 ranks with digests only the "
 		"ranks are opened that its answer is about, and a line says which and why. The page is served on 127.0.0.1 only, behind a "
-		"random address; nothing leaves the machine.",
+		"random address; nothing leaves the machine. docs/view.md tells how to reach it from "
+		"elsewhere, and how links stay alive.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway view report1.hwy\n"
 		  "  headway view --no-browser run.sqlite     on a server: prints the ssh line\n"
 		  "  headway view before.hwy after.hwy\n"
+		  "  headway view --keep-address run.hwy      links still work after a restart\n"
 		  "  headway view job1 --ranks 0,611          some ranks of a job\n"
 		  "  headway view report1.hwy --html run.html\n",
 	.operands = CLI_FILES,

@@ -5,9 +5,10 @@
 
 #include "cli/kit/cli.h"
 
-extern const struct cli_command cmd_analyze, cmd_baseline, cmd_breakdown, cmd_convert, cmd_diff,
-	cmd_digest, cmd_doctor, cmd_export, cmd_gate, cmd_info, cmd_kernels, cmd_path, cmd_profile,
-	cmd_recover, cmd_show, cmd_sql, cmd_stats, cmd_tree, cmd_view, cmd_whatif;
+extern const struct cli_command cmd_analyze, cmd_baseline, cmd_breakdown, cmd_convert, cmd_demo,
+	cmd_diff, cmd_digest, cmd_doctor, cmd_export, cmd_gate, cmd_info, cmd_kernels, cmd_mcp,
+	cmd_path, cmd_profile, cmd_recover, cmd_show, cmd_sql, cmd_stats, cmd_tree, cmd_view,
+	cmd_whatif;
 
 /* cmd_calibrate.c: `headway calibrate-helper`, which `headway profile` starts by itself;
  * `headway --help` does not list it. */

@@ -89,6 +89,11 @@ static void open_analysis(struct hwy_analysis *analysis, struct hwy_trace **trac
 static void note_job(struct compare_summary *run, uint32_t late, uint32_t slow_links, int64_t waits)
 {
 	struct compare_phase *phase = &run->phases[0];
+	/* Ids of spans are those of one rank's report, which the reader does not see. */
+	for (uint32_t p = 0; p < run->n; p++)
+		for (unsigned kind = 0; kind < TABLES; kind++)
+			for (uint32_t i = 0; i < run->phases[p].tables[kind].n; i++)
+				run->phases[p].tables[kind].rows[i].span = 0;
 	phase->counts[COUNT_LATE_RANKS] = (int64_t)late * phase->n_steady;
 	phase->counts[COUNT_SLOW_LINKS] = (int64_t)slow_links * phase->n_steady;
 	if (__builtin_mul_overflow(waits, (int64_t)phase->n_steady,
@@ -143,6 +148,19 @@ static bool open_digests(struct compare_runs *runs, const char *path, const char
 	return true;
 }
 
+bool compare_add_analysis(struct compare_runs *runs, const char *path,
+			  struct hwy_analysis *analysis, const struct hwy_diagnosis *diagnosis,
+			  struct hwy_err *err)
+{
+	struct compare_summary run;
+	if (!summary_make(&run, path, analysis, diagnosis, err))
+		return false;
+	for (uint32_t i = 0; i < run.n; i++)
+		note_replay(&run.phases[i], analysis, run.indexes[i]);
+	*add_run(runs) = run;
+	return true;
+}
+
 void compare_open(struct compare_runs *runs, const char *path, const char *step)
 {
 	if (open_baseline(runs, path) || open_digests(runs, path, step) ||
@@ -152,13 +170,10 @@ void compare_open(struct compare_runs *runs, const char *path, const char *step)
 	struct hwy_diagnosis diagnosis;
 	struct hwy_trace *trace;
 	struct hwy_err err;
-	struct compare_summary *run = add_run(runs);
 	open_analysis(&analysis, &trace, path, step);
 	if (!diagnose(&analysis, &diagnosis, &err) ||
-	    !summary_make(run, path, &analysis, &diagnosis, &err))
+	    !compare_add_analysis(runs, path, &analysis, &diagnosis, &err))
 		cli_die("%s: %s", path, err.text);
-	for (uint32_t i = 0; i < run->n; i++)
-		note_replay(&run->phases[i], &analysis, run->indexes[i]);
 	diagnosis_free(&diagnosis);
 	analysis_free(&analysis);
 	hwy_trace_free(trace);

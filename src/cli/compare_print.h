@@ -30,6 +30,11 @@ void compare_open(struct compare_runs *runs, const char *path, const char *step)
 /* Makes two sides of one recording: the first and the second half of its steady steps. */
 void compare_open_halves(struct compare_runs *first, struct compare_runs *second, const char *path,
 			 const char *step);
+/* Adds the run of a recording that is analysed already; 'path' names it. False where it has no device work. */
+struct hwy_analysis;
+bool compare_add_analysis(struct compare_runs *runs, const char *path,
+			  struct hwy_analysis *analysis, const struct hwy_diagnosis *diagnosis,
+			  struct hwy_err *err);
 void compare_close(struct compare_runs *runs);
 struct compare_side compare_side(const struct compare_runs *runs);
 void compare_side_free(struct compare_side *side);

@@ -3,6 +3,7 @@
  * added, never renamed. */
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "cli/compare_print.h"
 
 static void put_side(struct hwy_json *json, const char *key, const struct compare_side *side)
@@ -115,7 +116,7 @@ static void put_finding(struct hwy_json *json, const struct diff_finding *findin
 	const struct compare_finding *either = diff_finding_either(finding);
 	json_begin_object(json);
 	json_put_text(json, "id", either->id);
-	json_put_text(json, "title", either->title);
+	json_put_text(json, "title", hwy_tr(either->title));
 	json_put_text(json, "change", diff_finding_change_names[finding->change]);
 	json_put_text(json, "place", either->place);
 	json_key(json, "before_ns");
@@ -140,6 +141,8 @@ static const struct json_field row_fields[] = {
 	{JSON_FIELD_REAL(struct diff_row, count_after, "after_count_per_step", 3)},
 	{JSON_FIELD_REAL(struct diff_row, mean_before, "before_mean_ns", 1)},
 	{JSON_FIELD_REAL(struct diff_row, mean_after, "after_mean_ns", 1)},
+	{JSON_FIELD_OPTIONAL_INT(struct diff_row, span_before, "before_span")},
+	{JSON_FIELD_OPTIONAL_INT(struct diff_row, span_after, "after_span")},
 };
 
 static void put_critical_path(struct hwy_json *json, const struct compare_diff *diff)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
@@ -51,7 +52,7 @@ static void diff_text_print_head(FILE *out, const struct compare_diff *diff, boo
 	compare_put_notes(out, diff);
 	if (diff_is_other_program(diff))
 		fprintf(out,
-			" %s!%s  these look like different programs: %.0f %% of their kernels are alike\n",
+			hwy_tr(" %s!%s  these look like different programs: %.0f %% of their kernels are alike\n"),
 			paint(colour, PAINT_RED), paint(colour, PAINT_PLAIN),
 			100 * diff->similarity);
 }
@@ -65,7 +66,7 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 								      : "";
 	fprintf(out, "\n   %s%s%s%s", paint(colour, PAINT_BOLD), verdict_paint,
 		words[step->verdict], paint(colour, PAINT_PLAIN));
-	fprintf(out, "    %s → %s a step", hwy_say_time3_signed(diff->before->step).text,
+	fprintf(out, hwy_tr("    %s → %s a step"), hwy_say_time3_signed(diff->before->step).text,
 		hwy_say_time3_signed(diff->after->step).text);
 	fprintf(out, "    %s", hwy_say_share_change(step->change / step->before).text);
 	if (isfinite(step->low))
@@ -76,11 +77,11 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 		fprintf(out, "    %.2f×", speedup);
 	fputc('\n', out);
 	if (step->verdict >= VERDICT_FASTER) {
-		fputs("   cause     ", out);
+		fputs(hwy_tr("   cause     "), out);
 		compare_put_cause(out, diff);
 		fputc('\n', out);
 	}
-	fputs("   verdict   ", out);
+	fputs(hwy_tr("   verdict   "), out);
 	compare_put_verdicts(out, diff);
 	fputc('\n', out);
 	struct compare_sentence why = compare_why(diff);
@@ -88,13 +89,13 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 		fprintf(out, "   %s\n", why.text);
 	fprintf(out, "   %s", paint(colour, PAINT_FAINT));
 	if (strcmp(step->method, "identical") == 0)
-		fputs("the same steps to the nanosecond", out);
+		fputs(hwy_tr("the same steps to the nanosecond"), out);
 	else if (strcmp(step->method, "welch") == 0)
-		fputs("95 % interval by Welch's t over the runs", out);
+		fputs(hwy_tr("95 % interval by Welch's t over the runs"), out);
 	else
-		fputs("95 % interval by a block bootstrap over the steps", out);
+		fputs(hwy_tr("95 % interval by a block bootstrap over the steps"), out);
 	if (step->run_noise > 0)
-		fprintf(out, ", and %.3g %% of noise assumed from run to run",
+		fprintf(out, hwy_tr(", and %.3g %% of noise assumed from run to run"),
 			100 * step->run_noise);
 	fprintf(out, "%s\n", paint(colour, PAINT_PLAIN));
 }
@@ -167,11 +168,11 @@ static void print_findings(FILE *out, const struct compare_diff *diff, bool colo
 							 : "",
 			one->id, paint(colour, PAINT_PLAIN));
 		if (finding->before && finding->after)
-			fprintf(out, "  cost %s → %s",
+			fprintf(out, hwy_tr("  cost %s → %s"),
 				hwy_say_time3_signed(finding->before->cost).text,
 				hwy_say_time3_signed(finding->after->cost).text);
 		else
-			fprintf(out, "  cost %s", hwy_say_time3_signed(one->cost).text);
+			fprintf(out, hwy_tr("  cost %s"), hwy_say_time3_signed(one->cost).text);
 		if (*one->place) {
 			fputs("  ", out);
 			compare_put_cut(out, one->place, 40);
@@ -191,10 +192,10 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 				   : diff_row_change_names[row->change];
 	fprintf(out, "   %-9s ", what);
 	if (row->before && row->after)
-		fprintf(out, "%s → %s a step", hwy_say_time3_signed(row->ns_before).text,
+		fprintf(out, hwy_tr("%s → %s a step"), hwy_say_time3_signed(row->ns_before).text,
 			hwy_say_time3_signed(row->ns_after).text);
 	else
-		fprintf(out, "%s a step",
+		fprintf(out, hwy_tr("%s a step"),
 			hwy_say_time3_signed(row->before ? row->ns_before : row->ns_after).text);
 	if (row->change == ROW_MORE || row->change == ROW_FEWER)
 		fprintf(out, " (%s → %s %s)", hwy_say_count_2decimals(row->count_before).text,
@@ -229,7 +230,8 @@ static void print_tables(FILE *out, const struct compare_diff *diff)
 			print_row(out, row, kind == TABLE_KERNELS);
 		}
 		if (kind == TABLE_KERNELS && table->n > printed)
-			fprintf(out, "   … and %u more: --format json\n", table->n - printed);
+			fprintf(out, hwy_tr("   … and %u more: --format json\n"),
+				table->n - printed);
 	}
 }
 
@@ -250,7 +252,7 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 			hwy_say_time3_change(change).text);
 	}
 	if (printed)
-		fputs("  (what decides the step's length)\n", out);
+		fputs(hwy_tr("  (what decides the step's length)\n"), out);
 }
 
 void diff_print_text(FILE *out, const struct compare_diff *diff)

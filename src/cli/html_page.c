@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory_text.h"
+#include "cli/view_process.h"
 #include "serve/inline.h"
 
 void html_page_read_size(const struct cli_value *value)
@@ -31,6 +32,22 @@ static void open_view(const struct analyze_view *view, struct view_trace *trace,
 	free(json);
 }
 
+/* What changed from the first recording to the second, as JSON, or why they cannot be compared; to be freed. */
+static char *compare_views(const struct analyze_view *views)
+{
+	struct memory_text memory;
+	struct hwy_err err;
+	if (!view_compare_put(memory_text_begin(&memory), &views[0].runs[views[0].shown],
+			      &views[1].runs[views[1].shown], &err)) {
+		free(memory_text_end(&memory));
+		struct hwy_json json = {.out = memory_text_begin(&memory)};
+		json_begin_object(&json);
+		json_put_text(&json, "error", err.text);
+		json_end_object(&json);
+	}
+	return memory_text_end(&memory);
+}
+
 void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, uint64_t max_mb)
 {
 	struct view_trace traces[SERVER_TRACES];
@@ -38,7 +55,9 @@ void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, ui
 	struct hwy_err err;
 	for (uint32_t i = 0; i < n; i++)
 		open_view(&views[i], &traces[i], &workers[i]);
+	char *compare = n == 2 ? compare_views(views) : NULL;
 	struct inline_page page = {
+		.compare = compare,
 		.traces = traces,
 		.workers = workers,
 		.n = n,
@@ -49,6 +68,7 @@ void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, ui
 	for (uint32_t i = 0; i < page.n_left_out; i++)
 		fprintf(stderr, "headway: left out of the page: %s\n", page.left_out[i]);
 	inline_free(&page);
+	free(compare);
 	for (uint32_t i = 0; i < n; i++) {
 		worker_stop(&workers[i]);
 		view_close(&traces[i]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/job_print.h"
@@ -23,10 +24,10 @@ static void job_brief_put_finding(FILE *out, const struct job_view *job,
 	fputs(": ", out);
 	job_put_cost(out, job, one);
 	if (finding->n_places) {
-		fputs(" at ", out);
+		fputs(hwy_tr(" at "), out);
 		analyze_put_finding_place(out, &finding->places[0]);
 	}
-	fprintf(out, ". %s Fix: %.*s\n", finding->says, (int)strcspn(finding->advice, "\n"),
+	fprintf(out, hwy_tr(". %s Fix: %.*s\n"), finding->says, (int)strcspn(finding->advice, "\n"),
 		finding->advice);
 }
 
@@ -44,7 +45,7 @@ static void put_range(FILE *out, const struct job_ranks *ranks, enum rank_part p
 			most = r;
 	}
 	if (least < ranks->n)
-		fprintf(out, "; %s %s (rank %" PRId64 ") to %s (rank %" PRId64 ")",
+		fprintf(out, hwy_tr("; %s %s (rank %" PRId64 ") to %s (rank %" PRId64 ")"),
 			ranks_part_name(part), hwy_say_time3(ranks->rows[least].parts[part]).text,
 			ranks->rows[least].rank, hwy_say_time3(ranks->rows[most].parts[part]).text,
 			ranks->rows[most].rank);
@@ -56,8 +57,8 @@ static void job_brief_put_steps(FILE *out, const struct job_view *job)
 	const struct job_answer *answer = &job->answer;
 	const struct job_ranks *ranks = &answer->ranks;
 	if (*answer->late_says && answer->late_says != answer->says)
-		fprintf(out, "Late: %s\n", answer->late_says);
-	fprintf(out, "Step: %s", hwy_say_time3(answer->step).text);
+		fprintf(out, hwy_tr("Late: %s\n"), answer->late_says);
+	fprintf(out, hwy_tr("Step: %s"), hwy_say_time3(answer->step).text);
 	put_range(out, ranks, RANK_COMPUTE);
 	put_range(out, ranks, RANK_TRANSFER);
 	put_range(out, ranks, RANK_WAIT);
@@ -65,7 +66,7 @@ static void job_brief_put_steps(FILE *out, const struct job_view *job)
 	uint32_t n;
 	struct job_pair *pairs = job_pairs(job, PAIRS, &n);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, "%srank %" PRId64 " for rank %" PRId64 " %s a step%s",
+		fprintf(out, hwy_tr("%srank %" PRId64 " for rank %" PRId64 " %s a step%s"),
 			i == 0 ? "Waits: " : ", ", ranks->rows[pairs[i].waits].rank,
 			ranks->rows[pairs[i].late].rank, hwy_say_time3(pairs[i].ns).text,
 			i + 1 < n ? "" : "\n");
@@ -80,11 +81,11 @@ static void job_brief_put_all(FILE *out, const struct job_view *job)
 	analyze_put(out, job_program(job).text);
 	fputs(": ", out);
 	job_put_title(out, job);
-	fprintf(out, "\nVerdict: %s. %s\n", verdict_words[answer->word], answer->says);
+	fprintf(out, hwy_tr("\nVerdict: %s. %s\n"), verdict_words[answer->word], answer->says);
 	if (answer->typical < answer->n)
 		job_brief_put_steps(out, job);
 	for (uint32_t i = 0; i < job->job.n_problems; i++)
-		fprintf(out, "Note: %s\n", job->job.problems[i]);
+		fprintf(out, hwy_tr("Note: %s\n"), job->job.problems[i]);
 }
 
 void job_print_brief(FILE *out, const struct analyze_view *view)

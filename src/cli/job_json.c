@@ -2,6 +2,7 @@
 /* job_json.c - the member "job" of `headway analyze --format json`; docs/analyze-json.md says what each key means. Keys are added,
  * never renamed. */
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "cli/job_print.h"
 #include "cli/kit/cli.h"
 
@@ -199,7 +200,7 @@ static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 		const struct job_finding *one = &job->answer.findings[i];
 		json_begin_object(json);
 		json_put_text(json, "id", one->finding->kind->id);
-		json_put_text(json, "title", one->finding->kind->title);
+		json_put_text(json, "title", hwy_tr(one->finding->kind->title));
 		json_key(json, "ranks");
 		json_begin_array(json);
 		for (uint32_t k = 0; k < one->n_members; k++)

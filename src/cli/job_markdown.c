@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/job_print.h"
@@ -117,7 +118,7 @@ static void job_markdown_findings(FILE *out, const struct job_view *job)
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		const struct hwy_finding *finding = answer->findings[i].finding;
 		fprintf(out, "\n### %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,
-			finding->kind->title);
+			hwy_tr(finding->kind->title));
 		cli_put_markdown(out, finding->says);
 		fputs("\n\n", out);
 		analyze_markdown_put_advice(out, finding->advice);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
@@ -90,27 +91,28 @@ static void print_ranks(const struct job_page *page)
 		.width = page->width,
 	};
 	if (ranks->n_steps == 0) {
-		fputs("\n   The ranks have no steady steps in common: they are not compared step by step.\n",
+		fputs(hwy_tr("\n   The ranks have no steady steps in common: they are not compared step by step.\n"),
 		      page->out);
 		return;
 	}
-	fprintf(page->out, "\n   %sa step of each rank, in %s%s%s\n", job_paint(page, PAINT_BOLD),
-		job_unit(page->job), job_paint(page, PAINT_PLAIN),
+	fprintf(page->out, hwy_tr("\n   %sa step of each rank, in %s%s%s\n"),
+		job_paint(page, PAINT_BOLD), job_unit(page->job), job_paint(page, PAINT_PLAIN),
 		ranks->is_cut ? " (the first steps of a long run)" : "");
 	uint32_t left_out = job_fill_table(&table, page->job, page->view->verbose ? ALL : ROWS,
 					   page->view->verbose);
 	table_print(&table, page->out);
 	if (left_out > 0)
-		fprintf(page->out, "   and %" PRIu32 " more ranks between these: -v\n", left_out);
+		fprintf(page->out, hwy_tr("   and %" PRIu32 " more ranks between these: -v\n"),
+			left_out);
 	print_legend(page);
 	if (ranks->is_guessed)
-		fputs("   What the ranks exchanged is not recorded: who communicates least in a step is taken to come last.\n",
+		fputs(hwy_tr("   What the ranks exchanged is not recorded: who communicates least in a step is taken to come last.\n"),
 		      page->out);
 	if (ranks->imbalance >= WORTH_SAYING)
 		fprintf(page->out,
-			"   The rank that computes longest computes %s longer than the mean.\n",
+			hwy_tr("   The rank that computes longest computes %s longer than the mean.\n"),
 			hwy_say_share(ranks->imbalance / (1 - ranks->imbalance)).text);
-	fputs("   clocks: ", page->out);
+	fputs(hwy_tr("   clocks: "), page->out);
 	job_put_clocks(page->out, page->job);
 	fprintf(page->out, "\n%s", job_paint(page, PAINT_PLAIN));
 }
@@ -149,25 +151,26 @@ static void print_map(const struct job_page *page)
 	int most = page->width - 12 < MOST_MAP_COLUMNS ? page->width - 12 : MOST_MAP_COLUMNS;
 	if (!job_map_make(&map, page->job, page->view->verbose ? ALL : MAP_ROWS, (uint32_t)most))
 		return;
-	fprintf(page->out, "\n   %show late each rank is, step by step%s",
+	fprintf(page->out, hwy_tr("\n   %show late each rank is, step by step%s"),
 		job_paint(page, PAINT_BOLD), job_paint(page, PAINT_PLAIN));
 	if (map.group > 1)
-		fprintf(page->out, ", %" PRIu32 " steps a cell", map.group);
+		fprintf(page->out, hwy_tr(", %" PRIu32 " steps a cell"), map.group);
 	fputs("\n         ", page->out);
 	for (unsigned d = 0; d < JOB_DEGREES; d++) {
 		print_shade(page, d);
 		if (d == 0)
-			fprintf(page->out, " less than %.0f %% of a step", 100 * job_degrees[1]);
+			fprintf(page->out, hwy_tr(" less than %.0f %% of a step"),
+				100 * job_degrees[1]);
 		else if (d + 1 < JOB_DEGREES)
-			fprintf(page->out, " to %.0f %%", 100 * job_degrees[d + 1]);
+			fprintf(page->out, hwy_tr(" to %.0f %%"), 100 * job_degrees[d + 1]);
 		else
-			fputs(" more", page->out);
+			fputs(hwy_tr(" more"), page->out);
 		fputs(d + 1 < JOB_DEGREES ? "   " : "\n", page->out);
 	}
 	for (uint32_t r = 0; r < map.rows; r++)
 		print_map_row(page, &map, r);
 	if (map.left_out > 0)
-		fprintf(page->out, "   and %" PRIu32 " more ranks: -v\n", map.left_out);
+		fprintf(page->out, hwy_tr("   and %" PRIu32 " more ranks: -v\n"), map.left_out);
 	job_map_free(&map);
 }
 
@@ -230,7 +233,8 @@ static void print_culprits(const struct job_page *page)
 		done[best] = true;
 		for (uint32_t r = 0; r < ranks->n; r++)
 			waiting += ranks->waits[(size_t)r * ranks->n + best] > 0;
-		fprintf(page->out, "   for rank %-5" PRId64 "%" PRIu32 " ranks wait %s each\n",
+		fprintf(page->out,
+			hwy_tr("   for rank %-5" PRId64 "%" PRIu32 " ranks wait %s each\n"),
 			ranks->rows[best].rank, waiting, hwy_say_time3(most / waiting).text);
 	}
 	free(done);
@@ -241,7 +245,8 @@ static void print_waits(const struct job_page *page)
 	const struct job_ranks *ranks = &page->job->answer.ranks;
 	if (!has_waits(page))
 		return;
-	fprintf(page->out, "\n   %swho waits for whom, in %s a step%s (also beside compute)\n",
+	fprintf(page->out,
+		hwy_tr("\n   %swho waits for whom, in %s a step%s (also beside compute)\n"),
 		job_paint(page, PAINT_BOLD), job_unit(page->job), job_paint(page, PAINT_PLAIN));
 	if (ranks->n <= MATRIX_RANKS) {
 		print_matrix(page);
@@ -273,7 +278,7 @@ static void print_path(const struct job_page *page)
 	if (path->n == 0 || whole <= 0)
 		return;
 	bool *done = hwy_zarray(path->n_ranks, sizeof *done), taken[PATH_CLASSES] = {false};
-	fprintf(page->out, "\n   %sthe critical path%s", job_paint(page, PAINT_BOLD),
+	fprintf(page->out, hwy_tr("\n   %sthe critical path%s"), job_paint(page, PAINT_BOLD),
 		job_paint(page, PAINT_PLAIN));
 	for (unsigned k = 0; k < NAMED; k++) {
 		uint32_t r = next_rank(path, done);
@@ -282,8 +287,8 @@ static void print_path(const struct job_page *page)
 		if (k > 0)
 			fputc(',', page->out);
 		lines_may_break(page->out, 3);
-		fprintf(page->out, "%s rank %" PRId64 " %s", k == 0 ? " runs on" : "",
-			page->job->members[r].rank,
+		fprintf(page->out, hwy_tr("%s rank %" PRId64 " %s"),
+			k == 0 ? hwy_tr(" runs on") : "", page->job->members[r].rank,
 			hwy_say_share((double)path->by_rank[r] / whole).text);
 	}
 	free(done);
@@ -305,12 +310,12 @@ static void print_path(const struct job_page *page)
 	fputc(';', page->out);
 	lines_may_break(page->out, 3);
 	if (path->n_crossings == 0)
-		fputs(" it stays there\n", page->out);
+		fputs(hwy_tr(" it stays there\n"), page->out);
 	else if (steps == 0)
-		fprintf(page->out, " it changes ranks %s\n",
+		fprintf(page->out, hwy_tr(" it changes ranks %s\n"),
 			hwy_say_count_times((double)path->n_crossings).text);
 	else
-		fprintf(page->out, " it changes ranks %s a step\n",
+		fprintf(page->out, hwy_tr(" it changes ranks %s a step\n"),
 			hwy_say_count_times(steps ? (double)path->n_crossings / steps : 0).text);
 }
 
@@ -343,16 +348,16 @@ static void print_job_finding(const struct job_page *page, const struct job_find
 	job_put_cost(page->out, page->job, one);
 	fprintf(page->out, "%s\n", job_paint(page, PAINT_PLAIN));
 	if (finding->n_places) {
-		fputs("    at ", page->out);
+		fputs(hwy_tr("    at "), page->out);
 		analyze_put_place(page->out, &finding->places[0].at);
 		lines_may_break(page->out, 7);
 		if (*finding->places[0].layer) {
-			fputs(" in ", page->out);
+			fputs(hwy_tr(" in "), page->out);
 			analyze_put(page->out, finding->places[0].layer);
 			lines_may_break(page->out, 7);
 		}
 		if (finding->n_places > 1)
-			fprintf(page->out, " and %" PRIu32 " more", finding->n_places - 1);
+			fprintf(page->out, hwy_tr(" and %" PRIu32 " more"), finding->n_places - 1);
 		fputc('\n', page->out);
 	}
 	char *text = NULL;
@@ -377,7 +382,7 @@ static void print_job_findings(const struct job_page *page)
 		fputc('\n', page->out);
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		if (i == FINDINGS && !page->view->verbose) {
-			fprintf(page->out, "    and %" PRIu32 " more: -v\n",
+			fprintf(page->out, hwy_tr("    and %" PRIu32 " more: -v\n"),
 				answer->n_findings - i);
 			return;
 		}
@@ -402,9 +407,9 @@ static void print_foot(const struct job_page *page)
 	/* Ranks of one recording cannot be analysed alone, but they can be looked at. */
 	bool is_one_file = answer->n > 1 && strcmp(job->runs[0]->path, job->runs[1]->path) == 0;
 	if (is_one_file)
-		fputs("\n   next: headway view ", page->out);
+		fputs(hwy_tr("\n   next: headway view "), page->out);
 	else
-		fprintf(page->out, "\n   next: rank %" PRId64 " alone: headway analyze ",
+		fprintf(page->out, hwy_tr("\n   next: rank %" PRId64 " alone: headway analyze "),
 			job->members[look_at].rank);
 	analyze_put(page->out, job->runs[look_at]->path);
 	fputc('\n', page->out);
@@ -420,11 +425,11 @@ static void print_cpu(const struct job_page *page)
 	job_fill_cpu_table(&table, page->job, page->view->verbose ? answer->n : ROWS);
 	table_print(&table, page->out);
 	if (answer->n > ROWS && !page->view->verbose)
-		fprintf(page->out, "   and %" PRIu32 " more ranks: -v\n", answer->n - ROWS);
+		fprintf(page->out, hwy_tr("   and %" PRIu32 " more ranks: -v\n"), answer->n - ROWS);
 	print_path(page);
-	fputs("\n   next: headway stats -r wait_state_sum ", page->out);
+	fputs(hwy_tr("\n   next: headway stats -r wait_state_sum "), page->out);
 	analyze_put(page->out, page->job->name);
-	fputs("   (by call and place)\n", page->out);
+	fputs(hwy_tr("   (by call and place)\n"), page->out);
 }
 
 static void print_job(const struct job_page *page)
@@ -483,7 +488,7 @@ static void print_job_short(const struct job_page *page)
 		job_put_cost(page->out, page->job, one);
 		fputc('\n', page->out);
 		if (one->finding->n_places) {
-			fputs("    at ", page->out);
+			fputs(hwy_tr("    at "), page->out);
 			analyze_put_place(page->out, &one->finding->places[0].at);
 			fputc('\n', page->out);
 		}

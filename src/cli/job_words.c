@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/quantile.h"
@@ -57,9 +58,9 @@ void job_put_title(FILE *out, const struct job_view *job)
 {
 	const struct analyze_run *typical = job->runs[answer_shown(&job->answer)];
 	uint32_t hosts = count_hosts(job);
-	fprintf(out, "%" PRIu32 " ranks", job->job.n);
+	fprintf(out, hwy_tr("%" PRIu32 " ranks"), job->job.n);
 	if (hosts > 0)
-		fprintf(out, " on %" PRIu32 " host%s", hosts, hosts == 1 ? "" : "s");
+		fprintf(out, hwy_tr(" on %" PRIu32 " host%s"), hosts, hosts == 1 ? "" : "s");
 	if (*rank_device(typical)) {
 		fputs(" · ", out);
 		analyze_put(out, rank_device(typical));
@@ -87,7 +88,7 @@ void job_put_clocks(FILE *out, const struct job_view *job)
 	if (worst->error != HWY_NONE && worst->source != JOB_CLOCK_SAME)
 		fprintf(out, ", ± %s", hwy_say_time3(worst->error).text);
 	if (job->answer.meetings.n > 0)
-		fprintf(out, "; %s collectives end within %s of each other",
+		fprintf(out, hwy_tr("; %s collectives end within %s of each other"),
 			hwy_say_count_grouped(job->answer.meetings.n).text,
 			hwy_say_time3(job->answer.meetings.uncertain).text);
 }
@@ -286,8 +287,8 @@ void job_put_cost(FILE *out, const struct job_view *job, const struct job_findin
 	const struct hwy_predicted *predicted = &finding->finding->predicted;
 	struct hwy_words least = hwy_say_time3(finding->least), most = hwy_say_time3(finding->most);
 	if (finding->n_members > 1 && !finding->is_joint && strcmp(least.text, most.text) != 0)
-		fprintf(out, "%s to ", least.text);
-	fprintf(out, "%s of %s a step", hwy_say_time3(finding->most).text,
+		fprintf(out, hwy_tr("%s to "), least.text);
+	fprintf(out, hwy_tr("%s of %s a step"), hwy_say_time3(finding->most).text,
 		hwy_say_time3(job->answer.step).text);
 	if (finding->is_joint && predicted->is_known)
 		fprintf(out, " → %s (%.2f×)", hwy_say_time3(predicted->step).text,

@@ -7,15 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/kit/paint.h"
+#include "cli/welcome.h"
 
 /* The commands, in the order of `headway --help`. */
 static const struct cli_command *const commands[] = {
-	&cmd_profile, &cmd_recover, &cmd_doctor,  &cmd_info,      &cmd_show, &cmd_view,
-	&cmd_stats,   &cmd_sql,     &cmd_analyze, &cmd_breakdown, &cmd_tree, &cmd_kernels,
-	&cmd_whatif,  &cmd_path,    &cmd_digest,  &cmd_diff,      &cmd_gate, &cmd_baseline,
-	&cmd_convert, &cmd_export,  NULL,
+	&cmd_profile,  &cmd_recover, &cmd_doctor, &cmd_demo,    &cmd_info,      &cmd_show,
+	&cmd_view,     &cmd_stats,   &cmd_sql,    &cmd_analyze, &cmd_breakdown, &cmd_tree,
+	&cmd_kernels,  &cmd_whatif,  &cmd_path,   &cmd_digest,  &cmd_diff,      &cmd_gate,
+	&cmd_baseline, &cmd_convert, &cmd_export, &cmd_mcp,     NULL,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 
@@ -49,19 +51,31 @@ static void print_bold(FILE *out, const char *text, size_t n)
 
 static void print_help(FILE *out)
 {
-	print_bold(out, program.about, strlen("Headway"));
-	fprintf(out, "\n\nUsage: %s\n\n", program.usage);
-	print_bold(out, "Commands:\n", strlen("Commands:"));
+	print_bold(out, hwy_tr(program.about), strlen("Headway"));
+	fprintf(out, "\n\n%s %s\n\n", hwy_tr("Usage:"), program.usage);
+	print_bold(out, hwy_tr("Commands:\n"), strlen(hwy_tr("Commands:\n")));
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(out, "  %-10s  %s\n", commands[i]->name, hwy_tr(commands[i]->summary));
 	fputc('\n', out);
-	print_bold(out, program.files, strlen("FILE"));
+	print_bold(out, hwy_tr(program.files), strlen("FILE"));
 	fputs("\n\n", out);
-	print_bold(out, "Examples:\n", strlen("Examples:"));
-	fprintf(out,
-		"%s\n'headway COMMAND --help' tells more; 'headway --version' prints the "
-		"version.\n",
-		program.examples);
+	print_bold(out, hwy_tr("Examples:\n"), strlen(hwy_tr("Examples:\n")));
+	fprintf(out, "%s\n%s", hwy_tr(program.examples),
+		hwy_tr("'headway COMMAND --help' tells more; 'headway --version' prints the version.\n"));
+}
+
+/* What other tools call a command of ours. Such a word may look more like another of our names: 'record' like 'recover'. */
+static const char *meant_by(const char *name)
+{
+	static const struct {
+		const char *foreign, *ours;
+	} words[] = {{"record", "profile"}, {"run", "profile"},       {"trace", "profile"},
+		     {"ui", "view"},        {"open", "view"},         {"gui", "view"},
+		     {"report", "analyze"}, {"critical-path", "path"}};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i].foreign, name) == 0)
+			return words[i].ours;
+	return NULL;
 }
 
 static const struct cli_command *main_find(const char *name)
@@ -73,7 +87,7 @@ static const struct cli_command *main_find(const char *name)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i]->name;
 	names[N_COMMANDS] = "help";
-	const char *near = cli_nearest(name, names);
+	const char *meant = meant_by(name), *near = meant ? meant : cli_nearest(name, names);
 	if (near)
 		cli_die("unknown command '%s'; did you mean '%s'?", name, near);
 	if (access(name, F_OK) == 0)
@@ -106,9 +120,21 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	cli_start();
+	cli_language_start();
+	if (argc > 2 && strcmp(argv[1], "--lang") == 0) {
+		cli_language_use(argv[2]);
+		argv += 2;
+		argc -= 2;
+	} else if (argc > 1 && strncmp(argv[1], "--lang=", 7) == 0) {
+		cli_language_use(argv[1] + 7);
+		argv++;
+		argc--;
+	}
 	if (argc < 2) {
-		print_help(stderr);
-		return 2;
+		print_bold(stdout, program.about, strlen("Headway"));
+		fputs("\n\n", stdout);
+		welcome_print(stdout);
+		return 0;
 	}
 	const char *word = argv[1];
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ||

@@ -14,12 +14,16 @@ struct profile {
 	 * reportN.hwy. */
 	const char *output;
 	bool force, stats, quiet, no_calibration;
+	/* The program runs already and asked for its recording; 'program' is only what it was started with. */
+	bool within;
 	bool memory_usage, all_apis, leave_cupti, pytorch_shapes, show_output, inherit_environment;
 	int wait_for; /* index of the word that --wait gives */
 	uint64_t flush_ms, launch_stacks, steps;
 	int64_t keep_last; /* ns of the recording's end that are kept; 0: the whole recording is */
 	bool switches_given; /* --cpuctxsw was given */
 	bool traces_given;   /* --trace was given */
+	bool samples_given;  /* --sample was given */
+	bool like_nsys;      /* record what nsys records where nothing is asked for */
 	struct cli_privacy privacy;
 	char **program;   /* the program and its arguments */
 	char **variables; /* "NAME=value" of --env-var, NULL-terminated */
@@ -46,6 +50,8 @@ void profile_sampling_switches(const struct cli_value *value);
 void profile_sampling_frequency(const struct cli_value *value);
 void profile_sampling_period(const struct cli_value *value);
 void profile_sampling_backtrace(const struct cli_value *value);
+/* Samples threads as nsys does by default, where no option says otherwise. */
+void profile_sampling_like_nsys(struct profile *profile);
 
 /* profile_metrics.c: read the options about GPU metrics; exit on a misuse, and after "help". */
 void profile_metrics_devices(const struct cli_value *value);
@@ -101,6 +107,9 @@ enum { PROFILE_NO_MEMORY = 3 };
 bool profile_make_report(struct profile *profile, struct run *run, const char *path);
 /* profile_apart.c: does the same in a process of its own. */
 bool profile_apart(struct profile *profile, struct run *run, const char *path);
+
+/* profile_within.c: records a program that runs already and joins the run itself; yields headway's exit status. */
+int profile_within(struct profile *profile, struct run *run, const char *path);
 
 /* recover_run.c: makes the report of a run whose headway was killed, in a process of its own, with as many stacks as
  * there is memory for. */

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/profile.h"
+#include "run/host_facts.h"
 
 /* Yields the index of 'text' in a NULL-terminated list; other texts are a misuse, which names the
  * nearest word. */
@@ -340,8 +341,12 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx, and mpi,nccl for the ranks of a job); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx, opencl where there is no driver of NVIDIA, and mpi,nccl for the ranks of a job); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
+	{0, "like-nsys", NULL,
+	 "what nsys records where nothing is asked for: -t cuda,nvtx,osrt -s process-tree; -t, -s "
+	 "and --cpuctxsw beside it decide for themselves",
+	 CLI_BOOLEAN, PROFILE(like_nsys)},
 	{0, "cuda-graph-trace", "HOW",
 	 "graph: one span a launch of a CUDA graph (default); node: its kernels and copies one by "
 	 "one, with the Python line that captured each, which costs more",
@@ -446,6 +451,8 @@ const struct cli_option profile_option_table[] = {
 	{0, "wait", "WHOM",
 	 "all: also for processes it leaves behind (default); primary: for it alone", CLI_READ,
 	 PROFILE(wait_for), .words = wait_words, .read = read_wait},
+	/* For programs that ask for their own recording, see profile_within.c. */
+	{0, "within", NULL, NULL, CLI_BOOLEAN, PROFILE(within)},
 	{'Y', "start-later", NULL, NULL, CLI_READ, 0, .read = refuse_start_later},
 	{0, "sampling-period", "CYCLES", NULL, CLI_READ, 0, .read = profile_sampling_period},
 	CLI_OLD_NAME("keep", "keep-last"),
@@ -546,6 +553,14 @@ void profile_options_read(struct profile *profile, int argc, char **argv)
 	cli_read(&cmd_profile, argc, argv, profile);
 	if (!profile->program)
 		cli_misuse(&cmd_profile, "which program?");
+	char driver[64];
+	if (!profile->like_nsys && !profile->traces_given &&
+	    !host_facts_driver_version(driver, sizeof driver))
+		profile->settings.control.traces |= run_installed_sources(REC_TRACE_OPENCL);
+	if (profile->like_nsys && !profile->traces_given)
+		profile->settings.control.traces |= REC_TRACE_OSRT;
+	if (profile->like_nsys)
+		profile_sampling_like_nsys(profile);
 	copy_to_settings(profile);
 	check_together(profile);
 	say_of_plugin(profile);

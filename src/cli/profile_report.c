@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/memory_text.h"
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/profile.h"
@@ -46,14 +47,31 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Yields the command to suggest next; the text ends with a space where the report's name must
- * follow. */
-static const char *next_command(const struct hwy_trace *trace, bool lacks)
+/* Whether a process of the program was a Python interpreter. */
+static bool ran_python(const struct hwy_trace *trace)
 {
-	return lacks                    ? "info "
-	       : has_device_work(trace) ? "analyze "
-	       : trace->n_spans         ? "stats "
-					: "doctor";
+	for (uint32_t i = 0; i < trace->n_processes; i++)
+		if (trace->processes[i].name != HWY_NONE &&
+		    strncmp(hwy_str(trace, trace->processes[i].name), "python", 6) == 0)
+			return true;
+	return false;
+}
+
+/* Writes the command to suggest next, without "headway". After an empty recording it is the one that would have recorded
+ * something of the same program. */
+static void put_next_command(FILE *out, const struct hwy_trace *trace, const char *path, bool lacks)
+{
+	const char *command = hwy_property(trace, "command");
+	if (lacks || trace->n_spans || trace->n_processes == 0)
+		fprintf(out, "%s %s",
+			lacks || !trace->n_spans ? "info"
+			: has_device_work(trace) ? "analyze"
+						 : "stats",
+			path);
+	else
+		fprintf(out, "profile -t %s -s process-tree %s",
+			ran_python(trace) ? "pytorch,python,osrt" : "opencl,osrt",
+			command ? command : "PROGRAM");
 }
 
 /* Yields from when to when records were lost, " (12.3 s to 25.0 s)"; "" where that is not known. */
@@ -100,7 +118,6 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 		snprintf(losses + used, sizeof losses - used, "%s%.16s program%s not recorded",
 			 lost ? ", " : "", silent, strcmp(silent, "1") == 0 ? "" : "s");
 	}
-	const char *next = next_command(trace, lost > 0 || silent);
 	if (trace->n_processes == 0)
 		cli_say("no process registered: a program that is statically linked, set-uid, of "
 			"another C library or built with AddressSanitizer cannot be recorded");
@@ -109,11 +126,16 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 			"-t mpi records what they exchange, and 'headway profile' before the launcher "
 			"makes a report for each rank");
 	else if (trace->n_spans == 0)
-		cli_say("it did nothing that was to be recorded; -t opencl records OpenCL, -t osrt "
-			"calls into the operating system, -s process-tree the CPU");
-	cli_say("%s  %s spans, %s, %s  %s  next: headway %s%s", path,
+		cli_say("it did nothing that was to be recorded; the next command records %s, calls "
+			"into the operating system and samples of the CPU",
+			ran_python(trace) ? "operators of PyTorch" : "OpenCL");
+	struct memory_text memory;
+	put_next_command(memory_text_begin(&memory), trace, path, lost > 0 || silent);
+	char *next = memory_text_end(&memory);
+	cli_say("%s  %s spans, %s, %s  %s  next: headway %s", path,
 		hwy_say_count_grouped(trace->n_spans).text, hwy_say_bytes3(bytes).text, losses,
-		cli_utf8() ? "\u00b7" : "-", next, strchr(next, ' ') ? path : "");
+		cli_utf8() ? "\u00b7" : "-", next);
+	free(next);
 }
 
 /* Where 'path' is NULL the next free name is taken, and another one where somebody else takes it

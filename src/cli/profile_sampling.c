@@ -21,6 +21,7 @@ static enum perf_scope scope(const struct cli_value *value)
 void profile_sampling_scope(const struct cli_value *value)
 {
 	struct profile *profile = value->options;
+	profile->samples_given = true;
 	profile->settings.perf.samples = scope(value);
 	if (!profile->switches_given)
 		profile->settings.perf.switches = profile->settings.perf.samples;
@@ -31,6 +32,14 @@ void profile_sampling_switches(const struct cli_value *value)
 	struct profile *profile = value->options;
 	profile->settings.perf.switches = scope(value);
 	profile->switches_given = true;
+}
+
+void profile_sampling_like_nsys(struct profile *profile)
+{
+	if (!profile->samples_given)
+		profile->settings.perf.samples = PERF_TREE;
+	if (!profile->switches_given)
+		profile->settings.perf.switches = profile->settings.perf.samples;
 }
 
 void profile_sampling_frequency(const struct cli_value *value)

@@ -4,7 +4,25 @@
 #ifndef HWY_CLI_VIEW_PROCESS_H
 #define HWY_CLI_VIEW_PROCESS_H
 
+#include "cli/kit/cli.h"
+#include "serve/protocol.h"
+#include <stdio.h>
+
 #include "trace/trace.h"
+
+/* view_address.c: what of the viewer's address stays the same from start to start. */
+struct view_address {
+	char token[VIEW_TOKEN + 1]; /* "": not known yet */
+	uint16_t port;              /* 0: not known yet */
+};
+/* Yields the path, to be freed, of the file that keeps the address of these recordings. Exits with
+ * 2 where there is no cache folder. */
+char *view_address_path(const struct cli_texts *files);
+/* Reads the file; nothing is known where it is not there. Exits with 2 where others can read the
+ * file, or it holds something else. */
+void view_address_read(const char *path, struct view_address *address);
+/* Writes the file, for its owner alone; without the port where that is 0. */
+void view_address_write(const char *path, const struct view_address *address);
 
 /* view_browser.c: opens the user's browser at an address that other users must not see; false where
  * there is no browser. */
@@ -32,5 +50,13 @@ void view_choice_free(struct view_choice *choice);
 /* view_worker.c: makes the diagnosis and writes it to standard output (serve/worker.h). 'source'
  * is the file as the user named it. Yields the exit status. */
 int view_worker_run(const char *report, const char *source);
+
+/* view_compare.c: writes what changed between two recordings, as `headway diff --format json`; false with a sentence where they cannot
+ * be compared. */
+struct analyze_run;
+bool view_compare_put(FILE *out, struct analyze_run *before, struct analyze_run *after,
+		      struct hwy_err *err);
+/* The same in a process of its own, as a frame on standard output (serve/comparison.h). Yields the exit status. */
+int view_compare_run(const char *const *reports, const char *const *sources);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/table.h"
@@ -272,25 +273,25 @@ static void whatif_print_add_row(struct table *table, const char *what,
 static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 {
 	const struct whatif *w = view->w;
-	fprintf(out, "%s a step as recorded, %s without the recorder (%s)\n",
+	fprintf(out, hwy_tr("%s a step as recorded, %s without the recorder (%s)\n"),
 		hwy_say_time4(w->recorded).text, hwy_say_time4(w->base.step).text,
 		w->machine.source);
 	if (w->machine.has_samples)
-		fputs("The cost of the samples is not known and still in these times: record without -s to be sure\n",
+		fputs(hwy_tr("The cost of the samples is not known and still in these times: record without -s to be sure\n"),
 		      out);
 	if (w->joint && w->joint->has_pace)
 		fprintf(out,
-			"%u ranks that meet in %u collectives; the step is the slowest one's\n",
+			hwy_tr("%u ranks that meet in %u collectives; the step is the slowest one's\n"),
 			w->joint->n, w->joint->links.n_meetings);
 	else if (w->joint)
 		fprintf(out,
-			"%u ranks that meet in %u collectives; too few steps for one pace, so the step is "
-			"that of rank %" PRId64 "\n",
+			hwy_tr("%u ranks that meet in %u collectives; too few steps for one pace, so the step is "
+			       "that of rank %" PRId64 "\n"),
 			w->joint->n, w->joint->links.n_meetings, w->joint->numbers[w->rank]);
 	if (!view->check && w->quality.residual > WHATIF_UNEXPLAINED_SHARE)
 		fprintf(out,
-			"The graph does not explain what holds the program up in %.0f %% of the time: take "
-			"predictions for guesses\n",
+			hwy_tr("The graph does not explain what holds the program up in %.0f %% of the time: take "
+			       "predictions for guesses\n"),
 			100 * w->quality.residual);
 }
 
@@ -299,22 +300,24 @@ static void print_check(FILE *out, const struct whatif *w)
 	uint64_t edges = w->joint ? 0 : w->graph.n_edges;
 	for (uint32_t r = 0; w->joint && r < w->joint->n; r++)
 		edges += w->joint->ranks[r].graph.n_edges;
-	fprintf(out, "\nThe graph has %u nodes and %llu edges; ", count_nodes(w),
+	fprintf(out, hwy_tr("\nThe graph has %u nodes and %llu edges; "), count_nodes(w),
 		(unsigned long long)edges);
 	if (w->quality.differ == 0)
-		fputs("replaying it gives back every start and end.\n", out);
+		fputs(hwy_tr("replaying it gives back every start and end.\n"), out);
 	else
-		fprintf(out, "replaying it gives %u of them other times: please report this.\n",
+		fprintf(out,
+			hwy_tr("replaying it gives %u of them other times: please report this.\n"),
 			w->quality.differ);
 	fprintf(out,
-		"  in %.2f %% of the time something is held up by what no edge explains\n"
-		"  %.2f %% of the edges were contradicted by the recording and left out\n",
+		hwy_tr("  in %.2f %% of the time something is held up by what no edge explains\n"
+		       "  %.2f %% of the edges were contradicted by the recording and left out\n"),
 		100 * w->quality.residual, 100 * w->quality.contradicted);
 	if (w->quality.steps_predict >= 0)
-		fprintf(out, "  steps predict each other within %.1f %% (median)\n",
+		fprintf(out, hwy_tr("  steps predict each other within %.1f %% (median)\n"),
 			100 * w->quality.steps_predict);
 	else
-		fputs("  steps differ in what they call, so they cannot predict each other\n", out);
+		fputs(hwy_tr("  steps differ in what they call, so they cannot predict each other\n"),
+		      out);
 }
 
 static void print_tried(FILE *out, const struct rank *rank)
@@ -358,7 +361,7 @@ void whatif_print_text(FILE *out, const struct whatif_view *view)
 		for (uint32_t i = 0; i < view->n_notes; i++)
 			fprintf(out, "%s  %s\n", i ? "" : "\n", view->notes[i]);
 	} else if (!view->check && view->rank.n == 0) {
-		fputs("\nNone of the edits applies.\n", out);
+		fputs(hwy_tr("\nNone of the edits applies.\n"), out);
 	} else if (!view->check) {
 		print_tried(out, &view->rank);
 	}

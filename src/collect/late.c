@@ -107,6 +107,16 @@ void late_look(void)
 	errno = saved;
 }
 
+void late_look_patiently(void)
+{
+	struct timespec settling = {.tv_nsec = SETTLING_NS + SETTLING_NS / 4};
+	late_look();
+	if (!(collect_control->traces & REC_TRACE_PYTORCH) || !atomic_load(&is_awaited))
+		return;
+	syscall(SYS_nanosleep, &settling, NULL);
+	late_look();
+}
+
 EXPORT DIR *opendir(const char *path)
 {
 	if (atomic_load_explicit(&is_awaited, memory_order_relaxed))

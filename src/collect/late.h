@@ -21,6 +21,10 @@ void late_after_fork(void);
  * once everything has begun. */
 void late_look(void);
 
+/* The same, for a caller who may wait: where libtorch is to be observed and was loaded since the last look, waits the moment
+ * (some 20 ms) after which its functions may be called, and looks again. */
+void late_look_patiently(void);
+
 /* Whether functions of an object that was loaded while the program ran may be called. The loader lists an object before it
  * has relocated it and has made its thread-local variables known, which takes a large library a part of a second; who
  * calls the object on another thread meanwhile crashes. */

@@ -84,6 +84,20 @@ void modules_after_fork(void)
 	lock_give(&scanning);
 }
 
+/* The next scan records all modules. A scan that runs now may miss this; the run that begins then lacks the modules that
+ * are recorded at its end. */
+void modules_begin_again(void)
+{
+	if (!lock_take(&scanning))
+		return;
+	recorded_count = 0;
+	seen.last.at = 0;
+	lock_give(&scanning);
+	uint64_t signals = sys_hold_signals();
+	modules_scan();
+	sys_restore_signals(signals);
+}
+
 /* ---- where code is ------------------------------------------------------------------------------ */
 
 struct ranges {

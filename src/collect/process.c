@@ -9,6 +9,7 @@
 #include "collect/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@
  * are NULL. */
 #pragma weak cuda_finish
 #pragma weak cuda_after_fork
+#pragma weak cuda_begin_again
 
 struct process process;
 
@@ -68,7 +70,8 @@ uint32_t process_program(void)
 {
 	enum { MOST_PATH = 4096 };
 	char *path = sys_memory(MOST_PATH);
-	long length = path ? syscall(SYS_readlink, "/proc/self/exe", path, MOST_PATH) : 0;
+	long length =
+		path ? syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, MOST_PATH) : 0;
 	uint32_t id = length > 0 ? collect_string(path, (size_t)length) : 0;
 	if (path)
 		sys_unmap(path, MOST_PATH);
@@ -155,10 +158,12 @@ bool process_is_mute(void)
 
 static void process_take_identity(void)
 {
-	process.pid = sys_pid();
+	uint32_t pid = sys_pid();
+	if (process.pid != pid) /* in another run of the same process other threads read it */
+		process.pid = pid;
 	process.start = collect_now();
-	process.generation++;
-	if (unforked)
+	atomic_fetch_add(&process.generation, 1);
+	if (unforked && !*unforked)
 		*unforked = 1;
 }
 
@@ -196,6 +201,19 @@ void process_put_exit(uint8_t flags)
 	collect_publish(record);
 }
 
+/* Records what is known only at the end: what was learnt of the process meanwhile, the names of its threads, how many texts were
+ * lost, modules that were loaded late, and the clock once more. */
+static void put_last_facts(void)
+{
+	process_look_again(0);
+	spool_name_threads();
+	text_ids_tell_lost();
+	uint64_t signals = sys_hold_signals();
+	modules_scan();
+	sys_restore_signals(signals);
+	put_clock();
+}
+
 static void process_exit(void)
 {
 	/* ended: the generation whose exit was recorded: a forked child has a higher one, and
@@ -209,13 +227,7 @@ static void process_exit(void)
 	if (cuda_finish)
 		cuda_finish();
 	nvtx_exit();
-	process_look_again(0);
-	spool_name_threads();
-	text_ids_tell_lost();
-	uint64_t signals = sys_hold_signals();
-	modules_scan();
-	sys_restore_signals(signals);
-	put_clock();
+	put_last_facts();
 	process_put_exit(0);
 	errno = saved;
 }
@@ -257,44 +269,112 @@ static struct rec_control *map_control(const char *run)
 	return control;
 }
 
-static void register_process(struct rec_control *control, const char *run)
+/* Done once in a process: how forks and the exit are noticed. */
+static void watch_process(void)
 {
-	strcpy(process.run, run);
 	unforked = sys_memory(4096);
 	if (unforked && sys_advise(unforked, 4096, MADV_WIPEONFORK) != 0) {
 		sys_unmap(unforked, 4096);
 		unforked = NULL;
 	}
-	process_take_identity();
-	ranks = ranks_of_environment();
-	collect_control = control;
-	put_process();
-	put_clock();
-	modules_scan();
 	pthread_atfork(spool_before_fork, spool_forked, process_after_fork);
 	atexit(process_exit);
 	at_quick_exit(process_exit);
+}
+
+static void register_process(const char *run)
+{
+	strcpy(process.run, run);
+	if (!process.joined)
+		watch_process();
+	process_take_identity();
+	ranks = ranks_of_environment();
+	process.has_run = true;
+	put_process();
+	put_clock();
+	modules_scan();
 	process.joined = true;
 	late_join();
 }
 
+/* Puts settings and state of another run in the place of those that the process has: others in the process, such as
+ * sibling libraries, keep the address. Nothing is recorded meanwhile. The new mapping is used up. */
+static bool replace_control(struct rec_control *fresh)
+{
+	struct rec_control *control = collect_control;
+	if (mprotect(control, REC_STATE_OFFSET, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	memcpy(control, fresh, REC_CONTROL_BYTES);
+	mprotect(control, REC_STATE_OFFSET, PROT_READ);
+	bool moved = mremap(&fresh->recording, REC_STATE_BYTES, REC_STATE_BYTES,
+			    MREMAP_MAYMOVE | MREMAP_FIXED, &control->recording) != MAP_FAILED;
+	sys_unmap(fresh, moved ? REC_STATE_OFFSET : sizeof *fresh);
+	return moved;
+}
+
+/* What was defined in the spools of the run before is not in those of the next. */
+static void begin_again(void)
+{
+	spool_file_after_fork();
+	modules_begin_again();
+	python_begin_again();
+	if (cuda_begin_again)
+		cuda_begin_again();
+}
+
 bool process_join(const char *run)
 {
-	if (collect_control || run[0] != '/' || strlen(run) >= sizeof process.run)
+	bool is_first = !process.joined;
+	if (process.has_run || process.sealed || run[0] != '/' || strlen(run) >= sizeof process.run)
 		return false;
 	struct rec_control *control = map_control(run);
 	if (!control)
 		return false;
-	handed_init(control);
+	if (is_first)
+		handed_init(control);
 	if (control_seccomp_filters() > control->seccomp_filters) {
 		process_seal_at_start();
 		atomic_fetch_add((_Atomic uint32_t *)&control->sealed, 1);
 		return false;
 	}
-	if (has_other_clock(control) || !spool_init())
+	if (has_other_clock(control) || (is_first && !spool_init()))
 		return false;
-	register_process(control, run);
+	if (!collect_control) /* threads that run already may look */
+		__atomic_store_n(&collect_control, control, __ATOMIC_RELEASE);
+	else if (!replace_control(control))
+		return false;
+	register_process(run);
+	if (!is_first)
+		begin_again();
 	return true;
+}
+
+bool process_expect_run(void)
+{
+	if (collect_control)
+		return true;
+	struct rec_control *control = sys_memory(sizeof *control);
+	if (!control)
+		return false;
+	control->traces = UINT32_MAX;
+	__atomic_store_n(&collect_control, control, __ATOMIC_RELEASE);
+	return true;
+}
+
+void process_leave(void)
+{
+	if (!process.has_run)
+		return;
+	int saved = errno;
+	put_last_facts();
+	process.has_run = false;
+	/* Each thread finds that its spool is of an older generation, and gives it up with its next record. */
+	atomic_fetch_add(&process.generation, 1);
+	/* A state of our own, in which nothing is recorded: the run's parent has no say any more. Where the mapping fails, has_run alone
+	 * keeps records from being written. */
+	(void)mmap(&collect_control->recording, REC_STATE_BYTES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	errno = saved;
 }
 
 static __attribute__((constructor)) void process_begin(void)

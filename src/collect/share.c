@@ -50,6 +50,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.set_inside = share_set_inside,
 		.is_sealed = &process.sealed,
 		.python_runtime = python_runtime,
+		.generation = &process.generation,
 		.from = __ehdr_start,
 		.to = _end,
 	};

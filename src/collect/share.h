@@ -38,6 +38,9 @@ struct collect_share {
 	/* python_runtime: the addresses [0] to [1] of the interpreter's global variable _PyRuntime; [1] is 0: there is
 	 * no interpreter. Written by the collect library at any time, [0] before [1]. */
 	const _Atomic uint64_t *python_runtime;
+	/* generation: points to process.generation: texts, queues and the like that an older generation recorded must be
+	 * recorded again. */
+	const _Atomic uint32_t *generation;
 	const char *from,
 		/* The addresses [from, to) of the collect library: its locks and threads are not
 		 * the program's. */
@@ -54,6 +57,8 @@ bool sibling_is_inside(void);
 bool sibling_set_inside(bool is_inside);               /* collect_share.set_inside */
 extern const bool *sibling_is_sealed;                  /* NULL until sibling_connect was called */
 extern const _Atomic uint64_t *sibling_python_runtime; /* collect_share.python_runtime, or NULL */
+extern const _Atomic uint32_t
+	*sibling_generation; /* collect_share.generation; NULL until sibling_connect was called */
 bool sibling_has(uint64_t address); /* true if the address is in the collect library */
 
 #endif

@@ -295,6 +295,7 @@ static void spool_begin(struct spool *spool)
 {
 	bool vanishes = sys_advise(spool, PAGE, MADV_WIPEONFORK) == 0;
 	spool->tid = sys_tid();
+	spool->generation = process.generation;
 	spool->events = (struct spool_file){.tid = spool->tid, .vanishes = vanishes};
 	spool->definitions =
 		(struct spool_file){.tid = spool->tid, .number = 1, .vanishes = vanishes};
@@ -302,6 +303,27 @@ static void spool_begin(struct spool *spool)
 		spool->events.closed = sys_memory(SPOOL_FILE_RING * sizeof(int64_t));
 		spool->ring = spool->events.closed != NULL;
 	}
+}
+
+static bool spool_is_of_run(const struct spool *spool)
+{
+	return spool->generation == atomic_load_explicit(&process.generation, memory_order_acquire);
+}
+
+/* Begins the files of another run in a spool that has those of a run that the process has left. What stack.c and torch.c
+ * keep for the thread stays where it is: a caller of this function may be using it. Both see the new generation. */
+static void spool_follow_run(struct spool *spool)
+{
+	if (spool->reserved)
+		spool_step_over(spool);
+	spool_file_swap(&spool->events, NULL, 0, 0);
+	spool_file_swap(&spool->definitions, NULL, 0, 0);
+	if (spool->events.closed)
+		sys_unmap(spool->events.closed, SPOOL_FILE_RING * sizeof(int64_t));
+	spool->ring = false;
+	memset(spool->comm, 0, sizeof spool->comm);
+	memset(spool->levels, 0, sizeof spool->levels);
+	spool_begin(spool);
 }
 
 /* Says in the file whose the next records are. A whole chunk that is full needs no such record: the
@@ -326,6 +348,8 @@ static void file_put_owner(struct spool_file *file, uint32_t tid, int64_t now)
 /* Makes the spool of a thread that has ended the calling thread's. */
 static void spool_begin_again(struct spool *spool)
 {
+	if (!spool_is_of_run(spool))
+		spool_follow_run(spool);
 	if (spool->reserved) /* the thread before was cancelled while it wrote a record */
 		spool_step_over(spool);
 	spool->tid = sys_tid();
@@ -345,8 +369,13 @@ static struct spool *spool_make(void)
 		return NULL;
 	/* A child that was forked without calling atfork handlers is discovered here. */
 	process_after_fork();
-	if (mine && mine->tid)
+	if (mine && mine->tid) {
+		if (!spool_is_of_run(mine)) {
+			spool_follow_run(mine);
+			thread_put_name(mine, mine->comm);
+		}
 		return mine;
+	}
 	if (atomic_load(&listed) >= MOST_THREADS) {
 		mine = &closed;
 		return NULL;
@@ -374,9 +403,9 @@ static struct spool *spool_make(void)
 struct spool *spool_own(void)
 {
 	struct spool *spool = mine;
-	if (spool && spool->tid)
+	if (spool && spool->tid && spool_is_of_run(spool))
 		return spool;
-	if (spool == &closed || !collect_control || process.sealed)
+	if (spool == &closed || !collect_control || !process.has_run || process.sealed)
 		return NULL;
 	int saved = errno;
 	uint64_t signals = sys_hold_signals();
@@ -503,7 +532,7 @@ static bool spool_make_room(struct spool *spool, struct spool_file *file, unsign
 
 static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, unsigned slots)
 {
-	if (!collect_control)
+	if (!collect_control || !process.has_run)
 		return NULL;
 	struct spool *spool = spool_own();
 	/* A vfork child runs in its parent's memory, and changes nothing there. */
@@ -526,7 +555,7 @@ static __attribute__((noinline, cold)) void *reserve_slowly(enum rec_type type, 
 void *collect_reserve(enum rec_type type, unsigned slots)
 {
 	struct spool *spool = mine;
-	if (__builtin_expect(!spool || spool->reserved, 0))
+	if (__builtin_expect(!spool || spool->reserved || !spool_is_of_run(spool), 0))
 		return reserve_slowly(type, slots);
 	void *record = NULL;
 	if (__builtin_expect(slots != 0, 1))

@@ -16,7 +16,9 @@ enum { SPOOL_COMM = 16, SPOOL_DOMAINS = 256 };
 struct spool {
 	uint32_t tid;
 	uint32_t reserved; /* which record is being written (spool_reserved.h); 0: none */
-	uint32_t steps;    /* how often a record that was being written was stepped over */
+	/* process.generation when the spool's files were begun: another one has other files. */
+	uint32_t generation;
+	uint32_t steps; /* how often a record that was being written was stepped over */
 	/* The record that was stepped over last, and the type that it had. */
 	struct rec_head *stepped;
 	uint8_t stepped_type;

@@ -72,6 +72,8 @@ struct stacks {                     /* the stacks that are kept of one thread */
 	/* The value of modules_version when the kept stacks were recorded: another value means
 	 * that code has moved. */
 	uint64_t modules;
+	uint32_t
+		generation; /* process.generation when the kept stacks were recorded: another run lacks them */
 };
 
 void stack_forget(struct spool *spool)
@@ -131,12 +133,14 @@ static uint32_t stack_keep(struct stacks *stacks, const uint64_t *registers, siz
 	return place->number;
 }
 
-/* Forgets the stacks that were kept while code lay elsewhere. */
-static void stack_follow_modules(struct stacks *stacks)
+/* Forgets the stacks that were kept while code lay elsewhere, or in another run. */
+static void stack_follow(struct stacks *stacks)
 {
-	if (stacks->modules == modules_version())
+	uint32_t generation = process.generation;
+	if (stacks->modules == modules_version() && stacks->generation == generation)
 		return;
 	stacks->modules = modules_version();
+	stacks->generation = generation;
 	for (uint32_t i = 0; i < KEPT_STACKS; i++)
 		stacks->kept[i].number = 0;
 }
@@ -185,7 +189,7 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		spool->stacks = stacks = sys_memory(sizeof *stacks);
 	if (!stacks)
 		return;
-	stack_follow_modules(stacks);
+	stack_follow(stacks);
 	uintptr_t top = registers[1], end = stack_end(top);
 	size_t size = end - top < REC_STACK_BYTES ? end - top : REC_STACK_BYTES;
 	long copied = sys_peek(process.pid, stacks->copy, (const void *)top, size);
@@ -205,7 +209,7 @@ static __attribute__((noinline)) void native_stack(struct spool *spool, enum rec
 		/* All modules that the stack leads through must be known before it is kept. A stack
 		 * that is the same as an earlier one leads through no other modules. */
 		modules_scan();
-		stack_follow_modules(stacks);
+		stack_follow(stacks);
 		head.count = (uint32_t)copied;
 		head.number = spool->ring ? 0 : stack_keep(stacks, registers, (size_t)copied);
 	}

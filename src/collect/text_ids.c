@@ -249,7 +249,9 @@ static uint32_t text_ids_add_slowly(const char *text, size_t length, uint32_t ha
 {
 	/* The spool is made before the lock is taken: a new spool records the thread's name, which
 	 * takes this lock. */
-	if (!spool_own())
+	/* Without a run a text gets its id, and is defined once there is one: a program keeps ids (NVTX's registered
+	 * strings). */
+	if (process.has_run && !spool_own())
 		return id;
 	int saved = errno;
 	/* Where system calls are restricted, signals are not held back, and nobody waits for the

@@ -51,6 +51,8 @@ struct diff_row { /* a kernel, a call or a range */
 	int64_t ns_before, ns_after; /* ns that all launches of one step take */
 	double count_before, count_after;
 	double mean_before, mean_after; /* mean ns of one launch */
+	/* The ids of the longest spans in the middle runs (struct compare_row); HWY_NONE: not known. */
+	int64_t span_before, span_after;
 };
 
 enum finding_change { FINDING_GONE, FINDING_NEW, FINDING_CHANGED, FINDING_SAME };

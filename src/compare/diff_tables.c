@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ref.h"
 #include "compare/diff.h"
 #include "compare/kernel_names.h"
 
@@ -79,6 +80,15 @@ static enum row_change judge_row(const struct seen *before, const struct seen *a
 	return change > 0 ? ROW_SLOWER : ROW_FASTER;
 }
 
+/* The longest span of a row in the middle run of a side; HWY_NONE where it is not known. */
+static int64_t span_of_side(const struct compare_side *side, enum compare_table_kind kind,
+			    const char *name)
+{
+	const struct compare_row *row =
+		name ? diff_row(&side_phase(side)->tables[kind], name) : NULL;
+	return row && hwy_ref32_is_set(row->span) ? (int64_t)hwy_ref32_index(row->span) : HWY_NONE;
+}
+
 static void add_row(struct compare_diff *diff, enum compare_table_kind kind, const char *before,
 		    const char *after, double run_noise)
 {
@@ -96,6 +106,8 @@ static void add_row(struct compare_diff *diff, enum compare_table_kind kind, con
 		.count_after = b.count,
 		.mean_before = a.mean,
 		.mean_after = b.mean,
+		.span_before = span_of_side(diff->before, kind, before),
+		.span_after = span_of_side(diff->after, kind, after),
 	};
 	uint32_t rows = side_phase(diff->before)->tables[kind].n;
 	row->change = !before  ? ROW_ADDED

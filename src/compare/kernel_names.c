@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpp_names.h"
+
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == ':';
@@ -67,10 +69,10 @@ static const char *telling_argument(const char *text, size_t *length)
 {
 	const char *best = NULL;
 	*length = 0;
-	int depth = 0;
-	while (*text && (*text != '(' || depth > 0)) {
+	struct hwy_brackets open = {0};
+	while (*text && (*text != '(' || open.depth > 0)) {
 		size_t n = word_length(text);
-		depth += *text == '<' ? 1 : *text == '>' ? -1 : 0;
+		hwy_brackets_see(&open, *text);
 		if (n > *length && n >= 8 && !isdigit((unsigned char)*text) &&
 		    strncmp(text, "std::", 5) != 0) {
 			best = text;
@@ -79,22 +81,6 @@ static const char *telling_argument(const char *text, size_t *length)
 		text += n ? n : 1;
 	}
 	return best;
-}
-
-/* Where the name itself begins: after the return type, which ends with a space outside of
- * brackets. */
-static const char *skip_type(const char *name)
-{
-	const char *begin = name;
-	int depth = 0;
-	for (const char *c = name; *c && (*c != '(' || depth > 0); c++) {
-		depth += *c == '<' || *c == '(' ? 1 : *c == '>' || *c == ')' ? -1 : 0;
-		if (*c == ' ' && depth == 0 && c[1] && c[1] != '(' && c[1] != '[')
-			begin = c + 1;
-		if (depth < 0)
-			return name;
-	}
-	return begin;
 }
 
 enum { LONGEST_NAME_BYTES = 2048 };
@@ -120,16 +106,16 @@ void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES])
 {
 	char whole[LONGEST_NAME_BYTES], plain[512];
 	size_t n = 0;
-	int depth = 0;
+	struct hwy_brackets open = {0};
 	copy_without_anonymous_namespaces(name, whole);
-	const char *begin = skip_type(whole);
+	const char *begin = hwy_skip_return_type(whole);
 	for (const char *c = begin; *c && n + 1 < sizeof plain; c++) {
-		if (depth == 0 && *c == '(')
+		if (open.depth == 0 && *c == '(')
 			break;
-		depth += *c == '<';
-		if (depth == 0)
+		bool was_inside = open.depth > 0;
+		hwy_brackets_see(&open, *c);
+		if (open.depth == 0 && !was_inside)
 			plain[n++] = *c;
-		depth -= *c == '>' && depth > 0;
 	}
 	while (n > 0 && isspace((unsigned char)plain[n - 1]))
 		n--;

@@ -79,6 +79,9 @@ struct compare_row {
 	int64_t ns;       /* ns of all occurrences, summed over devices or threads */
 	double deviation; /* standard deviation of the length of one occurrence, in ns */
 	double place;     /* mean position in the step: 0 is the step's begin, 1 its end */
+	/* A reference (ref.h) to the longest occurrence's span; of a module, to its longest device work. Not set where the
+	 * summary was read from a file, or is of a rank. */
+	uint32_t span;
 };
 
 struct compare_table {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/ref.h"
 #include "compare/kernel_names.h"
 #include "compare/summary.h"
 
@@ -39,6 +40,8 @@ struct tally { /* all kernels, calls or ranges of one folded name */
 	int64_t ns;
 	/* Running mean and sum of squares of the lengths, by Welford's method. */
 	double mean, squares;
+	uint32_t span; /* reference to the longest occurrence, and its ns */
+	int64_t longest;
 	double places; /* sum over all occurrences of the position in the step, each 0 … 1 */
 };
 
@@ -116,6 +119,15 @@ static void tally_add(struct tally *tally, int64_t length, double place)
 	tally->places += place;
 }
 
+/* Notes the longest span that a row has. */
+static void tally_note_span(struct tally *tally, uint32_t span, int64_t length)
+{
+	if (hwy_ref32_is_set(tally->span) && length <= tally->longest)
+		return;
+	tally->span = hwy_ref32(span);
+	tally->longest = length;
+}
+
 /* Where in a step a moment lies: 0 is the step's begin, 1 its end. */
 static double place_in_step(int64_t moment, struct hwy_interval step)
 {
@@ -123,12 +135,13 @@ static double place_in_step(int64_t moment, struct hwy_interval step)
 	return length > 0 ? (double)(moment - step.from) / length : 0;
 }
 
-/* Counts one kernel, call or range with its time, and where in its step it began. */
-static void count_row(struct pass *pass, enum compare_table_kind table, int64_t text,
+/* Counts one kernel, call or range, a span, with its time, and where in its step it began. */
+static void count_row(struct pass *pass, enum compare_table_kind table, int64_t text, uint32_t span,
 		      struct hwy_interval time, struct hwy_interval step)
 {
-	tally_add(tally_of(pass, &pass->tallies[table], text), time.to - time.from,
-		  place_in_step(time.from, step));
+	struct tally *tally = tally_of(pass, &pass->tallies[table], text);
+	tally_add(tally, time.to - time.from, place_in_step(time.from, step));
+	tally_note_span(tally, span, time.to - time.from);
 }
 
 /* ---- modules ---------------------------------------------------------------------------------------- */
@@ -203,13 +216,14 @@ static void count_module(struct pass *pass, const struct flow_op *op, const stru
 			.place = place_in_step(op->start, pass->phase->steps[pass->step].device)};
 	}
 	module->ns += op->end - op->start;
+	tally_note_span(&pass->tallies[TABLE_MODULES].rows[row], op->span, op->end - op->start);
 }
 
 /* ---- device work and calls -------------------------------------------------------------------------- */
 
 static void summary_count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
 {
-	count_row(pass, TABLE_KERNELS, text, (struct hwy_interval){op->start, op->end},
+	count_row(pass, TABLE_KERNELS, text, op->span, (struct hwy_interval){op->start, op->end},
 		  pass->phase->steps[pass->step].device);
 	pass->into->kernel_ns += op->end - op->start;
 	pass->into->counts[COUNT_KERNELS]++;
@@ -267,7 +281,7 @@ static void count_call(struct pass *pass, const struct flow_call *call, struct h
 		call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH;
 	counts[COUNT_GRAPH_LAUNCHES] += call->role == HWY_ROLE_GRAPH_LAUNCH;
 	counts[COUNT_ALLOCS] += call->role == HWY_ROLE_ALLOC || call->role == HWY_ROLE_FREE;
-	count_row(pass, TABLE_CALLS, hwy_get(strip, HWY_NAME, row),
+	count_row(pass, TABLE_CALLS, hwy_get(strip, HWY_NAME, row), call->span,
 		  (struct hwy_interval){call->start, call->end}, step);
 }
 
@@ -314,8 +328,8 @@ static void count_ranges(struct pass *pass)
 			if (time.from >= step->cpu.from && time.from < step->cpu.to &&
 			    time.to - time.from < INT64_C(1) << 40 &&
 			    !(hwy_get(strip, HWY_FLAGS, row) & HWY_FLAG_MARK))
-				count_row(pass, TABLE_RANGES, hwy_get(strip, HWY_NAME, row), time,
-					  step->cpu);
+				count_row(pass, TABLE_RANGES, hwy_get(strip, HWY_NAME, row),
+					  strip->first + row, time, step->cpu);
 		}
 	}
 }
@@ -347,6 +361,7 @@ static void keep_table(struct pass *pass, enum compare_table_kind kind)
 			.ns = tally->ns,
 			.deviation = sqrt(spread),
 			.place = tally->places / (double)tally->count,
+			.span = tally->span,
 		};
 	}
 	hwy_map_free(&all->by_text);

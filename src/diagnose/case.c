@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/lanes.h"
+#include "base/lang.h"
 #include "base/quantile.h"
 #include "base/search.h"
 #include "diagnose/case.h"
@@ -100,7 +101,7 @@ bool case_is_loop(const struct hwy_case *c)
 
 const char *case_a_step(const struct hwy_case *c)
 {
-	return case_is_loop(c) ? " a step" : "";
+	return hwy_tr(case_is_loop(c) ? " a step" : "");
 }
 
 uint32_t case_step_at(const struct hwy_case *c, int64_t time)
@@ -320,7 +321,7 @@ static bool look_at_trust(struct hwy_case *c)
 		return true;
 	diagnose_cannot_tell(
 		c->diagnosis, "why the device idles",
-		hwy_arena_format(
+		hwy_arena_say(
 			&c->diagnosis->arena,
 			"%llu of %llu launches have no recorded work, and what looks idle may "
 			"be that work",
@@ -415,7 +416,8 @@ static const char *with_hip_names(const struct hwy_case *c, const char *text)
 	return out;
 }
 
-const char *case_advice(const struct hwy_case *c, const struct advice *advice)
+/* Yields the advice that fits the program, in English. */
+static const char *fitting_advice(const struct hwy_case *c, const struct advice *advice)
 {
 	const struct hwy_diagnosis *diagnosis = c->diagnosis;
 	bool torch = diagnosis->framework == HWY_PYTORCH;
@@ -430,5 +432,12 @@ const char *case_advice(const struct hwy_case *c, const struct advice *advice)
 	const char *fits = advice->by_framework[diagnosis->framework];
 	if (fits)
 		return fits;
-	return diagnosis->habits.is_rocm ? with_hip_names(c, advice->any) : advice->any;
+	return advice->any;
+}
+
+const char *case_advice(const struct hwy_case *c, const struct advice *advice)
+{
+	const char *english = fitting_advice(c, advice), *said = hwy_tr(english);
+	bool names_cuda = english == advice->any && c->diagnosis->habits.is_rocm;
+	return names_cuda ? with_hip_names(c, said) : said;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/lang.h"
 #include "base/ref.h"
 #include "diagnose/case.h"
 #include "diagnose/launchers.h"
@@ -513,7 +514,7 @@ struct hwy_finding *claim_accuse(struct hwy_case *c, struct claim *claim,
 	bool doubtful = gaps || c->is_missing;
 	finding->confidence = doubtful && confidence > c->most ? c->most : confidence;
 	finding->says = says;
-	finding->advice = advice;
+	finding->advice = hwy_tr(advice);
 	claim_free(claim);
 	return finding;
 }

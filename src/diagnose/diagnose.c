@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/fix_worth.h"
 #include "diagnose/habits.h"
 
-const char *const hwy_confidence_names[] = {"low", "medium", "high"};
+const char *const hwy_confidence_names[] = {HWY_KEY("low"), HWY_KEY("medium"), HWY_KEY("high")};
 const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL", "JAX"};
 
 /* Where one op lasts for this share of the window, "busy" does not prove that the device works. */
@@ -103,10 +104,11 @@ static bool find_owners(struct hwy_analysis *analysis, const struct hwy_diagnosi
 void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
 {
 	for (uint32_t i = 0; i < diagnosis->n_cannot; i++)
-		if (strcmp(diagnosis->cannot[i].what, what) == 0)
+		if (strcmp(diagnosis->cannot[i].what, hwy_tr(what)) == 0)
 			return;
 	HWY_GROW(diagnosis->cannot, diagnosis->n_cannot, diagnosis->cap_cannot);
-	diagnosis->cannot[diagnosis->n_cannot++] = (struct hwy_cannot){what, because};
+	diagnosis->cannot[diagnosis->n_cannot++] =
+		(struct hwy_cannot){hwy_tr(what), hwy_tr(because)};
 }
 
 static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
@@ -116,9 +118,10 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 		if (lack->count == 0 || lack->effect != HWY_EFFECT_FORBIDS)
 			continue;
 		diagnose_cannot_tell(diagnosis, lack->measures,
-				     hwy_arena_format(&diagnosis->arena, "%llu of %llu %s",
-						      (unsigned long long)lack->count,
-						      (unsigned long long)lack->total, lack->what));
+				     hwy_arena_say(&diagnosis->arena, "%llu of %llu %s",
+						   (unsigned long long)lack->count,
+						   (unsigned long long)lack->total,
+						   hwy_tr(lack->what)));
 	}
 }
 
@@ -154,12 +157,13 @@ static void doubt_persistent(struct hwy_case *c, struct hwy_outlook *verdict)
 	verdict->opaque = span;
 	diagnose_cannot_tell(
 		c->diagnosis, "whether the device works or waits",
-		hwy_arena_format(
+		hwy_arena_say(
 			&c->diagnosis->arena,
 			"one %s, %.60s, runs through the whole phase: busy says nothing about its "
 			"inside. Counters do: record with --gpu-metrics-devices=all",
-			hwy_strip_of(c->trace, (uint32_t)span, &row)->kind == HWY_GRAPH ? "graph"
-											: "kernel",
+			hwy_tr(hwy_strip_of(c->trace, (uint32_t)span, &row)->kind == HWY_GRAPH
+				       ? "graph"
+				       : "kernel"),
 			case_name(c, (uint32_t)span)));
 }
 
@@ -177,10 +181,10 @@ static void doubt_graphs(struct hwy_case *c)
 	if (graphs && case_share(c, ns) >= HWY_WORTH_SHARE)
 		diagnose_cannot_tell(
 			c->diagnosis, "what happens inside CUDA graphs",
-			hwy_arena_format(&c->diagnosis->arena,
-					 "%llu graph launches were recorded without their nodes; "
-					 "they count as busy",
-					 (unsigned long long)graphs));
+			hwy_arena_say(&c->diagnosis->arena,
+				      "%llu graph launches were recorded without their nodes; "
+				      "they count as busy",
+				      (unsigned long long)graphs));
 }
 
 /* Says how much of the device's work is missing, and where the longest piece of it would be. */
@@ -199,11 +203,11 @@ static void doubt_missing(struct hwy_case *c)
 	}
 	if (!longest)
 		return;
-	const char *work = longest->op == FLOW_NONE ? "the next work"
+	const char *work = longest->op == FLOW_NONE ? hwy_tr("the next work")
 						    : case_name(c, c->flow->ops[longest->op].span);
 	diagnose_cannot_tell(
 		c->diagnosis, "what the device did all of that time",
-		hwy_arena_format(
+		hwy_arena_say(
 			&c->diagnosis->arena,
 			"for %s a step it looks idle although work was queued and nothing ran that it could wait "
 			"for: records are missing. The longest such gap, %s, is at %s of the recording, before %.60s",
@@ -225,10 +229,10 @@ static void doubt_idle(struct hwy_case *c, struct hwy_outlook *verdict)
 	if (case_share(c, unknown) >= HWY_WORTH_SHARE)
 		diagnose_cannot_tell(
 			c->diagnosis, "why the device idles all of that time",
-			hwy_arena_format(&c->diagnosis->arena,
-					 "%s of a step's idle time end with work whose launch was "
-					 "not recorded",
-					 hwy_say_time3(case_per_step(c, unknown)).text));
+			hwy_arena_say(&c->diagnosis->arena,
+				      "%s of a step's idle time end with work whose launch was "
+				      "not recorded",
+				      hwy_say_time3(case_per_step(c, unknown)).text));
 }
 
 /* ---- one phase ------------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ extern const char *const hwy_framework_names[HWY_FRAMEWORKS];
 
 /* What the program does already, judged by names in the recording, and which kinds of records there are (habits.c). */
 struct hwy_habits {
-	bool is_compiled;   /* PyTorch runs code that torch.compile made */
+	bool has_compiled;  /* PyTorch runs code that torch.compile made */
+	bool is_compiled;   /* a quarter of the kernels or more come from such code */
 	bool is_capturing;  /* graphs are captured inside the recording */
 	bool is_captured;   /* the program launches graphs */
 	bool is_rocm;       /* the calls are HIP's, so advice must not name CUDA's calls */

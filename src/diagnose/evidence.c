@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpp_names.h"
+
 bool evidence_is_there(struct hwy_case *c)
 {
 	struct hwy_metrics *metrics = analysis_metrics(c->analysis);
@@ -66,9 +68,7 @@ bool evidence_of_kernel(struct hwy_case *c, int64_t name, struct evidence *evide
 const char *evidence_name(struct hwy_case *c, int64_t name)
 {
 	enum { LONGEST = 60 };
-	const char *text = hwy_str(c->trace, name);
-	if (strncmp(text, "void ", 5) == 0)
-		text += 5;
+	const char *text = hwy_skip_return_type(hwy_str(c->trace, name));
 	bool is_long = strlen(text) > LONGEST;
 	return hwy_arena_format(&c->diagnosis->arena, "%.*s%s", LONGEST, text, is_long ? "…" : "");
 }

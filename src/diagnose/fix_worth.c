@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "whatif/excerpt.h"
@@ -112,11 +113,11 @@ static void set_cost(struct hwy_finding *finding, int64_t most)
 
 static const char *sentence(struct predicting *p, const struct hwy_finding *finding)
 {
-	return hwy_arena_format(&p->diagnosis->arena,
-				"Replayed without %s, the step takes %s instead of %s.",
-				finding->kind->suspect ? finding->kind->suspect : "it",
-				hwy_say_time3(finding->predicted.step).text,
-				hwy_say_time3(finding->predicted.before).text);
+	return hwy_arena_say(&p->diagnosis->arena,
+			     "Replayed without %s, the step takes %s instead of %s.",
+			     hwy_tr(finding->kind->suspect ? finding->kind->suspect : "it"),
+			     hwy_say_time3(finding->predicted.step).text,
+			     hwy_say_time3(finding->predicted.before).text);
 }
 
 /* Removes a finding from a list of *n findings, and yields it. */
@@ -186,10 +187,11 @@ static void judge_findings(struct predicting *p, uint32_t first)
 
 static void append_predicted_gain(struct predicting *p, struct hwy_finding *finding)
 {
-	finding->says = hwy_arena_format(
-		&p->diagnosis->arena, "%s %s: without them the step takes %s instead of %s.",
-		finding->says, finding->even_so, hwy_say_time3(finding->predicted.step).text,
-		hwy_say_time3(finding->predicted.before).text);
+	finding->says =
+		hwy_arena_say(&p->diagnosis->arena,
+			      "%s %s: without them the step takes %s instead of %s.", finding->says,
+			      hwy_tr(finding->even_so), hwy_say_time3(finding->predicted.step).text,
+			      hwy_say_time3(finding->predicted.before).text);
 }
 
 /* Looks at acquitted[first … end): a suspect whose fix surely gains becomes a finding, unless it is

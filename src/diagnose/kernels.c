@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "analyze/kernel_table.h"
+#include "base/cpp_names.h"
+#include "base/lang.h"
 #include "diagnose/case.h"
 
 enum { TOP_KERNELS = 3, SHORT_NAME_BYTES = 40 };
@@ -44,8 +46,7 @@ static size_t identifier(const char *text)
  * only letters, digits, '_' and ':'. */
 static void short_name(const char *name, char out[SHORT_NAME_BYTES])
 {
-	if (strncmp(name, "void ", 5) == 0)
-		name += 5;
+	name = hwy_skip_return_type(name);
 	size_t n = identifier(name);
 	if (is_generic(name, n)) {
 		const char *best = name + n;
@@ -144,7 +145,7 @@ static const char *ncu_command(struct hwy_case *c, const uint32_t *picked, uint3
 		size_t n = strlen(pattern);
 		snprintf(pattern + n, sizeof pattern - n, "%s%s", n ? "|" : "", names[k]);
 	}
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena, "ncu --kernel-name-base demangled -k regex:\"%s\" -s %llu -c 3 %s", pattern,
 		(unsigned long long)launched_before(c, names, top), command_of(c));
 }
@@ -232,7 +233,7 @@ void kernels_top(struct hwy_case *c, struct hwy_outlook *verdict)
 			worth = k + 1;
 	}
 	take_bounds(c, verdict);
-	verdict->inside = other_profiler(c, c->kernels[picked[0]].span);
+	verdict->inside = hwy_tr(other_profiler(c, c->kernels[picked[0]].span));
 	/* Phases that are neither healthy nor the main one are mentioned only in passing, without a
 	 * command. */
 	if (!*verdict->inside && (verdict->is_healthy || c->index == c->analysis->phases.main))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/say.h"
 
@@ -263,21 +264,20 @@ const char *launchers_sentence(struct hwy_case *c)
 	const char *said[2] = {"", ""};
 	top[1] = top[0] ? top_group(found, top[0]) : NULL;
 	for (int i = 0; i < 2 && top[i]; i++)
-		said[i] = hwy_arena_format(
-			&c->diagnosis->arena, "%s%.80s%s %s%s", i ? ", " : "", top[i]->name,
-			top[i]->kind == LAUNCHER_MODULE && top[i]->backward
-				? " with its backward pass"
-				: "",
-			i ? "" : "launches ",
-			hwy_say_count_mean(case_count_per_step(c, top[i]->n)).text);
+		said[i] = hwy_arena_say(&c->diagnosis->arena,
+					i ? ", %.80s%s %s" : "%.80s%s launches %s", top[i]->name,
+					hwy_tr(top[i]->kind == LAUNCHER_MODULE && top[i]->backward
+						       ? " with its backward pass"
+						       : ""),
+					hwy_say_count_mean(case_count_per_step(c, top[i]->n)).text);
 	c->launchers->is_said = true;
 	if (!top[0])
 		return "";
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena, " Of %s kernels%s%s %s%s.",
 		hwy_say_count_mean(case_count_per_step(c, found->n)).text, case_a_step(c),
-		found->n < c->counts.kernels ? " that are launched one by one," : "", said[0],
-		said[1]);
+		hwy_tr(found->n < c->counts.kernels ? " that are launched one by one," : ""),
+		said[0], said[1]);
 }
 
 /* How a program may name a module whose path is "GPT.blocks.*": the statement that compiles it. */
@@ -288,9 +288,9 @@ static const char *compile_statement(struct hwy_case *c, const struct launcher_g
 	if (!dot || module->is_classes || (star && star[1]))
 		return "";
 	if (!star)
-		return hwy_arena_format(&c->diagnosis->arena, "\n  model%s.compile()", dot);
-	return hwy_arena_format(&c->diagnosis->arena, "\n  for part in model%.*s: part.compile()",
-				(int)(star - dot - 1), dot);
+		return hwy_arena_say(&c->diagnosis->arena, "\n  model%s.compile()", dot);
+	return hwy_arena_say(&c->diagnosis->arena, "\n  for part in model%.*s: part.compile()",
+			     (int)(star - dot - 1), dot);
 }
 
 const char *launchers_compile_advice(struct hwy_case *c)
@@ -306,7 +306,7 @@ const char *launchers_compile_advice(struct hwy_case *c)
 	if (!module || !module->outer ||
 	    (double)module->pointwise < COMPILE_SHARE * (double)found->n)
 		return "";
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena,
 		"\nWhere not all of it compiles, begin with %.80s: element-wise kernels in it, which a compiler fuses, are %s of all "
 		"launches.%s",

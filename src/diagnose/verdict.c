@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 
 const char *const verdict_words[VERDICTS] = {
@@ -197,42 +198,38 @@ static struct verdict_account account_of(const struct hwy_analysis *analysis, ui
 static const char *whole_of(const struct hwy_phase *phase)
 {
 	if (phase->source == PHASE_ONE)
-		return "the time from its first call to its last work";
-	return phase->n_steady == 1 ? "the step" : "a step";
+		return hwy_tr("the time from its first call to its last work");
+	return phase->n_steady == 1 ? hwy_tr("the step") : hwy_tr("a step");
 }
 
-/* Each sentence is: before, the word's share, " of ", what it is a share of, after. */
-static const struct {
-	const char *before, *after;
-} sentences[VERDICTS] = {
-	[VERDICT_INPUT] = {"The GPU waits for its input", "."},
-	[VERDICT_LAUNCH] = {"The GPU waits", " for the CPU to launch work."},
-	[VERDICT_SYNC] = {"The GPU idles",
-			  " because the CPU stops to wait for it and then launches late."},
-	[VERDICT_CPU] = {"The GPU idles", " while the CPU does other work."},
-	[VERDICT_COPY] = {"Copies beside which nothing is computed take", "."},
-	[VERDICT_COMM] = {"Communication beside which nothing is computed takes", "."},
-	[VERDICT_ALLOC] = {"The GPU idles", " while memory is allocated and released."},
+/* Each sentence takes the word's share, and what it is a share of. */
+static const char *const sentences[VERDICTS] = {
+	[VERDICT_INPUT] = "The GPU waits for its input %s of %s.",
+	[VERDICT_LAUNCH] = "The GPU waits %s of %s for the CPU to launch work.",
+	[VERDICT_SYNC] =
+		"The GPU idles %s of %s because the CPU stops to wait for it and then launches late.",
+	[VERDICT_CPU] = "The GPU idles %s of %s while the CPU does other work.",
+	[VERDICT_COPY] = "Copies beside which nothing is computed take %s of %s.",
+	[VERDICT_COMM] = "Communication beside which nothing is computed takes %s of %s.",
+	[VERDICT_ALLOC] = "The GPU idles %s of %s while memory is allocated and released.",
 	[VERDICT_FIRST_USE] =
-		{"The GPU idles",
-		 " while code is used for the first time: loaded, compiled, tuned or captured."},
+		"The GPU idles %s of %s while code is used for the first time: loaded, compiled, tuned or captured.",
 	[VERDICT_CANNOT_TELL] =
-		{"Why the GPU idles",
-		 " cannot be told: the device's records, or the calls that belong to them, are missing."},
+		"Why the GPU idles %s of %s cannot be told: the device's records, or the calls that belong to them, are missing.",
 };
 
 const char *verdict_sentence(enum verdict_word word, double share, const struct hwy_phase *phase,
 			     struct hwy_arena *arena)
 {
 	if (word == VERDICT_NO_DEVICE_WORK)
-		return "There is hardly any device work in this recording.";
+		return hwy_tr("There is hardly any device work in this recording.");
 	if (word == VERDICT_GPU)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"The GPU works %s of %s: nothing on the CPU's side is worth more than %s.",
 			hwy_say_share(share).text, whole_of(phase), hwy_say_share(1 - share).text);
-	return hwy_arena_format(arena, "%s %s of %s%s", sentences[word].before,
-				hwy_say_share(share).text, whole_of(phase), sentences[word].after);
+	/* The sentences above are the formats: each takes these two texts. */
+	return hwy_arena_say(arena, sentences[word], hwy_say_share(share).text, whole_of(phase));
 }
 
 /* ---- recordings without work -------------------------------------------------------------------------- */
@@ -267,14 +264,15 @@ static struct verdict without_work(const struct hwy_analysis *analysis, struct h
 	if (events)
 		return (struct verdict){
 			.word = VERDICT_CANNOT_TELL,
-			.says = hwy_arena_format(
+			.says = hwy_arena_say(
 				arena,
 				"Cannot tell: the recording holds events of a device that Headway does not know (%s).",
 				events),
 		};
 	return (struct verdict){
 		.word = VERDICT_NO_DEVICE_WORK,
-		.says = "No device work in this recording (no kernel, copy, fill or graph).",
+		.says = hwy_tr(
+			"No device work in this recording (no kernel, copy, fill or graph)."),
 	};
 }
 

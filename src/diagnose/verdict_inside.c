@@ -11,6 +11,7 @@
 
 #include "analyze/kernel_table.h"
 #include "base/index.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 
@@ -149,14 +150,15 @@ static const char *with_level(struct hwy_arena *arena, const char *text, const c
 
 static const char *levels_in_words(struct hwy_arena *arena, const struct inside_levels *levels)
 {
-	const char *text = with_level(arena, "", "SMs active", levels->sms);
-	text = with_level(arena, text, "instructions issued", levels->issue);
-	text = with_level(arena, text, "tensor cores", levels->tensor);
+	const char *text = with_level(arena, "", hwy_tr("SMs active"), levels->sms);
+	text = with_level(arena, text, hwy_tr("instructions issued"), levels->issue);
+	text = with_level(arena, text, hwy_tr("tensor cores"), levels->tensor);
 	text = with_level(arena, text, "warps", levels->warps);
 	text = with_level(arena, text, "DRAM", levels->dram);
 	/* A link that is nearly idle is not worth a word. */
-	return levels->link < SMALL_LINK_PERCENT ? text
-						 : with_level(arena, text, "links", levels->link);
+	return levels->link < SMALL_LINK_PERCENT
+		       ? text
+		       : with_level(arena, text, hwy_tr("links"), levels->link);
 }
 
 /* Samples that cover less of the computing are said to be of a part. */
@@ -167,15 +169,16 @@ static const char *inside_in_words(struct hwy_arena *arena, const struct inside 
 	const char *share =
 		hwy_arena_format(arena, "%s", hwy_say_share(inside->shares[inside->word]).text);
 	if (inside->source == INSIDE_METRICS)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena, "For %s of the compute time%s the limit is %s (%s; %s).", share,
-			inside->sampled < MOST_SHARE ? " that was sampled" : "",
-			bounds[inside->word], levels_in_words(arena, &inside->levels),
+			hwy_tr(inside->sampled < MOST_SHARE ? " that was sampled" : ""),
+			hwy_tr(bounds[inside->word]), levels_in_words(arena, &inside->levels),
 			hwy_say_count_of(inside->samples, "sample", "samples").text);
-	return hwy_arena_format(arena, "By %s, for %s of the kernels' time the limit is %s.",
-				inside->source == INSIDE_MEASURED ? "the counters of its kernels"
-								  : "the shapes of its operators",
-				share, bounds[inside->word]);
+	return hwy_arena_say(arena, "By %s, for %s of the kernels' time the limit is %s.",
+			     hwy_tr(inside->source == INSIDE_MEASURED
+					    ? "the counters of its kernels"
+					    : "the shapes of its operators"),
+			     share, hwy_tr(bounds[inside->word]));
 }
 
 /* Parts below this share are left out of the list. */
@@ -187,10 +190,10 @@ static const char *shares_in_words(struct hwy_arena *arena, const struct inside 
 	for (unsigned i = 0; i < INSIDE_WORDS; i++) {
 		unsigned word = (i + 1) % INSIDE_WORDS; /* what is not known comes last */
 		if (inside->shares[word] >= SMALL_PART_SHARE)
-			text = hwy_arena_format(arena, "%s%s%s %s", text, *text ? ", " : "",
-						word == INSIDE_UNKNOWN ? "not known"
-								       : inside_words[word],
-						hwy_say_share(inside->shares[word]).text);
+			text = hwy_arena_format(
+				arena, "%s%s%s %s", text, *text ? ", " : "",
+				hwy_tr(word == INSIDE_UNKNOWN ? "not known" : inside_words[word]),
+				hwy_say_share(inside->shares[word]).text);
 	}
 	return text;
 }
@@ -207,9 +210,9 @@ static void say_why_not(struct hwy_diagnosis *diagnosis, const struct inside *in
 	struct hwy_arena *arena = &diagnosis->arena;
 	if (inside->source != INSIDE_NOTHING)
 		diagnose_cannot_tell(diagnosis, what,
-				     hwy_arena_format(arena,
-						      "no one thing does: %s of the kernels' time",
-						      shares_in_words(arena, inside)));
+				     hwy_arena_say(arena,
+						   "no one thing does: %s of the kernels' time",
+						   shares_in_words(arena, inside)));
 	else if (inside->why_not)
 		diagnose_cannot_tell(diagnosis, what, inside->why_not);
 	else if (is_cuda(diagnosis))
@@ -234,11 +237,11 @@ void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *di
 		const struct hwy_strip *strip =
 			hwy_strip_of(analysis->trace, (uint32_t)opaque, &row);
 		verdict->is_opaque = true;
-		verdict->says = hwy_arena_format(
+		verdict->says = hwy_arena_say(
 			arena,
 			"The GPU is busy, but with one %s that runs all of the time, %.60s: that says nothing about what "
 			"it does inside.",
-			strip->kind == HWY_GRAPH ? "graph" : "kernel",
+			hwy_tr(strip->kind == HWY_GRAPH ? "graph" : "kernel"),
 			hwy_str(analysis->trace, hwy_get(strip, HWY_NAME, row)));
 		return;
 	}

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpp_names.h"
+
 typedef char *demangle_fn(const char *, char *, size_t *, int *);
 
 static demangle_fn *demangler(void)
@@ -73,9 +75,9 @@ void symbol_names_shorten(const char *demangled, char *into)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	const char *begin = demangled, *end = NULL, *next = demangled;
-	int depth = 0; /* how many < and { are open */
+	struct hwy_brackets open = {0};
 	while (*next && !end) {
-		size_t skip = depth == 0 ? operator_length(next) : 0;
+		size_t skip = open.depth == 0 ? operator_length(next) : 0;
 		if (skip) {
 			next += skip;
 			continue;
@@ -84,14 +86,11 @@ void symbol_names_shorten(const char *demangled, char *into)
 			next += sizeof anonymous - 1;
 			continue;
 		}
-		if (*next == '<' || *next == '{')
-			depth++;
-		else if (*next == '>' || *next == '}')
-			depth -= depth > 0;
-		else if (depth == 0 && (*next == '(' || *next == '['))
+		if (open.depth == 0 && (*next == '(' || *next == '['))
 			end = next;
-		else if (depth == 0 && (*next == ' ' || (next[0] == ':' && next[1] == ':')))
+		else if (open.depth == 0 && (*next == ' ' || (next[0] == ':' && next[1] == ':')))
 			begin = next + (*next == ' ' ? 1 : 2);
+		hwy_brackets_see(&open, *next);
 		next++;
 	}
 	copy_without_arguments(begin, end ? end : next, into);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 
@@ -277,17 +278,17 @@ static void say_waiting(struct job_answer *answer, const struct ranks_member *me
 	for (uint32_t r = 0; r < answer->n && answer->ranks.has_waited; r++)
 		for (uint32_t i = 0; i < members[r].diagnosis->n; i++) {
 			struct hwy_finding *finding = &members[r].diagnosis->findings[i];
-			const char *at = strstr(finding->says, unknown);
+			const char *at = strstr(finding->says, hwy_tr(unknown));
 			int64_t waits = answer->ranks.rows[r].parts[RANK_WAIT];
 			if (!at || finding->phase != members[r].phase ||
 			    !answer->ranks.rows[r].is_judged)
 				continue;
 			bool is_much = (double)waits >= HWY_WORTH_SHARE / 2 * (double)answer->step;
-			finding->says = hwy_arena_format(
+			finding->says = hwy_arena_say(
 				&answer->arena, "%.*s%s of it is waiting for other ranks.%s",
 				(int)(at - finding->says), finding->says,
-				is_much ? hwy_say_time3(waits).text : "Hardly any",
-				at + strlen(unknown));
+				is_much ? hwy_say_time3(waits).text : hwy_tr("Hardly any"),
+				at + strlen(hwy_tr(unknown)));
 		}
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analyze/exchange_calls.h"
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/search.h"
@@ -229,15 +230,15 @@ static const char *say_lateness(char *text, size_t n, const struct ranks_member 
 	say_line(late, sizeof late, &came);
 	say_line(waits, sizeof waits, &waited);
 	if (state->kind == WAIT_STALLED)
-		snprintf(text, n,
-			 ", which asked in time, but whose data moves only while it is in the "
-			 "library%s%s",
-			 *waits ? "; others wait at " : "", waits);
+		snprintf(
+			text, n,
+			hwy_tr(", which asked in time, but whose data moves only while it is in the library%s%s"),
+			hwy_tr(*waits ? "; others wait at " : ""), waits);
 	else if (*late)
-		snprintf(text, n, ", before it comes to %s", late);
+		snprintf(text, n, hwy_tr(", before it comes to %s"), late);
 	else
-		snprintf(text, n, ", before its %s%s%s", answer_cpu_call_name(trace, m),
-			 *waits ? ", for which others wait at " : "", waits);
+		snprintf(text, n, hwy_tr(", before its %s%s%s"), answer_cpu_call_name(trace, m),
+			 hwy_tr(*waits ? ", for which others wait at " : ""), waits);
 	return text;
 }
 
@@ -290,7 +291,7 @@ void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *memb
 	double share = whole > 0 ? lost / whole : 0,
 	       blamed = lost > 0 ? (double)answer->cpu[worst].costs / lost : 0;
 	if (share < LOST_SHARE) {
-		answer->says = hwy_arena_format(
+		answer->says = hwy_arena_say(
 			&answer->arena,
 			"No rank has device work; the ranks lose %s of their time to each other.",
 			hwy_say_share(share).text);
@@ -299,7 +300,7 @@ void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *memb
 	answer->word = VERDICT_COMM;
 	answer->shares[VERDICT_COMM] = share;
 	bool is_slow_itself = 2 * answer->cpu[worst].exchanging > answer->cpu[worst].costs;
-	answer->says = hwy_arena_format(
+	answer->says = hwy_arena_say(
 		&answer->arena,
 		"The ranks lose %s of their time to each other, %s of that to rank %" PRId64
 		"%s.%s",

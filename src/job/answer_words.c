@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "job/answer.h"
@@ -20,7 +21,7 @@ const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ra
 	char text[512] = "";
 	uint32_t runs = 0;
 	if (n == ranks->n && n > 2)
-		return "all ranks";
+		return hwy_tr("all ranks");
 	for (uint32_t i = 0; i < n && runs < MOST_RUNS; runs++) {
 		uint32_t last = i;
 		while (last + 1 < n &&
@@ -28,7 +29,7 @@ const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ra
 			last++;
 		size_t length = strlen(text);
 		bool ends = last + 1 == n;
-		const char *between = i == 0 ? "" : ends ? " and " : ", ";
+		const char *between = i == 0 ? "" : ends ? hwy_tr(" and ") : ", ";
 		if (last > i + 1)
 			snprintf(text + length, sizeof text - length, "%s%" PRId64 " – %" PRId64,
 				 between, ranks->rows[members[i]].rank,
@@ -40,7 +41,7 @@ const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ra
 		if (runs + 1 == MOST_RUNS && i < n)
 			snprintf(text + strlen(text), sizeof text - strlen(text), " …");
 	}
-	return hwy_arena_format(arena, "%s %s", n == 1 ? "rank" : "ranks", text);
+	return hwy_arena_format(arena, "%s %s", hwy_tr(n == 1 ? "rank" : "ranks"), text);
 }
 
 /* ---- why ------------------------------------------------------------------------------------------------- */
@@ -72,10 +73,20 @@ struct subject {
 	const char *it, *s; /* "it computes", "they compute" */
 	const char *gpu_idles, *gpu_waits, *cpu, *is, *its;
 };
-static const struct subject one_rank = {"it", "s",  "its GPU idles", "its GPU waits", "its CPU",
-					"is", "its"};
-static const struct subject some_ranks = {
-	"they", "", "their GPUs idle", "their GPUs wait", "their CPUs", "are", "their"};
+static const struct subject one_rank = {HWY_KEY("it"),
+					"s",
+					HWY_KEY("its GPU idles"),
+					HWY_KEY("its GPU waits"),
+					HWY_KEY("its CPU"),
+					"is",
+					HWY_KEY("its")};
+static const struct subject some_ranks = {HWY_KEY("they"),
+					  "",
+					  HWY_KEY("their GPUs idle"),
+					  HWY_KEY("their GPUs wait"),
+					  HWY_KEY("their CPUs"),
+					  "are",
+					  HWY_KEY("their")};
 
 static const struct subject *subject_of(const struct job_answer *answer)
 {
@@ -93,28 +104,28 @@ static const char *most_in(struct job_answer *answer)
 	if (!*kernel)
 		return "";
 	bool is_long = length > LONGEST;
-	return hwy_arena_format(&answer->arena, ", most of it in %.*s%s",
-				(int)(is_long ? LONGEST : length), kernel, is_long ? "…" : "");
+	return hwy_arena_say(&answer->arena, ", most of it in %.*s%s",
+			     (int)(is_long ? LONGEST : length), kernel, is_long ? "…" : "");
 }
 
 static const char *why_compute(struct job_answer *answer, const char *more)
 {
 	const struct ranks_cause *cause = &answer->ranks.cause;
 	const struct subject *who = subject_of(answer);
-	const char *head = hwy_arena_format(&answer->arena, "%s compute%s %s longer%s", who->it,
-					    who->s, more, most_in(answer));
+	const char *head = hwy_arena_say(&answer->arena, "%s compute%s %s longer%s",
+					 hwy_tr(who->it), who->s, more, most_in(answer));
 	switch (sort_of_work(cause)) {
 	case WORK_MORE_KERNELS:
-		return hwy_arena_format(&answer->arena, "%s, with %.2f× as many kernels", head,
-					cause->kernel_count);
+		return hwy_arena_say(&answer->arena, "%s, with %.2f× as many kernels", head,
+				     cause->kernel_count);
 	case WORK_LARGER:
-		return hwy_arena_format(&answer->arena, "%s, on %.2f× as much (threads launched)",
-					head, cause->threads);
+		return hwy_arena_say(&answer->arena, "%s, on %.2f× as much (threads launched)",
+				     head, cause->threads);
 	case WORK_SLOWER:
-		return hwy_arena_format(
+		return hwy_arena_say(
 			&answer->arena,
 			"%s, although %s launch%s the same: kernels take %.2f× as long", head,
-			who->it, *who->s ? "es" : "", cause->kernel_time);
+			hwy_tr(who->it), *who->s ? "es" : "", cause->kernel_time);
 	default: return head;
 	}
 }
@@ -126,16 +137,18 @@ static const char *place_text(struct job_answer *answer)
 	if (!answer->ranks.cause.has_place)
 		return "";
 	if (answer->ranks.cause.after_line > 0)
-		return hwy_arena_format(&answer->arena,
-					" between %s:%" PRId64 " and :%" PRId64 ", in %s",
-					hwy_basename(place->file), answer->ranks.cause.after_line,
-					place->line, place->function);
+		return hwy_arena_say(&answer->arena,
+				     " between %s:%" PRId64 " and :%" PRId64 ", in %s",
+				     hwy_basename(place->file), answer->ranks.cause.after_line,
+				     place->line, place->function);
 	if (*place->file && place->line > 0)
-		return hwy_arena_format(&answer->arena, " %s %s:%" PRId64 "%s%s",
-					answer->ranks.cause.is_before_place ? "before" : "at",
-					hwy_basename(place->file), place->line,
-					*place->function ? " " : "", place->function);
-	return *place->function ? hwy_arena_format(&answer->arena, " at %s", place->function) : "";
+		return hwy_arena_say(&answer->arena,
+				     answer->ranks.cause.is_before_place ? " before %s:%" PRId64
+									   "%s%s"
+									 : " at %s:%" PRId64 "%s%s",
+				     hwy_basename(place->file), place->line,
+				     *place->function ? " " : "", place->function);
+	return *place->function ? hwy_arena_say(&answer->arena, " at %s", place->function) : "";
 }
 
 static const char *why_idle(struct job_answer *answer, enum gap_cause which, const char *more)
@@ -145,25 +158,27 @@ static const char *why_idle(struct job_answer *answer, enum gap_cause which, con
 	struct hwy_arena *arena = &answer->arena;
 	const char *place = place_text(answer);
 	if (which == GAP_INPUT)
-		return hwy_arena_format(arena, "%s %s longer for input%s%s%s", who->gpu_waits, more,
-					*cause->doing ? ", in " : "", cause->doing, place);
+		return hwy_arena_say(arena, "%s %s longer for input%s%s%s", hwy_tr(who->gpu_waits),
+				     more, hwy_tr(*cause->doing ? ", in " : ""), cause->doing,
+				     place);
 	if (*cause->doing)
-		return hwy_arena_format(arena, "%s %s longer while %s %s in %s%s", who->gpu_idles,
-					more, who->cpu, who->is, cause->doing, place);
+		return hwy_arena_say(arena, "%s %s longer while %s %s in %s%s",
+				     hwy_tr(who->gpu_idles), more, hwy_tr(who->cpu), who->is,
+				     cause->doing, place);
 	static const char *const why[GAP_CAUSES] = {
-		[GAP_BLOCKED] = " after a wait has emptied the queue",
-		[GAP_LAUNCH] = " because work is launched too slowly",
-		[GAP_OS] = " while the CPU is in the operating system",
-		[GAP_CPU] = " while the CPU does other work",
-		[GAP_ALLOC] = " while memory is allocated and released",
-		[GAP_FIRST_USE] = " while code is used for the first time",
-		[GAP_MODULE] = " while code is loaded",
-		[GAP_COMM] = " while the CPU exchanges data",
-		[GAP_GC] = " while Python collects garbage",
-		[GAP_GIL] = " while a thread waits for Python's lock",
+		[GAP_BLOCKED] = HWY_KEY(" after a wait has emptied the queue"),
+		[GAP_LAUNCH] = HWY_KEY(" because work is launched too slowly"),
+		[GAP_OS] = HWY_KEY(" while the CPU is in the operating system"),
+		[GAP_CPU] = HWY_KEY(" while the CPU does other work"),
+		[GAP_ALLOC] = HWY_KEY(" while memory is allocated and released"),
+		[GAP_FIRST_USE] = HWY_KEY(" while code is used for the first time"),
+		[GAP_MODULE] = HWY_KEY(" while code is loaded"),
+		[GAP_COMM] = HWY_KEY(" while the CPU exchanges data"),
+		[GAP_GC] = HWY_KEY(" while Python collects garbage"),
+		[GAP_GIL] = HWY_KEY(" while a thread waits for Python's lock"),
 	};
-	return hwy_arena_format(arena, "%s %s longer%s%s", who->gpu_idles, more,
-				why[which] ? why[which] : "", place);
+	return hwy_arena_say(arena, "%s %s longer%s%s", hwy_tr(who->gpu_idles), more,
+			     hwy_tr(why[which] ? why[which] : ""), place);
 }
 
 const char *answer_say_why(struct job_answer *answer)
@@ -175,11 +190,11 @@ const char *answer_say_why(struct job_answer *answer)
 	if (cause->part == RANK_COMPUTE)
 		return why_compute(answer, more.text);
 	if (cause->part == RANK_COPY)
-		return hwy_arena_format(&answer->arena, "%s copies take %s longer",
-					subject_of(answer)->its, more.text);
+		return hwy_arena_say(&answer->arena, "%s copies take %s longer",
+				     hwy_tr(subject_of(answer)->its), more.text);
 	if (cause->part == RANK_TRANSFER)
-		return hwy_arena_format(&answer->arena, "%s own exchanges take %s longer",
-					subject_of(answer)->its, more.text);
+		return hwy_arena_say(&answer->arena, "%s own exchanges take %s longer",
+				     hwy_tr(subject_of(answer)->its), more.text);
 	return why_idle(answer, (enum gap_cause)(cause->part - RANK_IDLE), more.text);
 }
 
@@ -225,8 +240,8 @@ static const char *capital(struct hwy_arena *arena, const char *text)
 static const char *say_cost(struct job_answer *answer, int64_t ns)
 {
 	double share = answer->step > 0 ? (double)ns / (double)answer->step : 0;
-	return hwy_arena_format(&answer->arena, "%s of %s a step (%s)", hwy_say_time3(ns).text,
-				hwy_say_time3(answer->step).text, hwy_say_share(share).text);
+	return hwy_arena_say(&answer->arena, "%s of %s a step (%s)", hwy_say_time3(ns).text,
+			     hwy_say_time3(answer->step).text, hwy_say_share(share).text);
 }
 
 static int64_t mean_wait(const struct job_answer *answer)
@@ -257,31 +272,31 @@ const char *answer_say_late(struct job_answer *answer)
 	uint32_t worst = 0;
 	switch (ranks->lateness) {
 	case RANKS_REPEAT:
-		return hwy_arena_format(
-			arena,
-			"%s make%s the others wait %s, in %" PRIu32 " of %" PRIu32 " steps%s%s.",
-			capital(arena, who), ranks->n_late_ranks == 1 ? "s" : "", cost,
-			ranks->n_late_steps, ranks->n_steps, colon, answer->why);
+		return hwy_arena_say(arena,
+				     "%s make%s the others wait %s, in %" PRIu32 " of %" PRIu32
+				     " steps%s%s.",
+				     capital(arena, who), ranks->n_late_ranks == 1 ? "s" : "", cost,
+				     ranks->n_late_steps, ranks->n_steps, colon, answer->why);
 	case RANKS_TAKE_TURNS:
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"Ranks wait for each other %s, and another one is late each time%s%s%s.",
-			cost, colon, *answer->why ? "when a rank is late, " : "", answer->why);
+			cost, colon, hwy_tr(*answer->why ? "when a rank is late, " : ""),
+			answer->why);
 	case RANKS_EARLY:
-		return hwy_arena_format(
-			arena, "%s %s less to do than the others and wait%s for them.",
-			capital(arena, who), ranks->n_late_ranks == 1 ? "has" : "have",
-			ranks->n_late_ranks == 1 ? "s" : "");
+		return hwy_arena_say(arena, "%s %s less to do than the others and wait%s for them.",
+				     capital(arena, who), ranks->n_late_ranks == 1 ? "has" : "have",
+				     ranks->n_late_ranks == 1 ? "s" : "");
 	case RANKS_FEW_STEPS:
 		for (uint32_t r = 1; r < ranks->n; r++)
 			worst = ranks->rows[r].blamed > ranks->rows[worst].blamed ? r : worst;
-		return hwy_arena_format(arena,
-					"Ranks wait for each other %s, longest for rank %" PRId64
-					" (%s); %" PRIu32
-					" step%s cannot tell whether the same rank is late again.",
-					cost, ranks->rows[worst].rank,
-					hwy_say_time3(ranks->rows[worst].blamed).text,
-					ranks->n_steps, ranks->n_steps == 1 ? "" : "s");
+		return hwy_arena_say(arena,
+				     "Ranks wait for each other %s, longest for rank %" PRId64
+				     " (%s); %" PRIu32
+				     " step%s cannot tell whether the same rank is late again.",
+				     cost, ranks->rows[worst].rank,
+				     hwy_say_time3(ranks->rows[worst].blamed).text, ranks->n_steps,
+				     ranks->n_steps == 1 ? "" : "s");
 	default: return "";
 	}
 }
@@ -305,15 +320,15 @@ static const char *say_comm(struct job_answer *answer, const struct hwy_phase *p
 	if (!ranks->has_waited || n == 0 || answer->step <= 0)
 		return plain;
 	double all = (double)(n * answer->step), began = (double)start / all;
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&answer->arena, "%.*s: %s is waiting for other ranks, %s transfer%s%s%s.",
 		(int)strlen(plain) - 1, plain, hwy_say_share((double)wait / all).text,
 		hwy_say_share((double)transfer / all).text,
-		began >= HWY_WORTH_SHARE ? ", and " : "",
+		hwy_tr(began >= HWY_WORTH_SHARE ? ", and " : ""),
 		began >= HWY_WORTH_SHARE ? hwy_say_share(began).text : "",
-		began >= HWY_WORTH_SHARE
-			? " waiting in the first collective, which shows when each recording began"
-			: "");
+		hwy_tr(began >= HWY_WORTH_SHARE
+			       ? " waiting in the first collective, which shows when each recording began"
+			       : ""));
 }
 
 const char *answer_say_route(struct job_answer *answer, const struct job_route *route)
@@ -321,14 +336,14 @@ const char *answer_say_route(struct job_answer *answer, const struct job_route *
 	struct hwy_arena *arena = &answer->arena;
 	struct hwy_words rate = hwy_say_rate3(route->rate), usual = hwy_say_rate3(route->usual);
 	if (route->is_pair)
-		return hwy_arena_format(arena,
-					"Messages from rank %" PRId64 " to rank %" PRId64
-					" travel at %s, those between other ranks %s at %s.",
-					answer->ranks.rows[route->from].rank,
-					answer->ranks.rows[route->to].rank, rate.text,
-					route->is_across ? "of different hosts" : "of one host",
-					usual.text);
-	return hwy_arena_format(
+		return hwy_arena_say(
+			arena,
+			"Messages from rank %" PRId64 " to rank %" PRId64
+			" travel at %s, those between other ranks %s at %s.",
+			answer->ranks.rows[route->from].rank, answer->ranks.rows[route->to].rank,
+			rate.text, hwy_tr(route->is_across ? "of different hosts" : "of one host"),
+			usual.text);
+	return hwy_arena_say(
 		arena, "%s among %s moves %s, among other groups of %" PRIu32 " ranks %s.",
 		route->operation,
 		answer_say_ranks(arena, &answer->ranks, route->members, route->n_members),
@@ -342,9 +357,8 @@ void answer_say(struct job_answer *answer, const struct ranks_member *members)
 	answer->why = answer_say_why(answer);
 	answer->late_says = answer_say_late(answer);
 	if (!phase)
-		answer->says =
-			"No rank has device work in its recording (no kernel, copy, fill or graph), "
-			"and no exchange between ranks is recorded.";
+		answer->says = hwy_tr(
+			"No rank has device work in its recording (no kernel, copy, fill or graph), and no exchange between ranks is recorded.");
 	else if (answer->word == VERDICT_COMM)
 		answer->says = say_comm(answer, phase);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library.c - finds the collect library: beside the program as in the build folder, in
- * ../lib/headway as installed, or where HEADWAY_LIB says (the file, or its folder).
+/* library.c - finds files that belong to headway: the collect library is beside the program as in
+ * the build folder, in ../lib/headway as installed, in ../_lib in a Python package, or where
+ * HEADWAY_LIB says (the file, or its folder).
  */
 #include <limits.h>
 #include <stdio.h>
@@ -24,6 +25,19 @@ static char *file_at(const char *folder, const char *rest)
 	return realpath(path, NULL);
 }
 
+char *library_place(const char *const *places)
+{
+	char self[PATH_MAX], *path = NULL;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	for (; !path && *places; places++)
+		path = file_at(self, *places);
+	return path;
+}
+
 char *library_find(struct hwy_err *err)
 {
 	static const char *const places[] = {
@@ -32,6 +46,8 @@ char *library_find(struct hwy_err *err)
 		"/../lib64/headway/" NAME,
 		"/../lib/x86_64-linux-gnu/headway/" NAME,
 		"/../lib/aarch64-linux-gnu/headway/" NAME,
+		"/../_lib/" NAME,
+		NULL,
 	};
 	const char *given = getenv("HEADWAY_LIB");
 	if (given && *given) {
@@ -41,15 +57,7 @@ char *library_find(struct hwy_err *err)
 			hwy_fail(err, "HEADWAY_LIB=%s: no " NAME " there", given);
 		return path;
 	}
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path = NULL;
-	if (n > 0) {
-		self[n] = '\0';
-		*strrchr(self, '/') = '\0';
-		for (size_t i = 0; !path && i < sizeof places / sizeof *places; i++)
-			path = file_at(self, places[i]);
-	}
+	char *path = library_place(places);
 	if (!path)
 		hwy_fail(err,
 			 NAME " is neither beside headway nor in ../lib/headway; HEADWAY_LIB can "

@@ -163,6 +163,9 @@ bool run_is_ours(const char *directory, struct hwy_err *err);
 /* library.c: yields the path of libheadway-collect.so, which the caller frees; or NULL with the
  * reason in err. */
 char *library_find(struct hwy_err *err);
+/* library.c: yields the real path of the first of these files that can be read, which the caller
+ * frees; or NULL. Places begin with '/' and start at the folder of the program; NULL ends them. */
+char *library_place(const char *const *places);
 /* environment.c: sets the environment of the calling process to what the program is to have. False,
  * with errno set, where a variable cannot be set. */
 bool environment_set(const struct run *run, const struct run_settings *settings);

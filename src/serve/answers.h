@@ -10,6 +10,7 @@
 
 #include "analyze/intervals.h"
 #include "base/json.h"
+#include "serve/step_times.h"
 #include "serve/view.h"
 
 /* ---- annotations.c: idle gaps or the critical path, by window ---- */
@@ -47,6 +48,23 @@ struct span_owner {
 bool span_owner_find(struct view_trace *view, const struct view_spans *around,
 		     struct span_owner *owner, struct hwy_err *err);
 
+/* ---- span_edges.c: what else a span has to do with ---- */
+
+/* Writes the key "edges": recorded relations with other spans, launches left out. */
+bool span_edges_put(struct view_trace *view, struct hwy_json *json, uint32_t id,
+		    struct hwy_err *err);
+/* Writes the key "headway": of device work, what was enqueued on its device and not finished when its call began; else, and
+ * where 'call' is NULL, null. */
+bool span_edges_put_headway(struct view_trace *view, struct hwy_json *json,
+			    const struct view_span *span, const struct view_span *call,
+			    struct hwy_err *err);
+
+/* ---- span_chain.c ---- */
+
+/* Writes the ids of the spans that a span hangs together with: launch and work, forward and backward, waker, work of a range. */
+bool span_chain_answer(struct view_trace *view, struct hwy_json *json, uint32_t id,
+		       struct hwy_err *err);
+
 /* ---- lane_tree.c ---- */
 
 bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy_err *err);
@@ -72,16 +90,17 @@ bool detail_put_fields(struct view_trace *view, struct hwy_json *json, uint32_t 
 bool detail_put_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
 		     struct hwy_err *err);
 
-/* ---- search.c, interval.c, span_names.c ---- */
+/* ---- search.c, span_names.c ---- */
 
 struct search {
-	const char *text; /* words that a name must have, all of them */
+	const char *text; /* a query (query.h) */
+	struct step_times steps;
 	int64_t from, to; /* ns after the origin: the window that is divided into n equal parts */
 	uint32_t n;
 	int64_t lane;  /* only hits of this lane are listed; -1: of all */
 	uint64_t skip; /* the first hits of a lane that are not listed */
 };
-/* Writes the spans whose name has the words, and for each of n equal parts of the window its number of hits. */
+/* Writes the spans that the query asks for, and for each of n equal parts of the window its number of hits. */
 bool search_answer(struct view_trace *view, struct hwy_json *json, const struct search *search,
 		   struct hwy_err *err);
 /* Writes for each lane in which of the n parts of the window hits start. */
@@ -93,11 +112,8 @@ struct search_place {
 };
 /* Writes the next (direction 1) or previous (-1) hit of all lanes, by start, and which one it is. */
 bool search_answer_hit(struct view_trace *view, struct hwy_json *json, const char *text,
-		       struct search_place from, int direction, struct hwy_err *err);
-/* Writes what the devices did in a window. 'gaps' gives idle time by cause; NULL while the
- * diagnosis is not finished. */
-bool interval_answer(struct view_trace *view, struct hwy_json *json, const struct annotations *gaps,
-		     int64_t from, int64_t to, struct hwy_err *err);
+		       struct step_times steps, struct search_place from, int direction,
+		       struct hwy_err *err);
 /* Writes the names with these ids; each id is a number of 4 bytes. */
 void span_names_answer(struct view_trace *view, struct hwy_json *json, const uint8_t *ids,
 		       uint32_t n);
@@ -109,7 +125,7 @@ void span_names_put(struct hwy_json *json, struct hwy_text name);
 /* The values of a counter in an interval; the mean weighs each value by the time for which it holds. NAN or infinite where there
  * is no value. */
 struct counter_range {
-	double least, most, mean;
+	double least, most, mean, last;
 	uint32_t samples; /* values that hold in the interval, or in a part of it */
 };
 /* 'from' and 'to' are times of the trace. */

@@ -33,7 +33,8 @@ static uint32_t measure_values(const struct hwy_trace *trace, const struct hwy_s
 {
 	double sum = 0, weight = 0, value = row > 0 ? counter_value(trace, strip, row - 1) : 0;
 	bool has_value = row > 0;
-	*range = (struct counter_range){(double)INFINITY, (double)-INFINITY, (double)NAN, 0};
+	*range = (struct counter_range){(double)INFINITY, (double)-INFINITY, (double)NAN,
+					(double)NAN, 0};
 	for (int64_t at = from; at < to;) {
 		bool has_next = row < strip->rows && hwy_get(strip, HWY_START, row) < to;
 		int64_t next = has_next ? hwy_get(strip, HWY_START, row) : to;
@@ -45,6 +46,7 @@ static uint32_t measure_values(const struct hwy_trace *trace, const struct hwy_s
 			weight += (double)(next - at);
 			range->least = fmin(range->least, value);
 			range->most = fmax(range->most, value);
+			range->last = value;
 		}
 		at = next;
 		if (!has_next)
@@ -61,7 +63,7 @@ bool counters_measure(struct view_trace *view, uint32_t lane, int64_t from, int6
 		      struct counter_range *range, struct hwy_err *err)
 {
 	const struct hwy_strip *strip;
-	*range = (struct counter_range){(double)NAN, (double)NAN, (double)NAN, 0};
+	*range = (struct counter_range){(double)NAN, (double)NAN, (double)NAN, (double)NAN, 0};
 	if (!need_values(view, lane, &strip, err))
 		return false;
 	if (strip)

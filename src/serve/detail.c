@@ -9,8 +9,10 @@
 #include <stdlib.h>
 
 #include "analyze/graph_nodes.h"
+#include "analyze/occupancy.h"
 #include "analyze/place.h"
 #include "serve/answers.h"
+#include "serve/projected.h"
 #include "trace/columns.h"
 #include "trace/pyramid.h"
 
@@ -103,6 +105,20 @@ __attribute__((format(printf, 4, 5))) static void put_format(struct hwy_json *js
 	put_field(json, key, (struct hwy_text){text, n < 256 ? (uint32_t)n : 255}, unit);
 }
 
+/* How many warps of a kernel fit a multiprocessor by its launch alone, and in how many waves its blocks run. */
+static void put_occupancy(struct looking *l, const struct hwy_shape *shape)
+{
+	const struct hwy_trace *trace = l->view->trace;
+	int64_t device = trace->lanes[trace->strips[l->strip].lane].device;
+	struct hwy_occupancy occupancy;
+	if (device == HWY_NONE || !occupancy_find(&occupancy, &trace->devices[device], shape))
+		return;
+	put_format(l->json, "theoretical occupancy", NULL, "%.0f %%, limited by %s",
+		   100 * occupancy.share, occupancy_limit_names[occupancy.limit]);
+	if (occupancy.waves > 0)
+		put_format(l->json, "waves of blocks", NULL, "%.2f", occupancy.waves);
+}
+
 static void detail_put_shape(struct looking *l, uint32_t index)
 {
 	const struct hwy_shape *shape = &l->view->trace->shapes[index];
@@ -128,6 +144,7 @@ static void detail_put_shape(struct looking *l, uint32_t index)
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
 		if (rest[i].value > 0)
 			put_format(l->json, rest[i].key, rest[i].unit, "%" PRId64, rest[i].value);
+	put_occupancy(l, shape);
 }
 
 /* A cell of a column as the page shows it: the value is the one of a CSV file, its form is made
@@ -421,7 +438,10 @@ static bool put_origin(struct looking *l, uint32_t id, const struct view_span *s
 		json_end_array(l->json);
 	}
 	free(around.v);
-	return ok && detail_put_work(l, id);
+	return ok && detail_put_work(l, id) &&
+	       span_edges_put_headway(view, l->json, span, is_linked ? &call : NULL, l->err) &&
+	       span_edges_put(view, l->json, id, l->err) &&
+	       projected_put_span(view, l->json, id, l->err);
 }
 
 bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t id,
@@ -498,6 +518,8 @@ static bool find_standing(struct view_trace *view, uint32_t lane, struct standin
 bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
 			  int64_t from, int64_t to, struct hwy_err *err)
 {
+	if ((lane & (VIEW_HARDWARE | VIEW_PROJECTED)) == VIEW_PROJECTED)
+		return projected_answer_window(view, json, lane, from, to, err);
 	if (lane >= view->trace->n_lanes || view->lanes[lane].n == 0)
 		return hwy_fail(err, "there is no lane %" PRIu32, lane);
 	struct standing all = {.from = from + view->origin, .to = to + view->origin};

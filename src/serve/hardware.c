@@ -71,8 +71,7 @@ void hardware_close(struct view_trace *view)
 	free(view->devices);
 }
 
-/* Whether a span counts as work: a graph does not where its nodes are recorded. */
-static bool is_own_work(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row)
+bool hardware_is_work(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row)
 {
 	return (HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) &&
 	       (strip->kind != HWY_GRAPH || work_is_own(view->work, strip, row));
@@ -105,7 +104,7 @@ static bool sweep_device(struct view_trace *view, uint32_t number, struct view_d
 	for (uint32_t i = 0; ok && sweep_next(&sweep); i++) {
 		if (pauses && i % SPANS_BETWEEN_PAUSES == 0)
 			ok = view_pause(view, err);
-		if (!is_own_work(view, sweep.strip, sweep.row))
+		if (!hardware_is_work(view, sweep.strip, sweep.row))
 			continue;
 		unsigned c = hwy_class(view->trace, sweep.strip->kind,
 				       hwy_get(sweep.strip, HWY_NAME, sweep.row));
@@ -215,7 +214,8 @@ bool hardware_spans(struct view_trace *view, uint32_t number, int64_t from, int6
 	}
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < spans->n; i++)
-		if (is_own_work(view, &view->trace->strips[spans->v[i].strip], spans->v[i].row))
+		if (hardware_is_work(view, &view->trace->strips[spans->v[i].strip],
+				     spans->v[i].row))
 			spans->v[kept++] = spans->v[i];
 	spans->n = kept;
 	view_spans_sort(spans);

@@ -106,6 +106,10 @@ __attribute__((format(printf, 2, 3))) static void leave_out(struct inline_page *
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
+	/* Several entries can be missing for which there is one name. */
+	for (unsigned i = 0; i < page->n_left_out; i++)
+		if (strcmp(page->left_out[i], text) == 0)
+			return;
 	if (page->n_left_out < INLINE_LEFT_OUT)
 		page->left_out[page->n_left_out++] =
 			hwy_arena_text(&page->arena, text, strlen(text));
@@ -177,6 +181,35 @@ static void put_answers(struct writing *w, uint32_t number)
 	}
 	snprintf(key, sizeof key, "whatif/%s/", trace);
 	put_answer(w, key, "whatif", trace, "");
+}
+
+/* Puts the flame graphs of the whole recording and of its steady steps, as the page asks for them at first. */
+static void put_flames(struct writing *w, uint32_t number)
+{
+	static const char *const kinds[] = {"samples", "operators", "stacks&python=1"};
+	char trace[16], kind[16], key[64];
+	snprintf(trace, sizeof trace, "%" PRIu32, number);
+	for (unsigned i = 0; i < 2 * (sizeof kinds / sizeof *kinds); i++) {
+		const char *of = kinds[i / 2], *python = strchr(of, '=');
+		bool is_steady = i % 2 == 1;
+		snprintf(kind, sizeof kind, "%.*s", (int)strcspn(of, "&"), of);
+		struct argument arguments[] = {{"t", trace},
+					       {"kind", kind},
+					       {"steps", is_steady ? "1" : "0"},
+					       {"python", python ? python + 1 : "0"},
+					       {NULL, NULL}};
+		struct request request = {.method = "GET",
+					  .path = "flame",
+					  .argument = inline_argument,
+					  .from = arguments};
+		struct answer answer;
+		requests_answer(&w->requests, &request, &answer);
+		snprintf(key, sizeof key, "flame?t=%s&kind=%s%s", trace, of,
+			 is_steady ? "&steps=1" : "");
+		if (answer.status == 200 && !put_entry(w, key, answer.body.bytes, answer.body.n))
+			leave_out(w->page, "flame graphs");
+		free(answer.body.bytes);
+	}
 }
 
 /* Puts gaps or the critical path: unmerged, unless that takes more than a tenth of the page;
@@ -332,6 +365,8 @@ static bool put_tiles(struct writing *w, struct hwy_err *err)
 		for (uint32_t l = 0; l < view->trace->n_lanes; l++)
 			if (view->lanes[l].n > 0)
 				want_top(&queue, view, t, l);
+		for (uint32_t p = 0; p < view->projected.n; p++)
+			want_top(&queue, view, t, VIEW_PROJECTED | p);
 	}
 	while (ok && queue.next < queue.n) {
 		struct tile tile = queue.v[queue.next++];
@@ -487,7 +522,12 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 		put_annotations(w, "gaps", &w->page->workers[t].gaps, t);
 		put_annotations(w, "path", &w->page->workers[t].path, t);
 	}
+	if (w->page->compare &&
+	    !put_entry(w, "compare", w->page->compare, strlen(w->page->compare)))
+		leave_out(w->page, "the comparison");
 	ok = ok && put_tiles(w, err);
+	for (uint32_t t = 0; ok && t < n; t++)
+		put_flames(w, t);
 	for (uint32_t t = 0; ok && t < n; t++)
 		put_names(w, t);
 	for (uint32_t t = 0; ok && t < n; t++)

@@ -20,7 +20,8 @@ struct inline_page {
 	struct view_trace *traces;
 	struct worker *workers; /* the finished worker of each trace, made by worker_here */
 	uint32_t n;
-	uint64_t most; /* the largest size of the page in bytes */
+	const char *compare; /* JSON: what changed between two traces; NULL: not known */
+	uint64_t most;       /* the largest size of the page in bytes */
 	/* Set by inline_write: a sentence for each thing that did not fit, then NULL. */
 	const char *left_out[INLINE_LEFT_OUT + 1];
 	uint32_t n_left_out;

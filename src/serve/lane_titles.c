@@ -37,8 +37,11 @@ bool lane_titles_has_number(const char *name, int64_t number)
 	return false;
 }
 
-static void put_stream_title(const struct view_trace *view, struct hwy_json *json,
-			     const struct hwy_lane *lane)
+enum { TITLE = 512 };
+
+/* Yields the length of the title of a stream's lane. */
+static size_t write_stream_title(const struct view_trace *view, const struct hwy_lane *lane,
+				 char title[TITLE])
 {
 	const struct hwy_trace *trace = view->trace;
 	const struct hwy_stream *stream =
@@ -48,25 +51,29 @@ static void put_stream_title(const struct view_trace *view, struct hwy_json *jso
 								 : "";
 	bool has_stream = stream && stream->number != HWY_NONE;
 	const char *name = has_stream ? hwy_str(trace, stream->name) : "";
-	char title[512];
-	int n = snprintf(title, sizeof title, "%s%.*s", what, 200,
-			 has_stream ? name : "the device");
+	int n = snprintf(title, TITLE, "%s%.*s", what, 200, has_stream ? name : "the device");
 	while (n > 0 && title[n - 1] == ' ' && *name)
 		n--;
 	if (has_stream && !lane_titles_has_number(name, stream->number))
-		n += snprintf(title + n, sizeof title - (size_t)n,
+		n += snprintf(title + n, TITLE - (size_t)n,
 			      *name ? " (stream %lld)" : "stream %lld", (long long)stream->number);
 	uint32_t rank = ranks_of_lane(view, lane);
 	if (rank != RANKS_NOBODY)
-		n += snprintf(title + n, sizeof title - (size_t)n, " of rank %lld",
+		n += snprintf(title + n, TITLE - (size_t)n, " of rank %lld",
 			      (long long)view->ranks[rank]);
 	else if (trace->n_processes > 1 && lane->process != HWY_NONE)
-		n += snprintf(title + n, sizeof title - (size_t)n, " of pid %lld",
+		n += snprintf(title + n, TITLE - (size_t)n, " of pid %lld",
 			      (long long)trace->processes[lane->process].pid);
-	json_text(json, title, (size_t)n);
+	return (size_t)n;
 }
 
-void lane_titles_put_lane(const struct view_trace *view, struct hwy_json *json, uint32_t number)
+static bool is_of_stream(const struct hwy_lane *lane)
+{
+	return lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
+	       lane->type == HWY_LANE_SYNC;
+}
+
+void lane_titles_write_lane(const struct view_trace *view, uint32_t number, struct hwy_bytes *out)
 {
 	static const char *const titles[HWY_LANE_TYPES] = {
 		[HWY_LANE_API] = "API calls",   [HWY_LANE_OP] = "operators",
@@ -78,15 +85,49 @@ void lane_titles_put_lane(const struct view_trace *view, struct hwy_json *json, 
 	};
 	const struct hwy_lane *lane = &view->trace->lanes[number];
 	struct hwy_text name = hwy_text(view->trace, lane->name);
+	char title[TITLE];
+	size_t n;
+	if (is_of_stream(lane)) {
+		n = write_stream_title(view, lane, title);
+		hwy_bytes_put(out, title, n < TITLE ? n : TITLE - 1);
+	} else if (name.length > 0 && lane->type == HWY_LANE_OVERHEAD) {
+		n = (size_t)snprintf(title, TITLE, "overhead of %.200s", name.at);
+		hwy_bytes_put(out, title, n < TITLE ? n : TITLE - 1);
+	} else if (name.length > 0) {
+		hwy_bytes_put(out, name.at, name.length);
+	} else {
+		const char *usual = lane->type >= 0 && lane->type < HWY_LANE_TYPES
+					    ? titles[lane->type]
+					    : "other";
+		hwy_bytes_put(out, usual, strlen(usual));
+	}
+}
+
+void lane_titles_put_lane(const struct view_trace *view, struct hwy_json *json, uint32_t number)
+{
+	struct hwy_bytes title = {0};
+	lane_titles_write_lane(view, number, &title);
 	json_key(json, "title");
-	if (lane->type == HWY_LANE_STREAM || lane->type == HWY_LANE_DEVICE_RANGE ||
-	    lane->type == HWY_LANE_SYNC)
-		put_stream_title(view, json, lane);
-	else if (name.length > 0 && lane->type == HWY_LANE_OVERHEAD)
-		lane_titles_put(json, "overhead of %.200s", hwy_str(view->trace, lane->name), 0);
-	else if (name.length > 0)
-		span_names_put(json, name);
-	else
-		json_textz(json, lane->type >= 0 && lane->type < HWY_LANE_TYPES ? titles[lane->type]
-										: "other");
+	span_names_put(json, (struct hwy_text){(const char *)title.bytes, (uint32_t)title.n});
+	hwy_bytes_free(&title);
+}
+
+void lane_titles_write_thread(const struct view_trace *view, uint32_t thread, struct hwy_bytes *out)
+{
+	const struct hwy_thread *recorded = &view->trace->threads[thread];
+	const char *name = hwy_str(view->trace, recorded->name);
+	char title[TITLE];
+	int n = snprintf(title, TITLE,
+			 lane_titles_has_number(name, recorded->tid) ? "%.200s"
+								     : "%.200s (tid %lld)",
+			 *name ? name : "thread", (long long)recorded->tid);
+	hwy_bytes_put(out, title, (size_t)n);
+}
+
+void lane_titles_put_thread(const struct view_trace *view, struct hwy_json *json, uint32_t thread)
+{
+	struct hwy_bytes title = {0};
+	lane_titles_write_thread(view, thread, &title);
+	json_text(json, (const char *)title.bytes, title.n);
+	hwy_bytes_free(&title);
 }

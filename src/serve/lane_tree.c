@@ -8,6 +8,7 @@
 #include "analyze/device_metrics.h"
 #include "serve/answers.h"
 #include "serve/lane_titles.h"
+#include "serve/projected.h"
 #include "serve/tiles.h"
 #include "serve/view_ranks.h"
 
@@ -116,6 +117,12 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	put_index(json, "device", lane->device);
 	put_index(json, "process", lane->process);
 	put_index(json, "thread", lane->thread);
+	if (lane->stream != HWY_NONE)
+		put_index(json, "stream", view->trace->streams[lane->stream].number);
+	if (lane->process != HWY_NONE)
+		put_index(json, "pid", view->trace->processes[lane->process].pid);
+	if (lane->device != HWY_NONE)
+		put_index(json, "gpu", view->trace->devices[lane->device].ordinal);
 	uint32_t rank = ranks_of_lane(view, lane);
 	if (rank != RANKS_NOBODY)
 		json_put_int(json, "rank", view->ranks[rank]);
@@ -319,6 +326,9 @@ static void put_lanes(const struct tree *tree, uint32_t group)
 		json_int(tree->json, VIEW_HARDWARE | (int64_t)group);
 	for (uint32_t i = tree->first[group]; i < tree->first[group + 1]; i++)
 		json_int(tree->json, tree->lanes[i]);
+	for (uint32_t p = 0; p < tree->view->projected.n; p++)
+		if (tree->view->projected.v[p].device == group)
+			json_int(tree->json, VIEW_PROJECTED | (int64_t)p);
 	json_end_array(tree->json);
 }
 
@@ -332,15 +342,9 @@ static void lane_tree_put_device(const struct tree *tree, uint32_t device)
 
 static void put_thread(const struct tree *tree, uint32_t thread)
 {
-	const struct hwy_trace *trace = tree->view->trace;
-	const struct hwy_thread *recorded = &trace->threads[thread];
 	begin_group(tree->json, "thread", "t", thread);
-	const char *name = hwy_str(trace, recorded->name);
-	lane_titles_put(tree->json,
-			lane_titles_has_number(name, recorded->tid) ? "%.200s"
-								    : "%.200s (tid %lld)",
-			*name ? name : "thread", recorded->tid);
-	put_lanes(tree, thread_group(trace, thread));
+	lane_titles_put_thread(tree->view, tree->json, thread);
+	put_lanes(tree, thread_group(tree->view->trace, thread));
 	end_group_without_groups(tree->json);
 }
 
@@ -487,12 +491,16 @@ static bool put_all_lanes(const struct tree *tree, struct hwy_err *err)
 		if (ok && view->lanes[l].n > 0)
 			put_lane(view, tree->json, l);
 	}
+	for (uint32_t p = 0; p < view->projected.n; p++)
+		projected_put_lane(view, tree->json, p);
 	json_end_array(tree->json);
 	return ok;
 }
 
 bool lane_tree_answer(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
 {
+	if (!projected_need(view, err))
+		return false;
 	struct tree tree = tree_make(view, json);
 	json_begin_object(json);
 	json_key(json, "groups");

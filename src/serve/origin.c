@@ -5,31 +5,67 @@
 
 #include "serve/server.h"
 
-static bool host_is_ours(const char *host)
+/* Whether 'host' is the name, with any port or none. */
+static bool host_is(const char *host, const char *name)
+{
+	size_t n = strlen(name);
+	if (strncasecmp(host, name, n) != 0)
+		return false;
+	if (host[n] == 0)
+		return true;
+	size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") : 0;
+	return digits > 0 && digits <= 5 && host[n + 1 + digits] == 0;
+}
+
+static bool host_is_loopback(const char *host)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-	for (size_t i = 0; host && i < sizeof names / sizeof *names; i++) {
-		size_t n = strlen(names[i]);
-		if (strncasecmp(host, names[i], n) != 0)
-			continue;
-		if (host[n] == 0)
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (host_is(host, names[i]))
 			return true;
-		size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") : 0;
-		if (digits > 0 && digits <= 5 && host[n + 1 + digits] == 0)
-			return true;
-	}
 	return false;
 }
 
-/* Whether the request comes from a page of the same host and port. A tunnel changes the port of
- * both alike. */
-static bool origin_is_ours(const char *origin, const char *host)
+static bool host_is_allowed(const char *host, const struct origin_allowed *allowed)
 {
-	return !origin ||
-	       (strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
+	for (uint32_t i = 0; i < allowed->n; i++)
+		if (host_is(host, allowed->hosts[i]))
+			return true;
+	return false;
 }
 
-bool origin_may_ask(const char *host, const char *origin)
+/* Yields the host and port of an Origin with this scheme ("http://"), or NULL. */
+static const char *after_scheme(const char *origin, const char *scheme)
 {
-	return host_is_ours(host) && origin_is_ours(origin, host);
+	size_t n = strlen(scheme);
+	return strncasecmp(origin, scheme, n) == 0 ? origin + n : NULL;
+}
+
+/* A page of this machine has the host and port that it asks; a tunnel changes the port of both
+ * alike. A proxy may speak https to the browser, and may ask by another Host than the browser
+ * did: of its pages the name decides. */
+static bool origin_is_ours(const char *origin, const char *host,
+			   const struct origin_allowed *allowed)
+{
+	const char *plain = after_scheme(origin, "http://");
+	const char *secure = after_scheme(origin, "https://");
+	if (plain && host_is_loopback(host) && strcasecmp(plain, host) == 0)
+		return true;
+	return (plain && host_is_allowed(plain, allowed)) ||
+	       (secure && host_is_allowed(secure, allowed));
+}
+
+bool origin_may_ask(const char *host, const char *origin, const struct origin_allowed *allowed)
+{
+	if (!host || (!host_is_loopback(host) && !host_is_allowed(host, allowed)))
+		return false;
+	return !origin || origin_is_ours(origin, host, allowed);
+}
+
+bool origin_is_host_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789.-_";
+	size_t n = strlen(name), ok = strspn(name, letters);
+	return n > 0 && n <= 253 && ok == n;
 }

@@ -30,6 +30,9 @@ enum {
 #define VIEW_HARDWARE                                                                              \
 	UINT32_C(0x80000000) /* bit of a lane's number: the union of a device's streams */
 
+/* Bit of a lane's number: ranges projected onto a device. */
+#define VIEW_PROJECTED UINT32_C(0x40000000)
+
 enum view_form { VIEW_SUMMARY, VIEW_SPANS, VIEW_COUNTER, VIEW_NOTHING = 255 };
 /* Offsets of the fields in the head of a tile. */
 enum { VIEW_TILE_FORM_AT = 4, VIEW_TILE_COUNT_AT = 12 };

@@ -1,70 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* requests.c - the requests that the page may make (docs/view-protocol.md), each with its
  * arguments and its answer. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_text.h"
+#include "base/hash.h"
 #include "base/path.h"
-#include "serve/server.h"
+#include "serve/asking.h"
+#include "serve/flame_request.h"
+#include "serve/headway_series.h"
+#include "serve/lane_choice.h"
+#include "serve/selection.h"
 #include "serve/tiles.h"
 
 #define JSON "application/json"
 #define BINARY "application/octet-stream"
-
-/* A request that is being answered. */
-struct asking {
-	const struct requests *all;
-	const struct request *request;
-	struct answer *answer;
-	struct hwy_json json; /* writes to 'memory' where the answer is JSON */
-	struct memory_text memory;
-};
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-/* Reads a whole number from least to most. A missing argument becomes *otherwise; where that is
- * NULL it is an error. */
-static bool requests_read_number(const struct asking *a, const char *key, int64_t least,
-				 int64_t most, const int64_t *otherwise, int64_t *value,
-				 struct hwy_err *err)
-{
-	const char *text = a->request->argument(a->request, key);
-	if ((!text || !*text) && otherwise) {
-		*value = *otherwise;
-		return true;
-	}
-	char *end = NULL;
-	errno = 0;
-	*value = text ? strtoll(text, &end, 10) : 0;
-	if (!text || !*text || *end || errno || *value < least || *value > most)
-		return hwy_fail(err, "'%s' must be a whole number from %" PRId64 " to %" PRId64,
-				key, least, most);
-	return true;
-}
-
-static bool read_trace(const struct asking *a, uint32_t *trace, struct hwy_err *err)
-{
-	int64_t zero = 0, value;
-	if (!requests_read_number(a, "t", 0, (int64_t)a->all->n - 1, &zero, &value, err))
-		return false;
-	*trace = (uint32_t)value;
-	return true;
-}
-
-static bool read_window(const struct asking *a, const struct view_trace *view, int64_t *from,
-			int64_t *to, struct hwy_err *err)
-{
-	int64_t limit = INT64_C(1) << 53, begin = view->from - view->origin,
-		end = view->to - view->origin;
-	if (!requests_read_number(a, "from", 0, limit, &begin, from, err) ||
-	    !requests_read_number(a, "to", 0, limit, &end, to, err))
-		return false;
-	return *from < *to || hwy_fail(err, "'from' must be before 'to'");
-}
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -113,12 +65,30 @@ static const char *trace_title(const struct view_trace *view)
 	return hwy_basename(view->source);
 }
 
+/* Yields a number that is the same whenever this recording is opened and, in all likelihood, another
+ * for every other one: the page keeps a person's notes under it. */
+static uint64_t trace_identity(const struct view_trace *view)
+{
+	const int64_t about[] = {view->trace->n_spans, view->from, view->to, view->trace->wall};
+	return hwy_hash(about, sizeof about);
+}
+
+void requests_identities(const struct requests *requests, char text[REQUESTS_IDENTITIES])
+{
+	*text = 0;
+	for (uint32_t t = 0; t < requests->n; t++)
+		snprintf(text + strlen(text), REQUESTS_IDENTITIES - strlen(text), "%s%016" PRIx64,
+			 t > 0 ? "." : "", trace_identity(&requests->traces[t]));
+}
+
 static void put_trace(struct asking *a, uint32_t number)
 {
 	const struct view_trace *view = &a->all->traces[number];
 	const struct hwy_trace *trace = view->trace;
 	char text[64];
 	json_begin_object(&a->json);
+	snprintf(text, sizeof text, "%016" PRIx64, trace_identity(view));
+	json_put_text(&a->json, "id", text);
 	json_put_text(&a->json, "file", hwy_basename(view->source));
 	json_put_text(&a->json, "title", trace_title(view));
 	snprintf(text, sizeof text, "%" PRId64, view->origin);
@@ -145,6 +115,7 @@ static bool ask_info(struct asking *a, struct hwy_err *err)
 	json_put_text(&a->json, "version", HEADWAY_VERSION);
 	json_put_bool(&a->json, "inline", a->all->is_inline);
 	json_put_bool(&a->json, "keep", a->all->keep);
+	json_put_bool(&a->json, "kept", a->all->is_kept);
 	json_key(&a->json, "left_out");
 	json_begin_array(&a->json);
 	for (uint32_t i = 0; a->all->left_out && a->all->left_out[i]; i++)
@@ -190,7 +161,7 @@ static bool ask_page(struct asking *a, struct hwy_err *err)
 static bool ask_lanes(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
-	if (!read_trace(a, &t, err))
+	if (!asking_read_trace(a, &t, err))
 		return false;
 	return lane_tree_answer(&a->all->traces[t], &a->json, err);
 }
@@ -235,93 +206,40 @@ static bool ask_span(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t id;
-	return read_trace(a, &t, err) &&
-	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	return asking_read_trace(a, &t, err) &&
+	       asking_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
 	       detail_answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
+}
+
+static bool ask_chain(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	int64_t id;
+	return asking_read_trace(a, &t, err) &&
+	       asking_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	       span_chain_answer(&a->all->traces[t], &a->json, (uint32_t)id, err);
 }
 
 static bool ask_window(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t lane, from, to;
-	return read_trace(a, &t, err) &&
-	       requests_read_number(a, "lane", 0, UINT32_MAX, NULL, &lane, err) &&
-	       read_window(a, &a->all->traces[t], &from, &to, err) &&
+	return asking_read_trace(a, &t, err) &&
+	       asking_read_number(a, "lane", 0, UINT32_MAX, NULL, &lane, err) &&
+	       asking_read_window(a, &a->all->traces[t], &from, &to, err) &&
 	       detail_answer_window(&a->all->traces[t], &a->json, (uint32_t)lane, from, to, err);
-}
-
-static bool read_direction(const struct asking *a, int64_t *direction, struct hwy_err *err)
-{
-	int64_t one = 1;
-	return requests_read_number(a, "dir", -1, 1, &one, direction, err) &&
-	       (*direction != 0 || hwy_fail(err, "'dir' must be 1 or -1"));
 }
 
 static bool ask_next(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t id, direction, any, no = 0;
-	return read_trace(a, &t, err) &&
-	       requests_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       read_direction(a, &direction, err) &&
-	       requests_read_number(a, "any", 0, 1, &no, &any, err) &&
+	return asking_read_trace(a, &t, err) &&
+	       asking_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
+	       asking_read_direction(a, &direction, err) &&
+	       asking_read_number(a, "any", 0, 1, &no, &any, err) &&
 	       detail_answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction,
 				  any != 0, err);
-}
-
-/* Reads the words that a search looks for; without any, "". */
-static bool read_words(const struct asking *a, const char **text, struct hwy_err *err)
-{
-	*text = a->request->argument(a->request, "q");
-	*text = *text ? *text : "";
-	return strlen(*text) <= VIEW_NAME ||
-	       hwy_fail(err, "'q' is longer than %d bytes", VIEW_NAME);
-}
-
-/* Reads a search whose window has at most 'most' parts. */
-static bool read_search(const struct asking *a, int64_t most, uint32_t *t, struct search *search,
-			struct hwy_err *err)
-{
-	int64_t n, skip, usual = 1024, none = -1, zero = 0;
-	if (!read_trace(a, t, err) ||
-	    !read_window(a, &a->all->traces[*t], &search->from, &search->to, err) ||
-	    !read_words(a, &search->text, err) ||
-	    !requests_read_number(a, "n", 1, most, &usual, &n, err) ||
-	    !requests_read_number(a, "lane", 0, UINT32_MAX, &none, &search->lane, err) ||
-	    !requests_read_number(a, "skip", 0, INT64_MAX, &zero, &skip, err))
-		return false;
-	search->n = (uint32_t)n;
-	search->skip = (uint64_t)skip;
-	return true;
-}
-
-static bool ask_search(struct asking *a, struct hwy_err *err)
-{
-	uint32_t t;
-	struct search search;
-	return read_search(a, 4096, &t, &search, err) &&
-	       search_answer(&a->all->traces[t], &a->json, &search, err);
-}
-
-static bool ask_marks(struct asking *a, struct hwy_err *err)
-{
-	uint32_t t;
-	struct search search;
-	return read_search(a, VIEW_PIXELS, &t, &search, err) &&
-	       search_answer_marks(&a->all->traces[t], &a->json, &search, err);
-}
-
-static bool ask_hit(struct asking *a, struct hwy_err *err)
-{
-	uint32_t t;
-	const char *text;
-	int64_t direction, none = -1, zero = 0;
-	struct search_place from;
-	return read_trace(a, &t, err) && read_words(a, &text, err) &&
-	       requests_read_number(a, "id", 0, UINT32_MAX, &none, &from.id, err) &&
-	       requests_read_number(a, "from", 0, INT64_C(1) << 53, &zero, &from.time, err) &&
-	       read_direction(a, &direction, err) &&
-	       search_answer_hit(&a->all->traces[t], &a->json, text, from, (int)direction, err);
 }
 
 /* Yields the gaps or the path. They come once and stay until the server ends, so they can be read
@@ -334,14 +252,25 @@ static struct annotations read_annotations_of(struct worker *worker, bool path)
 	return all;
 }
 
-static bool ask_interval(struct asking *a, struct hwy_err *err)
+static bool ask_selection(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
-	int64_t from, to;
-	if (!read_trace(a, &t, err) || !read_window(a, &a->all->traces[t], &from, &to, err))
+	struct selection selection;
+	uint8_t *lanes = NULL;
+	if (!asking_read_trace(a, &t, err))
+		return false;
+	struct view_trace *view = &a->all->traces[t];
+	if (!asking_read_window(a, view, &selection.from, &selection.to, err) ||
+	    !lane_choice_read(view, a->request->argument(a->request, "lanes"), &lanes, err))
 		return false;
 	struct annotations gaps = read_annotations_of(&a->all->workers[t], false);
-	return interval_answer(&a->all->traces[t], &a->json, gaps.v ? &gaps : NULL, from, to, err);
+	selection.gaps = gaps.v ? &gaps : NULL;
+	selection.lanes = lanes;
+	selection.from += view->origin;
+	selection.to += view->origin;
+	bool ok = selection_answer(view, &a->json, &selection, err);
+	free(lanes);
+	return ok;
 }
 
 /* ---- results of the diagnosis ---------------------------------------------------------------- */
@@ -360,10 +289,24 @@ static bool has_result(struct asking *a, const struct worker *worker, bool is_th
 	return false;
 }
 
+/* Answers with what a worker that has its diagnosis says to a question; 'what' is what could not be answered. */
+static bool ask_worker(struct asking *a, struct worker *worker, const char *question,
+		       const char *what, struct hwy_err *err)
+{
+	pthread_mutex_lock(&worker->lock);
+	bool is_ready = has_result(a, worker, worker->state == WORKER_DONE);
+	pthread_mutex_unlock(&worker->lock);
+	a->answer->type = JSON;
+	return !is_ready ||
+	       worker_ask(worker, question, a->request->is_abandoned, a->request->from,
+			  &a->answer->body) ||
+	       hwy_fail(err, "the process that %s did not answer", what);
+}
+
 static bool ask_frame(struct asking *a, enum worker_tag tag, struct hwy_err *err)
 {
 	uint32_t t;
-	if (!read_trace(a, &t, err))
+	if (!asking_read_trace(a, &t, err))
 		return false;
 	struct worker *worker = &a->all->workers[t];
 	a->answer->type = JSON;
@@ -382,9 +325,22 @@ static bool ask_steps(struct asking *a, struct hwy_err *err)
 {
 	return ask_frame(a, WORKER_STEPS, err);
 }
+/* The answer is written through a->json, unless it says why there is none. */
 static bool ask_headway(struct asking *a, struct hwy_err *err)
 {
-	return ask_frame(a, WORKER_HEADWAY, err);
+	uint32_t t;
+	int64_t from, to, n, usual = 1024;
+	if (!asking_read_trace(a, &t, err) ||
+	    !asking_read_window(a, &a->all->traces[t], &from, &to, err) ||
+	    !asking_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
+		return false;
+	struct worker *worker = &a->all->workers[t];
+	pthread_mutex_lock(&worker->lock);
+	const struct hwy_bytes *series = &worker->frames[WORKER_HEADWAY];
+	if (has_result(a, worker, series->bytes))
+		headway_series_answer(series, from, to, (uint32_t)n, &a->json);
+	pthread_mutex_unlock(&worker->lock);
+	return true;
 }
 static bool ask_edits(struct asking *a, struct hwy_err *err)
 {
@@ -400,8 +356,9 @@ static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t from, to, n, usual = 1024;
-	if (!read_trace(a, &t, err) || !read_window(a, &a->all->traces[t], &from, &to, err) ||
-	    !requests_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
+	if (!asking_read_trace(a, &t, err) ||
+	    !asking_read_window(a, &a->all->traces[t], &from, &to, err) ||
+	    !asking_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
 		return false;
 	struct worker *worker = &a->all->workers[t];
 	struct annotations all = read_annotations_of(worker, path);
@@ -422,27 +379,64 @@ static bool ask_path(struct asking *a, struct hwy_err *err)
 	return ask_annotations(a, true, err);
 }
 
-static bool ask_whatif(struct asking *a, struct hwy_err *err)
+/* Asks the worker about a phase, by default the main one: a prediction, or WORKER_APPLICABLE. */
+static bool ask_replay(struct asking *a, const char *edits, struct hwy_err *err)
 {
 	uint32_t t;
 	int64_t phase, usual = -1;
-	const char *edits = a->request->argument(a->request, "edits");
-	if (!read_trace(a, &t, err) ||
-	    !requests_read_number(a, "phase", -1, 65535, &usual, &phase, err))
+	if (!asking_read_trace(a, &t, err) ||
+	    !asking_read_number(a, "phase", -1, 65535, &usual, &phase, err))
 		return false;
-	edits = edits ? edits : "";
 	if (strlen(edits) > 1024 || strpbrk(edits, "\r\n"))
 		return hwy_fail(err, "'edits' is too long or has more than one line");
-	struct worker *worker = &a->all->workers[t];
-	pthread_mutex_lock(&worker->lock);
-	bool is_ready = has_result(a, worker, worker->state == WORKER_DONE);
-	pthread_mutex_unlock(&worker->lock);
 	char question[1100];
 	snprintf(question, sizeof question, "%" PRId64 " %s\n", phase, edits);
+	return ask_worker(a, &a->all->workers[t], question, "replays", err);
+}
+
+static bool ask_whatif(struct asking *a, struct hwy_err *err)
+{
+	const char *edits = a->request->argument(a->request, "edits");
+	return ask_replay(a, edits ? edits : "", err);
+}
+
+static bool ask_applicable(struct asking *a, struct hwy_err *err)
+{
+	return ask_replay(a, WORKER_APPLICABLE, err);
+}
+
+static bool ask_flame(struct asking *a, struct hwy_err *err)
+{
+	struct flame_request flame;
+	return flame_request_read(a, &flame, err) &&
+	       ask_worker(a, &a->all->workers[flame.trace], flame.question, "adds up", err);
+}
+
+static bool ask_sql(struct asking *a, struct hwy_err *err)
+{
+	uint32_t t;
+	if (!asking_read_trace(a, &t, err))
+		return false;
+	char *question = query_read_sql(a, err);
+	if (!question)
+		return false;
+	bool ok = ask_worker(a, &a->all->workers[t], question, "answers SQL", err);
+	free(question);
+	return ok;
+}
+
+static bool ask_compare(struct asking *a, struct hwy_err *err)
+{
+	struct worker *worker =
+		a->all->comparison ? comparison_worker(a->all->comparison, err) : NULL;
+	if (!worker)
+		return a->all->comparison ? false : hwy_fail(err, "there is one recording only");
 	a->answer->type = JSON;
-	if (is_ready && !worker_ask(worker, question, a->request->is_abandoned, a->request->from,
-				    &a->answer->body))
-		return hwy_fail(err, "the replay did not answer");
+	pthread_mutex_lock(&worker->lock);
+	const struct hwy_bytes *frame = &worker->frames[WORKER_COMPARE];
+	if (has_result(a, worker, frame->bytes))
+		hwy_bytes_put(&a->answer->body, frame->bytes, frame->n);
+	pthread_mutex_unlock(&worker->lock);
 	return true;
 }
 
@@ -466,20 +460,29 @@ static const struct kind {
 	{"tiles", "POST", ask_tiles, LOCKED},
 	{"names", "POST", ask_names, LOCKED | AS_JSON},
 	{"span", "GET", ask_span, LOCKED | AS_JSON},
+	{"chain", "GET", ask_chain, LOCKED | AS_JSON},
 	{"at", "GET", ask_window, LOCKED | AS_JSON},
 	{"next", "GET", ask_next, LOCKED | AS_JSON},
-	{"search", "GET", ask_search, LOCKED | AS_JSON},
-	{"marks", "GET", ask_marks, LOCKED | AS_JSON},
-	{"hit", "GET", ask_hit, LOCKED | AS_JSON},
-	{"interval", "GET", ask_interval, LOCKED | AS_JSON},
+	{"search", "GET", query_ask_search, LOCKED | AS_JSON},
+	{"marks", "GET", query_ask_marks, LOCKED | AS_JSON},
+	{"hit", "GET", query_ask_hit, LOCKED | AS_JSON},
+	{"table", "GET", query_ask_table, LOCKED | AS_JSON},
+	{"selection", "GET", ask_selection, LOCKED | AS_JSON},
 	{"diagnosis", "GET", ask_diagnosis, 0},
 	{"steps", "GET", ask_steps, 0},
-	{"headway", "GET", ask_headway, 0},
+	{"headway", "GET", ask_headway, AS_JSON},
 	{"gaps", "GET", ask_gaps, 0},
 	{"path", "GET", ask_path, 0},
 	{"edits", "GET", ask_edits, 0},
+	{"sql", "GET", ask_sql, 0},
+	{"questions", "GET", query_ask_questions, AS_JSON},
 	{"whatif", "GET", ask_whatif, 0},
+	{"applicable", "GET", ask_applicable, 0},
 	{"roofline", "GET", ask_roofline, 0},
+	{"export", "GET", export_ask_piece, 0},
+	{"export-size", "GET", export_ask_size, AS_JSON},
+	{"flame", "GET", ask_flame, 0},
+	{"compare", "GET", ask_compare, 0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

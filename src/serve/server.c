@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "serve/mhd.h"
+#include "serve/read_ahead.h"
 #include "serve/tiles.h"
-#include "trace/file.h"
 
 enum {
 	/* Connections beyond are refused at once, so there is room for many: FILES is the limit of
@@ -37,12 +37,11 @@ enum {
 	HASTY_S = 2,    /* STRANGE_S while more than MANY are open */
 	/* Seconds after which server_wait ends. */
 	GONE_S = 60, /* seconds since the last page was closed */
-	/* Seconds since the last request: browsers let a hidden page make a request only once a
-	 * minute. */
-	SILENT_S = 150,
+	/* Seconds since the last request without a goodbye: longer than a night in which the
+	 * browser's machine sleeps. */
+	SILENT_S = 12 * 3600,
 	GZIP_FROM_BYTES = 1024,      /* answers shorter than this are not compressed */
 	CONNECTION_BYTES = 64 << 10, /* memory for a connection's address and headers */
-	WARMED_SPANS = 8000000,      /* spans that are read ahead, about ten bytes each */
 };
 
 /* An open connection; server.lock guards the list of connections. */
@@ -59,12 +58,13 @@ struct server {
 	struct mhd_daemon *daemon;
 	struct server_options options;
 	char token[VIEW_TOKEN + 1];
+	char identities[REQUESTS_IDENTITIES]; /* of the traces, as a page says which it shows */
 	uint16_t port;
 	int socket;
 	struct turns traces; /* a thread holds this lock while it reads a trace */
 	struct requests requests;
-	pthread_t reader; /* the thread that reads ahead */
-	bool is_reading;
+	pthread_mutex_t pieces; /* a thread holds this lock while it makes a piece of a report */
+	struct read_ahead *reader;
 	pthread_mutex_t lock; /* guards the members below */
 	struct connection *connections;
 	time_t last_request;  /* time of a page's last request; 0: none yet */
@@ -74,6 +74,7 @@ struct server {
 	bool ending;
 };
 
+/* The clock stands still while this machine sleeps, so a server that slept ends nothing at once. */
 static time_t seconds(void)
 {
 	struct timespec now;
@@ -102,11 +103,15 @@ static unsigned refusal(const struct server *server, struct mhd_connection *conn
 	const struct mhd *mhd = server->mhd;
 	const char *host = mhd->lookup_connection_value(connection, MHD_HEADERS, "Host");
 	const char *origin = mhd->lookup_connection_value(connection, MHD_HEADERS, "Origin");
-	if (!origin_may_ask(host, origin))
+	if (!origin_may_ask(host, origin, &server->options.allowed))
 		return 403;
 	const char *path = after_token(server, url);
 	if (!path || !requests_has_path(path))
 		return 404;
+	const char *shown =
+		mhd->lookup_connection_value(connection, MHD_HEADERS, "X-Headway-Recordings");
+	if (shown && strcmp(shown, server->identities) != 0)
+		return 409;
 	return strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0 ? 0 : 405;
 }
 
@@ -129,7 +134,9 @@ static bool compress_body(const struct server *server, struct mhd_connection *co
 	struct hwy_bytes small = {0};
 	if (answer->body.n < GZIP_FROM_BYTES || !accepts || !strstr(accepts, "gzip"))
 		return false;
-	bool is_smaller = gzip(answer->body.bytes, answer->body.n, 1, &small);
+	/* The page is asked for once and is the largest thing before the first picture; tiles are asked for all the time. */
+	bool is_page = answer->type && strncmp(answer->type, "text/html", 9) == 0;
+	bool is_smaller = gzip(answer->body.bytes, answer->body.n, is_page ? 6 : 1, &small);
 	hwy_bytes_free(is_smaller ? &answer->body : &small);
 	if (is_smaller)
 		answer->body = small;
@@ -337,119 +344,29 @@ static void end_slow_ones(struct server *server)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* ---- reading ahead --------------------------------------------------------------------------- */
+/* ---- starting and ending --------------------------------------------------------------------- */
 
 static bool reader_is_over(const void *from)
 {
 	return is_ending((struct server *)from);
 }
 
-/* Notes whether requests may wait for the thread that reads ahead to make the unions of a trace. */
-static void note_read_ahead(struct server *server, struct view_trace *view, bool comes)
+static bool has_first_picture(void *from)
 {
-	struct turn turn = {0};
-	struct hwy_err err;
-	turns_begin(&server->traces, &turn, &err);
-	view->has_read_ahead = comes;
-	turns_end(&server->traces);
-}
-
-/* Makes the unions of the devices. That goes through all their spans, so it is done on a second
- * view of the report: no request waits for it, and its memory is given back. */
-static void read_ahead_devices(struct server *server, uint32_t number)
-{
-	struct view_trace *view = &server->options.traces[number], own;
-	struct hwy_err err;
-	struct hwy_trace *trace = hwy_file_open(server->options.reports[number], &err);
-	if (!trace) {
-		note_read_ahead(server, view, false);
-		return;
-	}
-	bool ok = trace->n_spans == view->trace->n_spans && view_open(&own, trace, "", &err);
-	/* Nobody else uses the second view; its lock is there to give up when the server ends. */
-	struct turns alone;
-	struct turn whole = {.is_abandoned = reader_is_over, .from = server, .is_unlimited = true};
-	turns_init(&alone);
-	if (ok) {
-		own.turns = &alone;
-		own.whole_spans = UINT64_MAX;
-		ok = turns_begin(&alone, &whole, &err);
-		if (!ok)
-			view_close(&own);
-	}
-	for (uint32_t d = 0; ok && d < view_unions(view) && !is_ending(server); d++) {
-		if (!hardware_need(&own, d, &err))
-			continue;
-		struct turn turn = {.is_abandoned = reader_is_over, .from = server};
-		if (!turns_begin(&server->traces, &turn, &err))
-			break;
-		hardware_take(view, &own, d);
-		turns_end(&server->traces);
-	}
-	if (ok)
-		turns_end(&alone);
-	note_read_ahead(server, view, false);
-	if (ok)
-		view_close(&own);
-	hwy_trace_free(trace);
-	malloc_trim(0);
-}
-
-/* Whether it is time to read ahead: a page has asked for its first picture, or a request waits for
- * the unions of the devices. */
-static bool is_time_to_read(struct server *server)
-{
-	struct turn turn = {.is_abandoned = reader_is_over, .from = server};
-	struct hwy_err err;
+	struct server *server = from;
 	pthread_mutex_lock(&server->lock);
-	bool is_time = server->first_picture;
+	bool has_picture = server->first_picture;
 	pthread_mutex_unlock(&server->lock);
-	if (is_time || !turns_begin(&server->traces, &turn, &err))
-		return is_time;
-	for (uint32_t t = 0; t < server->options.n_traces; t++)
-		is_time |= server->options.traces[t].wants_devices;
-	turns_end(&server->traces);
-	return is_time;
+	return has_picture;
 }
-
-static void read_ahead_lanes(struct server *server, struct view_trace *view, uint64_t *warmed)
-{
-	struct hwy_err err;
-	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
-		struct turn turn = {.is_abandoned = reader_is_over, .from = server};
-		if (view->lanes[l].n == 0 || view->trace->lanes[l].type == HWY_LANE_COUNTER ||
-		    view->lanes[l].spans > view->whole_spans ||
-		    *warmed + view->lanes[l].spans > WARMED_SPANS)
-			continue;
-		*warmed += view->lanes[l].spans;
-		if (!turns_begin(&server->traces, &turn, &err))
-			return;
-		view_need(view, l, 0, 0, 0, &err);
-		turns_end(&server->traces);
-		usleep(1000);
-	}
-}
-
-/* Reads ahead, lane by lane, so that no request waits for long. An error is not told here: it comes
- * again when a page asks for the same lane. */
-static void *read_ahead(void *argument)
-{
-	struct server *server = argument;
-	uint64_t warmed = 0;
-	while (!is_ending(server) && !is_time_to_read(server))
-		usleep(50000);
-	for (uint32_t t = 0; t < server->options.n_traces && !is_ending(server); t++) {
-		read_ahead_devices(server, t);
-		read_ahead_lanes(server, &server->options.traces[t], &warmed);
-	}
-	return NULL;
-}
-
-/* ---- starting and ending --------------------------------------------------------------------- */
 
 static bool make_token(struct server *server, struct hwy_err *err)
 {
 	uint8_t random[VIEW_TOKEN / 2];
+	if (server->options.token) {
+		memcpy(server->token, server->options.token, VIEW_TOKEN);
+		return true;
+	}
 	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
 		return hwy_fail(err, "no random numbers: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof random; i++) {
@@ -523,13 +440,19 @@ struct server *server_start(const struct server_options *options, struct hwy_err
 	server->options = *options;
 	turns_init(&server->traces);
 	pthread_mutex_init(&server->lock, NULL);
+	pthread_mutex_init(&server->pieces, NULL);
 	server->requests = (struct requests){
 		.traces = options->traces,
 		.workers = options->workers,
+		.reports = options->reports,
+		.pieces = &server->pieces,
 		.n = options->n_traces,
+		.comparison = options->comparison,
 		.keep = options->keep,
+		.is_kept = options->is_kept,
 		.turns = &server->traces,
 	};
+	requests_identities(&server->requests, server->identities);
 	mallopt(M_ARENA_MAX, ARENAS);
 	for (uint32_t t = 0; t < options->n_traces; t++)
 		options->traces[t].turns = &server->traces;
@@ -537,11 +460,15 @@ struct server *server_start(const struct server_options *options, struct hwy_err
 		free(server);
 		return NULL;
 	}
-	for (uint32_t t = 0; t < options->n_traces; t++)
-		note_read_ahead(server, &options->traces[t], true);
-	server->is_reading = pthread_create(&server->reader, NULL, read_ahead, server) == 0;
-	for (uint32_t t = 0; !server->is_reading && t < options->n_traces; t++)
-		note_read_ahead(server, &options->traces[t], false);
+	server->reader = read_ahead_start(&(struct read_ahead_options){
+		.traces = options->traces,
+		.reports = options->reports,
+		.n = options->n_traces,
+		.turns = &server->traces,
+		.is_over = reader_is_over,
+		.has_first_picture = has_first_picture,
+		.from = server,
+	});
 	return server;
 }
 
@@ -555,12 +482,15 @@ uint16_t server_port(const struct server *server)
 	return server->port;
 }
 
+bool server_is_left(time_t now, time_t last_request, time_t closed)
+{
+	return (closed && now - closed > GONE_S) || (last_request && now - last_request > SILENT_S);
+}
+
 static bool is_alone(struct server *server)
 {
-	time_t now = seconds();
 	pthread_mutex_lock(&server->lock);
-	bool alone = (server->closed && now - server->closed > GONE_S) ||
-		     (server->last_request && now - server->last_request > SILENT_S);
+	bool alone = server_is_left(seconds(), server->last_request, server->closed);
 	pthread_mutex_unlock(&server->lock);
 	return alone && !server->options.keep;
 }
@@ -590,7 +520,6 @@ void server_stop(struct server *server)
 	server->ending = true;
 	pthread_mutex_unlock(&server->lock);
 	server->mhd->stop_daemon(server->daemon);
-	if (server->is_reading)
-		pthread_join(server->reader, NULL);
+	read_ahead_end(server->reader);
 	free(server);
 }

@@ -2,6 +2,8 @@
 /* tiles.c - see tiles.h. */
 #include "serve/tiles.h"
 
+#include "serve/projected.h"
+
 #include <stdlib.h>
 
 #include "trace/pyramid.h"
@@ -362,10 +364,42 @@ static bool make_hardware(struct making *m, struct hwy_err *err)
 			   &m->n, err);
 }
 
+/* A lane of projected ranges: its spans are in memory anyway. */
+static bool make_projected(struct making *m, struct hwy_err *err)
+{
+	const struct projected_lane *lane = projected_find(m->view, m->lane);
+	const struct summary *s = m->summary;
+	int64_t to = s->from + s->width * VIEW_BUCKETS;
+	struct view_spans spans = {0};
+	bool ok;
+	m->rows = lane->rows;
+	if (projected_touching(m->view, lane, s->from, to, VIEW_TILE_SPANS, &spans, &ok, err)) {
+		m->form = VIEW_SPANS;
+		m->n = spans.n;
+		put_spans(m->view, &spans, s->from, m->out);
+	} else if (ok) {
+		spans.n = 0;
+		projected_touching(m->view, lane, s->from, to, UINT32_MAX, &spans, &ok, err);
+		summarize_spans(m->view, &spans, m->summary);
+		uint32_t n = spans.n;
+		spans.n = 0;
+		for (uint32_t i = 0; i < n && spans.n < UINT16_MAX; i++)
+			if (spans.v[i].dur / VIEW_LONG >= s->width)
+				spans.v[spans.n++] = spans.v[i];
+		m->form = VIEW_SUMMARY;
+		ok = ok &&
+		     put_summary(m->view, m->lane, m->summary, false, &spans, m->out, &m->n, err);
+	}
+	free(spans.v);
+	return ok;
+}
+
 static bool tiles_make(struct making *m, struct hwy_err *err)
 {
 	if (m->lane & VIEW_HARDWARE)
 		return make_hardware(m, err);
+	if (m->lane & VIEW_PROJECTED)
+		return make_projected(m, err);
 	if (m->view->trace->lanes[m->lane].type == HWY_LANE_COUNTER) {
 		m->form = VIEW_COUNTER;
 		m->rows = 1;
@@ -378,12 +412,16 @@ static bool tiles_make(struct making *m, struct hwy_err *err)
 /* Whether the tile can hold spans: its lane exists, and the page can express its time. */
 static bool can_have_spans(const struct view_trace *view, const struct tile *tile)
 {
+	if (!(tile->lane & VIEW_HARDWARE) && (tile->lane & VIEW_PROJECTED) &&
+	    !projected_find(view, tile->lane))
+		return false;
 	if (tile->level >= VIEW_LEVELS || tile->index < 0 ||
 	    tile->index > (INT64_C(1) << 53) >> (tile->level + VIEW_TILE_BITS))
 		return false;
 	if (tile->lane & VIEW_HARDWARE)
 		return (tile->lane & ~VIEW_HARDWARE) < view_unions(view);
-	return tile->lane < view->trace->n_lanes && view->lanes[tile->lane].n > 0;
+	return (tile->lane & VIEW_PROJECTED) ||
+	       (tile->lane < view->trace->n_lanes && view->lanes[tile->lane].n > 0);
 }
 
 bool tiles_put(struct view_trace *view, const struct tile *tile, struct hwy_bytes *out,
@@ -394,6 +432,8 @@ bool tiles_put(struct view_trace *view, const struct tile *tile, struct hwy_byte
 	view_trim(view);
 	struct making m = {.view = view, .lane = tile->lane, .out = out, .form = VIEW_NOTHING};
 	bool ok = true;
+	if ((tile->lane & VIEW_PROJECTED) && !projected_need(view, err))
+		return false;
 	if (can_have_spans(view, tile)) {
 		m.summary = hwy_zalloc(sizeof *m.summary);
 		m.summary->level = tile->level;

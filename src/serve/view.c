@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "serve/event_table.h"
+#include "serve/projected.h"
+#include "serve/span_facts.h"
 #include "serve/tiles.h"
 #include "serve/view_ranks.h"
 #include "trace/pyramid.h"
@@ -102,6 +105,9 @@ void view_close(struct view_trace *view)
 	for (uint32_t l = 0; view->lanes && l < view->trace->n_lanes; l++)
 		free_lane(&view->lanes[l]);
 	hardware_close(view);
+	projected_close(view);
+	span_facts_free(view->facts);
+	event_results_free(view);
 	ranks_close(view);
 	free(view->lanes);
 	free(view->known_colors);

@@ -59,7 +59,25 @@ struct view_device {
 	int64_t *cover[4]; /* by class of work and bucket: busy time, ns */
 };
 
+struct view_span;
+/* projected.h: the ranges of one lane projected onto a device. */
+struct projected_lane {
+	uint32_t device;
+	uint32_t lane;       /* the lane of the ranges */
+	struct view_span *v; /* by start, longer first; strip and row are those of the range */
+	int64_t *reach;      /* by span: the latest end of it and of those before it */
+	uint32_t n, cap;
+	unsigned rows; /* rows that the lane needs when it is drawn */
+};
+struct projected {
+	bool is_made;
+	struct projected_lane *v;
+	uint32_t n, cap;
+};
+
 struct hwy_work;
+struct span_facts;
+struct event_result;
 
 struct view_trace {
 	struct hwy_trace *trace; /* the trace, which belongs to the caller */
@@ -73,7 +91,10 @@ struct view_trace {
 	 * 'ranks', or RANKS_NOBODY. */
 	int64_t *ranks;
 	uint32_t n_ranks, *rank_of;
+	struct projected projected; /* projected.h: made when they are first asked for */
 	struct hwy_work *work;    /* hardware.c: knows which graphs have recorded nodes; or NULL */
+	struct span_facts *facts; /* span_facts.h; NULL until a query needs them */
+	struct event_result *results; /* event_table.h: the last tables that were asked for */
 	struct turns *turns;      /* the lock of the view; NULL where there is one thread only */
 	bool wants_devices;       /* a request waits for the unions of the devices */
 	bool has_read_ahead;      /* another thread makes the unions where a request wants them */

@@ -3,8 +3,9 @@
  * picture does not wait for the diagnosis, and its memory is given back when the process ends.
  *
  * The worker writes frames to its standard output: u32 tag, u64 length, the bytes. After the frames
- * of the diagnosis it reads questions, a line each ("PHASE EDITS"), and answers each with a
- * WORKER_WHATIF frame, until its standard input ends.
+ * of the diagnosis it reads questions, a line each ("PHASE EDITS", or WORKER_FLAME_WORD and what
+ * worker_flame.c reads), and answers each with a WORKER_WHATIF frame, until its standard input ends.
+ * WORKER_APPLICABLE in the place of edits asks which edits the phase has something to change for.
  */
 #ifndef HWY_SERVE_WORKER_H
 #define HWY_SERVE_WORKER_H
@@ -16,17 +17,21 @@
 #include "diagnose/diagnose.h"
 #include "serve/answers.h"
 
+#define WORKER_APPLICABLE "?"
+
 enum worker_tag {
-	WORKER_DIAGNOSIS, /* JSON: the findings */
-	WORKER_STEPS,     /* JSON: the steps of each phase */
-	WORKER_HEADWAY,   /* JSON: the CPU's lead over each device */
-	WORKER_EDITS,     /* JSON: the edits that 'whatif' can predict */
-	WORKER_GAPS,      /* array of struct annotation: the idle gaps */
-	WORKER_PATH,      /* array of struct annotation: the critical path */
-	WORKER_ROOFLINE,  /* JSON: kernels and operators under the roofs of their devices */
-	WORKER_READY,     /* no bytes: the frames above, as far as there are any, were sent */
-	WORKER_WHATIF,    /* JSON: the answer to one question */
-	WORKER_FAILED,    /* one line of text: why there is no diagnosis */
+	WORKER_DIAGNOSIS,  /* JSON: the findings */
+	WORKER_STEPS,      /* JSON: the steps of each phase */
+	WORKER_STEP_TIMES, /* array of struct timed_step: when each step was */
+	WORKER_HEADWAY,    /* headway_series.h: the CPU's lead over each device */
+	WORKER_EDITS,      /* JSON: the edits that 'whatif' can predict */
+	WORKER_GAPS,       /* array of struct annotation: the idle gaps */
+	WORKER_PATH,       /* array of struct annotation: the critical path */
+	WORKER_ROOFLINE,   /* JSON: kernels and operators under the roofs of their devices */
+	WORKER_READY,      /* no bytes: the frames above, as far as there are any, were sent */
+	WORKER_WHATIF,     /* JSON: the answer to one question */
+	WORKER_COMPARE,    /* JSON: what changed from one trace to another (comparison.h) */
+	WORKER_FAILED,     /* one line of text: why there is no diagnosis */
 	WORKER_TAGS
 };
 
@@ -41,8 +46,16 @@ void worker_tell_roofline(FILE *out, const struct hwy_analysis *analysis);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
 /* Reads questions from 'in', one on each line, and answers each, until 'in' ends. */
 void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);
-/* Writes the answer to one question as JSON. */
+/* Writes the answer to one question as JSON: a prediction, or a flame graph. */
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
+
+#define WORKER_SQL_WORD "sql "
+enum { WORKER_SQL_NEWLINE = 0x1e }; /* stands for a line feed, because a question is one line */
+/* Writes the answer to a query, without that word, as JSON: its rows, or why there are none. The query runs in a process of its own. */
+void worker_sql(FILE *out, const struct hwy_analysis *analysis, const char *question);
+#define WORKER_FLAME_WORD "flame "
+/* Writes the answer to a question about flame graphs, without that word, as JSON. */
+void worker_flame(FILE *out, const struct hwy_analysis *analysis, const char *question);
 
 /* ---- inside the viewer ----------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 
 #include "base/json_fields.h"
 #include "base/memory_text.h"
+#include "serve/headway_series.h"
 #include "serve/worker.h"
 #include "whatif/path_cache.h"
 #include "whatif/whatif.h"
@@ -74,6 +75,13 @@ static void put_step(struct hwy_json *json, const struct phase_step *step)
 	json_end_array(json);
 }
 
+/* The index of the phase's process, or -1. */
+static void put_phase_process(struct hwy_json *json, const void *object)
+{
+	const struct hwy_phase *phase = object;
+	json_int(json, phase->process == FLOW_NO_PROCESS ? -1 : (int64_t)phase->process);
+}
+
 static void put_phase_steps(struct hwy_json *json, const void *object)
 {
 	const struct hwy_phase *phase = object;
@@ -86,6 +94,7 @@ static void put_phase_steps(struct hwy_json *json, const void *object)
 static const char *const phase_sources[] = {"marks", "sequence", "waits", "one"};
 static const struct json_field phase_fields[] = {
 	{JSON_FIELD_CALL(struct hwy_phase, name, "name", put_name)},
+	{JSON_FIELD_CALL_OBJECT("process", put_phase_process)},
 	{JSON_FIELD_ENUM(struct hwy_phase, source, "source", phase_sources, 4)},
 	{JSON_FIELD_INT(struct hwy_phase, mean, "mean")},
 	{JSON_FIELD_INT(struct hwy_phase, median, "median")},
@@ -100,41 +109,6 @@ static const struct json_field phases_fields[] = {
 	{JSON_FIELD_INT(struct hwy_phases, main, "main")},
 	{JSON_FIELD_ARRAY(struct hwy_phases, phases, n, "phases", phase_fields)},
 };
-
-static void put_lead(struct hwy_json *json, const struct hwy_lead *lead, int64_t device,
-		     uint32_t phase)
-{
-	json_begin_object(json);
-	json_put_int(json, "device", device == HWY_NONE ? 0 : device);
-	json_put_int(json, "phase", phase);
-	json_put_int(json, "max_count", lead->max_count);
-	json_put_int(json, "max_work", lead->max_work);
-	json_key(json, "points");
-	json_begin_array(json);
-	for (uint32_t i = 0; i < lead->n_series; i++) {
-		json_begin_array(json);
-		put_time(json, &lead->series[i].time);
-		json_int(json, lead->series[i].count);
-		json_int(json, lead->series[i].work);
-		json_end_array(json);
-	}
-	json_end_array(json);
-	json_end_object(json);
-}
-
-static void put_headway(struct hwy_json *json, const struct hwy_analysis *analysis)
-{
-	json_begin_object(json);
-	json_key(json, "devices");
-	json_begin_array(json);
-	for (uint32_t p = 0; p < analysis->phases.n; p++)
-		for (uint32_t d = 0; analysis->measures[p].leads && d < analysis->flow.n_devices;
-		     d++)
-			put_lead(json, &analysis->measures[p].leads[d],
-				 analysis->flow.devices[d].device, p);
-	json_end_array(json);
-	json_end_object(json);
-}
 
 static const struct json_field edit_fields[] = {
 	{JSON_FIELD_TEXT(struct edit_kind, id, "id")},
@@ -261,7 +235,7 @@ static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t or
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		 const struct hwy_diagnosis *diagnosis, int64_t origin)
 {
-	static const enum worker_tag tags[] = {WORKER_STEPS, WORKER_HEADWAY, WORKER_EDITS};
+	static const enum worker_tag tags[] = {WORKER_STEPS, WORKER_EDITS};
 	const struct telling telling = {analysis->trace, origin};
 	for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
 		struct memory_text memory;
@@ -269,14 +243,20 @@ void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		struct hwy_json json = {.out = memory.out, .context = &telling};
 		if (tags[i] == WORKER_STEPS)
 			json_put_object(&json, JSON_FIELDS(phases_fields), &analysis->phases);
-		else if (tags[i] == WORKER_HEADWAY)
-			put_headway(&json, analysis);
 		else
 			put_edits(&json, diagnosis);
 		memory_text_end(&memory);
 		worker_tell_frame(out, tags[i], memory.text, memory.length);
 		free(memory.text);
 	}
+	struct hwy_bytes headway = {0};
+	headway_series_write(analysis, origin, &headway);
+	worker_tell_frame(out, WORKER_HEADWAY, headway.bytes, headway.n);
+	hwy_bytes_free(&headway);
+	struct hwy_bytes times = {0};
+	step_times_write(analysis->trace, &analysis->phases, &times);
+	worker_tell_frame(out, WORKER_STEP_TIMES, times.bytes, times.n);
+	hwy_bytes_free(&times);
 	tell_gaps(out, analysis, origin);
 	tell_path(out, analysis, origin);
 	worker_tell_roofline(out, analysis);

@@ -187,6 +187,37 @@ static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json,
 	return put_picture(w, json, edits, n, err);
 }
 
+/* ---- which edits there are something to change for ------------------------------------------- */
+
+/* Yields arguments with which an edit can be tried, where it needs any. */
+static const char *trial_arguments(const struct edit_kind *kind)
+{
+	if (strncmp(kind->arguments, ":WHAT", 5) == 0)
+		return "gpu:10";
+	return *kind->arguments == ':' ? "2" : "";
+}
+
+/* Writes for each edit why it changes nothing in this phase; null where it does. */
+static void put_applicable(const struct whatif *w, struct hwy_json *json)
+{
+	json_put_int(json, "phase", w->phase_index);
+	json_key(json, "edits");
+	json_begin_array(json);
+	for (size_t i = 0; edit_kinds[i]; i++) {
+		const struct whatif_edit edit = {edit_kinds[i], trial_arguments(edit_kinds[i])};
+		struct hwy_graph graph;
+		struct hwy_err err = {0};
+		bool applies = whatif_apply(w, &edit, 1, &graph, NULL, &err);
+		if (applies)
+			graph_free(&graph);
+		json_begin_object(json);
+		json_put_text(json, "id", edit.kind->id);
+		json_put_text(json, "why", applies ? NULL : err.text);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 /* The graph of the phase in the last question stays open, because sliders of the page ask many
  * questions in a row. */
 struct answering {
@@ -211,6 +242,14 @@ static bool open_phase(struct answering *a, uint32_t phase, struct hwy_err *err)
 
 static void answer_question(struct answering *a, FILE *out, const char *question)
 {
+	if (strncmp(question, WORKER_FLAME_WORD, strlen(WORKER_FLAME_WORD)) == 0) {
+		worker_flame(out, a->analysis, question + strlen(WORKER_FLAME_WORD));
+		return;
+	}
+	if (strncmp(question, WORKER_SQL_WORD, strlen(WORKER_SQL_WORD)) == 0) {
+		worker_sql(out, a->analysis, question + strlen(WORKER_SQL_WORD));
+		return;
+	}
 	struct hwy_err err = {0};
 	char *end;
 	long phase = strtol(question, &end, 10);
@@ -218,8 +257,11 @@ static void answer_question(struct answering *a, FILE *out, const char *question
 	edits[strcspn(edits, "\r\n")] = 0;
 	struct hwy_json json = {.out = out};
 	json_begin_object(&json);
-	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err) &&
-		  worker_whatif_predict(&a->w, &json, edits, &err);
+	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err);
+	if (ok && strcmp(edits, WORKER_APPLICABLE) == 0)
+		put_applicable(&a->w, &json);
+	else
+		ok = ok && worker_whatif_predict(&a->w, &json, edits, &err);
 	if (!ok)
 		json_put_text(&json, "error", err.text);
 	json_end_object(&json);

@@ -3,16 +3,10 @@
  * ranks exchange. */
 #include "sql/sql_tables.h"
 
-static const char *const edge_kinds[HWY_EDGE_KINDS] = {
-	[HWY_EDGE_EVENT] = "event",     [HWY_EDGE_FORWARD] = "forward",
-	[HWY_EDGE_WAKE] = "wake",       [HWY_EDGE_SPAWN] = "spawn",
-	[HWY_EDGE_LAUNCH] = "launch",   [HWY_EDGE_COLLECTIVE] = "collective",
-	[HWY_EDGE_MESSAGE] = "message",
-};
 static const struct sql_column edge_columns[] = {
 	{"kind", SQL_WORD,
 	 .description = "event, forward, wake, spawn, collective, launch or message",
-	 SQL_FIELD(hwy_edge, kind), SQL_WORDS(edge_kinds)},
+	 SQL_FIELD(hwy_edge, kind), SQL_WORDS(hwy_edge_kind_names)},
 	{"source", SQL_ROW, .description = "spans.id of the span that comes first",
 	 SQL_FIELD(hwy_edge, from)},
 	{"target", SQL_ROW, .description = "spans.id of the span that follows from it",

@@ -63,10 +63,10 @@ static void count_stack(struct functions *functions, uint32_t stack, int64_t sam
 		assert(functions->list);
 		struct function *function = &functions->list[which];
 		if (innermost)
-			add_saturating(&function->self, samples);
+			hwy_add_saturating(&function->self, samples);
 		innermost = false;
 		if (function->last_stack != hwy_ref32(stack))
-			add_saturating(&function->total, samples);
+			hwy_add_saturating(&function->total, samples);
 		function->last_stack = hwy_ref32(stack);
 	}
 }
@@ -185,8 +185,8 @@ static void count_states(const struct report_run *run, const struct hwy_strip *s
 		if (run->filter.timed)
 			duration = ns_inside_window(run, start, duration);
 		states->count[class]++;
-		add_saturating(&states->time[class], duration);
-		add_saturating(&states->life, duration);
+		hwy_add_saturating(&states->time[class], duration);
+		hwy_add_saturating(&states->life, duration);
 	}
 }
 

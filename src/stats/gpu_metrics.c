@@ -83,7 +83,8 @@ static struct metrics_row *rows_of_pieces(struct hwy_metrics *metrics, struct pi
 {
 	struct metrics_row *rows = hwy_zarray(n, sizeof *rows);
 	struct hwy_interval *union_of = hwy_array(pieces->n, sizeof *union_of);
-	qsort(pieces->list, pieces->n, sizeof *pieces->list, compare_pieces);
+	if (pieces->n)
+		qsort(pieces->list, pieces->n, sizeof *pieces->list, compare_pieces);
 	for (uint32_t i = 0; i < pieces->n;) {
 		const struct piece *first = &pieces->list[i];
 		struct hwy_cover cover = {0};
@@ -150,7 +151,8 @@ static bool find_busy(struct report_run *run, struct pieces *pieces, struct hwy_
 			add_piece(pieces, 0, trace->lanes[strip->lane].device, at.from, at.to);
 		}
 	}
-	qsort(pieces->list, pieces->n, sizeof *pieces->list, compare_pieces);
+	if (pieces->n)
+		qsort(pieces->list, pieces->n, sizeof *pieces->list, compare_pieces);
 	return true;
 }
 
@@ -256,7 +258,7 @@ static void yield_named(struct report_run *run, struct hwy_metrics *metrics, str
 	struct metrics_row *rows = rows_of_pieces(metrics, pieces, n, METRIC_PURE_SHARE);
 	int64_t whole = 0;
 	for (uint32_t i = 0; i < n; i++)
-		add_saturating(&whole, names[i].ns);
+		hwy_add_saturating(&whole, names[i].ns);
 	qsort(names, n, sizeof *names, compare_named);
 	for (uint32_t i = 0; i < n; i++) {
 		struct stats_cell cells[3 + 1 + SHOWN + 1] = {
@@ -295,7 +297,7 @@ static void gather_kernels(struct report_run *run, struct pieces *pieces, struct
 			}
 			struct hwy_interval at =
 				in_window(run, hwy_get(strip, HWY_START, i), hwy_end(strip, i));
-			add_saturating(&(*names)[*row].ns, at.to - at.from);
+			hwy_add_saturating(&(*names)[*row].ns, at.to - at.from);
 			(*names)[*row].count++;
 			add_piece(pieces, *row, trace->lanes[strip->lane].device, at.from, at.to);
 		}
@@ -368,7 +370,7 @@ static void take_work(void *self, struct nvtx_sweep *sweep, uint32_t node,
 		const struct hwy_strip *strip = hwy_strip_of(run->trace, work.spans[i], &at_row);
 		struct hwy_interval at =
 			in_window(run, hwy_get(strip, HWY_START, at_row), hwy_end(strip, at_row));
-		add_saturating(&named->ns, at.to - at.from);
+		hwy_add_saturating(&named->ns, at.to - at.from);
 		named->count++;
 		add_piece(&ranges->pieces, *row, run->trace->lanes[strip->lane].device, at.from,
 			  at.to);

@@ -69,7 +69,7 @@ static struct launch sum_launch(const struct graphs *graphs, struct launched wor
 		if (strip->kind != HWY_KERNEL)
 			continue;
 		launch.kernels++;
-		add_saturating(&launch.kernel_ns, dur);
+		hwy_add_saturating(&launch.kernel_ns, dur);
 		if (dur > launch.longest_ns) {
 			launch.longest_ns = dur;
 			launch.longest = hwy_get(strip, HWY_NAME, row);
@@ -128,11 +128,11 @@ static void graphs_add(struct graphs *graphs, const struct hwy_strip *call, uint
 	}
 	sums_expect(&graphs->sums, index, work.n > 0);
 	line->launches++;
-	add_saturating(&line->api_ns, hwy_get(call, HWY_DUR, row));
+	hwy_add_saturating(&line->api_ns, hwy_get(call, HWY_DUR, row));
 	line->has_nodes = line->has_nodes || launch.nodes > 0;
 	line->nodes += launch.nodes;
 	line->kernels += launch.kernels;
-	add_saturating(&line->kernel_ns, launch.kernel_ns);
+	hwy_add_saturating(&line->kernel_ns, launch.kernel_ns);
 	if (launch.longest_ns > line->longest_ns) {
 		line->longest_ns = launch.longest_ns;
 		line->longest = launch.longest;
@@ -215,7 +215,7 @@ static void graphs_summarise(struct graphs *graphs)
 	int64_t total = 0;
 	for (uint32_t i = 0; i < graphs->n; i++) {
 		graphs->lines[i].sums = sums_get(&graphs->sums, i);
-		add_saturating(&total, graphs->lines[i].sums.total);
+		hwy_add_saturating(&total, graphs->lines[i].sums.total);
 	}
 	if (graphs->n)
 		qsort(graphs->lines, graphs->n, sizeof *graphs->lines, graphs_by_total);

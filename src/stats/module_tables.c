@@ -32,7 +32,7 @@ static void modules_add_work(struct module_sums *sums, const struct hwy_strip *s
 		if (!work_is_own(&sums->work, strip, row) || !report_keeps(sums->run, strip, row))
 			continue;
 		uint32_t module = owners_of(&sums->owners, strip, row)->module;
-		add_saturating(&sums->lines[module].self_gpu, hwy_get(strip, HWY_DUR, row));
+		hwy_add_saturating(&sums->lines[module].self_gpu, hwy_get(strip, HWY_DUR, row));
 		sums->lines[module].launches++;
 	}
 }
@@ -49,7 +49,7 @@ static void modules_add_cpu(struct module_sums *sums, const struct hwy_strip *st
 			continue;
 		int64_t end = hwy_end(strip, row), length = hwy_get(strip, HWY_DUR, row);
 		if (report_keeps(sums->run, strip, row)) {
-			add_saturating(&sums->lines[owner->module].self_cpu, length);
+			hwy_add_saturating(&sums->lines[owner->module].self_cpu, length);
 			sums->lines[owner->module].operators++;
 		}
 		uint32_t outer = op_of[row];
@@ -61,7 +61,7 @@ static void modules_add_cpu(struct module_sums *sums, const struct hwy_strip *st
 		/* An operator that outlasts the one around it is cut at that one's end. */
 		length -= end > outer_end ? end - outer_end : 0;
 		if (report_keeps(sums->run, strip, outer_row))
-			add_saturating(
+			hwy_add_saturating(
 				&sums->lines[owners_of(o, strip, outer_row)->module].self_cpu,
 				-length);
 	}
@@ -85,18 +85,18 @@ static void modules_yield(struct module_sums *sums)
 	for (uint32_t m = 0; m < n; m++) {
 		struct module_line *line = &sums->lines[m];
 		line->module = m;
-		add_saturating(&line->total_gpu, line->self_gpu);
-		add_saturating(&line->total_cpu, line->self_cpu);
-		add_saturating(&gpu, line->self_gpu);
-		add_saturating(&cpu, line->self_cpu);
+		hwy_add_saturating(&line->total_gpu, line->self_gpu);
+		hwy_add_saturating(&line->total_cpu, line->self_cpu);
+		hwy_add_saturating(&gpu, line->self_gpu);
+		hwy_add_saturating(&cpu, line->self_cpu);
 	}
 	/* The module that holds another one has the smaller index. */
 	for (uint32_t m = n; m-- > 1;) {
 		struct module_line *outer = &sums->lines[o->modules[m].outer];
 		if (o->modules[m].outer == 0)
 			continue;
-		add_saturating(&outer->total_gpu, sums->lines[m].total_gpu);
-		add_saturating(&outer->total_cpu, sums->lines[m].total_cpu);
+		hwy_add_saturating(&outer->total_gpu, sums->lines[m].total_gpu);
+		hwy_add_saturating(&outer->total_cpu, sums->lines[m].total_cpu);
 	}
 	qsort(sums->lines, n, sizeof *sums->lines, modules_by_time);
 	for (uint32_t i = 0; i < n; i++) {

@@ -173,13 +173,13 @@ static void note_message(struct exchange_lines *lines, uint32_t index)
 	struct exchange_line *line = &lines->lines[*at];
 	line->instances++;
 	if (m->wait_gpu != HWY_NONE) {
-		add_saturating(&line->waits[0], m->wait_gpu);
-		add_saturating(&line->waits[1], m->wait_peer);
-		add_saturating(&line->waits[2], m->wait_network);
+		hwy_add_saturating(&line->waits[0], m->wait_gpu);
+		hwy_add_saturating(&line->waits[1], m->wait_peer);
+		hwy_add_saturating(&line->waits[2], m->wait_network);
 		line->waited++;
 	}
 	if (has_times(m)) {
-		add_saturating(&line->total, m->end - m->start);
+		hwy_add_saturating(&line->total, m->end - m->start);
 		sums_expect(&lines->sums, *at, 1);
 	}
 }
@@ -217,8 +217,8 @@ static void note_meeting(struct exchange_lines *lines, const struct hwy_collecti
 		if (at == UINT32_MAX || lines->lines[at].key.ranks != meeting->n)
 			continue;
 		struct exchange_line *line = &lines->lines[at];
-		add_saturating(&line->skew, together.from - trace->messages[index].start);
-		add_saturating(&line->transfer, trace->messages[index].end - together.from);
+		hwy_add_saturating(&line->skew, together.from - trace->messages[index].start);
+		hwy_add_saturating(&line->transfer, trace->messages[index].end - together.from);
 		line->met++;
 	}
 }
@@ -401,7 +401,7 @@ bool make_nccl_sum(struct report_run *run, struct hwy_err *err)
 		qsort(lines.lines, lines.n, sizeof *lines.lines, by_total);
 	int64_t all = 0;
 	for (uint32_t i = 0; i < lines.n; i++)
-		add_saturating(&all, lines.lines[i].total);
+		hwy_add_saturating(&all, lines.lines[i].total);
 	for (uint32_t i = 0; i < lines.n && ok; i++)
 		put_exchange_line(&lines, &lines.lines[i], all);
 	hwy_index_free(&lines.by_key);

@@ -188,7 +188,7 @@ static struct by_name *sum_by_name(struct nvtx_sweep *sweep, const struct projec
 		}
 		assert(lines);
 		line_of_node[i] = *line;
-		add_saturating(&lines[*line].ranges_ns, node->end - node->start);
+		hwy_add_saturating(&lines[*line].ranges_ns, node->end - node->start);
 		lines[*line].work += projections[i].work;
 		lines[*line].levels += node->level;
 		lines[*line].children += projections[i].children;

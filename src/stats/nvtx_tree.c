@@ -105,7 +105,7 @@ static void nest_thread(struct nvtx_tree *tree, uint32_t first)
 			struct nvtx_node *parent = &tree->nodes[node->parent];
 			node->level = parent->level + 1;
 			parent->children++;
-			add_saturating(&parent->in_children, node->end - node->start);
+			hwy_add_saturating(&parent->in_children, node->end - node->start);
 		}
 		HWY_GROW(open, n_open, cap_open);
 		open[n_open++] = i;

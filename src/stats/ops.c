@@ -76,17 +76,17 @@ static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t mo
 	while (ops->depth && ops->stack[ops->depth - 1].end <= moment) {
 		struct open *op = &ops->stack[--ops->depth];
 		if (ops->depth)
-			add_saturating(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
+			hwy_add_saturating(&ops->stack[ops->depth - 1].total_gpu, op->total_gpu);
 		if (!filter_keeps(&ops->run->filter, ops->run->trace, strip, op->row))
 			continue;
 		struct line *line = ops_line_of(ops, strip, op->row);
-		add_saturating(&line->self_gpu, op->self_gpu);
-		add_saturating(&line->total_gpu, op->total_gpu);
+		hwy_add_saturating(&line->self_gpu, op->self_gpu);
+		hwy_add_saturating(&line->total_gpu, op->total_gpu);
 		if (!cpu)
 			continue;
 		line->calls++;
-		add_saturating(&line->total_cpu, op->end - op->start);
-		add_saturating(&line->self_cpu, op->end - op->start - op->in_children);
+		hwy_add_saturating(&line->total_cpu, op->end - op->start);
+		hwy_add_saturating(&line->self_cpu, op->end - op->start - op->in_children);
 	}
 }
 
@@ -99,7 +99,7 @@ static void ops_push(struct ops *ops, const struct hwy_strip *strip, uint32_t ro
 		struct open *parent = &ops->stack[ops->depth - 1];
 		/* An operator that outlasts its parent (two recorders, two clocks) is cut at the parent's end. */
 		int64_t end = op.end < parent->end ? op.end : parent->end;
-		add_saturating(&parent->in_children, end - op.start);
+		hwy_add_saturating(&parent->in_children, end - op.start);
 	}
 	HWY_GROW(ops->stack, ops->depth, ops->cap_stack);
 	ops->stack[ops->depth++] = op;
@@ -113,7 +113,7 @@ static int64_t device_time(const struct ops *ops, const struct hwy_strip *calls,
 		uint32_t span_row;
 		const struct hwy_strip *strip =
 			hwy_strip_of(ops->run->trace, work.spans[i], &span_row);
-		add_saturating(&total, hwy_get(strip, HWY_DUR, span_row));
+		hwy_add_saturating(&total, hwy_get(strip, HWY_DUR, span_row));
 	}
 	return total;
 }
@@ -133,8 +133,8 @@ static void ops_sweep(struct ops *ops, const struct hwy_strip *strip, const stru
 		pop_until(ops, strip, start, cpu);
 		if (ops->depth == 0)
 			continue;
-		add_saturating(&ops->stack[ops->depth - 1].self_gpu, gpu);
-		add_saturating(&ops->stack[ops->depth - 1].total_gpu, gpu);
+		hwy_add_saturating(&ops->stack[ops->depth - 1].self_gpu, gpu);
+		hwy_add_saturating(&ops->stack[ops->depth - 1].total_gpu, gpu);
 	}
 	while (row < strip->rows)
 		ops_push(ops, strip, row++, cpu);
@@ -196,8 +196,8 @@ static void ops_yield(struct ops *ops)
 {
 	int64_t cpu = 0, gpu = 0;
 	for (uint32_t i = 0; i < ops->n; i++) {
-		add_saturating(&cpu, ops->lines[i].self_cpu);
-		add_saturating(&gpu, ops->lines[i].self_gpu);
+		hwy_add_saturating(&cpu, ops->lines[i].self_cpu);
+		hwy_add_saturating(&gpu, ops->lines[i].self_gpu);
 	}
 	if (ops->n)
 		qsort_r(ops->lines, ops->n, sizeof *ops->lines, by_self_time, ops);

@@ -3,6 +3,7 @@
 #ifndef HWY_STATS_REPORT_RUN_H
 #define HWY_STATS_REPORT_RUN_H
 
+#include "base/saturating.h"
 #include "stats/cell.h"
 #include "stats/filter.h"
 #include "stats/stats.h"
@@ -24,13 +25,6 @@ struct report_run {
 void report_columns(struct report_run *run, const struct stats_column *columns, uint32_t n);
 /* Hands one row to the sink; 'cells' has as many elements as there are columns. */
 void report_row(struct report_run *run, const struct stats_cell *cells);
-
-/* Adds 'value' to '*sum', and stops at the ends of int64_t: a damaged recording may claim any durations. */
-static inline void add_saturating(int64_t *sum, int64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = value < 0 ? INT64_MIN : INT64_MAX;
-}
 
 /* Reads the rows first … first+n-1 of a column, which must lie in one chunk; 0 where the strip lacks the column. */
 static inline void report_read_rows(const struct hwy_strip *strip, enum hwy_col col, uint32_t first,

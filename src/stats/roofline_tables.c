@@ -135,7 +135,7 @@ static void occupancy_add(struct occupancy_lines *all, struct report_run *run,
 				    .device = trace->lanes[strip->lane].device};
 	struct hwy_occupancy occupancy;
 	bool fresh;
-	add_saturating(&all->ns, ns);
+	hwy_add_saturating(&all->ns, ns);
 	if (key.device < 0 || key.device >= trace->n_devices ||
 	    !occupancy_find(&occupancy, &trace->devices[key.device],
 			    hwy_get_shape(trace, strip, row)))
@@ -147,7 +147,7 @@ static void occupancy_add(struct occupancy_lines *all, struct report_run *run,
 		*index = all->n;
 		all->lines[all->n++] = (struct occupancy_line){.key = key, .occupancy = occupancy};
 	}
-	add_saturating(&all->lines[*index].ns, ns);
+	hwy_add_saturating(&all->lines[*index].ns, ns);
 	all->lines[*index].count++;
 }
 

@@ -154,7 +154,7 @@ static void tally_yield_all(struct tally *tally)
 		if (lines[n].sums.count == 0)
 			continue;
 		tally->plan->names(tally, tally->keys[g], lines[n].names);
-		add_saturating(&total, lines[n++].sums.total);
+		hwy_add_saturating(&total, lines[n++].sums.total);
 	}
 	qsort(lines, n, sizeof *lines, tally_by_total);
 	for (uint32_t i = 0; i < n; i++)

@@ -86,9 +86,10 @@ bool make_um_sum(struct report_run *run, struct hwy_err *err)
 			}
 			assert(pages);
 			struct page *page = &pages[*index];
-			add_saturating(&page->duration, hwy_get(strip, HWY_DUR, row));
-			add_saturating(direction == HWY_UM_H2D ? &page->to_device : &page->to_host,
-				       hwy_get(strip, HWY_BYTES, row));
+			hwy_add_saturating(&page->duration, hwy_get(strip, HWY_DUR, row));
+			hwy_add_saturating(direction == HWY_UM_H2D ? &page->to_device
+								   : &page->to_host,
+					   hwy_get(strip, HWY_BYTES, row));
 		}
 	}
 	if (n)

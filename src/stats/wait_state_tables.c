@@ -62,7 +62,7 @@ static void add_state(struct state_lines *lines, const struct wait_state *state)
 	struct state_line *line = &lines->lines[*at];
 	int64_t lost = state->at.to - state->at.from;
 	line->count++;
-	add_saturating(&line->total, lost);
+	hwy_add_saturating(&line->total, lost);
 	line->longest = lost > line->longest ? lost : line->longest;
 }
 
@@ -78,7 +78,7 @@ static void yield_states(struct state_lines *lines)
 {
 	int64_t total = 0;
 	for (uint32_t i = 0; i < lines->n; i++)
-		add_saturating(&total, lines->lines[i].total);
+		hwy_add_saturating(&total, lines->lines[i].total);
 	if (lines->n > 0)
 		qsort(lines->lines, lines->n, sizeof *lines->lines, by_lost_time);
 	for (uint32_t i = 0; i < lines->n; i++) {

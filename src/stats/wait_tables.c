@@ -158,8 +158,8 @@ static void wait_tables_add(struct waits *waits, const struct hwy_strip *call, u
 			       .why = wait->why,
 		       });
 	line->calls++;
-	add_saturating(&line->total, end - start);
-	add_saturating(&line->waited, waited);
+	hwy_add_saturating(&line->total, end - start);
+	hwy_add_saturating(&line->waited, waited);
 	line->idle += before <= start;
 	line->longest = end - start > line->longest ? end - start : line->longest;
 }
@@ -198,7 +198,7 @@ static void wait_tables_yield(struct waits *waits)
 {
 	int64_t total = 0;
 	for (uint32_t i = 0; i < waits->n; i++)
-		add_saturating(&total, waits->lines[i].total);
+		hwy_add_saturating(&total, waits->lines[i].total);
 	if (waits->n)
 		qsort_r(waits->lines, waits->n, sizeof *waits->lines, wait_tables_by_total, waits);
 	for (uint32_t i = 0; i < waits->n; i++) {

@@ -40,8 +40,17 @@ int64_t append_span(const struct append *a, int64_t id)
 {
 	struct hwy_ref ref;
 	int64_t packed = HWY_NONE;
-	if (hwy_appended(a->from, a->strips, id, &ref))
-		hwy_message_at(&packed, ref);
+	uint32_t row, at;
+	if (!hwy_appended(a->from, a->strips, id, &ref))
+		return packed;
+	if (a->rows) {
+		uint32_t s =
+			(uint32_t)(hwy_strip_of(a->from, (uint32_t)id, &row) - a->from->strips);
+		if (!append_rows_find(&a->rows[s], row, &at))
+			return packed;
+		ref.row = a->strips[s].row + at;
+	}
+	hwy_message_at(&packed, ref);
 	return packed;
 }
 
@@ -89,16 +98,24 @@ struct strip_reader {
 	struct hwy_reader start, duration;
 };
 
-static void strip_reader_open(struct strip_reader *r, const struct hwy_strip *strip)
+/* A reader whose first row is this one: only that row's chunk may be in memory. */
+static struct hwy_reader reader_from(const struct hwy_column *column, uint32_t row)
+{
+	struct hwy_reader reader = {.column = column};
+	reader_at(&reader, row);
+	return reader;
+}
+
+static void strip_reader_open(struct strip_reader *r, const struct hwy_strip *strip, uint32_t row)
 {
 	r->strip = strip;
 	r->n = 0;
-	r->start = column_reader(strip->columns[HWY_START]);
-	r->duration = column_reader(strip->columns[HWY_DUR]);
+	r->start = reader_from(strip->columns[HWY_START], row);
+	r->duration = reader_from(strip->columns[HWY_DUR], row);
 	for (enum hwy_col c = 0; c < HWY_COLS; c++)
 		if (strip->columns[c] && c != HWY_START && c != HWY_DUR && c != HWY_LINK) {
 			r->cols[r->n] = c;
-			r->readers[r->n++] = column_reader(strip->columns[c]);
+			r->readers[r->n++] = reader_from(strip->columns[c], row);
 		}
 }
 
@@ -116,6 +133,29 @@ static void strip_reader_row(struct strip_reader *r, struct append *a, uint32_t 
 		row->v[HWY_PAYLOAD] = append_text(a, row->v[HWY_PAYLOAD]);
 }
 
+/* Appends the rows of a strip that were chosen, a chunk in memory at a time. */
+static bool append_chosen(struct append *a, uint32_t s, uint32_t lane, struct strip_reader *r,
+			  struct hwy_err *err)
+{
+	const struct hwy_strip *strip = &a->from->strips[s];
+	const struct append_rows *rows = &a->rows[s];
+	for (uint32_t i = 0; i < rows->n;) {
+		uint32_t chunk = rows->v[i] >> HWY_CHUNK_BITS;
+		if (!hwy_need_chunk(a->from, s, chunk, ~UINT64_C(0), err))
+			return false;
+		strip_reader_open(r, strip, rows->v[i]);
+		for (; i < rows->n && rows->v[i] >> HWY_CHUNK_BITS == chunk; i++) {
+			struct hwy_row row;
+			strip_reader_row(r, a, rows->v[i], &row);
+			struct hwy_ref ref = hwy_add_span(a->b, lane, strip->kind, &row);
+			if (i == 0)
+				a->strips[s] = ref;
+		}
+		hwy_forget_chunk(a->from, s, chunk, ~HWY_COL_BIT(HWY_CORR));
+	}
+	return true;
+}
+
 static bool append_strip(struct append *a, uint32_t s, struct strip_reader *r, struct hwy_err *err)
 {
 	const struct hwy_strip *strip = &a->from->strips[s];
@@ -123,9 +163,11 @@ static bool append_strip(struct append *a, uint32_t s, struct strip_reader *r, s
 	a->strips[s] = (struct hwy_ref){APPEND_NONE, 0};
 	if (lane == HWY_NONE || strip->rows == 0)
 		return true;
+	if (a->rows)
+		return append_chosen(a, s, (uint32_t)lane, r, err);
 	if (!hwy_need_strip(a->from, s, ~UINT64_C(0), err))
 		return false;
-	strip_reader_open(r, strip);
+	strip_reader_open(r, strip, 0);
 	for (uint32_t i = 0; i < strip->rows; i++) {
 		struct hwy_row row;
 		strip_reader_row(r, a, i, &row);
@@ -157,7 +199,8 @@ bool hwy_append(struct hwy_builder *b, struct hwy_trace *trace, const struct hwy
 		a.to->wall = HWY_NONE;
 	append_places(&a);
 	struct strip_reader *reader = hwy_alloc(sizeof *reader);
-	bool done = hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_CORR), err);
+	bool done = (!how->part || append_rows_choose(&a, err)) &&
+		    hwy_need(trace, HWY_KIND_BIT(HWY_API), HWY_COL_BIT(HWY_CORR), err);
 	for (uint32_t s = 0; s < trace->n_strips && done; s++)
 		done = append_strip(&a, s, reader, err);
 	free(reader);
@@ -165,6 +208,7 @@ bool hwy_append(struct hwy_builder *b, struct hwy_trace *trace, const struct hwy
 		append_stories(&a);
 	for (size_t t = 0; t < APPEND_TABLES; t++)
 		free(a.maps[t]);
+	append_rows_free(a.rows, trace->n_strips);
 	free(a.texts);
 	free(a.is_used);
 	if (how->places && done)

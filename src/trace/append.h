@@ -21,6 +21,13 @@
 
 #include "trace/builder.h"
 
+/* A part of a trace: spans that touch [from, to), and the calls that enqueued the device work among
+ * them. */
+struct hwy_append_part {
+	int64_t from, to;
+	const uint8_t *lanes; /* by lane of the trace: whether its spans are taken; NULL: all are */
+};
+
 struct hwy_append {
 	/* By process of the trace: whether the process, and all that is the process's, is taken; NULL: all processes are.
 	 * With a list, only those devices are taken that one of the processes uses. */
@@ -31,6 +38,8 @@ struct hwy_append {
 	const void *clock;
 	/* The rank of processes that name none themselves; HWY_NONE: they stay without. */
 	int64_t rank;
+	/* NULL: the whole trace. With a part, 'places' must be NULL. */
+	const struct hwy_append_part *part;
 	/* NULL, or what hwy_append leaves for hwy_appended: an array for the strips of the trace, to be freed. */
 	struct hwy_ref **places;
 };
@@ -39,6 +48,9 @@ struct hwy_append {
  * builder can then only be freed. */
 bool hwy_append(struct hwy_builder *b, struct hwy_trace *trace, const struct hwy_append *how,
 		struct hwy_err *err);
+/* Counts the spans of a part. */
+bool hwy_append_count(struct hwy_trace *trace, const struct hwy_append_part *part, uint64_t *n,
+		      struct hwy_err *err);
 /* Yields in *ref the place of a span of an appended trace, for edges between appended traces; false where the span was
  * left out. */
 bool hwy_appended(const struct hwy_trace *trace, const struct hwy_ref *places, int64_t span,

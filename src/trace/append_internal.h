@@ -12,6 +12,11 @@
 enum { APPEND_TABLES = 1 HWY_RECORDS(X) }; /* one more than tables: their numbers begin with 1 */
 #undef X
 
+/* Rows of a strip, rising. */
+struct append_rows {
+	uint32_t *v, n, cap;
+};
+
 struct append {
 	struct hwy_builder *b;
 	struct hwy_trace *to, *from;
@@ -20,8 +25,10 @@ struct append {
 	uint32_t *maps[APPEND_TABLES]; /* by table and record of 'from': the record of 'to' */
 	uint32_t n_lanes_before;       /* lanes of 'to' that earlier traces brought */
 	bool *is_used;                 /* by device of 'from': a process that is kept uses it */
-	struct hwy_ref
-		*strips; /* by strip of 'from': where its row 0 went; strip APPEND_NONE: left out */
+	struct hwy_ref *
+		strips; /* by strip of 'from': where its first row went; strip APPEND_NONE: left out */
+	/* By strip of 'from': the rows that are taken; NULL: all rows of every strip. */
+	struct append_rows *rows;
 };
 
 /* New numbers for old ones; HWY_NONE for what was left out. Texts, shapes, symbols, stacks and devices are appended when
@@ -36,5 +43,10 @@ int64_t append_span(const struct append *a, int64_t id);
 void append_places(struct append *a);
 /* Appends the records that refer to spans, and those that neither refer to spans nor are referred to. */
 void append_stories(struct append *a);
+
+/* append_part.c: chooses the rows of how->part; whether a row was chosen, and as which one. */
+bool append_rows_choose(struct append *a, struct hwy_err *err);
+bool append_rows_find(const struct append_rows *rows, uint32_t row, uint32_t *at);
+void append_rows_free(struct append_rows *rows, uint32_t n_strips);
 
 #endif

@@ -73,3 +73,13 @@ const char *const hwy_lane_type_names[HWY_LANE_TYPES] = {
 	"stream", "sync",  "api",     "op",     "range",   "start-end range", "call",
 	"os",     "state", "samples", "memory", "counter", "overhead",        "device range",
 };
+
+const char *const hwy_edge_kind_names[HWY_EDGE_KINDS] = {
+	[HWY_EDGE_EVENT] = "event",
+	[HWY_EDGE_FORWARD] = "forward",
+	[HWY_EDGE_WAKE] = "wake",
+	[HWY_EDGE_SPAWN] = "spawn",
+	[HWY_EDGE_COLLECTIVE] = "collective",
+	[HWY_EDGE_LAUNCH] = "launch",
+	[HWY_EDGE_MESSAGE] = "message",
+};

@@ -360,6 +360,7 @@ enum hwy_edge_kind {
 	HWY_EDGE_MESSAGE, /* from the span that sends a message to the one that has received it */
 	HWY_EDGE_KINDS
 };
+extern const char *const hwy_edge_kind_names[HWY_EDGE_KINDS];
 struct hwy_edge {
 	int64_t kind;     /* enum hwy_edge_kind */
 	int64_t from, to; /* span ids */

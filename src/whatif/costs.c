@@ -83,7 +83,9 @@ static void lessen_call(struct whatif *w, uint32_t index, int64_t before, int64_
 
 static void lessen_op(struct graph_node *node, const struct whatif_machine *machine)
 {
-	node->lag[GRAPH_ORDER] = (uint16_t)lessened(node->lag[GRAPH_ORDER], machine->cost.next);
+	if (!graph_overlaps(node))
+		node->lag[GRAPH_ORDER] =
+			(uint16_t)lessened(node->lag[GRAPH_ORDER], machine->cost.next);
 	node->lag[GRAPH_CAUSE] = (uint16_t)lessened(node->lag[GRAPH_CAUSE], machine->cost.latency);
 }
 

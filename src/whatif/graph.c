@@ -54,6 +54,23 @@ void graph_build_edge(struct building *b, enum graph_place place, uint32_t befor
 		node->flags |= (uint8_t)GRAPH_FROM_BEGIN(place);
 }
 
+void graph_build_stream_order(struct building *b, uint32_t before)
+{
+	struct graph_node *node = &b->graph->nodes[b->graph->n];
+	if (before == GRAPH_NONE)
+		return;
+	int64_t overlap = b->ends[before] - b->begin;
+	if (overlap <= 0 || overlap > UINT16_MAX) {
+		/* Work that overlaps by more than a lag can hold ran side by side. */
+		graph_build_edge(b, GRAPH_ORDER, before, overlap > 0, b->graph->fit.next);
+		return;
+	}
+	b->graph->n_edges++;
+	node->before[GRAPH_ORDER] = before;
+	node->lag[GRAPH_ORDER] = (uint16_t)overlap;
+	node->flags |= GRAPH_OVERLAPS;
+}
+
 static void begin_node(struct building *b, enum graph_kind kind, uint32_t flow_index, int64_t begin,
 		       int64_t length)
 {
@@ -270,9 +287,8 @@ static void add_op(struct building *b, uint32_t index)
 	const struct flow_op *op = &b->flow->ops[index];
 	struct lane_ops *lane = &b->lanes[op->lane];
 	begin_node(b, GRAPH_OP, index, op->start, op->end - op->start);
-	if (!graph_launches_order(b, index) && lane->last != GRAPH_NONE)
-		graph_build_edge(b, GRAPH_ORDER, lane->last, b->ends[lane->last] > op->start,
-				 b->graph->fit.next);
+	if (!graph_launches_order(b, index))
+		graph_build_stream_order(b, lane->last);
 	if (op->call != FLOW_NONE && b->call_node[op->call] != GRAPH_NONE)
 		graph_build_edge(b, GRAPH_CAUSE, b->call_node[op->call], true,
 				 b->graph->fit.launch);

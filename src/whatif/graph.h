@@ -17,6 +17,10 @@
  * a call is the CPU's work since the call before it. So replaying the unedited graph gives back
  * every begin and end exactly.
  *
+ * A kernel may begin shortly before the kernel ahead of it on its stream has ended (programmatic dependent launch). Its
+ * edge counts from that end, less the overlap that was seen: whatever an edit changes, the two keep their order, and
+ * overlap by no more than they did.
+ *
  * Where wake-ups between threads were not recorded the calls of one process are one sequence, in
  * order of start: Python programs hand over between the main and the backward thread.
  */
@@ -55,6 +59,8 @@ enum {
 	GRAPH_WAIT_REMOVED = 0x80, /* flag of a return node: an edit has removed the wait */
 	/* An edit has taken the node out of its collective: it waits for no rank, and none waits for it. */
 	GRAPH_ALONE = 0x40,
+	/* Flag of an op: it began before its predecessor in GRAPH_ORDER ended. The lag of that edge is the overlap in ns. */
+	GRAPH_OVERLAPS = 0x20,
 };
 
 /* Whether a call communicates with other ranks on the CPU: only comm_calls.h makes such calls. */
@@ -69,12 +75,43 @@ struct graph_node {
 	uint32_t flow_index;           /* the call or op, in flow->calls or flow->ops by the kind */
 	uint16_t lag[GRAPH_PLACES];    /* ns from the predecessor's end or begin to this node */
 	uint8_t kind;                  /* enum graph_kind */
-	uint8_t flags;                 /* GRAPH_FROM_BEGIN of each place, GRAPH_WAIT_REMOVED */
+	uint8_t flags; /* GRAPH_FROM_BEGIN of each place, GRAPH_WAIT_REMOVED, GRAPH_ALONE, GRAPH_OVERLAPS */
 };
 
 static inline bool graph_counts_from_begin(const struct graph_node *node, int place)
 {
 	return node->flags & GRAPH_FROM_BEGIN(place);
+}
+
+/* Whether the op began before the end of the op ahead of it on its stream, as its edge tells. */
+static inline bool graph_overlaps(const struct graph_node *node)
+{
+	return node->flags & GRAPH_OVERLAPS;
+}
+
+/* The ns before the predecessor's end from which the edge at this place counts. 'length' is the predecessor's own:
+ * no edge counts from before its begin. */
+static inline int64_t graph_ahead_of_end(const struct graph_node *node, int place, int64_t length)
+{
+	if (graph_counts_from_begin(node, place))
+		return length;
+	if (place != GRAPH_ORDER || !graph_overlaps(node))
+		return 0;
+	return node->lag[place] < length ? node->lag[place] : length;
+}
+
+/* The ns from the moment from which the edge at this place counts to the begin of the node. */
+static inline int64_t graph_lag(const struct graph_node *node, int place)
+{
+	return place == GRAPH_ORDER && graph_overlaps(node) ? 0 : node->lag[place];
+}
+
+/* The op no longer follows the op that it overlapped: the edge in GRAPH_ORDER counts from an end. */
+static inline void graph_forget_overlap(struct graph_node *node)
+{
+	if (graph_overlaps(node))
+		node->lag[GRAPH_ORDER] = 0;
+	node->flags &= (uint8_t)~GRAPH_OVERLAPS;
 }
 
 /* One more predecessor of a node; the edge counts from the end of 'before'. */

@@ -79,6 +79,9 @@ struct building {
 void graph_build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
 		      int64_t fitted);
 
+/* Adds the edge from the op 'before', which is ahead of the op that is being made on its stream or in its CUDA graph. */
+void graph_build_stream_order(struct building *b, uint32_t before);
+
 /* graph_order.c: edges that come from events, the legacy default stream and copy engines. */
 bool graph_order_open(struct building *b, struct hwy_err *err);
 void graph_order_edges(struct building *b, uint32_t op);

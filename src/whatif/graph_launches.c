@@ -99,10 +99,10 @@ static uint64_t launch_key(const struct building *b, uint32_t call, const struct
  * had not ended yet (programmatic dependent launch). */
 static void add_launch_edge(struct building *b, uint32_t before)
 {
-	bool is_first = b->graph->nodes[b->graph->n].before[GRAPH_ORDER] == GRAPH_NONE;
-	bool overlaps = b->ends[before] > b->begin;
-	graph_build_edge(b, is_first ? GRAPH_ORDER : GRAPH_OTHER, before, is_first && overlaps,
-			 b->graph->fit.next);
+	if (b->graph->nodes[b->graph->n].before[GRAPH_ORDER] == GRAPH_NONE)
+		graph_build_stream_order(b, before);
+	else
+		graph_build_edge(b, GRAPH_OTHER, before, false, b->graph->fit.next);
 }
 
 /* Adds the edges from the executions that the op's node waits for; false where there are none. */

@@ -27,14 +27,14 @@ struct path_binding path_binding_of(const struct hwy_graph *graph, const int64_t
 		uint32_t before = node->before[place];
 		if (before == GRAPH_NONE)
 			continue;
-		bool from_begin = graph_counts_from_begin(node, place);
-		consider(&best, (struct path_binding){
-					.before = before,
-					.time = ends[before] -
-						(from_begin ? graph->nodes[before].length : 0),
-					.lag = node->lag[place],
-					.place = place,
-				});
+		int64_t length = graph->nodes[before].length;
+		consider(&best,
+			 (struct path_binding){
+				 .before = before,
+				 .time = ends[before] - graph_ahead_of_end(node, place, length),
+				 .lag = graph_lag(node, place),
+				 .place = place,
+			 });
 	}
 	while (*extras > 0 && graph->extras[*extras - 1].node > index)
 		--*extras;
@@ -192,10 +192,9 @@ void path_slack(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 			uint32_t before = node->before[place];
 			if (before == GRAPH_NONE)
 				continue;
-			bool from_begin = graph_counts_from_begin(node, place);
-			lower(&slack[before],
-			      ready - node->lag[place] +
-				      (from_begin ? graph->nodes[before].length : 0));
+			int64_t length = graph->nodes[before].length;
+			lower(&slack[before], ready - graph_lag(node, place) +
+						      graph_ahead_of_end(node, place, length));
 		}
 		for (; extra > 0 && graph->extras[extra - 1].node == i; extra--)
 			lower(&slack[graph->extras[extra - 1].before],

@@ -18,7 +18,7 @@
 #define RESULT_NAME "critical-path"
 /* To be raised when the graph, the phases or the paths of a recording change, or the meaning of the
  * bytes does. The version of Headway is compared too. */
-enum { RESULT_VERSION = 1 };
+enum { RESULT_VERSION = 2 };
 enum { CLASS_BITS = 4 };
 /* Paths of larger recordings are not kept: writing the report would take half a second longer. */
 enum { MOST_CALLS_AND_OPS = 4000000 };

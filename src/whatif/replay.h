@@ -16,9 +16,8 @@ static inline int64_t replay_ready(const struct hwy_graph *graph, const struct g
 		uint32_t before = node->before[place];
 		if (before == GRAPH_NONE)
 			continue;
-		int64_t time = ends[before] + node->lag[place];
-		if (graph_counts_from_begin(node, place))
-			time -= graph->nodes[before].length;
+		int64_t time = ends[before] + graph_lag(node, place) -
+			       graph_ahead_of_end(node, place, graph->nodes[before].length);
 		if (time > ready)
 			ready = time;
 	}

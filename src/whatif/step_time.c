@@ -71,26 +71,59 @@ static unsigned step_time_track_of(const struct hwy_flow *flow, uint32_t op)
 	return direction == HWY_H2D ? UP : direction == HWY_D2H ? DOWN : WORK;
 }
 
+struct stream_track {  /* a stream's kernels, or its copies of one direction */
+	int64_t work;  /* ns of work of the steady steps, overlaps counted once */
+	int64_t reach; /* the latest recorded end of an op so far; INT64_MIN before the first op */
+	/* Of the op that ends at 'reach': its length in the edited graph, and whether it is of a steady step. */
+	int64_t length;
+	bool is_steady;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Adds the op's length in the edited graph. Where the op and the op before it overlapped in the recording, the time is
+ * counted to the op: a step's window ends where the next step begins, even where its last op goes on. */
+static void track_add(struct stream_track *track, const struct flow_op *op, int64_t length,
+		      bool is_steady)
+{
+	if (track->reach > op->start && track->is_steady) {
+		int64_t overlap = least(op->end, track->reach) - op->start;
+		track->work -= least(overlap, least(length, track->length));
+	}
+	track->work += is_steady ? length : 0;
+	if (op->end < track->reach)
+		return;
+	track->reach = op->end;
+	track->length = length;
+	track->is_steady = is_steady;
+}
+
 /* ns a step that the busiest stream works, with kernels or with copies of one direction: no fix
  * gets below that, whichever stream the work moves to. */
 static int64_t busiest(const struct whatif *w, const struct hwy_graph *graph)
 {
 	const struct hwy_flow *flow = graph->flow;
 	uint32_t first = w->phase->first_steady, n = w->phase->n_steady;
-	int64_t *work = hwy_zarray((size_t)flow->trace->n_lanes * TRACKS, sizeof *work), most = 0;
-	for (uint32_t i = 0; i < graph->n; i++) {
+	size_t n_tracks = (size_t)flow->trace->n_lanes * TRACKS;
+	struct stream_track *tracks = hwy_array(n_tracks, sizeof *tracks);
+	for (size_t t = 0; t < n_tracks; t++)
+		tracks[t] = (struct stream_track){.reach = INT64_MIN};
+	for (uint32_t i = 0; i < graph->n; i++) { /* nodes are in order of their recorded begins */
 		const struct graph_node *node = &graph->nodes[i];
-		uint32_t step = node->kind == GRAPH_OP ? w->step_of[node->flow_index] : 0;
-		/* An op that counts from its predecessor's begin runs beside it: it adds no time to
-		 * the stream. */
-		if (step <= first || step > first + n || graph_counts_from_begin(node, GRAPH_ORDER))
+		if (node->kind != GRAPH_OP)
 			continue;
-		int64_t *sum = &work[flow->ops[node->flow_index].lane * TRACKS +
-				     step_time_track_of(flow, node->flow_index)];
-		*sum += node->length;
-		most = *sum > most ? *sum : most;
+		const struct flow_op *op = &flow->ops[node->flow_index];
+		uint32_t step = w->step_of[node->flow_index];
+		track_add(&tracks[op->lane * TRACKS + step_time_track_of(flow, node->flow_index)],
+			  op, node->length, step > first && step <= first + n);
 	}
-	free(work);
+	int64_t most = 0;
+	for (size_t t = 0; t < n_tracks; t++)
+		most = tracks[t].work > most ? tracks[t].work : most;
+	free(tracks);
 	return n > 0 ? most / n : 0;
 }
 

@@ -33,6 +33,8 @@ await run([
 		const html = folder.path("small.html");
 		const done = write(folder.unpack(pick("starve_0", "streams_pinned4", "power_base") ?? skip("no recordings")), html, 1);
 		check(done.status === 0 && statSync(html).size <= 1_000_000, `it is written, within its limit: ${done.stderr}`);
+		const lines = done.stderr.trim().split("\n");
+		check(new Set(lines).size === lines.length, `each thing that was left out is said once: ${done.stderr}`);
 		const page = await openPage(browser.context, pathToFileURL(html).href);
 		check(await page.locator(".title").count() > 3, "its lanes are there");
 		await page.close();

@@ -22,12 +22,24 @@ const { decodeTiles } = await load("src/data/tile.ts");
 const { amount, duration, exact, roundStep, roundTop, tick } = await load("src/timeline/units.ts");
 const { axisOf, extentOf, isPlaced, radiusOf, roofAt, roofsOf } = await load("src/panels/roofline_scale.ts");
 const { editOf } = await load("src/panels/roofline_edit.ts");
+const { luminance, Palette } = await load("src/timeline/theme.ts");
 const { measure } = await load("src/data/counter_mean.ts");
 const { readingAt, readingText, scaleOf, visibleRange } = await load("src/timeline/counter.ts");
 const trace = makeTrace();
 const end = (s) => s.start + s.dur;
 
 await run([
+	["the text on a span can be read, whatever its colour", () => {
+		const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
+		for (const dark of [false, true])
+			for (let look = 0; look < 22; look++)
+				for (let name = 0; name < 40; name++) {
+					const palette = new Palette(dark);
+					const pixel = palette.span(look, name);
+					const colour = ((pixel & 255) << 16) | (pixel & 0xff00) | ((pixel >> 16) & 255);
+					check(contrast(parseInt(palette.inkOn(look, name).slice(1), 16), colour) >= 4.1, `look ${look}, name ${name}, ${dark ? "dark" : "light"}`);
+				}
+	}],
 	["the types are right", () => {
 		const { status, stdout } = spawnSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--noEmit"], { cwd: web, encoding: "utf8" });
 		check(status === 0, stdout);

@@ -103,16 +103,39 @@ export async function openPage(context, url) {
 	return page;
 }
 
+/** Runs a test on the page of these files: with the page and its server, both gone afterwards. */
+export async function onPage(browser, files, test, hash = "") {
+	const server = await view(files);
+	const page = await openPage(browser.context, server.url + hash);
+	try {
+		await test(page, server);
+	} finally {
+		await page.close();
+		await server.close();
+	}
+}
+
 /** Until the diagnosis is there and no tile is under way. */
 export async function settled(page) {
-	await page.waitForFunction(() => window.headway.state.traces.every((t) => t.diagnosis || t.failed || t.info.diagnosis === "none"), null, { timeout: 60_000 });
-	await page.evaluate(async () => {
-		const { timeline } = window.headway;
+	await page.waitForFunction(() => window.headway);
+	const there = await page.evaluate(async () => {
+		const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+		const end = performance.now() + 60_000;
+		while (!window.headway && performance.now() < end)
+			await pause(20);
+		const { state, timeline } = window.headway;
+		while (!state.traces.every((t) => t.diagnosis || t.failed || t.info.diagnosis === "none")) {
+			if (performance.now() > end)
+				return false;
+			await pause(20);
+		}
 		for (let quiet = 0; quiet < 3;) {
-			await new Promise((done) => setTimeout(done, 40));
+			await pause(40);
 			quiet = timeline.tiles.waiting ? 0 : quiet + 1;
 		}
+		return true;
 	});
+	check(there, "the diagnosis is there within a minute");
 }
 
 /** Where the middle of a lane's row is on the screen, by its kind or lane type; `time` adds a place along it. */

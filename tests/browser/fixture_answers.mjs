@@ -6,7 +6,7 @@ const brief = (trace, s) => ({ id: s.id, lane: s.lane, name: trace.names[s.name]
 
 export function info(traces, inline = false) {
 	return { protocol: 1, version: "0.1.0", inline, keep: true, left_out: inline ? ["spans below level 12 on 3 lanes"] : undefined,
-		traces: traces.map((trace, t) => ({ file: `run${t}.sqlite`, title: "train.py", origin: "0", start: trace.begin, end: trace.end,
+		traces: traces.map((trace, t) => ({ id: `000000000000000${t}`, file: `run${t}.sqlite`, title: "train.py", origin: "0", start: trace.begin, end: trace.end,
 			spans: trace.spans.length, wall_ns: "1731657600000000000", source: "nsys 2024.5", diagnosis: "ready" })) };
 }
 
@@ -110,15 +110,27 @@ function metric(lane, from, to) {
 	const part = (s) => Math.min(to, s.start + s.dur) - Math.max(from, s.start);
 	const values = inside.map((s) => s.value);
 	return { lane: lane.lane, mean: inside.reduce((sum, s) => sum + s.value * part(s), 0) / inside.reduce((sum, s) => sum + part(s), 0),
-		least: Math.min(...values), most: Math.max(...values) };
+		least: Math.min(...values), most: Math.max(...values), last: values.at(-1) };
 }
 
-export function interval(trace, from, to) {
-	const on = (type) => trace.lanes.filter((l) => l.type === type).flatMap((l) => l.spans);
-	return { from, to, devices: [{ device: 0, title: "GPU 0 NVIDIA H200", busy: Math.round((to - from) * 0.7), idle: Math.round((to - from) * 0.3),
-		compute: Math.round((to - from) * 0.6), comm: 0, memory: Math.round((to - from) * 0.1), causes: { blocked: (to - from) * 0.25, launch: (to - from) * 0.05 } }],
-		metrics: trace.lanes.filter((l) => l.type === "counter").map((l) => metric(l, from, to)),
-		kernels: table(trace, on("stream"), from, to), calls: table(trace, on("api"), from, to), ranges: table(trace, on("range"), from, to) };
+/** The share of the stretch in which a kernel of the stream runs, and so on; ignores the chosen lanes but for names. */
+export function selection(trace, from, to, lanes) {
+	const chosen = new Set((lanes ?? "").split(",").filter(Boolean).flatMap((part) => {
+		const [first, last = first] = part.split("-").map(Number);
+		return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+	}));
+	const on = (type) => trace.lanes.filter((l) => l.type === type && (!lanes || chosen.has(l.lane))).flatMap((l) => l.spans);
+	const named = (type) => {
+		const rows = table(trace, on(type), from, to);
+		return { names: rows.length, count: rows.reduce((n, r) => n + r.count, 0), total: rows.reduce((n, r) => n + r.total, 0), rows };
+	};
+	const lead = { count: 14, work: 1_200_000 };
+	return { from, to, devices: [{ device: 0, title: "GPU 0 NVIDIA H200", whole: true, busy: Math.round((to - from) * 0.7), idle: Math.round((to - from) * 0.3),
+		compute: Math.round((to - from) * 0.6), comm: 0, memory: Math.round((to - from) * 0.1), causes: { blocked: (to - from) * 0.25, launch: (to - from) * 0.05 },
+		headway: { begin: lead, end: lead, least: { count: 0, work: 0 } } }],
+		counters: trace.lanes.filter((l) => l.type === "counter").map((l) => metric(l, from, to)),
+		kernels: named("stream"), calls: named("api"), ranges: named("range"), operators: named("op"), functions: named("call"), os: named("os"), copies: [],
+		launches: { count: 0, total: 0 }, waits: { count: 0, total: 0 }, threads: [], thread_count: 0, wakes: [], samples: { count: 0, names: 0, rows: [] } };
 }
 
 export function steps(trace) {
@@ -146,9 +158,14 @@ export function edits(trace) {
 		{ id: "remove-wait", arguments: "[:PLACE]", about: "the CPU no longer waits for the device there, nor reads the value" },
 		{ id: "wait-every", arguments: ":N[:PLACE]", about: "it waits in every Nth step only" },
 		{ id: "pin", arguments: "[:PLACE]", about: "host memory of copies is pinned" },
+		{ id: "no-module", arguments: "[:PLACE]", about: "code is loaded and compiled before the steps" },
 		{ id: "graph", arguments: "", about: "each step's launches are captured as one graph" },
 		{ id: "faster", arguments: ":WHAT:PERCENT", about: "a kernel, a range, 'gpu' or 'cpu' takes so much less time" }],
 		suggested: [{ finding: "sync-in-loop", edits: "remove-wait:train.py:18", step: trace.step * 0.8, speedup: 1.25 }] };
+}
+
+export function applicable(trace) {
+	return { phase: 0, edits: edits(trace).edits.map(({ id }) => ({ id, why: id === "no-module" ? "the phase loads no code" : null })) };
 }
 
 export function whatif(trace, list) {

@@ -41,13 +41,14 @@ function answer(traces, name, query, body) {
 	case "search": return json(answers.search(trace, query.get("q"), number("from", trace.begin), number("to", trace.end), number("n", 100)));
 	case "marks": return json(answers.marks(trace, query.get("q"), number("from"), number("to"), number("n")));
 	case "hit": return json(answers.hit(trace, query.get("q"), number("id", -1), number("from", 0), number("dir", 1)));
-	case "interval": return json(answers.interval(trace, number("from"), number("to")));
+	case "selection": return json(answers.selection(trace, number("from"), number("to"), query.get("lanes")));
 	case "diagnosis": return json(answers.diagnosis(trace));
 	case "steps": return json(answers.steps(trace));
 	case "headway": return json(answers.headway(trace));
 	case "gaps": case "path": return answers.pieces(trace, name);
 	case "edits": return json(answers.edits(trace));
 	case "roofline": return json(answers.roofline(trace));
+	case "applicable": return json(answers.applicable(trace));
 	case "whatif": return json(answers.whatif(trace, query.get("edits") ?? ""));
 	default: return null;
 	}

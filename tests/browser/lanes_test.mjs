@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 import { join } from "node:path";
 
@@ -12,16 +12,7 @@ if (!process.env.HEADWAY)
 const browser = await openBrowser();
 const folder = makeFolder();
 
-async function withPage(files, test, hash = "") {
-	const server = await view(files);
-	const page = await openPage(browser.context, server.url + hash);
-	try {
-		await test(page, server);
-	} finally {
-		await page.close();
-		await server.close();
-	}
-}
+const withPage = (files, test, hash) => onPage(browser, files, test, hash);
 
 function recording(name, events) {
 	const file = folder.path(name);
@@ -115,6 +106,25 @@ await run([
 			return y >= 0 && y + at.level <= timeline.viewHeight;
 		});
 		check(inside, "and its level is on the screen");
+	})],
+	["names on lanes that have scrolled away do not stand over the rows that stay", () => withPage([deep], async (page) => {
+		await page.locator(".title", { hasText: "deep" }).getByRole("button", { name: /deep/ }).click();
+		await page.setViewportSize({ width: 1600, height: 420 });
+		await settled(page);
+		const pinned = async (scroll) => {
+			await page.evaluate((y) => window.headway.timeline.setScroll(y), scroll);
+			await settled(page);
+			return page.evaluate(() => {
+				const { timeline } = window.headway;
+				const canvas = document.querySelector("canvas.timeline");
+				const dpr = canvas.width / canvas.clientWidth;
+				return [...canvas.getContext("2d").getImageData(0, 26 * dpr, canvas.width, (timeline.layout.pinnedHeight - 1) * dpr).data].join();
+			});
+		};
+		const before = await pinned(0);
+		check(await page.evaluate(() => window.headway.timeline.layout.pinnedHeight) > 10, "there is a row that stays");
+		for (const scroll of [180, 204, 228, 252])
+			check(await pinned(scroll) === before, `what stays looks as before, lanes scrolled by ${scroll}`);
 	})],
 	["names of what nests in a folded group do not stand over one another", () => withPage([deep], async (page) => {
 		const thread = page.locator(".title.group", { hasText: "tid 7" }).or(page.locator(".title.group", { hasText: "thread 7" })).first();
@@ -307,7 +317,7 @@ await run([
 		await page.locator("[data-finding=sync-in-loop]").click();
 		await page.locator(".evidence", { hasText: /1 of 6, picked from 2\d/ }).waitFor();
 		const first = await stateOf(page, "window");
-		await page.locator(".evidence button").last().click();
+		await page.getByLabel("next piece of evidence").click();
 		await page.locator(".evidence", { hasText: "2 of 6" }).waitFor();
 		check((await stateOf(page, "window")).from !== first.from, "it goes there");
 		await page.keyboard.press("N");

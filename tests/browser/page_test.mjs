@@ -257,7 +257,7 @@ await run([
 		check((await page.locator(".roofline-plot .tip").textContent()).includes("620 TFLOP/s"), "the tip has its numbers");
 		await page.locator(".point.compute").click();
 		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("sgemm"));
-		check(await stateOf(page, "panel") === "roofline", "the roofline stays");
+		check(await stateOf(page, "dock") === "roofline", "the roofline stays");
 		check(await width() < STEP, "the window is around it");
 		check((await page.locator(".roofline-card").textContent()).includes("620 TFLOP/s of 989 TFLOP/s (63 %)"), "what it reaches, and of what");
 		check((await page.locator(".roofline-card .do").textContent()).includes("Use fp8"), "and what to do about it");
@@ -288,13 +288,13 @@ await run([
 		for (const [w, h] of [[1024, 640], [480, 700]]) {
 			await page.setViewportSize({ width: w, height: h });
 			await page.waitForTimeout(150);
-			for (const what of [".panels button", ".roofline-plot svg", ".roofline-bar button"]) {
+			for (const what of [".panels button", ".tabs button", ".roofline-plot svg", ".roofline-bar button"]) {
 				const box = await page.locator(what).last().boundingBox();
 				check(box.x >= 0 && box.x + box.width <= w + 1, `${what} is inside a window of ${w}`);
 			}
 		}
 		await page.setViewportSize({ width: 1600, height: 900 });
-		await press("1");
+		await press("6");
 	}],
 	["a recording without operations and bytes is told what to run", async () => {
 		const trace = makeTrace();

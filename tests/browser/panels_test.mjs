@@ -128,10 +128,51 @@ await run([
 		await page.keyboard.press("Tab");
 		check(await page.evaluate(() => document.activeElement.closest(".help") !== null), "and keeps it");
 		await page.keyboard.press("Escape");
-		check(await page.locator("[role=tablist], [role=button] button").count() === 0, "no role that is not kept, no button in a button");
+		check(await page.locator("[role=tablist] > :not([role=tab]), [role=tab]:not([aria-selected]), [role=button] button").count() === 0, "no role that is not kept, no button in a button");
+	})],
+	["edges of the lanes' names, the side and the dock move by mouse and keyboard, and stay so over a reload", () => withPage(async (page) => {
+		const widthOf = async (what, side = "width") => {
+			await page.waitForTimeout(50); // sizes are drawn a moment later
+			return (await page.locator(what).boundingBox())[side];
+		};
+		const lanes = page.locator(".splitter").first();
+		const at = await lanes.boundingBox();
+		const before = await widthOf(".left");
+		await page.mouse.move(at.x + 2, at.y + 100);
+		await page.mouse.down();
+		await page.mouse.move(at.x + 82, at.y + 100, { steps: 3 });
+		await page.mouse.up();
+		check(Math.abs(await widthOf(".left") - before - 80) < 2, "dragged");
+		const { from } = await stateOf(page, "window");
+		const wide = await widthOf("aside");
+		await page.locator("[role=separator][aria-label*=beside]").press("ArrowLeft");
+		check(Math.abs(await widthOf("aside") - wide - 16) < 2, "by a key");
+		check((await stateOf(page, "window")).from === from, "and the window stays");
+		await page.keyboard.press("6");
+		const high = await widthOf(".dock", "height");
+		await page.locator("[role=separator][aria-label*=under]").press("ArrowUp");
+		check(Math.abs(await widthOf(".dock", "height") - high - 16) < 2, "the dock too");
+		await page.reload();
+		await settled(page);
+		check(Math.abs(await widthOf(".left") - before - 80) < 2 && Math.abs(await widthOf("aside") - wide - 16) < 2, "kept");
+		await page.locator(".splitter").first().dblclick();
+		check(Math.abs(await widthOf(".left") - before) < 2, "a double click takes it back");
+		await page.evaluate(() => localStorage.clear());
+	})],
+	["the dock's tabs are tabs: arrows go along them, a press opens and closes", () => withPage(async (page) => {
+		await page.locator("[role=tab]", { hasText: "Roofline" }).click();
+		await page.waitForSelector("[role=tabpanel] .roofline-plot");
+		check(await page.locator("[role=tab][aria-selected=true]").textContent() === "Roofline", "it is the chosen one");
+		check(await page.locator(`#${await page.locator("[role=tab][aria-selected=true]").getAttribute("aria-controls")}`).count() === 1, "and names its panel");
+		await page.waitForFunction(() => location.hash.includes("dock=roofline"));
+		const { from } = await stateOf(page, "window");
+		await page.keyboard.press("ArrowRight");
+		check((await stateOf(page, "window")).from === from, "arrows do not move the timeline");
+		await page.locator("[role=tab]", { hasText: "Roofline" }).click();
+		check(await page.locator("[role=tabpanel]").count() === 0, "closed");
 	})],
 	["every colour of the timeline is in the legend", () => withPage(async (page) => {
-		await page.locator(".legend summary").click();
+		await page.keyboard.press("K");
 		const text = await page.locator(".legend").textContent();
 		for (const wanted of ["graph", "allocation", "memory", "running", "profiler", "critical path", "compute"])
 			check(text.includes(wanted), wanted);

@@ -24,7 +24,7 @@ async function shoot(files, states) {
 }
 
 const light = async (page) => {
-	await page.locator("[data-finding]").first().click();
+	await page.locator("[data-finding] .show").first().click();
 	await page.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
 	await settled(page);
 };
@@ -70,6 +70,42 @@ await shoot(["streams_metrics"], [["counters", async (page) => {
 	await page.locator(".title.group", { hasText: "GPU metrics" }).click();
 	const box = await page.locator("canvas.timeline").boundingBox();
 	await page.mouse.move(box.x + box.width * 0.62, box.y + box.height * 0.6);
+}]]);
+await shoot(["gpu/mlp_sync.hwy"], [
+	["palette", async (page) => {
+		await page.keyboard.press("Control+k");
+		await page.waitForSelector("dialog.palette");
+		await page.keyboard.type("step");
+	}],
+	["table", async (page) => {
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("Control+k");
+		await page.waitForSelector("dialog.palette");
+		await page.keyboard.type("vary most");
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => document.querySelectorAll(".dock [role=row]").length > 5);
+	}],
+	["selection", async (page) => {
+		await page.keyboard.press("9");
+		await page.keyboard.press("]");
+		await page.keyboard.press("E");
+		await page.waitForSelector("aside .headway");
+		await page.mouse.move(5, 5);
+	}],
+	["keyboard", async (page) => {
+		await page.keyboard.press("i");
+		await page.keyboard.press("ArrowRight");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector("aside .details");
+	}],
+]);
+await shoot(["programs/frames_cupy.hwy"], [["flame", async (page) => {
+	await page.keyboard.press("8");
+	await page.waitForSelector(".dock canvas");
+}]]);
+await shoot(["mlp_sync", "mlp_async"], [["compare", async (page) => {
+	await page.keyboard.press("c");
+	await page.waitForSelector(".compare-table");
 }]]);
 await browser.close();
 folder.remove();

@@ -214,6 +214,16 @@ tests.push(
 		check(await page.locator(".point").count() > 0, "points");
 		check(await page.locator("canvas.timeline").isHidden(), "and no empty timeline");
 	})],
+	["a recording of nothing says what to record instead", async () => {
+		const empty = folder.path("empty.hwy");
+		execFileSync(process.env.HEADWAY, ["profile", "-q", "-t", "cuda", "-o", empty, "sleep", "0"]);
+		await withPage([empty], async (page) => {
+			await page.waitForSelector(".nothing-recorded");
+			const said = await page.locator(".nothing-recorded code").allTextContents();
+			check(said.some((text) => text.startsWith("headway profile -t pytorch")), `${said}`);
+			check(await page.locator(".roofline").count() === 0 && await page.locator("canvas.timeline").isHidden(), "and neither a roofline nor an empty timeline");
+		});
+	}],
 	["counters of a GPU tell their values, served and in the self-contained page", async () => {
 		const metrics = pick("streams_metrics");
 		if (!metrics)

@@ -41,6 +41,12 @@ printf '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "ti
 run breakdown "$work/moment.json"
 grep -qF '1 op on 1 stream' "$work/out" || fail "work that takes no time is work: $(cat "$work/out")"
 
+printf '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "multimem_all_reduce_kernel", "pid": 0, "tid": 7, "ts": 5, "dur": 3, "args": {"device": 0, "stream": 7}}]}' >"$work/custom.json"
+run breakdown "$work/custom.json"
+grep -qF 'comm is what HTA counts' "$work/out" || fail "an all-reduce among the compute is not told: $(cat "$work/out")"
+run breakdown "$hand"
+grep -qF 'comm is what HTA counts' "$work/out" && fail "only NCCL communicates, and a caution is printed"
+
 # ---- options ----
 
 run breakdown --format json --device 1 "$hand"

@@ -20,18 +20,19 @@ PATH=$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$dem
 status=$?
 expect_status 0 "nothing can be recorded"
 grep -q 'Nothing can be recorded live here' "$work/out" || fail "it does not say so: $(head -5 "$work/out")"
-for part in streams_pageable1.sqlite streams_pinned4.sqlite 'GPU 0' 'stream 16' 'headway: '; do
+for part in before.hwy after.hwy 'GPU 0' 'headway: ' 'sync-in-loop' 'faster  ' "open: file://$work/demo/before.html"; do
 	grep -qF "$part" "$work/out" || fail "shipped recordings: no '$part'"
 done
 
-grep -q "^next: export PATH=$(dirname "$HEADWAY"):.PATH, headway doctor" "$work/out" ||
+[ -s "$work/demo/before.html" ] || fail "the page that it tells to open is not there"
+grep -q "^next: export PATH=$(dirname "$HEADWAY"):.PATH, headway view" "$work/out" ||
 	fail "it does not say how to call what was built: $(tail -1 "$work/out")"
 mkdir "$work/bin"
 ln -s "$HEADWAY" "$work/bin/headway"
 PATH=$work/bin:$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "headway is a command already"
-grep -q '^next: headway doctor' "$work/out" ||
+grep -q '^next: headway view' "$work/out" ||
 	fail "it says how to call what can be called already: $(tail -1 "$work/out")"
 
 "$demo" "$DATA/nsys/power_base.sqlite.xz" >"$work/out" 2>"$work/err"
@@ -39,11 +40,25 @@ status=$?
 expect_status 0 "a recording of one's own"
 grep -q '^power_base.sqlite' "$work/out" || fail "a recording of one's own: $(head -3 "$work/out")"
 
+# The command runs the same script, from the build folder too.
+(cd "$work" && PATH=$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$HEADWAY" demo -o "$work/told") >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "headway demo"
+[ -s "$work/told/after.hwy" ] || fail "headway demo leaves no recording: $(cat "$work/out" "$work/err")"
+
 if ! "$HEADWAY" doctor --format json | tr -d ' \n' | grep -qE '"opencl":\{"can":"(yes|partly)"' ||
 	[ ! -e "$(dirname "$demo")/../examples/mlp_cl.c" ]; then
 	echo "SKIP (in part): no OpenCL to record live"
 	finish
 fi
+# Where the OpenCL program is not part of the package, as in a wheel, that is the reason, not the machine.
+mkdir "$work/package"
+cp "$demo" "$DATA"/nsys/mlp_{sync,async}.hwy "$work/package"
+"$work/package/demo" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "a package without the OpenCL program"
+grep -q 'This package has no OpenCL program of its own' "$work/out" || fail "a package without the program: $(head -3 "$work/out")"
+
 "$demo" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "live"

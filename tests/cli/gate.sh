@@ -107,7 +107,7 @@ export POCL_CACHE_DIR=$work/pocl XDG_CACHE_HOME=$work/cache
 mkdir -p "$POCL_CACHE_DIR" "$work/ci/build/examples" "$work/bin"
 ln -s "$(realpath "$HEADWAY")" "$work/bin/headway"
 make -s -C "$root/examples" BIN="$work/ci/build/examples" "$work/ci/build/examples/mlp_cl" >"$work/log" 2>&1
-if ! "$work/ci/build/examples/mlp_cl" async 2 1 16 16 >/dev/null 2>&1; then
+if ! "$work/ci/build/examples/mlp_cl" async 2 1 64 64 >/dev/null 2>&1; then
 	echo "SKIP (in part): no OpenCL device, or built without its headers"
 	finish
 fi

@@ -75,8 +75,13 @@ for library in "${libraries[@]}"; do
 	expect_messages "$library" forks 0 Send 6
 	same "$library" "$odd" callbacks
 	expect_calls "$library" callbacks 0 Allreduce 1
-	same "$library" "$odd" waits
-	grep -qE "^STACK 0 MPI_Barrier < await_the_other mpi_odd.c:[0-9]+ < waits mpi_odd.c:" "$work/got" ||
+	# On a busy machine the first rank may come last, and then has nothing to wait for.
+	waited='^STACK 0 MPI_Barrier < await_the_other mpi_odd.c:[0-9]+ < waits mpi_odd.c:'
+	for _ in 1 2 3; do
+		same "$library" "$odd" waits
+		grep -qE "$waited" "$work/got" && break
+	done
+	grep -qE "$waited" "$work/got" ||
 		fail "$library: a call that waits has no stack: $(grep -m1 'STACK 0 MPI_Barrier' "$work/got")"
 	same "$library" "$odd" pcontrol
 	expect_messages "$library" "MPI_Pcontrol" 0 Send 6

@@ -5,8 +5,26 @@
 source "$(dirname "$0")/common.bash"
 
 run
-expect_status 2 "headway alone"
-grep -q '^Usage: headway COMMAND' "$work/err" || fail "headway alone prints its usage on stderr"
+expect_status 0 "headway alone"
+[ "$(grep -cE '^  (record|look|try) +headway ' "$work/out")" = 3 ] || fail "headway alone does not say what can be done here: $(cat "$work/out")"
+grep -q "'headway doctor'.*'headway --help'" "$work/out" || fail "headway alone does not say where more is told"
+HEADWAY_LIB=$work run
+expect_status 0 "headway alone where nothing can be recorded"
+grep -q 'record .*nothing can be recorded here:' "$work/out" || fail "it does not say that nothing can be recorded: $(cat "$work/out")"
+
+# Colours are for terminals, follow NO_COLOR, and are darker on a light background.
+if type script >/dev/null 2>&1; then
+	# typed VARIABLE=VALUE…: what doctor prints on a terminal; its "partly" or "yes" is painted.
+	typed() { env -u NO_COLOR TERM=xterm-256color "$@" script -qec "$HEADWAY doctor" /dev/null </dev/null >"$work/typed"; }
+	typed COLORFGBG='15;0'
+	grep -q $'\033\[32m' "$work/typed" || fail "no green on a dark terminal"
+	typed COLORFGBG='0;15'
+	grep -q $'\033\[38;5;28m' "$work/typed" || fail "no dark green on a light terminal"
+	typed NO_COLOR=1
+	grep -q $'\033' "$work/typed" && fail "colours in spite of NO_COLOR"
+	typed TERM=dumb
+	grep -q $'\033' "$work/typed" && fail "colours on a dumb terminal"
+fi
 
 run --help
 expect_status 0 "--help"
@@ -20,6 +38,10 @@ grep -qE '^headway [0-9]+\.[0-9]+\.[0-9]+$' "$work/out" || fail "--version: $(ca
 
 run stat x
 expect_refusal "a misspelt command" "unknown command 'stat'; did you mean 'stats'?"
+for pair in record:profile ui:view open:view critical-path:path; do
+	run "${pair%:*}" x
+	expect_refusal "a word of other tools" "unknown command '${pair%:*}'; did you mean '${pair#*:}'?"
+done
 run brakedown x
 expect_refusal "a misspelt command" "did you mean 'breakdown'?"
 run frobnicate x

@@ -38,7 +38,7 @@ profile sh -c 'printf "a\0b"; printf "c" >&2; exit 5'
 expect_status 5 "exit code"
 printf 'a\0b' | cmp -s - out || fail "stdout is not the program's alone"
 expect "$(head -c1 err)" c "stderr is passed on"
-expect "$(tail -1 err | grep -c '^c*headway: report1.hwy  0 spans, .* nothing lost  .*next: headway doctor$')" 1 \
+expect "$(tail -1 err | grep -c '^c*headway: report1.hwy  0 spans, .* nothing lost  .*next: headway profile -t [a-z,]* -s process-tree sh -c ')" 1 \
 	"the last line: $(tail -1 err)"
 expect "$(stat -c %a report1.hwy)" 600 "the report's mode"
 expect "$(json report1.hwy command)" "sh -c 'printf \"a\\0b\"; printf \"c\" >&2; exit 5'" "the command line"
@@ -46,6 +46,19 @@ profile sh -c 'kill -9 $$'
 expect_status 137 "killed by SIGKILL"
 [ -e report2.hwy ] || fail "the second report is report2.hwy"
 expect "$(field report2.hwy 'i["diagnostics"][0]["severity"]')" warning "a kill is told of"
+echo 'import time; time.sleep(0.02)' >train.py
+profile train.py
+expect_status 127 "a Python script is no program"
+grep -qx 'headway: train.py is a Python script: headway profile python3 train.py' err || fail "a Python script: $(cat err)"
+# What an empty recording suggests records something.
+profile -o empty.hwy -t cuda python3 train.py
+suggested=$(sed -n 's/.*next: headway profile //p' err)
+[ "$suggested" = "-t pytorch,python,osrt -s process-tree python3 train.py" ] || fail "an empty recording of Python: $(cat err)"
+# shellcheck disable=SC2086
+profile -o full.hwy $suggested
+expect_status 0 "the suggested command"
+grep -q 'full.hwy  [1-9][0-9,]* spans.*next: headway stats full.hwy$' err || fail "the suggested command: $(cat err)"
+rm -f train.py empty.hwy full.hwy
 profile ./not-there
 expect_status 127 "a program that is not there"
 grep -q "headway: ./not-there: No such file or directory" err || fail "$(cat err)"
@@ -55,7 +68,7 @@ expect "$(cat out)" "$(printf 'one\ntwo')" "stdin is the program's"
 [ ! -s err ] || fail "-q is quiet: $(cat err)"
 profile -w false sh -c 'echo hidden; echo hidden >&2'
 [ ! -s out ] || fail "-w false shows stdout"
-grep -q hidden err && fail "-w false shows stderr"
+grep -qx hidden err && fail "-w false shows stderr"
 profile -e 'A=1,B=x,y,C=' sh -c 'echo $A-$B-$C'
 expect "$(cat out)" "1-x,y-" "-e"
 preload=/lib/x86_64-linux-gnu/libm.so.6

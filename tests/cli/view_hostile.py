@@ -73,15 +73,15 @@ def tiles(wanted):
 def hostile_requests():
     windows = ["from=%s&to=%s" % pair for pair in itertools.product(NUMBERS, repeat=2)]
     for window in windows:
-        yield "interval?t=0&" + window, None
+        yield "selection?t=0&" + window, None
         yield "at?t=0&lane=0&" + window, None
         yield "search?t=0&q=e&" + window, None
     for window in windows[::7]:
         yield "gaps?t=0&n=8192&" + window, None
         yield "path?t=0&n=1&" + window, None
     for number in NUMBERS + ["4294967295", "2147483648"]:
-        for path in ("span?t=0&id=%s", "next?t=0&id=%s&dir=1", "next?t=0&id=0&dir=%s", "at?t=0&from=0&to=9&lane=%s",
-                     "lanes?t=%s", "info?t=%s", "gaps?t=0&n=%s", "search?t=0&q=a&n=%s", "whatif?t=0&phase=%s",
+        for path in ("span?t=0&id=%s", "chain?t=0&id=%s", "next?t=0&id=%s&dir=1", "next?t=0&id=0&dir=%s", "at?t=0&from=0&to=9&lane=%s",
+                     "lanes?t=%s", "selection?t=0&lanes=%s", "selection?t=0&lanes=0-%s", "info?t=%s", "gaps?t=0&n=%s", "search?t=0&q=a&n=%s", "whatif?t=0&phase=%s",
                      "whatif?t=0&edits=wait-every:%s", "whatif?t=0&edits=streams:%s"):
             yield path % number, None
     for q in ("a" * 30000, "a" * 4096, "%00", "%ff%fe", "%", "", "e"):
@@ -133,10 +133,10 @@ def check_answers(viewer):
     expect(peers > 0, "another client was answered meanwhile")
 
 
-def check_interval(viewer):
+def check_selection(viewer):
     info = json.loads(viewer.ask("info")[1])["traces"][0]
-    inside = json.loads(viewer.ask("interval?t=0&from=%d&to=%d" % (info["start"], info["end"]))[1])
-    beyond = json.loads(viewer.ask("interval?t=0&from=0&to=9007199254740991")[1])
+    inside = json.loads(viewer.ask("selection?t=0&from=%d&to=%d" % (info["start"], info["end"]))[1])
+    beyond = json.loads(viewer.ask("selection?t=0&from=0&to=9007199254740991")[1])
     for one, other in zip(inside["devices"], beyond["devices"]):
         expect(one["busy"] == other["busy"], "busy time in a window that is larger than the recording")
         expect(other["busy"] + other["idle"] == 9007199254740991, "busy and idle add up")
@@ -225,7 +225,7 @@ def check_browser():
 
 def main():
     viewer = Viewer("--no-browser", "--stay")
-    check_interval(viewer)
+    check_selection(viewer)
     check_answers(viewer)
     check_gone(viewer)
     status = viewer.end()

@@ -16,7 +16,7 @@
 
 #include "analyze/device_metrics.h"
 #include "analyze/kernel_table.h"
-#include "serve/answers.h"
+#include "serve/selection.h"
 #include "serve/tiles.h"
 #include "trace/file_format.h"
 #include "trace/pyramid.h"
@@ -115,8 +115,10 @@ static void show(struct hwy_trace *trace)
 		struct search search = {.text = "e", .to = last + 1, .n = 16, .lane = -1};
 		search_answer(&view, &json, &search, &err);
 		search_answer_marks(&view, &json, &search, &err);
-		search_answer_hit(&view, &json, "e", (struct search_place){0, -1}, 1, &err);
-		interval_answer(&view, &json, NULL, 0, last + 1, &err);
+		search_answer_hit(&view, &json, "e", (struct step_times){0},
+				  (struct search_place){0, -1}, 1, &err);
+		struct selection selection = {.from = view.origin, .to = view.origin + last + 1};
+		selection_answer(&view, &json, &selection, &err);
 	}
 	fclose(json.out);
 	free(text);

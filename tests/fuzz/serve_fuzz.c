@@ -12,6 +12,8 @@
 #include <assert.h>
 #include <limits.h>
 
+#include "trace/file.h"
+
 #ifndef FUZZ_DATA
 #error "FUZZ_DATA must name the folder of test data"
 #endif

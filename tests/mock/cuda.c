@@ -86,8 +86,11 @@ static void *live(void *unused)
 
 /* ---- beginning --------------------------------------------------------------------------------- */
 
+static int is_initialised; /* the program has called cuInit */
+
 int cuInit(unsigned flags)
 {
+	is_initialised = 1;
 	const char *tool = getenv("CUDA_INJECTION64_PATH"), *cupti = getenv("HEADWAY_CUPTI");
 	void *library = tool ? dlopen(tool, RTLD_NOW) : NULL;
 	int (*init)(void) = NULL;
@@ -111,6 +114,8 @@ int cuGetErrorName(int error, const char **name)
 
 int cuDeviceGetCount(int *count)
 {
+	if (!is_initialised)
+		return 3; /* CUDA_ERROR_NOT_INITIALIZED */
 	*count = !mode_is("absent");
 	return 0;
 }

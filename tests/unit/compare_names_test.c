@@ -27,6 +27,16 @@ static void namespaces_without_a_name_are_dropped(void **state)
 	folds_to("void (anonymous namespace)::with_index<int>(int)", "with_index");
 }
 
+static void a_return_type_is_not_taken_for_the_name(void **state)
+{
+	folds_to("std::enable_if<(((8)>(0)))&&ns::convert<c10::BFloat16>::exists, void>::type "
+		 "ns::add_norm<c10::BFloat16, 8>(c10::BFloat16*, long)",
+		 "ns::add_norm");
+	folds_to("std::enable_if<(2<1), int>::type ns::add_norm<8>(long)", "ns::add_norm");
+	folds_to("unsigned long ns::count<int>(int const*)", "ns::count");
+	folds_to("void ns::compare<(a>b), ns::other<int> >(int)", "ns::compare");
+}
+
 static void counters_and_addresses_are_folded(void **state)
 {
 	folds_to("triton_poi_fused_add_12", "triton_poi_fused_add_#");
@@ -71,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(template_arguments_parameters_and_types_are_dropped),
 		cmocka_unit_test(namespaces_without_a_name_are_dropped),
+		cmocka_unit_test(a_return_type_is_not_taken_for_the_name),
 		cmocka_unit_test(counters_and_addresses_are_folded),
 		cmocka_unit_test(names_that_say_nothing_keep_what_tells_them_apart),
 		cmocka_unit_test(any_text_is_folded_to_something_short),

@@ -335,6 +335,37 @@ static void a_compiled_program_is_not_told_to_compile(void **state)
 	diagnosed_free(&d);
 }
 
+/* Of 40 kernels a step the first 'n' are launched by compiled code. */
+static bool is_said_to_be_compiled(int n)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		int64_t from = p.cpu;
+		for (int k = 0; k < 40; k++) {
+			if (k == n) {
+				program_span(&p, p.op, HWY_OP, from, p.cpu,
+					     "Torch-Compiled Region: 0/0");
+				from = p.cpu;
+			}
+			program_compute(&p, 30);
+			program_launch(&p, 0, "at::native::add", 5);
+		}
+		program_span(&p, p.op, HWY_OP, from, p.cpu, "aten::add");
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "launch-bound");
+	bool found = strstr(accused(&d, "launch-bound")->advice, "compiled already") != NULL;
+	diagnosed_free(&d);
+	return found;
+}
+
+static void one_compiled_function_does_not_make_a_compiled_program(void **state)
+{
+	assert_false(is_said_to_be_compiled(1));
+	assert_true(is_said_to_be_compiled(30));
+}
+
 static void a_hip_program_is_given_hip_names(void **state)
 {
 	struct program p = program_new();
@@ -669,6 +700,7 @@ int main(void)
 		cmocka_unit_test(compilers_are_no_workers_of_the_loader),
 		cmocka_unit_test(a_loop_without_workers_is_told_that_it_prepares_its_batches),
 		cmocka_unit_test(a_compiled_program_is_not_told_to_compile),
+		cmocka_unit_test(one_compiled_function_does_not_make_a_compiled_program),
 		cmocka_unit_test(a_hip_program_is_given_hip_names),
 		cmocka_unit_test(
 			an_allocator_that_keeps_nothing_is_told_apart_from_one_that_is_emptied),

@@ -365,6 +365,9 @@ static void kernel_names_are_shortened(void **state)
 		{"void at::native::vectorized_add<4, at::Func<float>, (int)3>(int, float*)",
 		 "vectorized_add"},
 		{"void (anonymous namespace)::step<1>(int)", "step"},
+		{"std::enable_if<(((8)>(0)))&&ns::convert<float>::exists, void>::type "
+		 "ns::add_norm<float, 8>(float*, long)",
+		 "add_norm"},
 		{"plain_name", "plain_name"},
 		{"ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn"},
 		{"ns::kernel(int (*)(float))", "kernel"},

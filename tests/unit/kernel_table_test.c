@@ -626,6 +626,17 @@ static void advice_follows_from_counters_and_from_who_made_the_kernel(void **sta
 	forget();
 }
 
+static void a_kernel_that_communicates_is_not_told_to_launch_more_blocks(void **state)
+{
+	static const char *const names[] = {"my_kernel", "multimem_all_reduce_kernel"};
+	for (int communicates = 0; communicates < 2; communicates++) {
+		struct counted c = counted_new(names[communicates], 8, 128);
+		count_units(&c, 3, 2, 1, 1, 1, 3);
+		assert_int_equal(is_advised(judged(&c), "launch more blocks"), !communicates);
+		forget();
+	}
+}
+
 /* ---- which kernel ---------------------------------------------------------------------------------------------------- */
 
 static void names_of_two_demanglers_are_one(void **state)
@@ -837,6 +848,7 @@ int main(void)
 		cmocka_unit_test(no_launch_is_predicted_to_take_less_than_an_empty_one),
 		cmocka_unit_test(a_gain_is_never_negative_nor_more_than_the_time),
 		cmocka_unit_test(advice_follows_from_counters_and_from_who_made_the_kernel),
+		cmocka_unit_test(a_kernel_that_communicates_is_not_told_to_launch_more_blocks),
 		cmocka_unit_test(names_of_two_demanglers_are_one),
 		cmocka_unit_test(counters_of_ncu_join_the_launches_of_their_kernel),
 		cmocka_unit_test(many_measured_kernels_each_have_their_own_launches_and_counters),

@@ -23,11 +23,14 @@ static const struct picture_row *row_of(const struct hwy_picture *picture,
 	return NULL;
 }
 
-/* The states of a row as letters: . nothing, w wait, c call, o OS, K compute, C copy. */
+/* The states of a row as letters: . nothing, w wait, c call, o OS, r runs, K compute, N communication, C copy, F fill. */
 static void check_cells(const struct hwy_picture *picture, enum picture_row_type type,
 			const char *wanted)
 {
-	static const char letters[PICTURE_STATES] = {'.', 'w', 'c', 'o', 'K', 'N', 'C', 'F'};
+	static const char letters[PICTURE_STATES] = {
+		[PICTURE_NOTHING] = '.', [PICTURE_WAIT] = 'w', [PICTURE_CALL] = 'c',
+		[PICTURE_OS] = 'o',      [PICTURE_RUN] = 'r',  [PICTURE_COMPUTE] = 'K',
+		[PICTURE_COMM] = 'N',    [PICTURE_COPY] = 'C', [PICTURE_FILL] = 'F'};
 	const struct picture_row *row = row_of(picture, type);
 	char got[128] = "";
 	assert_non_null(row);

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
+#include "serve/event_table.h"
 #include "serve/mhd.h"
+#include "serve/selection.h"
 #include "serve/server.h"
 #include "serve/tiles.h"
 #include "trace/pyramid.h"
@@ -596,12 +598,23 @@ static char *answers_of(struct view_trace *of, uint32_t id, int64_t from, int64_
 	assert_true(detail_answer_window(of, &json, calls, from, to, &err));
 	assert_true(detail_answer_next(of, &json, id, 1, false, &err) &&
 		    detail_answer_next(of, &json, id, -1, true, &err));
-	assert_true(interval_answer(of, &json, NULL, from, to, &err));
+	struct selection selection = {.from = from + of->origin, .to = to + of->origin};
+	assert_true(selection_answer(of, &json, &selection, &err));
 	struct search search = {.text = "synchronize", .from = from, .to = to, .n = 16, .lane = -1};
 	assert_true(search_answer(of, &json, &search, &err));
 	assert_true(search_answer_marks(of, &json, &search, &err));
-	assert_true(
-		search_answer_hit(of, &json, "synchronize", (struct search_place){0, -1}, 1, &err));
+	assert_true(search_answer_hit(of, &json, "synchronize", (struct step_times){0},
+				      (struct search_place){0, -1}, 1, &err));
+	struct event_request rows = {.text = "-sample dur>2us",
+				     .from = from,
+				     .to = to,
+				     .lanes = "",
+				     .sort = EVENT_DUR,
+				     .n = 20,
+				     .at = id};
+	assert_true(event_table_answer(of, &json, &rows, &err));
+	rows.group = EVENT_BY_NAME;
+	assert_true(event_table_answer(of, &json, &rows, &err));
 	json_end_array(&json);
 	fclose(json.out);
 	return text;
@@ -670,6 +683,17 @@ static int set_up(void **state)
 	return 0;
 }
 
+static void a_server_waits_for_a_page_that_sleeps_and_ends_after_a_goodbye(void **state)
+{
+	time_t now = 1000000, minute = 60, hour = 3600;
+	assert_false(server_is_left(now, 0, 0)); /* nobody has come yet */
+	assert_false(server_is_left(now, now - minute, 0));
+	assert_false(server_is_left(now, now - 8 * hour, 0)); /* a laptop that sleeps */
+	assert_true(server_is_left(now, now - 13 * hour, 0));
+	assert_false(server_is_left(now, now - 5 * minute, now - minute));
+	assert_true(server_is_left(now, now - 5 * minute, now - minute - 1));
+}
+
 /* The same answers when every lane is too large to come as a whole, and little may stay. */
 static int set_up_parts(void **state)
 {
@@ -710,6 +734,7 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_protocol_is_true),
 		cmocka_unit_test(work_of_a_graph_has_the_stack_of_its_capture),
 		cmocka_unit_test(work_has_its_operator_its_module_and_the_operators_stack),
+		cmocka_unit_test(a_server_waits_for_a_page_that_sleeps_and_ends_after_a_goodbye),
 	};
 	return cmocka_run_group_tests_name("whole lanes", tests, set_up, NULL) +
 	       cmocka_run_group_tests_name("lanes by parts", tests, set_up_parts, tear_down);

@@ -2,6 +2,8 @@
 /* whatif_test.c - what predictions stand on: excerpts, quality, what recording costs. */
 #include "opened_whatif.h"
 
+#include "whatif/replay.h"
+
 /* ---- excerpts ------------------------------------------------------------------------------------- */
 
 /* So long that a part of it stands for the whole; some steps, more of them towards the end, take
@@ -371,6 +373,99 @@ static void work_that_begins_right_after_a_collective_waited_for_it(void **state
 	}
 }
 
+/* ---- kernels that overlap the kernel ahead of them ------------------------------------------------- */
+
+/* Kernels of one stream begin up to 2 µs before the kernel ahead of them ends, as programmatic dependent launch lets
+ * them. The CPU runs ahead of them; after each step it waits, and works. *work: ns of a step in which a kernel runs. */
+static struct program overlapping_program(uint64_t seed, int64_t *work)
+{
+	enum { STEPS = 12, KERNELS = 20 };
+	struct dice dice = {seed};
+	int64_t lengths[KERNELS], between[KERNELS];
+	*work = 0;
+	for (int k = 0; k < KERNELS; k++) {
+		lengths[k] = US(10) + roll_below(&dice, US(k % 7 == 0 ? 300 : 40));
+		between[k] = k == 0 || k % 5 == 4 ? 500 : -1 - roll_below(&dice, 2000);
+		*work += lengths[k] + (between[k] < 0 ? between[k] : 0);
+	}
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		p.stream_free[0] = p.cpu + US(200);
+		for (int k = 0; k < KERNELS; k++) {
+			p.between = between[k];
+			program_launch_ns(&p, 0, "k", lengths[k]);
+		}
+		program_sync(&p, 0);
+		program_compute(&p, 700);
+	}
+	return p;
+}
+
+static int64_t predicted_with(const struct opened *o, const char *const *texts, uint32_t n)
+{
+	struct whatif_edit edits[4];
+	struct whatif_prediction p;
+	struct hwy_err err;
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(edit_read(texts[i], &edits[i]));
+	if (!whatif_predict(&o->w, edits, n, &p, &err))
+		fail_msg("%s", err.text);
+	return p.step;
+}
+
+static void no_edit_makes_a_step_shorter_than_its_streams_overlapping_work(void **state)
+{
+	(void)state;
+	static const char *const edits[] = {"graph", "remove-wait", "faster:cpu:95"};
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		int64_t work;
+		struct program p = overlapping_program(seed, &work);
+		struct opened o;
+		open_whatif(&o, &p, true);
+		assert_int_equal(o.w.quality.differ, 0); /* replaying it is exact */
+		for (uint32_t set = 1; set < 8; set++) {
+			const char *chosen[3];
+			uint32_t n = 0;
+			for (uint32_t i = 0; i < 3; i++)
+				if (set >> i & 1)
+					chosen[n++] = edits[i];
+			assert_true(predicted_with(&o, chosen, n) >= work);
+		}
+		close_whatif(&o);
+	}
+}
+
+/* Each kernel still follows the kernel ahead of it, and overlaps it by no more than was seen. */
+static void kernels_in_a_graph_overlap_as_they_did(void **state)
+{
+	(void)state;
+	int64_t work;
+	struct program p = overlapping_program(7, &work);
+	struct opened o;
+	open_whatif(&o, &p, true);
+	struct whatif_edit edit;
+	struct hwy_graph graph;
+	struct hwy_err err;
+	char note[WHATIF_NOTE];
+	uint32_t overlaps = 0;
+	assert_true(edit_read("graph", &edit));
+	assert_true(whatif_apply(&o.w, &edit, 1, &graph, note, &err));
+	int64_t *ends = hwy_array(graph.n, sizeof *ends);
+	replay_run(&graph, ends);
+	for (uint32_t op = 1; op < o.w.flow->n_ops; op++) {
+		uint32_t node = graph_op(&graph, op), ahead = graph_op(&graph, op - 1);
+		int64_t seen = o.w.flow->ops[op - 1].end - o.w.flow->ops[op].start;
+		int64_t now = ends[ahead] - replay_begin(&graph, ends, node);
+		assert_true(now <= (seen > 0 ? seen : 0));
+		overlaps += now > 0;
+	}
+	assert_true(overlaps > 100);
+	free(ends);
+	graph_free(&graph);
+	close_whatif(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +479,8 @@ int main(void)
 		cmocka_unit_test(a_single_step_counts_the_cpus_time_before_and_after_its_work),
 		cmocka_unit_test(work_whose_order_is_not_recorded_overlaps_no_more_than_it_did),
 		cmocka_unit_test(work_that_begins_right_after_a_collective_waited_for_it),
+		cmocka_unit_test(no_edit_makes_a_step_shorter_than_its_streams_overlapping_work),
+		cmocka_unit_test(kernels_in_a_graph_overlap_as_they_did),
 		cmocka_unit_test(samples_make_the_step_without_the_recorder_unsure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,17 +3,20 @@
 import { render } from "preact";
 import { httpSource } from "./data/http";
 import { inlineSource } from "./data/inline";
+import type { Source } from "./data/source";
 import { App } from "./panels/App";
-import { setUp } from "./state/actions";
 import { keepLink, readLink } from "./state/link";
 import { follow, load } from "./state/load";
+import { keepHistory } from "./state/history";
+import { listenToKeys } from "./state/keys";
+import { restoreLooks } from "./state/layout";
+import { setUp } from "./state/page";
 import { state, subscribe } from "./state/store";
-import { listenToKeys } from "./timeline/input";
 import { Timeline } from "./timeline/timeline";
 
 declare global {
 	/** For tests and the console. */
-	interface Window { headway: { state: typeof state; timeline: Timeline } }
+	interface Window { headway: { state: typeof state; timeline: Timeline; source: Source } }
 }
 
 const app = document.getElementById("app")!;
@@ -23,12 +26,14 @@ async function start(): Promise<void> {
 	const timeline = new Timeline(source);
 	setUp(source, timeline);
 	await load(source);
-	window.headway = { state, timeline };
+	window.headway = { state, timeline, source };
 	subscribe(() => timeline.invalidate());
+	restoreLooks();
 	readLink();
 	render(<App timeline={timeline} />, app);
-	listenToKeys(timeline);
+	listenToKeys();
 	keepLink();
+	keepHistory();
 	await follow(source, timeline);
 }
 

@@ -13,23 +13,24 @@
 
 #include "analyze/gaps/gaps_cause.h"
 #include "analyze/lanes.h"
+#include "base/lang.h"
 
 const char *const gap_cause_names[GAP_CAUSES] = {
-	[GAP_BLOCKED] = "blocked",
-	[GAP_LAUNCH] = "launch",
-	[GAP_INPUT] = "input",
-	[GAP_OS] = "os",
-	[GAP_CPU] = "cpu",
-	[GAP_DEPENDENCY] = "dependency",
-	[GAP_ALLOC] = "alloc",
-	[GAP_MODULE] = "module",
-	[GAP_DRAIN] = "drain",
-	[GAP_UNKNOWN] = "unknown",
-	[GAP_FIRST_USE] = "first-use",
-	[GAP_MISSING] = "missing",
-	[GAP_COMM] = "comm",
-	[GAP_GC] = "gc",
-	[GAP_GIL] = "gil",
+	[GAP_BLOCKED] = HWY_KEY("blocked"),
+	[GAP_LAUNCH] = HWY_KEY("launch"),
+	[GAP_INPUT] = HWY_KEY("input"),
+	[GAP_OS] = HWY_KEY("os"),
+	[GAP_CPU] = HWY_KEY("cpu"),
+	[GAP_DEPENDENCY] = HWY_KEY("dependency"),
+	[GAP_ALLOC] = HWY_KEY("alloc"),
+	[GAP_MODULE] = HWY_KEY("module"),
+	[GAP_DRAIN] = HWY_KEY("drain"),
+	[GAP_UNKNOWN] = HWY_KEY("unknown"),
+	[GAP_FIRST_USE] = HWY_KEY("first-use"),
+	[GAP_MISSING] = HWY_KEY("missing"),
+	[GAP_COMM] = HWY_KEY("comm"),
+	[GAP_GC] = HWY_KEY("gc"),
+	[GAP_GIL] = HWY_KEY("gil"),
 };
 
 /* The classes of work in the order in which they hide each other. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/lang.h"
 #include "import/import.h"
 #include "job/job_merge.h"
 #include "trace/file.h"
@@ -134,6 +135,9 @@ int cli_utf8(void)
 	/* Only LC_CTYPE is set: LC_NUMERIC would make the decimal point of printed numbers a
 	 * comma. */
 	setlocale(LC_CTYPE, "");
+	/* Who asked for another language has a terminal for it, also where its locale is not installed. */
+	if (strcmp(hwy_lang(), "en") != 0)
+		return true;
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 

@@ -253,4 +253,10 @@ _Noreturn void cli_die_of(int number);
  * ends. */
 void cli_start(void);
 
+/* language.c: chooses the language of what people read from the environment; by name, an unknown one exits with 2. */
+void cli_language_start(void);
+void cli_language_use(const char *name);
+/* The options that all commands have. */
+extern const struct cli_option cli_language_option, cli_help_option;
+
 #endif

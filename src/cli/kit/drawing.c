@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
 #include "cli/kit/cli.h"
@@ -32,6 +33,7 @@ static const struct look {
 	[PICTURE_WAIT] = {"░", "░", 'w', 'w', PAINT_RED, "waits for the GPU"},
 	[PICTURE_CALL] = {"█", "▪", '#', '+', PAINT_BLUE, "calls"},
 	[PICTURE_OS] = {"─", "╴", '~', '~', PAINT_MAGENTA, "in the OS"},
+	[PICTURE_RUN] = {"█", "▪", '#', '+', PAINT_GREEN, "runs"},
 	[PICTURE_COMPUTE] = {"█", "▪", '#', '+', PAINT_GREEN, "kernels"},
 	[PICTURE_COMM] = {"▓", "▪", '@', '+', PAINT_MAGENTA, "communication"},
 	[PICTURE_COPY] = {"▒", "▫", '=', '-', PAINT_YELLOW, "copies"},
@@ -249,13 +251,16 @@ static void print_note(const struct drawing *drawing, const struct picture_row *
 	const struct hwy_picture *picture = drawing->picture;
 	int64_t whole = picture->to - picture->from;
 	if (row->type == PICTURE_DEVICE)
-		fprintf(drawing->out, "  busy %s",
+		fprintf(drawing->out, hwy_tr("  busy %s"),
 			hwy_say_part_1decimal(whole - row->time[PICTURE_NOTHING], whole).text);
 	else if (row->type == PICTURE_THREAD && row->time[PICTURE_WAIT])
-		fprintf(drawing->out, "  waits %s",
+		fprintf(drawing->out, hwy_tr("  waits %s"),
 			row->time[PICTURE_WAIT] == whole /* "100.0 %" would be too long */
 				? "100 %"
 				: hwy_say_part_1decimal(row->time[PICTURE_WAIT], whole).text);
+	else if (row->type == PICTURE_THREAD && row->time[PICTURE_RUN])
+		fprintf(drawing->out, hwy_tr("  runs %s"),
+			hwy_say_part_1decimal(row->time[PICTURE_RUN], whole).text);
 }
 
 /* Prints the CPU's lead over each device: how many launches are enqueued and have not ended. */
@@ -352,6 +357,13 @@ static void print_legend_of(const struct drawing *drawing, const char *who,
 		paint(drawing->colour, PAINT_PLAIN));
 }
 
+/* Whether rows tell when threads ran. */
+static bool runs(const struct drawing *drawing)
+{
+	bool small = false;
+	return occurs(drawing, PICTURE_RUN, &small);
+}
+
 void drawing_print(const struct drawing *drawing)
 {
 	const struct hwy_picture *picture = drawing->picture;
@@ -377,7 +389,8 @@ void drawing_print(const struct drawing *drawing)
 	if (drawing->lead)
 		print_lead(drawing);
 	if (drawing->legend && threads)
-		print_legend_of(drawing, "CPU", PICTURE_WAIT, PICTURE_OS, "between calls");
+		print_legend_of(drawing, "CPU", PICTURE_WAIT, PICTURE_RUN,
+				runs(drawing) ? "neither" : "between calls");
 	if (drawing->legend && devices)
 		print_legend_of(drawing, "GPU", PICTURE_COMPUTE, PICTURE_FILL, "idle");
 }

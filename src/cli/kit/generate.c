@@ -15,10 +15,12 @@ const char *const completion_endings[] = {"hwy",     "sqlite", "nsys-rep", "json
 const struct cli_option *completion_next(const struct cli_command *command,
 					 const struct cli_option *row)
 {
+	if (row == &cli_language_option)
+		return NULL;
 	row = row ? row + 1 : command->options;
 	while (row->name && (row->type == CLI_HEADING || !row->help))
 		row++;
-	return row->name ? row : NULL;
+	return row->name ? row : &cli_language_option;
 }
 
 const char *completion_word(const struct cli_option *option, size_t i)
@@ -93,7 +95,8 @@ void generate(const struct cli_program *program, const char *kind, const char *f
 		void (*write)(FILE *out, const struct cli_program *program);
 	} shells[] = {{"bash", "headway", completion_bash},
 		      {"zsh", "_headway", completion_zsh},
-		      {"fish", "headway.fish", completion_fish}};
+		      {"fish", "headway.fish", completion_fish},
+		      {"keys", "keys", help_keys}};
 	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
 		cli_die("%s: %s", folder, strerror(errno));
 	if (strcmp(kind, "man") == 0) {
@@ -111,5 +114,5 @@ void generate(const struct cli_program *program, const char *kind, const char *f
 		generate_close(out, path);
 		return;
 	}
-	cli_die("--generate: '%s' is none of man, bash, zsh, fish", kind);
+	cli_die("--generate: '%s' is none of man, bash, zsh, fish, keys", kind);
 }

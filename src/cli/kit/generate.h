@@ -16,7 +16,7 @@ struct cli_program {
 	const struct cli_command *const *commands; /* ends with NULL */
 };
 
-/* Writes the generated files of a kind: man, bash, zsh or fish. Exits with 2 where a file cannot be
+/* Writes the generated files of a kind: man, bash, zsh, fish or keys. Exits with 2 where a file cannot be
  * written. */
 void generate(const struct cli_program *program, const char *kind, const char *folder);
 
@@ -27,6 +27,9 @@ void man_write(FILE *out, const struct cli_program *program, const struct cli_co
 void completion_bash(FILE *out, const struct cli_program *program);
 void completion_zsh(FILE *out, const struct cli_program *program);
 void completion_fish(FILE *out, const struct cli_program *program);
+
+/* help_keys.c: writes the texts of all --help pages, by which languages translate them. */
+void help_keys(FILE *out, const struct cli_program *program);
 
 /* generate.c: functions that the generators of the three shells share. */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/kit/paint.h"
@@ -30,22 +31,64 @@ void cli_put_markdown(FILE *out, const char *text)
 	}
 }
 
+/* Whether the character is one of the brackets 〈〉《》「」『』【】: in Unicode they stand in pairs, and the second of a pair, which is
+ * odd, closes. */
+static bool is_bracket(uint32_t code)
+{
+	return code >= 0x3008 && code <= 0x3011;
+}
+
+/* Whether no line may begin with this character: punctuation that closes what stands before it. */
+static bool closes(uint32_t code)
+{
+	return (is_bracket(code) && code % 2 == 1) || code == 0x3001 || code == 0x3002 ||
+	       code == 0xff0c || code == 0xff1a || code == 0xff1b || code == 0xff01 ||
+	       code == 0xff1f || code == 0xff09;
+}
+
+/* Whether no line may end with this character: a bracket that opens what stands behind it. */
+static bool opens(uint32_t code)
+{
+	return (is_bracket(code) && code % 2 == 0) || code == 0xff08;
+}
+
+/* Yields the length of the piece at 'text' that a line keeps together: up to the next white space, and between two characters of
+ * which one is wide, as those of Chinese are. Brackets and punctuation stay with what they enclose or close. */
+static size_t piece_length(const char *text)
+{
+	size_t length = strcspn(text, " \t\n"), at = 0;
+	bool was_wide = false, was_opening = false;
+	while (at < length) {
+		uint32_t code;
+		size_t n = hwy_utf8_decode(text + at, length - at, &code);
+		bool is_wide = hwy_utf8_code_columns(code) == 2;
+		if (at > 0 && (was_wide || is_wide) && !was_opening && !closes(code))
+			return at;
+		was_wide = is_wide;
+		was_opening = opens(code);
+		at += n ? n : 1;
+	}
+	return length;
+}
+
 void cli_wrap(FILE *out, const char *text, int indent, int width)
 {
 	int column = indent;
+	bool has_space = false; /* before the next piece */
 	while (*text) {
-		size_t n = strcspn(text, " \t\n");
+		size_t n = piece_length(text);
 		int columns = hwy_utf8_columns(text, n);
-		if (width > 0 && column > indent && column + 1 + columns > width) {
+		if (width > 0 && column > indent && column + has_space + columns > width) {
 			fprintf(out, "\n%*s", indent, "");
 			column = indent;
-		} else if (column > indent) {
+		} else if (column > indent && has_space) {
 			fputc(' ', out);
 			column++;
 		}
 		cli_put(out, text, n);
 		column += columns;
 		text += n;
+		has_space = *text == ' ' || *text == '\t';
 		if (*text == '\n') {
 			text++;
 			fputc('\n', out);
@@ -78,7 +121,7 @@ static void print_option(FILE *out, const struct cli_option *option, int label_w
 		n = 0;
 	}
 	fprintf(out, "%*s", label_width + GAP - n, "");
-	cli_wrap(out, option->help, label_width + GAP, width);
+	cli_wrap(out, hwy_tr(option->help), label_width + GAP, width);
 }
 
 static int widest_label(const struct cli_command *command)
@@ -94,29 +137,31 @@ static int widest_label(const struct cli_command *command)
 	return widest;
 }
 
+const struct cli_option cli_help_option = {
+	.letter = 'h', .name = "help", .help = "this text", .type = CLI_SWITCH};
+
 void cli_help(const struct cli_command *command, FILE *out)
 {
-	static const struct cli_option help = {
-		.letter = 'h', .name = "help", .help = "this text", .type = CLI_SWITCH};
 	int width = cli_width(out);
 	width = width == 0 ? 80 : width < 40 ? 40 : width > 100 ? 100 : width;
 	bool colour = cli_colour(out);
 	const char *bold = paint(colour, PAINT_BOLD), *plain = paint(colour, PAINT_PLAIN);
 
-	fprintf(out, "%sUsage:%s %s\n\n", bold, plain, command->usage);
-	cli_wrap(out, command->about, 0, width);
+	fprintf(out, "%s%s%s %s\n\n", bold, hwy_tr("Usage:"), plain, command->usage);
+	cli_wrap(out, hwy_tr(command->about), 0, width);
 	int label_width = widest_label(command);
 	if (command->options->type != CLI_HEADING)
-		fprintf(out, "\n%sOptions:%s\n", bold, plain);
+		fprintf(out, "\n%s%s%s\n", bold, hwy_tr("Options:"), plain);
 	for (const struct cli_option *option = command->options; option->name; option++) {
 		if (!option->help)
 			continue;
 		if (option->type == CLI_HEADING)
-			fprintf(out, "\n%s%s%s\n", bold, option->help, plain);
+			fprintf(out, "\n%s%s%s\n", bold, hwy_tr(option->help), plain);
 		else
 			print_option(out, option, label_width, width);
 	}
-	print_option(out, &help, label_width, width);
+	print_option(out, &cli_language_option, label_width, width);
+	print_option(out, &cli_help_option, label_width, width);
 	if (command->footer)
-		fprintf(out, "\n%s", command->footer);
+		fprintf(out, "\n%s", hwy_tr(command->footer));
 }

@@ -154,6 +154,8 @@ static void put_options(FILE *out, const struct cli_command *command)
 			man_put_option(out, row->letter, row->name, row->value, row->help);
 		}
 	}
+	const struct cli_option *lang = &cli_language_option;
+	man_put_option(out, 0, lang->name, lang->value, lang->help);
 	man_put_option(out, 'h', "help", NULL, "Print a short form of this page.");
 }
 
@@ -254,6 +256,7 @@ static const struct fact files[] = {
 
 static const struct fact variables[] = {
 	{"NO_COLOR", NULL, "Not empty: no colours."},
+	{"COLORFGBG", NULL, "Set by many terminals; on a light background colours are darker."},
 	{"TERM", NULL, "\"dumb\": no colours."},
 	{"LC_ALL, LC_CTYPE, LANG", NULL,
 	 "Where the character set is not UTF-8, only plain characters are printed."},

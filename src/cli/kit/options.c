@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -76,12 +77,6 @@ static _Noreturn void unknown_name(const struct cli_command *command, const char
 	else
 		fprintf(stderr, "'headway %s --help' lists them\n", command->name);
 	exit(2);
-}
-
-static _Noreturn void show_help(const struct cli_command *command)
-{
-	cli_help(command, stdout);
-	exit(0);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -295,6 +290,20 @@ static void take(struct command_line *line, const struct cli_option *option, con
 	});
 }
 
+/* Shows the help in the language that is named before or behind --help. */
+static _Noreturn void show_help(struct command_line *line)
+{
+	while (line->next < line->n_words) {
+		const char *word = line->words[line->next++];
+		if (strcmp(word, "--lang") == 0)
+			cli_language_use(value_word(line, &cli_language_option));
+		else if (strncmp(word, "--lang=", 7) == 0)
+			cli_language_use(word + 7);
+	}
+	cli_help(line->command, stdout);
+	exit(0);
+}
+
 static void long_option(struct command_line *line, const char *word)
 {
 	const struct cli_command *command = line->command;
@@ -302,7 +311,11 @@ static void long_option(struct command_line *line, const char *word)
 	size_t length = equals ? (size_t)(equals - word) : strlen(word);
 	const struct cli_option *option = find_name(command, word, length);
 	if (!option && length == 4 && memcmp(word, "help", 4) == 0)
-		show_help(command);
+		show_help(line);
+	if (!option && length == 4 && memcmp(word, cli_language_option.name, 4) == 0) {
+		cli_language_use(equals ? equals + 1 : value_word(line, &cli_language_option));
+		return;
+	}
 	if (!option)
 		unknown_name(command, word, length);
 	/* An older spelling takes the same kind of value as the option that replaced it. */
@@ -325,7 +338,7 @@ static void short_option(struct command_line *line)
 	char letter = *line->letters++;
 	const struct cli_option *option = find_letter(command, letter);
 	if (!option && letter == 'h')
-		show_help(command);
+		show_help(line);
 	if (!option) {
 		fprintf(stderr,
 			"headway %s: unknown option '-%c'; 'headway %s --help' lists them\n",
@@ -344,11 +357,33 @@ static void short_option(struct command_line *line)
 	take(line, option, text);
 }
 
+/* A command line that was written for nsys names report.nsys-rep, or the .sqlite made of it, where `headway profile` has written
+ * report.hwy. Where only the latter is there, the word becomes its name, which is never longer. */
+static void name_own_report(char *word)
+{
+	static const char *const endings[] = {".nsys-rep", ".qdrep", ".sqlite"};
+	size_t length = strlen(word);
+	if (access(word, F_OK) == 0)
+		return;
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		size_t n = strlen(endings[i]);
+		if (length <= n || strcmp(word + length - n, endings[i]) != 0)
+			continue;
+		strcpy(word + length - n, ".hwy");
+		if (access(word, F_OK) == 0)
+			cli_say("there is no %s of that name: %s is read", endings[i], word);
+		else
+			strcpy(word + length - n, endings[i]);
+	}
+}
+
 /* Takes an operand. Yields false where the operand is the program to run, which ends the command
  * line. */
-static bool operand(struct command_line *line, const char *word)
+static bool operand(struct command_line *line, char *word)
 {
 	const struct cli_command *command = line->command;
+	if (command->operands == CLI_FILE || command->operands == CLI_FILES)
+		name_own_report(word);
 	void *field = (char *)line->options + command->operands_offset;
 	switch (command->operands) {
 	case CLI_NO_OPERAND: cli_misuse(command, "takes no operand: '%s'", word);
@@ -381,7 +416,7 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 	struct command_line line = {
 		.command = command, .options = options, .words = argv, .n_words = argc, .next = 1};
 	while (line.next < argc) {
-		const char *word = argv[line.next++];
+		char *word = argv[line.next++];
 		if (!line.operands_only && strcmp(word, "--") == 0) {
 			end_of_options(&line);
 		} else if (line.operands_only || word[0] != '-' || word[1] == '\0') {

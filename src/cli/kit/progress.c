@@ -6,6 +6,7 @@
  */
 #include "cli/kit/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -71,7 +72,9 @@ const struct hwy_progress *cli_progress(void)
 {
 	static const struct hwy_progress with_bar = {.tell = progress_tell, .temporary = temporary};
 	static const struct hwy_progress without = {.temporary = temporary};
-	return cli_width(stderr) > 0 ? &with_bar : &without;
+	const char *term = getenv("TERM");
+	bool can_draw = cli_width(stderr) > 0 && !(term && strcmp(term, "dumb") == 0);
+	return can_draw ? &with_bar : &without;
 }
 
 void cli_progress_end(void)

@@ -23,6 +23,7 @@ struct maker {
 	struct hwy_map waits; /* ids of calls that waited for the copy they enqueued */
 	uint64_t *scores;     /* by thread: how much work the thread launched */
 	struct picture_names *names;
+	bool is_host; /* there is neither device work nor a call: rows tell when threads ran */
 };
 
 struct picture_row *picture_add(struct hwy_picture *picture, enum picture_row_type type,
@@ -84,17 +85,38 @@ static void picture_look_at_calls(struct maker *m)
 	}
 }
 
-static uint32_t choose_threads(struct maker *m, int64_t *chosen)
+static bool picture_has_work(const struct hwy_trace *trace)
+{
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (HWY_DEVICE_KINDS & HWY_KIND_BIT(trace->strips[s].kind) && trace->strips[s].rows)
+			return true;
+	return false;
+}
+
+static uint64_t most_score(const struct maker *m)
+{
+	uint64_t most = 0;
+	for (uint32_t t = 0; t < m->trace->n_threads; t++)
+		most = m->scores[t] > most ? m->scores[t] : most;
+	return most;
+}
+
+static bool score_threads(struct maker *m, struct hwy_err *err)
 {
 	struct hwy_trace *trace = m->trace;
-	uint64_t most = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(&m->work, &trace->strips[s]))
 			picture_look_at_work(m, &trace->strips[s]);
-	for (uint32_t t = 0; t < trace->n_threads; t++)
-		most = m->scores[t] > most ? m->scores[t] : most;
-	if (!most)
+	if (!most_score(m))
 		picture_look_at_calls(m);
+	/* A device may work without a thread that is known to have launched. */
+	m->is_host = !most_score(m) && !picture_has_work(trace);
+	return !m->is_host || picture_host_score(trace, &m->options, m->scores, err);
+}
+
+static uint32_t choose_threads(struct maker *m, int64_t *chosen)
+{
+	struct hwy_trace *trace = m->trace;
 	uint32_t n = 0;
 	for (; n < m->options.threads; n++) {
 		uint32_t best = trace->n_threads;
@@ -135,8 +157,10 @@ static bool is_wait(struct maker *m, const struct hwy_strip *strip, uint32_t row
 
 static void add_thread(struct maker *m, int64_t thread)
 {
-	struct picture_layer layers[] = {
-		{.state = PICTURE_WAIT}, {.state = PICTURE_CALL}, {.state = PICTURE_OS}};
+	struct picture_layer layers[] = {{.state = PICTURE_WAIT},
+					 {.state = PICTURE_CALL},
+					 {.state = PICTURE_OS},
+					 {.state = PICTURE_RUN}};
 	for (uint32_t s = 0; s < m->trace->n_strips; s++) {
 		const struct hwy_strip *strip = &m->trace->strips[s];
 		if ((strip->kind != HWY_API && strip->kind != HWY_OS) ||
@@ -153,7 +177,9 @@ static void add_thread(struct maker *m, int64_t thread)
 						  from, to);
 		}
 	}
-	picture_fill(m->picture, picture_add(m->picture, PICTURE_THREAD, thread), layers, 3);
+	if (m->is_host)
+		picture_host_runs(m->trace, thread, &m->options, &layers[3]);
+	picture_fill(m->picture, picture_add(m->picture, PICTURE_THREAD, thread), layers, 4);
 }
 
 /* ---- devices ------------------------------------------------------------------------------------- */
@@ -287,9 +313,10 @@ static bool add_rows(struct maker *m, struct hwy_err *err)
 {
 	int64_t *threads = hwy_array(m->options.threads, sizeof *threads);
 	m->scores = hwy_zarray(m->trace->n_threads, sizeof *m->scores);
-	uint32_t n = choose_threads(m, threads);
-	bool done = m->options.no_ranges ||
-		    picture_names_find(m->trace, m->picture, threads, n, &m->names, err);
+	bool done = score_threads(m, err);
+	uint32_t n = done ? choose_threads(m, threads) : 0;
+	done = done && (m->options.no_ranges ||
+			picture_names_find(m->trace, m->picture, threads, n, &m->names, err));
 	if (done) {
 		/* The thread whose ranges are shown comes first, even where another launches
 		 * more. */

@@ -8,6 +8,8 @@
  *   enum picture_state first = picture.rows[0].cells[0].state;
  *   picture_free(&picture);
  *
+ * A recording without device work and without calls shows its busiest threads instead.
+ *
  * A cell is [from + c·(to - from)/cells, …). Of the states that share it, the one with the most
  * time is shown; nothing (between calls, idle) only gives way where something else is seen at
  * all, so that a kernel of 2 us in a cell of 8 is still there, and 'part' says how much of the
@@ -26,6 +28,8 @@ enum picture_state {
 	PICTURE_WAIT, /* the thread is in a call that waits for the device */
 	PICTURE_CALL, /* the thread is in another call of the vendor's library */
 	PICTURE_OS, /* the thread is in the operating system, outside calls of the vendor's library */
+	/* The thread runs on a CPU; only in recordings that have neither device work nor calls. */
+	PICTURE_RUN,
 	/* States of devices; an earlier state hides a later one. */
 	PICTURE_COMPUTE,
 	PICTURE_COMM,
@@ -110,6 +114,19 @@ struct picture_layer {
 void picture_layer_add(struct picture_layer *layer, int64_t from, int64_t to);
 void picture_fill(const struct hwy_picture *picture, struct picture_row *row,
 		  struct picture_layer *layers, uint32_t n_layers);
+
+/* picture_host.c: recordings that have neither device work nor calls of a vendor's library. */
+#define PICTURE_HOST_KINDS                                                                         \
+	(HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_STATE) | HWY_KIND_BIT(HWY_SAMPLE) |               \
+	 HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_RANGE))
+/* Counts for each thread the spans of these kinds that lie in the window; loads what picture_host_runs
+ * needs too. */
+bool picture_host_score(struct hwy_trace *trace, const struct picture_options *options,
+			uint64_t *scores, struct hwy_err *err);
+/* Adds to a layer when the thread ran: by its states; where it has none, by its samples; where it
+ * has neither, by the operators, functions and ranges it was in. */
+void picture_host_runs(const struct hwy_trace *trace, int64_t thread,
+		       const struct picture_options *options, struct picture_layer *layer);
 
 /* picture_ahead.c: the times at which ops were enqueued and ended, in any order; they give the
  * CPU's lead. */

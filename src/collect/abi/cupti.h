@@ -263,6 +263,7 @@ typedef uint64_t cupti_time_fn(void);
 	X(cuptiSetThreadIdType, (uint32_t type), 0)                                                \
 	X(cuptiActivitySetAttribute, (uint32_t attribute, size_t * size, void *value), 1)          \
 	X(cuptiActivityEnable, (uint32_t kind), 1)                                                 \
+	X(cuptiActivityEnableAndDump, (uint32_t kind), 0)                                          \
 	X(cuptiActivityDisable, (uint32_t kind), 1)                                                \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on), 0)                           \
 	X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on), 0)                            \

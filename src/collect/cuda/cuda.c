@@ -9,6 +9,7 @@
  *
  * 'life.lock' serialises changes of what is recorded; no buffer is ever delivered under it.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,18 @@ static void switch_kind(uint32_t kind, bool on, const char *what)
 	if (on && result != CUPTI_OK && !life.was_refused) {
 		life.was_refused = true;
 		collect_note(2, "CUPTI does not record %s here (error %d)", what, result);
+	}
+}
+
+/* Has CUPTI tell of the devices, contexts and streams that there are already. */
+static void cuda_describe(void)
+{
+	static const uint32_t kinds[] = {CUPTI_DEVICE, CUPTI_CONTEXT, CUPTI_STREAM};
+	if (!cuda_is_on() || !cuda.cupti.cuptiActivityEnableAndDump)
+		return;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		cuda.cupti.cuptiActivityDisable(kinds[i]);
+		cuda.cupti.cuptiActivityEnableAndDump(kinds[i]);
 	}
 }
 
@@ -204,6 +217,43 @@ static void cuda_init(void)
 	else
 		collect_note(2, "CUDA is not recorded: CUPTI has no driver it can use (error %d)",
 			     last_result);
+}
+
+/* ---- a program that began without the collector ---- */
+
+/* Whether the program has called cuInit. Asks the driver for something that needs no context. */
+static bool driver_is_initialised(void)
+{
+	int (*count)(int *) = NULL;
+	int devices = 0;
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	if (!driver)
+		return false;
+	*(void **)&count = dlsym(driver, "cuDeviceGetCount");
+	bool is_initialised = count && count(&devices) == 0;
+	dlclose(driver);
+	return is_initialised;
+}
+
+void cuda_begin_late(void)
+{
+	if (cuda_is_on() || !driver_is_initialised())
+		return;
+	life.is_set_up = true; /* cuInit is done */
+	cuda_init();
+	if (cuda_is_on())
+		atexit(cuda_finish);
+	cuda_describe();
+}
+
+void cuda_begin_again(void)
+{
+	if (!cuda_is_on())
+		return;
+	cuda_intern_begin_again();
+	cuda_device_begin_again();
+	cuda_calls_begin_again();
+	cuda_describe();
 }
 
 /* ---- the end ---- */

@@ -345,6 +345,14 @@ static void define_name(unsigned index, uint32_t cbid)
 	collect_publish(r);
 }
 
+void cuda_calls_begin_again(void)
+{
+	for (unsigned index = 0; index < DOMAINS; index++)
+		for (uint32_t cbid = 1; cbid < CALL_IDS; cbid++)
+			if (atomic_load(&calls.state[index][cbid]) & SEEN)
+				define_name(index, cbid);
+}
+
 /* Runs inside CUPTI's delivery of a buffer, where no callback may be switched: cuda_calls_settle
  * does that. */
 void cuda_calls_seen(uint32_t domain, uint32_t cbid)

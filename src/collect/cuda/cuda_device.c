@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "collect/cuda/cuda.h"
+#include "collect/text_ids.h"
 
 enum { DEVICES = 64 };
 
@@ -23,6 +24,8 @@ static struct {
 	/* reported: how many devices of 'seen' have a REC_DEVICE record; used by the flush
 	 * thread alone. */
 	unsigned reported;
+	/* Another run has begun, in whose spools no device is described yet. */
+	_Atomic bool is_stale;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void cuda_device_seen(const struct cupti_device *d)
@@ -112,8 +115,15 @@ static void report_driver(void *driver)
 	collect_property("cuda.driver_version", text);
 }
 
+void cuda_device_begin_again(void)
+{
+	atomic_store(&devices.is_stale, true);
+}
+
 void cuda_device_report(void)
 {
+	if (atomic_exchange(&devices.is_stale, false))
+		devices.reported = 0;
 	pthread_mutex_lock(&devices.lock);
 	unsigned n = devices.n;
 	pthread_mutex_unlock(&devices.lock);
@@ -124,6 +134,7 @@ void cuda_device_report(void)
 		report_driver(driver);
 	for (; devices.reported < n; devices.reported++) {
 		struct rec_device device = devices.seen[devices.reported];
+		device.name = text_ids_define_again(device.name);
 		add_bus(&device, driver);
 		struct rec_device *r = collect_reserve(REC_DEVICE, sizeof *r / REC_SLOT);
 		if (!r)

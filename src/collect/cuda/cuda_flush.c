@@ -18,6 +18,7 @@
 
 #include "collect/cuda/cuda.h"
 #include "collect/late.h"
+#include "collect/process.h"
 
 enum { LAST_FLUSH_S = 4, STACK_BYTES = 1024 * 1024 };
 /* How long the thread waits for work that was running on the device when recording ended: in all,
@@ -34,6 +35,9 @@ static struct {
 	/* is_running: true from the flush thread's start to its last flush. */
 	_Atomic bool is_running;
 	bool was_started, must_end, has_ended; /* states of the flush thread; guarded by 'lock' */
+	/* A recording has ended, and somebody waits until its records are fetched; guarded by 'lock'. */
+	bool must_drain;
+	uint32_t drained; /* how often that was done; guarded by 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct timespec timespec_of(int64_t ns)
@@ -46,7 +50,7 @@ static bool sleep_until(int64_t time)
 {
 	struct timespec until = timespec_of(time);
 	pthread_mutex_lock(&flush.lock);
-	while (!flush.must_end && collect_now() < time)
+	while (!flush.must_end && !flush.must_drain && collect_now() < time)
 		pthread_cond_timedwait(&flush.changed, &flush.lock, &until);
 	bool goes_on = !flush.must_end;
 	pthread_mutex_unlock(&flush.lock);
@@ -73,6 +77,26 @@ static int64_t flush_ns(void)
 	return (ms > 0 ? ms : 100) * INT64_C(1000000);
 }
 
+static bool cuda_flush_linger(void);
+
+/* Fetches all records of a recording that has ended, where somebody waits for that. */
+static void cuda_flush_drain_if_asked(void)
+{
+	pthread_mutex_lock(&flush.lock);
+	bool is_asked = flush.must_drain;
+	flush.must_drain = false; /* before it lingers, which sleeps */
+	pthread_mutex_unlock(&flush.lock);
+	if (!is_asked)
+		return;
+	cuda_flush_linger();
+	cuda_flush_fetch(CUPTI_FLUSH_FORCED);
+	cuda_nodes_report_losses();
+	pthread_mutex_lock(&flush.lock);
+	flush.drained++;
+	pthread_cond_broadcast(&flush.changed);
+	pthread_mutex_unlock(&flush.lock);
+}
+
 /* Fetches records until recording is over for good (true) or the process exits (false). */
 static bool cuda_flush_while_recording(void)
 {
@@ -80,6 +104,7 @@ static bool cuda_flush_while_recording(void)
 	while (sleep_until(next_round < next_fetch ? next_round : next_fetch)) {
 		if (!cuda_is_on())
 			return false;
+		cuda_flush_drain_if_asked();
 		cuda_buffers_convert();
 		cuda_calls_settle();
 		now = collect_now();
@@ -93,6 +118,8 @@ static bool cuda_flush_while_recording(void)
 		}
 		if (now >= next_fetch) {
 			next_fetch = now + flush_ns();
+			if (!process.has_run)
+				continue; /* between two recordings there is nothing to fetch */
 			cuda_follow_control();
 			cuda_buffers_top_up();
 			late_look();
@@ -192,6 +219,28 @@ void cuda_flush_start(void)
 bool cuda_flush_is_thread(uint32_t tid)
 {
 	return atomic_load_explicit(&flush.tid, memory_order_relaxed) == tid;
+}
+
+void cuda_flush_drain(void)
+{
+	if (!cuda_is_on() || !atomic_load(&flush.started))
+		return;
+	struct timespec until = timespec_of(collect_now() + LAST_FLUSH_S * INT64_C(1000000000));
+	pthread_mutex_lock(&flush.lock);
+	uint32_t before = flush.drained;
+	bool is_running = flush.was_started && !flush.has_ended;
+	flush.must_drain = is_running;
+	pthread_cond_broadcast(&flush.changed);
+	while (is_running && flush.drained == before && !flush.has_ended)
+		if (pthread_cond_timedwait(&flush.changed, &flush.lock, &until) != 0)
+			break;
+	bool is_done = !is_running || flush.drained != before;
+	pthread_mutex_unlock(&flush.lock);
+	if (!is_running)
+		cuda_flush_fetch(CUPTI_FLUSH_FORCED);
+	if (!is_done)
+		collect_note(3, "CUPTI did not give its last records within %d s: they are lost",
+			     LAST_FLUSH_S);
 }
 
 void cuda_flush_last(void)

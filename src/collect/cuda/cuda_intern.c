@@ -84,6 +84,20 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
+/* Forgets all names and shapes: the spools of another run do not define them. Entries are not freed, since a reader
+ * takes no lock. Numbers of shapes go on. */
+void cuda_intern_begin_again(void)
+{
+	pthread_mutex_lock(&table.lock);
+	struct slots *slots = atomic_load(&table.slots);
+	for (uint32_t i = 0; slots && i < SLOTS; i++) {
+		atomic_store_explicit(&slots->names[i], NULL, memory_order_relaxed);
+		atomic_store_explicit(&slots->shapes[i], NULL, memory_order_relaxed);
+	}
+	table.n_names = 0;
+	pthread_mutex_unlock(&table.lock);
+}
+
 /* ---- names ---- */
 
 static void add_name(struct slots *slots, const char *name, size_t length, uint32_t id,

@@ -25,6 +25,8 @@
 #define EXPORT __attribute__((visibility("default")))
 /* How many ranges nvtxRangeStart has started, which is also the id of the last range. */
 static _Atomic uint64_t started_ranges;
+static _Atomic uint32_t
+	copies; /* how many copies of NVTX called InitializeInjectionNvtx2 with success */
 
 /* ---- the capture range -------------------------------------------------------------------------- */
 
@@ -337,7 +339,7 @@ static uint64_t nvtx_range_start_ex(const struct abi_nvtx_event *event)
 	return range_start(NULL, message_of_event(event));
 }
 
-static uint64_t nvtx_range_start_a(const char *text)
+uint64_t nvtx_range_start_a(const char *text)
 {
 	return range_start(NULL, message_of_ascii(text));
 }
@@ -347,7 +349,7 @@ static uint64_t nvtx_range_start_w(const wchar_t *text)
 	return range_start(NULL, message_of_wide(text));
 }
 
-static void nvtx_range_end(uint64_t id)
+void nvtx_range_end(uint64_t id)
 {
 	range_end(NULL, id);
 }
@@ -362,7 +364,7 @@ static int nvtx_range_push_ex(const struct abi_nvtx_event *event)
 	return range_push(NULL, message_of_event(event));
 }
 
-static int nvtx_range_push_a(const char *text)
+int nvtx_range_push_a(const char *text)
 {
 	return range_push(NULL, message_of_ascii(text));
 }
@@ -372,7 +374,7 @@ static int nvtx_range_push_w(const wchar_t *text)
 	return range_push(NULL, message_of_wide(text));
 }
 
-static int nvtx_range_pop(void)
+int nvtx_range_pop(void)
 {
 	return range_pop(NULL);
 }
@@ -476,7 +478,13 @@ int InitializeInjectionNvtx2(abi_nvtx_get_export get)
 			install_core2(table, size);
 		nvtx_install_names(modules[i], table, size);
 	}
+	atomic_fetch_add(&copies, 1);
 	return 1;
+}
+
+uint32_t nvtx_copies(void)
+{
+	return atomic_load(&copies);
 }
 
 int InitializeInjectionNvtx(abi_nvtx_get_export get)

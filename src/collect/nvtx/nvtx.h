@@ -49,6 +49,15 @@ uint32_t nvtx_string(const struct nvtx_text *text);
 /* Installs the naming functions of a module; the rest of the table is left alone. */
 void nvtx_install_names(int module, abi_nvtx_function **table, unsigned size);
 
+/* ---- nvtx.c: for self_record.c ---- */
+
+int nvtx_range_push_a(const char *text);
+int nvtx_range_pop(void);
+uint64_t nvtx_range_start_a(const char *text);
+void nvtx_range_end(uint64_t id);
+/* How many copies of NVTX in the process have the collector's functions. */
+uint32_t nvtx_copies(void);
+
 /* ---- nvtx.c: the functions of the payload extension that are events ---- */
 
 void nvtx_mark_payload(struct nvtx_domain *domain, const struct abi_nvtx_payload *payloads,

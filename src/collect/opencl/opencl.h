@@ -31,9 +31,11 @@ enum opencl_call {
  * Some may be NULL in an old library. Written once, before the first call is recorded. */
 extern struct opencl_functions opencl_next;
 
-/* 1 at first, one more in each forked child: what an older generation recorded is in another
- * process's spools. */
-extern uint32_t opencl_generation;
+/* What an older generation recorded is in the spools of another process, or of another run. */
+static inline uint32_t opencl_generation(void)
+{
+	return atomic_load_explicit(sibling_generation, memory_order_acquire);
+}
 
 #define RECORDER(slot, name, result, parameters, arguments) result record_##name parameters;
 OPENCL_OURS(RECORDER)

@@ -23,7 +23,6 @@
 #define EXPORT __attribute__((visibility("default")))
 
 struct opencl_functions opencl_next;
-uint32_t opencl_generation = 1;
 
 /* The functions of the OpenCL library that the program is linked with. */
 static struct opencl_functions real;
@@ -36,7 +35,6 @@ static struct lock deciding;
 
 static void opencl_layer_after_fork(void)
 {
-	opencl_generation++;
 	deciding = (struct lock){0};
 	opencl_queues_after_fork();
 	opencl_commands_after_fork();

@@ -289,8 +289,8 @@ static uint32_t device_index(void *device, bool *is_new)
 		queues.n_devices++;
 		queues.devices[i].handle = device;
 	}
-	*is_new = queues.devices[i].reported_in != opencl_generation;
-	queues.devices[i].reported_in = opencl_generation;
+	*is_new = queues.devices[i].reported_in != opencl_generation();
+	queues.devices[i].reported_in = opencl_generation();
 	return i;
 }
 
@@ -307,8 +307,8 @@ static uint32_t context_index(void *context, void *device, bool *is_new)
 		queues.contexts[i].context = context;
 		queues.contexts[i].device = device;
 	}
-	*is_new = queues.contexts[i].reported_in != opencl_generation;
-	queues.contexts[i].reported_in = opencl_generation;
+	*is_new = queues.contexts[i].reported_in != opencl_generation();
+	queues.contexts[i].reported_in = opencl_generation();
 	return i;
 }
 
@@ -341,16 +341,16 @@ static void put_stream(const struct opencl_queue *queue)
 
 void opencl_queues_report(struct opencl_queue *queue)
 {
-	if (atomic_load(&queue->reported_in) == opencl_generation || !lock_take(&queues.lock))
+	if (atomic_load(&queue->reported_in) == opencl_generation() || !lock_take(&queues.lock))
 		return;
-	bool is_first = atomic_load(&queue->reported_in) != opencl_generation;
+	bool is_first = atomic_load(&queue->reported_in) != opencl_generation();
 	bool device_is_new, context_is_new;
 	uint32_t device = device_index(queue->device, &device_is_new);
 	uint32_t context = context_index(queue->context, queue->device, &context_is_new);
 	queue->device_id = REC_OPENCL_DEVICE + device;
 	queue->context_id = REC_OPENCL_CONTEXT + context;
 	/* From now on other threads may use the ids of the queue, the context and the device. */
-	atomic_store(&queue->reported_in, opencl_generation);
+	atomic_store(&queue->reported_in, opencl_generation());
 	lock_give(&queues.lock);
 	if (!is_first)
 		return;

@@ -51,7 +51,7 @@ void opencl_report_begin(struct opencl_span *span)
 
 static void put_call_name(uint32_t number, enum opencl_call call, bool blocks)
 {
-	if (atomic_exchange(&named[number], opencl_generation) == opencl_generation)
+	if (atomic_exchange(&named[number], opencl_generation()) == opencl_generation())
 		return;
 	char name[64];
 	char *end = stpcpy(name, call_names[call]);
@@ -121,7 +121,7 @@ void opencl_report_call(struct opencl_span *span, enum opencl_call call, bool bl
 {
 	uint32_t number = 2 * (uint32_t)call + blocks;
 	span->end = collect_now();
-	if (atomic_load_explicit(&named[number], memory_order_relaxed) != opencl_generation)
+	if (atomic_load_explicit(&named[number], memory_order_relaxed) != opencl_generation())
 		put_call_name(number, call, blocks);
 	struct rec_api *record = collect_reserve(REC_API, 1);
 	if (record) {
@@ -200,18 +200,18 @@ static uint32_t shape_id(const uint32_t *size)
 	for (uint32_t i = 0; i < SHAPES; i++, index = (index + 1) % SHAPES) {
 		struct shape *shape = &shapes.entries[index];
 		if (atomic_load_explicit(&shape->reported_in, memory_order_acquire) ==
-		    opencl_generation) {
+		    opencl_generation()) {
 			if (memcmp(shape->size, size, sizeof shape->size) == 0)
 				return REC_OPENCL_SHAPE + index;
 			continue;
 		}
 		if (!lock_take(&shapes.lock))
 			return 0;
-		bool is_free = atomic_load(&shape->reported_in) != opencl_generation;
+		bool is_free = atomic_load(&shape->reported_in) != opencl_generation();
 		bool is_same = is_free || memcmp(shape->size, size, sizeof shape->size) == 0;
 		if (is_free) {
 			memcpy(shape->size, size, sizeof shape->size);
-			atomic_store_explicit(&shape->reported_in, opencl_generation,
+			atomic_store_explicit(&shape->reported_in, opencl_generation(),
 					      memory_order_release);
 		}
 		lock_give(&shapes.lock);

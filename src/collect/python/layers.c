@@ -72,6 +72,16 @@ void layers_after_fork(void)
 	atomic_store(&is_wanted, false);
 }
 
+void layers_begin_again(void)
+{
+	if (!lock_take(&lock))
+		return;
+	if (layers)
+		memset(layers, 0, SLOTS * sizeof *layers);
+	atomic_store(&is_wanted, false);
+	lock_give(&lock);
+}
+
 /* ---- the table, under the lock ------------------------------------------------------------------- */
 
 static struct layer *layer_slot(uintptr_t object)

@@ -19,5 +19,6 @@ extern _Atomic uint32_t layers_epoch;
 void layers_ask_paths(void);
 
 void layers_after_fork(void);
+void layers_begin_again(void); /* see python_begin_again in process.h */
 
 #endif

@@ -101,6 +101,17 @@ void python_after_fork(void)
 	place_after_fork();
 }
 
+void python_begin_again(void)
+{
+	if (lock_take(&lock)) {
+		code_count = 0;
+		if (codes)
+			memset(codes, 0, CODES * sizeof *codes);
+		lock_give(&lock);
+	}
+	place_begin_again();
+}
+
 /* Reads memory through the kernel; false where it cannot be read. */
 static bool peek(void *into, uintptr_t from, size_t size)
 {

@@ -56,6 +56,13 @@ void place_after_fork(void)
 	layers_after_fork();
 }
 
+void place_begin_again(void)
+{
+	/* Readers take no lock: the table is not freed. */
+	atomic_store(&places, NULL);
+	layers_begin_again();
+}
+
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 struct seen_frame {

@@ -21,5 +21,6 @@ uint32_t place_here_unless(const struct place_mark *around, struct place_mark *m
 uintptr_t place_outermost_layer(void);
 
 void place_after_fork(void);
+void place_begin_again(void); /* see python_begin_again in process.h */
 
 #endif

@@ -18,11 +18,34 @@ static const struct collect_share *share;
 struct rec_control *collect_control;
 const bool *sibling_is_sealed;
 const _Atomic uint64_t *sibling_python_runtime;
+const _Atomic uint32_t *sibling_generation;
+
+/* The table's function in a collect library that the program loaded later and for itself alone (self_record.c); it lies
+ * beside this library. */
+static void *find_in_loaded(void)
+{
+	static const char name[] = "libheadway-collect.so";
+	Dl_info about;
+	char path[4096];
+	const char *slash = dladdr(&share, &about) ? strrchr(about.dli_fname, '/') : NULL;
+	size_t folder = slash ? (size_t)(slash + 1 - about.dli_fname) : 0;
+	if (!slash || folder + sizeof name > sizeof path)
+		return NULL;
+	memcpy(path, about.dli_fname, folder);
+	memcpy(path + folder, name, sizeof name);
+	void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	void *function = library ? dlsym(library, "headway_collect_share") : NULL;
+	if (library)
+		dlclose(library);
+	return function;
+}
 
 bool sibling_connect(void)
 {
 	const struct collect_share *(*find)(void);
 	*(void **)&find = dlsym(RTLD_DEFAULT, "headway_collect_share");
+	if (!find)
+		*(void **)&find = find_in_loaded();
 	if (!find)
 		dlerror(); /* the program must not find an error that is not its own */
 	const struct collect_share *found = find ? find() : NULL;
@@ -30,6 +53,7 @@ bool sibling_connect(void)
 		return false;
 	sibling_is_sealed = found->is_sealed;
 	sibling_python_runtime = found->python_runtime;
+	sibling_generation = found->generation;
 	collect_control = found->control();
 	share = found;
 	return collect_control != NULL;

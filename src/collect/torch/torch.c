@@ -109,6 +109,7 @@ static_assert(sizeof(struct known_name) == 64, "one line of the cache");
 /* What a thread has begun. It belongs to the thread's spool, which a forked child does not share. */
 struct operators {
 	struct known_name names[NAMES];
+	uint32_t generation; /* process.generation that the names are defined in */
 	uint32_t depth;
 	bool is_measured; /* the operators are our own, and are not to be kept */
 	struct open_operator open[MOST_OPEN];
@@ -119,7 +120,14 @@ static struct operators *operators_own(void)
 	struct spool *spool = spool_own();
 	if (spool && !spool->operators && !process.sealed)
 		spool->operators = sys_memory(sizeof *spool->operators);
-	return spool ? spool->operators : NULL;
+	struct operators *own = spool ? spool->operators : NULL;
+	if (own && own->generation != spool->generation) {
+		/* Another run: the names are not defined in it, and what is open began before it. */
+		memset(own->names, 0, sizeof own->names);
+		own->depth = 0;
+		own->generation = spool->generation;
+	}
+	return own;
 }
 
 void torch_forget(struct spool *spool)

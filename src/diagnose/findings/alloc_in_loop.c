@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -131,7 +132,7 @@ static void finding_alloc_in_loop_look(struct hwy_case *c)
 	    claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"Memory is allocated or released in %s a step, which takes the CPU %s; the GPU "
 				"idles %s because of it.",

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -126,7 +127,7 @@ static void finding_attention_unfused_look(struct hwy_case *c)
 		claim_drop(c, &found.claim);
 		return;
 	}
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		&c->diagnosis->arena,
 		"Attention is not fused: %s%s a softmax stands between two matrix products; softmax takes %s of the "
 		"kernel time, and what stands between the products %s%s.",

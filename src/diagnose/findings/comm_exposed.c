@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/quantile.h"
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -134,9 +135,9 @@ static void look_at_kernels(struct hwy_case *c)
 	bool is_short = median < SHORT_COLLECTIVE_NS && case_count_per_step(c, n) >= MANY_PER_STEP;
 	const char *half = "";
 	if (is_short)
-		half = hwy_arena_format(arena, ", half of them no longer than %s,",
-					hwy_say_time3(median).text);
-	const char *says = hwy_arena_format(
+		half = hwy_arena_say(arena, ", half of them no longer than %s,",
+				     hwy_say_time3(median).text);
+	const char *says = hwy_arena_say(
 		arena,
 		"%s%s%s take %s in all; for %s of it nothing is computed. Part of it may be waiting for slower "
 		"ranks.",
@@ -173,11 +174,11 @@ static void look_at_transport(struct hwy_case *c)
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	const char *moved = "";
 	if (copies)
-		moved = hwy_arena_format(
+		moved = hwy_arena_say(
 			arena, " Its threads copy %s%s between GPU and host, in %s.",
 			hwy_say_bytes3_to_gb(bytes / c->phase->n_steady).text, case_a_step(c),
 			hwy_say_count_of(case_count_per_step(c, copies), "copy", "copies").text);
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		arena,
 		"The CPU exchanges data with the other ranks (gloo or MPI), and the GPU idles %s%s until the data is "
 		"there.%s Part of it may be waiting for slower ranks.",

@@ -7,6 +7,7 @@
  * which they exceed the kernels. Nothing but sending less helps. Where counters of the link say so (link-saturated), this
  * finding is silent.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -61,17 +62,17 @@ static void finding_copy_bandwidth_look(struct hwy_case *c)
 	if (claim_share(c, &claim) >= WORTH_SHARE)
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s a step %s the device, %s at %s, %s: even beside the kernels they would take %s "
 				"longer than these.",
 				hwy_say_count_of(case_count_per_step(c, n[way]), "copy", "copies")
 					.text,
-				way ? "from" : "to",
+				hwy_tr(way ? "from" : "to"),
 				hwy_say_bytes3_to_gb(bytes[way] / c->phase->n_steady).text,
 				hwy_say_rate3(rate).text,
-				is_calibrated(c, direction) ? "the link's limit"
-							    : "as fast as any copy here",
+				hwy_tr(is_calibrated(c, direction) ? "the link's limit"
+								   : "as fast as any copy here"),
 				hwy_say_time3(case_per_step(c, claim.total)).text),
 			fix);
 	claim_drop(c, &claim);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "analyze/exchange.h"
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/say.h"
 #include "base/search.h"
@@ -258,7 +259,7 @@ static void finding_copy_roundtrip_look(struct hwy_case *c)
 	    claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s of data go to the host and come back %s a step; the two copies and "
 				"the time between them keep the GPU from working for %s.",

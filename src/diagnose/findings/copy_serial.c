@@ -6,6 +6,7 @@
  * lost. pageable-copy looks before this finding and claims its part first, because copies of
  * pageable memory overlap with nothing.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -91,7 +92,7 @@ static void finding_copy_serial_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s a step while no kernel runs, and kernels while no copy does; side "
 				"by side they would take %s less.",

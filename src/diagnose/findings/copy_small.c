@@ -6,6 +6,7 @@
  * time, and other findings look at it. Condition: at least MANY_PER_STEP such copies a step; a few
  * copies for bookkeeping are normal.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -88,7 +89,7 @@ static void finding_copy_small_look(struct hwy_case *c)
 	if (n > 0 && each >= MANY_PER_STEP && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s small copies a step, %s each on average: they take %s, nearly all of it "
 				"latency.",
@@ -97,10 +98,10 @@ static void finding_copy_small_look(struct hwy_case *c)
 			case_advice(c, &fix));
 	else if (each >= FEARED_PER_STEP && !claim_is_worth(c, &claim))
 		claim_acquit(c, &claim,
-			     hwy_arena_format(&c->diagnosis->arena,
-					      "%s small copies a step take %s of it.",
-					      hwy_say_count_mean(each).text,
-					      hwy_say_share(claim_share(c, &claim)).text));
+			     hwy_arena_say(&c->diagnosis->arena,
+					   "%s small copies a step take %s of it.",
+					   hwy_say_count_mean(each).text,
+					   hwy_say_share(claim_share(c, &claim)).text));
 	claim_drop(c, &claim);
 	hwy_map_free(&read_backs);
 }

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -149,16 +150,17 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 	    (double)in_top < NAMED_SHARE * (double)claim.total)
 		name = "";
 	if (*name)
-		where = hwy_arena_format(arena, " %s of it, %s, is %.80s.",
-					 in_top > claim.total / 2 ? "Most" : "The largest part",
-					 hwy_say_time3(case_per_step(c, in_top)).text, name);
-	const char *doing = claim.total - cpu > cpu
-				    ? "in the operating system: files, sockets, locks"
-				    : "with work of its own";
+		where = hwy_arena_say(
+			arena, " %s of it, %s, is %.80s.",
+			hwy_tr(in_top > claim.total / 2 ? "Most" : "The largest part"),
+			hwy_say_time3(case_per_step(c, in_top)).text, name);
+	const char *doing =
+		hwy_tr(claim.total - cpu > cpu ? "in the operating system: files, sockets, locks"
+					       : "with work of its own");
 	const char *advice = cpu_bound_gap_advice(c, &claim);
 	/* Who launches matters where the advice is to launch less. */
 	const char *who = advice == case_advice(c, &fewer) ? launchers_sentence(c) : "";
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		arena, "The GPU has nothing to do for %s%s while the CPU is busy %s.%s%s",
 		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c), doing, where,
 		who);

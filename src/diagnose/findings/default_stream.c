@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -117,7 +118,7 @@ static void finding_default_stream_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"Work waits for the default stream's barrier %s a step though the GPU has "
 				"room; together they would take %s less.",

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -108,10 +109,10 @@ static void finding_device_copies_look(struct hwy_case *c)
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	const char *by = "";
 	if (copies && bytes)
-		by = hwy_arena_format(arena, ", %s of them copies of %s on average",
-				      hwy_say_count_mean(case_count_per_step(c, copies)).text,
-				      hwy_say_bytes3_to_gb(bytes / copies).text);
-	const char *says = hwy_arena_format(
+		by = hwy_arena_say(arena, ", %s of them copies of %s on average",
+				   hwy_say_count_mean(case_count_per_step(c, copies)).text,
+				   hwy_say_bytes3_to_gb(bytes / copies).text);
+	const char *says = hwy_arena_say(
 		arena, "The program copies inside the GPU: %s%s%s take %s, %s of the time.",
 		hwy_say_count_of(case_count_per_step(c, copies + kernels), "copy", "copies").text,
 		case_a_step(c), by, hwy_say_time3(case_per_step(c, claim.total)).text,

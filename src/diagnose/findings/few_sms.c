@@ -6,6 +6,7 @@
  * Cost: the kernels' time, times the share of the multiprocessors that look on; with the edit fill-gpu, what the replay
  * gains. Where counters were recorded, this finding stands for grid-too-small, which only knows the grid.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -63,23 +64,24 @@ static const char *about_grid(struct hwy_case *c, const struct few_sms *found)
 {
 	if (found->blocks <= 0 || found->sms <= 0 || found->blocks >= found->sms)
 		return "";
-	return hwy_arena_format(&c->diagnosis->arena,
-				"; its grid has %lld blocks, the GPU %lld "
-				"multiprocessors",
-				(long long)found->blocks, (long long)found->sms);
+	return hwy_arena_say(&c->diagnosis->arena,
+			     "; its grid has %lld blocks, the GPU %lld "
+			     "multiprocessors",
+			     (long long)found->blocks, (long long)found->sms);
 }
 
 static void accuse_few_sms(struct hwy_case *c, struct few_sms *found)
 {
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		&c->diagnosis->arena,
 		"%s%s kernels run that keep less than half of the multiprocessors at work: %s, with %.0f %% of them "
 		"active%s (%s).%s",
 		hwy_say_time3(case_time_in_step(c, found->ns)).text, case_a_step(c),
 		evidence_name(c, found->longest_name), found->level, about_grid(c, found),
 		hwy_say_count_of(found->samples, "sample", "samples").text,
-		found->is_persistent ? " It never ends, so that the GPU looks busy all of the time."
-				     : "");
+		hwy_tr(found->is_persistent
+			       ? " It never ends, so that the GPU looks busy all of the time."
+			       : ""));
 	struct hwy_finding *finding = claim_accuse(c, &found->claim, HWY_MEDIUM, says,
 						   case_advice(c, &finding_more_blocks));
 	if (found->is_persistent)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/interpreter.h"
@@ -66,16 +67,16 @@ static const char *gc_pauses_says(struct hwy_case *c, const struct claim *claim,
 	double often = case_count_per_step(c, sum->n);
 	const char *rate =
 		!case_is_loop(c) || often <= 0
-			? hwy_arena_format(arena, "%llu times", (unsigned long long)sum->n)
-		: often >= 1 ? hwy_arena_format(arena, "%s a step", hwy_say_count_times(often).text)
-			     : hwy_arena_format(arena, "every %s steps",
-						hwy_say_count_mean(1 / often).text);
+			? hwy_arena_say(arena, "%llu times", (unsigned long long)sum->n)
+		: often >= 1 ? hwy_arena_say(arena, "%s a step", hwy_say_count_times(often).text)
+			     : hwy_arena_say(arena, "every %s steps",
+					     hwy_say_count_mean(1 / often).text);
 	const char *full = "";
 	if (sum->full)
-		full = hwy_arena_format(
-			arena, ", %s of them over all objects (generation 2)",
-			sum->full == sum->n ? "all" : hwy_say_count_grouped(sum->full).text);
-	return hwy_arena_format(
+		full = hwy_arena_say(arena, ", %s of them over all objects (generation 2)",
+				     sum->full == sum->n ? hwy_tr("all")
+							 : hwy_say_count_grouped(sum->full).text);
+	return hwy_arena_say(
 		arena,
 		"Python's garbage collector runs %s, %s collections in all%s; one takes %s on average and %s at most. "
 		"The GPU has nothing to do for %s%s meanwhile.",
@@ -99,12 +100,11 @@ static void finding_gc_pauses_look(struct hwy_case *c)
 		claim_accuse(c, &claim, HWY_HIGH, gc_pauses_says(c, &claim, &sum),
 			     sum.is_once_a_step ? called : case_advice(c, &fix));
 	else if ((double)sum.ns >= WORTH_TIME * (double)window)
-		claim_acquit(
-			c, &claim,
-			hwy_arena_format(&c->diagnosis->arena,
-					 "Garbage collections take %s of the time, and the GPU "
-					 "has work meanwhile.",
-					 hwy_say_share((double)sum.ns / (double)window).text));
+		claim_acquit(c, &claim,
+			     hwy_arena_say(&c->diagnosis->arena,
+					   "Garbage collections take %s of the time, and the GPU "
+					   "has work meanwhile.",
+					   hwy_say_share((double)sum.ns / (double)window).text));
 	else
 		claim_drop(c, &claim);
 }

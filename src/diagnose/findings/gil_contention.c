@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/say.h"
 #include "base/search.h"
@@ -188,15 +189,15 @@ static const char *say_holder(const struct holders *holders)
 	const char *where = "";
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	if (*top->place.function && top->place.line > 0)
-		where = hwy_arena_format(arena, ", in %.80s (%.200s:%lld)", top->place.function,
-					 top->place.file, (long long)top->place.line);
+		where = hwy_arena_say(arena, ", in %.80s (%.200s:%lld)", top->place.function,
+				      top->place.file, (long long)top->place.line);
 	else if (*top->place.function)
-		where = hwy_arena_format(arena, ", in %.80s", top->place.function);
-	return hwy_arena_format(arena, " For %s of that time thread %lld%s%.40s%s had the lock%s.",
-				hwy_say_share((double)ns / (double)holders->ns).text,
-				(long long)thread->tid, thread->name ? " (" : "",
-				thread->name ? hwy_str(c->trace, thread->name) : "",
-				thread->name ? ")" : "", where);
+		where = hwy_arena_say(arena, ", in %.80s", top->place.function);
+	return hwy_arena_say(arena, " For %s of that time thread %lld%s%.40s%s had the lock%s.",
+			     hwy_say_share((double)ns / (double)holders->ns).text,
+			     (long long)thread->tid, thread->name ? " (" : "",
+			     thread->name ? hwy_str(c->trace, thread->name) : "",
+			     thread->name ? ")" : "", where);
 }
 
 static const char *find_holder(struct hwy_case *c, const struct interpreter_spans *waits)
@@ -234,13 +235,12 @@ static void finding_gil_contention_look(struct hwy_case *c)
 		return;
 	}
 	const char *holder = find_holder(c, &waits);
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		&c->diagnosis->arena,
 		"The thread that launches waits for Python's lock (GIL) %s, %s in all%s, and the GPU has nothing to do for "
 		"%s of it.%s",
-		hwy_arena_format(&c->diagnosis->arena, "%s%s",
-				 hwy_say_count_times(case_count_per_step(c, n)).text,
-				 case_a_step(c)),
+		hwy_arena_say(&c->diagnosis->arena, case_is_loop(c) ? "%s a step" : "%s",
+			      hwy_say_count_times(case_count_per_step(c, n)).text),
 		hwy_say_time3(ns / (int64_t)c->phase->n_steady).text, case_a_step(c),
 		hwy_say_time3(case_per_step(c, claim.total)).text, holder);
 	interpreter_free(&waits);

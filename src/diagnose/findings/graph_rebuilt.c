@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -56,7 +57,7 @@ static void finding_graph_rebuilt_look(struct hwy_case *c)
 	    claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"Graphs are captured or instantiated %s a step; the GPU idles %s of the step "
 				"meanwhile.",

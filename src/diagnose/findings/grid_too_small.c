@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -115,7 +116,7 @@ static bool counters_decide(struct hwy_case *c, struct claim *claim)
 		return true; /* few-sms has looked at them */
 	claim_acquit(
 		c, claim,
-		hwy_arena_format(
+		hwy_arena_say(
 			&c->diagnosis->arena,
 			"Kernels with few blocks run, but %.0f %% of the multiprocessors are active meanwhile (%s): others run "
 			"beside them.",
@@ -143,7 +144,7 @@ static void finding_grid_too_small_look(struct hwy_case *c)
 	if (is_worth && !counters_decide(c, &found.claim))
 		claim_accuse(
 			c, &found.claim, HWY_LOW,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s a step, %s of it, with fewer blocks (as few as %lld) than half of "
 				"the GPU's %lld multiprocessors: most of it looks on.",

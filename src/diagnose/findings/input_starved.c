@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/gaps/gaps_cause.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/workers.h"
@@ -54,16 +55,16 @@ static const char *who_prepares(struct hwy_case *c, const struct workers *worker
 	static const char own[] = " The batch is prepared in the loop's own process.";
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	if (strstr(name, "SingleProcessDataLoader"))
-		return own;
+		return hwy_tr(own);
 	if (!workers->is_known)
 		return "";
 	if (workers->n == 0)
-		return " No worker processes were seen: the batch is prepared in the loop's own process.";
+		return hwy_tr(
+			" No worker processes were seen: the batch is prepared in the loop's own process.");
 	if (workers->generations > 1)
-		return hwy_arena_format(arena,
-					" Its %u workers were started at %u different times.",
-					workers->n, workers->generations);
-	return hwy_arena_format(
+		return hwy_arena_say(arena, " Its %u workers were started at %u different times.",
+				     workers->n, workers->generations);
+	return hwy_arena_say(
 		arena, " %s prepare%s batches.",
 		hwy_say_count_of(workers->n, "worker process", "worker processes").text,
 		workers->n == 1 ? "s" : "");
@@ -96,15 +97,16 @@ static void finding_input_starved_look(struct hwy_case *c)
 	bool depends_on_results =
 		!gaps_cpu_is_loader(name) && workers.n == 0 && claim_follows_results(c, &claim);
 	if (*name)
-		name = hwy_arena_format(arena, ", mostly in %.80s", name);
+		name = hwy_arena_say(arena, ", mostly in %.80s", name);
 	else if (case_is_loop(c))
-		where = " The place is where the batch is copied; what the loop does right before prepares it.";
+		where = HWY_KEY(
+			" The place is where the batch is copied; what the loop does right before prepares it.");
 	if (depends_on_results)
 		who = " Right before, results are copied to the host.";
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		arena, "The GPU waits %s%s, %s of the time, for the next batch%s.%s%s",
 		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c),
-		hwy_say_share(claim_share(c, &claim)).text, name, who, where);
+		hwy_say_share(claim_share(c, &claim)).text, name, who, hwy_tr(where));
 	claim_accuse(c, &claim, HWY_HIGH, says,
 		     case_advice(c, depends_on_results ? &depends
 				    : is_again         ? &again

@@ -6,6 +6,7 @@
  * the CPU is too slow to launch the kernels in time, launch-bound has claimed the idle time; many
  * kernels whose pauses cost nothing are acquitted.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -44,7 +45,7 @@ static const struct advice fix = {
 
 static void acquit_kernels(struct hwy_case *c, struct claim *claim, double each)
 {
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		&c->diagnosis->arena,
 		"%s kernels a step, each %s long (median): the pauses between them cost %s of the step.",
 		hwy_say_count_mean(each).text, hwy_say_time3(c->counts.kernel_median).text,
@@ -74,7 +75,7 @@ static void finding_kernel_storm_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s kernels a step, %s each in the middle; the GPU pauses %s a step between "
 				"them, though they were launched in time.%s",

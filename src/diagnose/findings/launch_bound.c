@@ -6,6 +6,7 @@
  * Where nothing repeats, fewer than FEW_LAUNCHES_IN_ALL launches prove nothing: the first launches
  * take long in every program.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -77,7 +78,7 @@ static const char *launch_bound_advice(struct hwy_case *c)
 					grows ? growing : "");
 	if (!is_pytorch || case_count_per_step(c, c->counts.calls[HWY_ROLE_SYNC]) < WAITS_PER_STEP)
 		return text;
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena,
 		"%s\nA graph cannot hold a wait: first move what reads values, such as .item(), out of the step.",
 		text);
@@ -91,20 +92,20 @@ static const char *launch_bound_accusation(struct hwy_case *c, const struct clai
 	uint64_t ops = counts->kernels ? counts->kernels : counts->launches;
 	int64_t idle = case_per_step(c, claim->total);
 	if (case_count_per_step(c, counts->launches) < FEW_LAUNCHES_PER_STEP)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"The GPU idles %s a step because the CPU launches each piece of work only after "
 			"the one before has ended.",
 			hwy_say_time3(idle).text);
 	if (claim_share(c, claim) < MAINLY_SHARE)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"At times the CPU launches too slowly: the GPU idles %s%s while it does, over "
 			"%s.%s",
 			hwy_say_time3(idle).text, case_a_step(c),
 			hwy_say_count_of(case_count_per_step(c, ops), "kernel", "kernels").text,
 			launchers_sentence(c));
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		"%s%s are worth %s of GPU time, and %s pass until the CPU has called them one by one; the GPU "
 		"idles %s of that.%s",

@@ -7,6 +7,7 @@
  * kernels the suspect is acquitted; where they could, other findings say how. copy-bandwidth says the same of copies
  * without counters.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -22,10 +23,10 @@ static const struct {
 	enum hwy_metric metric;
 	const char *name;
 } links[] = {
-	{METRIC_PCIE_RX, "PCIe to the GPU"},
-	{METRIC_PCIE_TX, "PCIe from the GPU"},
-	{METRIC_NVLINK_RX, "NVLink to the GPU"},
-	{METRIC_NVLINK_TX, "NVLink from the GPU"},
+	{METRIC_PCIE_RX, HWY_KEY("PCIe to the GPU")},
+	{METRIC_PCIE_TX, HWY_KEY("PCIe from the GPU")},
+	{METRIC_NVLINK_RX, HWY_KEY("NVLink to the GPU")},
+	{METRIC_NVLINK_TX, HWY_KEY("NVLink from the GPU")},
 };
 enum { LINKS = sizeof links / sizeof *links };
 
@@ -91,9 +92,10 @@ static void finding_link_saturated_look(struct hwy_case *c)
 	if (!full.percent.series || (double)full.ns < FULL_SHARE * window)
 		return;
 	int64_t excess = full.ns - case_states(c).compute / (int64_t)c->n_devices;
-	const char *fact = hwy_arena_format(
-		&c->diagnosis->arena, "%s is full (%.0f %% of its rate) for %s of the time",
-		links[full.link].name, full.level, hwy_say_share((double)full.ns / window).text);
+	const char *fact = hwy_arena_say(&c->diagnosis->arena,
+					 "%s is full (%.0f %% of its rate) for %s of the time",
+					 hwy_tr(links[full.link].name), full.level,
+					 hwy_say_share((double)full.ns / window).text);
 	for (uint32_t i = 0; i < c->n_transfers; i++) {
 		if (!fills_link(c, &full, i))
 			continue;
@@ -103,13 +105,13 @@ static void finding_link_saturated_look(struct hwy_case *c)
 	}
 	if (case_share(c, exposed) < WORTH_SHARE)
 		claim_acquit(c, &claim,
-			     hwy_arena_format(&c->diagnosis->arena,
-					      "%s, but nearly all of that hides behind kernels.",
-					      fact));
+			     hwy_arena_say(&c->diagnosis->arena,
+					   "%s, but nearly all of that hides behind kernels.",
+					   fact));
 	else if (claim_share(c, &claim) >= WORTH_SHARE)
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s, longer than the GPU computes: even beside the kernels, transfers "
 				"would take %s%s more than these.",

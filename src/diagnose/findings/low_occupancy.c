@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "analyze/occupancy.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -53,12 +54,11 @@ static const char *about_limit(struct hwy_case *c, uint32_t span)
 	    !occupancy_find(&occupancy, &c->trace->devices[device], shape) ||
 	    occupancy.limit == OCCUPANCY_THREADS || occupancy.blocks == 0)
 		return "";
-	return hwy_arena_format(
-		&c->diagnosis->arena,
-		"; its launch allows %.0f %%, limited by %s (%u blocks of %u warps a "
-		"multiprocessor)",
-		100 * occupancy.share, occupancy_limit_names[occupancy.limit], occupancy.blocks,
-		occupancy.warps_per_block);
+	return hwy_arena_say(&c->diagnosis->arena,
+			     "; its launch allows %.0f %%, limited by %s (%u blocks of %u warps a "
+			     "multiprocessor)",
+			     100 * occupancy.share, hwy_tr(occupancy_limit_names[occupancy.limit]),
+			     occupancy.blocks, occupancy.warps_per_block);
 }
 
 /* ", issues instructions in 20 % of the cycles", where that is known: not every source of counters has it. */
@@ -66,15 +66,15 @@ static const char *about_issue(struct hwy_case *c, double issue)
 {
 	return isnan(issue)
 		       ? ""
-		       : hwy_arena_format(&c->diagnosis->arena,
-					  ", issues instructions in %.0f %% of the cycles", issue);
+		       : hwy_arena_say(&c->diagnosis->arena,
+				       ", issues instructions in %.0f %% of the cycles", issue);
 }
 
 static const char *about_memory(struct hwy_case *c, double dram)
 {
 	return isnan(dram) ? ""
-			   : hwy_arena_format(&c->diagnosis->arena,
-					      " and moves %.0f %% of the memory's bandwidth", dram);
+			   : hwy_arena_say(&c->diagnosis->arena,
+					   " and moves %.0f %% of the memory's bandwidth", dram);
 }
 
 struct few_warps {
@@ -112,7 +112,7 @@ static void finding_low_occupancy_look(struct hwy_case *c)
 	if (found.top && claim_share(c, &found.claim) >= WORTH_SHARE)
 		claim_accuse(
 			c, &found.claim, HWY_LOW,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s%s kernels run with few warps, and nothing is near its limit: %s holds %.0f %% of the warps of "
 				"its multiprocessors%s%s (%s)%s.",

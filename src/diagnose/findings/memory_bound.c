@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/roofline.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -101,7 +102,7 @@ static const char *how_known(struct hwy_case *c, const struct chains *chains,
 	if (evidence_of_ops(c, is_in_chain, chains, &evidence)) {
 		*confidence = HWY_HIGH;
 		return evidence.levels.dram >= INSIDE_DRAM_LIMIT
-			       ? hwy_arena_format(
+			       ? hwy_arena_say(
 					 &c->diagnosis->arena,
 					 "the memory is at %.0f %% of its bandwidth "
 					 "meanwhile (%s)",
@@ -134,7 +135,7 @@ static void finding_memory_bound_look(struct hwy_case *c)
 	if (known)
 		claim_accuse(
 			c, &chains.claim, confidence,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s%s, %s of it, in %s of elementwise kernels that follow each other: %s. One "
 				"kernel for each chain would read and write once.",

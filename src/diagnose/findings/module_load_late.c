@@ -10,6 +10,7 @@
 
 #include "analyze/compilations.h"
 #include "analyze/xla.h"
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/case.h"
@@ -202,8 +203,8 @@ static const char *what_was_done(struct hwy_case *c, const struct first_use_sum 
 	for (enum deed deed = LOADED; deed < DEEDS; deed++)
 		if (sum->ns[deed] > 0 && sum->ns[deed] >= all / 10)
 			text = hwy_arena_format(&c->diagnosis->arena, "%s%s%s", text,
-						*text ? " and " : "", deeds[deed]);
-	return *text ? text : "loaded or compiled";
+						*text ? hwy_tr(" and ") : "", hwy_tr(deeds[deed]));
+	return *text ? text : hwy_tr("loaded or compiled");
 }
 
 /* The name of the longest first use, as a user knows it. */
@@ -232,7 +233,7 @@ static const char *module_load_late_accusation(struct hwy_case *c, const struct 
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	struct recompiled again = recompiled_in_steps(c, sum);
 	if (*again.function)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"%s is compiled again %s in the steady steps, %s in all: its inputs change in shape or "
 			"type. The GPU idles %s a step, %s of the time, meanwhile.",
@@ -242,18 +243,17 @@ static const char *module_load_late_accusation(struct hwy_case *c, const struct 
 			hwy_say_share(claim_share(c, claim)).text);
 	const char *longest = "";
 	if (sum->longest != CLAIM_NOBODY)
-		longest = hwy_arena_format(
+		longest = hwy_arena_say(
 			arena,
 			sum->is_made_before ? " The longest gap, before %.80s, takes %s."
 					    : " The longest, %.80s, takes %s.",
 			name_of_longest(c, sum), hwy_say_time3(sum->longest_ns).text);
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		"Code is used for the first time and has to be %s; the GPU idles %s%s, %s of "
 		"the time, meanwhile.%s",
 		what_was_done(c, sum), hwy_say_time3(case_per_step(c, claim->total)).text,
-		case_is_loop(c) ? " a step" : "", hwy_say_share(claim_share(c, claim)).text,
-		longest);
+		case_a_step(c), hwy_say_share(claim_share(c, claim)).text, longest);
 }
 
 /* How much of the claimed time lies in the second half of the window, in ns. */
@@ -305,7 +305,7 @@ static const char *module_load_late_advice(struct hwy_case *c, const struct clai
 		return case_advice(c, &compile_again);
 	const char *text = case_advice(c, goes_on ? advice[main_deed(sum)] : &once);
 	bool is_library = text == compile.by_framework[HWY_PYTORCH] && is_call(c, sum->longest) &&
-			  !c->diagnosis->habits.is_compiled;
+			  !c->diagnosis->habits.has_compiled;
 	if (!is_library)
 		return text;
 	return is_in_attention(c, sum->longest) ? attention_compiles : library_compiles;

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -84,12 +85,12 @@ static void accuse_plain(struct hwy_case *c, struct claim *claim, double part, i
 	struct evidence evidence;
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	enum hwy_confidence confidence = major ? HWY_MEDIUM : HWY_LOW;
-	const char *proof = "by the kernels' names";
+	const char *proof = hwy_tr("by the kernels' names");
 	if (evidence_of_ops(c, op_is_plain, NULL, &evidence) && !isnan(evidence.levels.tensor)) {
 		if (evidence.levels.tensor >= USED_PERCENT) {
 			claim_acquit(
 				c, claim,
-				hwy_arena_format(
+				hwy_arena_say(
 					arena,
 					"The names of kernels say fp32 without tensor cores, but "
 					"these are active for %.0f %% of the cycles meanwhile.",
@@ -97,19 +98,19 @@ static void accuse_plain(struct hwy_case *c, struct claim *claim, double part, i
 			return;
 		}
 		confidence = HWY_HIGH;
-		proof = hwy_arena_format(
+		proof = hwy_arena_say(
 			arena,
 			"the tensor pipes are active for %.1f %% of the cycles meanwhile; %s",
 			evidence.levels.tensor,
 			hwy_say_count_of(evidence.samples, "sample", "samples").text);
 	}
-	claim_accuse(c, claim, confidence,
-		     hwy_arena_format(
-			     arena,
-			     "%s of the kernel time is fp32 matrix multiplication or convolution "
-			     "without tensor cores (%s).",
-			     hwy_say_share(part).text, proof),
-		     case_advice(c, major == 7 ? &half : &tf32));
+	claim_accuse(
+		c, claim, confidence,
+		hwy_arena_say(arena,
+			      "%s of the kernel time is fp32 matrix multiplication or convolution "
+			      "without tensor cores (%s).",
+			      hwy_say_share(part).text, proof),
+		case_advice(c, major == 7 ? &half : &tf32));
 }
 
 static void finding_no_tensor_cores_look(struct hwy_case *c)

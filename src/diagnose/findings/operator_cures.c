@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/launchers.h"
@@ -55,7 +56,7 @@ static const struct hwy_owner *owner_of_kernel(const struct hwy_case *c, uint32_
 
 static const char *times_a_step(struct hwy_case *c, const struct cured *it)
 {
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena, "%s%s take %s, %s of the time",
 		hwy_say_count_of(case_count_per_step(c, it->n), "kernel", "kernels").text,
 		case_a_step(c), hwy_say_time3(case_per_step(c, it->claim.total)).text,
@@ -72,7 +73,7 @@ static bool is_zero_grad(const struct hwy_case *c, uint32_t op)
 
 static const char *zero_grad_says(struct hwy_case *c, const struct cured *it)
 {
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena,
 		"%.80s fills the gradients with zeros: %s, with the pauses between them.",
 		it->scope, times_a_step(c, it));
@@ -95,7 +96,7 @@ static bool is_layout_change(const char *name)
 
 static const char *layout_says(struct hwy_case *c, const struct cured *it)
 {
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena,
 		"Convolutions compute in the layout NHWC, and their data is NCHW: %s only to change it there and back.",
 		times_a_step(c, it));
@@ -149,9 +150,10 @@ static bool is_by_autocast(const struct hwy_owners *o, const struct hwy_owner *o
 
 static const char *cast_says(struct hwy_case *c, const struct cured *it)
 {
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena, "Tensors are converted to another type in every step%s: %s.",
-		it->ns_by_autocast * 2 > it->ns ? ", by autocast inside of other operators" : "",
+		hwy_tr(it->ns_by_autocast * 2 > it->ns ? ", by autocast inside of other operators"
+						       : ""),
 		times_a_step(c, it));
 }
 
@@ -218,7 +220,7 @@ bool operator_cures_cache_grows(struct hwy_case *c)
 
 static const char *cache_says(struct hwy_case *c, const struct cured *it)
 {
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&c->diagnosis->arena,
 		"What aten::cat puts together grows from step to step, as a cache of keys and values does: %s.",
 		times_a_step(c, it));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/launchers.h"
@@ -104,16 +105,17 @@ static const char *optimizer_advice(const struct hwy_case *c, const struct optim
 	const char *name = it->scope + strlen(SCOPE);
 	size_t length = strcspn(name, ".");
 	if (is_listed(with_fused, name, length))
-		return hwy_arena_format(
+		return hwy_arena_say(
 			&c->diagnosis->arena,
 			"Let one kernel update many parameters.\n"
 			"  optimizer = torch.optim.%.*s(parameters, …, fused=True)%s",
 			(int)length, name,
-			by_parameter ? "     # or foreach=True: a kernel for each operation" : "");
+			hwy_tr(by_parameter ? "     # or foreach=True: a kernel for each operation"
+					    : ""));
 	if (!by_parameter)
 		return NULL;
 	if (is_listed(with_foreach, name, length))
-		return hwy_arena_format(
+		return hwy_arena_say(
 			&c->diagnosis->arena,
 			"Let it go over lists of parameters: a kernel for each operation, not for each parameter.\n"
 			"  optimizer = torch.optim.%.*s(parameters, …, foreach=True)",
@@ -143,13 +145,13 @@ static void finding_optimizer_unfused_look(struct hwy_case *c)
 		claim_drop(c, &claim);
 		return;
 	}
-	const char *how = it.lists * 2 < it.n ? "" : ", list by list";
+	const char *how = hwy_tr(it.lists * 2 < it.n ? "" : ", list by list");
 	if (by_parameter)
-		how = hwy_arena_format(arena, ", parameter by parameter (%.60s alone %s)", it.top,
-				       hwy_say_count_times(repeats).text);
-	const char *says = hwy_arena_format(
+		how = hwy_arena_say(arena, ", parameter by parameter (%.60s alone %s)", it.top,
+				    hwy_say_count_times(repeats).text);
+	const char *says = hwy_arena_say(
 		arena, "%.80s%s launches %s of %s kernels%s%s; the GPU idles %s between them.",
-		it.scope, it.in_scope < it.n ? " and the other optimizers" : "",
+		it.scope, hwy_tr(it.in_scope < it.n ? " and the other optimizers" : ""),
 		hwy_say_count_mean(case_count_per_step(c, it.n)).text,
 		hwy_say_count_mean(case_count_per_step(c, found->n)).text, case_a_step(c), how,
 		hwy_say_time3(case_per_step(c, claim.total)).text);

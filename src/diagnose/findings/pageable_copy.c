@@ -7,6 +7,7 @@
  * copies of LARGE_BYTES and more count: smaller ones travel with the command that enqueues them,
  * and pinning would gain nothing.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -114,14 +115,14 @@ static void acquit_copies(struct hwy_case *c, struct claim *claim, const struct 
 		for (uint32_t i = 0; i < c->n_transfers; i++)
 			if (is_pageable(&c->transfers[i]))
 				claim_note(claim, culprit(c, &c->flow->ops[c->transfers[i].op]));
-		says = hwy_arena_format(
+		says = hwy_arena_say(
 			arena,
 			"%s a step from or to pageable memory, all below 64 kB: those travel with the "
 			"command, and pinning would gain nothing.",
 			hwy_say_count_of(case_count_per_step(c, seen->small), "copy", "copies")
 				.text);
 	} else {
-		says = hwy_arena_format(
+		says = hwy_arena_say(
 			arena,
 			"%s a step from or to pageable memory; pinning it would gain %s of the step.",
 			hwy_say_count_of(case_count_per_step(c, seen->large), "large copy",
@@ -151,14 +152,14 @@ static void finding_pageable_copy_look(struct hwy_case *c)
 		double rate = seen.ns ? (double)seen.bytes * 1e9 / (double)seen.ns : 0;
 		bool is_rate_known;
 		double link = machine_limits_link_rate(c, HWY_H2D, &is_rate_known);
-		const char *says = hwy_arena_format(
+		const char *says = hwy_arena_say(
 			&c->diagnosis->arena,
 			"%s a step, %s in all, from or to pageable host memory: at %s%s%s, and each holds the "
 			"CPU until its data is through.",
 			hwy_say_count_of(case_count_per_step(c, seen.large), "copy", "copies").text,
 			hwy_say_bytes3_to_gb(seen.bytes / c->phase->n_steady).text,
 			hwy_say_rate3(rate).text,
-			is_rate_known ? " where pinned memory gives " : "",
+			hwy_tr(is_rate_known ? " where pinned memory gives " : ""),
 			is_rate_known ? hwy_say_rate3(link).text : "");
 		claim_accuse(c, &claim, seen.rate_known ? HWY_HIGH : HWY_MEDIUM, says,
 			     case_advice(c, &fix));

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -79,7 +80,7 @@ static void finding_priority_inversion_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim) && case_count_per_step(c, found) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_MEDIUM,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%s a step that somebody waits for, held up by another stream's work for "
 				"%s of the step.",

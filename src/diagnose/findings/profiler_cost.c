@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -78,11 +79,11 @@ static void finding_profiler_cost_look(struct hwy_case *c)
 		claim_recorded(c, &claim);
 	if (claim_share(c, &claim) >= LARGE_SHARE)
 		claim_accuse(c, &claim, calibrated ? HWY_HIGH : HWY_MEDIUM,
-			     hwy_arena_format(&c->diagnosis->arena,
-					      "About %s of a step is the cost of recording it, %s.",
-					      hwy_say_time3(case_per_step(c, claim.total)).text,
-					      calibrated ? "as calibrated where it was recorded"
-							 : "as the recorder timed itself"),
+			     hwy_arena_say(&c->diagnosis->arena,
+					   "About %s of a step is the cost of recording it, %s.",
+					   hwy_say_time3(case_per_step(c, claim.total)).text,
+					   hwy_tr(calibrated ? "as calibrated where it was recorded"
+							     : "as the recorder timed itself")),
 			     fix);
 	claim_drop(c, &claim);
 }

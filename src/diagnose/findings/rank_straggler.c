@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/collectives.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -128,12 +129,12 @@ bool diagnose_late(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 		.confidence = late->confidence,
 		.places = late->place,
 		.n_places = late->place ? 1 : 0,
-		.advice = late->advice ? late->advice : fix,
+		.advice = hwy_tr(late->advice ? late->advice : fix),
 		.says = late->says,
 	};
 	if (late->rank < n) {
-		finding.edit = hwy_arena_format(&diagnosis->arena, "straggler:%lld",
-						(long long)ranks[late->rank].rank);
+		finding.edit = hwy_arena_say(&diagnosis->arena, "straggler:%lld",
+					     (long long)ranks[late->rank].rank);
 		const char *number = strchr(finding.edit, ':') + 1;
 		if (predict_without_rank(ranks, n, c, number, &diagnosis->arena, &finding.predicted,
 					 &gain))
@@ -160,7 +161,7 @@ static void accuse_rank(const struct joint_rank *ranks, uint32_t n, uint32_t lat
 		.cost = wait_for(c, n, late) / phase->n_steps,
 		.confidence = HWY_MEDIUM,
 	};
-	what.says = hwy_arena_format(
+	what.says = hwy_arena_say(
 		&diagnosis->arena,
 		"Rank %lld comes last to the collectives: over %u of them the others wait %s a step for it.",
 		(long long)ranks[late].rank, c->n, hwy_say_time3(what.cost).text);

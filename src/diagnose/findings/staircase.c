@@ -7,6 +7,7 @@
  * work, less than IN_CALLS_SHARE of it inside the vendor's calls. The finding takes the place of
  * sync-in-loop, because removing the wait is not enough: the CPU's work must run beside the GPU's.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
@@ -69,7 +70,7 @@ static void finding_staircase_look(struct hwy_case *c)
 	if (syncs.n && syncs.each >= 0.5 && syncs.each < SYNCS_MANY_PER_STEP &&
 	    idle >= IDLE_SHARE && waited >= WAIT_SHARE && all_idle + waited >= TURNS_SHARE &&
 	    part_in_calls(c, &syncs.claim) < IN_CALLS_SHARE) {
-		const char *says = hwy_arena_format(
+		const char *says = hwy_arena_say(
 			&c->diagnosis->arena,
 			"CPU and GPU take turns: the CPU waits %s of the step for the GPU, then the GPU idles %s of it "
 			"for the CPU.",

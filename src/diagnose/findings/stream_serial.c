@@ -8,6 +8,7 @@
  * stayed in sequence, and all kernels ran side by side as far as their blocks fit. There is no
  * edit: a replay cannot know how many kernels the device runs at a time.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -114,7 +115,7 @@ static void finding_stream_serial_look(struct hwy_case *c)
 	if (claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, HWY_LOW,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"%u threads launch small kernels by turns, all into one stream, where they run one "
 				"after the other; side by side they would take %s less.",

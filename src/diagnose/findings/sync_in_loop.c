@@ -5,6 +5,7 @@
  * than HWY_WORTH_SHARE are acquitted, and the user is told from how much device work on they would
  * cost.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
@@ -49,7 +50,7 @@ static const char *sync_in_loop_accusation(struct hwy_case *c, const struct sync
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	int64_t cost = case_per_step(c, syncs->claim.total);
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		"The CPU stops for the GPU %s a step and waits %s; by then the queue is empty, and the GPU "
 		"idles %s until new work arrives.",
@@ -65,16 +66,16 @@ static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
 	struct hwy_words each = hwy_say_count_of(syncs->each, "wait", "waits"),
 			 cost = hwy_say_share(claim_share(c, &syncs->claim));
 	if (finished >= 0.5)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"%s%s; the GPU loses %s of the time by them: it had already finished at %s of them.",
 			each.text, case_a_step(c), cost.text, hwy_say_share(finished).text);
 	if (case_share(c, case_states(c).idle) >= 0.1)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"%s%s; the GPU loses %s of the time by them, and idles for other reasons.",
 			each.text, case_a_step(c), cost.text);
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		"%s%s; the GPU loses %s of the time by them: it idles %s after them and works the rest of the "
 		"time.",
@@ -104,7 +105,7 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 		/* The replay may turn the acquittal into an accusation, which needs advice. */
 		acquitted->advice = case_advice(c, &fix);
 		if (for_nothing)
-			acquitted->even_so = "The calls cost the CPU time all the same";
+			acquitted->even_so = HWY_KEY("The calls cost the CPU time all the same");
 	}
 	syncs_free(c, &syncs);
 }

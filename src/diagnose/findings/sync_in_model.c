@@ -5,6 +5,7 @@
  * a method forward(); most of them wait for values, not for large data; and the idle time after the
  * waits is worth a finding. It takes the place of sync-in-loop: moving one wait out of the loop would not help.
  */
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/syncs.h"
@@ -33,7 +34,7 @@ static void finding_sync_in_model_look(struct hwy_case *c)
 	struct syncs syncs = syncs_look(c);
 	if (case_is_loop(c) && claim_is_worth(c, &syncs.claim) && syncs.with_data <= syncs.n / 2 &&
 	    (syncs.each >= SYNCS_MANY_PER_STEP || syncs_are_in_forward(c, &syncs))) {
-		const char *says = hwy_arena_format(
+		const char *says = hwy_arena_say(
 			&c->diagnosis->arena,
 			"The CPU stops for the GPU %s a step, and each time its lead is lost; the GPU idles %s a "
 			"step after these waits.",

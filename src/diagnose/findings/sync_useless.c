@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -44,7 +45,7 @@ static void finding_sync_useless_look(struct hwy_case *c)
 	if (n > 0 && claim_is_worth(c, &claim) && case_count_per_step(c, n) >= OFTEN_PER_STEP)
 		claim_accuse(
 			c, &claim, HWY_HIGH,
-			hwy_arena_format(
+			hwy_arena_say(
 				&c->diagnosis->arena,
 				"The program makes %s a step with nothing pending; each takes %s all the same.",
 				hwy_say_count_of(case_count_per_step(c, n), "synchronise call",

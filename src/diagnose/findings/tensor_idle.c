@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/evidence.h"
 #include "diagnose/findings/findings.h"
@@ -87,13 +88,12 @@ static void finding_tensor_idle_look(struct hwy_case *c)
 	}
 	double part = (double)idle / (double)c->counts.kernel_ns;
 	if (top && part >= DOMINATES_SHARE && claim_is_worth(c, &claim)) {
-		const char *issue =
-			isnan(of_top.levels.issue)
-				? ""
-				: hwy_arena_format(&c->diagnosis->arena,
-						   " and instructions issued for %.0f %%",
-						   of_top.levels.issue);
-		const char *says = hwy_arena_format(
+		const char *issue = isnan(of_top.levels.issue)
+					    ? ""
+					    : hwy_arena_say(&c->diagnosis->arena,
+							    " and instructions issued for %.0f %%",
+							    of_top.levels.issue);
+		const char *says = hwy_arena_say(
 			&c->diagnosis->arena,
 			"%s of the kernel time are matrix kernels during which the tensor cores sleep: %s, with the tensor pipes "
 			"active for %.1f %%%s of the cycles (%s).",
@@ -101,8 +101,8 @@ static void finding_tensor_idle_look(struct hwy_case *c)
 			issue, hwy_say_count_of(of_top.samples, "sample", "samples").text);
 		struct hwy_finding *finding =
 			claim_accuse(c, &claim, HWY_MEDIUM, says, case_advice(c, &fix));
-		finding->edit = hwy_arena_format(&c->diagnosis->arena, "tensor-cores:%s",
-						 hwy_str(c->trace, top->name));
+		finding->edit = hwy_arena_say(&c->diagnosis->arena, "tensor-cores:%s",
+					      hwy_str(c->trace, top->name));
 	}
 	claim_drop(c, &claim);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyze/device_clocks.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
@@ -24,25 +25,25 @@ static const struct reason {
 	const char *words, *advice;
 } reasons[] = {
 	/* A sample with several reasons counts for the first of them here: the rarer and the worse first. */
-	{REASON_POWER_BRAKE, "the power supply",
-	 "The power supply or the rack told the GPU to slow down (power brake): look into the machine's log.\n"
-	 "  ipmitool sel list; nvidia-smi -q -d PERFORMANCE"},
-	{REASON_HW_THERMAL | REASON_SW_THERMAL, "heat",
-	 "The GPU is too hot for its clock: look at fans, air flow, and what runs beside it.\n"
-	 "  nvidia-smi -q -d TEMPERATURE,PERFORMANCE"},
-	{REASON_POWER_CAP, "the power limit",
-	 "The GPU draws as much power as it may. Raise the limit where the machine permits it, or draw less: fewer bits, fewer "
-	 "bytes moved. To compare runs, hold the clock at a value that lasts.\n"
-	 "  nvidia-smi -q -d POWER; nvidia-smi -pl WATTS      # as root\n"
-	 "  nvidia-smi -lgc 1200                              # while comparing; -rgc afterwards"},
-	{REASON_HW_SLOWDOWN, "a slowdown of the hardware",
-	 "The hardware halved its clock or more: heat, the power supply, or too much power at once.\n"
-	 "  nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER"},
-	{REASON_SYNC_BOOST, "the slowest GPU of its group",
-	 "The GPUs of a group share the clock of the slowest: look which one that is.\n"
-	 "  nvidia-smi -q -d PERFORMANCE"},
-	{REASON_SETTING, "a setting",
-	 "Somebody has set the clock of this GPU.\n  nvidia-smi -rgc; nvidia-smi -rac      # back to what it was, as root"},
+	{REASON_POWER_BRAKE, HWY_KEY("the power supply"),
+	 HWY_KEY("The power supply or the rack told the GPU to slow down (power brake): look into the machine's log.\n"
+		 "  ipmitool sel list; nvidia-smi -q -d PERFORMANCE")},
+	{REASON_HW_THERMAL | REASON_SW_THERMAL, HWY_KEY("heat"),
+	 HWY_KEY("The GPU is too hot for its clock: look at fans, air flow, and what runs beside it.\n"
+		 "  nvidia-smi -q -d TEMPERATURE,PERFORMANCE")},
+	{REASON_POWER_CAP, HWY_KEY("the power limit"),
+	 HWY_KEY("The GPU draws as much power as it may. Raise the limit where the machine permits it, or draw less: fewer bits, fewer "
+		 "bytes moved. To compare runs, hold the clock at a value that lasts.\n"
+		 "  nvidia-smi -q -d POWER; nvidia-smi -pl WATTS      # as root\n"
+		 "  nvidia-smi -lgc 1200                              # while comparing; -rgc afterwards")},
+	{REASON_HW_SLOWDOWN, HWY_KEY("a slowdown of the hardware"),
+	 HWY_KEY("The hardware halved its clock or more: heat, the power supply, or too much power at once.\n"
+		 "  nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER")},
+	{REASON_SYNC_BOOST, HWY_KEY("the slowest GPU of its group"),
+	 HWY_KEY("The GPUs of a group share the clock of the slowest: look which one that is.\n"
+		 "  nvidia-smi -q -d PERFORMANCE")},
+	{REASON_SETTING, HWY_KEY("a setting"),
+	 HWY_KEY("Somebody has set the clock of this GPU.\n  nvidia-smi -rgc; nvidia-smi -rac      # back to what it was, as root")},
 };
 enum { REASONS = sizeof reasons / sizeof *reasons };
 
@@ -154,18 +155,18 @@ static const char *reason_words(struct hwy_case *c, const struct held *held, uns
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	if (reasons[reason].bit == REASON_POWER_CAP && held->power_limit > 0)
-		return hwy_arena_format(arena, "%s of %.0f W", reasons[reason].words,
-					held->power_limit);
+		return hwy_arena_say(arena, "%s of %.0f W", hwy_tr(reasons[reason].words),
+				     held->power_limit);
 	if ((reasons[reason].bit & REASON_SW_THERMAL) && held->celsius > 0)
-		return hwy_arena_format(arena, "%s (%.0f °C)", reasons[reason].words,
+		return hwy_arena_format(arena, "%s (%.0f °C)", hwy_tr(reasons[reason].words),
 					held->celsius);
-	return reasons[reason].words;
+	return hwy_tr(reasons[reason].words);
 }
 
 static const char *mega_hertz(struct hwy_case *c, double hertz)
 {
-	return hwy_arena_format(&c->diagnosis->arena, "%s MHz",
-				hwy_say_count_grouped((uint64_t)(hertz / 1e6 + 0.5)).text);
+	return hwy_arena_say(&c->diagnosis->arena, "%s MHz",
+			     hwy_say_count_grouped((uint64_t)(hertz / 1e6 + 0.5)).text);
 }
 
 static void judge(struct hwy_case *c, const struct held *held)
@@ -181,12 +182,13 @@ static void judge(struct hwy_case *c, const struct held *held)
 	if (is_held && claim_is_worth(c, &claim))
 		claim_accuse(
 			c, &claim, held->is_sure ? HWY_MEDIUM : HWY_LOW,
-			hwy_arena_format(
+			hwy_arena_say(
 				arena,
 				"The GPU computes at %s on average, where %s is %s: %s holds its clock down for %s "
 				"of the busy time. Kernels that compute lose up to %s%s.",
 				mega_hertz(c, busy_clock), mega_hertz(c, held->best),
-				held->is_sure ? "what it reached at other times" : "its highest",
+				hwy_tr(held->is_sure ? "what it reached at other times"
+						     : "its highest"),
 				reason_words(c, held, worst),
 				hwy_say_share(held->all_held / held->busy).text,
 				hwy_say_time3(case_per_step(c, (int64_t)held->all_lost)).text,
@@ -195,7 +197,7 @@ static void judge(struct hwy_case *c, const struct held *held)
 	else if (is_held && held->all_lost > 0)
 		claim_acquit(
 			c, &claim,
-			hwy_arena_format(
+			hwy_arena_say(
 				arena,
 				"%s holds the clock down for %s of the busy time, which costs %s "
 				"of the step: %s instead of %s.",
@@ -207,7 +209,7 @@ static void judge(struct hwy_case *c, const struct held *held)
 		 busy_clock >= (1 - NORMAL_SHARE) * held->best)
 		claim_acquit(
 			c, &claim,
-			hwy_arena_format(
+			hwy_arena_say(
 				arena,
 				"The clock falls to %s while the GPU has nothing to do; while it "
 				"is busy, it is %s.",

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/workers.h"
@@ -26,13 +27,13 @@ static const char *too_many_workers_advice(struct hwy_case *c, uint32_t number)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	if (c->diagnosis->framework == HWY_PYTORCH)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"Use %u workers, with one thread in each; then make a batch cheaper: decode smaller images, "
 			"store the data preprocessed, augment on the GPU.\n"
 			"  DataLoader(…, num_workers=%u, worker_init_fn=lambda i: torch.set_num_threads(1))",
 			number, number);
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		"Use %u workers, with one thread in each; then make a batch cheaper: store the data preprocessed, or "
 		"do part of it on the GPU.",
@@ -55,10 +56,10 @@ static void finding_too_many_workers_look(struct hwy_case *c)
 	}
 	const char *lack = "";
 	if (workers.has_states)
-		lack = hwy_arena_format(
+		lack = hwy_arena_say(
 			arena, " Each is ready to run and has no processor for %s of the time.",
 			hwy_say_share(workers.preempted).text);
-	const char *says = hwy_arena_format(
+	const char *says = hwy_arena_say(
 		arena,
 		"%u worker processes share %lld processors, and the GPU waits %s%s for the next batch.%s",
 		workers.n, (long long)workers.cpus,

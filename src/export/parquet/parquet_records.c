@@ -45,15 +45,6 @@ struct record_column {
 };
 
 static const char *const value_types[] = {"", "", "i64", "double"};
-static const char *const edge_kinds[HWY_EDGE_KINDS] = {
-	[HWY_EDGE_EVENT] = "event",
-	[HWY_EDGE_FORWARD] = "forward",
-	[HWY_EDGE_WAKE] = "wake",
-	[HWY_EDGE_SPAWN] = "spawn",
-	[HWY_EDGE_COLLECTIVE] = "collective",
-	[HWY_EDGE_LAUNCH] = "launch",
-	[HWY_EDGE_MESSAGE] = "message",
-};
 static const char *const message_kinds[HWY_MESSAGE_KINDS] = {"send", "receive", "collective"};
 static const char *const severities[] = {"", "info", "warning", "error"};
 #define NAMES(list)                                                                                \
@@ -66,7 +57,7 @@ static const struct {
 } names_of[] = {
 	[LANE_TYPE] = {hwy_lane_type_names, HWY_LANE_TYPES},
 	[VALUE_TYPE] = NAMES(value_types),
-	[EDGE_KIND] = NAMES(edge_kinds),
+	[EDGE_KIND] = NAMES(hwy_edge_kind_names),
 	[MESSAGE_KIND] = NAMES(message_kinds),
 	[SEVERITY] = NAMES(severities),
 };

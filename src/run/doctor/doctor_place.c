@@ -112,7 +112,16 @@ void doctor_place(struct doctor *doctor)
 	doctor_probe_run(look_for_libdw, NULL, TIMEOUT_MS, answer, sizeof answer);
 	if (doctor_probe_line(&rest, &key, &value))
 		doctor->libdw = doctor_text(doctor, value);
-	if (doctor->libdw) {
+#if defined(__x86_64__)
+	const bool is_unwound = true;
+#else
+	/* Copies of stacks hold the registers of x86-64 only (collect/stack.c, ingest/unwind.c). */
+	const bool is_unwound = false;
+#endif
+	if (!is_unwound) {
+		doctor_say(doctor, DOCTOR_STACKS, DOCTOR_PARTLY,
+			   "CPU samples by frame pointers; calls have none on this CPU");
+	} else if (doctor->libdw) {
 		doctor_say(doctor, DOCTOR_STACKS, DOCTOR_YES, "unwound with libdw");
 	} else {
 		doctor_say(doctor, DOCTOR_STACKS, DOCTOR_PARTLY,

@@ -114,8 +114,12 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->flags |= GRAPH_FROM_BEGIN(GRAPH_CAUSE);
-	int64_t next = gap_in_graph_ns(e, node);
-	node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
+	/* Work that ran beside the work ahead of it keeps its distance: a graph does not change how kernels overlap. */
+	if (graph_counts_from_begin(node, GRAPH_ORDER))
+		return;
+	int64_t next = graph_overlaps(node) ? 0 : gap_in_graph_ns(e, node);
+	if (!graph_overlaps(node))
+		node->lag[GRAPH_ORDER] = next > 0 ? (uint16_t)next : 0;
 	node->length += next < 0 ? next : 0;
 	/* The kernel's own launch, which is removed, had delayed the kernel. */
 	if (e->graph->nodes[launch_of[call]].flow_index != call)

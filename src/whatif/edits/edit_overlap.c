@@ -52,6 +52,7 @@ static uint32_t loosen_kernels(struct editing *e)
 		}
 		if (is_loose(e, i, node->before[GRAPH_ORDER])) {
 			node->before[GRAPH_ORDER] = before_comm(e, node->before[GRAPH_ORDER]);
+			graph_forget_overlap(node);
 			found++;
 		}
 	}

@@ -39,8 +39,11 @@ static bool is_edited(const struct editing *e, const struct graph_node *node)
 static void follow(struct editing *e, uint32_t index, uint32_t before, bool both_ways)
 {
 	struct graph_node *node = &e->graph->nodes[index];
+	uint32_t was = node->before[GRAPH_ORDER];
 	node->before[GRAPH_ORDER] = before;
 	node->flags &= (uint8_t)~GRAPH_FROM_BEGIN(GRAPH_ORDER);
+	if (before != was)
+		graph_forget_overlap(node);
 	if (stream_track_of(e, node->flow_index) == WORK)
 		return;
 	node->delay = 0;

@@ -5,8 +5,23 @@ import { decodePieces, decodeTiles } from "./tile";
 
 const MOST_TILES = 2048;
 
+let recordings = "";
+
+/** From now on the server is told which recordings the page shows: one that has others refuses (409), so that nothing wrong is drawn. */
+export function showsRecordings(ids: string[]): void {
+	recordings = ids.join(".");
+}
+
+const ask = (request: string, init: RequestInit = {}): Promise<Response> => fetch(request, recordings ? { ...init, headers: { "X-Headway-Recordings": recordings } } : init);
+
+/** What the server says is wrong with a request, if it says anything. */
+async function sentenceOf(answer: Response): Promise<string> {
+	const said = await answer.json().catch(() => null) as { error?: unknown } | null;
+	return typeof said?.error === "string" ? said.error : "";
+}
+
 async function bytesOf(request: string, init: RequestInit): Promise<Uint8Array> {
-	const answer = await fetch(request, init);
+	const answer = await ask(request, init);
 	if (!answer.ok)
 		throw new Error(`${request.split("?")[0]}: ${answer.status}`);
 	return new Uint8Array(await answer.arrayBuffer());
@@ -25,15 +40,23 @@ function tilesBody(keys: TileKey[]): ArrayBuffer {
 	return body.buffer;
 }
 
+/** A file that the server makes; fails with its sentence. */
+export async function fileOf(request: string): Promise<Blob> {
+	const answer = await ask(request);
+	if (!answer.ok)
+		throw new Error(answer.status === 400 ? (await answer.json() as { error: string }).error : `${request.split("?")[0]}: ${answer.status}`);
+	return answer.blob();
+}
+
 export const httpSource: Source = {
 	inline: false,
 
 	async get<T>(request: string, signal?: AbortSignal): Promise<T | null> {
-		const answer = await fetch(request, { signal: signal ?? null });
+		const answer = await ask(request, { signal: signal ?? null });
 		if (answer.status === 202)
 			return null;
 		if (!answer.ok)
-			throw new Error(`${request.split("?")[0]}: ${answer.status}`);
+			throw new Error(await sentenceOf(answer) || `${request.split("?")[0]}: ${answer.status}`);
 		const value = await answer.json() as T & { state?: string; error?: string };
 		if (value.state === "failed")
 			throw new Error(value.error ?? "failed");
@@ -48,12 +71,12 @@ export const httpSource: Source = {
 	},
 
 	async names(trace, ids) {
-		const answer = await fetch("names", { method: "POST", body: new Uint32Array([trace, ...ids]) });
+		const answer = await ask("names", { method: "POST", body: new Uint32Array([trace, ...ids]) });
 		return answer.ok ? await answer.json() as string[] : [];
 	},
 
 	async pieces(kind, trace, from, to, pixels, signal) {
-		const answer = await fetch(`${kind}?t=${trace}&from=${Math.floor(from)}&to=${Math.ceil(to)}&n=${pixels}`, { signal: signal ?? null });
+		const answer = await ask(`${kind}?t=${trace}&from=${Math.floor(from)}&to=${Math.ceil(to)}&n=${pixels}`, { signal: signal ?? null });
 		if (!answer.ok || answer.status === 202 || answer.headers.get("content-type")?.includes("json"))
 			return null;
 		return decodePieces(new Uint8Array(await answer.arrayBuffer()));

@@ -4,7 +4,7 @@
  * No request leaves the page. What has no answer in the table is looked up in its spans (inline_index.ts), else null; tiles
  * that are not there are answered with nothing, so that the nearest coarser one stays on the screen. */
 import { InlineIndex, type RowDetails, type Stacks } from "./inline_index";
-import type { Lanes } from "./protocol";
+import type { Info, Lanes, Steps } from "./protocol";
 import type { Source } from "./source";
 import { decodePieces, decodeTiles, type Tile } from "./tile";
 
@@ -39,10 +39,17 @@ export function inlineSource(table: Table): Source {
 	const rowsOf = (t: number): (id: number) => Promise<RowDetails | null> => {
 		const prefix = `rows/${t}/`;
 		const firsts = Object.keys(table).filter((key) => key.startsWith(prefix)).map((key) => Number(key.slice(prefix.length))).sort((a, b) => b - a);
+		type Entry = { kind: string; rows: Omit<RowDetails, "kind">[] } | null;
+		// A query looks at every row of an entry: it is read once.
+		const read = new Map<number, Promise<Entry>>();
 		return async (id) => {
 			const first = firsts.find((f) => f <= id);
-			const entry = first === undefined ? null : await json<{ kind: string; rows: Omit<RowDetails, "kind">[] }>(`${prefix}${first}`);
-			const row = entry?.rows[id - first!];
+			if (first === undefined)
+				return null;
+			if (!read.has(first))
+				read.set(first, json<Entry>(`${prefix}${first}`));
+			const entry = await read.get(first);
+			const row = entry?.rows[id - first];
 			return row ? { kind: entry!.kind, ...row } : null;
 		};
 	};
@@ -51,8 +58,9 @@ export function inlineSource(table: Table): Source {
 		const keys = Object.keys(table).filter((key) => key.startsWith(`tile/${t}/`));
 		const tiles = (await Promise.all(keys.map(async (key) => decodeTiles((await bytes(key))!)))).flat();
 		const gaps = await bytes(`gaps/${t}`);
+		const info = (await json<Info>("info"))?.traces[t];
 		return new InlineIndex({
-			tiles, row: rowsOf(t), gaps: gaps ? decodePieces(gaps) : [],
+			tiles, begin: info?.start ?? 0, end: info?.end ?? Infinity, steps: await json<Steps>(`steps?t=${t}`), row: rowsOf(t), gaps: gaps ? decodePieces(gaps) : [],
 			names: await json<Record<string, string>>(`names/${t}`) ?? {},
 			lanes: await json<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] },
 			links: await json<number[][]>(`links/${t}`) ?? [],
@@ -64,17 +72,22 @@ export function inlineSource(table: Table): Source {
 		const [name, query] = request.split("?");
 		const of = new URLSearchParams(query);
 		const number = (key: string): number => Number(of.get(key));
-		if (!["span", "next", "at", "search", "marks", "hit", "interval"].includes(name ?? ""))
+		if (!["span", "next", "at", "search", "marks", "hit", "table", "selection", "chain"].includes(name ?? ""))
 			return null;
 		const index = await indexOf(number("t"));
 		switch (name) {
 		case "span": return index.span(number("id"));
+		case "chain": return index.chain(number("id"));
 		case "next": return index.next(number("id"), number("dir"), number("any") === 1);
 		case "at": return index.at(number("lane"), number("from"), number("to"));
 		case "search": return index.search(of.get("q") ?? "", number("from"), number("to"), number("n"), of.has("lane") ? number("lane") : null, number("skip"));
 		case "marks": return index.marks(of.get("q") ?? "", number("from"), number("to"), number("n"));
 		case "hit": return index.hit(of.get("q") ?? "", of.has("id") ? number("id") : -1, number("from"), number("dir"));
-		default: return index.interval(number("from"), number("to"));
+		case "table": return index.table({
+			q: of.get("q") ?? "", sort: of.get("sort") ?? (of.get("group") ? "total" : "start"), down: number("dir") < 0, group: of.get("group") ?? "", skip: number("skip"), n: of.has("n") ? number("n") : 100,
+			at: of.has("at") ? number("at") : null,
+		}, number("from"), of.has("to") ? number("to") : Infinity, of.get("lanes") ?? "");
+		default: return index.selection(number("from"), number("to"), of.get("lanes") ?? "");
 		}
 	};
 	const get = async <T>(request: string): Promise<T | null> => await json<T>(request) ?? await lookUp(request) as T | null;

@@ -2,56 +2,18 @@
 /* inline_index.ts - what a server would look up, found in the spans that the self-contained page has.
  *
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */
-import {
-	CAUSES, Look, type At, type Frame, type Group, type Interval, type Lane, type Lanes, type Marks, type Metric, type NextHit, type Piece, type Search, type Span, type SpanDetails, type TableRow,
-} from "./protocol";
-import { measure } from "./counter_mean";
-import { hasWords, wordsOf } from "./words";
-import type { CounterTile, Tile } from "./tile";
+import { VIRTUAL, type At, type EventGroups, type EventTable, type Frame, type Lane, type Lanes, type Lead, type Marks, type NextHit, type Piece, type Search, type Selection, type Span, type SpanDetails, type Steps } from "./protocol";
+import { leadAt, opsOf, select, type Op } from "./inline_selection";
+import { InlineQuery } from "./inline_query";
+import { tableOf, type TableRequest } from "./inline_table";
+import { readLanes } from "./lane_list";
+import type { Tile } from "./tile";
 
 const MOST_FIRST = 50;
-const MOST_ROWS = 10;
-const CLASSES = ["compute", "comm", "memory"] as const;
 
-type Known = Required<Span> & { name_id: number };
+export type Known = Required<Span> & { name_id: number };
 
 const end = (s: Span): number => s.start + s.dur;
-
-function classOf(look: number): (typeof CLASSES)[number] | null {
-	if (look === Look.kernel || look === Look.graph)
-		return "compute";
-	return look === Look.comm ? "comm" : look === Look.copy || look === Look.fill ? "memory" : null;
-}
-
-/** The length of a union, cut to a window. Spans come in order of start. */
-function union(spans: Span[], from: number, to: number): number {
-	let covered = 0;
-	let until = from;
-	for (const s of spans) {
-		const stop = Math.min(to, end(s));
-		if (stop > until) {
-			covered += stop - Math.max(until, s.start);
-			until = stop;
-		}
-	}
-	return covered;
-}
-
-function table(spans: Known[], from: number, to: number): TableRow[] {
-	const rows = new Map<number, TableRow>();
-	for (const s of spans) {
-		const ns = Math.min(end(s), to) - Math.max(s.start, from);
-		const row = rows.get(s.name_id) ?? { name: s.name, name_id: s.name_id, count: 0, total: 0, max: 0, look: s.look };
-		row.count++;
-		row.total += ns;
-		row.max = Math.max(row.max, ns);
-		rows.set(s.name_id, row);
-	}
-	return [...rows.values()].sort((a, b) => b.total - a.total).slice(0, MOST_ROWS);
-}
-
-/** The devices, those that stand in ranks too. */
-const devicesOf = (groups: Group[]): Group[] => groups.flatMap((g) => (g.kind === "device" ? [g] : devicesOf(g.groups)));
 
 /** What enqueued what. */
 class Links {
@@ -90,32 +52,46 @@ export interface RowDetails { kind: string; stack?: number; fields: SpanDetails[
 
 /** Everything a page has of one trace. */
 export interface Inlined {
-	tiles: Tile[]; names: Record<string, string>; lanes: Lanes; links: number[][]; stacks: Stacks; gaps: Piece[];
+	tiles: Tile[]; begin: number; end: number; steps: Steps | null; names: Record<string, string>; lanes: Lanes; links: number[][]; stacks: Stacks; gaps: Piece[];
 	row: (id: number) => Promise<RowDetails | null>;
 }
 
 const AROUND = new Set(["range", "op", "call", "api"]);
 const MOST_WORK = 64;
+const MOST_CHAIN = 400;
 
 export class InlineIndex {
 	private byId = new Map<number, Known>();
 	private ordered: Known[];
 	private links: Links;
 	private lanes: Map<number, Lane>;
+	private ops: Record<number, Op[]> = {};
+	private projected = new Map<number, Map<number, Known>>();
+	private query: InlineQuery;
 
 	constructor(private of: Inlined) {
 		for (const tile of of.tiles)
 			if (tile.form === "spans" || tile.form === "summary")
-				this.add(tile.lane, tile.spans);
+				this.add(tile.lane, tile.spans, tile.lane < VIRTUAL ? this.byId : this.projectedOn(tile.lane));
 		this.ordered = [...this.byId.values()].sort((a, b) => a.start - b.start || b.dur - a.dur);
 		this.links = new Links(of.links);
 		this.lanes = new Map(of.lanes.lanes.map((lane) => [lane.lane, lane]));
+		this.query = new InlineQuery({
+			lanes: of.lanes, begin: of.begin, steps: of.steps, row: of.row, callOf: (id) => this.byId.get(this.links.callOf(id) ?? -1), placeOf: (stack) => this.stack(stack).place,
+		});
 	}
 
-	private add(lane: number, spans: Extract<Tile, { form: "spans" }>["spans"]): void {
+	/** The spans of a lane of projected ranges, which have the ids of these. */
+	private projectedOn(lane: number): Map<number, Known> {
+		const known = this.projected.get(lane) ?? new Map<number, Known>();
+		this.projected.set(lane, known);
+		return known;
+	}
+
+	private add(lane: number, spans: Extract<Tile, { form: "spans" }>["spans"], to: Map<number, Known>): void {
 		for (let i = 0; i < spans.n; i++) {
 			const name_id = spans.name[i]!;
-			this.byId.set(spans.id[i]!, {
+			to.set(spans.id[i]!, {
 				id: spans.id[i]!, lane, name: this.of.names[name_id] ?? "", name_id, start: spans.start[i]!, dur: spans.dur[i]!, look: spans.look[i]!,
 				row: spans.row[i]!,
 			});
@@ -123,7 +99,7 @@ export class InlineIndex {
 	}
 
 	private within(from: number, to: number): Known[] {
-		return this.ordered.filter((s) => s.start < to && end(s) > from);
+		return this.ordered.filter((s) => s.start < to && (end(s) > from || s.start >= from));
 	}
 
 	/** The spans of the same thread around a span, outermost first. */
@@ -164,8 +140,30 @@ export class InlineIndex {
 				file: place?.file ?? "", line: place?.line ?? null, function: place?.function ?? "", api: isCall(call) ? call.name : "",
 				range: around.filter((s) => !isCall(s)).map((s) => s.name).join(" > "),
 			},
+			headway: this.headway(span, launch), projected: [...this.projected.values()].flatMap((on) => on.get(id) ?? []),
 			work: work.slice(0, MOST_WORK).flatMap((w) => this.byId.get(w) ?? []), work_count: work.length,
 		};
+	}
+
+	/** What was ahead of device work when its call began. */
+	private headway(span: Known, launch: Known | undefined): Lead | null {
+		const device = this.lanes.get(span.lane)?.device;
+		if (!launch || device === undefined)
+			return null;
+		const facts = { ordered: this.ordered, lanes: this.lanes, byId: this.byId, callOf: (id: number) => this.links.callOf(id) };
+		return leadAt(this.ops[device] ??= opsOf(facts, device), launch.start);
+	}
+
+	/** What belongs to a span: its call and the work of that; of a range, an operator or a function the work that was launched inside. */
+	chain(id: number): { ids: number[]; more: boolean } {
+		const span = this.byId.get(id);
+		const lane = span && this.lanes.get(span.lane);
+		const call = this.links.callOf(id) ?? id;
+		const holds = lane !== undefined && lane.type !== "api" && AROUND.has(lane.type);
+		const inside = (s: Known): boolean => holds && this.lanes.get(s.lane)?.type === "api" && this.lanes.get(s.lane)?.thread === lane.thread && s.start >= span!.start && end(s) <= end(span!);
+		const calls = holds ? this.ordered.filter(inside).map((s) => s.id) : [call];
+		const ids = [...new Set([id, ...calls.filter((c) => this.links.workOf(c).length), ...calls.flatMap((c) => this.links.workOf(c))])];
+		return { ids: ids.slice(0, MOST_CHAIN), more: ids.length > MOST_CHAIN };
 	}
 
 	next(id: number, dir: number, any: boolean): { span: Span | null } {
@@ -175,18 +173,27 @@ export class InlineIndex {
 	}
 
 	at(lane: number, from: number, to: number): At {
-		const spans = this.within(from, to).filter((s) => s.lane === lane).sort((a, b) => b.dur - a.dur);
+		const all = lane < VIRTUAL ? this.within(from, to) : [...this.projectedOn(lane).values()].filter((s) => s.start < to && end(s) > from);
+		const spans = all.filter((s) => s.lane === lane).sort((a, b) => b.dur - a.dur);
 		return { count: spans.length, busy: [], longest: spans[0] ?? null, spans: spans.slice(0, 16) };
 	}
 
-	private hits(q: string): Known[] {
-		const words = wordsOf(q);
-		return this.ordered.filter((s) => hasWords(s.name, words));
+	/** The spans that a query asks for, in order of start; an empty search finds nothing. */
+	private async hits(q: string): Promise<Known[]> {
+		return q.trim() ? this.query.find(this.ordered, q) : [];
 	}
 
-	marks(q: string, from: number, to: number, n: number): Marks {
+	/** Spans that touch an interval, on some lanes, as rows or groups. */
+	table(ask: TableRequest, from: number, to: number, lanes: string): Promise<EventTable | EventGroups> {
+		const isChosen = lanes ? readLanes(lanes) : () => true;
+		const isWhole = from <= this.of.begin && to >= this.of.end;
+		const touches = (s: Known): boolean => isWhole || (s.start < to && (s.start >= from || end(s) > from));
+		return tableOf(this.query, this.ordered.filter((s) => touches(s) && isChosen(s.lane)), ask);
+	}
+
+	async marks(q: string, from: number, to: number, n: number): Promise<Marks> {
 		const lanes = new Map<number, Set<number>>();
-		for (const s of this.hits(q)) {
+		for (const s of await this.hits(q)) {
 			const part = Math.floor((s.start - from) / (to - from) * n);
 			if (part >= 0 && part < n)
 				lanes.set(s.lane, (lanes.get(s.lane) ?? new Set()).add(part));
@@ -194,8 +201,8 @@ export class InlineIndex {
 		return { q, lanes: [...lanes].map(([lane, parts]) => ({ lane, runs: [...parts].flatMap((part) => [part, 1]) })) };
 	}
 
-	hit(q: string, id: number, from: number, dir: number): NextHit {
-		const hits = this.hits(q).sort((a, b) => a.start - b.start || a.id - b.id);
+	async hit(q: string, id: number, from: number, dir: number): Promise<NextHit> {
+		const hits = (await this.hits(q)).sort((a, b) => a.start - b.start || a.id - b.id);
 		const start = this.byId.get(id)?.start ?? from;
 		const behind = hits.findIndex((s) => s.start > start || (s.start === start && s.id > id));
 		const before = hits.filter((s) => s.start < start || (s.start === start && s.id < id)).length - 1;
@@ -203,8 +210,8 @@ export class InlineIndex {
 		return { span: hits[at] ?? null, number: at + 1, hits: hits.length };
 	}
 
-	search(q: string, from: number, to: number, n: number, only: number | null, skip: number): Search {
-		const hits = this.hits(q).filter((s) => only === null || s.lane === only);
+	async search(q: string, from: number, to: number, n: number, only: number | null, skip: number): Promise<Search> {
+		const hits = (await this.hits(q)).filter((s) => only === null || s.lane === only);
 		const lanes = new Map<number, { lane: number; count: number; first: Span[] }>();
 		const marks = new Array<number>(n).fill(0);
 		for (const s of hits) {
@@ -220,38 +227,8 @@ export class InlineIndex {
 		return { q, names: new Set(hits.map((s) => s.name_id)).size, hits: hits.length, more: false, lanes: [...lanes.values()], marks };
 	}
 
-	private causes(device: number, from: number, to: number): Record<string, number> {
-		const causes: Record<string, number> = {};
-		for (const gap of this.of.gaps) {
-			const ns = Math.min(gap.to, to) - Math.max(gap.from, from);
-			const name = CAUSES[gap.cause] ?? "unknown";
-			if (gap.device === device && ns > 0)
-				causes[name] = (causes[name] ?? 0) + Math.round(ns * gap.share);
-		}
-		return causes;
-	}
-
-	/** The finest tiles of each counter that the page has: buckets that the interval cuts count by their share. */
-	private metrics(from: number, to: number): Metric[] {
-		return this.of.lanes.lanes.filter((l) => l.type === "counter" && l.device !== undefined).flatMap((lane) => {
-			const tiles = this.of.tiles.filter((t): t is CounterTile => t.form === "counter" && t.lane === lane.lane);
-			const metric = measure(tiles, from, Math.min(to, lane.end));
-			return metric ? [{ lane: lane.lane, ...metric }] : [];
-		});
-	}
-
-	interval(from: number, to: number): Interval {
-		const spans = this.within(from, to);
-		const devices = devicesOf(this.of.lanes.groups).map((g) => {
-			const mine = spans.filter((s) => this.lanes.get(s.lane)?.device === g.device && classOf(s.look));
-			const busy = union(mine, from, to);
-			const [compute, comm, memory] = CLASSES.map((c) => union(mine.filter((s) => classOf(s.look) === c), from, to)) as [number, number, number];
-			return { device: g.device ?? 0, title: g.title, busy, idle: to - from - busy, compute, comm, memory, causes: this.causes(g.device ?? 0, from, to) };
-		});
-		const isCall = (s: Known): boolean => s.look >= Look.api && s.look <= Look.apiCopy;
-		return {
-			from, to, devices, metrics: this.metrics(from, to), kernels: table(spans.filter((s) => classOf(s.look)), from, to), calls: table(spans.filter(isCall), from, to),
-			ranges: table(spans.filter((s) => s.look === Look.range), from, to),
-		};
+	/** As the server's answer `selection`, of what the page carries. */
+	selection(from: number, to: number, lanes: string): Promise<Selection> {
+		return select({ of: this.of, lanes: this.lanes, spans: this.within(from, to), byId: this.byId, ordered: this.ordered, callOf: (id) => this.links.callOf(id), stack: (at) => this.stack(at).frames[0] }, from, to, lanes);
 	}
 }

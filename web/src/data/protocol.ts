@@ -13,26 +13,33 @@ export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", 
 export const PATH_KINDS = ["cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other"] as const;
 
 export const HARDWARE = 2 ** 31;
+/** From this number on lanes are not of the recording: ranges projected onto a device, and unions of streams. */
+export const VIRTUAL = 2 ** 30;
 export const WARM_UP = 1;
 export const OUTLIER = 2;
 
 export type DiagnosisState = "pending" | "ready" | "failed" | "none";
 
 export interface TraceInfo {
-	file: string; title: string; origin: string; start: number; end: number; spans: number; source: string; diagnosis: DiagnosisState;
+	/** The same whenever this recording is opened. */
+	id: string; file: string; title: string; origin: string; start: number; end: number; spans: number; source: string; diagnosis: DiagnosisState;
 }
-export interface Info { protocol: number; version: string; inline: boolean; traces: TraceInfo[]; left_out?: string[] }
+export interface Info { protocol: number; version: string; inline: boolean; kept?: boolean; traces: TraceInfo[]; left_out?: string[] }
 
 export interface Lane {
-	lane: number; type: string; title: string; device?: number; thread?: number; rank?: number; spans: number; nests: boolean; marks: boolean;
+	lane: number; type: string; title: string; device?: number; process?: number; thread?: number; rank?: number;
+	/** The numbers by which people call them. */
+	stream?: number; gpu?: number; pid?: number; spans: number; nests: boolean; marks: boolean;
 	start: number; end: number; looks: number[]; detail: number; unit?: string; min?: number | null; max?: number | null;
+	/** Of projected ranges: the lane that these stand on. */
+	of?: number;
 	/** Of a counter: the one that says most at a glance. */
 	main?: boolean;
 	/** Of a counter that is a set: a word for each bit of its values. */
 	flags?: string[];
 }
 export interface Group {
-	id: string; kind: string; title: string; device?: number; rank?: number; lanes: number[]; groups: Group[];
+	id: string; kind: string; title: string; device?: number; thread?: number; rank?: number; lanes: number[]; groups: Group[];
 	/** Of a rank: the lanes on which most of its messages stand. */
 	messages?: number[];
 }
@@ -46,6 +53,12 @@ export interface Place {
 export interface SpanDetails extends Span {
 	kind: string; fields: { key: string; value: string; unit?: string }[]; place?: Place | null; stack: Frame[]; around: Span[];
 	launch: Span | null; work: Span[]; work_count: number;
+	/** Of device work: what was enqueued on its device and not finished when its call began. */
+	headway?: Lead | null;
+	/** Of a range: where the device work that was launched inside it stands. */
+	projected?: { lane: number; start: number; dur: number; row: number }[];
+	/** Recorded relations with other spans; from this one where it leaves. */
+	edges?: { kind: string; leaves: boolean; span: Span }[];
 	/** The self-contained page has no room for its columns. */
 	partial?: boolean;
 }
@@ -58,15 +71,31 @@ export interface Marks { q: string; lanes: { lane: number; runs: number[] }[] }
 export interface NextHit { span: Span | null; number: number; hits: number }
 export interface TableRow { name: string; name_id: number; count: number; total: number; max: number; look: number }
 /** What a counter said in an interval; the mean is by time, and rests on so many samples. */
-export interface Metric { lane: number; mean: number; least: number; most: number; samples?: number }
-export interface Interval {
-	from: number; to: number; metrics?: Metric[]; kernels: TableRow[]; calls: TableRow[]; ranges: TableRow[];
-	devices: { device: number; title: string; busy: number; idle: number; compute: number; comm: number; memory: number;
-		causes: Record<string, number> | null }[];
+export interface Metric { lane: number; mean: number; least: number; most: number; last: number; samples?: number }
+/** Names by time: the first of them, and what all of them come to. */
+export interface NameTable { names: number; count: number; total: number; rows: TableRow[] }
+/** Work of a device that is enqueued and not finished: operations, and ns of work left in them. */
+export interface Lead { count: number; work: number }
+export interface DeviceTimes {
+	device: number; title: string;
+	/** All of its streams are chosen. */
+	whole: boolean;
+	busy: number; idle: number; compute: number; comm: number; memory: number; causes: Record<string, number> | null;
+	headway: { begin: Lead; end: Lead; least: Lead | null } | null;
+}
+export interface Copies { direction: string; count: number; bytes: number; total: number }
+export interface ThreadStates { lane: number; title: string; states: { name: string; look: number; count: number; total: number }[] }
+export interface Wakes { from_thread: number; to_thread: number; from: string; to: string; count: number }
+export interface SampledFunctions { count: number; names: number; rows: { function: string; module: string; count: number }[] }
+export const NAME_TABLES = ["kernels", "calls", "ranges", "operators", "functions", "os"] as const;
+/** What happened in a stretch of time on chosen lanes. */
+export interface Selection extends Record<(typeof NAME_TABLES)[number], NameTable> {
+	from: number; to: number; devices: DeviceTimes[]; counters: Metric[]; copies: Copies[]; launches: { count: number; total: number };
+	waits: { count: number; total: number }; threads: ThreadStates[]; thread_count: number; wakes: Wakes[] | null; samples: SampledFunctions;
 }
 /** Device begin and end, CPU begin and end, busy, flags, name. */
 export type Step = [number, number, number, number, number, number, string];
-export interface Phase { name: string; source: string; mean: number; median: number; from: number; to: number; first_steady: number;
+export interface Phase { name: string; process?: number; source: string; mean: number; median: number; from: number; to: number; first_steady: number;
 	n_steady: number; steps: Step[] }
 export interface Steps { main: number; phases: Phase[] }
 export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number }[] }
@@ -112,7 +141,10 @@ export interface Diagnosis {
 	/** What the recording lacks, then what therefore cannot be told. */
 	trust: { check?: string; effect?: string; says?: string; cannot_tell?: string; because?: string }[]; findings: Finding[]; acquitted: Finding[];
 }
-export interface Edit { id: string; arguments: string; about: string }
+export interface Edit { id: string; arguments: string; about: string;
+	/** Why it would change nothing; null where it would, and missing where that is not known yet. */
+	why?: string | null }
+export interface Applicable { phase: number; edits: { id: string; why: string | null }[] }
 export interface Edits { edits: Edit[]; suggested: { finding: string; edits: string; step: number; speedup: number }[] }
 /** Id, lane, look, name, start and duration recorded, then predicted. */
 export type Op = [number, number, number, number, number, number, number, number];
@@ -123,4 +155,9 @@ export interface WhatIf {
 export interface Piece { from: number; to: number; span: number; cause: number; device: number; count: number;
 	/** How much of it is covered, 0 … 1: less where several were merged. */
 	share: number }
-
+/** Id, lane, look, index into names, start, duration, step, latency, bytes, line. */
+export type EventRow = [number, number, number, number, number, number, number | null, number | null, number | null, string];
+/** Name, the term that asks for its spans, count, total, min, max, mean, p50, p90, p99, deviation. */
+export type EventGroup = [string, string | null, number, number, number, number, number, number, number, number, number];
+export interface EventTable { q: string; rows: number; total: number; min: number; max: number; skip: number; at?: number | null; list: EventRow[]; names: string[] }
+export interface EventGroups { q: string; rows: number; total: number; min: number; max: number; skip: number; groups: number; list: EventGroup[] }

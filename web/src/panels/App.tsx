@@ -1,67 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* App.tsx - the page: toolbar, lanes and canvas, the panel beside them. */
 import { useEffect } from "preact/hooks";
-import { useStore } from "../state/store";
+import { isEmpty, set, useStore } from "../state/store";
 import type { Timeline } from "../timeline/timeline";
 import { Palette } from "../timeline/theme";
 import { Canvas } from "./Canvas";
+import { CommandPalette } from "./CommandPalette";
 import { useDark } from "./dark";
-import { Details } from "./Details";
-import { Findings } from "./Findings";
+import { Dock } from "./Dock";
+import { Empty } from "./Empty";
 import { Help } from "./Help";
-import { Interval } from "./Interval";
 import { Lanes } from "./Lanes";
 import { MiniMap } from "./MiniMap";
-import { Prediction } from "./Prediction";
-import { Roofline } from "./Roofline";
-import { SearchPanel } from "./SearchPanel";
+import { SIDE } from "./registry";
+import { Spoken } from "./Spoken";
+import { Splitter } from "./Splitter";
 import { Toolbar } from "./Toolbar";
-import { WhatIf } from "./WhatIf";
 
-function Side() {
-	const panel = useStore((s) => s.panel);
-	switch (panel) {
-	case "findings": return <aside><Findings /></aside>;
-	case "details": return <aside><Details /></aside>;
-	case "interval": return <aside><Interval /></aside>;
-	case "search": return <aside><SearchPanel /></aside>;
-	case "whatif": return <aside><WhatIf /></aside>;
-	default: return null;
-	}
+const LEAST_WIDTH = 120;
+const MOST_SHARE = 0.6;
+const mostWidth = (): number => innerWidth * MOST_SHARE;
+const wide = (pixels: number | null): Record<string, string> => (pixels ? { width: `${pixels}px` } : {});
+
+function Side({ timeline }: { timeline: Timeline }) {
+	const open = useStore((s) => SIDE.find((p) => p.id === s.panel));
+	const width = useStore((s) => s.sizes.side);
+	if (!open)
+		return null;
+	const Open = open.component;
+	return <>
+		<Splitter part="side" title="width of the panel beside the timeline" side="right" least={LEAST_WIDTH} most={mostWidth} />
+		<aside aria-label={open.title} style={wide(width)}><button class="close-side" aria-label={`close ${open.title}`} title="close" onClick={() => set({ panel: null })}>×</button><Open timeline={timeline} /></aside>
+	</>;
 }
 
-function Notes() {
+const GONE = {
+	ended: "The server does not answer. What is on the screen stays; the page goes on as soon as `headway view` is back at this address (--keep-address).",
+	other: "Another recording is served at this address now. What is on the screen stays; reload the page to see the other one.",
+};
+
+function Messages() {
 	const gone = useStore((s) => s.gone);
 	const message = useStore((s) => s.message);
 	const info = useStore((s) => s.info);
 	return <>
-		{gone && <p class="note error">The server has ended. What is on the screen stays; start `headway view` again for more.</p>}
-		{message && <p class="note">{message}</p>}
+		{gone && <p class="note error" role="alert">{GONE[gone]}</p>}
+		{message && <p class="note" role="status">{message}</p>}
 		{info?.left_out?.length ? <p class="note faint">Left out of this page: {info.left_out.join("; ")}.</p> : null}
 	</>;
 }
 
 export function App({ timeline }: { timeline: Timeline }) {
 	const dark = useDark();
+	const width = useStore((s) => s.sizes.lanes);
 	// A file of counters alone has nothing to draw but its roofline.
-	const bare = useStore((s) => s.panel === "roofline" && s.traces.every((t) => t.info.spans === 0));
+	const bare = useStore((s) => s.dock === "roofline" && s.traces.every((t) => t.info.spans === 0));
 	useEffect(() => {
 		document.documentElement.dataset["theme"] = dark ? "dark" : "light";
 		timeline.palette = new Palette(dark);
 		timeline.invalidate();
 	}, [dark]);
+	const empty = useStore((s) => s.traces.length > 0 && s.traces.every(isEmpty));
 	return <>
 		<Toolbar />
 		<main>
-			<div class={bare ? "work bare" : "work"}>
+			<div class={bare ? "work bare" : empty ? "work bare nothing" : "work"}>
+				{empty && <Empty />}
 				<div class="upper">
-					<div class="left"><div class="corner" /><Lanes timeline={timeline} /></div>
+					<div class="left" style={wide(width)}><div class="corner" /><Lanes timeline={timeline} /></div>
+					<Splitter part="lanes" title="width of the lanes' names" side="left" least={LEAST_WIDTH} most={mostWidth} />
 					<div class="middle"><MiniMap timeline={timeline} /><Canvas timeline={timeline} /></div>
 				</div>
-				<Prediction timeline={timeline} /><Roofline /><Notes />
+				<Dock timeline={timeline} /><Messages />
 			</div>
-			<Side />
+			<Side timeline={timeline} />
 		</main>
-		<Help />
+		<Help /><CommandPalette /><Spoken timeline={timeline} />
 	</>;
 }

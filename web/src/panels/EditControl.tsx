@@ -1,39 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EditControl.tsx - one edit as a switch, with a slider where it takes a number. */
+/* EditControl.tsx - one edit as a switch; with a slider where it takes a number, and a list where it can be limited to a place. An edit
+ * that would change nothing says why and cannot be switched on. */
 import { useState } from "preact/hooks";
 import type { Edit } from "../data/protocol";
-import { plain } from "../timeline/text";
+import { plain, shorten } from "../timeline/text";
+import { numbersOf, readEdit, takesWhat, writeEdit, type Parts } from "./edit_text";
 
-interface Props { edit: Edit; on: string | null; change: (text: string | null) => void }
+export interface Choices { places: string[]; kernels: string[]; ranges: string[] }
+interface Props { edit: Edit; on: string | null; choices: Choices; change: (text: string | null) => void }
 
-const LIMITS: Record<string, [number, number, number]> = { "wait-every": [2, 100, 10], streams: [1, 8, 4], workers: [1, 16, 4], faster: [5, 95, 50] };
+const MOST_TEXT = 60;
+const cut = (text: string): string => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT / 2)}…${text.slice(-MOST_TEXT / 2)}` : text);
 
-/** `faster:gpu:50` → 50; `wait-every:10:train.py:18` → 10. */
-function numberOf(text: string | null, percent: boolean): number | null {
-	const part = text?.split(":")[percent ? 2 : 1];
-	return part && /^\d+$/.test(part) ? Number(part) : null;
+function Options({ title, texts }: { title: string; texts: string[] }) {
+	return texts.length ? <optgroup label={title}>{texts.map((t) => <option key={t} value={t}>{cut(shorten(plain(t)))}</option>)}</optgroup> : null;
 }
 
-export function EditControl({ edit, on, change }: Props) {
-	const percent = edit.arguments.includes("PERCENT");
-	const slides = percent || edit.arguments.startsWith(":N");
-	const [least, most, first] = LIMITS[edit.id] ?? [1, 16, 4];
-	const [number, setNumber] = useState(numberOf(on, percent) ?? first);
-	const [what, setWhat] = useState(on?.split(":")[1] ?? "gpu");
+function What({ edit, what, choices, change }: { edit: Edit; what: string; choices: Choices; change: (what: string) => void }) {
+	const takes = takesWhat(edit);
+	const lists = { any: [...choices.kernels, ...choices.ranges, "gpu", "cpu"], place: choices.places, kernel: choices.kernels }[takes ?? "place"];
+	const other = what && !lists.includes(what) ? what : "";
+	return <select value={what} aria-label={takes === "place" ? `where, for ${edit.id}` : `what, for ${edit.id}`} onChange={(e) => change(e.currentTarget.value)}>
+		{takes === "any" ? <><option value="gpu">GPU</option><option value="cpu">CPU</option></> : <option value="">{takes === "place" ? "everywhere" : "every kernel"}</option>}
+		{other && <option value={other}>{cut(plain(other))}</option>}
+		{takes === "place" && <Options title="Places" texts={choices.places} />}
+		{takes !== "place" && <Options title="Kernels" texts={choices.kernels} />}
+		{takes === "any" && <Options title="Ranges" texts={choices.ranges} />}
+	</select>;
+}
+
+export function EditControl({ edit, on, choices, change }: Props) {
+	const numbers = numbersOf(edit);
+	const given: Parts = on === null ? { number: numbers?.first ?? null, what: takesWhat(edit) === "any" ? "gpu" : "" } : readEdit(edit, on);
+	const [sliding, setSliding] = useState<number | null>(null);
+	const number = sliding ?? given.number;
+	const set = (parts: Partial<Parts>): void => change(writeEdit(edit, { ...given, ...parts }));
 	// One kernel, as fast as its device allows: the roofline asks for it.
-	const atRoof = percent && on !== null && !/[:=][\d.]+%?$/.test(on);
-	const text = (n: number, of: string): string => (percent ? `${edit.id}:${of}:${n}` : slides ? `${edit.id}:${n}` : edit.id);
-	return <div class={`edit ${on !== null ? "on" : ""}`} data-edit={edit.id}>
-		<label><input type="checkbox" checked={on !== null} onChange={(e) => change(e.currentTarget.checked ? text(number, what) : null)} />
+	const atRoof = on !== null && takesWhat(edit) === "any" && given.number === null;
+	const off = on === null && typeof edit.why === "string";
+	return <div class={`edit ${on !== null ? "on" : ""} ${off ? "off" : ""}`} data-edit={edit.id}>
+		<label><input type="checkbox" checked={on !== null} disabled={off} onChange={(e) => change(e.currentTarget.checked ? writeEdit(edit, given) : null)} />
 			<b>{edit.id}</b> <span>{edit.about}</span></label>
-		{atRoof && <div class="slide"><small>{plain(on.slice(edit.id.length + 1))}: at its roof</small></div>}
-		{slides && !atRoof && on !== null && <div class="slide">
-			{percent && <select value={what} aria-label="what" onChange={(e) => {
-				setWhat(e.currentTarget.value);
-				change(text(number, e.currentTarget.value));
-			}}><option value="gpu">GPU</option><option value="cpu">CPU</option></select>}
-			<input type="range" min={least} max={most} value={number} aria-label={edit.id}
-				onInput={(e) => setNumber(Number(e.currentTarget.value))} onChange={(e) => change(text(Number(e.currentTarget.value), what))} />
-			<output>{number}{percent ? " %" : ""}</output></div>}
+		{off && <p class="why">{edit.why}</p>}
+		{on !== null && atRoof && <div class="slide"><small>{plain(given.what)}: at its roof</small></div>}
+		{on !== null && !atRoof && takesWhat(edit) && <div class="slide"><What edit={edit} what={given.what} choices={choices} change={(what) => set({ what })} /></div>}
+		{on !== null && !atRoof && numbers && <div class="slide">
+			<input type="range" min={numbers.least} max={numbers.most} value={number ?? numbers.first} aria-label={edit.id}
+				onInput={(e) => setSliding(Number(e.currentTarget.value))} onChange={(e) => {
+					setSliding(null);
+					set({ number: Number(e.currentTarget.value) });
+				}} />
+			<output>{number}{numbers.unit}</output></div>}
 	</div>;
 }

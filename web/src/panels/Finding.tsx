@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding.tsx - one finding, or one that was acquitted: a press lights up its evidence. */
 import type { Diagnosis, Finding as Item } from "../data/protocol";
-import { light, nextEvidence, predict, showPanel } from "../state/actions";
+import { light, nextEvidence, predict } from "../state/actions";
+import { showPanel } from "../state/layout";
 import { useStore } from "../state/store";
+import { tableOfFinding } from "../state/table";
 import { count, duration, percent } from "../timeline/units";
 import { inner } from "../timeline/text";
 import { Advice } from "./Advice";
@@ -49,7 +51,11 @@ function Evidence() {
 	};
 	return <p class="evidence"><button title="previous (N)" aria-label="previous piece of evidence" onClick={step(-1)}>‹</button>
 		<span>evidence {lit.at + 1} of {lit.spans.length}{lit.total > lit.spans.length && <small>, picked from {count(lit.total)}; others of the same kind keep their colour</small>}</span>
-		<button title="next (n)" aria-label="next piece of evidence" onClick={step(1)}>›</button></p>;
+		<button title="next (n)" aria-label="next piece of evidence" onClick={step(1)}>›</button>
+		<button title="a table of its evidence" onClick={(e) => {
+			e.stopPropagation();
+			tableOfFinding(lit.trace, lit.finding);
+		}}>table</button></p>;
 }
 
 interface Props { trace: number; index: number; finding: Item; diagnosis: Diagnosis; innocent: boolean }

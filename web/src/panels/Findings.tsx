@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings.tsx - the diagnosis in the order of `headway analyze`: what, where, what it is worth, what to do, what is innocent. */
 import type { Diagnosis } from "../data/protocol";
-import { showPanel } from "../state/actions";
+import { showDock } from "../state/layout";
 import { titleOf, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
 import { Breakdown } from "./Breakdown";
@@ -9,7 +9,6 @@ import { Finding } from "./Finding";
 import { Headline } from "./Headline";
 import { HeadwayPlot } from "./HeadwayPlot";
 import { Job } from "./Job";
-import { Legend } from "./Legend";
 import { StepsPlot } from "./StepsPlot";
 import { plain, shorten } from "../timeline/text";
 
@@ -21,7 +20,7 @@ function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
 	const little = summary.phase !== null && summary.coverage < COVERS_LITTLE;
 	const well = summary.verdict === "gpu" && !summary.verdict_opaque;
 	return <p class={well ? "verdict healthy" : "verdict"}>{well ? "✓ " : ""}{plain(summary.verdict_says)}
-		{little && <small> The judged steps are {percent(summary.coverage)} of the recording.</small>}</p>;
+		{little && <small> The judged steps are {summary.coverage < 0.0005 ? "less than 0.1 %" : percent(summary.coverage)} of the recording.</small>}</p>;
 }
 
 function Outliers({ diagnosis }: { diagnosis: Diagnosis }) {
@@ -40,7 +39,7 @@ function Kernels({ summary }: { summary: Diagnosis["summary"] }) {
 		<td class="bar-cell"><span class="bar" style={{ width: `${k.share_of_kernels * 100}%` }} /><span class="text" title={plain(k.name)}>{shorten(plain(k.name))}</span>
 			{k.bound && <small class="text"> {k.bound}{k.of_roof != null && `, ${percent(k.of_roof)} of the roof`}</small>}</td>
 		<td class="n">{duration(k.ns_per_step)}</td><td class="n short">{percent(k.share_of_kernels)}</td></tr>)}</tbody></table>
-		<p class="buttons"><button onClick={() => showPanel("roofline")} title="kernels under the roofs of the device (6)">roofline</button></p>
+		<p class="buttons"><button onClick={() => showDock("roofline")} title="kernels under the roofs of the device (6)">roofline</button></p>
 		{summary.kernels_command && <div class="advice"><pre class="wraps">{plain(summary.kernels_command)}</pre></div>}</section>;
 }
 
@@ -88,5 +87,5 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 export function Findings() {
 	const traces = useStore((s) => s.traces);
 	return <div class="findings">{traces.map((t, i) => <section key={i} class="of-run">
-		{traces.length > 1 && <h2><b class="ab">{i ? "B" : "A"}</b> {titleOf(t)}</h2>}<Run trace={t} index={i} /></section>)}<Legend /></div>;
+		{traces.length > 1 && <h2><b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b> {titleOf(t)}</h2>}<Run trace={t} index={i} /></section>)}</div>;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HeadwayPlot.tsx - headway over the steady steps, a plot a device: how much work waits on the GPU. A press goes there. */
 import type { Headway, Phase } from "../data/protocol";
-import { show } from "../state/actions";
-import type { Trace } from "../state/store";
+import { useEffect, useState } from "preact/hooks";
+import { headwayOf, show } from "../state/actions";
+import { state, type Trace } from "../state/store";
 import { duration } from "../timeline/units";
 
 const WIDE = 346;
@@ -25,7 +26,13 @@ function pathOf(points: Headway["devices"][number]["points"], phase: Phase, most
 export function HeadwayPlot({ trace }: { trace: Trace }) {
 	const main = trace.steps?.main ?? 0;
 	const phase = trace.steps?.phases[main];
-	const devices = trace.headway?.devices.filter((d) => d.phase === main && d.max_work > 0 && d.points.length > 1).slice(0, MOST_DEVICES) ?? [];
+	const [fine, setFine] = useState<Headway | null>(null);
+	// The phase may be a small part of the recording: ask for as many points as the plot has pixels.
+	useEffect(() => {
+		if (phase)
+			void headwayOf(state.traces.indexOf(trace), phase.from, phase.to, WIDE).then(setFine);
+	}, [phase]);
+	const devices = (fine ?? trace.headway)?.devices.filter((d) => d.phase === main && d.max_work > 0 && d.points.length > 1).slice(0, MOST_DEVICES) ?? [];
 	if (!phase || !devices.length)
 		return null;
 	const go = (e: MouseEvent): void => {

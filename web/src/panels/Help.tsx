@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help.tsx - the keys. */
+/* Help.tsx - the keys of all commands, and what the mouse does. */
+import { useEffect, useRef } from "preact/hooks";
+import { COMMANDS } from "../state/commands";
 import { set, useStore } from "../state/store";
+import { Dialog } from "./Dialog";
+import { Keys } from "./Keys";
 
-const KEYS: [string, string][] = [
-	["w  s", "zoom in, out, at the pointer"], ["a  d", "earlier, later"], ["←  →", "the span's neighbours; without one, earlier and later"], ["n  N", "next, previous hit or piece of evidence"], ["↑  ↓", "scroll the lanes"], ["Ctrl + wheel", "zoom at the pointer"],
-	["Shift + wheel", "earlier, later"], ["drag", "move"], ["Shift + drag, or drag on the ruler", "choose an interval"], ["click", "select a span"], ["drag a group's title", "move the group"],
-	["l", "follow the arrow between launch and work"], [",  .", "previous, next of the same name"], ["f", "zoom to the selection"], ["0", "all of it"],
-	["[  ]", "previous, next step"], ["g", "idle time by cause"], ["p", "critical path"], ["/", "search"], ["1 … 6", "panels"], ["Esc", "take back one thing"], ["?", "this"]];
+const MOUSE: [string, string][] = [
+	["Ctrl + wheel", "zoom at the pointer"], ["Shift + wheel", "earlier, later"], ["wheel", "scroll the lanes"], ["drag", "move"],
+	["drag on the ruler, or Shift + drag", "choose an interval"], ["click", "select a span"], ["double click", "zoom to it"], ["drag a group's title", "move the group"], ["drag an edge", "make a part larger"]];
+
+function Content() {
+	const close = useRef<HTMLButtonElement>(null);
+	useEffect(() => close.current?.focus(), []);
+	const groups = [...new Set(COMMANDS.filter((c) => c.keys?.length).map((c) => c.group))];
+	return <>
+		<div class="help-head"><h2>Keys</h2><button ref={close} onClick={() => set({ help: false })}>close</button></div>
+		<div class="help-groups">{groups.map((group) => <section key={group}><h3>{group}</h3><table><tbody>
+			{COMMANDS.filter((c) => c.group === group && c.keys?.length).map((c) => <tr key={c.id}><th scope="row"><Keys keys={c.keys!} /></th><td>{c.title}</td></tr>)}</tbody></table></section>)}
+			<section><h3>Mouse</h3><table><tbody>{MOUSE.map(([what, does]) => <tr key={what}><th scope="row">{what}</th><td>{does}</td></tr>)}</tbody></table></section></div>
+	</>;
+}
 
 export function Help() {
-	const help = useStore((s) => s.help);
-	if (!help)
-		return null;
-	return <div class="veil" onClick={() => set({ help: false })}><div class="help" role="dialog" aria-modal="true" aria-label="keys" onClick={(e) => e.stopPropagation()}>
-		<h2>Keys</h2><table><tbody>{KEYS.map(([key, what]) => <tr key={key}><th>{key.split("  ").map((k) => <kbd key={k}>{k}</kbd>)}</th><td>{what}</td></tr>)}</tbody></table>
-		<button ref={(b) => b?.focus()} onClick={() => set({ help: false })} onKeyDown={(e) => e.key === "Tab" && e.preventDefault()}>close</button></div></div>;
+	const open = useStore((s) => s.help);
+	return open ? <Dialog name="help" title="keys" close={() => set({ help: false })}><Content /></Dialog> : null;
 }

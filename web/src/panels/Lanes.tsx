@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes.tsx - the column of titles beside the canvas: fold, pin. It follows the canvas's layout and scrolling. */
-import { useEffect, useState } from "preact/hooks";
+/* Lanes.tsx - the column of titles beside the canvas: fold, pin, choose. It follows the canvas's layout and scrolling. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { deepen, fold, moveGroup, pin } from "../state/actions";
+import { choose, chooseOnly, lanesOfRow } from "../state/selection";
 import { state, useStore } from "../state/store";
+import { tableOfLane } from "../state/table";
 import { RULER, type Timeline } from "../timeline/timeline";
 import { laneKey, levelsAtFirst, type Row } from "../timeline/layout";
+import { LaneName, likenessOf } from "./LaneName";
 import { amount } from "../timeline/units";
 import { plain } from "../timeline/text";
 
@@ -24,12 +27,38 @@ function Deep({ row }: { row: Row }) {
 		onClick={() => deepen(laneKey(row.trace, row.lane!.lane))}>{row.depths} deep {all ? "▴" : "▾"}</button>;
 }
 
-function Title({ row, top }: { row: Row; top: number }) {
+/** Pixels of a row that its name does not have: the buttons. */
+const ROOM_OF_BUTTONS = 50;
+const MANY_ROWS = 400;
+
+/** How a row is chosen: by a click with Ctrl besides the others, with Shift up to it, or by its button. */
+type Choose = (row: Row, upTo: boolean) => void;
+
+function ChooseButton({ row, onChoose }: { row: Row; onChoose: Choose }) {
+	const lanes = lanesOfRow(row);
+	const on = lanes.length > 0 && lanes.every((key) => state.chosen.has(key));
+	return <button class={`choose ${on ? "on" : ""}`} aria-pressed={on} aria-label={`choose ${row.title}`} title="choose for the selection (Ctrl + click; with Shift up to here)"
+		onClick={(e) => {
+			e.stopPropagation();
+			onChoose(row, e.shiftKey);
+		}} />;
+}
+
+/** `room`: how wide the column is; `same`: how many letters the name shares with another one. */
+function Title({ row, top, onChoose, same, room }: { row: Row; top: number; onChoose: Choose; same: number; room: number }) {
 	const style = { top: `${top}px`, height: `${row.h}px`, paddingLeft: `${6 + row.depth * 12}px` };
 	const pinned = state.pinned.has(row.key);
+	const lanes = lanesOfRow(row);
+	const chosen = lanes.some((key) => state.chosen.has(key));
+	const click = (e: MouseEvent): void => {
+		if (lanes.length && (e.ctrlKey || e.metaKey || e.shiftKey))
+			onChoose(row, e.shiftKey);
+		else if (row.folds)
+			fold(row.key);
+	};
 	const [over, setOver] = useState(false);
-	return <div class={`title ${row.kind} ${row.folds ? "folds" : ""} ${over ? "over" : ""} ${row.lane?.type === "counter" ? "wraps" : ""}`} style={style} data-key={row.key} title={plain(row.kind === "counter" ? row.lane?.title ?? "" : row.title)}
-		onClick={row.folds ? () => fold(row.key) : undefined} draggable={row.folds}
+	return <div class={`title ${row.kind} ${row.kind === "run" ? row.trace ? "of-b" : "of-a" : ""} ${row.folds ? "folds" : ""} ${over ? "over" : ""} ${row.lane?.type === "counter" ? "wraps" : ""} ${chosen ? "chosen" : ""}`} style={style} data-key={row.key} title={plain(row.kind === "counter" ? row.lane?.title ?? "" : row.title)}
+		onClick={click} draggable={row.folds}
 		onDragStart={(e) => e.dataTransfer?.setData("text/plain", row.key)} onDragLeave={() => setOver(false)}
 		onDragOver={(e) => {
 			e.preventDefault();
@@ -41,10 +70,15 @@ function Title({ row, top }: { row: Row; top: number }) {
 		}}>
 		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={`${row.folded ? "unfold" : "fold"} ${row.title}`}>
 			{row.folded ? "▸" : "▾"}</button>}
-		<span class="text">{plain(row.title)}</span>
+		<LaneName name={row.title} same={same} room={room - ROOM_OF_BUTTONS - row.depth * 12} />
 		<Range row={row} />
 		{row.lane && row.depths > levelsAtFirst(row.lane) && row.kind === "lane" && <Deep row={row} />}
 		{row.note && <small class="scale" title="the top of the chart">{row.note}</small>}
+		{row.lane && row.kind === "lane" && <button class="pin" aria-label={`table of ${row.title}`} title="a table of its spans" onClick={(e) => {
+			e.stopPropagation();
+			tableOfLane(row.trace, row.lane!);
+		}}>▤</button>}
+		{lanes.length > 0 && <ChooseButton row={row} onChoose={onChoose} />}
 		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={`pin ${row.title}`} title="pin to the top"
 			onClick={(e) => {
 				e.stopPropagation();
@@ -56,10 +90,22 @@ function Title({ row, top }: { row: Row; top: number }) {
 export function Lanes({ timeline }: { timeline: Timeline }) {
 	const [, again] = useState({ rows: timeline.layout.rows, scroll: 0 });
 	useStore((s) => s.pinned);
+	useStore((s) => s.chosen);
+	const column = useRef<HTMLDivElement>(null);
+	const anchor = useRef("");
+	const onChoose: Choose = (row, upTo) => {
+		const { rows } = timeline.layout;
+		const from = rows.findIndex((r) => r.key === anchor.current);
+		const at = rows.findIndex((r) => r.key === row.key);
+		if (upTo && from >= 0)
+			return void chooseOnly(rows.slice(Math.min(from, at), Math.max(from, at) + 1).filter((r) => !r.folds || r.folded || r.key === row.key).flatMap(lanesOfRow));
+		anchor.current = row.key;
+		void choose(lanesOfRow(row));
+	};
 	useEffect(() => {
 		let last = "";
 		return timeline.onFrame(() => {
-			const now = `${timeline.scroll} ${timeline.layout.rows.map((r) => `${r.key}:${r.h}:${r.folded}:${r.pinned}:${r.range?.least}:${r.range?.most}`).join()}`;
+			const now = `${column.current?.clientWidth} ${timeline.scroll} ${timeline.layout.rows.map((r) => `${r.key}:${r.h}:${r.folded}:${r.pinned}:${r.range?.least}:${r.range?.most}`).join()}`;
 			if (now !== last) {
 				last = now;
 				again({ rows: timeline.layout.rows, scroll: timeline.scroll });
@@ -67,12 +113,18 @@ export function Lanes({ timeline }: { timeline: Timeline }) {
 		});
 	}, [timeline]);
 	const { rows, pinnedHeight } = timeline.layout;
-	return <div class="lanes" onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
+	const width = column.current?.clientWidth ?? 0;
+	const likeness = useMemo(() => likenessOf(rows.map((r) => r.title)), [rows]);
+	const titleAt = (r: Row, top: number) => <Title key={r.key} row={r} top={top} onChoose={onChoose} same={likeness.get(r.title) ?? 0} room={width} />;
+	const height = column.current?.clientHeight ?? 0;
+	/** Of thousands of rows only those on the screen and around it have a title. */
+	const isNear = (r: Row): boolean => rows.length <= MANY_ROWS || (r.y + r.h > timeline.scroll - height && r.y < timeline.scroll + 2 * height);
+	return <div class="lanes" ref={column} onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
 		<div class="part" style={{ top: `${RULER}px`, height: `${pinnedHeight}px` }}>
-			{rows.filter((r) => r.pinned).map((r) => <Title key={r.key} row={r} top={r.y} />)}
+			{rows.filter((r) => r.pinned).map((r) => titleAt(r, r.y))}
 		</div>
 		<div class="part" style={{ top: `${RULER + pinnedHeight}px`, bottom: 0 }}>
-			{rows.filter((r) => !r.pinned).map((r) => <Title key={r.key} row={r} top={r.y - timeline.scroll} />)}
+			{rows.filter((r) => !r.pinned && isNear(r)).map((r) => titleAt(r, r.y - timeline.scroll))}
 		</div>
 	</div>;
 }

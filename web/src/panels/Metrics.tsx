@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics.tsx - what the counters of the devices said in a stretch of time. */
-import type { Metric } from "../data/protocol";
+import type { Lane, Metric } from "../data/protocol";
+import { openLane } from "../state/selection";
 import { useStore } from "../state/store";
 import { counterTitle } from "../timeline/counter";
 import { plain } from "../timeline/text";
@@ -9,7 +10,7 @@ import { amount } from "../timeline/units";
 /** A mean of fewer samples says little about a span, as in `headway stats`. */
 const FEWEST = 5;
 
-export function Metrics({ trace, metrics, title }: { trace: number; metrics: Metric[] | undefined; title: string }) {
+export function Metrics({ trace, metrics, title, leads }: { trace: number; metrics: Metric[] | undefined; title: string; leads?: boolean }) {
 	const lanes = useStore((s) => s.traces[trace]!.lanes.lanes);
 	const rows = (metrics ?? []).flatMap((m) => {
 		const lane = lanes.find((l) => l.lane === m.lane);
@@ -19,12 +20,13 @@ export function Metrics({ trace, metrics, title }: { trace: number; metrics: Met
 		return null;
 	const few = Math.min(...rows.map((r) => r.samples ?? FEWEST));
 	const several = new Set(rows.map((r) => r.lane.device)).size > 1;
-	return <section><h3>{title} <small>mean, least to largest</small></h3><table class="rows metrics"><tbody>{rows.map(({ lane, mean, least, most, samples }) => {
+	const name = (lane: Lane): string => `${several && lane.device !== undefined ? `GPU ${lane.device} ` : ""}${plain(counterTitle(lane))}`;
+	return <section><h3>{title} <small>mean, least to largest</small></h3><table class="rows metrics"><tbody>{rows.map(({ lane, mean, least, most, last, samples }) => {
 		const unit = lane.unit ?? "";
 		const [low, high] = [amount(least, unit), amount(most, unit)];
 		return <tr key={lane.lane} title={plain(lane.title)} class={(samples ?? FEWEST) < FEWEST ? "weak" : ""}>
 			<td class="bar-cell">{unit === "%" && <span class="bar" style={{ width: `${Math.min(100, Math.max(0, mean))}%` }} />}
-				<span class="text">{several && `GPU ${lane.device} `}{plain(counterTitle(lane))}</span></td>
+				{leads ? <button class="lead text" onClick={() => openLane(trace, lane.lane)} title={`${plain(lane.title)}\nat the end ${amount(last, unit)}. Go to its lane.`}>{name(lane)}</button> : <span class="text">{name(lane)}</span>}</td>
 			<td class="n">{amount(mean, unit)}</td><td class="n wide"><small>{low === high ? "" : `${low} – ${high}`}</small></td></tr>;
 	})}</tbody></table>
 	{few < FEWEST && <p class="empty">{few === 1 ? "One sample" : `${few} samples`} of a counter fall into this time: what else ran then is in the values, too.</p>}</section>;

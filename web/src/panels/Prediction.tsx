@@ -7,7 +7,6 @@ import type { Timeline } from "../timeline/timeline";
 
 export function Prediction({ timeline }: { timeline: Timeline }) {
 	const answer = useStore((s) => s.whatIf);
-	const open = useStore((s) => s.panel === "whatif");
 	const trace = useStore((s) => s.whatIfTrace);
 	const theme = useStore((s) => s.theme);
 	const canvas = useRef<HTMLCanvasElement>(null);
@@ -18,8 +17,8 @@ export function Prediction({ timeline }: { timeline: Timeline }) {
 		draw();
 		// Names come later than the numbers.
 		return timeline.onFrame(draw);
-	}, [answer, open, theme]);
-	if (!open || !answer)
+	}, [answer, theme]);
+	if (!answer)
 		return null;
 	return <div class="drawer"><canvas ref={canvas} style={{ height: `${stepHeight(answer)}px` }} aria-label="a step, recorded and predicted" />
 		{answer.left_out > 0 && <small>{answer.left_out} short operations are not drawn</small>}</div>;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Roofline.tsx - the drawer under the timeline: kernels and operators under the roofs of their device, and the same as a table. */
+/* Roofline.tsx - a panel of the dock: kernels and operators under the roofs of their device, and the same as a table. */
 import { useState } from "preact/hooks";
 import { BOUNDS, type Roofline as Answer, type RooflinePoint } from "../data/roofline";
-import { predict, select, showPanel } from "../state/actions";
+import { predict, select } from "../state/actions";
+import { showPanel } from "../state/layout";
 import { set, titleOf, useStore, type Trace } from "../state/store";
 import { plain } from "../timeline/text";
 import { duration, percent } from "../timeline/units";
@@ -84,11 +85,10 @@ function Body({ trace, index, answer }: { trace: Trace; index: number; answer: A
 }
 
 export function Roofline() {
-	const open = useStore((s) => s.panel === "roofline");
 	const traces = useStore((s) => s.traces);
 	const index = useStore((s) => s.rooflineTrace);
 	const trace = traces[index];
-	if (!open || !trace)
+	if (!trace)
 		return null;
 	const answer = trace.roofline;
 	return <section class="drawer roofline" aria-label="roofline">

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Toolbar.tsx - the top line: what is open, search, filter, overlays, panels, theme. */
-import { useRef } from "preact/hooks";
-import { goToHit, search, setPanel, setTheme, showAll, zoom } from "../state/actions";
-import { set, titleOf, useStore, type Panel, type Theme } from "../state/store";
+import { useRef, useState } from "preact/hooks";
+import { goToHit, isSql, search, setTheme, showAll, zoom } from "../state/actions";
+import { togglePanel } from "../state/layout";
+import { runSql } from "../state/sql";
+import { set, state, titleOf, useStore, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
+import { SIDE } from "./registry";
 
-const PANELS: [Panel, string][] = [["findings", "Findings"], ["details", "Details"], ["interval", "Interval"], ["search", "Search"], ["whatif", "What if"], ["roofline", "Roofline"]];
 const NEXT: Record<Theme, Theme> = { auto: "dark", dark: "light", light: "auto" };
 const WAIT_MS = 180;
 
 function Title() {
 	const traces = useStore((s) => s.traces);
 	return <div class="run">{traces.map((t, i) => <span key={i} title={t.info.file}>
-		{traces.length > 1 && <b class="ab">{i ? "B" : "A"}</b>}{titleOf(t)}
+		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{titleOf(t)}
 		<small>{duration(t.info.end - t.info.start)} · {count(t.info.spans)} spans</small></span>)}</div>;
 }
 
 function Switch({ on, name, keys, flip }: { on: boolean; name: string; keys: string; flip: () => void }) {
-	return <button class={on ? "on" : ""} aria-pressed={on} title={`${name} (${keys})`} onClick={flip}>{name}</button>;
+	return <button class={on ? "on" : ""} aria-pressed={on} title={keys ? `${name} (${keys})` : name} onClick={flip}>{name}</button>;
 }
 
 /** Which hit of the search one is at; goes to the next. */
@@ -41,12 +43,14 @@ export function Toolbar() {
 	const gaps = useStore((s) => s.gaps);
 	const path = useStore((s) => s.path);
 	const query = useStore((s) => s.query);
+	const ask = useStore((s) => s.ask);
 	const filter = useStore((s) => s.filter);
 	const timer = useRef(0);
-	return <header>
+	const [open, setOpen] = useState(false);
+	return <header class={open ? "open" : ""}>
 		<svg class="logo" viewBox="0 0 16 16" aria-hidden="true"><path d="M2 4.5h7M5 8h6M8 11.5h6" /></svg>
 		<Title />
-		<input type="search" placeholder="Search spans  ( / )" value={query} aria-label="search spans" onInput={(e) => {
+		<span class="ask"><input type="search" placeholder="Ask: kernel dur>50us  ( / )" value={ask.text} aria-label="search spans" aria-invalid={ask.error !== ""} aria-describedby="ask-error" spellcheck={false} onInput={(e) => {
 			const text = e.currentTarget.value;
 			clearTimeout(timer.current);
 			timer.current = window.setTimeout(() => void search(text), WAIT_MS);
@@ -55,27 +59,31 @@ export function Toolbar() {
 				return;
 			clearTimeout(timer.current);
 			const text = e.currentTarget.value;
+			if (isSql(text))
+				return void runSql(text);
 			const dir = e.shiftKey ? -1 : 1;
-			void (text.trim() === query.trim() ? goToHit(dir) : search(text).then(() => goToHit(dir)));
-		}} />
+			void (text.trim() === query.trim() ? goToHit(dir) : search(text).then(() => (state.ask.error ? undefined : goToHit(dir))));
+		}} />{ask.error && <span class="ask-error error" id="ask-error" role="alert">{ask.error}</span>}</span>
 		<Hits />
-		<input class="filter" type="text" placeholder="Filter lanes" value={filter} aria-label="filter lanes"
+		<input class="filter fold" type="text" placeholder="Filter lanes" value={filter} aria-label="filter lanes"
 			onInput={(e) => set({ filter: e.currentTarget.value })} />
-		<span class="group">
+		<span class="group fold">
 			<button title="zoom out (s)" aria-label="zoom out" onClick={() => zoom(1.6)}>−</button>
 			<button title="all of it (0)" onClick={showAll}>all</button>
 			<button title="zoom in (w)" aria-label="zoom in" onClick={() => zoom(1 / 1.6)}>+</button>
 		</span>
-		<span class="group">
+		<span class="group fold">
 			<Switch on={gaps} name="idle causes" keys="g" flip={() => set({ gaps: !gaps })} />
 			<Switch on={path} name="critical path" keys="p" flip={() => set({ path: !path })} />
 		</span>
-		<span class="group panels" role="group" aria-label="panels">{PANELS.map(([id, name], i) =>
-			<Switch key={id} on={panel === id} name={name} keys={String(i + 1)} flip={() => setPanel(id)} />)}</span>
+		<span class="group panels" role="group" aria-label="panels">{SIDE.map(({ id, title, keys }) =>
+			<Switch key={id} on={panel === id} name={title} keys={keys?.[0] ?? ""} flip={() => togglePanel(id)} />)}</span>
 		<span class="group">
 			<button class="theme" title={`colours: ${theme}`} aria-label={`colours: ${theme}`} onClick={() => setTheme(NEXT[theme])}>
 				{theme === "auto" ? "◐" : theme === "dark" ? "☾" : "☀"}</button>
+			<button class="commands" title="what to do, or where to go (Ctrl + K)" aria-label="commands" onClick={() => set({ palette: true })}>☰</button>
 			<button title="keys (?)" aria-label="keys" onClick={() => set({ help: true })}>?</button>
+			<button class="rest" title="filter, zoom, overlays" aria-label="filter, zoom, overlays" aria-expanded={open} onClick={() => setOpen(!open)}>⋯</button>
 		</span>
 	</header>;
 }

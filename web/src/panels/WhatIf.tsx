@@ -2,9 +2,11 @@
 /* WhatIf.tsx - edits to switch on and off, and what the step would take then. The timeline of the step is in Prediction. */
 import { useEffect } from "preact/hooks";
 import { asking, predict } from "../state/actions";
+import { askApplicable, editKernels, editPlaces, editRanges } from "../state/edit_places";
 import { titleOf, useStore } from "../state/store";
 import { duration } from "../timeline/units";
 import { EditControl } from "./EditControl";
+import { splitEdits } from "./edit_text";
 
 function Headline() {
 	const answer = useStore((s) => s.whatIf);
@@ -27,23 +29,28 @@ export function WhatIf() {
 	const inline = useStore((s) => s.info?.inline ?? false);
 	const trace = useStore((s) => s.whatIfTrace);
 	const known = traces[trace]?.edits;
+	const isKnown = known !== null && known !== undefined;
 	useEffect(() => {
-		if (known && !asking())
+		if (isKnown)
+			void askApplicable(trace);
+		if (isKnown && !asking())
 			void predict(on);
-	}, [known]);
+	}, [isKnown, trace]);
+	useStore((s) => s.selected);
 	if (!known)
 		return <p class="empty">{traces[trace]?.failed || "Diagnosing…"}</p>;
 	const set = (id: string, text: string | null): void =>
 		void predict([...on.filter((e) => e !== id && !e.startsWith(`${id}:`)), ...(text === null ? [] : [text])]);
+	const choices = { places: editPlaces(traces[trace]!), kernels: editKernels(traces[trace]!), ranges: editRanges(traces[trace]!) };
 	return <div class="whatif">
 		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === trace ? "on" : ""} aria-pressed={i === trace}
 			onClick={() => void predict([], i)}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
 		<div class="stays"><Headline /></div>
 		{known.suggested.length > 0 && <section><h3>What the findings suggest</h3>{known.suggested.map((s) =>
-			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(s.edits.split(","))}>
+			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(splitEdits(s.edits, known.edits))}>
 				<b>{s.edits}</b><small>{duration(s.step)}</small><em>{s.speedup.toFixed(2)}×</em></button>)}</section>}
 		{inline && <p class="empty">This page holds what the findings suggest. `headway view` replays any other edit.</p>}
-		{!inline && <section><h3>Edits</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e}
+		{!inline && <section><h3>Edits</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e} choices={choices}
 			on={on.find((o) => o === e.id || o.startsWith(`${e.id}:`)) ?? null} change={(text) => set(e.id, text)} />)}</section>}
 	</div>;
 }

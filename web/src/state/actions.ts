@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
-import type { At, Group, Interval, Metric, NextHit, Search, Span, SpanDetails, WhatIf } from "../data/protocol";
-import type { Source } from "../data/source";
+import type { At, Group, Headway, Metric, NextHit, Search, Selection, Span, SpanDetails, WhatIf } from "../data/protocol";
+import { queryError } from "../query/parse";
 import { laneKey, levelsAtFirst } from "../timeline/layout";
-import type { Timeline } from "../timeline/timeline";
-import { set, state, type Panel, type Theme } from "./store";
-
-let source: Source;
-let timeline: Timeline;
-
-export function setUp(from: Source, on: Timeline): void {
-	source = from;
-	timeline = on;
-}
+import { keep } from "./kept";
+import { source, timeline } from "./page";
+import { dropPart } from "./selection";
+import { set, state, type Theme } from "./store";
 
 const LEAST_WINDOW = 20;
 
@@ -50,6 +44,26 @@ export function showAll(): void {
 	show(all.from - margin, all.to + margin);
 }
 
+/** Shows the selected span; without one, the interval. */
+export function zoomToSelection(): void {
+	const { selected } = state;
+	if (!selected)
+		return zoomToRange();
+	const shift = state.traces[selected.trace]!.shift;
+	const { start, dur } = selected.span;
+	const margin = Math.max(200, dur * 0.4);
+	show(start - shift - margin, start + dur - shift + margin);
+}
+
+export function zoomToRange(): void {
+	const { range } = state;
+	if (range)
+		show(range.from, range.to);
+}
+
+export const scrollLanes = (pixels: number): void => timeline.setScroll(timeline.scroll + pixels);
+export const scrollPages = (by: 1 | -1): void => scrollLanes(by * timeline.viewHeight);
+
 /** Shows all levels of a lane, or only the first ones. */
 export function deepen(key: string): void {
 	const deep = new Set(state.deep);
@@ -72,6 +86,15 @@ function unfold(trace: number, lane: number, level = 0): void {
 	});
 	visit(state.traces[trace]!.lanes.groups);
 	set({ folded });
+}
+
+/** Brings a lane onto the screen: unfolded, and not filtered away. */
+export function laneInView(trace: number, lane: number): void {
+	unfold(trace, lane);
+	const key = laneKey(trace, lane);
+	if (!timeline.layout.byLane.has(key))
+		set({ filter: "" });
+	requestAnimationFrame(() => timeline.reveal(key));
 }
 
 /** Brings a span onto the screen: a tenth of it wide, unless it is well visible already. */
@@ -116,7 +139,7 @@ export async function select(trace: number, id: number, go = false, stay = false
 		set({ message: source.inline ? "The details of this span were left out of this page." : "The server does not know this span." });
 		return;
 	}
-	set({ selected: { trace, span }, panel: stay ? state.panel : "details", message: "" });
+	set({ selected: { trace, span }, focus: null, panel: stay ? state.panel : "details", message: "" });
 	if (go)
 		goTo(trace, span);
 }
@@ -131,35 +154,18 @@ export async function selectAt(trace: number, lane: number, from: number, to: nu
 export const standingAt = (trace: number, lane: number, from: number, to: number): Promise<At | null> =>
 	source.get<At>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
 
-/** Where a span without a name was, a sample for instance: the innermost function of its stack. */
-export async function functionOf(trace: number, id: number): Promise<string> {
-	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
-	return span?.stack[0]?.function ?? "";
-}
+/** Everything known of a span, without selecting it. */
+export const detailsOf = (trace: number, id: number): Promise<SpanDetails | null> => source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 
-export async function selectNext(dir: 1 | -1, any = false): Promise<void> {
+export async function selectNext(dir: 1 | -1): Promise<void> {
 	const at = state.selected;
 	if (!at)
 		return;
-	const next = await source.get<{ span: Span | null }>(`next?t=${at.trace}&id=${at.span.id}&dir=${dir}${any ? "&any=1" : ""}`).catch(() => null);
+	const next = await source.get<{ span: Span | null }>(`next?t=${at.trace}&id=${at.span.id}&dir=${dir}`).catch(() => null);
 	if (next?.span)
-		await select(at.trace, next.span.id, true, state.panel === "search" || state.panel === "roofline");
+		await select(at.trace, next.span.id, true, state.panel === "search");
 	else
 		set({ message: next ? `No ${dir > 0 ? "later" : "earlier"} span of that name on this lane.` : "Left out of this page." });
-}
-
-let tabulating: AbortController | null = null;
-
-export async function selectRange(from: number, to: number, open = true): Promise<void> {
-	tabulating?.abort();
-	tabulating = new AbortController();
-	const { signal } = tabulating;
-	set({ range: { from, to }, intervals: [], ...(open ? { panel: "interval" as const } : {}) });
-	// A window may begin before the trace's origin; nothing is recorded there.
-	const windowOf = (shift: number): string => `from=${Math.max(0, Math.floor(from + shift))}&to=${Math.max(1, Math.ceil(to + shift))}`;
-	const intervals = await Promise.all(state.traces.map((t, i) => source.get<Interval>(`interval?t=${i}&${windowOf(t.shift)}`, signal).catch(() => null)));
-	if (!signal.aborted)
-		set({ intervals });
 }
 
 /** What the counters of a span's device said while it ran. Asks nothing where the recording has no counters. */
@@ -169,9 +175,16 @@ export async function metricsOf(trace: number, span: Span): Promise<Metric[]> {
 	const mine = new Set(lanes.filter((l) => l.type === "counter" && l.device === device && device !== undefined).map((l) => l.lane));
 	if (!mine.size)
 		return [];
-	const table = await source.get<Interval>(`interval?t=${trace}&from=${Math.floor(span.start)}&to=${Math.ceil(span.start + span.dur)}`).catch(() => null);
-	return (table?.metrics ?? []).filter((m) => mine.has(m.lane));
+	const table = await source.get<Selection>(`selection?t=${trace}&from=${Math.floor(span.start)}&to=${Math.ceil(span.start + span.dur)}`).catch(() => null);
+	return (table?.counters ?? []).filter((m) => mine.has(m.lane));
 }
+
+/** The CPU's lead in a window, at this number of points; null where the page carries no more than it has. */
+export const headwayOf = (trace: number, from: number, to: number, points: number): Promise<Headway | null> =>
+	source.get<Headway>(`headway?t=${trace}&from=${from}&to=${to}&n=${points}`).catch(() => null);
+
+/** A text that is SQL, not a query of the language. */
+export const isSql = (text: string): boolean => /^\s*(select|with)\s/i.test(text);
 
 let searching: AbortController | null = null;
 const SEARCH_MARKS = 400;
@@ -180,14 +193,21 @@ export async function search(query: string, open = true): Promise<void> {
 	searching?.abort();
 	searching = new AbortController();
 	const { signal } = searching;
-	if (!query.trim()) {
-		set({ query: "", found: [], hit: null });
+	const error = isSql(query) ? "" : queryError(query);
+	set({ ask: { text: query, error } });
+	if (!query.trim())
+		return clearSearch();
+	// While it is wrong, everything else keeps what it had; SQL waits for Enter.
+	if (error || isSql(query))
 		return;
-	}
 	set(open ? { query, panel: "search", hit: null } : { query, hit: null });
 	const found = await Promise.all(state.traces.map((t, i) =>
 		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
-			.catch(() => null)));
+			.catch((e: Error) => {
+				if (!signal.aborted)
+					set({ ask: { text: query, error: e.message } });
+				return null;
+			})));
 	if (!signal.aborted)
 		set({ found });
 }
@@ -217,7 +237,7 @@ export async function goToHit(dir: 1 | -1): Promise<void> {
 	const from = at ? `&id=${at.span.id}` : `&from=${Math.max(0, Math.floor(state.from + state.traces[trace]!.shift))}`;
 	const next = await source.get<NextHit>(`hit?t=${trace}&q=${encodeURIComponent(query)}${from}&dir=${dir}`).catch(() => null);
 	if (!next?.span)
-		return set({ message: next?.hits ? `No ${dir > 0 ? "later" : "earlier"} hit.` : "Nothing has this name." });
+		return set({ message: next?.hits ? `No ${dir > 0 ? "later" : "earlier"} hit.` : "Nothing is like this." });
 	await select(trace, next.span.id, true, true);
 	set({ hit: { number: next.number, hits: next.hits } });
 }
@@ -355,22 +375,23 @@ export function moveGroup(key: string, before: string): void {
 
 /** Takes back one thing: what covers most first, what took most to choose last. */
 export function clear(): void {
-	if (state.help)
-		set({ help: false });
-	else if (state.message)
+	if (state.message)
 		set({ message: "" });
 	else if (state.selected)
 		set({ selected: null });
+	else if (state.kin)
+		set({ kin: null });
 	else if (state.query)
 		clearSearch();
 	else if (state.lit)
 		set({ lit: null });
 	else
-		set({ range: null });
+		void dropPart();
 }
 
-export const clearSearch = (): void => set({ query: "", found: [], hit: null });
+export const clearSearch = (): void => set({ ask: { text: "", error: "" }, query: "", found: [], hit: null });
 
-export const showPanel = (panel: Panel): void => set({ panel });
-export const setPanel = (panel: Panel): void => set({ panel: state.panel === panel ? null : panel });
-export const setTheme = (theme: Theme): void => set({ theme });
+export function setTheme(theme: Theme): void {
+	set({ theme });
+	keep("theme", theme);
+}

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.ts - the address holds the view: #from=…&to=…&span=…&fold=…&q=… */
-import { light, predict, search, select, selectRange, showStep } from "./actions";
-import { set, state, subscribe, type Panel, type Theme } from "./store";
-
-const PANELS = ["findings", "details", "interval", "search", "whatif", "roofline"];
+import { readTable, writeTable } from "./table";
+import { light, predict, search, select, showStep } from "./actions";
+import { restoreNotes } from "./notes";
+import { timeline } from "./page";
+import { readFlame, writeFlame } from "./flame";
+import { chooseOnly, readChosen, selectRange, writeChosen } from "./selection";
+import { DOCKS, PANELS, set, state, subscribe, type Dock, type Panel, type Theme } from "./store";
 
 const THEMES = ["light", "dark"];
 /** A window that is so much wider or narrower is a step of the browser's history. */
@@ -37,14 +40,33 @@ function write(): string {
 	put("q", state.query);
 	put("filter", state.filter);
 	put("panel", state.panel ?? "no");
+	put("dock", state.dock ?? "");
+	put("table", state.dock === "table" ? writeTable() : "");
+	put("sql", state.dock === "sql" ? state.sql.text : "");
 	put("path", state.path ? "1" : "");
 	put("gaps", state.gaps ? "" : "0");
 	put("range", state.range ? `${Math.round(state.range.from)},${Math.round(state.range.to)}` : "");
+	put("lanes", writeChosen());
+	put("colours", state.byName ? "name" : "");
 	put("lit", state.lit ? `${state.lit.trace}.${state.lit.finding}` : later.lit);
 	put("whatif", state.edits.length ? `${state.whatIfTrace}.${state.edits.map(encodeURIComponent).join("+")}` : later.whatif);
+	put("scroll", timeline.scroll ? String(Math.round(timeline.scroll)) : "");
+	put("notes", state.notes.packed);
+	put("flame", state.dock === "flame" ? writeFlame() : "");
 	put("theme", state.theme === "auto" ? "" : state.theme);
 	put("step", state.traces.length > 1 && state.step >= 0 ? String(state.step) : "");
 	return `#${parts.join("&")}`;
+}
+
+/** The open panels; links of 0.1 had one name for both. */
+function readPanels(link: URLSearchParams): { panel: Panel | null; dock: Dock | null } {
+	const old: Record<string, string> = { interval: "selection", roofline: "no" };
+	const name = link.get("panel") ?? "";
+	const dock = link.get("dock") ?? { roofline: "roofline", whatif: "prediction" }[name];
+	return {
+		panel: PANELS.find((p) => p === (old[name] ?? name)) ?? ((old[name] ?? name) === "no" ? null : state.panel),
+		dock: DOCKS.find((d) => d === dock) ?? null,
+	};
 }
 
 /** Takes the view from the address, where it has one. Waits for nothing. */
@@ -56,12 +78,17 @@ export function readLink(): void {
 	if (link.has("from") && to > from)
 		set({ from, to });
 	const list = (key: string): Set<string> => new Set((link.get(key) ?? "").split(",").filter(Boolean));
-	const panel = link.get("panel");
+	const { panel, dock } = readPanels(link);
 	if (link.has("from"))
 		set({
 			folded: list("fold"), pinned: list("pin"), deep: list("deep"), order: [...list("order")], filter: link.get("filter") ?? "", path: link.has("path"), gaps: link.get("gaps") !== "0",
-			panel: PANELS.includes(panel ?? "") ? panel as Panel : panel === "no" ? null : state.panel,
+			panel, dock,
 		});
+	const scroll = Number(link.get("scroll"));
+	if (scroll > 0 && scroll < 1e7)
+		requestAnimationFrame(() => timeline.setScroll(scroll));
+	void restoreNotes(link.get("notes") ?? "");
+	readFlame(link.get("flame") ?? "");
 	const theme = link.get("theme") ?? "";
 	if (THEMES.includes(theme))
 		set({ theme: theme as Theme });
@@ -69,8 +96,17 @@ export function readLink(): void {
 	if (state.traces.every((t) => t.diagnosis))
 		readLater();
 	const [begin, end] = (link.get("range") ?? "").split(",").map(Number);
+	const chosen = readChosen(link.get("lanes") ?? "");
+	set({ chosen, byName: link.get("colours") === "name" });
 	if (end !== undefined && end > begin!)
-		void selectRange(begin!, end, panel === "interval");
+		void selectRange(begin!, end, panel === "selection");
+	else if (chosen.size)
+		void chooseOnly([...chosen], panel === "selection");
+	readTable(link.get("table") ?? "");
+	// What a link asks for is put into the editor; a person runs it.
+	const sql = link.get("sql");
+	if (sql && sql !== state.sql.text)
+		set({ sql: { ...state.sql, text: sql } });
 	const query = link.get("q");
 	if (query)
 		void search(query, panel === "search");
@@ -80,26 +116,48 @@ export function readLink(): void {
 }
 
 let written = "";
+let replacing = false;
 
-/** From now on the address follows the view, and the view the address. */
+/** The next change of the window is no step of the browser's history. */
+export function replaceNext(): void {
+	replacing = true;
+}
+
+/** The address of what is on the screen now. */
+export const linkNow = (): string => location.href.replace(/#.*/, "") + write();
+
+/** From now on the address follows the view, and the view the address. A page inside a notebook has no address of its own, and
+ * may not change the history. */
 export function keepLink(): void {
+	if (location.protocol === "about:")
+		return;
 	let timer = 0;
 	let last = state.to - state.from;
-	subscribe(() => {
+	const changed = (): void => {
 		clearTimeout(timer);
 		timer = window.setTimeout(() => {
 			const now = write();
 			if (now !== written && now !== location.hash) {
 				written = now;
 				const width = state.to - state.from;
-				const zoomed = width > last * ZOOMED || width < last / ZOOMED;
-				last = zoomed ? width : last;
+				const zoomed = !replacing && (width > last * ZOOMED || width < last / ZOOMED);
+				last = zoomed || replacing ? width : last;
+				replacing = false;
 				history[zoomed ? "pushState" : "replaceState"](null, "", now);
 			}
 		}, 200);
+	};
+	subscribe(changed);
+	let { scroll } = timeline;
+	timeline.onFrame(() => {
+		if (scroll !== timeline.scroll)
+			changed();
+		scroll = timeline.scroll;
 	});
 	addEventListener("hashchange", () => {
-		if (location.hash !== written)
-			readLink();
+		if (location.hash === written)
+			return;
+		readLink();
+		last = state.to - state.from;
 	});
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.ts - the first answers, and those of the diagnosis once it is there. */
 import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } from "../data/protocol";
+import { showsRecordings } from "../data/http";
 import type { Roofline } from "../data/roofline";
 import type { Source } from "../data/source";
 import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
+import { askAlive, pause } from "./connection";
 import { readLater } from "./link";
-import { set, state, titleOf, type Trace } from "./store";
+import { isEmpty, set, state, titleOf, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
 const PENDING_MS = 500;
+/** While the server is not there. */
+const AGAIN_MS = 2000;
 
 type Group = Lanes["groups"][number];
 type Lane = Lanes["lanes"][number];
@@ -21,7 +25,8 @@ const QUIET_LEAST = 3;
 const LEAST_COUNTERS = 2;
 const MANY_COUNTERS = 6;
 const MANY_WAITS = 2;
-const GATHERED = /-(quiet|counters|waits)$/;
+const MANY_PROJECTED = 3;
+const GATHERED = /-(quiet|counters|waits|projected)$/;
 
 /** Changes groups wherever they stand: those of a rank too. */
 const everywhere = (groups: Group[], change: (g: Group) => Group): Group[] =>
@@ -55,7 +60,8 @@ function gatherOf(lanes: Lanes, name: string, title: (n: number) => string, leas
 }
 
 function gather(lanes: Lanes): Lanes {
-	const waits = gatherOf(lanes, "waits", (n) => `the driver's waits (${n})`, MANY_WAITS, (l) => l.type === "sync");
+	const ranges = gatherOf(lanes, "projected", (n) => `ranges on the GPU (${n})`, MANY_PROJECTED, (l) => l.type === "projected");
+	const waits = gatherOf(ranges, "waits", (n) => `the driver's waits (${n})`, MANY_WAITS, (l) => l.type === "sync");
 	return gatherQuiet(gatherOf(waits, "counters", () => "GPU metrics", LEAST_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
 }
 
@@ -101,9 +107,10 @@ export async function load(source: Source): Promise<void> {
 		info: one, lanes: gather(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }), steps: null, headway: null, diagnosis: null,
 		edits: null, roofline: null, failed: "", shift: 0,
 	})));
-	set({ info, traces, folded: foldAtFirst(traces) });
+	showsRecordings(info.traces.map((one) => one.id));
+	set({ info, traces, folded: foldAtFirst(traces), notes: { ...state.notes, all: traces.map(() => []) } });
 	if (traces.every((t) => t.info.spans === 0))
-		set({ panel: "roofline" });
+		set({ panel: null, dock: traces.every(isEmpty) ? null : "roofline" });
 	showAll();
 	Object.assign(untouched, { from: state.from, to: state.to });
 }
@@ -144,10 +151,7 @@ export async function follow(source: Source, timeline: Timeline): Promise<void> 
 		return;
 	addEventListener("pagehide", () => navigator.sendBeacon("bye"));
 	for (;;) {
-		await new Promise((done) => setTimeout(done, open.size ? PENDING_MS : ALIVE_MS));
-		const alive = await source.get<{ diagnosis: DiagnosisState[] }>("alive").catch(() => null);
-		if (state.gone !== !alive)
-			set({ gone: !alive });
-		await Promise.all((alive?.diagnosis ?? []).map((now, t) => settle(t, now)));
+		await pause(state.gone ? AGAIN_MS : open.size ? PENDING_MS : ALIVE_MS);
+		await Promise.all((await askAlive(source) ?? []).map((now, t) => settle(t, now)));
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* draw_charts.ts - area charts: a device's utilisation, its headway. */
+import type { Lead } from "../data/leads";
 import type { Cover } from "../data/tiles";
 import { Look, type Headway } from "../data/protocol";
 import type { Row } from "./layout";
@@ -76,10 +77,10 @@ function firstAfter(points: [number, number, number][], time: number): number {
 	return low;
 }
 
-/** Work enqueued and not finished, in time: the CPU's lead over the GPU. */
-export function drawHeadway(scene: Scene, row: Row, headway: Headway): void {
-	const series = headway.devices.filter((d) => d.device === row.device);
-	const most = Math.max(1, ...series.map((d) => d.max_work));
+/** Work enqueued and not finished, in time: the CPU's lead over the GPU. `all` has the height of every phase, `leads` what the window needs. */
+export function drawHeadway(scene: Scene, row: Row, all: Headway, leads: Lead[]): void {
+	const series = leads.filter((d) => d.device === row.device);
+	const most = Math.max(1, ...all.devices.filter((d) => d.device === row.device).map((d) => d.max_work));
 	const { from, to, perPixel } = scene.window(row.trace);
 	const { palette, raster } = scene;
 	const fill = palette.tint(palette.look(Look.launch), 0.45);

@@ -6,7 +6,7 @@ import { laneKey, levelOf, partsOf, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
 import { FONT } from "./text";
-import { roundStep, tick, duration } from "./units";
+import { roundStep, tick, duration, momentText, signed } from "./units";
 
 type Ink = CanvasRenderingContext2D;
 
@@ -56,9 +56,16 @@ function clipped(on: Ink, scene: Scene, draw: () => void): void {
 	on.restore();
 }
 
-function frame(on: Ink, box: Box, width: number, colour: string): void {
-	on.strokeStyle = colour;
-	on.lineWidth = width;
+/** A row that has scrolled behind the pinned ones keeps its frames to itself. */
+function isBehind(scene: Scene, box: Box): boolean {
+	return !box.row.pinned && box.y0 < (scene.ruler + scene.pinnedHeight) * scene.dpr - 1;
+}
+
+function frame(on: Ink, scene: Scene, box: Box, width: number): void {
+	if (isBehind(scene, box))
+		return;
+	on.strokeStyle = scene.palette.accent;
+	on.lineWidth = width * scene.dpr;
 	const x0 = Math.max(-4, box.x0);
 	on.strokeRect(Math.floor(x0) + 0.5, Math.floor(box.y0) + 0.5, Math.min(1e4, Math.max(2, box.x1 - x0)), box.y1 - box.y0);
 }
@@ -98,18 +105,25 @@ export function drawSelection(on: Ink, scene: Scene, layout: Layout): void {
 		if (span.launch) {
 			const launch = boxOf(scene, layout, trace, span.launch);
 			if (launch) {
-				frame(on, launch, 1.5 * scene.dpr, colour);
+				frame(on, scene, launch, 1.5);
 				arrow(on, launch, box, colour, scene.dpr);
 			}
 		}
 		for (const work of span.work.slice(0, 16)) {
 			const target = boxOf(scene, layout, trace, work);
 			if (target) {
-				frame(on, target, 1.5 * scene.dpr, colour);
+				frame(on, scene, target, 1.5);
 				arrow(on, box, target, colour, scene.dpr);
 			}
 		}
-		frame(on, box, 2.5 * scene.dpr, colour);
+		for (const there of span.projected ?? []) {
+			const target = boxOf(scene, layout, trace, { ...span, ...there });
+			if (target) {
+				frame(on, scene, target, 1.5);
+				arrow(on, box, target, colour, scene.dpr);
+			}
+		}
+		frame(on, scene, box, 2.5);
 	});
 }
 
@@ -121,9 +135,9 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 	clipped(on, scene, () => {
 		for (const [i, span] of lit.spans.entries()) {
 			const box = boxOf(scene, layout, lit.trace, span);
-			if (!box || box.x1 < 0 || box.x0 >= scene.width)
+			if (!box || box.x1 < 0 || box.x0 >= scene.width || isBehind(scene, box))
 				continue;
-			frame(on, box, (i === lit.at ? 3 : 1.5) * scene.dpr, scene.palette.accent);
+			frame(on, scene, box, i === lit.at ? 3 : 1.5);
 			on.fillStyle = scene.palette.accent;
 			on.beginPath();
 			const x = Math.max(0, box.x0) + 5 * scene.dpr;
@@ -135,28 +149,55 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 	});
 }
 
-export function drawOutlines(on: Ink, scene: Scene): void {
-	for (const { x0, x1, y0, y1, kind } of scene.outlines) {
+export function drawOutlines(on: Ink, scene: Scene, pinned: boolean): void {
+	for (const { x0, x1, y0, y1, kind } of scene.outlines.filter((o) => o.pinned === pinned)) {
 		on.fillStyle = scene.palette.accent;
 		if (kind === "path")
 			on.fillRect(x0, y1 - 2 * scene.dpr, x1 - x0, 2 * scene.dpr);
 		else {
-			on.strokeStyle = scene.palette.dark ? "#ffe14d" : "#c97b00";
-			on.lineWidth = 1.5 * scene.dpr;
+			on.strokeStyle = kind === "kin" ? (scene.palette.dark ? "#ff7ad9" : "#c2188f") : scene.palette.dark ? "#ffe14d" : "#c97b00";
+			on.lineWidth = (kind === "kin" ? 2 : 1.5) * scene.dpr;
 			on.strokeRect(x0 + 0.5, y0 + 0.5, Math.max(1, x1 - x0 - 1), y1 - y0 - 1);
 		}
 	}
 }
 
-export function drawRange(on: Ink, scene: Scene, height: number): void {
-	const { range, from, to } = scene.state;
-	if (!range)
+/** The rows of chosen lanes; a folded group where one of its lanes is. */
+function chosenRows(scene: Scene, layout: Layout): Row[] {
+	const rows = new Set<Row>();
+	for (const key of scene.state.chosen) {
+		const row = layout.byLane.get(key);
+		if (row)
+			rows.add(row);
+	}
+	return [...rows];
+}
+
+/** Tints what is selected: the stretch of time, on the chosen lanes where there are any. */
+function tintSelection(on: Ink, scene: Scene, layout: Layout, x0: number, x1: number, height: number): void {
+	on.fillStyle = scene.palette.dark ? "rgba(120,170,255,0.16)" : "rgba(40,100,220,0.12)";
+	if (!scene.state.chosen.size)
+		return on.fillRect(x0, 0, x1 - x0, height);
+	on.fillRect(x0, 0, x1 - x0, scene.ruler * scene.dpr);
+	const edge = (scene.ruler + scene.pinnedHeight) * scene.dpr;
+	for (const row of chosenRows(scene, layout)) {
+		const top = scene.top(row);
+		const from = Math.max(top, row.pinned ? 0 : edge);
+		on.fillRect(x0, from, x1 - x0, Math.max(0, top + scene.size(row.h) - from));
+	}
+}
+
+export function drawRange(on: Ink, scene: Scene, layout: Layout, height: number): void {
+	const { range, chosen, from, to } = scene.state;
+	if (!range) {
+		if (chosen.size)
+			tintSelection(on, scene, layout, 0, scene.width, height);
 		return;
+	}
 	const perPixel = (to - from) / scene.width;
 	const x0 = (range.from - from) / perPixel;
 	const x1 = (range.to - from) / perPixel;
-	on.fillStyle = scene.palette.dark ? "rgba(120,170,255,0.16)" : "rgba(40,100,220,0.12)";
-	on.fillRect(x0, 0, x1 - x0, height);
+	tintSelection(on, scene, layout, x0, x1, height);
 	on.fillStyle = scene.palette.dark ? "#78aaff" : "#2864dc";
 	on.fillRect(Math.round(x0), 0, scene.dpr, height);
 	on.fillRect(Math.round(x1), 0, scene.dpr, height);
@@ -169,10 +210,42 @@ export function drawRange(on: Ink, scene: Scene, height: number): void {
 	on.fillText(text, middle, scene.ruler * scene.dpr / 2);
 }
 
+/** The line at the pointer, and its time on the ruler: since the begin, and from the begin of the selection where there is one. */
 export function drawCursor(on: Ink, scene: Scene, height: number): void {
-	const { cursor, from, to } = scene.state;
-	if (cursor === null)
+	const { cursor, from, to, range } = scene.state;
+	// Keys and links move the window under a pointer that stands still.
+	if (cursor === null || cursor < from || cursor > to)
 		return;
-	on.fillStyle = scene.palette.dark ? "rgba(255,255,255,0.35)" : "rgba(0,0,0,0.3)";
-	on.fillRect(Math.round((cursor - from) / ((to - from) / scene.width)), 0, 1, height);
+	const { dpr, palette } = scene;
+	const perPixel = (to - from) / scene.width;
+	const x = Math.round((cursor - from) / perPixel);
+	on.fillStyle = palette.dark ? "rgba(255,255,255,0.35)" : "rgba(0,0,0,0.3)";
+	on.fillRect(x, 0, 1, height);
+	const text = momentText(cursor - beginOf(scene.state), perPixel) + (range ? `  (${signed(cursor - range.from)})` : "");
+	on.font = FONT.replace("11px", `600 ${11 * dpr}px`);
+	on.textBaseline = "middle";
+	on.textAlign = "left";
+	const wide = on.measureText(text).width + 10 * dpr;
+	const left = Math.min(scene.width - wide, x + 5 * dpr);
+	on.fillStyle = palette.ink;
+	on.beginPath();
+	on.roundRect(left, 4 * dpr, wide, (scene.ruler - 8) * dpr, 3 * dpr);
+	on.fill();
+	on.fillStyle = css(palette.back);
+	on.fillText(text, left + 5 * dpr, scene.ruler * dpr / 2 + 0.5);
+}
+
+/** A frame around the row that the keyboard is at. */
+export function drawFocus(on: Ink, scene: Scene, row: Row | null, height: number): void {
+	if (!row)
+		return;
+	const wide = 2 * scene.dpr;
+	on.save();
+	on.beginPath();
+	on.rect(0, (scene.ruler + (row.pinned ? 0 : scene.pinnedHeight)) * scene.dpr, scene.width, height);
+	on.clip();
+	on.strokeStyle = scene.palette.dark ? "#78aaff" : "#2864dc";
+	on.lineWidth = wide;
+	on.strokeRect(wide / 2, scene.top(row) + wide / 2, scene.width - wide, scene.size(row.h) - wide);
+	on.restore();
 }

@@ -34,7 +34,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
 		// Merged pieces are mostly not idle: no name for all of it.
 		if (piece.share > 0.5)
-			label(scene, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
+			label(scene, row, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
 	});
 }
 
@@ -52,15 +52,15 @@ export function drawPath(scene: Scene, row: Row, pieces: Piece[]): void {
 	const { palette } = scene;
 	eachPiece(scene, row.trace, pieces, (piece, x0, x1) => {
 		scene.raster.rect(x0, x1 - x0 > 3 ? x1 - 1 : x1, top, bottom, palette.pixel(palette.path(piece.cause)));
-		label(scene, x0, x1, top, bottom, PATH_KINDS[piece.cause] ?? "other");
+		label(scene, row, x0, x1, top, bottom, PATH_KINDS[piece.cause] ?? "other");
 	});
 }
 
-function label(scene: Scene, x0: number, x1: number, y0: number, y1: number, text: string): void {
+function label(scene: Scene, { pinned }: Row, x0: number, x1: number, y0: number, y1: number, text: string): void {
 	const x = Math.max(0, x0);
 	const w = Math.min(scene.width, x1) - x;
 	if (w >= 34)
-		scene.labels.push({ x, w, y: y0, h: y1 - y0, text, ink: scene.palette.dark ? "#ffffff" : "#10161d" });
+		scene.labels.push({ pinned, x, w, y: y0, h: y1 - y0, text, ink: scene.palette.dark ? "#ffffff" : "#10161d" });
 }
 
 /** Where the whole name does not fit, its number is what tells steps apart. */
@@ -93,7 +93,7 @@ export function drawSteps(scene: Scene, row: Row, steps: Steps): void {
 			const x = Math.max(0, x0);
 			const w = Math.min(scene.width, x1) - x;
 			if (w >= 20)
-				scene.labels.push({ x, w, y: top, h: bottom - top, text: stepName(name, i, w), ink: palette.ink });
+				scene.labels.push({ pinned: row.pinned, x, w, y: top, h: bottom - top, text: stepName(name, i, w), ink: palette.ink });
 		}
 	}
 }

@@ -3,11 +3,11 @@
  *
  * Where a lane has summaries at this scale, stretches with few spans are summed up, too (sum_up.ts): one look for the whole lane,
  * so that a border between two tiles does not look like a change of the program. */
+import type { Marks } from "../data/marks";
 import { isMark, isUnfinished, type Spans } from "../data/tile";
 import type { Cover } from "../data/tiles";
 import { Look, type Lane } from "../data/protocol";
-import { hasWords } from "../data/words";
-import type { Lit } from "../state/store";
+import type { Kin, Lit } from "../state/store";
 import { isThin, levelOf, type Row } from "./layout";
 import type { Label, Outline, Scene } from "./scene";
 import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
@@ -16,19 +16,23 @@ const LABEL_LEAST = 30;
 /** The class of communication in summaries. */
 const COMM = 1;
 const CLASSES = [0, 1, 2, 3];
+/** Looks of which names tell more than the kind. */
+const BY_NAME = new Set<number>([Look.kernel, Look.comm, Look.graph, Look.range, Look.op, Look.call]);
 
 interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number; x0: number; x1: number; from: number; perPixel: number;
 	/** The strip of a rank's messages: all of it is communication, and of streams nothing else is drawn. */
 	talk: boolean;
-	/** Of a level in which spans stand one over the other: the label that was put there last. */
-	under: { label: Label | null };
+	/** Of a level in which spans stand one over the other: the label that was put there last, and whose it is. */
+	under: { label: Label | null; id: number };
 	/** The evidence that is lit: what is of its kind keeps its colour, the rest steps back. */
-	lit: Lit | null }
+	lit: Lit | null;
+	/** What belongs to the selected span, in this trace. */
+	kin: Kin | null }
 
-/** A span hides the rest of the label under it. */
-function cutLabel(p: Place, x0: number): void {
+/** A span hides the rest of the label under it; its own goes on, where the span goes on in the next tile. */
+function cutLabel(p: Place, x0: number, id: number): void {
 	const { label } = p.under;
-	if (label && label.x + label.w > x0)
+	if (label && p.under.id !== id && label.x + label.w > x0)
 		label.w = Math.max(0, x0 - label.x);
 }
 
@@ -61,29 +65,38 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	const name = spans.name[i]!;
 	const { palette, raster } = scene;
 	const dim = p.lit !== null && !(p.lit.lanes.has(p.lane.lane) && p.lit.names.has(scene.names.text(row.trace, name)));
-	const colour = palette.span(look, name);
-	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, dim ? palette.dim(colour) : colour);
-	if (wide >= 8 && !dim)
-		raster.pattern(x0, x1, y0, y1, palette.pattern(look), palette.tint(palette.look(look), 0.62));
-	if (stacked)
-		cutLabel(p, x0);
-	const id = spans.id[i]!;
-	if (scene.onPath[row.trace]?.has(id))
-		scene.outlines.push({ x0, x1, y0, y1, kind: "path" });
 	const labelled = wide >= LABEL_LEAST && p.level >= scene.size(11);
-	if (!labelled && !scene.words.length)
-		return;
-	const text = scene.names.text(row.trace, name);
-	if (scene.words.length && hasWords(text, scene.words))
-		scene.outlines.push({ x0, x1, y0, y1, kind: "hit" });
+	// A name that nobody looks at is not asked for.
+	const text = labelled || scene.highlight || scene.state.byName || p.kin?.name ? scene.names.text(row.trace, name) : "";
+	const named = scene.state.byName && BY_NAME.has(look) && text ? palette.named(text) : null;
+	const colour = named === null ? palette.span(look, name) : palette.pixel(named);
+	raster.rect(x0, x1, y0, isMark(spans, i) ? y0 + Math.ceil(p.level * 0.7) : y1, dim ? palette.dim(colour) : colour);
+	if (wide >= 8 && !dim && named === null)
+		raster.pattern(x0, x1, y0, y1, palette.pattern(look), palette.tint(palette.look(look), 0.62));
+	const id = spans.id[i]!;
+	if (stacked)
+		cutLabel(p, x0, id);
+	if (scene.onPath[row.trace]?.has(id))
+		scene.outlines.push({ x0, x1, y0, y1, kind: "path", pinned: row.pinned });
+	if (p.kin && (p.kin.name === null ? p.kin.ids.has(id) : p.kin.name === text))
+		scene.outlines.push({ x0, x1, y0, y1, kind: "kin", pinned: row.pinned });
+	if (scene.highlight?.fits(row.trace, p.lane.lane, { id, name: text, look: spans.look[i]!, start: spans.start[i]!, dur: spans.dur[i]! }) && (!scene.highlight.needsMarks || isMarked(p, spans.start[i]!)))
+		scene.outlines.push({ x0, x1, y0, y1, kind: "hit", pinned: row.pinned });
 	// Once: where the span's first visible point is.
 	const from = Math.max(left, 0);
 	if (!labelled || !text || from < p.x0 - 0.5 || from >= p.x1)
 		return;
-	const label = { x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: dim ? palette.faint : palette.inkOn(look) };
+	const label = { pinned: row.pinned, x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: dim ? palette.faint : named === null ? palette.inkOn(look, name) : palette.inkOf(named) };
 	scene.labels.push(label);
 	if (stacked)
-		p.under.label = label;
+		Object.assign(p.under, { label, id });
+}
+
+/** Whether the server has marked the pixel in which a span begins. */
+function isMarked(p: Place, start: number): boolean {
+	const { scene, row } = p;
+	const { from, to } = scene.window(row.trace);
+	return scene.marks.list(row.trace, p.lane.lane, scene.state.query.trim(), from, to, scene.width).some(([begin, end]) => start >= begin && start < end);
 }
 
 function drawSummary(p: Place, tile: Sum): void {
@@ -121,13 +134,13 @@ function drawSummary(p: Place, tile: Sum): void {
 	}
 }
 
-/** Hits of the search among what is summed up: a frame around the pixels in which they begin. */
-function drawHits(p: Place, summed: Cover[]): void {
+/** Spans that a query names among what is summed up: a frame around the pixels in which they begin. */
+function drawHits(p: Place, summed: Cover[], marks: Marks, query: string, kind: Outline["kind"]): void {
 	const { scene, row } = p;
 	const { from, to } = scene.window(row.trace);
 	const y1 = p.top + (p.row.kind === "lane" ? Math.min(scene.size(row.h) - scene.size(4), p.level * 2) : p.level) - 1;
 	let last: Outline | null = null;
-	for (const [begin, end] of scene.marks.list(row.trace, p.lane.lane, scene.state.query.trim(), from, to, scene.width)) {
+	for (const [begin, end] of marks.list(row.trace, p.lane.lane, query, from, to, scene.width)) {
 		if (end <= from || begin >= to || !summed.some((c) => c.from < end && c.to > begin))
 			continue;
 		const x0 = Math.floor((begin - from) / p.perPixel);
@@ -136,7 +149,7 @@ function drawHits(p: Place, summed: Cover[]): void {
 		if (last && x0 <= last.x1 + 1)
 			last.x1 = x1;
 		else
-			scene.outlines.push(last = { x0, x1, y0: p.top, y1, kind: "hit" });
+			scene.outlines.push(last = { x0, x1, y0: p.top, y1, kind, pinned: row.pinned });
 	}
 }
 
@@ -144,10 +157,11 @@ function drawHits(p: Place, summed: Cover[]): void {
 export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], dense: boolean, talk = false): void {
 	const { from, perPixel } = scene.window(row.trace);
 	const level = scene.size(row.level);
-	const under = { label: null };
+	const under = { label: null, id: -1 };
 	const bucket = 2 ** scene.level();
 	const summed = dense || covers.some((c) => c.tile.form === "summary");
-	const whole: Place = { scene, row, lane, level, from, perPixel, talk, under, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2), x0: 0, x1: scene.width,
+	const kin = scene.state.kin?.trace === row.trace ? scene.state.kin : null;
+	const whole: Place = { kin, scene, row, lane, level, from, perPixel, talk, under, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2), x0: 0, x1: scene.width,
 		lit: scene.state.lit?.spans.length ? { ...scene.state.lit, lanes: scene.state.lit.trace === row.trace ? scene.state.lit.lanes : new Set() } : null };
 	for (const cover of covers) {
 		const tile = cover.tile;
@@ -163,6 +177,9 @@ export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], de
 			if (tile.spans.dur[i]! >= least)
 				drawSpan(place, tile.spans, i);
 	}
-	if (scene.words.length && summed && !talk)
-		drawHits(whole, covers.filter((c) => c.tile.form === "summary" || c.tile.form === "spans"));
+	const crowded = summed && !talk ? covers.filter((c) => c.tile.form === "summary" || c.tile.form === "spans") : [];
+	if (scene.highlight && crowded.length)
+		drawHits(whole, crowded, scene.marks, scene.state.query.trim(), "hit");
+	if (whole.kin && crowded.length)
+		drawHits(whole, crowded, scene.kinMarks, whole.kin.query, "kin");
 }

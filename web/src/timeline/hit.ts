@@ -25,6 +25,16 @@ function rowAt(timeline: Timeline, y: number): Row | null {
 	return rows.find((r) => r.pinned === pinned && at >= r.y && at < r.y + r.h) ?? null;
 }
 
+/** The rows that a vertical stretch of the canvas touches. A group counts where it is folded: its lanes are rows of their own otherwise. */
+export function rowsBetween(timeline: Timeline, y0: number, y1: number): Row[] {
+	const { rows, pinnedHeight } = timeline.layout;
+	const [low, high] = [Math.min(y0, y1) - RULER, Math.max(y0, y1) - RULER];
+	return rows.filter((r) => {
+		const top = r.pinned ? r.y : r.y + pinnedHeight - timeline.scroll;
+		return top < high && top + r.h > low && (!r.folds || r.folded || r.kind === "device") && (r.pinned || top + r.h > pinnedHeight);
+	});
+}
+
 /** `level`: the level of the row at the pointer, -1: any. The last level of a row has what is deeper, too. */
 function spanAt(spans: Spans, time: number, slack: number, level: number, row: Row, talk: boolean): number {
 	let best = -1;

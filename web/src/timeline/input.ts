@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input.ts - mouse and keyboard on the timeline.
+/* input.ts - the mouse on the timeline.
  *
- * Wheel: scroll; with Ctrl or Shift zoom or pan. Drag: pan; drag with Shift, or on the ruler: an interval. Click: select. */
+ * Wheel: scroll; with Ctrl or Shift zoom or pan. Drag: pan; with Shift, or on the ruler: select time; with Ctrl: time and lanes. Click: select. */
 import * as act from "../state/actions";
+import { showNote } from "../state/notes";
+import { lanesOfRow, selectBox, selectRange } from "../state/selection";
 import { set, state } from "../state/store";
-import { hitAt } from "./hit";
+import { noteAt } from "./draw_notes";
+import { hitAt, rowsBetween } from "./hit";
 import { RULER, type Timeline } from "./timeline";
 
 const CLICK_PIXELS = 4;
-const ZOOM_KEY = 0.75;
-const PAN_KEY = 0.2;
 
 const timeAt = (canvas: HTMLCanvasElement, x: number): number => state.from + (state.to - state.from) * x / Math.max(1, canvas.clientWidth);
 
 function click(timeline: Timeline, x: number, y: number): void {
 	const scene = timeline.scene();
+	const note = scene && noteAt(scene, x, y);
+	if (note)
+		return showNote(note.id);
 	const hit = scene && hitAt(timeline, scene, x, y);
 	if (!hit)
 		return;
@@ -39,7 +43,7 @@ function click(timeline: Timeline, x: number, y: number): void {
 }
 
 export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): () => void {
-	let down: { x: number; y: number; from: number; to: number; scroll: number; range: boolean; moved: boolean } | null = null;
+	let down: { x: number; y: number; from: number; to: number; scroll: number; what: "move" | "time" | "box"; moved: boolean } | null = null;
 	const at = (e: MouseEvent): { x: number; y: number } => {
 		const box = canvas.getBoundingClientRect();
 		return { x: e.clientX - box.left, y: e.clientY - box.top };
@@ -58,7 +62,7 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		if (e.button !== 0)
 			return;
 		const { x, y } = at(e);
-		down = { x, y, from: state.from, to: state.to, scroll: timeline.scroll, range: e.shiftKey || y < RULER, moved: false };
+		down = { x, y, from: state.from, to: state.to, scroll: timeline.scroll, what: e.shiftKey || y < RULER ? "time" : e.ctrlKey || e.metaKey ? "box" : "move", moved: false };
 		e.preventDefault();
 		canvas.focus({ preventScroll: true });
 	};
@@ -74,9 +78,10 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		if (!down.moved)
 			return;
 		const per = (down.to - down.from) / canvas.clientWidth;
-		if (down.range) {
+		if (down.what !== "move") {
 			const ends = [down.from + down.x * per, down.from + x * per].sort((a, b) => a - b);
-			set({ range: { from: ends[0]!, to: ends[1]! } });
+			const chosen = down.what === "box" ? new Set(rowsBetween(timeline, down.y, y).flatMap(lanesOfRow)) : state.chosen;
+			set({ range: { from: ends[0]!, to: ends[1]! }, chosen, cursor: timeAt(canvas, x) });
 		} else {
 			act.show(down.from - (x - down.x) * per, down.to - (x - down.x) * per);
 			timeline.setScroll(down.scroll - (y - down.y));
@@ -90,12 +95,14 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		down = null;
 		if (!was.moved)
 			click(timeline, x, y);
-		else if (was.range && state.range)
-			void act.selectRange(state.range.from, state.range.to);
+		else if (was.what === "box" && state.range)
+			void selectBox(state.range.from, state.range.to, [...state.chosen]);
+		else if (was.what === "time" && state.range)
+			void selectRange(state.range.from, state.range.to);
 	};
 	const twice = (e: MouseEvent): void => {
 		if (state.selected && at(e).y > RULER)
-			zoomToSelection();
+			act.zoomToSelection();
 	};
 	canvas.addEventListener("wheel", wheel, { passive: false });
 	canvas.addEventListener("mousedown", press);
@@ -106,72 +113,4 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		removeEventListener("mousemove", move);
 		removeEventListener("mouseup", release);
 	};
-}
-
-/** Shows the selected span; without one, the interval. */
-export function zoomToSelection(): void {
-	const { selected } = state;
-	if (!selected)
-		return zoomToRange();
-	const shift = state.traces[selected.trace]!.shift;
-	const { start, dur } = selected.span;
-	const margin = Math.max(200, dur * 0.4);
-	act.show(start - shift - margin, start + dur - shift + margin);
-}
-
-export function zoomToRange(): void {
-	const { range } = state;
-	if (range)
-		act.show(range.from, range.to);
-}
-
-/** With the keyboard on the timeline and a span selected, the arrows go to its neighbours on the lane; else they move the window. */
-function sideways(dir: 1 | -1): void {
-	if (state.selected && document.activeElement?.matches("canvas.timeline"))
-		void act.selectNext(dir, true);
-	else
-		act.pan(dir * PAN_KEY);
-}
-
-const KEYS: Record<string, (timeline: Timeline) => void> = {
-	w: () => act.zoom(ZOOM_KEY, state.cursor ?? undefined), "+": () => act.zoom(ZOOM_KEY), "=": () => act.zoom(ZOOM_KEY),
-	s: () => act.zoom(1 / ZOOM_KEY, state.cursor ?? undefined), "-": () => act.zoom(1 / ZOOM_KEY),
-	a: () => act.pan(-PAN_KEY), d: () => act.pan(PAN_KEY), ArrowLeft: () => sideways(-1), ArrowRight: () => sideways(1),
-	ArrowUp: (t) => t.setScroll(t.scroll - 60), ArrowDown: (t) => t.setScroll(t.scroll + 60),
-	PageUp: (t) => t.setScroll(t.scroll - t.viewHeight), PageDown: (t) => t.setScroll(t.scroll + t.viewHeight),
-	"0": () => act.showAll(), Home: () => act.showAll(), f: zoomToSelection, l: () => void act.followLink(),
-	n: () => void (state.query ? act.goToHit(1) : act.nextEvidence(1)), N: () => void (state.query ? act.goToHit(-1) : act.nextEvidence(-1)),
-	".": () => void act.selectNext(1), ",": () => void act.selectNext(-1), "]": () => act.moveStep(1), "[": () => act.moveStep(-1),
-	g: () => set({ gaps: !state.gaps }), p: () => set({ path: !state.path }),
-	"?": () => set({ help: !state.help }), Escape: act.clear,
-	"1": () => act.setPanel("findings"), "2": () => act.setPanel("details"), "3": () => act.setPanel("interval"),
-	"4": () => act.setPanel("search"), "5": () => act.setPanel("whatif"), "6": () => act.setPanel("roofline"),
-	"/": () => (document.querySelector("input[type=search]") as HTMLInputElement | null)?.focus(),
-};
-
-export function listenToKeys(timeline: Timeline): void {
-	addEventListener("keydown", (e) => {
-		// A slider and a list move by the arrows themselves.
-		const slides = (e.target instanceof HTMLInputElement && e.target.type === "range") || e.target instanceof HTMLSelectElement;
-		if (slides && /^(Arrow|Page|Home$|End$)/.test(e.key))
-			return;
-		// A dialog has the keyboard to itself.
-		if (state.help && e.key !== "Escape" && e.key !== "?")
-			return;
-		const typing = e.target instanceof HTMLInputElement && e.target.type !== "checkbox" && e.target.type !== "range";
-		if (typing && e.key !== "Escape")
-			return;
-		if (e.ctrlKey || e.metaKey || e.altKey)
-			return;
-		const pressed = KEYS[e.key] ?? KEYS[e.key.toLowerCase()];
-		if (pressed) {
-			e.preventDefault();
-			if (typing) {
-				(e.target as HTMLElement).blur();
-				if ((e.target as HTMLInputElement).type === "search")
-					return act.clearSearch();
-			}
-			pressed(timeline);
-		}
-	});
 }

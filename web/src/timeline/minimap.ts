@@ -3,6 +3,7 @@
 import type { Tiles } from "../data/tiles";
 import { bounds } from "../state/actions";
 import type { State } from "../state/store";
+import { drawNotesOnMap } from "./draw_notes";
 import { css, type Palette } from "./theme";
 
 function drawBusy(on: CanvasRenderingContext2D, s: State, tiles: Tiles, palette: Palette, width: number, height: number): void {
@@ -75,6 +76,7 @@ export function drawMiniMap(canvas: HTMLCanvasElement, s: State, tiles: Tiles, p
 	drawMarks(on, s, palette, width, height);
 	const all = bounds();
 	const scale = width / (all.to - all.from);
+	drawNotesOnMap(on, s, all.from, scale, palette.dark);
 	const x0 = Math.round((s.from - all.from) * scale);
 	const x1 = Math.max(x0 + 2, Math.round((s.to - all.from) * scale));
 	on.fillStyle = palette.dark ? "rgba(10,13,17,0.62)" : "rgba(255,255,255,0.66)";

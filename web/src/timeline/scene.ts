@@ -5,30 +5,42 @@
 import type { Marks } from "../data/marks";
 import type { Names } from "../data/names";
 import type { Tiles } from "../data/tiles";
-import { wordsOf } from "../data/words";
+import { Highlight } from "../query/highlight";
 import type { State } from "../state/store";
 import type { Row } from "./layout";
 import type { Raster } from "./raster";
 import type { Palette } from "./theme";
 
 export interface Label { x: number; w: number; y: number; h: number; text: string; ink: string }
-export interface Outline { x0: number; x1: number; y0: number; y1: number; kind: "hit" | "path" }
+export interface Outline { x0: number; x1: number; y0: number; y1: number; kind: "hit" | "path" | "kin"; pinned: boolean }
+
+let last: { query: string; traces: State["traces"]; highlight: Highlight } | null = null;
+
+/** Taken apart once for each query, not for each frame. */
+function highlightOf(state: State): Highlight | null {
+	const query = state.query.trim();
+	if (!query)
+		return null;
+	if (last?.query !== query || last.traces !== state.traces)
+		last = { query, traces: state.traces, highlight: new Highlight(query, state.traces.map((t) => t.lanes), state.traces.map((t) => t.info.start)) };
+	return last.highlight;
+}
 
 export class Scene {
-	labels: Label[] = [];
+	labels: (Label & { pinned: boolean })[] = [];
 	outlines: Outline[] = [];
 	/** The tops of charts, and what they stand for. */
 	axes: { y: number; text: string; pinned: boolean }[] = [];
 	/** Ids of the spans on the critical path, by trace. */
 	onPath: (Set<number> | null)[] = [];
-	/** The words of the search; none where nobody searches. */
-	readonly words: string[];
+	/** What the search asks for; null where nobody searches. */
+	readonly highlight: Highlight | null;
 
 	constructor(
-		readonly state: State, readonly raster: Raster, readonly palette: Palette, readonly tiles: Tiles, readonly names: Names, readonly marks: Marks,
+		readonly state: State, readonly raster: Raster, readonly palette: Palette, readonly tiles: Tiles, readonly names: Names, readonly marks: Marks, readonly kinMarks: Marks,
 		readonly width: number, readonly dpr: number, readonly ruler: number, readonly pinnedHeight: number, readonly scroll: number,
 	) {
-		this.words = wordsOf(state.query);
+		this.highlight = highlightOf(state);
 	}
 
 	/** The part of a trace's time that is on the screen. */

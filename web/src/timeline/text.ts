@@ -5,6 +5,7 @@ import type { Label } from "./scene";
 export const FONT = "11px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
 const MOST_CHARS = 200;
 const widths = new Map<string, number>();
+const shortened = new Map<string, string>();
 
 // Control characters and the like would draw as nothing or turn the line around.
 const ODD = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -17,7 +18,14 @@ export function inner(path: string): string {
 	return parts.length > 2 ? `… > ${parts.slice(-2).join(" > ")}` : path;
 }
 
+/** The font that the widths are of: another zoom of the browser draws in another size. */
+let measured = "";
+
 function widthOf(on: CanvasRenderingContext2D, text: string): number {
+	if (on.font !== measured) {
+		widths.clear();
+		measured = on.font;
+	}
 	let width = widths.get(text);
 	if (width === undefined) {
 		if (widths.size > 20_000)
@@ -27,9 +35,45 @@ function widthOf(on: CanvasRenderingContext2D, text: string): number {
 	return width;
 }
 
+/** Where a demangled name begins behind its return type: after the last space outside of brackets before the parameters. The words before it
+ * are a type only where they have a '<' or a "::": ranges are named with words, too. A '>' closes a '<' only where no other bracket was opened
+ * after it: in "f<(8>0)>" the first one compares. */
+function afterReturnType(name: string): number {
+	let begin = 0;
+	const open: string[] = [];
+	for (let i = 0; i < name.length; i++) {
+		const c = name[i]!;
+		if (c === "(" && open.length === 0)
+			return i > begin && /<|::/.test(name.slice(0, begin)) ? begin : 0;
+		if (c === " " && open.length === 0)
+			begin = i + 1;
+		else if ("<([{".includes(c))
+			open.push(c);
+		else if (c === ">" && open.at(-1) === "<")
+			open.pop();
+		else if (")]}".includes(c)) {
+			while (open.at(-1) === "<")
+				open.pop();
+			open.pop();
+		}
+	}
+	return 0;
+}
+
 /** Kernel names begin with what they have in common: without return type, namespaces and arguments more fits. */
 export function shorten(text: string): string {
-	const head = text.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/_v\d{4,5}$/, "");
+	let short = shortened.get(text);
+	if (short === undefined) {
+		if (shortened.size > 20_000)
+			shortened.clear();
+		shortened.set(text, short = withoutType(text));
+	}
+	return short;
+}
+
+function withoutType(text: string): string {
+	const whole = text.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/_v\d{4,5}$/, "");
+	const head = whole.slice(afterReturnType(whole));
 	const stop = head.search(/[<(]/);
 	const name = stop > 0 ? head.slice(0, stop) : head;
 	const scope = name.lastIndexOf("::");

@@ -41,7 +41,8 @@ const CLASS_LOOK = [Look.kernel, Look.comm, Look.copy, Look.api];
 
 const CAUSE_TONES: Tone[] = [
 	tone(0xd8423e, 0xe2544f), tone(0xd99a2b, 0xcf9230), tone(0x2f8fb3, 0x3fa3c7), tone(0xb99c7b, 0xa0845e), tone(0x7a6fc0, 0x8d83d6),
-	tone(0x9aa4af, 0x6d7885), tone(0xb3688a, 0xc27a9b), tone(0x8d7a3a, 0xa8944c), tone(0xc3c8ce, 0x4d545d), tone(0x888888, 0x888888)];
+	tone(0x9aa4af, 0x6d7885), tone(0xb3688a, 0xc27a9b), tone(0x8d7a3a, 0xa8944c), tone(0xc3c8ce, 0x4d545d), tone(0x888888, 0x888888),
+	tone(0x5fae9e, 0x4f9d8d), tone(0xd7b8a8, 0x7a6055), tone(0xa877d6, 0x9a63cf), tone(0x86a84a, 0x7b9c42), tone(0xc98a5a, 0xb5774a)];
 const PATH_TONES: Tone[] = [
 	tone(0x7a6fc0, 0x8d83d6), tone(0xd99a2b, 0xcf9230), tone(0x8797a8, 0x66778a), tone(0xd8423e, 0xe2544f), tone(0x3b7dd8, 0x4c8fe6),
 	tone(0x8e4ec6, 0xa66fe0), tone(0x2f9e62, 0x3fb377), tone(0xb9c4d2, 0x5a6b80), tone(0x999999, 0x888888)];
@@ -64,6 +65,22 @@ function mix(a: number, b: number, share: number): number {
 	return part(16) | part(8) | part(0);
 }
 
+/** A colour by hue (degrees), saturation and lightness (0 … 1). */
+function hsl(hue: number, saturation: number, light: number): number {
+	const reach = saturation * Math.min(light, 1 - light);
+	const part = (n: number): number => {
+		const k = (n + hue / 30) % 12;
+		return Math.round(255 * (light - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+	};
+	return (part(0) << 16) | (part(8) << 8) | part(4);
+}
+
+/** WCAG's relative luminance of a colour. */
+export function luminance(c: number): number {
+	const linear = (x: number): number => (x <= 10 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4);
+	return 0.2126 * linear(c >> 16) + 0.7152 * linear((c >> 8) & 255) + 0.0722 * linear(c & 255);
+}
+
 const TWISTS = 5;
 
 /** Colours of one theme, ready for drawing. */
@@ -77,6 +94,7 @@ export class Palette {
 	private shades = new Map<number, Uint32Array>();
 	private twists: Uint32Array[] = [];
 	private dimmed = new Map<number, number>();
+	private names = new Map<string, number>();
 
 	constructor(readonly dark: boolean) {
 		this.back = dark ? 0x14181e : 0xffffff;
@@ -123,6 +141,27 @@ export class Palette {
 	private twisted(look: number): Uint32Array {
 		return Uint32Array.from({ length: TWISTS }, (_, twist) => rgba(mix(this.look(look), this.dark ? 0x000000 : 0xffffff, twist * 0.065)));
 	}
+	/** A colour that a name has wherever it stands, in every recording: by the text, not by its number. */
+	named(text: string): number {
+		let known = this.names.get(text);
+		if (known === undefined) {
+			let hash = 0x811c9dc5;
+			for (let i = 0; i < text.length; i++)
+				hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+			hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
+			let light = (this.dark ? 0.42 : 0.66) + (hash >>> 8) % 3 * 0.06;
+			const colour = (): number => hsl((hash >>> 12) % 24 * 15, 0.55, light);
+			// Between these neither black nor white text has enough contrast.
+			while (luminance(colour()) > 0.178 && luminance(colour()) < 0.215)
+				light -= 0.01;
+			this.names.set(text, known = colour());
+		}
+		return known;
+	}
+	/** Text on such a colour: whichever of black and white has more contrast (WCAG's relative luminance). */
+	inkOf(c: number): string {
+		return luminance(c) > 0.19 ? "#10161d" : "#ffffff";
+	}
 	/** A colour that steps back: nearer to the background. */
 	dim(pixel: number): number {
 		let known = this.dimmed.get(pixel);
@@ -146,10 +185,9 @@ export class Palette {
 	tint(c: number, share: number): number {
 		return rgba(mix(this.back, c, share));
 	}
-	/** Text on a span: black or white, whichever is easier to read. */
-	inkOn(look: number): string {
-		const c = this.look(look);
-		const bright = (c >> 16) * 0.3 + ((c >> 8) & 255) * 0.59 + (c & 255) * 0.11;
-		return bright > 140 ? "#10161d" : "#ffffff";
+	/** Text on a span: black or white, whichever has more contrast with the span's own colour. Without a name, with the look's. */
+	inkOn(look: number, name?: number): string {
+		const pixel = name === undefined ? rgba(this.look(look)) : this.span(look, name);
+		return this.inkOf(((pixel & 255) << 16) | (pixel & 0xff00) | ((pixel >> 16) & 255));
 	}
 }

@@ -2,17 +2,20 @@
 /* timeline.ts - the canvas: one frame is lay out, draw the lanes, ask for what was missing.
  *
  * draw() is called by invalidate() once a display frame and reads the state; it changes nothing but its own scroll limits. */
+import { Leads } from "../data/leads";
 import { Marks } from "../data/marks";
 import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
 import type { Lane, Piece } from "../data/protocol";
 import type { Source } from "../data/source";
 import { Tiles, type Cover } from "../data/tiles";
+import { focusedRow } from "../state/focus";
 import { state } from "../state/store";
 import { visibleRange } from "./counter";
 import { drawHeadway, drawUtilisation, drawUtilisationOf } from "./draw_charts";
 import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
-import { drawCursor, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
+import { drawNotes } from "./draw_notes";
+import { drawCursor, drawFocus, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
 import { drawLane } from "./draw_spans";
 import { layOut, levelOf, partsOf, type Layout, type Row } from "./layout";
@@ -27,8 +30,11 @@ export class Timeline {
 	readonly tiles: Tiles;
 	readonly names: Names;
 	readonly marks: Marks;
+	/** Where spans stand that belong to the selected one. */
+	readonly kinMarks: Marks;
 	readonly gaps: Pieces;
 	readonly path: Pieces;
+	readonly leads: Leads;
 	layout: Layout = { rows: [], pinnedHeight: 0, height: 0, byLane: new Map() };
 	palette = new Palette(false);
 	scroll = 0;
@@ -47,8 +53,10 @@ export class Timeline {
 		this.tiles = new Tiles(source, again);
 		this.names = new Names(source, again);
 		this.marks = new Marks(source, again);
+		this.kinMarks = new Marks(source, again);
 		this.gaps = new Pieces(source, "gaps", again);
 		this.path = new Pieces(source, "path", again);
+		this.leads = new Leads(source, again);
 	}
 
 	mount(canvas: HTMLCanvasElement): void {
@@ -76,15 +84,30 @@ export class Timeline {
 		return (this.canvas?.clientHeight ?? 0) - RULER - this.layout.pinnedHeight;
 	}
 
+	get viewWidth(): number {
+		return this.canvas?.clientWidth ?? 0;
+	}
+
+	/** How far the lanes scroll: 0 where they fit. */
+	get mostScroll(): number {
+		const over = this.layout.height - this.viewHeight;
+		return over > 0 ? over + 40 : 0;
+	}
+
 	setScroll(y: number): void {
-		this.scroll = Math.max(0, Math.min(y, this.layout.height - this.viewHeight + 40));
+		this.scroll = Math.max(0, Math.min(y, this.mostScroll));
 		this.invalidate();
 	}
 
-	/** Scrolls until a level of a row is in view. */
+	/** Scrolls until a level of a lane's row is in view. */
 	reveal(key: string, nested = 0): void {
 		const row = this.layout.byLane.get(key);
-		if (!row || row.pinned)
+		if (row)
+			this.revealRow(row, nested);
+	}
+
+	revealRow(row: Row, nested = 0): void {
+		if (row.pinned)
 			return;
 		const y = row.y + levelOf(row, nested) * row.level;
 		const h = row.kind === "lane" ? row.level : row.h;
@@ -97,7 +120,7 @@ export class Timeline {
 		if (!canvas || !state.traces.length)
 			return null;
 		const dpr = window.devicePixelRatio || 1;
-		return new Scene(state, this.raster, this.palette, this.tiles, this.names, this.marks, Math.max(1, Math.round(canvas.clientWidth * dpr)), dpr, RULER,
+		return new Scene(state, this.raster, this.palette, this.tiles, this.names, this.marks, this.kinMarks, Math.max(1, Math.round(canvas.clientWidth * dpr)), dpr, RULER,
 			this.layout.pinnedHeight, this.scroll);
 	}
 
@@ -110,11 +133,22 @@ export class Timeline {
 		return pieces.find((p) => p.from <= time && time < p.to);
 	}
 
+	/** How far the CPU is ahead of a row's device at a time: time, operations, ns of work. */
+	leadAt(scene: Scene, row: Row, time: number): [number, number, number] | undefined {
+		const { from, to } = scene.window(row.trace);
+		const all = state.traces[row.trace]?.headway;
+		const mine = all ? this.leads.list(row.trace, all, from, to, scene.width).filter((d) => d.device === row.device) : [];
+		const phase = mine.find((d) => (d.points[0]?.[0] ?? Infinity) <= time && time <= d.points.at(-1)![0]);
+		return phase?.points.filter((p) => p[0] <= time).at(-1);
+	}
+
 	private draw(): void {
 		const begin = performance.now();
 		const canvas = this.canvas;
 		const on = canvas?.getContext("2d", { alpha: false });
 		this.layout = layOut(state, this.depthOf, (canvas?.clientHeight ?? 0) - RULER - 8);
+		// Lanes may have become fewer.
+		this.scroll = Math.min(this.scroll, this.mostScroll);
 		const scene = this.scene();
 		if (!canvas || !on || !scene)
 			return;
@@ -123,17 +157,7 @@ export class Timeline {
 			canvas.width = scene.width;
 			canvas.height = height;
 		}
-		this.drawRows(scene, height);
-		this.raster.paint(on);
-		drawRuler(on, scene, height);
-		this.drawLabelParts(on, scene, height);
-		this.eachPart(on, scene, height, (_, pinned) => drawAxes(on, scene, pinned));
-		drawOutlines(on, scene);
-		drawLit(on, scene, this.layout);
-		drawSelection(on, scene, this.layout);
-		drawRange(on, scene, height);
-		drawCursor(on, scene, height);
-		this.eachPart(on, scene, height, (_, pinned) => drawReadings(on, scene, this.counters.filter((c) => c.row.pinned === pinned)));
+		this.drawParts(on, scene, height);
 		this.tiles.flush();
 		this.names.flush();
 		this.frames.push(performance.now() - begin);
@@ -143,22 +167,51 @@ export class Timeline {
 			listener();
 	}
 
-	/** Text of rows that scroll must not show over those that do not. */
-	private eachPart(on: CanvasRenderingContext2D, scene: Scene, height: number, draw: (edge: number, pinned: boolean) => void): void {
+	/** The same picture on something else than the screen. */
+	drawOn(on: CanvasRenderingContext2D, raster: Raster): void {
+		const mine = this.raster;
+		this.raster = raster;
+		try {
+			const scene = this.scene();
+			if (scene && this.canvas)
+				this.drawParts(on, scene, this.canvas.height);
+		} finally {
+			this.raster = mine;
+		}
+	}
+
+	private drawParts(on: CanvasRenderingContext2D, scene: Scene, height: number): void {
+		const { canvas } = this;
+		this.drawRows(scene, height);
+		this.raster.paint(on);
+		drawRuler(on, scene, height);
+		drawNotes(on, scene, height);
+		this.drawLabelParts(on, scene, height);
+		this.eachPart(on, scene, height, (pinned) => drawAxes(on, scene, pinned));
+		this.eachPart(on, scene, height, (pinned) => drawOutlines(on, scene, pinned));
+		drawLit(on, scene, this.layout);
+		drawSelection(on, scene, this.layout);
+		drawFocus(on, scene, canvas && document.activeElement === canvas && canvas.matches(":focus-visible") ? focusedRow() : null, height);
+		drawRange(on, scene, this.layout, height);
+		drawCursor(on, scene, height);
+		this.eachPart(on, scene, height, (pinned) => drawReadings(on, scene, this.counters.filter((c) => c.row.pinned === pinned)));
+	}
+
+	/** Texts and frames of rows that scroll must not show over those that do not. */
+	private eachPart(on: CanvasRenderingContext2D, scene: Scene, height: number, draw: (pinned: boolean) => void): void {
 		const edge = (RULER + this.layout.pinnedHeight) * scene.dpr;
 		for (const [pinned, top, bottom] of [[true, RULER * scene.dpr, edge], [false, edge, height]] as const) {
 			on.save();
 			on.beginPath();
 			on.rect(0, top, scene.width, bottom - top);
 			on.clip();
-			draw(edge, pinned);
+			draw(pinned);
 			on.restore();
 		}
 	}
 
 	private drawLabelParts(on: CanvasRenderingContext2D, scene: Scene, height: number): void {
-		this.eachPart(on, scene, height, (edge, pinned) =>
-			drawLabels(on, scene.labels.filter((l) => (l.y < edge - 1) === pinned || l.y + l.h > edge), scene.dpr));
+		this.eachPart(on, scene, height, (pinned) => drawLabels(on, scene.labels.filter((l) => l.pinned === pinned), scene.dpr));
 	}
 
 	private drawCounterRow(scene: Scene, row: Row, lane: Lane, covers: Cover[]): void {
@@ -205,7 +258,7 @@ export class Timeline {
 		case "gaps":
 			return drawGaps(scene, row, this.gaps.list(row.trace, row.device, from, to, scene.width));
 		case "headway":
-			return void (trace.headway && drawHeadway(scene, row, trace.headway));
+			return void (trace.headway && drawHeadway(scene, row, trace.headway, this.leads.list(row.trace, trace.headway, from, to, scene.width)));
 		case "device":
 			return this.drawDevice(scene, row, covers());
 		case "rank":

@@ -35,6 +35,14 @@ export function tick(ns: number, step: number): string {
 	return `${(ns / unit).toFixed(digits)} ${name}`;
 }
 
+/** A moment with as many digits as a pixel is worth: 1.204317 s at a microsecond a pixel. */
+export function momentText(ns: number, perPixel: number): string {
+	return tick(Math.round(ns), Math.min(1e9, Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, perPixel))))));
+}
+
+/** A distance with its sign: + 1.2 ms. */
+export const signed = (ns: number): string => `${ns < 0 ? "−" : "+"} ${duration(Math.abs(ns))}`;
+
 const PREFIXES: [number, string][] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 /** Counts without a unit stay whole longer: 9999 is easier to read than 10 k. */
 const COUNT_PREFIXES: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]];

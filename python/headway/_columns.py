@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of spans: numbers that lie in libheadway's memory, read in place."""
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional, Union, overload
+
+from . import _arrow
+from ._library import REALS, ColumnInfo, Why, library, text
+
+Value = Union[int, float, str, None]
+
+
+class Trace:
+    """A trace that libheadway holds open; closed when nobody refers to this object any more."""
+
+    def __init__(self, path: str) -> None:
+        why = Why()
+        handle = library().headway_trace_open(os.fsencode(path), *why.arguments)
+        if not handle:
+            raise why.error()
+        self.handle: int = handle
+        self._close = library().headway_trace_close
+
+    def __del__(self) -> None:
+        if hasattr(self, "_close"):
+            self._close(self.handle)
+
+
+class Column(Sequence[Value]):
+    """One column of the spans of a kind, in the order of their ids.
+
+    It is a sequence of Python values, with ``None`` where a span has no value:
+
+    >>> recording = headway.open(example)
+    >>> direction = recording.columns("copy")["direction"]
+    >>> direction[0], len(direction)
+    ('Device-to-Host', 18)
+
+    NumPy sees the same memory without a copy (``numpy.asarray(column)``; texts are then their numbers), and so do
+    libraries that know Arrow (``pyarrow.array(column)``, ``polars.Series(column)``).
+    """
+
+    def __init__(self, trace: Trace, kind: Optional[str], name: str) -> None:
+        why = Why()
+        self._trace, self._kind = trace, kind.encode() if kind else None
+        found = library().headway_trace_column(trace.handle, self._kind, name.encode(), *why.arguments)
+        if not found:
+            raise why.error()
+        info: ColumnInfo = found.contents
+        self.name = name
+        #: how many spans have no value
+        self.absent: int = info.absent
+        #: the address of the numbers in libheadway's memory
+        self.address: int = info.values
+        self._is_real = info.type == REALS
+        self._rows: int = info.rows
+        number: Any = ctypes.c_double if self._is_real else ctypes.c_int64
+        self._values: Any = (number * self._rows).from_address(self.address)
+        self._present = (ctypes.c_uint8 * ((self._rows + 7) // 8)).from_address(info.present) if info.present else None
+        self._words = info.words.contents if info.words else None
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def words(self) -> Optional[list[str]]:
+        """The texts that the column's numbers stand for; ``None``: the column holds plain numbers."""
+        return None if self._words is None else [self._word(i) for i in range(self._words.n)]
+
+    @property
+    def numbers(self) -> Sequence[Union[int, float]]:
+        """The numbers as they lie in memory: 0 where a span has no value, and the number of a text for a text."""
+        numbers: Sequence[Union[int, float]] = self._values
+        return numbers
+
+    def has(self, row: int) -> bool:
+        """Whether the span in this row has a value."""
+        return self._present is None or bool(self._present[row // 8] >> row % 8 & 1)
+
+    def _word(self, number: int) -> str:
+        first, end = self._words.offsets[number], self._words.offsets[number + 1]
+        return ctypes.string_at(self._words.bytes + first, end - first).decode()
+
+    def _value(self, row: int) -> Value:
+        if not self.has(row):
+            return None
+        value: Union[int, float] = self._values[row]
+        return value if self._words is None else self._word(int(value))
+
+    @overload
+    def __getitem__(self, row: int) -> Value: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[Value]: ...
+
+    def __getitem__(self, row: Union[int, slice]) -> Union[Value, list[Value]]:
+        if isinstance(row, slice):
+            return [self._value(i) for i in range(*row.indices(self._rows))]
+        if not -self._rows <= row < self._rows:
+            raise IndexError(row)
+        return self._value(row % self._rows)
+
+    def __repr__(self) -> str:
+        return f"<headway.Column {self.name}: {self._rows} rows, {self.absent} absent>"
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return {"version": 3, "shape": (self._rows,), "typestr": "<f8" if self._is_real else "<i8",
+                "data": (self.address, True)}
+
+    def __arrow_c_schema__(self) -> object:
+        return _arrow.schema(self._trace.handle, self._kind, self.name.encode())
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _arrow.array(self._trace.handle, self._kind, self.name.encode())
+
+
+class Columns(Mapping[str, Column]):
+    """All columns of the spans of a kind, by name: a table.
+
+    >>> kernels = headway.open(example).columns("kernel")
+    >>> sum(kernels["duration"])
+    184720359
+    >>> "shape" in kernels, "bytes" in kernels
+    (True, False)
+
+    The names, and what they mean, are those of ``headway sql FILE '.schema kernel'``. The table goes to other libraries
+    as it is: ``pandas.DataFrame(dict(kernels))``, ``polars.DataFrame(kernels)``, ``pyarrow.table(kernels)``,
+    ``duckdb.sql('select name, sum(duration) from kernels group by name')``.
+    """
+
+    def __init__(self, trace: Trace, kind: Optional[str]) -> None:
+        self._trace, self._kind = trace, kind
+        self._names: list[str] = []
+        key = self._key
+        while True:
+            name = library().headway_column_name(trace.handle, key, len(self._names))
+            if name is None:
+                break
+            self._names.append(text(name))
+        if not self._names:
+            raise KeyError(kind)
+
+    @property
+    def _key(self) -> Optional[bytes]:
+        return self._kind.encode() if self._kind else None
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._names:
+            raise KeyError(name)
+        return Column(self._trace, self._kind, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<headway.Columns of {self._kind or 'all spans'}: {', '.join(self._names)}>"
+
+    def __arrow_c_schema__(self) -> object:
+        return _arrow.schema(self._trace.handle, self._key, None)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _arrow.array(self._trace.handle, self._key, None)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _arrow.stream(self._trace.handle, self._key)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headway in a notebook: ``%load_ext headway``, ``%%headway``, and ``headway.show``.
+
+What is shown is saved with the notebook and needs no server: the page of ``headway view --html`` in a frame, which is
+shut off from the notebook around it. docs/notebook.md tells more.
+"""
+from __future__ import annotations
+
+import argparse
+import html
+import os
+import shlex
+import tempfile
+from typing import Any, Optional, Union
+
+from . import _collector
+from ._analysis import Finding, run as run_headway
+from ._places import Error
+from ._record import TRACE, Run, record
+from ._recording import Recording
+
+#: MB that the timeline of one cell takes at most
+SIZE_MB = 2
+_HEIGHT_PX = 560
+
+
+class Shown:
+    """A recording as a notebook shows it: the verdict, the findings and the timeline; as text elsewhere."""
+
+    def __init__(self, recording: Recording, notes: list[str], size_mb: int) -> None:
+        self.recording = recording
+        self._notes = notes
+        self._size_mb = size_mb
+
+    def __repr__(self) -> str:
+        return run_headway("analyze", self.recording.path).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return _page(self.recording, self._notes, self._size_mb)
+
+
+def _cost(finding: Finding) -> str:
+    words = f"{finding.cost_ns_per_step / 1e6:.3g} ms a step ({finding.share:.1%})"
+    if finding.predicted is not None:
+        words += f", {finding.predicted.speedup:.2f} times as fast without"
+    return words
+
+
+def _finding_html(finding: Finding) -> str:
+    place = html.escape(str(finding.places[0])) if finding.places else ""
+    advice = html.escape("\n".join(finding.advice))
+    return (f"<details><summary><b>{html.escape(finding.id)}</b> <code>{place}</code> {html.escape(_cost(finding))}"
+            f"</summary><p>{html.escape(finding.says)}</p><pre style='white-space:pre-wrap'>{advice}</pre></details>")
+
+
+def _timeline_html(path: str, size_mb: int) -> str:
+    """The page of the recording in a frame that cannot reach the notebook."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = os.path.join(folder, "page.html")
+        try:
+            run_headway("view", path, "--html", page, "--max-size", str(size_mb))
+        except Error as problem:
+            return f"<p><i>no timeline: {html.escape(str(problem))}</i></p>"
+        with open(page, encoding="utf-8") as text:
+            source = html.escape(text.read(), quote=True)
+    return (f'<iframe title="Headway: timeline of {html.escape(os.path.basename(path), quote=True)}"'
+            f' sandbox="allow-scripts" style="width:100%;height:{_HEIGHT_PX}px;border:1px solid #8888"'
+            f' srcdoc="{source}"></iframe>')
+
+
+def _page(recording: Recording, notes: list[str], size_mb: int) -> str:
+    verdict = recording.verdict
+    parts = [f"<p><b>{html.escape(verdict.word)}</b> {html.escape(verdict.says)}</p>"]
+    parts += [f"<p><small>{html.escape(note)}</small></p>" for note in notes]
+    parts += [_finding_html(finding) for finding in recording.findings]
+    parts.append(_timeline_html(recording.path, size_mb))
+    return f'<div class="headway">{"".join(parts)}</div>'
+
+
+def show(report: Union[str, "os.PathLike[str]", Recording, Run], *, size_mb: int = SIZE_MB) -> Shown:
+    """Shows a recording in a notebook: its verdict, its findings and its timeline.
+
+    :param report: a report's path, a recording that was opened, or what ``headway.record`` yielded
+    :param size_mb: how many MB the timeline may take in the saved notebook; what had to be left out, it says
+
+    >>> "sync-in-loop" in str(headway.show(example))
+    True
+    """
+    notes = report.notes if isinstance(report, Run) else []
+    recording = report.recording if isinstance(report, Run) else report
+    return Shown(recording if isinstance(recording, Recording) else Recording(recording), notes, size_mb)
+
+
+# ---- %%headway ----
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="%%headway", description="Record this cell, and show what held it back.",
+                                     add_help=False, exit_on_error=False)
+    parser.add_argument("-o", "--output", help="the report to write (default: a temporary file)")
+    parser.add_argument("-t", "--trace", default=TRACE, help=f"what is recorded (default: {TRACE})")
+    parser.add_argument("--size", type=int, default=SIZE_MB, help=f"MB of the timeline (default: {SIZE_MB})")
+    return parser
+
+
+def _options(line: str) -> argparse.Namespace:
+    parser = _parser()
+    try:
+        options, rest = parser.parse_known_args(shlex.split(line))
+    except (argparse.ArgumentError, ValueError) as problem:
+        raise Error(f"%%headway: {problem}") from None
+    if rest:
+        raise Error(f"%%headway: unknown option '{rest[0]}'; {parser.format_usage().strip()}")
+    return options
+
+
+class _Cell:
+    """Runs a cell as if it stood alone: its lines are called by the number of the cell, and its exception is raised once,
+    by the magic."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._name = f"In [{shell.execution_count}]"
+
+    def run(self, cell: str) -> Optional[BaseException]:
+        compiler, shell = self._shell.compile, self._shell
+        shell.showtraceback = lambda *words, **named: None
+        compiler.get_code_name = lambda *words, **named: self._name
+        try:
+            # The line of the magic counts: line numbers are those that the notebook shows.
+            result = shell.run_cell("\n" + cell, store_history=False)
+        finally:
+            del shell.showtraceback, compiler.get_code_name
+        error: Optional[BaseException] = result.error_before_exec or result.error_in_exec
+        return error
+
+
+def _magic(shell: Any, line: str, cell: str) -> None:
+    from IPython.display import display  # type: ignore[import]
+    options = _options(line)
+    with record(options.output, trace=options.trace, quiet=True) as run:
+        error = _Cell(shell).run(cell)
+    try:
+        if run.path is not None:
+            display(show(run, size_mb=options.size))
+    except Error as problem:
+        print(f"headway: {problem}")
+    if error is not None:
+        raise error
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext headway``: has the cell magic ``%%headway``, and prepares recordings of what is used later."""
+    _collector.prepare()
+    shell.register_magic_function(lambda line, cell: _magic(shell, line, cell), "cell", "headway")
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext headway``."""
+    shell.magics_manager.magics["cell"].pop("headway", None)
+
+
+__all__ = ["Shown", "load_ipython_extension", "show", "unload_ipython_extension"]

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording a part of this program.
+
+A ``headway`` process beside this one owns the run's folder and makes the report (src/cli/profile_within.c). This process
+loads the collector, joins the run, and leaves it at the end. What goes wrong at the end of a recording is said on stderr
+and never raised: the program has done its work.
+"""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from types import TracebackType
+from typing import IO, Optional, Union
+
+from . import _collector
+from ._places import Error, find
+from ._recording import Recording
+
+#: what a recording has by default
+TRACE = "cuda,nvtx,opencl,python"
+# Sources that replace functions of libraries when the program is loaded.
+_NEEDS_START = {"osrt", "mpi", "nccl", "cufft", "cublas-verbose"}
+_busy = threading.Lock()
+
+
+class Run:
+    """A recording that is being made, or was made; ``headway.record`` yields it."""
+
+    def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]], trace: str, quiet: bool) -> None:
+        #: where the report is, or will be; None: ``headway profile`` makes it
+        self.path: Optional[str] = os.path.abspath(os.fspath(path)) if path is not None else None
+        #: what the recording lacks because the program was started without Headway
+        self.notes: list[str] = []
+        #: what Headway said when the report was made
+        self.said = ""
+        self._traces = [word.strip() for word in trace.split(",") if word.strip()]
+        self._quiet = quiet
+        self._pid = 0
+        self._helper: Optional["subprocess.Popen[bytes]"] = None
+        self._injects_cuda = False
+        self._is_made = False
+
+    @property
+    def recording(self) -> Recording:
+        """The recording, opened."""
+        if self.path is None or not self._is_made:
+            raise Error(f"{self.path or 'headway.record'}: there is no report"
+                        + (" yet" if self._helper is not None else ""))
+        return Recording(self.path)
+
+    def __repr__(self) -> str:
+        if not self._is_made:
+            return f"<headway.Run {self.path}: {'being recorded' if self._helper is not None else 'no report'}>"
+        try:
+            return f"<headway.Run {self.path}: {self.recording.verdict}>"
+        except Error as problem:
+            return f"<headway.Run {self.path}: {problem}>"
+
+    # ---- the beginning ----
+
+    def __enter__(self) -> "Run":
+        if not _busy.acquire(blocking=False):
+            raise Error("headway.record: this program is being recorded already")
+        self._pid = os.getpid()
+        try:
+            if _collector.is_profiled():
+                self._begin_range()
+            else:
+                self._begin()
+        except BaseException:
+            _busy.release()
+            raise
+        return self
+
+    def _begin_range(self) -> None:
+        collector = _collector.loaded()
+        self.path = None
+        collector.capture(1)
+        collector.push(b"headway.record")
+
+    def _begin(self) -> None:
+        if self.path is None:
+            handle, self.path = tempfile.mkstemp(suffix=".hwy", prefix="headway-")
+            os.close(handle)
+        elif not self.path.endswith(".hwy"):
+            self.path += ".hwy"
+        _collector.prepare()
+        collector = _collector.loaded()
+        directory = self._start_helper()
+        self._tell_what_is_late(collector)
+        if not (_collector.is_mapped("libcuda.so") and collector.tells(_collector.CUDA_STAGE) == _collector.CUDA_ON):
+            # A program that begins with CUDA only now: the driver loads the collector.
+            self._injects_cuda = _collector.set_variable("CUDA_INJECTION64_PATH", str(find().collector))
+        if not collector.join(directory):
+            self._end_helper()
+            raise Error(f"{os.fsdecode(directory)}: this program cannot be recorded: its system calls are restricted, "
+                        "or its clock is another")
+
+    def _start_helper(self) -> bytes:
+        """Starts the headway process, and yields the run's folder."""
+        wanted = [word for word in self._traces if word not in _NEEDS_START]
+        command = [str(find().program), "profile", "--within", "--force", "--output", str(self.path), "--trace",
+                   ",".join(wanted) or "none", "--", *(getattr(sys, "orig_argv", None) or [sys.executable])]
+        command[command.index("--") + 1] = sys.executable or command[-1]
+        # A session of its own: an interrupt of this program must not end its recorder.
+        self._helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, start_new_session=True)
+        line = _of(self._helper.stdout).readline()
+        if not line.startswith(b"run "):
+            # After a misuse, the last line only names the help of a command that nobody typed.
+            reason = [text for text in self._end_helper().splitlines() if text.strip() and not text.startswith("See 'headway ")]
+            raise Error(reason[-1] if reason else "headway ended before anything could be recorded")
+        return line[len(b"run "):].rstrip(b"\n")
+
+    def _tell_what_is_late(self, collector: _collector.Collector) -> None:
+        late = sorted(_NEEDS_START.intersection(self._traces))
+        if late:
+            self.notes.append(f"{', '.join(late)}: needs an earlier start, headway profile -t {','.join(late)} "
+                              "python3 …")
+        for module in _collector.modules_without_nvtx(collector):
+            self.notes.append(f"ranges of {module}'s NVTX are not recorded: it was used before Headway was loaded; "
+                              "headway.prepare() before that, or headway.range")
+
+    # ---- the end ----
+
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        if os.getpid() != self._pid:
+            return  # a forked child: the recording is its parent's
+        try:
+            if self._helper is None:
+                collector = _collector.loaded()
+                collector.pop()
+                collector.capture(0)
+            else:
+                self._end()
+        finally:
+            _busy.release()
+
+    def _end(self) -> None:
+        _collector.loaded().leave()
+        if self._injects_cuda:
+            _collector.unset_variable("CUDA_INJECTION64_PATH")
+        if "opencl" in self._traces and _collector.opencl_was_used() and not _collector.is_mapped("libheadway-opencl"):
+            self.notes.append("OpenCL is not recorded: it was used before Headway was loaded; headway.prepare() before "
+                              "that")
+        self.said = self._end_helper(b"end\n")
+        if not self._quiet:
+            for line in [*(f"headway: {note}" for note in self.notes), *self.said.splitlines()]:
+                print(line, file=sys.stderr)
+
+    def _end_helper(self, word: bytes = b"") -> str:
+        """Lets headway make the report, and yields what it says."""
+        helper, self._helper = self._helper, None
+        if helper is None:
+            return ""
+        printed, said = helper.communicate(word)
+        self._is_made = helper.returncode == 0 and b"\nreport " in b"\n" + printed
+        return said.decode("utf-8", "replace")
+
+
+def _of(pipe: Optional[IO[bytes]]) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
+
+
+def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, trace: str = TRACE, quiet: bool = False) -> Run:
+    """Records what the program does inside a ``with`` statement into a report.
+
+    >>> import tempfile, os
+    >>> with headway.record(os.path.join(tempfile.mkdtemp(), "run.hwy"), quiet=True) as run:
+    ...     for i in (0, 1, 2):
+    ...         with headway.range(f"step_{i}"):
+    ...             pass
+    >>> [span.name for span in run.recording.spans("range")]
+    ['step_0', 'step_1', 'step_2']
+
+    The collector is loaded into this process and records CUDA, NVTX and where in Python calls come from; from here on, so
+    that ``run.notes`` says what would have needed an earlier start. A report of that name is overwritten; without a name a
+    temporary file is made. A program may be recorded any number of times, once at a time.
+
+    Under ``headway profile`` the ``with`` statement is a range called ``headway.record`` in its report, and a capture range
+    with ``-c cudaProfilerApi``.
+
+    :param trace: what is recorded, as ``headway profile --trace`` takes it
+    :param quiet: print nothing when the report is made
+    :raises Error: where nothing can be recorded, before the program's part begins
+    """
+    return Run(path, trace, quiet)

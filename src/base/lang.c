@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lang.c - see lang.h. Reads the PO files that cmake/lang.cmake puts into the binary.
+ *
+ * Of a PO file only what the catalogues use is read: msgid and msgstr, strings over several lines, comments. The files are our own
+ * and checked by a test, so a line that is none of these is passed over.
+ */
+#include "base/lang.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/index.h"
+
+/* Each entry is {"zh", the file's text}. */
+static const struct catalogue {
+	const char *name, *text;
+} catalogues[] = {
+#include HEADWAY_LANGUAGES
+	{NULL, NULL},
+};
+
+static struct {
+	const struct catalogue *from; /* NULL: English */
+	struct hwy_index keys;        /* by English sentence: its place in 'sentences' */
+	char **sentences;
+	uint32_t n, cap;
+	struct hwy_arena arena;
+} lang;
+
+/* Adds the string between the quotes of a line to 'to', with its escapes resolved. */
+static void add_string(const char *line, size_t length, struct hwy_bytes *to)
+{
+	const char *at = memchr(line, '"', length), *end = line + length;
+	for (at = at ? at + 1 : end; at < end && *at != '"'; at++) {
+		char c = *at;
+		if (c == '\\' && at + 1 < end) {
+			c = *++at;
+			c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+		}
+		hwy_bytes_put(to, &c, 1);
+	}
+}
+
+static void add_sentence(const struct hwy_bytes *key, const struct hwy_bytes *sentence)
+{
+	if (key->n == 0 || sentence->n == 0)
+		return;
+	HWY_GROW(lang.sentences, lang.n, lang.cap);
+	lang.sentences[lang.n] =
+		hwy_arena_text(&lang.arena, (const char *)sentence->bytes, sentence->n);
+	*hwy_index_put(&lang.keys, key->bytes, key->n, NULL) = lang.n++;
+}
+
+static void read_catalogue(const char *text)
+{
+	struct hwy_bytes key = {0}, sentence = {0}, *into = NULL;
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		if (strncmp(text, "msgid ", 6) == 0) {
+			add_sentence(&key, &sentence);
+			key.n = sentence.n = 0;
+			into = &key;
+		} else if (strncmp(text, "msgstr ", 7) == 0) {
+			into = &sentence;
+		}
+		if (into && *text != '#')
+			add_string(text, length, into);
+		text += length + (text[length] == '\n');
+	}
+	add_sentence(&key, &sentence);
+	hwy_bytes_free(&key);
+	hwy_bytes_free(&sentence);
+}
+
+static void forget(void)
+{
+	hwy_index_free(&lang.keys);
+	hwy_arena_free(&lang.arena);
+	free(lang.sentences);
+	memset(&lang, 0, sizeof lang);
+}
+
+static bool is_name(const char *known, const char *name, size_t length)
+{
+	return strlen(known) == length && strncmp(known, name, length) == 0;
+}
+
+bool hwy_lang_use(const char *name)
+{
+	/* "zh_CN.UTF-8" is "zh"; so are "zh-Hans" and "zh_TW", for want of a closer one. */
+	size_t length = strcspn(name, "_-.@");
+	bool is_english = length == 0 || is_name("en", name, length) ||
+			  is_name("C", name, length) || is_name("POSIX", name, length);
+	const struct catalogue *found = NULL;
+	for (const struct catalogue *one = catalogues; one->name && !is_english; one++)
+		if (is_name(one->name, name, length))
+			found = one;
+	if (!found && !is_english)
+		return false;
+	if (found == lang.from)
+		return true;
+	forget();
+	lang.from = found;
+	if (found)
+		read_catalogue(found->text);
+	return true;
+}
+
+const char *hwy_lang(void)
+{
+	return lang.from ? lang.from->name : "en";
+}
+
+const char *hwy_lang_name(unsigned i)
+{
+	return i < sizeof catalogues / sizeof *catalogues ? catalogues[i].name : NULL;
+}
+
+const char *hwy_tr(const char *english)
+{
+	const uint32_t *found =
+		lang.from ? hwy_index_get(&lang.keys, english, strlen(english)) : NULL;
+	return found ? lang.sentences[*found] : english;
+}
+
+char *hwy_arena_say(struct hwy_arena *arena, const char *english, ...)
+{
+	va_list arguments;
+	va_start(arguments, english);
+	char *text = hwy_arena_vformat(arena, hwy_tr(english), arguments);
+	va_end(arguments);
+	return text;
+}

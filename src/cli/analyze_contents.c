@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* analyze_contents.c - what a recording without device work holds: samples, system calls, ranges,
+ * operators. A line for each table that `headway stats` would print, with its first names.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_text.h"
+#include "base/utf8.h"
+#include "cli/analyze_print.h"
+#include "stats/stats.h"
+
+enum { NAMES = 3, TITLE_WIDTH = 18, NO_COLUMN = -1 };
+
+/* A sink of a report: keeps the first names. */
+struct contents {
+	FILE *line;
+	uint64_t rows;
+	int name, share;   /* indexes of the columns to show, or NO_COLUMN */
+	const char *whole; /* what the shares are of; NULL: none was shown */
+	const struct stats_column *columns;
+};
+
+/* Columns of shares, the first that a table has is shown, and what they are shares of. */
+static const struct {
+	const char *column, *whole;
+} shares[] = {{"Self CPU Time", "of the CPU time of all operators"},
+	      {"Self", "of all samples"},
+	      {"Time", "of the sum of all their times"}};
+
+/* Whether a text says of which sort a row is, and not what it is about. */
+static bool is_sort_of_row(const char *column)
+{
+	static const char *const sorts[] = {"Style", "Category", "Source", "State", "Why", "Unit"};
+	for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
+		if (strcmp(column, sorts[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Yields the share that a column holds as its index in 'shares', or their number. */
+static size_t share_of_column(const struct stats_column *column)
+{
+	size_t i = 0, n = sizeof shares / sizeof *shares;
+	while (i < n && (column->type != STATS_PERCENT || strcmp(column->name, shares[i].column)))
+		i++;
+	return i;
+}
+
+/* What a row is about is its first text that names no sort. Where numbers that name something (a process, a thread) stand
+ * before that text, the text alone says nothing. */
+static void contents_begin(void *self, const struct stats_column *columns, uint32_t n)
+{
+	struct contents *contents = self;
+	contents->columns = columns;
+	size_t best = sizeof shares / sizeof *shares;
+	for (uint32_t i = n; i-- > 0;) {
+		if (columns[i].type == STATS_TEXT && !is_sort_of_row(columns[i].name))
+			contents->name = (int)i;
+		if (columns[i].type == STATS_ID)
+			contents->name = NO_COLUMN;
+		if (share_of_column(&columns[i]) < best) {
+			best = share_of_column(&columns[i]);
+			contents->share = (int)i;
+		}
+	}
+}
+
+static void contents_row(void *self, const struct stats_cell *cells, uint32_t n)
+{
+	struct contents *contents = self;
+	(void)n;
+	if (contents->rows++ >= NAMES || contents->name == NO_COLUMN)
+		return;
+	struct hwy_text name = cells[contents->name].text;
+	fputs(contents->rows > 1 ? ", " : "", contents->line);
+	size_t shown = hwy_utf8_cut(name.at, name.length, 40);
+	cli_put(contents->line, name.at, shown);
+	fputs(shown < name.length ? "…" : "", contents->line);
+	if (contents->share == NO_COLUMN || !(cells[contents->share].real > 0))
+		return;
+	char number[STATS_NUMBER_BYTES];
+	size_t length = stats_number(&contents->columns[contents->share], &cells[contents->share],
+				     STATS_NS, number);
+	fprintf(contents->line, " %.*s %%", (int)length, number);
+	contents->whole = shares[share_of_column(&contents->columns[contents->share])].whole;
+}
+
+/* Writes the line of one report; false where the report has no rows or cannot be made. */
+static bool put_report(FILE *out, struct hwy_trace *trace, const struct stats_report *report,
+		       int width)
+{
+	struct stats_options options = {.from = INT64_MIN, .to = INT64_MAX};
+	struct memory_text memory;
+	struct contents contents = {
+		.line = memory_text_begin(&memory), .name = NO_COLUMN, .share = NO_COLUMN};
+	struct stats_sink sink = {&contents, contents_begin, contents_row};
+	struct hwy_err ignored;
+	bool made = stats_run(trace, report, &options, &sink, &ignored);
+	if (contents.rows > NAMES)
+		fprintf(contents.line, ", and %llu more",
+			(unsigned long long)(contents.rows - NAMES));
+	if (contents.whole)
+		fprintf(contents.line, " (%% %s)", contents.whole);
+	char *line = memory_text_end(&memory);
+	bool any = made && contents.rows > 0;
+	if (any && contents.name != NO_COLUMN) {
+		fprintf(out, "   %-*s", TITLE_WIDTH - 3, report->title);
+		cli_wrap(out, line, TITLE_WIDTH, width);
+	}
+	free(line);
+	return any;
+}
+
+void analyze_put_contents(FILE *out, const struct analyze_run *run, int width)
+{
+	bool any = false;
+	if (width > 0)
+		fputc('\n', out);
+	for (const struct stats_report *report = stats_reports; report->name; report++)
+		if (report->handful)
+			any |= put_report(out, run->trace, report, width);
+	if (width > 0)
+		fputc('\n', out);
+	fputs(width > 0 ? "   next: " : "Next: ", out);
+	fputs(any ? "headway stats " : "headway info ", out);
+	analyze_put(out, run->path);
+	fputs(any && width > 0 ? ", headway show " : "", out);
+	if (any && width > 0)
+		analyze_put(out, run->path);
+	fputc('\n', out);
+}

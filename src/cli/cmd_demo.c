@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_demo.c - headway demo: a program before and after a change, recorded here and compared.
+ *
+ * The script scripts/demo does it, with this program as its headway; it is installed with what it
+ * records.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "run/run.h"
+
+struct options {
+	const char *folder;
+};
+
+static const struct cli_option option_table[] = {
+	{'o', "output", "FOLDER", "where the recordings go (default: headway-demo)", CLI_TEXT,
+	 CLI_AT(folder)},
+	CLI_END_OF_OPTIONS,
+};
+
+static int run_demo(int argc, char **argv)
+{
+	static const char *const places[] = {
+		"/../share/headway/demo/demo", /* installed */
+		"/../_share/demo/demo",        /* a Python package */
+		"/../scripts/demo",            /* the build folder of the source */
+		NULL,
+	};
+	struct options options = {.folder = "headway-demo"};
+	char self[PATH_MAX];
+	cli_read(&cmd_demo, argc, argv, &options);
+	char *script = library_place(places);
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (!script || length <= 0)
+		cli_die("the demo is not installed with this headway (../share/headway/demo)");
+	self[length] = '\0';
+	if (setenv("HEADWAY", self, 1) != 0 || setenv("DEMO_OUT", options.folder, 1) != 0)
+		cli_die("%s", strerror(errno));
+	execlp("bash", "bash", script, (char *)NULL);
+	cli_die("bash, which runs %s: %s", script, strerror(errno));
+}
+
+const struct cli_command cmd_demo = {
+	.name = "demo",
+	.summary = "a program before and after a change, recorded here and compared",
+	.usage = "headway demo [options]",
+	.about = "Records a program that waits for every result beside one that does not, draws "
+		 "both, says what holds the first one back and whether the change helped. Takes "
+		 "CUDA (PyTorch) or OpenCL, whichever works here; where neither does, two "
+		 "recordings of an H200 stand in.",
+	.options = option_table,
+	.footer = "Examples:\n"
+		  "  headway demo\n"
+		  "  headway demo -o /tmp/demo\n",
+	.run = run_demo,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_within.c - records a program that runs already, at its own request (headway profile --within).
+ *
+ * The program is the one that started this headway, as the Python package does: it talks to it through stdin and stdout.
+ * Headway makes the run directory and prints "run DIRECTORY"; the program joins the run (collect/self_record.c), leaves it,
+ * and writes "end", or just ends, also by a signal: then stdin ends. Headway then makes the report and prints
+ * "report FILE". What people should read goes to stderr, as with any recording.
+ *
+ * Headway never signals the program, stops it or waits for anything but its word: a program that goes on recording for
+ * hours is watched over for disk space only.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/profile.h"
+#include "run/journal.h"
+#include "run/space.h"
+
+/* Sets a field of the run's state, which the program reads. */
+static void set_state(uint32_t *field, uint32_t value)
+{
+	atomic_store((_Atomic uint32_t *)field, value);
+}
+
+/* True once the program has said a line, or has ended. */
+static bool has_said(void)
+{
+	char byte;
+	ssize_t got = read(STDIN_FILENO, &byte, 1);
+	return got == 0 || (got == 1 && byte == '\n') || (got < 0 && errno != EINTR);
+}
+
+/* Waits until the program says that it has left the run, or has ended. */
+static void await_word(struct run *run)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	for (;;) {
+		int64_t now = run_now(), next = space_watch(run->space, now);
+		int64_t ms = (next - now) / 1000000 + 1;
+		if (poll(&input, 1, next == INT64_MAX || ms > INT32_MAX ? -1 : (int)ms) > 0 &&
+		    has_said())
+			return;
+	}
+}
+
+/* Ends the recording for processes that the program forked, too. */
+static void end_run(struct run *run)
+{
+	set_state(&run->control->recording, 0);
+	set_state(&run->control->finished, 1);
+	run->over = run_now();
+	journal_clock(run->journal);
+}
+
+int profile_within(struct profile *profile, struct run *run, const char *path)
+{
+	struct hwy_err err;
+	/* Who interrupts the program means the program. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	if (!run_prepare(run, &profile->settings, &err))
+		cli_die("nothing can be recorded: %s", err.text);
+	set_state(&run->control->recording, 0); /* the program begins when it has joined */
+	printf("run %s\n", run->directory);
+	if (fflush(stdout) != 0) {
+		run_remove(run->directory);
+		cli_die("nobody waits for the run's directory: %s", strerror(errno));
+	}
+	await_word(run);
+	end_run(run);
+	bool done = profile_apart(profile, run, path);
+	if (done)
+		printf("report %s\n", path ? path : "");
+	fflush(stdout);
+	free(run->directory);
+	run->directory = NULL;
+	run_free(run);
+	return done ? 0 : 2;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* welcome.c - see welcome.h. A line for what can be recorded here, one for reading, one for trying;
+ * `headway doctor` has the details and the remedies.
+ */
+#include "cli/welcome.h"
+
+#include <stdlib.h>
+
+#include "base/memory_text.h"
+#include "cli/kit/cli.h"
+#include "cli/kit/paint.h"
+#include "run/doctor/doctor.h"
+
+enum { COMMAND_WIDTH = 27, TEXT_COLUMN = 12 + COMMAND_WIDTH, DEFAULT_WIDTH = 100 };
+
+/* What a user would record; the other checks are about how well. */
+static const struct {
+	enum doctor_id id;
+	const char *name;
+} sources[] = {
+	{DOCTOR_CUDA, "CUDA"},   {DOCTOR_OPENCL, "OpenCL"},       {DOCTOR_PROGRAM, "NVTX"},
+	{DOCTOR_OS, "OS calls"}, {DOCTOR_SAMPLES, "CPU samples"}, {DOCTOR_PYTHON, "Python stacks"},
+};
+
+static void put_names(FILE *text, const struct doctor *doctor, bool can)
+{
+	const char *before = can ? "" : "; not ";
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+		const struct doctor_check *check = &doctor->checks[sources[i].id];
+		if ((check->verdict != DOCTOR_NO) != can)
+			continue;
+		fprintf(text, "%s%s", before, sources[i].name);
+		/* Who looks for a GPU is told at once why there is none. */
+		if (!can && sources[i].id == DOCTOR_CUDA)
+			fprintf(text, " (%s)", check->says);
+		before = ", ";
+	}
+}
+
+static void put_sources(FILE *text, const struct doctor *doctor)
+{
+	if (doctor->any) {
+		put_names(text, doctor, true);
+		put_names(text, doctor, false);
+	} else {
+		fprintf(text, "nothing can be recorded here: %s",
+			doctor->checks[DOCTOR_PROGRAM].says);
+	}
+}
+
+static void put_offer(FILE *out, const char *verb, const char *command, const char *text)
+{
+	bool colour = cli_colour(out);
+	int width = cli_width(out) ? cli_width(out) : DEFAULT_WIDTH;
+	fprintf(out, "  %-8s  %s%-*s%s", verb, paint(colour, PAINT_BOLD), COMMAND_WIDTH, command,
+		paint(colour, PAINT_PLAIN));
+	cli_wrap(out, text, TEXT_COLUMN, width > TEXT_COLUMN + 20 ? width : 0);
+}
+
+void welcome_print(FILE *out)
+{
+	struct doctor doctor;
+	struct memory_text memory;
+	doctor_look(&doctor);
+	FILE *text = memory_text_begin(&memory);
+	put_sources(text, &doctor);
+	char *records = memory_text_end(&memory);
+	put_offer(out, "record", "headway profile PROGRAM", records);
+	put_offer(
+		out, "look", "headway analyze FILE",
+		doctor.checks[DOCTOR_VIEW].verdict == DOCTOR_NO
+			? "what holds the program back; headway view FILE --html PAGE: its timeline, as a file"
+			: "what holds the program back; headway view FILE: its timeline, in the browser");
+	put_offer(out, "try", "headway demo",
+		  "a program before and after a change, recorded and compared");
+	fputs("\n'headway doctor' says more about this machine, 'headway --help' lists the commands.\n",
+	      out);
+	free(records);
+	doctor_free(&doctor);
+}

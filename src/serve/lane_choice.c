@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lane_choice.c - see lane_choice.h. */
+#include "serve/lane_choice.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "serve/tiles.h"
+
+/* Reads a number at *text and moves on behind it. */
+static bool read_lane(const char **text, uint32_t *lane)
+{
+	char *end;
+	errno = 0;
+	unsigned long long value = strtoull(*text, &end, 10);
+	if (!isdigit((unsigned char)**text) || errno || value > UINT32_MAX)
+		return false;
+	*text = end;
+	*lane = (uint32_t)value;
+	return true;
+}
+
+static void choose(const struct view_trace *view, uint8_t *chosen, uint32_t first, uint32_t last)
+{
+	for (uint32_t lane = first; lane <= last && lane < view->trace->n_lanes; lane++)
+		chosen[lane] = 1;
+	for (uint32_t number = 0; number < view_unions(view); number++)
+		for (uint32_t lane = 0;
+		     (VIEW_HARDWARE | number) >= first && (VIEW_HARDWARE | number) <= last &&
+		     lane < view->trace->n_lanes;
+		     lane++)
+			chosen[lane] |= hardware_has(view, number, lane);
+}
+
+bool lane_choice_read(const struct view_trace *view, const char *text, uint8_t **chosen,
+		      struct hwy_err *err)
+{
+	*chosen = NULL;
+	if (!text || !*text)
+		return true;
+	uint8_t *made = hwy_zarray((size_t)view->trace->n_lanes + 1, 1);
+	for (const char *at = text;; at++) {
+		uint32_t first, last;
+		bool is_right = read_lane(&at, &first);
+		last = first;
+		if (is_right && *at == '-') {
+			at++;
+			is_right = read_lane(&at, &last);
+		}
+		if (!is_right || last < first || (*at && *at != ',')) {
+			free(made);
+			return hwy_fail(err, "'lanes' must be numbers of lanes, such as 4-9,12");
+		}
+		choose(view, made, first, last);
+		if (!*at)
+			break;
+	}
+	*chosen = made;
+	return true;
+}

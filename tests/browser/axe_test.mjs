@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* axe_test.mjs - every panel, light and dark, under axe-core's rules: roles that are kept, names, contrast. */
+import { checkAxe } from "./axe.mjs";
+import { builtPage, check, openBrowser, openPage, pointOf, run, settled, stateOf } from "./common.mjs";
+import { serve } from "./fixture_server.mjs";
+import { makeTrace, STEP } from "./fixture_trace.mjs";
+
+const html = builtPage();
+const browser = await openBrowser();
+const server = await serve([makeTrace(1, true)], html);
+const near = `#from=${8 * STEP}&to=${8 * STEP + 400_000}`;
+
+/** A page on which everything is chosen that a panel may show: a span, an interval, a search, a finding. */
+async function fullPage(theme) {
+	const page = await openPage(browser.context, `${server.url}${near}&theme=${theme}&range=${8 * STEP},${8 * STEP + 300_000}&q=gemm&lit=0.0`);
+	const at = await pointOf(page, "stream");
+	await page.mouse.click(at.x, at.y);
+	await page.waitForFunction(() => window.headway.state.selected && window.headway.state.lit && window.headway.state.found.length);
+	await page.keyboard.press("m");
+	await page.keyboard.type("a note");
+	await page.keyboard.press("Enter");
+	return page;
+}
+
+async function openEach(page, what, isOpen, visit) {
+	for (const button of await page.locator(what).all()) {
+		const name = await button.textContent();
+		if (await button.getAttribute(isOpen) !== "true")
+			await button.click();
+		await page.waitForTimeout(150);
+		await settled(page);
+		await visit(name);
+	}
+}
+
+const looks = async (theme) => {
+	const page = await fullPage(theme);
+	await openEach(page, ".panels button", "aria-pressed", (name) => checkAxe(page, `${name}, ${theme},`));
+	await openEach(page, ".tabs button", "aria-selected", (name) => checkAxe(page, `${name}, ${theme},`));
+	check(await stateOf(page, "dock") !== null, "the dock was open");
+	await page.close();
+};
+
+await run([
+	["every panel can be used by everybody, light", () => looks("light")],
+	["every panel can be used by everybody, dark", () => looks("dark")],
+	["the help can be used by everybody", async () => {
+		const page = await openPage(browser.context, server.url);
+		await page.keyboard.press("?");
+		await page.waitForSelector(".help");
+		await checkAxe(page, "the help");
+		await page.close();
+	}],
+]);
+await browser.close();
+server.close();

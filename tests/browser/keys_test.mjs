@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keys_test.mjs - everything by keyboard: the palette, the help, lanes and spans, from opening to the line of code. */
+import { checkAxe } from "./axe.mjs";
+import { builtPage, check, openBrowser, openPage, run, settled, stateOf } from "./common.mjs";
+import { serve } from "./fixture_server.mjs";
+import { makeTrace, STEP } from "./fixture_trace.mjs";
+
+const html = builtPage();
+const browser = await openBrowser();
+const server = await serve([makeTrace()], html);
+
+async function withPage(test, hash = "") {
+	const page = await openPage(browser.context, server.url + hash);
+	try {
+		await test(page);
+		await page.evaluate(() => localStorage.clear());
+	} finally {
+		await page.close();
+	}
+}
+
+const near = `#from=${8 * STEP}&to=${8 * STEP + 400_000}&panel=findings`;
+const focusIn = (page, what) => page.evaluate((selector) => document.activeElement?.closest(selector) !== null, what);
+
+/** Opens the palette, types, and presses Enter. */
+async function command(page, text) {
+	await page.keyboard.press("Control+k");
+	await page.waitForSelector("dialog.palette");
+	await page.keyboard.type(text);
+	await page.keyboard.press("Enter");
+	await page.waitForSelector("dialog.palette", { state: "detached" });
+}
+
+await run([
+	["Ctrl-K finds commands, panels, lanes, findings, steps and colours by a few letters", () => withPage(async (page) => {
+		await command(page, "sel pan");
+		check(await stateOf(page, "panel") === "selection", "a panel");
+		await command(page, "roofl");
+		check(await stateOf(page, "dock") === "roofline", "a panel of the dock");
+		await command(page, "dark");
+		check(await page.evaluate(() => document.documentElement.dataset.theme) === "dark", "colours");
+		await command(page, "step 12");
+		check(await stateOf(page, "step") === 12, "a step");
+		await command(page, "waits for the gpu every");
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
+		check(await stateOf(page, "panel") === "findings", "a finding");
+		await page.locator("input.filter").fill("GPU");
+		await command(page, "loader OS");
+		await page.waitForFunction(() => window.headway.timeline.layout.byLane.get("0/10")?.kind === "lane");
+		check(await stateOf(page, "filter") === "", "a lane that was folded and filtered away");
+		await command(page, "nccldev");
+		await page.waitForSelector(".search .span-link");
+	})],
+	["the palette is a combobox with its list: arrows choose, what was used last stands first", () => withPage(async (page) => {
+		await page.keyboard.press(":");
+		await page.waitForSelector("[role=combobox]");
+		check(await focusIn(page, "[role=combobox]"), "the box has the keyboard");
+		const active = () => page.evaluate(() => document.getElementById(document.querySelector("[role=combobox]").getAttribute("aria-activedescendant"))?.textContent);
+		const first = await active();
+		await page.keyboard.press("ArrowDown");
+		await page.waitForTimeout(50);
+		check(await active() !== first, "the next one");
+		check(await page.locator("[role=option][aria-selected=true]").count() === 1, "one is chosen");
+		await checkAxe(page, "the palette");
+		const { from } = await stateOf(page, "window");
+		await page.keyboard.type("Idle time by");
+		check((await stateOf(page, "window")).from === from && await stateOf(page, "path") === false, "letters are only typed");
+		await page.keyboard.press("Enter");
+		check(await stateOf(page, "gaps") === false, "done");
+		await page.keyboard.press("Control+k");
+		await page.waitForSelector("[role=option]");
+		check((await active()).startsWith("Idle time by cause"), "used last, first in the list");
+		await page.keyboard.press("Tab");
+		check(await focusIn(page, "dialog"), "Tab stays inside");
+		await page.keyboard.press("Escape");
+		check(await page.locator("dialog").count() === 0, "closed");
+	})],
+	["the help names every command that has a key, keeps the keyboard, and gives it back", () => withPage(async (page) => {
+		await page.locator("[data-finding] .show").first().focus();
+		await page.keyboard.press("?");
+		await page.waitForSelector("dialog.help");
+		const text = await page.locator("dialog.help").textContent();
+		for (const wanted of ["Ctrl + K", "Follow the arrow", "Roofline", "Critical path", "Esc"])
+			check(text.includes(wanted), wanted);
+		for (let i = 0; i < 3; i++) {
+			await page.keyboard.press("Tab");
+			check(await focusIn(page, "dialog.help"), "Tab stays inside");
+		}
+		await page.keyboard.press("Escape");
+		await page.waitForSelector("dialog.help", { state: "detached" });
+		check(await focusIn(page, "[data-finding] .show"), "the keyboard is where it was");
+	})],
+	["no two commands have the same key", () => withPage(async (page) => {
+		await page.keyboard.press("?");
+		const keys = await page.locator("dialog.help kbd").allTextContents();
+		const twice = keys.filter((key, i) => keys.indexOf(key) !== i);
+		check(keys.length > 25 && !twice.length, `twice: ${twice}`);
+	})],
+	["with the keyboard alone one goes from lane to lane, from span to span and from level to level, and hears where one is", () => withPage(async (page) => {
+		const spoken = (what) => page.waitForFunction((text) => new RegExp(text).test(document.querySelector(".spoken").textContent), what);
+		const selected = async () => (await stateOf(page, "selected")).span;
+		const heard = () => page.locator(".spoken").textContent();
+		await page.keyboard.press("i");
+		await page.waitForFunction(() => window.headway.state.selected);
+		check(await focusIn(page, "canvas.timeline"), "the timeline has the keyboard");
+		check(await stateOf(page, "panel") === "findings", "the panel stays");
+		await spoken("^\\S.*, kernel, [\\d.]+ [mµ]s at [\\d.]+ ms on stream 7$");
+		const first = await selected();
+		await page.keyboard.press("ArrowRight");
+		await page.waitForFunction((id) => window.headway.state.selected.span.id !== id, first.id);
+		const next = await selected();
+		check(next.lane === first.lane && next.id === first.id + 1, "the span behind it");
+		await page.keyboard.press("ArrowDown");
+		await spoken("^stream 13, nothing here$");
+		await page.keyboard.press("ArrowRight");
+		await spoken("^nccl.*, communication, .* on stream 13$");
+		await page.keyboard.press("Home");
+		await page.waitForFunction(() => window.headway.state.selected.span.start < 20e6);
+		await page.keyboard.press("End");
+		await page.waitForFunction(() => window.headway.state.selected.span.start > 220e6);
+		await command(page, "NVTX python");
+		await page.keyboard.press("i");
+		while (!/on NVTX$/.test(await heard()) && !/^loader/.test(await heard())) {
+			const before = await heard();
+			await page.keyboard.press("ArrowDown");
+			await page.waitForFunction((was) => document.querySelector(".spoken").textContent !== was, before);
+		}
+		await spoken("^step_\\d+, range, .* on NVTX$");
+		await page.keyboard.press("ArrowDown");
+		await spoken("^(forward|backward|optimizer), range, .* on NVTX$");
+		await page.keyboard.press("ArrowRight");
+		await page.waitForFunction(() => window.headway.state.selected.span.row === 1);
+		await page.keyboard.press("ArrowUp");
+		await spoken("^step_\\d+, range");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector("aside .details");
+	}, near)],
+	["counters, idle time and groups can be gone to and heard as well", () => withPage(async (page) => {
+		await page.keyboard.press("i");
+		await page.waitForFunction(() => window.headway.state.selected);
+		const seen = [];
+		const step = async (key) => {
+			await page.keyboard.press(key);
+			await page.waitForTimeout(150);
+			seen.push(await page.locator(".spoken").textContent());
+		};
+		for (let i = 0; i < 5; i++)
+			await step("ArrowUp");
+		check(seen.some((t) => /^headway: headway, \d+ operations/.test(t)) && seen.some((t) => /^idle, by cause/.test(t)) && seen.some((t) => /^GPU 0.*at/.test(t)), seen.join("\n"));
+		const before = seen.at(-1);
+		for (let i = 0; i < 14 && !seen.some((t) => /^power: .* W/.test(t)); i++)
+			await step("ArrowDown");
+		check(seen.some((t) => /^power: .* W/.test(t)), `a counter: ${before} ${seen.join("\n")}`);
+		const { cursor } = await page.evaluate(() => ({ cursor: window.headway.state.cursor }));
+		await step("ArrowRight");
+		check(await stateOf(page, "cursor") > cursor, "the cursor goes along the counter");
+	}, near)],
+	["from opening the page to the line of code no mouse is needed", () => withPage(async (page) => {
+		await command(page, "waits");
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
+		await page.keyboard.press("n");
+		await page.keyboard.press("i");
+		await page.waitForFunction(() => window.headway.state.selected);
+		await page.keyboard.press("l");
+		await page.waitForFunction(() => window.headway.state.selected.span.kind === "api");
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => /train\.py:18/.test(document.querySelector("aside .details")?.textContent));
+		check(await focusIn(page, "canvas.timeline"), "and the keyboard is still on the timeline");
+	})],
+	["Space and Enter press the button that has the keyboard, and Escape in a filled filter only leaves it", () => withPage(async (page) => {
+		await page.locator("[data-finding=sync-in-loop] .show").focus();
+		await page.keyboard.press("Space");
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
+		await page.locator(".panels button", { hasText: "Search" }).focus();
+		await page.keyboard.press("Enter");
+		check(await stateOf(page, "panel") === "search", "Enter too");
+		await page.locator("input.filter").fill("GPU");
+		await page.keyboard.press("Escape");
+		check(await stateOf(page, "lit") !== null && await stateOf(page, "filter") === "GPU", "the rest stays");
+	})],
+]);
+await browser.close();
+server.close();

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* readout_test.mjs - what the page says of what is under the pointer, and of the span that is selected. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { data, makeFolder } from "./recordings.mjs";
+
+if (!process.env.HEADWAY)
+	skip("no headway binary");
+const browser = await openBrowser();
+const folder = makeFolder();
+const mlp = join(data, "nsys/mlp_sync.hwy");
+const recast = join(data, "programs/recast.hwy");
+
+const withPage = (files, test, hash) => onPage(browser, files, test, hash);
+
+/** Shows some milliseconds in the middle of the steps. */
+async function zoomIn(page, width) {
+	await page.evaluate((ns) => {
+		const { state, timeline } = window.headway;
+		const middle = (state.from + state.to) / 2;
+		Object.assign(state, { from: middle, to: middle + ns });
+		timeline.invalidate();
+	}, width);
+	await settled(page);
+}
+
+/** Where the first span of a look stands on the screen that is so many pixels wide. */
+async function spanOf(page, type, least = 6) {
+	const box = await page.locator("canvas.timeline").boundingBox();
+	const { y } = await pointOf(page, type);
+	const at = await page.evaluate(async ([wanted, pixels]) => {
+		const { timeline, state } = window.headway;
+		const scene = timeline.scene();
+		const { lane } = timeline.layout.rows.find((r) => r.kind === "lane" && r.lane.type === wanted);
+		const { from, to, perPixel } = scene.window(0);
+		for (const { tile } of timeline.tiles.cover(0, lane.lane, from, to, scene.level(), lane.detail))
+			for (let i = 0; i < (tile.spans?.n ?? 0); i++)
+				if (tile.spans.row[i] === 0 && tile.spans.start[i] > from && tile.spans.start[i] + tile.spans.dur[i] < to && tile.spans.dur[i] / perPixel >= pixels)
+					return { id: tile.spans.id[i], x: (tile.spans.start[i] + tile.spans.dur[i] / 2 - state.from) / (state.to - state.from) };
+		return null;
+	}, [type, least]);
+	return { id: at.id, x: box.x + at.x * box.width, y };
+}
+
+const known = async (page) => {
+	await page.waitForSelector(".tip .known");
+	return page.locator(".tip").innerText();
+};
+
+await run([
+	["the tip of a kernel has its launch, its occupancy and what was ahead of it, once the pointer stands still", () => withPage([mlp], async (page) => {
+		await zoomIn(page, 9e6);
+		const asked = [];
+		page.on("request", (request) => request.url().includes("/span?") && asked.push(request.url()));
+		const at = await spanOf(page, "stream");
+		for (let x = -40; x <= 0; x++)
+			await page.mouse.move(at.x + x, at.y);
+		check(asked.length < 10, "the server is not asked about every place on the way");
+		const text = await known(page);
+		for (const part of [/grid \d+/, /block \d+/, /\d+ registers/, /shared memory/, /theoretical occupancy \d+ %, limited by/, /started [\d.]+ .s after its launch; headway then/])
+			check(part.test(text), `${part} in ${text}`);
+	})],
+	["the tip of a launch says what it launched and when that started", () => withPage([mlp], async (page) => {
+		await zoomIn(page, 4e5);
+		const at = await spanOf(page, "api");
+		await page.mouse.move(at.x, at.y);
+		check(/launched .* which started [\d.]+ .s later/.test((await known(page)).replaceAll("\n", " ")), "its work");
+	})],
+	["the tip of a copy has bytes, rate, direction and kinds of memory", () => withPage([join(data, "nsys/itemloop_item.hwy")], async (page) => {
+		const copy = await page.evaluate(async () => (await (await fetch("search?t=0&q=copy+device+to+host&n=1")).json()).lanes[0].first[30]);
+		await page.evaluate(({ start, dur }) => {
+			Object.assign(window.headway.state, { from: start - dur * 4, to: start + dur * 5 });
+			window.headway.timeline.invalidate();
+		}, copy);
+		await settled(page);
+		const at = await pointOf(page, "stream", copy.start + copy.dur / 2);
+		await page.mouse.move(at.x, at.y);
+		const text = await known(page);
+		check(/\d B, [\d.]+ .?B\/s/.test(text) && text.includes("Device-to-Host") && /device to p\w+ memory/.test(text), text);
+	})],
+	["details say in a sentence when a kernel started after its launch, and what was ahead of it", () => withPage([mlp], async (page) => {
+		await zoomIn(page, 9e6);
+		const at = await spanOf(page, "stream");
+		await page.mouse.click(at.x, at.y);
+		await page.waitForSelector(".details .launch-says");
+		const { span } = await stateOf(page, "selected");
+		const says = await page.locator(".launch-says").textContent();
+		check(says.startsWith("Started ") && says.includes(`headway then ${span.headway.count || "none"}`), says);
+		const fields = await page.locator(".details .fields").innerText();
+		for (const part of ["end", "queue wait", "correlation", "theoretical occupancy", "stream 7 of GPU 0"])
+			check(fields.includes(part), `${part} in ${fields}`);
+	})],
+	["the user's frame stands first and is marked, its place can be copied, and spans around are a tree", () => withPage([recast], async (page) => {
+		await zoomIn(page, 2e6);
+		const at = await spanOf(page, "api");
+		await page.mouse.click(at.x, at.y);
+		await page.waitForSelector(".details .yours");
+		const { span } = await stateOf(page, "selected");
+		check((await page.locator(".yours").textContent()).includes(`${span.place.file}:${span.place.line}`), "the place is first");
+		check(await page.locator(".stack .mine").count() === 1, "and marked in the stack");
+		check(await page.locator(".yours .copy").count() === 1, "with a button that copies it");
+		const indents = await page.locator(".span-tree li").evaluateAll((items) => items.map((i) => parseFloat(getComputedStyle(i).paddingLeft)));
+		check(indents.length === span.around.length && indents.every((v, i) => i === 0 || v > indents[i - 1]), "each span further in than the one around it");
+	})],
+	["ranges stand under the device from their first to their last work, in a self-contained page too, and lead to the range", () => withPage([mlp], async (page) => {
+		const html = folder.path("mlp.html");
+		check(spawnSync(process.env.HEADWAY, ["view", mlp, "--html", html], { env: cacheHere() }).status === 0, "the page is written");
+		const alone = await openPage(browser.context, pathToFileURL(html).href);
+		for (const one of [page, alone]) {
+			await zoomIn(one, 3e7);
+			const at = await spanOf(one, "projected", 100);
+			await one.mouse.click(at.x, at.y);
+			await one.waitForSelector(".details .launch-says");
+			const { span } = await stateOf(one, "selected");
+			check(span.id === at.id && span.kind === "range" && /^step_/.test(span.name), "the range is selected");
+			check(/^Its device work begins [\d.]+ .s after it and lasts/.test(await one.locator(".launch-says").textContent()), "and says where its work is");
+		}
+		await alone.close();
+	})],
+	["a colour by name is the name's in every recording, and text on it has contrast in light and dark", () => withPage([mlp], async (page) => {
+		await page.keyboard.press("k");
+		check((await stateOf(page, "byName")) === true, "the switch is on");
+		await page.waitForFunction(() => location.hash.includes("colours=name"));
+		const worst = () => page.evaluate(() => {
+			const { palette } = window.headway.timeline;
+			const linear = (x) => (x / 255 <= 0.03928 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4);
+			const light = (c) => 0.2126 * linear(c >> 16) + 0.7152 * linear((c >> 8) & 255) + 0.0722 * linear(c & 255);
+			const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+			let least = 99;
+			for (let i = 0; i < 500; i++) {
+				const colour = palette.named(`kernel ${i * i}`);
+				least = Math.min(least, ratio(light(colour), light(parseInt(palette.inkOf(colour).slice(1), 16))));
+			}
+			return { least, same: palette.named("gemm") };
+		});
+		const day = await worst();
+		await page.evaluate(() => document.querySelector("button.theme").click());
+		await page.waitForFunction(() => window.headway.timeline.palette.dark);
+		const night = await worst();
+		check(day.least >= 4.5 && night.least >= 4.5, `contrast of at least 4.5: ${day.least}, ${night.least}`);
+	})],
+	["all spans of a name are lit, also where they are summed up, and the chain of a range is its device work", () => withPage([mlp], async (page) => {
+		const lit = () => page.evaluate(() => {
+			const canvas = document.querySelector("canvas.timeline");
+			const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+			let n = 0;
+			for (let i = 0; i < data.length; i += 4)
+				n += data[i] === 0xc2 && data[i + 1] === 0x18 && data[i + 2] === 0x8f ? 1 : 0;
+			return n;
+		});
+		await zoomIn(page, 9e6);
+		const at = await spanOf(page, "stream");
+		await page.mouse.click(at.x, at.y);
+		await page.waitForSelector(".details .fields");
+		await page.evaluate(() => {
+			Object.assign(window.headway.state, { from: 12.3e9, to: 12.7e9 });
+			window.headway.timeline.invalidate();
+		});
+		await settled(page);
+		check(await lit() === 0, "nothing is lit before");
+		await page.keyboard.press("h");
+		await page.waitForFunction(() => window.headway.state.kin);
+		for (let i = 0; i < 100 && await lit() < 100; i++)
+			await settled(page);
+		check(await lit() >= 100, "hits are framed among what is summed up");
+		const range = await page.evaluate(async () => (await (await fetch("search?t=0&q=name%3D%22step_8%22&n=1")).json()).lanes[0].first[0].id);
+		const chain = await page.evaluate(async (id) => (await fetch(`chain?t=0&id=${id}`)).json(), range);
+		const kinds = await page.evaluate(async (ids) => Promise.all(ids.map(async (id) => (await (await fetch(`span?t=0&id=${id}`)).json()).kind)), chain.ids);
+		check(kinds.filter((k) => k === "kernel").length >= 20 && kinds.includes("api") && kinds[0] === "range", `calls and kernels of the step: ${kinds}`);
+	})],
+	["a counter tells its value at the pointer, all counters at once, and is part of a selection", () => withPage([join(data, "nsys/streams_metrics.hwy")], async (page) => {
+		await page.locator(".title", { hasText: "GPU metrics" }).locator(".fold").click();
+		await page.waitForFunction(() => window.headway.timeline.layout.rows.some((r) => r.kind === "counter"));
+		await settled(page);
+		const at = await pointOf(page, "counter");
+		await page.mouse.move(at.x, at.y);
+		await page.waitForSelector(".tip b");
+		check(/: [\d.,]+/.test(await page.locator(".tip b").textContent()), "its value");
+		check(await page.locator(".title.counter, .title.wraps").count() > 3, "counters have titles of several lines");
+		await page.keyboard.press("r");
+		await page.waitForSelector(".interval .metrics .lead");
+		const rows = await page.locator(".interval .metrics .lead").allTextContents();
+		check(rows.length > 3 && new Set(rows).size === rows.length, `counters that can be told apart: ${rows}`);
+	})],
+	["the tip of a sample names its function", () => withPage([mlp], async (page) => {
+		await zoomIn(page, 9e6);
+		const at = await page.evaluate(() => {
+			const { timeline, state } = window.headway;
+			const scene = timeline.scene();
+			const { lane } = timeline.layout.rows.find((r) => r.kind === "lane" && r.lane.type === "samples");
+			const tile = timeline.tiles.cover(0, lane.lane, state.from, state.to, scene.level(), lane.detail)[0].tile;
+			return [...tile.spans.start].find((t) => t > state.from && t < state.to);
+		});
+		const point = await pointOf(page, "samples", at);
+		await page.mouse.move(point.x, point.y);
+		await page.waitForFunction(() => !["", "sample"].includes(document.querySelector(".tip b")?.textContent ?? ""));
+	})],
+]);
+await browser.close();
+folder.remove();

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* windows_test.mjs - windows of every size: each control can be reached, lanes scroll by a bar, names stay apart, the colours are kept. */
+import { builtPage, check, openBrowser, openPage, run, settled, stateOf } from "./common.mjs";
+import { serve } from "./fixture_server.mjs";
+import { makeTrace } from "./fixture_trace.mjs";
+
+const html = builtPage();
+const browser = await openBrowser();
+const server = await serve([makeTrace(1, false, 30)], html);
+
+async function withPage(test, size = { width: 1280, height: 800 }) {
+	const page = await openPage(browser.context, server.url);
+	await page.setViewportSize(size);
+	await page.waitForTimeout(200);
+	try {
+		await test(page);
+	} finally {
+		await page.evaluate(() => localStorage.clear());
+		await page.close();
+	}
+}
+
+const inside = async (page, what, width, height) => {
+	const box = await page.locator(what).last().boundingBox();
+	check(box && box.x >= 0 && box.x + box.width <= width + 1 && box.y >= 0 && box.y + box.height <= height + 1, `${what} is inside a window of ${width} x ${height}: ${JSON.stringify(box)}`);
+};
+const CONTROLS = ["input[type=search]", "input.filter", ".panels button:last-child", "button.theme", "header button[aria-label=keys]", "header button[aria-label=commands]", "header button[aria-label='zoom in']",
+	".tabs button", "canvas.timeline"];
+
+await run([
+	// 640 x 400 is a window of 1280 x 800 at 200 %.
+	...[[1920, 1080], [1280, 800], [800, 600], [640, 400], [480, 640]].map(([width, height]) => [`every control can be reached in a window of ${width} x ${height}`, () => withPage(async (page) => {
+		const rest = page.locator("header button.rest");
+		if (await rest.isVisible())
+			await rest.click();
+		for (const what of CONTROLS)
+			await inside(page, what, width, height);
+		const close = page.locator(".close-side");
+		if (await close.isVisible())
+			await close.click();
+		const stage = await page.locator(".stage").boundingBox();
+		check(stage.width > width * 0.4 && stage.height > 120, `the timeline has room: ${JSON.stringify(stage)}`);
+		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
+	}, { width, height })]),
+	...[1280, 1000, 800].map((width) => [`a search moves no button of the panels in a window ${width} wide`, () => withPage(async (page) => {
+		const place = async () => JSON.stringify(await page.locator(".panels button").first().boundingBox());
+		const before = JSON.parse(await place());
+		await page.locator("input[type=search]").fill("e");
+		await page.waitForSelector(".hits");
+		const after = JSON.parse(await place());
+		check(before.y === after.y, `it stands where it stood: ${before.y}, ${after.y}`);
+		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
+	}, { width, height: 800 })]),
+	["the lanes have a scrollbar, where they do not fit", () => withPage(async (page) => {
+		const bar = page.locator("[role=scrollbar]");
+		const thumb = await bar.locator(".thumb").boundingBox();
+		await page.mouse.move(thumb.x + 3, thumb.y + 5);
+		await page.mouse.down();
+		await page.mouse.move(thumb.x + 3, thumb.y + 105, { steps: 4 });
+		await page.mouse.up();
+		const scrolled = await page.evaluate(() => window.headway.timeline.scroll);
+		check(scrolled > 50, `dragged: ${scrolled}`);
+		await page.waitForFunction((y) => Number(document.querySelector("[role=scrollbar]").getAttribute("aria-valuenow")) === Math.round(y), scrolled);
+		await page.locator("input.filter").fill("power");
+		await page.waitForFunction(() => !document.querySelector("[role=scrollbar]"));
+		check(await page.evaluate(() => window.headway.timeline.scroll) === 0, "what fits does not stay scrolled");
+	})],
+	["names that begin alike keep what tells them apart, and the whole is in the tip", () => withPage(async (page) => {
+		await page.evaluate(() => {
+			const { state } = window.headway;
+			state.traces[0].lanes.lanes.filter((l) => l.type === "stream").forEach((l, i) => { l.title = `stream of the prefetcher of the loader number ${i}`; });
+			window.headway.timeline.setScroll(1);
+		});
+		await page.locator(".title .cut").first().waitFor();
+		const seen = await page.locator(".title.lane", { hasText: "prefetcher" }).evaluateAll((rows) => rows.map((row) => {
+			const tail = row.querySelector(".tail");
+			const box = tail?.getBoundingClientRect();
+			return { text: row.querySelector(".text").textContent, tip: row.title, right: box?.right, edge: row.getBoundingClientRect().right };
+		}));
+		check(seen.length > 10 && seen.every((s) => s.right !== undefined && s.right <= s.edge && s.tip === s.text), JSON.stringify(seen.slice(0, 3)));
+	})],
+	["the colours are kept over a reload, without the address", () => withPage(async (page) => {
+		await page.locator("button.theme").click();
+		await page.goto("about:blank");
+		await page.goto(server.url);
+		await settled(page);
+		check(await stateOf(page, "theme") === "dark", "dark");
+	})],
+]);
+await browser.close();
+server.close();

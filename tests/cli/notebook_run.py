@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""notebook_run.py NOTEBOOK OUT - executes a notebook with Jupyter's own client, as a person would, cell by cell.
+
+OUT gets the executed notebook, OUT.html one cell's output as a page. Checks what the notebook shows, and its size.
+"""
+import sys
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+source, out = sys.argv[1:]
+notebook = nbformat.read(source, as_version=4)
+NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+nbformat.write(notebook, out)
+
+
+def outputs(cell, kind):
+    return ["".join(output.get("data", {}).get(kind, "")) for output in cell.get("outputs", []) if
+            kind in output.get("data", {})]
+
+
+def printed(cell):
+    return "".join(output["text"] for output in cell.get("outputs", []) if output.output_type == "stream")
+
+
+cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+pages = [page for cell in cells for page in outputs(cell, "text/html")]
+recorded = [cell for cell in cells if cell.source.startswith("%%headway")]
+assert len(recorded) == 3 and len(pages) == 4, (len(recorded), len(pages))
+for page in pages:
+    assert 'sandbox="allow-scripts"' in page and "srcdoc=" in page and page.count("<iframe") == 1
+    assert len(page) < 4_000_000, len(page)  # 2 MB of a page whose quotes are escaped
+for cell in recorded:
+    assert outputs(cell, "text/plain"), "a front end without HTML gets text"
+whole = "".join(printed(cell) for cell in cells)
+assert "sync-in-loop" in whole and "15 steady steps" in whole and "input" in whole, whole
+assert "no-device-work" in pages[1] and "NVTX ranges" in outputs(recorded[0], "text/plain")[0]
+if "no OpenCL here" not in whole:
+    for cell in recorded[1:]:
+        assert "12 steps (step_" in outputs(cell, "text/plain")[0], outputs(cell, "text/plain")
+with open(out + ".html", "w", encoding="utf-8") as file:
+    file.write(f"<!doctype html><meta charset=utf-8><title>a cell</title>{pages[0]}")
+size = len(nbformat.writes(notebook))
+print(f"{len(cells)} cells, {size} bytes saved, the pages {[len(page) for page in pages]}")
+assert size < 8_000_000, size
+
+
+def run_cells(*sources):
+    tried = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in sources])
+    NotebookClient(tried, timeout=60, kernel_name="python3", allow_errors=True).execute()
+    return tried.cells
+
+
+cell = run_cells("%load_ext headway", "%%headway\nx = 1\nraise ValueError('mine')", "print(x)\nx", "%%headway --wrong\n1")
+errors = [output for output in cell[1].outputs if output.output_type == "error"]
+assert [error.ename for error in errors] == ["ValueError"], "the cell's exception is raised, once"
+assert any("In [2]" in line for line in errors[0].traceback) and any("raise ValueError" in line for line in
+                                                                     errors[0].traceback), errors[0].traceback
+assert outputs(cell[1], "text/html"), "what was recorded until then is shown"
+assert printed(cell[2]) == "1\n", "the cell ran in the notebook's own names"
+assert any(output.get("ename") == "Error" and "--wrong" in output.evalue for output in cell[3].outputs), cell[3].outputs

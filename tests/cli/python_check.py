@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""python_check.py RECORDING CONSUMER - the package `headway` against the recording and against other libraries.
+
+RECORDING is tests/data/gpu/mlp_sync.hwy, CONSUMER the compiled arrow_consumer.c. The examples in the package's
+docstrings are run with `example` as the recording's path.
+"""
+import ctypes
+import doctest
+import gc
+import importlib
+import sys
+
+import headway
+
+recording_path, consumer_path = sys.argv[1:]
+consumer = ctypes.CDLL(consumer_path)
+capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+capsule_pointer.restype = ctypes.c_void_p
+capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def every_example_in_the_package_is_true():
+    for name in ("headway", "headway._recording", "headway._columns", "headway._range", "headway._record",
+                 "headway._notebook"):
+        module = importlib.import_module(name)
+        failed, tried = doctest.testmod(module, extraglobs={"headway": headway, "example": recording_path},
+                                        optionflags=doctest.ELLIPSIS)
+        assert failed == 0, f"{name}: {failed} of {tried} examples"
+        print(name, tried, "examples")
+
+
+def columns_and_spans_tell_the_same():
+    recording = headway.open(recording_path)
+    for kind, count in recording.kinds.items():
+        spans = sorted(recording.spans(kind), key=lambda span: span.id)
+        columns = recording.columns(kind)
+        assert len(spans) == count == len(columns["id"])
+        assert [span.id for span in spans] == list(columns["id"])
+        assert [span.start for span in spans] == list(columns["start"])
+        assert [span.name or None for span in spans] == list(columns["name"])
+        if "call" in columns:
+            assert [span.cause for span in spans] == list(columns["call"])
+    every = recording.columns()
+    assert len(every["id"]) == len(recording) and list(every["id"]) == list(range(len(recording)))
+    assert set(every["kind"]) == set(recording.kinds)
+
+
+def columns_agree_with_sql():
+    recording = headway.open(recording_path)
+    for kind in ("kernel", "copy", "api", "range"):
+        columns = recording.columns(kind)
+        names = [name for name in columns if name not in ("lane", "shape", "symbol", "stack", "tid")]
+        rows = recording.sql(f"select {', '.join(names)} from {kind} order by id")
+        for name in names:
+            ours, theirs = list(columns[name]), [row[name] for row in rows]
+            assert [value or None for value in ours] == [value or None for value in theirs], (kind, name)
+
+
+def findings_have_what_analyze_says():
+    recording = headway.open(recording_path)
+    finding = recording.findings[0]
+    assert finding.advice[0].startswith("Keep the value on the GPU") and len(finding.advice) == 3, finding.advice
+    assert finding.predicted is not None and finding.predicted.edits == ["remove-wait:mlp.py:54"]
+    assert all(other.advice == [] for other in recording.acquitted)
+    assert abs(sum(recording.verdict.shares.values()) - 1) < 0.001
+
+
+def numpy_reads_a_column_in_place():
+    try:
+        import numpy
+    except ModuleNotFoundError:
+        print("no numpy: not tried")
+        return
+    column = headway.open(recording_path).columns("kernel")["duration"]
+    seen = numpy.asarray(column)
+    assert seen.__array_interface__["data"] == (column.address, True), "the same address, read-only"
+    assert seen.dtype == numpy.int64 and not seen.flags.writeable
+    total = sum(column)
+    del column
+    gc.collect()
+    assert int(seen.sum()) == total, "the array keeps the recording's memory"
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        print("no pandas: not tried")
+        return
+    kernels = headway.open(recording_path).columns("kernel")
+    frame = pandas.DataFrame({name: numpy.asarray(kernels[name]) for name in ("start", "duration")})
+    assert int(frame["duration"].sum()) == total
+
+
+def take(capsules):
+    schema, array = capsules
+    assert consumer.arrow_take(ctypes.c_void_p(capsule_pointer(schema, b"arrow_schema")),
+                               ctypes.c_void_p(capsule_pointer(array, b"arrow_array"))) == 0
+
+
+def a_receiver_in_c_takes_columns():
+    recording = headway.open(recording_path)
+    take(recording.columns("copy")["bytes"].__arrow_c_array__())
+    take(recording.columns("kernel").__arrow_c_array__())
+    take(recording.columns().__arrow_c_array__())
+    stream = recording.columns("kernel").__arrow_c_stream__()
+    batches = consumer.arrow_take_stream(ctypes.c_void_p(capsule_pointer(stream, b"arrow_array_stream")))
+    assert batches == 1, batches
+
+
+def arrow_arrays_outlive_the_recording():
+    capsules = headway.open(recording_path).columns("copy").__arrow_c_array__()
+    gc.collect()
+    take(capsules)
+
+
+def capsules_that_nobody_takes_release_what_they_hold():
+    for _ in range(50):
+        columns = headway.open(recording_path).columns("copy")
+        columns.__arrow_c_array__(), columns.__arrow_c_stream__(), columns["name"].__arrow_c_schema__()
+
+
+def wrong_names_are_refused():
+    recording = headway.open(recording_path)
+    for wrong in (lambda: recording.columns("kernal"), lambda: recording.columns("kernel")["bytes"]):
+        try:
+            wrong()
+            raise AssertionError("accepted")
+        except KeyError:
+            pass
+    for wrong in (lambda: list(recording.spans("kernal")), lambda: recording.sql("select nothing from nowhere")):
+        try:
+            wrong()
+            raise AssertionError("accepted")
+        except headway.Error as problem:
+            assert "\n" not in str(problem) and str(problem)
+
+
+for name, test in list(globals().items()):
+    if callable(test) and getattr(test, "__module__", "") == "__main__" and name.count("_") >= 2:
+        print("---", name)
+        test()

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A recording without device work says what it holds: stats, show and analyze of a program on the CPU alone.
+# shellcheck source=common.bash
+source "$(dirname "$0")/common.bash"
+export LC_ALL=C.UTF-8
+
+run profile -t osrt -o "$work/sleep.hwy" sleep 0.05
+expect_status 0 "recording calls into the operating system"
+
+run stats "$work/sleep.hwy"
+expect_status 0 "stats"
+grep -q '^System calls  osrt_sum' "$work/out" || fail "stats without -r leaves out the only table that has rows: $(cat "$work/out")"
+grep -q 'nothing to tell' "$work/err" && fail "stats says that there is nothing to tell"
+
+run show "$work/sleep.hwy"
+expect_status 0 "show"
+grep -q '^  CPU  *[^ ]*─' "$work/out" || fail "show draws no wait in the OS: $(cat "$work/out")"
+
+run analyze "$work/sleep.hwy"
+expect_status 0 "analyze"
+grep -q '^   System calls   .*nanosleep' "$work/out" || fail "analyze does not say what was recorded: $(cat "$work/out")"
+grep -q 'next: headway stats ' "$work/out" || fail "analyze names no command: $(cat "$work/out")"
+# What a line names is ranges and operators, not their sort; and what the shares are of.
+if [ -x "${COLLECT:-}/nvtx_target" ]; then
+	run profile -q -t nvtx -o "$work/ranges.hwy" "$COLLECT/nvtx_target"
+	run analyze "$work/ranges.hwy"
+	tr -s ' \n' ' ' <"$work/out" >"$work/flat"
+	grep -q 'NVTX ranges [^%]*outer [0-9.]* %.* more (% of the sum of all their times)' "$work/flat" ||
+		fail "ranges without their names: $(cat "$work/out")"
+	grep -q PushPop "$work/out" && fail "the sort of a range stands for its name"
+fi
+printf '{"traceEvents":[%s,%s]}' \
+	'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":30}' \
+	'{"ph":"X","cat":"cpu_op","name":"aten::relu","pid":1,"tid":1,"ts":40,"dur":10}' >"$work/ops.json"
+run analyze "$work/ops.json"
+tr -s ' \n' ' ' <"$work/out" | grep -qF 'Operators aten::mm 75.0 %, aten::relu 25.0 % (% of the CPU time of all operators)' ||
+	fail "operators without shares: $(cat "$work/out" "$work/err")"
+run analyze --format brief "$work/sleep.hwy"
+grep -q '^Next: headway stats ' "$work/out" || fail "the brief names no command: $(cat "$work/out")"
+finish

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CopyButton.tsx - puts a text on the clipboard, and says so for a moment. */
+import { useState } from "preact/hooks";
+
+const SAID_MS = 1200;
+
+export function CopyButton({ text, title }: { text: string; title: string }) {
+	const [said, setSaid] = useState(false);
+	return <button class="copy" title={title} aria-label={title} onClick={() => void navigator.clipboard.writeText(text).then(() => {
+		setSaid(true);
+		setTimeout(() => setSaid(false), SAID_MS);
+	})}>{said ? "copied" : "copy"}</button>;
+}

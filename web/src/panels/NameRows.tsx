@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NameRows.tsx - names by time in the selection: how often, how long in all, on average and at most. A press leads to the spans of the name. */
+import { useState } from "preact/hooks";
+import type { NameTable } from "../data/protocol";
+import { openName } from "../state/selection";
+import { plain, shorten } from "../timeline/text";
+import { count, duration, percent } from "../timeline/units";
+
+const AT_FIRST = 6;
+
+export function NameRows({ trace, title, table, whole }: { trace: number; title: string; table: NameTable; whole: number }) {
+	const [all, setAll] = useState(false);
+	if (!table.count)
+		return null;
+	const rows = all ? table.rows : table.rows.slice(0, AT_FIRST);
+	const longest = Math.max(1, ...table.rows.map((r) => r.total));
+	return <section><h3>{title} <small>{count(table.count)} of {count(table.names)} {table.names === 1 ? "name" : "names"}, {duration(table.total)}</small></h3>
+		<table class="rows names"><thead><tr><th>name</th><th>count</th><th>total</th><th>mean</th><th>max</th></tr></thead><tbody>{rows.map((r) => <tr key={`${r.name_id} ${r.look}`}>
+			<td class="bar-cell"><span class="bar" style={{ width: `${r.total / longest * 100}%` }} />
+				<button class="lead text" title={`${plain(r.name)}\n${percent(r.total / whole)} of the time selected. Find its spans.`} onClick={() => openName(trace, r.name)}>{shorten(plain(r.name))}</button></td>
+			<td class="n">{count(r.count)}</td><td class="n">{duration(r.total)}</td><td class="n">{duration(r.total / r.count)}</td><td class="n">{duration(r.max)}</td></tr>)}</tbody></table>
+		{table.rows.length > AT_FIRST && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? "fewer" : `${count(Math.min(table.names, table.rows.length) - AT_FIRST)} more`}</button>}
+	</section>;
+}

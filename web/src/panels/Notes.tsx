@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes.tsx - the notes of the recording: write, go to, delete, save and read as a file, share as a link. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Note } from "../data/note";
+import { addNote, deleteNote, exportNotes, goToNote, importNotes, listed, nextNote, writeNote } from "../state/notes";
+import { savePiece, savePng, saveSvg } from "../state/save";
+import { copyLink } from "../state/share";
+import { useStore } from "../state/store";
+import { duration } from "../timeline/units";
+
+function Entry({ trace, note, begin }: { trace: number; note: Note; begin: number }) {
+	const at = useStore((s) => s.notes.at === note.id);
+	const writing = useStore((s) => s.notes.writing === note.id);
+	const both = useStore((s) => s.traces.length > 1);
+	const box = useRef<HTMLInputElement>(null);
+	// What is being typed must survive that the panel is drawn again meanwhile.
+	const [draft, setDraft] = useState(note.text);
+	useLayoutEffect(() => setDraft(note.text), [note.text]);
+	// Before the next key: what is typed after m belongs to the note.
+	useLayoutEffect(() => {
+		if (writing)
+			box.current?.focus();
+	}, [writing]);
+	const name = note.text || "note";
+	return <li class={at ? "on" : ""}>
+		<input ref={box} type="text" value={draft} placeholder="what is here?" aria-label="text of the note" maxLength={2000}
+			onInput={(e) => setDraft(e.currentTarget.value)} onChange={(e) => void writeNote(note.id, e.currentTarget.value)}
+			onKeyDown={(e) => {
+				if (e.key === "Enter")
+					e.currentTarget.blur();
+			}} />
+		<span class="line"><small>{both && <b class={trace ? "ab of-b" : "ab of-a"}>{trace ? "B" : "A"}</b>}{duration(note.from - begin)}{note.to > note.from && ` · ${duration(note.to - note.from)}`}
+			{note.span !== undefined && " · span"}</small>
+			<button aria-label={`go to ${name}`} onClick={() => void goToNote(note.id)}>go to</button>
+			<button aria-label={`delete ${name}`} onClick={() => void deleteNote(note.id)}>delete</button></span>
+	</li>;
+}
+
+function Import() {
+	const box = useRef<HTMLInputElement>(null);
+	return <>
+		<button onClick={() => box.current?.click()}>read from file</button>
+		<input ref={box} type="file" accept="application/json,.json" hidden aria-label="file of notes" onChange={(e) => {
+			const file = e.currentTarget.files?.[0];
+			e.currentTarget.value = "";
+			void file?.text().then(importNotes);
+		}} />
+	</>;
+}
+
+export function Notes() {
+	const notes = useStore((s) => s.notes);
+	const traces = useStore((s) => s.traces);
+	const list = listed(notes);
+	const inline = useStore((s) => s.info?.inline ?? false);
+	return <div class="notes"><h2>Notes</h2>
+		<div class="buttons">
+			<button title="m" onClick={() => void addNote()}>add</button>
+			<button aria-label="previous note" title="previous note ({)" disabled={!list.length} onClick={() => void nextNote(-1)}>‹</button>
+			<button aria-label="next note" title="next note (})" disabled={!list.length} onClick={() => void nextNote(1)}>›</button>
+			<button title="y" onClick={() => void copyLink()}>copy link</button>
+			<button disabled={!list.length} onClick={exportNotes}>save as file</button><Import />
+		</div>
+		{!list.length && <p class="empty">None yet. <kbd>m</kbd> sets a flag on the interval or the selected span, else at the pointer; <kbd>M</kbd> always at the pointer.</p>}
+		<ul>{list.map(({ trace, note }) => <Entry key={note.id} trace={trace} note={note} begin={traces[trace]?.info.start ?? 0} />)}</ul>
+		{list.length > 0 && <p class="empty">This browser keeps them for this recording{notes.packed ? ", and a link takes them along" : "; they are too long for a link"}.</p>}
+		<h3>Save the selection, or what is on the screen</h3>
+		<div class="buttons">
+			<button disabled={inline} title={inline ? "this page holds no recording" : "of at most two million spans"} onClick={() => void savePiece("hwy")}>report</button>
+			<button disabled={inline} title={inline ? "this page holds no recording" : "of at most two million spans"} onClick={() => void savePiece("perfetto")}>Perfetto</button>
+			<button title="the timeline as a picture" onClick={() => void savePng()}>PNG</button>
+			<button title="the timeline as a drawing, names as text" onClick={saveSvg}>SVG</button>
+		</div>
+	</div>;
+}

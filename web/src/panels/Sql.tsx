@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sql.tsx - questions in SQL: an editor, ready questions, and the answer as a table whose rows go to their spans. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { copyText } from "../state/files";
+import { source } from "../state/page";
+import { goToSqlRow, leads, markQuery, markRows, questions, runSql, type Cell, type Question } from "../state/sql";
+import { set, useStore } from "../state/store";
+import { plain } from "../timeline/text";
+import { count } from "../timeline/units";
+
+const FIRST_ROWS = 200;
+const show = (cell: Cell | undefined): string => (cell == null ? "" : plain(String(cell), 400));
+
+function Answer() {
+	const answer = useStore((s) => s.sql.answer);
+	const [most, setMost] = useState(FIRST_ROWS);
+	useEffect(() => setMost(FIRST_ROWS), [answer]);
+	if (!answer)
+		return null;
+	const goes = leads();
+	const press = (row: Cell[]) => (e: Event): void => {
+		if (e instanceof KeyboardEvent && e.key !== "Enter")
+			return;
+		void goToSqlRow(row);
+	};
+	return <div class="roofline-table sql-rows" tabIndex={0} aria-label="answer"><table>
+		<thead><tr>{answer.columns.map((c, i) => <th key={i} class={typeof answer.rows[0]?.[i] === "number" ? "" : "text"}>{plain(c)}</th>)}</tr></thead>
+		<tbody>{answer.rows.slice(0, most).map((row, r) => <tr key={r} tabIndex={goes ? 0 : undefined} onClick={goes ? press(row) : undefined} onKeyDown={goes ? press(row) : undefined}>
+			{row.map((cell, i) => <td key={i} class={typeof cell === "number" ? "n" : "text"} title={typeof cell === "string" ? plain(cell, 4096) : undefined}>{show(cell)}</td>)}</tr>)}</tbody></table>
+		{answer.rows.length > most && <button class="more" onClick={() => setMost(answer.rows.length)}>show all {count(answer.rows.length)} rows</button>}</div>;
+}
+
+/** All rows of the answer as CSV. */
+function asCsv(columns: string[], rows: Cell[][]): string {
+	const quote = (cell: Cell): string => (/[",\n\r]/.test(String(cell)) ? `"${String(cell).replaceAll("\"", "\"\"")}"` : String(cell ?? ""));
+	return [columns, ...rows].map((row) => `${row.map(quote).join()}\n`).join("");
+}
+
+export function Sql() {
+	const sql = useStore((s) => s.sql);
+	const traces = useStore((s) => s.traces);
+	const [ready, setReady] = useState<Question[]>([]);
+	const box = useRef<HTMLTextAreaElement>(null);
+	useEffect(() => void questions().then(setReady), []);
+	if (source.inline)
+		return <p class="empty sql-none">SQL needs the recording itself: open it with <code>headway view</code>.</p>;
+	const run = (): void => void runSql(box.current?.value ?? "");
+	const { answer } = sql;
+	return <div class="table-panel">
+		<div class="table-bar sql-bar">
+			<textarea ref={box} rows={3} class="query" value={sql.text} aria-label="SQL" aria-invalid={sql.error !== ""} aria-describedby="sql-error" spellcheck={false} placeholder="select name, count(*), sum(duration) from kernel group by name order by 3 desc"
+				onKeyDown={(e) => {
+					if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey))
+						return;
+					e.preventDefault();
+					run();
+				}} />
+			<span class="sql-buttons">
+				<select aria-label="ready questions" value="" onChange={(e) => {
+					const found = ready.find((q) => q.name === e.currentTarget.value);
+					if (found)
+						void runSql(found.text);
+				}}><option value="">ready questions …</option>{ready.map((q) => <option key={q.name} value={q.name} title={q.about}>{q.name}: {q.about}</option>)}</select>
+				<button title="what there is to ask; .schema TABLE tells the columns of one" onClick={() => void runSql(".tables")}>tables</button>
+				{traces.length > 1 && <span class="group" role="group" aria-label="run">{traces.map((_, t) => <button key={t} class={t === sql.trace ? "on" : ""} aria-pressed={t === sql.trace} onClick={() => set({ sql: { ...sql, trace: t } })}>{t ? "B" : "A"}</button>)}</span>}
+				<button disabled={sql.running} title="(Ctrl + Enter)" onClick={run}>{sql.running ? "running …" : "run"}</button>
+				{answer && <output class="sums"><b>{count(answer.rows.length)}</b> rows{answer.cut && ", and more"}</output>}
+				{answer && markQuery() && <button title="find these spans: marked on the timeline, Enter goes from one to the next" onClick={() => void markRows()}>mark them</button>}
+				{answer && <button onClick={() => void copyText(asCsv(answer.columns, answer.rows)).then((done) => set({ message: done ? `${count(answer.rows.length)} rows copied as CSV.` : "The browser does not let this page use the clipboard." }))}>copy CSV</button>}
+			</span>
+		</div>
+		{sql.error && <p class="error" id="sql-error" role="alert">{sql.error}</p>}
+		<Answer />
+	</div>;
+}

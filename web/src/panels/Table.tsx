@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Table.tsx - spans as a table: what a query asks for, sorted and grouped, with its sums; to copy or to save. */
+import { useMemo, useRef, useState } from "preact/hooks";
+import { LaneFacts } from "../query/fits";
+import { copyText, saveText } from "../state/files";
+import { hasSelection } from "../state/selection";
+import { set, state, useStore } from "../state/store";
+import { allLines, askTable, backToGroups, chooseTableTrace, GROUPS, groupTable, limitTable, MOST_COPIED } from "../state/table";
+import { count, duration } from "../timeline/units";
+import { asCsv, asJson, GROUP_COLUMNS, ROW_COLUMNS, type Around } from "./table_columns";
+import { TableGrid } from "./TableGrid";
+
+const WAIT_MS = 220;
+
+function useAround(): Omit<Around, "names"> {
+	const trace = useStore((s) => s.traces[s.table.trace]);
+	const total = useStore((s) => s.table.sums?.total ?? 0);
+	// Many threads have a lane of the same name.
+	const titles = useMemo(() => {
+		const facts = trace && new LaneFacts(trace.lanes);
+		return new Map(trace?.lanes.lanes.map((l) => [l.lane, l.thread === undefined ? l.title : `${l.title} · ${facts!.threadOf(l.lane)}`]));
+	}, [trace?.lanes]);
+	return { trace: trace!, total, titles };
+}
+
+/** Copies or saves the whole of the table, not only what is on the screen. */
+function Take({ around }: { around: Omit<Around, "names"> }) {
+	const [busy, setBusy] = useState(false);
+	const lines = useStore((s) => s.table.sums?.lines ?? 0);
+	const take = async (how: "csv" | "json" | "save"): Promise<void> => {
+		setBusy(true);
+		const page = await allLines();
+		const columns = state.table.group ? GROUP_COLUMNS : ROW_COLUMNS;
+		const text = how === "json" ? asJson(columns, page, around) : asCsv(columns, page, around);
+		const cut = lines > page.lines.length ? ` of ${count(lines)}` : "";
+		if (how === "save")
+			saveText("spans.csv", "text/csv", text);
+		const done = how === "save" || await copyText(text);
+		set({ message: done ? `${count(page.lines.length)}${cut} rows ${how === "save" ? "saved" : `copied as ${how.toUpperCase()}`}.` : "The browser does not let this page use the clipboard: download instead." });
+		setBusy(false);
+	};
+	const hint = lines > MOST_COPIED ? `the first ${count(MOST_COPIED)} rows` : "all rows";
+	return <span class="group">
+		<button disabled={busy || !lines} title={`copy ${hint} as CSV`} onClick={() => void take("csv")}>copy CSV</button>
+		<button disabled={busy || !lines} title={`copy ${hint} as JSON`} onClick={() => void take("json")}>JSON</button>
+		<button disabled={busy || !lines} title={`save ${hint} as a CSV file`} onClick={() => void take("save")}>download</button>
+	</span>;
+}
+
+function Sums() {
+	const sums = useStore((s) => s.table.sums);
+	const group = useStore((s) => s.table.group);
+	if (!sums)
+		return <output class="sums">counting…</output>;
+	return <output class="sums">{group !== "" && <><b>{count(sums.lines)}</b> groups of </>}<b>{count(sums.rows)}</b> {sums.rows === 1 ? "span" : "spans"}
+		{sums.rows > 0 && <> · <b>{duration(sums.total)}</b> in all · mean {duration(sums.total / sums.rows)} · {duration(sums.min)} to {duration(sums.max)}</>}</output>;
+}
+
+export function Table() {
+	const table = useStore((s) => s.table);
+	const traces = useStore((s) => s.traces);
+	const has = useStore(hasSelection);
+	const around = useAround();
+	const timer = useRef(0);
+	return <div class="table-panel">
+		<div class="table-bar">
+			{table.from && <button onClick={backToGroups} title={`back to the groups by ${table.from.group}`}>‹ {table.from.group}</button>}
+			{traces.length > 1 && <span class="group" role="group" aria-label="run">{traces.map((_, t) => <button key={t} class={t === table.trace ? "on" : ""} aria-pressed={t === table.trace} onClick={() => chooseTableTrace(t)}>{t ? "B" : "A"}</button>)}</span>}
+			<input type="text" class="query" value={table.text} aria-label="filter of the table" aria-invalid={table.error !== ""} aria-describedby="table-error" placeholder='kernel name~gemm dur>50us step:12' spellcheck={false}
+				onInput={(e) => {
+					const text = e.currentTarget.value;
+					clearTimeout(timer.current);
+					timer.current = window.setTimeout(() => askTable(text), WAIT_MS);
+				}} onKeyDown={(e) => {
+					if (e.key !== "Enter")
+						return;
+					clearTimeout(timer.current);
+					askTable(e.currentTarget.value);
+				}} />
+			<label>by <select value={table.group} aria-label="group by" onChange={(e) => groupTable(e.currentTarget.value)}><option value="">rows</option>{GROUPS.map((g) => <option key={g} value={g}>{g}</option>)}</select></label>
+			<label class={has ? "" : "faint"}><input type="checkbox" checked={table.inSelection} disabled={!has && !table.inSelection} onChange={(e) => limitTable(e.currentTarget.checked)} /> in the selection</label>
+			<Sums />
+			<Take around={around} />
+		</div>
+		{table.error && <p class="error" id="table-error" role="alert">{table.error}</p>}
+		<TableGrid around={around} />
+	</div>;
+}

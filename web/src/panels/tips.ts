@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tips.ts - what stands under the pointer, in words: of spans, summaries, counters, devices, steps, idle gaps, headway. */
+import { CAUSES, Look, LOOK_NAMES, OUTLIER, PATH_KINDS, WARM_UP, type Lane, type SpanDetails } from "../data/protocol";
+import { detailsOf, standingAt } from "../state/actions";
+import { state } from "../state/store";
+import { counterTitle, readingAt, readingText, valueText } from "../timeline/counter";
+import { hitAt, type Hit } from "../timeline/hit";
+import type { Scene } from "../timeline/scene";
+import { plain, shorten } from "../timeline/text";
+import type { Timeline } from "../timeline/timeline";
+import { count, duration, percent } from "../timeline/units";
+import { tipLines } from "./readout";
+
+export interface Tip { x: number; y: number; head: string; line: string;
+	/** What is known of it besides, a line each. */
+	lines?: string[];
+	/** Asks for what the tiles do not say. */
+	more?: (() => Promise<Partial<Tip> | null>) | undefined }
+
+/** The value at the pointer, and what the lane does on the screen. */
+function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number): Tip | null {
+	const shown = timeline.counters.find((c) => c.row.key === row.key);
+	const reading = shown && readingAt(shown.covers, shown.lane, time);
+	if (!shown || !reading)
+		return null;
+	const range = shown.lane.flags ? null : shown.row.range;
+	const [least, most] = range ? [valueText(shown.lane, range.least), valueText(shown.lane, range.most)] : ["", ""];
+	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, shown.lane)}`,
+		line: !range ? "" : least === most ? "the same all over the screen" : `on the screen ${least} to ${most}` };
+}
+
+/** How busy a device is at the pointer, where its row is drawn from summaries. */
+function deviceTip(timeline: Timeline, scene: Scene, { row, time }: Hit, x: number, y: number): Tip | null {
+	const { from, to } = scene.window(row.trace);
+	const cover = row.lane && timeline.tiles.cover(row.trace, row.lane.lane, from, to, scene.level(), row.lane.detail).find((c) => c.from <= time && time < c.to);
+	if (cover?.tile.form !== "summary")
+		return null;
+	const { tile } = cover;
+	const at = tile.offset.indexOf(Math.floor((time - tile.begin) / tile.bucket));
+	const parts = ["compute", "communication", "memory"].flatMap((name, c) => {
+		const share = at < 0 ? 0 : (tile.share[c]?.[at] ?? 0) / 255;
+		return share > 0 ? [`${name} ${percent(share)}`] : [];
+	});
+	return { x, y, head: plain(row.title), line: parts.join(", ") || "idle" };
+}
+
+/** Where a sample was taken: the innermost function, or the library where its functions have no names. */
+function sampledText({ stack: [frame] }: SpanDetails): string {
+	const library = frame?.module.slice(frame.module.lastIndexOf("/") + 1) ?? "";
+	return plain(frame?.function || (library && `in ${library}`) || "");
+}
+
+/** The tiles know what it is and how long; the rest is asked for. */
+function spanTip(timeline: Timeline, { row }: Hit, span: NonNullable<Hit["span"]>, x: number, y: number): Tip {
+	const name = plain(timeline.names.text(row.trace, span.name));
+	const look = LOOK_NAMES[span.look] ?? "";
+	const isSample = span.look === Look.sample;
+	return { x, y, head: name || (isSample ? "sample" : ""), line: span.dur ? `${look} · ${duration(span.dur)}` : look, more: async () => {
+		const details = await detailsOf(row.trace, span.id);
+		return details && { lines: tipLines(details), ...(isSample ? { head: sampledText(details) || name || "sample" } : {}) };
+	} };
+}
+
+/** Many spans in one pixel: how many, how much of it they cover, and the longest of them. */
+function summaryTip({ row, count: n, share, from, to }: Hit, lane: Lane, x: number, y: number): Tip {
+	const covers = lane.marks ? "" : `covers ${percent(share)} of ${duration(to - from)}`;
+	return { x, y, head: n ? `${count(n)} span${n === 1 ? "" : "s"} ${n === 1 ? "begins" : "begin"} here` : lane.title, line: covers, more: async () => {
+		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
+		return longest ? { line: `${covers}${covers && ". "}Longest: ${shorten(plain(longest.name))}, ${duration(longest.dur)}. Click selects it.` } : null;
+	} };
+}
+
+function stepTip({ row, time }: Hit, x: number, y: number): Tip | null {
+	const steps = state.traces[row.trace]?.steps;
+	for (const phase of steps?.phases ?? [])
+		for (const [i, [from, to, , , busy, flags, name]] of phase.steps.entries())
+			if (from <= time && time < to)
+				return { x, y, head: plain(name) || `step ${i}`, line: `${duration(to - from)}, GPU ${percent(busy / (to - from))} busy${flags & WARM_UP ? ", warm-up" : ""}${flags & OUTLIER ? ", unlike the rest" : ""}` };
+	return null;
+}
+
+/** What is under a point of the canvas, or null. */
+export function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
+	const scene = timeline.scene();
+	const hit = scene && hitAt(timeline, scene, x, y);
+	if (!scene || !hit)
+		return null;
+	const { kind } = hit.row;
+	if (hit.row.lane?.type === "counter")
+		return counterTip(timeline, hit, x, y);
+	if (kind === "device" || (kind === "rank" && !hit.span && hit.row.lane))
+		return deviceTip(timeline, scene, hit, x, y);
+	if (hit.span)
+		return spanTip(timeline, hit, hit.span, x, y);
+	if (hit.lane && (hit.count || hit.share))
+		return summaryTip(hit, hit.lane, x, y);
+	if (kind === "steps")
+		return stepTip(hit, x, y);
+	if (kind === "gaps" || kind === "path") {
+		const piece = timeline.pieceAt(scene, hit.row, hit.time);
+		if (!piece)
+			return null;
+		const head = kind === "gaps" ? `idle: ${CAUSES[piece.cause] ?? ""}` : `critical path: ${PATH_KINDS[piece.cause] ?? ""}`;
+		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? `, ${piece.count} pieces` : ""}` };
+	}
+	if (kind === "headway") {
+		const point = timeline.leadAt(scene, hit.row, hit.time);
+		return point ? { x, y, head: "headway", line: `${point[1]} operations, ${duration(point[2])} of work ahead` } : null;
+	}
+	return null;
+}

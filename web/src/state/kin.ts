@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kin.ts - spans that belong to the selected one are lit: those of the same name, or those of its chain (launch and work, forward and
+ * backward, a range and its device work, the thread that woke it). */
+import { plain, shorten } from "../timeline/text";
+import { source } from "./page";
+import { set, state, type Kin } from "./store";
+
+/** A query for exactly this name. */
+export const exactName = (name: string): string => `name="${name.replace(/["\\]/g, "\\$&")}"`;
+
+const isOn = (title: string): boolean => state.kin?.title === title;
+
+function light(kin: Kin): void {
+	set({ kin, message: "" });
+}
+
+/** All spans of the selected one's name, or no longer. */
+export function lightSame(): void {
+	const { selected } = state;
+	if (!selected?.span.name)
+		return;
+	const title = `all of the name ${shorten(plain(selected.span.name))}`;
+	if (isOn(title))
+		return set({ kin: null });
+	light({ trace: selected.trace, query: exactName(selected.span.name), name: selected.span.name, ids: new Set(), title });
+}
+
+/** The chain of the selected span, or no longer. */
+export async function lightChain(): Promise<void> {
+	const { selected } = state;
+	if (!selected)
+		return;
+	const title = `what belongs to span ${selected.span.id}`;
+	if (isOn(title))
+		return set({ kin: null });
+	const chain = await source.get<{ ids: number[]; more: boolean }>(`chain?t=${selected.trace}&id=${selected.span.id}`).catch(() => null);
+	if (!chain || chain.ids.length < 2)
+		return set({ message: chain ? "Nothing else belongs to this span." : "No answer." });
+	light({ trace: selected.trace, query: `id:${chain.ids.join(",")}`, name: null, ids: new Set(chain.ids), title });
+	if (chain.more)
+		set({ message: `The first ${chain.ids.length} spans of its chain are lit.` });
+}

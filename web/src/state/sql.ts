@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sql.ts - questions in SQL about a run, answered by a process of their own (docs/view-protocol.md, "sql"). */
+import type { SpanDetails } from "../data/protocol";
+import { search, select, show } from "./actions";
+import { source } from "./page";
+import { selectRange } from "./selection";
+import { set, state } from "./store";
+
+export type Cell = number | string | null;
+export interface SqlAnswer { columns?: string[]; rows?: Cell[][]; cut: boolean; error?: string }
+export interface Question { name: string; about: string; text: string }
+
+let running: AbortController | null = null;
+
+export async function runSql(text: string, trace = state.sql.trace): Promise<void> {
+	running?.abort();
+	running = new AbortController();
+	const { signal } = running;
+	set({ dock: "sql", sql: { ...state.sql, text, trace, error: "", running: true } });
+	const fail = (error: string): void => set({ sql: { ...state.sql, error, running: false } });
+	if (source.inline)
+		return fail("SQL needs the recording: open it with headway view.");
+	try {
+		const answer = await source.get<SqlAnswer>(`sql?t=${trace}&q=${encodeURIComponent(text)}`, signal);
+		if (signal.aborted)
+			return;
+		if (!answer || answer.error || !answer.columns)
+			return fail(answer ? answer.error ?? "The query has no result." : "The diagnosis is not ready yet: ask again in a moment.");
+		set({ sql: { ...state.sql, answer: { columns: answer.columns, rows: answer.rows ?? [], cut: answer.cut }, error: "", running: false } });
+	} catch (e) {
+		if (!signal.aborted)
+			fail(e instanceof Error ? e.message : "no answer");
+	}
+}
+
+/** The ready questions of `headway sql -f`. */
+export const questions = async (): Promise<Question[]> => (source.inline ? [] : await source.get<Question[]>("questions").catch(() => null) ?? []);
+
+const at = (name: string): number => state.sql.answer?.columns.indexOf(name) ?? -1;
+const idColumn = (): number => (at("span") >= 0 ? at("span") : at("id"));
+
+/** Times of SQL are on the recording's clock; those of the page count from its origin. */
+function timeOf(value: Cell | undefined): number | null {
+	const origin = state.traces[state.sql.trace]?.info.origin ?? "0";
+	return value == null || !/^-?\d+$/.test(String(value)) ? null : Number(BigInt(value) - BigInt(origin));
+}
+
+/** Whether rows lead anywhere: they have the id of a span, or a time. */
+export const leads = (): boolean => idColumn() >= 0 || at("start") >= 0;
+
+/** Goes to the span of a row; where its id is of something else (a step), to its time. */
+export async function goToSqlRow(row: Cell[]): Promise<void> {
+	const { trace } = state.sql;
+	const [id, start, dur] = [row[idColumn()], timeOf(row[at("start")]), row[at("duration")]];
+	const span = typeof id === "number" ? await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null) : null;
+	if (span && (start === null || span.start === start))
+		return select(trace, span.id, true, true);
+	if (start === null)
+		return;
+	const { shift } = state.traces[trace]!;
+	const length = typeof dur === "number" && dur > 0 ? dur : 1000;
+	show(start - shift - length * 0.2, start - shift + length * 1.2);
+	await selectRange(start - shift, start - shift + length, false);
+}
+
+const MOST_QUERY = 4000;
+
+/** The spans of the result, as a query that marks them on the timeline; "" where there are none. */
+export function markQuery(): string {
+	const column = idColumn();
+	if (column < 0 || at("start") < 0)
+		return "";
+	let query = "";
+	for (const row of state.sql.answer?.rows ?? []) {
+		const next = `${query ? `${query},` : "id:"}${row[column]}`;
+		if (typeof row[column] !== "number" || next.length > MOST_QUERY || next.split(",").length > 1000)
+			break;
+		query = next;
+	}
+	return query;
+}
+export const markRows = (): Promise<void> => search(markQuery(), false);
