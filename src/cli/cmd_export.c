@@ -235,12 +235,15 @@ static char *make_temporary(const char *path, bool is_folder)
 	char *name;
 	if (asprintf(&name, "%s.XXXXXX", path) < 0)
 		cli_die("%s: out of memory", path);
+	sigset_t before;
+	cli_hold_signals(&before);
 	int fd = is_folder ? -1 : mkstemp(name);
 	if (is_folder ? !mkdtemp(name) : fd < 0)
 		cli_die("%s: %s", path, strerror(errno));
+	cli_unfinished(name, true);
+	cli_release_signals(&before);
 	if (fd >= 0)
 		close(fd);
-	cli_unfinished(name, true);
 	return name;
 }
 

@@ -337,9 +337,12 @@ static void write_ranks(struct tree_ranks *r, struct export_result *result)
 	while (length > 1 && output[length - 1] == '/')
 		length--;
 	char *temporary = hwy_arena_format(&r->texts, "%.*s.XXXXXX", (int)length, output);
+	sigset_t before;
+	cli_hold_signals(&before);
 	if (!mkdtemp(temporary))
 		cli_die("%s: %s", output, strerror(errno));
 	cli_unfinished_tree(temporary);
+	cli_release_signals(&before);
 	for (uint32_t i = 0; i < r->n; i++)
 		if (!r->is_fresh[i])
 			export_rank(r, i, rank_folder(r, temporary, r->ranks[i]), result);

@@ -45,8 +45,11 @@ static bool write_opener(const char *address)
 {
 	int n = snprintf(opener_folder, sizeof opener_folder, "%s/headway-view-XXXXXX",
 			 folder_that_browsers_see());
+	sigset_t before;
+	cli_hold_signals(&before);
 	if (n < 0 || (size_t)n >= sizeof opener_folder || !mkdtemp(opener_folder)) {
 		*opener_folder = 0;
+		cli_release_signals(&before);
 		return false;
 	}
 	cli_unfinished(opener_folder, true);
@@ -56,6 +59,7 @@ static bool write_opener(const char *address)
 		cli_unfinished(opener_page, true);
 	else
 		*opener_page = 0;
+	cli_release_signals(&before);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
 		return false;

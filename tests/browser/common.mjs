@@ -59,6 +59,10 @@ export function cacheHere() {
 	return { ...process.env, XDG_CACHE_HOME: cache };
 }
 
+// A test that fails ends at once: the servers that run then end with it.
+const servers = new Set();
+process.on("exit", () => servers.forEach((server) => server.kill("SIGINT")));
+
 /** `headway view` on these files: its address and how to end it. */
 export async function view(files, options = []) {
 	const headway = process.env.HEADWAY ?? skip("no headway binary");
@@ -75,7 +79,9 @@ export async function view(files, options = []) {
 		child.stderr.on("data", hear);
 		child.on("exit", () => (/libmicrohttpd/.test(said) ? skip(said.trim()) : failed(new Error(`headway view: ${said}`))));
 	});
+	servers.add(child);
 	return { url, close: () => new Promise((done) => {
+		servers.delete(child);
 		child.on("exit", done);
 		child.kill("SIGINT");
 	}) };
@@ -168,8 +174,7 @@ export async function run(tests) {
 			await test();
 		} catch (error) {
 			console.error(`FAILED ${sentence}\n${error.stack}`);
-			process.exitCode = 1;
-			return;
+			process.exit(1);
 		}
 		console.log(`ok ${sentence} (${Math.round(performance.now() - begin)} ms)`);
 	}

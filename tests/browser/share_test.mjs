@@ -225,7 +225,8 @@ await run([
 		check(await page.evaluate(() => window.headway.state.traces[0].diagnosis !== null), "the diagnosis came");
 		await page.keyboard.press("w");
 		await settled(page);
-		check(await page.evaluate(() => location.pathname.startsWith("/user/me/proxy/") && location.hash.includes("from=") && window.headway.state.gone === ""), "the address stays behind the path");
+		await page.waitForFunction(() => location.hash.includes("from="));
+		check(await page.evaluate(() => location.pathname.startsWith("/user/me/proxy/") && window.headway.state.gone === ""), "the address stays behind the path");
 		await page.close();
 		proxy.closeAllConnections();
 		proxy.close();

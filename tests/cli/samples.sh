@@ -111,7 +111,7 @@ n=$(grep -c '^sample' seen)
 [ "$n" -gt 5 ] || fail "--delay: $n samples"
 
 # What the kernel's rings had no room for, while nobody looked, is counted.
-"$HEADWAY" profile -f true -o lost --sampling-frequency=8000 -s process-tree "$COLLECT/burn" hot 1500 >out 2>err </dev/null &
+"$HEADWAY" profile -f true -o lost -s process-tree "$COLLECT/burn" ping >out 2>err </dev/null &
 pid=$!
 child=
 for _ in $(seq 500); do

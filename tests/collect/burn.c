@@ -6,9 +6,11 @@
  *   sleeper    a thread that sleeps ten times 50 ms, and works 4 ms after each
  *   children   a forked child, and one that becomes this program again ("hot"); waits for both
  *   pipe       a thread wakes the main thread through a pipe, 50 times
+ *   ping       two threads on one CPU wake each other 200,000 times: megabytes of switches, however rarely the kernel samples
  *   idle MS    does nothing for a while
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +125,40 @@ static void wake(void)
 	pthread_join(writer, NULL);
 }
 
+/* Reads a byte and passes it on, 100,000 times. */
+static void pass_on(int from, int to)
+{
+	char word;
+	for (int i = 0; i < 100000; i++)
+		if (read(from, &word, 1) != 1 || write(to, &word, 1) != 1)
+			abort();
+}
+
+static int there[2], back[2];
+
+static void *run_other(void *unused)
+{
+	pass_on(there[0], back[1]);
+	return unused;
+}
+
+static void ping(void)
+{
+	cpu_set_t allowed, one;
+	size_t cpu = 0;
+	CPU_ZERO(&one);
+	if (pipe(there) != 0 || pipe(back) != 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+		abort();
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof one, &one) != 0 || write(there[1], "", 1) != 1)
+		abort();
+	pthread_t other = start(run_other, NULL, "other");
+	pass_on(back[0], there[1]);
+	pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "hot";
@@ -139,6 +175,8 @@ int main(int argc, char **argv)
 		children(argv[0]);
 	} else if (strcmp(what, "pipe") == 0) {
 		wake();
+	} else if (strcmp(what, "ping") == 0) {
+		ping();
 	} else if (strcmp(what, "idle") == 0) {
 		usleep((unsigned)(argc > 2 ? atoi(argv[2]) : 100) * 1000);
 	}

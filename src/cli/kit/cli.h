@@ -202,6 +202,9 @@ void cli_progress_end(void);
  * false and the same pointer. A folder is removed too if it is empty by then: name the folder
  * before the files in it. */
 void cli_unfinished(const char *path, bool exists);
+/* Signals wait from the one call to the other: while a temporary file is made and not yet named to cli_unfinished. */
+void cli_hold_signals(sigset_t *before);
+void cli_release_signals(const sigset_t *before);
 /* The folder 'path' is removed, with all that is in it, if the program ends before this is called with NULL. There is one
  * such folder at a time, and only we write to it. */
 void cli_unfinished_tree(const char *path);

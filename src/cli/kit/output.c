@@ -43,6 +43,18 @@ void cli_unfinished(const char *path, bool exists)
 		}
 }
 
+void cli_hold_signals(sigset_t *before)
+{
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, before);
+}
+
+void cli_release_signals(const sigset_t *before)
+{
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 void cli_unfinished_tree(const char *path)
 {
 	unfinished_tree = path;
@@ -232,16 +244,13 @@ static FILE *open_temporary(const char *path, char **name)
 {
 	if (asprintf(name, "%s.XXXXXX", path) < 0)
 		cli_die("%s: out of memory", path);
-	/* Signals are blocked until the file is in the list of files that a signal's handler
-	 * removes. */
-	sigset_t all, before;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
+	sigset_t before;
+	cli_hold_signals(&before);
 	int fd = mkstemp(*name);
 	int why = errno;
 	if (fd >= 0)
 		cli_unfinished(*name, true);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	cli_release_signals(&before);
 	if (fd < 0)
 		cli_die("%s: %s", path, strerror(why));
 	FILE *out = fdopen(fd, "w");

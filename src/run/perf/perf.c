@@ -201,6 +201,11 @@ void perf_stop(struct perf *perf)
 
 static void record_losses(struct perf *perf)
 {
+	/* The kernel writes how many records it lost when it has room for the next record. Where a
+	 * ring was full until the end, only the counters of its events know. */
+	uint64_t counted = perf_losses(perf);
+	if (counted > perf->lost)
+		perf->lost = counted;
 	if (perf->lost)
 		perf_spool_drop(perf, "no room for samples and switches in the kernel's ring",
 				perf->lost);

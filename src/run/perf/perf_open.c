@@ -28,9 +28,35 @@
 static const uint64_t MOST_BYTES = UINT64_C(64) << 20, MOST_RING_BYTES = UINT64_C(4) << 20,
 		      LEAST_RING_BYTES = UINT64_C(64) << 10;
 
+/* PERF_FORMAT_LOST, since Linux 6.0: read() of an event tells how many of its records found no room
+ * in the ring. Headers of older systems lack the name. */
+static const uint64_t COUNT_LOSSES = 1 << 4;
+
 static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	attr->read_format = COUNT_LOSSES;
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0 && errno == EINVAL) { /* an older kernel */
+		attr->read_format = 0;
+		fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	return (int)fd;
+}
+
+static uint64_t losses_of_event(int fd)
+{
+	struct {
+		uint64_t value, lost;
+	} counted;
+	return fd >= 0 && read(fd, &counted, sizeof counted) == sizeof counted ? counted.lost : 0;
+}
+
+uint64_t perf_losses(const struct perf *perf)
+{
+	uint64_t lost = 0;
+	for (uint32_t i = 0; i < perf->n_rings; i++)
+		lost += losses_of_event(perf->rings[i].fd) + losses_of_event(perf->rings[i].wakes);
+	return lost;
 }
 
 static long number_in_file(const char *path, long otherwise)
