@@ -147,7 +147,8 @@ static void ping(void)
 	cpu_set_t allowed, one;
 	size_t cpu = 0;
 	CPU_ZERO(&one);
-	if (pipe(there) != 0 || pipe(back) != 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+	if (pipe(there) != 0 || pipe(back) != 0 ||
+	    sched_getaffinity(0, sizeof allowed, &allowed) != 0)
 		abort();
 	while (!CPU_ISSET(cpu, &allowed))
 		cpu++;
