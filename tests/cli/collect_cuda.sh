@@ -136,7 +136,7 @@ expect_count NATIVE_STACK 0 "no stacks when not asked for"
 # Waits and event records, made from callbacks: once each, whichever of runtime and driver was called, also
 # without stacks; an event's waits have the number of its last record.
 for threshold in 20000 -1; do
-	record stack_threshold=$threshold -- syncs
+	record stack_threshold=$threshold launch_stacks=0 -- syncs
 	expect_out "kinds 0 0" "CUPTI's own kinds, which slow down every call, are off"
 	expect_count EVENT 3 "records of events"
 	expect_count EVENT 1 "a record" "correlation=1 stream=17 context=1 event=1 event_sync=1$"
