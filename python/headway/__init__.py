@@ -4,7 +4,7 @@
 >>> import headway
 >>> recording = headway.open(example)
 >>> print(recording.verdict)
-gpu: The GPU works 96 % of a step: nothing on the CPU's side is worth more than 3.8 %.
+gpu: The GPU has work 96 % of a step: nothing on the CPU's side is worth more than 3.8 %.
 
 Standard library only; docs/python.md tells more.
 """

@@ -226,7 +226,7 @@ const char *verdict_sentence(enum verdict_word word, double share, const struct 
 	if (word == VERDICT_GPU)
 		return hwy_arena_say(
 			arena,
-			"The GPU works %s of %s: nothing on the CPU's side is worth more than %s.",
+			"The GPU has work %s of %s: nothing on the CPU's side is worth more than %s.",
 			hwy_say_share(share).text, whole_of(phase), hwy_say_share(1 - share).text);
 	/* The sentences above are the formats: each takes these two texts. */
 	return hwy_arena_say(arena, sentences[word], hwy_say_share(share).text, whole_of(phase));
