@@ -273,19 +273,19 @@ static struct owner_moment moment_of_gap(const struct hwy_trace *trace, const st
 	return moment;
 }
 
-/* Who caused a gap, as an owner; UINT32_MAX where nobody is known. */
+/* Who the CPU was with during a gap, as an owner; UINT32_MAX where nobody is known. */
 static uint32_t owner_of_gap(const struct tree_filling *filling, const struct hwy_gap *gap,
 			     const struct owner_moment *moment)
 {
 	const struct hwy_owners *o = &filling->tree->owners;
 	const struct hwy_trace *trace = filling->flow->trace;
 	uint32_t row, span;
-	if (gap->culprit != FLOW_NONE)
-		span = filling->flow->calls[gap->culprit].span;
-	else if (moment->thread != OWNERS_NO_THREAD)
+	if (moment->thread != OWNERS_NO_THREAD)
 		return moment->owner;
 	else if (hwy_ref32_is_set(gap->span))
 		span = hwy_ref32_index(gap->span);
+	else if (gap->culprit != FLOW_NONE)
+		span = filling->flow->calls[gap->culprit].span;
 	else if (gap->op != FLOW_NONE)
 		span = filling->flow->ops[gap->op].span;
 	else

@@ -221,6 +221,7 @@ struct names {
 	struct hwy_index by_name; /* maps a name without its last number to an index in 'list' */
 	struct {
 		int64_t name, ns;
+		bool is_numbered; /* several names that differ in their last number */
 	} * list;
 	uint32_t n, cap;
 };
@@ -243,8 +244,10 @@ static void add_name(struct names *names, const struct hwy_trace *trace, int64_t
 		HWY_GROW(names->list, names->n, names->cap);
 		names->list[names->n].name = name;
 		names->list[names->n].ns = 0;
+		names->list[names->n].is_numbered = false;
 		*index = names->n++;
 	}
+	names->list[*index].is_numbered |= names->list[*index].name != name;
 	names->list[*index].ns += ns;
 }
 
@@ -252,6 +255,7 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 {
 	struct names names = {0};
 	const char *top = "";
+	bool is_numbered = false;
 	*ns = 0;
 	for (uint32_t i = 0; i < claim->n; i++) {
 		if (claim->items[i].purse != CLAIM_GAP || !claim->items[i].ns)
@@ -265,7 +269,11 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 		if (names.list[i].ns > *ns) {
 			*ns = names.list[i].ns;
 			top = hwy_str(c->trace, names.list[i].name);
+			is_numbered = names.list[i].is_numbered;
 		}
+	if (is_numbered)
+		top = hwy_arena_format(&c->diagnosis->arena, "%.*sN",
+				       (int)length_without_number(top), top);
 	hwy_index_free(&names.by_name);
 	free(names.list);
 	return top;

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
+#include "base/say.h"
 #include "diagnose/findings/findings.h"
 
+/* What takes a smaller share of the idle time behind the waits is not named. */
+#define MEANWHILE_SHARE 0.2
 /* A wait shorter than this found the device's work done: its length is the time that the call itself takes. */
 #define FINISHED_NS 10000
 
@@ -94,6 +98,33 @@ const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *
 	return "The compiled function calls Python (pure_callback, io_callback, jax.debug.print), and the GPU waits until Python has "
 	       "answered: write that part with jax.numpy, take it out of the loop, or call it every N steps.\n"
 	       "  jax.lax.cond(i % 100 == 0, log, lambda x: None, x)   # inside the jitted step";
+}
+
+const char *syncs_meanwhile(struct hwy_case *c, const struct syncs *syncs)
+{
+	int64_t in_top;
+	const char *name = claim_top_name(c, &syncs->claim, &in_top);
+	if (!*name || (double)in_top < MEANWHILE_SHARE * (double)syncs->claim.total)
+		return "";
+	return hwy_arena_say(
+		&c->diagnosis->arena,
+		in_top > syncs->claim.total / 2
+			? " Most of that idle time, %s, the CPU is in %.80s."
+			: " The largest part of that idle time, %s, the CPU is in %.80s.",
+		hwy_say_time3(case_per_step(c, in_top)).text, name);
+}
+
+bool syncs_send(const struct hwy_case *c, const struct syncs *syncs)
+{
+	int64_t sending = 0;
+	for (uint32_t i = 0; i < syncs->pauses.n; i++) {
+		const struct case_pause *pause = &syncs->pauses.pauses[i];
+		uint32_t copy = is_sync(pause) ? pause_copy(c, pause) : FLOW_NONE;
+		if (copy != FLOW_NONE &&
+		    case_get(c, c->flow->ops[copy].span, HWY_DIRECTION) == HWY_H2D)
+			sending += pause->waited;
+	}
+	return sending > syncs->waited / 2;
 }
 
 bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs)

@@ -33,6 +33,11 @@ void syncs_free(struct hwy_case *c, struct syncs *syncs);
 bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs);
 /* The advice where the wait that costs most is a call of Python from inside a function that XLA compiled; NULL elsewhere. */
 const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *syncs);
+/* A sentence, to be put behind another one, that names what the CPU does in the idle time behind the waits; "" where it launches, or
+ * where no name covers a good part of that time. */
+const char *syncs_meanwhile(struct hwy_case *c, const struct syncs *syncs);
+/* Whether most of the waiting is for copies to the device: nothing is read back there. */
+bool syncs_send(const struct hwy_case *c, const struct syncs *syncs);
 /* Whether another finding about waits has accused this phase already: then nothing is left to
  * acquit. */
 bool syncs_are_accused(const struct hwy_case *c);

@@ -36,8 +36,9 @@ struct hwy_gap {
 	uint32_t op;            /* the op that ends the gap, or FLOW_NONE where no op follows */
 	/* The call to blame, or FLOW_NONE. blocked: the wait; alloc, module: the longest such call; launch: the launch. */
 	uint32_t culprit;
-	/* A reference (base/ref.h) to the span that names what the CPU did (input, os, cpu, first-use, comm, gc, gil): an OS call, a
-	 * state, a range, an operator, a function, a sample or a call. */
+	/* A reference (base/ref.h) to the span that names what the CPU did (input, os, cpu, first-use, comm, gc, gil; and blocked, where
+	 * the CPU did other work from the wait's end to the next launch): an OS call, a state, a range, an operator, a function, a sample
+	 * or a call. */
 	uint32_t span;
 	uint32_t step;   /* the step of the phase that the gap lies in */
 	uint8_t cause;   /* enum gap_cause */

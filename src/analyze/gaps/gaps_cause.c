@@ -534,14 +534,17 @@ static void judge_wait(struct gaps_judge *judge, uint32_t i, uint32_t wait,
 		gap->cause = GAP_MISSING;
 	} else {
 		gap->cause = GAP_BLOCKED;
-		int64_t from = call->end > since->from ? call->end : since->from;
-		if (a->start - from < LAUNCHING_NS || a->start - from <= call->end - call->start ||
-		    !is_most(a->start - from, length))
+		struct hwy_interval at = {call->end > since->from ? call->end : since->from,
+					  a->start};
+		if (at.to - at.from < LAUNCHING_NS || !is_most(at.to - at.from, length))
 			return;
 		struct hwy_gap other = *gap;
+		other.culprit = FLOW_NONE;
 		judge_cpu(judge, i, a, since, &other);
-		if (other.cause == GAP_INPUT)
+		if (other.cause == GAP_INPUT && at.to - at.from > call->end - call->start)
 			*gap = other;
+		else
+			gap->span = gaps_cpu_work(judge->cpu, a->thread, at);
 	}
 }
 

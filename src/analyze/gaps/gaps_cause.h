@@ -41,6 +41,9 @@ struct gaps_absence {
  * that names what the thread did. */
 enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *absence,
 			      uint32_t *span);
+/* A reference to the span that names a thread's work from a wait's end to its next launch, or HWY_REF_NONE: the shortest operator,
+ * function or range that fills half of that time and is over before the launch, the OS call or state that does, or a CPU sample. */
+uint32_t gaps_cpu_work(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at);
 /* Whether a range, an operator or a function of this name loads input data: "DataLoader", "load_batch", "get_next". */
 bool gaps_cpu_is_loader(const char *name);
 /* Whether the call was made inside a loader: its recorded stack says so; or, since stacks are recorded of some calls only, the

@@ -426,3 +426,23 @@ enum gap_cause gaps_cpu_cause(struct gaps_cpu *cpu, const struct gaps_absence *a
 	*span = own.span;
 	return own.cause;
 }
+
+uint32_t gaps_cpu_work(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interval at)
+{
+	uint32_t row;
+	if (thread >= cpu->flow->trace->n_threads || !open_lanes(cpu))
+		return HWY_REF_NONE;
+	struct filling filling = fill_all(cpu, thread, at);
+	const uint32_t names[] = {filling.named, filling.range};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (!hwy_ref32_is_set(names[i]))
+			continue;
+		const struct hwy_strip *strip =
+			hwy_strip_of(cpu->flow->trace, hwy_ref32_index(names[i]), &row);
+		if (hwy_end(strip, row) <= at.to)
+			return names[i];
+	}
+	if (filling.os_ns > (at.to - at.from) / 2)
+		return filling.longest_os ? filling.longest_os : filling.longest_state;
+	return filling.sample;
+}

@@ -27,6 +27,11 @@ static const struct advice fix = {
 				"Launch step n+1 before looking at the results of step n; copy them with non_blocking=True to "
 				"pinned memory and wait for an event only when they are used.\n"
 				"  host.copy_(out, non_blocking=True); done.record(); next_step(); done.synchronize(); use(host)",
+			[HWY_CUPY] =
+				"Launch step n+1 before looking at the results of step n; copy them to pinned memory on a stream of their own, "
+				"and work on them in another thread, or after that launch.\n"
+				"  with copy_stream: x.get(out=pinned, blocking=False); done.record()\n"
+				"  next_step(); done.synchronize(); save(pinned)",
 			[HWY_JAX] =
 				"Dispatch step n+1 before looking at the results of step n: a jitted function returns at once, only reading its result waits.\n"
 				"  following = step(params, batch); use(np.asarray(result)); result = following",
@@ -73,8 +78,9 @@ static void finding_staircase_look(struct hwy_case *c)
 		const char *says = hwy_arena_say(
 			&c->diagnosis->arena,
 			"CPU and GPU take turns: the CPU waits %s of the step for the GPU, then the GPU idles %s of it "
-			"for the CPU.",
-			hwy_say_share(waited).text, hwy_say_share(idle).text);
+			"for the CPU.%s",
+			hwy_say_share(waited).text, hwy_say_share(idle).text,
+			syncs_meanwhile(c, &syncs));
 		claim_accuse(c, &syncs.claim, HWY_HIGH, says, case_advice(c, &fix));
 	}
 	syncs_free(c, &syncs);

@@ -46,6 +46,21 @@ static const struct advice fix = {
 		"  host.copy_(tokens, non_blocking=True); done.record(); launch_next(); done.synchronize(); use(host)",
 };
 
+/* The advice where the CPU waits while it copies to the device. */
+static const struct advice send = {
+	.any = "These waits are for copies to the device: keep there what does not change, and copy what does from pinned memory, which "
+	       "returns at once.\n"
+	       "  cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, stream);",
+	.by_framework =
+		{
+			[HWY_PYTORCH] =
+				"These waits are for copies to the device: keep there what does not change (register_buffer), and copy what does "
+				"from pinned memory, which returns at once.\n"
+				"  self.register_buffer(\"bias\", bias)   # not: bias.to(x.device) in forward()\n"
+				"  x = x.pin_memory().to(device, non_blocking=True)",
+		},
+};
+
 static const char *sync_in_loop_accusation(struct hwy_case *c, const struct syncs *syncs)
 {
 	struct hwy_arena *arena = &c->diagnosis->arena;
@@ -53,10 +68,16 @@ static const char *sync_in_loop_accusation(struct hwy_case *c, const struct sync
 	return hwy_arena_say(
 		arena,
 		"The CPU stops for the GPU %s a step and waits %s; by then the queue is empty, and the GPU "
-		"idles %s until new work arrives.",
+		"idles %s until new work arrives.%s",
 		hwy_say_count_times(syncs->each).text,
 		hwy_say_time3(syncs->waited / (int64_t)c->phase->n_steady).text,
-		hwy_say_time3(cost).text);
+		hwy_say_time3(cost).text, syncs_meanwhile(c, syncs));
+}
+
+static const char *sync_in_loop_advice(const struct hwy_case *c, const struct syncs *syncs)
+{
+	const char *callback = syncs_callback_advice(c, syncs);
+	return callback ? callback : case_advice(c, syncs_send(c, syncs) ? &send : &fix);
 }
 
 static const char *excuse(struct hwy_case *c, const struct syncs *syncs)
@@ -88,22 +109,21 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 	struct syncs syncs = syncs_look(c);
 	/* Waits for data that another finding accuses are no waits for values. */
 	bool is_for_data = syncs.with_data > syncs.n / 2 && syncs_are_accused(c);
-	const char *callback = syncs_callback_advice(c, &syncs);
 	if (claim_is_worth(c, &syncs.claim) && !is_for_data)
 		claim_accuse(c, &syncs.claim, syncs.n >= FEWEST_WAITS ? HWY_HIGH : HWY_LOW,
-			     sync_in_loop_accusation(c, &syncs),
-			     callback ? callback : case_advice(c, &fix));
+			     sync_in_loop_accusation(c, &syncs), sync_in_loop_advice(c, &syncs));
 	/* What a wait costs a thread that another thread waits for cannot be replayed: no acquittal. */
 	else if (!syncs_are_accused(c) && syncs.for_others <= syncs.n / 2 &&
 		 (syncs.n >= FEWEST_WAITS || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);
 		bool for_nothing = syncs.finished >= syncs.n * FOR_NOTHING_PERCENT / 100;
+		const char *advice = sync_in_loop_advice(c, &syncs);
 		struct claim claim = syncs.claim;
 		syncs.claim = (struct claim){0};
 		syncs_note(c, &syncs, &claim);
 		struct hwy_finding *acquitted = claim_acquit(c, &claim, says);
 		/* The replay may turn the acquittal into an accusation, which needs advice. */
-		acquitted->advice = case_advice(c, &fix);
+		acquitted->advice = advice;
 		if (for_nothing)
 			acquitted->even_so = HWY_KEY("The calls cost the CPU time all the same");
 	}

@@ -37,9 +37,10 @@ static void finding_sync_in_model_look(struct hwy_case *c)
 		const char *says = hwy_arena_say(
 			&c->diagnosis->arena,
 			"The CPU stops for the GPU %s a step, and each time its lead is lost; the GPU idles %s a "
-			"step after these waits.",
+			"step after these waits.%s",
 			hwy_say_count_times(syncs.each).text,
-			hwy_say_time3(case_per_step(c, syncs.claim.total)).text);
+			hwy_say_time3(case_per_step(c, syncs.claim.total)).text,
+			syncs_meanwhile(c, &syncs));
 		const char *callback = syncs_callback_advice(c, &syncs);
 		claim_accuse(c, &syncs.claim, HWY_HIGH, says,
 			     callback ? callback : case_advice(c, &fix));
