@@ -204,7 +204,8 @@ static void show_print_head(const struct hwy_trace *trace, const struct hwy_pict
 static void print_more(const struct hwy_picture *picture)
 {
 	if (picture->more_threads)
-		printf("  %" PRIu32 " more threads launch (--threads)\n", picture->more_threads);
+		printf("  %" PRIu32 " more threads%s (--threads)\n", picture->more_threads,
+		       picture->launches ? " launch" : "");
 	if (picture->more_streams)
 		printf("  %" PRIu32 " more streams work (--streams)\n", picture->more_streams);
 	if (picture->more_devices)

@@ -107,7 +107,8 @@ static bool score_threads(struct maker *m, struct hwy_err *err)
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (work_is_on(&m->work, &trace->strips[s]))
 			picture_look_at_work(m, &trace->strips[s]);
-	if (!most_score(m))
+	m->picture->launches = most_score(m) > 0;
+	if (!m->picture->launches)
 		picture_look_at_calls(m);
 	/* A device may work without a thread that is known to have launched. */
 	m->is_host = !most_score(m) && !picture_has_work(trace);

@@ -82,6 +82,7 @@ struct hwy_picture {
 	/* Threads, streams and devices that have no row, because picture_options limits the
 	 * rows. */
 	uint32_t more_threads, more_streams, more_devices;
+	bool launches; /* threads were chosen by the device work that they launched */
 };
 
 struct picture_options {
