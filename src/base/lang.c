@@ -125,6 +125,12 @@ const char *hwy_tr(const char *english)
 	return found ? lang.sentences[*found] : english;
 }
 
+const char *hwy_tr_word(const char *key)
+{
+	const char *found = hwy_tr(key), *bar = strchr(key, '|');
+	return found == key && bar ? bar + 1 : found;
+}
+
 char *hwy_arena_say(struct hwy_arena *arena, const char *english, ...)
 {
 	va_list arguments;

@@ -28,6 +28,10 @@ const char *hwy_lang_name(unsigned i);
 /* Yields a sentence in the language in use; 'english' itself where the language lacks it. */
 const char *hwy_tr(const char *english) __attribute__((format_arg(1)));
 
+/* hwy_tr of a word that other languages say in several ways. Its key tells where it stands, a bar, and the word: "row|copies" heads a
+ * row, while "copies" is counted. Yields the text behind the bar where the language lacks it. */
+const char *hwy_tr_word(const char *key);
+
 /* Marks a string of a table as a key for tests/check_lang; the sentence itself is asked for with hwy_tr where the table is read. */
 #define HWY_KEY(english) english
 
