@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/utf8.h"
 #include "cli/analyze_print.h"
@@ -24,9 +25,9 @@ struct contents {
 /* Columns of shares, the first that a table has is shown, and what they are shares of. */
 static const struct {
 	const char *column, *whole;
-} shares[] = {{"Self CPU Time", "of the CPU time of all operators"},
-	      {"Self", "of all samples"},
-	      {"Time", "of the sum of all their times"}};
+} shares[] = {{"Self CPU Time", HWY_KEY("of the CPU time of all operators")},
+	      {"Self", HWY_KEY("of all samples")},
+	      {"Time", HWY_KEY("of the sum of all their times")}};
 
 /* Whether a text says of which sort a row is, and not what it is about. */
 static bool is_sort_of_row(const char *column)
@@ -73,7 +74,7 @@ static void contents_row(void *self, const struct stats_cell *cells, uint32_t n)
 	if (contents->rows++ >= NAMES || contents->name == NO_COLUMN)
 		return;
 	struct hwy_text name = cells[contents->name].text;
-	fputs(contents->rows > 1 ? ", " : "", contents->line);
+	fputs(contents->rows > 1 ? hwy_tr(", ") : "", contents->line);
 	size_t shown = hwy_utf8_cut(name.at, name.length, 40);
 	cli_put(contents->line, name.at, shown);
 	fputs(shown < name.length ? "…" : "", contents->line);
@@ -98,10 +99,10 @@ static bool put_report(FILE *out, struct hwy_trace *trace, const struct stats_re
 	struct hwy_err ignored;
 	bool made = stats_run(trace, report, &options, &sink, &ignored);
 	if (contents.rows > NAMES)
-		fprintf(contents.line, ", and %llu more",
+		fprintf(contents.line, hwy_tr(", and %llu more"),
 			(unsigned long long)(contents.rows - NAMES));
 	if (contents.whole)
-		fprintf(contents.line, " (%% %s)", contents.whole);
+		fprintf(contents.line, hwy_tr(" (%% %s)"), hwy_tr(contents.whole));
 	char *line = memory_text_end(&memory);
 	bool any = made && contents.rows > 0;
 	if (any && contents.name != NO_COLUMN) {
@@ -122,7 +123,7 @@ void analyze_put_contents(FILE *out, const struct analyze_run *run, int width)
 			any |= put_report(out, run->trace, report, width);
 	if (width > 0)
 		fputc('\n', out);
-	fputs(width > 0 ? "   next: " : "Next: ", out);
+	fputs(hwy_tr(width > 0 ? "   next: " : "Next: "), out);
 	fputs(any ? "headway stats " : "headway info ", out);
 	analyze_put(out, run->path);
 	fputs(any && width > 0 ? ", headway show " : "", out);

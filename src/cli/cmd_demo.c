@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "cli/commands.h"
 #include "run/run.h"
 
@@ -39,7 +40,8 @@ static int run_demo(int argc, char **argv)
 	if (!script || length <= 0)
 		cli_die("the demo is not installed with this headway (../share/headway/demo)");
 	self[length] = '\0';
-	if (setenv("HEADWAY", self, 1) != 0 || setenv("DEMO_OUT", options.folder, 1) != 0)
+	if (setenv("HEADWAY", self, 1) != 0 || setenv("DEMO_OUT", options.folder, 1) != 0 ||
+	    setenv("HEADWAY_LANG", hwy_lang(), 1) != 0)
 		cli_die("%s", strerror(errno));
 	execlp("bash", "bash", script, (char *)NULL);
 	cli_die("bash, which runs %s: %s", script, strerror(errno));

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/doctor_print.h"
@@ -58,9 +59,9 @@ static void print_machine(const struct page *page, const struct doctor *doctor)
 {
 	char text[512];
 	const char *dot = page->utf8 ? "·" : "-";
-	snprintf(text, sizeof text, "headway %s %s %s %s %s %s %u CPU%s%s%s", HEADWAY_VERSION, dot,
-		 doctor->kernel ? doctor->kernel : "?", dot, doctor->libc, dot, doctor->cpus,
-		 doctor->cpus == 1 ? "" : "s", doctor->cpu ? ", " : "",
+	snprintf(text, sizeof text, hwy_tr("headway %s %s %s %s %s %s %u CPU%s%s%s"),
+		 HEADWAY_VERSION, dot, doctor->kernel ? doctor->kernel : "?", dot, doctor->libc,
+		 dot, doctor->cpus, doctor->cpus == 1 ? "" : "s", doctor->cpu ? ", " : "",
 		 doctor->cpu ? doctor->cpu : "");
 	doctor_put(page, text, WIDTH);
 	fputs("\n\n", stdout);
@@ -71,7 +72,7 @@ static void print_check(const struct page *page, const struct doctor_check *chec
 	printf("%s%s%s ", paint(page->colour, marks[check->verdict].paint),
 	       page->utf8 ? marks[check->verdict].mark : marks[check->verdict].plain,
 	       paint(page->colour, PAINT_PLAIN));
-	printf("%-*s", TITLE_WIDTH - 2, check->title);
+	cli_put_column(stdout, hwy_tr(check->title), TITLE_WIDTH - 2);
 	doctor_put(page, check->says, WIDTH - TITLE_WIDTH);
 	putchar('\n');
 	if (!*check->remedy)
@@ -99,13 +100,15 @@ static void print_text(const struct doctor *doctor)
 	putchar('\n');
 	/* Where CUDA cannot be recorded, the default options would record little of most programs. */
 	if (doctor->any && doctor->checks[DOCTOR_CUDA].verdict != DOCTOR_NO)
-		puts("next: headway profile PROGRAM");
+		printf(hwy_tr("next: headway %s\n"), "profile PROGRAM");
 	else if (doctor->any)
-		printf("next: headway profile -t nvtx,opencl,osrt%s PROGRAM\n",
-		       doctor->checks[DOCTOR_SAMPLES].verdict != DOCTOR_NO ? " -s process-tree"
-									   : "");
+		printf(hwy_tr("next: headway %s\n"),
+		       doctor->checks[DOCTOR_SAMPLES].verdict != DOCTOR_NO
+			       ? "profile -t nvtx,opencl,osrt -s process-tree PROGRAM"
+			       : "profile -t nvtx,opencl,osrt PROGRAM");
 	else
-		puts("Nothing can be recorded here; recordings made elsewhere can be read.");
+		puts(hwy_tr(
+			"Nothing can be recorded here; recordings made elsewhere can be read."));
 }
 
 const char *doctor_verdict_word(enum doctor_verdict verdict)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/window.h"
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/utf8.h"
@@ -165,7 +166,7 @@ static void show_print_devices(const struct hwy_trace *trace, const struct hwy_p
 static void print_steps(const struct hwy_trace *trace, const struct hwy_window *window,
 			const struct options *options)
 {
-	char text[96];
+	char text[128];
 	if (!window->n_steps)
 		return;
 	show_put(options, " · ");
@@ -173,17 +174,19 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 	if (named && (window->first == window->last || window->first_name != window->last_name)) {
 		show_put(options, hwy_str(trace, window->first_name));
 		if (window->last != window->first) {
-			show_put(options, " to ");
+			show_put(options, hwy_tr(" to "));
 			show_put(options, hwy_str(trace, window->last_name));
 		}
-		snprintf(text, sizeof text, " of %" PRIu32 " steps", window->n_steps);
+		snprintf(text, sizeof text, hwy_tr(" of %" PRIu32 " steps"), window->n_steps);
 	} else if (window->first == window->last) {
-		snprintf(text, sizeof text, "step %" PRIu32 " of %" PRIu32 ", found without marks",
+		snprintf(text, sizeof text,
+			 hwy_tr("step %" PRIu32 " of %" PRIu32 ", found without marks"),
 			 window->first, window->n_steps);
 	} else {
-		snprintf(text, sizeof text, "steps %" PRIu32 " to %" PRIu32 " of %" PRIu32 "%s",
-			 window->first, window->last, window->n_steps,
-			 named ? "" : ", found without marks");
+		snprintf(text, sizeof text,
+			 hwy_tr("steps %" PRIu32 " to %" PRIu32 " of %" PRIu32 "%s"), window->first,
+			 window->last, window->n_steps,
+			 hwy_tr(named ? "" : ", found without marks"));
 	}
 	show_put(options, text);
 }
@@ -194,22 +197,27 @@ static void show_print_head(const struct hwy_trace *trace, const struct hwy_pict
 	show_put(options, hwy_basename(options->path));
 	show_print_devices(trace, picture, options);
 	print_steps(trace, window, options);
+	char text[160];
+	snprintf(text, sizeof text, hwy_tr("%s, from %s of the recording on"),
+		 hwy_say_time4(window->at.to - window->at.from).text,
+		 hwy_say_time4(window->at.from).text);
 	fputs("\n  ", stdout);
-	show_put(options, hwy_say_time4(window->at.to - window->at.from).text);
-	show_put(options, ", from ");
-	show_put(options, hwy_say_time4(window->at.from).text);
-	fputs(" of the recording on\n\n", stdout);
+	show_put(options, text);
+	fputs("\n\n", stdout);
 }
 
 static void print_more(const struct hwy_picture *picture)
 {
-	if (picture->more_threads)
-		printf("  %" PRIu32 " more threads%s (--threads)\n", picture->more_threads,
-		       picture->launches ? " launch" : "");
+	if (picture->more_threads && picture->launches)
+		printf(hwy_tr("  %" PRIu32 " more threads launch (--threads)\n"),
+		       picture->more_threads);
+	else if (picture->more_threads)
+		printf(hwy_tr("  %" PRIu32 " more threads (--threads)\n"), picture->more_threads);
 	if (picture->more_streams)
-		printf("  %" PRIu32 " more streams work (--streams)\n", picture->more_streams);
+		printf(hwy_tr("  %" PRIu32 " more streams work (--streams)\n"),
+		       picture->more_streams);
 	if (picture->more_devices)
-		printf("  %" PRIu32 " more GPUs work\n", picture->more_devices);
+		printf(hwy_tr("  %" PRIu32 " more GPUs work\n"), picture->more_devices);
 }
 
 static int run_show(int argc, char **argv)

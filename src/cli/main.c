@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		argc--;
 	}
 	if (argc < 2) {
-		print_bold(stdout, program.about, strlen("Headway"));
+		print_bold(stdout, hwy_tr(program.about), strlen("Headway"));
 		fputs("\n\n", stdout);
 		welcome_print(stdout);
 		return 0;

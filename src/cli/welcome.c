@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
@@ -18,22 +19,26 @@ static const struct {
 	enum doctor_id id;
 	const char *name;
 } sources[] = {
-	{DOCTOR_CUDA, "CUDA"},   {DOCTOR_OPENCL, "OpenCL"},       {DOCTOR_PROGRAM, "NVTX"},
-	{DOCTOR_OS, "OS calls"}, {DOCTOR_SAMPLES, "CPU samples"}, {DOCTOR_PYTHON, "Python stacks"},
+	{DOCTOR_CUDA, "CUDA"},
+	{DOCTOR_OPENCL, "OpenCL"},
+	{DOCTOR_PROGRAM, "NVTX"},
+	{DOCTOR_OS, HWY_KEY("OS calls")},
+	{DOCTOR_SAMPLES, HWY_KEY("CPU samples")},
+	{DOCTOR_PYTHON, HWY_KEY("Python stacks")},
 };
 
 static void put_names(FILE *text, const struct doctor *doctor, bool can)
 {
-	const char *before = can ? "" : "; not ";
+	const char *before = can ? "" : hwy_tr("; not ");
 	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
 		const struct doctor_check *check = &doctor->checks[sources[i].id];
 		if ((check->verdict != DOCTOR_NO) != can)
 			continue;
-		fprintf(text, "%s%s", before, sources[i].name);
+		fprintf(text, "%s%s", before, hwy_tr(sources[i].name));
 		/* Who looks for a GPU is told at once why there is none. */
 		if (!can && sources[i].id == DOCTOR_CUDA)
-			fprintf(text, " (%s)", check->says);
-		before = ", ";
+			fprintf(text, hwy_tr(" (%s)"), check->says);
+		before = hwy_tr(", ");
 	}
 }
 
@@ -43,7 +48,7 @@ static void put_sources(FILE *text, const struct doctor *doctor)
 		put_names(text, doctor, true);
 		put_names(text, doctor, false);
 	} else {
-		fprintf(text, "nothing can be recorded here: %s",
+		fprintf(text, hwy_tr("nothing can be recorded here: %s"),
 			doctor->checks[DOCTOR_PROGRAM].says);
 	}
 }
@@ -52,7 +57,9 @@ static void put_offer(FILE *out, const char *verb, const char *command, const ch
 {
 	bool colour = cli_colour(out);
 	int width = cli_width(out) ? cli_width(out) : DEFAULT_WIDTH;
-	fprintf(out, "  %-8s  %s%-*s%s", verb, paint(colour, PAINT_BOLD), COMMAND_WIDTH, command,
+	fputs("  ", out);
+	cli_put_column(out, verb, 8);
+	fprintf(out, "  %s%-*s%s", paint(colour, PAINT_BOLD), COMMAND_WIDTH, command,
 		paint(colour, PAINT_PLAIN));
 	cli_wrap(out, text, TEXT_COLUMN, width > TEXT_COLUMN + 20 ? width : 0);
 }
@@ -65,15 +72,15 @@ void welcome_print(FILE *out)
 	FILE *text = memory_text_begin(&memory);
 	put_sources(text, &doctor);
 	char *records = memory_text_end(&memory);
-	put_offer(out, "record", "headway profile PROGRAM", records);
+	put_offer(out, hwy_tr("record"), "headway profile PROGRAM", records);
 	put_offer(
-		out, "look", "headway analyze FILE",
-		doctor.checks[DOCTOR_VIEW].verdict == DOCTOR_NO
-			? "what holds the program back; headway view FILE --html PAGE: its timeline, as a file"
-			: "what holds the program back; headway view FILE: its timeline, in the browser");
-	put_offer(out, "try", "headway demo",
-		  "a program before and after a change, recorded and compared");
-	fputs("\n'headway doctor' says more about this machine, 'headway --help' lists the commands.\n",
+		out, hwy_tr("look"), "headway analyze FILE",
+		hwy_tr(doctor.checks[DOCTOR_VIEW].verdict == DOCTOR_NO
+			       ? HWY_KEY("what holds the program back; headway view FILE --html PAGE: its timeline, as a file")
+			       : HWY_KEY("what holds the program back; headway view FILE: its timeline, in the browser")));
+	put_offer(out, hwy_tr("try"), "headway demo",
+		  hwy_tr("a program before and after a change, recorded and compared"));
+	fputs(hwy_tr("\n'headway doctor' says more about this machine, 'headway --help' lists the commands.\n"),
 	      out);
 	free(records);
 	doctor_free(&doctor);

@@ -232,6 +232,8 @@ int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 void cli_put(FILE *out, const char *text, size_t n);
 /* Prints text for Markdown: characters of markup are escaped, control characters left out. */
 void cli_put_markdown(FILE *out, const char *text);
+/* Prints text, then spaces up to 'columns' columns of the terminal: a Chinese character takes two, which "%-20s" does not know. */
+void cli_put_column(FILE *out, const char *text, int columns);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no
  * limit); the caller has printed the first 'indent' columns. Newlines are kept, other control
  * characters are not. */

@@ -17,6 +17,7 @@
 #include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
+#include "base/utf8.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 
@@ -30,14 +31,14 @@ static const struct look {
 	const char *name;
 } looks[PICTURE_STATES] = {
 	[PICTURE_NOTHING] = {"·", "·", '.', '.', PAINT_FAINT, NULL},
-	[PICTURE_WAIT] = {"░", "░", 'w', 'w', PAINT_RED, "waits for the GPU"},
-	[PICTURE_CALL] = {"█", "▪", '#', '+', PAINT_BLUE, "calls"},
-	[PICTURE_OS] = {"─", "╴", '~', '~', PAINT_MAGENTA, "in the OS"},
-	[PICTURE_RUN] = {"█", "▪", '#', '+', PAINT_GREEN, "runs"},
-	[PICTURE_COMPUTE] = {"█", "▪", '#', '+', PAINT_GREEN, "kernels"},
-	[PICTURE_COMM] = {"▓", "▪", '@', '+', PAINT_MAGENTA, "communication"},
-	[PICTURE_COPY] = {"▒", "▫", '=', '-', PAINT_YELLOW, "copies"},
-	[PICTURE_FILL] = {"▚", "▫", 'f', '-', PAINT_CYAN, "fills"},
+	[PICTURE_WAIT] = {"░", "░", 'w', 'w', PAINT_RED, HWY_KEY("legend|waits for the GPU")},
+	[PICTURE_CALL] = {"█", "▪", '#', '+', PAINT_BLUE, HWY_KEY("legend|calls")},
+	[PICTURE_OS] = {"─", "╴", '~', '~', PAINT_MAGENTA, HWY_KEY("legend|in the OS")},
+	[PICTURE_RUN] = {"█", "▪", '#', '+', PAINT_GREEN, HWY_KEY("legend|runs")},
+	[PICTURE_COMPUTE] = {"█", "▪", '#', '+', PAINT_GREEN, HWY_KEY("legend|kernels")},
+	[PICTURE_COMM] = {"▓", "▪", '@', '+', PAINT_MAGENTA, HWY_KEY("legend|communication")},
+	[PICTURE_COPY] = {"▒", "▫", '=', '-', PAINT_YELLOW, HWY_KEY("legend|copies")},
+	[PICTURE_FILL] = {"▚", "▫", 'f', '-', PAINT_CYAN, HWY_KEY("legend|fills")},
 };
 
 uint32_t drawing_cells(int width, const char *indent)
@@ -239,9 +240,10 @@ static const char *label_of(const struct drawing *drawing, const struct picture_
 		bool has_number = stream >= 0 && stream < trace->n_streams &&
 				  trace->streams[stream].number != HWY_NONE;
 		if (has_number)
-			snprintf(text, size, " stream %" PRId64, trace->streams[stream].number);
+			snprintf(text, size, hwy_tr(" stream %" PRId64),
+				 trace->streams[stream].number);
 		else
-			snprintf(text, size, " stream");
+			snprintf(text, size, "%s", hwy_tr(" stream"));
 	}
 	return text;
 }
@@ -272,12 +274,11 @@ static void print_lead(const struct drawing *drawing)
 		if (row->type != PICTURE_DEVICE || !row->n_ahead)
 			continue;
 		label_of(drawing, row, label, sizeof label);
-		fprintf(drawing->out,
-			"%s%-*sheadway%s%s: %.1f launches on average, at most %" PRIu32 "\n",
-			drawing->indent, LABEL, "",
-			rows_of(drawing, PICTURE_DEVICE) > 1 ? " of " : "",
-			rows_of(drawing, PICTURE_DEVICE) > 1 ? label : "", row->mean_ahead,
-			row->most_ahead);
+		fprintf(drawing->out, "%s%*s%s", drawing->indent, LABEL, "", hwy_tr("headway"));
+		if (rows_of(drawing, PICTURE_DEVICE) > 1)
+			fprintf(drawing->out, hwy_tr(" of %s"), label);
+		fprintf(drawing->out, hwy_tr(": %.1f launches on average, at most %" PRIu32 "\n"),
+			row->mean_ahead, row->most_ahead);
 	}
 }
 
@@ -351,7 +352,7 @@ static void print_legend_of(const struct drawing *drawing, const char *who,
 			fprintf(out, " %s",
 				cell_text(drawing, (struct picture_cell){(uint8_t)state, 1},
 					  plain));
-		fprintf(out, " %s", look->name);
+		fprintf(out, " %s", hwy_tr_word(look->name));
 	}
 	fprintf(out, "  %s %s%s\n", drawing->utf8 ? "·" : ".", nothing,
 		paint(drawing->colour, PAINT_PLAIN));
@@ -378,7 +379,9 @@ void drawing_print(const struct drawing *drawing)
 		label_of(drawing, row, label, sizeof label);
 		if (!row->cells && !row->n_labels)
 			continue;
-		fprintf(drawing->out, "%s%-*.*s", drawing->indent, LABEL, LABEL - 1, label);
+		label[hwy_utf8_cut(label, strlen(label), LABEL - 1)] = '\0';
+		fputs(drawing->indent, drawing->out);
+		cli_put_column(drawing->out, label, LABEL);
 		if (row->cells)
 			print_cells(drawing, row);
 		else
@@ -390,7 +393,7 @@ void drawing_print(const struct drawing *drawing)
 		print_lead(drawing);
 	if (drawing->legend && threads)
 		print_legend_of(drawing, "CPU", PICTURE_WAIT, PICTURE_RUN,
-				runs(drawing) ? "neither" : "between calls");
+				hwy_tr(runs(drawing) ? "neither" : "between calls"));
 	if (drawing->legend && devices)
-		print_legend_of(drawing, "GPU", PICTURE_COMPUTE, PICTURE_FILL, "idle");
+		print_legend_of(drawing, "GPU", PICTURE_COMPUTE, PICTURE_FILL, hwy_tr("idle"));
 }

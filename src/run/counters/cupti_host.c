@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "run/counters/wheel_folders.h"
 #include "spool/places.h"
@@ -37,18 +38,19 @@ const char *cupti_result_text(int result)
 {
 	switch (result) {
 	case ABI_CUPTI_INVALID_OPERATION:
-	case ABI_CUPTI_HARDWARE_BUSY: return "another profiler holds the counters";
-	case ABI_CUPTI_HARDWARE: return "the device does not answer";
-	case ABI_CUPTI_NOT_SUPPORTED: return "the device does not support it";
+	case ABI_CUPTI_HARDWARE_BUSY: return HWY_KEY("another profiler holds the counters");
+	case ABI_CUPTI_HARDWARE: return HWY_KEY("the device does not answer");
+	case ABI_CUPTI_NOT_SUPPORTED: return HWY_KEY("the device does not support it");
 	case ABI_CUPTI_VIRTUALIZED_DEVICE:
 	case ABI_CUPTI_VIRTUALIZED_PRIVILEGES:
-		return "the GPU is virtual, and its host does not permit it";
-	case ABI_CUPTI_INSUFFICIENT_PRIVILEGES: return "the driver lets only root read counters";
-	case ABI_CUPTI_CONFIDENTIAL_COMPUTING: return "the GPU is in confidential mode";
-	case ABI_CUPTI_MIG_DEVICE: return "the GPU is divided (MIG)";
-	case ABI_CUPTI_WSL_DEVICE: return "counters cannot be read under WSL";
-	case ABI_CUPTI_INVALID_CHIP_NAME: return "this CUPTI does not know the chip";
-	default: return "CUPTI refuses";
+		return HWY_KEY("the GPU is virtual, and its host does not permit it");
+	case ABI_CUPTI_INSUFFICIENT_PRIVILEGES:
+		return HWY_KEY("the driver lets only root read counters");
+	case ABI_CUPTI_CONFIDENTIAL_COMPUTING: return HWY_KEY("the GPU is in confidential mode");
+	case ABI_CUPTI_MIG_DEVICE: return HWY_KEY("the GPU is divided (MIG)");
+	case ABI_CUPTI_WSL_DEVICE: return HWY_KEY("counters cannot be read under WSL");
+	case ABI_CUPTI_INVALID_CHIP_NAME: return HWY_KEY("this CUPTI does not know the chip");
+	default: return HWY_KEY("CUPTI refuses");
 	}
 }
 
@@ -56,14 +58,15 @@ const char *cupti_result_remedy(int result)
 {
 	switch (result) {
 	case ABI_CUPTI_INSUFFICIENT_PRIVILEGES:
-		return "run as root, or load the driver with the module option "
-		       "NVreg_RestrictProfilingToAdminUsers=0";
+		return HWY_KEY("run as root, or load the driver with the module option "
+			       "NVreg_RestrictProfilingToAdminUsers=0");
 	case ABI_CUPTI_VIRTUALIZED_DEVICE:
 	case ABI_CUPTI_VIRTUALIZED_PRIVILEGES:
-		return "the administrator of the host can permit it for the virtual GPU";
+		return HWY_KEY("the administrator of the host can permit it for the virtual GPU");
 	case ABI_CUPTI_INVALID_OPERATION:
 	case ABI_CUPTI_HARDWARE_BUSY:
-		return "end the other one (nsys, ncu, another headway), or 'dcgmi profile --pause'";
+		return HWY_KEY(
+			"end the other one (nsys, ncu, another headway), or 'dcgmi profile --pause'");
 	default: return "";
 	}
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "run/counters/pm_session.h"
 #include "run/counters/pm_set.h"
 #include "run/doctor/doctor.h"
@@ -79,9 +80,9 @@ void pm_probe_look(struct pm_probe *probe)
 {
 	static const char *const ends[] = {
 		[PROBE_DONE] = "",
-		[PROBE_CRASHED] = "NVIDIA's library crashed when it was asked",
-		[PROBE_LATE] = "NVIDIA's library does not answer",
-		[PROBE_FAILED] = "no process to ask in",
+		[PROBE_CRASHED] = HWY_KEY("NVIDIA's library crashed when it was asked"),
+		[PROBE_LATE] = HWY_KEY("NVIDIA's library does not answer"),
+		[PROBE_FAILED] = HWY_KEY("no process to ask in"),
 	};
 	char *answer = hwy_alloc(ANSWER), *rest = answer;
 	const char *key, *value;

@@ -9,23 +9,24 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "run/host_facts.h"
 
 static const struct {
 	const char *name, *title;
 } checks[DOCTOR_CHECKS] = {
-	[DOCTOR_PROGRAM] = {"program", "programs, NVTX"},
+	[DOCTOR_PROGRAM] = {"program", HWY_KEY("programs, NVTX")},
 	[DOCTOR_CUDA] = {"cuda", "CUDA"},
-	[DOCTOR_COUNTERS] = {"gpu_counters", "GPU counters"},
-	[DOCTOR_CLOCKS] = {"gpu_clocks", "GPU clocks"},
+	[DOCTOR_COUNTERS] = {"gpu_counters", HWY_KEY("GPU counters")},
+	[DOCTOR_CLOCKS] = {"gpu_clocks", HWY_KEY("GPU clocks")},
 	[DOCTOR_OPENCL] = {"opencl", "OpenCL"},
-	[DOCTOR_OS] = {"osrt", "OS calls"},
-	[DOCTOR_SAMPLES] = {"cpu_samples", "CPU samples"},
-	[DOCTOR_SWITCHES] = {"scheduling", "scheduling"},
-	[DOCTOR_MACHINE] = {"system_wide", "whole machine"},
-	[DOCTOR_STACKS] = {"native_stacks", "native stacks"},
-	[DOCTOR_PYTHON] = {"python_stacks", "Python stacks"},
-	[DOCTOR_VIEW] = {"viewer", "viewer"},
+	[DOCTOR_OS] = {"osrt", HWY_KEY("OS calls")},
+	[DOCTOR_SAMPLES] = {"cpu_samples", HWY_KEY("CPU samples")},
+	[DOCTOR_SWITCHES] = {"scheduling", HWY_KEY("scheduling")},
+	[DOCTOR_MACHINE] = {"system_wide", HWY_KEY("whole machine")},
+	[DOCTOR_STACKS] = {"native_stacks", HWY_KEY("native stacks")},
+	[DOCTOR_PYTHON] = {"python_stacks", HWY_KEY("Python stacks")},
+	[DOCTOR_VIEW] = {"viewer", HWY_KEY("viewer")},
 };
 
 char *doctor_text(struct doctor *doctor, const char *text)
@@ -39,7 +40,7 @@ void doctor_say(struct doctor *doctor, enum doctor_id id, enum doctor_verdict ve
 	va_list arguments;
 	struct doctor_check *check = &doctor->checks[id];
 	va_start(arguments, format);
-	vsnprintf(check->says, sizeof check->says, format, arguments);
+	vsnprintf(check->says, sizeof check->says, hwy_tr(format), arguments);
 	va_end(arguments);
 	check->verdict = verdict;
 }
@@ -49,7 +50,7 @@ void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format,
 	va_list arguments;
 	struct doctor_check *check = &doctor->checks[id];
 	va_start(arguments, format);
-	vsnprintf(check->remedy, sizeof check->remedy, format, arguments);
+	vsnprintf(check->remedy, sizeof check->remedy, hwy_tr(format), arguments);
 	va_end(arguments);
 }
 

@@ -41,7 +41,7 @@ enum doctor_verdict { DOCTOR_NO, DOCTOR_PARTLY, DOCTOR_YES };
 
 struct doctor_check {
 	const char *name;  /* the check's key in JSON, such as "cuda" */
-	const char *title; /* the check's name in text, such as "CUDA" */
+	const char *title; /* the check's name in text, such as "CUDA": a key of base/lang.h */
 	enum doctor_verdict verdict;
 	char says[256]; /* a sentence: what was found, or why recording is not possible */
 	/* remedy: what the user can do to make the recording possible; "" where nothing is
@@ -111,6 +111,7 @@ void doctor_free(struct doctor *doctor);
 
 /* Yields a copy of a text that lives as long as the doctor. */
 char *doctor_text(struct doctor *doctor, const char *text);
+/* Both take their sentence in English and keep it in the reader's language (base/lang.h). */
 void doctor_say(struct doctor *doctor, enum doctor_id id, enum doctor_verdict verdict,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 void doctor_advise(struct doctor *doctor, enum doctor_id id, const char *format, ...)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "run/counters/nvml_open.h"
 #include "run/doctor/doctor.h"
 
@@ -50,11 +51,15 @@ void doctor_clocks(struct doctor *doctor)
 			doctor_say(doctor, DOCTOR_CLOCKS, DOCTOR_NO, "%s", value);
 	}
 	if (clocks)
-		doctor_say(doctor, DOCTOR_CLOCKS, DOCTOR_YES, "NVML tells clocks and power%s",
-			   doctor->gpm ? ", and metrics without rights (GPM)" : "");
+		doctor_say(
+			doctor, DOCTOR_CLOCKS, DOCTOR_YES,
+			doctor->gpm
+				? HWY_KEY("NVML tells clocks and power, and metrics without rights (GPM)")
+				: HWY_KEY("NVML tells clocks and power"));
 	else if (end == PROBE_LATE || end == PROBE_CRASHED)
-		doctor_say(doctor, DOCTOR_CLOCKS, DOCTOR_NO, "libnvidia-ml.so.1 %s",
-			   end == PROBE_LATE ? "does not answer" : "crashes");
+		doctor_say(doctor, DOCTOR_CLOCKS, DOCTOR_NO,
+			   end == PROBE_LATE ? HWY_KEY("libnvidia-ml.so.1 does not answer")
+					     : HWY_KEY("libnvidia-ml.so.1 crashes"));
 	else if (doctor->driver)
 		doctor_advise(doctor, DOCTOR_CLOCKS,
 			      "in a container: docker run --gpus all,capabilities=utility ...");

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "run/counters/pm_probe.h"
 #include "run/doctor/doctor.h"
@@ -246,8 +247,10 @@ static struct cupti find_cupti(struct doctor *doctor)
 static bool driver_is_missing(struct doctor *doctor, enum doctor_probe_end end)
 {
 	if (end == PROBE_LATE || end == PROBE_CRASHED) {
-		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_NO, "libcuda.so.1 %s when it is opened",
-			   end == PROBE_LATE ? "does not return" : "crashes");
+		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_NO,
+			   end == PROBE_LATE
+				   ? HWY_KEY("libcuda.so.1 does not return when it is opened")
+				   : HWY_KEY("libcuda.so.1 crashes when it is opened"));
 		doctor_advise(doctor, DOCTOR_CUDA,
 			      "nvidia-smi should tell more; reinstall the driver");
 	} else if (doctor->libcuda && doctor->n_gpus) {
@@ -261,8 +264,11 @@ static bool driver_is_missing(struct doctor *doctor, enum doctor_probe_end end)
 			   "driver %s is loaded, but libcuda.so.1 is not here", doctor->driver);
 		doctor_advise(doctor, DOCTOR_CUDA, "in a container: docker run --gpus all ...");
 	} else {
-		doctor_say(doctor, DOCTOR_CUDA, DOCTOR_NO, "no NVIDIA driver%s",
-			   doctor->libcuda ? " answers, though libcuda.so.1 is here" : "");
+		doctor_say(
+			doctor, DOCTOR_CUDA, DOCTOR_NO,
+			doctor->libcuda
+				? HWY_KEY("no NVIDIA driver answers, though libcuda.so.1 is here")
+				: HWY_KEY("no NVIDIA driver"));
 		doctor_advise(doctor, DOCTOR_CUDA,
 			      "needs a machine with an NVIDIA GPU and its driver");
 	}
@@ -278,7 +284,7 @@ static void judge_cuda(struct doctor *doctor, const struct cupti *cupti)
 		snprintf(gpus, sizeof gpus, "%s", doctor->gpus[0]);
 	char driver[64];
 	if (doctor->driver)
-		snprintf(driver, sizeof driver, "driver %s", doctor->driver);
+		snprintf(driver, sizeof driver, hwy_tr("driver %s"), doctor->driver);
 	else
 		snprintf(driver, sizeof driver, "CUDA %u.%u", doctor->cuda_version / 1000,
 			 doctor->cuda_version % 1000 / 10);
@@ -296,7 +302,7 @@ static void judge_cuda(struct doctor *doctor, const struct cupti *cupti)
 	} else {
 		doctor_say(doctor, DOCTOR_CUDA, cupti->refused ? DOCTOR_PARTLY : DOCTOR_YES,
 			   "%s, %s, %s%s", gpus, driver, hwy_basename(doctor->cupti),
-			   cupti->in_wheel ? " of a wheel" : "");
+			   hwy_tr(cupti->in_wheel ? " of a wheel" : ""));
 	}
 	if (cupti->refused)
 		doctor_advise(doctor, DOCTOR_CUDA,
@@ -311,8 +317,9 @@ static void judge_permission(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_NO,
 			   "not known whether they may be read");
 	} else if (doctor->counters_for_all || root) {
-		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_YES, "may be read%s",
-			   doctor->counters_for_all ? "" : ", being root");
+		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_YES,
+			   doctor->counters_for_all ? HWY_KEY("may be read")
+						    : HWY_KEY("may be read, being root"));
 	} else {
 		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_PARTLY,
 			   "for root only; tracing does not need them");
@@ -335,13 +342,13 @@ static void judge_counters(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_YES, "%u metrics of %s can be sampled",
 			   gpu->metrics, gpu->chip);
 	} else if (probe->n) {
-		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_PARTLY, "%s", gpu->reason);
-		doctor_advise(doctor, DOCTOR_COUNTERS, "%s", gpu->remedy);
+		doctor_say(doctor, DOCTOR_COUNTERS, DOCTOR_PARTLY, "%s", hwy_tr(gpu->reason));
+		doctor_advise(doctor, DOCTOR_COUNTERS, "%s", hwy_tr(gpu->remedy));
 	} else {
 		judge_permission(doctor);
 		if (*probe->reason && !*doctor->checks[DOCTOR_COUNTERS].remedy)
 			doctor_advise(doctor, DOCTOR_COUNTERS, "cannot be sampled yet: %s",
-				      probe->reason);
+				      hwy_tr(probe->reason));
 	}
 	free(probe);
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "run/doctor/doctor.h"
 
 enum {
@@ -134,8 +135,10 @@ static void take_answer(struct doctor *doctor, const char *key, const char *valu
 static void judge_absent(struct doctor *doctor, enum doctor_probe_end end)
 {
 	if (end == PROBE_CRASHED || end == PROBE_LATE) {
-		doctor_say(doctor, DOCTOR_OPENCL, DOCTOR_NO, "an OpenCL driver %s",
-			   end == PROBE_CRASHED ? "crashes when it is loaded" : "does not answer");
+		doctor_say(doctor, DOCTOR_OPENCL, DOCTOR_NO,
+			   end == PROBE_CRASHED
+				   ? HWY_KEY("an OpenCL driver crashes when it is loaded")
+				   : HWY_KEY("an OpenCL driver does not answer"));
 		doctor_advise(doctor, DOCTOR_OPENCL,
 			      "find the broken one in /etc/OpenCL/vendors; 'clinfo -l' fails too");
 	} else if (!doctor->opencl) {
@@ -159,7 +162,7 @@ static void doctor_opencl_judge(struct doctor *doctor)
 	if (doctor->n_platforms == 1 && devices == 1)
 		snprintf(what, sizeof what, "%s", doctor->platforms[0].name);
 	else
-		snprintf(what, sizeof what, "%u platforms, %u devices", doctor->n_platforms,
+		snprintf(what, sizeof what, hwy_tr("%u platforms, %u devices"), doctor->n_platforms,
 			 devices);
 	if (!doctor->opencl_library) {
 		doctor_say(doctor, DOCTOR_OPENCL, DOCTOR_NO,

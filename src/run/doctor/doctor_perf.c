@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "run/doctor/doctor.h"
 #include "run/host_facts.h"
 
@@ -102,9 +103,10 @@ static void judge_samples(struct doctor *doctor)
 		return;
 	}
 	doctor_say(doctor, DOCTOR_SAMPLES, doctor->cycles ? DOCTOR_YES : DOCTOR_PARTLY, "%s%s",
-		   doctor->cycles ? "by hardware cycles"
-				  : "by the CPU's clock: no hardware cycles (virtual machine?)",
-		   doctor->kernel_side ? "" : ", not inside the kernel");
+		   hwy_tr(doctor->cycles
+				  ? "by hardware cycles"
+				  : "by the CPU's clock: no hardware cycles (virtual machine?)"),
+		   hwy_tr(doctor->kernel_side ? "" : ", not inside the kernel"));
 }
 
 /* Advises how to see wake-ups. The scheduler's tracepoint is in tracefs, which may not be mounted,
@@ -151,8 +153,8 @@ void doctor_perf(struct doctor *doctor)
 	judge_samples(doctor);
 	judge_switches(doctor);
 	doctor_say(doctor, DOCTOR_MACHINE, doctor->system_wide ? DOCTOR_YES : DOCTOR_NO,
-		   doctor->system_wide ? "samples of all processes"
-				       : "other processes may not be sampled");
+		   doctor->system_wide ? HWY_KEY("samples of all processes")
+				       : HWY_KEY("other processes may not be sampled"));
 	if (!doctor->system_wide)
 		advise_level(doctor, DOCTOR_MACHINE, 0);
 }

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "run/doctor/doctor.h"
 #include "run/run.h"
 #include "run/space.h"
@@ -97,7 +98,7 @@ static void judge_program(struct doctor *doctor, const struct hwy_err *err)
 	} else {
 		doctor_say(doctor, DOCTOR_PROGRAM, DOCTOR_YES, "via %s, %.1f GiB for recordings%s",
 			   doctor->temporary, gib,
-			   doctor->temporary_exec ? "" : " (noexec, does no harm)");
+			   hwy_tr(doctor->temporary_exec ? "" : " (noexec, does no harm)"));
 	}
 }
 

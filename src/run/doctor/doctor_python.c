@@ -150,8 +150,11 @@ static void doctor_python_judge(struct doctor *doctor)
 	} else if (!refused) {
 		doctor_say(doctor, DOCTOR_PYTHON, DOCTOR_YES, "Python %s", good);
 	} else {
-		doctor_say(doctor, DOCTOR_PYTHON, any ? DOCTOR_PARTLY : DOCTOR_NO,
-			   "%s%s%snot of %s", any ? "Python " : "", good, any ? "; " : "", bad);
+		if (any)
+			doctor_say(doctor, DOCTOR_PYTHON, DOCTOR_PARTLY, "Python %s; not of %s",
+				   good, bad);
+		else
+			doctor_say(doctor, DOCTOR_PYTHON, DOCTOR_NO, "not of %s", bad);
 		doctor_advise(doctor, DOCTOR_PYTHON, "CPython 3.%d to 3.%d can be read",
 			      PLACES_PYTHON_OLDEST, PLACES_PYTHON_NEWEST);
 	}

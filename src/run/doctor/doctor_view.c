@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "run/doctor/doctor.h"
 #include "run/host_facts.h"
 
@@ -49,14 +50,14 @@ const char *doctor_view_remedy(const char *id, const char *like, const char *ver
 		return is_new ? "sudo apt-get install libmicrohttpd12t64"
 			      : "sudo apt-get install libmicrohttpd12";
 	if (list_has(like, "debian") || list_has(like, "ubuntu"))
-		return "sudo apt-get install libmicrohttpd12t64 (older: libmicrohttpd12)";
+		return HWY_KEY("sudo apt-get install libmicrohttpd12t64 (older: libmicrohttpd12)");
 	if (strcmp(id, "fedora") == 0 || list_has(like, "fedora") || list_has(like, "rhel"))
 		return "sudo dnf install libmicrohttpd";
 	if (list_has(like, "suse"))
 		return "sudo zypper install libmicrohttpd12";
 	if (strcmp(id, "arch") == 0 || list_has(like, "arch"))
 		return "sudo pacman -S libmicrohttpd";
-	return "install GNU libmicrohttpd (" LIBRARY ")";
+	return HWY_KEY("install GNU libmicrohttpd (libmicrohttpd.so.12)");
 }
 
 void doctor_view(struct doctor *doctor)
@@ -73,6 +74,6 @@ void doctor_view(struct doctor *doctor)
 	host_facts_value("/etc/os-release", "ID", id, sizeof id);
 	host_facts_value("/etc/os-release", "ID_LIKE", like, sizeof like);
 	host_facts_value("/etc/os-release", "VERSION_ID", version, sizeof version);
-	doctor_say(doctor, DOCTOR_VIEW, DOCTOR_NO, "headway view needs " LIBRARY);
-	doctor_advise(doctor, DOCTOR_VIEW, "%s", doctor_view_remedy(id, like, version));
+	doctor_say(doctor, DOCTOR_VIEW, DOCTOR_NO, "headway view needs libmicrohttpd.so.12");
+	doctor_advise(doctor, DOCTOR_VIEW, "%s", hwy_tr(doctor_view_remedy(id, like, version)));
 }
