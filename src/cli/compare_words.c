@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
@@ -33,7 +34,7 @@ void compare_put_cause(FILE *out, const struct compare_diff *diff)
 			continue;
 		fprintf(out, "%s%s %s", before, summary_part_name(part),
 			hwy_say_time3_change(diff->parts[part]).text);
-		before = ", ";
+		before = hwy_tr(", ");
 		written++;
 	}
 }
@@ -44,9 +45,9 @@ struct compare_sentence compare_about(const struct compare_diff *diff)
 	const char *gpu = side_run(diff->after)->gpu;
 	char runs[64] = "";
 	if (diff->before->n + diff->after->n > 2)
-		snprintf(runs, sizeof runs, "%u runs before, %u after · ", diff->before->n,
+		snprintf(runs, sizeof runs, hwy_tr("%u runs before, %u after · "), diff->before->n,
 			 diff->after->n);
-	snprintf(about.text, sizeof about.text, "%.100s%s%s%u and %u steady steps", gpu,
+	snprintf(about.text, sizeof about.text, hwy_tr("%.100s%s%s%u and %u steady steps"), gpu,
 		 *gpu ? " · " : "", runs, side_phase(diff->before)->n_steady,
 		 side_phase(diff->after)->n_steady);
 	return about;
@@ -62,43 +63,44 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 	if (step->by_middle)
 		snprintf(
 			why.text, sizeof why.text,
-			"the middle half of the steps: %s (%s … %s); a few long ones make the mean unsure",
+			hwy_tr("the middle half of the steps: %s (%s … %s); a few long ones make the mean unsure"),
 			hwy_say_share_change(step->middle.change).text,
 			hwy_say_share_change(step->middle.low).text,
 			hwy_say_share_change(step->middle.high).text);
 	else if (unknown && !isfinite(most))
-		snprintf(why.text, sizeof why.text, "too few steps to tell");
+		snprintf(why.text, sizeof why.text, "%s", hwy_tr("too few steps to tell"));
 	else if (unknown && (step->low > 0 || step->high < 0))
 		snprintf(
-			why.text, sizeof why.text,
-			"the difference is hardly more than the noise; more steps or runs would tell");
+			why.text, sizeof why.text, "%s",
+			hwy_tr("the difference is hardly more than the noise; more steps or runs would tell"));
 	else if (unknown || wide)
-		snprintf(why.text, sizeof why.text,
-			 "no difference is shown, but one of %.*f %% could hide in the noise%s",
-			 most < 0.0995, 100 * most,
-			 unknown ? "; more steps or runs would tell" : "");
+		snprintf(
+			why.text, sizeof why.text,
+			hwy_tr("no difference is shown, but one of %.*f %% could hide in the noise%s"),
+			most < 0.0995, 100 * most,
+			unknown ? hwy_tr("; more steps or runs would tell") : "");
 	return why;
 }
 
 bool compare_count_text(const struct diff_count *count, struct compare_count_text *text)
 {
 	static const char *const labels[COUNTS] = {
-		[COUNT_WAITS] = "waits",
-		[COUNT_WAITED] = "CPU waits for",
-		[COUNT_LAUNCHES] = "launches",
-		[COUNT_GRAPH_LAUNCHES] = "graph launches",
-		[COUNT_KERNELS] = "kernels",
-		[COUNT_COPIES] = "copies",
-		[COUNT_FILLS] = "fills",
-		[COUNT_ALLOCS] = "allocations",
-		[COUNT_H2D_BYTES] = "to the GPU",
-		[COUNT_D2H_BYTES] = "from the GPU",
-		[COUNT_PAGEABLE_BYTES] = "pageable",
+		[COUNT_WAITS] = HWY_KEY("row|waits"),
+		[COUNT_WAITED] = HWY_KEY("row|CPU waits for"),
+		[COUNT_LAUNCHES] = HWY_KEY("row|launches"),
+		[COUNT_GRAPH_LAUNCHES] = HWY_KEY("row|graph launches"),
+		[COUNT_KERNELS] = HWY_KEY("row|kernels"),
+		[COUNT_COPIES] = HWY_KEY("row|copies"),
+		[COUNT_FILLS] = HWY_KEY("row|fills"),
+		[COUNT_ALLOCS] = HWY_KEY("row|allocations"),
+		[COUNT_H2D_BYTES] = HWY_KEY("row|to the GPU"),
+		[COUNT_D2H_BYTES] = HWY_KEY("row|from the GPU"),
+		[COUNT_PAGEABLE_BYTES] = HWY_KEY("row|pageable"),
 	};
 	enum compare_count which = count->count;
 	if (!labels[which] || (count->before <= 0 && count->after <= 0))
 		return false;
-	text->label = labels[which];
+	text->label = hwy_tr_word(labels[which]);
 	text->before = hwy_say_count_2decimals(count->before);
 	text->after = hwy_say_count_2decimals(count->after);
 	if (which == COUNT_WAITED) {
@@ -117,16 +119,18 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 	*text = '\0';
 	if (!(finding->predicted > 0))
 		return;
-	int n = snprintf(text, size, "predicted %.2f× (%.2f – %.2f)", finding->predicted,
+	int n = snprintf(text, size, hwy_tr("predicted %.2f× (%.2f – %.2f)"), finding->predicted,
 			 finding->low, finding->high);
 	if (finding->grade == GRADE_NONE || n < 0 || (size_t)n >= size)
 		return;
 	if (finding->grade == GRADE_SHARED)
-		snprintf(text + n, size - (size_t)n, ": %s", diff_grade_names[finding->grade]);
+		snprintf(text + n, size - (size_t)n, hwy_tr(": %s"),
+			 hwy_tr(diff_grade_names[finding->grade]));
 	else
-		snprintf(text + n, size - (size_t)n, ", measured %.2f×%s: %s", finding->measured,
-			 finding->without_recorder ? " without the recorder" : "",
-			 diff_grade_names[finding->grade]);
+		snprintf(text + n, size - (size_t)n, hwy_tr(", measured %.2f×%s: %s"),
+			 finding->measured,
+			 hwy_tr(finding->without_recorder ? " without the recorder" : ""),
+			 hwy_tr(diff_grade_names[finding->grade]));
 }
 
 void compare_put_cut(FILE *out, const char *text, size_t most)
@@ -160,9 +164,11 @@ void compare_put_notes(FILE *out, const struct compare_diff *diff)
 	bool colour = cli_colour(out);
 	for (uint32_t i = 0; i < diff->n_notes && i < MOST_NOTES; i++) {
 		const struct diff_note *note = &diff->notes[i];
-		fprintf(out, " %s!%s  %s: ", paint(colour, PAINT_RED), paint(colour, PAINT_PLAIN),
-			note->what);
+		fprintf(out, hwy_tr(" %s!%s  %s: "), paint(colour, PAINT_RED),
+			paint(colour, PAINT_PLAIN), hwy_tr(note->what));
 		put_both(out, note->before, note->after);
-		fprintf(out, "%s%s\n", *note->so ? ": " : "", note->so);
+		if (*note->so)
+			fprintf(out, hwy_tr(": %s"), hwy_tr(note->so));
+		fputc('\n', out);
 	}
 }

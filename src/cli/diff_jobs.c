@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
 #include "cli/compare_print.h"
@@ -17,9 +18,9 @@ enum { MOST_RANKS = 16 };
 #define ROW_SHARE 0.005
 
 static const char *const lateness_words[] = {
-	[RANKS_IN_TIME] = "nobody is late",
-	[RANKS_TAKE_TURNS] = "ranks take turns at being late",
-	[RANKS_FEW_STEPS] = "too few steps to tell who is late",
+	[RANKS_IN_TIME] = HWY_KEY("nobody is late"),
+	[RANKS_TAKE_TURNS] = HWY_KEY("ranks take turns at being late"),
+	[RANKS_FEW_STEPS] = HWY_KEY("too few steps to tell who is late"),
 };
 
 /* "rank 3 is late"; in the arena. */
@@ -28,11 +29,11 @@ static const char *say_lateness(const struct job_answer *answer, struct hwy_aren
 	const struct job_ranks *ranks = &answer->ranks;
 	bool is_one = ranks->n_late_ranks == 1;
 	if (ranks->lateness != RANKS_REPEAT && ranks->lateness != RANKS_EARLY)
-		return lateness_words[ranks->lateness];
-	return hwy_arena_format(
-		arena, "%s %s %s",
-		answer_say_ranks(arena, ranks, ranks->late_ranks, ranks->n_late_ranks),
-		is_one ? "is" : "are", ranks->lateness == RANKS_REPEAT ? "late" : "early");
+		return hwy_tr(lateness_words[ranks->lateness]);
+	const char *who = answer_say_ranks(arena, ranks, ranks->late_ranks, ranks->n_late_ranks);
+	if (ranks->lateness == RANKS_REPEAT)
+		return hwy_arena_say(arena, is_one ? "%s is late" : "%s are late", who);
+	return hwy_arena_say(arena, is_one ? "%s is early" : "%s are early", who);
 }
 
 static const char *say_change(int64_t before, int64_t after, struct hwy_arena *arena)
@@ -44,19 +45,21 @@ static void put_job_parts(FILE *out, const struct job_diff *jobs, struct table *
 {
 	struct hwy_arena arena = {0};
 	table->columns = 4;
-	table_row(table, (const char *[]){"a step, mean over ranks", "before", "after", "change"});
+	table_row(table, (const char *[]){hwy_tr("a step, mean over ranks"), hwy_tr("before"),
+					  hwy_tr("after"), hwy_tr("change")});
 	for (unsigned p = 0; p < RANK_PARTS; p++) {
 		int64_t a = jobs->parts_before[p], b = jobs->parts_after[p];
 		if ((double)a < ROW_SHARE * (double)jobs->step_before &&
 		    (double)b < ROW_SHARE * (double)jobs->step_after)
 			continue;
 		table_row(table,
-			  (const char *[]){ranks_part_name(p), hwy_say_time3_signed(a).text,
+			  (const char *[]){ranks_part_word(p), hwy_say_time3_signed(a).text,
 					   hwy_say_time3_signed(b).text, say_change(a, b, &arena)});
 	}
-	table_row(table, (const char *[]){"step", hwy_say_time3_signed(jobs->step_before).text,
-					  hwy_say_time3_signed(jobs->step_after).text,
-					  say_change(jobs->step_before, jobs->step_after, &arena)});
+	table_row(table,
+		  (const char *[]){hwy_tr("step"), hwy_say_time3_signed(jobs->step_before).text,
+				   hwy_say_time3_signed(jobs->step_after).text,
+				   say_change(jobs->step_before, jobs->step_after, &arena)});
 	table_print(table, out);
 	hwy_arena_free(&arena);
 }
@@ -68,9 +71,8 @@ static void add_change(struct table *table, const struct rank_row *before,
 		table_cell(table, "%s → %s", hwy_say_time3_signed(of(before)).text,
 			   hwy_say_time3_signed(of(after)).text);
 	else
-		table_cell(table, "%s%s%s", before ? "" : "new: ",
-			   hwy_say_time3_signed(of(before ? before : after)).text,
-			   before ? " → gone" : "");
+		table_cell(table, before ? hwy_tr("%s → gone") : hwy_tr("new: %s"),
+			   hwy_say_time3_signed(of(before ? before : after)).text);
 }
 
 static int64_t compute_of(const struct rank_row *row)
@@ -115,7 +117,9 @@ static void put_job_ranks(FILE *out, const struct job_diff *jobs, struct table *
 {
 	bool *chosen = choose_changed(jobs);
 	table->columns = 4;
-	table_row(table, (const char *[]){"rank", "compute", "waits", "costs others"});
+	table_row(table,
+		  (const char *[]){"rank", hwy_tr("compute"), hwy_tr_word(HWY_KEY("row|waits")),
+				   hwy_tr("costs others")});
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		if (!chosen[i])
 			continue;
@@ -135,10 +139,10 @@ static void put_job_lines(FILE *out, const struct job_diff *jobs, const char *in
 	const char *before = say_lateness(jobs->before, &arena),
 		   *after = say_lateness(jobs->after, &arena);
 	if (strcmp(before, after) == 0)
-		fprintf(out, "%slate: %s, before and after\n", indent, before);
+		fprintf(out, hwy_tr("%slate: %s, before and after\n"), indent, before);
 	else
-		fprintf(out, "%slate: %s → %s\n", indent, before, after);
-	fprintf(out, "%simbalance of compute: %s → %s\n", indent,
+		fprintf(out, hwy_tr("%slate: %s → %s\n"), indent, before, after);
+	fprintf(out, hwy_tr("%simbalance of compute: %s → %s\n"), indent,
 		hwy_say_share(jobs->before->ranks.imbalance).text,
 		hwy_say_share(jobs->after->ranks.imbalance).text);
 	hwy_arena_free(&arena);
@@ -148,15 +152,16 @@ void diff_jobs_put_text(FILE *out, const struct job_diff *jobs)
 {
 	struct table table = {
 		.heads = 1, .indent = "   ", .colour = cli_colour(out), .align = "lr"};
-	fprintf(out, "\n   the jobs: %" PRIu32 " ranks → %" PRIu32 " ranks\n", jobs->before->n,
-		jobs->after->n);
+	fprintf(out, hwy_tr("\n   the jobs: %" PRIu32 " ranks → %" PRIu32 " ranks\n"),
+		jobs->before->n, jobs->after->n);
 	put_job_lines(out, jobs, "   ");
 	put_job_parts(out, jobs, &table);
 	fputc('\n', out);
 	struct table ranks = {.heads = 1, .indent = "   ", .colour = cli_colour(out), .align = "r"};
 	put_job_ranks(out, jobs, &ranks);
 	if (jobs->n > MOST_RANKS)
-		fprintf(out, "   … and %" PRIu32 " ranks that changed less: --format json\n",
+		fprintf(out,
+			hwy_tr("   … and %" PRIu32 " ranks that changed less: --format json\n"),
 			jobs->n - MOST_RANKS);
 }
 

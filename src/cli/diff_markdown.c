@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/html.h"
 #include "cli/kit/table.h"
+#include "whatif/path.h"
 
 /* The stream that the comparison is written to, and its format. */
 struct page {
@@ -36,7 +38,7 @@ static void put_title(const struct page *page, const char *text)
 	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n", text);
 }
 
-/* Begins a table with its headings; 'align' is as in struct table. */
+/* Begins a table with its headings, which are keys of base/lang.h; 'align' is as in struct table. */
 static struct table begin_table(const struct page *page, const char *align,
 				const char *const *headings)
 {
@@ -46,7 +48,8 @@ static struct table begin_table(const struct page *page, const char *align,
 		.align = align,
 		.heads = 1,
 	};
-	table_row(&table, headings);
+	for (uint32_t i = 0; i < table.columns; i++)
+		table_cell(&table, "%s", hwy_tr_word(headings[i]));
 	return table;
 }
 
@@ -54,8 +57,8 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 {
 	const struct compare_summary *run = side_run(diff->after);
 	put_markup(page, "## ", "<header><h1>");
-	diff_markdown_put(page, *run->program ? run->program : "two recordings");
-	fprintf(page->out, ": %s", statistics_verdict_names[diff->step.verdict]);
+	diff_markdown_put(page, *run->program ? run->program : hwy_tr("two recordings"));
+	fprintf(page->out, hwy_tr(": %s"), hwy_tr(statistics_verdict_names[diff->step.verdict]));
 	put_markup(page, "\n\n", "</h1>\n<p class=\"soft\">");
 	diff_markdown_put(page, compare_about(diff).text);
 	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
@@ -65,13 +68,14 @@ static void put_notes(const struct page *page, const struct compare_diff *diff)
 {
 	if (diff->n_notes == 0)
 		return;
-	struct table table =
-		begin_table(page, "lll", (const char *[]){"not alike", "before", "after"});
+	struct table table = begin_table(
+		page, "lll",
+		(const char *[]){HWY_KEY("not alike"), HWY_KEY("before"), HWY_KEY("after")});
 	for (uint32_t i = 0; i < diff->n_notes; i++) {
 		const struct diff_note *note = &diff->notes[i];
-		table_cell(&table, "%s", note->what);
+		table_cell(&table, "%s", hwy_tr(note->what));
 		table_cell(&table, "%s", note->before);
-		table_cell(&table, "%s%s%s", note->after, *note->so ? ": " : "", note->so);
+		table_cell(&table, "%s%s%s", note->after, *note->so ? ": " : "", hwy_tr(note->so));
 	}
 	table_print(&table, page->out);
 }
@@ -83,29 +87,32 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 		   step->verdict == VERDICT_SLOWER
 			   ? "<p class=\"verdict\" style=\"border-color:var(--bad)\">"
 			   : "<p class=\"verdict\">");
-	fprintf(page->out, "%s → %s a step, %s", hwy_say_time3_signed(diff->before->step).text,
+	fprintf(page->out, hwy_tr("%s → %s a step, %s"),
+		hwy_say_time3_signed(diff->before->step).text,
 		hwy_say_time3_signed(diff->after->step).text,
 		hwy_say_share_change(step->change / step->before).text);
 	if (isfinite(step->low))
-		fprintf(page->out, " (95 %% interval %s … %s, %s)",
+		fprintf(page->out, hwy_tr(" (95 %% interval %s … %s, %s)"),
 			hwy_say_share_change(step->low / step->before).text,
 			hwy_say_share_change(step->high / step->before).text, step->method);
 	if (step->verdict >= VERDICT_FASTER) {
-		fputs("; cause: ", page->out);
+		fputs(hwy_tr("; cause: "), page->out);
 		compare_put_cause(page->out, diff);
 	}
-	fputs("; verdict: ", page->out);
+	fputs(hwy_tr("; verdict: "), page->out);
 	compare_put_verdicts(page->out, diff);
 	struct compare_sentence why = compare_why(diff);
-	fprintf(page->out, "%s%s.", *why.text ? "; " : "", why.text);
+	fprintf(page->out, hwy_tr("%s%s."), *why.text ? hwy_tr("; ") : "", why.text);
 	put_markup(page, "\n", "</p>\n");
 }
 
 static void put_split(const struct page *page, const struct compare_diff *diff)
 {
-	put_title(page, "Where the change comes from");
-	struct table table = begin_table(
-		page, "lrrr", (const char *[]){"a step of the GPU", "before", "after", "change"});
+	put_title(page, hwy_tr("Where the change comes from"));
+	struct table table =
+		begin_table(page, "lrrr",
+			    (const char *[]){HWY_KEY("a step of the GPU"), HWY_KEY("before"),
+					     HWY_KEY("after"), HWY_KEY("change")});
 	for (unsigned i = 0; i < PARTS; i++) {
 		unsigned part = diff->order[i];
 		int64_t a = diff->before->parts[part], b = diff->after->parts[part];
@@ -115,7 +122,7 @@ static void put_split(const struct page *page, const struct compare_diff *diff)
 							   hwy_say_time3_signed(b).text,
 							   hwy_say_time3_change(b - a).text});
 	}
-	table_row(&table, (const char *[]){"together, exactly",
+	table_row(&table, (const char *[]){hwy_tr("together, exactly"),
 					   hwy_say_time3_signed(diff->before->step).text,
 					   hwy_say_time3_signed(diff->after->step).text,
 					   hwy_say_time3_change(diff->change).text});
@@ -126,8 +133,9 @@ static void put_split(const struct page *page, const struct compare_diff *diff)
 static void put_beside(const struct page *page, const struct compare_diff *diff)
 {
 	const struct compare_phase *a = side_phase(diff->before), *b = side_phase(diff->after);
-	struct table table =
-		begin_table(page, "lrr", (const char *[]){"beside it, a step", "before", "after"});
+	struct table table = begin_table(page, "lrr",
+					 (const char *[]){HWY_KEY("beside it, a step"),
+							  HWY_KEY("before"), HWY_KEY("after")});
 	for (unsigned i = 0; i < COUNTS; i++) {
 		struct compare_count_text text;
 		if (compare_count_text(&diff->counts[i], &text))
@@ -136,7 +144,8 @@ static void put_beside(const struct page *page, const struct compare_diff *diff)
 	}
 	for (uint32_t i = 0; i < a->n_path && i < b->n_path; i++) {
 		char name[64];
-		snprintf(name, sizeof name, "critical path: %s", a->path[i].name);
+		snprintf(name, sizeof name, hwy_tr("critical path: %s"),
+			 path_class_word(a->path[i].name));
 		if (llabs(b->path[i].ns - a->path[i].ns) >= diff->before->step / 100)
 			table_row(&table,
 				  (const char *[]){name, hwy_say_time3_signed(a->path[i].ns).text,
@@ -149,10 +158,11 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 {
 	if (diff->n_findings == 0)
 		return;
-	put_title(page, "Findings");
-	struct table table = begin_table(
-		page, "llrrl",
-		(const char *[]){"finding", "", "cost before", "cost after", "prediction"});
+	put_title(page, hwy_tr("Findings"));
+	struct table table =
+		begin_table(page, "llrrl",
+			    (const char *[]){HWY_KEY("finding"), "", HWY_KEY("cost before"),
+					     HWY_KEY("cost after"), HWY_KEY("prediction")});
 	for (uint32_t i = 0; i < diff->n_findings; i++) {
 		const struct diff_finding *one = &diff->findings[i];
 		char prediction[160];
@@ -160,7 +170,7 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 		table_row(&table,
 			  (const char *[]){
 				  diff_finding_either(one)->id,
-				  diff_finding_change_names[one->change],
+				  hwy_tr(diff_finding_change_names[one->change]),
 				  one->before ? hwy_say_time3_signed(one->before->cost).text : "",
 				  one->after ? hwy_say_time3_signed(one->after->cost).text : "",
 				  prediction});
@@ -179,8 +189,8 @@ static void diff_markdown_add_row(struct table *table, const struct diff_row *on
 			 hwy_say_count_2decimals(one->count_after).text);
 	table_row(table, (const char *[]){name,
 					  one->is_renamed && one->change == ROW_SAME
-						  ? "renamed"
-						  : diff_row_change_names[one->change],
+						  ? hwy_tr("renamed")
+						  : hwy_tr(diff_row_change_names[one->change]),
 					  count, hwy_say_time3_signed(one->ns_before).text,
 					  hwy_say_time3_signed(one->ns_after).text});
 }
@@ -188,16 +198,21 @@ static void diff_markdown_add_row(struct table *table, const struct diff_row *on
 static void put_tables(const struct page *page, const struct compare_diff *diff)
 {
 	static const char *const headings[TABLES][5] = {
-		{"kernel", "", "launches", "before, a step", "after, a step"},
-		{"call", "", "times", "before, a step", "after, a step"},
-		{"range", "", "times", "before, a step", "after, a step"},
-		{"module", "", "steps", "before, a step", "after, a step"}};
-	static const char *const titles[TABLES] = {"Kernels", "Calls", "Ranges", "Modules"};
+		{HWY_KEY("head|kernel"), "", HWY_KEY("head|launches"), HWY_KEY("before, a step"),
+		 HWY_KEY("after, a step")},
+		{HWY_KEY("call"), "", HWY_KEY("head|times"), HWY_KEY("before, a step"),
+		 HWY_KEY("after, a step")},
+		{HWY_KEY("range"), "", HWY_KEY("head|times"), HWY_KEY("before, a step"),
+		 HWY_KEY("after, a step")},
+		{HWY_KEY("module"), "", HWY_KEY("head|steps"), HWY_KEY("before, a step"),
+		 HWY_KEY("after, a step")}};
+	static const char *const titles[TABLES] = {HWY_KEY("Kernels"), HWY_KEY("Calls"),
+						   HWY_KEY("Ranges"), HWY_KEY("Modules")};
 	for (unsigned kind = 0; kind < TABLES; kind++) {
 		const struct diff_table *rows = &diff->tables[kind];
 		if (rows->n == 0)
 			continue;
-		put_title(page, titles[kind]);
+		put_title(page, hwy_tr(titles[kind]));
 		struct table table = begin_table(page, "llrrr", headings[kind]);
 		for (uint32_t i = 0; i < rows->n; i++)
 			diff_markdown_add_row(&table, &rows->rows[i]);
@@ -215,7 +230,7 @@ static void diff_markdown_put_all(const struct page *page, const struct compare_
 	put_findings(page, diff);
 	put_tables(page, diff);
 	if (diff->jobs) {
-		put_title(page, "Ranks");
+		put_title(page, hwy_tr("Ranks"));
 		diff_jobs_put_tables(page->out, diff->jobs, page->html);
 	}
 }
@@ -228,7 +243,7 @@ void diff_print_markdown(FILE *out, const struct compare_diff *diff)
 void diff_print_html(FILE *out, const struct compare_diff *diff)
 {
 	const char *program = side_run(diff->after)->program;
-	html_begin(out, *program ? program : "two recordings", "headway diff");
+	html_begin(out, *program ? program : hwy_tr("two recordings"), "headway diff");
 	diff_markdown_put_all(&(struct page){.out = out, .html = true}, diff);
 	fputs("</main>\n", out);
 	html_end(out);

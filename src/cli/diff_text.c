@@ -12,6 +12,7 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 #include "cli/kit/table.h"
+#include "whatif/path.h"
 
 enum { MOST_PARTS = 6, MOST_ROWS = 6, MOST_FINDINGS = 6, NAME_WIDTH = 46 };
 
@@ -45,7 +46,7 @@ static void diff_text_print_head(FILE *out, const struct compare_diff *diff, boo
 {
 	const struct compare_summary *run = side_run(diff->after);
 	fputc(' ', out);
-	diff_text_put(out, *run->program ? run->program : "two recordings");
+	diff_text_put(out, *run->program ? run->program : hwy_tr("two recordings"));
 	fputs(" · ", out);
 	diff_text_put(out, compare_about(diff).text);
 	fputc('\n', out);
@@ -60,12 +61,14 @@ static void diff_text_print_head(FILE *out, const struct compare_diff *diff, boo
 static void print_verdict(FILE *out, const struct compare_diff *diff, bool colour)
 {
 	const struct difference *step = &diff->step;
-	static const char *const words[] = {"unknown", "the same", "faster", "slower"};
+	const char *word = step->verdict == VERDICT_SAME ? HWY_KEY("the same")
+							 : statistics_verdict_names[step->verdict];
 	const char *verdict_paint = step->verdict == VERDICT_FASTER   ? paint(colour, PAINT_GREEN)
 				    : step->verdict == VERDICT_SLOWER ? paint(colour, PAINT_RED)
 								      : "";
-	fprintf(out, "\n   %s%s%s%s", paint(colour, PAINT_BOLD), verdict_paint,
-		words[step->verdict], paint(colour, PAINT_PLAIN));
+	fprintf(out, "\n   %s%s", paint(colour, PAINT_BOLD), verdict_paint);
+	cli_put_column(out, hwy_tr(word), 6);
+	fputs(paint(colour, PAINT_PLAIN), out);
 	fprintf(out, hwy_tr("    %s → %s a step"), hwy_say_time3_signed(diff->before->step).text,
 		hwy_say_time3_signed(diff->after->step).text);
 	fprintf(out, "    %s", hwy_say_share_change(step->change / step->before).text);
@@ -113,8 +116,8 @@ static void add_split_row(struct table *table, const char *part, int64_t before,
 static void print_split(FILE *out, const struct compare_diff *diff)
 {
 	struct table table = {.columns = 5, .heads = 1, .colour = cli_colour(out), .indent = "   "};
-	table_row(&table,
-		  (const char *[]){"a step of the GPU", "before", "after", "change", "of step"});
+	table_row(&table, (const char *[]){hwy_tr("a step of the GPU"), hwy_tr("before"),
+					   hwy_tr("after"), hwy_tr("change"), hwy_tr("of step")});
 	int64_t rest_before = diff->before->step, rest_after = diff->after->step;
 	for (unsigned i = 0; i < MOST_PARTS; i++) {
 		unsigned part = diff->order[i];
@@ -126,8 +129,9 @@ static void print_split(FILE *out, const struct compare_diff *diff)
 		rest_after -= after;
 	}
 	if (rest_before || rest_after)
-		add_split_row(&table, "the rest", rest_before, rest_after, diff->step.before);
-	add_split_row(&table, "together, exactly", diff->before->step, diff->after->step,
+		add_split_row(&table, hwy_tr("the rest"), rest_before, rest_after,
+			      diff->step.before);
+	add_split_row(&table, hwy_tr("together, exactly"), diff->before->step, diff->after->step,
 		      diff->step.before);
 	fputc('\n', out);
 	table_print(&table, out);
@@ -142,7 +146,7 @@ static void diff_text_print_counts(FILE *out, const struct compare_diff *diff)
 		    strcmp(text.before.text, text.after.text) == 0)
 			continue;
 		fprintf(out, "%s%s %s → %s",
-			printed == 0       ? "\n   beside    "
+			printed == 0       ? hwy_tr("\n   beside    ")
 			: printed % 4 == 0 ? "\n             "
 					   : " · ",
 			text.label, text.before.text, text.after.text);
@@ -161,8 +165,9 @@ static void print_findings(FILE *out, const struct compare_diff *diff, bool colo
 		char text[160];
 		if (finding->change == FINDING_SAME)
 			continue;
-		fprintf(out, "%s   %-9s %s%s%s", printed == 0 ? "\n" : "",
-			diff_finding_change_names[finding->change],
+		fputs(printed == 0 ? "\n   " : "   ", out);
+		cli_put_column(out, hwy_tr(diff_finding_change_names[finding->change]), 9);
+		fprintf(out, " %s%s%s",
 			finding->change == FINDING_GONE  ? paint(colour, PAINT_GREEN)
 			: finding->change == FINDING_NEW ? paint(colour, PAINT_RED)
 							 : "",
@@ -188,9 +193,11 @@ static void print_findings(FILE *out, const struct compare_diff *diff, bool colo
 static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 {
 	const char *what = row->is_renamed && row->change == ROW_SAME
-				   ? "renamed"
+				   ? HWY_KEY("renamed")
 				   : diff_row_change_names[row->change];
-	fprintf(out, "   %-9s ", what);
+	fputs("   ", out);
+	cli_put_column(out, hwy_tr(what), 9);
+	fputc(' ', out);
 	if (row->before && row->after)
 		fprintf(out, hwy_tr("%s → %s a step"), hwy_say_time3_signed(row->ns_before).text,
 			hwy_say_time3_signed(row->ns_after).text);
@@ -198,9 +205,9 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 		fprintf(out, hwy_tr("%s a step"),
 			hwy_say_time3_signed(row->before ? row->ns_before : row->ns_after).text);
 	if (row->change == ROW_MORE || row->change == ROW_FEWER)
-		fprintf(out, " (%s → %s %s)", hwy_say_count_2decimals(row->count_before).text,
-			hwy_say_count_2decimals(row->count_after).text,
-			is_kernel ? "launches" : "times");
+		fprintf(out, hwy_tr(is_kernel ? " (%s → %s launches)" : " (%s → %s times)"),
+			hwy_say_count_2decimals(row->count_before).text,
+			hwy_say_count_2decimals(row->count_after).text);
 	fputs("  ", out);
 	put_kernel(out, diff_row_name(row));
 	if (row->is_renamed && row->after) {
@@ -216,6 +223,12 @@ static void print_tables(FILE *out, const struct compare_diff *diff)
 	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2, MOST_ROWS};
 	static const enum compare_table_kind order[TABLES] = {TABLE_MODULES, TABLE_KERNELS,
 							      TABLE_CALLS, TABLE_RANGES};
+	static const char *const titles[TABLES] = {
+		[TABLE_KERNELS] = HWY_KEY("title|kernels"),
+		[TABLE_CALLS] = HWY_KEY("title|calls"),
+		[TABLE_RANGES] = HWY_KEY("title|ranges"),
+		[TABLE_MODULES] = HWY_KEY("title|modules"),
+	};
 	int64_t least = diff->before->step / 100;
 	for (unsigned t = 0; t < TABLES; t++) {
 		enum compare_table_kind kind = order[t];
@@ -226,7 +239,7 @@ static void print_tables(FILE *out, const struct compare_diff *diff)
 			if (kind != TABLE_KERNELS && llabs(row->ns_after - row->ns_before) < least)
 				continue;
 			if (printed++ == 0)
-				fprintf(out, "\n   %s\n", summary_table_names[kind]);
+				fprintf(out, "\n   %s\n", hwy_tr_word(titles[kind]));
 			print_row(out, row, kind == TABLE_KERNELS);
 		}
 		if (kind == TABLE_KERNELS && table->n > printed)
@@ -248,8 +261,8 @@ static void print_path(FILE *out, const struct compare_diff *diff)
 			larger += llabs(b->path[k].ns - a->path[k].ns) > llabs(change);
 		if (llabs(change) < diff->before->step / 100 || larger >= 3)
 			continue;
-		fprintf(out, "%s%s %s", printed++ == 0 ? "\n   path      " : " · ", a->path[i].name,
-			hwy_say_time3_change(change).text);
+		fprintf(out, "%s%s %s", printed++ == 0 ? hwy_tr("\n   path      ") : " · ",
+			path_class_word(a->path[i].name), hwy_say_time3_change(change).text);
 	}
 	if (printed)
 		fputs(hwy_tr("  (what decides the step's length)\n"), out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "cli/compare_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/html.h"
@@ -22,42 +23,48 @@ static void put_result(FILE *out, const struct compare_gate *gate)
 {
 	uint32_t bad = gate_print_count(gate, GATE_FAIL),
 		 doubt = gate_print_count(gate, GATE_CANNOT_TELL);
-	fputs(gate->failed ? "fails" : "passes", out);
-	fprintf(out, ": %u of %u checks hold", gate->n - bad - doubt, gate->n);
+	fprintf(out,
+		hwy_tr(gate->failed ? "fails: %u of %u checks hold"
+				    : "passes: %u of %u checks hold"),
+		gate->n - bad - doubt, gate->n);
 	if (bad)
-		fprintf(out, ", %u do%s not", bad, bad == 1 ? "es" : "");
+		fprintf(out, hwy_tr(bad == 1 ? ", %u does not" : ", %u do not"), bad);
 	if (doubt)
-		fprintf(out, ", %u cannot be told%s", doubt,
-			gate->strict ? "" : " (a warning; --strict lets it fail)");
+		fprintf(out,
+			hwy_tr(gate->strict
+				       ? ", %u cannot be told"
+				       : ", %u cannot be told (a warning, --strict lets it fail)"),
+			doubt);
 }
 
 void gate_print_text(FILE *out, const struct compare_gate *gate)
 {
 	struct table table = {.columns = 5, .heads = 1, .colour = cli_colour(out), .indent = "  "};
-	table_row(&table, (const char *[]){"check", "value", "limit", "verdict", ""});
+	table_row(&table, (const char *[]){hwy_tr("check"), hwy_tr("value"), hwy_tr("limit"),
+					   hwy_tr("verdict"), ""});
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		table_row(&table, (const char *[]){check->metric, check->value, check->limit,
-						   gate_verdict_names[check->verdict],
-						   check->is_stable ? "stable" : ""});
+						   hwy_tr(gate_verdict_names[check->verdict]),
+						   check->is_stable ? hwy_tr("stable") : ""});
 	}
 	if (gate->diff)
 		compare_put_notes(out, gate->diff);
 	table_print(&table, out);
 	for (uint32_t i = 0; i < gate->n; i++)
 		if (*gate->checks[i].says) {
-			fprintf(out, "  %s: ", gate->checks[i].metric);
+			fprintf(out, hwy_tr("  %s: "), gate->checks[i].metric);
 			cli_put(out, gate->checks[i].says, strlen(gate->checks[i].says));
 			fputc('\n', out);
 		}
 	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
-		fprintf(out,
-			"  a step is %s: ", statistics_verdict_names[gate->diff->step.verdict]);
+		fprintf(out, hwy_tr("  a step is %s: "),
+			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);
 		fputc('\n', out);
 	}
 	if (gate->diff) {
-		fputs("  verdict: ", out);
+		fputs(hwy_tr("  verdict: "), out);
 		compare_put_verdicts(out, gate->diff);
 		fputc('\n', out);
 	}
@@ -76,33 +83,34 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	fputc('\n', out);
 	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
 		const struct diff_note *note = &gate->diff->notes[i];
-		fprintf(out, "%s- ⚠️ %s: ", i ? "" : "\n", note->what);
+		fprintf(out, hwy_tr("%s- ⚠️ %s: "), i ? "" : "\n", hwy_tr(note->what));
 		cli_put_markdown(out, note->before);
 		fputs(" → ", out);
 		cli_put_markdown(out, note->after);
-		fprintf(out, "%s%s\n", *note->so ? ": " : "", note->so);
+		fprintf(out, "%s%s\n", *note->so ? ": " : "", hwy_tr(note->so));
 	}
 	struct table table = {.format = TABLE_MARKDOWN, .columns = 5, .align = "lrrll", .heads = 1};
-	table_row(&table, (const char *[]){"check", "value", "limit", NULL, NULL});
+	table_row(&table,
+		  (const char *[]){hwy_tr("check"), hwy_tr("value"), hwy_tr("limit"), NULL, NULL});
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		table_cell(&table, "%s", check->metric);
 		table_cell(&table, "%s", check->value);
 		table_cell(&table, "%s", check->limit);
 		table_cell(&table, "%s %s%s%s", marks[check->verdict],
-			   gate_verdict_names[check->verdict], *check->says ? ": " : "",
+			   hwy_tr(gate_verdict_names[check->verdict]), *check->says ? ": " : "",
 			   check->says);
-		table_cell(&table, "%s", check->is_stable ? "stable" : "");
+		table_cell(&table, "%s", check->is_stable ? hwy_tr("stable") : "");
 	}
 	table_print(&table, out);
 	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
-		fprintf(out,
-			"\nA step is %s: ", statistics_verdict_names[gate->diff->step.verdict]);
+		fprintf(out, hwy_tr("\nA step is %s: "),
+			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);
 		fputs(".\n", out);
 	}
 	if (gate->diff) {
-		fputs("\nVerdict: ", out);
+		fputs(hwy_tr("\nVerdict: "), out);
 		compare_put_verdicts(out, gate->diff);
 		fputs(".\n", out);
 	}

@@ -46,7 +46,7 @@ static void put_range(FILE *out, const struct job_ranks *ranks, enum rank_part p
 	}
 	if (least < ranks->n)
 		fprintf(out, hwy_tr("; %s %s (rank %" PRId64 ") to %s (rank %" PRId64 ")"),
-			ranks_part_name(part), hwy_say_time3(ranks->rows[least].parts[part]).text,
+			ranks_part_word(part), hwy_say_time3(ranks->rows[least].parts[part]).text,
 			ranks->rows[least].rank, hwy_say_time3(ranks->rows[most].parts[part]).text,
 			ranks->rows[most].rank);
 }

@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "compare/diff.h"
 
-const char *const diff_finding_change_names[] = {"gone", "new", "changed", "same"};
-const char *const diff_grade_names[] = {"none", "as predicted", "less than predicted",
-					"more than predicted", "not told apart from the others"};
+const char *const diff_finding_change_names[] = {HWY_KEY("gone"), HWY_KEY("new"),
+						 HWY_KEY("changed"), HWY_KEY("same")};
+const char *const diff_grade_names[] = {
+	HWY_KEY("none"), HWY_KEY("as predicted"), HWY_KEY("less than predicted"),
+	HWY_KEY("more than predicted"), HWY_KEY("not told apart from the others")};
 
 static const struct compare_finding *finding_with(const struct compare_phase *phase, const char *id)
 {

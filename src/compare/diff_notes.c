@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "compare/diff.h"
 
@@ -59,9 +60,9 @@ static void note_clocks(struct compare_diff *diff)
 		return;
 	snprintf(a, sizeof a, "%s MHz", hwy_say_count_grouped((uint64_t)(before / 1e6 + 0.5)).text);
 	snprintf(b, sizeof b, "%s MHz", hwy_say_count_grouped((uint64_t)(after / 1e6 + 0.5)).text);
-	add_note(diff, "GPU clock while busy", a, b);
+	add_note(diff, HWY_KEY("GPU clock while busy"), a, b);
 	if (diff->n_notes)
-		diff->notes[diff->n_notes - 1].so = "the comparison says little";
+		diff->notes[diff->n_notes - 1].so = HWY_KEY("the comparison says little");
 }
 
 /* Adds a note where the runs of one side differ in GPU or command. */
@@ -83,27 +84,28 @@ void diff_notes(struct compare_diff *diff)
 	diff->notes = hwy_arena_array(&diff->arena, MOST_NOTES, sizeof *diff->notes);
 	note_clocks(diff);
 	note_text(diff, "GPU", a->gpu, b->gpu);
-	note_count(diff, "GPUs used", x->n_devices, y->n_devices);
+	note_count(diff, HWY_KEY("GPUs used"), x->n_devices, y->n_devices);
 	if (a->clock_hz > 0 && b->clock_hz > 0)
-		note_count(diff, "GPU clock (MHz)", (uint64_t)a->clock_hz / 1000000,
+		note_count(diff, HWY_KEY("GPU clock (MHz)"), (uint64_t)a->clock_hz / 1000000,
 			   (uint64_t)b->clock_hz / 1000000);
-	note_text(diff, "driver", a->driver, b->driver);
+	note_text(diff, HWY_KEY("driver"), a->driver, b->driver);
 	note_text(diff, "CUDA", a->cuda, b->cuda);
-	note_text(diff, "program", a->program, b->program);
-	note_text(diff, "command", a->command, b->command);
-	note_text(diff, "recorded by", a->format, b->format);
-	note_text(diff, "recorded", a->traces, b->traces);
-	note_text(diff, "graphs recorded by", a->graph_mode, b->graph_mode);
+	note_text(diff, HWY_KEY("program"), a->program, b->program);
+	note_text(diff, HWY_KEY("command"), a->command, b->command);
+	note_text(diff, HWY_KEY("recorded by"), a->format, b->format);
+	note_text(diff, HWY_KEY("recorded"), a->traces, b->traces);
+	note_text(diff, HWY_KEY("graphs recorded by"), a->graph_mode, b->graph_mode);
 	bool hidden_a = x->counts[COUNT_HIDDEN] > 0;
 	bool hidden_b = y->counts[COUNT_HIDDEN] > 0;
 	if (hidden_a != hidden_b)
-		add_note(diff, "kernels of graphs", hidden_a ? "not recorded" : "recorded",
-			 hidden_b ? "not recorded" : "recorded");
-	note_text(diff, "marks of steps", x->name, y->name);
+		add_note(diff, HWY_KEY("kernels of graphs"),
+			 hwy_tr(hidden_a ? "not recorded" : "recorded"),
+			 hwy_tr(hidden_b ? "not recorded" : "recorded"));
+	note_text(diff, HWY_KEY("marks of steps"), x->name, y->name);
 	if (a->lost || b->lost)
-		note_count(diff, "records lost", a->lost, b->lost);
+		note_count(diff, HWY_KEY("records lost"), a->lost, b->lost);
 	if (strcmp(diff->step.method, "identical") == 0)
-		add_note(diff, "both sides are one recording", a->file, b->file);
-	note_mixture(diff, diff->before, "runs before are not alike");
-	note_mixture(diff, diff->after, "runs after are not alike");
+		add_note(diff, HWY_KEY("both sides are one recording"), a->file, b->file);
+	note_mixture(diff, diff->before, HWY_KEY("runs before are not alike"));
+	note_mixture(diff, diff->after, HWY_KEY("runs after are not alike"));
 }

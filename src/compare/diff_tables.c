@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/ref.h"
 #include "compare/diff.h"
 #include "compare/kernel_names.h"
 
-const char *const diff_row_change_names[] = {"same",    "slower", "faster", "added",
-					     "removed", "more",   "fewer"};
+const char *const diff_row_change_names[] = {
+	HWY_KEY("same"),    HWY_KEY("slower"), HWY_KEY("faster"), HWY_KEY("added"),
+	HWY_KEY("removed"), HWY_KEY("more"),   HWY_KEY("fewer")};
 
 const struct compare_row *diff_row(const struct compare_table *table, const char *name)
 {

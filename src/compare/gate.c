@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 
-const char *const gate_verdict_names[] = {"pass", "cannot tell", "fail"};
+const char *const gate_verdict_names[] = {HWY_KEY("pass"), HWY_KEY("cannot tell"), HWY_KEY("fail")};
 
 static struct gate_check *gate_add(struct compare_gate *gate)
 {
@@ -63,10 +64,10 @@ static void check_forbidden(struct compare_gate *gate, const struct budget_rule 
 {
 	struct gate_check *check = gate_add(gate);
 	const struct compare_phase *phase = side_phase(side);
-	check->name = hwy_arena_format(&gate->arena, "no %s", rule->forbids);
+	check->name = hwy_arena_say(&gate->arena, "no %s", rule->forbids);
 	check->metric = gate_keep(gate, rule->forbids);
-	check->value = "not found";
-	check->limit = "forbidden";
+	check->value = hwy_tr("not found");
+	check->limit = hwy_tr("forbidden");
 	check->is_stable = true;
 	for (uint32_t i = 0; i < phase->n_findings; i++) {
 		const struct compare_finding *finding = &phase->findings[i];
@@ -74,11 +75,12 @@ static void check_forbidden(struct compare_gate *gate, const struct budget_rule 
 			continue;
 		check->verdict = GATE_FAIL;
 		check->number = (double)finding->cost;
-		check->value = hwy_arena_format(&gate->arena, "costs %s",
-						hwy_say_time3(finding->cost).text);
-		check->says = *finding->place ? hwy_arena_format(&gate->arena, "%s, at %s",
-								 finding->title, finding->place)
-					      : finding->title;
+		check->value =
+			hwy_arena_say(&gate->arena, "costs %s", hwy_say_time3(finding->cost).text);
+		check->says = *finding->place
+				      ? hwy_arena_say(&gate->arena, "%s, at %s",
+						      hwy_tr(finding->title), finding->place)
+				      : hwy_tr(finding->title);
 	}
 	close_check(gate, check);
 }
@@ -171,10 +173,10 @@ static void gate_judge(struct compare_gate *gate, struct gate_check *check,
 	else if (!isfinite(d->sure))
 		check->verdict = GATE_CANNOT_TELL;
 	if (check->verdict == GATE_CANNOT_TELL)
-		check->says =
-			"above the limit, but not more than noise can do; more runs would tell";
+		check->says = hwy_tr(
+			"above the limit, but not more than noise can do; more runs would tell");
 	if (worse > trifle && check->verdict == GATE_PASS && real)
-		check->says = "worse, within the limit";
+		check->says = hwy_tr("worse, within the limit");
 	close_check(gate, check);
 }
 
@@ -201,8 +203,9 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 			check->value =
 				hwy_arena_format(&gate->arena, "%s (%s%.1f %%)", check->value,
 						 b < a ? "−" : "+", 100 * fabs(b - a) / a);
-		check->limit = hwy_arena_format(&gate->arena, "%.3g %% %s", 100 * limit,
-						metric->more_is_better ? "less" : "more");
+		check->limit = hwy_arena_say(
+			&gate->arena, metric->more_is_better ? "%.3g %% less" : "%.3g %% more",
+			100 * limit);
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
 		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &requests[i]),

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/quantile.h"
 
-const char *const statistics_verdict_names[] = {"unknown", "same", "faster", "slower"};
+const char *const statistics_verdict_names[] = {HWY_KEY("unknown"), HWY_KEY("same"),
+						HWY_KEY("faster"), HWY_KEY("slower")};
 
 /* ---- Student's t ---------------------------------------------------------------------------------- */
 

@@ -7,31 +7,32 @@
 #include <string.h>
 
 #include "analyze/device_clocks.h"
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/quantile.h"
 
 const char *summary_part_name(unsigned part)
 {
-	static const char *const busy[] = {"compute", "exposed communication", "exposed copies",
-					   "fills"};
+	static const char *const busy[] = {HWY_KEY("compute"), HWY_KEY("exposed communication"),
+					   HWY_KEY("exposed copies"), HWY_KEY("fills")};
 	static const char *const idle[GAP_CAUSES] = {
-		[GAP_BLOCKED] = "idle: blocked",
-		[GAP_LAUNCH] = "idle: launch",
-		[GAP_INPUT] = "idle: input",
-		[GAP_OS] = "idle: os",
-		[GAP_CPU] = "idle: cpu",
-		[GAP_DEPENDENCY] = "idle: dependency",
-		[GAP_ALLOC] = "idle: alloc",
-		[GAP_MODULE] = "idle: module",
-		[GAP_DRAIN] = "idle: drain",
-		[GAP_UNKNOWN] = "idle: unknown",
-		[GAP_FIRST_USE] = "idle: first use",
-		[GAP_MISSING] = "idle: records missing",
-		[GAP_COMM] = "idle: communication of the CPU",
-		[GAP_GC] = "idle: garbage collection",
-		[GAP_GIL] = "idle: waiting for the GIL",
+		[GAP_BLOCKED] = HWY_KEY("idle: blocked"),
+		[GAP_LAUNCH] = HWY_KEY("idle: launch"),
+		[GAP_INPUT] = HWY_KEY("idle: input"),
+		[GAP_OS] = HWY_KEY("idle: os"),
+		[GAP_CPU] = HWY_KEY("idle: cpu"),
+		[GAP_DEPENDENCY] = HWY_KEY("idle: dependency"),
+		[GAP_ALLOC] = HWY_KEY("idle: alloc"),
+		[GAP_MODULE] = HWY_KEY("idle: module"),
+		[GAP_DRAIN] = HWY_KEY("idle: drain"),
+		[GAP_UNKNOWN] = HWY_KEY("idle: unknown"),
+		[GAP_FIRST_USE] = HWY_KEY("idle: first use"),
+		[GAP_MISSING] = HWY_KEY("idle: records missing"),
+		[GAP_COMM] = HWY_KEY("idle: communication of the CPU"),
+		[GAP_GC] = HWY_KEY("idle: garbage collection"),
+		[GAP_GIL] = HWY_KEY("idle: waiting for the GIL"),
 	};
-	return part < PART_IDLE ? busy[part] : idle[part - PART_IDLE];
+	return hwy_tr(part < PART_IDLE ? busy[part] : idle[part - PART_IDLE]);
 }
 
 const char *const summary_part_keys[PARTS] = {

@@ -3,33 +3,42 @@
 #include "job/ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/lang.h"
+
+/* What each part is called, as keys of hwy_tr_word. */
 static const char *const part_names[RANK_PARTS] = {
-	[RANK_COMPUTE] = "compute",
-	[RANK_TRANSFER] = "transfer",
-	[RANK_WAIT] = "waiting",
-	[RANK_START] = "start",
-	[RANK_COPY] = "copies",
-	[RANK_IDLE + GAP_BLOCKED] = "idle (blocked)",
-	[RANK_IDLE + GAP_LAUNCH] = "idle (launch)",
-	[RANK_IDLE + GAP_INPUT] = "idle (input)",
-	[RANK_IDLE + GAP_OS] = "idle (os)",
-	[RANK_IDLE + GAP_CPU] = "idle (cpu)",
-	[RANK_IDLE + GAP_DEPENDENCY] = "idle (dependency)",
-	[RANK_IDLE + GAP_ALLOC] = "idle (alloc)",
-	[RANK_IDLE + GAP_MODULE] = "idle (module)",
-	[RANK_IDLE + GAP_DRAIN] = "idle (drain)",
-	[RANK_IDLE + GAP_UNKNOWN] = "idle (unknown)",
-	[RANK_IDLE + GAP_FIRST_USE] = "idle (first-use)",
-	[RANK_IDLE + GAP_MISSING] = "idle (missing)",
-	[RANK_IDLE + GAP_COMM] = "idle (comm)",
-	[RANK_IDLE + GAP_GC] = "idle (gc)",
-	[RANK_IDLE + GAP_GIL] = "idle (gil)",
+	[RANK_COMPUTE] = HWY_KEY("part|compute"),
+	[RANK_TRANSFER] = HWY_KEY("part|transfer"),
+	[RANK_WAIT] = HWY_KEY("part|waiting"),
+	[RANK_START] = HWY_KEY("part|start"),
+	[RANK_COPY] = HWY_KEY("part|copies"),
+	[RANK_IDLE + GAP_BLOCKED] = HWY_KEY("part|idle (blocked)"),
+	[RANK_IDLE + GAP_LAUNCH] = HWY_KEY("part|idle (launch)"),
+	[RANK_IDLE + GAP_INPUT] = HWY_KEY("part|idle (input)"),
+	[RANK_IDLE + GAP_OS] = HWY_KEY("part|idle (os)"),
+	[RANK_IDLE + GAP_CPU] = HWY_KEY("part|idle (cpu)"),
+	[RANK_IDLE + GAP_DEPENDENCY] = HWY_KEY("part|idle (dependency)"),
+	[RANK_IDLE + GAP_ALLOC] = HWY_KEY("part|idle (alloc)"),
+	[RANK_IDLE + GAP_MODULE] = HWY_KEY("part|idle (module)"),
+	[RANK_IDLE + GAP_DRAIN] = HWY_KEY("part|idle (drain)"),
+	[RANK_IDLE + GAP_UNKNOWN] = HWY_KEY("part|idle (unknown)"),
+	[RANK_IDLE + GAP_FIRST_USE] = HWY_KEY("part|idle (first-use)"),
+	[RANK_IDLE + GAP_MISSING] = HWY_KEY("part|idle (missing)"),
+	[RANK_IDLE + GAP_COMM] = HWY_KEY("part|idle (comm)"),
+	[RANK_IDLE + GAP_GC] = HWY_KEY("part|idle (gc)"),
+	[RANK_IDLE + GAP_GIL] = HWY_KEY("part|idle (gil)"),
 };
 
 const char *ranks_part_name(unsigned part)
 {
-	return part < RANK_PARTS && part_names[part] ? part_names[part] : "";
+	return part < RANK_PARTS && part_names[part] ? strchr(part_names[part], '|') + 1 : "";
+}
+
+const char *ranks_part_word(unsigned part)
+{
+	return part < RANK_PARTS && part_names[part] ? hwy_tr_word(part_names[part]) : "";
 }
 
 const char *const ranks_lateness_names[] = {

@@ -88,6 +88,7 @@ enum rank_part {
 };
 /* The names of the parts for people: "compute", "transfer", "waiting", "copies", "idle (launch)". */
 const char *ranks_part_name(unsigned part);
+const char *ranks_part_word(unsigned part); /* … in the reader's language */
 
 struct rank_row {
 	int64_t rank;
@@ -134,7 +135,7 @@ struct ranks_cause {
 	/* What the CPU does was not recorded, but lies between this line and that of 'place', in one function; 0: not known. */
 	int64_t after_line;
 	bool is_before_place; /* what the CPU does comes before the call at 'place'; more is not known */
-	uint32_t member; /* the late rank that 'place' and 'kernel' were seen on */
+	uint32_t member;      /* the late rank that 'place' and 'kernel' were seen on */
 };
 
 struct job_ranks {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path.c - see path.h. */
 #include "whatif/path_internal.h"
+#include <string.h>
+
+#include "base/lang.h"
 
 #include <stdlib.h>
 
@@ -9,6 +12,21 @@ const char *const path_class_names[PATH_CLASSES] = {
 	[PATH_WAIT] = "waits",  [PATH_COMPUTE] = "compute",  [PATH_COMM] = "comm",
 	[PATH_COPY] = "copies", [PATH_NEXT] = "between-ops", [PATH_OTHER] = "other",
 };
+
+const char *path_class_word(const char *name)
+{
+	static const char *const words[PATH_CLASSES] = {
+		[PATH_CPU] = HWY_KEY("path|cpu"),         [PATH_LAUNCH] = HWY_KEY("path|launch"),
+		[PATH_CALL] = HWY_KEY("path|calls"),      [PATH_WAIT] = HWY_KEY("path|waits"),
+		[PATH_COMPUTE] = HWY_KEY("path|compute"), [PATH_COMM] = HWY_KEY("path|comm"),
+		[PATH_COPY] = HWY_KEY("path|copies"),     [PATH_NEXT] = HWY_KEY("path|between-ops"),
+		[PATH_OTHER] = HWY_KEY("path|other"),
+	};
+	for (unsigned i = 0; i < PATH_CLASSES; i++)
+		if (strcmp(name, path_class_names[i]) == 0)
+			return hwy_tr_word(words[i]);
+	return name;
+}
 
 /* ---- what held a node up ---------------------------------------------------------------------- */
 

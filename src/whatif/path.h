@@ -24,6 +24,8 @@ enum path_class {
 	PATH_CLASSES
 };
 extern const char *const path_class_names[PATH_CLASSES];
+/* Yields such a name, perhaps from a file, in the reader's language. */
+const char *path_class_word(const char *name);
 
 struct path_piece {
 	struct hwy_interval at; /* begin and end of the piece in replayed time, ns */
