@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/commands.h"
 #include "cli/kit/table.h"
@@ -42,9 +43,9 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = *where = 0;
 	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
 		const struct chain_link *link = &chain->links[i];
-		int name = hwy_utf8_columns(path_class_names[link->class],
-					    strlen(path_class_names[link->class])) +
-			   2 + hwy_utf8_columns(link->name, strlen(link->name));
+		const char *class = path_class_word(path_class_names[link->class]);
+		int name = hwy_utf8_columns(class, strlen(class)) + 2 +
+			   hwy_utf8_columns(link->name, strlen(link->name));
 		int place = hwy_utf8_columns(link->place, strlen(link->place));
 		*what = name > *what ? name : *what;
 		*where = place > *where ? place : *where;
@@ -74,11 +75,13 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 			      .colour = cli_colour(out),
 			      .indent = "  ",
 			      .align = "lrrrl"};
-	table_row(&table, (const char *[]){"what", "time", "share", "times", "where"});
+	table_row(&table, (const char *[]){hwy_tr("what"), hwy_tr("time"), hwy_tr("share"),
+					   hwy_tr_word(HWY_KEY("head|times")), hwy_tr("where")});
 	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
 		const struct chain_link *link = &chain->links[i];
 		char name[512];
-		snprintf(name, sizeof name, "%s: %s", path_class_names[link->class], link->name);
+		snprintf(name, sizeof name, hwy_tr("%s: %s"),
+			 path_class_word(path_class_names[link->class]), link->name);
 		table_cut_text(&table, name, what);
 		table_time(&table, time_per_step(chain, link->time));
 		table_percent(&table, link->time, chain->length);
@@ -90,27 +93,29 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 
 static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 {
-	fprintf(out, "%s from the first work of %s to the end: the chain that decides it%s\n\n",
-		hwy_say_time4(chain->length).text,
-		chain->n_steps == 1 ? "the step" : "the steady steps",
-		chain->n_steps == 1 ? "" : ", a step:");
+	fprintf(out,
+		hwy_tr(chain->n_steps == 1
+			       ? "%s from the first work of the step to the end: the chain that decides it\n\n"
+			       : "%s from the first work of the steady steps to the end: the chain that decides it, a step:\n\n"),
+		hwy_say_time4(chain->length).text);
 	struct table classes = {.columns = 3, .indent = "  "};
 	for (int class = 0; class < PATH_CLASSES; class ++) {
 		if (chain->classes[class] == 0)
 			continue;
-		table_cell(&classes, "%s", path_class_names[class]);
+		table_cell(&classes, "%s", path_class_word(path_class_names[class]));
 		table_time(&classes, time_per_step(chain, chain->classes[class]));
 		table_percent(&classes, chain->classes[class], chain->length);
 	}
 	table_print(&classes, out);
-	fputs("\nThe largest contributors, a step:\n\n", out);
+	fputs(hwy_tr("\nThe largest contributors, a step:\n\n"), out);
 	print_links(out, chain, rows);
 	fprintf(out,
-		"\n%.1f %% of the device's work of these steps is on the path; the rest has "
-		"slack%s\n",
-		100 * chain->work_on_path, chain->slack > 0 ? "," : ".");
+		hwy_tr(chain->slack > 0
+			       ? HWY_KEY("\n%.1f %% of the device's work of these steps is on the path; the rest has slack,\n")
+			       : HWY_KEY("\n%.1f %% of the device's work of these steps is on the path; the rest has slack.\n")),
+		100 * chain->work_on_path);
 	if (chain->slack > 0)
-		fprintf(out, "half of it %s or more.\n", hwy_say_time4(chain->slack).text);
+		fprintf(out, hwy_tr("half of it %s or more.\n"), hwy_say_time4(chain->slack).text);
 }
 
 static const struct json_field link_fields[] = {

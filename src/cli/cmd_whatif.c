@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "cli/commands.h"
 #include "cli/opened_job.h"
 #include "cli/phase.h"
@@ -69,9 +70,9 @@ static void list_edits(FILE *out)
 	for (size_t i = 0; edit_kinds[i]; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "%s%s", edit_kinds[i]->id, edit_kinds[i]->arguments);
-		fprintf(out, "  %-28s  %s\n", text, edit_kinds[i]->about);
+		fprintf(out, "  %-28s  %s\n", text, hwy_tr(edit_kinds[i]->about));
 	}
-	fputs("\nPLACE is file:line, a function, a range or the name of a call.\n", out);
+	fputs(hwy_tr("\nPLACE is file:line, a function, a range or the name of a call.\n"), out);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -111,7 +112,7 @@ static uint32_t open_working(const struct options *options, struct job_files *re
 	}
 	for (uint32_t i = 0; i < n_recordings && n > 0; i++)
 		if (!traces[i])
-			fprintf(stderr, "headway: left out: %s: no device work\n",
+			fprintf(stderr, hwy_tr("headway: left out: %s: no device work\n"),
 				recordings->files[i].name);
 	free(traces);
 	return n;

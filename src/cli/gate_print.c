@@ -32,8 +32,8 @@ static void put_result(FILE *out, const struct compare_gate *gate)
 	if (doubt)
 		fprintf(out,
 			hwy_tr(gate->strict
-				       ? ", %u cannot be told"
-				       : ", %u cannot be told (a warning, --strict lets it fail)"),
+				       ? HWY_KEY(", %u cannot be told")
+				       : HWY_KEY(", %u cannot be told (a warning; --strict lets it fail)")),
 			doubt);
 }
 

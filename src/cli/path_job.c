@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/table.h"
@@ -21,7 +22,7 @@ static void print_classes(FILE *out, const struct hwy_job_path *path)
 	for (int class = 0; class < PATH_CLASSES; class ++) {
 		if (path->classes[class] == 0)
 			continue;
-		table_cell(&classes, "%s", path_class_names[class]);
+		table_cell(&classes, "%s", path_class_word(path_class_names[class]));
 		table_time(&classes, shown_time(path, path->classes[class]));
 		table_percent(&classes, path->classes[class], path->length);
 	}
@@ -37,7 +38,7 @@ static void path_job_ranks(FILE *out, const struct hwy_job_path *path)
 			      .colour = cli_colour(out),
 			      .indent = "  ",
 			      .align = "rrr"};
-	table_row(&ranks, (const char *[]){"rank", "time", "share"});
+	table_row(&ranks, (const char *[]){"rank", hwy_tr("time"), hwy_tr("share")});
 	for (uint32_t r = 0; r < path->n_ranks && shown < MOST_RANKS; r++) {
 		if (path->ranks[r].time == 0)
 			continue;
@@ -60,12 +61,14 @@ static void print_contributors(FILE *out, const struct hwy_job_path *path, uint6
 			      .colour = cli_colour(out),
 			      .indent = "  ",
 			      .align = "rlrrrl"};
-	table_row(&table, (const char *[]){"rank", "what", "time", "share", "times", "where"});
+	table_row(&table, (const char *[]){"rank", hwy_tr("what"), hwy_tr("time"), hwy_tr("share"),
+					   hwy_tr_word(HWY_KEY("head|times")), hwy_tr("where")});
 	for (uint32_t i = 0; i < path->n && i < rows; i++) {
 		const struct job_path_link *link = &path->links[i];
 		char name[512];
-		snprintf(name, sizeof name, "%s: %s%s", path_class_names[link->class],
-			 link->class == PATH_CPU ? "before " : "", link->name);
+		snprintf(name, sizeof name,
+			 hwy_tr(link->class == PATH_CPU ? "%s: before %s" : "%s: %s"),
+			 path_class_word(path_class_names[link->class]), link->name);
 		table_cell(&table, "%" PRId64, link->rank);
 		table_cut_text(&table, name, room / 2);
 		table_time(&table, shown_time(path, link->time));
@@ -78,24 +81,25 @@ static void print_contributors(FILE *out, const struct hwy_job_path *path, uint6
 
 void path_job_text(FILE *out, const struct hwy_job_path *path, uint64_t rows)
 {
-	const char *per_step = path->n_steps > 0 ? ", a step:" : ":";
+	const char *per_step = hwy_tr(path->n_steps > 0 ? ", a step:" : ":");
 	if (path->n_steps > 0)
 		fprintf(out,
-			"%s for %u steady step%s of %u ranks: the chain across ranks that decides it%s\n\n",
+			hwy_tr("%s for %u steady step%s of %u ranks: the chain across ranks that decides it%s\n\n"),
 			hwy_say_time4(path->length).text, path->n_steps,
 			path->n_steps == 1 ? "" : "s", path->n_ranks, per_step);
 	else
-		fprintf(out, "%s for %u ranks: the chain across ranks that decides it\n\n",
+		fprintf(out, hwy_tr("%s for %u ranks: the chain across ranks that decides it\n\n"),
 			hwy_say_time4(path->length).text, path->n_ranks);
 	print_classes(out, path);
-	fprintf(out, "\nWhose time it is (the path goes %u time%s from one rank to another)%s\n\n",
+	fprintf(out,
+		hwy_tr("\nWhose time it is (the path goes %u time%s from one rank to another)%s\n\n"),
 		path->n_crossings, path->n_crossings == 1 ? "" : "s", per_step);
 	path_job_ranks(out, path);
-	fprintf(out, "\nThe largest contributors%s\n\n", per_step);
+	fprintf(out, hwy_tr("\nThe largest contributors%s\n\n"), per_step);
 	print_contributors(out, path, rows);
 	fprintf(out,
-		"\nJoined by %u collective%s and %u message%s. Waiting for another rank is never on the "
-		"path: what that rank did is.\n",
+		hwy_tr("\nJoined by %u collective%s and %u message%s. Waiting for another rank is never on the "
+		       "path: what that rank did is.\n"),
 		path->n_meetings, path->n_meetings == 1 ? "" : "s", path->n_messages,
 		path->n_messages == 1 ? "" : "s");
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/table.h"
@@ -83,13 +84,13 @@ static void whatif_job_text(FILE *out, const struct job_predictions *p)
 {
 	const struct links *links = &p->joint.links;
 	fprintf(out,
-		"%s as recorded: %u ranks without device work, joined by %u collective%s and %u "
-		"message%s\n\n",
+		hwy_tr("%s as recorded: %u ranks without device work, joined by %u collective%s and %u "
+		       "message%s\n\n"),
 		hwy_say_time4(p->recorded).text, p->joint.n, links->n_meetings,
 		links->n_meetings == 1 ? "" : "s", links->n_messages,
 		links->n_messages == 1 ? "" : "s");
 	struct table table = {.columns = 3, .heads = 1, .colour = cli_colour(out), .indent = "  "};
-	table_row(&table, (const char *[]){"with", "job", "gain"});
+	table_row(&table, (const char *[]){hwy_tr("with"), hwy_tr("job"), hwy_tr("gain")});
 	for (uint32_t i = 0; i < p->n; i++) {
 		table_cell(&table, "%s", p->items[i].name);
 		table_time(&table, p->items[i].length);

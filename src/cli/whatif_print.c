@@ -23,8 +23,9 @@ static void add_note(struct whatif_view *view, const struct whatif_edit *edit, c
 	char name[600] = "";
 	if (edit)
 		name_edit(name, sizeof name, "", edit);
-	if (view->n_notes < WHATIF_NOTES && asprintf(&view->notes[view->n_notes], "%s%s%s", name,
-						     edit ? " does not apply: " : "", text) >= 0)
+	if (view->n_notes < WHATIF_NOTES &&
+	    asprintf(&view->notes[view->n_notes], edit ? hwy_tr("%s does not apply: %s") : "%s%s",
+		     name, text) >= 0)
 		view->n_notes++;
 }
 
@@ -34,8 +35,8 @@ void whatif_view_doubt(struct whatif_view *view, const struct hwy_analysis *anal
 	if (clocks->count)
 		add_note(
 			view, NULL,
-			"do not trust these times: sampling its counters changed the GPU's clocks; "
-			"record again without --gpu-metrics-devices");
+			hwy_tr("do not trust these times: sampling its counters changed the GPU's clocks; "
+			       "record again without --gpu-metrics-devices"));
 }
 
 bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits, uint32_t n,
@@ -57,7 +58,8 @@ bool whatif_view_apply(struct whatif_view *view, const struct whatif_edit *edits
 		add_note(view, NULL, note);
 	if (view->n_edits == 0)
 		return n == 1 ? false
-			      : hwy_fail(err, "none of the edits applies; %s", view->notes[0]);
+			      : hwy_fail(err, hwy_tr("none of the edits applies; %s"),
+					 view->notes[0]);
 	return whatif_predict(view->w, view->edits, view->n_edits, &view->prediction, err);
 }
 
@@ -275,7 +277,7 @@ static void whatif_print_print_head(FILE *out, const struct whatif_view *view)
 	const struct whatif *w = view->w;
 	fprintf(out, hwy_tr("%s a step as recorded, %s without the recorder (%s)\n"),
 		hwy_say_time4(w->recorded).text, hwy_say_time4(w->base.step).text,
-		w->machine.source);
+		hwy_tr(w->machine.source));
 	if (w->machine.has_samples)
 		fputs(hwy_tr("The cost of the samples is not known and still in these times: record without -s to be sure\n"),
 		      out);
@@ -324,7 +326,8 @@ static void print_tried(FILE *out, const struct rank *rank)
 {
 	char text[600];
 	struct table table = {.columns = 4, .heads = 1, .colour = cli_colour(out), .indent = "  "};
-	table_row(&table, (const char *[]){"alone", "step", "gain", "bar"});
+	table_row(&table,
+		  (const char *[]){hwy_tr("alone"), hwy_tr("step"), hwy_tr("gain"), hwy_tr("bar")});
 	for (uint32_t i = 0; i < rank->n; i++) {
 		name_edit(text, sizeof text, "", &rank->entries[i].edit);
 		whatif_print_add_row(&table, text, &rank->entries[i].alone);
@@ -334,7 +337,8 @@ static void print_tried(FILE *out, const struct rank *rank)
 	if (rank->n_stack < 2)
 		return;
 	struct table stack = {.columns = 4, .heads = 1, .colour = cli_colour(out), .indent = "  "};
-	table_row(&stack, (const char *[]){"one after the other", "step", "gain", "bar"});
+	table_row(&stack, (const char *[]){hwy_tr("one after the other"), hwy_tr("step"),
+					   hwy_tr("gain"), hwy_tr("bar")});
 	for (uint32_t i = 0; i < rank->n_stack; i++) {
 		const struct rank_entry *entry = &rank->entries[rank->stack[i]];
 		name_edit(text, sizeof text, i ? "+ " : "", &entry->edit);
@@ -354,7 +358,7 @@ void whatif_print_text(FILE *out, const struct whatif_view *view)
 		struct table table = {.columns = 4, .colour = cli_colour(out), .indent = "  "};
 		for (uint32_t i = 0; i < view->n_edits; i++)
 			name_edit(text, sizeof text, i ? "+ " : "", &view->edits[i]);
-		whatif_print_add_row(&table, view->n_edits > 1 ? "all of them" : text,
+		whatif_print_add_row(&table, view->n_edits > 1 ? hwy_tr("all of them") : text,
 				     &view->prediction);
 		fputc('\n', out);
 		table_print(&table, out);

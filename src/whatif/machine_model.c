@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/whatif.h"
 
 static const struct {
@@ -19,7 +20,7 @@ static const struct {
 	struct whatif_machine machine;
 } table[] = {
 	{"H200",
-	 "a table for the H200",
+	 HWY_KEY("a table for the H200"),
 	 1,
 	 {.graph_launch = 1700,
 	  .graph_next = 400,
@@ -27,7 +28,7 @@ static const struct {
 	  .h2d = {6000, 54.9e9},
 	  .d2h = {6600, 54.8e9}}},
 	{"H100",
-	 "a table for the H100",
+	 HWY_KEY("a table for the H100"),
 	 1,
 	 {.graph_launch = 2000,
 	  .graph_next = 400,
@@ -35,7 +36,7 @@ static const struct {
 	  .h2d = {6000, 54e9},
 	  .d2h = {6600, 54e9}}},
 	{"A100",
-	 "its cost on an A100 is not known",
+	 HWY_KEY("its cost on an A100 is not known"),
 	 0, /* host is 0: no cost of recording is taken out */
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
@@ -43,7 +44,7 @@ static const struct {
 	  .h2d = {7000, 24e9},
 	  .d2h = {7500, 25e9}}},
 	{"",
-	 "its cost on this GPU is not known",
+	 HWY_KEY("its cost on this GPU is not known"),
 	 0,
 	 {.graph_launch = 3000,
 	  .graph_next = 500,
@@ -168,7 +169,7 @@ void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace)
 		const struct hwy_calibration *one = &trace->calibrations[i];
 		machine_model_take(machine, hwy_str(trace, one->name), one->value);
 		machine->is_measured = true;
-		machine->source = "measured where it was recorded";
+		machine->source = HWY_KEY("measured where it was recorded");
 	}
 	if (machine_model_operator_cost(trace))
 		machine->cost.op = machine_model_operator_cost(trace);

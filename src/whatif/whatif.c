@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/joint.h"
 #include "whatif/replayed_steps.h"
 #include "whatif/step_time.h"
@@ -352,7 +353,7 @@ bool whatif_run_length(const struct whatif *w, const struct whatif_edit *edits, 
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (!edits[i].kind->needs_no_steps)
-			return hwy_fail(err, "%s is about device work, and there is none",
+			return hwy_fail(err, hwy_tr("%s is about device work, and there is none"),
 					edits[i].kind->id);
 	struct hwy_graph *graphs = edit_all(w, edits, n, &as_is, NULL, err);
 	if (!graphs)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 
 /* ---- calls that are made before the steps --------------------------------------------------------- */
@@ -30,17 +31,19 @@ static bool take_out(struct editing *e, unsigned roles, const char *place, const
 		else
 			node->length = 0;
 	}
-	return found > 0 || hwy_fail(err, "the phase %s%s%s", what, *place ? " at " : "", place);
+	return found > 0 ||
+	       hwy_fail(err, "%s%s%s", hwy_tr(what), hwy_tr(*place ? " at " : ""), place);
 }
 
 static bool apply_no_alloc(struct editing *e, const char *place, struct hwy_err *err)
 {
-	return take_out(e, ROLE(ALLOC) | ROLE(FREE) | ROLE(PIN), place, "allocates nothing", err);
+	return take_out(e, ROLE(ALLOC) | ROLE(FREE) | ROLE(PIN), place,
+			HWY_KEY("the phase allocates nothing"), err);
 }
 
 static bool apply_no_module(struct editing *e, const char *place, struct hwy_err *err)
 {
-	return take_out(e, ROLE(MODULE), place, "loads no modules", err);
+	return take_out(e, ROLE(MODULE), place, HWY_KEY("the phase loads no modules"), err);
 }
 
 static const char *name_of_call(const struct editing *e, uint32_t call)
@@ -129,7 +132,7 @@ static bool apply_no_graph_build(struct editing *e, const char *place, struct hw
 const struct edit_kind edit_no_alloc = {
 	.id = "no-alloc",
 	.arguments = "[:PLACE]",
-	.about = "memory is allocated once, before the steps",
+	.about = HWY_KEY("memory is allocated once, before the steps"),
 	.only_removes = true,
 	.apply = apply_no_alloc,
 };
@@ -137,7 +140,7 @@ const struct edit_kind edit_no_alloc = {
 const struct edit_kind edit_no_module = {
 	.id = "no-module",
 	.arguments = "[:PLACE]",
-	.about = "code is loaded and compiled before the steps",
+	.about = HWY_KEY("code is loaded and compiled before the steps"),
 	.only_removes = true,
 	.apply = apply_no_module,
 };
@@ -145,7 +148,7 @@ const struct edit_kind edit_no_module = {
 const struct edit_kind edit_no_graph_build = {
 	.id = "no-graph-build",
 	.arguments = "[:PLACE]",
-	.about = "graphs are captured and instantiated once, before the steps",
+	.about = HWY_KEY("graphs are captured and instantiated once, before the steps"),
 	.only_removes = true,
 	.apply = apply_no_graph_build,
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyze/kernel_table.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "whatif/edits/edits.h"
 
@@ -115,7 +116,7 @@ static bool apply_share(struct editing *e, const struct faster *faster, struct h
 				e, i,
 				(int64_t)((double)edit_work_before(e, i) * (1 - faster->left)));
 	}
-	return found > 0 || hwy_fail(err, "nothing of the phase is called '%.*s'",
+	return found > 0 || hwy_fail(err, hwy_tr("nothing of the phase is called '%.*s'"),
 				     (int)faster->length, faster->what);
 }
 
@@ -178,13 +179,13 @@ static bool fail_without_roof(const char *what, bool is_endless, struct hwy_err 
 	if (is_endless)
 		return hwy_fail(
 			err,
-			"'%s' runs all of the time and waits for the host or for work: a roof says nothing about it; "
-			"say by how much it would be faster: faster:%s=2",
+			hwy_tr("'%s' runs all of the time and waits for the host or for work: a roof says nothing about it; "
+			       "say by how much it would be faster: faster:%s=2"),
 			what, what);
 	return hwy_fail(
 		err,
-		"nothing tells how fast '%s' could be: measure its counters (headway kernels FILE "
-		"--run), or say by how much: faster:%s=2",
+		hwy_tr("nothing tells how fast '%s' could be: measure its counters (headway kernels FILE "
+		       "--run), or say by how much: faster:%s=2"),
 		what, what);
 }
 
@@ -210,17 +211,19 @@ static bool apply_to_kernel(struct editing *e, const struct faster *faster, stru
 		apply_kernel(e, &table, name, faster, &sum);
 		kernel_table_free(&table);
 		if (sum.launches == 0)
-			ok = hwy_fail(err, "the phase launches no kernel '%s'", what);
+			ok = hwy_fail(err, hwy_tr("the phase launches no kernel '%s'"), what);
 		else if (sum.known == 0)
 			ok = fail_without_roof(what, is_endless, err);
 	}
 	if (ok && isnan(faster->left)) {
-		const char *rest =
-			sum.known < sum.launches ? "; of other launches nothing is known" : "";
+		const char *rest = sum.known < sum.launches
+					   ? hwy_tr("; of other launches nothing is known")
+					   : "";
 		double left = sum.before > 0 ? sum.after / sum.before : 1;
-		snprintf(e->note, sizeof e->note, "at the roof %s%.80s%s takes %s of its time%s",
-			 name ? "'" : "", name ? what : "all that is known of the kernels",
-			 name ? "'" : "", hwy_say_share(left).text, rest);
+		snprintf(e->note, sizeof e->note,
+			 hwy_tr("at the roof %s%.80s%s takes %s of its time%s"), name ? "'" : "",
+			 name ? what : hwy_tr("all that is known of the kernels"), name ? "'" : "",
+			 hwy_say_share(left).text, rest);
 	}
 	free(what);
 	return ok;
@@ -237,7 +240,8 @@ static bool apply_faster(struct editing *e, const char *arguments, struct hwy_er
 const struct edit_kind edit_faster = {
 	.id = "faster",
 	.arguments = ":WHAT[:PERCENT|=FACTOR]",
-	.about = "a kernel (alone: to its roof), a range, 'gpu' or 'cpu' takes so much less time",
+	.about = HWY_KEY(
+		"a kernel (alone: to its roof), a range, 'gpu' or 'cpu' takes so much less time"),
 	.only_removes = true,
 	.check = check_faster,
 	.apply = apply_faster,

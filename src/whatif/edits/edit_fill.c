@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/device_metrics.h"
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 
 #define FILL_SHORT_NS 20000
@@ -109,15 +110,16 @@ static bool edit_fill_apply(struct editing *e, const char *arguments, struct hwy
 	}
 	metrics_close(&f.metrics);
 	free(f.reach);
-	return found > 0 || hwy_fail(err, "no long kernel of the phase leaves half of the "
-					  "multiprocessors without work; one that runs "
-					  "through the whole phase does not count");
+	return found > 0 || hwy_fail(err, hwy_tr("no long kernel of the phase leaves half of the "
+						 "multiprocessors without work; one that runs "
+						 "through the whole phase does not count"));
 }
 
 const struct edit_kind edit_fill = {
 	.id = "fill-gpu",
 	.arguments = "",
-	.about = "long kernels that use few multiprocessors spread their work over all of them",
+	.about = HWY_KEY(
+		"long kernels that use few multiprocessors spread their work over all of them"),
 	.only_removes = true,
 	.apply = edit_fill_apply,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edit_fuse.c - one kernel for each chain of elementwise kernels: what lies between them is neither written nor read. */
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 #include "whatif/fusion.h"
 
@@ -54,7 +55,7 @@ static bool edit_fuse_apply(struct editing *e, const char *arguments, struct hwy
 const struct edit_kind edit_fuse = {
 	.id = "fuse",
 	.arguments = "",
-	.about = "a chain of elementwise kernels becomes one that reads and writes once",
+	.about = HWY_KEY("a chain of elementwise kernels becomes one that reads and writes once"),
 	.only_removes = true,
 	.apply = edit_fuse_apply,
 };

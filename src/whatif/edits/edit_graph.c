@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 
 /* CPU work of up to this many times the usual dispatch is the framework's own work for an operation. */
@@ -152,14 +153,15 @@ static bool edit_graph_apply(struct editing *e, const char *arguments, struct hw
 	if (c.blockers > 0)
 		snprintf(
 			e->note, sizeof e->note,
-			"%u calls that cannot be captured (waits, allocations) stay outside the graphs",
+			hwy_tr("%u calls that cannot be captured (waits, allocations) stay outside the graphs"),
 			c.blockers);
-	return c.n > 0 || hwy_fail(err, "the phase has no launches that a graph could replace");
+	return c.n > 0 ||
+	       hwy_fail(err, hwy_tr("the phase has no launches that a graph could replace"));
 }
 
 const struct edit_kind edit_graph = {
 	.id = "graph",
 	.arguments = "",
-	.about = "each step's launches are captured as one graph",
+	.about = HWY_KEY("each step's launches are captured as one graph"),
 	.apply = edit_graph_apply,
 };

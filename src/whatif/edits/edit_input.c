@@ -7,6 +7,7 @@
  * are made at once: two batches are that time divided by N apart. Other CPU work that leaves the
  * device idle (files, locks, code between launches) is moved to another thread in the same way.
  */
+#include "base/lang.h"
 #include "base/ref.h"
 #include "whatif/edits/edits.h"
 
@@ -119,7 +120,7 @@ static bool apply_input(struct editing *e, const char *arguments, struct hwy_err
 	(void)arguments;
 	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
 	return for_each_gap(e, GAP_INPUT, supply, &s) > 0 ||
-	       hwy_fail(err, "the phase never waits for input");
+	       hwy_fail(err, hwy_tr("the phase never waits for input"));
 }
 
 static bool read_workers(const char *arguments, uint32_t *workers, struct hwy_err *err)
@@ -142,7 +143,7 @@ static bool apply_workers(struct editing *e, const char *arguments, struct hwy_e
 		return false;
 	uint32_t found = for_each_gap(e, GAP_INPUT, supply, &s);
 	graph_settle(e->graph);
-	return found > 0 || hwy_fail(err, "the phase never waits for input");
+	return found > 0 || hwy_fail(err, hwy_tr("the phase never waits for input"));
 }
 
 static bool apply_background(struct editing *e, const char *arguments, struct hwy_err *err)
@@ -150,13 +151,15 @@ static bool apply_background(struct editing *e, const char *arguments, struct hw
 	(void)arguments;
 	struct supply s = {.usual = edit_usual_delay(e), .last = GRAPH_NONE};
 	uint32_t found = for_each_gap(e, GAP_OS, supply, &s) + for_each_gap(e, GAP_CPU, supply, &s);
-	return found > 0 || hwy_fail(err, "no gap of the phase is caused by the CPU's own work");
+	return found > 0 ||
+	       hwy_fail(err, hwy_tr("no gap of the phase is caused by the CPU's own work"));
 }
 
 const struct edit_kind edit_background = {
 	.id = "background",
 	.arguments = "",
-	.about = "files, locks and other CPU work that the device waits for move to another thread",
+	.about = HWY_KEY(
+		"files, locks and other CPU work that the device waits for move to another thread"),
 	.only_removes = true,
 	.apply = apply_background,
 };
@@ -164,7 +167,7 @@ const struct edit_kind edit_background = {
 const struct edit_kind edit_input = {
 	.id = "perfect-input",
 	.arguments = "",
-	.about = "the next batch is always there in time",
+	.about = HWY_KEY("the next batch is always there in time"),
 	.only_removes = true,
 	.apply = apply_input,
 };
@@ -172,7 +175,7 @@ const struct edit_kind edit_input = {
 const struct edit_kind edit_workers = {
 	.id = "workers",
 	.arguments = ":N",
-	.about = "N workers prepare batches beside the steps",
+	.about = HWY_KEY("N workers prepare batches beside the steps"),
 	.check = check_workers,
 	.apply = apply_workers,
 };

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/search.h"
 #include "whatif/edits/edits.h"
@@ -63,9 +64,9 @@ static bool apply_faster_link(struct editing *e, const char *arguments, struct h
 	const struct joint *joint = e->w->joint;
 	double factor;
 	if (!joint || !read_factor(arguments, &factor))
-		return hwy_fail(err,
-				"waiting for other ranks and transfer can be told apart in the "
-				"recordings of several ranks only");
+		return hwy_fail(
+			err, hwy_tr("waiting for other ranks and transfer can be told apart in the "
+				    "recordings of several ranks only"));
 	const struct links *links = &joint->links;
 	int64_t latency = quickest_transfer(joint);
 	uint32_t found = 0, last = GRAPH_NONE, rank = e->w->rank;
@@ -86,13 +87,14 @@ static bool apply_faster_link(struct editing *e, const char *arguments, struct h
 			node->delay = latency + (int64_t)((double)(node->delay - latency) / factor);
 		found++;
 	}
-	return found > 0 || hwy_fail(err, "the rank exchanges nothing with the others");
+	return found > 0 || hwy_fail(err, hwy_tr("the rank exchanges nothing with the others"));
 }
 
 const struct edit_kind edit_faster_link = {
 	.id = "faster-link",
 	.arguments = ":X",
-	.about = "what ranks exchange travels X times as fast; latency stays (several ranks)",
+	.about = HWY_KEY(
+		"what ranks exchange travels X times as fast; latency stays (several ranks)"),
 	.only_removes = true,
 	.needs_no_steps = true,
 	.check = check_factor,
@@ -231,9 +233,9 @@ static bool apply_bucket(struct editing *e, const char *arguments, struct hwy_er
 	struct bucketing b = {.e = e};
 	const char *rest;
 	if (!e->w->joint || !edit_number(arguments, &b.size, &rest))
-		return hwy_fail(err,
-				"waiting for other ranks and transfer can be told apart in the "
-				"recordings of several ranks only");
+		return hwy_fail(
+			err, hwy_tr("waiting for other ranks and transfer can be told apart in the "
+				    "recordings of several ranks only"));
 	b.latency = quickest_transfer(e->w->joint);
 	b.nodes = hwy_array(b.size, sizeof *b.nodes);
 	b.carrier = hwy_zarray(e->graph->n, sizeof *b.carrier);
@@ -254,14 +256,15 @@ static bool apply_bucket(struct editing *e, const char *arguments, struct hwy_er
 	free(b.nodes);
 	free(b.carrier);
 	return b.found > 0 ||
-	       hwy_fail(err,
-			"no two collectives of a step follow each other on a stream or thread");
+	       hwy_fail(
+		       err,
+		       hwy_tr("no two collectives of a step follow each other on a stream or thread"));
 }
 
 const struct edit_kind edit_bucket = {
 	.id = "bucket",
 	.arguments = ":N",
-	.about = "N collectives of a step in a row are one (several ranks)",
+	.about = HWY_KEY("N collectives of a step in a row are one (several ranks)"),
 	.overlaps = true,
 	.needs_no_steps = true,
 	.check = check_bucket,

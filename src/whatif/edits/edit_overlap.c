@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/ref.h"
 #include "whatif/edits/edits.h"
 
@@ -116,14 +117,15 @@ static bool apply_overlap_comm(struct editing *e, const char *arguments, struct 
 {
 	(void)arguments;
 	uint32_t found = loosen_kernels(e) + loosen_calls(e);
-	return found > 0 || hwy_fail(err, "no work of the phase is seen to wait for communication");
+	return found > 0 ||
+	       hwy_fail(err, hwy_tr("no work of the phase is seen to wait for communication"));
 }
 
 const struct edit_kind edit_overlap_comm = {
 	.id = "overlap-comm",
 	.arguments = "",
 	.overlaps = true,
-	.about = "work of a step does not wait for its communication; the next step does",
+	.about = HWY_KEY("work of a step does not wait for its communication; the next step does"),
 	.only_removes = true,
 	.apply = apply_overlap_comm,
 };

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 
 static void pin(struct editing *e, uint32_t index)
@@ -67,15 +68,15 @@ static bool edit_pin_apply(struct editing *e, const char *place, struct hwy_err 
 		else
 			free_call(e, i);
 	}
-	return found > 0 || hwy_fail(err, "the phase copies no pageable memory%s%s",
-				     *place ? " at " : "", place);
+	return found > 0 || hwy_fail(err, hwy_tr("the phase copies no pageable memory%s%s"),
+				     hwy_tr(*place ? " at " : ""), place);
 }
 
 const struct edit_kind edit_pin = {
 	.id = "pin",
 	.arguments = "[:PLACE]",
 	.overlaps = true,
-	.about = "host memory of copies is pinned",
+	.about = HWY_KEY("host memory of copies is pinned"),
 	.only_removes = true,
 	.apply = edit_pin_apply,
 };

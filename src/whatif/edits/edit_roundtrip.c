@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lang.h"
 #include "base/ref.h"
 #include "whatif/edits/edits.h"
 
@@ -215,13 +216,13 @@ static bool edit_roundtrip_apply(struct editing *e, const char *arguments, struc
 	free(trips.list);
 	hwy_map_free(&trips.first);
 	hwy_map_free(&trips.last);
-	return found > 0 || hwy_fail(err, "nothing of the phase goes to the host and back");
+	return found > 0 || hwy_fail(err, hwy_tr("nothing of the phase goes to the host and back"));
 }
 
 const struct edit_kind edit_no_roundtrip = {
 	.id = "no-roundtrip",
 	.arguments = "",
-	.about = "data that went to the host and back stays on the device",
+	.about = HWY_KEY("data that went to the host and back stays on the device"),
 	.only_removes = true,
 	.apply = edit_roundtrip_apply,
 };

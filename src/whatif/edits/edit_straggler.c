@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 #include "whatif/joint.h"
 
@@ -42,11 +43,14 @@ static bool edit_straggler_apply(struct editing *e, const char *arguments, struc
 {
 	const struct joint *joint = e->w->joint;
 	if (!joint)
-		return hwy_fail(err, "a straggler shows in the recordings of several ranks only");
+		return hwy_fail(
+			err, hwy_tr("a straggler shows in the recordings of several ranks only"));
 	uint32_t index = edit_straggler_find(joint, arguments);
 	if (index == joint->n)
-		return *arguments ? hwy_fail(err, "there is no recording of rank %s", arguments)
-				  : hwy_fail(err, "no rank comes clearly later than the others");
+		return *arguments ? hwy_fail(err, hwy_tr("there is no recording of rank %s"),
+					     arguments)
+				  : hwy_fail(err,
+					     hwy_tr("no rank comes clearly later than the others"));
 	if (e->w->rank == index)
 		e->graph->is_unwaited = true;
 	return true;
@@ -55,7 +59,8 @@ static bool edit_straggler_apply(struct editing *e, const char *arguments, struc
 const struct edit_kind edit_straggler = {
 	.id = "straggler",
 	.arguments = "[:RANK]",
-	.about = "a rank, or the one that comes last, is as quick as its peers (several ranks)",
+	.about = HWY_KEY(
+		"a rank, or the one that comes last, is as quick as its peers (several ranks)"),
 	.only_removes = true,
 	.needs_no_steps = true,
 	.check = check,

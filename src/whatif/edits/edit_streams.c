@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 
 enum { UP, DOWN, WORK, TRACKS };
@@ -95,7 +96,7 @@ static bool apply_copy_stream(struct editing *e, const char *arguments, struct h
 	(void)arguments;
 	unsigned tracks = tracks_of(e);
 	if (!(tracks & (1u << UP | 1u << DOWN)))
-		return hwy_fail(err, "the phase has no copies to or from the host");
+		return hwy_fail(err, hwy_tr("the phase has no copies to or from the host"));
 	bool both_ways = goes_both_ways(tracks);
 	uint32_t n = e->flow->trace->n_lanes;
 	struct copy_lane *lanes = hwy_array(n, sizeof *lanes);
@@ -115,7 +116,7 @@ const struct edit_kind edit_copy_stream = {
 	.id = "copy-stream",
 	.arguments = "",
 	.overlaps = true,
-	.about = "copies run on streams of their own, with two buffers in turn",
+	.about = HWY_KEY("copies run on streams of their own, with two buffers in turn"),
 	.apply = apply_copy_stream,
 };
 
@@ -165,7 +166,8 @@ static bool apply_streams(struct editing *e, const char *arguments, struct hwy_e
 		return false;
 	unsigned tracks = tracks_of(e);
 	if (!(tracks >> UP & 1))
-		return hwy_fail(err, "the phase copies nothing to the device: no chunks to spread");
+		return hwy_fail(
+			err, hwy_tr("the phase copies nothing to the device: no chunks to spread"));
 	bool both_ways = streams > 1 && goes_both_ways(tracks);
 	struct spread_lane *lanes = hwy_array(n, sizeof *lanes);
 	memset(lanes, 0xff, n * sizeof *lanes); /* all become GRAPH_NONE */
@@ -186,7 +188,7 @@ const struct edit_kind edit_streams = {
 	.id = "streams",
 	.arguments = ":N",
 	.overlaps = true,
-	.about = "chunks (copy in, compute, copy out) are spread over N streams",
+	.about = HWY_KEY("chunks (copy in, compute, copy out) are spread over N streams"),
 	.check = check_streams,
 	.apply = apply_streams,
 };
@@ -229,14 +231,15 @@ static bool apply_no_barrier(struct editing *e, const char *arguments, struct hw
 			e->graph->extras[kept++] = *extra;
 	}
 	e->graph->n_extras = kept;
-	return found > 0 || hwy_fail(err, "the default stream holds nothing of the phase up");
+	return found > 0 ||
+	       hwy_fail(err, hwy_tr("the default stream holds nothing of the phase up"));
 }
 
 const struct edit_kind edit_no_barrier = {
 	.id = "no-barrier",
 	.arguments = "",
 	.overlaps = true,
-	.about = "streams are non-blocking: the default stream no longer orders them",
+	.about = HWY_KEY("streams are non-blocking: the default stream no longer orders them"),
 	.only_removes = true,
 	.apply = apply_no_barrier,
 };

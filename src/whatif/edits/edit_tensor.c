@@ -3,6 +3,7 @@
  * with an argument, all kernels whose name has it. */
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 #include "whatif/tensor_cores.h"
 
@@ -31,17 +32,17 @@ static bool edit_tensor_apply(struct editing *e, const char *arguments, struct h
 		node->length = (int64_t)((double)node->length / speedup);
 	}
 	if (*arguments && !found)
-		return hwy_fail(err, "no kernel of the phase is called '%s'", arguments);
+		return hwy_fail(err, hwy_tr("no kernel of the phase is called '%s'"), arguments);
 	return found > 0 ||
-	       hwy_fail(err, "no kernel of the phase multiplies in fp32 without tensor "
-			     "cores, by its name");
+	       hwy_fail(err, hwy_tr("no kernel of the phase multiplies in fp32 without tensor "
+				    "cores, by its name"));
 }
 
 const struct edit_kind edit_tensor = {
 	.id = "tensor-cores",
 	.arguments = "[:KERNEL]",
-	.about =
-		"fp32 multiplications and convolutions use the tensor cores (TF32, or half precision)",
+	.about = HWY_KEY(
+		"fp32 multiplications and convolutions use the tensor cores (TF32, or half precision)"),
 	.only_removes = true,
 	.apply = edit_tensor_apply,
 };

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "whatif/edits/edits.h"
 
 enum {
@@ -266,8 +267,8 @@ static bool remove_waits(struct editing *e, const char *place, uint32_t every,
 	free(removal);
 	graph_settle(e->graph);
 	if (found == 0)
-		return *place ? hwy_fail(err, "no wait of the phase is at '%s'", place)
-			      : hwy_fail(err, "the phase has no waits");
+		return *place ? hwy_fail(err, hwy_tr("no wait of the phase is at '%s'"), place)
+			      : hwy_fail(err, hwy_tr("the phase has no waits"));
 	return true;
 }
 
@@ -334,14 +335,14 @@ static bool apply_late(struct editing *e, const char *place, struct hwy_err *err
 	free(before);
 	free(now);
 	graph_settle(e->graph);
-	return found > 0 ||
-	       hwy_fail(err, "the phase has no waits%s%s", *place ? " at " : "", place);
+	return found > 0 || hwy_fail(err, hwy_tr("the phase has no waits%s%s"),
+				     hwy_tr(*place ? " at " : ""), place);
 }
 
 const struct edit_kind edit_read_late = {
 	.id = "read-late",
 	.arguments = "[:PLACE]",
-	.about = "a value is read one step after it was computed",
+	.about = HWY_KEY("a value is read one step after it was computed"),
 	.only_removes = true,
 	.apply = apply_late,
 };
@@ -349,7 +350,7 @@ const struct edit_kind edit_read_late = {
 const struct edit_kind edit_remove_wait = {
 	.id = "remove-wait",
 	.arguments = "[:PLACE]",
-	.about = "the CPU no longer waits for the device there, nor reads the value",
+	.about = HWY_KEY("the CPU no longer waits for the device there, nor reads the value"),
 	.only_removes = true,
 	.apply = apply_remove,
 };
@@ -357,14 +358,14 @@ const struct edit_kind edit_remove_wait = {
 const struct edit_kind edit_decide = {
 	.id = "decide-on-gpu",
 	.arguments = "[:PLACE]",
-	.about = "the GPU decides what the CPU had waited for a value to decide",
+	.about = HWY_KEY("the GPU decides what the CPU had waited for a value to decide"),
 	.apply = apply_decide,
 };
 
 const struct edit_kind edit_wait_every = {
 	.id = "wait-every",
 	.arguments = ":N[:PLACE]",
-	.about = "it waits in every Nth step only",
+	.about = HWY_KEY("it waits in every Nth step only"),
 	.only_removes = true,
 	.check = check_every,
 	.apply = apply_every,
