@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/profile.h"
@@ -55,7 +56,8 @@ static _Noreturn void profile_refuse(const struct profile *profile, int reason)
 {
 	const char *program = profile->settings.program[0];
 	if (is_python_script(program))
-		cli_say("%s is a Python script: headway profile python3 %s", program, program);
+		cli_say(hwy_tr("%s is a Python script: headway profile python3 %s"), program,
+			program);
 	else
 		cli_say("%s: %s", program, strerror(reason));
 	exit(reason == ENOENT ? 127 : 126);
@@ -64,7 +66,7 @@ static _Noreturn void profile_refuse(const struct profile *profile, int reason)
 static _Noreturn void profile_run_unrecorded(struct profile *profile, struct run *run,
 					     const struct hwy_err *err)
 {
-	cli_say("nothing can be recorded, the program runs without: %s", err->text);
+	cli_say(hwy_tr("nothing can be recorded, the program runs without: %s"), err->text);
 	profile_discard(run);
 	profile_job_failed(profile, err->text, -1);
 	profile_refuse(profile, run_become(&profile->settings));
@@ -141,9 +143,9 @@ bool profile_make_report(struct profile *profile, struct run *run, const char *p
 		if (profile->stats && !is_job)
 			print_stats(written);
 	} else if (access(run->directory, F_OK) == 0) {
-		cli_say("the recording is kept: headway recover %s", run->directory);
+		cli_say(hwy_tr("the recording is kept: headway recover %s"), run->directory);
 	} else {
-		cli_say("the recording is lost: its directory was removed");
+		cli_say("%s", hwy_tr("the recording is lost: its directory was removed"));
 	}
 	free(written);
 	return done;
@@ -236,7 +238,7 @@ static int end_without_memory(struct recording *recording, size_t asked)
 	while (!run->ended && run_wait(run, &recording->profile.settings) == RUN_RECORDED)
 		;
 	if (run->directory)
-		cli_say("the recording is kept: headway recover %s", run->directory);
+		cli_say(hwy_tr("the recording is kept: headway recover %s"), run->directory);
 	return profile_end(run);
 }
 

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/profile.h"
 
@@ -52,11 +53,11 @@ static void say_killed(int status, const char *directory)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2)
 		/* A library has ended the process, as libdw does without memory. */
-		cli_say("the report was not finished; the recording is kept: headway recover %s",
+		cli_say(hwy_tr("the report was not finished; the recording is kept: headway recover %s"),
 			directory);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		cli_say("stopped by SIGKILL, as where memory runs out; the recording is kept: "
-			"headway recover %s",
+		cli_say(hwy_tr("stopped by SIGKILL, as where memory runs out; the recording is kept: "
+			       "headway recover %s"),
 			directory);
 }
 
@@ -65,8 +66,8 @@ static bool make_or_say(struct profile *profile, struct run *run, const char *pa
 {
 	struct hwy_rescue rescue;
 	if (HWY_RESCUED(&rescue)) {
-		cli_say("out of memory (asked for %zu bytes); the recording is kept: headway "
-			"recover %s",
+		cli_say(hwy_tr("out of memory (asked for %zu bytes); the recording is kept: headway "
+			       "recover %s"),
 			rescue.asked, run->directory);
 		return false;
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "cli/profile.h"
 #include "ingest/ingest.h"
 #include "run/calibrate/calibrate.h"
@@ -47,14 +48,16 @@ static void say_wait(void *listener)
 {
 	const struct measuring *measuring = listener;
 	if (!measuring->quiet)
-		cli_say("waiting for another headway that measures what recording costs here …");
+		cli_say("%s",
+			hwy_tr("waiting for another headway that measures what recording costs here …"));
 }
 
 static void say_begin(void *listener)
 {
 	const struct measuring *measuring = listener;
 	if (!measuring->quiet)
-		cli_say("measuring what recording costs here, once per GPU and driver …");
+		cli_say("%s",
+			hwy_tr("measuring what recording costs here, once per GPU and driver …"));
 }
 
 /* Whether the helper process that measured was recorded as the program was: its kernels are

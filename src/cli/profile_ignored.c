@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/lang.h"
 #include "cli/profile.h"
 
 static void profile_ignore(const struct cli_value *value);
@@ -102,5 +103,5 @@ static void profile_ignore(const struct cli_value *value)
 	for (const char *const *silent = value->option->words; *silent; silent++)
 		if (strcmp(*silent, "*") == 0 || strcmp(*silent, value->text) == 0)
 			return;
-	cli_say("--%s=%s: not built yet, ignored", value->option->name, value->text);
+	cli_say(hwy_tr("--%s=%s: not built yet, ignored"), value->option->name, value->text);
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "cli/profile.h"
 #include "job/agreement.h"
@@ -190,12 +191,12 @@ static void say_start(const struct profile *profile)
 {
 	const struct profile_job *job = &profile->job;
 	if (job->launcher.kind == LAUNCHER_RANKS && job->launcher.doubt && !profile->quiet)
-		cli_say("%s: '%s' does not tell where the program begins: what runs on this host is "
-			"recorded. To record every rank, write 'headway profile' before the "
-			"program: %s … headway profile PROGRAM",
+		cli_say(hwy_tr("%s: '%s' does not tell where the program begins: what runs on this host is "
+			       "recorded. To record every rank, write 'headway profile' before the "
+			       "program: %s … headway profile PROGRAM"),
 			job->launcher.name, job->launcher.doubt, job->launcher.name);
 	if (job->role == PROFILE_RANK && !job->given && job->note.rank == 0 && !profile->quiet)
-		cli_say("%d ranks are recorded into %s", job->ranks.world,
+		cli_say(hwy_tr("%d ranks are recorded into %s"), job->ranks.world,
 			hwy_basename(job->folder));
 }
 

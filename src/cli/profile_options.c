@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/profile.h"
@@ -132,7 +133,7 @@ static void read_traces(const struct cli_value *value)
 			"osrt, opencl, pytorch, python, cublas, cudnn, cusparse, cusolver, cufft, nccl, mpi and none",
 			list);
 	if (*missing)
-		cli_say("--trace: not built yet, skipped: %s", missing);
+		cli_say(hwy_tr("--trace: not built yet, skipped: %s"), missing);
 	*field = traces;
 	((struct profile *)value->options)->traces_given = true;
 }

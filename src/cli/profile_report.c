@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
@@ -36,7 +37,7 @@ static void say_warnings(const struct hwy_trace *trace)
 		printed += printed < MOST_WARNINGS;
 	}
 	if (more)
-		cli_say("%u more warnings are in the report: headway info --all", more);
+		cli_say(hwy_tr("%u more warnings are in the report: headway info --all"), more);
 }
 
 static bool has_device_work(const struct hwy_trace *trace)
@@ -87,8 +88,8 @@ static struct hwy_words when_lost(const struct hwy_trace *trace)
 		to = drop->to > to ? drop->to : to;
 	}
 	if (from <= to)
-		snprintf(words.text, sizeof words.text, " (%.1f s to %.1f s)", (double)from / 1e9,
-			 (double)to / 1e9);
+		snprintf(words.text, sizeof words.text, hwy_tr(" (%.1f s to %.1f s)"),
+			 (double)from / 1e9, (double)to / 1e9);
 	return words;
 }
 
@@ -109,30 +110,34 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 	for (uint32_t i = 0; i < trace->n_drops; i++)
 		lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
 	const char *silent = hwy_property(trace, "unrecorded.programs");
-	char losses[256] = "nothing lost";
+	char losses[256];
+	snprintf(losses, sizeof losses, "%s", hwy_tr("nothing lost"));
 	if (lost)
-		snprintf(losses, sizeof losses, "%s records lost%s",
+		snprintf(losses, sizeof losses, hwy_tr("%s records lost%s"),
 			 hwy_say_count_grouped(lost).text, when_lost(trace).text);
 	if (silent) {
 		size_t used = lost ? strlen(losses) : 0;
-		snprintf(losses + used, sizeof losses - used, "%s%.16s program%s not recorded",
-			 lost ? ", " : "", silent, strcmp(silent, "1") == 0 ? "" : "s");
+		snprintf(losses + used, sizeof losses - used,
+			 hwy_tr("%s%.16s program%s not recorded"), lost ? hwy_tr(", ") : "", silent,
+			 strcmp(silent, "1") == 0 ? "" : "s");
 	}
 	if (trace->n_processes == 0)
-		cli_say("no process registered: a program that is statically linked, set-uid, of "
-			"another C library or built with AddressSanitizer cannot be recorded");
+		cli_say("%s",
+			hwy_tr("no process registered: a program that is statically linked, set-uid, of "
+			       "another C library or built with AddressSanitizer cannot be recorded"));
 	else if (trace->n_spans == 0 && has_ranks(trace))
-		cli_say("it started the ranks of a job, which did nothing that was to be recorded; "
-			"-t mpi records what they exchange, and 'headway profile' before the launcher "
-			"makes a report for each rank");
+		cli_say("%s",
+			hwy_tr("it started the ranks of a job, which did nothing that was to be recorded; "
+			       "-t mpi records what they exchange, and 'headway profile' before the launcher "
+			       "makes a report for each rank"));
 	else if (trace->n_spans == 0)
-		cli_say("it did nothing that was to be recorded; the next command records %s, calls "
-			"into the operating system and samples of the CPU",
-			ran_python(trace) ? "operators of PyTorch" : "OpenCL");
+		cli_say(hwy_tr("it did nothing that was to be recorded; the next command records %s, calls "
+			       "into the operating system and samples of the CPU"),
+			hwy_tr(ran_python(trace) ? "operators of PyTorch" : "OpenCL"));
 	struct memory_text memory;
 	put_next_command(memory_text_begin(&memory), trace, path, lost > 0 || silent);
 	char *next = memory_text_end(&memory);
-	cli_say("%s  %s spans, %s, %s  %s  next: headway %s", path,
+	cli_say(hwy_tr("%s  %s spans, %s, %s  %s  next: headway %s"), path,
 		hwy_say_count_grouped(trace->n_spans).text, hwy_say_bytes3(bytes).text, losses,
 		cli_utf8() ? "\u00b7" : "-", next);
 	free(next);
@@ -195,7 +200,8 @@ bool profile_report(const char *directory, const struct profile_making *how, cha
 	struct hwy_err err;
 	char rescue[4096 + 64];
 	*written = NULL;
-	snprintf(rescue, sizeof rescue, "the recording is kept: headway recover %s", directory);
+	snprintf(rescue, sizeof rescue, hwy_tr("the recording is kept: headway recover %s"),
+		 directory);
 	cli_last_words(rescue);
 	error_print_progname = leave_without_memory;
 	struct hwy_trace *trace = ingest_run_with(directory, how->stacks, cli_progress(), &err);
