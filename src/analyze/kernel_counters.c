@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyze/occupancy.h"
+#include "base/lang.h"
 
 const char *const counters_path_precisions[COUNTERS_PATHS] = {
 	"fp64", "fp32", "fp16", "fp64", "tf32", "bf16", "fp16", "fp8", "fp4", "int8",
@@ -41,25 +42,25 @@ const char *const counters_stall_names[COUNTERS_STALLS] = {
 };
 
 const char *const counters_stall_meanings[COUNTERS_STALLS] = {
-	[STALL_LONG_SCOREBOARD] = "waits for global or local memory",
-	[STALL_SHORT_SCOREBOARD] = "waits for shared memory or special functions",
-	[STALL_BARRIER] = "waits for other warps at a barrier",
-	[STALL_MATH_PIPE] = "finds the unit that computes busy",
-	[STALL_LG_THROTTLE] = "finds the queue for global memory full",
-	[STALL_MIO_THROTTLE] = "finds the queue for shared memory full",
-	[STALL_WAIT] = "waits for the instruction before it",
-	[STALL_NOT_SELECTED] = "could run, and another warp was chosen",
-	[STALL_NO_INSTRUCTION] = "waits for its code to be fetched",
-	[STALL_BRANCH] = "waits for a branch",
-	[STALL_GMMA] = "waits for the tensor cores",
-	[STALL_MEMBAR] = "waits at a memory fence",
-	[STALL_TEX_THROTTLE] = "finds the queue for textures full",
-	[STALL_SLEEPING] = "sleeps, as the code asks",
-	[STALL_IMC_MISS] = "waits for constants",
-	[STALL_DRAIN] = "waits for its last writes",
-	[STALL_DISPATCH] = "finds the dispatcher busy",
-	[STALL_MISC] = "waits for other reasons",
-	[STALL_SELECTED] = "issues an instruction",
+	[STALL_LONG_SCOREBOARD] = HWY_KEY("waits for global or local memory"),
+	[STALL_SHORT_SCOREBOARD] = HWY_KEY("waits for shared memory or special functions"),
+	[STALL_BARRIER] = HWY_KEY("waits for other warps at a barrier"),
+	[STALL_MATH_PIPE] = HWY_KEY("finds the unit that computes busy"),
+	[STALL_LG_THROTTLE] = HWY_KEY("finds the queue for global memory full"),
+	[STALL_MIO_THROTTLE] = HWY_KEY("finds the queue for shared memory full"),
+	[STALL_WAIT] = HWY_KEY("waits for the instruction before it"),
+	[STALL_NOT_SELECTED] = HWY_KEY("could run, and another warp was chosen"),
+	[STALL_NO_INSTRUCTION] = HWY_KEY("waits for its code to be fetched"),
+	[STALL_BRANCH] = HWY_KEY("waits for a branch"),
+	[STALL_GMMA] = HWY_KEY("waits for the tensor cores"),
+	[STALL_MEMBAR] = HWY_KEY("waits at a memory fence"),
+	[STALL_TEX_THROTTLE] = HWY_KEY("finds the queue for textures full"),
+	[STALL_SLEEPING] = HWY_KEY("sleeps, as the code asks"),
+	[STALL_IMC_MISS] = HWY_KEY("waits for constants"),
+	[STALL_DRAIN] = HWY_KEY("waits for its last writes"),
+	[STALL_DISPATCH] = HWY_KEY("finds the dispatcher busy"),
+	[STALL_MISC] = HWY_KEY("waits for other reasons"),
+	[STALL_SELECTED] = HWY_KEY("issues an instruction"),
 };
 
 /* ---- counters by name --------------------------------------------------------------------------------- */

@@ -8,19 +8,20 @@
 
 #include "analyze/intervals.h"
 #include "base/index.h"
+#include "base/lang.h"
 #include "base/search.h"
 
 const char *const kernel_level_names[KERNEL_LEVELS] = {"DRAM", "L2", "L1"};
 
 const char *kernel_bound_name(const struct known_kernel *kernel)
 {
-	static const char *const memories[KERNEL_LEVELS] = {"memory (DRAM)", "memory (L2)",
-							    "memory (L1)"};
+	static const char *const memories[KERNEL_LEVELS] = {
+		HWY_KEY("memory (DRAM)"), HWY_KEY("memory (L2)"), HWY_KEY("memory (L1)")};
 	enum roofline_bound bound = kernel->point.bound;
 	if (kernel->is_endless)
 		return "waits";
 	return bound == ROOFLINE_MEMORY    ? memories[kernel->level]
-	       : bound == ROOFLINE_UNKNOWN ? "cannot tell"
+	       : bound == ROOFLINE_UNKNOWN ? HWY_KEY("cannot tell")
 					   : roofline_bound_names[bound];
 }
 

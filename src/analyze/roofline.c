@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 
 #define NEAR_ROOF_SHARE 0.4
@@ -28,8 +29,9 @@
 
 const char *const roofline_kind_names[ROOFLINE_KINDS] = {"kernel", "operator"};
 const char *const roofline_source_names[ROOFLINE_SOURCES] = {"counters", "ncu", "shapes"};
-const char *const roofline_bound_names[ROOFLINE_BOUNDS] = {"unknown", "compute", "memory",
-							   "latency", "occupancy"};
+const char *const roofline_bound_names[ROOFLINE_BOUNDS] = {HWY_KEY("unknown"), HWY_KEY("compute"),
+							   HWY_KEY("memory"), HWY_KEY("latency"),
+							   HWY_KEY("occupancy")};
 
 bool roofline_open(struct hwy_roofline *roofline, struct hwy_trace *trace, struct hwy_err *err)
 {

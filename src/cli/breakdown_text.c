@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* breakdown_text.c - the breakdown for people: what the window is, a bar for each device, the
  * numbers, then the streams and the steps. */
+#include "base/lang.h"
 #include "cli/breakdown_print.h"
 
 #include <inttypes.h>
@@ -29,9 +30,11 @@ static const struct {
 	const char *block, *name;
 	enum paint paint;
 } looks[LOOKS] = {
-	[COMPUTE] = {"█", "compute", PAINT_GREEN}, [COMM] = {"▓", "comm", PAINT_MAGENTA},
-	[COPY] = {"▒", "copy", PAINT_YELLOW},      [FILL] = {"▚", "fill", PAINT_CYAN},
-	[IDLE] = {"░", "idle", PAINT_FAINT},
+	[COMPUTE] = {"█", HWY_KEY("bar|compute"), PAINT_GREEN},
+	[COMM] = {"▓", HWY_KEY("bar|comm"), PAINT_MAGENTA},
+	[COPY] = {"▒", HWY_KEY("bar|copy"), PAINT_YELLOW},
+	[FILL] = {"▚", HWY_KEY("bar|fill"), PAINT_CYAN},
+	[IDLE] = {"░", HWY_KEY("bar|idle"), PAINT_FAINT},
 };
 
 static const char *breakdown_text_paint(const struct page *page, enum paint which)
@@ -62,7 +65,7 @@ static uint64_t ops_of(const struct hwy_measures *measures)
 static void print_devices_line(const struct page *page)
 {
 	const struct hwy_breakdown *breakdown = page->breakdown;
-	fprintf(page->out, "  %" PRIu32 " GPU%s", breakdown->n_devices,
+	fprintf(page->out, hwy_tr("  %" PRIu32 " GPU%s"), breakdown->n_devices,
 		breakdown->n_devices == 1 ? "" : "s");
 	const char *before = "";
 	for (uint32_t i = 0; i < breakdown->n_devices; i++) {
@@ -77,7 +80,7 @@ static void print_devices_line(const struct page *page)
 		before = *name ? name : before;
 	}
 	uint64_t streams = breakdown->total.n_streams, ops = ops_of(&breakdown->total);
-	fprintf(page->out, " · %s op%s on %s stream%s\n", hwy_say_count_grouped(ops).text,
+	fprintf(page->out, hwy_tr(" · %s op%s on %s stream%s\n"), hwy_say_count_grouped(ops).text,
 		ops == 1 ? "" : "s", hwy_say_count_grouped(streams).text, streams == 1 ? "" : "s");
 }
 
@@ -86,9 +89,11 @@ static void print_window(const struct page *page)
 	const struct hwy_measures *total = &page->breakdown->total;
 	const struct hwy_scope *scope = &page->view->options->scope;
 	bool cut = scope->from != HWY_NONE || scope->to != HWY_NONE;
-	fprintf(page->out, "  window %s: first to last device op%s, %s to %s of the recording\n",
-		hwy_say_time4(total->to - total->from).text, cut ? " within --from and --to" : "",
-		hwy_say_time4(total->from).text, hwy_say_time4(total->to).text);
+	fprintf(page->out,
+		hwy_tr("  window %s: first to last device op%s, %s to %s of the recording\n"),
+		hwy_say_time4(total->to - total->from).text,
+		hwy_tr(cut ? " within --from and --to" : ""), hwy_say_time4(total->from).text,
+		hwy_say_time4(total->to).text);
 }
 
 /* ---- bars ------------------------------------------------------------------------------------ */
@@ -147,8 +152,9 @@ static void print_legend(const struct page *page)
 		if (times[i])
 			fprintf(page->out, "  %s%s%s %s",
 				breakdown_text_paint(page, looks[i].paint), looks[i].block,
-				breakdown_text_paint(page, PAINT_PLAIN), looks[i].name);
-	fputs("   (each beyond those before it)\n", page->out);
+				breakdown_text_paint(page, PAINT_PLAIN),
+				hwy_tr_word(looks[i].name));
+	fputs(hwy_tr("   (each beyond those before it)\n"), page->out);
 }
 
 static void print_bars(const struct page *page)
@@ -160,13 +166,13 @@ static void print_bars(const struct page *page)
 		const struct hwy_measures *measures = &part->measures;
 		fprintf(page->out, "  %-6s ", device_label(page, part->device, label));
 		print_bar(page, measures);
-		fprintf(page->out, "  busy %s\n",
+		fprintf(page->out, hwy_tr("  busy %s\n"),
 			hwy_say_part_1decimal(measures->busy, measures->to - measures->from).text);
 		if (!part->cells)
 			continue;
 		fprintf(page->out, "         ");
 		print_over_time(page, part);
-		fprintf(page->out, "  over time\n");
+		fputs(hwy_tr("  over time\n"), page->out);
 	}
 	print_legend(page);
 }
@@ -176,7 +182,7 @@ static void print_bars(const struct page *page)
 static void add_times(struct table *table, const struct hwy_measures *const *columns, uint32_t n,
 		      const char *name, int64_t (*time)(const struct hwy_measures *))
 {
-	table_cell(table, "%s", name);
+	table_cell(table, "%s", hwy_tr_word(name));
 	for (uint32_t i = 0; i < n; i++) {
 		table_time(table, time(columns[i]));
 		table_percent(table, time(columns[i]), columns[i]->to - columns[i]->from);
@@ -205,19 +211,20 @@ static void print_columns(const struct page *page, const struct hwy_measures *co
 	table_cell(&table, "%s", "");
 	for (uint32_t i = 0; i < n; i++) {
 		table_cell(&table, "%s", names[i]);
-		table_cell(&table, "of span");
+		table_cell(&table, "%s", hwy_tr("of span"));
 	}
-	add_times(&table, columns, n, "span", span_of);
-	add_times(&table, columns, n, "busy", busy_of);
-	add_times(&table, columns, n, "  compute", compute_of);
+	add_times(&table, columns, n, HWY_KEY("measure|span"), span_of);
+	add_times(&table, columns, n, HWY_KEY("measure|busy"), busy_of);
+	add_times(&table, columns, n, HWY_KEY("measure|  compute"), compute_of);
 	if (page->breakdown->total.n_comm) {
-		add_times(&table, columns, n, "  comm", comm_of);
-		add_times(&table, columns, n, "    hidden under compute", hidden_of);
+		add_times(&table, columns, n, HWY_KEY("measure|  comm"), comm_of);
+		add_times(&table, columns, n, HWY_KEY("measure|    hidden under compute"),
+			  hidden_of);
 	}
-	add_times(&table, columns, n, "  copies", copy_of);
-	add_times(&table, columns, n, "  fills", fill_of);
-	add_times(&table, columns, n, "idle", idle_of);
-	table_cell(&table, "ops");
+	add_times(&table, columns, n, HWY_KEY("measure|  copies"), copy_of);
+	add_times(&table, columns, n, HWY_KEY("measure|  fills"), fill_of);
+	add_times(&table, columns, n, HWY_KEY("measure|idle"), idle_of);
+	table_cell(&table, "%s", hwy_tr_word(HWY_KEY("measure|ops")));
 	for (uint32_t i = 0; i < n; i++) {
 		table_count(&table, ops_of(columns[i]));
 		table_cell(&table, "%s", "");
@@ -244,16 +251,17 @@ static void breakdown_text_print_devices(const struct page *page, uint32_t width
 			columns[k] =
 				is_total ? &breakdown->total : &breakdown->devices[i + k].measures;
 			if (is_total)
-				snprintf(names[k], LABEL_BYTES, "all");
+				snprintf(names[k], LABEL_BYTES, "%s",
+					 hwy_tr_word(HWY_KEY("devices|all")));
 			else
 				device_label(page, breakdown->devices[i + k].device, names[k]);
 		}
 		print_columns(page, columns, names, k);
 	}
 	if (breakdown->n_devices > 1)
-		fprintf(page->out,
-			"\n  all: the union over the devices; a moment counts as busy when any of "
-			"them works.\n");
+		fprintf(page->out, "%s",
+			hwy_tr("\n  all: the union over the devices; a moment counts as busy when any of "
+			       "them works.\n"));
 }
 
 /* " rank 3" of a job, else " pid 1234". */
@@ -279,17 +287,21 @@ static void add_stream_label(const struct page *page, struct table *table,
 	if (trace->n_processes > 1 && lane->process >= 0 && lane->process < trace->n_processes)
 		process_label(page, lane->process, process);
 	if (has_stream && trace->streams[lane->stream].number != HWY_NONE)
-		table_cell(table, "%s%s stream %" PRId64, device, process,
+		table_cell(table, hwy_tr("%s%s stream %" PRId64), device, process,
 			   trace->streams[lane->stream].number);
 	else
-		table_cell(table, "%s%s, no stream", device, process);
+		table_cell(table, hwy_tr("%s%s, no stream"), device, process);
 }
 
 static void print_stream_times(const struct page *page, uint32_t shown)
 {
 	struct table table = {.columns = 7, .heads = 1, .colour = page->colour, .indent = "  "};
-	table_row(&table, (const char *[]){"stream", "ops", "busy", "idle", "host wait",
-					   "kernel wait", "other"});
+	table_row(&table,
+		  (const char *[]){hwy_tr_word(HWY_KEY("head|stream")),
+				   hwy_tr_word(HWY_KEY("measure|ops")),
+				   hwy_tr_word(HWY_KEY("measure|busy")),
+				   hwy_tr_word(HWY_KEY("measure|idle")), hwy_tr("host wait"),
+				   hwy_tr("kernel wait"), hwy_tr_word(HWY_KEY("head|other"))});
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
 		add_stream_label(page, &table, part);
@@ -315,8 +327,12 @@ static void print_stream_launches(const struct page *page, uint32_t shown)
 	struct table table = {.columns = 8, .heads = 1, .colour = page->colour, .indent = "  "};
 	char late[80];
 	snprintf(late, sizeof late, "> %s", hwy_say_time_whole(page->view->options->late).text);
-	table_row(&table,
-		  (const char *[]){"stream", "queue", "max", "delay", "p95", "max", late, "short"});
+	table_row(&table, (const char *[]){hwy_tr_word(HWY_KEY("head|stream")),
+					   hwy_tr_word(HWY_KEY("head|queue")),
+					   hwy_tr_word(HWY_KEY("head|max")),
+					   hwy_tr_word(HWY_KEY("head|delay")), "p95",
+					   hwy_tr_word(HWY_KEY("head|max")), late,
+					   hwy_tr_word(HWY_KEY("head|short"))});
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct hwy_stream_part *part = &page->breakdown->streams[i];
 		add_stream_label(page, &table, part);
@@ -341,19 +357,23 @@ static void print_streams(const struct page *page)
 	print_stream_times(page, shown);
 	print_stream_launches(page, shown);
 	if (shown < n)
-		fprintf(page->out, "  … and %" PRIu32 " streams more; --streams lists all\n",
+		fprintf(page->out,
+			hwy_tr("  … and %" PRIu32 " streams more; --streams lists all\n"),
 			n - shown);
 	fprintf(page->out,
-		"\n  host wait: launched after the stream ran dry; kernel wait: launched in time,\n"
-		"  begun within %s; other: begun later. queue: launched and not begun, mean over\n"
-		"  time. delay: from call to start, median. short: kernels shorter than their call.\n",
+		hwy_tr("\n  host wait: launched after the stream ran dry; kernel wait: launched in time,\n"
+		       "  begun within %s; other: begun later. queue: launched and not begun, mean over\n"
+		       "  time. delay: from call to start, median. short: kernels shorter than their call.\n"),
 		hwy_say_time_whole(page->view->options->kernel_wait).text);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static const char *const part_names[HWY_STEP_PARTS] = {
-	"kernel", "copy", "fill", "comm", "runtime", "loader", "cpu op", "other",
+	HWY_KEY("part of a step|kernel"),  HWY_KEY("part of a step|copy"),
+	HWY_KEY("part of a step|fill"),    HWY_KEY("part of a step|comm"),
+	HWY_KEY("part of a step|runtime"), HWY_KEY("part of a step|loader"),
+	HWY_KEY("part of a step|cpu op"),  HWY_KEY("part of a step|other"),
 };
 
 /* Finds the parts that at least one step has: each gets a column. Yields the number of these
@@ -380,7 +400,7 @@ static void add_step(const struct page *page, struct table *table, const bool *s
 		snprintf(rank, sizeof rank, "rank %" PRId64 ": ",
 			 page->trace->processes[step->process].rank);
 	table_cell(table, "%s%s%s", rank, number ? number + 1 : name,
-		   step->whole ? "" : " (cut off)");
+		   hwy_tr(step->whole ? "" : " (cut off)"));
 	table_time(table, step->at.to - step->at.from);
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
@@ -403,7 +423,7 @@ static void add_mean(const struct page *page, struct table *table, const bool *s
 	}
 	if (n == 0)
 		return;
-	table_cell(table, "mean");
+	table_cell(table, "%s", hwy_tr_word(HWY_KEY("row|mean")));
 	table_time(table, (int64_t)(span / n));
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
@@ -426,15 +446,15 @@ static void print_steps(const struct page *page)
 	bool shown[HWY_STEP_PARTS];
 	struct table table = {.heads = 1, .colour = page->colour, .indent = "  "};
 	table.columns = 2 + parts_shown(page, shown);
-	table_cell(&table, "step");
-	table_cell(&table, "total");
+	table_cell(&table, "%s", hwy_tr("step"));
+	table_cell(&table, "%s", hwy_tr_word(HWY_KEY("head|total")));
 	for (unsigned p = 0; p < HWY_STEP_PARTS; p++)
 		if (shown[p])
-			table_cell(&table, "%s", part_names[p]);
+			table_cell(&table, "%s", hwy_tr_word(part_names[p]));
 	for (uint32_t i = 0; i < listed; i++)
 		add_step(page, &table, shown, &breakdown->steps[i]);
 	if (listed < n) {
-		table_cell(&table, "… %" PRIu32 " more", n - listed);
+		table_cell(&table, hwy_tr("… %" PRIu32 " more"), n - listed);
 		for (unsigned c = 1; c < table.columns; c++)
 			table_cell(&table, "%s", "");
 	}
@@ -442,9 +462,9 @@ static void print_steps(const struct page *page)
 	fputc('\n', page->out);
 	table_print(&table, page->out);
 	fprintf(page->out,
-		"\n  ProfilerStep marks with the device work they launched; every moment counts\n"
-		"  for the leftmost column that applies.%s\n",
-		listed < n ? " --steps lists all." : "");
+		hwy_tr("\n  ProfilerStep marks with the device work they launched; every moment counts\n"
+		       "  for the leftmost column that applies.%s\n"),
+		hwy_tr(listed < n ? " --steps lists all." : ""));
 }
 
 /* ---- what to be careful with ----------------------------------------------------------------- */
@@ -455,20 +475,20 @@ static void print_cautions(const struct page *page)
 	uint64_t ops = ops_of(total);
 	if (total->n_comm_in_compute)
 		fprintf(page->out,
-			"\n  comm is what HTA counts: kernels of NCCL, RCCL and NVSHMEM. Other kernels that\n"
-			"  communicate by their names (%s, %s) are compute here, and comm in\n"
-			"  `headway analyze`.\n",
+			hwy_tr("\n  comm is what HTA counts: kernels of NCCL, RCCL and NVSHMEM. Other kernels that\n"
+			       "  communicate by their names (%s, %s) are compute here, and comm in\n"
+			       "  `headway analyze`.\n"),
 			hwy_say_count_grouped(total->n_comm_in_compute).text,
 			hwy_say_time4(total->comm_in_compute).text);
 	if (total->n_graph)
 		fprintf(page->out,
-			"\n  %s graph launches count as compute: their nodes are not recorded, so\n"
-			"  pauses inside them look busy.\n",
+			hwy_tr("\n  %s graph launches count as compute: their nodes are not recorded, so\n"
+			       "  pauses inside them look busy.\n"),
 			hwy_say_count_grouped(total->n_graph).text);
 	if (total->n_linked < ops)
 		fprintf(page->out,
-			"\n  %s of %s ops have no recorded launch: they have no delay, are in no\n"
-			"  queue, and the gaps they end are never host wait.\n",
+			hwy_tr("\n  %s of %s ops have no recorded launch: they have no delay, are in no\n"
+			       "  queue, and the gaps they end are never host wait.\n"),
 			hwy_say_count_grouped(ops - total->n_linked).text,
 			hwy_say_count_grouped(ops).text);
 }
@@ -479,8 +499,8 @@ static void print_nothing(const struct page *page)
 	bool limited =
 		scope->from != HWY_NONE || scope->to != HWY_NONE || scope->device != HWY_NONE;
 	fprintf(page->out, "  %s\n",
-		limited ? "No device work inside the given limits: everything is 0."
-			: "No device work in this recording (no kernel, copy, fill or graph): everything is 0.");
+		hwy_tr(limited ? "No device work inside the given limits: everything is 0."
+			       : "No device work in this recording (no kernel, copy, fill or graph): everything is 0."));
 }
 
 void breakdown_print_text(FILE *out, const struct breakdown_view *view)

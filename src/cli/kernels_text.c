@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/utf8.h"
@@ -54,6 +55,13 @@ static bool has_any_roof(const struct kernels_view *view)
 	return false;
 }
 
+/* What bounds a kernel, in the reader's language. */
+static const char *bound_word(const struct known_kernel *kernel)
+{
+	return kernel->is_endless ? hwy_tr_word(HWY_KEY("bound|waits"))
+				  : hwy_tr(kernel_bound_name(kernel));
+}
+
 /* ---- the head ------------------------------------------------------------------------------------------------- */
 
 static void say_head(FILE *text, const struct kernels_view *view)
@@ -67,15 +75,16 @@ static void say_head(FILE *text, const struct kernels_view *view)
 	}
 	if (trace->n_devices && *hwy_str(trace, trace->devices[0].name))
 		fprintf(text, " · %s", hwy_str(trace, trace->devices[0].name));
-	fprintf(text, " · %" PRIu32 " kernel%s, %s", table->n, table->n == 1 ? "" : "s",
+	fprintf(text, hwy_tr(" · %" PRIu32 " kernel%s, %s"), table->n, table->n == 1 ? "" : "s",
 		hwy_say_time3(table->ns).text);
 	if (measured > 0 && table->has_launches)
-		fprintf(text, " · counters of %" PRIu32 ", %s of the time", measured,
+		fprintf(text, hwy_tr(" · counters of %" PRIu32 ", %s of the time"), measured,
 			hwy_say_part_1decimal(table->measured_ns, table->ns).text);
 	else if (measured > 0)
-		fputs(" · counters, without a recording", text);
+		fputs(hwy_tr(" · counters, without a recording"), text);
 	else
-		fputs(shapes ? " · no counters; work by the shapes of operators" : " · no counters",
+		fputs(hwy_tr(shapes ? HWY_KEY(" · no counters; work by the shapes of operators")
+				    : HWY_KEY(" · no counters")),
 		      text);
 }
 
@@ -153,7 +162,7 @@ static void add_row(struct table *table, const struct known_kernel *kernel, uint
 	table_cell(table, "%s", hwy_say_time3(point->ns).text);
 	table_cell(table, "%s", hwy_say_share(point->share).text);
 	table_cell(table, "%s", hwy_say_count_grouped(point->count).text);
-	table_cell(table, "%s", kernel_bound_name(kernel));
+	table_cell(table, "%s", bound_word(kernel));
 	add_share_cell(table, true, point->of_peak);
 	add_share_cell(table, kernel->is_measured, c->of_sm);
 	add_share_cell(table, kernel->is_measured, c->of_dram);
@@ -166,9 +175,11 @@ static void add_row(struct table *table, const struct known_kernel *kernel, uint
 static void fill_table(struct table *table, const struct kernels_view *view, int name_columns)
 {
 	uint32_t rows = view->rows && view->rows < view->n ? view->rows : view->n;
-	table_row(table,
-		  (const char *[]){"", "to gain", "time", "share", "launches", "bound", "of roof",
-				   "SM", "DRAM", "occupancy", "waves", "numbers", "kernel"});
+	table_row(table, (const char *[]){"", hwy_tr("to gain"), hwy_tr("time"), hwy_tr("share"),
+					  hwy_tr_word(HWY_KEY("head|launches")), hwy_tr("bound"),
+					  hwy_tr("of roof"), "SM", "DRAM", hwy_tr("occupancy"),
+					  hwy_tr("waves"), hwy_tr("numbers"),
+					  hwy_tr_word(HWY_KEY("head|kernel"))});
 	for (uint32_t i = 0; i < rows; i++)
 		add_row(table, kernel_at(view, i), i, name_columns);
 }
@@ -200,7 +211,7 @@ static void kernels_put_rest(FILE *out, const struct kernels_view *view)
 	int64_t ns = 0;
 	for (uint32_t i = view->rows; i < view->n; i++)
 		ns += kernel_at(view, i)->point.ns;
-	fprintf(out, "  … %" PRIu32 " more, %s of the time; --rows 0 lists all\n",
+	fprintf(out, hwy_tr("  … %" PRIu32 " more, %s of the time; --rows 0 lists all\n"),
 		view->n - view->rows, hwy_say_part_1decimal(ns, view->table->ns).text);
 }
 
@@ -214,13 +225,14 @@ static void kernels_put_title(FILE *out, const struct known_kernel *kernel, uint
 	cli_put(out, name.text, strlen(name.text));
 	fprintf(out, "%s   %s", paint(colour, PAINT_PLAIN), hwy_say_time3(point->ns).text);
 	if (kernel->has_gain)
-		fprintf(out, " → %s at best", hwy_say_time3((int64_t)point->roof_ns).text);
+		fprintf(out, hwy_tr(" → %s at best"), hwy_say_time3((int64_t)point->roof_ns).text);
 	fputc('\n', out);
 }
 
 static void put_wrapped(FILE *out, const char *label, const char *text, int width)
 {
-	fprintf(out, "%*s%-*s", DETAIL_INDENT, "", LABEL_WIDTH, label);
+	fprintf(out, "%*s", DETAIL_INDENT, "");
+	cli_put_column(out, label, LABEL_WIDTH);
 	cli_wrap(out, text, DETAIL_INDENT + LABEL_WIDTH, width);
 }
 
@@ -231,10 +243,11 @@ static void put_source(FILE *out, const struct kernels_view *view,
 	int64_t all;
 	uint32_t n = kernels_source_lines(view, kernel, &lines, &all);
 	for (uint32_t i = 0; i < n && i < MOST_SOURCE_LINES; i++) {
-		const char *file =
-			*lines[i].file ? hwy_basename(lines[i].file) : "no line information";
-		fprintf(out, "%*s%-*s%6s  ", DETAIL_INDENT, "", LABEL_WIDTH, i ? "" : "source",
-			hwy_say_share((double)lines[i].samples / (double)all).text);
+		const char *file = *lines[i].file ? hwy_basename(lines[i].file)
+						  : hwy_tr("no line information");
+		fprintf(out, "%*s", DETAIL_INDENT, "");
+		cli_put_column(out, i ? "" : hwy_tr("source"), LABEL_WIDTH);
+		fprintf(out, "%6s  ", hwy_say_share((double)lines[i].samples / (double)all).text);
 		cli_put(out, file, strlen(file));
 		if (lines[i].line)
 			fprintf(out, ":%" PRId64, lines[i].line);
@@ -253,7 +266,7 @@ static void kernels_put_one(FILE *out, const struct kernels_view *view, uint32_t
 	const struct known_kernel *kernel = kernel_at(view, i);
 	char *says = NULL;
 	kernels_put_title(out, kernel, i, colour);
-	if (asprintf(&says, "%s: %s", kernel_bound_name(kernel), kernel->point.says) < 0)
+	if (asprintf(&says, hwy_tr("%s: %s"), bound_word(kernel), kernel->point.says) < 0)
 		cli_die("out of memory");
 	fprintf(out, "%*s", DETAIL_INDENT, "");
 	cli_wrap(out, says, DETAIL_INDENT, width);
@@ -261,7 +274,7 @@ static void kernels_put_one(FILE *out, const struct kernels_view *view, uint32_t
 	for (int line = 0; line < KERNELS_LINES; line++) {
 		char *text = kernels_say_line(view, kernel, (enum kernels_fact_line)line);
 		if (*text)
-			put_wrapped(out, kernels_line_names[line], text, width);
+			put_wrapped(out, hwy_tr_word(kernels_line_names[line]), text, width);
 		free(text);
 	}
 	put_source(out, view, kernel);
@@ -298,12 +311,12 @@ static void put_next(FILE *out, const struct kernels_view *view)
 {
 	const struct known_kernel *first = view->n ? kernel_at(view, 0) : NULL;
 	for (uint32_t i = 0; i < view->n_notes; i++) {
-		fputs("   note: ", out);
+		fputs(hwy_tr("   note: "), out);
 		cli_put(out, view->notes[i], strlen(view->notes[i]));
 		fputc('\n', out);
 	}
 	if (view->measure) {
-		fputs("   counters say more; to measure them: ", out);
+		fputs(hwy_tr("   counters say more; to measure them: "), out);
 		cli_put(out, view->measure, strlen(view->measure));
 		fputc('\n', out);
 	}
@@ -311,7 +324,8 @@ static void put_next(FILE *out, const struct kernels_view *view)
 		return;
 	const char *part;
 	size_t length = kernel_table_part(view->table, first, &part);
-	fputs("   what the program would gain: headway whatif --apply 'faster:", out);
+	fputs(hwy_tr("   what the program would gain: "), out);
+	fputs("headway whatif --apply 'faster:", out);
 	cli_put(out, part, length);
 	fputs("' ", out);
 	cli_put(out, view->path, strlen(view->path));
@@ -324,7 +338,7 @@ void kernels_print_text(FILE *out, const struct kernels_view *view)
 	int width = cli_width(out);
 	kernels_put_head(out, view, colour);
 	if (view->n == 0) {
-		fputs("   no kernel\n", out);
+		fputs(hwy_tr("   no kernel\n"), out);
 		return;
 	}
 	kernels_put_table(out, view,
@@ -344,7 +358,7 @@ void kernels_print_text(FILE *out, const struct kernels_view *view)
 	fputc('\n', out);
 	put_next(out, view);
 	if (has_any_roof(view))
-		fputs("   'at best' is the same operations and bytes at the device's peaks: a bound, not a promise\n",
+		fputs(hwy_tr("   'at best' is the same operations and bytes at the device's peaks: a bound, not a promise\n"),
 		      out);
 }
 
@@ -374,7 +388,7 @@ void kernels_print_markdown(FILE *out, const struct kernels_view *view)
 		const struct known_kernel *kernel = kernel_at(view, i);
 		if (!kernels_tells(kernel))
 			continue;
-		fprintf(out, "\n**%c** %s: ", kernels_mark(i), kernel_bound_name(kernel));
+		fprintf(out, hwy_tr("\n**%c** %s: "), kernels_mark(i), bound_word(kernel));
 		cli_put_markdown(out, kernel->point.says);
 		fputc('\n', out);
 		for (uint32_t a = 0; a < kernel->n_advice; a++) {

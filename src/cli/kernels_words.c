@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/kernels_print.h"
 #include "cli/kit/cli.h"
@@ -15,7 +16,8 @@
 enum { MOST_STALLS = 8 };
 
 const char *const kernels_line_names[KERNELS_LINES] = {
-	"busy", "work", "occupancy", "warps", "accesses", "launch",
+	HWY_KEY("line|busy"),  HWY_KEY("line|work"),     HWY_KEY("line|occupancy"),
+	HWY_KEY("line|warps"), HWY_KEY("line|accesses"), HWY_KEY("line|launch"),
 };
 
 static struct kernels_words say_scaled(double value, const char *unit)
@@ -64,7 +66,8 @@ struct kernels_words kernels_say_occupancy(const struct known_kernel *kernel)
 	double most = theoretical(kernel),
 	       got = kernel->is_measured ? kernel->counters.occupancy : NAN;
 	if (!isnan(got) && !isnan(most))
-		snprintf(words.text, sizeof words.text, "%.3g of %.3g %%", 100 * got, 100 * most);
+		snprintf(words.text, sizeof words.text, hwy_tr("%.3g of %.3g %%"), 100 * got,
+			 100 * most);
 	else if (!isnan(got))
 		snprintf(words.text, sizeof words.text, "%.3g %%", 100 * got);
 	else if (!isnan(most))
@@ -117,8 +120,8 @@ static void say_units(FILE *line, const struct known_kernel *kernel)
 	add_share(line, "DRAM", c->of_dram);
 	add_share(line, "L2", c->of_l2);
 	add_share(line, "L1", c->of_l1);
-	add_share(line, "tensor cores", c->of_tensor);
-	add_share(line, "issue slots", c->issue);
+	add_share(line, hwy_tr("tensor cores"), c->of_tensor);
+	add_share(line, hwy_tr("issue slots"), c->issue);
 }
 
 static const struct hwy_peaks *peaks_of(const struct kernels_view *view, uint32_t device)
@@ -138,7 +141,7 @@ static void say_rate_by_shapes(FILE *line, const struct kernels_view *view,
 	add_fact(line, "%s %s", kernels_say_precision(kernel).text,
 		 kernels_say_flop_rate(point->flop_per_s).text);
 	if (peak > 0)
-		fprintf(line, " of %s", kernels_say_flop_rate(peak).text);
+		fprintf(line, hwy_tr(" of %s"), kernels_say_flop_rate(peak).text);
 }
 
 /* The operations of each unit beside its peak, then bytes. */
@@ -155,16 +158,18 @@ static void say_work(FILE *line, const struct kernels_view *view, const struct k
 			 counters_path_is_tensor((enum counters_path)i) ? " tensor" : "",
 			 kernels_say_flop_rate(kernel->flop[i] / c->ns * 1e9).text);
 		if (kernel->peak[i] > 0)
-			fprintf(line, " of %s", kernels_say_flop_rate(kernel->peak[i]).text);
+			fprintf(line, hwy_tr(" of %s"),
+				kernels_say_flop_rate(kernel->peak[i]).text);
 	}
 	if (!kernel->is_measured && point->flop_per_s > 0)
 		say_rate_by_shapes(line, view, kernel);
 	if (point->bytes_per_s > 0) {
-		add_fact(line, "%s%s", kernel->is_measured ? "" : "at least ",
+		add_fact(line, "%s%s", hwy_tr(kernel->is_measured ? "" : "at least "),
 			 kernels_say_byte_rate(point->bytes_per_s).text);
 		const struct hwy_peaks *peaks = peaks_of(view, point->device);
 		if (peaks && peaks->bytes_per_s > 0)
-			fprintf(line, " of %s", kernels_say_byte_rate(peaks->bytes_per_s).text);
+			fprintf(line, hwy_tr(" of %s"),
+				kernels_say_byte_rate(peaks->bytes_per_s).text);
 	}
 	if (point->intensity > 0)
 		add_fact(line, point->intensity < 1000 ? "%.3g FLOP/byte" : "%.0f FLOP/byte",
@@ -176,23 +181,24 @@ static void say_occupancy(FILE *line, const struct known_kernel *kernel)
 	const struct hwy_occupancy *o = &kernel->occupancy;
 	double most = theoretical(kernel);
 	if (kernel->is_measured && !isnan(kernel->counters.occupancy))
-		add_fact(line, "achieved %.3g %%", 100 * kernel->counters.occupancy);
+		add_fact(line, hwy_tr("achieved %.3g %%"), 100 * kernel->counters.occupancy);
 	if (!isnan(most))
-		add_fact(line, "theoretical %.3g %%", 100 * most);
+		add_fact(line, hwy_tr("theoretical %.3g %%"), 100 * most);
 	if (kernel->has_occupancy) {
-		fprintf(line, ", %" PRIu32 " block%s an SM, limited by %s", o->blocks,
-			o->blocks == 1 ? "" : "s", occupancy_limit_names[o->limit]);
+		fprintf(line, hwy_tr(", %" PRIu32 " block%s an SM, limited by %s"), o->blocks,
+			o->blocks == 1 ? "" : "s", hwy_tr(occupancy_limit_names[o->limit]));
 		/* Below one block for each SM a number of waves says less than the blocks. */
 		if (o->waves > 0 && o->waves * o->blocks < 1)
-			add_fact(line, "%" PRIu64 " block%s on %.0f SMs", o->grid_blocks,
+			add_fact(line, hwy_tr("%" PRIu64 " block%s on %.0f SMs"), o->grid_blocks,
 				 o->grid_blocks == 1 ? "" : "s",
 				 (double)o->grid_blocks / (o->waves * o->blocks));
 		else if (o->waves > 0)
-			add_fact(line, "%.3g wave%s", o->waves, o->waves == 1 ? "" : "s");
+			add_fact(line, hwy_tr("%.3g wave%s"), o->waves, o->waves == 1 ? "" : "s");
 		if (o->waves > 1 && o->tail >= 0.05)
-			fprintf(line, ", the last costs up to %s", hwy_say_share(o->tail).text);
+			fprintf(line, hwy_tr(", the last costs up to %s"),
+				hwy_say_share(o->tail).text);
 	} else if (kernel->is_measured && kernel->counters.waves > 0) {
-		add_fact(line, "%.3g waves", kernel->counters.waves);
+		add_fact(line, hwy_tr("%.3g waves"), kernel->counters.waves);
 	}
 }
 
@@ -206,8 +212,8 @@ static void say_stalls(FILE *line, const struct known_kernel *kernel)
 	/* That another warp was chosen explains nothing. */
 	uint32_t first = n > 1 && found[0] == STALL_NOT_SELECTED;
 	if (n > 0)
-		fprintf(line, " (%s: %s)", counters_stall_names[found[first]],
-			counters_stall_meanings[found[first]]);
+		fprintf(line, hwy_tr(" (%s: %s)"), counters_stall_names[found[first]],
+			hwy_tr(counters_stall_meanings[found[first]]));
 }
 
 static void say_accesses(FILE *line, const struct known_kernel *kernel)
@@ -215,19 +221,19 @@ static void say_accesses(FILE *line, const struct known_kernel *kernel)
 	const struct kernel_counters *c = &kernel->counters;
 	if (!kernel->is_measured)
 		return;
-	add_share(line, "L1 hits", c->l1_hit);
-	add_share(line, "L2 hits", c->l2_hit);
+	add_share(line, hwy_tr("L1 hits"), c->l1_hit);
+	add_share(line, hwy_tr("L2 hits"), c->l2_hit);
 	if (!isnan(c->load_sectors) && c->load_sectors > 0)
-		add_fact(line, "%.1f sectors a load", c->load_sectors);
+		add_fact(line, hwy_tr("%.1f sectors a load"), c->load_sectors);
 	if (!isnan(c->store_sectors) && c->store_sectors > 0)
-		add_fact(line, "%.1f a store", c->store_sectors);
-	add_share(line, "bytes of loads used", c->load_used);
-	add_share(line, "bank conflicts", c->conflicts);
+		add_fact(line, hwy_tr("%.1f a store"), c->store_sectors);
+	add_share(line, hwy_tr("bytes of loads used"), c->load_used);
+	add_share(line, hwy_tr("bank conflicts"), c->conflicts);
 	if (c->local_bytes > 0)
-		add_fact(line, "spills %s",
+		add_fact(line, hwy_tr("spills %s"),
 			 hwy_say_bytes3((uint64_t)fmin(c->local_bytes, 1e18)).text);
 	else if (c->local_bytes == 0)
-		add_fact(line, "no spills");
+		add_fact(line, "%s", hwy_tr("no spills"));
 }
 
 static void say_launch(FILE *line, const struct kernels_view *view,
@@ -237,16 +243,17 @@ static void say_launch(FILE *line, const struct kernels_view *view,
 	if (kernel->shape == HWY_NONE)
 		return;
 	const struct hwy_shape *s = &trace->shapes[kernel->shape];
-	add_fact(line, "grid %" PRId64 "×%" PRId64 "×%" PRId64, s->grid_x, s->grid_y, s->grid_z);
-	add_fact(line, "block %" PRId64 "×%" PRId64 "×%" PRId64, s->block_x, s->block_y,
+	add_fact(line, hwy_tr("grid %" PRId64 "×%" PRId64 "×%" PRId64), s->grid_x, s->grid_y,
+		 s->grid_z);
+	add_fact(line, hwy_tr("block %" PRId64 "×%" PRId64 "×%" PRId64), s->block_x, s->block_y,
 		 s->block_z);
 	if (s->registers > 0)
-		add_fact(line, "%" PRId64 " registers", s->registers);
+		add_fact(line, hwy_tr("%" PRId64 " registers"), s->registers);
 	int64_t shared = s->static_shared + s->dynamic_shared;
 	if (shared > 0 && s->static_shared >= 0 && s->dynamic_shared >= 0)
-		add_fact(line, "%s shared", hwy_say_bytes3((uint64_t)shared).text);
+		add_fact(line, hwy_tr("%s shared"), hwy_say_bytes3((uint64_t)shared).text);
 	if (kernel->n_shapes > 1)
-		add_fact(line, "and %" PRIu32 " other shape%s", kernel->n_shapes - 1,
+		add_fact(line, hwy_tr("and %" PRIu32 " other shape%s"), kernel->n_shapes - 1,
 			 kernel->n_shapes == 2 ? "" : "s");
 }
 

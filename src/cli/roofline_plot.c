@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "cli/kernels_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
@@ -194,7 +195,7 @@ static void print_axis(FILE *out, const struct plot *plot, bool utf8)
 	size_t n = strlen(ticks);
 	while (n > 0 && ticks[n - 1] == ' ')
 		ticks[--n] = '\0';
-	fprintf(out, "\n  %12s  %s  FLOP/byte; the slope is %s\n", "", ticks,
+	fprintf(out, hwy_tr("\n  %12s  %s  FLOP/byte; the slope is %s\n"), "", ticks,
 		kernels_say_byte_rate(plot->bytes_per_s).text);
 }
 
