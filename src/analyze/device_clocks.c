@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/quantile.h"
 
@@ -17,11 +18,11 @@ const char *const device_clocks_keys[CLOCK_LIMITS] = {
 };
 
 const char *const device_clocks_words[CLOCK_LIMITS] = {
-	[LIMIT_POWER_CAP] = "the power limit",
-	[LIMIT_SYNC_BOOST] = "slower GPUs of its group",
-	[LIMIT_SW_THERMAL] = "heat",
-	[LIMIT_HW_THERMAL] = "heat (hardware)",
-	[LIMIT_POWER_BRAKE] = "the power supply",
+	[LIMIT_POWER_CAP] = HWY_KEY("the power limit"),
+	[LIMIT_SYNC_BOOST] = HWY_KEY("slower GPUs of its group"),
+	[LIMIT_SW_THERMAL] = HWY_KEY("heat"),
+	[LIMIT_HW_THERMAL] = HWY_KEY("heat (hardware)"),
+	[LIMIT_POWER_BRAKE] = HWY_KEY("the power supply"),
 };
 
 int64_t device_clocks_fact(const struct hwy_trace *trace, int64_t device, const char *name)

@@ -67,7 +67,7 @@ static enum kernel_maker maker_of(const char *name)
 static void advise(struct known_kernel *kernel, const char *text)
 {
 	if (kernel->n_advice < KERNEL_MOST_ADVICE)
-		kernel->advice[kernel->n_advice++] = text;
+		kernel->advice[kernel->n_advice++] = hwy_tr(text);
 }
 
 static bool is_library(enum kernel_maker maker)
@@ -87,31 +87,32 @@ static void advise_compute(struct known_kernel *kernel, enum kernel_maker maker)
 	bool plain = !point->tensor && point->flop > 0;
 	if (is_library(maker) && plain && point->precision == HWY_FP32)
 		advise(kernel,
-		       "let it use the tensor cores: torch.set_float32_matmul_precision(\"high\") "
-		       "or torch.backends.cudnn.allow_tf32 = True, or bf16 with torch.autocast; it "
-		       "changes numerics");
+		       HWY_KEY("let it use the tensor cores: torch.set_float32_matmul_precision(\"high\") "
+			       "or torch.backends.cudnn.allow_tf32 = True, or bf16 with torch.autocast; it "
+			       "changes numerics"));
 	else if (is_library(maker) && point->of_peak >= NEAR_PEAK_SHARE)
 		advise(kernel,
-		       "near what the device can do: only fewer operations or a narrower type (fp8) "
-		       "make it faster");
+		       HWY_KEY("near what the device can do: only fewer operations or a narrower type (fp8) "
+			       "make it faster"));
 	else if (maker == MAKER_ATTENTION)
 		advise(kernel, another_attention);
 	else if (is_library(maker))
 		advise(kernel,
-		       "give it sizes that are multiples of 64, a larger batch, or several of these as "
-		       "one batched call");
+		       HWY_KEY("give it sizes that are multiples of 64, a larger batch, or several of these as "
+			       "one batched call"));
 	else if (plain && point->precision == HWY_FP64)
-		advise(kernel, "it computes in fp64: use fp32 where the accuracy allows it");
+		advise(kernel,
+		       HWY_KEY("it computes in fp64: use fp32 where the accuracy allows it"));
 	else
 		advise(kernel,
-		       "spend fewer instructions on each result: vector loads, less index arithmetic, fast "
-		       "math functions (-use_fast_math) where the accuracy allows it");
+		       HWY_KEY("spend fewer instructions on each result: vector loads, less index arithmetic, fast "
+			       "math functions (-use_fast_math) where the accuracy allows it"));
 	/* Many FMAs in fp32 are what products of matrices are made of. */
 	if (maker == MAKER_OWN && plain && point->precision == HWY_FP32 &&
 	    point->flop_per_s > MANY_FMAS_SHARE * kernel->peak[PATH_FP32])
 		advise(kernel,
-		       "if this is a product of matrices, the tensor cores (cuBLAS, CUTLASS, wmma) do it "
-		       "several times faster");
+		       HWY_KEY("if this is a product of matrices, the tensor cores (cuBLAS, CUTLASS, wmma) do it "
+			       "several times faster"));
 }
 
 static void advise_dram(struct known_kernel *kernel, enum kernel_maker maker)
@@ -119,28 +120,28 @@ static void advise_dram(struct known_kernel *kernel, enum kernel_maker maker)
 	switch (maker) {
 	case MAKER_TORCH:
 		advise(kernel,
-		       "fuse it with its neighbours: torch.compile(model), or one kernel of Triton; each "
-		       "kernel that is fused away saves a read and a write of its tensor");
+		       HWY_KEY("fuse it with its neighbours: torch.compile(model), or one kernel of Triton; each "
+			       "kernel that is fused away saves a read and a write of its tensor"));
 		advise(kernel,
-		       "move fewer bytes: bf16 instead of fp32, in-place operators, no copies between layouts");
+		       HWY_KEY("move fewer bytes: bf16 instead of fp32, in-place operators, no copies between layouts"));
 		break;
 	case MAKER_TRITON:
 		advise(kernel,
-		       "it is fused already: move fewer bytes (bf16), or keep what is read twice on the chip");
+		       HWY_KEY("it is fused already: move fewer bytes (bf16), or keep what is read twice on the chip"));
 		break;
 	case MAKER_XLA:
 		advise(kernel,
-		       "XLA has fused what it can: move fewer bytes (bf16), or use jax.checkpoint less");
+		       HWY_KEY("XLA has fused what it can: move fewer bytes (bf16), or use jax.checkpoint less"));
 		break;
 	case MAKER_OWN:
 		advise(kernel,
-		       "move fewer bytes: fuse it with the kernel that writes or reads the same data, narrower "
-		       "types, each byte read once");
+		       HWY_KEY("move fewer bytes: fuse it with the kernel that writes or reads the same data, narrower "
+			       "types, each byte read once"));
 		break;
 	default:
 		advise(kernel,
-		       "its matrices are too small or too thin for the tensor cores to be the limit: a larger "
-		       "batch reuses the same weights; quantized weights (fp8, int4) are fewer bytes");
+		       HWY_KEY("its matrices are too small or too thin for the tensor cores to be the limit: a larger "
+			       "batch reuses the same weights; quantized weights (fp8, int4) are fewer bytes"));
 	}
 }
 
@@ -151,14 +152,14 @@ static void advise_memory(struct known_kernel *kernel, enum kernel_maker maker)
 	else if (kernel->level == LEVEL_L2)
 		advise(kernel,
 		       is_library(maker)
-			       ? "another tile size reuses more in shared memory: let torch.compile(mode="
-				 "\"max-autotune\") or cuBLASLt's heuristics choose"
-			       : "reuse more before going to L2: tiles in shared memory, several results a "
-				 "thread");
+			       ? HWY_KEY("another tile size reuses more in shared memory: let torch.compile(mode="
+					 "\"max-autotune\") or cuBLASLt's heuristics choose")
+			       : HWY_KEY("reuse more before going to L2: tiles in shared memory, several results a "
+					 "thread"));
 	else if (kernel->n_advice == 0 && !is_library(maker))
 		advise(kernel,
-		       "fewer and wider accesses to L1 and shared memory: vector loads (float4), values kept in "
-		       "registers, warp shuffles instead of shared memory");
+		       HWY_KEY("fewer and wider accesses to L1 and shared memory: vector loads (float4), values kept in "
+			       "registers, warp shuffles instead of shared memory"));
 }
 
 static const char *const stall_advice[COUNTERS_STALLS] = {
@@ -195,20 +196,20 @@ static void advise_latency(struct known_kernel *kernel, enum kernel_maker maker)
 	if (per_launch > 0 && per_launch < SHORT_NS)
 		advise(kernel,
 		       maker == MAKER_TORCH
-			       ? "it is short: beginning and ending it costs as much as its work; torch.compile fuses it with its "
-				 "neighbours, or give it more data"
-			       : "it is short: beginning and ending it costs as much as its work; fuse it with its neighbours, or "
-				 "give it more data");
+			       ? HWY_KEY("it is short: beginning and ending it costs as much as its work; torch.compile fuses it with its "
+					 "neighbours, or give it more data")
+			       : HWY_KEY("it is short: beginning and ending it costs as much as its work; fuse it with its neighbours, or "
+					 "give it more data"));
 	if (is_library(maker)) {
 		bool is_small = kernel->has_occupancy && kernel->occupancy.waves < FEW_WAVES;
 		advise(kernel,
 		       is_small
-			       ? "its inputs are too small to keep the device busy: a larger batch, or several as one "
-				 "batched call"
+			       ? HWY_KEY("its inputs are too small to keep the device busy: a larger batch, or several as one "
+					 "batched call")
 		       : maker == MAKER_ATTENTION
 			       ? another_attention
-			       : "another kernel of the library may suit these shapes better: torch.compile(mode="
-				 "\"max-autotune\"), cuBLASLt's heuristics, a newer library");
+			       : HWY_KEY("another kernel of the library may suit these shapes better: torch.compile(mode="
+					 "\"max-autotune\"), cuBLASLt's heuristics, a newer library"));
 		return;
 	}
 	enum counters_stall worst = kernel_counters_worst_stall(c);
@@ -216,8 +217,8 @@ static void advise_latency(struct known_kernel *kernel, enum kernel_maker maker)
 		return;
 	if (maker == MAKER_TRITON)
 		advise(kernel,
-		       "try other num_warps, num_stages and block sizes: @triton.autotune, or torch.compile(mode="
-		       "\"max-autotune\")");
+		       HWY_KEY("try other num_warps, num_stages and block sizes: @triton.autotune, or torch.compile(mode="
+			       "\"max-autotune\")"));
 	else
 		advise(kernel, stall_advice[worst]);
 }
@@ -230,22 +231,22 @@ static void advise_occupancy(struct known_kernel *kernel, enum kernel_maker make
 	if (is_small || (kernel->counters.blocks < kernel->counters.sms)) {
 		advise(kernel,
 		       maker == MAKER_TORCH
-			       ? "its tensor is too small for the device: a larger batch, several tensors in one call "
-				 "(torch._foreach_*, a stacked tensor), or torch.compile, which fuses it with its neighbours"
+			       ? HWY_KEY("its tensor is too small for the device: a larger batch, several tensors in one call "
+					 "(torch._foreach_*, a stacked tensor), or torch.compile, which fuses it with its neighbours")
 		       : maker == MAKER_ATTENTION
-			       ? "it has too few heads and rows for the device: a larger batch, or a kernel that splits the keys, too (flash decoding)"
+			       ? HWY_KEY("it has too few heads and rows for the device: a larger batch, or a kernel that splits the keys, too (flash decoding)")
 		       : is_library(maker)
-			       ? "it has too few tiles for the device: a larger batch, or split-K (cuBLASLt chooses it "
-				 "with a workspace: CUBLAS_WORKSPACE_CONFIG)"
-			       : "launch more blocks: a larger batch, less work a block, or two such kernels at the same "
-				 "time on two streams");
+			       ? HWY_KEY("it has too few tiles for the device: a larger batch, or split-K (cuBLASLt chooses it "
+					 "with a workspace: CUBLAS_WORKSPACE_CONFIG)")
+			       : HWY_KEY("launch more blocks: a larger batch, less work a block, or two such kernels at the same "
+					 "time on two streams"));
 		return;
 	}
 	if (!kernel->has_occupancy)
 		return;
 	if (maker == MAKER_TRITON)
 		advise(kernel,
-		       "try smaller blocks, fewer num_stages or other num_warps: @triton.autotune");
+		       HWY_KEY("try smaller blocks, fewer num_stages or other num_warps: @triton.autotune"));
 	else if (o->limit == OCCUPANCY_REGISTERS)
 		advise(kernel,
 		       hwy_arena_say(
@@ -260,10 +261,11 @@ static void advise_occupancy(struct known_kernel *kernel, enum kernel_maker make
 			       "use less shared memory a block: smaller tiles; it allows %u blocks an SM",
 			       o->blocks));
 	else if (o->limit == OCCUPANCY_BLOCKS)
-		advise(kernel, "use larger blocks: an SM holds no more of these small ones");
+		advise(kernel,
+		       HWY_KEY("use larger blocks: an SM holds no more of these small ones"));
 	else
 		advise(kernel,
-		       "give all blocks equal work: fewer warps are there than the launch allows");
+		       HWY_KEY("give all blocks equal work: fewer warps are there than the launch allows"));
 }
 
 /* ---- beside the bound -------------------------------------------------------------------------------------------- */
@@ -329,8 +331,8 @@ void kernel_advise(struct known_kernel *kernel, struct hwy_arena *arena)
 	enum kernel_maker maker = maker_of(kernel->point.name);
 	if (kernel->is_endless) {
 		advise(kernel,
-		       "look at what the host does meanwhile: the kernel's length is that of its waiting; GPU metrics over "
-		       "time (--gpu-metrics-devices=all) show when it works");
+		       HWY_KEY("look at what the host does meanwhile: the kernel's length is that of its waiting; GPU metrics over "
+			       "time (--gpu-metrics-devices=all) show when it works"));
 		return;
 	}
 	/* Few blocks and idle units are how a kernel communicates: it waits for the link and for other ranks. */

@@ -18,31 +18,31 @@ static const struct {
 			"launch-without-work",
 			HWY_KEY("launches have no device work"),
 			HWY_KEY("busy and idle time, gap causes"),
-			"Their work was not recorded: busy time is a lower bound, some gaps are not idle.",
-			"No device work was recorded: nothing can be said about the GPU.",
+			HWY_KEY("Their work was not recorded: busy time is a lower bound, some gaps are not idle."),
+			HWY_KEY("No device work was recorded: nothing can be said about the GPU."),
 		},
 	[HWY_LACK_LAUNCH] =
 		{
 			"work-without-launch",
 			HWY_KEY("device ops have no launch"),
 			HWY_KEY("gap causes, queue length, launch delays, steps, projected ranges"),
-			"Who launched them, when, in which step is not known: gaps they end get no cause.",
-			"No op is linked to a call, so nothing the CPU does can be blamed for a gap.",
+			HWY_KEY("Who launched them, when, in which step is not known: gaps they end get no cause."),
+			HWY_KEY("No op is linked to a call, so nothing the CPU does can be blamed for a gap."),
 		},
 	[HWY_LACK_NODES] =
 		{
 			"graph-without-nodes",
 			HWY_KEY("graph launches have no recorded nodes"),
 			HWY_KEY("kernel statistics, busy time inside graphs"),
-			"Each counts as one busy op: kernels and pauses inside it are not seen.",
-			"All graphs are opaque: no kernel inside them has a name, a time or a gap.",
+			HWY_KEY("Each counts as one busy op: kernels and pauses inside it are not seen."),
+			HWY_KEY("All graphs are opaque: no kernel inside them has a name, a time or a gap."),
 		},
 	[HWY_LACK_SYNC] =
 		{
 			"no-sync-records",
 			HWY_KEY("blocking calls have no record of what they waited for"),
 			HWY_KEY("wait causes, dependency edges, critical path"),
-			"What they waited for must be inferred from their names and the work around.",
+			HWY_KEY("What they waited for must be inferred from their names and the work around."),
 			NULL,
 		},
 	[HWY_LACK_DROPS] =
@@ -50,7 +50,7 @@ static const struct {
 			"drops",
 			HWY_KEY("records were lost while recording"),
 			HWY_KEY("all counts and sums"),
-			"Counts and sums are lower bounds, and a gap may hold work that was lost.",
+			HWY_KEY("Counts and sums are lower bounds, and a gap may hold work that was lost."),
 			NULL,
 		},
 	[HWY_LACK_ENDS] =
@@ -58,7 +58,7 @@ static const struct {
 			"unfinished-ranges",
 			HWY_KEY("ranges have no recorded end"),
 			HWY_KEY("range times, steps"),
-			"They are taken to last until their thread's last event.",
+			HWY_KEY("They are taken to last until their thread's last event."),
 			NULL,
 		},
 	[HWY_LACK_CLOCK] =
@@ -66,15 +66,15 @@ static const struct {
 			"backward-links",
 			HWY_KEY("linked ops start before the call that launched them"),
 			HWY_KEY("launch delays, queue length, replay"),
-			"The clocks of CPU and GPU disagree there: small delays cannot be trusted.",
-			"The clocks of CPU and GPU disagree: no delay from call to work can be trusted.",
+			HWY_KEY("The clocks of CPU and GPU disagree there: small delays cannot be trusted."),
+			HWY_KEY("The clocks of CPU and GPU disagree: no delay from call to work can be trusted."),
 		},
 	[HWY_LACK_PROGRAMS] =
 		{
 			"programs-not-recorded",
 			HWY_KEY("programs of the run recorded nothing"),
 			HWY_KEY("all counts and sums, what the CPU did"),
-			"What they did, and when, is missing; 'headway info --all' says why.",
+			HWY_KEY("What they did, and when, is missing; 'headway info --all' says why."),
 			NULL,
 		},
 	[HWY_LACK_CLOCKS] =
@@ -83,7 +83,7 @@ static const struct {
 			HWY_KEY("recordings had the GPU's clocks changed by sampling its counters"),
 			HWY_KEY("times of device work, predictions"),
 			"",
-			"Times are not those of the program alone: record again without --gpu-metrics-devices.",
+			HWY_KEY("Times are not those of the program alone: record again without --gpu-metrics-devices."),
 		},
 };
 

@@ -74,7 +74,7 @@ static void print_devices_line(const struct page *page)
 						      : hwy_str(page->trace,
 								page->trace->devices[device].name);
 		if (*name && strcmp(name, before) != 0) {
-			fputs(*before ? ", " : ": ", page->out);
+			fputs(hwy_tr(*before ? ", " : ": "), page->out);
 			cli_put(page->out, name, strlen(name));
 		}
 		before = *name ? name : before;

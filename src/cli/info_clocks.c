@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/info_print.h"
 #include "cli/kit/cli.h"
@@ -32,7 +33,7 @@ static void add_clock(char *line, const char *name, const struct clock_values *c
 	if (clock->most - clock->least < 1e6)
 		add_part(line, " MHz");
 	else
-		add_part(line, " to %s MHz, median %s", mega(clock->most).text,
+		add_part(line, hwy_tr(" to %s MHz, median %s"), mega(clock->most).text,
 			 mega(clock->median).text);
 }
 
@@ -43,25 +44,25 @@ static void add_losses(char *line, const struct device_clocks *clocks)
 		known += clocks->lost[i] != HWY_NONE;
 		if (clocks->lost[i] <= 0)
 			continue;
-		add_part(line, "%s%s by %s", told++ ? ", " : "; held down for ",
-			 hwy_say_time3(clocks->lost[i]).text, device_clocks_words[i]);
+		add_part(line, hwy_tr("%s%s by %s"), told++ ? ", " : hwy_tr("; held down for "),
+			 hwy_say_time3(clocks->lost[i]).text, hwy_tr(device_clocks_words[i]));
 	}
 	if (known && !told)
-		add_part(line, "; nothing held it down");
+		add_part(line, "%s", hwy_tr("; nothing held it down"));
 }
 
 void info_clocks_words(const struct device_clocks *clocks, char line[INFO_CLOCKS_BYTES])
 {
 	*line = '\0';
 	add_clock(line, "SM", &clocks->sm);
-	add_clock(line, "memory", &clocks->memory);
+	add_clock(line, hwy_tr("memory"), &clocks->memory);
 	if (clocks->power.samples)
-		add_part(line, "%s%.0f W on average, %.0f at most", *line ? "; " : "",
+		add_part(line, hwy_tr("%s%.0f W on average, %.0f at most"), *line ? "; " : "",
 			 clocks->power.mean, clocks->power.most);
 	if (clocks->power.samples && clocks->power_limit > 0)
-		add_part(line, " (limit %.0f)", clocks->power_limit);
+		add_part(line, hwy_tr(" (limit %.0f)"), clocks->power_limit);
 	if (clocks->temperature.samples)
-		add_part(line, "; up to %.0f °C", clocks->temperature.most);
+		add_part(line, hwy_tr("; up to %.0f °C"), clocks->temperature.most);
 	add_losses(line, clocks);
 }
 

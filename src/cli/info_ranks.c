@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/info_print.h"
 #include "cli/kit/cli.h"
@@ -20,26 +21,29 @@ static size_t longest_host(const struct info *info)
 static void clock_words(const struct info *info, const struct job_fact *fact, char *line,
 			size_t size)
 {
-	static const char *const what[JOB_CLOCK_SOURCES] = {
-		[JOB_CLOCK_PINGS] = "ping", [JOB_CLOCK_COLLECTIVES] = "collective"};
+	bool is_counted = fact->source == JOB_CLOCK_PINGS || fact->source == JOB_CLOCK_COLLECTIVES;
 	if (fact == info->ranks) {
-		snprintf(line, size, "its clock is the job's");
+		snprintf(line, size, "%s", hwy_tr("its clock is the job's"));
 		return;
 	}
-	int n = snprintf(line, size, "%s", job_clock_source_names[fact->source]);
-	if (fact->compared > 0 && what[fact->source])
-		n = snprintf(line, size, "clock by %" PRIu32 " %s%s", fact->compared,
-			     what[fact->source], fact->compared == 1 ? "" : "s");
+	int n = snprintf(line, size, "%s", hwy_tr(job_clock_source_names[fact->source]));
+	if (fact->compared > 0 && is_counted)
+		n = snprintf(line, size,
+			     hwy_tr(fact->source == JOB_CLOCK_PINGS ? "clock by %" PRIu32 " ping%s"
+								    : "clock by %" PRIu32
+								      " collective%s"),
+			     fact->compared, fact->compared == 1 ? "" : "s");
 	if (fact->source != JOB_CLOCK_SAME && fact->error != HWY_NONE)
-		n += snprintf(line + n, size - (size_t)n, ", wrong by at most %s",
+		n += snprintf(line + n, size - (size_t)n, hwy_tr(", wrong by at most %s"),
 			      hwy_say_time3(fact->error).text);
 	else if (fact->source == JOB_CLOCK_WALL)
-		n += snprintf(line + n, size - (size_t)n, ", wrong by an unknown amount");
+		n += snprintf(line + n, size - (size_t)n, "%s",
+			      hwy_tr(", wrong by an unknown amount"));
 	if (fact->drift != 0)
-		n += snprintf(line + n, size - (size_t)n, ", drift %+.2f ppm",
+		n += snprintf(line + n, size - (size_t)n, hwy_tr(", drift %+.2f ppm"),
 			      (double)fact->drift / 1e6);
 	if (fact->repairs > 0)
-		snprintf(line + n, size - (size_t)n, ", put right at %" PRIu32 " moments",
+		snprintf(line + n, size - (size_t)n, hwy_tr(", put right at %" PRIu32 " moments"),
 			 fact->repairs);
 }
 

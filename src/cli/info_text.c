@@ -3,6 +3,7 @@
  *
  * Texts come from files: they are printed with control characters replaced (cli_wrap).
  */
+#include "base/lang.h"
 #include "cli/info_print.h"
 
 #include <inttypes.h>
@@ -18,32 +19,35 @@
 enum { INDENT = 13, SHOWN = 12, LINE = 512 };
 
 const char *const info_kind_words[HWY_KINDS] = {
-	[HWY_API] = "calls into the vendor's library",
-	[HWY_KERNEL] = "kernels on a device",
-	[HWY_COPY] = "copies by a device",
-	[HWY_FILL] = "memory fills by a device",
-	[HWY_GRAPH] = "graph launches recorded as a whole",
-	[HWY_SYNC] = "waits as the driver recorded them",
-	[HWY_EVENT] = "events recorded on a stream",
-	[HWY_RANGE] = "annotations: NVTX, or a framework's",
-	[HWY_OP] = "a framework's operators",
-	[HWY_CALL] = "calls of libraries, or functions of the program",
-	[HWY_OS] = "calls into the operating system",
-	[HWY_STATE] = "what threads did: running or not",
-	[HWY_MEMORY] = "allocations and releases",
-	[HWY_SAMPLE] = "where threads were: samples with stacks",
-	[HWY_COUNTER] = "values of counters",
-	[HWY_OVERHEAD] = "the profiler's own time",
+	[HWY_API] = HWY_KEY("calls into the vendor's library"),
+	[HWY_KERNEL] = HWY_KEY("kernels on a device"),
+	[HWY_COPY] = HWY_KEY("copies by a device"),
+	[HWY_FILL] = HWY_KEY("memory fills by a device"),
+	[HWY_GRAPH] = HWY_KEY("graph launches recorded as a whole"),
+	[HWY_SYNC] = HWY_KEY("waits as the driver recorded them"),
+	[HWY_EVENT] = HWY_KEY("events recorded on a stream"),
+	[HWY_RANGE] = HWY_KEY("annotations: NVTX, or a framework's"),
+	[HWY_OP] = HWY_KEY("a framework's operators"),
+	[HWY_CALL] = HWY_KEY("calls of libraries, or functions of the program"),
+	[HWY_OS] = HWY_KEY("calls into the operating system"),
+	[HWY_STATE] = HWY_KEY("what threads did: running or not"),
+	[HWY_MEMORY] = HWY_KEY("allocations and releases"),
+	[HWY_SAMPLE] = HWY_KEY("where threads were: samples with stacks"),
+	[HWY_COUNTER] = HWY_KEY("values of counters"),
+	[HWY_OVERHEAD] = HWY_KEY("the profiler's own time"),
 };
 
 const char *info_severity(int64_t severity)
 {
-	return severity == 3 ? "error" : severity == 2 ? "warning" : "info";
+	return severity == 3   ? HWY_KEY("error")
+	       : severity == 2 ? HWY_KEY("warning")
+			       : HWY_KEY("info");
 }
 
 const char *info_verdict(const struct hwy_trust *trust)
 {
-	static const char *const words[] = {"good", "weakened", "limited"};
+	static const char *const words[] = {HWY_KEY("good"), HWY_KEY("weakened"),
+					    HWY_KEY("limited")};
 	enum hwy_effect worst = HWY_EFFECT_NONE;
 	for (unsigned i = 0; i < HWY_LACKS; i++)
 		if (trust->lacks[i].count && trust->lacks[i].effect > worst)
@@ -58,10 +62,12 @@ struct page {
 	bool colour;
 };
 
+/* Prints what a line is about; 'name' is a key of hwy_tr_word. */
 static void label(const struct page *page, const char *name)
 {
-	fprintf(page->out, "%s%-*s%s", paint(page->colour, PAINT_BOLD), INDENT, name,
-		paint(page->colour, PAINT_PLAIN));
+	fputs(paint(page->colour, PAINT_BOLD), page->out);
+	cli_put_column(page->out, hwy_tr_word(name), INDENT);
+	fputs(paint(page->colour, PAINT_PLAIN), page->out);
 }
 
 /* Prints a line with its spaces kept and control characters replaced. */
@@ -98,17 +104,18 @@ static void print_source(const struct page *page, const struct info *info)
 	info_text_add(line, " ", product ? product : format);
 	info_text_add(line, " ", hwy_property(trace, "source.version"));
 	info_text_add(line, ", schema ", hwy_property(trace, "source.schema"));
-	field(page, "Source", line);
+	field(page, HWY_KEY("label|Source"), line);
 
 	char when[LINE] = "";
 	if (info->began != HWY_NONE)
 		info_text_add(when, "", hwy_say_wall_clock(info->began).text);
 	if (info->has_window) {
-		info_text_add(when, ", ", "for ");
-		info_text_add(when, "", hwy_say_time4(info->duration).text);
+		char lasts[96];
+		snprintf(lasts, sizeof lasts, hwy_tr("for %s"), hwy_say_time4(info->duration).text);
+		info_text_add(when, ", ", lasts);
 	}
-	field(page, "Recorded", when);
-	field(page, "Command", hwy_property(trace, "command"));
+	field(page, HWY_KEY("label|Recorded"), when);
+	field(page, HWY_KEY("label|Command"), hwy_property(trace, "command"));
 }
 
 /* Appends a version: CUDA writes 13.0 as 13000, HIP writes 6.4.43483 as 60443483. */
@@ -134,8 +141,9 @@ static void print_driver(const struct page *page, const struct hwy_trace *trace)
 	const char *runtime = hwy_property(trace, "cuda.runtime");
 	add_version(line, "", hwy_property(trace, "driver"));
 	info_text_add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
-	add_version(line, ", runtime ", runtime ? runtime : hwy_property(trace, "hip.runtime"));
-	field(page, "Driver", line);
+	add_version(line, hwy_tr(", runtime "),
+		    runtime ? runtime : hwy_property(trace, "hip.runtime"));
+	field(page, HWY_KEY("label|Driver"), line);
 }
 
 static void print_hosts(const struct page *page, const struct hwy_trace *trace)
@@ -150,7 +158,7 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 		info_text_add(line, ", ", cpus);
 		info_text_add(line, ", ", hwy_str(trace, host->os));
 		info_text_add(line, ", ", hwy_str(trace, host->kernel));
-		field(page, i ? "" : "Host", line);
+		field(page, i ? "" : HWY_KEY("label|Host"), line);
 	}
 	print_driver(page, trace);
 }
@@ -172,12 +180,12 @@ static void describe_device(const struct hwy_trace *trace, uint32_t i, char *lin
 		info_text_add(line, ", ", part);
 	}
 	if (device->compute_major > 0) {
-		snprintf(part, sizeof part, "compute %lld.%lld", (long long)device->compute_major,
-			 (long long)device->compute_minor);
+		snprintf(part, sizeof part, hwy_tr("compute %lld.%lld"),
+			 (long long)device->compute_major, (long long)device->compute_minor);
 		info_text_add(line, ", ", part);
 	}
 	if (!*line)
-		info_text_add(line, "", "not described in the recording");
+		info_text_add(line, "", hwy_tr("not described in the recording"));
 }
 
 static bool device_is_used(const struct hwy_trace *trace, uint32_t device)
@@ -210,13 +218,13 @@ static void info_text_print_devices(const struct page *page, const struct hwy_tr
 			snprintf(numbers, sizeof numbers, "%" PRId64, first);
 		else if (first != last)
 			snprintf(numbers, sizeof numbers, "%" PRId64 "-%" PRId64, first, last);
-		label(page, i ? "" : "Devices");
+		label(page, i ? "" : HWY_KEY("label|Devices"));
 		fprintf(page->out, "%-3s  ", numbers);
-		info_text_add(line, ", ", used ? "" : "no work recorded");
+		info_text_add(line, ", ", hwy_tr(used ? "" : "no work recorded"));
 		put_plain(page, line);
 	}
 	if (trace->n_devices == 0)
-		field(page, "Devices", "none");
+		field(page, HWY_KEY("label|Devices"), hwy_tr_word(HWY_KEY("lanes|none")));
 }
 
 /* Appends "BEFORE 1.42 µs BEHIND" where the report has the calibration 'name' of the device. */
@@ -241,15 +249,18 @@ static void print_calibration(const struct page *page, const struct hwy_trace *t
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < trace->n_devices; i++) {
 		char line[LINE] = "", number[40] = "";
-		const char *more = " more";
-		add_calibration(line, "", trace, i, "cost.launch", "a recorded launch costs", more);
-		add_calibration(line, ", ", trace, i, "cost.sync", "a wait", *line ? "" : more);
-		add_calibration(line, ", ", trace, i, "cost.range", "a range", *line ? "" : more);
-		add_calibration(line, "; ", trace, i, "machine.launch_latency", "a kernel starts",
-				" after its launch");
+		const char *more = hwy_tr_word(HWY_KEY("cost| more"));
+		add_calibration(line, "", trace, i, "cost.launch",
+				hwy_tr("a recorded launch costs"), more);
+		add_calibration(line, ", ", trace, i, "cost.sync", hwy_tr("a wait"),
+				*line ? "" : more);
+		add_calibration(line, ", ", trace, i, "cost.range", hwy_tr("a range"),
+				*line ? "" : more);
+		add_calibration(line, "; ", trace, i, "machine.launch_latency",
+				hwy_tr("a kernel starts"), hwy_tr(" after its launch"));
 		if (!*line)
 			continue;
-		label(page, shown++ ? "" : "Calibrated");
+		label(page, shown++ ? "" : HWY_KEY("label|Calibrated"));
 		if (trace->n_devices > 1)
 			snprintf(number, sizeof number, "%-3lld  ",
 				 (long long)trace->devices[i].ordinal);
@@ -266,7 +277,7 @@ static void print_clocks(const struct page *page, const struct info *info)
 		if (!info->has_clocks[i])
 			continue;
 		info_clocks_words(&info->clocks[i], line);
-		label(page, shown++ ? "" : "Clocks");
+		label(page, shown++ ? "" : HWY_KEY("label|Clocks"));
 		if (info->trace->n_devices > 1)
 			snprintf(number, sizeof number, "%-3lld  ",
 				 (long long)info->trace->devices[i].ordinal);
@@ -277,9 +288,11 @@ static void print_clocks(const struct page *page, const struct info *info)
 
 static void print_left(const struct page *page, uint32_t left)
 {
-	if (left)
-		fprintf(page->out, "%*s%sand %u more (--all)%s\n", INDENT, "",
-			paint(page->colour, PAINT_FAINT), left, paint(page->colour, PAINT_PLAIN));
+	if (left) {
+		fprintf(page->out, "%*s%s", INDENT, "", paint(page->colour, PAINT_FAINT));
+		fprintf(page->out, hwy_tr("and %u more (--all)"), left);
+		fprintf(page->out, "%s\n", paint(page->colour, PAINT_PLAIN));
+	}
 }
 
 static void print_ranks(const struct page *page, const struct info *info)
@@ -288,7 +301,7 @@ static void print_ranks(const struct page *page, const struct info *info)
 	for (uint32_t i = 0; i < shown; i++) {
 		char line[INFO_RANK_BYTES];
 		info_ranks_words(info, i, line);
-		label(page, i ? "" : "Ranks");
+		label(page, i ? "" : HWY_KEY("label|Ranks"));
 		put_plain(page, line);
 	}
 	print_left(page, info->n_ranks - shown);
@@ -299,7 +312,7 @@ static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 {
 	const char *name = hwy_str(trace, trace->processes[process].name);
 	name = hwy_basename(name);
-	return *name ? name : "(no name)";
+	return *name ? name : hwy_tr("(no name)");
 }
 
 static void describe_process(const struct info *info, uint32_t i, int width, char *line)
@@ -307,18 +320,19 @@ static void describe_process(const struct info *info, uint32_t i, int width, cha
 	const struct hwy_process *process = &info->trace->processes[i];
 	char part[160];
 	snprintf(part, sizeof part, "%lld", (long long)process->pid);
-	snprintf(line, LINE, "%-7s  %-*.*s  %u thread%s", process->pid == HWY_NONE ? "?" : part,
-		 width, width, short_name(info->trace, i), info->threads[i],
-		 info->threads[i] == 1 ? "" : "s");
+	snprintf(line, LINE, hwy_tr("%-7s  %-*.*s  %u thread%s"),
+		 process->pid == HWY_NONE ? "?" : part, width, width, short_name(info->trace, i),
+		 info->threads[i], info->threads[i] == 1 ? "" : "s");
 	if (process->start != HWY_NONE && process->end > process->start)
-		info_text_add(line, ", lived ",
+		info_text_add(line, hwy_tr(", lived "),
 			      hwy_say_time4(hwy_between(process->start, process->end)).text);
 	if (process->rank == HWY_NONE)
 		return;
 	snprintf(part, sizeof part, "rank %lld", (long long)process->rank);
 	info_text_add(line, "  ", part);
 	snprintf(part, sizeof part, "%lld", (long long)process->world);
-	info_text_add(line, " of ", process->world == HWY_NONE ? "" : part);
+	info_text_add(line, hwy_tr_word(HWY_KEY("ranks| of ")),
+		      process->world == HWY_NONE ? "" : part);
 }
 
 /* Processes that neither have a lane nor were seen to start are of no use to the reader of a
@@ -351,7 +365,7 @@ static void print_processes(const struct page *page, const struct info *info)
 		}
 		char line[LINE] = "";
 		describe_process(info, i, width, line);
-		label(page, shown++ ? "" : "Processes");
+		label(page, shown++ ? "" : HWY_KEY("label|Processes"));
 		put_plain(page, line);
 	}
 	print_left(page, left);
@@ -374,11 +388,12 @@ static void info_text_print_counts(const struct page *page, const struct info *i
 				 hwy_lane_type_names[i]);
 			info_text_add(line, ", ", part);
 		}
-	field(page, "Lanes", *line ? line : "none");
+	field(page, HWY_KEY("label|Lanes"), *line ? line : hwy_tr_word(HWY_KEY("lanes|none")));
 
-	label(page, "Spans");
+	label(page, HWY_KEY("label|Spans"));
 	fprintf(page->out, "%s%s\n", hwy_say_count_grouped(info->trace->n_spans).text,
-		info->trace->n_spans ? "; of each kind, and their durations added up:" : "");
+		info->trace->n_spans ? hwy_tr("; of each kind, and their durations added up:")
+				     : "");
 	for (unsigned n = 0; n < HWY_KINDS; n++) {
 		enum hwy_kind i = kind_order[n];
 		if (!info->spans[i])
@@ -389,7 +404,7 @@ static void info_text_print_counts(const struct page *page, const struct info *i
 		fprintf(page->out, "  %-*s%13s  %*s%s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
 			hwy_say_count_grouped(info->spans[i]).text,
 			10 - hwy_utf8_columns(lasts.text, strlen(lasts.text)), "", lasts.text,
-			paint(page->colour, PAINT_FAINT), info_kind_words[i],
+			paint(page->colour, PAINT_FAINT), hwy_tr(info_kind_words[i]),
 			paint(page->colour, PAINT_PLAIN));
 	}
 }
@@ -399,8 +414,8 @@ static struct hwy_words times_of(int64_t from, int64_t to)
 {
 	struct hwy_words words = {""};
 	if (from != HWY_NONE && to != HWY_NONE)
-		snprintf(words.text, sizeof words.text, " (%.3f s to %.3f s)", (double)from / 1e9,
-			 (double)to / 1e9);
+		snprintf(words.text, sizeof words.text, hwy_tr(" (%.3f s to %.3f s)"),
+			 (double)from / 1e9, (double)to / 1e9);
 	return words;
 }
 
@@ -414,10 +429,12 @@ static void print_drops(const struct page *page, const struct hwy_trace *trace)
 		info_text_add(line, " ", hwy_str(trace, drop->source));
 		info_text_add(line, ": ", hwy_str(trace, drop->reason));
 		info_text_add(line, "", times_of(drop->from, drop->to).text);
-		field(page, i ? "" : "Dropped", *line ? line : "records, number unknown");
+		field(page, i ? "" : HWY_KEY("label|Dropped"),
+		      *line ? line : hwy_tr("records, number unknown"));
 	}
 	if (trace->n_drops == 0)
-		field(page, "Dropped", "nothing, as far as the recorder tells");
+		field(page, HWY_KEY("label|Dropped"),
+		      hwy_tr("nothing, as far as the recorder tells"));
 }
 
 static void print_diagnostics(const struct page *page, const struct info *info)
@@ -428,10 +445,11 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 		count[trace->diagnostics[i].severity & 3]++;
 	if (trace->n_diagnostics == 0)
 		return;
-	label(page, "Messages");
-	fprintf(page->out, "%u error%s, %u warning%s, %u note%s%s\n", count[3],
+	label(page, HWY_KEY("label|Messages"));
+	fprintf(page->out, hwy_tr("%u error%s, %u warning%s, %u note%s%s\n"), count[3],
 		count[3] == 1 ? "" : "s", count[2], count[2] == 1 ? "" : "s", count[1] + count[0],
-		count[1] + count[0] == 1 ? "" : "s", info->all ? "" : " (--all shows every one)");
+		count[1] + count[0] == 1 ? "" : "s",
+		hwy_tr(info->all ? "" : " (--all shows every one)"));
 	for (uint32_t i = 0; i < trace->n_diagnostics; i++) {
 		const struct hwy_diagnostic *diagnostic = &trace->diagnostics[i];
 		if (!info->all && diagnostic->severity < 2)
@@ -441,11 +459,11 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 			continue;
 		}
 		shown++;
-		fprintf(page->out, "  %s%-*s%s",
+		fprintf(page->out, "  %s",
 			diagnostic->severity == 3 ? paint(page->colour, PAINT_RED)
-						  : paint(page->colour, PAINT_FAINT),
-			INDENT - 2, info_severity(diagnostic->severity),
-			paint(page->colour, PAINT_PLAIN));
+						  : paint(page->colour, PAINT_FAINT));
+		cli_put_column(page->out, hwy_tr(info_severity(diagnostic->severity)), INDENT - 2);
+		fputs(paint(page->colour, PAINT_PLAIN), page->out);
 		cli_wrap(page->out, hwy_str(trace, diagnostic->text), INDENT, page->width);
 	}
 	print_left(page, left);
@@ -453,22 +471,26 @@ static void print_diagnostics(const struct page *page, const struct info *info)
 
 static void print_lack(const struct page *page, const struct hwy_lack *lack)
 {
-	static const char *const words[] = {"note", "weakens", "forbids"};
+	static const char *const words[] = {HWY_KEY("note"), HWY_KEY("weakens"),
+					    HWY_KEY("forbids")};
 	const char *const colours[] = {paint(page->colour, PAINT_FAINT),
 				       paint(page->colour, PAINT_YELLOW),
 				       paint(page->colour, PAINT_RED)};
 	enum hwy_effect effect = lack->count ? lack->effect : HWY_EFFECT_NONE;
 	char line[2 * LINE] = "";
-	snprintf(line, sizeof line, "%s%s%s %s%s. %s", hwy_say_count_grouped(lack->count).text,
-		 lack->total ? " of " : "",
-		 lack->total ? hwy_say_count_grouped(lack->total).text : "", lack->what,
-		 times_of(lack->from, lack->to).text, lack->says);
-	fprintf(page->out, "  %s%-*s%s", colours[effect], INDENT - 2,
-		lack->count ? words[effect] : "fine", paint(page->colour, PAINT_PLAIN));
+	snprintf(line, sizeof line, hwy_tr("%s%s%s %s%s. %s"),
+		 hwy_say_count_grouped(lack->count).text,
+		 lack->total ? hwy_tr_word(HWY_KEY("lack| of ")) : "",
+		 lack->total ? hwy_say_count_grouped(lack->total).text : "", hwy_tr(lack->what),
+		 times_of(lack->from, lack->to).text, *lack->says ? hwy_tr(lack->says) : "");
+	fprintf(page->out, "  %s", colours[effect]);
+	cli_put_column(page->out, hwy_tr(lack->count ? words[effect] : HWY_KEY("fine")),
+		       INDENT - 2);
+	fputs(paint(page->colour, PAINT_PLAIN), page->out);
 	cli_wrap(page->out, line, INDENT, page->width);
 	if (effect != HWY_EFFECT_NONE && lack->measures && *lack->measures) {
 		fprintf(page->out, "%*s", INDENT, "");
-		snprintf(line, sizeof line, "concerns: %s", lack->measures);
+		snprintf(line, sizeof line, hwy_tr("concerns: %s"), hwy_tr(lack->measures));
 		cli_wrap(page->out, line, INDENT, page->width);
 	}
 }
@@ -477,23 +499,23 @@ static const char *why_good(const struct info *info)
 {
 	bool has_work = info->spans[HWY_KERNEL] || info->spans[HWY_COPY] || info->spans[HWY_FILL] ||
 			info->spans[HWY_GRAPH];
-	return has_work ? ": what the analyses need is there"
-			: ": nothing is lacking, but no device worked";
+	return has_work ? hwy_tr(": what the analyses need is there")
+			: hwy_tr(": nothing is lacking, but no device worked");
 }
 
 static void print_trust(const struct page *page, const struct info *info)
 {
 	const char *verdict = info_verdict(&info->trust);
 	bool good = strcmp(verdict, "good") == 0, limited = strcmp(verdict, "limited") == 0;
-	label(page, "Trust");
+	label(page, HWY_KEY("label|Trust"));
 	fprintf(page->out, "%s%s%s%s\n",
 		good      ? paint(page->colour, PAINT_GREEN)
 		: limited ? paint(page->colour, PAINT_RED)
 			  : paint(page->colour, PAINT_YELLOW),
-		verdict, paint(page->colour, PAINT_PLAIN),
+		hwy_tr(verdict), paint(page->colour, PAINT_PLAIN),
 		good      ? why_good(info)
-		: limited ? ": some answers cannot be had from this recording"
-			  : ": some answers are less certain");
+		: limited ? hwy_tr(": some answers cannot be had from this recording")
+			  : hwy_tr(": some answers are less certain"));
 	for (unsigned i = 0; i < HWY_LACKS; i++)
 		if (info->trust.lacks[i].count || (info->all && info->trust.lacks[i].total))
 			print_lack(page, &info->trust.lacks[i]);
@@ -505,7 +527,7 @@ static void print_properties(const struct page *page, const struct hwy_trace *tr
 		char line[2 * LINE];
 		snprintf(line, sizeof line, "%s = %s", hwy_str(trace, trace->properties[i].name),
 			 hwy_str(trace, trace->properties[i].value));
-		field(page, i ? "" : "Properties", line);
+		field(page, i ? "" : HWY_KEY("label|Properties"), line);
 	}
 }
 

@@ -141,7 +141,8 @@ static void say_rate_by_shapes(FILE *line, const struct kernels_view *view,
 	add_fact(line, "%s %s", kernels_say_precision(kernel).text,
 		 kernels_say_flop_rate(point->flop_per_s).text);
 	if (peak > 0)
-		fprintf(line, hwy_tr(" of %s"), kernels_say_flop_rate(peak).text);
+		fprintf(line, "%s%s", hwy_tr_word(HWY_KEY("peak| of ")),
+			kernels_say_flop_rate(peak).text);
 }
 
 /* The operations of each unit beside its peak, then bytes. */
@@ -158,7 +159,7 @@ static void say_work(FILE *line, const struct kernels_view *view, const struct k
 			 counters_path_is_tensor((enum counters_path)i) ? " tensor" : "",
 			 kernels_say_flop_rate(kernel->flop[i] / c->ns * 1e9).text);
 		if (kernel->peak[i] > 0)
-			fprintf(line, hwy_tr(" of %s"),
+			fprintf(line, "%s%s", hwy_tr_word(HWY_KEY("peak| of ")),
 				kernels_say_flop_rate(kernel->peak[i]).text);
 	}
 	if (!kernel->is_measured && point->flop_per_s > 0)
@@ -168,7 +169,7 @@ static void say_work(FILE *line, const struct kernels_view *view, const struct k
 			 kernels_say_byte_rate(point->bytes_per_s).text);
 		const struct hwy_peaks *peaks = peaks_of(view, point->device);
 		if (peaks && peaks->bytes_per_s > 0)
-			fprintf(line, hwy_tr(" of %s"),
+			fprintf(line, "%s%s", hwy_tr_word(HWY_KEY("peak| of ")),
 				kernels_say_byte_rate(peaks->bytes_per_s).text);
 	}
 	if (point->intensity > 0)

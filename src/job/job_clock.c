@@ -5,10 +5,12 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "base/lang.h"
 #include "base/search.h"
 
 const char *const job_clock_source_names[JOB_CLOCK_SOURCES] = {
-	"same clock", "pings", "collective ends", "wall clock", "unknown",
+	HWY_KEY("same clock"), HWY_KEY("pings"),   HWY_KEY("collective ends"),
+	HWY_KEY("wall clock"), HWY_KEY("unknown"),
 };
 
 static int64_t divide_down(__int128 dividend, int64_t divisor)
