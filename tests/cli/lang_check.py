@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lang_check.py width|numbers|served HEADWAY RECORDING …, page FILE SENTENCE - what tests/cli/lang.sh looks at closer."""
+"""lang_check.py width|numbers|served HEADWAY RECORDING …, page FILE SENTENCE, whole HEADWAY DATA FOLDER - what tests/cli/lang.sh looks at closer."""
 import base64
 import fcntl
 import gzip
@@ -78,7 +78,72 @@ def page(path, sentence):
     return [] if sentence in diagnosis else ["the diagnosis of --format html is not Chinese: " + diagnosis[:300]]
 
 
-problems = {"page": page, "width": width, "numbers": numbers, "served": served}[sys.argv[1]](*sys.argv[2:])
+def english(text):
+    """The lines with four or more English words in a row, apart from commands, quotations and names in code."""
+    found = []
+    for line in text.splitlines():
+        prose = re.sub(r"headway [^，；。（）]*|sudo .*|docker run .*|`[^`]*`|'[^']*'|\S*[_/:<>(]\S*", " | ", line)
+        if re.search(r"(?<![\w.-])[a-z]+(?: [a-z]+){3,}(?![\w.-])", prose) and not line.startswith("命令"):
+            found.append(line)
+    return found
+
+
+def misplaced(text, pattern):
+    """The lines whose group does not begin at the column where most lines have it; 'pattern' chooses the lines."""
+    places = [(columns_of(line[:match.start(1)]), line) for line in text.splitlines() if (match := re.match(pattern, line))]
+    usual = [place for place, _ in places]
+    return [line for place, line in places if place != max(set(usual), key=usual.count)] if places else ["none like " + pattern]
+
+
+def ragged(text, heading):
+    """The rows of a table, up to its end, that are not as wide as its heading: its last column is flush right."""
+    lines = text.splitlines()
+    first = next((i for i, line in enumerate(lines) if re.match(heading, line)), None)
+    if first is None:
+        return ["no heading like " + heading]
+    rows = lines[first:(lines + [""]).index("", first)]
+    return [row for row in rows if columns_of(row) != columns_of(rows[0])]
+
+
+def whole(headway, data, folder):
+    """Every output that a newcomer sees is Chinese in full, and its rows line up."""
+    before, after, job = f"{data}/nsys/mlp_sync.hwy", f"{data}/nsys/mlp_async.hwy", f"{data}/jobs/ddp_late"
+    program, budget = f"{folder}/program.hwy", f"{folder}/budget.toml"
+    with open(budget, "w", encoding="utf-8") as file:
+        file.write('findings.forbid = ["sync-in-loop"]\ngpu.idle <= 0.9\n')
+    row = r"   (?:变快|变慢|移除|新增|消失|改名) +(\S)"
+    looks = [
+        ([], [(misplaced, r"  (?:录制|查看|试用) +(headway)")]),
+        (["doctor"], [(misplaced, r"[✓✗!] (?:\S+ )*?\S+ {2,}(\S)")]),
+        (["profile", "-f", "-o", program, "-t", "nvtx", "true"], []),
+        (["analyze", program], []), (["info", program], []),
+        (["show", before], [(misplaced, r"  (?:CPU \d+|GPU 0) +([▪█])"), (misplaced, r" +(?:CPU|GPU)  ([░█])")]),
+        (["show", "--streams", "1", f"{data}/gpu/priority_same.hwy"], [(misplaced, r"  (?:CPU|GPU 0| 流 \d+) +([░█])")]),
+        (["whatif", f"{data}/gpu/mlp_sync.hwy"], [(ragged, "  单独 "), (ragged, "  逐项叠加 ")]),
+        (["whatif", "--apply", "pin", "--apply", "remove-wait", f"{data}/gpu/mlp_sync.hwy"], []),
+        (["whatif", "--list"], []), (["whatif", "--check", before], []),
+        (["diff", before, after], [(ragged, "   GPU 的一步 "), (misplaced, row)]),
+        (["diff", "--format", "markdown", before, after], []), (["diff", job, f"{data}/jobs/ddp_turns"], [(ragged, "   一步，")]),
+        (["gate", "--baseline", after, before], []), (["gate", "--budget", budget, before], [(misplaced, "  (?:sync-in-loop|gpu.idle) .* (稳定)")]),
+        (["gate", "--format", "markdown", "--baseline", after, before], []),
+        (["breakdown", before], [(misplaced, r"  (?!GPU).*(%)$")]), (["breakdown", f"{data}/nsys/decode_graph.hwy"], []),
+        (["path", before], []), (["path", job], []),
+        (["kernels", before], []), (["info", before], [(misplaced, r"(?:来源|录制于|命令|主机|设备|进程|可信度|丢失) +(\S)")]),
+        (["info", job], []), (["info", f"{data}/nsys/decode_graph.hwy"], []),
+    ]
+    problems = []
+    for command, placed in looks:
+        done = subprocess.run([headway, *command], env={**os.environ, "HEADWAY_LANG": "zh"}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        named = " ".join(["headway", *command])
+        problems += [f"{named}: English: {line}" for line in english(done.stdout)]
+        problems += [f"{named}: does not line up: {line}" for look, how in placed for line in look(done.stdout, how)]
+        if done.returncode not in (0, 1) or not re.search("[\u4e00-\u9fff]", done.stdout):
+            problems.append(f"{named}: {done.returncode}, no Chinese: {done.stdout[:200]}")
+    return problems
+
+
+problems = {"page": page, "whole": whole, "width": width, "numbers": numbers, "served": served}[sys.argv[1]](*sys.argv[2:])
 for problem in problems:
     print("FAIL:", problem)
 sys.exit(1 if problems else 0)
