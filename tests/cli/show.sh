@@ -55,6 +55,12 @@ echo '[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts"
 run show "$work/cpu.json"
 expect_status 0 "operators alone"
 grep -q '^  CPU .*█  runs 100.0 %$' "$work/out" || fail "when a thread was in operators: $(cat "$work/out")"
+# Threads without a row launch nothing where there is nothing to launch.
+for thread in 1 2 3 4 5; do
+	echo "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 9, \"tid\": $thread, \"ts\": 1, \"dur\": 2}"
+done | paste -sd, | sed 's/.*/[&]/' >"$work/threads.json"
+run show "$work/threads.json"
+grep -qx '  2 more threads (--threads)' "$work/out" || fail "threads that launch nothing: $(tail -1 "$work/out")"
 run show --step-number 1 "$work/cpu.json"
 expect_refusal "a step of a recording without device work" "so no steps"
 echo '[{"ph": "C", "name": "memory", "pid": 9, "ts": 1, "args": {"bytes": 2}}]' >"$work/nothing.json"

@@ -58,6 +58,17 @@ static void every_language_that_is_named_can_be_used(void **state)
 	assert_null(hwy_lang_name(n + 1));
 }
 
+static void a_word_is_said_as_its_place_needs(void **state)
+{
+	assert_true(hwy_lang_use("en"));
+	assert_string_equal(hwy_tr_word("row|copies"), "copies");
+	assert_string_equal(hwy_tr_word("no bar"), "no bar");
+	assert_true(hwy_lang_use("zh"));
+	assert_string_equal(hwy_tr_word("row|copies"), "拷贝");
+	assert_string_equal(hwy_tr("copies"), "次拷贝");
+	assert_string_equal(hwy_tr_word("nowhere|copies"), "copies");
+}
+
 static void a_sentence_that_a_language_lacks_stays_english(void **state)
 {
 	const char *english = "a sentence that no catalogue has: %d";
@@ -137,6 +148,7 @@ int main(void)
 		cmocka_unit_test(english_has_the_names_of_the_plain_locales_too),
 		cmocka_unit_test(an_unknown_language_is_refused_and_changes_nothing),
 		cmocka_unit_test(every_language_that_is_named_can_be_used),
+		cmocka_unit_test(a_word_is_said_as_its_place_needs),
 		cmocka_unit_test(a_sentence_that_a_language_lacks_stays_english),
 		cmocka_unit_test(chinese_breaks_between_any_two_characters),
 		cmocka_unit_test(no_line_begins_with_punctuation_that_closes),
