@@ -35,6 +35,16 @@ static const struct cli_option option_table[] = {
 
 /* ---- what is printed ------------------------------------------------------------------------ */
 
+/* What a link is, in words: "compute: gemm", "cpu: IO #", "cpu: before cudaLaunchKernel". */
+static void link_text(const struct chain_link *link, char *text, size_t size)
+{
+	const char *class = path_class_word(path_class_names[link->class]);
+	if (link->is_before)
+		snprintf(text, size, hwy_tr("%s: before %s"), class, link->name);
+	else
+		snprintf(text, size, hwy_tr("%s: %s"), class, link->name);
+}
+
 /* Divides 'room' columns between the columns "what" and "where": both in full where they fit,
  * else about half each. */
 static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, int *what,
@@ -43,9 +53,9 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = *where = 0;
 	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
 		const struct chain_link *link = &chain->links[i];
-		const char *class = path_class_word(path_class_names[link->class]);
-		int name = hwy_utf8_columns(class, strlen(class)) + 2 +
-			   hwy_utf8_columns(link->name, strlen(link->name));
+		char text[512];
+		link_text(link, text, sizeof text);
+		int name = hwy_utf8_columns(text, strlen(text));
 		int place = hwy_utf8_columns(link->place, strlen(link->place));
 		*what = name > *what ? name : *what;
 		*where = place > *where ? place : *where;
@@ -55,13 +65,10 @@ static void share_room(const struct hwy_chain *chain, uint64_t rows, int room, i
 	*what = room - *where;
 }
 
-/* Yields the time of a step that stands for 'time' of the path, in ns. The path ends with the last
- * step's work, so it is a little shorter than the steps together: shares of the path are scaled
- * to the step's length. */
+/* Yields 'time' of the path divided by its steps, in ns. */
 static int64_t time_per_step(const struct hwy_chain *chain, int64_t time)
 {
-	double share = chain->length > 0 ? (double)time / (double)chain->length : 0;
-	return (int64_t)(share * (double)chain->step);
+	return chain->n_steps ? time / chain->n_steps : time;
 }
 
 static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
@@ -80,8 +87,7 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	for (uint32_t i = 0; i < chain->n && i < rows; i++) {
 		const struct chain_link *link = &chain->links[i];
 		char name[512];
-		snprintf(name, sizeof name, hwy_tr("%s: %s"),
-			 path_class_word(path_class_names[link->class]), link->name);
+		link_text(link, name, sizeof name);
 		table_cut_text(&table, name, what);
 		table_time(&table, time_per_step(chain, link->time));
 		table_percent(&table, link->time, chain->length);
@@ -89,6 +95,17 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		table_cut_text(&table, link->place, where);
 	}
 	table_print(&table, out);
+}
+
+/* Says how much of the steps lies before the first or after the last device work, where that is more than a hundredth. */
+static void print_outside(FILE *out, const struct hwy_chain *chain)
+{
+	int64_t outside = chain->step - time_per_step(chain, chain->length);
+	if (outside <= chain->step / 100)
+		return;
+	fprintf(out,
+		hwy_tr("\nThe step takes %s: %s of it, before its first or after its last device work, is not on the path.\n"),
+		hwy_say_time4(chain->step).text, hwy_say_time4(outside).text);
 }
 
 static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
@@ -107,6 +124,7 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 		table_percent(&classes, chain->classes[class], chain->length);
 	}
 	table_print(&classes, out);
+	print_outside(out, chain);
 	fputs(hwy_tr("\nThe largest contributors, a step:\n\n"), out);
 	print_links(out, chain, rows);
 	fprintf(out,
@@ -121,6 +139,7 @@ static void print_text(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 static const struct json_field link_fields[] = {
 	{JSON_FIELD_ENUM(struct chain_link, class, "class", path_class_names, PATH_CLASSES)},
 	{JSON_FIELD_TEXT(struct chain_link, name, "name")},
+	{JSON_FIELD_BOOL(struct chain_link, is_before, "before")},
 	{JSON_FIELD_TEXT(struct chain_link, place, "place")},
 	{JSON_FIELD_INT(struct chain_link, time, "time_ns")},
 	{JSON_FIELD_INT(struct chain_link, count, "count")},

@@ -7,17 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/gaps/gaps_cause.h"
 #include "base/index.h"
 #include "base/path.h"
+#include "base/ref.h"
+
+/* The CPU's own time on the path is named by what fills it from this length on, in ns; shorter time lies between two calls. */
+#define CPU_WORK_NS 250000
 
 struct link_key {
 	uint32_t name, place; /* ids of texts in finding.texts */
 	uint32_t class;
+	uint32_t is_before; /* 0 or 1 */
 };
 
 struct finding {
 	struct hwy_chain *chain;
 	const struct hwy_analysis *analysis;
+	struct gaps_cpu cpu;      /* tells what a thread did */
 	struct hwy_strings texts; /* names and places, which are compared by their text */
 	struct hwy_index by_key;  /* maps a struct link_key to the index of its link */
 };
@@ -64,23 +71,51 @@ struct hwy_text chain_name_of(const struct hwy_trace *trace, uint32_t span)
 	return (struct hwy_text){what, (uint32_t)strlen(what)};
 }
 
+/* Sets *span to what fills the CPU's own time before the call *span; false where the time is short or nothing fills it. */
+static bool find_cpu_work(struct finding *f, const struct cached_piece *piece, uint32_t *span)
+{
+	const struct hwy_trace *trace = f->analysis->trace;
+	int64_t length = piece->at.to - piece->at.from;
+	uint32_t row;
+	const struct hwy_strip *strip = hwy_strip_of(trace, *span, &row);
+	int64_t thread = trace->lanes[strip->lane].thread;
+	if (piece->class != PATH_CPU || length < CPU_WORK_NS || thread < 0)
+		return false;
+	/* The path has replayed times: the recorded time is the one before the call. */
+	int64_t end = hwy_get(strip, HWY_START, row);
+	uint32_t work =
+		gaps_cpu_work(&f->cpu, (uint32_t)thread, (struct hwy_interval){end - length, end});
+	if (!hwy_ref32_is_set(work))
+		return false;
+	*span = hwy_ref32_index(work);
+	return true;
+}
+
 static uint32_t link_of(struct finding *f, const struct cached_piece *piece)
 {
 	uint32_t span = piece->span;
-	struct hwy_text name = chain_name_of(f->analysis->trace, span);
-	char place[CHAIN_PLACE];
+	bool is_work = find_cpu_work(f, piece, &span);
+	struct hwy_text text = chain_name_of(f->analysis->trace, span);
+	char place[CHAIN_PLACE], name[CHAIN_PLACE];
 	chain_put_place(f->analysis, span, place);
-	struct link_key key = {hwy_intern(&f->texts, name.at, name.length),
-			       hwy_intern_z(&f->texts, place), piece->class};
+	if (is_work) {
+		snprintf(name, sizeof name, "%.*s", (int)text.length, text.at);
+		fold_numbers(name);
+		text = (struct hwy_text){name, (uint32_t)strlen(name)};
+	}
+	struct link_key key = {hwy_intern(&f->texts, text.at, text.length),
+			       hwy_intern_z(&f->texts, place), piece->class,
+			       !is_work && piece->class == PATH_CPU};
 	bool fresh;
 	uint32_t *index = hwy_index_put(&f->by_key, &key, sizeof key, &fresh);
 	if (fresh) {
 		struct hwy_chain *chain = f->chain;
 		HWY_GROW(chain->links, chain->n, chain->cap);
 		chain->links[chain->n++] = (struct chain_link){
-			.name = hwy_arena_text(&chain->texts, name.at, name.length),
+			.name = hwy_arena_text(&chain->texts, text.at, text.length),
 			.place = hwy_arena_text(&chain->texts, place, strlen(place)),
 			.class = piece->class,
+			.is_before = key.is_before,
 		};
 		*index = chain->n - 1;
 	}
@@ -122,7 +157,8 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 	*chain = (struct hwy_chain){0};
 	if (!hwy_need(analysis->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_DIRECTION), err))
 		return false;
-	struct finding f = {.chain = chain, .analysis = analysis};
+	struct finding f = {
+		.chain = chain, .analysis = analysis, .cpu = {.flow = &analysis->flow, .err = err}};
 	hwy_strings_init(&f.texts);
 	struct cached_paths kept = {0};
 	struct cached_path one = {0};
@@ -137,6 +173,8 @@ bool chain_find(struct hwy_chain *chain, const struct hwy_analysis *analysis, ui
 		sum_up(&f, path);
 		chain->step = step >= 0 ? chain->length : analysis->phases.phases[phase].mean;
 	}
+	done = done && !f.cpu.is_bad;
+	gaps_cpu_close(&f.cpu);
 	hwy_index_free(&f.by_key);
 	hwy_strings_free(&f.texts);
 	free(one.pieces);

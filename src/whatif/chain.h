@@ -7,8 +7,10 @@
 #include "whatif/path_cache.h"
 
 struct chain_link { /* the pieces of a path that have one class, name and place */
-	/* Name of the kernel or call; a copy without a name has its direction here. */
+	/* Name of the kernel or call; a copy without a name has its direction here. Of the CPU's own time the range, operator, function or
+	 * OS call that fills it, or, where it is short or nothing does, the call that comes after it. */
 	const char *name;
+	bool is_before;    /* of the CPU's own time: 'name' is the call that comes after it */
 	const char *place; /* "train.py:23 step", or the range; "" where neither is known */
 	int64_t time;      /* ns of the path that all pieces of the link take together */
 	uint64_t count;    /* how many pieces of the path the link has */
