@@ -210,6 +210,10 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 /* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its
  * *ns; "" where no gap has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
+/* The name of the operator, function, range or sample in which the launching thread spends most of the claimed gaps, the innermost that
+ * fills half of a gap, with its *total in ns, and the *span of the longest such gap, or CLAIM_NOBODY; "" where nothing was recorded of it. */
+const char *claim_top_work(struct hwy_case *c, const struct claim *claim, int64_t *total,
+			   uint32_t *span);
 /* A loss, an accuracy or a norm is smaller: who reads so many bytes from the device may work with them. */
 #define CLAIM_RESULT_BYTES 64
 /* Whether the device's last op before most of the claimed idle time copied results to the host, CLAIM_RESULT_BYTES or more: what

@@ -103,7 +103,8 @@ const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *
 const char *syncs_meanwhile(struct hwy_case *c, const struct syncs *syncs)
 {
 	int64_t in_top;
-	const char *name = claim_top_name(c, &syncs->claim, &in_top);
+	uint32_t span;
+	const char *name = claim_top_work(c, &syncs->claim, &in_top, &span);
 	if (!*name || (double)in_top < MEANWHILE_SHARE * (double)syncs->claim.total)
 		return "";
 	return hwy_arena_say(

@@ -9,6 +9,7 @@
 
 #include "analyze/gaps/gaps_cause.h"
 #include "base/lang.h"
+#include "base/path.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/workers.h"
@@ -80,6 +81,24 @@ static const char *name_of_loader(struct hwy_case *c, const struct claim *claim)
 	return in_top > claim->total / 2 && !is_call ? name : "";
 }
 
+/* Names the code inside of the loader in which most of the wait passes; "" where nothing tells more than the loader's name. */
+static const char *inside_of_loader(struct hwy_case *c, const struct claim *claim,
+				    const char *loader)
+{
+	int64_t in_top;
+	uint32_t span;
+	const char *name = claim_top_work(c, claim, &in_top, &span);
+	if (!*name || in_top <= claim->total / 2 || strcmp(name, loader) == 0)
+		return "";
+	struct hwy_place place = place_of(c->analysis->places, span);
+	const char *at = !*place.file
+				 ? ""
+				 : hwy_arena_say(&c->diagnosis->arena, " at %s:%lld",
+						 hwy_basename(place.file), (long long)place.line);
+	return hwy_arena_say(&c->diagnosis->arena, " Most of it, %s, is in %.80s%s.",
+			     hwy_say_time3(case_per_step(c, in_top)).text, name, at);
+}
+
 static void finding_input_starved_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
@@ -93,7 +112,7 @@ static void finding_input_starved_look(struct hwy_case *c)
 	const char *name = name_of_loader(c, &claim);
 	const char *who = who_prepares(c, &workers, name);
 	bool is_again = workers.n >= FEWEST_WORKERS && workers.generations > 1;
-	const char *where = "";
+	const char *where = "", *inside = inside_of_loader(c, &claim, name);
 	bool depends_on_results =
 		!gaps_cpu_is_loader(name) && workers.n == 0 && claim_follows_results(c, &claim);
 	if (*name)
@@ -104,9 +123,9 @@ static void finding_input_starved_look(struct hwy_case *c)
 	if (depends_on_results)
 		who = " Right before, results are copied to the host.";
 	const char *says = hwy_arena_say(
-		arena, "The GPU waits %s%s, %s of the time, for the next batch%s.%s%s",
+		arena, "The GPU waits %s%s, %s of the time, for the next batch%s.%s%s%s",
 		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c),
-		hwy_say_share(claim_share(c, &claim)).text, name, who, hwy_tr(where));
+		hwy_say_share(claim_share(c, &claim)).text, name, inside, who, hwy_tr(where));
 	claim_accuse(c, &claim, HWY_HIGH, says,
 		     case_advice(c, depends_on_results ? &depends
 				    : is_again         ? &again
