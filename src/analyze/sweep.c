@@ -42,7 +42,8 @@ static void sweep_begin(struct hwy_sweep *sweep)
 	sweep->n_heads = sweep->n_sources;
 	sweep->heads = hwy_array(sweep->n_heads, sizeof *sweep->heads);
 	for (uint32_t i = 0; i < sweep->n_heads; i++)
-		sweep->heads[i] = (struct hwy_sweep_head){sweep->sources[i].starts.values[0], i};
+		sweep->heads[i] =
+			(struct hwy_sweep_head){reader_get(&sweep->sources[i].starts, 0), i};
 	for (uint32_t i = sweep->n_heads / 2; i-- > 0;)
 		sweep_sink(sweep, i);
 }

@@ -98,24 +98,16 @@ struct strip_reader {
 	struct hwy_reader start, duration;
 };
 
-/* A reader whose first row is this one: only that row's chunk may be in memory. */
-static struct hwy_reader reader_from(const struct hwy_column *column, uint32_t row)
-{
-	struct hwy_reader reader = {.column = column};
-	reader_at(&reader, row);
-	return reader;
-}
-
-static void strip_reader_open(struct strip_reader *r, const struct hwy_strip *strip, uint32_t row)
+static void strip_reader_open(struct strip_reader *r, const struct hwy_strip *strip)
 {
 	r->strip = strip;
 	r->n = 0;
-	r->start = reader_from(strip->columns[HWY_START], row);
-	r->duration = reader_from(strip->columns[HWY_DUR], row);
+	r->start = column_reader(strip->columns[HWY_START]);
+	r->duration = column_reader(strip->columns[HWY_DUR]);
 	for (enum hwy_col c = 0; c < HWY_COLS; c++)
 		if (strip->columns[c] && c != HWY_START && c != HWY_DUR && c != HWY_LINK) {
 			r->cols[r->n] = c;
-			r->readers[r->n++] = reader_from(strip->columns[c], row);
+			r->readers[r->n++] = column_reader(strip->columns[c]);
 		}
 }
 
@@ -143,7 +135,7 @@ static bool append_chosen(struct append *a, uint32_t s, uint32_t lane, struct st
 		uint32_t chunk = rows->v[i] >> HWY_CHUNK_BITS;
 		if (!hwy_need_chunk(a->from, s, chunk, ~UINT64_C(0), err))
 			return false;
-		strip_reader_open(r, strip, rows->v[i]);
+		strip_reader_open(r, strip);
 		for (; i < rows->n && rows->v[i] >> HWY_CHUNK_BITS == chunk; i++) {
 			struct hwy_row row;
 			strip_reader_row(r, a, rows->v[i], &row);
@@ -167,7 +159,7 @@ static bool append_strip(struct append *a, uint32_t s, struct strip_reader *r, s
 		return append_chosen(a, s, (uint32_t)lane, r, err);
 	if (!hwy_need_strip(a->from, s, ~UINT64_C(0), err))
 		return false;
-	strip_reader_open(r, strip, 0);
+	strip_reader_open(r, strip);
 	for (uint32_t i = 0; i < strip->rows; i++) {
 		struct hwy_row row;
 		strip_reader_row(r, a, i, &row);

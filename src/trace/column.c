@@ -101,6 +101,7 @@ void reader_at(struct hwy_reader *reader, uint32_t row)
 {
 	const struct hwy_column *column = reader->column;
 	reader->first = row & ~(uint32_t)(COLUMN_READ - 1);
+	reader->n = COLUMN_READ;
 	if (!column || reader->first >= column->rows)
 		return;
 	uint32_t n = column->rows - reader->first;

@@ -75,22 +75,22 @@ enum { COLUMN_READ = 32 }; /* rows; it divides HWY_CHUNK_ROWS: the rows lie in o
 struct hwy_reader {
 	const struct hwy_column *column; /* NULL: every value is 0 */
 	uint32_t first;                  /* the row of values[0] */
+	uint32_t n;                      /* COLUMN_READ; 0 before the first row is read */
 	int64_t values[COLUMN_READ];
 };
 
 /* Unpacks the block of COLUMN_READ rows that contains the row. */
 void reader_at(struct hwy_reader *reader, uint32_t row);
 
+/* Unpacks nothing yet: only the chunks of rows that are asked for need to be loaded. */
 static inline struct hwy_reader column_reader(const struct hwy_column *column)
 {
-	struct hwy_reader reader = {.column = column};
-	reader_at(&reader, 0);
-	return reader;
+	return (struct hwy_reader){.column = column};
 }
 
 static inline int64_t reader_get(struct hwy_reader *reader, uint32_t row)
 {
-	if (row - reader->first >= COLUMN_READ)
+	if (row - reader->first >= reader->n)
 		reader_at(reader, row);
 	return reader->values[row - reader->first];
 }

@@ -155,6 +155,13 @@ refused "$doubled select count(*) from a30" "gives it more"
 run sql "$small" "select 1; select 2; drop table kernel"
 expect_status 2 "several statements"
 
+# ---- names in order where the first chunks of a lane are not read
+
+late="from os where start > 12000000000"
+run sql --format csv "$DATA/nsys/mlp_sync.hwy" "select count(*) $late union all select sum(n) from (select name, count(*) n $late group by name)"
+expect_status 0 "names of a late window"
+[ "$(sed 1d "$work/out" | sort -u | wc -l)" = 1 ] || fail "a late window has other spans by name: $(cat "$work/out")"
+
 # ---- damaged reports: refused with the file's name, or answered; never a crash
 
 size=$(stat -c %s "$small")
