@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lang.c - see lang.h. Reads the PO files that cmake/lang.cmake puts into the binary.
  *
- * Of a PO file only what the catalogues use is read: msgid and msgstr, strings over several lines, comments. The files are our own
+ * Of a PO file only what the catalogues use is read: msgid and msgstr, strings over several lines, comments, and msgctxt "web" before
+ * the sentences of the page, which hwy_tr does not find. The files are our own
  * and checked by a test, so a line that is none of these is passed over.
  */
 #include "base/lang.h"
@@ -24,7 +25,10 @@ static const struct catalogue {
 static struct {
 	const struct catalogue *from; /* NULL: English */
 	struct hwy_index keys;        /* by English sentence: its place in 'sentences' */
-	char **sentences;
+	struct sentence {
+		const char *english, *text;
+		bool is_of_page;
+	} * sentences;
 	uint32_t n, cap;
 	struct hwy_arena arena;
 } lang;
@@ -43,33 +47,50 @@ static void add_string(const char *line, size_t length, struct hwy_bytes *to)
 	}
 }
 
-static void add_sentence(const struct hwy_bytes *key, const struct hwy_bytes *sentence)
+static const char *keep_sentence(const struct hwy_bytes *text)
+{
+	return hwy_arena_text(&lang.arena, (const char *)text->bytes, text->n);
+}
+
+static void add_sentence(const struct hwy_bytes *key, const struct hwy_bytes *sentence,
+			 bool is_of_page)
 {
 	if (key->n == 0 || sentence->n == 0)
 		return;
 	HWY_GROW(lang.sentences, lang.n, lang.cap);
 	lang.sentences[lang.n] =
-		hwy_arena_text(&lang.arena, (const char *)sentence->bytes, sentence->n);
-	*hwy_index_put(&lang.keys, key->bytes, key->n, NULL) = lang.n++;
+		(struct sentence){keep_sentence(key), keep_sentence(sentence), is_of_page};
+	if (!is_of_page)
+		*hwy_index_put(&lang.keys, key->bytes, key->n, NULL) = lang.n;
+	lang.n++;
 }
 
 static void read_catalogue(const char *text)
 {
+	static const char page_context[] = "msgctxt \"web\"";
 	struct hwy_bytes key = {0}, sentence = {0}, *into = NULL;
+	bool is_next_of_page = false, is_of_page = false;
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		if (strncmp(text, "msgid ", 6) == 0) {
-			add_sentence(&key, &sentence);
+			add_sentence(&key, &sentence, is_of_page);
 			key.n = sentence.n = 0;
 			into = &key;
+			is_of_page = is_next_of_page;
+			is_next_of_page = false;
 		} else if (strncmp(text, "msgstr ", 7) == 0) {
 			into = &sentence;
+		} else if (strncmp(text, page_context, strlen(page_context)) == 0) {
+			is_next_of_page = true;
+			add_sentence(&key, &sentence, is_of_page);
+			key.n = sentence.n = 0;
+			into = NULL;
 		}
 		if (into && *text != '#')
 			add_string(text, length, into);
 		text += length + (text[length] == '\n');
 	}
-	add_sentence(&key, &sentence);
+	add_sentence(&key, &sentence, is_of_page);
 	hwy_bytes_free(&key);
 	hwy_bytes_free(&sentence);
 }
@@ -122,7 +143,14 @@ const char *hwy_tr(const char *english)
 {
 	const uint32_t *found =
 		lang.from ? hwy_index_get(&lang.keys, english, strlen(english)) : NULL;
-	return found ? lang.sentences[*found] : english;
+	return found ? lang.sentences[*found].text : english;
+}
+
+void hwy_lang_tell_page(void (*tell)(void *to, const char *english, const char *sentence), void *to)
+{
+	for (uint32_t i = 0; i < lang.n; i++)
+		if (lang.sentences[i].is_of_page)
+			tell(to, lang.sentences[i].english, lang.sentences[i].text);
 }
 
 const char *hwy_tr_word(const char *key)

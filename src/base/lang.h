@@ -32,6 +32,11 @@ const char *hwy_tr(const char *english) __attribute__((format_arg(1)));
  * row, while "copies" is counted. Yields the text behind the bar where the language lacks it. */
 const char *hwy_tr_word(const char *key);
 
+/* Tells every sentence of the language in use that the viewer's page says, in the file's order: their entries have the context "web", so
+ * that a word of the page may have another translation than the same word here. */
+void hwy_lang_tell_page(void (*tell)(void *to, const char *english, const char *sentence),
+			void *to);
+
 /* Marks a string of a table as a key for tests/check_lang; the sentence itself is asked for with hwy_tr where the table is read. */
 #define HWY_KEY(english) english
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "serve/tiles.h"
 
@@ -23,6 +24,9 @@ enum {
 /* A page that is being written. Its data is an object of entries: "key":"base64 of gzip". */
 struct writing {
 	struct inline_page *page;
+	/* The page in the language in use: up to where its data stands, and from there on. */
+	struct hwy_bytes begin;
+	const char *rest;
 	struct requests requests;
 	struct hwy_bytes entries;
 	uint64_t reserve_bytes; /* bytes of the page that stay free for entries that must fit */
@@ -62,7 +66,8 @@ static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 /* The size of the page if nothing were added but the names that its tiles use and what is reserved. */
 static uint64_t size_of_page(const struct writing *w)
 {
-	uint64_t size = w->entries.n + w->reserve_bytes + (uint64_t)(built_page_end - built_page);
+	uint64_t size =
+		w->begin.n + w->entries.n + w->reserve_bytes + (uint64_t)(built_page_end - w->rest);
 	for (uint32_t t = 0; t < w->page->n; t++)
 		size += w->names_size[t];
 	return size;
@@ -145,7 +150,7 @@ static void put_answer(struct writing *w, const char *key, const char *path, con
 {
 	struct answer answer = answer_of(w, path, trace, edits);
 	if (answer.status == 200 && !put_entry(w, key, answer.body.bytes, answer.body.n))
-		leave_out(w->page, "%s", path);
+		leave_out(w->page, "%s", hwy_tr(path));
 	free(answer.body.bytes);
 }
 
@@ -172,7 +177,9 @@ static bool put_needed(struct writing *w, const char *key, const char *path, con
 
 static void put_answers(struct writing *w, uint32_t number)
 {
-	static const char *const paths[] = {"diagnosis", "steps", "headway", "edits", "roofline"};
+	static const char *const paths[] = {HWY_KEY("diagnosis"), HWY_KEY("steps"),
+					    HWY_KEY("headway"), HWY_KEY("edits"),
+					    HWY_KEY("roofline")};
 	char trace[16], key[64];
 	snprintf(trace, sizeof trace, "%" PRIu32, number);
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -180,7 +187,7 @@ static void put_answers(struct writing *w, uint32_t number)
 		put_answer(w, key, paths[i], trace, NULL);
 	}
 	snprintf(key, sizeof key, "whatif/%s/", trace);
-	put_answer(w, key, "whatif", trace, "");
+	put_answer(w, key, HWY_KEY("whatif"), trace, "");
 }
 
 /* Puts the flame graphs of the whole recording and of its steady steps, as the page asks for them at first. */
@@ -207,7 +214,7 @@ static void put_flames(struct writing *w, uint32_t number)
 		snprintf(key, sizeof key, "flame?t=%s&kind=%s%s", trace, of,
 			 is_steady ? "&steps=1" : "");
 		if (answer.status == 200 && !put_entry(w, key, answer.body.bytes, answer.body.n))
-			leave_out(w->page, "flame graphs");
+			leave_out(w->page, "%s", hwy_tr("flame graphs"));
 		free(answer.body.bytes);
 	}
 }
@@ -225,7 +232,7 @@ static void put_annotations(struct writing *w, const char *kind,
 			   is_unmerged ? UINT32_MAX : VIEW_PIXELS, &encoded);
 	snprintf(key, sizeof key, "%s/%" PRIu32, kind, number);
 	if (!put_entry(w, key, encoded.bytes, encoded.n))
-		leave_out(w->page, "%s", kind);
+		leave_out(w->page, "%s", hwy_tr(kind));
 	free(encoded.bytes);
 }
 
@@ -413,7 +420,7 @@ static void put_names(struct writing *w, uint32_t trace)
 	json_end_object(json);
 	w->names_size[trace] = 0; /* the entry itself replaces the estimate */
 	if (!entry_end(w, &entry, "names", trace))
-		leave_out(w->page, "names");
+		leave_out(w->page, "%s", hwy_tr("names"));
 }
 
 static bool put_links(struct writing *w, uint32_t trace, struct hwy_err *err)
@@ -421,10 +428,10 @@ static bool put_links(struct writing *w, uint32_t trace, struct hwy_err *err)
 	struct json_entry entry;
 	bool ok = inline_data_put_links(&w->page->traces[trace], entry_begin(&entry), err);
 	if (!entry_end(w, &entry, "links", trace))
-		leave_out(w->page, "which call enqueued which work");
+		leave_out(w->page, "%s", hwy_tr("which call enqueued which work"));
 	inline_data_put_stacks(&w->page->traces[trace], entry_begin(&entry));
 	if (!entry_end(w, &entry, "stacks", trace))
-		leave_out(w->page, "stacks");
+		leave_out(w->page, "%s", hwy_tr("stacks"));
 	return ok;
 }
 
@@ -461,21 +468,13 @@ static bool put_columns(struct writing *w, uint32_t trace, struct hwy_err *err)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static bool write_page(const struct writing *w, FILE *out, struct hwy_err *err)
+static void write_page(const struct writing *w, FILE *out)
 {
-	static const char mark[] = "<!--HEADWAY_INLINE-->";
-	const char *at =
-		memmem(built_page, (size_t)(built_page_end - built_page), mark, strlen(mark));
-	if (!at)
-		return hwy_fail(
-			err,
-			"this build of headway has no page, it was built without npm: npm --prefix web ci && make");
-	fwrite(built_page, 1, (size_t)(at - built_page), out);
+	fwrite(w->begin.bytes, 1, w->begin.n, out);
 	fputs("<script>window.HEADWAY_INLINE={\n", out);
 	fwrite(w->entries.bytes, 1, w->entries.n, out);
 	fputs("\n}</script>\n", out);
-	fwrite(at, 1, (size_t)(built_page_end - at), out);
-	return true;
+	fwrite(w->rest, 1, (size_t)(built_page_end - w->rest), out);
 }
 
 static void tell_losses(struct writing *w)
@@ -484,12 +483,13 @@ static void tell_losses(struct writing *w)
 	uint64_t mb = page->most / 1000000;
 	if (w->n_lost_tiles > 0)
 		leave_out(page,
-			  "details finer than %" PRIu64 " ns: they do not fit into %" PRIu64 " MB",
+			  hwy_tr("details finer than %" PRIu64 " ns: they do not fit into %" PRIu64
+				 " MB"),
 			  UINT64_C(1) << (w->lost_level + 1), mb);
 	if (w->n_lost_rows > 0)
 		leave_out(page,
-			  "the columns and stacks of %" PRIu64
-			  " spans: they do not fit into %" PRIu64 " MB",
+			  hwy_tr("the columns and stacks of %" PRIu64
+				 " spans: they do not fit into %" PRIu64 " MB"),
 			  w->n_lost_rows, mb);
 }
 
@@ -519,12 +519,12 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 	for (uint32_t t = 0; ok && t < n; t++) {
 		put_answers(w, t);
 		put_suggested(w, t);
-		put_annotations(w, "gaps", &w->page->workers[t].gaps, t);
-		put_annotations(w, "path", &w->page->workers[t].path, t);
+		put_annotations(w, HWY_KEY("gaps"), &w->page->workers[t].gaps, t);
+		put_annotations(w, HWY_KEY("path"), &w->page->workers[t].path, t);
 	}
 	if (w->page->compare &&
 	    !put_entry(w, "compare", w->page->compare, strlen(w->page->compare)))
-		leave_out(w->page, "the comparison");
+		leave_out(w->page, "%s", hwy_tr("the comparison"));
 	ok = ok && put_tiles(w, err);
 	for (uint32_t t = 0; ok && t < n; t++)
 		put_flames(w, t);
@@ -542,6 +542,11 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 {
 	struct writing w = {.page = page};
+	w.rest = page_language_begin(&w.begin);
+	if (!w.rest)
+		return hwy_fail(
+			err,
+			"this build of headway has no page, it was built without npm: npm --prefix web ci && make");
 	w.requests = (struct requests){.traces = page->traces,
 				       .workers = page->workers,
 				       .n = page->n,
@@ -549,10 +554,13 @@ bool inline_write(struct inline_page *page, FILE *out, struct hwy_err *err)
 				       .left_out = page->left_out};
 	for (uint32_t t = 0; t < page->n; t++)
 		w.names[t] = hwy_zarray(page->traces[t].trace->strings.n + SPAN_NAMES_MADE, 1);
-	bool ok = inline_put_all(&w, err) && write_page(&w, out, err);
+	bool ok = inline_put_all(&w, err);
+	if (ok)
+		write_page(&w, out);
 	for (uint32_t t = 0; t < page->n; t++)
 		free(w.names[t]);
-	free(w.entries.bytes);
+	hwy_bytes_free(&w.entries);
+	hwy_bytes_free(&w.begin);
 	return ok;
 }
 

@@ -154,7 +154,9 @@ static bool ask_page(struct asking *a, struct hwy_err *err)
 {
 	(void)err;
 	a->answer->type = "text/html; charset=utf-8";
-	hwy_bytes_put(&a->answer->body, built_page, (size_t)(built_page_end - built_page));
+	const char *rest = page_language_begin(&a->answer->body);
+	rest = rest ? rest : built_page;
+	hwy_bytes_put(&a->answer->body, rest, (size_t)(built_page_end - rest));
 	return true;
 }
 

@@ -83,6 +83,29 @@ static void a_sentence_that_a_language_lacks_stays_english(void **state)
 	hwy_arena_free(&arena);
 }
 
+/* Notes what the page says for "kernels"; no sentence may be empty. */
+static void note_kernels(void *to, const char *english, const char *sentence)
+{
+	assert_true(*english && *sentence);
+	if (strcmp(english, "kernels") == 0)
+		*(const char **)to = sentence;
+}
+
+static void a_word_of_the_page_may_differ_from_the_same_word_elsewhere(void **state)
+{
+	const char *of_page = NULL;
+	assert_true(hwy_lang_use("zh"));
+	hwy_lang_tell_page(note_kernels, &of_page);
+	assert_string_equal(of_page, "核函数");
+	assert_string_equal(hwy_tr("kernels"), "个核函数");
+	/* What only the page says is not found elsewhere. */
+	assert_string_equal(hwy_tr("Nothing was recorded"), "Nothing was recorded");
+	of_page = NULL;
+	assert_true(hwy_lang_use("en"));
+	hwy_lang_tell_page(note_kernels, &of_page);
+	assert_null(of_page);
+}
+
 /* Yields what cli_wrap prints from column 2 on; the caller frees it. */
 static char *wrapped(const char *text, int width)
 {
@@ -150,6 +173,7 @@ int main(void)
 		cmocka_unit_test(every_language_that_is_named_can_be_used),
 		cmocka_unit_test(a_word_is_said_as_its_place_needs),
 		cmocka_unit_test(a_sentence_that_a_language_lacks_stays_english),
+		cmocka_unit_test(a_word_of_the_page_may_differ_from_the_same_word_elsewhere),
 		cmocka_unit_test(chinese_breaks_between_any_two_characters),
 		cmocka_unit_test(no_line_begins_with_punctuation_that_closes),
 		cmocka_unit_test(no_line_ends_with_punctuation_that_opens),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http.ts - answers from `headway view`, by addresses relative to the page's own. */
+import { tr } from "../lang";
 import type { Source, TileKey } from "./source";
 import { decodePieces, decodeTiles } from "./tile";
 
@@ -59,7 +60,7 @@ export const httpSource: Source = {
 			throw new Error(await sentenceOf(answer) || `${request.split("?")[0]}: ${answer.status}`);
 		const value = await answer.json() as T & { state?: string; error?: string };
 		if (value.state === "failed")
-			throw new Error(value.error ?? "failed");
+			throw new Error(value.error ?? tr("failed"));
 		return value;
 	},
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inline_query.ts - the spans that a query asks for, found in what the self-contained page has. As src/serve/match*.c. */
+import { tr } from "../lang";
 import { fitsLocally, isLocal, LaneFacts, numberFits, realFits, textFits, type Told } from "../query/fits";
 import { parseQuery, QueryError, smallLetters, type Term } from "../query/parse";
 import type { RowDetails } from "./inline_index";
@@ -113,7 +114,7 @@ export class InlineQuery {
 	async find<S extends InlineSpan>(spans: S[], text: string): Promise<S[]> {
 		const terms = parseQuery(text);
 		if (terms.some((t) => t.field === "module"))
-			throw new QueryError("modules cannot be asked for in this page: open the recording with headway view");
+			throw new QueryError(tr("modules cannot be asked for in this page: open the recording with headway view"));
 		const cheap = terms.filter(isLocal);
 		let left = spans.filter((s) => cheap.every((t) => fitsLocally(t, s, s.lane, this.laneFacts, this.facts.begin)));
 		for (const term of terms.filter((t) => !isLocal(t))) {

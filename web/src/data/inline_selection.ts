@@ -2,6 +2,7 @@
 /* inline_selection.ts - the answer `selection` of docs/view-protocol.md from the spans that the self-contained page has.
  *
  * Spans that were left out of the page are not counted. Edges between threads are not in the page: `wakes` is null. */
+import { tr } from "../lang";
 import { CAUSES, Look, type Copies, type DeviceTimes, type Frame, type Group, type Lane, type Lead, type Metric, type NameTable, type SampledFunctions, type Selection, type Span, type TableRow, type ThreadStates } from "./protocol";
 import { measure } from "./counter_mean";
 import type { Inlined, Known } from "./inline_index";
@@ -153,7 +154,7 @@ function threads(facts: Facts, spans: Known[], from: number, to: number): Thread
 	visit(facts.of.lanes.groups);
 	return facts.of.lanes.lanes.filter((l) => l.type === "state").flatMap((lane): ThreadStates[] => {
 		const states = table(spans.filter((s) => s.lane === lane.lane), from, to).rows.map(({ name, look, count, total }) => ({ name, look, count, total }));
-		return states.length ? [{ lane: lane.lane, title: titles.get(lane.lane) ?? "thread", states }] : [];
+		return states.length ? [{ lane: lane.lane, title: titles.get(lane.lane) ?? tr("thread"), states }] : [];
 	});
 }
 

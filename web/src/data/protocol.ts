@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* protocol.ts - the answers of docs/view-protocol.md as types. Nothing here computes. */
 
+import { keys } from "../lang";
 export const Look = {
 	kernel: 0, comm: 1, copy: 2, fill: 3, graph: 4, api: 5, launch: 6, wait: 7, alloc: 8, apiCopy: 9, range: 10, op: 11, call: 12,
 	os: 13, running: 14, stopped: 15, memory: 16, sample: 17, event: 18, sync: 19, overhead: 20, counter: 21,
 } as const;
 
-export const LOOK_NAMES = ["kernel", "communication", "copy", "fill", "graph", "call", "launch", "wait", "allocation", "copy call", "range",
-	"operator", "function", "OS call", "running", "not running", "memory", "sample", "event", "driver wait", "profiler", "counter"];
+/** Kinds of spans, causes of idle time, classes of the critical path: ids in files and queries, which panels show through tr(). */
+export const LOOK_NAMES: readonly string[] = keys("kernel", "communication", "copy", "fill", "graph", "call", "launch", "wait", "allocation", "copy call", "range",
+	"operator", "function", "OS call", "running", "not running", "memory", "sample", "event", "driver wait", "profiler", "counter");
 
-export const CAUSES = ["blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown", "first-use", "missing", "comm", "gc", "gil"] as const;
-export const PATH_KINDS = ["cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other"] as const;
+export const CAUSES = keys("blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown", "first-use", "missing", "comm", "gc", "gil");
+export const PATH_KINDS = keys("cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other");
+/** What bounds a predicted step: as PATH_KINDS, in the words of `headway path`. */
+keys("calls", "waits", "copies", "between-ops");
 
 export const HARDWARE = 2 ** 31;
 /** From this number on lanes are not of the recording: ranges projected onto a device, and unions of streams. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roofline.ts - the answer `roofline` of docs/view-protocol.md as types. Nothing here computes. */
 
-export const BOUNDS = ["compute", "memory", "latency", "occupancy", "unknown"] as const;
+import { keys } from "../lang";
+export const BOUNDS = keys("compute", "memory", "latency", "occupancy", "unknown");
 export type Bound = (typeof BOUNDS)[number];
 
 export interface Peak { precision: string; tensor: boolean; flop_per_s: number; source: string | null }

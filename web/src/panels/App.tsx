@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* App.tsx - the page: toolbar, lanes and canvas, the panel beside them. */
 import { useEffect } from "preact/hooks";
+import { tr } from "../lang";
 import { isEmpty, set, useStore } from "../state/store";
 import type { Timeline } from "../timeline/timeline";
 import { Palette } from "../timeline/theme";
@@ -29,14 +30,14 @@ function Side({ timeline }: { timeline: Timeline }) {
 		return null;
 	const Open = open.component;
 	return <>
-		<Splitter part="side" title="width of the panel beside the timeline" side="right" least={LEAST_WIDTH} most={mostWidth} />
-		<aside aria-label={open.title} style={wide(width)}><button class="close-side" aria-label={`close ${open.title}`} title="close" onClick={() => set({ panel: null })}>×</button><Open timeline={timeline} /></aside>
+		<Splitter part="side" title={tr("width of the panel beside the timeline")} side="right" least={LEAST_WIDTH} most={mostWidth} />
+		<aside aria-label={open.title} style={wide(width)}><button class="close-side" aria-label={tr("close {panel}", { panel: open.title })} title={tr("close")} onClick={() => set({ panel: null })}>×</button><Open timeline={timeline} /></aside>
 	</>;
 }
 
 const GONE = {
-	ended: "The server does not answer. What is on the screen stays; the page goes on as soon as `headway view` is back at this address (--keep-address).",
-	other: "Another recording is served at this address now. What is on the screen stays; reload the page to see the other one.",
+	ended: tr("The server does not answer. What is on the screen stays; the page goes on as soon as `headway view` is back at this address (--keep-address)."),
+	other: tr("Another recording is served at this address now. What is on the screen stays; reload the page to see the other one."),
 };
 
 function Messages() {
@@ -46,7 +47,7 @@ function Messages() {
 	return <>
 		{gone && <p class="note error" role="alert">{GONE[gone]}</p>}
 		{message && <p class="note" role="status">{message}</p>}
-		{info?.left_out?.length ? <p class="note faint">Left out of this page: {info.left_out.join("; ")}.</p> : null}
+		{info?.left_out?.length ? <p class="note faint">{tr("Left out of this page: {what}.", { what: info.left_out.join(tr("; ")) })}</p> : null}
 	</>;
 }
 
@@ -68,7 +69,7 @@ export function App({ timeline }: { timeline: Timeline }) {
 				{empty && <Empty />}
 				<div class="upper">
 					<div class="left" style={wide(width)}><div class="corner" /><Lanes timeline={timeline} /></div>
-					<Splitter part="lanes" title="width of the lanes' names" side="left" least={LEAST_WIDTH} most={mostWidth} />
+					<Splitter part="lanes" title={tr("width of the lanes' names")} side="left" least={LEAST_WIDTH} most={mostWidth} />
 					<div class="middle"><MiniMap timeline={timeline} /><Canvas timeline={timeline} /></div>
 				</div>
 				<Dock timeline={timeline} /><Messages />

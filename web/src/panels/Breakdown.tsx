@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Breakdown.tsx - where a step's GPU time goes, all devices together: what it works on, and why it is idle. The parts add up. */
 import { CAUSES, Look, type Diagnosis } from "../data/protocol";
+import { phrase, tr } from "../lang";
 import { useDark } from "./dark";
 import { css, Palette } from "../timeline/theme";
 import { duration, percent } from "../timeline/units";
@@ -8,8 +9,8 @@ import { duration, percent } from "../timeline/units";
 interface Part { name: string; ns: number; colour: string; idle: boolean }
 
 const WORDS: Record<string, string> = {
-	blocked: "after a wait", launch: "launched too slowly", input: "the next batch is late", os: "the CPU is in the OS", cpu: "the CPU runs other code",
-	dependency: "between work", alloc: "allocating, freeing", module: "loading kernels", drain: "outside any step", unknown: "no launch recorded", "first-use": "compiling, loading, capturing", missing: "records missing", comm: "the CPU talks to other ranks", gc: "Python collects garbage", gil: "waiting for the GIL",
+	blocked: tr("after a wait"), launch: tr("launched too slowly"), input: tr("the next batch is late"), os: tr("the CPU is in the OS"), cpu: tr("the CPU runs other code"),
+	dependency: tr("between work"), alloc: tr("allocating, freeing"), module: tr("loading kernels"), drain: tr("outside any step"), unknown: tr("no launch recorded"), "first-use": tr("compiling, loading, capturing"), missing: tr("records missing"), comm: tr("the CPU talks to other ranks"), gc: tr("Python collects garbage"), gil: tr("waiting for the GIL"),
 };
 /** Smaller parts are in the bar, not in the list. */
 const LEAST = 0.005;
@@ -18,10 +19,10 @@ function partsOf({ gpu }: Diagnosis, palette: Palette): Part[] {
 	const sum = (of: (device: Diagnosis["gpu"][number]) => number): number => gpu.filter((d) => d.busy_ns > 0).reduce((all, d) => all + of(d), 0);
 	const look = (kind: number): string => css(palette.look(kind));
 	const parts: Part[] = [
-		{ name: "compute", ns: sum((d) => d.states.compute_ns), colour: look(Look.kernel), idle: false },
-		{ name: "communication, exposed", ns: sum((d) => d.states.exposed_comm_ns), colour: look(Look.comm), idle: false },
-		{ name: "copies, exposed", ns: sum((d) => d.states.exposed_copy_ns), colour: look(Look.copy), idle: false },
-		{ name: "fills", ns: sum((d) => d.states.fill_ns), colour: look(Look.fill), idle: false },
+		{ name: tr("compute"), ns: sum((d) => d.states.compute_ns), colour: look(Look.kernel), idle: false },
+		{ name: tr("communication, exposed"), ns: sum((d) => d.states.exposed_comm_ns), colour: look(Look.comm), idle: false },
+		{ name: tr("copies, exposed"), ns: sum((d) => d.states.exposed_copy_ns), colour: look(Look.copy), idle: false },
+		{ name: tr("fills"), ns: sum((d) => d.states.fill_ns), colour: look(Look.fill), idle: false },
 		...CAUSES.map((cause, i) => ({ name: cause, ns: sum((d) => d.causes[cause] ?? 0), colour: css(palette.cause(i)), idle: true })).sort((a, b) => b.ns - a.ns)];
 	return parts.filter((p) => p.ns > 0);
 }
@@ -33,11 +34,11 @@ export function Breakdown({ diagnosis }: { diagnosis: Diagnosis }) {
 	if (!whole)
 		return null;
 	const step = diagnosis.summary.step_ns;
-	return <section class="breakdown"><h3>What the GPU does with a step</h3>
-		<div class="stack-bar" role="img" aria-label="the list below as a bar">{parts.map((p) =>
-			<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.idle ? "idle, " : ""}${p.name}: ${percent(p.ns / whole)}`} style={{ flexGrow: p.ns / whole, backgroundColor: p.colour }} />)}</div>
+	return <section class="breakdown"><h3>{tr("What the GPU does with a step")}</h3>
+		<div class="stack-bar" role="img" aria-label={tr("the list below as a bar")}>{parts.map((p) =>
+			<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.idle ? tr("idle, {cause}", { cause: tr(p.name) }) : p.name}: ${percent(p.ns / whole)}`} style={{ flexGrow: p.ns / whole, backgroundColor: p.colour }} />)}</div>
 		<table class="rows"><tbody>{parts.filter((p) => p.ns / whole >= LEAST).map((p) => <tr key={p.name} title={p.idle ? WORDS[p.name] : ""}>
-			<td class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.idle ? <>idle: <b>{p.name}</b> <small>{WORDS[p.name]}</small></> : p.name}</td>
+			<td class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.idle ? <>{phrase("idle: {cause}", { cause: <b>{tr(p.name)}</b> })} <small>{WORDS[p.name]}</small></> : p.name}</td>
 			<td class="n">{duration(p.ns / whole * step)}</td><td class="n short">{percent(p.ns / whole)}</td></tr>)}</tbody></table>
 	</section>;
 }

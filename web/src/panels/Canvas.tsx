@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Canvas.tsx - the timeline itself, with some lines about what is under the pointer. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { focusCame } from "../state/focus";
 import { listenToMouse } from "../timeline/input";
 import type { Timeline } from "../timeline/timeline";
@@ -46,7 +47,7 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 		return () => clearTimeout(timer);
 	}, [tip]);
 	return <div class="stage">
-		<canvas class="timeline" id="timeline" ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline" aria-label="Timeline. Up and down: lanes and levels. Left and right: spans. Enter: details." aria-describedby="spoken"
+		<canvas class="timeline" id="timeline" ref={canvas} tabIndex={0} role="application" aria-roledescription={tr("timeline")} aria-label={tr("Timeline. Up and down: lanes and levels. Left and right: spans. Enter: details.")} aria-describedby="spoken"
 			onPointerDown={() => { pressed.current = true; }} onPointerUp={() => { pressed.current = false; }} onFocus={() => pressed.current || focusCame()} onBlur={() => timeline.invalidate()} onMouseLeave={() => setTip(null)}
 			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />
 		{tip && <div class="tip" style={placeOf(tip, canvas.current)}>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CommandPalette.tsx - Ctrl-K: type a few letters of what is wanted, Enter does it. A combobox over a list, as WAI-ARIA describes it. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { offers, runOffer } from "../state/palette";
 import { set, useStore } from "../state/store";
 import { Dialog } from "./Dialog";
@@ -29,21 +30,21 @@ function Box() {
 		}
 	};
 	return <>
-		<input ref={input} type="text" role="combobox" aria-expanded="true" aria-controls="offers" aria-autocomplete="list" aria-label="what to do or where to go" autocomplete="off"
-			aria-activedescendant={chosen ? `offer-${found.indexOf(chosen)}` : undefined} placeholder="What to do, or where to go: a panel, a lane, a finding, step 12 …" spellcheck={false}
+		<input ref={input} type="text" role="combobox" aria-expanded="true" aria-controls="offers" aria-autocomplete="list" aria-label={tr("what to do or where to go")} autocomplete="off"
+			aria-activedescendant={chosen ? `offer-${found.indexOf(chosen)}` : undefined} placeholder={tr("What to do, or where to go: a panel, a lane, a finding, step 12 …")} spellcheck={false}
 			value={query} onInput={(e) => {
 				setQuery(e.currentTarget.value);
 				setAt(0);
 			}} onKeyDown={move} />
-		<ul class="offers" id="offers" role="listbox" aria-label="commands" ref={list}>{found.map((command, i) =>
+		<ul class="offers" id="offers" role="listbox" aria-label={tr("commands")} ref={list}>{found.map((command, i) =>
 			<li key={command.id} id={`offer-${i}`} role="option" aria-selected={command === chosen} onMouseMove={() => i !== at && setAt(i)} onClick={() => runOffer(command)}>
 				<span class="what" title={command.title}>{command.title}</span><small>{command.group}</small>{command.keys && <Keys keys={command.keys.slice(0, 1)} />}</li>)}
 		</ul>
-		{!found.length && <p class="empty">Nothing is called so.</p>}
+		{!found.length && <p class="empty">{tr("Nothing is called so.")}</p>}
 	</>;
 }
 
 export function CommandPalette() {
 	const open = useStore((s) => s.palette);
-	return open ? <Dialog name="palette" title="commands" close={() => set({ palette: false })}><Box /></Dialog> : null;
+	return open ? <Dialog name="palette" title={tr("commands")} close={() => set({ palette: false })}><Box /></Dialog> : null;
 }

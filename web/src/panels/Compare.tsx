@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compare.tsx - run A against run B, as `headway diff` compares them: is it faster, is that sure, what grew and what went. */
 import { useEffect } from "preact/hooks";
+import { tr } from "../lang";
 import { askCompare } from "../state/compare";
 import { useStore } from "../state/store";
 import { CompareFindings } from "./CompareFindings";
@@ -15,8 +16,8 @@ export function Compare() {
 	useStore((s) => s.traces);
 	useEffect(() => void askCompare(), []);
 	if (!answer)
-		return <section class="compare" aria-label="comparison"><p class={`empty pad ${error ? "error" : ""}`}>{error || "Comparing the two runs…"}</p></section>;
-	return <section class="compare" aria-label="comparison">
+		return <section class="compare" aria-label={tr("comparison")}><p class={`empty pad ${error ? "error" : ""}`}>{error || tr("Comparing the two runs…")}</p></section>;
+	return <section class="compare" aria-label={tr("comparison")}>
 		<CompareVerdict answer={answer} />
 		<div class="compare-columns">
 			<div><CompareSteps /><CompareSplit answer={answer} /></div>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CompareSteps.tsx - the step times of both runs as distributions on top of each other, and a control that lays step k of A over step k of B. */
+import { phrase, tr } from "../lang";
 import { showStep } from "../state/actions";
 import { phaseOf, stepTimes } from "../state/compare";
 import { useStore } from "../state/store";
@@ -33,10 +34,10 @@ function Plot({ times }: { times: number[][] }) {
 	const y = (share: number): number => TALL - EDGE.bottom - share * (TALL - EDGE.top - EDGE.bottom);
 	const step = roundStep((to - from) / 4);
 	const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil(from / step) * step + i * step).filter((t) => t <= to);
-	return <svg class="compare-plot" viewBox={`0 0 ${WIDE} ${TALL}`} role="img" aria-label={sorted.map((s, i) => `${i ? "B" : "A"}: median ${duration(at(s, 0.5))}, from ${duration(s[0]!)} to ${duration(s.at(-1)!)}`).join("; ")}>
+	return <svg class="compare-plot" viewBox={`0 0 ${WIDE} ${TALL}`} role="img" aria-label={sorted.map((s, i) => tr("{run}: median {median}, from {least} to {most}", { run: i ? "B" : "A", median: duration(at(s, 0.5)), least: duration(s[0]!), most: duration(s.at(-1)!) })).join("; ")}>
 		{[0, 0.5, 1].map((share) => <g key={share}><line x1={EDGE.left} x2={WIDE - EDGE.right} y1={y(share)} y2={y(share)} /><text x={EDGE.left - 4} y={y(share) + 3.5} text-anchor="end">{share * 100}%</text></g>)}
 		{ticks.map((t) => <text key={t} x={x(t)} y={TALL - 5} text-anchor="middle">{duration(t)}</text>)}
-		{sorted.map((s, i) => <g key={i} class={i ? "of-b" : "of-a"}><path d={pathOf(s, x, y, to)} /><circle cx={x(at(s, 0.5))} cy={y(0.5)} r="3.5"><title>{`${i ? "B" : "A"}: median ${duration(at(s, 0.5))}`}</title></circle></g>)}
+		{sorted.map((s, i) => <g key={i} class={i ? "of-b" : "of-a"}><path d={pathOf(s, x, y, to)} /><circle cx={x(at(s, 0.5))} cy={y(0.5)} r="3.5"><title>{tr("{run}: median {median}", { run: i ? "B" : "A", median: duration(at(s, 0.5)) })}</title></circle></g>)}
 	</svg>;
 }
 
@@ -48,18 +49,18 @@ function StepControl() {
 	const k = step >= 0 ? step : phases[0]?.first_steady ?? 0;
 	const go = (to: number): void => showStep(Math.min(last, Math.max(0, to)), (phases[0]?.steps.length ?? 0) > to ? 0 : 1);
 	return <p class="compare-step"><span class="group">
-		<button aria-label="previous step of both runs" title="previous step ([)" disabled={k <= 0} onClick={() => go(k - 1)}>‹</button>
-		<button class={step >= 0 ? "on" : ""} title="lay this step of B over that of A" onClick={() => go(k)}>step {k}</button>
-		<button aria-label="next step of both runs" title="next step (])" disabled={k >= last} onClick={() => go(k + 1)}>›</button></span>
+		<button aria-label={tr("previous step of both runs")} title={tr("previous step ([)")} disabled={k <= 0} onClick={() => go(k - 1)}>‹</button>
+		<button class={step >= 0 ? "on" : ""} title={tr("lay this step of B over that of A")} onClick={() => go(k)}>{tr("step {k}", { k })}</button>
+		<button aria-label={tr("next step of both runs")} title={tr("next step (])")} disabled={k >= last} onClick={() => go(k + 1)}>›</button></span>
 		{phases.map((p, i) => {
 			const one = p?.steps[k];
-			return <span key={i}><b class={i ? "of-b" : "of-a"}>{i ? "B" : "A"}</b> {one ? <>{plain(one[6]) || `step ${k}`} {duration(one[1] - one[0])}</> : "has no such step"}</span>;
+			return <span key={i}><b class={i ? "of-b" : "of-a"}>{i ? "B" : "A"}</b> {one ? <>{plain(one[6]) || tr("step {k}", { k })} {duration(one[1] - one[0])}</> : tr("has no such step")}</span>;
 		})}</p>;
 }
 
 export function CompareSteps() {
 	const times = [stepTimes(0), stepTimes(1)];
-	return <section><h3>Step times <small>share of steady steps that took at most so long; <b class="of-a">A</b> and <b class="of-b">B</b></small></h3>
-		{times.every((t) => t.length) ? <Plot times={times} /> : <p class="empty">The steps are not known yet.</p>}
+	return <section><h3>{tr("Step times")} <small>{phrase("share of steady steps that took at most so long; {a} and {b}", { a: <b class="of-a">A</b>, b: <b class="of-b">B</b> })}</small></h3>
+		{times.every((t) => t.length) ? <Plot times={times} /> : <p class="empty">{tr("The steps are not known yet.")}</p>}
 		<StepControl /></section>;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CopyButton.tsx - puts a text on the clipboard, and says so for a moment. */
 import { useState } from "preact/hooks";
+import { tr } from "../lang";
 
 const SAID_MS = 1200;
 
@@ -9,5 +10,5 @@ export function CopyButton({ text, title }: { text: string; title: string }) {
 	return <button class="copy" title={title} aria-label={title} onClick={() => void navigator.clipboard.writeText(text).then(() => {
 		setSaid(true);
 		setTimeout(() => setSaid(false), SAID_MS);
-	})}>{said ? "copied" : "copy"}</button>;
+	})}>{said ? tr("copied") : tr("copy")}</button>;
 }

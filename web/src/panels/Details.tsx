@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Details.tsx - everything known about the selected span. */
 import { LOOK_NAMES, type Group, type SpanDetails } from "../data/protocol";
+import { keys, tr } from "../lang";
 import { followLink, selectNext, zoomToSelection } from "../state/actions";
 import { lightChain, lightSame } from "../state/kin";
 import { useStore } from "../state/store";
+import { laneTitle } from "../timeline/lane_title";
 import { plain } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { CopyButton } from "./CopyButton";
@@ -28,6 +30,12 @@ function ownerOf(groups: Group[], lane: number): string {
 	return "";
 }
 
+const launchedText = (time: string, thread: string): string => (thread ? tr("{time} before its start by {thread}", { time, thread }) : tr("{time} before its start", { time }));
+
+/** Fields with a name for people; those that are columns of the model are called as they are typed. */
+keys("theoretical occupancy", "waves of blocks", "grid", "block", "registers a thread", "static shared memory", "dynamic shared memory", "executed shared memory", "local memory a thread", "local memory in total",
+	"mangled name", "throughput");
+
 function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
 	const info = useStore((s) => s.traces[trace]!.info);
 	const { lanes, groups } = useStore((s) => s.traces[trace]!.lanes);
@@ -35,25 +43,25 @@ function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
 	const owner = ownerOf(groups, span.lane);
 	const thread = span.launch && ownerOf(groups, span.launch.lane);
 	return <table class="fields"><tbody>
-		<tr><th>start</th><td>{exact(span.start - info.start)}</td></tr>
-		<tr><th>on its clock</th><td>{(BigInt(info.origin) + BigInt(span.start)).toString()} ns</td></tr>
-		<tr><th>duration</th><td>{exact(span.dur)}</td></tr>
-		<tr><th>end</th><td>{exact(span.start + span.dur - info.start)}</td></tr>
-		{lane && <tr><th>lane</th><td>{plain(lane.title)}{owner && ` of ${plain(owner)}`}</td></tr>}
-		{span.launch && <><tr><th>launched</th><td>{exact(span.start - span.launch.start)} before its start{thread && ` by ${plain(thread)}`}</td></tr>
-			<tr><th>queue wait</th><td>{exact(Math.max(0, span.start - span.launch.start - span.launch.dur))} after the call returned</td></tr></>}
-		{span.place && placeText(span.place) && <tr><th>place</th><td>{plain(placeText(span.place))} {plain(span.place.function)} <CopyButton text={placeText(span.place)} title="copy the place" /></td></tr>}
-		{span.place?.module && <tr><th>module</th><td>{span.place.module}</td></tr>}
-		{span.place?.operator && <tr><th>operator</th><td>{span.place.operator}</td></tr>}
-		{span.place?.range && !span.around.length && <tr><th>range</th><td>{span.place.range}</td></tr>}
-		{span.fields.map((f) => <tr key={f.key}><th>{f.key}</th><td>{f.value}{f.unit ? ` ${f.unit}` : ""}</td></tr>)}
-		<tr><th>span</th><td>{span.id}</td></tr>
+		<tr><th>{tr("start")}</th><td>{exact(span.start - info.start)}</td></tr>
+		<tr><th>{tr("on its clock")}</th><td>{(BigInt(info.origin) + BigInt(span.start)).toString()} ns</td></tr>
+		<tr><th>{tr("duration")}</th><td>{exact(span.dur)}</td></tr>
+		<tr><th>{tr("end")}</th><td>{exact(span.start + span.dur - info.start)}</td></tr>
+		{lane && <tr><th>{tr("lane")}</th><td>{owner ? tr("{lane} of {owner}", { lane: plain(laneTitle(lane.title)), owner: plain(owner) }) : plain(laneTitle(lane.title))}</td></tr>}
+		{span.launch && <><tr><th>{tr("launched")}</th><td>{launchedText(exact(span.start - span.launch.start), thread ? plain(thread) : "")}</td></tr>
+			<tr><th>{tr("queue wait")}</th><td>{tr("{time} after the call returned", { time: exact(Math.max(0, span.start - span.launch.start - span.launch.dur)) })}</td></tr></>}
+		{span.place && placeText(span.place) && <tr><th>{tr("place")}</th><td>{plain(placeText(span.place))} {plain(span.place.function)} <CopyButton text={placeText(span.place)} title={tr("copy the place")} /></td></tr>}
+		{span.place?.module && <tr><th>{tr("module")}</th><td>{span.place.module}</td></tr>}
+		{span.place?.operator && <tr><th>{tr("operator")}</th><td>{span.place.operator}</td></tr>}
+		{span.place?.range && !span.around.length && <tr><th>{tr("range")}</th><td>{span.place.range}</td></tr>}
+		{span.fields.map((f) => <tr key={f.key}><th>{tr(f.key)}</th><td>{f.value}{f.unit ? ` ${f.unit}` : ""}</td></tr>)}
+		<tr><th>{tr("span")}</th><td>{span.id}</td></tr>
 	</tbody></table>;
 }
 
 const RELATIONS: Record<string, [string, string]> = {
-	forward: ["Its backward operator", "Its forward operator"], wake: ["Woke", "Woken by"], event: ["Waited for by", "Waits for"], spawn: ["Started", "Started by"],
-	message: ["Received as", "Sent by"], collective: ["Waited for by", "Waits for"], launch: ["Its work", "Launched by"],
+	forward: [tr("Its backward operator"), tr("Its forward operator")], wake: [tr("Woke"), tr("Woken by")], event: [tr("Waited for by"), tr("Waits for")], spawn: [tr("Started"), tr("Started by")],
+	message: [tr("Received as"), tr("Sent by")], collective: [tr("Waited for by"), tr("Waits for")], launch: [tr("Its work"), tr("Launched by")],
 };
 
 /** What is recorded of it and other spans, launches left out. */
@@ -67,30 +75,30 @@ export function Details() {
 	const selected = useStore((s) => s.selected);
 	const kin = useStore((s) => s.kin);
 	if (!selected)
-		return <p class="empty">Click a span to see everything known about it.</p>;
+		return <p class="empty">{tr("Click a span to see everything known about it.")}</p>;
 	const { trace, span } = selected;
 	const said = launchText(span) || workText(span) || projectedText(span);
 	const sentence = said && said[0]!.toUpperCase() + said.slice(1);
 	return <div class="details">
 		<h2 class="name">{plain(span.name || span.stack[0]?.function || "", NAME)}</h2>
-		<p class="kind">{span.kind || LOOK_NAMES[span.look ?? -1]}</p>
+		<p class="kind">{span.kind || tr(LOOK_NAMES[span.look ?? -1] ?? "")}</p>
 		<div class="buttons">
-			<button title="previous of the same name (,)" onClick={() => void selectNext(-1)}>‹ previous</button>
-			<button title="next of the same name (.)" onClick={() => void selectNext(1)}>next ›</button>
-			<button title="zoom to it (f)" onClick={zoomToSelection}>zoom</button>
-			{(span.launch || span.work.length > 0) && <button class="follow" title="follow the arrow (l)" onClick={() => void followLink()}>
-				{span.launch ? "to its launch" : "to its work"}</button>}
-			<button aria-pressed={kin?.name === span.name} class={kin?.name === span.name ? "on" : ""} title="light up all spans of this name (h)" onClick={lightSame}>same name</button>
-			<button aria-pressed={kin?.ids.has(span.id) ?? false} class={kin?.ids.has(span.id) ? "on" : ""} title="light up what belongs to it: launch and work, forward and backward, a range and its device work (j)" onClick={() => void lightChain()}>its chain</button>
+			<button title={tr("previous of the same name (,)")} onClick={() => void selectNext(-1)}>‹ {tr("previous")}</button>
+			<button title={tr("next of the same name (.)")} onClick={() => void selectNext(1)}>{tr("next")} ›</button>
+			<button title={tr("zoom to it (f)")} onClick={zoomToSelection}>{tr("zoom")}</button>
+			{(span.launch || span.work.length > 0) && <button class="follow" title={tr("follow the arrow (l)")} onClick={() => void followLink()}>
+				{span.launch ? tr("to its launch") : tr("to its work")}</button>}
+			<button aria-pressed={kin?.name === span.name} class={kin?.name === span.name ? "on" : ""} title={tr("light up all spans of this name (h)")} onClick={lightSame}>{tr("same name")}</button>
+			<button aria-pressed={kin?.ids.has(span.id) ?? false} class={kin?.ids.has(span.id) ? "on" : ""} title={tr("light up what belongs to it: launch and work, forward and backward, a range and its device work (j)")} onClick={() => void lightChain()}>{tr("its chain")}</button>
 		</div>
-		{sentence && <p class="launch-says">{sentence}.</p>}
+		{sentence && <p class="launch-says">{tr("{sentence}.", { sentence })}</p>}
 		<Fields trace={trace} span={span} />
-		{span.partial && <p class="empty">Its other columns were left out of this page, for its size.</p>}
+		{span.partial && <p class="empty">{tr("Its other columns were left out of this page, for its size.")}</p>}
 		<SpanMetrics trace={trace} span={span} />
-		{span.launch && <section><h3>Launched by</h3><SpanLink trace={trace} span={span.launch} /></section>}
-		{span.work.length > 0 && <section><h3>Its work{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
+		{span.launch && <section><h3>{tr("Launched by")}</h3><SpanLink trace={trace} span={span.launch} /></section>}
+		{span.work.length > 0 && <section><h3>{tr("Its work")}{span.work_count > 1 ? ` (${span.work_count})` : ""}</h3>
 			{span.work.slice(0, 12).map((w) => <SpanLink key={w.id} trace={trace} span={w} />)}</section>}
-		{span.around.length > 0 && <section><h3>Inside</h3><SpanTree trace={trace} spans={span.around} /></section>}
+		{span.around.length > 0 && <section><h3>{tr("Inside")}</h3><SpanTree trace={trace} spans={span.around} /></section>}
 		<Relations trace={trace} edges={span.edges ?? []} />
 		<Stack frames={span.stack} place={span.place} />
 	</div>;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dock.tsx - the drawer under the timeline: a line of tabs, and the open panel over it. A press on the open tab closes it. */
 import { useRef } from "preact/hooks";
+import { tr } from "../lang";
 import { toggleDock } from "../state/layout";
 import { set, useStore } from "../state/store";
 import type { Timeline } from "../timeline/timeline";
@@ -23,7 +24,7 @@ function Tabs() {
 		e.preventDefault();
 		line.current?.querySelectorAll("button")[(to + there.length) % there.length]?.focus();
 	};
-	return <div class="tabs" role="tablist" aria-label="panels under the timeline" ref={line}>{there.map((p, i) =>
+	return <div class="tabs" role="tablist" aria-label={tr("panels under the timeline")} ref={line}>{there.map((p, i) =>
 		<button key={p.id} role="tab" id={`tab-${p.id}`} aria-selected={p === open} aria-controls={p === open ? "dock" : undefined}
 			tabIndex={p === (open ?? there[0]) ? 0 : -1} title={p.keys ? `${p.title} (${p.keys[0]})` : p.title} onClick={() => toggleDock(p.id)} onKeyDown={(e) => move(e, i)}>{p.title}</button>)}</div>;
 }
@@ -33,9 +34,9 @@ export function Dock({ timeline }: { timeline: Timeline }) {
 	const height = useStore((s) => s.sizes.dock);
 	const Open = open?.component;
 	return <>
-		{open && !open.ownHeight && <Splitter part="dock" title="height of the panel under the timeline" side="below" least={LEAST} most={() => innerHeight * SHARE} />}
+		{open && !open.ownHeight && <Splitter part="dock" title={tr("height of the panel under the timeline")} side="below" least={LEAST} most={() => innerHeight * SHARE} />}
 		{open && Open && <div class={open.ownHeight ? "dock own" : "dock"} id="dock" role="tabpanel" aria-labelledby={`tab-${open.id}`} tabIndex={-1}
 			style={height && !open.ownHeight ? { height: `${height}px` } : {}}><Open timeline={timeline} /></div>}
-		<div class="dock-line"><Tabs />{open && <button class="close" aria-label={`close ${open.title}`} title="close" onClick={() => set({ dock: null })}>×</button>}</div>
+		<div class="dock-line"><Tabs />{open && <button class="close" aria-label={tr("close {panel}", { panel: open.title })} title={tr("close")} onClick={() => set({ dock: null })}>×</button>}</div>
 	</>;
 }

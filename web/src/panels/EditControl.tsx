@@ -3,6 +3,7 @@
  * that would change nothing says why and cannot be switched on. */
 import { useState } from "preact/hooks";
 import type { Edit } from "../data/protocol";
+import { tr } from "../lang";
 import { plain, shorten } from "../timeline/text";
 import { numbersOf, readEdit, takesWhat, writeEdit, type Parts } from "./edit_text";
 
@@ -20,12 +21,12 @@ function What({ edit, what, choices, change }: { edit: Edit; what: string; choic
 	const takes = takesWhat(edit);
 	const lists = { any: [...choices.kernels, ...choices.ranges, "gpu", "cpu"], place: choices.places, kernel: choices.kernels }[takes ?? "place"];
 	const other = what && !lists.includes(what) ? what : "";
-	return <select value={what} aria-label={takes === "place" ? `where, for ${edit.id}` : `what, for ${edit.id}`} onChange={(e) => change(e.currentTarget.value)}>
-		{takes === "any" ? <><option value="gpu">GPU</option><option value="cpu">CPU</option></> : <option value="">{takes === "place" ? "everywhere" : "every kernel"}</option>}
+	return <select value={what} aria-label={takes === "place" ? tr("where, for {edit}", { edit: edit.id }) : tr("what, for {edit}", { edit: edit.id })} onChange={(e) => change(e.currentTarget.value)}>
+		{takes === "any" ? <><option value="gpu">GPU</option><option value="cpu">CPU</option></> : <option value="">{takes === "place" ? tr("everywhere") : tr("every kernel")}</option>}
 		{other && <option value={other}>{cut(plain(other))}</option>}
-		{takes === "place" && <Options title="Places" texts={choices.places} />}
-		{takes !== "place" && <Options title="Kernels" texts={choices.kernels} />}
-		{takes === "any" && <Options title="Ranges" texts={choices.ranges} />}
+		{takes === "place" && <Options title={tr("Places")} texts={choices.places} />}
+		{takes !== "place" && <Options title={tr("Kernels")} texts={choices.kernels} />}
+		{takes === "any" && <Options title={tr("Ranges")} texts={choices.ranges} />}
 	</select>;
 }
 
@@ -40,9 +41,9 @@ export function EditControl({ edit, on, choices, change }: Props) {
 	const off = on === null && typeof edit.why === "string";
 	return <div class={`edit ${on !== null ? "on" : ""} ${off ? "off" : ""}`} data-edit={edit.id}>
 		<label><input type="checkbox" checked={on !== null} disabled={off} onChange={(e) => change(e.currentTarget.checked ? writeEdit(edit, given) : null)} />
-			<b>{edit.id}</b> <span>{edit.about}</span></label>
+			<b>{edit.id}</b> <span>{tr(edit.about)}</span></label>
 		{off && <p class="why">{edit.why}</p>}
-		{on !== null && atRoof && <div class="slide"><small>{plain(given.what)}: at its roof</small></div>}
+		{on !== null && atRoof && <div class="slide"><small>{tr("{kernel}: at its roof", { kernel: plain(given.what) })}</small></div>}
 		{on !== null && !atRoof && takesWhat(edit) && <div class="slide"><What edit={edit} what={given.what} choices={choices} change={(what) => set({ what })} /></div>}
 		{on !== null && !atRoof && numbers && <div class="slide">
 			<input type="range" min={numbers.least} max={numbers.most} value={number ?? numbers.first} aria-label={edit.id}

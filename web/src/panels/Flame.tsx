@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { FRAME_NAMES, type FlameAnswer } from "../data/flame";
 import { hasWords, wordsOf } from "../data/words";
+import { tr } from "../lang";
 import { askFlame, goToSpan, onlyPython, kindShown, setFlame } from "../state/flame";
 import { useStore } from "../state/store";
 import { css } from "../timeline/theme";
@@ -24,10 +25,10 @@ function Legend({ trie }: { trie: Trie }) {
 	const chip = (colour: number, name: string): preact.JSX.Element => <span key={name}><i class="chip" style={{ backgroundColor: css(colour) }} />{name}</span>;
 	if (trie.runs > 1) {
 		const { grew, same, shrank } = changeColours(dark);
-		return <span class="bounds">{chip(grew, "grew")}{chip(same, "same")}{chip(shrank, "shrank")}</span>;
+		return <span class="bounds">{chip(grew, tr("grew"))}{chip(same, tr("same"))}{chip(shrank, tr("shrank"))}</span>;
 	}
 	const kinds = [...new Set(trie.frames.map((f) => f.kind))].filter((k) => k > 0).sort((a, b) => a - b);
-	return <span class="bounds">{kinds.map((k) => chip(colourOfKind(k, dark), FRAME_NAMES[k] ?? ""))}</span>;
+	return <span class="bounds">{kinds.map((k) => chip(colourOfKind(k, dark), tr(FRAME_NAMES[k] ?? "")))}</span>;
 }
 
 /** What was merged, and what has no stack. */
@@ -35,13 +36,13 @@ function Notes({ answers }: { answers: FlameAnswer[] }) {
 	const merged = answers.reduce((sum, a) => sum + a.merged, 0);
 	const unknown = answers.reduce((sum, a) => sum + a.unknown, 0);
 	const parts = [
-		merged ? `${count(merged)} frames too small to draw are merged; sums are exact` : "",
-		unknown ? `${count(unknown)} ${answers[0]!.kind === "samples" ? "samples" : "launches"} have no stack` : ""].filter(Boolean);
-	return parts.length ? <p class="empty">{parts.join(". ")}.</p> : null;
+		merged ? tr("{n} frames too small to draw are merged; sums are exact.", { n: count(merged) }) : "",
+		unknown ? tr(answers[0]!.kind === "samples" ? "{n} samples have no stack." : "{n} launches have no stack.", { n: count(unknown) }) : ""].filter(Boolean);
+	return parts.length ? <p class="empty">{parts.join(" ")}</p> : null;
 }
 
 const NOTHING: Record<string, string> = {
-	samples: "No samples of the CPU here. `headway profile --sample` records them.", operators: "No work of a device and no operators here.", stacks: "No work of a device here. `headway profile --sample` records samples of the CPU.",
+	samples: tr("No samples of the CPU here. `headway profile --sample` records them."), operators: tr("No work of a device and no operators here."), stacks: tr("No work of a device here. `headway profile --sample` records samples of the CPU."),
 };
 
 function Body({ answers }: { answers: FlameAnswer[] }) {
@@ -106,8 +107,8 @@ export function Flame() {
 	}, [kindShown(), onlyPython(), flame.scope, flame.group, flame.run, within?.from, within?.to, flame.scope === "selection" ? chosen : null, ready]);
 	// The same list as long as the answers are the same: what is made of them stays.
 	const answers = useMemo(() => flame.answers.filter((a) => a !== null), [flame.answers]);
-	return <section class="flame" aria-label="flame graph" aria-busy={flame.asking}>
+	return <section class="flame" aria-label={tr("flame graph")} aria-busy={flame.asking}>
 		{answers.length && !flame.error ? <Body answers={answers} />
-			: <><FlameBar weights={[]} weight="" match={null} legend={null} /><p class={`empty pad ${flame.error && ready ? "error" : ""}`}>{flame.error || "Adding up…"}</p></>}
+			: <><FlameBar weights={[]} weight="" match={null} legend={null} /><p class={`empty pad ${flame.error && ready ? "error" : ""}`}>{flame.error || tr("Adding up…")}</p></>}
 	</section>;
 }

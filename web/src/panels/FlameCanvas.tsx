@@ -2,6 +2,7 @@
 /* FlameCanvas.tsx - the flame graph as a picture: a click or the arrow keys zoom, a double click or Enter goes to the longest span. FlameTree.tsx has the same as rows. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { FRAME_NAMES } from "../data/flame";
+import { tr } from "../lang";
 import { plain } from "../timeline/text";
 import { Palette } from "../timeline/theme";
 import { useDark } from "./dark";
@@ -20,7 +21,7 @@ const TIP_WIDTH = 380;
 function Tip({ picture, over, x, y, how, width }: { picture: Picture; over: Box; x: number; y: number; how: Values; width: number }) {
 	const trie = picture.tries[over.part]!;
 	const frame = trie.at(over.node);
-	const kind = over.node ? FRAME_NAMES[frame.kind] ?? "" : "";
+	const kind = over.node ? tr(FRAME_NAMES[frame.kind] ?? "") : "";
 	return <div class="tip" style={{ left: `${Math.max(4, Math.min(x + 14, width - TIP_WIDTH))}px`, top: `${y + 18}px` }}>
 		<b>{plain(titleOfNode(trie, over.node), 400)}</b>
 		{(kind || frame.place) && <span>{kind}{frame.place && ` · ${plain(frame.place)}`}</span>}
@@ -79,7 +80,7 @@ export function FlameCanvas({ trie, around, zoom, hits, how, picked, pick, go }:
 	};
 	const scroll = box.current?.scrollTop ?? 0;
 	return <div class="flame-stage" ref={box}>
-		<canvas class="flame-canvas" ref={canvas} tabIndex={0} role="img" aria-label="flame graph: arrow keys go to callers, callees and siblings, Enter shows the longest span; the table has the same in rows" onKeyDown={keys} onMouseLeave={() => setOver(null)} onMouseMove={(e) => {
+		<canvas class="flame-canvas" ref={canvas} tabIndex={0} role="img" aria-label={tr("flame graph: arrow keys go to callers, callees and siblings, Enter shows the longest span; the table has the same in rows")} onKeyDown={keys} onMouseLeave={() => setOver(null)} onMouseMove={(e) => {
 			const found = picture.current && boxAt(picture.current, e.offsetX, e.offsetY);
 			setOver(found ? { box: found, x: e.offsetX, y: e.offsetY } : null);
 		}} onClick={(e) => {

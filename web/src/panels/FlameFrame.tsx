@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FlameFrame.tsx - the line about the chosen frame: its numbers, the way to its spans in the timeline, and to its callers and callees. */
 import { useEffect, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { goToSpan, setFlame, spansOfFrame } from "../state/flame";
 import { plain, shorten } from "../timeline/text";
 import { count } from "../timeline/units";
@@ -33,14 +34,14 @@ export function FlameFrame({ picked, how, zoomed, reset }: Props) {
 	const frame = trie.at(node);
 	return <div class="flame-frame">
 		<b title={plain(titleOfNode(trie, node), 400)}>{shorten(plain(titleOfNode(trie, node)))}</b>
-		<span class="faint">{linesOf(trie, node, how).join("; ")}{frame.place && ` · ${plain(frame.place)}`}</span>
+		<span class="faint">{linesOf(trie, node, how).join(tr("; "))}{frame.place && ` · ${plain(frame.place)}`}</span>
 		<span class="push" />
 		{leads(origin) && <span class="group hits">
-			<button aria-label="previous span of this frame" disabled={!found || found.spans.length < 2} onClick={() => void show(-1)}>‹</button>
-			<button title="the longest span of this frame, in the timeline" onClick={() => void show(0)}>longest span</button>
-			{found && <output title={found.count > found.spans.length ? `the longest ${found.spans.length} of ${count(found.count)}` : ""}>{found.at + 1} of {found.spans.length}{found.count > found.spans.length ? ` (${count(found.count)})` : ""}</output>}
-			<button aria-label="next span of this frame" disabled={!found || found.spans.length < 2} onClick={() => void show(1)}>›</button></span>}
-		{node !== 0 && !isMerged(frame) && <button title="this function with its callers over it and what it calls below" onClick={() => setFlame({ focus: keyOf(frame), view: "sandwich" })}>callers and callees</button>}
-		{zoomed && <button onClick={reset}>all frames</button>}
+			<button aria-label={tr("previous span of this frame")} disabled={!found || found.spans.length < 2} onClick={() => void show(-1)}>‹</button>
+			<button title={tr("the longest span of this frame, in the timeline")} onClick={() => void show(0)}>{tr("longest span")}</button>
+			{found && <output title={found.count > found.spans.length ? tr("the longest {n} of {all}", { n: found.spans.length, all: count(found.count) }) : ""}>{tr("{n} of {all}", { n: found.at + 1, all: found.spans.length })}{found.count > found.spans.length ? ` (${count(found.count)})` : ""}</output>}
+			<button aria-label={tr("next span of this frame")} disabled={!found || found.spans.length < 2} onClick={() => void show(1)}>›</button></span>}
+		{node !== 0 && !isMerged(frame) && <button title={tr("this function with its callers over it and what it calls below")} onClick={() => setFlame({ focus: keyOf(frame), view: "sandwich" })}>{tr("callers and callees")}</button>}
+		{zoomed && <button onClick={reset}>{tr("all frames")}</button>}
 	</div>;
 }

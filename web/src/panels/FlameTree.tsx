@@ -3,6 +3,7 @@
  *
  * One row is in the order of Tab. Up and Down go from row to row, Right opens a row or goes into it, Left closes it or goes out, Enter shows the longest span. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { plain, shorten } from "../timeline/text";
 import { count, percent } from "../timeline/units";
 import { css } from "../timeline/theme";
@@ -87,8 +88,8 @@ export function FlameTree({ trie, hits, how, picked, pick, go }: Props) {
 		e.preventDefault();
 		e.stopPropagation();
 	};
-	return <div class="flame-table"><table role="treegrid" aria-label="frames">
-		<thead><tr role="row"><th role="columnheader" class="text">frame</th>{(how.runs > 1 ? ["A", "B", "change", "itself"] : ["total", "share", "itself", piecesOf(how.weight)]).map((t) => <th role="columnheader" key={t}>{t}</th>)}</tr></thead>
+	return <div class="flame-table"><table role="treegrid" aria-label={tr("frames")}>
+		<thead><tr role="row"><th role="columnheader" class="text">{tr("frame")}</th>{(how.runs > 1 ? ["A", "B", tr("change"), tr("itself")] : [tr("total"), tr("share"), tr("itself"), piecesOf(how.weight)]).map((t) => <th role="columnheader" key={t}>{t}</th>)}</tr></thead>
 		<tbody ref={body}>{rows.map((row, i) => {
 			const { node } = row;
 			const holds = trie.inner[node]!.length > 0;

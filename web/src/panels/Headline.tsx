@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Headline.tsx - a run in three numbers: how long a step is, how busy the GPU, how far the CPU is ahead. */
 import type { DiagnosedPhase, Diagnosis } from "../data/protocol";
+import { tr } from "../lang";
 import { count, duration, percent } from "../timeline/units";
 
 /** As `headway analyze` says it. */
@@ -10,27 +11,27 @@ function aheadOf(phase: DiagnosedPhase): [string, string] | null {
 	if (!best)
 		return null;
 	if (best.empty_ns > window / 2)
-		return ["0", "headway: the CPU never gets ahead"];
-	return best.steps >= 2 ? [duration(best.mean_ns), `headway: the CPU is ${Math.round(best.steps)} steps ahead`]
-		: [`≤ ${duration(best.max_ns)}`, "headway: how far the CPU is ahead"];
+		return ["0", tr("headway: the CPU never gets ahead")];
+	return best.steps >= 2 ? [duration(best.mean_ns), tr("headway: the CPU is {n} steps ahead", { n: Math.round(best.steps) })]
+		: [`≤ ${duration(best.max_ns)}`, tr("headway: how far the CPU is ahead")];
 }
 
-const FOUND: Record<string, string> = { sequence: ", found without marks", waits: ", told apart by their waits", one: ": nothing repeats" };
+const FOUND: Record<string, string> = { sequence: tr(", found without marks"), waits: tr(", told apart by their waits"), one: tr(": nothing repeats") };
 
 function about(d: Diagnosis, phase: DiagnosedPhase): string {
-	const steps = `${count(phase.steps)} step${phase.steps === 1 ? "" : "s"}${FOUND[phase.source] ?? (phase.name ? ` (${phase.name}…)` : "")}`;
-	const spread = phase.p10_ns < phase.p90_ns ? ` · median ${duration(phase.median_ns)}, p10 to p90 ${duration(phase.p10_ns)} to ${duration(phase.p90_ns)}` : "";
-	return `${steps}${spread}${phase.bursty ? ", bursty" : ""} · ${d.summary.lost_records ? `${count(d.summary.lost_records)} records lost` : "nothing lost"}`;
+	const steps = `${tr(phase.steps === 1 ? "{n} step" : "{n} steps", { n: count(phase.steps) })}${FOUND[phase.source] ?? (phase.name ? ` (${phase.name}…)` : "")}`;
+	const spread = phase.p10_ns < phase.p90_ns ? ` · ${tr("median {median}, p10 to p90 {p10} to {p90}", { median: duration(phase.median_ns), p10: duration(phase.p10_ns), p90: duration(phase.p90_ns) })}` : "";
+	return `${steps}${spread}${phase.bursty ? tr(", bursty") : ""} · ${d.summary.lost_records ? tr("{n} records lost", { n: count(d.summary.lost_records) }) : tr("nothing lost")}`;
 }
 
 export function Headline({ diagnosis }: { diagnosis: Diagnosis }) {
 	const phase = diagnosis.phases[diagnosis.summary.phase ?? -1];
 	if (!phase)
-		return <p class="empty">No device work in this recording (no kernel, copy, fill or graph): nothing to diagnose.</p>;
+		return <p class="empty">{tr("No device work in this recording (no kernel, copy, fill or graph): nothing to diagnose.")}</p>;
 	const ahead = aheadOf(phase);
 	return <><div class="tiles">
-		<div><b>{duration(phase.step_ns)}</b><small>{phase.source === "one" ? "in all" : "a step"}</small></div>
-		<div><b>{percent(diagnosis.summary.busy)}</b><small>GPU busy</small></div>
+		<div><b>{duration(phase.step_ns)}</b><small>{phase.source === "one" ? tr("in all") : tr("a step")}</small></div>
+		<div><b>{percent(diagnosis.summary.busy)}</b><small>{tr("GPU busy")}</small></div>
 		{ahead && <div><b>{ahead[0]}</b><small>{ahead[1]}</small></div>}
 	</div><p class="about"><small>{about(diagnosis, phase)}</small></p></>;
 }

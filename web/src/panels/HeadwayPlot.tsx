@@ -2,6 +2,7 @@
 /* HeadwayPlot.tsx - headway over the steady steps, a plot a device: how much work waits on the GPU. A press goes there. */
 import type { Headway, Phase } from "../data/protocol";
 import { useEffect, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { headwayOf, show } from "../state/actions";
 import { state, type Trace } from "../state/store";
 import { duration } from "../timeline/units";
@@ -40,10 +41,10 @@ export function HeadwayPlot({ trace }: { trace: Trace }) {
 		const time = phase.from - trace.shift + (phase.to - phase.from) * (e.clientX - box.left) / box.width;
 		show(time - phase.mean * 1.5, time + phase.mean * 1.5);
 	};
-	return <section class="plot"><h3>Headway over time <small>work launched and not finished; 0: the GPU waits for the CPU</small></h3>
-		{devices.map((d) => <figure key={d.device}><figcaption><small>{devices.length > 1 && `GPU ${d.device}, `}up to {duration(d.max_work)}</small>
+	return <section class="plot"><h3>{tr("Headway over time")} <small>{tr("work launched and not finished; 0: the GPU waits for the CPU")}</small></h3>
+		{devices.map((d) => <figure key={d.device}><figcaption><small>{devices.length > 1 && `GPU ${d.device}, `}{tr("up to {time}", { time: duration(d.max_work) })}</small>
 			<small>{duration(phase.to - phase.from)}</small></figcaption>
-			<svg viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" role="img" aria-label="headway over time" onClick={go}>
+			<svg viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={tr("headway over time")} onClick={go}>
 				<path d={pathOf(d.points, phase, d.max_work)} /></svg></figure>)}
 	</section>;
 }

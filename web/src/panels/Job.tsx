@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Job.tsx - the answer of `headway analyze` about a job: what holds it back, what each rank does with a step, who is late when, and the findings of all ranks. */
 import { Look, type Job as Answer, type JobFinding, type JobRank } from "../data/protocol";
+import { phrase, tr } from "../lang";
 import { css, Palette } from "../timeline/theme";
 import { plain } from "../timeline/text";
 import { count, duration, percent } from "../timeline/units";
@@ -13,19 +14,22 @@ const DEGREES = [0.02, 0.05, 0.15, 0.3];
 
 function ranksOf(ranks: number[], all: number): string {
 	if (ranks.length === all)
-		return "all ranks";
-	return `rank${ranks.length === 1 ? "" : "s"} ${ranks.slice(0, 8).join(", ")}${ranks.length > 8 ? ` and ${ranks.length - 8} more` : ""}`;
+		return tr("all ranks");
+	const few = ranks.slice(0, 8).join(", ");
+	if (ranks.length > 8)
+		return tr("ranks {ranks} and {n} more", { ranks: few, n: ranks.length - 8 });
+	return tr(ranks.length === 1 ? "rank {rank}" : "ranks {rank}", { rank: few });
 }
 
 interface Part { name: string; ns: number; colour: string; idle: boolean }
 
 function partsOf(rank: JobRank, palette: Palette): Part[] {
 	const look = (kind: number): string => css(palette.look(kind));
-	return [{ name: "compute", ns: rank.compute_ns, colour: look(Look.kernel), idle: false },
-		{ name: "communication", ns: rank.transfer_ns, colour: look(Look.comm), idle: false },
-		{ name: "waits for other ranks", ns: rank.wait_ns + rank.start_ns, colour: look(Look.comm), idle: true },
-		{ name: "copies", ns: rank.copy_ns, colour: look(Look.copy), idle: false },
-		{ name: "idle", ns: rank.idle_ns, colour: "var(--line)", idle: false }];
+	return [{ name: tr("compute"), ns: rank.compute_ns, colour: look(Look.kernel), idle: false },
+		{ name: tr("communication"), ns: rank.transfer_ns, colour: look(Look.comm), idle: false },
+		{ name: tr("waits for other ranks"), ns: rank.wait_ns + rank.start_ns, colour: look(Look.comm), idle: true },
+		{ name: tr("copies"), ns: rank.copy_ns, colour: look(Look.copy), idle: false },
+		{ name: tr("idle"), ns: rank.idle_ns, colour: "var(--line)", idle: false }];
 }
 
 function Ranks({ job }: { job: Answer }) {
@@ -34,14 +38,14 @@ function Ranks({ job }: { job: Answer }) {
 	const longest = Math.max(...ranks.map((r) => r.step_ns), 1);
 	if (!ranks.length || !job.steps)
 		return null;
-	return <section class="job-ranks"><h3>A step of each rank</h3><table class="rows"><tbody>{ranks.slice(0, MOST_RANKS).map((r) => {
+	return <section class="job-ranks"><h3>{tr("A step of each rank")}</h3><table class="rows"><tbody>{ranks.slice(0, MOST_RANKS).map((r) => {
 		const parts = partsOf(r, palette).filter((p) => p.ns > 0);
 		return <tr key={r.rank} class={job.lateness.kind === "repeats" && job.lateness.ranks.includes(r.rank) ? "shown" : ""}>
-			<td class="short">rank {r.rank}</td>
+			<td class="short">{tr("rank {rank}", { rank: r.rank })}</td>
 			<td><div class="stack-bar" role="img" aria-label={parts.map((p) => `${p.name} ${duration(p.ns)}`).join(", ")} style={{ width: `${r.step_ns / longest * 100}%` }}>{parts.map((p) =>
 				<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.name}: ${duration(p.ns)}, ${percent(p.ns / r.step_ns)}`} style={{ flexGrow: p.ns / r.step_ns, backgroundColor: p.colour }} />)}</div></td>
-			<td class="n short" title="steps in which it is late">{r.late_steps ? `late ${count(r.late_steps)}` : ""}</td></tr>;
-	})}</tbody></table>{ranks.length > MOST_RANKS && <p><small>and {ranks.length - MOST_RANKS} more: headway analyze -v</small></p>}
+			<td class="n short" title={tr("steps in which it is late")}>{r.late_steps ? tr("late {n}", { n: count(r.late_steps) }) : ""}</td></tr>;
+	})}</tbody></table>{ranks.length > MOST_RANKS && <p><small>{tr("and {n} more: headway analyze -v", { n: ranks.length - MOST_RANKS })}</small></p>}
 	<ul class="causes">{partsOf(ranks[0]!, palette).map((p) => <li key={p.name} class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.name}</li>)}</ul></section>;
 }
 
@@ -55,17 +59,17 @@ function LateMap({ job }: { job: Answer }) {
 	const rows = job.late_ns.map((late, i) => ({ rank: job.ranks[i]!.rank, cells: cellsOf(late) })).slice(0, MOST_RANKS);
 	if (!job.steps || !rows.some((r) => r.cells.some((ns) => ns >= DEGREES[0]! * job.step_ns)))
 		return null;
-	return <section class="late-map"><h3>How late each rank is, step by step</h3>{rows.map((r) => <div key={r.rank} class="late-row"><small>{r.rank}</small>{r.cells.map((ns, i) =>
-		<i key={i} class={`late-${DEGREES.filter((d) => ns >= d * job.step_ns).length}`} title={`rank ${r.rank}: ${duration(ns)} late`} />)}</div>)}</section>;
+	return <section class="late-map"><h3>{tr("How late each rank is, step by step")}</h3>{rows.map((r) => <div key={r.rank} class="late-row"><small>{r.rank}</small>{r.cells.map((ns, i) =>
+		<i key={i} class={`late-${DEGREES.filter((d) => ns >= d * job.step_ns).length}`} title={tr("rank {rank}: {time} late", { rank: r.rank, time: duration(ns) })} />)}</div>)}</section>;
 }
 
 function Finding({ finding, index, job }: { finding: JobFinding; index: number; job: Answer }) {
-	const range = finding.least_ns < finding.most_ns ? `${duration(finding.least_ns)} to ${duration(finding.most_ns)}` : duration(finding.most_ns);
+	const range = finding.least_ns < finding.most_ns ? tr("{least} to {most}", { least: duration(finding.least_ns), most: duration(finding.most_ns) }) : duration(finding.most_ns);
 	return <div class="finding still" data-job-finding={finding.id}>
 		<h3><span class="rank">{index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
 		<div class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.cost_ns_per_step / job.step_ns * 100)}%` }} />
-			<span>{finding.predicted_step_ns !== null ? <><b>{duration(job.step_ns)} → {duration(finding.predicted_step_ns)}</b> a step <em>{(job.step_ns / finding.predicted_step_ns).toFixed(2)}×</em></>
-				: <><b>{range}</b> of every step</>}</span><small>{ranksOf(finding.ranks, job.ranks.length)}</small></div>
+			<span>{finding.predicted_step_ns !== null ? <>{phrase("{time} a step", { time: <b>{duration(job.step_ns)} → {duration(finding.predicted_step_ns)}</b> })} <em>{(job.step_ns / finding.predicted_step_ns).toFixed(2)}×</em></>
+				: phrase("{time} of every step", { time: <b>{range}</b> })}</span><small>{ranksOf(finding.ranks, job.ranks.length)}</small></div>
 		{finding.says !== job.says && <p>{plain(finding.says)}</p>}
 		{finding.file && <ul class="places"><li><b>{plain(finding.file)}{finding.line ? `:${finding.line}` : ""}</b> <small>{plain(finding.function)}</small></li></ul>}
 		{finding.advice && <Advice text={finding.advice} code={index === 0} />}
@@ -78,7 +82,7 @@ export function Job({ job }: { job: Answer }) {
 		{job.lateness.says && job.lateness.says !== job.says && <p>{plain(job.lateness.says)}</p>}
 		<Ranks job={job} />
 		<LateMap job={job} />
-		{job.findings.length > 0 && <h3 class="heading">What holds the job back</h3>}
+		{job.findings.length > 0 && <h3 class="heading">{tr("What holds the job back")}</h3>}
 		{job.findings.map((f, i) => <Finding key={i} finding={f} index={i} job={job} />)}
 		{job.problems.length > 0 && <ul class="trust">{job.problems.map((text, i) => <li key={i}>{plain(text)}</li>)}</ul>}
 	</>;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LaneScroll.tsx - the scrollbar of the lanes; there only where they do not fit. The keyboard scrolls by Page Up and Page Down. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { RULER, type Timeline } from "../timeline/timeline";
 
 const LEAST_THUMB = 24;
@@ -26,7 +27,7 @@ export function LaneScroll({ timeline }: { timeline: Timeline }) {
 	if (!bar)
 		return null;
 	const perPixel = bar.most / Math.max(1, bar.high - bar.thumb);
-	return <div class="lane-scroll" role="scrollbar" aria-label="lanes" aria-controls="timeline" aria-orientation="vertical" aria-valuemin={0} aria-valuemax={Math.round(bar.most)} aria-valuenow={Math.round(bar.scroll)}
+	return <div class="lane-scroll" role="scrollbar" aria-label={tr("lanes")} aria-controls="timeline" aria-orientation="vertical" aria-valuemin={0} aria-valuemax={Math.round(bar.most)} aria-valuenow={Math.round(bar.scroll)}
 		style={{ top: `${bar.top}px`, height: `${bar.high}px` }}
 		onPointerDown={(e) => {
 			const y = e.offsetY;

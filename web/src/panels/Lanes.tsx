@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes.tsx - the column of titles beside the canvas: fold, pin, choose. It follows the canvas's layout and scrolling. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { tr } from "../lang";
 import { deepen, fold, moveGroup, pin } from "../state/actions";
 import { choose, chooseOnly, lanesOfRow } from "../state/selection";
 import { state, useStore } from "../state/store";
@@ -17,14 +18,14 @@ function Range({ row }: { row: Row }) {
 	if (!row.range || row.lane?.flags)
 		return null;
 	const [least, most] = [amount(row.range.least, unit), amount(row.range.most, unit)];
-	return <small class="range" title={`on the screen: ${least} to ${most}`}><span>{most}</span>{least !== most && <span>{least}</span>}</small>;
+	return <small class="range" title={tr("on the screen: {least} to {most}", { least, most })}><span>{most}</span>{least !== most && <span>{least}</span>}</small>;
 }
 
 /** A lane that nests deeper than it shows at first. */
 function Deep({ row }: { row: Row }) {
 	const all = row.levels === row.depths;
-	return <button class="deep" aria-expanded={all} title={all ? `show the first ${levelsAtFirst(row.lane!)} levels` : `${row.depths - row.levels} levels stand in the last one: show all`}
-		onClick={() => deepen(laneKey(row.trace, row.lane!.lane))}>{row.depths} deep {all ? "▴" : "▾"}</button>;
+	return <button class="deep" aria-expanded={all} title={all ? tr("show the first {n} levels", { n: levelsAtFirst(row.lane!) }) : tr("{n} levels stand in the last one: show all", { n: row.depths - row.levels })}
+		onClick={() => deepen(laneKey(row.trace, row.lane!.lane))}>{tr("{n} deep", { n: row.depths })} {all ? "▴" : "▾"}</button>;
 }
 
 /** Pixels of a row that its name does not have: the buttons. */
@@ -37,7 +38,7 @@ type Choose = (row: Row, upTo: boolean) => void;
 function ChooseButton({ row, onChoose }: { row: Row; onChoose: Choose }) {
 	const lanes = lanesOfRow(row);
 	const on = lanes.length > 0 && lanes.every((key) => state.chosen.has(key));
-	return <button class={`choose ${on ? "on" : ""}`} aria-pressed={on} aria-label={`choose ${row.title}`} title="choose for the selection (Ctrl + click; with Shift up to here)"
+	return <button class={`choose ${on ? "on" : ""}`} aria-pressed={on} aria-label={tr("choose {name}", { name: row.title })} title={tr("choose for the selection (Ctrl + click; with Shift up to here)")}
 		onClick={(e) => {
 			e.stopPropagation();
 			onChoose(row, e.shiftKey);
@@ -68,18 +69,18 @@ function Title({ row, top, onChoose, same, room }: { row: Row; top: number; onCh
 			setOver(false);
 			moveGroup(e.dataTransfer?.getData("text/plain") ?? "", row.key);
 		}}>
-		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={`${row.folded ? "unfold" : "fold"} ${row.title}`}>
+		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={tr(row.folded ? "unfold {name}" : "fold {name}", { name: row.title })}>
 			{row.folded ? "▸" : "▾"}</button>}
 		<LaneName name={row.title} same={same} room={room - ROOM_OF_BUTTONS - row.depth * 12} />
 		<Range row={row} />
 		{row.lane && row.depths > levelsAtFirst(row.lane) && row.kind === "lane" && <Deep row={row} />}
-		{row.note && <small class="scale" title="the top of the chart">{row.note}</small>}
-		{row.lane && row.kind === "lane" && <button class="pin" aria-label={`table of ${row.title}`} title="a table of its spans" onClick={(e) => {
+		{row.note && <small class="scale" title={tr("the top of the chart")}>{row.note}</small>}
+		{row.lane && row.kind === "lane" && <button class="pin" aria-label={tr("table of {name}", { name: row.title })} title={tr("a table of its spans")} onClick={(e) => {
 			e.stopPropagation();
 			tableOfLane(row.trace, row.lane!);
 		}}>▤</button>}
 		{lanes.length > 0 && <ChooseButton row={row} onChoose={onChoose} />}
-		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={`pin ${row.title}`} title="pin to the top"
+		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={tr("pin {name}", { name: row.title })} title={tr("pin to the top")}
 			onClick={(e) => {
 				e.stopPropagation();
 				pin(row.key);

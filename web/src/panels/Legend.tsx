@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Legend.tsx - what the colours and patterns mean, and whether they go by kind or by name. */
 import { Look, LOOK_NAMES, CAUSES, PATH_KINDS } from "../data/protocol";
+import { tr } from "../lang";
 import { set, useStore } from "../state/store";
 import { css, Palette } from "../timeline/theme";
 import { useDark } from "./dark";
@@ -15,13 +16,13 @@ export function Legend() {
 	const palette = new Palette(useDark());
 	const byName = useStore((s) => s.byName);
 	return <div class="legend">
-		<label title="(k)"><input type="checkbox" checked={byName} onChange={() => set({ byName: !byName })} /> Kernels, ranges, operators and functions have a colour by their name</label>
-		<h4>Spans</h4>
+		<label title="(k)"><input type="checkbox" checked={byName} onChange={() => set({ byName: !byName })} /> {tr("Kernels, ranges, operators and functions have a colour by their name")}</label>
+		<h4>{tr("Spans")}</h4>
 		<ul>{SHOWN.map((look) => <li key={look}><i style={{ backgroundColor: css(palette.look(look)), backgroundImage: HATCH[palette.pattern(look)] ?? "none" }} />
-			{LOOK_NAMES[look]}</li>)}</ul>
-		<h4>Idle because of</h4>
-		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{name}</li>)}</ul>
-		<h4>On the critical path</h4>
-		<ul>{PATH_KINDS.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.path(i)) }} />{name}</li>)}</ul>
+			{tr(LOOK_NAMES[look]!)}</li>)}</ul>
+		<h4>{tr("Idle because of")}</h4>
+		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{tr(name)}</li>)}</ul>
+		<h4>{tr("On the critical path")}</h4>
+		<ul>{PATH_KINDS.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.path(i)) }} />{tr(name)}</li>)}</ul>
 	</div>;
 }

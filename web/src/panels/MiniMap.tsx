@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MiniMap.tsx - the strip above the timeline; press or drag moves the window there. */
 import { useEffect, useRef } from "preact/hooks";
+import { tr } from "../lang";
 import { bounds, show } from "../state/actions";
 import { state } from "../state/store";
 import { drawMiniMap } from "../timeline/minimap";
@@ -21,5 +22,5 @@ export function MiniMap({ timeline }: { timeline: Timeline }) {
 	return <canvas class="minimap" ref={canvas} onPointerDown={(e) => {
 		canvas.current?.setPointerCapture(e.pointerId);
 		move(e);
-	}} onPointerMove={move} aria-label="The whole run; drag to move the window" />;
+	}} onPointerMove={move} aria-label={tr("The whole run; drag to move the window")} />;
 }

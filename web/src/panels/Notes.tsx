@@ -2,6 +2,7 @@
 /* Notes.tsx - the notes of the recording: write, go to, delete, save and read as a file, share as a link. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Note } from "../data/note";
+import { phrase, tr } from "../lang";
 import { addNote, deleteNote, exportNotes, goToNote, importNotes, listed, nextNote, writeNote } from "../state/notes";
 import { savePiece, savePng, saveSvg } from "../state/save";
 import { copyLink } from "../state/share";
@@ -21,26 +22,26 @@ function Entry({ trace, note, begin }: { trace: number; note: Note; begin: numbe
 		if (writing)
 			box.current?.focus();
 	}, [writing]);
-	const name = note.text || "note";
+	const name = note.text || tr("note");
 	return <li class={at ? "on" : ""}>
-		<input ref={box} type="text" value={draft} placeholder="what is here?" aria-label="text of the note" maxLength={2000}
+		<input ref={box} type="text" value={draft} placeholder={tr("what is here?")} aria-label={tr("text of the note")} maxLength={2000}
 			onInput={(e) => setDraft(e.currentTarget.value)} onChange={(e) => void writeNote(note.id, e.currentTarget.value)}
 			onKeyDown={(e) => {
 				if (e.key === "Enter")
 					e.currentTarget.blur();
 			}} />
 		<span class="line"><small>{both && <b class={trace ? "ab of-b" : "ab of-a"}>{trace ? "B" : "A"}</b>}{duration(note.from - begin)}{note.to > note.from && ` · ${duration(note.to - note.from)}`}
-			{note.span !== undefined && " · span"}</small>
-			<button aria-label={`go to ${name}`} onClick={() => void goToNote(note.id)}>go to</button>
-			<button aria-label={`delete ${name}`} onClick={() => void deleteNote(note.id)}>delete</button></span>
+			{note.span !== undefined && ` · ${tr("span")}`}</small>
+			<button aria-label={tr("go to {name}", { name })} onClick={() => void goToNote(note.id)}>{tr("go to")}</button>
+			<button aria-label={tr("delete {name}", { name })} onClick={() => void deleteNote(note.id)}>{tr("delete")}</button></span>
 	</li>;
 }
 
 function Import() {
 	const box = useRef<HTMLInputElement>(null);
 	return <>
-		<button onClick={() => box.current?.click()}>read from file</button>
-		<input ref={box} type="file" accept="application/json,.json" hidden aria-label="file of notes" onChange={(e) => {
+		<button onClick={() => box.current?.click()}>{tr("read from file")}</button>
+		<input ref={box} type="file" accept="application/json,.json" hidden aria-label={tr("file of notes")} onChange={(e) => {
 			const file = e.currentTarget.files?.[0];
 			e.currentTarget.value = "";
 			void file?.text().then(importNotes);
@@ -53,23 +54,24 @@ export function Notes() {
 	const traces = useStore((s) => s.traces);
 	const list = listed(notes);
 	const inline = useStore((s) => s.info?.inline ?? false);
-	return <div class="notes"><h2>Notes</h2>
+	const pieceHint = inline ? tr("this page holds no recording") : tr("of at most two million spans");
+	return <div class="notes"><h2>{tr("Notes")}</h2>
 		<div class="buttons">
-			<button title="m" onClick={() => void addNote()}>add</button>
-			<button aria-label="previous note" title="previous note ({)" disabled={!list.length} onClick={() => void nextNote(-1)}>‹</button>
-			<button aria-label="next note" title="next note (})" disabled={!list.length} onClick={() => void nextNote(1)}>›</button>
-			<button title="y" onClick={() => void copyLink()}>copy link</button>
-			<button disabled={!list.length} onClick={exportNotes}>save as file</button><Import />
+			<button title="m" onClick={() => void addNote()}>{tr("add")}</button>
+			<button aria-label={tr("previous note")} title={tr("previous note ({)")} disabled={!list.length} onClick={() => void nextNote(-1)}>‹</button>
+			<button aria-label={tr("next note")} title={tr("next note (})")} disabled={!list.length} onClick={() => void nextNote(1)}>›</button>
+			<button title="y" onClick={() => void copyLink()}>{tr("copy link")}</button>
+			<button disabled={!list.length} onClick={exportNotes}>{tr("save as file")}</button><Import />
 		</div>
-		{!list.length && <p class="empty">None yet. <kbd>m</kbd> sets a flag on the interval or the selected span, else at the pointer; <kbd>M</kbd> always at the pointer.</p>}
+		{!list.length && <p class="empty">{phrase("None yet. {m} sets a flag on the interval or the selected span, else at the pointer; {M} always at the pointer.", { m: <kbd>m</kbd>, M: <kbd>M</kbd> })}</p>}
 		<ul>{list.map(({ trace, note }) => <Entry key={note.id} trace={trace} note={note} begin={traces[trace]?.info.start ?? 0} />)}</ul>
-		{list.length > 0 && <p class="empty">This browser keeps them for this recording{notes.packed ? ", and a link takes them along" : "; they are too long for a link"}.</p>}
-		<h3>Save the selection, or what is on the screen</h3>
+		{list.length > 0 && <p class="empty">{notes.packed ? tr("This browser keeps them for this recording, and a link takes them along.") : tr("This browser keeps them for this recording; they are too long for a link.")}</p>}
+		<h3>{tr("Save the selection, or what is on the screen")}</h3>
 		<div class="buttons">
-			<button disabled={inline} title={inline ? "this page holds no recording" : "of at most two million spans"} onClick={() => void savePiece("hwy")}>report</button>
-			<button disabled={inline} title={inline ? "this page holds no recording" : "of at most two million spans"} onClick={() => void savePiece("perfetto")}>Perfetto</button>
-			<button title="the timeline as a picture" onClick={() => void savePng()}>PNG</button>
-			<button title="the timeline as a drawing, names as text" onClick={saveSvg}>SVG</button>
+			<button disabled={inline} title={pieceHint} onClick={() => void savePiece("hwy")}>{tr("report")}</button>
+			<button disabled={inline} title={pieceHint} onClick={() => void savePiece("perfetto")}>Perfetto</button>
+			<button title={tr("the timeline as a picture")} onClick={() => void savePng()}>PNG</button>
+			<button title={tr("the timeline as a drawing, names as text")} onClick={saveSvg}>SVG</button>
 		</div>
 	</div>;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prediction.tsx - the drawer under the timeline: a typical step as recorded, and as it would be. */
 import { useEffect, useRef } from "preact/hooks";
+import { tr } from "../lang";
 import { state, useStore } from "../state/store";
 import { drawStep, stepHeight } from "../timeline/draw_step";
 import type { Timeline } from "../timeline/timeline";
@@ -20,6 +21,6 @@ export function Prediction({ timeline }: { timeline: Timeline }) {
 	}, [answer, theme]);
 	if (!answer)
 		return null;
-	return <div class="drawer"><canvas ref={canvas} style={{ height: `${stepHeight(answer)}px` }} aria-label="a step, recorded and predicted" />
-		{answer.left_out > 0 && <small>{answer.left_out} short operations are not drawn</small>}</div>;
+	return <div class="drawer"><canvas ref={canvas} style={{ height: `${stepHeight(answer)}px` }} aria-label={tr("a step, recorded and predicted")} />
+		{answer.left_out > 0 && <small>{tr("{n} short operations are not drawn", { n: answer.left_out })}</small>}</div>;
 }

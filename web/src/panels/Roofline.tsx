@@ -2,6 +2,7 @@
 /* Roofline.tsx - a panel of the dock: kernels and operators under the roofs of their device, and the same as a table. */
 import { useState } from "preact/hooks";
 import { BOUNDS, type Roofline as Answer, type RooflinePoint } from "../data/roofline";
+import { phrase, tr } from "../lang";
 import { predict, select } from "../state/actions";
 import { showPanel } from "../state/layout";
 import { set, titleOf, useStore, type Trace } from "../state/store";
@@ -32,11 +33,11 @@ function Sum({ points, answer, device }: { points: RooflinePoint[]; answer: Answ
 	const all = answer.devices.find((d) => d.device === device)?.kernel_ns ?? 0;
 	if (!known.length)
 		return null;
-	return <span class="sum">at their roofs they would take <b>{duration(Math.max(0, time - gain))}</b> instead of <b>{duration(time)}</b>{all > 0 && time <= all && <small> ({percent(time / all)} of the kernels' time is known)</small>}</span>;
+	return <span class="sum">{phrase("at their roofs they would take {least} instead of {time}", { least: <b>{duration(Math.max(0, time - gain))}</b>, time: <b>{duration(time)}</b> })}{all > 0 && time <= all && <small> {tr("({share} of the kernels' time is known)", { share: percent(time / all) })}</small>}</span>;
 }
 
 function Legend({ points }: { points: RooflinePoint[] }) {
-	return <span class="bounds">{BOUNDS.filter((b) => points.some((p) => p.bound === b)).map((b) => <span key={b}><i class={`chip ${b}`} />{b === "unknown" ? "cannot tell" : b}</span>)}</span>;
+	return <span class="bounds">{BOUNDS.filter((b) => points.some((p) => p.bound === b)).map((b) => <span key={b}><i class={`chip ${b}`} />{b === "unknown" ? tr("cannot tell") : tr(b)}</span>)}</span>;
 }
 
 function Body({ trace, index, answer }: { trace: Trace; index: number; answer: Answer }) {
@@ -62,18 +63,18 @@ function Body({ trace, index, answer }: { trace: Trace; index: number; answer: A
 	const bare = points.filter((p) => p.of_peak !== null && !isPlaced(p)).length;
 	return <>
 		<div class="roofline-bar">
-			<b>Roofline</b>
-			{answer.devices.length > 1 ? <select aria-label="device" value={device.device} onChange={(e) => setWanted({ ...wanted, device: Number(e.currentTarget.value) })}>
+			<b>{tr("Roofline")}</b>
+			{answer.devices.length > 1 ? <select aria-label={tr("device")} value={device.device} onChange={(e) => setWanted({ ...wanted, device: Number(e.currentTarget.value) })}>
 				{answer.devices.map((d) => <option key={d.device} value={d.device}>GPU {d.device} {plain(d.name)}</option>)}</select> : <span class="faint">{plain(device.name)}</span>}
-			{kinds.length > 1 && <span class="group">{kinds.map((k) => <button key={k} class={k === kind ? "on" : ""} aria-pressed={k === kind} onClick={() => setWanted({ ...wanted, kind: k })}>{k}s</button>)}</span>}
+			{kinds.length > 1 && <span class="group">{kinds.map((k) => <button key={k} class={k === kind ? "on" : ""} aria-pressed={k === kind} onClick={() => setWanted({ ...wanted, kind: k })}>{tr(k === "kernel" ? "kernels" : "operators")}</button>)}</span>}
 			<Legend points={points} />
 			<Sum points={points} answer={answer} device={device.device} />
 		</div>
 		<div class="roofline-body">
 			<div class="roofline-left">
 				<RooflinePlot device={device} {...shared} />
-				{!device.peaks.length && <p class="empty">What this device can do at most is not known: there are points, and no roofs.</p>}
-				{bare > 0 && <p class="empty">{bare === 1 ? "One does" : `${bare} do`} no arithmetic that counts: only in the table.</p>}
+				{!device.peaks.length && <p class="empty">{tr("What this device can do at most is not known: there are points, and no roofs.")}</p>}
+				{bare > 0 && <p class="empty">{tr(bare === 1 ? "One does no arithmetic that counts: only in the table." : "{n} do no arithmetic that counts: only in the table.", { n: bare })}</p>}
 			</div>
 			<div class="roofline-right">
 				{!points.some(isPlaced) && <RooflineHow trace={trace} />}
@@ -91,11 +92,11 @@ export function Roofline() {
 	if (!trace)
 		return null;
 	const answer = trace.roofline;
-	return <section class="drawer roofline" aria-label="roofline">
+	return <section class="drawer roofline" aria-label={tr("roofline")}>
 		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === index ? "on" : ""} aria-pressed={i === index}
 			onClick={() => set({ rooflineTrace: i })}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
-		{!answer ? <p class="empty pad">{trace.failed ? `No roofline: ${trace.failed}` : trace.info.diagnosis === "none" ? "No diagnosis was asked for, which the roofline is part of." : "Looking at the kernels…"}</p>
-			: !answer.devices.length ? <p class="empty pad">This recording has no kernels.</p>
+		{!answer ? <p class="empty pad">{trace.failed ? tr("No roofline: {why}", { why: trace.failed }) : trace.info.diagnosis === "none" ? tr("No diagnosis was asked for, which the roofline is part of.") : tr("Looking at the kernels…")}</p>
+			: !answer.devices.length ? <p class="empty pad">{tr("This recording has no kernels.")}</p>
 				: <Body key={index} trace={trace} index={index} answer={answer} />}
 	</section>;
 }

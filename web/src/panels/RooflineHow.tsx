@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RooflineHow.tsx - what to record or to run, so that kernels have operations and bytes. */
+import { phrase, tr } from "../lang";
 import type { Trace } from "../state/store";
 import { plain } from "../timeline/text";
 
@@ -11,10 +12,10 @@ export function RooflineHow({ trace }: { trace: Trace }) {
 	// Counters are added to a report; other files are only read.
 	const write = trace.info.file.endsWith(".hwy") ? "" : " --write kernels.hwy";
 	return <div class="advice how">
-		<p><b>No kernel of this recording has both its operations and its bytes.</b> Any of these gives it a place under the roof:</p>
-		<p>▸ measure the kernels that take most time, by running the program again with the GPU's counters:</p><pre class="wraps">headway kernels {file}{write} -- PROGRAM …</pre>
-		<p>▸ take what Nsight Compute has measured:</p><pre class="wraps">headway kernels {file} --ncu counters.csv{write}</pre>
-		<p>▸ record the shapes of PyTorch's operators, from which both follow without counters:</p><pre class="wraps">headway profile -t cuda,pytorch --pytorch-shapes PROGRAM …</pre>
-		<p>▸ or give torch.profiler <code>record_shapes=True</code>.</p>
+		<p><b>{tr("No kernel of this recording has both its operations and its bytes.")}</b> {tr("Any of these gives it a place under the roof:")}</p>
+		<p>▸ {tr("measure the kernels that take most time, by running the program again with the GPU's counters:")}</p><pre class="wraps">headway kernels {file}{write} -- PROGRAM …</pre>
+		<p>▸ {tr("take what Nsight Compute has measured:")}</p><pre class="wraps">headway kernels {file} --ncu counters.csv{write}</pre>
+		<p>▸ {tr("record the shapes of PyTorch's operators, from which both follow without counters:")}</p><pre class="wraps">headway profile -t cuda,pytorch --pytorch-shapes PROGRAM …</pre>
+		<p>▸ {phrase("or give torch.profiler {option}.", { option: <code>record_shapes=True</code> })}</p>
 	</div>;
 }

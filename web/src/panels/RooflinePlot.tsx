@@ -5,7 +5,8 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RooflineDevice, RooflinePoint } from "../data/roofline";
-import { plain, shorten } from "../timeline/text";
+import { tr } from "../lang";
+import { FONT, plain, shorten } from "../timeline/text";
 import { duration, percent, withPrefix } from "../timeline/units";
 import { axisOf, extentOf, isPlaced, placeTexts, radiusOf, roofAt, roofsOf, shapeOf, type Axis, type Box, type Placed, type Roof } from "./roofline_scale";
 
@@ -19,7 +20,7 @@ const EDGE = { left: 62, right: 16, top: 12, bottom: 34 };
 const MOST_NAMES = 7;
 const LEAST_NAMED = 0.02;
 const MOST_CHARACTERS = 26;
-const POINT_FONT = "10.5px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
+const POINT_FONT = FONT.replace("11px", "10.5px");
 const ruler = document.createElement("canvas").getContext("2d")!;
 
 function widthOf(text: string): number {
@@ -51,7 +52,7 @@ function Axes({ x, y, size }: { x: Axis; y: Axis; size: Size }) {
 		{x.ticks.map((t) => <g key={t}><line x1={x.at(t)} x2={x.at(t)} y1={EDGE.top} y2={bottom} /><text x={x.at(t)} y={bottom + 13} text-anchor={x.at(t) > right - 14 ? "end" : "middle"}>{power(t)}</text></g>)}
 		{y.ticks.map((t) => <g key={t}><line x1={EDGE.left} x2={right} y1={y.at(t)} y2={y.at(t)} /><text x={EDGE.left - 5} y={y.at(t) + 3.5} text-anchor="end">{withPrefix(t, "")}</text></g>)}
 		<rect x={EDGE.left} y={EDGE.top} width={right - EDGE.left} height={bottom - EDGE.top} />
-		<text class="title" x={(EDGE.left + right) / 2} y={size.h - 5} text-anchor="middle">FLOP per byte of memory traffic</text>
+		<text class="title" x={(EDGE.left + right) / 2} y={size.h - 5} text-anchor="middle">{tr("FLOP per byte of memory traffic")}</text>
 		<text class="title" x={14} y={(EDGE.top + bottom) / 2} text-anchor="middle" transform={`rotate(-90 14 ${(EDGE.top + bottom) / 2})`}>FLOP/s</text>
 	</g>;
 }
@@ -79,7 +80,7 @@ interface Text { text: string; x: number; y: number; used: boolean; turn: number
 function slopeText(slope: number, top: number, x: Axis, y: Axis, points: Box[]): Text {
 	const [from, to] = [Math.max(x.from, y.from / slope), Math.min(x.to, top / slope)];
 	const angle = Math.atan2(y.at(slope * 10) - y.at(slope), x.at(10) - x.at(1));
-	const text = `memory  ${withPrefix(slope, "B/s")}`;
+	const text = `${tr("memory")}  ${withPrefix(slope, "B/s")}`;
 	const w = widthOf(text);
 	const places = [0.05, 0.3, 0.5, 0.7, 0.15, 0.4].map((share) => {
 		const at = from * (to / from) ** share;
@@ -144,7 +145,7 @@ export function RooflinePlot({ device, points, chosen, hovered, hover, choose, g
 	};
 	return <div class="roofline-plot" ref={box}>
 		<svg width={size.w} height={size.h} tabindex={0} role="application" onKeyDown={keys}
-			aria-label={`Roofline of ${plain(device.name)}: ${placed.length} points; the table has the same numbers. Arrow keys go from point to point, Enter shows one in the timeline.`}>
+			aria-label={tr("Roofline of {device}: {n} points; the table has the same numbers. Arrow keys go from point to point, Enter shows one in the timeline.", { device: plain(device.name), n: placed.length })}>
 			<Axes x={x} y={y} size={size} />
 			<Roofs device={device} roofs={roofs} x={x} y={y} />
 			{texts.map((t) => <text key={t.text} class={`roof-name ${t.used ? "used" : ""}`} x={t.x} y={t.y} text-anchor={t.turn ? "start" : "end"}

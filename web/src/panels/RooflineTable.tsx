@@ -4,6 +4,7 @@
  * The pointer chooses a row when it is released, the keyboard when it comes there. One row is in the order of Tab; the arrow keys go on from it, Enter shows the row's kernel in the timeline. */
 import { useState } from "preact/hooks";
 import { BOUNDS, type RooflinePoint } from "../data/roofline";
+import { tr } from "../lang";
 import { plain, shorten } from "../timeline/text";
 import { count, duration, percent, withPrefix } from "../timeline/units";
 
@@ -13,20 +14,20 @@ interface Column { id: string; title: string; hint: string; value: (p: RooflineP
 
 const known = (value: number | null | undefined, show: (v: number) => string): string => (value == null ? "–" : show(value));
 const COLUMNS: Column[] = [
-	{ id: "name", title: "name", hint: "kernel or operator", value: (p) => p.name.toLowerCase(), show: (p) => shorten(plain(p.name)), text: true },
-	{ id: "gain", title: "to gain", hint: "how much less it would take at its roof", value: (p) => (p.of_peak == null ? null : p.gain_ns), show: (p) => (p.of_peak == null ? "–" : duration(p.gain_ns)) },
-	{ id: "time", title: "time", hint: "of all launches together", value: (p) => p.ns, show: (p) => duration(p.ns) },
-	{ id: "share", title: "share", hint: "of the time of all kernels of its device", value: (p) => p.share, show: (p) => percent(p.share) },
-	{ id: "roof", title: "of roof", hint: "how near it is to the roof over it", value: (p) => p.of_peak, show: (p) => known(p.of_peak, percent) },
-	{ id: "bound", title: "bound by", hint: "what holds it back", value: (p) => BOUNDS.indexOf(p.bound), show: (p) => (p.bound === "unknown" ? "cannot tell" : p.bound), text: true },
-	{ id: "flop", title: "FLOP/s", hint: "operations a second", value: (p) => p.flop_per_s, show: (p) => known(p.flop_per_s, (v) => withPrefix(v, "")) },
-	{ id: "bytes", title: "B/s", hint: "bytes of memory traffic a second", value: (p) => p.bytes_per_s, show: (p) => known(p.bytes_per_s, (v) => withPrefix(v, "")) },
-	{ id: "intensity", title: "FLOP/B", hint: "operations a byte", value: (p) => p.intensity, show: (p) => known(p.intensity, (v) => String(Number(v.toPrecision(3)))), extra: 2 },
-	{ id: "precision", title: "precision", hint: "of its operations; T: on the tensor cores", value: (p) => (p.flop ? `${p.precision}${p.tensor ? " T" : ""}` : null),
+	{ id: "name", title: tr("name"), hint: tr("kernel or operator"), value: (p) => p.name.toLowerCase(), show: (p) => shorten(plain(p.name)), text: true },
+	{ id: "gain", title: tr("to gain"), hint: tr("how much less it would take at its roof"), value: (p) => (p.of_peak == null ? null : p.gain_ns), show: (p) => (p.of_peak == null ? "–" : duration(p.gain_ns)) },
+	{ id: "time", title: tr("time"), hint: tr("of all launches together"), value: (p) => p.ns, show: (p) => duration(p.ns) },
+	{ id: "share", title: tr("share"), hint: tr("of the time of all kernels of its device"), value: (p) => p.share, show: (p) => percent(p.share) },
+	{ id: "roof", title: tr("of roof"), hint: tr("how near it is to the roof over it"), value: (p) => p.of_peak, show: (p) => known(p.of_peak, percent) },
+	{ id: "bound", title: tr("bound by"), hint: tr("what holds it back"), value: (p) => BOUNDS.indexOf(p.bound), show: (p) => (p.bound === "unknown" ? tr("cannot tell") : tr(p.bound)), text: true },
+	{ id: "flop", title: "FLOP/s", hint: tr("operations a second"), value: (p) => p.flop_per_s, show: (p) => known(p.flop_per_s, (v) => withPrefix(v, "")) },
+	{ id: "bytes", title: "B/s", hint: tr("bytes of memory traffic a second"), value: (p) => p.bytes_per_s, show: (p) => known(p.bytes_per_s, (v) => withPrefix(v, "")) },
+	{ id: "intensity", title: "FLOP/B", hint: tr("operations a byte"), value: (p) => p.intensity, show: (p) => known(p.intensity, (v) => String(Number(v.toPrecision(3)))), extra: 2 },
+	{ id: "precision", title: tr("precision"), hint: tr("of its operations; T: on the tensor cores"), value: (p) => (p.flop ? `${p.precision}${p.tensor ? " T" : ""}` : null),
 		show: (p) => (p.flop ? `${p.precision}${p.tensor ? " T" : ""}` : "–"), text: true, extra: 1 },
-	{ id: "occupancy", title: "occupancy", hint: "warps that its launch lets reside on a multiprocessor, of those that fit", value: (p) => p.occupancy ?? null, show: (p) => known(p.occupancy, percent), extra: 2 },
-	{ id: "count", title: "launches", hint: "launches, or calls of the operator", value: (p) => p.count, show: (p) => count(p.count), extra: 1 },
-	{ id: "source", title: "from", hint: "counters of the hardware, ncu, or shapes of the operator's inputs", value: (p) => p.source, show: (p) => (p.flop == null && p.bytes == null ? "–" : p.source), text: true, extra: 2 },
+	{ id: "occupancy", title: tr("occupancy"), hint: tr("warps that its launch lets reside on a multiprocessor, of those that fit"), value: (p) => p.occupancy ?? null, show: (p) => known(p.occupancy, percent), extra: 2 },
+	{ id: "count", title: tr("launches"), hint: tr("launches, or calls of the operator"), value: (p) => p.count, show: (p) => count(p.count), extra: 1 },
+	{ id: "source", title: tr("from"), hint: tr("counters of the hardware, ncu, or shapes of the operator's inputs"), value: (p) => p.source, show: (p) => (p.flop == null && p.bytes == null ? "–" : p.source), text: true, extra: 2 },
 ];
 const FIRST_ROWS = 200;
 
@@ -60,7 +61,7 @@ function moveFocus(e: KeyboardEvent, row: HTMLElement): HTMLElement | null {
 
 function Head({ sort, down, set }: { sort: string; down: boolean; set: (id: string, down: boolean) => void }) {
 	return <thead><tr>{COLUMNS.map((c) => <th key={c.id} class={`${c.text ? "text" : ""} ${c.extra ? `extra${c.extra}` : ""}`} aria-sort={sort === c.id ? (down ? "descending" : "ascending") : "none"}>
-		<button title={`${c.hint}; press to sort`} onClick={() => set(c.id, sort === c.id ? !down : !c.text)}>{c.title}{sort === c.id ? (down ? " ▾" : " ▴") : ""}</button></th>)}</tr></thead>;
+		<button title={tr("{hint}; press to sort", { hint: c.hint })} onClick={() => set(c.id, sort === c.id ? !down : !c.text)}>{c.title}{sort === c.id ? (down ? " ▾" : " ▴") : ""}</button></th>)}</tr></thead>;
 }
 
 export function RooflineTable({ points, chosen, hovered, hover, choose, go }: Props) {
@@ -89,5 +90,5 @@ export function RooflineTable({ points, chosen, hovered, hover, choose, go }: Pr
 				{c.id === "gain" && <span class="bar" style={{ width: `${p.gain_ns / most * 100}%` }} />}
 				{c.id === "bound" && <i class={`chip ${p.bound}`} />}<span>{c.show(p)}</span></td>)}</tr>)}</tbody>
 	</table>
-	{sorted.length > shown.length && <button class="more" onClick={() => setAll(true)}>show all {count(sorted.length)}</button>}</div>;
+	{sorted.length > shown.length && <button class="more" onClick={() => setAll(true)}>{tr("show all {n}", { n: count(sorted.length) })}</button>}</div>;
 }

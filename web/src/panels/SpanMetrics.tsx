@@ -2,6 +2,7 @@
 /* SpanMetrics.tsx - what the counters said while a span of device work ran. */
 import { useEffect, useState } from "preact/hooks";
 import { Look, type Metric, type Span } from "../data/protocol";
+import { tr } from "../lang";
 import { metricsOf } from "../state/actions";
 import { Metrics } from "./Metrics";
 
@@ -14,5 +15,5 @@ export function SpanMetrics({ trace, span }: { trace: number; span: Span }) {
 			void metricsOf(trace, span).then((metrics) => stale || setKnown({ id: span.id, metrics }));
 		return () => { stale = true; };
 	}, [trace, span.id]);
-	return known.id === span.id ? <Metrics trace={trace} metrics={known.metrics} title="The GPU while it ran" /> : null;
+	return known.id === span.id ? <Metrics trace={trace} metrics={known.metrics} title={tr("The GPU while it ran")} /> : null;
 }

@@ -2,6 +2,7 @@
 /* Spoken.tsx - what the keyboard is at on the timeline, as a sentence that screen readers speak. */
 import { useEffect, useState } from "preact/hooks";
 import { LOOK_NAMES, type SpanDetails } from "../data/protocol";
+import { tr } from "../lang";
 import { focusedRow, isLooking, onTimeline } from "../state/focus";
 import { beginOf, state, subscribe } from "../state/store";
 import { plain, shorten } from "../timeline/text";
@@ -14,9 +15,10 @@ const PAUSE_MS = 60;
 
 function spanText(row: Row, span: SpanDetails): string {
 	const shift = state.traces[row.trace]?.shift ?? 0;
-	const what = LOOK_NAMES[span.look ?? -1] ?? span.kind;
+	const what = tr(LOOK_NAMES[span.look ?? -1] ?? span.kind);
 	const name = shorten(plain(span.name || span.stack[0]?.function || what));
-	return `${name}, ${what}, ${span.dur ? `${duration(span.dur)} ` : ""}at ${duration(span.start - shift - beginOf(state))} on ${plain(row.title)}`;
+	const where = { name, what, at: duration(span.start - shift - beginOf(state)), lane: plain(row.title) };
+	return span.dur ? tr("{name}, {what}, {time} at {at} on {lane}", { ...where, time: duration(span.dur) }) : tr("{name}, {what}, at {at} on {lane}", where);
 }
 
 /** What stands at the cursor on a row without spans. */
@@ -25,7 +27,8 @@ function reading(timeline: Timeline, row: Row): string {
 	const x = ((state.cursor ?? state.from) - state.from) / (state.to - state.from) * timeline.viewWidth;
 	const tip = tipAt(timeline, x, y);
 	const at = duration((state.cursor ?? state.from) - beginOf(state));
-	return tip ? `${plain(row.title)}: ${tip.head}${tip.line ? `, ${tip.line}` : ""}, at ${at}` : `${plain(row.title)}, at ${at}`;
+	const said = tip ? `${plain(row.title)}: ${[tip.head, tip.line].filter(Boolean).join(tr(", "))}` : plain(row.title);
+	return tr("{said}, at {at}", { said, at });
 }
 
 function textOf(timeline: Timeline): string {
@@ -36,8 +39,8 @@ function textOf(timeline: Timeline): string {
 	if (selected && row.lane && selected.trace === row.trace && selected.span.lane === row.lane.lane && row.kind === "lane")
 		return spanText(row, selected.span);
 	if (row.folds && row.kind !== "device" && row.kind !== "rank")
-		return `${plain(row.title)}, group, ${row.folded ? "folded" : "unfolded"}`;
-	return row.kind === "lane" ? `${plain(row.title)}, nothing here` : reading(timeline, row);
+		return tr(row.folded ? "{name}, group, folded" : "{name}, group, unfolded", { name: plain(row.title) });
+	return row.kind === "lane" ? tr("{name}, nothing here", { name: plain(row.title) }) : reading(timeline, row);
 }
 
 export function Spoken({ timeline }: { timeline: Timeline }) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sql.tsx - questions in SQL: an editor, ready questions, and the answer as a table whose rows go to their spans. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { phrase, tr } from "../lang";
 import { copyText } from "../state/files";
 import { source } from "../state/page";
 import { goToSqlRow, leads, markQuery, markRows, questions, runSql, type Cell, type Question } from "../state/sql";
@@ -23,11 +24,11 @@ function Answer() {
 			return;
 		void goToSqlRow(row);
 	};
-	return <div class="roofline-table sql-rows" tabIndex={0} aria-label="answer"><table>
+	return <div class="roofline-table sql-rows" tabIndex={0} aria-label={tr("answer")}><table>
 		<thead><tr>{answer.columns.map((c, i) => <th key={i} class={typeof answer.rows[0]?.[i] === "number" ? "" : "text"}>{plain(c)}</th>)}</tr></thead>
 		<tbody>{answer.rows.slice(0, most).map((row, r) => <tr key={r} tabIndex={goes ? 0 : undefined} onClick={goes ? press(row) : undefined} onKeyDown={goes ? press(row) : undefined}>
 			{row.map((cell, i) => <td key={i} class={typeof cell === "number" ? "n" : "text"} title={typeof cell === "string" ? plain(cell, 4096) : undefined}>{show(cell)}</td>)}</tr>)}</tbody></table>
-		{answer.rows.length > most && <button class="more" onClick={() => setMost(answer.rows.length)}>show all {count(answer.rows.length)} rows</button>}</div>;
+		{answer.rows.length > most && <button class="more" onClick={() => setMost(answer.rows.length)}>{tr("show all {n} rows", { n: count(answer.rows.length) })}</button>}</div>;
 }
 
 /** All rows of the answer as CSV. */
@@ -43,7 +44,7 @@ export function Sql() {
 	const box = useRef<HTMLTextAreaElement>(null);
 	useEffect(() => void questions().then(setReady), []);
 	if (source.inline)
-		return <p class="empty sql-none">SQL needs the recording itself: open it with <code>headway view</code>.</p>;
+		return <p class="empty sql-none">{phrase("SQL needs the recording itself: open it with {command}.", { command: <code>headway view</code> })}</p>;
 	const run = (): void => void runSql(box.current?.value ?? "");
 	const { answer } = sql;
 	return <div class="table-panel">
@@ -56,17 +57,17 @@ export function Sql() {
 					run();
 				}} />
 			<span class="sql-buttons">
-				<select aria-label="ready questions" value="" onChange={(e) => {
+				<select aria-label={tr("ready questions")} value="" onChange={(e) => {
 					const found = ready.find((q) => q.name === e.currentTarget.value);
 					if (found)
 						void runSql(found.text);
-				}}><option value="">ready questions …</option>{ready.map((q) => <option key={q.name} value={q.name} title={q.about}>{q.name}: {q.about}</option>)}</select>
-				<button title="what there is to ask; .schema TABLE tells the columns of one" onClick={() => void runSql(".tables")}>tables</button>
-				{traces.length > 1 && <span class="group" role="group" aria-label="run">{traces.map((_, t) => <button key={t} class={t === sql.trace ? "on" : ""} aria-pressed={t === sql.trace} onClick={() => set({ sql: { ...sql, trace: t } })}>{t ? "B" : "A"}</button>)}</span>}
-				<button disabled={sql.running} title="(Ctrl + Enter)" onClick={run}>{sql.running ? "running …" : "run"}</button>
-				{answer && <output class="sums"><b>{count(answer.rows.length)}</b> rows{answer.cut && ", and more"}</output>}
-				{answer && markQuery() && <button title="find these spans: marked on the timeline, Enter goes from one to the next" onClick={() => void markRows()}>mark them</button>}
-				{answer && <button onClick={() => void copyText(asCsv(answer.columns, answer.rows)).then((done) => set({ message: done ? `${count(answer.rows.length)} rows copied as CSV.` : "The browser does not let this page use the clipboard." }))}>copy CSV</button>}
+				}}><option value="">{tr("ready questions …")}</option>{ready.map((q) => <option key={q.name} value={q.name} title={tr(q.about)}>{q.name}: {tr(q.about)}</option>)}</select>
+				<button title={tr("what there is to ask; .schema TABLE tells the columns of one")} onClick={() => void runSql(".tables")}>{tr("tables")}</button>
+				{traces.length > 1 && <span class="group" role="group" aria-label={tr("run")}>{traces.map((_, t) => <button key={t} class={t === sql.trace ? "on" : ""} aria-pressed={t === sql.trace} onClick={() => set({ sql: { ...sql, trace: t } })}>{t ? "B" : "A"}</button>)}</span>}
+				<button disabled={sql.running} title="(Ctrl + Enter)" onClick={run}>{sql.running ? tr("running …") : tr("run")}</button>
+				{answer && <output class="sums">{phrase("{n} rows", { n: <b>{count(answer.rows.length)}</b> })}{answer.cut && tr(", and more")}</output>}
+				{answer && markQuery() && <button title={tr("find these spans: marked on the timeline, Enter goes from one to the next")} onClick={() => void markRows()}>{tr("mark them")}</button>}
+				{answer && <button onClick={() => void copyText(asCsv(answer.columns, answer.rows)).then((done) => set({ message: done ? tr("{n} rows copied as {form}.", { n: count(answer.rows.length), form: "CSV" }) : tr("The browser does not let this page use the clipboard.") }))}>{tr("copy CSV")}</button>}
 			</span>
 		</div>
 		{sql.error && <p class="error" id="sql-error" role="alert">{sql.error}</p>}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stack.tsx - a stack: the user's frame first and marked, then all frames from the innermost out, runs of native ones folded. */
 import type { Frame, SpanDetails } from "../data/protocol";
+import { tr } from "../lang";
 import { plain } from "../timeline/text";
 import { CopyButton } from "./CopyButton";
 import { placeText } from "./readout";
@@ -35,9 +36,9 @@ export function Stack({ frames, place }: { frames: Frame[]; place: SpanDetails["
 	// A program without Python is native all over: nothing is hidden then.
 	const folds = runs.some((run) => isPython(run[0]!));
 	const where = place ? placeText(place) : "";
-	return <section><h3>Stack</h3>
-		{where && <p class="yours"><b>{plain(place!.function) || "?"}</b> <span>{plain(where)}</span> <CopyButton text={where} title="copy the place" /></p>}
+	return <section><h3>{tr("Stack")}</h3>
+		{where && <p class="yours"><b>{plain(place!.function) || "?"}</b> <span>{plain(where)}</span> <CopyButton text={where} title={tr("copy the place")} /></p>}
 		<div class="stack">{runs.map((run, i) => (folds && !isPython(run[0]!) && run.length >= FOLDED && !run.some(isMine)
-			? <details key={i}><summary>{run.length} native frames <small>{plain(run[0]!.function)} …</small></summary><ol>{run.map((f, k) => <FrameLine key={k} frame={f} mine={false} />)}</ol></details>
+			? <details key={i}><summary>{tr("{n} native frames", { n: run.length })} <small>{plain(run[0]!.function)} …</small></summary><ol>{run.map((f, k) => <FrameLine key={k} frame={f} mine={false} />)}</ol></details>
 			: <ol key={i}>{run.map((f, k) => <FrameLine key={k} frame={f} mine={isMine(f)} />)}</ol>))}</div></section>;
 }

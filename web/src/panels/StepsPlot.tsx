@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* StepsPlot.tsx - every step as a bar: how long it took, of it how much the GPU was busy. A press goes there. */
 import { OUTLIER, WARM_UP, type Step } from "../data/protocol";
+import { tr } from "../lang";
 import { showStep } from "../state/actions";
 import { useStore, type Trace } from "../state/store";
 import { duration } from "../timeline/units";
@@ -42,12 +43,12 @@ export function StepsPlot({ trace, index }: { trace: Trace; index: number }) {
 	const wide = WIDE / bars.length;
 	const tall = (ns: number): number => Math.min(TALL, ns / most * TALL);
 	const each = bars[0]!.last - bars[0]!.first + 1;
-	return <section class="plot steps-plot"><h3>Steps one by one <small>{each > 1 ? `${each} a bar; ` : ""}filled: the GPU is busy</small></h3>
+	return <section class="plot steps-plot"><h3>{tr("Steps one by one")} <small>{each > 1 ? tr("{n} a bar; ", { n: each }) : ""}{tr("filled: the GPU is busy")}</small></h3>
 		<figure><figcaption><small>{duration(most)}</small></figcaption>
-			<svg viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" role="img" aria-label="how long each step took">{bars.map((b) =>
+			<svg viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={tr("how long each step took")}>{bars.map((b) =>
 				<g key={b.first} class={`${b.flags & WARM_UP ? "warm-up" : ""} ${b.flags & OUTLIER ? "outlier" : ""} ${shown >= b.first && shown <= b.last ? "shown" : ""}`}
 					onClick={() => showStep(b.first, index)}>
-					<title>{`step ${phase.steps[b.first]![6] || b.first}: ${duration(b.took)}, GPU busy ${duration(b.busy)}`}</title>
+					<title>{tr("step {k}: {time}, GPU busy {busy}", { k: phase.steps[b.first]![6] || b.first, time: duration(b.took), busy: duration(b.busy) })}</title>
 					<rect class="back" x={b.first / each * wide} y={0} width={wide} height={TALL} />
 					<rect class="took" x={b.first / each * wide} y={TALL - tall(b.took)} width={Math.max(1, wide - 1)} height={tall(b.took)} />
 					<rect class="busy" x={b.first / each * wide} y={TALL - tall(b.busy)} width={Math.max(1, wide - 1)} height={tall(b.busy)} /></g>)}

@@ -4,6 +4,7 @@
  * A scroll bar cannot be as long as ten million rows: above MOST_PIXELS its places stand for several rows, while the wheel and the keys still move row by row. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { EventGroup, EventRow } from "../data/protocol";
+import { tr } from "../lang";
 import { state, useStore } from "../state/store";
 import { goToRow, openGroup, PAGE_ROWS, setActive, sortTable, tablePage, type Line, type Page } from "../state/table";
 import { GROUP_COLUMNS, ROW_COLUMNS, type Around, type Column } from "./table_columns";
@@ -15,8 +16,8 @@ function Head({ columns }: { columns: Column[] }) {
 	const { sort, down } = useStore((s) => s.table);
 	return <div class="grid-head" role="row" aria-rowindex={1}>{columns.map((c) => {
 		const by = sort === c.id;
-		return <div key={c.id} role="columnheader" class={c.text ? "text" : "n"} aria-sort={by ? (down ? "descending" : "ascending") : "none"} title={c.fixed ? c.hint : `${c.hint}; press to sort`}>
-			{c.fixed ? <span>{c.title}</span> : <button onClick={() => sortTable(c.id, by ? !down : !c.text && c.id !== "start")}>{c.title}{by ? (down ? " ▾" : " ▴") : ""}</button>}</div>;
+		return <div key={c.id} role="columnheader" class={c.text ? "text" : "n"} aria-sort={by ? (down ? "descending" : "ascending") : "none"} title={c.fixed ? c.hint : tr("{hint}; press to sort", { hint: c.hint })}>
+			{c.fixed ? <span>{tr(c.title)}</span> : <button onClick={() => sortTable(c.id, by ? !down : !c.text && c.id !== "start")}>{tr(c.title)}{by ? (down ? " ▾" : " ▴") : ""}</button>}</div>;
 	})}</div>;
 }
 
@@ -133,7 +134,7 @@ export function TableGrid({ around }: { around: Omit<Around, "names"> }) {
 	const shown = Array.from({ length: Math.max(0, Math.min(fit + 1, lines - top)) }, (_, i) => top + i);
 	const stop = shown.includes(table.active) ? table.active : top;
 	const style = { "--columns": columns.map((c) => c.width).join(" "), "--bar": `${bar}px` } as Record<string, string>;
-	return <div class="grid" style={style} role="grid" aria-label="spans" aria-rowcount={lines + 1} aria-colcount={columns.length} onKeyDown={keys}>
+	return <div class="grid" style={style} role="grid" aria-label={tr("spans")} aria-rowcount={lines + 1} aria-colcount={columns.length} onKeyDown={keys}>
 		<div role="rowgroup"><Head columns={columns} /></div>
 		<div class="grid-box" ref={box} onScroll={onScroll} onWheel={onWheel} role="presentation">
 			<div class="grid-tall" style={{ height: `${tall}px` }} role="presentation">

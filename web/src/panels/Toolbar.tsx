@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Toolbar.tsx - the top line: what is open, search, filter, overlays, panels, theme. */
 import { useRef, useState } from "preact/hooks";
+import { keys, tr } from "../lang";
 import { goToHit, isSql, search, setTheme, showAll, zoom } from "../state/actions";
 import { togglePanel } from "../state/layout";
 import { runSql } from "../state/sql";
@@ -8,6 +9,7 @@ import { set, state, titleOf, useStore, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
 import { SIDE } from "./registry";
 
+keys("auto", "dark", "light");
 const NEXT: Record<Theme, Theme> = { auto: "dark", dark: "light", light: "auto" };
 const WAIT_MS = 180;
 
@@ -15,7 +17,7 @@ function Title() {
 	const traces = useStore((s) => s.traces);
 	return <div class="run">{traces.map((t, i) => <span key={i} title={t.info.file}>
 		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{titleOf(t)}
-		<small>{duration(t.info.end - t.info.start)} · {count(t.info.spans)} spans</small></span>)}</div>;
+		<small>{duration(t.info.end - t.info.start)} · {tr("{n} spans", { n: count(t.info.spans) })}</small></span>)}</div>;
 }
 
 function Switch({ on, name, keys, flip }: { on: boolean; name: string; keys: string; flip: () => void }) {
@@ -31,9 +33,9 @@ function Hits() {
 		return null;
 	const hits = found.reduce((n, f) => n + (f?.hits ?? 0), 0);
 	return <span class="group hits">
-		<button aria-label="previous hit" title="previous hit (N, Shift + Enter)" disabled={!hits} onClick={() => void goToHit(-1)}>‹</button>
-		<output>{hit ? `${count(hit.number)} of ${count(hit.hits)}` : count(hits)}</output>
-		<button aria-label="next hit" title="next hit (n, Enter)" disabled={!hits} onClick={() => void goToHit(1)}>›</button>
+		<button aria-label={tr("previous hit")} title={tr("previous hit (N, Shift + Enter)")} disabled={!hits} onClick={() => void goToHit(-1)}>‹</button>
+		<output>{hit ? tr("{n} of {all}", { n: count(hit.number), all: count(hit.hits) }) : count(hits)}</output>
+		<button aria-label={tr("next hit")} title={tr("next hit (n, Enter)")} disabled={!hits} onClick={() => void goToHit(1)}>›</button>
 	</span>;
 }
 
@@ -47,10 +49,11 @@ export function Toolbar() {
 	const filter = useStore((s) => s.filter);
 	const timer = useRef(0);
 	const [open, setOpen] = useState(false);
+	const colours = tr("colours: {theme}", { theme: tr(theme) });
 	return <header class={open ? "open" : ""}>
 		<svg class="logo" viewBox="0 0 16 16" aria-hidden="true"><path d="M2 4.5h7M5 8h6M8 11.5h6" /></svg>
 		<Title />
-		<span class="ask"><input type="search" placeholder="Ask: kernel dur>50us  ( / )" value={ask.text} aria-label="search spans" aria-invalid={ask.error !== ""} aria-describedby="ask-error" spellcheck={false} onInput={(e) => {
+		<span class="ask"><input type="search" placeholder={tr("Ask: kernel dur>50us  ( / )")} value={ask.text} aria-label={tr("search spans")} aria-invalid={ask.error !== ""} aria-describedby="ask-error" spellcheck={false} onInput={(e) => {
 			const text = e.currentTarget.value;
 			clearTimeout(timer.current);
 			timer.current = window.setTimeout(() => void search(text), WAIT_MS);
@@ -65,25 +68,25 @@ export function Toolbar() {
 			void (text.trim() === query.trim() ? goToHit(dir) : search(text).then(() => (state.ask.error ? undefined : goToHit(dir))));
 		}} />{ask.error && <span class="ask-error error" id="ask-error" role="alert">{ask.error}</span>}</span>
 		<Hits />
-		<input class="filter fold" type="text" placeholder="Filter lanes" value={filter} aria-label="filter lanes"
+		<input class="filter fold" type="text" placeholder={tr("Filter lanes")} value={filter} aria-label={tr("filter lanes")}
 			onInput={(e) => set({ filter: e.currentTarget.value })} />
 		<span class="group fold">
-			<button title="zoom out (s)" aria-label="zoom out" onClick={() => zoom(1.6)}>−</button>
-			<button title="all of it (0)" onClick={showAll}>all</button>
-			<button title="zoom in (w)" aria-label="zoom in" onClick={() => zoom(1 / 1.6)}>+</button>
+			<button title={tr("zoom out (s)")} aria-label={tr("zoom out")} onClick={() => zoom(1.6)}>−</button>
+			<button title={tr("all of it (0)")} onClick={showAll}>{tr("all")}</button>
+			<button title={tr("zoom in (w)")} aria-label={tr("zoom in")} onClick={() => zoom(1 / 1.6)}>+</button>
 		</span>
 		<span class="group fold">
-			<Switch on={gaps} name="idle causes" keys="g" flip={() => set({ gaps: !gaps })} />
-			<Switch on={path} name="critical path" keys="p" flip={() => set({ path: !path })} />
+			<Switch on={gaps} name={tr("idle causes")} keys="g" flip={() => set({ gaps: !gaps })} />
+			<Switch on={path} name={tr("critical path")} keys="p" flip={() => set({ path: !path })} />
 		</span>
-		<span class="group panels" role="group" aria-label="panels">{SIDE.map(({ id, title, keys }) =>
+		<span class="group panels" role="group" aria-label={tr("panels")}>{SIDE.map(({ id, title, keys }) =>
 			<Switch key={id} on={panel === id} name={title} keys={keys?.[0] ?? ""} flip={() => togglePanel(id)} />)}</span>
 		<span class="group">
-			<button class="theme" title={`colours: ${theme}`} aria-label={`colours: ${theme}`} onClick={() => setTheme(NEXT[theme])}>
+			<button class="theme" title={colours} aria-label={colours} onClick={() => setTheme(NEXT[theme])}>
 				{theme === "auto" ? "◐" : theme === "dark" ? "☾" : "☀"}</button>
-			<button class="commands" title="what to do, or where to go (Ctrl + K)" aria-label="commands" onClick={() => set({ palette: true })}>☰</button>
-			<button title="keys (?)" aria-label="keys" onClick={() => set({ help: true })}>?</button>
-			<button class="rest" title="filter, zoom, overlays" aria-label="filter, zoom, overlays" aria-expanded={open} onClick={() => setOpen(!open)}>⋯</button>
+			<button class="commands" title={tr("what to do, or where to go (Ctrl + K)")} aria-label={tr("commands")} onClick={() => set({ palette: true })}>☰</button>
+			<button title={tr("keys (?)")} aria-label={tr("keys")} onClick={() => set({ help: true })}>?</button>
+			<button class="rest" title={tr("filter, zoom, overlays")} aria-label={tr("filter, zoom, overlays")} aria-expanded={open} onClick={() => setOpen(!open)}>⋯</button>
 		</span>
 	</header>;
 }

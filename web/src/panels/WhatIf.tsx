@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WhatIf.tsx - edits to switch on and off, and what the step would take then. The timeline of the step is in Prediction. */
 import { useEffect } from "preact/hooks";
+import { tr } from "../lang";
 import { asking, predict } from "../state/actions";
 import { askApplicable, editKernels, editPlaces, editRanges } from "../state/edit_places";
 import { titleOf, useStore } from "../state/store";
@@ -15,11 +16,11 @@ function Headline() {
 	if (error)
 		return <p class="error">{error}</p>;
 	if (!answer)
-		return <p class="empty">{asking ? "Replaying…" : "Switch an edit on."}</p>;
+		return <p class="empty">{asking ? tr("Replaying…") : tr("Switch an edit on.")}</p>;
 	return <div class={`prediction ${asking ? "asking" : ""}`}>
 		<p class="big"><b>{duration(answer.base)}</b> → <b class="after">{duration(answer.step)}</b> <em>{answer.speedup.toFixed(2)}×</em></p>
-		<p><small>{duration(answer.p10)} to {duration(answer.p90)}{answer.bound && `; then bound by ${answer.bound}`}{answer.note && `; ${answer.note}`}
-			{answer.base !== answer.recorded && `. Recorded: ${duration(answer.recorded)}, with the cost of recording`}</small></p>
+		<p><small>{tr("{least} to {most}", { least: duration(answer.p10), most: duration(answer.p90) })}{answer.bound && tr("; then bound by {bound}", { bound: tr(answer.bound) })}{answer.note && tr("; ") + answer.note}
+			{answer.base !== answer.recorded && tr(". Recorded: {time}, with the cost of recording", { time: duration(answer.recorded) })}</small></p>
 	</div>;
 }
 
@@ -38,7 +39,7 @@ export function WhatIf() {
 	}, [isKnown, trace]);
 	useStore((s) => s.selected);
 	if (!known)
-		return <p class="empty">{traces[trace]?.failed || "Diagnosing…"}</p>;
+		return <p class="empty">{traces[trace]?.failed || tr("Diagnosing…")}</p>;
 	const set = (id: string, text: string | null): void =>
 		void predict([...on.filter((e) => e !== id && !e.startsWith(`${id}:`)), ...(text === null ? [] : [text])]);
 	const choices = { places: editPlaces(traces[trace]!), kernels: editKernels(traces[trace]!), ranges: editRanges(traces[trace]!) };
@@ -46,11 +47,11 @@ export function WhatIf() {
 		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === trace ? "on" : ""} aria-pressed={i === trace}
 			onClick={() => void predict([], i)}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
 		<div class="stays"><Headline /></div>
-		{known.suggested.length > 0 && <section><h3>What the findings suggest</h3>{known.suggested.map((s) =>
+		{known.suggested.length > 0 && <section><h3>{tr("What the findings suggest")}</h3>{known.suggested.map((s) =>
 			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(splitEdits(s.edits, known.edits))}>
 				<b>{s.edits}</b><small>{duration(s.step)}</small><em>{s.speedup.toFixed(2)}×</em></button>)}</section>}
-		{inline && <p class="empty">This page holds what the findings suggest. `headway view` replays any other edit.</p>}
-		{!inline && <section><h3>Edits</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e} choices={choices}
+		{inline && <p class="empty">{tr("This page holds what the findings suggest. `headway view` replays any other edit.")}</p>}
+		{!inline && <section><h3>{tr("Edits")}</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e} choices={choices}
 			on={on.find((o) => o === e.id || o.startsWith(`${e.id}:`)) ?? null} change={(text) => set(e.id, text)} />)}</section>}
 	</div>;
 }

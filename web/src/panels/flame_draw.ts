@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame_draw.ts - where the frames of a trie lie, and their picture. Frames below a tenth of a pixel are not drawn; those around them have their width. */
+import { FrameKind } from "../data/flame";
+import { keys, tr } from "../lang";
 import { css } from "../timeline/theme";
 import { FONT, plain, shorten } from "../timeline/text";
 import { colourOfChange, colourOfFrame, faded, inkOn } from "./flame_colours";
@@ -79,10 +81,12 @@ function label(on: CanvasRenderingContext2D, text: string, box: Box, y: number):
 	on.fillText(shown, box.x + 3, y + ROW / 2);
 }
 
+keys("no stack was recorded");
+
 /** What stands in a frame. */
 export function titleOfNode(trie: Trie, node: number): string {
-	const { name } = trie.at(node);
-	return node === 0 && !name ? "all" : trie.merged[node] && !name ? `${trie.merged[node]} small frames` : name || "?";
+	const { name, kind } = trie.at(node);
+	return node === 0 && !name ? tr("all") : trie.merged[node] && !name ? tr("{n} small frames", { n: trie.merged[node] }) : (kind === FrameKind.unknown ? tr(name) : name) || "?";
 }
 
 export function draw(canvas: HTMLCanvasElement, picture: Picture, width: number, look: Look): void {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame_values.ts - the numbers of a frame for people: of one run, or of two beside each other. */
+import { tr } from "../lang";
 import { count, duration, percent, withPrefix } from "../timeline/units";
 import type { Trie } from "./flame_trie";
 
 export interface Values { weight: string; by: "share" | "step"; runs: number }
 
-export const WEIGHT_NAMES: Record<string, string> = { gpu: "GPU time", cpu: "CPU time", idle: "idle GPU", samples: "samples", period: "period" };
+export const WEIGHT_NAMES: Record<string, string> = { gpu: tr("GPU time"), cpu: tr("CPU time"), idle: tr("idle GPU"), samples: tr("samples"), period: tr("period") };
 
 /** A weight: a time, a number of samples; of two runs a share of the run, or a time a step. */
 export function shown(value: number, { weight, by, runs }: Values): string {
@@ -19,16 +20,16 @@ export const signed = (value: number, how: Values): string => (value > 0 ? `+${s
 export const shareOf = (part: number, whole: number): string => (whole > 0 ? percent(part / whole) : "–");
 
 /** What the runs' pieces are called. */
-export const piecesOf = (weight: string): string => (weight === "samples" || weight === "period" ? "samples" : "launches");
+export const piecesOf = (weight: string): string => (weight === "samples" || weight === "period" ? tr("samples") : tr("launches"));
 
 /** The lines of a tooltip. */
 export function linesOf(trie: Trie, node: number, how: Values): string[] {
 	const whole = trie.width(0);
 	if (how.runs > 1) {
 		const [a, b] = [trie.total[0]![node]!, trie.total[1]![node]!];
-		return [`A ${shown(a, how)} → B ${shown(b, how)}: ${signed(b - a, how)}${how.by === "share" ? " of the run" : " a step"}`,
-			`itself ${shown(trie.self[0]![node]!, how)} → ${shown(trie.self[1]![node]!, how)}; ${count(trie.count(node, 0))} → ${count(trie.count(node, 1))} ${piecesOf(how.weight)}`];
+		return [tr(how.by === "share" ? "A {a} → B {b}: {change} of the run" : "A {a} → B {b}: {change} a step", { a: shown(a, how), b: shown(b, how), change: signed(b - a, how) }),
+			tr("itself {a} → {b}; {n} → {m} {pieces}", { a: shown(trie.self[0]![node]!, how), b: shown(trie.self[1]![node]!, how), n: count(trie.count(node, 0)), m: count(trie.count(node, 1)), pieces: piecesOf(how.weight) })];
 	}
-	return [`${shown(trie.width(node), how)}, ${shareOf(trie.width(node), whole)} of all`,
-		`itself ${shown(trie.own(node), how)}, ${shareOf(trie.own(node), whole)}; ${count(trie.count(node, 0))} ${piecesOf(how.weight)}`];
+	return [tr("{value}, {share} of all", { value: shown(trie.width(node), how), share: shareOf(trie.width(node), whole) }),
+		tr("itself {value}, {share}; {n} {pieces}", { value: shown(trie.own(node), how), share: shareOf(trie.own(node), whole), n: count(trie.count(node, 0)), pieces: piecesOf(how.weight) })];
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* readout.ts - what a span's answer says in a line or two: when it started after its launch, how it was launched, what it moved. Pure text. */
 import { Look, type Lead, type SpanDetails } from "../data/protocol";
+import { tr } from "../lang";
 import { count, duration, withPrefix } from "../timeline/units";
 import { plain, shorten } from "../timeline/text";
 
 export const placeText = (f: { file: string; line: number | null }): string => (f.file ? `${f.file}${f.line ? `:${f.line}` : ""}` : "");
 
-const ahead = ({ count: n, work }: Lead): string => (n ? `${count(n)} operation${n === 1 ? "" : "s"}, ${duration(work)}` : "none");
+const ahead = ({ count: n, work }: Lead): string => (n ? tr(n === 1 ? "{n} operation, {time}" : "{n} operations, {time}", { n: count(n), time: duration(work) }) : tr("none"));
 
 /** Of device work: how long after its launch it started, and what was ahead of it. */
 export function launchText(span: SpanDetails): string {
 	if (!span.launch)
 		return "";
-	const headway = span.headway ? `; headway then ${ahead(span.headway)}` : "";
-	return `started ${duration(span.start - span.launch.start)} after its launch${headway}`;
+	const time = duration(span.start - span.launch.start);
+	return span.headway ? tr("started {time} after its launch; headway then {ahead}", { time, ahead: ahead(span.headway) }) : tr("started {time} after its launch", { time });
 }
 
 /** Of a call: what it launched, and when that started. */
@@ -21,14 +22,15 @@ export function workText(span: SpanDetails): string {
 	const first = span.work[0];
 	if (!first)
 		return "";
-	const more = span.work_count > 1 ? ` and ${count(span.work_count - 1)} more` : "";
-	return `launched ${shorten(plain(first.name))}${more}, which started ${duration(first.start - span.start)} later and took ${duration(first.dur)}`;
+	const name = shorten(plain(first.name));
+	const work = span.work_count > 1 ? tr("{name} and {n} more", { name, n: count(span.work_count - 1) }) : name;
+	return tr("launched {work}, which started {later} later and took {time}", { work, later: duration(first.start - span.start), time: duration(first.dur) });
 }
 
 /** Of a range: where the work that was launched inside it stands on the device. */
 export function projectedText(span: SpanDetails): string {
 	const there = span.projected?.[0];
-	return there ? `its device work begins ${duration(there.start - span.start)} after it and lasts ${duration(there.dur)}` : "";
+	return there ? tr("its device work begins {later} after it and lasts {time}", { later: duration(there.start - span.start), time: duration(there.dur) }) : "";
 }
 
 const fieldOf = (span: SpanDetails, key: string): string => span.fields.find((f) => f.key === key)?.value ?? "";
@@ -40,9 +42,9 @@ function kernelLines(span: SpanDetails): string[] {
 	const shared = Number(of("static shared memory") || 0) + Number(of("dynamic shared memory") || 0);
 	const small = (text: string): string => text.replace(/( x 1)+$/, "");
 	return [
-		[of("grid") && `grid ${small(of("grid"))}`, of("block") && `block ${small(of("block"))}`].filter(Boolean).join(", "),
-		[of("registers a thread") && `${of("registers a thread")} registers`, shared > 0 && `${bytesText(String(shared))} shared memory`].filter(Boolean).join(", "),
-		of("theoretical occupancy") && `theoretical occupancy ${of("theoretical occupancy")}`,
+		[of("grid") && tr("grid {size}", { size: small(of("grid")) }), of("block") && tr("block {size}", { size: small(of("block")) })].filter(Boolean).join(tr(", ")),
+		[of("registers a thread") && tr("{n} registers", { n: of("registers a thread") }), shared > 0 && tr("{bytes} shared memory", { bytes: bytesText(String(shared)) })].filter(Boolean).join(tr(", ")),
+		of("theoretical occupancy") && `${tr("theoretical occupancy")} ${of("theoretical occupancy")}`,
 	].filter((line): line is string => !!line);
 }
 
@@ -50,8 +52,8 @@ function copyLines(span: SpanDetails): string[] {
 	const of = (key: string): string => fieldOf(span, key);
 	const kinds = [of("source-memory"), of("target-memory")].filter(Boolean).map((kind) => kind.toLowerCase()).join(" to ");
 	return [
-		[of("bytes") && bytesText(of("bytes")), of("throughput") && `${bytesText(of("throughput"))}/s`].filter(Boolean).join(", "),
-		[of("direction"), kinds && `${kinds} memory`].filter(Boolean).join(", "),
+		[of("bytes") && bytesText(of("bytes")), of("throughput") && `${bytesText(of("throughput"))}/s`].filter(Boolean).join(tr(", ")),
+		[of("direction"), kinds && tr("{kinds} memory", { kinds })].filter(Boolean).join(tr(", ")),
 	].filter(Boolean);
 }
 
@@ -62,8 +64,8 @@ export function tipLines(span: SpanDetails): string[] {
 	return [
 		...(look === Look.kernel || look === Look.comm ? kernelLines(span) : look === Look.copy || look === Look.fill ? copyLines(span) : []),
 		launchText(span), workText(span), projectedText(span),
-		place?.module ? `module ${plain(place.module)}` : "",
-		place?.operator ? `operator ${plain(place.operator)}` : "",
+		place?.module ? `${tr("module")} ${plain(place.module)}` : "",
+		place?.operator ? `${tr("operator")} ${plain(place.operator)}` : "",
 		place ? plain([placeText(place), place.function].filter(Boolean).join(" ")) : "",
 	].filter(Boolean);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* registry.ts - the panels there are: beside the timeline (SIDE) and under it (DOCK). Toolbar, dock, keyboard and palette read this list. */
 import type { ComponentType } from "preact";
+import { tr } from "../lang";
 import type { Dock, Panel, State } from "../state/store";
 import type { Timeline } from "../timeline/timeline";
 import { Compare } from "./Compare";
@@ -26,22 +27,22 @@ export interface Entry<Id> {
 }
 
 export const SIDE: Entry<Panel>[] = [
-	{ id: "findings", title: "Findings", keys: ["1"], component: Findings },
-	{ id: "details", title: "Details", keys: ["2"], component: Details },
-	{ id: "selection", title: "Selection", keys: ["3"], component: Selection },
-	{ id: "search", title: "Search", keys: ["4"], component: SearchPanel },
-	{ id: "whatif", title: "What if", keys: ["5"], component: WhatIf },
-	{ id: "notes", title: "Notes", keys: ["7"], component: Notes },
+	{ id: "findings", title: tr("Findings"), keys: ["1"], component: Findings },
+	{ id: "details", title: tr("Details"), keys: ["2"], component: Details },
+	{ id: "selection", title: tr("Selection"), keys: ["3"], component: Selection },
+	{ id: "search", title: tr("Search"), keys: ["4"], component: SearchPanel },
+	{ id: "whatif", title: tr("What if"), keys: ["5"], component: WhatIf },
+	{ id: "notes", title: tr("Notes"), keys: ["7"], component: Notes },
 ];
 
 export const DOCK: Entry<Dock>[] = [
-	{ id: "compare", title: "Compare", keys: ["c"], component: Compare, available: (s) => s.traces.length > 1 },
-	{ id: "flame", title: "Flame", keys: ["8"], component: Flame },
-	{ id: "table", title: "Table", keys: ["9"], component: Table },
+	{ id: "compare", title: tr("Compare"), keys: ["c"], component: Compare, available: (s) => s.traces.length > 1 },
+	{ id: "flame", title: tr("Flame"), keys: ["8"], component: Flame },
+	{ id: "table", title: tr("Table"), keys: ["9"], component: Table },
 	{ id: "sql", title: "SQL", component: Sql },
-	{ id: "roofline", title: "Roofline", keys: ["6"], component: Roofline },
-	{ id: "prediction", title: "Prediction", component: Prediction, ownHeight: true, available: (s) => s.panel === "whatif" && s.whatIf !== null },
-	{ id: "legend", title: "Colours", keys: ["K"], component: Legend, ownHeight: true },
+	{ id: "roofline", title: tr("Roofline"), keys: ["6"], component: Roofline },
+	{ id: "prediction", title: tr("Prediction"), component: Prediction, ownHeight: true, available: (s) => s.panel === "whatif" && s.whatIf !== null },
+	{ id: "legend", title: tr("Colours"), keys: ["K"], component: Legend, ownHeight: true },
 ];
 
 /** The panel of the dock that is on the screen: the open one, where it has something to show. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roofline_scale.ts - where roofs and points stand in the plot of the roofline: both axes are logarithmic. Nothing here draws. */
 import type { RooflineDevice, RooflinePoint } from "../data/roofline";
+import { tr } from "../lang";
 
 export interface Axis { from: number; to: number; at: (value: number) => number; ticks: number[] }
 export interface Roof { flop: number; title: string; used: boolean; ridge: number | null }
@@ -42,7 +43,7 @@ export function roofsOf(device: RooflineDevice, points: RooflinePoint[]): Roof[]
 	for (const roof of roofs) {
 		const tensor = roof.names.filter((n) => n.endsWith(" tensor")).map((n) => n.slice(0, -7));
 		const plain = roof.names.filter((n) => !n.endsWith(" tensor"));
-		roof.title = [plain.join(", "), tensor.length ? `${tensor.join(", ")} tensor` : ""].filter(Boolean).join("; ");
+		roof.title = [plain.join(", "), tensor.length ? tr("{precisions} tensor", { precisions: tensor.join(", ") }) : ""].filter(Boolean).join("; ");
 	}
 	return roofs;
 }

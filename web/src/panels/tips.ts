@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tips.ts - what stands under the pointer, in words: of spans, summaries, counters, devices, steps, idle gaps, headway. */
 import { CAUSES, Look, LOOK_NAMES, OUTLIER, PATH_KINDS, WARM_UP, type Lane, type SpanDetails } from "../data/protocol";
+import { keys, tr } from "../lang";
 import { detailsOf, standingAt } from "../state/actions";
 import { state } from "../state/store";
 import { counterTitle, readingAt, readingText, valueText } from "../timeline/counter";
 import { hitAt, type Hit } from "../timeline/hit";
+import { laneTitle } from "../timeline/lane_title";
 import type { Scene } from "../timeline/scene";
 import { plain, shorten } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
@@ -26,7 +28,7 @@ function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number
 	const range = shown.lane.flags ? null : shown.row.range;
 	const [least, most] = range ? [valueText(shown.lane, range.least), valueText(shown.lane, range.most)] : ["", ""];
 	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, shown.lane)}`,
-		line: !range ? "" : least === most ? "the same all over the screen" : `on the screen ${least} to ${most}` };
+		line: !range ? "" : least === most ? tr("the same all over the screen") : tr("on the screen {least} to {most}", { least, most }) };
 }
 
 /** How busy a device is at the pointer, where its row is drawn from summaries. */
@@ -37,36 +39,36 @@ function deviceTip(timeline: Timeline, scene: Scene, { row, time }: Hit, x: numb
 		return null;
 	const { tile } = cover;
 	const at = tile.offset.indexOf(Math.floor((time - tile.begin) / tile.bucket));
-	const parts = ["compute", "communication", "memory"].flatMap((name, c) => {
+	const parts = keys("compute", "communication", "memory").flatMap((name, c) => {
 		const share = at < 0 ? 0 : (tile.share[c]?.[at] ?? 0) / 255;
-		return share > 0 ? [`${name} ${percent(share)}`] : [];
+		return share > 0 ? [`${tr(name)} ${percent(share)}`] : [];
 	});
-	return { x, y, head: plain(row.title), line: parts.join(", ") || "idle" };
+	return { x, y, head: plain(row.title), line: parts.join(tr(", ")) || tr("idle") };
 }
 
 /** Where a sample was taken: the innermost function, or the library where its functions have no names. */
 function sampledText({ stack: [frame] }: SpanDetails): string {
 	const library = frame?.module.slice(frame.module.lastIndexOf("/") + 1) ?? "";
-	return plain(frame?.function || (library && `in ${library}`) || "");
+	return plain(frame?.function || (library && tr("in {module}", { module: library })) || "");
 }
 
 /** The tiles know what it is and how long; the rest is asked for. */
 function spanTip(timeline: Timeline, { row }: Hit, span: NonNullable<Hit["span"]>, x: number, y: number): Tip {
 	const name = plain(timeline.names.text(row.trace, span.name));
-	const look = LOOK_NAMES[span.look] ?? "";
+	const look = tr(LOOK_NAMES[span.look] ?? "");
 	const isSample = span.look === Look.sample;
-	return { x, y, head: name || (isSample ? "sample" : ""), line: span.dur ? `${look} · ${duration(span.dur)}` : look, more: async () => {
+	return { x, y, head: name || (isSample ? tr("sample") : ""), line: span.dur ? `${look} · ${duration(span.dur)}` : look, more: async () => {
 		const details = await detailsOf(row.trace, span.id);
-		return details && { lines: tipLines(details), ...(isSample ? { head: sampledText(details) || name || "sample" } : {}) };
+		return details && { lines: tipLines(details), ...(isSample ? { head: sampledText(details) || name || tr("sample") } : {}) };
 	} };
 }
 
 /** Many spans in one pixel: how many, how much of it they cover, and the longest of them. */
 function summaryTip({ row, count: n, share, from, to }: Hit, lane: Lane, x: number, y: number): Tip {
-	const covers = lane.marks ? "" : `covers ${percent(share)} of ${duration(to - from)}`;
-	return { x, y, head: n ? `${count(n)} span${n === 1 ? "" : "s"} ${n === 1 ? "begins" : "begin"} here` : lane.title, line: covers, more: async () => {
+	const covers = lane.marks ? "" : tr("covers {share} of {time}", { share: percent(share), time: duration(to - from) });
+	return { x, y, head: n ? tr(n === 1 ? "{n} span begins here" : "{n} spans begin here", { n: count(n) }) : laneTitle(lane.title), line: covers, more: async () => {
 		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
-		return longest ? { line: `${covers}${covers && ". "}Longest: ${shorten(plain(longest.name))}, ${duration(longest.dur)}. Click selects it.` } : null;
+		return longest ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(longest.name)), time: duration(longest.dur) }) } : null;
 	} };
 }
 
@@ -75,7 +77,7 @@ function stepTip({ row, time }: Hit, x: number, y: number): Tip | null {
 	for (const phase of steps?.phases ?? [])
 		for (const [i, [from, to, , , busy, flags, name]] of phase.steps.entries())
 			if (from <= time && time < to)
-				return { x, y, head: plain(name) || `step ${i}`, line: `${duration(to - from)}, GPU ${percent(busy / (to - from))} busy${flags & WARM_UP ? ", warm-up" : ""}${flags & OUTLIER ? ", unlike the rest" : ""}` };
+				return { x, y, head: plain(name) || tr("step {k}", { k: i }), line: tr("{time}, GPU {share} busy", { time: duration(to - from), share: percent(busy / (to - from)) }) + (flags & WARM_UP ? tr(", warm-up") : "") + (flags & OUTLIER ? tr(", unlike the rest") : "") };
 	return null;
 }
 
@@ -100,12 +102,12 @@ export function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 		const piece = timeline.pieceAt(scene, hit.row, hit.time);
 		if (!piece)
 			return null;
-		const head = kind === "gaps" ? `idle: ${CAUSES[piece.cause] ?? ""}` : `critical path: ${PATH_KINDS[piece.cause] ?? ""}`;
-		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? `, ${piece.count} pieces` : ""}` };
+		const head = kind === "gaps" ? tr("idle: {cause}", { cause: tr(CAUSES[piece.cause] ?? "") }) : tr("critical path: {kind}", { kind: tr(PATH_KINDS[piece.cause] ?? "") });
+		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? tr(", {n} pieces", { n: piece.count }) : ""}` };
 	}
 	if (kind === "headway") {
 		const point = timeline.leadAt(scene, hit.row, hit.time);
-		return point ? { x, y, head: "headway", line: `${point[1]} operations, ${duration(point[2])} of work ahead` } : null;
+		return point ? { x, y, head: tr("headway"), line: tr("{n} operations, {time} of work ahead", { n: point[1], time: duration(point[2]) }) } : null;
 	}
 	return null;
 }

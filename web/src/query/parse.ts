@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parse.ts - takes a query apart: `kernel name~gemm dur>50us -lane:"stream 7"`. As src/serve/query.c; tests/query_cases.txt holds both to the same. */
+import { tr } from "../lang";
 import { readQuantity } from "./numbers";
 import { compilePattern, Wrong } from "./pattern";
 import { fieldOf, looksOf, type Field, type Unit, type Word } from "./words";
@@ -19,7 +20,7 @@ export class QueryError extends Error {}
 
 export const smallLetters = (text: string): string => text.replace(/[A-Z]/g, (c) => c.toLowerCase());
 const WANTED: Partial<Record<Unit, string>> = {
-	plain: "a number (7, or 3..5)", time: "a time (50us, or 1ms..2ms)", bytes: "a size (4MB, or 1KiB..1MiB)", rate: "a rate (20GB/s, or 1GB/s..2GB/s)",
+	plain: tr("a number (7, or 3..5)"), time: tr("a time (50us, or 1ms..2ms)"), bytes: tr("a size (4MB, or 1KiB..1MiB)"), rate: tr("a rate (20GB/s, or 1GB/s..2GB/s)"),
 };
 const BLANK = /[ \t\n\r]/;
 const FIELD = /^([A-Za-z_][A-Za-z0-9_-]*)(<=|>=|[<>=:~])/;
@@ -29,7 +30,7 @@ class Parser {
 	constructor(private text: string) {}
 
 	fail(at: number, what: string): never {
-		throw new QueryError(`character ${[...this.text.slice(0, at)].length + 1}: ${what}`);
+		throw new QueryError(tr("character {n}: {what}", { n: [...this.text.slice(0, at)].length + 1, what }));
 	}
 	private isEnd = (at: number): boolean => at >= this.text.length || BLANK.test(this.text[at]!);
 
@@ -58,9 +59,9 @@ class Parser {
 			out += this.text[this.at];
 		}
 		if (this.at >= this.text.length)
-			this.fail(open, "the quotation mark is not closed");
+			this.fail(open, tr("the quotation mark is not closed"));
 		if (!this.isEnd(++this.at))
-			this.fail(this.at, "a blank is missing behind the quotation mark");
+			this.fail(this.at, tr("a blank is missing behind the quotation mark"));
 		return out;
 	}
 	/** A field and its operator, if the term has them: "aten::mm" is a name. */
@@ -74,7 +75,7 @@ class Parser {
 		const value = rest.slice(whole.length).split(BLANK)[0]!;
 		// "durr>50us" is a slip of the pen, "gemm<float" a part of a name.
 		if (!word && !":~".includes(operator) && value && readQuantity(value, "time")?.length === value.length)
-			this.fail(this.at, `there is no field '${name.slice(0, 40)}'; a part of a name stands in quotation marks`);
+			this.fail(this.at, tr("there is no field '{name}'; a part of a name stands in quotation marks", { name: name.slice(0, 40) }));
 		if (!word)
 			return null;
 		const operatorAt = this.at + name.length;
@@ -116,21 +117,21 @@ function readNumbers(p: Parser, at: number, operator: string, text: string, unit
 	const isLimit = /^[<>]/.test(operator);
 	const parts = isLimit ? [text] : text.split(",");
 	if (parts.length > MOST_LIST)
-		p.fail(at, `the list has more than ${MOST_LIST} numbers`);
-	return parts.map((part) => (isLimit ? readLimit(operator, part, unit) : readRange(part, unit)) ?? p.fail(at, `${WANTED[unit]} is expected here`));
+		p.fail(at, tr("the list has more than {n} numbers", { n: MOST_LIST }));
+	return parts.map((part) => (isLimit ? readLimit(operator, part, unit) : readRange(part, unit)) ?? p.fail(at, tr("{what} is expected here", { what: WANTED[unit] ?? "" })));
 }
 
 function readPattern(p: Parser, at: number, text: string): RegExp {
 	try {
 		return compilePattern(text);
 	} catch (e) {
-		return p.fail(at, `the regular expression is wrong: ${e instanceof Wrong ? e.message : "it is not understood"}`);
+		return p.fail(at, tr("the regular expression is wrong: {why}", { why: e instanceof Wrong ? e.message : tr("it is not understood") }));
 	}
 }
 
 function setText(p: Parser, term: Term, at: number, text: string): void {
 	if (!text && term.test !== "is")
-		p.fail(at, "a text is missing");
+		p.fail(at, tr("a text is missing"));
 	term.text = term.test === "is" ? text : smallLetters(text);
 	if (term.test === "matches") {
 		term.pattern = readPattern(p, at, text);
@@ -147,11 +148,11 @@ function setValue(p: Parser, term: Term, { word, operator, operatorAt }: NonNull
 	const isLimit = /^[<>]/.test(operator);
 	const isText = word.unit === "text" || word.unit === "words";
 	if (isText ? isLimit || (word.unit === "words" && operator === "~") : operator === "~")
-		p.fail(operatorAt, `this field is no ${isText && isLimit ? "number" : "text"}: '${operator}' does not fit it`);
+		p.fail(operatorAt, tr(isText && isLimit ? "this field is no number: '{operator}' does not fit it" : "this field is no text: '{operator}' does not fit it", { operator }));
 	Object.assign(term, { field: word.field, part: word.part, test: operator === "=" ? "is" : operator === "~" ? "matches" : "has" });
 	if (word.unit === "words") {
 		term.test = "is";
-		term.looks = [...new Set(text.replace(/(?<=.),$/s, "").split(",").flatMap((one) => [...looksOf(one) ?? p.fail(at, `'${one.slice(0, 40)}' is no kind of span`)]))].sort((a, b) => a - b);
+		term.looks = [...new Set(text.replace(/(?<=.),$/s, "").split(",").flatMap((one) => [...looksOf(one) ?? p.fail(at, tr("'{word}' is no kind of span", { word: one.slice(0, 40) }))]))].sort((a, b) => a - b);
 	} else if (isText) {
 		setText(p, term, at, text);
 	} else {
@@ -166,7 +167,7 @@ export function parseQuery(text: string): Term[] {
 	const terms: Term[] = [];
 	while (p.skipBlanks()) {
 		if (terms.length === MOST_TERMS)
-			p.fail(p.at, `a query has at most ${MOST_TERMS} terms`);
+			p.fail(p.at, tr("a query has at most {n} terms", { n: MOST_TERMS }));
 		const term: Term = { field: "name", part: "", test: "has", negated: p.takeMinus(), looks: [], text: "", line: 0, pattern: null, bounds: [] };
 		const field = p.readField();
 		if (field) {

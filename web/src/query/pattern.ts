@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.ts - the regular expressions of the language: what POSIX and JavaScript understand alike. As src/serve/query_pattern.c. */
 
+import { tr } from "../lang";
 const MOST_BYTES = 256;
 const CLASSES: Record<string, string> = { d: "[0-9]", w: "[a-z0-9_]", s: "[ \\t]" };
 const small = (c: string): string => (c >= "A" && c <= "Z" ? c.toLowerCase() : c);
@@ -15,20 +16,20 @@ function readSet(text: string, from: number, out: string[]): number {
 	if (text[at] === "^")
 		out.push(text[at++]!);
 	if (text[at] === "]")
-		throw new Wrong("a set of characters is empty");
+		throw new Wrong(tr("a set of characters is empty"));
 	for (; at < text.length && text[at] !== "]"; at++) {
 		const c = text[at]!;
 		const isRange = text[at + 1] === "-" && at + 2 < text.length && text[at + 2] !== "]";
 		const [low, high] = [small(c), small(isRange ? text[at + 2]! : c)];
 		if (c === "\\" || c === "[")
-			throw new Wrong(`a set of characters cannot hold '${c}'`);
+			throw new Wrong(tr("a set of characters cannot hold '{sign}'", { sign: c }));
 		if (isRange && (!family(low) || family(low) !== family(high) || low > high))
-			throw new Wrong("a range of characters goes from a digit or letter to a later one");
+			throw new Wrong(tr("a range of characters goes from a digit or letter to a later one"));
 		out.push(/[\^-]/.test(low) ? `\\${low}` : low, isRange ? `-${high}` : "");
 		at += isRange ? 2 : 0;
 	}
 	if (at >= text.length)
-		throw new Wrong("a set of characters is not closed");
+		throw new Wrong(tr("a set of characters is not closed"));
 	out.push("]");
 	return at + 1;
 }
@@ -38,27 +39,27 @@ function readEscape(c: string | undefined): string {
 	if (set)
 		return set;
 	if (c === undefined || /[0-9A-Za-z\u0080-\uffff]/.test(c))
-		throw new Wrong("after \\ stands a sign, or one of d, w, s");
+		throw new Wrong(tr("after \\ stands a sign, or one of d, w, s"));
 	return `\\${c}`;
 }
 
 /** Matches in small letters; throws Wrong with the reason. */
 export function compilePattern(text: string): RegExp {
 	if (new TextEncoder().encode(text).length > MOST_BYTES)
-		throw new Wrong(`it is longer than ${MOST_BYTES} bytes`);
+		throw new Wrong(tr("it is longer than {n} bytes", { n: MOST_BYTES }));
 	const out: string[] = [];
 	let [hasAtom, isEmpty, depth] = [false, true, 0];
 	for (let at = 0; at < text.length;) {
 		const c = text[at++]!;
 		if ("*+?".includes(c) && !hasAtom)
-			throw new Wrong(`there is nothing that '${c}' could repeat`);
+			throw new Wrong(tr("there is nothing that '{sign}' could repeat", { sign: c }));
 		if (c === "{" || c === "}")
-			throw new Wrong(`'${c}' needs a \\ before it`);
+			throw new Wrong(tr("'{sign}' needs a \\ before it", { sign: c }));
 		if ((c === ")" || c === "|") && isEmpty)
-			throw new Wrong(`there is nothing before '${c}'`);
+			throw new Wrong(tr("there is nothing before '{sign}'", { sign: c }));
 		depth += c === "(" ? 1 : c === ")" ? -1 : 0;
 		if (depth < 0)
-			throw new Wrong("a parenthesis is closed that was not opened");
+			throw new Wrong(tr("a parenthesis is closed that was not opened"));
 		isEmpty = c === "(" || c === "|";
 		hasAtom = !isEmpty && !"*+?^$".includes(c);
 		if (c === "[")
@@ -69,8 +70,8 @@ export function compilePattern(text: string): RegExp {
 			out.push(c === "]" || c === "/" ? `\\${c}` : small(c));
 	}
 	if (depth > 0)
-		throw new Wrong("a parenthesis is not closed");
+		throw new Wrong(tr("a parenthesis is not closed"));
 	if (isEmpty)
-		throw new Wrong("there is nothing at its end");
+		throw new Wrong(tr("there is nothing at its end"));
 	return new RegExp(out.join(""), "s");
 }

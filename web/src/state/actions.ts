@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
 import type { At, Group, Headway, Metric, NextHit, Search, Selection, Span, SpanDetails, WhatIf } from "../data/protocol";
+import { tr } from "../lang";
 import { queryError } from "../query/parse";
 import { laneKey, levelsAtFirst } from "../timeline/layout";
 import { keep } from "./kept";
@@ -136,7 +137,7 @@ export async function followLink(): Promise<void> {
 export async function select(trace: number, id: number, go = false, stay = false): Promise<void> {
 	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 	if (!span) {
-		set({ message: source.inline ? "The details of this span were left out of this page." : "The server does not know this span." });
+		set({ message: source.inline ? tr("The details of this span were left out of this page.") : tr("The server does not know this span.") });
 		return;
 	}
 	set({ selected: { trace, span }, focus: null, panel: stay ? state.panel : "details", message: "" });
@@ -165,7 +166,7 @@ export async function selectNext(dir: 1 | -1): Promise<void> {
 	if (next?.span)
 		await select(at.trace, next.span.id, true, state.panel === "search");
 	else
-		set({ message: next ? `No ${dir > 0 ? "later" : "earlier"} span of that name on this lane.` : "Left out of this page." });
+		set({ message: next ? tr(dir > 0 ? "No later span of that name on this lane." : "No earlier span of that name on this lane.") : tr("Left out of this page.") });
 }
 
 /** What the counters of a span's device said while it ran. Asks nothing where the recording has no counters. */
@@ -237,7 +238,7 @@ export async function goToHit(dir: 1 | -1): Promise<void> {
 	const from = at ? `&id=${at.span.id}` : `&from=${Math.max(0, Math.floor(state.from + state.traces[trace]!.shift))}`;
 	const next = await source.get<NextHit>(`hit?t=${trace}&q=${encodeURIComponent(query)}${from}&dir=${dir}`).catch(() => null);
 	if (!next?.span)
-		return set({ message: next?.hits ? `No ${dir > 0 ? "later" : "earlier"} hit.` : "Nothing is like this." });
+		return set({ message: next?.hits ? tr(dir > 0 ? "No later hit." : "No earlier hit.") : tr("Nothing is like this.") });
 	await select(trace, next.span.id, true, true);
 	set({ hit: { number: next.number, hits: next.hits } });
 }
@@ -294,14 +295,14 @@ export async function predict(edits: string[], trace = state.whatIfTrace): Promi
 		if (signal.aborted)
 			return;
 		if (!answer)
-			set({ whatIf: null, whatIfError: source.inline ? "This prediction was left out of this page." : "Still diagnosing.", asking: false });
+			set({ whatIf: null, whatIfError: source.inline ? tr("This prediction was left out of this page.") : tr("Still diagnosing."), asking: false });
 		else if (answer.error)
 			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${answer.error}`, asking: false });
 		else
 			set({ whatIf: answer, whatIfError: "", asking: false });
 	} catch (e) {
 		if (!signal.aborted)
-			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${e instanceof Error ? e.message : "no answer"}`, asking: false });
+			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${e instanceof Error ? e.message : tr("no answer")}`, asking: false });
 	}
 }
 

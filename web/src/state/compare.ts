@@ -2,6 +2,7 @@
 /* compare.ts - what changed from the first run to the second, and the ways from there into both timelines. */
 import type { Comparison } from "../data/compare";
 import { CAUSES, type Phase } from "../data/protocol";
+import { tr } from "../lang";
 import { light, select, show } from "./actions";
 import { source } from "./page";
 import { set, state } from "./store";
@@ -21,11 +22,11 @@ export async function askCompare(): Promise<void> {
 		for (;;) {
 			const answer = await source.get<Comparison>("compare");
 			if (answer || source.inline)
-				return set({ compare: { answer: answer && !answer.error ? answer : null, error: answer ? answer.error ?? "" : "The comparison was left out of this page.", asking: false } });
+				return set({ compare: { answer: answer && !answer.error ? answer : null, error: answer ? answer.error ?? "" : tr("The comparison was left out of this page."), asking: false } });
 			await new Promise((done) => setTimeout(done, PENDING_MS));
 		}
 	} catch (e) {
-		set({ compare: { answer: null, error: e instanceof Error ? e.message : "no answer", asking: false } });
+		set({ compare: { answer: null, error: e instanceof Error ? e.message : tr("no answer"), asking: false } });
 	}
 }
 
@@ -49,7 +50,7 @@ export function lightFinding(trace: number, id: string): void {
 	if (at >= 0)
 		void light(trace, at);
 	else
-		set({ message: `Run ${trace ? "B" : "A"} does not have this finding.` });
+		set({ message: tr("Run {run} does not have this finding.", { run: trace ? "B" : "A" }) });
 }
 
 /** Shows the longest idle time of a cause in the compared steps. */
@@ -60,7 +61,7 @@ export async function goToIdle(trace: number, cause: string): Promise<void> {
 	const mine = (pieces ?? []).filter((p) => CAUSES[p.cause] === cause && p.to > phase!.from && p.from < phase!.to);
 	const longest = mine.reduce<typeof mine[number] | null>((most, p) => (!most || (p.to - p.from) * p.share > (most.to - most.from) * most.share ? p : most), null);
 	if (!longest)
-		return set({ message: `Run ${trace ? "B" : "A"} has no idle time of this cause in its steady steps.` });
+		return set({ message: tr("Run {run} has no idle time of this cause in its steady steps.", { run: trace ? "B" : "A" }) });
 	const margin = (longest.to - longest.from) * 1.5;
 	set({ gaps: true, message: "" });
 	show(longest.from - shift - margin, longest.to - shift + margin);

@@ -3,6 +3,7 @@
 import { FLAME_KINDS, type FlameAnswer, type FlameKind, type FlameSpans } from "../data/flame";
 import { writeLanes } from "../data/lane_list";
 import type { Group } from "../data/protocol";
+import { tr } from "../lang";
 import { select } from "./actions";
 import { source } from "./page";
 import { chosenLanes, hasSelection, windowOf } from "./selection";
@@ -46,7 +47,7 @@ function requestOf(run: number): string {
 
 let asked: AbortController | null = null;
 
-const MISSING = "This page carries the flame graphs of the whole recording and of its steady steps, as they are shown at first. `headway view` shows those of a selection, of a thread, and with other frames.";
+const MISSING = tr("This page carries the flame graphs of the whole recording and of its steady steps, as they are shown at first. `headway view` shows those of a selection, of a thread, and with other frames.");
 
 /** Asks for what is to be shown. */
 export async function askFlame(): Promise<void> {
@@ -59,11 +60,11 @@ export async function askFlame(): Promise<void> {
 		if (signal.aborted)
 			return;
 		const error = answers.map((a) => a?.error).find(Boolean);
-		const missing = answers.some((a) => !a) ? (source.inline ? MISSING : "The recording is still being looked at.") : "";
+		const missing = answers.some((a) => !a) ? (source.inline ? MISSING : tr("The recording is still being looked at.")) : "";
 		setFlame({ answers: error || missing ? [] : answers, asking: false, error: error ?? missing });
 	} catch (e) {
 		if (!signal.aborted)
-			setFlame({ answers: [], asking: false, error: e instanceof Error ? e.message : "no answer" });
+			setFlame({ answers: [], asking: false, error: e instanceof Error ? e.message : tr("no answer") });
 	}
 }
 

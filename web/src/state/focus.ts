@@ -3,6 +3,7 @@
  *
  * On a lane the selected span is what the keyboard is at; on a row without spans (a counter, idle time, headway) it is the cursor's time. */
 import type { Span } from "../data/protocol";
+import { tr } from "../lang";
 import { laneKey, type Row } from "../timeline/layout";
 import { fold, moveStep, pan, scrollLanes, select, show, showAll, standingAt } from "./actions";
 import { source, timeline } from "./page";
@@ -178,7 +179,7 @@ export async function focusAlong(dir: Dir): Promise<void> {
 	const sought = at ? null : await seek(row, dir);
 	if (sought)
 		return arrive(row, sought, true);
-	set({ message: `Nothing ${dir > 0 ? "later" : "earlier"} on this lane.` });
+	set({ message: tr(dir > 0 ? "Nothing later on this lane." : "Nothing earlier on this lane.") });
 }
 
 function moveCursor(dir: Dir): void {

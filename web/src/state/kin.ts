@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kin.ts - spans that belong to the selected one are lit: those of the same name, or those of its chain (launch and work, forward and
  * backward, a range and its device work, the thread that woke it). */
+import { tr } from "../lang";
 import { plain, shorten } from "../timeline/text";
 import { source } from "./page";
 import { set, state, type Kin } from "./store";
@@ -19,7 +20,7 @@ export function lightSame(): void {
 	const { selected } = state;
 	if (!selected?.span.name)
 		return;
-	const title = `all of the name ${shorten(plain(selected.span.name))}`;
+	const title = tr("all of the name {name}", { name: shorten(plain(selected.span.name)) });
 	if (isOn(title))
 		return set({ kin: null });
 	light({ trace: selected.trace, query: exactName(selected.span.name), name: selected.span.name, ids: new Set(), title });
@@ -30,13 +31,13 @@ export async function lightChain(): Promise<void> {
 	const { selected } = state;
 	if (!selected)
 		return;
-	const title = `what belongs to span ${selected.span.id}`;
+	const title = tr("what belongs to span {id}", { id: selected.span.id });
 	if (isOn(title))
 		return set({ kin: null });
 	const chain = await source.get<{ ids: number[]; more: boolean }>(`chain?t=${selected.trace}&id=${selected.span.id}`).catch(() => null);
 	if (!chain || chain.ids.length < 2)
-		return set({ message: chain ? "Nothing else belongs to this span." : "No answer." });
+		return set({ message: chain ? tr("Nothing else belongs to this span.") : tr("No answer.") });
 	light({ trace: selected.trace, query: `id:${chain.ids.join(",")}`, name: null, ids: new Set(chain.ids), title });
 	if (chain.more)
-		set({ message: `The first ${chain.ids.length} spans of its chain are lit.` });
+		set({ message: tr("The first {n} spans of its chain are lit.", { n: chain.ids.length }) });
 }

@@ -4,6 +4,7 @@ import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } fr
 import { showsRecordings } from "../data/http";
 import type { Roofline } from "../data/roofline";
 import type { Source } from "../data/source";
+import { tr } from "../lang";
 import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
 import { askAlive, pause } from "./connection";
@@ -41,7 +42,7 @@ function gatherQuiet(lanes: Lanes): Lanes {
 		if ((g.kind !== "process" && g.kind !== "rank") || quiet.length < QUIET_LEAST)
 			return g;
 		const rest = g.groups.filter((inner) => !quiet.includes(inner));
-		return { ...g, groups: [...rest, { id: `${g.id}-quiet`, kind: "other", title: `${quiet.length} other threads`, lanes: [], groups: quiet }] };
+		return { ...g, groups: [...rest, { id: `${g.id}-quiet`, kind: "other", title: tr("{n} other threads", { n: quiet.length }), lanes: [], groups: quiet }] };
 	});
 	return { ...lanes, groups };
 }
@@ -60,9 +61,9 @@ function gatherOf(lanes: Lanes, name: string, title: (n: number) => string, leas
 }
 
 function gather(lanes: Lanes): Lanes {
-	const ranges = gatherOf(lanes, "projected", (n) => `ranges on the GPU (${n})`, MANY_PROJECTED, (l) => l.type === "projected");
-	const waits = gatherOf(ranges, "waits", (n) => `the driver's waits (${n})`, MANY_WAITS, (l) => l.type === "sync");
-	return gatherQuiet(gatherOf(waits, "counters", () => "GPU metrics", LEAST_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
+	const ranges = gatherOf(lanes, "projected", (n) => tr("ranges on the GPU ({n})", { n }), MANY_PROJECTED, (l) => l.type === "projected");
+	const waits = gatherOf(ranges, "waits", (n) => tr("the driver's waits ({n})", { n }), MANY_WAITS, (l) => l.type === "sync");
+	return gatherQuiet(gatherOf(waits, "counters", () => tr("GPU metrics"), LEAST_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
 }
 
 /** The first threads that have something to tell start unfolded, the others folded. Ranks start folded, a line each. */
@@ -102,7 +103,7 @@ const untouched = { from: 0, to: 0 };
 export async function load(source: Source): Promise<void> {
 	const info = await source.get<Info>("info");
 	if (!info)
-		throw new Error("no answer");
+		throw new Error(tr("no answer"));
 	const traces = await Promise.all(info.traces.map(async (one, t): Promise<Trace> => ({
 		info: one, lanes: gather(await source.get<Lanes>(`lanes?t=${t}`) ?? { groups: [], lanes: [] }), steps: null, headway: null, diagnosis: null,
 		edits: null, roofline: null, failed: "", shift: 0,

@@ -3,6 +3,7 @@
  *
  * The server is told nothing of them and writes nothing. */
 import { joined, MOST_NOTES, notesOf, pack, unpack, type Note } from "../data/note";
+import { tr } from "../lang";
 import { select, show } from "./actions";
 import { saveText } from "./files";
 import { keep, kept } from "./kept";
@@ -54,7 +55,7 @@ export async function addNote(atPointer = false): Promise<void> {
 	const { trace, from, to, ...rest } = placeOf(atPointer);
 	const id = crypto.getRandomValues(new Uint32Array(2)).reduce((text, n) => text + n.toString(36), "");
 	if (state.notes.all[trace]!.length >= MOST_NOTES)
-		return set({ message: `${MOST_NOTES} notes are the most that a recording can have.` });
+		return set({ message: tr("{n} notes are the most that a recording can have.", { n: MOST_NOTES }) });
 	const note: Note = { id, from: Math.max(0, Math.round(from)), to: Math.max(0, Math.round(to)), text: "", changed: Date.now(), ...rest };
 	showPanel("notes");
 	await change(state.notes.all.map((notes, t) => (t === trace ? joined(notes, [note]) : notes)), { at: id, writing: id });
@@ -94,7 +95,7 @@ export function showNote(id: string): void {
 export async function nextNote(by: 1 | -1): Promise<void> {
 	const list = listed(state.notes);
 	if (!list.length)
-		return set({ message: "No notes yet: m sets one." });
+		return set({ message: tr("No notes yet: m sets one.") });
 	const now = list.findIndex(({ note }) => note.id === state.notes.at);
 	await goToNote(list[now < 0 ? (by > 0 ? 0 : list.length - 1) : (now + by + list.length) % list.length]!.note.id);
 }
@@ -115,11 +116,11 @@ export async function importNotes(text: string): Promise<void> {
 		// Said below.
 	}
 	if (!Array.isArray(recordings))
-		return set({ message: "This file holds no notes of Headway." });
+		return set({ message: tr("This file holds no notes of Headway.") });
 	const of = (id: string): Note[] => recordings.flatMap((r: unknown) =>
 		(r && typeof r === "object" && Reflect.get(r, "id") === id ? notesOf(Reflect.get(r, "notes")) : []));
 	const given = state.traces.map(({ info }) => of(info.id));
 	const n = given.reduce((sum, notes) => sum + notes.length, 0);
 	await change(state.notes.all.map((notes, t) => joined(notes, given[t] ?? [])));
-	set({ message: n ? `${n} ${n > 1 ? "notes" : "note"} read.` : "The notes of this file are about another recording." });
+	set({ message: n ? tr(n > 1 ? "{n} notes read." : "{n} note read.", { n }) : tr("The notes of this file are about another recording.") });
 }

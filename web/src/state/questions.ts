@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* questions.ts - what people ask most, as one command each: where the longest idle gap is, which step is slowest and why, which kernel varies, which line costs. */
 import { CAUSES, type Phase, type Piece } from "../data/protocol";
+import { tr } from "../lang";
 import { plain } from "../timeline/text";
 import { duration } from "../timeline/units";
 import { select, show, showStep } from "./actions";
@@ -52,12 +53,12 @@ async function longestGap(): Promise<{ trace: number; gap: Piece } | null> {
 export async function goToLongestGap(): Promise<void> {
 	const best = await longestGap();
 	if (!best)
-		return set({ message: "No idle time of a GPU is known." });
+		return set({ message: tr("No idle time of a GPU is known.") });
 	const { trace, gap } = best;
 	if (gap.span >= 0)
 		await select(trace, gap.span, false, true);
 	await selectAround(trace, gap.from, gap.to, 1.5);
-	set({ message: `Longest idle gap: ${duration(gap.to - gap.from)}, ${CAUSES[gap.cause] ?? "unknown"}.` });
+	set({ message: tr("Longest idle gap: {time}, {cause}.", { time: duration(gap.to - gap.from), cause: tr(CAUSES[gap.cause] ?? "unknown") }) });
 }
 
 const medianOf = (values: number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -67,12 +68,12 @@ function reasonOf(phase: Phase, k: number): string {
 	const { diagnosis } = state.traces[0]!;
 	const outlier = diagnosis?.phases[state.traces[0]!.steps!.main]?.outliers.find((o) => o.step === k);
 	if (outlier)
-		return `${outlier.differs_by === "busy" ? "the GPU works longer" : `idle, ${outlier.differs_by}`}${outlier.because_of ? `, ${plain(outlier.because_of)}` : ""}: + ${duration(outlier.excess_ns)}`;
+		return `${outlier.differs_by === "busy" ? tr("the GPU works longer") : tr("idle, {cause}", { cause: tr(outlier.differs_by) })}${outlier.because_of ? `, ${plain(outlier.because_of)}` : ""}: + ${duration(outlier.excess_ns)}`;
 	const steady = phase.steps.slice(phase.first_steady, phase.first_steady + phase.n_steady);
 	const idleOf = (s: Phase["steps"][number]): number => s[1] - s[0] - s[4];
 	const idle = idleOf(phase.steps[k]!) - medianOf(steady.map(idleOf));
 	const busy = phase.steps[k]![4] - medianOf(steady.map((s) => s[4]));
-	return idle > busy ? `the GPU idles ${duration(idle)} longer than in most` : `the GPU works ${duration(busy)} longer than in most`;
+	return idle > busy ? tr("the GPU idles {time} longer than in most", { time: duration(idle) }) : tr("the GPU works {time} longer than in most", { time: duration(busy) });
 }
 
 /** The slowest of the steps that are judged: warm-up is slow and says nothing. */
@@ -86,7 +87,7 @@ export async function goToSlowestStep(): Promise<void> {
 		return;
 	showStep(slowest.k);
 	await selectStep();
-	set({ message: `Slowest step: ${plain(slowest.name) || slowest.k}, ${duration(slowest.dur)}; the median is ${duration(phase.median)}: ${reasonOf(phase, slowest.k)}.` });
+	set({ message: tr("Slowest step: {step}, {time}; the median is {median}: {reason}.", { step: plain(slowest.name) || slowest.k, time: duration(slowest.dur), median: duration(phase.median), reason: reasonOf(phase, slowest.k) }) });
 }
 
 /** Selects the time of the step that was gone to, else of the one in the middle of the screen. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* save.ts - the selection, or what is on the screen, as a file: a report, for Perfetto, a picture. */
 import { fileOf } from "../data/http";
+import { tr } from "../lang";
 import { pngOf, svgOf } from "../timeline/picture";
 import { count } from "../timeline/units";
 import { saveBlob, saveText } from "./files";
@@ -25,20 +26,20 @@ async function saveTrace(trace: number, type: keyof typeof ENDINGS): Promise<voi
 		return;
 	const size = await source.get<{ spans: number; most: number }>(`export-size?t=${trace}&${part}`);
 	if (size && size.spans <= size.most)
-		set({ message: `Saving ${count(size.spans)} spans of ${hasSelection() ? "the selection" : "what is on the screen"}…` });
+		set({ message: tr(hasSelection() ? "Saving {n} spans of the selection…" : "Saving {n} spans of what is on the screen…", { n: count(size.spans) }) });
 	saveBlob(`${stem(trace)}-piece.${ENDINGS[type]}`, await fileOf(`export?t=${trace}&${part}&type=${type}`));
-	set({ message: `Saved: ${count(size?.spans ?? 0)} spans.` });
+	set({ message: tr("Saved: {n} spans.", { n: count(size?.spans ?? 0) }) });
 }
 
 /** Saves a file for each recording that is open. */
 export async function savePiece(type: keyof typeof ENDINGS): Promise<void> {
 	if (source.inline)
-		return set({ message: "This page holds no recording to take a piece of: `headway view` does." });
+		return set({ message: tr("This page holds no recording to take a piece of: `headway view` does.") });
 	try {
 		for (const trace of state.traces.keys())
 			await saveTrace(trace, type);
 	} catch (e) {
-		set({ message: e instanceof Error ? e.message : "Nothing was saved." });
+		set({ message: e instanceof Error ? e.message : tr("Nothing was saved.") });
 	}
 }
 
@@ -61,5 +62,5 @@ export function saveSvg(): void {
 	if (text)
 		saveText(`${stem(0)}.svg`, "image/svg+xml", text);
 	else
-		set({ message: "There is too much on the screen for SVG: zoom in, fold lanes, or save PNG." });
+		set({ message: tr("There is too much on the screen for SVG: zoom in, fold lanes, or save PNG.") });
 }

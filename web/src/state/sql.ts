@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sql.ts - questions in SQL about a run, answered by a process of their own (docs/view-protocol.md, "sql"). */
 import type { SpanDetails } from "../data/protocol";
+import { tr } from "../lang";
 import { search, select, show } from "./actions";
 import { source } from "./page";
 import { selectRange } from "./selection";
@@ -19,17 +20,17 @@ export async function runSql(text: string, trace = state.sql.trace): Promise<voi
 	set({ dock: "sql", sql: { ...state.sql, text, trace, error: "", running: true } });
 	const fail = (error: string): void => set({ sql: { ...state.sql, error, running: false } });
 	if (source.inline)
-		return fail("SQL needs the recording: open it with headway view.");
+		return fail(tr("SQL needs the recording: open it with headway view."));
 	try {
 		const answer = await source.get<SqlAnswer>(`sql?t=${trace}&q=${encodeURIComponent(text)}`, signal);
 		if (signal.aborted)
 			return;
 		if (!answer || answer.error || !answer.columns)
-			return fail(answer ? answer.error ?? "The query has no result." : "The diagnosis is not ready yet: ask again in a moment.");
+			return fail(answer ? answer.error ?? tr("The query has no result.") : tr("The diagnosis is not ready yet: ask again in a moment."));
 		set({ sql: { ...state.sql, answer: { columns: answer.columns, rows: answer.rows ?? [], cut: answer.cut }, error: "", running: false } });
 	} catch (e) {
 		if (!signal.aborted)
-			fail(e instanceof Error ? e.message : "no answer");
+			fail(e instanceof Error ? e.message : tr("no answer"));
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.ts - the table of spans under the timeline: what it asks for. Rows are asked for page by page, by who shows them (panels/TableGrid.tsx). */
 import type { EventGroups, EventRow, EventGroup, EventTable, Lane } from "../data/protocol";
+import { keys, tr } from "../lang";
 import { queryError } from "../query/parse";
 import { select } from "./actions";
 import { source } from "./page";
@@ -8,7 +9,7 @@ import { selectionOf } from "./selection";
 import { set, state, type TableState } from "./store";
 
 /** By what spans can be grouped. */
-export const GROUPS = ["name", "kind", "lane", "thread", "gpu", "rank", "step", "line"] as const;
+export const GROUPS = keys("name", "kind", "lane", "thread", "gpu", "rank", "step", "line");
 export const PAGE_ROWS = 100;
 /** The most rows that are copied or saved. */
 export const MOST_COPIED = 100_000;
@@ -107,7 +108,7 @@ export async function tablePage(skip: number, n: number, signal?: AbortSignal): 
 		return { lines: answer.list, names: "names" in answer ? answer.names : [] };
 	} catch (e) {
 		if (!signal?.aborted && state.table.version === asked.version)
-			set({ table: { ...state.table, error: e instanceof Error ? e.message : "no answer", sums: state.table.sums ?? { rows: 0, total: 0, min: 0, max: 0, lines: 0 } } });
+			set({ table: { ...state.table, error: e instanceof Error ? e.message : tr("no answer"), sums: state.table.sums ?? { rows: 0, total: 0, min: 0, max: 0, lines: 0 } } });
 		return null;
 	}
 }

@@ -3,6 +3,7 @@
 import type { Lane } from "../data/protocol";
 import type { CounterTile } from "../data/tile";
 import type { Cover } from "../data/tiles";
+import { tr } from "../lang";
 import { amount, roundTop } from "./units";
 
 /** A value, or the mean of many with the least and the largest of them. */
@@ -86,7 +87,7 @@ export function valueText(lane: Lane, value: number): string {
 	if (!lane.flags)
 		return amount(value, lane.unit ?? "");
 	const words = lane.flags.filter((_, bit) => Math.floor(value / 2 ** bit) % 2 === 1);
-	return words.join(", ") || "none";
+	return words.join(", ") || tr("none");
 }
 
 /** 612 W, or 612 W (480 – 700 W) where many values share the place. */

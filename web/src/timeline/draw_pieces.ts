@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* draw_pieces.ts - rows and tints made of pieces: idle gaps by cause, the critical path, steps. */
 import { CAUSES, OUTLIER, PATH_KINDS, WARM_UP, type Phase, type Piece, type Steps } from "../data/protocol";
+import { tr } from "../lang";
 import type { Row } from "./layout";
 import type { Scene } from "./scene";
 
@@ -34,7 +35,7 @@ export function drawGaps(scene: Scene, row: Row, pieces: Piece[]): void {
 		scene.raster.rect(x0, x1, top, bottom, palette.tint(palette.cause(piece.cause), 0.2 + 0.6 * piece.share));
 		// Merged pieces are mostly not idle: no name for all of it.
 		if (piece.share > 0.5)
-			label(scene, row, x0, x1, top, bottom, CAUSES[piece.cause] ?? "unknown");
+			label(scene, row, x0, x1, top, bottom, tr(CAUSES[piece.cause] ?? "unknown"));
 	});
 }
 
@@ -52,7 +53,7 @@ export function drawPath(scene: Scene, row: Row, pieces: Piece[]): void {
 	const { palette } = scene;
 	eachPiece(scene, row.trace, pieces, (piece, x0, x1) => {
 		scene.raster.rect(x0, x1 - x0 > 3 ? x1 - 1 : x1, top, bottom, palette.pixel(palette.path(piece.cause)));
-		label(scene, row, x0, x1, top, bottom, PATH_KINDS[piece.cause] ?? "other");
+		label(scene, row, x0, x1, top, bottom, tr(PATH_KINDS[piece.cause] ?? "other"));
 	});
 }
 

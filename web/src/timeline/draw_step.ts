@@ -2,6 +2,8 @@
 /* draw_step.ts - a step as recorded and, under it, as predicted: the same lanes, the same scale. */
 import { Look, type Lane, type Op, type WhatIf } from "../data/protocol";
 import type { Names } from "../data/names";
+import { tr } from "../lang";
+import { laneTitle } from "./lane_title";
 import type { Label } from "./scene";
 import { drawLabels, FONT } from "./text";
 import { css, type Palette } from "./theme";
@@ -48,7 +50,7 @@ export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, trace: numbe
 	const to = Math.max(answer.recorded, answer.step) * 1.03;
 	const left = LEFT * dpr;
 	const scale = (canvas.width - left) / (to - from);
-	const titles = new Map(lanes.map((l) => [l.lane, l.title]));
+	const titles = new Map(lanes.map((l) => [l.lane, laneTitle(l.title)]));
 	const labels: Label[] = [];
 	on.fillStyle = css(palette.back);
 	on.fillRect(0, 0, canvas.width, canvas.height);
@@ -68,7 +70,7 @@ export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, trace: numbe
 		on.fillStyle = palette.faint;
 		on.fillText(duration(end), 6 * dpr, (top + shown.length * LANE / 2 + 7) * dpr);
 		if (ahead[start])
-			on.fillText(`CPU ${duration(ahead[start])} ahead`, 6 * dpr, (top + shown.length * LANE / 2 + 20) * dpr);
+			on.fillText(tr("CPU {time} ahead", { time: duration(ahead[start]) }), 6 * dpr, (top + shown.length * LANE / 2 + 20) * dpr);
 		on.textAlign = "right";
 		shown.forEach((lane, i) => on.fillText(titles.get(lane) ?? "", left - 8 * dpr, (top + (i + 0.5) * LANE) * dpr));
 		on.textAlign = "left";
@@ -87,8 +89,8 @@ export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, trace: numbe
 		on.fillStyle = palette.accent;
 		on.fillRect(x, top * dpr, 2 * dpr, shown.length * LANE * dpr);
 	};
-	band(RULER, 4, 5, answer.recorded, "recorded");
-	band(RULER + shown.length * LANE + 10, 6, 7, answer.step, "predicted");
+	band(RULER, 4, 5, answer.recorded, tr("recorded"));
+	band(RULER + shown.length * LANE + 10, 6, 7, answer.step, tr("predicted"));
 	on.fillStyle = css(palette.line);
 	on.fillRect(0, (RULER + shown.length * LANE + 4) * dpr, canvas.width, 1);
 	drawLabels(on, labels, dpr);

@@ -4,8 +4,10 @@
  * A row is a group's head, a lane, or a chart of a device. A rank's row has two parts: how busy its streams are, and its messages. Rows of pinned groups and the steps stand on top and do not scroll.
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
+import { tr } from "../lang";
 import { titleOf, type State, type Trace } from "../state/store";
 import { counterTitle, type Scale } from "./counter";
+import { laneTitle } from "./lane_title";
 import { duration } from "./units";
 
 export type RowKind = "run" | "steps" | "path" | "group" | "rank" | "device" | "gaps" | "headway" | "lane" | "counter";
@@ -109,7 +111,7 @@ class Builder {
 	}
 
 	private matches(title: string): boolean {
-		return !this.filter || title.toLowerCase().includes(this.filter);
+		return !this.filter || [title, laneTitle(title)].some((one) => one.toLowerCase().includes(this.filter));
 	}
 
 	/** Whether anything of a group is to be shown. */
@@ -123,7 +125,7 @@ class Builder {
 		const rows = this.depthOf(this.t, lane.lane);
 		const { h, level, levels } = laneHeight(lane, rows, this.s.deep.has(laneKey(this.t, lane.lane)));
 		const counter = lane.type === "counter";
-		const row = this.row(counter ? "counter" : "lane", `lane${lane.lane}`, counter ? counterTitle(lane) : lane.title, h, depth,
+		const row = this.row(counter ? "counter" : "lane", `lane${lane.lane}`, counter ? counterTitle(lane) : laneTitle(lane.title), h, depth,
 			{ lane, level, levels, pinned, depths: counter || THIN.has(lane.type) ? 1 : rows });
 		this.byLane.set(laneKey(this.t, lane.lane), row);
 	}
@@ -148,10 +150,10 @@ class Builder {
 		const hardware = group.lanes.map((n) => this.lanes.get(n)).find((l) => l?.type === "hardware") ?? null;
 		const row = this.row("device", group.id, group.title, 42, depth, { group, lane: hardware, device, folds: true, folded, pinned });
 		if (this.s.gaps && this.trace.steps)
-			this.row("gaps", `${group.id}/gaps`, "idle, by cause", 17, depth + 1, { device, pinned });
+			this.row("gaps", `${group.id}/gaps`, tr("idle, by cause"), 17, depth + 1, { device, pinned });
 		const ahead = this.trace.headway?.devices.filter((d) => d.device === device) ?? [];
 		if (ahead.length)
-			this.row("headway", `${group.id}/headway`, "headway", 38, depth + 1,
+			this.row("headway", `${group.id}/headway`, tr("headway"), 38, depth + 1,
 				{ device, pinned, note: duration(Math.max(...ahead.map((d) => d.max_work))) });
 		if (folded)
 			this.standIn(group, row);
@@ -207,9 +209,9 @@ class Builder {
 		if (two)
 			this.row("run", "run", `${this.t ? "B" : "A"}  ${titleOf(this.trace)} (${this.trace.info.file})`, 22, 0);
 		if (this.trace.steps?.phases.length)
-			this.row("steps", "steps", "steps", 20, 0, { pinned: !two });
+			this.row("steps", "steps", tr("steps"), 20, 0, { pinned: !two });
 		if (this.s.path && this.trace.steps)
-			this.row("path", "path", "critical path", 18, 0, { pinned: !two });
+			this.row("path", "path", tr("critical path"), 18, 0, { pinned: !two });
 		for (const group of this.ordered(this.trace.lanes.groups))
 			this.addGroup(group, 0, false, false);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* picture.ts - the timeline with the names of its lanes as a picture: PNG as on the screen, SVG with names as text. */
+import { tr } from "../lang";
 import { beginOf, state, titleOf } from "../state/store";
 import { SvgInk, SvgRaster } from "./svg_ink";
 import { FONT, plain } from "./text";
@@ -32,7 +33,7 @@ function drawHead(on: CanvasRenderingContext2D, timeline: Timeline, { width, hei
 	on.textAlign = "left";
 	on.fillStyle = timeline.palette.ink;
 	const name = state.traces.map((t) => plain(titleOf(t))).join(" · ");
-	on.fillText(fit(on, `${name} · ${duration(state.to - state.from)} from ${duration(state.from - beginOf(state))}`, width - 20 * dpr), 8 * dpr, head / 2);
+	on.fillText(fit(on, `${name} · ${tr("{time} from {start}", { time: duration(state.to - state.from), start: duration(state.from - beginOf(state)) })}`, width - 20 * dpr), 8 * dpr, head / 2);
 }
 
 function drawTitles(on: CanvasRenderingContext2D, timeline: Timeline, { left, height, head, dpr }: Size): void {
@@ -79,7 +80,7 @@ export function svgOf(timeline: Timeline, canvas: HTMLCanvasElement): string | n
 	ink.restore();
 	if (raster.isFull)
 		return null;
-	return `<svg xmlns="http://www.w3.org/2000/svg" width="${size.width / size.dpr}" height="${size.height / size.dpr}" viewBox="0 0 ${size.width} ${size.height}" font-family="system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif">
+	return `<svg xmlns="http://www.w3.org/2000/svg" width="${size.width / size.dpr}" height="${size.height / size.dpr}" viewBox="0 0 ${size.width} ${size.height}" font-family="system-ui, 'Noto Sans', 'DejaVu Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif">
 ${ink.parts.filter(Boolean).join("\n")}
 </svg>
 `;

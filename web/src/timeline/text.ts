@@ -2,7 +2,7 @@
 /* text.ts - labels on the canvas, cut to the room there is. Widths of texts are measured once. */
 import type { Label } from "./scene";
 
-export const FONT = "11px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
+export const FONT = "11px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
 const MOST_CHARS = 200;
 const widths = new Map<string, number>();
 const shortened = new Map<string, string>();
