@@ -24,9 +24,9 @@ struct faster {
 	bool is_unique; /* 'what' must mean one kernel */
 };
 
-#define FASTER_NEEDS                                                                                \
-	"faster needs what and perhaps by how much: faster:KERNEL (to its roof), faster:KERNEL=2, " \
-	"faster:KERNEL-OR-RANGE:30 (percent), faster:gpu:20, faster:cpu:50"
+static const char faster_needs[] = HWY_KEY(
+	"faster needs what and perhaps by how much: faster:KERNEL (to its roof), faster:KERNEL=2, "
+	"faster:KERNEL-OR-RANGE:30 (percent), faster:gpu:20, faster:cpu:50");
 
 /* Reads a number at the end of the arguments, behind 'sign'. */
 static bool read_number(const char *arguments, char sign, const char **at, double *number)
@@ -47,19 +47,21 @@ static bool read_faster(const char *arguments, struct faster *faster, struct hwy
 	*faster = (struct faster){arguments, strlen(arguments), NAN, true};
 	if (read_number(arguments, ':', &at, &number)) {
 		if (!(number >= 0 && number <= 100))
-			return hwy_fail(err, "faster takes a percentage from 0 to 100, not '%s'",
+			return hwy_fail(err,
+					hwy_tr("faster takes a percentage from 0 to 100, not '%s'"),
 					at + 1);
 		*faster = (struct faster){arguments, (size_t)(at - arguments), 1 - number / 100,
 					  false};
 	} else if (read_number(arguments, '=', &at, &number)) {
 		if (!(number >= 1))
-			return hwy_fail(err, "faster takes a factor of at least 1, not '%s'",
+			return hwy_fail(err,
+					hwy_tr("faster takes a factor of at least 1, not '%s'"),
 					at + 1);
 		*faster = (struct faster){arguments, (size_t)(at - arguments), 1 / number, true};
 	}
 	bool is_cpu = faster->length == 3 && memcmp(arguments, "cpu", 3) == 0;
 	return (faster->length > 0 && !(is_cpu && isnan(faster->left))) ||
-	       hwy_fail(err, "%s", FASTER_NEEDS);
+	       hwy_fail(err, "%s", hwy_tr(faster_needs));
 }
 
 static bool check_faster(const char *arguments, struct hwy_err *err)

@@ -48,8 +48,8 @@ static bool edit_fuse_apply(struct editing *e, const char *arguments, struct hwy
 	return fusing.found > 0 ||
 	       hwy_fail(
 		       err,
-		       "no two elementwise kernels of the phase, by their names, follow each other on a "
-		       "stream");
+		       hwy_tr("no two elementwise kernels of the phase, by their names, follow each other on a "
+			      "stream"));
 }
 
 const struct edit_kind edit_fuse = {

@@ -127,7 +127,7 @@ static bool read_workers(const char *arguments, uint32_t *workers, struct hwy_er
 {
 	const char *rest;
 	return (edit_number(arguments, workers, &rest) && !*rest) ||
-	       hwy_fail(err, "workers needs how many: workers:8");
+	       hwy_fail(err, hwy_tr("workers needs how many: workers:8"));
 }
 
 static bool check_workers(const char *arguments, struct hwy_err *err)

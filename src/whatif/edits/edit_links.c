@@ -56,7 +56,9 @@ static bool check_factor(const char *arguments, struct hwy_err *err)
 {
 	double factor;
 	return read_factor(arguments, &factor) ||
-	       hwy_fail(err, "faster-link takes how many times as fast the link is: faster-link:2");
+	       hwy_fail(
+		       err,
+		       hwy_tr("faster-link takes how many times as fast the link is: faster-link:2"));
 }
 
 static bool apply_faster_link(struct editing *e, const char *arguments, struct hwy_err *err)
@@ -225,7 +227,9 @@ static bool check_bucket(const char *arguments, struct hwy_err *err)
 	uint32_t size;
 	const char *rest;
 	return (edit_number(arguments, &size, &rest) && size >= 2 && !*rest) ||
-	       hwy_fail(err, "bucket takes how many collectives become one, 2 at least: bucket:8");
+	       hwy_fail(
+		       err,
+		       hwy_tr("bucket takes how many collectives become one, 2 at least: bucket:8"));
 }
 
 static bool apply_bucket(struct editing *e, const char *arguments, struct hwy_err *err)

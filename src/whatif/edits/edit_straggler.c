@@ -21,7 +21,7 @@ static bool check(const char *arguments, struct hwy_err *err)
 {
 	int64_t rank;
 	return !*arguments || read_rank(arguments, &rank) ||
-	       hwy_fail(err, "straggler takes the number of a rank: straggler:3");
+	       hwy_fail(err, hwy_tr("straggler takes the number of a rank: straggler:3"));
 }
 
 /* The index of the named rank, or of the straggler where no rank is named; joint->n where there is

@@ -150,7 +150,8 @@ static bool read_streams(const char *arguments, uint32_t *streams, struct hwy_er
 {
 	const char *rest;
 	return (edit_number(arguments, streams, &rest) && !*rest && *streams <= MOST_STREAMS) ||
-	       hwy_fail(err, "streams needs a number from 1 to %d: streams:4", MOST_STREAMS);
+	       hwy_fail(err, hwy_tr("streams needs a number from 1 to %d: streams:4"),
+			MOST_STREAMS);
 }
 
 static bool check_streams(const char *arguments, struct hwy_err *err)
