@@ -273,7 +273,7 @@ bool event_groups_put(struct view_trace *view, struct hwy_json *json,
 		      const struct event_request *request, const struct event_result *result,
 		      struct hwy_err *err)
 {
-	struct naming naming = {view, request, span_facts_of(view, request->steps)};
+	struct naming naming = {view, request, span_facts_of(view)};
 	struct sorting sorting = {result, request->sort, request->falls, NULL};
 	uint32_t *order = hwy_array(result->n_groups, sizeof *order);
 	for (uint32_t g = 0; g < result->n_groups; g++)

@@ -54,7 +54,8 @@ static bool sort_key(struct collecting *c, const struct hwy_strip *strip, uint32
 		return true;
 	case EVENT_LANE: *key = strip->lane; return true;
 	case EVENT_STEP:
-		number = span_facts_step(c->facts, strip, hwy_get(strip, HWY_START, row));
+		number = span_facts_step(c->facts, &c->request->steps, strip,
+					 hwy_get(strip, HWY_START, row));
 		*key = number == STEP_TIMES_NONE ? NOT_KNOWN : (int64_t)number;
 		return true;
 	case EVENT_LATENCY:
@@ -99,7 +100,8 @@ static bool group_key(struct collecting *c, const struct hwy_strip *strip, uint3
 	case EVENT_BY_NAME: *key = (uint32_t)span_names_id(c->view->trace, strip, row); return true;
 	case EVENT_BY_KIND: *key = strip->kind; return true;
 	case EVENT_BY_STEP:
-		step = span_facts_step(c->facts, strip, hwy_get(strip, HWY_START, row));
+		step = span_facts_step(c->facts, &c->request->steps, strip,
+				       hwy_get(strip, HWY_START, row));
 		*key = step == STEP_TIMES_NONE ? 0 : c->result->same_step[step] + 1;
 		return true;
 	case EVENT_BY_LINE: return span_facts_line(c->facts, strip, row, key, err);

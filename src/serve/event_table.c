@@ -111,7 +111,8 @@ static int by_row_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static bool read_row(struct span_facts *facts, struct event_row *row, struct hwy_err *err)
+static bool read_row(struct span_facts *facts, const struct step_times *steps,
+		     struct event_row *row, struct hwy_err *err)
 {
 	struct hwy_trace *trace = facts->view->trace;
 	uint32_t at;
@@ -129,7 +130,7 @@ static bool read_row(struct span_facts *facts, struct event_row *row, struct hwy
 	row->lane = strip->lane;
 	row->look = span_color(trace, strip->kind, name);
 	row->name = span_names_make(trace, strip->kind, name, what);
-	row->step = span_facts_step(facts, strip, row->start);
+	row->step = span_facts_step(facts, steps, strip, row->start);
 	return true;
 }
 
@@ -141,8 +142,9 @@ static void put_number_or_null(struct hwy_json *json, bool is_known, int64_t num
 		json_null(json);
 }
 
-static void put_event_row(const struct span_facts *facts, struct hwy_json *json,
-			  const struct event_row *row, struct hwy_index *names)
+static void put_event_row(const struct span_facts *facts, const struct step_times *steps,
+			  struct hwy_json *json, const struct event_row *row,
+			  struct hwy_index *names)
 {
 	bool fresh, has_step = row->step != STEP_TIMES_NONE;
 	const uint32_t key = (uint32_t)row->name;
@@ -156,7 +158,7 @@ static void put_event_row(const struct span_facts *facts, struct hwy_json *json,
 	json_int(json, *name);
 	json_int(json, row->start - facts->view->origin);
 	json_int(json, row->dur);
-	put_number_or_null(json, has_step, has_step ? facts->steps.v[row->step].number : 0);
+	put_number_or_null(json, has_step, has_step ? steps->v[row->step].number : 0);
 	put_number_or_null(json, row->latency >= 0, row->latency);
 	put_number_or_null(json, row->bytes > 0, row->bytes);
 	struct hwy_bytes line = {0};
@@ -189,7 +191,7 @@ static struct event_row *read_page(struct span_facts *facts, const struct event_
 	qsort(rows, *n, sizeof *rows, by_id);
 	for (uint32_t i = 0; ok && i < *n; i++)
 		ok = (i % 64 != 0 || view_pause(facts->view, err)) &&
-		     read_row(facts, &rows[i], err);
+		     read_row(facts, &request->steps, &rows[i], err);
 	qsort(rows, *n, sizeof *rows, by_row_place);
 	if (!ok)
 		free(rows);
@@ -231,7 +233,7 @@ static bool put_rows(struct view_trace *view, struct hwy_json *json,
 {
 	uint32_t n;
 	put_row_number(json, request, result);
-	struct span_facts *facts = span_facts_of(view, request->steps);
+	struct span_facts *facts = span_facts_of(view);
 	struct event_row *rows = read_page(facts, request, result, &n, err);
 	struct hwy_index names = {0};
 	if (!rows)
@@ -239,7 +241,7 @@ static bool put_rows(struct view_trace *view, struct hwy_json *json,
 	json_key(json, "list");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < n; i++)
-		put_event_row(facts, json, &rows[i], &names);
+		put_event_row(facts, &request->steps, json, &rows[i], &names);
 	json_end_array(json);
 	put_row_names(view, json, rows, n, &names);
 	hwy_index_free(&names);

@@ -130,7 +130,7 @@ static bool lane_fits(struct matcher *m, uint32_t lane)
 
 static bool is_answerable(struct matcher *m, const struct query_term *term, struct hwy_err *err)
 {
-	if ((term->field == QUERY_STEP || term->field == QUERY_PHASE) && !m->facts->steps.is_known)
+	if ((term->field == QUERY_STEP || term->field == QUERY_PHASE) && !m->steps.is_known)
 		return hwy_fail(err, "steps are not known yet: the diagnosis is not ready");
 	return term->field != QUERY_MODULE || span_facts_need_owners(m->facts, err);
 }
@@ -141,7 +141,8 @@ bool match_open(struct matcher *m, struct view_trace *view, const struct query *
 	*m = (struct matcher){
 		.view = view,
 		.query = query,
-		.facts = span_facts_of(view, steps),
+		.facts = span_facts_of(view),
+		.steps = steps,
 		.lanes = hwy_zarray(view->trace->n_lanes, 1),
 		.looks = UINT32_MAX,
 		.rows = hwy_array(HWY_CHUNK_ROWS, sizeof *m->rows),

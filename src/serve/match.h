@@ -39,6 +39,7 @@ struct matcher {
 	struct view_trace *view;
 	const struct query *query;
 	struct span_facts *facts;
+	struct step_times steps;
 	uint8_t *lanes; /* by lane: 1 where the terms about lanes hold */
 	uint8_t *
 		names; /* by id of a name: 1 where the terms about names hold; NULL: no such term */

@@ -163,10 +163,10 @@ static bool rate_fits(struct matcher *m, const struct query_term *term,
 static bool step_fits(const struct matcher *m, const struct query_term *term,
 		      const struct hwy_strip *strip, uint32_t row)
 {
-	uint32_t step = span_facts_step(m->facts, strip, hwy_get(strip, HWY_START, row));
+	uint32_t step = span_facts_step(m->facts, &m->steps, strip, hwy_get(strip, HWY_START, row));
 	if (step == STEP_TIMES_NONE)
 		return false;
-	const struct timed_step *at = &m->facts->steps.v[step];
+	const struct timed_step *at = &m->steps.v[step];
 	return query_number_fits(term, term->field == QUERY_STEP ? at->number : at->phase);
 }
 

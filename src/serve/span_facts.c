@@ -10,7 +10,7 @@
 #include "analyze/place.h"
 #include "base/path.h"
 
-struct span_facts *span_facts_of(struct view_trace *view, struct step_times steps)
+struct span_facts *span_facts_of(struct view_trace *view)
 {
 	if (!view->facts) {
 		view->facts = hwy_zalloc(sizeof *view->facts);
@@ -19,7 +19,6 @@ struct span_facts *span_facts_of(struct view_trace *view, struct step_times step
 		HWY_GROW(view->facts->lines, view->facts->n_lines, view->facts->cap_lines);
 		view->facts->lines[view->facts->n_lines++] = (struct span_line){0};
 	}
-	view->facts->steps = steps;
 	return view->facts;
 }
 
@@ -48,12 +47,12 @@ bool span_facts_peek(struct span_facts *facts, const struct hwy_strip *strip, en
 			     (uint32_t)(strip - facts->view->trace->strips), col, row, value, err);
 }
 
-uint32_t span_facts_step(const struct span_facts *facts, const struct hwy_strip *strip,
-			 int64_t start)
+uint32_t span_facts_step(const struct span_facts *facts, const struct step_times *steps,
+			 const struct hwy_strip *strip, int64_t start)
 {
 	bool on_device = (HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) != 0;
-	return step_times_find(&facts->steps, facts->view->trace->lanes[strip->lane].process,
-			       on_device, start);
+	return step_times_find(steps, facts->view->trace->lanes[strip->lane].process, on_device,
+			       start);
 }
 
 /* Yields the strip and row of the call that enqueued work; NULL where none is known. */

@@ -3,6 +3,7 @@
  *
  * Values of columns that views do not hold (VIEW_COLUMNS) are read through a small cache of chunks, so that nothing that another
  * request has loaded is touched. One struct span_facts belongs to a view and stays, because lines and modules take time to find.
+ * All requests share it, also while they pause: nothing in it depends on a request.
  */
 #ifndef HWY_SERVE_SPAN_FACTS_H
 #define HWY_SERVE_SPAN_FACTS_H
@@ -24,7 +25,6 @@ struct span_line {
 
 struct span_facts {
 	struct view_trace *view;
-	struct step_times steps;
 	struct hwy_peeks peeks;
 	uint32_t *
 		line_of_stack; /* by stack: a reference (base/ref.h) into 'lines'; none: not looked up yet */
@@ -36,17 +36,16 @@ struct span_facts {
 	struct hwy_owners *owners; /* NULL: not opened yet, or the trace is too large */
 };
 
-/* The facts of a view; made on the first call, freed by view_close. The steps may become known later: they are those of the last
- * call. */
-struct span_facts *span_facts_of(struct view_trace *view, struct step_times steps);
+/* The facts of a view; made on the first call, freed by view_close. */
+struct span_facts *span_facts_of(struct view_trace *view);
 void span_facts_free(struct span_facts *facts);
 
 /* Reads a value of any column of a span. */
 bool span_facts_peek(struct span_facts *facts, const struct hwy_strip *strip, enum hwy_col col,
 		     uint32_t row, int64_t *value, struct hwy_err *err);
-/* The index in facts->steps of the step of a span that starts at 'start', or STEP_TIMES_NONE. */
-uint32_t span_facts_step(const struct span_facts *facts, const struct hwy_strip *strip,
-			 int64_t start);
+/* Yields the index in steps->v of the step of a span that starts at 'start', or STEP_TIMES_NONE. */
+uint32_t span_facts_step(const struct span_facts *facts, const struct step_times *steps,
+			 const struct hwy_strip *strip, int64_t start);
 /* ns from the begin of the call that launched device work to the work's start; -1 where no call is known, or the clocks disagree.
  * 'start' is the work's own. */
 bool span_facts_latency(struct span_facts *facts, const struct hwy_strip *strip, uint32_t row,

@@ -319,6 +319,43 @@ static void a_random_trace_is_sorted_and_turned_around(void **state)
 	close_recording();
 }
 
+/* ---- two requests at a time -------------------------------------------------------------------------- */
+
+static bool count_rows(void *context, const struct match_rows *rows, struct hwy_err *err)
+{
+	(void)err;
+	*(uint32_t *)context += rows->n;
+	return true;
+}
+
+/* A request that came before the diagnosis was ready, and pauses, knows no steps. One that came later does. */
+static void a_request_keeps_its_steps_while_another_one_has_none(void **state)
+{
+	struct small small = small_machine();
+	small_span(&small, small.stream, HWY_KERNEL, 0, 10, 0, "a");
+	small_span(&small, small.stream, HWY_KERNEL, 20, 30, 0, "b");
+	struct hwy_trace *trace = small_finish(&small);
+	const struct timed_step step = {
+		.cpu = {15, 40}, .device = {15, 40}, .process = FLOW_NO_PROCESS, .number = 7};
+	const struct step_times known = {&step, 1, true}, unknown = {0};
+	struct matcher early, late;
+	struct query query, empty;
+	struct hwy_err err;
+	uint32_t found = 0;
+	struct match_scope scope = {.is_whole = true, .on_rows = count_rows, .context = &found};
+	assert_true(view_open(&view, trace, "steps", &err));
+	assert_true(query_parse(&query, "step:7", &err) && query_parse(&empty, "", &err));
+	assert_true(match_open(&late, &view, &query, known, &err));
+	assert_true(match_open(&early, &view, &empty, unknown, &err));
+	assert_true(match_scan(&late, &scope, &err));
+	assert_int_equal(found, 1);
+	match_close(&early);
+	match_close(&late);
+	query_free(&query);
+	query_free(&empty);
+	close_recording();
+}
+
 static int set_up(void **state)
 {
 	return mkdtemp(folder) ? 0 : -1;
@@ -337,6 +374,7 @@ int main(void)
 		cmocka_unit_test(an_interval_has_the_spans_that_touch_it),
 		cmocka_unit_test(groups_have_the_sums_of_their_spans),
 		cmocka_unit_test(a_random_trace_is_sorted_and_turned_around),
+		cmocka_unit_test(a_request_keeps_its_steps_while_another_one_has_none),
 	};
 	return cmocka_run_group_tests(all, set_up, remove_folder);
 }
