@@ -138,23 +138,33 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	posix_spawn_file_actions_adddup2(&actions, to[0], 0);
 	posix_spawn_file_actions_adddup2(&actions, from[1], 1);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	int error = posix_spawn(&worker->pid, "/proc/self/exe", &actions, NULL, argv, environ);
+	pid_t pid = 0;
+	int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(to[0]);
 	close(from[1]);
-	worker->to = to[1];
-	worker->from = fdopen(from[0], "r");
-	if (error == 0 && !worker->from)
-		error = errno;
 	if (error == 0) {
+		worker->pid = pid;
+		worker->to = to[1];
+		worker->from = fdopen(from[0], "r");
 		worker->state = WORKER_PENDING;
-		error = pthread_create(&worker->reader, NULL, read_until_end, worker);
+		error = worker->from ? pthread_create(&worker->reader, NULL, read_until_end, worker)
+				     : errno;
 	}
-	if (error != 0) {
-		worker->state = WORKER_NONE;
-		return hwy_fail(err, "cannot start the diagnosis: %s", strerror(error));
+	if (error == 0)
+		return true;
+	if (worker->pid > 0) {
+		kill(worker->pid, SIGKILL);
+		waitpid(worker->pid, NULL, 0);
 	}
-	return true;
+	close(to[1]);
+	if (worker->from)
+		fclose(worker->from);
+	else
+		close(from[0]);
+	/* As if it had never been started: worker_stop has nothing to do, and a request may ask. */
+	worker_begin(worker);
+	return hwy_fail(err, "cannot start the diagnosis: %s", strerror(error));
 }
 
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
