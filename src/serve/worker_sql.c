@@ -21,9 +21,12 @@
 
 enum {
 	MOST_ROWS = 10000,
-	MOST_BYTES = 8 << 20, /* of the texts in all cells */
+	MOST_BYTES = 8 << 20, /* of JSON: no further row is written behind so many bytes */
 	LONGEST_CELL = 4096,  /* longer texts are cut */
-	MOST_SECONDS = 12,    /* less than WORKER_PATIENCE_S */
+	/* The most bytes that are read of an answer: MOST_BYTES and a row of MOST_COLUMNS
+	 * (sql/guard.c) texts of LONGEST_CELL bytes, each of which JSON may write as six. */
+	LARGEST_ANSWER = 32 << 20,
+	MOST_SECONDS = 12, /* less than WORKER_PATIENCE_S */
 	MEMORY_MIB = 512,
 };
 #define LARGEST_EXACT (INT64_C(1) << 53)
@@ -31,7 +34,7 @@ enum {
 /* What becomes of the rows: the answer's JSON. */
 struct telling_rows {
 	struct hwy_json *json;
-	uint64_t rows, bytes;
+	uint64_t rows;
 	bool has_begun, is_closed, is_cut;
 };
 
@@ -71,7 +74,6 @@ static void put_sql_cell(struct telling_rows *t, const struct hwy_cell *cell)
 		return;
 	case HWY_CELL_REAL: json_real(t->json, cell->real, 6); return;
 	case HWY_CELL_TEXT:
-		t->bytes += cell->text.length;
 		json_text(t->json, cell->text.at,
 			  cell->text.length < LONGEST_CELL ? cell->text.length : LONGEST_CELL);
 		return;
@@ -84,7 +86,7 @@ static bool put_sql_row(void *self, const struct hwy_cell *cells, uint32_t n)
 	struct telling_rows *t = self;
 	if (t->is_closed)
 		return false;
-	t->is_cut = t->rows >= MOST_ROWS || t->bytes >= MOST_BYTES;
+	t->is_cut = t->rows >= MOST_ROWS || ftello(t->json->out) >= MOST_BYTES;
 	if (t->is_cut)
 		return false;
 	t->rows++;
@@ -136,6 +138,7 @@ static bool put_description(struct telling_rows *t, const struct sql_db *db, con
 	return found;
 }
 
+/* 'json' writes to memory, where ftello tells how much there is. */
 static void put_sql_answer(struct hwy_json *json, struct hwy_trace *trace, const char *query)
 {
 	struct sql_limits limits = {.time = (MOST_SECONDS - 2) * INT64_C(1000000000),
@@ -167,27 +170,32 @@ static _Noreturn void answer_apart(int to, struct hwy_trace *trace, const char *
 	setrlimit(RLIMIT_FSIZE, &none);
 	setrlimit(RLIMIT_CORE, &none);
 	alarm(MOST_SECONDS);
+	struct memory_text answer;
+	struct hwy_json json = {.out = memory_text_begin(&answer)};
+	put_sql_answer(&json, trace, query);
+	memory_text_end(&answer);
 	FILE *out = fdopen(to, "w");
 	if (!out)
 		_exit(1);
-	struct hwy_json json = {.out = out};
-	put_sql_answer(&json, trace, query);
+	fwrite(answer.text, 1, answer.length, out);
 	_exit(fclose(out) == 0 ? 0 : 1);
 }
 
-/* Adds what comes through the pipe to 'text', up to its end. */
-static void read_sql_answer(int from, struct hwy_bytes *text)
+/* Adds what comes through the pipe to 'text', up to its end. Yields NULL, or a sentence where the
+ * rest is not wanted because the answer is too large. */
+static const char *read_sql_answer(int from, struct hwy_bytes *text)
 {
 	enum { BLOCK = 1 << 16 };
-	for (;;) {
+	while (text->n <= LARGEST_ANSWER) {
 		uint8_t *room = hwy_bytes_reserve(text, BLOCK);
 		ssize_t n = read(from, room, BLOCK);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return;
+			return NULL;
 		text->n += (size_t)n;
 	}
+	return "the answer is too large";
 }
 
 static void put_failure_of_sql(FILE *out, const char *why)
@@ -200,6 +208,7 @@ static void put_failure_of_sql(FILE *out, const char *why)
 
 void worker_sql(FILE *out, const struct hwy_analysis *analysis, const char *question)
 {
+	const char *why = NULL;
 	int ends[2];
 	char *query = hwy_copy(question, strlen(question) + 1);
 	query[strcspn(query, "\n")] = 0;
@@ -219,15 +228,18 @@ void worker_sql(FILE *out, const struct hwy_analysis *analysis, const char *ques
 	struct hwy_bytes text = {0};
 	int status = 1;
 	if (pid > 0) {
-		read_sql_answer(ends[0], &text);
+		why = read_sql_answer(ends[0], &text);
+		if (why)
+			kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
 	}
 	close(ends[0]);
-	if (status == 0)
-		fwrite(text.bytes, 1, text.n, out);
+	if (status != 0 && !why)
+		why = "the query took too long, or more than it may have, and was ended";
+	if (why)
+		put_failure_of_sql(out, why);
 	else
-		put_failure_of_sql(
-			out, "the query took too long, or more than it may have, and was ended");
+		fwrite(text.bytes, 1, text.n, out);
 	hwy_bytes_free(&text);
 	free(query);
 }
