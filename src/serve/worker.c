@@ -224,6 +224,14 @@ static bool wait_for_answers(struct worker *worker, bool is_mine,
 	return worker->state == WORKER_DONE && may_go_on(worker, is_mine);
 }
 
+/* Tells the process that nobody waits for the answer to its question: other questions need not
+ * wait for it. A process that has ended meanwhile does not matter. */
+static void cancel_question(const struct worker *worker)
+{
+	ssize_t ignored = write(worker->to, WORKER_CANCEL, strlen(WORKER_CANCEL));
+	(void)ignored;
+}
+
 bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned)(const void *from),
 		const void *from, struct hwy_bytes *out)
 {
@@ -234,10 +242,12 @@ bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned
 	bool ok = wait_for_answers(worker, false, is_abandoned, from);
 	if (ok) {
 		worker->is_asking = true;
-		/* The pipe holds more than one question, so write does not block. */
+		/* The pipe holds more than a question and a WORKER_CANCEL, so write does not block. */
 		ok = write(worker->to, question, n) == (ssize_t)n;
 		worker->n_asked += ok;
 		ok = ok && wait_for_answers(worker, true, is_abandoned, from);
+		if (!ok && worker->n_asked != worker->n_answered)
+			cancel_question(worker);
 		if (ok)
 			hwy_bytes_put(out, worker->frames[WORKER_WHATIF].bytes,
 				      worker->frames[WORKER_WHATIF].n);

@@ -3,9 +3,16 @@
  * picture does not wait for the diagnosis, and its memory is given back when the process ends.
  *
  * The worker writes frames to its standard output: u32 tag, u64 length, the bytes. After the frames
- * of the diagnosis it reads questions, a line each ("PHASE EDITS", or WORKER_FLAME_WORD and what
- * worker_flame.c reads), and answers each with a WORKER_WHATIF frame, until its standard input ends.
- * WORKER_APPLICABLE in the place of edits asks which edits the phase has something to change for.
+ * of the diagnosis it reads questions from its standard input, until that ends. A question is one
+ * line of three kinds, and its answer is one frame WORKER_WHATIF:
+ *
+ * - "PHASE EDITS": what would these edits change in this phase (worker_whatif.c)? With
+ *   WORKER_APPLICABLE as EDITS: which edits have something to change in it?
+ * - "flame KIND FROM TO ...": a flame graph (worker_flame.c).
+ * - "sql SELECT ...": a query, with WORKER_SQL_NEWLINE for each line feed (worker_sql.c).
+ *
+ * A line WORKER_CANCEL after a question says that nobody waits for its answer any more. The worker
+ * then ends a query in SQL at once; the other questions are short. An answer comes in any case.
  */
 #ifndef HWY_SERVE_WORKER_H
 #define HWY_SERVE_WORKER_H
@@ -18,6 +25,7 @@
 #include "serve/answers.h"
 
 #define WORKER_APPLICABLE "?"
+#define WORKER_CANCEL "cancel\n"
 
 enum worker_tag {
 	WORKER_DIAGNOSIS,  /* JSON: the findings */
@@ -29,7 +37,7 @@ enum worker_tag {
 	WORKER_PATH,       /* array of struct annotation: the critical path */
 	WORKER_ROOFLINE,   /* JSON: kernels and operators under the roofs of their devices */
 	WORKER_READY,      /* no bytes: the frames above, as far as there are any, were sent */
-	WORKER_WHATIF,     /* JSON: the answer to one question */
+	WORKER_WHATIF,     /* JSON: the answer to one question, of whatever kind */
 	WORKER_COMPARE,    /* JSON: what changed from one trace to another (comparison.h) */
 	WORKER_FAILED,     /* one line of text: why there is no diagnosis */
 	WORKER_TAGS
@@ -46,13 +54,15 @@ void worker_tell_roofline(FILE *out, const struct hwy_analysis *analysis);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
 /* Reads questions from 'in', one on each line, and answers each, until 'in' ends. */
 void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);
-/* Writes the answer to one question as JSON: a prediction, or a flame graph. */
+/* Writes the answer to one question as JSON: a prediction, a flame graph, or the rows of a query. */
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
 
 #define WORKER_SQL_WORD "sql "
 enum { WORKER_SQL_NEWLINE = 0x1e }; /* stands for a line feed, because a question is one line */
-/* Writes the answer to a query, without that word, as JSON: its rows, or why there are none. The query runs in a process of its own. */
-void worker_sql(FILE *out, const struct hwy_analysis *analysis, const char *question);
+/* Writes the answer to a query, without that word, as JSON: its rows, or why there are none. The
+ * query runs in a process of its own, which is ended where something can be read from the file
+ * descriptor 'input' (a WORKER_CANCEL, or its end); -1: there is no such descriptor. */
+void worker_sql(FILE *out, int input, const struct hwy_analysis *analysis, const char *question);
 #define WORKER_FLAME_WORD "flame "
 /* Writes the answer to a question about flame graphs, without that word, as JSON. */
 void worker_flame(FILE *out, const struct hwy_analysis *analysis, const char *question);

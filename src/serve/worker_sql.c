@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,11 +183,18 @@ static _Noreturn void answer_apart(int to, struct hwy_trace *trace, const char *
 }
 
 /* Adds what comes through the pipe to 'text', up to its end. Yields NULL, or a sentence where the
- * rest is not wanted because the answer is too large. */
-static const char *read_sql_answer(int from, struct hwy_bytes *text)
+ * rest is not wanted: something came from 'input' first, or the answer is too large. */
+static const char *read_sql_answer(int from, int input, struct hwy_bytes *text)
 {
 	enum { BLOCK = 1 << 16 };
 	while (text->n <= LARGEST_ANSWER) {
+		struct pollfd ends[] = {{.fd = from, .events = POLLIN},
+					{.fd = input, .events = POLLIN}};
+		int ready = poll(ends, 2, -1);
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready < 0 || ends[1].revents)
+			return "nobody waits for the answer";
 		uint8_t *room = hwy_bytes_reserve(text, BLOCK);
 		ssize_t n = read(from, room, BLOCK);
 		if (n < 0 && errno == EINTR)
@@ -206,7 +214,7 @@ static void put_failure_of_sql(FILE *out, const char *why)
 	json_end_object(&json);
 }
 
-void worker_sql(FILE *out, const struct hwy_analysis *analysis, const char *question)
+void worker_sql(FILE *out, int input, const struct hwy_analysis *analysis, const char *question)
 {
 	const char *why = NULL;
 	int ends[2];
@@ -228,7 +236,7 @@ void worker_sql(FILE *out, const struct hwy_analysis *analysis, const char *ques
 	struct hwy_bytes text = {0};
 	int status = 1;
 	if (pid > 0) {
-		why = read_sql_answer(ends[0], &text);
+		why = read_sql_answer(ends[0], input, &text);
 		if (why)
 			kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);

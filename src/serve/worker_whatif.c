@@ -222,6 +222,7 @@ static void put_applicable(const struct whatif *w, struct hwy_json *json)
  * questions in a row. */
 struct answering {
 	const struct hwy_analysis *analysis;
+	int input; /* the file descriptor from which questions come; -1: there is none */
 	struct whatif w;
 	bool is_open;
 };
@@ -247,7 +248,7 @@ static void answer_question(struct answering *a, FILE *out, const char *question
 		return;
 	}
 	if (strncmp(question, WORKER_SQL_WORD, strlen(WORKER_SQL_WORD)) == 0) {
-		worker_sql(out, a->analysis, question + strlen(WORKER_SQL_WORD));
+		worker_sql(out, a->input, a->analysis, question + strlen(WORKER_SQL_WORD));
 		return;
 	}
 	struct hwy_err err = {0};
@@ -270,7 +271,7 @@ static void answer_question(struct answering *a, FILE *out, const char *question
 
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question)
 {
-	struct answering a = {.analysis = analysis};
+	struct answering a = {.analysis = analysis, .input = -1};
 	answer_question(&a, out, question);
 	if (a.is_open)
 		whatif_close(&a.w);
@@ -278,10 +279,15 @@ void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *q
 
 void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis)
 {
-	struct answering a = {.analysis = analysis};
+	struct answering a = {.analysis = analysis, .input = fileno(in)};
 	char *line = NULL;
 	size_t cap = 0;
+	/* Without a buffer, poll sees in the file descriptor every line that was not read yet. */
+	setvbuf(in, NULL, _IONBF, 0);
 	while (getline(&line, &cap, in) > 0) {
+		/* The question that this line cancels was answered before the line came. */
+		if (strcmp(line, WORKER_CANCEL) == 0)
+			continue;
 		struct memory_text memory;
 		memory_text_begin(&memory);
 		answer_question(&a, memory.out, line);
