@@ -5,7 +5,7 @@
 
 #include "serve/asking.h"
 
-enum { FLAME_QUESTION_BYTES = 32000 }; /* less than what a pipe holds */
+enum { FLAME_QUESTION_BYTES = 32000 }; /* less than what the worker's socket holds */
 
 struct flame_request {
 	uint32_t trace;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,8 +127,8 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	extern char **environ;
 	int to[2], from[2];
 	worker_begin(worker);
-	if (pipe2(to, O_CLOEXEC) != 0)
-		return hwy_fail(err, "no pipe: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
+		return hwy_fail(err, "no socket: %s", strerror(errno));
 	if (pipe2(from, O_CLOEXEC) != 0) {
 		close(to[0]);
 		close(to[1]);
@@ -228,8 +229,7 @@ static bool wait_for_answers(struct worker *worker, bool is_mine,
  * wait for it. A process that has ended meanwhile does not matter. */
 static void cancel_question(const struct worker *worker)
 {
-	ssize_t ignored = write(worker->to, WORKER_CANCEL, strlen(WORKER_CANCEL));
-	(void)ignored;
+	(void)send(worker->to, WORKER_CANCEL, strlen(WORKER_CANCEL), MSG_NOSIGNAL);
 }
 
 bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned)(const void *from),
@@ -242,8 +242,8 @@ bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned
 	bool ok = wait_for_answers(worker, false, is_abandoned, from);
 	if (ok) {
 		worker->is_asking = true;
-		/* The pipe holds more than a question and a WORKER_CANCEL, so write does not block. */
-		ok = write(worker->to, question, n) == (ssize_t)n;
+		/* The socket holds more than a question and a WORKER_CANCEL, so send does not block. */
+		ok = send(worker->to, question, n, MSG_NOSIGNAL) == (ssize_t)n;
 		worker->n_asked += ok;
 		ok = ok && wait_for_answers(worker, true, is_abandoned, from);
 		if (!ok && worker->n_asked != worker->n_answered)

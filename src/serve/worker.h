@@ -74,7 +74,7 @@ enum worker_state { WORKER_NONE, WORKER_PENDING, WORKER_DONE, WORKER_BROKEN };
 
 struct worker {
 	pid_t pid;
-	int to;     /* pipe into the process's standard input */
+	int to; /* the process's standard input: a socket, which sends no SIGPIPE when it ended */
 	FILE *from; /* pipe from the process's standard output */
 	pthread_t reader;
 	/* The finished analysis where worker_here made it in this process; NULL where a second

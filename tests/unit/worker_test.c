@@ -4,7 +4,7 @@
 #include "make_trace.h"
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <sys/socket.h>
 
 #include "analyze/analysis.h"
 #include "base/memory_text.h"
@@ -104,22 +104,38 @@ static bool has_gone(const void *from)
 	return true;
 }
 
+/* A worker that reads from ends[0], and has its diagnosis. */
+static struct worker asked_through(int ends[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	struct worker worker = {.state = WORKER_DONE, .to = ends[1]};
+	pthread_mutex_init(&worker.lock, NULL);
+	pthread_cond_init(&worker.changed, NULL);
+	return worker;
+}
+
 static void an_asker_that_goes_cancels_its_question(void **state)
 {
 	int ends[2];
 	char sent[64] = "";
 	struct hwy_bytes answer = {0};
-	struct worker worker = {.state = WORKER_DONE};
-	assert_int_equal(pipe(ends), 0);
-	worker.to = ends[1];
-	pthread_mutex_init(&worker.lock, NULL);
-	pthread_cond_init(&worker.changed, NULL);
+	struct worker worker = asked_through(ends);
 	assert_false(worker_ask(&worker, "sql select 1\n", has_gone, NULL, &answer));
 	assert_int_equal(answer.n, 0);
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	assert_true(read(ends[0], sent, sizeof sent - 1) > 0);
+	assert_true(recv(ends[0], sent, sizeof sent - 1, MSG_DONTWAIT) > 0);
 	assert_string_equal(sent, "sql select 1\n" WORKER_CANCEL);
 	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Its reader has not seen yet that it ended, so its state is still WORKER_DONE. */
+static void a_question_to_a_process_that_has_just_ended_fails(void **state)
+{
+	int ends[2];
+	struct hwy_bytes answer = {0};
+	struct worker worker = asked_through(ends);
+	close(ends[0]);
+	assert_false(worker_ask(&worker, "sql select 1\n", NULL, NULL, &answer));
 	close(ends[1]);
 }
 
@@ -159,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_query_ends_when_its_asker_has_gone),
 		cmocka_unit_test(a_line_that_cancels_gets_no_answer_of_its_own),
 		cmocka_unit_test(an_asker_that_goes_cancels_its_question),
+		cmocka_unit_test(a_question_to_a_process_that_has_just_ended_fails),
 		cmocka_unit_test(a_process_that_does_not_start_leaves_nothing_behind),
 	};
 	return cmocka_run_group_tests(all, NULL, NULL);
