@@ -16,7 +16,8 @@ struct collecting {
 	struct event_result *result;
 	uint64_t *keys; /* what a span is sorted by; of a group, its duration */
 	uint32_t *ids;  /* the span; of a group, the group's key */
-	uint32_t n, cap;
+	uint32_t n;
+	uint32_t cap;      /* the most spans in both lists together */
 	uint32_t *unknown; /* spans that lack what the table is sorted by */
 	uint32_t n_unknown, cap_unknown;
 };
@@ -152,6 +153,9 @@ static bool collect_rows(void *context, const struct match_rows *rows, struct hw
 		uint32_t row = rows->rows[i], group = 0;
 		int64_t dur = hwy_get(strip, HWY_DUR, row), key = dur;
 		event_sums_add(&c->result->sums, dur);
+		if (c->n + c->n_unknown == c->cap)
+			return hwy_fail(err, "more than %d spans: narrow the query or the interval",
+					EVENT_MOST_ROWS);
 		if (c->request->group != EVENT_BY_NOTHING) {
 			if (!group_key(c, strip, row, &group, err))
 				return false;
@@ -163,9 +167,6 @@ static bool collect_rows(void *context, const struct match_rows *rows, struct hw
 		} else {
 			group = strip->first + row;
 		}
-		if (c->n == c->cap)
-			return hwy_fail(err, "more than %d spans: narrow the query or the interval",
-					EVENT_MOST_ROWS);
 		c->keys[c->n] = (uint64_t)key;
 		c->ids[c->n++] = group;
 	}

@@ -316,6 +316,13 @@ static void a_random_trace_is_sorted_and_turned_around(void **state)
 	assert_int_equal(result.n, SPANS);
 	assert_int_equal(result.ids[SPANS - 1], SPANS - 1);
 	free_result(&result);
+	/* As if 2 * 10 spans were the most: those without bytes count as well. */
+	for (uint32_t l = 0; l < trace->n_lanes; l++)
+		view.lanes[l].spans = view.lanes[l].spans ? 10 : 0;
+	result = (struct event_result){0};
+	assert_false(event_scan(&view, &request, &result, &err));
+	assert_non_null(strstr(err.text, "narrow the query"));
+	assert_int_equal(result.sums.count, 21);
 	close_recording();
 }
 
