@@ -131,11 +131,12 @@ bool device_lead_at(struct view_trace *view, uint32_t device, int64_t time,
 
 /* ---- the least of a window ------------------------------------------------------------------------ */
 
+/* Times are ns after the window's begin: sums of times counted from 1970 would not fit 64 bits. */
 struct lead_event {
 	int64_t time;
-	int64_t length; /* of an op that is enqueued: its duration; else 0 */
+	int64_t length; /* of an op that is enqueued or begins: its duration; else 0 */
 	int8_t count;   /* 1: enqueued, -1: ended, 0: begins */
-	int64_t end;    /* of an op that begins or ends: its end */
+	int64_t end;    /* when the op ends */
 };
 
 static int by_event_time(const void *left, const void *right)
@@ -147,22 +148,22 @@ static int by_event_time(const void *left, const void *right)
 	return b->count - a->count;
 }
 
-/* Walks the events; between two of them the work falls by the number of running ops each ns, so that its least is right
- * before an event. */
-static void walk_events(const struct lead_event *events, uint32_t n, int64_t from, int64_t to,
+/* Walks the events of a window of so many ns. Between two events the work falls by the number of
+ * running ops each ns, so that it is least right before an event. */
+static void walk_events(const struct lead_event *events, uint32_t n, int64_t window,
 			struct device_lead *least)
 {
 	int64_t count = 0, waiting = 0, ends = 0, running = 0;
 	for (uint32_t i = 0; i <= n; i++) {
-		int64_t time = i < n ? events[i].time : to;
+		int64_t time = i < n ? events[i].time : window;
 		bool is_new = i == n || i == 0 || time > events[i - 1].time;
-		if (is_new && time > from) {
-			int64_t until = time < to ? time : to;
+		if (is_new && time > 0) {
+			int64_t until = time < window ? time : window;
 			int64_t work = waiting + ends - running * until;
 			least->count = count < least->count ? count : least->count;
 			least->work = work < least->work ? work : least->work;
 		}
-		if (i == n || time > to)
+		if (i == n || time > window)
 			break;
 		count += events[i].count;
 		if (events[i].count == 1) {
@@ -188,13 +189,13 @@ bool device_lead_least(struct view_trace *view, uint32_t device, int64_t from, i
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < ops.n; i++) {
 			const struct lead_op *op = &ops.v[i];
-			int64_t length = op->end - op->start;
-			events[n++] = (struct lead_event){op->enqueued, length, 1, op->end};
-			events[n++] = (struct lead_event){op->start, length, 0, op->end};
-			events[n++] = (struct lead_event){op->end, 0, -1, op->end};
+			int64_t length = op->end - op->start, end = op->end - from;
+			events[n++] = (struct lead_event){op->enqueued - from, length, 1, end};
+			events[n++] = (struct lead_event){op->start - from, length, 0, end};
+			events[n++] = (struct lead_event){end, 0, -1, end};
 		}
 		qsort(events, n, sizeof *events, by_event_time);
-		walk_events(events, n, from, to, least);
+		walk_events(events, n, to - from, least);
 		free(events);
 	}
 	free_ops(&ops);
