@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/ref.h"
+#include "base/saturating.h"
 
 const char *const flame_kind_names[FLAME_KINDS + 1] = {
 	[FLAME_SAMPLES] = "samples",
@@ -34,12 +35,6 @@ uint32_t flame_put(struct hwy_flame *flame, uint32_t outer, enum flame_node_kind
 			.outer = outer, .kind = kind, .name = name, .place = place};
 	}
 	return *number;
-}
-
-void flame_add(int64_t *sum, int64_t by)
-{
-	if (__builtin_add_overflow(*sum, by, sum))
-		*sum = by < 0 ? INT64_MIN : INT64_MAX;
 }
 
 bool flame_wants(const struct flame_filling *filling, uint32_t lane, int64_t thread)
@@ -116,7 +111,7 @@ static void flame_add_up(struct hwy_flame *flame)
 		const struct flame_node *node = &flame->nodes[i];
 		struct flame_node *outer = &flame->nodes[node->outer];
 		for (unsigned w = 0; w < flame->n_weights; w++)
-			flame_add(&outer->total[w], node->total[w]);
+			hwy_add_saturating(&outer->total[w], node->total[w]);
 		outer->count += node->count;
 		if (hwy_ref32_is_set(node->span) &&
 		    (!hwy_ref32_is_set(outer->span) || node->longest > outer->longest)) {
@@ -217,8 +212,8 @@ static void merge_into(struct hwy_flame *flame, struct flame_node *into,
 		       const struct flame_node *node)
 {
 	for (unsigned w = 0; w < flame->n_weights; w++) {
-		flame_add(&into->self[w], node->total[w]);
-		flame_add(&into->total[w], node->total[w]);
+		hwy_add_saturating(&into->self[w], node->total[w]);
+		hwy_add_saturating(&into->total[w], node->total[w]);
 	}
 	into->count += node->count;
 	if (hwy_ref32_is_set(node->span) &&

@@ -138,8 +138,6 @@ uint32_t flame_put_stack(struct flame_filling *filling, uint32_t outer, int64_t 
 /* Yields the node of a thread; one for all where the thread is not known. */
 uint32_t flame_put_thread(struct flame_filling *filling, int64_t thread);
 bool flame_wants(const struct flame_filling *filling, uint32_t lane, int64_t thread);
-/* Adds to a sum, and stops at the ends of int64_t: a damaged recording may claim any durations. */
-void flame_add(int64_t *sum, int64_t by);
 
 bool flame_fill_samples(struct flame_filling *filling, struct hwy_err *err); /* flame_samples.c */
 bool flame_fill_stacks(struct flame_filling *filling, struct hwy_err *err);  /* flame_work.c */

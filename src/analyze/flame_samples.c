@@ -7,6 +7,7 @@
 #include "analyze/place.h"
 #include "base/path.h"
 #include "base/ref.h"
+#include "base/saturating.h"
 
 /* Of deeper stacks the innermost frames are listed. */
 enum { DEEPEST_STACK = 1024 };
@@ -157,8 +158,8 @@ static void fill_strip(struct flame_filling *filling, const struct hwy_strip *st
 		uint32_t node = flame_put_thread(filling, thread);
 		node = flame_put_stack(filling, node, stack);
 		flame->unknown += !hwy_ref_is_set(stack);
-		flame_add(&flame->nodes[node].self[0], 1);
-		flame_add(&flame->nodes[node].self[1], weight > 0 ? weight : 0);
+		hwy_add_saturating(&flame->nodes[node].self[0], 1);
+		hwy_add_saturating(&flame->nodes[node].self[1], weight > 0 ? weight : 0);
 		flame->nodes[node].count++;
 		flame_note_span(filling, node, strip->first + row, start, 0);
 	}

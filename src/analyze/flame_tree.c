@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/flame.h"
+#include "base/saturating.h"
 
 /* Nodes of the flame up to 'node', as the tree has them, so that spans can be counted while the tree is still made. */
 static void copy_nodes(struct hwy_flame *flame, const struct hwy_tree *tree, uint32_t node)
@@ -36,9 +37,9 @@ static void take_over(struct hwy_flame *flame, const struct hwy_tree *tree)
 		node->name = hwy_intern(&flame->texts, name.at, name.length);
 		node->place = from->type ? hwy_intern(&flame->texts, type.at, type.length) : 0;
 		for (unsigned w = 0; w < FLAME_WEIGHTS; w++) {
-			flame_add(&node->self[w], sums[w]);
+			hwy_add_saturating(&node->self[w], sums[w]);
 			if (i > 0)
-				flame_add(&flame->nodes[from->outer].self[w], -sums[w]);
+				hwy_add_saturating(&flame->nodes[from->outer].self[w], -sums[w]);
 		}
 		node->count += from->launches;
 		if (i > 0)

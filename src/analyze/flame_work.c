@@ -14,6 +14,7 @@
 #include "analyze/place.h"
 #include "analyze/work.h"
 #include "base/ref.h"
+#include "base/saturating.h"
 
 /* On each lane, at most so many spans around a call are looked at. */
 enum { MOST_AROUND = 256 };
@@ -230,7 +231,7 @@ static void fill_strip_of_work(struct flame_work *w, const struct hwy_work *work
 					 : flame_put_thread(w->filling, HWY_NONE);
 		flame->unknown += !is_known;
 		node = put_leaf(w, node, strip, row);
-		flame_add(&flame->nodes[node].self[0], at.to - at.from);
+		hwy_add_saturating(&flame->nodes[node].self[0], at.to - at.from);
 		flame->nodes[node].count++;
 		flame_note_span(w->filling, node, strip->first + row, start, at.to - at.from);
 	}

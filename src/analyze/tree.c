@@ -9,6 +9,7 @@
 #include "analyze/tree_internal.h"
 #include "analyze/work.h"
 #include "base/ref.h"
+#include "base/saturating.h"
 
 const char *const tree_by_names[TREE_BYS + 1] = {
 	[TREE_BY_MODULE] = "module",
@@ -104,13 +105,6 @@ static uint32_t leaf_of(struct tree_filling *filling, uint32_t node, const struc
 	return hwy_ref32_index(*leaf);
 }
 
-/* Adds to a sum, and stops at the ends of int64_t: a damaged recording may claim any durations. */
-static void add_time(int64_t *sum, int64_t ns)
-{
-	if (__builtin_add_overflow(*sum, ns, sum))
-		*sum = ns < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static bool is_chosen_thread(const struct tree_filling *filling, uint32_t thread)
 {
 	return thread < filling->flow->trace->n_threads && filling->options->threads[thread];
@@ -149,10 +143,11 @@ static void add_work_of_strip(struct tree_filling *filling, const struct hwy_wor
 		uint32_t index = leaf_of(filling, node, strip, row); /* may move the nodes */
 		struct tree_node *leaf = &tree->nodes[index];
 		tree_see(filling, index, strip->first + row, start, at.to - at.from);
-		add_time(&leaf->gpu, at.to - at.from);
+		hwy_add_saturating(&leaf->gpu, at.to - at.from);
 		leaf->launches++;
-		add_time(&tree->with_operator, owner->op ? at.to - at.from : 0);
-		add_time(&tree->with_place, owner->module || owner->line ? at.to - at.from : 0);
+		hwy_add_saturating(&tree->with_operator, owner->op ? at.to - at.from : 0);
+		hwy_add_saturating(&tree->with_place,
+				   owner->module || owner->line ? at.to - at.from : 0);
 	}
 }
 
@@ -200,7 +195,7 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 		uint32_t node = node_of_owner(filling, o->owner_of[s][row]);
 		if (length > 0)
 			tree_see(filling, node, strip->first + row, start, length);
-		add_time(&tree->nodes[node].cpu, length);
+		hwy_add_saturating(&tree->nodes[node].cpu, length);
 		tree->nodes[node].calls += length_in_window(filling->options, start, start + 1) > 0;
 		uint32_t outer = o->op_of[s][row];
 		if (!hwy_ref32_is_set(outer) || hwy_ref32_index(outer) < strip->first ||
@@ -211,7 +206,7 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 		length = length_in_window(filling->options, start,
 					  end < outer_end ? end : outer_end);
 		node = node_of_owner(filling, o->owner_of[s][outer_row]);
-		add_time(&tree->nodes[node].cpu, -length);
+		hwy_add_saturating(&tree->nodes[node].cpu, -length);
 	}
 }
 
@@ -312,7 +307,8 @@ static void add_idle(struct tree_filling *filling, const struct hwy_gaps *gaps,
 							"idle that nobody is known to cause"),
 					   0)
 				: node_of_owner(filling, owner);
-		add_time(&tree->nodes[node].idle, gaps->gaps[i].at.to - gaps->gaps[i].at.from);
+		hwy_add_saturating(&tree->nodes[node].idle,
+				   gaps->gaps[i].at.to - gaps->gaps[i].at.from);
 	}
 }
 
@@ -342,9 +338,9 @@ static void tree_add_up(struct hwy_tree *tree)
 	tree->order = hwy_array(tree->n, sizeof *tree->order);
 	for (uint32_t i = tree->n - 1; i > 0; i--) {
 		struct tree_node *node = &tree->nodes[i], *outer = &tree->nodes[node->outer];
-		add_time(&outer->gpu, node->gpu);
-		add_time(&outer->cpu, node->cpu);
-		add_time(&outer->idle, node->idle);
+		hwy_add_saturating(&outer->gpu, node->gpu);
+		hwy_add_saturating(&outer->cpu, node->cpu);
+		hwy_add_saturating(&outer->idle, node->idle);
 		outer->launches += node->launches;
 		outer->calls += node->calls;
 	}

@@ -2,6 +2,7 @@
 /* event_scan.c - finds the spans of a table, and the order of their rows. */
 #include <stdlib.h>
 
+#include "base/saturating.h"
 #include "serve/event_table.h"
 #include "serve/lane_choice.h"
 #include "serve/view_ranks.h"
@@ -134,8 +135,7 @@ void event_sums_add(struct event_sums *sums, int64_t duration)
 {
 	sums->least = sums->count == 0 || duration < sums->least ? duration : sums->least;
 	sums->most = sums->count == 0 || duration > sums->most ? duration : sums->most;
-	if (__builtin_add_overflow(sums->total, duration, &sums->total))
-		sums->total = INT64_MAX;
+	hwy_add_saturating(&sums->total, duration);
 	sums->count++;
 }
 
