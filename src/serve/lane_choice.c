@@ -21,7 +21,27 @@ static bool read_lane(const char **text, uint32_t *lane)
 	return true;
 }
 
-static void choose(const struct view_trace *view, uint8_t *chosen, uint32_t first, uint32_t last)
+bool lane_choice_next(const char **text, uint32_t *first, uint32_t *last)
+{
+	const char *at = *text;
+	if (!read_lane(&at, first))
+		return false;
+	*last = *first;
+	if (*at == '-') {
+		at++;
+		if (!read_lane(&at, last) || *last < *first)
+			return false;
+	}
+	/* A comma at the end of the list stays, because a run is expected behind it. */
+	if (*at && (*at != ',' || !at[1]))
+		return false;
+	*text = at + (*at == ',');
+	return true;
+}
+
+/* Chooses lanes and unions of streams by their numbers. */
+static void lane_choice_add(const struct view_trace *view, uint8_t *chosen, uint32_t first,
+			    uint32_t last)
 {
 	for (uint32_t lane = first; lane <= last && lane < view->trace->n_lanes; lane++)
 		chosen[lane] = 1;
@@ -40,21 +60,12 @@ bool lane_choice_read(const struct view_trace *view, const char *text, uint8_t *
 	if (!text || !*text)
 		return true;
 	uint8_t *made = hwy_zarray((size_t)view->trace->n_lanes + 1, 1);
-	for (const char *at = text;; at++) {
-		uint32_t first, last;
-		bool is_right = read_lane(&at, &first);
-		last = first;
-		if (is_right && *at == '-') {
-			at++;
-			is_right = read_lane(&at, &last);
-		}
-		if (!is_right || last < first || (*at && *at != ',')) {
-			free(made);
-			return hwy_fail(err, "'lanes' must be numbers of lanes, such as 4-9,12");
-		}
-		choose(view, made, first, last);
-		if (!*at)
-			break;
+	uint32_t first, last;
+	while (lane_choice_next(&text, &first, &last))
+		lane_choice_add(view, made, first, last);
+	if (*text) {
+		free(made);
+		return hwy_fail(err, "'lanes' must be numbers of lanes, such as 4-9,12");
 	}
 	*chosen = made;
 	return true;

@@ -14,6 +14,9 @@
 
 #include "serve/view.h"
 
+/* Reads the first run of a list of numbers, "4-9" or "12", and moves *text to the run after it, or to the list's end. False, and
+ * *text stays, at the end and where a run is expected but something else stands. */
+bool lane_choice_next(const char **text, uint32_t *first, uint32_t *last);
 /* Yields in *chosen by lane of the trace 1 where the text names it, malloc'ed; NULL (all lanes) where the text is NULL or
  * empty. Numbers that no lane has are left out. */
 bool lane_choice_read(const struct view_trace *view, const char *text, uint8_t **chosen,

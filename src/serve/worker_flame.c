@@ -9,6 +9,7 @@
 
 #include "analyze/flame.h"
 #include "base/ref.h"
+#include "serve/lane_choice.h"
 #include "serve/worker.h"
 
 enum {
@@ -47,23 +48,18 @@ struct chosen_lanes {
 static struct chosen_lanes choose_lanes(const struct hwy_trace *trace, const char *text)
 {
 	struct chosen_lanes chosen = {0};
-	if (*text < '0' || *text > '9')
+	if (strcmp(text, "-") == 0)
 		return chosen;
 	chosen.lanes = hwy_zarray(trace->n_lanes, 1);
 	chosen.threads = hwy_zarray(trace->n_threads, 1);
-	while (*text >= '0' && *text <= '9') {
-		char *end;
-		uint64_t first = strtoull(text, &end, 10), last = first;
-		if (*end == '-')
-			last = strtoull(end + 1, &end, 10);
-		for (uint64_t l = first; l <= last && l < trace->n_lanes; l++) {
+	uint32_t first, last;
+	while (lane_choice_next(&text, &first, &last))
+		for (uint32_t l = first; l <= last && l < trace->n_lanes; l++) {
 			int64_t thread = trace->lanes[l].thread;
 			chosen.lanes[l] = 1;
 			if (thread >= 0 && thread < trace->n_threads)
 				chosen.threads[thread] = 1;
 		}
-		text = end + (*end == ',');
-	}
 	return chosen;
 }
 

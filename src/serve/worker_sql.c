@@ -219,7 +219,6 @@ void worker_sql(FILE *out, int input, const struct hwy_analysis *analysis, const
 	const char *why = NULL;
 	int ends[2];
 	char *query = hwy_copy(question, strlen(question) + 1);
-	query[strcspn(query, "\n")] = 0;
 	for (char *c = query; *c; c++)
 		*c = *c == WORKER_SQL_NEWLINE ? '\n' : *c;
 	if (pipe(ends) != 0) {

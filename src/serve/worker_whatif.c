@@ -241,21 +241,13 @@ static bool open_phase(struct answering *a, uint32_t phase, struct hwy_err *err)
 	return a->is_open = whatif_open(&a->w, a->analysis, phase, false, err);
 }
 
-static void answer_question(struct answering *a, FILE *out, const char *question)
+/* Answers "PHASE EDITS"; cuts the text into pieces. */
+static void answer_edits(struct answering *a, FILE *out, char *question)
 {
-	if (strncmp(question, WORKER_FLAME_WORD, strlen(WORKER_FLAME_WORD)) == 0) {
-		worker_flame(out, a->analysis, question + strlen(WORKER_FLAME_WORD));
-		return;
-	}
-	if (strncmp(question, WORKER_SQL_WORD, strlen(WORKER_SQL_WORD)) == 0) {
-		worker_sql(out, a->input, a->analysis, question + strlen(WORKER_SQL_WORD));
-		return;
-	}
 	struct hwy_err err = {0};
-	char *end;
-	long phase = strtol(question, &end, 10);
-	char *edits = hwy_copy(end + (*end == ' '), strlen(end + (*end == ' ')) + 1);
-	edits[strcspn(edits, "\r\n")] = 0;
+	char *edits;
+	long phase = strtol(question, &edits, 10);
+	edits += *edits == ' ';
 	struct hwy_json json = {.out = out};
 	json_begin_object(&json);
 	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err);
@@ -266,7 +258,24 @@ static void answer_question(struct answering *a, FILE *out, const char *question
 	if (!ok)
 		json_put_text(&json, "error", err.text);
 	json_end_object(&json);
-	free(edits);
+}
+
+static bool question_has_word(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
+static void answer_question(struct answering *a, FILE *out, const char *line)
+{
+	char *question = hwy_copy(line, strlen(line) + 1);
+	question[strcspn(question, "\n")] = 0;
+	if (question_has_word(question, WORKER_FLAME_WORD))
+		worker_flame(out, a->analysis, question + strlen(WORKER_FLAME_WORD));
+	else if (question_has_word(question, WORKER_SQL_WORD))
+		worker_sql(out, a->input, a->analysis, question + strlen(WORKER_SQL_WORD));
+	else
+		answer_edits(a, out, question);
+	free(question);
 }
 
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question)

@@ -6,6 +6,7 @@
 #include "base/quantile.h"
 #include "recordings.h"
 #include "serve/event_table.h"
+#include "serve/lane_choice.h"
 
 static const char *const recordings[] = {"nsys/graphs_launch.sqlite.xz",
 					 "nsys/itemloop_async.sqlite.xz", NULL};
@@ -363,6 +364,30 @@ static void a_request_keeps_its_steps_while_another_one_has_none(void **state)
 	close_recording();
 }
 
+/* ---- lists of lanes ------------------------------------------------------------------------------------ */
+
+static void a_list_of_lanes_is_read_whole_or_refused(void **state)
+{
+	static const char *const wrong[] = {",",  "1,", ",1",    "1,,2", "2-1",        "1-",
+					    "-1", "1 ", "1-2-3", "x",    "4294967296", "1,2x"};
+	struct small small = small_machine();
+	small_span(&small, small.stream, HWY_KERNEL, 0, 10, 0, "a");
+	small_span(&small, small.api, HWY_API, 0, 10, 0, "b");
+	struct hwy_err err;
+	uint8_t *chosen;
+	assert_true(view_open(&view, small_finish(&small), "lanes", &err));
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		if (lane_choice_read(&view, wrong[i], &chosen, &err))
+			fail_msg("'%s' was taken for lanes", wrong[i]);
+	assert_true(lane_choice_read(&view, "1,7-2147483647", &chosen, &err));
+	assert_false(lane_choice_has(chosen, 0));
+	assert_true(lane_choice_has(chosen, 1));
+	free(chosen);
+	assert_true(lane_choice_read(&view, "", &chosen, &err));
+	assert_null(chosen);
+	close_recording();
+}
+
 static int set_up(void **state)
 {
 	return mkdtemp(folder) ? 0 : -1;
@@ -381,6 +406,7 @@ int main(void)
 		cmocka_unit_test(an_interval_has_the_spans_that_touch_it),
 		cmocka_unit_test(groups_have_the_sums_of_their_spans),
 		cmocka_unit_test(a_random_trace_is_sorted_and_turned_around),
+		cmocka_unit_test(a_list_of_lanes_is_read_whole_or_refused),
 		cmocka_unit_test(a_request_keeps_its_steps_while_another_one_has_none),
 	};
 	return cmocka_run_group_tests(all, set_up, remove_folder);
