@@ -178,16 +178,16 @@ static void add_bounds(struct query_term *term, struct query_bounds bounds)
 }
 
 /* Reads the one number behind <, >, <= or >=. */
-static const char *read_limit(const char *operator, const char * at, const char *end,
+static const char *read_limit(const char *sign, const char *at, const char *end,
 			      enum query_unit unit, struct query_bounds *bounds)
 {
 	struct query_quantity limit;
-	bool is_with = operator[1] == '=';
+	bool is_with = sign[1] == '=';
 	const char *behind = query_read_quantity(at, end, unit, &limit);
 	*bounds = all_numbers();
 	if (!behind)
 		return NULL;
-	if (*operator== '>') {
+	if (*sign == '>') {
 		bounds->low = is_with                    ? limit.ceiling
 			      : limit.floor == INT64_MAX ? INT64_MAX
 							 : limit.floor + 1;
@@ -203,7 +203,7 @@ static const char *read_limit(const char *operator, const char * at, const char 
 	return behind;
 }
 
-static bool set_numbers(struct parsing *p, const char *operator, const char * value_at,
+static bool set_numbers(struct parsing *p, const char *sign, const char *value_at,
 			const struct hwy_bytes *text, enum query_unit unit)
 {
 	static const char *const wanted[] = {
@@ -214,12 +214,12 @@ static bool set_numbers(struct parsing *p, const char *operator, const char * va
 	};
 	/* Bytes without a text are NULL, to which C adds nothing, not even 0. */
 	const char *at = text->n ? (const char *)text->bytes : "", *end = at + text->n;
-	bool is_limit = *operator== '<' || * operator== '>';
+	bool is_limit = *sign == '<' || *sign == '>';
 	p->term->test = QUERY_IN;
 	do {
 		struct query_bounds bounds;
 		at = !text->n   ? NULL
-		     : is_limit ? read_limit(operator, at, end, unit, &bounds)
+		     : is_limit ? read_limit(sign, at, end, unit, &bounds)
 				: read_range(at, end, unit, &bounds);
 		if (!at || (at < end && (is_limit || *at != ',')))
 			return hwy_fail(p->err, "character %u: %s is expected here",
@@ -234,53 +234,53 @@ static bool set_numbers(struct parsing *p, const char *operator, const char * va
 
 /* ---- terms ------------------------------------------------------------------------------------- */
 
-/* Yields the length of the operator at 'c': : = ~ < > <= >=, or 0. */
-static size_t operator_length(const char *c)
+/* Yields the length of the sign at 'c' (one of : = ~ < > <= >=), or 0. */
+static size_t sign_length(const char *c)
 {
 	if (*c == '<' || *c == '>')
 		return c[1] == '=' ? 2 : 1;
 	return *c == ':' || *c == '=' || *c == '~';
 }
 
-static bool set_value(struct parsing *p, const struct query_word *word, const char *operator,
-		      const char * value_at, const struct hwy_bytes *text)
+static bool set_value(struct parsing *p, const struct query_word *word, const char *sign,
+		      const char *value_at, const struct hwy_bytes *text)
 {
-	bool is_limit = *operator== '<' || * operator== '>';
+	bool is_limit = *sign == '<' || *sign == '>';
 	bool is_text = word->unit == QUERY_TEXT || word->unit == QUERY_WORDS;
-	if ((is_text && is_limit) || (!is_text && *operator== '~') ||
-	    (word->unit == QUERY_WORDS && *operator== '~'))
+	if ((is_text && is_limit) || (!is_text && *sign == '~') ||
+	    (word->unit == QUERY_WORDS && *sign == '~'))
 		return hwy_fail(p->err, "character %u: this field is no %s: '%.*s' does not fit it",
-				place(p, operator), is_text && is_limit ? "number" : "text",
-				(int)operator_length(operator), operator);
+				place(p, sign), is_text && is_limit ? "number" : "text",
+				(int)sign_length(sign), sign);
 	p->term->field = word->field;
 	p->term->part = word->part;
-	p->term->test = *operator== '=' ? QUERY_IS : * operator== '~' ? QUERY_MATCHES : QUERY_HAS;
+	p->term->test = *sign == '=' ? QUERY_IS : *sign == '~' ? QUERY_MATCHES : QUERY_HAS;
 	if (word->unit == QUERY_WORDS) {
 		p->term->test = QUERY_IS;
 		return set_kinds(p, value_at, text);
 	}
 	return is_text ? set_text(p, value_at, text)
-		       : set_numbers(p, operator, value_at, text, word->unit);
+		       : set_numbers(p, sign, value_at, text, word->unit);
 }
 
-/* Reads a field, an operator and a value. *is_field stays false where the term is none: "aten::mm" is a name. */
+/* Reads a field, a sign and a value. *is_field stays false where the term is none: "aten::mm" is a name. */
 static bool read_field(struct parsing *p, bool *is_field)
 {
-	const char *begin = p->at, *operator= begin;
+	const char *begin = p->at, *sign = begin;
 	struct query_word word;
-	while (is_identifier(*operator, operator== begin))
-		operator++;
-	size_t length = (size_t)(operator- begin), n = operator_length(operator);
-	if (length == 0 || n == 0 || (operator[0] == ':' && operator[1] == ':'))
+	while (is_identifier(*sign, sign == begin))
+		sign++;
+	size_t length = (size_t)(sign - begin), n = sign_length(sign);
+	if (length == 0 || n == 0 || (sign[0] == ':' && sign[1] == ':'))
 		return true;
-	const char *value = operator+ n, *end = value;
+	const char *value = sign + n, *end = value;
 	bool is_known = query_find_field(begin, length, &word);
 	while (*end && !is_blank(*end))
 		end++;
 	struct query_quantity ignored;
 	if (!is_known) {
 		/* "durr>50us" is a slip of the pen, "gemm<float" a part of a name. */
-		if (*operator!= ':' && * operator!= '~' && end> value &&
+		if (*sign != ':' && *sign != '~' && end > value &&
 		    query_read_quantity(value, end, QUERY_TIME, &ignored) == end)
 			return hwy_fail(
 				p->err,
@@ -292,7 +292,7 @@ static bool read_field(struct parsing *p, bool *is_field)
 	*is_field = true;
 	p->at = value;
 	struct hwy_bytes text = {0};
-	bool ok = term_read_text(p, &text) && set_value(p, &word, operator, value, &text);
+	bool ok = term_read_text(p, &text) && set_value(p, &word, sign, value, &text);
 	hwy_bytes_free(&text);
 	return ok;
 }

@@ -5,7 +5,7 @@
  *
  * Terms stand beside each other, and a span must fulfil all of them; "-" before a term negates it. A word or a "quoted text" must
  * occur in the name. A first word that is a kind or a group of kinds (kernel, wait, launch …) chooses that kind. All else is a field,
- * an operator and a value. web/src/query/ reads the same language for the self-contained page; tests/query_cases.txt holds
+ * a sign and a value. web/src/query/ reads the same language for the self-contained page; tests/query_cases.txt holds
  * both to the same answers.
  *
  *   struct query query;
