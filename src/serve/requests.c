@@ -204,22 +204,32 @@ static bool ask_names(struct asking *a, struct hwy_err *err)
 	return true;
 }
 
-static bool ask_span(struct asking *a, struct hwy_err *err)
+/* Reads 't' and 'id': a trace, and the number of a span in it, which may not exist. */
+static bool read_span(const struct asking *a, struct view_trace **view, uint32_t *id,
+		      struct hwy_err *err)
 {
 	uint32_t t;
-	int64_t id;
-	return asking_read_trace(a, &t, err) &&
-	       asking_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       detail_answer_span(&a->all->traces[t], &a->json, (uint32_t)id, err);
+	int64_t number;
+	if (!asking_read_trace(a, &t, err) ||
+	    !asking_read_number(a, "id", 0, UINT32_MAX, NULL, &number, err))
+		return false;
+	*view = &a->all->traces[t];
+	*id = (uint32_t)number;
+	return true;
+}
+
+static bool ask_span(struct asking *a, struct hwy_err *err)
+{
+	struct view_trace *view;
+	uint32_t id;
+	return read_span(a, &view, &id, err) && detail_answer_span(view, &a->json, id, err);
 }
 
 static bool ask_chain(struct asking *a, struct hwy_err *err)
 {
-	uint32_t t;
-	int64_t id;
-	return asking_read_trace(a, &t, err) &&
-	       asking_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       span_chain_answer(&a->all->traces[t], &a->json, (uint32_t)id, err);
+	struct view_trace *view;
+	uint32_t id;
+	return read_span(a, &view, &id, err) && span_chain_answer(view, &a->json, id, err);
 }
 
 static bool ask_window(struct asking *a, struct hwy_err *err)
@@ -234,14 +244,12 @@ static bool ask_window(struct asking *a, struct hwy_err *err)
 
 static bool ask_next(struct asking *a, struct hwy_err *err)
 {
-	uint32_t t;
-	int64_t id, direction, any, no = 0;
-	return asking_read_trace(a, &t, err) &&
-	       asking_read_number(a, "id", 0, UINT32_MAX, NULL, &id, err) &&
-	       asking_read_direction(a, &direction, err) &&
+	struct view_trace *view;
+	uint32_t id;
+	int64_t direction, any, no = 0;
+	return read_span(a, &view, &id, err) && asking_read_direction(a, &direction, err) &&
 	       asking_read_number(a, "any", 0, 1, &no, &any, err) &&
-	       detail_answer_next(&a->all->traces[t], &a->json, (uint32_t)id, (int)direction,
-				  any != 0, err);
+	       detail_answer_next(view, &a->json, id, (int)direction, any != 0, err);
 }
 
 /* Yields the gaps or the path. They come once and stay until the server ends, so they can be read
