@@ -269,9 +269,8 @@ static struct hwy_text *all_labels(const struct naming *naming, const struct eve
 	return labels;
 }
 
-bool event_groups_put(struct view_trace *view, struct hwy_json *json,
-		      const struct event_request *request, const struct event_result *result,
-		      struct hwy_err *err)
+void event_groups_put(struct view_trace *view, struct hwy_json *json,
+		      const struct event_request *request, const struct event_result *result)
 {
 	struct naming naming = {view, request, span_facts_of(view)};
 	struct sorting sorting = {result, request->sort, request->falls, NULL};
@@ -282,7 +281,6 @@ bool event_groups_put(struct view_trace *view, struct hwy_json *json,
 		sorting.labels = all_labels(&naming, result);
 	if (result->n_groups > 1)
 		qsort_r(order, result->n_groups, sizeof *order, by_column, &sorting);
-	(void)err;
 	json_put_int(json, "groups", result->n_groups);
 	json_key(json, "list");
 	json_begin_array(json);
@@ -294,5 +292,4 @@ bool event_groups_put(struct view_trace *view, struct hwy_json *json,
 		free((void *)(uintptr_t)sorting.labels[g].at);
 	free(sorting.labels);
 	free(order);
-	return true;
 }

@@ -262,8 +262,11 @@ bool event_table_answer(struct view_trace *view, struct hwy_json *json,
 	json_put_int(json, "min", result->sums.least);
 	json_put_int(json, "max", result->sums.most);
 	json_put_int(json, "skip", (int64_t)request->skip);
-	bool ok = request->group ? event_groups_put(view, json, request, result, err)
-				 : put_rows(view, json, request, result, err);
+	bool ok = true;
+	if (request->group)
+		event_groups_put(view, json, request, result);
+	else
+		ok = put_rows(view, json, request, result, err);
 	json_end_object(json);
 	return ok;
 }

@@ -113,9 +113,8 @@ bool event_sort(const struct view_trace *view, uint64_t *keys, uint32_t *ids, ui
 bool event_groups_make(const struct view_trace *view, uint64_t *durations, uint32_t *keys,
 		       uint32_t n, struct event_result *result, struct hwy_err *err);
 /* event_groups.c: writes the groups of a page. */
-bool event_groups_put(struct view_trace *view, struct hwy_json *json,
-		      const struct event_request *request, const struct event_result *result,
-		      struct hwy_err *err);
+void event_groups_put(struct view_trace *view, struct hwy_json *json,
+		      const struct event_request *request, const struct event_result *result);
 
 void event_sums_add(struct event_sums *sums, int64_t duration);
 /* Compares two texts as people sort them: letters of any case (ASCII) are the same at first. */
