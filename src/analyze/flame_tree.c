@@ -16,8 +16,8 @@ static void copy_nodes(struct hwy_flame *flame, const struct hwy_tree *tree, uin
 	}
 }
 
-static void see(void *self, const struct hwy_tree *tree, uint32_t node, uint32_t span,
-		int64_t start, int64_t ns)
+static void flame_tree_see(void *self, const struct hwy_tree *tree, uint32_t node, uint32_t span,
+			   int64_t start, int64_t ns)
 {
 	struct flame_filling *filling = self;
 	copy_nodes(filling->flame, tree, node);
@@ -56,7 +56,7 @@ bool flame_fill_tree(struct flame_filling *filling, struct hwy_err *err)
 				   .cpu = options->cpu,
 				   .lanes = options->lanes.lanes,
 				   .threads = options->lanes.threads,
-				   .see = see,
+				   .see = flame_tree_see,
 				   .self = filling};
 	struct hwy_tree tree;
 	if (!tree_make(&tree, filling->flow, &how, err))

@@ -93,7 +93,8 @@ static const char *for_tools(const struct mcp_folders *folders, const char *real
 	return *rest ? hwy_arena_format(arena, "%s%s", *rest == '-' ? "./" : "", rest) : ".";
 }
 
-static char *resolve(const struct mcp_folders *folders, const char *path, struct hwy_arena *arena)
+static char *mcp_folders_resolve(const struct mcp_folders *folders, const char *path,
+				 struct hwy_arena *arena)
 {
 	if (*path != '/')
 		path = hwy_arena_format(arena, "%s/%s", folders->paths[0], path);
@@ -105,7 +106,7 @@ const char *mcp_folders_find(const struct mcp_folders *folders, const char *path
 {
 	struct stat about;
 	const char *found = NULL;
-	char *real = resolve(folders, path, arena);
+	char *real = mcp_folders_resolve(folders, path, arena);
 	if (!real || !mcp_folders_hold(folders, real) || stat(real, &about) != 0)
 		hwy_fail(err,
 			 "%s: no such file in the folders that this server may read (--root); "
@@ -126,7 +127,7 @@ const char *mcp_folders_new_file(const struct mcp_folders *folders, const char *
 	const char *folder = slash ? hwy_arena_text(arena, path, (size_t)(slash - path) + 1) : ".";
 	const char *found = NULL;
 	struct stat about;
-	char *real = resolve(folders, folder, arena);
+	char *real = mcp_folders_resolve(folders, folder, arena);
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '%'))
 		hwy_fail(err, "%s: not the name of a file", path);
 	else if (!real || !mcp_folders_hold(folders, real))

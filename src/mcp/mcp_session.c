@@ -23,8 +23,8 @@ static const char instructions[] =
 /* ---- answers ----------------------------------------------------------------------------------- */
 
 /* Sends a whole message, or adds it to the answers of its batch. */
-static void send_answer(struct mcp_session *session, struct mcp_parcel *parcel, const char *text,
-			size_t n)
+static void mcp_session_send_answer(struct mcp_session *session, struct mcp_parcel *parcel,
+				    const char *text, size_t n)
 {
 	if (parcel && parcel->is_batch) {
 		if (parcel->answers.n > 0)
@@ -64,7 +64,7 @@ static void reply_end(struct reply *reply, struct mcp_session *session, struct m
 {
 	json_end_object(&reply->json);
 	char *text = memory_text_end(&reply->memory);
-	send_answer(session, parcel, text, reply->memory.length);
+	mcp_session_send_answer(session, parcel, text, reply->memory.length);
 	free(text);
 }
 

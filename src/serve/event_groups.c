@@ -21,8 +21,9 @@ static uint64_t nearest_rank(uint64_t count, uint32_t percent)
 }
 
 /* Walks over the sorted durations, and sets percentiles and deviations. */
-static bool walk(const struct view_trace *view, struct event_result *result,
-		 const uint64_t *durations, const uint32_t *groups, uint32_t n, struct hwy_err *err)
+static bool event_groups_walk(const struct view_trace *view, struct event_result *result,
+			      const uint64_t *durations, const uint32_t *groups, uint32_t n,
+			      struct hwy_err *err)
 {
 	uint64_t *met = hwy_zarray(result->n_groups, sizeof *met);
 	double *squares = hwy_zarray(result->n_groups, sizeof *squares);
@@ -74,7 +75,7 @@ bool event_groups_make(const struct view_trace *view, uint64_t *durations, uint3
 	}
 	free(number_of);
 	return event_sort(view, durations, keys, n, err) &&
-	       walk(view, result, durations, keys, n, err);
+	       event_groups_walk(view, result, durations, keys, n, err);
 }
 
 /* ---- what a group is called, and which term of a query is its spans ---------------------------------- */

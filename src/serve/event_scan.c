@@ -257,7 +257,7 @@ static void find_same_steps(const struct step_times *steps, struct event_result 
 	hwy_index_free(&by_number);
 }
 
-static bool finish(struct collecting *c, struct hwy_err *err)
+static bool event_scan_finish(struct collecting *c, struct hwy_err *err)
 {
 	struct event_result *result = c->result;
 	if (c->request->group != EVENT_BY_NOTHING)
@@ -310,7 +310,7 @@ bool event_scan(struct view_trace *view, const struct event_request *request,
 					    columns_of(request),
 					    collect_rows,
 					    &c};
-		ok = match_scan(&matcher, &scope, err) && finish(&c, err);
+		ok = match_scan(&matcher, &scope, err) && event_scan_finish(&c, err);
 	}
 	match_close(&matcher);
 	query_free(&query);

@@ -54,7 +54,7 @@ static struct event_result *find_kept(const struct view_trace *view, const char 
 	return NULL;
 }
 
-static void keep(struct view_trace *view, struct event_result *result)
+static void event_table_keep(struct view_trace *view, struct event_result *result)
 {
 	uint32_t n = 0;
 	result->next = view->results;
@@ -71,8 +71,9 @@ static void keep(struct view_trace *view, struct event_result *result)
 }
 
 /* Yields the result of a request: a kept one, or a new one that is then kept. The lock of the view was given to others meanwhile. */
-static struct event_result *find_result(struct view_trace *view,
-					const struct event_request *request, struct hwy_err *err)
+static struct event_result *event_table_find(struct view_trace *view,
+					     const struct event_request *request,
+					     struct hwy_err *err)
 {
 	char *key = key_of(request);
 	struct event_result *result = find_kept(view, key);
@@ -86,7 +87,7 @@ static struct event_result *find_result(struct view_trace *view,
 		result_free(result);
 		return NULL;
 	}
-	keep(view, result);
+	event_table_keep(view, result);
 	return result;
 }
 
@@ -252,7 +253,7 @@ static bool put_rows(struct view_trace *view, struct hwy_json *json,
 bool event_table_answer(struct view_trace *view, struct hwy_json *json,
 			const struct event_request *request, struct hwy_err *err)
 {
-	struct event_result *result = find_result(view, request, err);
+	struct event_result *result = event_table_find(view, request, err);
 	if (!result)
 		return false;
 	json_begin_object(json);

@@ -403,7 +403,7 @@ static bool entry_end(struct writing *w, struct json_entry *entry, const char *k
 	return fits;
 }
 
-static void put_names(struct writing *w, uint32_t trace)
+static void inline_put_names(struct writing *w, uint32_t trace)
 {
 	const struct view_trace *view = &w->page->traces[trace];
 	struct json_entry entry;
@@ -529,7 +529,7 @@ static bool inline_put_all(struct writing *w, struct hwy_err *err)
 	for (uint32_t t = 0; ok && t < n; t++)
 		put_flames(w, t);
 	for (uint32_t t = 0; ok && t < n; t++)
-		put_names(w, t);
+		inline_put_names(w, t);
 	for (uint32_t t = 0; ok && t < n; t++)
 		ok = put_links(w, t, err);
 	for (uint32_t t = 0; ok && t < n; t++)

@@ -20,7 +20,7 @@ static char query_lower(char c)
 }
 
 /* The number of the character at 'at', from 1, as a person counts them. */
-static unsigned place(const struct parsing *p, const char *at)
+static unsigned query_place(const struct parsing *p, const char *at)
 {
 	unsigned n = 1;
 	for (const char *c = p->begin; c < at; c++)
@@ -57,12 +57,12 @@ static bool term_read_text(struct parsing *p, struct hwy_bytes *out)
 	}
 	if (!*p->at)
 		return hwy_fail(p->err, "character %u: the quotation mark is not closed",
-				place(p, open));
+				query_place(p, open));
 	p->at++;
 	if (*p->at && !is_blank(*p->at))
 		return hwy_fail(p->err,
 				"character %u: a blank is missing behind the quotation mark",
-				place(p, p->at));
+				query_place(p, p->at));
 	return true;
 }
 
@@ -95,7 +95,8 @@ static bool set_text(struct parsing *p, const char *value_at, const struct hwy_b
 	struct query_term *term = p->term;
 	struct hwy_err why;
 	if (text->n == 0 && term->test != QUERY_IS)
-		return hwy_fail(p->err, "character %u: a text is missing", place(p, value_at));
+		return hwy_fail(p->err, "character %u: a text is missing",
+				query_place(p, value_at));
 	term_keep_text(term, text);
 	if (term->test != QUERY_MATCHES) {
 		if (term->field == QUERY_LINE)
@@ -110,7 +111,7 @@ static bool set_text(struct parsing *p, const char *value_at, const struct hwy_b
 	if (!ok) {
 		term->test = QUERY_HAS; /* there is no pattern to be freed */
 		return hwy_fail(p->err, "character %u: the regular expression is wrong: %s",
-				place(p, value_at), why.text);
+				query_place(p, value_at), why.text);
 	}
 	return true;
 }
@@ -126,7 +127,7 @@ static bool set_kinds(struct parsing *p, const char *value_at, const struct hwy_
 		uint32_t looks = n ? query_looks(words + i, n) : 0;
 		if (!looks)
 			return hwy_fail(p->err, "character %u: '%.*s' is no kind of span",
-					place(p, value_at), n < 40 ? (int)n : 40,
+					query_place(p, value_at), n < 40 ? (int)n : 40,
 					n ? words + i : "");
 		p->term->looks |= looks;
 		i += n + 1;
@@ -223,10 +224,10 @@ static bool set_numbers(struct parsing *p, const char *sign, const char *value_a
 				: read_range(at, end, unit, &bounds);
 		if (!at || (at < end && (is_limit || *at != ',')))
 			return hwy_fail(p->err, "character %u: %s is expected here",
-					place(p, value_at), wanted[unit]);
+					query_place(p, value_at), wanted[unit]);
 		if (p->term->n_bounds >= QUERY_LIST)
 			return hwy_fail(p->err, "character %u: the list has more than %d numbers",
-					place(p, value_at), QUERY_LIST);
+					query_place(p, value_at), QUERY_LIST);
 		add_bounds(p->term, bounds);
 	} while (at++ < end);
 	return true;
@@ -250,7 +251,7 @@ static bool set_value(struct parsing *p, const struct query_word *word, const ch
 	if ((is_text && is_limit) || (!is_text && *sign == '~') ||
 	    (word->unit == QUERY_WORDS && *sign == '~'))
 		return hwy_fail(p->err, "character %u: this field is no %s: '%.*s' does not fit it",
-				place(p, sign), is_text && is_limit ? "number" : "text",
+				query_place(p, sign), is_text && is_limit ? "number" : "text",
 				(int)sign_length(sign), sign);
 	p->term->field = word->field;
 	p->term->part = word->part;
@@ -286,7 +287,7 @@ static bool read_field(struct parsing *p, bool *is_field)
 				p->err,
 				"character %u: there is no field '%.*s'; a part of a name stands in "
 				"quotation marks",
-				place(p, begin), length < 40 ? (int)length : 40, begin);
+				query_place(p, begin), length < 40 ? (int)length : 40, begin);
 		return true;
 	}
 	*is_field = true;
@@ -324,7 +325,7 @@ bool query_parse(struct query *query, const char *text, struct hwy_err *err)
 			return true;
 		if (query->n == QUERY_TERMS)
 			return hwy_fail(err, "character %u: a query has at most %d terms",
-					place(&p, p.at), QUERY_TERMS);
+					query_place(&p, p.at), QUERY_TERMS);
 		p.term = &query->terms[query->n];
 		*p.term = (struct query_term){.is_negated = *p.at == '-' && p.at[1] &&
 							    !is_blank(p.at[1])};

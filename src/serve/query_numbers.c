@@ -60,7 +60,7 @@ static const char *quantity_unit(const char *text, const char *end, enum query_u
 	return NULL;
 }
 
-static int64_t clamp(__int128 value)
+static int64_t query_numbers_clamp(__int128 value)
 {
 	return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
 }
@@ -88,8 +88,8 @@ const char *query_read_quantity(const char *text, const char *end, enum query_un
 	__int128 value = digits * size * (is_negative ? -1 : 1);
 	__int128 below = value / parts - (value % parts < 0);
 	*quantity = (struct query_quantity){
-		.floor = clamp(below),
-		.ceiling = clamp(below + (value % parts != 0)),
+		.floor = query_numbers_clamp(below),
+		.ceiling = query_numbers_clamp(below + (value % parts != 0)),
 		.real = (double)value / (double)parts,
 	};
 	return at;

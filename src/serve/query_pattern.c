@@ -18,7 +18,7 @@ static char pattern_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static int family(char c)
+static int query_pattern_family(char c)
 {
 	return c >= '0' && c <= '9' ? 1 : c >= 'a' && c <= 'z' ? 2 : 0;
 }
@@ -37,7 +37,9 @@ static bool read_set(const char **at, struct hwy_bytes *out, struct hwy_err *err
 		char low = pattern_lower(*c), high = is_range ? pattern_lower(c[2]) : low;
 		if (*c == '\\' || *c == '[')
 			return hwy_fail(err, "a set of characters cannot hold '%c'", *c);
-		if (is_range && (family(low) == 0 || family(low) != family(high) || low > high))
+		if (is_range &&
+		    (query_pattern_family(low) == 0 ||
+		     query_pattern_family(low) != query_pattern_family(high) || low > high))
 			return hwy_fail(
 				err,
 				"a range of characters goes from a digit or letter to a later one");

@@ -18,7 +18,7 @@ struct read_ahead {
 	pthread_t thread;
 };
 
-static bool is_over(const struct read_ahead *reader)
+static bool read_ahead_is_over(const struct read_ahead *reader)
 {
 	return reader->about.is_over(reader->about.from);
 }
@@ -58,7 +58,7 @@ static void read_ahead_devices(struct read_ahead *reader, uint32_t number)
 		if (!ok)
 			view_close(&own);
 	}
-	for (uint32_t d = 0; ok && d < view_unions(view) && !is_over(reader); d++) {
+	for (uint32_t d = 0; ok && d < view_unions(view) && !read_ahead_is_over(reader); d++) {
 		if (!hardware_need(&own, d, &err))
 			continue;
 		struct turn turn = {.is_abandoned = reader->about.is_over,
@@ -113,13 +113,13 @@ static void read_ahead_lanes(struct read_ahead *reader, struct view_trace *view,
 
 /* Reads ahead, lane by lane, so that no request waits for long. An error is not told here: it comes
  * again when a page asks for the same lane. */
-static void *read_all(void *argument)
+static void *read_ahead_run(void *argument)
 {
 	struct read_ahead *reader = argument;
 	uint64_t warmed = 0;
-	while (!is_over(reader) && !is_time_to_read(reader))
+	while (!read_ahead_is_over(reader) && !is_time_to_read(reader))
 		usleep(50000);
-	for (uint32_t t = 0; t < reader->about.n && !is_over(reader); t++) {
+	for (uint32_t t = 0; t < reader->about.n && !read_ahead_is_over(reader); t++) {
 		read_ahead_devices(reader, t);
 		read_ahead_lanes(reader, &reader->about.traces[t], &warmed);
 	}
@@ -137,7 +137,7 @@ struct read_ahead *read_ahead_start(const struct read_ahead_options *options)
 	struct read_ahead *reader = hwy_zalloc(sizeof *reader);
 	reader->about = *options;
 	note_all(reader, true);
-	if (pthread_create(&reader->thread, NULL, read_all, reader) == 0)
+	if (pthread_create(&reader->thread, NULL, read_ahead_run, reader) == 0)
 		return reader;
 	note_all(reader, false);
 	free(reader);

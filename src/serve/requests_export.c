@@ -17,8 +17,8 @@ static bool read_piece_type(const struct asking *a, enum piece_type *type, struc
 }
 
 /* Reads the window and the lanes; the lanes are to be freed. */
-static bool read_part(const struct asking *a, uint32_t *t, struct hwy_append_part *part,
-		      uint8_t **lanes, struct hwy_err *err)
+static bool export_read_part(const struct asking *a, uint32_t *t, struct hwy_append_part *part,
+			     uint8_t **lanes, struct hwy_err *err)
 {
 	*lanes = NULL;
 	if (!asking_read_trace(a, t, err))
@@ -57,7 +57,7 @@ bool export_ask_piece(struct asking *a, struct hwy_err *err)
 	enum piece_type type;
 	struct hwy_append_part part;
 	uint8_t *lanes = NULL;
-	bool ok = read_piece_type(a, &type, err) && read_part(a, &t, &part, &lanes, err) &&
+	bool ok = read_piece_type(a, &type, err) && export_read_part(a, &t, &part, &lanes, err) &&
 		  make_in_turn(a, t, &part, type, err);
 	free(lanes);
 	return ok;
@@ -69,7 +69,7 @@ bool export_ask_size(struct asking *a, struct hwy_err *err)
 	uint64_t spans;
 	struct hwy_append_part part;
 	uint8_t *lanes;
-	bool ok = read_part(a, &t, &part, &lanes, err) &&
+	bool ok = export_read_part(a, &t, &part, &lanes, err) &&
 		  piece_count(a->all->reports[t], &part, &spans, err);
 	free(lanes);
 	if (!ok)

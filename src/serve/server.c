@@ -143,8 +143,8 @@ static bool compress_body(const struct server *server, struct mhd_connection *co
 	return is_smaller;
 }
 
-static int send_answer(const struct server *server, struct mhd_connection *connection,
-		       struct answer *answer)
+static int server_send_answer(const struct server *server, struct mhd_connection *connection,
+			      struct answer *answer)
 {
 	static const char *const headers[][2] = {
 		{"Cache-Control", "no-store"},
@@ -183,7 +183,7 @@ static int send_status(const struct server *server, struct mhd_connection *conne
 		       unsigned status)
 {
 	struct answer answer = {.status = status};
-	return send_answer(server, connection, &answer);
+	return server_send_answer(server, connection, &answer);
 }
 
 static const char *http_argument(const struct request *request, const char *key)
@@ -287,7 +287,7 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 	note_work(server, connection, true, false);
 	requests_answer(&server->requests, &asked, &answer);
 	note_work(server, connection, false, false);
-	return send_answer(server, connection, &answer);
+	return server_send_answer(server, connection, &answer);
 }
 
 /* ---- connections ----------------------------------------------------------------------------- */

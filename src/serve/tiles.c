@@ -10,8 +10,8 @@
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
-static void put_spans(const struct view_trace *view, const struct view_spans *spans, int64_t from,
-		      struct hwy_bytes *out)
+static void tiles_put_spans(const struct view_trace *view, const struct view_spans *spans,
+			    int64_t from, struct hwy_bytes *out)
 {
 	int64_t id_before = 0, start_before = from;
 	for (uint32_t i = 0; i < spans->n; i++) {
@@ -265,7 +265,7 @@ static bool put_summary(struct view_trace *view, uint32_t lane, const struct sum
 		uint32_t count = summary->counts[offsets[i]];
 		hwy_bytes_put_little(out, count < 65535 ? count : 65535, 2);
 	}
-	put_spans(view, spans, summary->from, out);
+	tiles_put_spans(view, spans, summary->from, out);
 	*n_out = n;
 	return true;
 }
@@ -341,7 +341,7 @@ static bool make_lane(struct making *m, struct hwy_err *err)
 		m->form = VIEW_SPANS;
 		m->rows = lane->depth;
 		m->n = spans.n;
-		put_spans(m->view, &spans, s->from, m->out);
+		tiles_put_spans(m->view, &spans, s->from, m->out);
 	} else {
 		spans.n = 0;
 		view_spans_touching(m->view, m->lane, s->from, to, 0, UINT32_MAX, &spans);
@@ -376,7 +376,7 @@ static bool make_projected(struct making *m, struct hwy_err *err)
 	if (projected_touching(m->view, lane, s->from, to, VIEW_TILE_SPANS, &spans, &ok, err)) {
 		m->form = VIEW_SPANS;
 		m->n = spans.n;
-		put_spans(m->view, &spans, s->from, m->out);
+		tiles_put_spans(m->view, &spans, s->from, m->out);
 	} else if (ok) {
 		spans.n = 0;
 		projected_touching(m->view, lane, s->from, to, UINT32_MAX, &spans, &ok, err);

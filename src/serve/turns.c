@@ -25,7 +25,7 @@ static int64_t turns_now(void)
 	return turns_read_clock(CLOCK_MONOTONIC);
 }
 
-static void take(struct turns *turns, struct turn *turn)
+static void turns_take(struct turns *turns, struct turn *turn)
 {
 	pthread_mutex_lock(&turns->lock);
 	for (uint64_t mine = turns->next++; turns->served != mine;)
@@ -59,7 +59,7 @@ static bool turn_is_within_limit(const struct turn *turn, struct hwy_err *err)
 bool turns_begin(struct turns *turns, struct turn *turn, struct hwy_err *err)
 {
 	turn->cpu_ns = turns_cpu();
-	take(turns, turn);
+	turns_take(turns, turn);
 	if (turn_is_wanted(turn, err))
 		return true;
 	turns_end(turns);
@@ -93,7 +93,7 @@ bool turns_pause(struct turns *turns, struct hwy_err *err)
 	mine->is_ended = !turn_is_wanted(mine, err) || !turn_is_within_limit(mine, err);
 	if (!mine->is_ended && somebody_waits(turns)) {
 		turns_end(turns);
-		take(turns, mine);
+		turns_take(turns, mine);
 	}
 	return !mine->is_ended;
 }
@@ -103,7 +103,7 @@ bool turns_sleep(struct turns *turns, struct hwy_err *err)
 	struct turn *mine = turns->holder;
 	turns_end(turns);
 	usleep(SLEEP_MS * 1000);
-	take(turns, mine);
+	turns_take(turns, mine);
 	mine->is_ended = !turn_is_wanted(mine, err);
 	return !mine->is_ended;
 }

@@ -153,7 +153,7 @@ static void put_trie(struct hwy_json *json, const struct hwy_flame *flame)
 	put_weights(json, flame);
 }
 
-static void put_spans(struct hwy_json *json, const struct flame_spans *spans)
+static void flame_put_spans(struct hwy_json *json, const struct flame_spans *spans)
 {
 	json_put_int(json, "count", (int64_t)spans->all);
 	json_key(json, "spans");
@@ -179,7 +179,7 @@ static bool answer_spans(const struct hwy_analysis *analysis, struct hwy_json *j
 	options->of_node = flame->before[node];
 	if (!flame_make(&again, &analysis->flow, options, err))
 		return false;
-	put_spans(json, &spans);
+	flame_put_spans(json, &spans);
 	flame_free(&again);
 	return true;
 }
