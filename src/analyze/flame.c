@@ -20,7 +20,7 @@ const char *const flame_weight_names[FLAME_KINDS][FLAME_WEIGHTS] = {
 	[FLAME_STACKS] = {"gpu"},
 };
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 uint32_t flame_put(struct hwy_flame *flame, uint32_t outer, enum flame_node_kind kind,
 		   uint32_t name, uint32_t place)
@@ -44,7 +44,7 @@ bool flame_wants(const struct flame_filling *filling, uint32_t lane, int64_t thr
 	       (thread >= 0 && thread < filling->trace->n_threads && chosen->threads[thread]);
 }
 
-/* ---- spans of a node ------------------------------------------------------------------------------- */
+/* ---- spans of a node ------------------------------------------------------------------------- */
 
 static bool flame_is_below(const struct hwy_flame *flame, uint32_t node, uint32_t outer)
 {
@@ -53,8 +53,8 @@ static bool flame_is_below(const struct hwy_flame *flame, uint32_t node, uint32_
 	return node == outer;
 }
 
-/* Keeps a span where it is among the longest. The spans are a heap whose first one is the shortest; of equal ones the
- * earlier is kept. */
+/* Keeps a span where it is among the longest. The spans are a heap whose first one is the
+ * shortest; of equal ones the earlier is kept. */
 static void keep_span(struct flame_spans *spans, struct flame_span one)
 {
 	spans->all++;
@@ -100,7 +100,7 @@ void flame_note_span(struct flame_filling *filling, uint32_t node, uint32_t span
 		keep_span(spans, (struct flame_span){span, start, ns});
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------ */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Adds each node to its caller, whose index is smaller. */
 static void flame_add_up(struct hwy_flame *flame)
@@ -163,7 +163,7 @@ void flame_free(struct hwy_flame *flame)
 	*flame = (struct hwy_flame){0};
 }
 
-/* ---- pruning --------------------------------------------------------------------------------------- */
+/* ---- pruning --------------------------------------------------------------------------------- */
 
 static bool flame_is_large(const struct hwy_flame *flame, const struct flame_node *node,
 			   double least)
@@ -176,15 +176,18 @@ static bool flame_is_large(const struct hwy_flame *flame, const struct flame_nod
 	return false;
 }
 
-/* By node: whether it stays, and of a node that does, how many below it do not and the last of these. */
+/* What flame_prune decides about a node. A node that stays may have nodes below it that do not:
+ * 'n_small' is the number of these, and 'last_small' the index of the last one. */
 struct flame_fate {
 	bool stays;
 	uint32_t n_small, last_small;
 	uint32_t into; /* of a node that does not stay: the nearest one around it that does */
 };
 
-/* Decides which nodes stay, and yields how many nodes there will be with those that others are merged into. A node that stays
- * has a caller that stays: totals only shrink inwards. A node that would be merged with no other stays, too. */
+/* Decides which nodes stay, and yields how many nodes there will be: those that stay, and for
+ * each of these one more that stands for the small nodes below it. The caller of a node that
+ * stays always stays, because no total of a node is larger than its caller's. A small node that
+ * has no small sibling stays, too: merging it would save nothing. */
 static uint32_t choose_large(const struct hwy_flame *flame, double least, struct flame_fate *fates)
 {
 	uint32_t n = 1;
@@ -207,7 +210,8 @@ static uint32_t choose_large(const struct hwy_flame *flame, double least, struct
 	return n;
 }
 
-/* Adds a node that does not stay, with all below it, to the node into which its siblings are merged. */
+/* Adds a node that does not stay, with all below it, to the node into which its siblings are
+ * merged. */
 static void merge_into(struct hwy_flame *flame, struct flame_node *into,
 		       const struct flame_node *node)
 {
@@ -223,8 +227,8 @@ static void merge_into(struct hwy_flame *flame, struct flame_node *into,
 	}
 }
 
-/* Rewrites the nodes. 'new' gets, by old index, a reference to the new node: of a node that is merged, to the one that stands
- * for it. */
+/* Rewrites the nodes. 'new' gets, by old index, a reference to the new node: of a node that is
+ * merged, to the one that stands for it. */
 static void flame_rewrite(struct hwy_flame *flame, const struct flame_fate *fates, uint32_t n)
 {
 	struct flame_node *nodes = hwy_array(n, sizeof *nodes);
@@ -269,7 +273,8 @@ void flame_prune(struct hwy_flame *flame, uint32_t most, double least)
 {
 	struct flame_fate *fates = hwy_array(flame->n, sizeof *fates);
 	uint32_t n = choose_large(flame, least, fates);
-	/* At 'least' above 1 the root is left, with one node for all others. */
+	/* With 'least' above 1 only the root and one node for all others are left: the loop
+	 * ends. */
 	for (; n > most && least <= 1; n = choose_large(flame, least, fates))
 		least = least > 0 ? least * 1.5 : 1e-9;
 	flame_rewrite(flame, fates, n);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame.h - where time goes, by call path, as a trie for flame graphs.
  *
- * There are three of them: CPU samples by their stacks; CPU, GPU and idle time by modules and operators (tree.h); GPU time by the
- * stacks of the calls that enqueued the work. What is counted is counted at exactly one node, as its own weight: the total of
- * the root is the sum of the own weights of all nodes, to the nanosecond, also after flame_prune has merged small nodes.
+ * There are three of them: CPU samples by their stacks; CPU, GPU and idle time by modules and
+ * operators (tree.h); GPU time by the stacks of the calls that enqueued the work. What is counted
+ * is counted at exactly one node, as its own weight: the total of the root is the sum of the own
+ * weights of all nodes, to the nanosecond, also after flame_prune has merged small nodes.
  *
  *   struct hwy_flame flame;
- *   struct flame_options options = {.kind = FLAME_STACKS, .device = {HWY_NONE, HWY_NONE}, .cpu = {HWY_NONE, HWY_NONE}};
+ *   struct flame_options options = {.kind = FLAME_STACKS,
+ *                                   .device = {HWY_NONE, HWY_NONE},
+ *                                   .cpu = {HWY_NONE, HWY_NONE}};
  *   if (!flame_make(&flame, flow, &options, err))
  *           return false;
  *   flame_prune(&flame, 8192, 1e-5);
@@ -26,7 +29,8 @@ enum flame_kind {
 };
 extern const char *const flame_kind_names[FLAME_KINDS + 1]; /* "samples", …, NULL */
 
-/* What a node is. Docs and the page know these numbers: append only. The first ones are those of tree.h. */
+/* What a node is. Docs and the page know these numbers: append only. The first ones are those of
+ * tree.h. */
 enum flame_node_kind {
 	FLAME_NODE_OF_TREE = TREE_KINDS - 1, /* the last kind that is an enum tree_kind */
 	FLAME_PROCESS,
@@ -42,23 +46,24 @@ enum flame_node_kind {
 enum { FLAME_WEIGHTS = 3 };
 
 struct flame_node {
-	uint32_t
-		outer; /* index of the caller, which is smaller than the node's own; the root is its own */
+	/* index of the caller, which is smaller than the node's own; the root is its own */
+	uint32_t outer;
 	uint32_t kind; /* enum flame_node_kind */
 	uint32_t name; /* id of a text of the flame */
-	uint32_t
-		place; /* id of a text: the file, the shared object or the class of a module; 0: not known */
+	/* id of a text: the file, the shared object or the class of a module; 0: not known */
+	uint32_t place;
 	uint32_t count;  /* samples, pieces of device work, or calls of operators, here and below */
 	uint32_t merged; /* of FLAME_MERGED: how many nodes this one stands for */
 	/* Own weight, and that of all nodes below too. See flame_weight_names. */
 	int64_t self[FLAME_WEIGHTS], total[FLAME_WEIGHTS];
-	/* The longest span that was counted here or below: a reference (ref.h), and its length in ns. */
+	/* The longest span that was counted here or below: a reference (ref.h), and its length
+	 * in ns. */
 	uint32_t span;
 	int64_t longest;
 };
 
-/* Which lanes count. A span counts where its own lane is chosen, or where any lane of the thread is chosen that it runs on or
- * was launched from. */
+/* Which lanes count. A span counts where its own lane is chosen, or where any lane of the thread
+ * is chosen that it runs on or was launched from. */
 struct flame_lanes {
 	const uint8_t *lanes;   /* by lane: 1 where it is chosen; NULL: all lanes are */
 	const uint8_t *threads; /* by thread: 1 where one of its lanes is chosen */
@@ -78,9 +83,11 @@ struct flame_options {
 	enum flame_kind kind;
 	struct hwy_interval device, cpu; /* the windows; HWY_NONE: no limit */
 	struct flame_lanes lanes;
-	/* Of a stack that has functions of Python, list only these. Other stacks are listed as they are. */
+	/* Of a stack that has functions of Python, list only these. Other stacks are listed as
+	 * they are. */
 	bool only_python;
-	/* Collects the spans below this node of a flame that was made with the same options. NULL: none are wanted. */
+	/* Collects the spans below this node of a flame that was made with the same options.
+	 * NULL: none are wanted. */
 	struct flame_spans *spans;
 	uint32_t of_node;
 };
@@ -92,7 +99,8 @@ struct hwy_flame {
 	uint32_t n_weights;
 	struct hwy_strings texts;
 	uint64_t unknown; /* samples or pieces of work without a stack */
-	/* After flame_prune: how many nodes there were, how many of them were merged into others, and for each node its index before. */
+	/* After flame_prune: how many nodes there were, how many of them were merged into
+	 * others, and for each node its index before. */
 	uint32_t n_before, n_merged, *before;
 	/* The rest is for flame_*.c. */
 	uint32_t cap;
@@ -104,12 +112,13 @@ extern const char *const flame_weight_names[FLAME_KINDS][FLAME_WEIGHTS];
 
 bool flame_make(struct hwy_flame *flame, const struct hwy_flow *flow,
 		const struct flame_options *options, struct hwy_err *err);
-/* Merges what a picture cannot show: under each node, the inner nodes whose share of every total of the root is less than
- * 'least' become one node; one alone stays. Where more than 'most' nodes are left, 'least' is raised. Sums stay exact. */
+/* Merges what a picture cannot show: under each node, the inner nodes whose share of every total
+ * of the root is less than 'least' become one node; one alone stays. Where more than 'most'
+ * nodes are left, 'least' is raised. Sums stay exact. */
 void flame_prune(struct hwy_flame *flame, uint32_t most, double least);
 void flame_free(struct hwy_flame *flame);
 
-/* ---- for flame_*.c ------------------------------------------------------------------------------- */
+/* ---- for flame_*.c --------------------------------------------------------------------------- */
 
 /* A flame that is being filled. */
 struct flame_filling {
@@ -121,22 +130,25 @@ struct flame_filling {
 		uint32_t is_known, kind, name, place;
 	} * frames;
 	uint8_t *has_python; /* by stack: 1 where it or a caller is a function of Python */
-	uint32_t
-		*thread_nodes; /* by thread, then one more for no thread: a reference to its node */
-	struct hwy_map
-		stacks; /* from (node, whether only Python counts, stack) to a reference to a node */
+	/* by thread, then one more for no thread: a reference to its node */
+	uint32_t *thread_nodes;
+	/* from (node, whether only Python counts, stack) to a reference to a node */
+	struct hwy_map stacks;
 };
 
 /* Yields the inner node of this kind, name and place, which is made where it is new. */
 uint32_t flame_put(struct hwy_flame *flame, uint32_t outer, enum flame_node_kind kind,
 		   uint32_t name, uint32_t place);
-/* Notes that a span of this length is counted at a node. The caller adds the weights and the count. */
+/* Notes that a span of this length is counted at a node. The caller adds the weights and the
+ * count. */
 void flame_note_span(struct flame_filling *filling, uint32_t node, uint32_t span, int64_t start,
 		     int64_t ns);
-/* Yields the node of a stack (a reference, ref.h) inside of a node; that node itself where the stack is empty. */
+/* Yields the node of a stack (a reference, ref.h) inside of a node; that node itself where the
+ * stack is empty. */
 uint32_t flame_put_stack(struct flame_filling *filling, uint32_t outer, int64_t stack);
 /* Yields the node of a thread; one for all where the thread is not known. */
 uint32_t flame_put_thread(struct flame_filling *filling, int64_t thread);
+/* Whether what is on this lane counts, or what this thread launched (HWY_NONE: no thread). */
 bool flame_wants(const struct flame_filling *filling, uint32_t lane, int64_t thread);
 
 bool flame_fill_samples(struct flame_filling *filling, struct hwy_err *err); /* flame_samples.c */

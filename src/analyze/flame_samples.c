@@ -12,9 +12,10 @@
 /* Of deeper stacks the innermost frames are listed. */
 enum { DEEPEST_STACK = 1024 };
 
-/* ---- stacks ---------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* What the nodes of a frame are called. Frames of one function are one node, whatever their lines. */
+/* What the nodes of a frame are called. Frames of one function are one node, whatever their
+ * lines. */
 static const struct flame_frame *frame_of(struct flame_filling *filling, int64_t number)
 {
 	const struct hwy_trace *trace = filling->trace;
@@ -106,7 +107,7 @@ uint32_t flame_put_stack(struct flame_filling *filling, uint32_t outer, int64_t 
 	return node;
 }
 
-/* ---- threads --------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static uint32_t put_named(struct flame_filling *filling, uint32_t outer, enum flame_node_kind kind,
 			  int64_t name, const char *what, int64_t id)
@@ -141,7 +142,7 @@ uint32_t flame_put_thread(struct flame_filling *filling, int64_t thread)
 	return outer;
 }
 
-/* ---- samples --------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void fill_strip(struct flame_filling *filling, const struct hwy_strip *strip)
 {

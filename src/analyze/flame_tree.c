@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flame_tree.c - see flame.h: modules, operators and kernels (tree.h) as a flame. Node i of the tree is node i of the flame. */
+/* flame_tree.c - see flame.h: modules, operators and kernels (tree.h) as a flame. Node i of the
+ * tree is node i of the flame. */
 #include <stdlib.h>
 
 #include "analyze/flame.h"
 #include "base/saturating.h"
 
-/* Nodes of the flame up to 'node', as the tree has them, so that spans can be counted while the tree is still made. */
+/* Adds to the flame those nodes of the tree up to 'node' that it lacks: spans are noted while
+ * the tree is still being made. */
 static void copy_nodes(struct hwy_flame *flame, const struct hwy_tree *tree, uint32_t node)
 {
 	while (flame->n <= node) {
@@ -24,7 +26,8 @@ static void flame_tree_see(void *self, const struct hwy_tree *tree, uint32_t nod
 	flame_note_span(filling, node, span, start, ns);
 }
 
-/* Names and own weights: the tree has sums, so what is below a node is taken off. */
+/* Copies names and weights. A node of the tree has the sum over itself and all nodes below it, a
+ * node of the flame only its own weight: the sums of the nodes directly below are subtracted. */
 static void take_over(struct hwy_flame *flame, const struct hwy_tree *tree)
 {
 	const struct hwy_owners *o = &tree->owners;

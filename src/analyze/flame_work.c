@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame_work.c - see flame.h: device work by the stack of the call that enqueued it.
  *
- * Work of a CUDA graph has the stack that captured it, where that is known. A call without a stack has that of the operator around
- * it, or of that operator's forward operator; else the functions that a tracer recorded around it serve as its stack. Where there
- * is none of these, the operators themselves stand under a node that says so.
+ * Work of a CUDA graph has the stack that captured it, where that is known. A call without a stack
+ * has that of the operator around it, or of that operator's forward operator; else the functions
+ * that a tracer recorded around it serve as its stack. Where there is none of these, the operators
+ * themselves stand under a node that says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,9 @@ struct flame_work {
 	struct hwy_nests nests;   /* operators and traced functions */
 	struct hwy_map functions; /* from (nest, row) of a function to a reference to its node */
 	struct hwy_map names;     /* from tree_leaf_code to a reference to a text of the flame */
-	struct hwy_map
-		forward; /* from the id of a backward operator to a reference to its forward operator */
-	uint32_t no_stack; /* id of a text */
+	/* from the id of a backward operator to a reference to its forward operator */
+	struct hwy_map forward;
+	uint32_t no_stack; /* id of the text "no stack was recorded" */
 };
 
 struct launch { /* when and on which thread work was enqueued or captured */
@@ -53,9 +54,10 @@ static bool find_launch(const struct flame_work *w, const struct hwy_strip *stri
 	return true;
 }
 
-/* ---- operators ------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
-/* The spans of one kind around a launch, the innermost first, as nests and rows; of lanes of one kind all in turn. */
+/* A span that encloses a launch, as a row of a nest. find_around lists such spans of one kind:
+ * one lane after the other, and on each lane the innermost span first. */
 struct around {
 	struct hwy_nest *nest;
 	uint32_t row;
@@ -75,7 +77,8 @@ static uint32_t find_around(struct flame_work *w, const struct launch *launch, e
 			continue;
 		uint32_t row = nest_around(nest, launch->from, launch->to);
 		for (; row != NEST_NONE && n < MOST_AROUND; row = nest_parent(nest, row))
-			/* A function that the tracer did not see end has callers that have ended. */
+			/* A function whose end the tracer did not see lasts longer than its
+			 * callers: a caller that ended before the launch is not around it. */
 			if (hwy_end(nest->strip, row) >= launch->from)
 				around[n++] = (struct around){nest, row};
 	}
@@ -93,7 +96,8 @@ static int64_t innermost_stack(const struct around *around, uint32_t n)
 	return HWY_REF_NONE;
 }
 
-/* The stack of the forward operator of the innermost operator that has one, or of the operators around the forward operator. */
+/* The stack of the forward operator of the innermost operator that has one, or of the operators
+ * around the forward operator. */
 static int64_t forward_stack(struct flame_work *w, const struct around *around, uint32_t n)
 {
 	const struct hwy_trace *trace = w->filling->trace;
@@ -128,7 +132,7 @@ static void note_forward(struct flame_work *w)
 	}
 }
 
-/* ---- functions that a tracer recorded -------------------------------------------------------------- */
+/* ---- functions that a tracer recorded -------------------------------------------------------- */
 
 static uint32_t put_function(struct flame_work *w, uint32_t outer, const struct around *at)
 {
@@ -170,7 +174,7 @@ static uint32_t put_functions(struct flame_work *w, uint32_t node, const struct 
 	return node;
 }
 
-/* ---- work ------------------------------------------------------------------------------------------ */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 /* Yields the node in which work of a launch stands. */
 static uint32_t node_of_launch(struct flame_work *w, const struct launch *launch)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view_process.h - what cmd_view.c uses of view_browser.c, view_cache.c and
- * view_worker.c. */
+/* view_process.h - what cmd_view.c uses of its neighbours: view_address.c, view_browser.c,
+ * view_cache.c, view_chosen.c, view_worker.c and view_compare.c. */
 #ifndef HWY_CLI_VIEW_PROCESS_H
 #define HWY_CLI_VIEW_PROCESS_H
 
@@ -42,8 +42,9 @@ struct view_choice {
 	const char **files; /* to be freed, and each of them; NULL: the operand as it is */
 	uint32_t n;
 };
-/* 'ranks' is the value of --ranks, "3,17-19", or NULL: a job of many ranks with digests is then seen by a few ranks, and a line says
- * by which and why. Exits with 2 where a rank that was asked for has no report. */
+/* 'ranks' is the value of --ranks, "3,17-19", or NULL: a job of many ranks with digests is then
+ * seen by a few ranks, and a line says by which and why. Exits with 2 where a rank that was
+ * asked for has no report. */
 struct view_choice view_choose(const char *operand, const char *ranks);
 void view_choice_free(struct view_choice *choice);
 
@@ -51,12 +52,13 @@ void view_choice_free(struct view_choice *choice);
  * is the file as the user named it. Yields the exit status. */
 int view_worker_run(const char *report, const char *source);
 
-/* view_compare.c: writes what changed between two recordings, as `headway diff --format json`; false with a sentence where they cannot
- * be compared. */
+/* view_compare.c: writes what changed between two recordings, as `headway diff --format json`;
+ * false with a sentence where they cannot be compared. */
 struct analyze_run;
 bool view_compare_put(FILE *out, struct analyze_run *before, struct analyze_run *after,
 		      struct hwy_err *err);
-/* The same in a process of its own, as a frame on standard output (serve/comparison.h). Yields the exit status. */
+/* The same in a process of its own, as a frame on standard output (serve/comparison.h). Yields
+ * the exit status. */
 int view_compare_run(const char *const *reports, const char *const *sources);
 
 #endif

@@ -22,11 +22,12 @@ struct writer {
 	uint64_t n_shortened;          /* other lists that lost elements */
 };
 
-/* ---- one attempt ------------------------------------------------------------------------------- */
+/* ---- one attempt ----------------------------------------------------------------------------- */
 
 static void write_value(struct writer *w, const struct json_value *value, const char *key);
 
-/* Sentences of Headway's may be long; everything else is a name. */
+/* Whether the value of this key is a sentence that Headway wrote, which may be long. Every other
+ * text is treated as a name, which is cut. */
 static bool is_sentence(const char *key)
 {
 	static const char *const keys[] = {"says",  "advice",       "because",  "text",
@@ -44,7 +45,8 @@ static void write_text(struct writer *w, const char *text, const char *key)
 	json_textz(&w->json, mcp_clean(w->arena, text, longest, key && strcmp(key, "advice") == 0));
 }
 
-/* The page of a list: from the offset on, as long as three quarters of the largest answer are not full; at least one element. */
+/* Writes one page of a list: elements from the offset on, at least one, until three quarters of
+ * the largest answer are full. */
 static void write_list_page(struct writer *w, const struct json_value *list)
 {
 	uint64_t at = 0;
@@ -97,9 +99,10 @@ static void write_value(struct writer *w, const struct json_value *value, const 
 	}
 }
 
-/* ---- the largest attempt that fits ---------------------------------------------------------------- */
+/* ---- the largest attempt that fits ----------------------------------------------------------- */
 
-/* Writes the answer with ever shorter lists until it fits; yields its text, which the caller frees, or NULL where it does not fit. */
+/* Writes the answer with ever shorter lists until it fits; yields its text, which the caller
+ * frees, or NULL where it does not fit. */
 static char *answer_fit(struct writer *w, const struct json_value *answer)
 {
 	static const uint32_t lengths[] = {UINT32_MAX, 200, 100, 50, 25, 12, 6, 3, 1};
@@ -131,7 +134,7 @@ static const struct json_value *find_list(const struct mcp_tool *tool, struct js
 	return NULL;
 }
 
-/* ---- results ------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void put_text_block(struct hwy_json *json, const char *text)
 {
@@ -213,8 +216,8 @@ static const char *what_went_wrong(struct mcp_call *call)
 	struct mcp_outcome *outcome = &call->outcome;
 	if (outcome->stopped)
 		return outcome->stopped;
-	if (call->tool
-		    ->needs_permission) /* the status is that of the program: whether there is a report decides */
+	/* the status is that of the program: whether there is a report decides */
+	if (call->tool->needs_permission)
 		return NULL;
 	if (WIFSIGNALED(outcome->status))
 		return hwy_arena_format(&call->arena, "the command was ended by signal %d",

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcp_answer.h - what a tool's command printed, as the result of a call: clean, and of a largest size.
+/* mcp_answer.h - what a tool's command printed, as the result of a call: clean, and of a largest
+ * size.
  *
- * A result has two texts. The first is Headway's own: what the second is, that names in it are data, and how to get what was left out.
- * The second is one line of JSON. An error has one text: what is wrong, and what to try.
+ * A result has two texts. The first is Headway's own: what the second is, that names in it are
+ * data, and how to get what was left out. The second is one line of JSON. An error has one text:
+ * what is wrong, and what to try.
  *
- * An answer that would be too large loses elements at the ends of its lists, the same number in all, until it fits; a list that is
- * given page by page goes on at the cursor.
+ * An answer that would be too large loses elements at the ends of its lists, the same number in
+ * all, until it fits; a list that is given page by page goes on at the cursor.
  */
 #ifndef HWY_MCP_MCP_ANSWER_H
 #define HWY_MCP_MCP_ANSWER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_arguments.c - the arguments of a call, checked against the tool's table, as a command line.
  *
- * What leaves here cannot be mistaken by the command: values are joined to their option by '=', paths do not begin with '-', and other
- * operands stand after "--".
+ * What leaves here cannot be mistaken by the command: values are joined to their option by '=',
+ * paths do not begin with '-', and other operands stand after "--".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -179,7 +179,8 @@ bool mcp_call_prepare(struct mcp_call *call, struct hwy_err *err)
 	for (uint32_t i = 0; tool->command[i]; i++)
 		mcp_call_add_word(call, tool->command[i], err);
 	for (int rank = 0; rank <= 2; rank++) {
-		/* What a tool adds itself is an option or an operand of its own, never part of what stands after "--". */
+		/* What a tool adds itself is an option or an operand of its own, never part of
+		 * what stands after "--". */
 		if (rank == 2 && tool->add_words && !tool->add_words(call, err))
 			return false;
 		for (const struct mcp_argument *one = tool->arguments; one->name; one++)

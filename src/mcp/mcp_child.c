@@ -27,7 +27,7 @@ int64_t mcp_now_ns(void)
 	return now.tv_sec * second_ns + now.tv_nsec;
 }
 
-/* ---- starting ---------------------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------------------------------- */
 
 /* In the new process. */
 static _Noreturn void become_command(const struct mcp_call *call, pid_t server, int out, int err)
@@ -37,7 +37,8 @@ static _Noreturn void become_command(const struct mcp_call *call, pid_t server, 
 	/* Where the server is killed, its commands end with it. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_DFL);
-	/* Drawings are made of the characters of UTF-8 whatever the locale of the assistant is; a program that is recorded keeps its own. */
+	/* Drawings are made of the characters of UTF-8 whatever the locale of the assistant is;
+	 * a program that is recorded keeps its own. */
 	if (!call->tool->needs_permission)
 		setenv("LC_ALL", "C.UTF-8", 1);
 	if (getppid() == server && nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(out, 1) >= 0 &&
@@ -73,7 +74,9 @@ struct mcp_child *mcp_child_start(const struct mcp_call *call, struct hwy_err *e
 		close_pair(errors);
 		return NULL;
 	}
-	setpgid(pid, pid); /* whoever comes first: the group must be there before it is ended */
+	/* child and parent both do this: whichever runs first, the group exists before it is
+	 * ended */
+	setpgid(pid, pid);
 	close(out[1]);
 	close(errors[1]);
 	fcntl(out[0], F_SETFL, O_NONBLOCK);
@@ -86,9 +89,10 @@ struct mcp_child *mcp_child_start(const struct mcp_call *call, struct hwy_err *e
 	return child;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads what is there; of more than twice 'kept' bytes only the last 'kept' stay. Yields whether something was dropped. */
+/* Reads what is there; of more than twice 'kept' bytes only the last 'kept' stay. Yields whether
+ * something was dropped. */
 static bool read_pipe(int *fd, struct hwy_bytes *to, size_t kept)
 {
 	bool is_cut = false;
@@ -127,7 +131,7 @@ void mcp_child_read(struct mcp_child *child, struct mcp_call *call)
 	}
 }
 
-/* ---- ending ------------------------------------------------------------------------------------ */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
 void mcp_child_end(struct mcp_child *child)
 {
@@ -150,7 +154,8 @@ bool mcp_child_has_ended(struct mcp_child *child, struct mcp_call *call)
 	pid_t ended = waitpid(child->pid, &call->outcome.status, WNOHANG);
 	if (ended == 0 || (ended < 0 && errno == EINTR))
 		return false;
-	/* What it printed last may still be in the pipes, which a process that it left behind may hold open. */
+	/* What it printed last may still be in the pipes, which a process that it left behind
+	 * may hold open. */
 	mcp_child_read(child, call);
 	if (child->out >= 0)
 		close(child->out);

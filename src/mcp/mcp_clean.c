@@ -33,7 +33,8 @@ static size_t run_of(const char *at, const char *end)
 	return n;
 }
 
-/* Writes the text without what it hides to 'out', which has three times the text's bytes; yields the length. */
+/* Writes the text to 'out' without what a reader would not see; 'out' has room for three times
+ * the text's bytes. Yields the length of what was written. */
 static size_t clean_all(char *out, const char *text, size_t length, bool has_lines)
 {
 	const char *end = text + length;
@@ -59,7 +60,8 @@ static size_t clean_all(char *out, const char *text, size_t length, bool has_lin
 const char *mcp_clean(struct hwy_arena *arena, const char *text, size_t longest, bool has_lines)
 {
 	size_t length = strlen(text);
-	/* What is between the kept beginning and end is not looked at: a name of megabytes costs nothing. */
+	/* What is between the kept beginning and end is not looked at: a name of megabytes costs
+	 * nothing. */
 	size_t head = length, tail = 0;
 	if (length > longest) {
 		head = hwy_utf8_cut_bytes(text, length, longest * 3 / 4);

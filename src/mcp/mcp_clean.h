@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_clean.h - texts out of recordings, made harmless for an assistant that reads them.
  *
- * Whoever names a kernel or an NVTX range writes into the answer that an assistant reads. A name stays readable, but cannot
- * hide anything, end a quotation or fill the answer:
+ * Whoever names a kernel or an NVTX range writes into the answer that an assistant reads. A name
+ * stays readable, but cannot hide anything, end a quotation or fill the answer:
  *
- * - control characters, characters that are not seen (zero width, tags, variation selectors) and those that turn the
- *   direction of writing become U+FFFD,
+ * - control characters, characters that are not seen (zero width, tags, variation selectors) and
+ *   those that turn the direction of writing become U+FFFD,
  * - three or more ` or ~ in a row, which begin and end code in Markdown, become as many ',
  * - of a long text the beginning and the end stay, with the number of bytes between them.
  */

@@ -38,7 +38,8 @@ void mcp_folders_free(struct mcp_folders *folders)
 	folders->n = 0;
 }
 
-/* Yields what follows the folder in the path ("" for the folder itself), or NULL where the path is not below it. */
+/* Yields what follows the folder in the path ("" for the folder itself), or NULL where the path
+ * is not below it. */
 static const char *below(const char *folder, const char *real)
 {
 	size_t n = strlen(folder);
@@ -83,7 +84,8 @@ static bool has_no_way_out(const struct mcp_folders *folders, const char *real, 
 	return is_inside;
 }
 
-/* A path as the tools are given it: relative to the first folder, which is their working folder, where it lies there. */
+/* A path as the tools are given it: relative to the first folder, which is their working folder,
+ * where it lies there. */
 static const char *for_tools(const struct mcp_folders *folders, const char *real,
 			     struct hwy_arena *arena)
 {

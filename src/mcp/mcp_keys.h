@@ -5,8 +5,9 @@
 
 #include "base/json_read.h"
 
-/* Removes from an object, or from each object of a list, the members that 'keys' does not name. Names are separated by spaces; what
- * stands in braces after a name holds for the objects below it: "summary findings{id places{file line}}". */
+/* Removes from an object, or from each object of a list, the members that 'keys' does not name.
+ * Names are separated by spaces; what stands in braces after a name holds for the objects below
+ * it: "summary findings{id places{file line}}". */
 void mcp_keys_pick(struct json_value *value, const char *keys);
 
 #endif

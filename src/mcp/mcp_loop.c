@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_loop.c - mcp_serve: reads lines, runs the commands of calls, and sends what the session says.
  *
- * One thread; a call that runs does not keep the server from reading, so that a ping is answered and a cancellation is heard.
+ * One thread; a call that runs does not keep the server from reading, so that a ping is answered
+ * and a cancellation is heard.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,9 +14,10 @@
 #include "mcp/mcp_session.h"
 
 enum {
-	RUN_AT_ONCE = 4,     /* commands */
-	LOOK_AGAIN_MS = 100, /* at processes that run */
-	LOOK_SOON_MS = 2,    /* at processes that have closed their output and are about to end */
+	RUN_AT_ONCE = 4,     /* the most commands that run at once */
+	LOOK_AGAIN_MS = 100, /* time between two looks at processes that run */
+	/* the same for processes that have closed their output and are about to end */
+	LOOK_SOON_MS = 2,
 };
 
 struct loop {
@@ -39,7 +41,7 @@ static void loop_send(void *self, const char *line, size_t n)
 	}
 }
 
-/* ---- what the client says ------------------------------------------------------------------------ */
+/* ---- what the client says -------------------------------------------------------------------- */
 
 static void take_lines(struct loop *loop)
 {
@@ -69,9 +71,10 @@ static void read_client(struct loop *loop)
 	take_lines(loop);
 }
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands -------------------------------------------------------------------------------- */
 
-/* Answers calls whose commands have ended, ends those that nobody wants, and starts those that wait; yields how many run. */
+/* Answers calls whose commands have ended, ends those that nobody wants, and starts those that
+ * wait; yields how many run. */
 static uint32_t tend_calls(struct loop *loop)
 {
 	uint32_t n_running = 0;
@@ -129,7 +132,8 @@ bool mcp_serve(const struct mcp_config *config, int in, int out, struct hwy_err 
 	struct loop loop = {.session = {.config = config, .send = loop_send}, .in = in, .out = out};
 	loop.session.self = &loop;
 	uint32_t n_running = 0;
-	/* A client that is gone ends the server when its calls have ended; one that cannot be written to, ends them, too. */
+	/* When the client has gone, the server ends as soon as its calls have ended. When the
+	 * client cannot be written to, the server ends the calls, too. */
 	while ((loop.in >= 0 && !loop.is_broken) || loop.session.calls) {
 		wait_for_something(&loop, n_running);
 		n_running = tend_calls(&loop);

@@ -30,7 +30,7 @@ enum mcp_line mcp_lines_next(struct mcp_lines *lines, const char **line, size_t 
 		return MCP_NO_LINE;
 	lines->taken += length + (end != NULL);
 	lines->is_skipping = !end;
-	if (was_skipping) /* the rest of a line that was told already */
+	if (was_skipping) /* the rest of a line that was reported as too long */
 		return end ? mcp_lines_next(lines, line, n) : MCP_NO_LINE;
 	*line = at;
 	*n = length;
@@ -54,8 +54,8 @@ void mcp_lines_free(struct mcp_lines *lines)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Whether a number is written as a whole number of JSON: the reader also takes "+1", "01" and "1e3", and an id is
- * sent back as it came. */
+/* Whether a number is written as a whole number of JSON: the reader also takes "+1", "01" and
+ * "1e3", and an id is sent back as it came. */
 static bool is_whole_number(const char *digits)
 {
 	const char *at = digits + (*digits == '-');

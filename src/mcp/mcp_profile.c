@@ -11,7 +11,7 @@
 
 enum {
 	USUAL_SECONDS = 300,
-	SECONDS_AFTERWARDS = 300, /* for reading what was recorded and writing the report */
+	SECONDS_AFTERWARDS = 300, /* time to read what was recorded and to write the report */
 };
 
 bool mcp_profile_add_words(struct mcp_call *call, struct hwy_err *err)
@@ -22,13 +22,14 @@ bool mcp_profile_add_words(struct mcp_call *call, struct hwy_err *err)
 		call, hwy_arena_format(&call->arena, "--duration=%lld", (long long)seconds), err);
 }
 
-/* Yields the name of the report that was written, NULL where there is none: the command adds ".hwy" where it is missing. */
+/* Yields the name of the report that was written, NULL where there is none: the command adds
+ * ".hwy" where it is missing. */
 static const char *find_report(struct mcp_call *call)
 {
 	static const char option[] = "--output=";
 	uint32_t at = 0;
-	while (strncmp(call->words[at], option, strlen(option)) !=
-	       0) /* the report is a required argument */
+	/* the report is a required argument */
+	while (strncmp(call->words[at], option, strlen(option)) != 0)
 		at++;
 	const char *word = call->words[at] + strlen(option);
 	const char *const names[] = {hwy_arena_format(&call->arena, "%s.hwy", word), word};

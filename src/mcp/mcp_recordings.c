@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcp_recordings.c - the tool that lists the recordings below the folders of --root, by the endings of their names. */
+/* mcp_recordings.c - the tool that lists the recordings below the folders of --root, by the
+ * endings of their names. */
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "mcp/mcp_tree.h"
 
 enum {
-	DEEPEST = 6,           /* folders in folders */
+	DEEPEST = 6,           /* how deep folders in folders are looked at */
 	MOST_ENTRIES = 200000, /* files and folders that are looked at */
 };
 

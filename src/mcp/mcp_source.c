@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_source.c - lines of source files, from the folders of --source only.
  *
- * A recording names files as they were where it was recorded. The file is looked for below each folder, first by its whole
- * path and then without its first folders: /home/ann/net/train.py is net/train.py of a checkout. Hidden files are not shown: source
- * folders hold .env and .git.
+ * A recording names files as they were where it was recorded. The file is looked for below each
+ * folder, first by its whole path and then without its first folders: /home/ann/net/train.py is
+ * net/train.py of a checkout. Hidden files are not shown: source folders hold .env and .git.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,8 @@ static bool is_hidden_path(const char *path)
 	return path[0] == '.' || strstr(path, "/.") != NULL;
 }
 
-/* Yields the path of the file below a folder, without symbolic links; NULL where it is not there. Freed by the caller. */
+/* Yields the path of the file below a folder, without symbolic links; NULL where it is not
+ * there. Freed by the caller. */
 static char *find_below(const struct mcp_folders *sources, uint32_t folder, const char *file,
 			struct hwy_arena *arena)
 {

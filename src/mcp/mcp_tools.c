@@ -44,7 +44,8 @@
 static const char look_for[] =
 	"call 'recordings' for the paths there are, or 'info' for what the recording lacks";
 
-/* Evidence of findings is numbers of spans: what they are, by a query over the spans. */
+/* Adds the query that tells what spans are, by their ids: the evidence of a finding is a list of
+ * ids. */
 static bool evidence_add_words(struct mcp_call *call, struct hwy_err *err)
 {
 	const struct json_value *ids = json_get(call->arguments, "spans");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcp_tools.h - the tools of the server: a table, from which the schemas and the checks of arguments are made.
+/* mcp_tools.h - the tools of the server: a table, from which the schemas and the checks of
+ * arguments are made.
  *
- * A tool is a command of headway with its options under names of their own, or, where 'answer' is set, a function of the
- * server. A new tool is a row of mcp_tools.c.
+ * A tool is a command of headway with its options under names of their own, or, where 'answer' is
+ * set, a function of the server. A new tool is a row of mcp_tools.c.
  */
 #ifndef HWY_MCP_MCP_TOOLS_H
 #define HWY_MCP_MCP_TOOLS_H
@@ -14,7 +15,7 @@
 
 enum mcp_type {
 	MCP_RECORDING,  /* a path that may be read */
-	MCP_RECORDINGS, /* several */
+	MCP_RECORDINGS, /* several paths that may be read */
 	MCP_NEW_FILE,   /* a path at which a file may be made */
 	MCP_TEXT,
 	MCP_TEXTS,
@@ -27,8 +28,8 @@ enum mcp_type {
 struct mcp_argument {
 	const char *name;
 	enum mcp_type type;
-	/* The option of the command that takes the value; "": the value is an operand; "--": an operand
-	 * after the word "--"; NULL: the tool looks at the value itself. */
+	/* The option of the command that takes the value; "": the value is an operand; "--": an
+	 * operand after the word "--"; NULL: the tool looks at the value itself. */
 	const char *option;
 	bool is_required;
 	const char *about;
@@ -40,9 +41,11 @@ struct mcp_tool {
 	const char *name, *title, *about;
 	const struct mcp_argument *arguments; /* ends with a row without a name */
 	const char *const *command;           /* the first words of the command, NULL-terminated */
-	/* Which keys of the command's JSON are the answer: "summary findings{id places{file line}}"; NULL: all. */
+	/* Which keys of the command's JSON are the answer: "summary findings{id places{file
+	 * line}}"; NULL: all. */
 	const char *keys;
-	/* The list that is given page by page: a key of the answer, or "*": the answer itself, or its first list. NULL: none. */
+	/* The list that is given page by page: a key of the answer, or "*": the answer itself,
+	 * or its first list. NULL: none. */
 	const char *list;
 	const char *narrow;    /* how to ask for less */
 	const char *instead;   /* what to try where the tool fails */
@@ -62,7 +65,7 @@ const struct mcp_tool *mcp_tool_find(const char *name);
 /* Writes the tool as tools/list tells it: name, description, schema, hints. */
 void mcp_tool_describe(struct hwy_json *json, const struct mcp_tool *tool);
 
-/* ---- calls ------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 enum { MCP_MOST_WORDS = 256 };
 
@@ -86,15 +89,17 @@ struct mcp_call {
 	struct mcp_outcome outcome;
 };
 
-/* Checks the arguments against the tool's table and makes the command line. False and a sentence where they do not fit. */
+/* Checks the arguments against the tool's table and makes the command line. False and a sentence
+ * where they do not fit. */
 bool mcp_call_prepare(struct mcp_call *call, struct hwy_err *err);
 bool mcp_call_add_word(struct mcp_call *call, const char *word, struct hwy_err *err);
 
-/* ---- answers that the server gives itself --------------------------------------------------------- */
+/* ---- answers that the server gives itself ---------------------------------------------------- */
 
 /* mcp_recordings.c: the recordings in the folders of --root. */
 struct json_value *mcp_recordings_answer(struct mcp_call *call, struct hwy_err *err);
-/* mcp_source.c: lines of a file in the folders of --source; and, for the places of findings, the lines around them. */
+/* mcp_source.c: lines of a file in the folders of --source; and, for the places of findings, the
+ * lines around them. */
 struct json_value *mcp_source_answer(struct mcp_call *call, struct hwy_err *err);
 bool mcp_source_add(struct mcp_call *call, struct json_value *answer, struct hwy_err *err);
 /* mcp_profile.c: what became of a program that was recorded. */

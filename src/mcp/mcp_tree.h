@@ -12,7 +12,8 @@
 #include "base/json_read.h"
 
 struct json_value *mcp_tree_new(struct hwy_arena *arena, enum json_type type);
-/* Add a member (key NULL: an element) at the end of an object or array and yield it. Texts are copied; keys are not. */
+/* Add a member (key NULL: an element) at the end of an object or array and yield it. Texts are
+ * copied; keys are not. */
 struct json_value *mcp_tree_put(struct hwy_arena *arena, struct json_value *parent, const char *key,
 				enum json_type type);
 struct json_value *mcp_tree_put_text(struct hwy_arena *arena, struct json_value *parent,

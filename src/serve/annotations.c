@@ -21,8 +21,8 @@ void annotations_index(struct annotations *all)
 	}
 }
 
-/* Annotations that the page draws as one: they follow each other on one device, and from the
- * begin of the first to the end of the last is at most one pixel. A longer annotation is alone. */
+/* Annotations that the page draws as one: neighbours on one device that together are at most one
+ * pixel wide. A longer annotation is drawn alone. */
 struct merged {
 	/* From the first begin to the last end of the merged annotations, with cause and span of
 	 * the longest one. */

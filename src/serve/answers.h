@@ -36,32 +36,35 @@ void annotations_index(struct annotations *all); /* computes 'blocks' from 'v' *
 void annotations_answer(const struct annotations *all, int64_t from, int64_t to, uint32_t n_pixels,
 			struct hwy_bytes *out);
 
-/* ---- span_owner.c: whose a span is ---- */
+/* ---- span_owner.c: the operator and the module to which a span belongs ----------------------- */
 
 struct span_owner {
 	bool has_op;     /* the span's call lies in an operator */
 	int64_t op_name; /* id of the text that names the innermost operator */
-	int64_t stack; /* reference to the operator's stack; of a backward operator, to that of its forward operator */
+	/* reference to the operator's stack; of a backward operator, to that of its forward
+	 * operator */
+	int64_t stack;
 	char module[512]; /* path of the module; "" where it is not known */
 };
 /* 'around' is what detail_find_around finds for the span's call. */
 bool span_owner_find(struct view_trace *view, const struct view_spans *around,
 		     struct span_owner *owner, struct hwy_err *err);
 
-/* ---- span_edges.c: what else a span has to do with ---- */
+/* ---- span_edges.c: how a span is related to other spans -------------------------------------- */
 
 /* Writes the key "edges": recorded relations with other spans, launches left out. */
 bool span_edges_put(struct view_trace *view, struct hwy_json *json, uint32_t id,
 		    struct hwy_err *err);
-/* Writes the key "headway": of device work, what was enqueued on its device and not finished when its call began; else, and
- * where 'call' is NULL, null. */
+/* Writes the key "headway": for device work, what was enqueued on its device and not finished
+ * when its call began; null for other spans, and where 'call' is NULL. */
 bool span_edges_put_headway(struct view_trace *view, struct hwy_json *json,
 			    const struct view_span *span, const struct view_span *call,
 			    struct hwy_err *err);
 
 /* ---- span_chain.c ---- */
 
-/* Writes the ids of the spans that a span hangs together with: launch and work, forward and backward, waker, work of a range. */
+/* Writes the ids of the spans that a span is connected to: launch and work, forward and backward
+ * operators, the thread that woke it, the work inside of a range. */
 bool span_chain_answer(struct view_trace *view, struct hwy_json *json, uint32_t id,
 		       struct hwy_err *err);
 
@@ -75,12 +78,14 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 			struct hwy_err *err);
 bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
 			  int64_t from, int64_t to, struct hwy_err *err);
-/* Yields the next (direction 1) or previous (direction -1) span on the span's lane: of the same name, or of any. */
+/* Yields the next (direction 1) or previous (direction -1) span on the span's lane: of the same
+ * name, or of any. */
 bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
 			bool any_name, struct hwy_err *err);
 bool detail_find_span(struct view_trace *view, uint32_t id, struct view_span *span,
 		      struct hwy_err *err);
-/* Finds the spans of the thread that enclose a span, the outermost first: ranges, operators, functions, calls. */
+/* Finds the spans of the thread that enclose a span, the outermost first: ranges, operators,
+ * functions, calls. */
 bool detail_find_around(struct view_trace *view, const struct view_span *span, int64_t thread,
 			struct view_spans *around, struct hwy_err *err);
 /* Writes the key "fields": all columns of a span except its times, name, link and stack. */
@@ -100,17 +105,20 @@ struct search {
 	int64_t lane;  /* only hits of this lane are listed; -1: of all */
 	uint64_t skip; /* the first hits of a lane that are not listed */
 };
-/* Writes the spans that the query asks for, and for each of n equal parts of the window its number of hits. */
+/* Writes the spans that the query asks for, and for each of n equal parts of the window its
+ * number of hits. */
 bool search_answer(struct view_trace *view, struct hwy_json *json, const struct search *search,
 		   struct hwy_err *err);
 /* Writes for each lane in which of the n parts of the window hits start. */
 bool search_answer_marks(struct view_trace *view, struct hwy_json *json,
 			 const struct search *search, struct hwy_err *err);
-/* Where a search goes on: behind (or before) a span; without a span (id -1), a time after the origin. */
+/* Where a search goes on: behind (or before) a span; without a span (id -1), a time after the
+ * origin. */
 struct search_place {
 	int64_t time, id;
 };
-/* Writes the next (direction 1) or previous (-1) hit of all lanes, by start, and which one it is. */
+/* Writes the next (direction 1) or previous (-1) hit of all lanes, by start, and which one it
+ * is. */
 bool search_answer_hit(struct view_trace *view, struct hwy_json *json, const char *text,
 		       struct step_times steps, struct search_place from, int direction,
 		       struct hwy_err *err);
@@ -122,8 +130,8 @@ void span_names_put(struct hwy_json *json, struct hwy_text name);
 
 /* ---- counters.c ---- */
 
-/* The values of a counter in an interval; the mean weighs each value by the time for which it holds. NAN or infinite where there
- * is no value. */
+/* The values of a counter in an interval; the mean weighs each value by the time for which it
+ * holds. NAN or infinite where there is no value. */
 struct counter_range {
 	double least, most, mean, last;
 	uint32_t samples; /* values that hold in the interval, or in a part of it */

@@ -56,7 +56,8 @@ struct step_times asking_step_times(const struct asking *a, uint32_t trace)
 {
 	struct worker *worker = &a->all->workers[trace];
 	pthread_mutex_lock(&worker->lock);
-	/* The frame comes once and stays until the server ends, so it can be read without the lock. */
+	/* The frame comes once and stays until the server ends, so it can be read without the
+	 * lock. */
 	const struct hwy_bytes *frame = &worker->frames[WORKER_STEP_TIMES];
 	struct step_times steps = {.v = (const struct timed_step *)(const void *)frame->bytes,
 				   .n = (uint32_t)(frame->n / sizeof(struct timed_step)),

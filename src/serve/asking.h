@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* asking.h - a request that is being answered, and the arguments that many requests have.
  *
- * requests.c lists the requests. A family of requests with a file of its own reads its arguments with these functions. Each yields
- * false with a sentence for the page where an argument is missing or wrong.
+ * requests.c lists the requests. A family of requests with a file of its own reads its arguments
+ * with these functions. Each yields false with a sentence for the page where an argument is missing
+ * or wrong.
  */
 #ifndef HWY_SERVE_ASKING_H
 #define HWY_SERVE_ASKING_H
@@ -39,11 +40,12 @@ bool query_ask_search(struct asking *a, struct hwy_err *err);
 bool query_ask_marks(struct asking *a, struct hwy_err *err);
 bool query_ask_hit(struct asking *a, struct hwy_err *err);
 bool query_ask_table(struct asking *a, struct hwy_err *err);
-/* Reads SQL as a question for the worker, to be freed; NULL with a sentence. */
+/* Reads 'q', a query in SQL, and yields it as a question for the worker, to be freed. NULL with
+ * a sentence where it is too long or is no text. */
 char *query_read_sql(const struct asking *a, struct hwy_err *err);
 bool query_ask_questions(struct asking *a, struct hwy_err *err);
 
-/* ---- requests_export.c: a piece of the recording as a file, and how many spans it would have ---- */
+/* ---- requests_export.c: a piece of the recording as a file, and how many spans it would have - */
 
 bool export_ask_piece(struct asking *a, struct hwy_err *err);
 bool export_ask_size(struct asking *a, struct hwy_err *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comparison.h - what changed from the first trace to the second, found by a process of its own when a page first asks for it.
+/* comparison.h - what changed from the first trace to the second, found by a process of its own
+ * when a page first asks for it.
  *
- * Nobody who looks at one trace after the other pays for the comparison, and no tile waits for it. The process sends one frame,
- * WORKER_COMPARE or WORKER_FAILED, and ends.
+ * Nobody who looks at one trace after the other pays for the comparison, and no tile waits for it.
+ * The process sends one frame, WORKER_COMPARE or WORKER_FAILED, and ends.
  */
 #ifndef HWY_SERVE_COMPARISON_H
 #define HWY_SERVE_COMPARISON_H
@@ -17,7 +18,8 @@ struct comparison {
 };
 
 void comparison_init(struct comparison *comparison, char *const *argv);
-/* The process's frames, which may still be on their way; NULL with a sentence where it cannot be started. */
+/* Starts the process where it was not started yet, and yields what it has sent, which may not be
+ * all yet. NULL with a sentence where it cannot be started; the next call then tries again. */
 struct worker *comparison_worker(struct comparison *comparison, struct hwy_err *err);
 void comparison_stop(struct comparison *comparison);
 

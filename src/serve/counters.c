@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters.c - the values of a counter: as a tile (the least, the largest, the last and the mean value of every bucket), and
- * over an interval. A value holds until the next one, so means weigh each value by the time for which it holds. */
+/* counters.c - the values of a counter: as a tile (the least, the largest, the last and the mean
+ * value of every bucket), and over an interval. A value holds until the next one, so means weigh
+ * each value by the time for which it holds. */
 #include <math.h>
 
 #include "serve/answers.h"
@@ -17,7 +18,8 @@ static double counter_value(const struct hwy_trace *trace, const struct hwy_stri
 	return real;
 }
 
-/* Yields the values of a lane with their times and values loaded; *strip is NULL where the lane has none. */
+/* Yields the values of a lane with their times and values loaded; *strip is NULL where the lane
+ * has none. */
 static bool need_values(struct view_trace *view, uint32_t lane, const struct hwy_strip **strip,
 			struct hwy_err *err)
 {
@@ -27,7 +29,8 @@ static bool need_values(struct view_trace *view, uint32_t lane, const struct hwy
 	       hwy_need_strip(view->trace, (uint32_t)(*strip - view->trace->strips), columns, err);
 }
 
-/* Measures the values that hold in [from, to), of which row 'row' is the first to begin there. Yields the first row behind. */
+/* Measures the values that hold in [from, to), of which row 'row' is the first to begin there.
+ * Yields the first row behind. */
 static uint32_t measure_values(const struct hwy_trace *trace, const struct hwy_strip *strip,
 			       uint32_t row, int64_t from, int64_t to, struct counter_range *range)
 {

@@ -105,7 +105,8 @@ __attribute__((format(printf, 4, 5))) static void put_format(struct hwy_json *js
 	put_field(json, key, (struct hwy_text){text, n < 256 ? (uint32_t)n : 255}, unit);
 }
 
-/* How many warps of a kernel fit a multiprocessor by its launch alone, and in how many waves its blocks run. */
+/* How many warps of a kernel fit a multiprocessor by its launch alone, and in how many waves its
+ * blocks run. */
 static void put_occupancy(struct looking *l, const struct hwy_shape *shape)
 {
 	const struct hwy_trace *trace = l->view->trace;
@@ -231,7 +232,8 @@ static void detail_put_column(struct looking *l, enum hwy_col col)
 	case HWY_STACK:
 	case HWY_FLAGS:
 	case HWY_PAYLOAD_TYPE:
-		break; /* other keys of the answer, the drawing and the payload show these columns */
+		/* other keys of the answer, the drawing and the payload show these columns */
+		break;
 	case HWY_SHAPE:
 		if (is_set)
 			detail_put_shape(l, index);
@@ -369,7 +371,8 @@ static bool detail_put_work(struct looking *l, uint32_t id)
 		const struct hwy_strip *strip = &view->trace->strips[s];
 		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
 			continue;
-		/* Pauses let nobody free a column LINK: view_trim frees VIEW_COLUMNS only. */
+		/* The column LINK stays in memory during pauses: view_trim frees only
+		 * VIEW_COLUMNS. */
 		if (!hwy_need_strip(view->trace, s, HWY_COL_BIT(HWY_LINK), l->err))
 			return false;
 		for (uint32_t row = 0; row < strip->rows; row++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_lead.c - see device_lead.h.
  *
- * A stream runs its ops in the order in which they were enqueued, so the ops that wait at a moment follow those that run then.
+ * A stream runs its ops in the order in which they were enqueued, so the ops that wait at a moment
+ * follow those that run then.
  */
 #include "serve/device_lead.h"
 
@@ -10,10 +11,11 @@
 #include "serve/tiles.h"
 
 enum {
-	/* So many ops of a strip in a row that were enqueued after the window end the search: the
-	 * order of a stream is not quite that of its calls where several threads enqueue. */
+	/* The search in a strip ends after so many ops in a row that were enqueued after the
+	 * window. One such op is not enough: where several threads enqueue, the order of a
+	 * stream is not exactly the order of its calls. */
 	LATER_OPS = 4096,
-	MOST_OPS = 1 << 18, /* of a window in which the least headway is looked for */
+	MOST_OPS = 1 << 18, /* the most ops of a window in which the least headway is looked for */
 };
 
 struct lead_op {
@@ -44,7 +46,8 @@ static bool find_enqueued(struct view_trace *view, const struct hwy_strip *strip
 	return true;
 }
 
-/* Adds an op if it is enqueued or unfinished in [from, to]; *later counts ops in a row that come after it. */
+/* Adds an op if it is enqueued or unfinished in [from, to]. *later is the number of ops in a
+ * row, this one included, that were enqueued after 'to'. */
 static bool add_lead_op(struct view_trace *view, const struct hwy_strip *strip, uint32_t row,
 			int64_t from, int64_t to, struct lead_ops *ops, uint32_t *later,
 			struct hwy_err *err)
@@ -85,7 +88,8 @@ static bool gather_strip(struct view_trace *view, uint32_t number, int64_t from,
 	return true;
 }
 
-/* Adds the ops of the device that run at 'from', and those behind them that were enqueued until 'to'. */
+/* Adds the ops of the device that run at 'from', and those behind them that were enqueued until
+ * 'to'. */
 static bool gather_ops(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		       uint32_t most, struct lead_ops *ops, struct hwy_err *err)
 {
@@ -129,7 +133,7 @@ bool device_lead_at(struct view_trace *view, uint32_t device, int64_t time,
 	return ok;
 }
 
-/* ---- the least of a window ------------------------------------------------------------------------ */
+/* ---- the least of a window ------------------------------------------------------------------- */
 
 /* Times are ns after the window's begin: sums of times counted from 1970 would not fit 64 bits. */
 struct lead_event {
@@ -144,7 +148,8 @@ static int by_event_time(const void *left, const void *right)
 	const struct lead_event *a = left, *b = right;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
-	/* Of one moment: what is enqueued comes first, so that no moment has fewer ops than there are. */
+	/* Among events of one moment, those that enqueue an op come first: where an op begins
+	 * and another one ends at once, the count must not be too small in between. */
 	return b->count - a->count;
 }
 

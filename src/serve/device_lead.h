@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_lead.h - headway at a moment: the work of a device that is enqueued and not yet finished, exactly.
+/* device_lead.h - headway at a moment: the work of a device that is enqueued and not yet finished,
+ * exactly.
  *
- * As in analyze/lead.h an op is enqueued when its call has returned, or when it begins, whichever is first. That file measures
- * whole phases; this one looks at the few ops around a moment, so that a click on a kernel of a large report reads little.
+ * As in analyze/lead.h an op is enqueued when its call has returned, or when it begins, whichever
+ * is first. That file measures whole phases; this one looks at the few ops around a moment, so that
+ * a click on a kernel of a large report reads little.
  */
 #ifndef HWY_SERVE_DEVICE_LEAD_H
 #define HWY_SERVE_DEVICE_LEAD_H
@@ -17,8 +19,8 @@ struct device_lead {
 /* 'time' is a time of the trace. */
 bool device_lead_at(struct view_trace *view, uint32_t device, int64_t time,
 		    struct device_lead *lead, struct hwy_err *err);
-/* The least count and the least work in [from, to], which need not be at one moment. *is_known is false where the window
- * has so many ops that this would take long. */
+/* The least count and the least work in [from, to], which need not be at one moment. *is_known
+ * is false where the window has so many ops that this would take long. */
 bool device_lead_least(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		       struct device_lead *least, bool *is_known, struct hwy_err *err);
 

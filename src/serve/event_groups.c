@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_groups.c - sums over groups of spans: count, total, extremes, percentiles and deviation of their durations.
+/* event_groups.c - sums over groups of spans: count, total, extremes, percentiles and deviation
+ * of their durations.
  *
- * All durations are sorted together; one walk over them then meets the durations of every group in order, so that percentiles are
- * exact without a list for each group. The median is that of `headway stats` (the mean of the two in the middle), p90 and p99 are the
- * smallest duration that is at least as long as 90 and 99 percent of them; the deviation is that of a sample. */
+ * All durations are sorted together; one walk over them then meets the durations of every group
+ * in order, so that percentiles are exact without a list for each group. The median is that of
+ * `headway stats` (the mean of the two in the middle), p90 and p99 are the smallest duration
+ * that is at least as long as 90 and 99 percent of them; the deviation is that of a sample. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +80,7 @@ bool event_groups_make(const struct view_trace *view, uint64_t *durations, uint3
 	       event_groups_walk(view, result, durations, keys, n, err);
 }
 
-/* ---- what a group is called, and which term of a query is its spans ---------------------------------- */
+/* ---- the name of a group, and the term of a query that asks for its spans -------------------- */
 
 struct naming {
 	struct view_trace *view;
@@ -103,7 +105,8 @@ static void write_step_label(const struct naming *naming, uint32_t step, struct 
 		put_formatted(out, " of phase %lld", at->phase);
 }
 
-/* Adds the name of a group; of spans that have none, nothing. */
+/* Adds the name of a group. Adds nothing for the group of spans that have no thread, GPU, rank,
+ * step or line. */
 static void write_label(const struct naming *naming, uint32_t key, struct hwy_bytes *out)
 {
 	const struct hwy_trace *trace = naming->view->trace;
@@ -144,7 +147,8 @@ static void put_quoted(struct hwy_bytes *out, const char *field, const char *tex
 	hwy_bytes_put_byte(out, '"');
 }
 
-/* Adds the term that the spans of a group fulfil, and no others of the table. */
+/* Adds a term of the language of queries: together with the query of the table it asks for
+ * exactly the spans of the group. */
 static void write_term(const struct naming *naming, uint32_t key, struct hwy_bytes *out)
 {
 	static const char *const none[EVENT_GROUPS] = {
@@ -181,7 +185,8 @@ static void write_term(const struct naming *naming, uint32_t key, struct hwy_byt
 		line = &naming->facts->lines[key];
 		name = naming->facts->texts.texts[line->file];
 		put_quoted(out, "line=", name.at, name.length);
-		out->n--; /* the number stands inside the quotation marks */
+		/* removes the quotation mark: the number of the line stands inside of the marks */
+		out->n--;
 		snprintf(number, sizeof number, ":%" PRIu32 "\"", line->line);
 		hwy_bytes_put(out, number, strlen(number));
 		break;
@@ -189,13 +194,14 @@ static void write_term(const struct naming *naming, uint32_t key, struct hwy_byt
 	}
 }
 
-/* ---- the answer -------------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 struct sorting {
 	const struct event_result *result;
 	enum event_column by;
 	bool falls;
-	struct hwy_text *labels; /* by group; NULL where it is not sorted by them */
+	/* by group: its name; NULL where the groups are not sorted by name */
+	struct hwy_text *labels;
 };
 
 static double grouped_value(const struct event_grouped *group, enum event_column by)
@@ -221,7 +227,7 @@ static int by_column(const void *a, const void *b, void *context)
 	int order = 0;
 	if (sorting->labels) {
 		order = event_compare_texts(sorting->labels[x], sorting->labels[y]);
-	} else if (sorting->by == EVENT_START) { /* the groups' own order: of lanes, steps … */
+	} else if (sorting->by == EVENT_START) { /* the order of the keys: of lanes, steps … */
 		order = (groups[x].key > groups[y].key) - (groups[x].key < groups[y].key);
 	} else {
 		double left = grouped_value(&groups[x], sorting->by),

@@ -15,17 +15,18 @@ struct collecting {
 	struct span_facts *facts;
 	const struct event_request *request;
 	struct event_result *result;
-	uint64_t *keys; /* what a span is sorted by; of a group, its duration */
-	uint32_t *ids;  /* the span; of a group, the group's key */
+	/* what the span is sorted by; in a table of groups, the duration of the span */
+	uint64_t *keys;
+	uint32_t *ids; /* id of the span; in a table of groups, the key of its group */
 	uint32_t n;
 	uint32_t cap;      /* the most spans in both lists together */
-	uint32_t *unknown; /* spans that lack what the table is sorted by */
+	uint32_t *unknown; /* ids of spans that lack what the table is sorted by */
 	uint32_t n_unknown, cap_unknown;
 };
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
-/* A positive real number as a key of the same order. */
+/* Yields a key for a positive real number: keys have the same order as the numbers. */
 static int64_t key_of_real(double value)
 {
 	int64_t bits;
@@ -41,7 +42,8 @@ static bool span_bytes(struct collecting *c, const struct hwy_strip *strip, uint
 	       span_facts_peek(c->facts, strip, HWY_BYTES, row, bytes, err);
 }
 
-/* Yields in *key what the span is sorted by, or NOT_KNOWN. Names and lines are replaced by their rank afterwards. */
+/* Yields in *key what the span is sorted by, or NOT_KNOWN. Names and lines are replaced by their
+ * rank afterwards. */
 static bool sort_key(struct collecting *c, const struct hwy_strip *strip, uint32_t row,
 		     int64_t *key, struct hwy_err *err)
 {
@@ -81,7 +83,8 @@ static bool sort_key(struct collecting *c, const struct hwy_strip *strip, uint32
 	}
 }
 
-/* Groups by something that not every span has: 0 is none, n + 1 is n. */
+/* Yields the key of the group to which a lane belongs. Not every lane has a thread, a GPU or a
+ * rank: key 0 stands for none, and n + 1 for number n. */
 static uint32_t key_of_lane(const struct collecting *c, uint32_t lane)
 {
 	const struct hwy_lane *at = &c->view->trace->lanes[lane];
@@ -129,7 +132,7 @@ static uint64_t columns_of(const struct event_request *request)
 	}
 }
 
-/* ---- collecting ------------------------------------------------------------------------------------ */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 void event_sums_add(struct event_sums *sums, int64_t duration)
 {
@@ -173,7 +176,7 @@ static bool collect_rows(void *context, const struct match_rows *rows, struct hw
 	return true;
 }
 
-/* ---- ranks of texts -------------------------------------------------------------------------------- */
+/* ---- ranks of texts -------------------------------------------------------------------------- */
 
 int event_compare_texts(struct hwy_text a, struct hwy_text b)
 {
@@ -232,7 +235,7 @@ static void rank_keys(struct collecting *c)
 	free(ranks);
 }
 
-/* ---- the scan -------------------------------------------------------------------------------------- */
+/* ---- the scan -------------------------------------------------------------------------------- */
 
 static uint32_t most_rows(const struct view_trace *view, const uint8_t *lanes)
 {
@@ -299,7 +302,8 @@ bool event_scan(struct view_trace *view, const struct event_request *request,
 	if (ok) {
 		c.facts = matcher.facts;
 		c.cap = most_rows(view, lanes);
-		/* Memory that is not written takes none: few rows may fit the query. */
+		/* The arrays have room for all spans although few may fit: memory that is never
+		 * written takes none. */
 		c.keys = hwy_array(c.cap, sizeof *c.keys);
 		c.ids = hwy_array(c.cap, sizeof *c.ids);
 		struct match_scope scope = {request->is_whole,

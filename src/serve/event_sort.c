@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_sort.c - sorts millions of ids by 64-bit keys: digit by digit, the lowest first, so that time is in proportion to their
- * number. Pauses between slices. */
+/* event_sort.c - sorts millions of ids by 64-bit keys: digit by digit, the lowest digit first,
+ * so that the time is in proportion to the number of ids. It pauses (view_pause) between slices
+ * of work. */
 #include <stdlib.h>
 
 #include "serve/event_table.h"
@@ -11,7 +12,7 @@ enum {
 	SLICE = 1 << 18, /* elements between two pauses */
 };
 
-/* The lowest bit of the first digit in which keys differ, and how many bits there are. */
+/* Yields how many bits a value has, up to its highest 1; 0 has none. */
 static unsigned key_bits(uint64_t value)
 {
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_table.c - see event_table.h: the answer of the request 'table', and the results that are kept. */
+/* event_table.c - see event_table.h: the answer of the request 'table', and the results that are
+ * kept. */
 #include "serve/event_table.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@ const char *const event_column_words[EVENT_COLUMNS] = {
 const char *const event_group_words[EVENT_GROUPS] = {"",    "name", "kind", "lane", "thread",
 						     "gpu", "rank", "step", "line"};
 
-/* ---- results that are kept --------------------------------------------------------------------------- */
+/* ---- results that are kept ------------------------------------------------------------------- */
 
 static void result_free(struct event_result *result)
 {
@@ -35,7 +36,8 @@ void event_results_free(struct view_trace *view)
 	}
 }
 
-/* All of a request that decides on its result: groups are sorted when they are written. */
+/* Yields a text of all arguments of a request on which its result depends. The order of groups
+ * is not among them, because groups are sorted when they are written. */
 static char *key_of(const struct event_request *r)
 {
 	size_t size = strlen(r->text) + strlen(r->lanes) + 128;
@@ -70,7 +72,8 @@ static void event_table_keep(struct view_trace *view, struct event_result *resul
 	}
 }
 
-/* Yields the result of a request: a kept one, or a new one that is then kept. The lock of the view was given to others meanwhile. */
+/* Yields the result of a request: a kept one, or a new one that is then kept. Making a new one
+ * pauses, so other requests may have changed view->results afterwards. */
 static struct event_result *event_table_find(struct view_trace *view,
 					     const struct event_request *request,
 					     struct hwy_err *err)
@@ -91,7 +94,7 @@ static struct event_result *event_table_find(struct view_trace *view,
 	return result;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct event_row {
 	uint32_t id, place; /* the span, and its place on the page */
@@ -169,13 +172,15 @@ static void put_event_row(const struct span_facts *facts, const struct step_time
 	json_end_array(json);
 }
 
-/* The id of the span in the i-th row: a falling order turns those around that have what they are sorted by. */
+/* Yields the id of the span in the i-th row. A falling order reverses only the rows that have
+ * what the table is sorted by; the others stay last. */
 static uint32_t id_at(const struct event_result *result, bool falls, uint64_t i)
 {
 	return result->ids[falls && i < result->n_known ? result->n_known - 1 - i : i];
 }
 
-/* Reads the rows of a page, in the order of their ids: then every chunk of a column is read once. */
+/* Reads the rows of a page in the order of their ids, so that every chunk of a column is read
+ * once. */
 static struct event_row *read_page(struct span_facts *facts, const struct event_request *request,
 				   const struct event_result *result, uint32_t *n,
 				   struct hwy_err *err)
@@ -188,7 +193,8 @@ static struct event_row *read_page(struct span_facts *facts, const struct event_
 		rows[i].id = id_at(result, request->falls, request->skip + i);
 		rows[i].place = i;
 	}
-	/* From here on others may have the lock, and replace the result. */
+	/* The result is not used from here on: during the pauses below other requests may free
+	 * it. */
 	qsort(rows, *n, sizeof *rows, by_id);
 	for (uint32_t i = 0; ok && i < *n; i++)
 		ok = (i % 64 != 0 || view_pause(facts->view, err)) &&
@@ -199,7 +205,7 @@ static struct event_row *read_page(struct span_facts *facts, const struct event_
 	return ok ? rows : NULL;
 }
 
-/* Writes the names that the rows refer to by their number, in order. */
+/* Writes the texts of the names, in the order of the numbers by which the rows refer to them. */
 static void put_row_names(const struct view_trace *view, struct hwy_json *json,
 			  const struct event_row *rows, uint32_t n, const struct hwy_index *names)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_table.h - spans as a table: those that a query asks for, sorted by any column, or in groups with their sums; a page at a time.
+/* event_table.h - spans as a table: those that a query asks for, sorted by any column, or in groups
+ * with their sums; a page at a time.
  *
- * All spans that fit are found and sorted once. Their ids in order (4 bytes a span) are kept for the pages that follow, and what
- * the page shows is read for its own rows only. Of each view the last EVENT_KEPT results are kept.
+ * All spans that fit are found and sorted once. Their ids in order (4 bytes a span) are kept for
+ * the pages that follow, and what the page shows is read for its own rows only. Of each view the
+ * last EVENT_KEPT results are kept.
  */
 #ifndef HWY_SERVE_EVENT_TABLE_H
 #define HWY_SERVE_EVENT_TABLE_H
@@ -11,8 +13,8 @@
 #include "serve/match.h"
 
 enum {
-	EVENT_MOST_ROWS =
-		1 << 25,    /* the most spans that a table sorts; sorting takes 24 bytes a span */
+	/* the most spans that a table sorts; sorting takes 24 bytes a span */
+	EVENT_MOST_ROWS = 1 << 25,
 	EVENT_PAGE = 10000, /* the most rows of one answer */
 	EVENT_KEPT = 2,
 };
@@ -29,7 +31,8 @@ enum event_column {
 	EVENT_BYTES,
 	EVENT_RATE,
 	EVENT_LINE,
-	/* These are of groups; a group is also sorted by its name. */
+	/* Only groups can be sorted by the following. Groups are also sorted by EVENT_NAME, or
+	 * by EVENT_START (the order of lanes, steps …). */
 	EVENT_COUNT,
 	EVENT_TOTAL,
 	EVENT_MEAN,
@@ -53,7 +56,7 @@ enum event_group {
 	EVENT_BY_LINE,
 	EVENT_GROUPS
 };
-/* By column and group: the word in requests. */
+/* The words of requests for a column and for a group. */
 extern const char *const event_column_words[EVENT_COLUMNS];
 extern const char *const event_group_words[EVENT_GROUPS];
 
@@ -76,7 +79,7 @@ bool event_table_answer(struct view_trace *view, struct hwy_json *json,
 			const struct event_request *request, struct hwy_err *err);
 void event_results_free(struct view_trace *view);
 
-/* ---- for event_*.c --------------------------------------------------------------------------------- */
+/* ---- for event_*.c --------------------------------------------------------------------------- */
 
 struct event_sums {
 	uint64_t count;
@@ -91,25 +94,29 @@ struct event_grouped { /* one group */
 
 /* What a request found. */
 struct event_result {
-	struct event_result *next; /* the one that was made before */
-	char *key;                 /* all of the request that decides on the result */
-	struct event_sums sums;    /* over all spans */
-	/* The ids of the spans, sorted; those behind n_known lack what they are sorted by. */
+	struct event_result *next; /* the result that was made before this one */
+	/* the arguments of the request on which the result depends, as a text */
+	char *key;
+	struct event_sums sums; /* over all spans */
+	/* The ids of the spans in order. The first n_known have what the table is sorted by; the
+	 * others lack it and stand behind them. */
 	uint32_t *ids;
 	uint32_t n, n_known;
 	struct event_grouped *groups;
 	uint32_t n_groups;
-	/* Of groups of steps: by step, the first step of the same phase and number. */
+	/* Where groups are steps, by step: the first step of the same phase and number. */
 	uint32_t *same_step;
 };
 
 /* event_scan.c: finds and sorts. */
 bool event_scan(struct view_trace *view, const struct event_request *request,
 		struct event_result *result, struct hwy_err *err);
-/* event_sort.c: sorts n ids by their keys, equal ones by their place. Both arrays change. */
+/* event_sort.c: sorts n ids by their keys; ids with equal keys keep their order. Both arrays
+ * change. */
 bool event_sort(const struct view_trace *view, uint64_t *keys, uint32_t *ids, uint32_t n,
 		struct hwy_err *err);
-/* event_groups.c: computes the groups of n spans from their durations and keys of groups; both arrays change. */
+/* event_groups.c: computes the groups of n spans from their durations and keys of groups; both
+ * arrays change. */
 bool event_groups_make(const struct view_trace *view, uint64_t *durations, uint32_t *keys,
 		       uint32_t n, struct event_result *result, struct hwy_err *err);
 /* event_groups.c: writes the groups of a page. */

@@ -53,7 +53,8 @@ static bool put_lanes(const struct asking *a, struct flame_request *request, siz
 				      between, first, end - 1);
 		between = ",";
 	}
-	/* Lanes were asked for, and the trace has none of them: one that does not exist stands for that. */
+	/* Where the request chose lanes and the trace has none of them, the number of a lane
+	 * that cannot exist stands for them. */
 	if (n < room)
 		snprintf(request->question + n, room - n, "%s\n",
 			 !chosen    ? "-"

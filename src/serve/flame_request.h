@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flame_request.h - the arguments of the request 'flame', as a question for the worker of its trace (worker_flame.c). */
+/* flame_request.h - the arguments of the request 'flame', as a question for the worker of its
+ * trace (worker_flame.c). */
 #ifndef HWY_SERVE_FLAME_REQUEST_H
 #define HWY_SERVE_FLAME_REQUEST_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hardware.c - what a device does, on whichever stream: the union of its streams, by class of work; and what a rank of a
- * job does, likewise: ranks are counted after the devices.
+/* hardware.c - when a device works, on whichever of its streams: the union of its streams by class
+ * of work. The same is made for each rank of a job; the number of a rank's union is the number of
+ * devices plus the index of the rank.
  *
  * The union is kept as busy ns in each of some hundred thousand buckets; tiles of finer levels are
  * made from the spans of their window. Where the nodes of a CUDA graph were recorded, they count
@@ -17,7 +18,8 @@ enum {
 	MOST_BUCKETS = 1 << 19, /* the most buckets of all devices together, 32 bytes each */
 	CLASSES = 3,
 	SPANS_BETWEEN_PAUSES = 1 << 14,
-	SPANS_AT_ONCE = 1 << 20, /* a request waits for the union of at most so many spans */
+	/* a request makes the union of fewer spans than this itself; else it waits */
+	SPANS_AT_ONCE = 1 << 20,
 };
 
 bool hardware_has(const struct view_trace *view, uint32_t device, uint32_t lane)
@@ -139,7 +141,8 @@ static void free_device(struct view_device *device)
 
 bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err)
 {
-	/* Other requests may make the same union during a pause, so it is made apart. */
+	/* The union is made in a variable of its own: during a pause another request may make
+	 * the same one. */
 	struct view_device made = {.is_ready = true};
 	if (view->devices[number].is_ready)
 		return true;
@@ -243,8 +246,8 @@ static bool cover_from_spans(struct view_trace *view, uint32_t number, struct su
 	return ok;
 }
 
-/* While the union is not made yet: adds up the shares of the streams, which counts work that
- * overlaps twice. */
+/* While the union is not made yet: adds up the shares of the streams. Work of two streams at the
+ * same time then counts twice. */
 static bool cover_provisional(struct view_trace *view, uint32_t number, struct summary *summary,
 			      struct hwy_err *err)
 {

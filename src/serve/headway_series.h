@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* headway_series.h - the CPU's lead over each device, between the worker that finds it and the page. */
+/* headway_series.h - the CPU's lead over each device, between the worker that finds it and the
+ * page. */
 #ifndef HWY_SERVE_HEADWAY_SERIES_H
 #define HWY_SERVE_HEADWAY_SERIES_H
 
@@ -10,8 +11,8 @@
 /* Adds the series of every phase and device; times are written as ns after the view's origin. */
 void headway_series_write(const struct hwy_analysis *analysis, int64_t origin,
 			  struct hwy_bytes *out);
-/* Writes as JSON (docs/view-protocol.md, "headway") what of these series touches the window, at most
- * two points for each of n equal parts of the window, and two more for each series. */
+/* Writes as JSON (docs/view-protocol.md, "headway") what of these series touches the window, at
+ * most two points for each of n equal parts of the window, and two more for each series. */
 void headway_series_answer(const struct hwy_bytes *series, int64_t from, int64_t to, uint32_t n,
 			   struct hwy_json *json);
 

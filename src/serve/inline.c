@@ -63,7 +63,8 @@ static void put_base64(struct hwy_bytes *out, const uint8_t *bytes, size_t n)
 	}
 }
 
-/* The size of the page if nothing were added but the names that its tiles use and what is reserved. */
+/* Yields the size that the page would have if no entry were added but those for which room is
+ * reserved, and the names that its tiles use. */
 static uint64_t size_of_page(const struct writing *w)
 {
 	uint64_t size =
@@ -111,7 +112,7 @@ __attribute__((format(printf, 2, 3))) static void leave_out(struct inline_page *
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	/* Several entries can be missing for which there is one name. */
+	/* Several missing entries may have the same sentence, which is listed once. */
 	for (unsigned i = 0; i < page->n_left_out; i++)
 		if (strcmp(page->left_out[i], text) == 0)
 			return;
@@ -154,8 +155,8 @@ static void put_answer(struct writing *w, const char *key, const char *path, con
 	free(answer.body.bytes);
 }
 
-/* Puts an answer without which the page does not start. Where the answer does not fit, the error says how large the page
- * must be allowed to be. */
+/* Puts an answer without which the page does not start. Where the answer does not fit, the error
+ * says how large the page must be allowed to be. */
 static bool put_needed(struct writing *w, const char *key, const char *path, const char *trace,
 		       struct hwy_err *err)
 {
@@ -165,7 +166,7 @@ static bool put_needed(struct writing *w, const char *key, const char *path, con
 	put_entry(w, key, answer.body.bytes, answer.body.n);
 	w->page->most = most;
 	free(answer.body.bytes);
-	/* Room for what the other answers of the page's first picture take. */
+	/* The other answers of the page's first picture take about a quarter more. */
 	uint64_t needed_mb = (size_of_page(w) * 5 / 4 + 999999) / 1000000;
 	return size_of_page(w) <= most ||
 	       hwy_fail(err,
@@ -190,7 +191,8 @@ static void put_answers(struct writing *w, uint32_t number)
 	put_answer(w, key, HWY_KEY("whatif"), trace, "");
 }
 
-/* Puts the flame graphs of the whole recording and of its steady steps, as the page asks for them at first. */
+/* Puts the flame graphs of the whole recording and of its steady steps, as the page asks for
+ * them at first. */
 static void put_flames(struct writing *w, uint32_t number)
 {
 	static const char *const kinds[] = {"samples", "operators", "stacks&python=1"};
@@ -493,7 +495,8 @@ static void tell_losses(struct writing *w)
 			  w->n_lost_rows, mb);
 }
 
-/* Puts the lanes of every trace, and keeps room for 'info', which is written last because it names what was left out. */
+/* Puts the lanes of every trace, and keeps room for 'info', which is written last because it
+ * names what was left out. */
 static bool put_all_needed(struct writing *w, struct hwy_err *err)
 {
 	if (!put_needed(w, "info", "info", "0", err))
@@ -510,8 +513,8 @@ static bool put_all_needed(struct writing *w, struct hwy_err *err)
 	return ok;
 }
 
-/* The order decides what is left out where the page becomes too large: what the page cannot do without and what
- * everybody sees come first, what a click shows comes last. */
+/* The order decides what is left out where the page becomes too large: what the page cannot do
+ * without and what everybody sees come first, what a click shows comes last. */
 static bool inline_put_all(struct writing *w, struct hwy_err *err)
 {
 	uint32_t n = w->page->n;

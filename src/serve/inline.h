@@ -3,9 +3,9 @@
  * (docs/view-protocol.md).
  *
  * The page may have a size limit. What the page cannot start without is always in it; where that is
- * larger than the limit, inline_write fails. What everybody sees goes in first: lanes, diagnosis, tiles from
- * the whole recording to short parts of it. Then come names, which call launched which work, stacks
- * and the columns of spans.
+ * larger than the limit, inline_write fails. What everybody sees goes in first: lanes, diagnosis,
+ * tiles from the whole recording to short parts of it. Then come names, which call launched which
+ * work, stacks and the columns of spans.
  */
 #ifndef HWY_SERVE_INLINE_H
 #define HWY_SERVE_INLINE_H

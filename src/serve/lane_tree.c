@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lane_tree.c - the tree of lanes: devices with their streams, processes with their threads, the
- * rest; of a job, ranks with all that is theirs. A device that several ranks use stands outside, and
- * each rank has its own streams there. */
+ * rest; of a job, ranks with all that is theirs. A device that several ranks use stands outside,
+ * and each rank has its own streams there. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,8 +43,8 @@ static void put_colors(const struct view_trace *view, struct hwy_json *json, uin
 	json_end_array(json);
 }
 
-/* Writes what is special about a counter whose meaning is known: the one that says most about its device, and the words for
- * the bits of the one that is a set. */
+/* Writes what is special about a counter whose meaning is known: whether it says most about its
+ * device, and, where it is a set of bits, a word for each bit. */
 static void put_metric(const struct view_trace *view, struct hwy_json *json, uint32_t lane)
 {
 	/* By bit: REASON_IDLE … REASON_DISPLAY. */
@@ -141,7 +141,8 @@ static void put_lane(struct view_trace *view, struct hwy_json *json, uint32_t nu
 	json_end_object(json);
 }
 
-/* Writes the lane that is a union of streams: of a device, or of a rank, counted after the devices. */
+/* Writes the lane that is a union of streams: of a device, or of a rank, counted after the
+ * devices. */
 static void put_hardware(struct view_trace *view, struct hwy_json *json, uint32_t number)
 {
 	uint32_t n_devices = view->trace->n_devices;
@@ -207,9 +208,10 @@ static int lane_rank(const struct hwy_lane *lane)
 	return lane->type >= 0 && lane->type < HWY_LANE_TYPES ? ranks[lane->type] : HWY_LANE_TYPES;
 }
 
-/* The groups that have lanes of their own, in the order of their numbers: devices, threads,
- * processes (for lanes of no thread), the rest, and ranks (for streams of devices that they share). A number counts through all groups, so that
- * 100,000 lanes of 100,000 threads are sorted once instead of searched for each thread. */
+/* Groups that have lanes of their own are numbered: first the devices, then threads, processes
+ * (for lanes that belong to no thread), one group for the rest, and ranks (for streams of
+ * devices that several ranks share). With one numbering for all, the lanes are sorted by group
+ * once; to search all lanes for each of 100,000 threads would take too long. */
 struct tree {
 	struct view_trace *view;
 	struct hwy_json *json;
@@ -220,7 +222,7 @@ struct tree {
 	uint32_t *first_thread;  /* by process: index in 'threads'; one more entry */
 	uint8_t *device_streams; /* by device, then by rank: 1 where it has streams with spans */
 	uint32_t *owners;        /* by device: its rank, RANKS_SHARED or RANKS_NOBODY */
-	uint32_t *strips;        /* ranks_find_strips */
+	uint32_t *strips;        /* what ranks_find_strips has found */
 };
 
 static uint32_t thread_group(const struct hwy_trace *trace, uint32_t thread)
@@ -316,8 +318,8 @@ static void group_threads(struct tree *tree)
 	free(next);
 }
 
-/* Writes the key "lanes": the numbers of the lanes of a group. A device begins with the lane that is
- * the union of its streams. */
+/* Writes the key "lanes": the numbers of the lanes of a group. A device begins with the lane
+ * that is the union of its streams. */
 static void put_lanes(const struct tree *tree, uint32_t group)
 {
 	json_key(tree->json, "lanes");
@@ -373,7 +375,8 @@ static void put_process(const struct tree *tree, uint32_t process)
 	json_end_object(tree->json);
 }
 
-/* Writes the numbers of the rank's lanes: the union of its streams; of its only process, the lanes of no thread. */
+/* Writes the numbers of the rank's lanes: the union of its streams; of its only process, the
+ * lanes of no thread. */
 static void put_rank_lanes(const struct tree *tree, uint32_t rank, int64_t only)
 {
 	const struct hwy_trace *trace = tree->view->trace;
@@ -408,7 +411,8 @@ static void put_rank_devices(const struct tree *tree, uint32_t rank)
 	end_group_without_groups(tree->json);
 }
 
-/* Writes a rank with its devices or streams and its processes. The threads of an only process stand in the rank itself. */
+/* Writes a rank with its devices or streams and its processes. The threads of an only process
+ * stand in the rank itself. */
 static void put_rank(const struct tree *tree, uint32_t rank)
 {
 	const struct view_trace *view = tree->view;

@@ -9,7 +9,7 @@
 
 enum { NAMES_BETWEEN_PAUSES = 4096 };
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static bool name_fits(struct matcher *m, struct hwy_text name)
 {
@@ -40,7 +40,7 @@ static bool match_names(struct matcher *m, struct hwy_err *err)
 	return true;
 }
 
-/* ---- lanes --------------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static bool is_word_character(char c)
 {
@@ -85,7 +85,8 @@ static bool title_fits(struct matcher *m, const struct query_term *term, uint32_
 	return fits;
 }
 
-/* Yields the number by which people call a lane's device, stream, rank or process; HWY_NONE where the lane has none. */
+/* Yields the number by which people call a lane's device, stream, rank or process; HWY_NONE
+ * where the lane has none. */
 static int64_t lane_number(const struct view_trace *view, enum query_field field, uint32_t lane)
 {
 	const struct hwy_trace *trace = view->trace;
@@ -126,7 +127,7 @@ static bool lane_fits(struct matcher *m, uint32_t lane)
 	return true;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool is_answerable(struct matcher *m, const struct query_term *term, struct hwy_err *err)
 {
@@ -168,7 +169,7 @@ void match_close(struct matcher *m)
 	hwy_bytes_free(&m->room);
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* The looks that spans of a kind may have. */
 static uint32_t looks_of_kind(enum hwy_kind kind)

@@ -7,8 +7,9 @@
  *             match_scan(&matcher, &scope, err);
  *   match_close(&matcher);
  *
- * Terms about names and lanes are decided once for each name and lane. The others thin out a list of rows, a chunk at a time: terms
- * that need little before those that need much. Spans come in order of their ids. The scan pauses (view_pause) between chunks.
+ * Terms about names and lanes are decided once for each name and lane. The other terms are tested
+ * row by row, a chunk at a time; terms that are tested fast come first, so that slow ones see fewer
+ * rows. Spans come in order of their ids. The scan pauses (view_pause) between chunks.
  */
 #ifndef HWY_SERVE_MATCH_H
 #define HWY_SERVE_MATCH_H
@@ -41,23 +42,24 @@ struct matcher {
 	struct span_facts *facts;
 	struct step_times steps;
 	uint8_t *lanes; /* by lane: 1 where the terms about lanes hold */
-	uint8_t *
-		names; /* by id of a name: 1 where the terms about names hold; NULL: no such term */
+	/* by id of a name: 1 where the terms about names hold; NULL: no such term */
+	uint8_t *names;
 	uint32_t n_names; /* how many of 'names' are 1 */
 	uint32_t looks;   /* bits: looks that the terms about kinds allow */
 	uint64_t columns; /* bits of VIEW_COLUMNS that the terms read */
-	uint32_t *rows;   /* HWY_CHUNK_ROWS of them */
+	uint32_t *rows;   /* room for HWY_CHUNK_ROWS rows, those of a chunk that is being tested */
 	struct hwy_bytes room;
 };
 
-/* False where the query cannot be answered: it asks for steps before they are known, or names a module in too large a trace.
- * match_close is needed in both cases. */
+/* False where the query cannot be answered: it asks for steps before they are known, or for a
+ * module in a trace that is too large. match_close is needed in both cases. */
 bool match_open(struct matcher *matcher, struct view_trace *view, const struct query *query,
 		struct step_times steps, struct hwy_err *err);
 bool match_scan(struct matcher *matcher, const struct match_scope *scope, struct hwy_err *err);
 void match_close(struct matcher *matcher);
 
-/* match_rows.c: keeps those of n rows that fulfil the terms about single rows; yields their number in *n. */
+/* match_rows.c: keeps those of n rows that fulfil the terms about single rows; yields their
+ * number in *n. */
 bool match_thin_out(struct matcher *matcher, const struct hwy_strip *strip, uint32_t *rows,
 		    uint32_t *n, struct hwy_err *err);
 /* The columns of VIEW_COLUMNS that a term reads. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_rows.c - the terms of a query that must be looked at span by span: times, steps, lines, columns. */
+/* match_rows.c - the terms of a query that must be looked at span by span: times, steps, lines,
+ * columns. */
 #include "serve/match.h"
 
 #include "base/path.h"
 
-/* Terms by what they cost; those that cost more look at fewer rows. Names, lanes and kinds are decided elsewhere. */
+/* How long it takes to test a term for one row: never (match.c decides names, lanes and kinds),
+ * from columns in memory, with a column to be read, with other spans to be found. Terms are
+ * tested in this order, so that slow ones see fewer rows. */
 enum { COST_NONE, COST_HELD, COST_READ, COST_FOUND, COSTS };
 
 static unsigned cost_of(enum query_field field)
@@ -40,7 +43,7 @@ uint64_t match_columns_of(const struct query_term *term)
 	}
 }
 
-/* ---- one span ------------------------------------------------------------------------------------ */
+/* ---- one span -------------------------------------------------------------------------------- */
 
 static bool line_fits(struct matcher *m, const struct query_term *term, uint32_t line)
 {
@@ -64,7 +67,8 @@ static bool line_fits(struct matcher *m, const struct query_term *term, uint32_t
 		return true;
 	if (term->test == QUERY_IS)
 		return query_text_fits(term, file, &m->room);
-	/* The end of the path, from the beginning of a part of it. */
+	/* The text must be the end of the path and begin a part of it: "net/train.py" fits
+	 * "/home/ann/net/train.py", but "rain.py" does not. */
 	if (!query_text_fits(term, file, &m->room))
 		return false;
 	size_t before = file.length - term->length;
@@ -204,7 +208,7 @@ static bool row_fits(struct matcher *m, const struct query_term *term,
 	}
 }
 
-/* ---- all rows of a chunk --------------------------------------------------------------------------- */
+/* ---- all rows of a chunk --------------------------------------------------------------------- */
 
 bool match_thin_out(struct matcher *m, const struct hwy_strip *strip, uint32_t *rows, uint32_t *n,
 		    struct hwy_err *err)

@@ -41,9 +41,9 @@ static const char *after_scheme(const char *origin, const char *scheme)
 	return strncasecmp(origin, scheme, n) == 0 ? origin + n : NULL;
 }
 
-/* A page of this machine has the host and port that it asks; a tunnel changes the port of both
- * alike. A proxy may speak https to the browser, and may ask by another Host than the browser
- * did: of its pages the name decides. */
+/* Without a proxy the Origin of our page has the host and port of the request; a tunnel changes
+ * the port of both alike. A proxy may speak https to the browser and may send another Host than
+ * the browser did, so for an allowed proxy only the name in the Origin counts. */
 static bool origin_is_ours(const char *origin, const char *host,
 			   const struct origin_allowed *allowed)
 {

@@ -70,7 +70,8 @@ static bool piece_read(FILE *in, struct hwy_bytes *out, struct hwy_err *err)
 	return ok || hwy_fail(err, "cannot read what was written");
 }
 
-/* A report is written to a file: it lies for a moment in a private folder. */
+/* Writes a report to a file in a private folder, reads it and removes both: a report cannot be
+ * written to memory. */
 static bool put_report(struct hwy_trace *piece, struct hwy_bytes *out, struct hwy_err *err)
 {
 	const char *temporary = getenv("TMPDIR");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* piece.h - a part of a recording as a file of its own: what the page saves of its window or selection.
+/* piece.h - a part of a recording as a file of its own: what the page saves of its window or
+ * selection.
  *
- * The report is opened a second time, so that no other request waits. What the file holds is bounded:
- * it is made in memory.
+ * The report is opened a second time, so that no other request waits. The number of spans is
+ * limited, because the file is made in memory.
  */
 #ifndef HWY_SERVE_PIECE_H
 #define HWY_SERVE_PIECE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* projected.c - see projected.h.
  *
- * The calls of a thread and its ranges are both in order of start, so the ranges around a call are those of a short list that are still
- * open: time grows with calls times depth.
+ * The calls of a thread and its ranges are both in order of start. One walk over both keeps a short
+ * list of the ranges that are still open, so the ranges around a call are known without a search:
+ * the time is in proportion to the number of calls times the depth of the ranges.
  */
 #include "serve/projected.h"
 
@@ -35,7 +36,7 @@ static int by_thread_and_call(const void *left, const void *right)
 	return (a->call_start > b->call_start) - (a->call_start < b->call_start);
 }
 
-/* ---- making ------------------------------------------------------------------------------------ */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 /* Whether the recording has projected ranges of its own. */
 static bool has_own(const struct hwy_trace *trace)
@@ -90,8 +91,8 @@ static void widen_projection(struct view_span *projection, const struct projecte
 	projection->dur = end - start;
 }
 
-/* Sweeps the work of one thread on one device over the ranges of a strip. 'made' has an entry for each range; DUR is negative where there
- * is no work. */
+/* Sweeps the work of one thread on one device over the ranges of a strip. 'made' has an entry
+ * for each range; DUR is negative where there is no work. */
 static void sweep_ranges(const struct hwy_strip *ranges, const struct projected_work *works,
 			 uint32_t n, uint32_t device, struct view_span *made, uint32_t *open)
 {
@@ -202,7 +203,7 @@ void projected_close(struct view_trace *view)
 	view->projected = (struct projected){0};
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 const struct projected_lane *projected_find(const struct view_trace *view, uint32_t number)
 {

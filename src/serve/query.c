@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.c - see query.h: takes a query apart. It knows nothing of traces; match.c finds the spans. */
+/* query.c - see query.h: takes a query apart. It knows nothing of traces; match.c finds the
+ * spans. */
 #include "serve/query.h"
 
 #include <math.h>
@@ -39,9 +40,10 @@ static bool is_identifier(char c, bool is_first)
 	       (!is_first && ((c >= '0' && c <= '9') || c == '-'));
 }
 
-/* ---- texts ------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Reads a text up to the next blank, or in quotation marks, in which \" and \\ stand for " and \. */
+/* Reads a text up to the next blank, or in quotation marks, in which \" and \\ stand for " and
+ * \. */
 static bool term_read_text(struct parsing *p, struct hwy_bytes *out)
 {
 	const char *open = p->at;
@@ -135,7 +137,7 @@ static bool set_kinds(struct parsing *p, const char *value_at, const struct hwy_
 	return true;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static struct query_bounds all_numbers(void)
 {
@@ -213,7 +215,7 @@ static bool set_numbers(struct parsing *p, const char *sign, const char *value_a
 		[QUERY_BYTES] = "a size (4MB, or 1KiB..1MiB)",
 		[QUERY_BYTES_A_SECOND] = "a rate (20GB/s, or 1GB/s..2GB/s)",
 	};
-	/* Bytes without a text are NULL, to which C adds nothing, not even 0. */
+	/* The bytes of an empty text are NULL, and in C even 0 must not be added to NULL. */
 	const char *at = text->n ? (const char *)text->bytes : "", *end = at + text->n;
 	bool is_limit = *sign == '<' || *sign == '>';
 	p->term->test = QUERY_IN;
@@ -233,7 +235,7 @@ static bool set_numbers(struct parsing *p, const char *sign, const char *value_a
 	return true;
 }
 
-/* ---- terms ------------------------------------------------------------------------------------- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 /* Yields the length of the sign at 'c' (one of : = ~ < > <= >=), or 0. */
 static size_t sign_length(const char *c)
@@ -264,7 +266,8 @@ static bool set_value(struct parsing *p, const struct query_word *word, const ch
 		       : set_numbers(p, sign, value_at, text, word->unit);
 }
 
-/* Reads a field, a sign and a value. *is_field stays false where the term is none: "aten::mm" is a name. */
+/* Reads a field, a sign and a value. *is_field stays false where the term is none: "aten::mm" is
+ * a name. */
 static bool read_field(struct parsing *p, bool *is_field)
 {
 	const char *begin = p->at, *sign = begin;
@@ -280,7 +283,7 @@ static bool read_field(struct parsing *p, bool *is_field)
 		end++;
 	struct query_quantity ignored;
 	if (!is_known) {
-		/* "durr>50us" is a slip of the pen, "gemm<float" a part of a name. */
+		/* "durr>50us" is a field that is written wrong, "gemm<float" a part of a name. */
 		if (*sign != ':' && *sign != '~' && end > value &&
 		    query_read_quantity(value, end, QUERY_TIME, &ignored) == end)
 			return hwy_fail(
@@ -348,7 +351,7 @@ void query_free(struct query *query)
 	query->n = 0;
 }
 
-/* ---- whether a value fits ---------------------------------------------------------------------- */
+/* ---- whether a value fits -------------------------------------------------------------------- */
 
 bool query_text_fits(const struct query_term *term, struct hwy_text text, struct hwy_bytes *room)
 {

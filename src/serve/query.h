@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.h - the language in which a person asks for spans: in the search field, in the table and in marks (docs/view.md, "Ask").
+/* query.h - the language in which a person asks for spans: in the search field, in the table and in
+ * marks (docs/view.md, "Ask").
  *
  *   kernel name~gemm dur>50us step:12 -lane:"stream 7"
  *
- * Terms stand beside each other, and a span must fulfil all of them; "-" before a term negates it. A word or a "quoted text" must
- * occur in the name. A first word that is a kind or a group of kinds (kernel, wait, launch …) chooses that kind. All else is a field,
- * a sign and a value. web/src/query/ reads the same language for the self-contained page; tests/query_cases.txt holds
+ * Terms stand beside each other, and a span must fulfil all of them; "-" before a term negates it.
+ * A word or a "quoted text" must occur in the name. A first word that is a kind or a group of kinds
+ * (kernel, wait, launch …) chooses that kind. All else is a field, a sign and a value.
+ * web/src/query/ reads the same language for the self-contained page; tests/query_cases.txt holds
  * both to the same answers.
  *
  *   struct query query;
@@ -30,19 +32,21 @@ enum {
 };
 
 enum query_field {
-	QUERY_KIND,   /* looks (enum span_color) */
-	QUERY_NAME,   /* the texts */
+	QUERY_KIND,   /* how the span is drawn: enum span_color */
+	QUERY_NAME,   /* texts: the span's name */
 	QUERY_LANE,   /* the lane's title */
 	QUERY_THREAD, /* the thread's name and number */
-	QUERY_LINE, /* file and line of the place that the span, or the call that launched it, was called from */
+	/* file and line of the place that the span, or the call that launched it, was called
+	 * from */
+	QUERY_LINE,
 	QUERY_MODULE,  /* path of the model's module */
-	QUERY_ID,      /* the numbers */
+	QUERY_ID,      /* numbers: the span's id */
 	QUERY_START,   /* ns after the first event */
-	QUERY_END,     /* the same */
-	QUERY_DUR,     /* ns */
+	QUERY_END,     /* ns after the first event */
+	QUERY_DUR,     /* the duration, ns */
 	QUERY_LATENCY, /* device work: ns from the begin of its call to its start */
 	QUERY_RATE,    /* bytes a second */
-	QUERY_STEP,    /* the number of a step in its phase, from 0 */
+	QUERY_STEP,    /* the number of a step (struct timed_step) */
 	QUERY_PHASE,
 	QUERY_GPU,
 	QUERY_STREAM,
@@ -60,8 +64,8 @@ enum query_test {
 	QUERY_IN,      /* the number lies in one of the bounds */
 };
 
-/* Numbers from low to high, both included. A real number lies there where real_low <= it <= real_high, without the ends that are
- * open. */
+/* A range of numbers. Whole numbers lie between low and high, both included; real numbers
+ * between real_low and real_high, of which an open one is not included. */
 struct query_bounds {
 	int64_t low, high;
 	double real_low, real_high;
@@ -76,7 +80,7 @@ struct query_term {
 	uint32_t looks; /* of QUERY_KIND: bits of enum span_color */
 	char *text;     /* of QUERY_HAS and QUERY_MATCHES in small letters; ended by 0 */
 	size_t length;
-	int64_t line; /* of QUERY_LINE: the number behind the file, or 0 */
+	int64_t line; /* of QUERY_LINE: the number of the line, or 0 */
 	regex_t pattern;
 	struct query_bounds *bounds;
 	uint32_t n_bounds, cap_bounds;
@@ -87,13 +91,13 @@ struct query {
 	uint32_t n;
 };
 
-/* Reads a query; of an empty one every span is an answer. False with a sentence that names the place. query_free is needed in both
- * cases. */
+/* Reads a query; of an empty one every span is an answer. False with a sentence that names the
+ * place. query_free is needed in both cases. */
 bool query_parse(struct query *query, const char *text, struct hwy_err *err);
 void query_free(struct query *query);
 
-/* Whether a text fulfils a term (QUERY_HAS, QUERY_IS, QUERY_MATCHES), its negation left aside. 'room' is memory for the text in small
- * letters. */
+/* Whether a text fulfils a term (QUERY_HAS, QUERY_IS, QUERY_MATCHES), its negation left aside.
+ * 'room' is memory for the text in small letters. */
 bool query_text_fits(const struct query_term *term, struct hwy_text text, struct hwy_bytes *room);
 
 static inline bool query_number_fits(const struct query_term *term, int64_t value)
@@ -105,7 +109,7 @@ static inline bool query_number_fits(const struct query_term *term, int64_t valu
 }
 bool query_real_fits(const struct query_term *term, double value);
 
-/* ---- query_words.c: which words there are -------------------------------------------------------------- */
+/* ---- query_words.c: which words there are ---------------------------------------------------- */
 
 /* The looks of a kind or group of kinds; 0 where there is none of this name. */
 uint32_t query_looks(const char *word, size_t length);
@@ -126,18 +130,20 @@ struct query_word {
 /* Finds the field of this name ('-' and '_' are the same). */
 bool query_find_field(const char *name, size_t length, struct query_word *found);
 
-/* ---- query_numbers.c, query_pattern.c -------------------------------------------------------------------- */
+/* ---- query_numbers.c, query_pattern.c -------------------------------------------------------- */
 
-/* A number as it was written, times its unit: what it is, and the whole numbers beside it (the same where it is whole). */
+/* A number as it was written, multiplied by its unit: as a real number, and rounded down and up
+ * to whole ones. */
 struct query_quantity {
 	int64_t floor, ceiling;
 	double real;
 };
-/* Reads a number with its unit at 'text', which ends at 'end'; yields where it ends, or NULL where there is none. */
+/* Reads a number with its unit at 'text', which ends at 'end'; yields where it ends, or NULL
+ * where there is none. */
 const char *query_read_quantity(const char *text, const char *end, enum query_unit unit,
 				struct query_quantity *quantity);
-/* Compiles a regular expression in small letters: false with the reason (no place) where it is wrong, or uses what the page's regular
- * expressions understand in another way. */
+/* Compiles a regular expression in small letters: false with the reason (no place) where it is
+ * wrong, or uses what the page's regular expressions understand in another way. */
 bool query_pattern_compile(regex_t *pattern, const char *text, struct hwy_err *err);
 
 #endif

@@ -35,7 +35,8 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
 }
 
-/* Reads the unit at 'text'; no unit is ns, bytes or nothing. NULL where the letters are no unit of this kind. */
+/* Reads the unit at 'text'; no unit is ns, bytes or nothing. NULL where the letters are no unit
+ * of this kind. */
 static const char *quantity_unit(const char *text, const char *end, enum query_unit of,
 				 int64_t *size)
 {

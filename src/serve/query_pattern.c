@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query_pattern.c - the regular expressions of the language: what POSIX and JavaScript understand alike, and what takes time in
- * proportion to the text.
+/* query_pattern.c - the regular expressions of the language: what POSIX and JavaScript understand
+ * alike, and what takes time in proportion to the text.
  *
- * Characters, . ^ $ ( ) | * + ? [abc] [^a-z] and \ before a sign; \d \w \s are digits, letters and blanks. No counts ({3}), no
- * references back, no look around: these take long, or mean different things. Pattern and name are compared in small letters
- * (ASCII). web/src/query/pattern.ts has the same rules.
+ * Characters, . ^ $ ( ) | * + ? [abc] [^a-z] and \ before a sign; \d \w \s are digits, letters and
+ * blanks. No counts ({3}), no references back, no look around: these take long, or mean different
+ * things. Pattern and name are compared in small letters (ASCII). web/src/query/pattern.ts has the
+ * same rules.
  */
 #include "serve/query.h"
 
@@ -65,7 +66,8 @@ static bool read_escape(char c, struct hwy_bytes *out, struct hwy_err *err)
 	}
 	if (!c || is_alphanumeric(c) || (c & 0x80))
 		return hwy_fail(err, "after \\ stands a sign, or one of d, w, s");
-	/* In a set the sign is itself; behind a backslash glibc gives some signs a meaning of their own ("\<"). */
+	/* In a set the sign is itself; behind a backslash glibc gives some signs a meaning of
+	 * their own ("\<"). */
 	if (c == '^')
 		hwy_bytes_put(out, "\\^", 2);
 	else

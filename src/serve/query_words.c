@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query_words.c - the words of the language of query.h: kinds, groups of kinds, fields. web/src/query/words.ts has the same
- * tables. */
+/* query_words.c - the words of the language of query.h: kinds, groups of kinds, fields.
+ * web/src/query/words.ts has the same tables. */
 #include <strings.h>
 
 #include "serve/query.h"

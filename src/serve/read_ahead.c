@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_ahead.c - see read_ahead.h. The thread holds the lock of the traces for a lane or a device at a time. */
+/* read_ahead.c - see read_ahead.h. The thread holds the lock of the traces for a lane or a
+ * device at a time. */
 #include "serve/read_ahead.h"
 
 #include <malloc.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_ahead.h - the thread that reads lanes and makes the unions of devices before a page asks for them.
+/* read_ahead.h - the thread that reads lanes and makes the unions of devices before a page asks for
+ * them.
  *
- * The thread begins once a page has its first picture, which it must not delay, or once a request waits for a union.
+ * The thread begins once a page has its first picture, which it must not delay, or once a request
+ * waits for a union.
  */
 #ifndef HWY_SERVE_READ_AHEAD_H
 #define HWY_SERVE_READ_AHEAD_H

@@ -65,8 +65,8 @@ static const char *trace_title(const struct view_trace *view)
 	return hwy_basename(view->source);
 }
 
-/* Yields a number that is the same whenever this recording is opened and, in all likelihood, another
- * for every other one: the page keeps a person's notes under it. */
+/* Yields a number that is the same whenever this recording is opened and, in all likelihood,
+ * another for every other one: the page keeps a person's notes under it. */
 static uint64_t trace_identity(const struct view_trace *view)
 {
 	const int64_t about[] = {view->trace->n_spans, view->from, view->to, view->trace->wall};
@@ -285,8 +285,8 @@ static bool ask_selection(struct asking *a, struct hwy_err *err)
 
 /* ---- results of the diagnosis ---------------------------------------------------------------- */
 
-/* Whether the diagnosis has a result; where it has none, the answer says why. The worker's lock
- * must be held. */
+/* Whether the diagnosis has a result; if not, the answer says why. The worker's lock must be
+ * held. */
 static bool has_result(struct asking *a, const struct worker *worker, bool is_there)
 {
 	if (is_there)
@@ -299,7 +299,8 @@ static bool has_result(struct asking *a, const struct worker *worker, bool is_th
 	return false;
 }
 
-/* Answers with what a worker that has its diagnosis says to a question; 'what' is what could not be answered. */
+/* Answers with what the worker says to a question, if its diagnosis is ready. 'what' says in the
+ * error what the process does: "replays". */
 static bool ask_worker(struct asking *a, struct worker *worker, const char *question,
 		       const char *what, struct hwy_err *err)
 {
@@ -522,7 +523,7 @@ static bool ask_in_turn(struct asking *a, const struct kind *kind, struct hwy_er
 	for (uint32_t t = 0; t < a->all->n; t++)
 		view_trim(&a->all->traces[t]);
 	bool ok = kind->ask(a, err);
-	/* A pause that failed ends a request that is right in itself. */
+	/* The request was right, but it took too long, or nobody waits for it any more. */
 	if (!ok && turn.is_ended)
 		a->answer->status = 503;
 	if (a->all->turns)

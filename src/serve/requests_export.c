@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests_export.c - the requests that take a piece of a recording as a file: export, export-size. */
+/* requests_export.c - the requests that take a piece of a recording as a file: export,
+ * export-size. */
 #include <stdlib.h>
 #include <string.h>
 

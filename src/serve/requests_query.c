@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests_query.c - the requests that take a query (query.h): search, marks, hit, table. */
+/* requests_query.c - the requests that take a query: search, marks, hit and table (query.h), sql
+ * and questions (sql/sql.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ bool query_ask_hit(struct asking *a, struct hwy_err *err)
 				 (int)direction, err);
 }
 
-/* ---- table ------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 /* Reads one of n words; a missing argument is the word 'otherwise'. */
 static bool read_choice(const struct asking *a, const char *key, const char *const *words,
@@ -125,7 +126,7 @@ bool query_ask_table(struct asking *a, struct hwy_err *err)
 	return event_table_answer(view, &a->json, &request, err);
 }
 
-/* ---- SQL --------------------------------------------------------------------------------------- */
+/* ---- SQL ------------------------------------------------------------------------------------- */
 
 char *query_read_sql(const struct asking *a, struct hwy_err *err)
 {

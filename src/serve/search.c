@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search.c - the spans that a query (query.h) asks for: lane by lane, as marks on the timeline, one after the other. */
+/* search.c - the spans that a query (query.h) asks for: as a list lane by lane, as marks on the
+ * timeline, and as the next hit. */
 #include <stdlib.h>
 
 #include "serve/answers.h"
@@ -37,7 +38,8 @@ static bool hunt_is_empty(const struct hunt *hunt)
 	return hunt->query.n == 0;
 }
 
-/* Goes through the hits of one lane. 'scope' says what is done with them; its lanes are set here. */
+/* Goes through the hits of one lane. 'scope' says what is done with them; its lanes are set
+ * here. */
 static bool hunt_lane(struct hunt *hunt, struct match_scope *scope, uint8_t *chosen, uint32_t lane,
 		      struct hwy_err *err)
 {
@@ -55,11 +57,12 @@ struct hits {
 	int64_t from, to; /* the window that the marks divide evenly */
 	uint32_t *marks;  /* hits in each part of the window */
 	uint32_t n_marks;
-	uint64_t skip;     /* hits of the lane that are not listed, because they were before */
-	uint64_t count;    /* hits on this lane */
-	uint32_t n_listed; /* spans of all lanes that were listed */
-	bool is_cut;       /* spans were not listed because LISTED_IN_ALL were */
-	uint32_t first[LISTED_SPANS]; /* ids */
+	/* the first hits of the lane, which are not listed: the page has them already */
+	uint64_t skip;
+	uint64_t count;               /* hits on this lane */
+	uint32_t n_listed;            /* spans of all lanes that were listed */
+	bool is_cut;                  /* there are more spans, but LISTED_IN_ALL are listed */
+	uint32_t first[LISTED_SPANS]; /* ids of the spans that are listed */
 };
 
 static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t row)

@@ -39,7 +39,8 @@ struct sums {
 	struct hwy_map by_name; /* from name and colour to the index in 'v' */
 	struct sum all;
 };
-/* Copies of one direction. Copies that the selection cuts count whole: bytes cannot be told apart by time. */
+/* Copies of one direction. A copy of which a part lies outside of the selection counts with all
+ * its bytes: nothing says when each byte was copied. */
 struct copies {
 	uint64_t count;
 	int64_t bytes, ns;
@@ -67,7 +68,7 @@ static const struct json_field copies_fields[] = {
 	{JSON_FIELD_INT(struct copies, ns, "total")},
 };
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static int64_t length_inside(const struct selection *selection, const struct hwy_strip *strip,
 			     uint32_t row)
@@ -149,7 +150,8 @@ static bool need_bytes(struct view_trace *view, uint32_t lane, struct hwy_err *e
 					HWY_COL_BIT(HWY_BYTES), err);
 }
 
-/* Ranges that the source has projected onto a stream count where somebody chose their lane: they are on their threads, too. */
+/* Ranges that the recording itself has projected onto a stream count only where their lane was
+ * chosen: the same ranges stand on their threads, too. */
 static bool is_walked(const struct view_trace *view, const struct selection *selection,
 		      uint32_t lane)
 {
@@ -160,7 +162,7 @@ static bool is_walked(const struct view_trace *view, const struct selection *sel
 	       (type != HWY_LANE_DEVICE_RANGE || selection->lanes);
 }
 
-/* ---- the answer -------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 static int selection_by_total(const void *a, const void *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selection_devices.c - how long the devices were busy in a selection, why they were idle, how far ahead of them the CPU was, and what
- * the counters said. */
+/* selection_devices.c - how long the devices were busy in a selection, why they were idle, how
+ * far ahead of them the CPU was, and what the counters said. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ static const struct json_field device_fields[] = {
 	{JSON_FIELD_INT(struct device_times, classes[HWY_MEMCLASS], "memory")},
 };
 
-/* Adds the time of [from, to) that spans of the chosen lanes cover, for each class of work and for all classes together. */
+/* Adds the time of [from, to) that spans of the chosen lanes cover, for each class of work and
+ * for all classes together. */
 static bool measure_stretch(struct view_trace *view, uint32_t device, const uint8_t *chosen,
 			    int64_t from, int64_t to, struct device_times *times,
 			    struct hwy_err *err)
@@ -80,7 +81,8 @@ static bool measure_device(struct view_trace *view, uint32_t number, int64_t fro
 	       measure_stretch(view, number, NULL, last * width, to, times, err);
 }
 
-/* measure_device for some of the device's streams: slice by slice, so that few spans are held at once. */
+/* Does what measure_device does, for some of the device's streams: slice by slice, so that few
+ * spans are held at once. */
 static bool measure_streams(struct view_trace *view, uint32_t number,
 			    const struct selection *selection, struct device_times *times,
 			    struct hwy_err *err)
@@ -173,7 +175,8 @@ static bool selection_put_device(struct view_trace *view, struct hwy_json *json,
 	json_put_bool(json, "whole", is_whole);
 	times.idle = selection->to - selection->from - times.busy;
 	json_put_fields(json, JSON_FIELDS(device_fields), &times);
-	/* The device may work on a stream that is not chosen: what the chosen ones lack has no cause of its own. */
+	/* Where only some streams are chosen, the device may work on another one: then the idle
+	 * time of the chosen streams has no cause. */
 	put_causes(json, is_whole ? selection->gaps : NULL, device, selection->from - view->origin,
 		   selection->to - view->origin);
 	bool ok = put_lead(view, json, device, selection, err);

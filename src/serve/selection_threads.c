@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selection_threads.c - what the threads of a selection did: their states, who woke whom, and where samples found them. */
+/* selection_threads.c - what the threads of a selection did: their states, who woke whom, and
+ * where samples found them. */
 #include <stdlib.h>
 
 #include "base/json_fields.h"
@@ -8,7 +9,7 @@
 
 enum {
 	SHOWN_THREADS = 40,
-	SHOWN_STATES = 8, /* of a thread */
+	SHOWN_STATES = 8, /* the most states of a thread that are listed */
 	SHOWN_FUNCTIONS = 50,
 	SHOWN_WAKES = 50,
 	EDGES_BETWEEN_PAUSES = 4096,
@@ -62,7 +63,7 @@ static const struct json_field pair_fields[] = {
 	{JSON_FIELD_INT(struct pair, ns, "total")},
 };
 
-/* ---- states ------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static void add_state(void *self, const struct hwy_strip *strip, uint32_t row, int64_t length)
 {
@@ -125,10 +126,10 @@ static bool put_states(struct view_trace *view, struct hwy_json *json,
 	return ok;
 }
 
-/* ---- wakes -------------------------------------------------------------------------------------- */
+/* ---- wakes ----------------------------------------------------------------------------------- */
 
-/* The thread of a span, or HWY_NONE; *time is when it begins, of an OS call when it ends: a thread goes on at the begin of its
- * running stretch, and at the end of the call in which it waited. */
+/* Yields the lane of a span that was woken, and when its thread goes on: at the begin of a span
+ * that says that the thread runs, but at the end of an OS call, in which the thread had waited. */
 static bool find_woken(struct view_trace *view, struct hwy_peeks *peeks, uint32_t id,
 		       uint32_t *lane, int64_t *time, struct hwy_err *err)
 {
@@ -198,7 +199,7 @@ static bool put_wakes(struct view_trace *view, struct hwy_json *json,
 	return ok;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 struct sampling {
 	const struct hwy_trace *trace;

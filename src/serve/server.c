@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.c - see server.h. libmicrohttpd reads requests, on a thread for each connection, so that an
- * answer that takes long keeps nobody else waiting; this file decides who may ask. */
+/* server.c - see server.h. libmicrohttpd reads requests, on a thread for each connection, so
+ * that an answer that takes long keeps nobody else waiting; this file decides who may ask. */
 #include "serve/server.h"
 
 #include <arpa/inet.h>
@@ -27,14 +27,14 @@ enum {
 	FEW_CONNECTIONS = 800,
 	CONNECTIONS = 3000,
 	FILES = 4096,
-	MANY = 200,            /* connections above which strangers are ended after HASTY_S */
+	MANY = 200,            /* where more connections are open, HASTY_S holds for new ones */
 	STACK_BYTES = 1 << 20, /* stack of the thread of a connection */
-	ARENAS = 2, /* heaps of malloc: one for each thread would hold much free memory */
+	ARENAS = 2, /* heaps of malloc: with one for each thread, much free memory would be held */
 	/* A connection is ended after so many seconds. */
 	IDLE_S = 15,    /* seconds without a byte, measured by libmicrohttpd */
 	SLOW_S = 40,    /* seconds without a whole request, measured by this file */
 	STRANGE_S = 10, /* seconds without a first whole request */
-	HASTY_S = 2,    /* STRANGE_S while more than MANY are open */
+	HASTY_S = 2,    /* the same while more than MANY connections are open */
 	/* Seconds after which server_wait ends. */
 	GONE_S = 60, /* seconds since the last page was closed */
 	/* Seconds since the last request without a goodbye: longer than a night in which the
@@ -58,7 +58,8 @@ struct server {
 	struct mhd_daemon *daemon;
 	struct server_options options;
 	char token[VIEW_TOKEN + 1];
-	char identities[REQUESTS_IDENTITIES]; /* of the traces, as a page says which it shows */
+	/* identities of the traces; a page sends those that it shows */
+	char identities[REQUESTS_IDENTITIES];
 	uint16_t port;
 	int socket;
 	struct turns traces; /* a thread holds this lock while it reads a trace */
@@ -134,7 +135,8 @@ static bool compress_body(const struct server *server, struct mhd_connection *co
 	struct hwy_bytes small = {0};
 	if (answer->body.n < GZIP_FROM_BYTES || !accepts || !strstr(accepts, "gzip"))
 		return false;
-	/* The page is asked for once and is the largest thing before the first picture; tiles are asked for all the time. */
+	/* The page is asked for once and is the largest thing before the first picture; tiles
+	 * are asked for all the time. */
 	bool is_page = answer->type && strncmp(answer->type, "text/html", 9) == 0;
 	bool is_smaller = gzip(answer->body.bytes, answer->body.n, is_page ? 6 : 1, &small);
 	hwy_bytes_free(is_smaller ? &answer->body : &small);
@@ -271,7 +273,7 @@ static int on_request(void *cls, struct mhd_connection *connection, const char *
 	if (incoming->is_too_large)
 		return send_status(server, connection, 413);
 	const char *path = after_token(server, url);
-	if (!path) /* never so: refusal() answered a wrong token at the first call */
+	if (!path) /* cannot happen: refusal() has answered a wrong token at the first call */
 		return send_status(server, connection, 404);
 	struct request asked = {
 		.method = method,

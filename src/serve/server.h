@@ -74,10 +74,10 @@ struct answer {
 struct requests {
 	struct view_trace *traces;
 	struct worker *workers;
-	char *const
-		*reports; /* by trace: the path of the trace's file; NULL: pieces cannot be had */
-	pthread_mutex_t
-		*pieces; /* held while a piece is made: it takes much memory; set with 'reports' */
+	/* by trace: the path of the trace's file; NULL: pieces cannot be had */
+	char *const *reports;
+	/* held while a piece is made: it takes much memory; set with 'reports' */
+	pthread_mutex_t *pieces;
 	uint32_t n;
 	bool keep;
 	bool is_kept; /* the address will be the same at the next start */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_chain.c - the spans that a span hangs together with: the call that enqueued it, what its call enqueued, the device work that was
- * launched inside a range or an operator, forward and backward operators, and the thread that woke it. */
+/* span_chain.c - the spans that a span is connected to: the call that enqueued it, what its call
+ * enqueued, the device work that was launched inside of a range or an operator, forward and
+ * backward operators, and the thread that woke it. */
 #include <stdlib.h>
 
 #include "serve/answers.h"
@@ -12,7 +13,7 @@ struct chain {
 	struct view_trace *view;
 	uint32_t v[MOST_SPANS];
 	uint32_t n;
-	bool is_cut; /* there are more */
+	bool is_cut; /* there are more spans than MOST_SPANS */
 };
 
 static void chain_add(struct chain *chain, int64_t id)
@@ -48,7 +49,8 @@ static bool is_inside(struct chain *chain, const struct chain_stretch *stretch, 
 	return *ok && start >= stretch->from && start + dur <= stretch->to;
 }
 
-/* Adds the device work whose call is 'call', or lies in the stretch where that is not NULL, and these calls. */
+/* Adds device work and its calls: the work whose call lies in the stretch, or, where 'stretch'
+ * is NULL, the work that the span 'call' enqueued. */
 static bool add_works(struct chain *chain, uint32_t call, const struct chain_stretch *stretch,
 		      struct hwy_err *err)
 {
@@ -59,7 +61,8 @@ static bool add_works(struct chain *chain, uint32_t call, const struct chain_str
 		const struct hwy_strip *strip = &view->trace->strips[s];
 		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
 			continue;
-		/* Pauses let nobody free a column LINK: view_trim frees VIEW_COLUMNS only. */
+		/* The column LINK stays in memory during pauses: view_trim frees only
+		 * VIEW_COLUMNS. */
 		ok = hwy_need_strip(view->trace, s, HWY_COL_BIT(HWY_LINK), err);
 		for (uint32_t row = 0; ok && row < strip->rows && !chain->is_cut; row++) {
 			uint32_t its;

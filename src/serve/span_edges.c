@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_edges.c - what else a span has to do with: recorded relations with other spans (forward and backward, who woke whom, events,
- * messages), and the work that was ahead of it when it was launched. */
+/* span_edges.c - how a span is related to other spans: by recorded relations (forward and
+ * backward, who woke whom, events, messages), and by the work that was ahead of it on its device
+ * when it was launched. */
 #include "serve/answers.h"
 #include "serve/device_lead.h"
 
 enum {
 	SHOWN_EDGES = 32,
-	EDGES_AT_ONCE = 1 << 16, /* between two pauses */
+	EDGES_AT_ONCE = 1 << 16, /* edges that are looked at between two pauses */
 };
 
 bool span_edges_put(struct view_trace *view, struct hwy_json *json, uint32_t id,

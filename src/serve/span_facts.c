@@ -89,7 +89,7 @@ bool span_facts_latency(struct span_facts *facts, const struct hwy_strip *strip,
 	return true;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static uint32_t line_index(struct span_facts *facts, const char *file, int64_t number,
 			   const char *function)

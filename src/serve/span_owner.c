@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_owner.c - whose a span is: the operator around its call, that operator's stack, and the module of the model.
+/* span_owner.c - to what a span belongs: the operator around its call, that operator's stack, and
+ * the module of the model.
  *
- * The same rules as in analyze/owners.h, for one span: what is asked for with a click must not read all operators of a large
- * recording.
+ * The rules are those of analyze/owners.h. That file reads all operators of a recording; this one
+ * answers a click on one span, and reads only what is around it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +37,8 @@ static bool find_operator(struct view_trace *view, const struct view_spans *arou
 	return true;
 }
 
-/* Sets the module: that of the innermost module's frame in the stack, else the functions around the span that Kineto named
- * after modules. */
+/* Sets the module: that of the innermost module's frame in the stack, else the functions around
+ * the span that Kineto named after modules. */
 static void find_module(struct view_trace *view, const struct view_spans *around,
 			struct span_owner *owner)
 {
@@ -66,7 +67,8 @@ static void find_module(struct view_trace *view, const struct view_spans *around
 	}
 }
 
-/* Yields a reference to the forward operator of one of the operators, the innermost first; 0 where there is none. */
+/* Yields a reference to the forward operator of one of the operators, the innermost first; 0
+ * where there is none. */
 static uint32_t forward_of(const struct view_trace *view, const struct view_spans *around)
 {
 	const struct hwy_trace *trace = view->trace;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_times.h - when the steps of a recording were, for questions about spans: which step is this one's?
+/* step_times.h - when the steps of a recording were, to tell the step of a span.
  *
- * The worker finds the steps and sends them as a frame (worker.h, WORKER_STEP_TIMES), in order of process, then of time on the
- * device. The rule is that of the column 'step' of `headway sql`: device work belongs to the step in whose time on the device it
- * starts, everything else to the step in whose time on the CPU it starts.
+ * The worker finds the steps and sends them as a frame (worker.h, WORKER_STEP_TIMES), in order of
+ * process, then of time on the device. The rule is that of the column 'step' of `headway sql`:
+ * device work belongs to the step in whose time on the device it starts, everything else to the
+ * step in whose time on the CPU it starts.
  */
 #ifndef HWY_SERVE_STEP_TIMES_H
 #define HWY_SERVE_STEP_TIMES_H
@@ -17,9 +18,10 @@ struct timed_step {
 	struct hwy_interval cpu, device; /* ns on the trace's clock */
 	uint32_t process;                /* index into processes, or FLOW_NO_PROCESS */
 	uint32_t phase;
-	/* The number at the end of the step's mark ("step_12"); without one, the step's place in its phase, from 0. */
+	/* The number at the end of the step's mark ("step_12"); without one, the step's place in
+	 * its phase, from 0. */
 	uint32_t number;
-	uint32_t place; /* in its phase, from 0 */
+	uint32_t place; /* the place of the step in its phase, from 0 */
 };
 
 struct step_times {

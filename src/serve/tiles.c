@@ -364,7 +364,7 @@ static bool make_hardware(struct making *m, struct hwy_err *err)
 			   &m->n, err);
 }
 
-/* A lane of projected ranges: its spans are in memory anyway. */
+/* Makes a tile of a lane of projected ranges, whose spans are in memory. */
 static bool make_projected(struct making *m, struct hwy_err *err)
 {
 	const struct projected_lane *lane = projected_find(m->view, m->lane);

@@ -50,7 +50,8 @@ void hardware_take(struct view_trace *view, struct view_trace *from, uint32_t de
 /* Yields the work of a device that touches the window [from, to), in order of start. */
 bool hardware_spans(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		    struct view_spans *spans, struct hwy_err *err);
-/* Whether a span counts as work of its device: a graph does not where its nodes are recorded. Call hardware_spans before. */
+/* Whether a span counts as work of its device: a graph does not where its nodes are recorded.
+ * Call hardware_spans before. */
 bool hardware_is_work(const struct view_trace *view, const struct hwy_strip *strip, uint32_t row);
 void hardware_close(struct view_trace *view);
 /* Whether a stream's lane belongs to the device, or to the rank counted after the devices. */

@@ -14,7 +14,8 @@ static int64_t turns_read_clock(clockid_t clock)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* ns of CPU that the thread has used: what others do on the machine is no work of a request. */
+/* Yields the CPU time of this thread, ns: time in which other programs had the CPU does not
+ * count against a request. */
 static int64_t turns_cpu(void)
 {
 	return turns_read_clock(CLOCK_THREAD_CPUTIME_ID);

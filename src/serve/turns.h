@@ -26,7 +26,7 @@ enum {
 	TURNS_MOST_S = 20,   /* CPU time after which a request is refused */
 };
 
-/* One request's hold of the lock. */
+/* What a request that holds the lock, or waits for it, has to tell. */
 struct turn {
 	/* Whether nobody wants the answer any more; NULL: the answer is always wanted. */
 	bool (*is_abandoned)(const void *from);

@@ -48,7 +48,8 @@ struct view_lane {
 	struct view_strip *strips;
 };
 
-enum { HARDWARE_ANY = 3 }; /* index after the three classes of work: work of any class */
+/* index of a fourth row after the three classes of work: work of any class */
+enum { HARDWARE_ANY = 3 };
 
 /* The union of a device's streams: how long each class of work was running. */
 struct view_device {
@@ -85,10 +86,11 @@ struct view_trace {
 	int64_t origin; /* the time from which the page counts; a multiple of 2^VIEW_ORIGIN_BITS */
 	int64_t from, to;        /* first start and last end of all spans */
 	struct view_lane *lanes; /* one for each lane of the trace */
-	/* One for each device of the trace, then one for each rank: what its streams do together. */
+	/* One for each device of the trace, then one for each rank: what its streams do
+	 * together. */
 	struct view_device *devices;
-	/* view_ranks.h: the numbers of the ranks, in order; 0 of them where the trace is not of several. By process: the index in
-	 * 'ranks', or RANKS_NOBODY. */
+	/* view_ranks.h: the numbers of the ranks, in order; n_ranks is 0 where the trace has not
+	 * several ranks. rank_of is, by process, the index in 'ranks', or RANKS_NOBODY. */
 	int64_t *ranks;
 	uint32_t n_ranks, *rank_of;
 	struct projected projected; /* projected.h: made when they are first asked for */
@@ -109,7 +111,7 @@ struct view_trace {
 	} * known_colors;
 };
 
-/* How many unions of streams there are: of devices, and of ranks. */
+/* Yields how many unions of streams there are: one of each device, and one of each rank. */
 static inline uint32_t view_unions(const struct view_trace *view)
 {
 	return view->trace->n_devices + view->n_ranks;
@@ -167,16 +169,16 @@ bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy
  * not in memory: the first row after the chunk. */
 uint32_t view_row_at(const struct hwy_strip *strip, int64_t time);
 
-/* view_walk.c: walks the spans of a lane that start in a window, in order of start, longer first, a
- * chunk in memory at a time:
+/* view_walk.c: walks the spans of a lane that start in a window, in order of start, longer
+ * first, a chunk in memory at a time:
  *
  *   struct view_walk walk;
  *   bool ok = view_walk_begin(&walk, view, lane, UINT32_MAX, from, to, err);
  *   while (ok && view_walk_next(&walk, &ok, err))
  *           printf("%lld\n", (long long)hwy_get(walk.strip, HWY_START, walk.row));
  *
- * The walk pauses (view_pause), so nothing that was read of the lane before a step may be used after
- * it. */
+ * The walk pauses (view_pause), so nothing that was read of the lane before a step may be used
+ * after it. */
 struct view_walk {
 	const struct hwy_strip *strip; /* strip and row of the current span */
 	uint32_t row;

@@ -70,7 +70,7 @@ void ranks_find_owners(const struct view_trace *view, uint32_t *owners)
 	}
 }
 
-/* ---- where messages stand --------------------------------------------------------------------- */
+/* ---- where messages stand -------------------------------------------------------------------- */
 
 /* Puts a lane among those of its rank, those with more messages first. */
 static void insert_lane(uint32_t *strip, uint32_t lane, const uint32_t *count)
@@ -104,7 +104,7 @@ void ranks_find_strips(const struct view_trace *view, uint32_t *strips)
 	free(count);
 }
 
-/* ---- titles ------------------------------------------------------------------------------------ */
+/* ---- titles ---------------------------------------------------------------------------------- */
 
 /* Adds " · GPU 0, 1": the devices that the rank's streams are on. */
 static int add_devices(const struct view_trace *view, uint32_t rank, char *title, size_t size)

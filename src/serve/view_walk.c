@@ -2,7 +2,7 @@
 /* view_walk.c - see view.h: all spans of a window, however many, in bounded memory. */
 #include "serve/view.h"
 
-/* Brings the chunk of each strip's next row into memory, after the others had their turn. */
+/* Lets other requests have the lock, then brings the chunk of each strip's next row into memory. */
 static bool walk_turn(struct view_walk *walk, struct hwy_err *err)
 {
 	struct view_trace *view = walk->view;
@@ -39,7 +39,8 @@ bool view_walk_next(struct view_walk *walk, bool *ok, struct hwy_err *err)
 {
 	struct view_walk_head *first = NULL;
 	int64_t start = 0, dur = 0;
-	/* The turn is taken here and not when the row before was found: that row was in use. */
+	/* Pauses here and not in the call that found the current row: the caller was using that
+	 * row. */
 	if (walk->needs_turn && !walk_turn(walk, err))
 		return *ok = false;
 	walk->needs_turn = false;

@@ -197,15 +197,15 @@ static bool answer_here(const struct worker *worker, const char *question, struc
 	return true;
 }
 
-/* Whether a thread may go on: the one that asks, when its answer has come; another one, when nobody
- * asks. */
+/* Whether a thread may go on: a thread that has asked, when its answer has come; another thread,
+ * when no question is open. */
 static bool may_go_on(const struct worker *worker, bool is_mine)
 {
 	return worker->n_asked == worker->n_answered && (is_mine || !worker->is_asking);
 }
 
-/* Waits until may_go_on; false where that is not to be waited for. The lock is held, except while
- * pthread_cond_timedwait waits. */
+/* Waits until may_go_on yields true; false where that takes too long, or nobody waits for it any
+ * more. The lock is held, except while pthread_cond_timedwait waits. */
 static bool wait_for_answers(struct worker *worker, bool is_mine,
 			     bool (*is_abandoned)(const void *from), const void *from)
 {
@@ -242,7 +242,8 @@ bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned
 	bool ok = wait_for_answers(worker, false, is_abandoned, from);
 	if (ok) {
 		worker->is_asking = true;
-		/* The socket holds more than a question and a WORKER_CANCEL, so send does not block. */
+		/* The socket holds more than a question and a WORKER_CANCEL, so send does not
+		 * block. */
 		ok = send(worker->to, question, n, MSG_NOSIGNAL) == (ssize_t)n;
 		worker->n_asked += ok;
 		ok = ok && wait_for_answers(worker, true, is_abandoned, from);

@@ -54,7 +54,8 @@ void worker_tell_roofline(FILE *out, const struct hwy_analysis *analysis);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
 /* Reads questions from 'in', one on each line, and answers each, until 'in' ends. */
 void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);
-/* Writes the answer to one question as JSON: a prediction, a flame graph, or the rows of a query. */
+/* Writes the answer to one question as JSON: a prediction, a flame graph, or the rows of a
+ * query. */
 void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
 
 #define WORKER_SQL_WORD "sql "

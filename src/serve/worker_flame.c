@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_flame.c - the worker's side of the request 'flame': a trie of call paths as columns, or the longest spans of one of its nodes.
+/* worker_flame.c - the worker's side of the request 'flame': a trie of call paths as columns, or
+ * the longest spans of one of its nodes.
  *
- * A question is "KIND FROM TO STEPS PYTHON NODE LANES": see flame_question. The trie is bounded: what would be thinner than a tenth
- * of a pixel is merged, and its sums stay exact (analyze/flame.h). */
+ * A question is "KIND FROM TO STEPS PYTHON NODE LANES": see flame_question. The trie is bounded:
+ * what would be thinner than a tenth of a pixel is merged, and its sums stay exact
+ * (analyze/flame.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +16,15 @@
 
 enum {
 	MOST_NODES = 8192,
-	MOST_SPANS = 64,          /* of one node, those that take longest */
-	TENTHS_OF_PIXELS = 40000, /* of a screen of 4000 pixels */
+	MOST_SPANS = 64,          /* the longest spans of one node that are sent */
+	TENTHS_OF_PIXELS = 40000, /* a screen of 4000 pixels has so many */
 };
 
 struct flame_question {
 	unsigned kind;     /* enum flame_kind */
 	int64_t from, to;  /* times of the trace; -1: all of it */
 	unsigned steps;    /* 1: the steady steps of the main phase instead */
-	unsigned python;   /* 1: of stacks with functions of Python only these */
+	unsigned python;   /* 1: of a stack that has functions of Python, only these are shown */
 	int64_t node;      /* the longest spans of this node are wanted; -1: the trie */
 	const char *lanes; /* "4-9,12"; "-": all */
 };
@@ -38,7 +40,7 @@ static bool read_question(const char *text, struct flame_question *q, struct hwy
 	return true;
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 /* The chosen lanes of a trace, and the threads that they belong to; to be freed. */
 struct chosen_lanes {
@@ -63,7 +65,8 @@ static struct chosen_lanes choose_lanes(const struct hwy_trace *trace, const cha
 	return chosen;
 }
 
-/* The steady steps of the main phase, as `headway tree --phase` takes them; NULL where nothing repeats. */
+/* The steady steps of the main phase, as `headway tree --phase` takes them; NULL where nothing
+ * repeats. */
 static const struct hwy_phase *steady_phase(const struct hwy_analysis *analysis)
 {
 	const struct hwy_phases *phases = &analysis->phases;
@@ -91,11 +94,12 @@ static struct flame_options flame_options_of(const struct hwy_analysis *analysis
 	return options;
 }
 
-/* ---- the answer -------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 static void flame_put_texts(struct hwy_json *json, const struct hwy_flame *flame)
 {
-	/* Only texts of nodes that were not merged; the others are empty, so that ids stay what they are. */
+	/* Only texts of nodes that were not merged; the others are empty, so that ids stay what
+	 * they are. */
 	uint8_t *used = hwy_zarray(flame->texts.n + 1, 1);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < flame->n; i++) {
@@ -163,7 +167,8 @@ static void flame_put_spans(struct hwy_json *json, const struct flame_spans *spa
 	json_end_array(json);
 }
 
-/* The spans of a node are found by making the flame again: only then is it known which node the page means. */
+/* The spans of a node are found by making the flame again: only then is it known which node the
+ * page means. */
 static bool answer_spans(const struct hwy_analysis *analysis, struct hwy_json *json,
 			 struct flame_options *options, const struct hwy_flame *flame, int64_t node,
 			 struct hwy_err *err)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_roofline.c - the worker's side of worker.h: kernels and operators under the roofs of their devices, as a frame.
+/* worker_roofline.c - the worker's side of worker.h: kernels and operators under the roofs of
+ * their devices, as a frame.
  *
- * Kernels are those of kernel_table.h: by counters where they were measured, else by the shapes of their operator; what
- * nothing is known of is there with its time. Operators follow from shapes. */
+ * Kernels come from kernel_table.h. What a kernel computed and moved was measured by counters,
+ * or else follows from the shapes of its operator; a kernel of which neither is known is sent
+ * with its time alone. What an operator computed follows from its shapes. */
 #include <stdlib.h>
 
 #include "analyze/kernel_table.h"
@@ -10,11 +12,13 @@
 #include "serve/worker.h"
 
 enum {
-	/* The most points that are sent, those with the greatest gain: the page draws each of them. */
+	/* The most points that are sent, those with the greatest gain: the page draws each of
+	 * them. */
 	MOST_POINTS = 2000,
 };
 
-/* Writes the points of the table. They are copied, because the table has its kernels and its operators in two lists. */
+/* Writes the points of the table. They are copied, because the table has its kernels and its
+ * operators in two lists. */
 static void put_table(struct hwy_json *json, const struct kernel_table *table)
 {
 	struct hwy_roofline all = table->roofline;

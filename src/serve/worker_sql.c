@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker_sql.c - the worker's side of worker.h: SQL about the recording, as JSON.
  *
- * A query is anybody's text, so each one runs in a process of its own, a copy of the worker that lasts as long as the query: it can
- * only write to the pipe that its answer goes through, and is ended when it takes too long. What it breaks or loads is gone with it.
- * The rules of sql/guard.h hold inside: it reads, within limits of time, memory and rows.
+ * A query is anybody's text, so each one runs in a process of its own, a copy of the worker that
+ * lasts as long as the query: it can only write to the pipe that its answer goes through, and is
+ * ended when it takes too long. What it breaks or loads is gone with it. The rules of sql/guard.h
+ * hold inside: it reads, within limits of time, memory and rows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ enum {
 };
 #define LARGEST_EXACT (INT64_C(1) << 53)
 
-/* What becomes of the rows: the answer's JSON. */
+/* The answer that is being written: JSON, and how much of it there is. */
 struct telling_rows {
 	struct hwy_json *json;
 	uint64_t rows;
@@ -42,7 +43,7 @@ struct telling_rows {
 static void begin_rows(void *self, const char *const *names, uint32_t n)
 {
 	struct telling_rows *t = self;
-	if (t->has_begun) { /* a second statement: only the first is shown */
+	if (t->has_begun) { /* a second statement: its rows are not shown */
 		t->is_closed = true;
 		return;
 	}

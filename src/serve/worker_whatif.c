@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_whatif.c - answers "what if": a prediction, and a typical step as recorded and as
- * predicted. */
+/* worker_whatif.c - reads the questions of the viewer, and answers "what if": a prediction, and
+ * a typical step as recorded and as predicted. Flame graphs and SQL have files of their own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum {
 	MOST_EDITS = 32,
-	MOST_BARS = 20000, /* calls and ops that a picture of a step shows */
+	MOST_BARS = 20000, /* the most calls and ops of a picture of a step */
 };
 
 /* ---- the question ---------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static bool open_phase(struct answering *a, uint32_t phase, struct hwy_err *err)
 	return a->is_open = whatif_open(&a->w, a->analysis, phase, false, err);
 }
 
-/* Answers "PHASE EDITS"; cuts the text into pieces. */
+/* Answers a question "PHASE EDITS", whose text is cut into pieces. */
 static void answer_edits(struct answering *a, FILE *out, char *question)
 {
 	struct hwy_err err = {0};
