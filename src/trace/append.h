@@ -21,8 +21,8 @@
 
 #include "trace/builder.h"
 
-/* A part of a trace: spans that touch [from, to), and the calls that enqueued the device work among
- * them. */
+/* A part of a trace: spans on some lanes that touch [from, to), and the calls that enqueued the
+ * device work among them, on whatever lane. */
 struct hwy_append_part {
 	int64_t from, to;
 	const uint8_t *lanes; /* by lane of the trace: whether its spans are taken; NULL: all are */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* append_part.c - which rows hwy_append takes where only a part of a trace is wanted: spans that touch
- * the window, on the lanes that were chosen, and the calls that enqueued the device work among them.
+ * the window, on the lanes that were chosen, and the calls that enqueued the device work among them,
+ * whatever lanes these are on: without its launch, device work says little to an analysis.
  *
  * Of a report only the columns of times and links are read, a chunk at a time.
  */
@@ -23,11 +24,6 @@ static void rows_add(struct append_rows *rows, uint32_t row)
 static bool touches(const struct hwy_append_part *part, int64_t start, int64_t duration)
 {
 	return start < part->to && (start >= part->from || start + duration > part->from);
-}
-
-static bool takes_lane(const struct hwy_append_part *part, int64_t lane)
-{
-	return !part->lanes || part->lanes[lane];
 }
 
 /* Adds the rows of a strip that touch the window, and the ids of the calls that these link to. */
@@ -92,13 +88,12 @@ static struct append_rows *part_choose(struct hwy_trace *trace, const struct hwy
 	struct append_rows *rows = hwy_zarray(trace->n_strips, sizeof *rows), calls = {0};
 	bool ok = true;
 	for (uint32_t s = 0; s < trace->n_strips && ok; s++)
-		if (takes_lane(part, trace->strips[s].lane))
+		if (!part->lanes || part->lanes[trace->strips[s].lane])
 			ok = choose_rows(trace, s, part, &rows[s], &calls, err);
 	sort_rows(&calls);
 	*n = 0;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
-		if (takes_lane(part, trace->strips[s].lane))
-			part_add_calls(&trace->strips[s], &calls, &rows[s]);
+		part_add_calls(&trace->strips[s], &calls, &rows[s]);
 		*n += rows[s].n;
 	}
 	free(calls.v);

@@ -85,7 +85,15 @@ expect(all(sorted(all_of_it[kind]) == sorted(everything[kind]) for kind in every
 
 lane = next(one for one in json.loads(ask("lanes?t=0")[1])["lanes"] if one["type"] == "stream")
 size = json.loads(ask("export-size?t=0&lanes=%d" % lane["lane"])[1])
-expect(size["spans"] == lane["spans"] and size["most"] == 2000000, "only the lanes that were chosen: %s" % size)
+status, content = ask("export?t=0&type=hwy&lanes=%d" % lane["lane"])
+with open(FOLDER + "/stream.hwy", "wb") as file:
+    file.write(content)
+stream = spans_of(FOLDER + "/stream.hwy")
+work = [row for kind in LINKED for row in stream[kind]]
+expect(len(work) == lane["spans"] and size["most"] == 2000000, "only the lanes that were chosen: %s" % size)
+expect(sorted(row[0] for row in stream["api"]) == sorted({row[3] for row in work}) and stream["api"],
+       "with the calls that enqueued their work: %d" % len(stream["api"]))
+expect(size["spans"] == len(work) + len(stream["api"]), "which are counted: %s" % size)
 status, content = ask("export?t=0&from=%d&to=%d&type=perfetto" % (first, last))
 expect(status == 200 and b"gemm" in content, "a trace for Perfetto")
 for request, says in (("export?t=0", "type"), ("export?t=0&type=exe", "type"), ("export?t=9&type=hwy", "'t'"),

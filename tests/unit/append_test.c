@@ -249,6 +249,43 @@ static void a_part_of_the_processes_can_be_taken(void **state)
 	hwy_trace_free(both);
 }
 
+/* ---- a part ---------------------------------------------------------------------------------------- */
+
+static void a_part_of_chosen_streams_has_the_launches_of_their_work(void **state)
+{
+	(void)state;
+	struct hwy_err err;
+	uint64_t n;
+	struct small small = small_machine();
+	for (int i = 1; i <= 3; i++) {
+		small_call(&small, i * 100, i * 100 + 10, i, "cudaLaunchKernel");
+		small_span(&small, small.stream, HWY_KERNEL, i * 100 + 50, i * 100 + 80, i, "k");
+	}
+	small_span(&small, small.os, HWY_OS, 0, 1000, 0, "poll");
+	struct hwy_trace *whole = small_finish(&small);
+	uint8_t *lanes = hwy_zarray(whole->n_lanes, 1);
+	lanes[small.stream] = 1;
+	/* The second and the third kernel touch it; the call of the third began before. */
+	const struct hwy_append_part part = {.from = 220, .to = 360, .lanes = lanes};
+	assert_true(hwy_append_count(whole, &part, &n, &err));
+	assert_int_equal(n, 4);
+	struct hwy_builder *b = hwy_builder_new();
+	assert_true(
+		hwy_append(b, whole, &(struct hwy_append){.part = &part, .rank = HWY_NONE}, &err));
+	struct hwy_trace *piece = hwy_builder_finish(b, false);
+	uint32_t linked = 0, call, row;
+	assert_int_equal(piece->n_spans, 4);
+	for (uint32_t s = 0; s < piece->n_strips; s++)
+		for (uint32_t k = 0; k < piece->strips[s].rows; k++)
+			if (piece->strips[s].kind == HWY_KERNEL &&
+			    hwy_get_index(&piece->strips[s], HWY_LINK, k, &call))
+				linked += hwy_strip_of(piece, call, &row)->kind == HWY_API;
+	assert_int_equal(linked, 2);
+	free(lanes);
+	hwy_trace_free(piece);
+	hwy_trace_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +295,7 @@ int main(void)
 		cmocka_unit_test(ranks_on_two_hosts_keep_their_devices),
 		cmocka_unit_test(a_kernel_is_linked_to_the_launch_of_its_own_rank),
 		cmocka_unit_test(a_part_of_the_processes_can_be_taken),
+		cmocka_unit_test(a_part_of_chosen_streams_has_the_launches_of_their_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
