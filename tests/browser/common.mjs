@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* common.mjs - what the browser tests share: a browser, `headway view`, the sentences of a test.
  *
- * A test is a sentence and a function; check() ends the run at the first that does not hold. */
+ * A test is a sentence and a function; check() ends the run at the first that does not hold. What follows an action on the page is
+ * waited for with until(), never for a time; check() is for what is known already, and for what an action must not change.
+ * HEADWAY_BROWSER_SLOW=6 makes Chromium's pages six times as slow: what a test takes for granted fails there. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -46,6 +48,21 @@ export async function openBrowser(viewport = { width: 1600, height: 900 }, more 
 		await context.close();
 		rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
 	} };
+}
+
+/** How many times as slow as it is Chromium runs the pages. */
+const SLOW = Math.max(1, Number(process.env.HEADWAY_BROWSER_SLOW ?? 1) || 1);
+/** So long a state of the page may take: an end for what never comes. */
+const PATIENCE_MS = 20_000 * SLOW;
+
+/** A new page, as slow as the environment wants it. */
+export async function newPage(context) {
+	const page = await context.newPage();
+	if (SLOW > 1) {
+		page.setDefaultTimeout(30_000 * SLOW);
+		await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate: SLOW });
+	}
+	return page;
 }
 
 let cache = "";
@@ -98,7 +115,7 @@ export function pageOf(request) {
 
 /** Opens an address; what goes wrong in the page fails the test. */
 export async function openPage(context, url) {
-	const page = await context.newPage();
+	const page = await newPage(context);
 	page.on("pageerror", (error) => {
 		console.error(error.stack);
 		process.exitCode = 1;
@@ -121,12 +138,12 @@ export async function onPage(browser, files, test, hash = "") {
 	}
 }
 
-/** Until the diagnosis is there and no tile is under way. */
+/** Until the diagnosis is there, nothing is left to draw, and no tile is under way. */
 export async function settled(page) {
 	await page.waitForFunction(() => window.headway);
-	const there = await page.evaluate(async () => {
+	const there = await page.evaluate(async (slow) => {
 		const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-		const end = performance.now() + 60_000;
+		const end = performance.now() + 60_000 * slow;
 		while (!window.headway && performance.now() < end)
 			await pause(20);
 		const { state, timeline } = window.headway;
@@ -137,10 +154,11 @@ export async function settled(page) {
 		}
 		for (let quiet = 0; quiet < 3;) {
 			await pause(40);
-			quiet = timeline.tiles.waiting ? 0 : quiet + 1;
+			// What is to be drawn may ask for tiles yet.
+			quiet = timeline.queued || timeline.tiles.waiting ? 0 : quiet + 1;
 		}
 		return true;
-	});
+	}, SLOW);
 	check(there, "the diagnosis is there within a minute");
 }
 
@@ -165,6 +183,32 @@ export function check(holds, what) {
 	if (!holds)
 		throw new Error(`does not hold: ${what}`);
 }
+
+/** Waits until it holds, and no longer; what is not there yet does not hold. `what` may be a function, for what there is instead. */
+export async function until(holds, what) {
+	const end = performance.now() + PATIENCE_MS;
+	for (let pause = 5; ; pause = Math.min(2 * pause, 100)) {
+		let error = null;
+		if (await Promise.resolve().then(holds).catch((e) => { error = e; }))
+			return;
+		if (performance.now() > end)
+			throw new Error(`does not hold: ${typeof what === "function" ? await what() : what}`, { cause: error });
+		await new Promise((done) => { setTimeout(done, pause); });
+	}
+}
+
+/** The value of `ask` once it holds for it. */
+export async function when(ask, holds, what) {
+	let value;
+	await until(async () => holds(value = await ask()), () => (typeof what === "function" ? what(value) : what));
+	return value;
+}
+
+/** Until what the page does so many ms after an action is done: a timer of its own is behind those that it has set, however slow it is. */
+export const later = (page, ms) => page.evaluate((n) => new Promise((done) => { setTimeout(done, n); }), ms);
+
+/** Until the page was drawn as it is now. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(() => done())); }));
 
 /** Runs the tests in order, with ONLY=TEXT those whose sentence has the text; the first failure ends the run. */
 export async function run(tests) {

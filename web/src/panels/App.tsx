@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* App.tsx - the page: toolbar, lanes and canvas, the panel beside them. */
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { tr } from "../lang";
 import { isEmpty, set, useStore } from "../state/store";
 import type { Timeline } from "../timeline/timeline";
@@ -56,7 +56,8 @@ export function App({ timeline }: { timeline: Timeline }) {
 	const width = useStore((s) => s.sizes.lanes);
 	// A file of counters alone has nothing to draw but its roofline.
 	const bare = useStore((s) => s.dock === "roofline" && s.traces.every((t) => t.info.spans === 0));
-	useEffect(() => {
+	// Before the page is drawn: no picture has the colours of before.
+	useLayoutEffect(() => {
 		document.documentElement.dataset["theme"] = dark ? "dark" : "light";
 		timeline.palette = new Palette(dark);
 		timeline.invalidate();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flame.tsx - where time goes by call path: operators, stacks that launched GPU work, samples of the CPU; of a run, or what changed between two. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { FRAME_NAMES, type FlameAnswer } from "../data/flame";
 import { hasWords, wordsOf } from "../data/words";
 import { tr } from "../lang";
@@ -60,7 +60,8 @@ function Body({ answers }: { answers: FlameAnswer[] }) {
 	const around = useMemo(() => (focus >= 0 ? sandwich(trie, focus) : null), [trie, focus]);
 	const [picked, setPicked] = useState<Picked | null>(null);
 	const [zoom, setZoom] = useState(0);
-	useEffect(() => {
+	// At once: a click that follows the change is of the new picture, and stays.
+	useLayoutEffect(() => {
 		setPicked(null);
 		setZoom(0);
 	}, [up, around]);

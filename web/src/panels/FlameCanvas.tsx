@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FlameCanvas.tsx - the flame graph as a picture: a click or the arrow keys zoom, a double click or Enter goes to the longest span. FlameTree.tsx has the same as rows. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { FRAME_NAMES } from "../data/flame";
 import { tr } from "../lang";
 import { plain } from "../timeline/text";
@@ -41,7 +41,8 @@ export function FlameCanvas({ trie, around, zoom, hits, how, picked, pick, go }:
 		watch.observe(box.current!);
 		return () => watch.disconnect();
 	}, []);
-	useEffect(() => {
+	// At once: what a click finds is what was asked for last, not the picture before.
+	useLayoutEffect(() => {
 		if (!canvas.current || !width)
 			return;
 		const now = around ? layOutSandwich(around.callers, around.callees, width) : layOut(trie, zoom, width);
@@ -52,7 +53,7 @@ export function FlameCanvas({ trie, around, zoom, hits, how, picked, pick, go }:
 		box.current!.scrollTop = Math.max(0, middle * ROW - box.current!.clientHeight / 2);
 		setOver(null);
 	}, [trie, around, zoom, width]);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const now = picture.current;
 		if (!now || !canvas.current || !width)
 			return;

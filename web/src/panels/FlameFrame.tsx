@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FlameFrame.tsx - the line about the chosen frame: its numbers, the way to its spans in the timeline, and to its callers and callees. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { tr } from "../lang";
 import { goToSpan, setFlame, spansOfFrame } from "../state/flame";
 import { plain, shorten } from "../timeline/text";
@@ -17,13 +17,20 @@ export function FlameFrame({ picked, how, zoomed, reset }: Props) {
 	const { trie, node } = picked;
 	const origin = trie.origin[node] ?? null;
 	const [found, setFound] = useState<Found | null>(null);
-	useEffect(() => setFound(null), [trie, node]);
+	/** The frame that is chosen now: answers about another one come too late. */
+	const frameNow = useRef(picked);
+	useLayoutEffect(() => {
+		frameNow.current = { trie, node };
+		setFound(null);
+	}, [trie, node]);
 	const show = async (by: 1 | -1 | 0): Promise<void> => {
 		if (!leads(origin))
 			return;
 		let list = found;
 		if (!list) {
 			const answer = await spansOfFrame(origin.run, origin.node, origin.span);
+			if (frameNow.current.trie !== trie || frameNow.current.node !== node)
+				return;
 			list = { run: origin.run, ...answer, at: Math.max(0, answer.spans.indexOf(origin.span)) };
 		} else {
 			list = { ...list, at: by === 0 ? Math.max(0, list.spans.indexOf(origin.span)) : (list.at + by + list.spans.length) % list.spans.length };

@@ -2,7 +2,7 @@
 /* FlameTree.tsx - the flame graph as a table that opens row by row, for the keyboard and for exact numbers.
  *
  * One row is in the order of Tab. Up and Down go from row to row, Right opens a row or goes into it, Left closes it or goes out, Enter shows the longest span. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { tr } from "../lang";
 import { plain, shorten } from "../timeline/text";
 import { count, percent } from "../timeline/units";
@@ -62,7 +62,7 @@ export function FlameTree({ trie, hits, how, picked, pick, go }: Props) {
 	const dark = useDark();
 	const [open, setOpen] = useState(() => openAtFirst(trie));
 	const body = useRef<HTMLTableSectionElement>(null);
-	useEffect(() => setOpen(openAtFirst(trie)), [trie]);
+	useLayoutEffect(() => setOpen(openAtFirst(trie)), [trie]);
 	const rows = rowsOf(trie, open);
 	const stop = rows.some((r) => picked?.trie === trie && r.node === picked.node) ? picked!.node : 0;
 	const focus = (i: number): void => (body.current?.children[Math.max(0, Math.min(rows.length - 1, i))] as HTMLElement | undefined)?.focus();

@@ -5,7 +5,7 @@ import { phrase, tr } from "../lang";
 import { copyText } from "../state/files";
 import { source } from "../state/page";
 import { goToSqlRow, leads, markQuery, markRows, questions, runSql, type Cell, type Question } from "../state/sql";
-import { set, useStore } from "../state/store";
+import { set, state, useStore } from "../state/store";
 import { plain } from "../timeline/text";
 import { count } from "../timeline/units";
 
@@ -49,7 +49,7 @@ export function Sql() {
 	const { answer } = sql;
 	return <div class="table-panel">
 		<div class="table-bar sql-bar">
-			<textarea ref={box} rows={3} class="query" value={sql.text} aria-label="SQL" aria-invalid={sql.error !== ""} aria-describedby="sql-error" spellcheck={false} placeholder="select name, count(*), sum(duration) from kernel group by name order by 3 desc"
+			<textarea ref={box} rows={3} class="query" value={sql.text} aria-label="SQL" aria-invalid={sql.error !== ""} aria-describedby="sql-error" spellcheck={false} onInput={(e) => set({ sql: { ...state.sql, text: e.currentTarget.value } })} placeholder="select name, count(*), sum(duration) from kernel group by name order by 3 desc"
 				onKeyDown={(e) => {
 					if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey))
 						return;

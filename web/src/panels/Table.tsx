@@ -74,7 +74,9 @@ export function Table() {
 				onInput={(e) => {
 					const text = e.currentTarget.value;
 					clearTimeout(timer.current);
-					timer.current = window.setTimeout(() => askTable(text), WAIT_MS);
+					// What is typed stays when an answer draws the field again.
+					set({ table: { ...state.table, text } });
+					timer.current = window.setTimeout(() => state.table.text === text && askTable(text), WAIT_MS);
 				}} onKeyDown={(e) => {
 					if (e.key !== "Enter")
 						return;

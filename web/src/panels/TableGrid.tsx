@@ -2,7 +2,7 @@
 /* TableGrid.tsx - the rows of the table of spans, however many: only those on the screen are asked for and drawn.
  *
  * A scroll bar cannot be as long as ten million rows: above MOST_PIXELS its places stand for several rows, while the wheel and the keys still move row by row. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { EventGroup, EventRow } from "../data/protocol";
 import { tr } from "../lang";
 import { state, useStore } from "../state/store";
@@ -95,7 +95,7 @@ export function TableGrid({ around }: { around: Omit<Around, "names"> }) {
 		watch.observe(box.current!);
 		return () => watch.disconnect();
 	}, []);
-	useEffect(() => go(0), [table.q, table.group, table.sort, table.down, table.inSelection]);
+	useLayoutEffect(() => go(0), [table.q, table.group, table.sort, table.down, table.inSelection]);
 	const lineAt = (i: number): Line | undefined => pages.get(Math.floor(i / PAGE_ROWS))?.lines[i % PAGE_ROWS];
 	const press = (i: number): void => {
 		setActive(i);
@@ -105,8 +105,8 @@ export function TableGrid({ around }: { around: Omit<Around, "names"> }) {
 			void (term ? openGroup(term) : goToRow(line as EventRow));
 	};
 	const moved = useRef(false);
-	// The focus follows the keys, also to a row that was not drawn before.
-	useEffect(() => {
+	// The focus follows the keys, also to a row that was not drawn before; at once, as the next key goes to what has the focus.
+	useLayoutEffect(() => {
 		if (moved.current)
 			document.getElementById(`line-${table.active}`)?.focus({ preventScroll: true });
 		moved.current = false;

@@ -56,7 +56,9 @@ export function Toolbar() {
 		<span class="ask"><input type="search" placeholder={tr("Ask: kernel dur>50us  ( / )")} value={ask.text} aria-label={tr("search spans")} aria-invalid={ask.error !== ""} aria-describedby="ask-error" spellcheck={false} onInput={(e) => {
 			const text = e.currentTarget.value;
 			clearTimeout(timer.current);
-			timer.current = window.setTimeout(() => void search(text), WAIT_MS);
+			// What is typed stays, whatever draws this line again meanwhile; Escape takes it back, before it was searched for, too.
+			set({ ask: { ...state.ask, text } });
+			timer.current = window.setTimeout(() => void (state.ask.text === text && search(text)), WAIT_MS);
 		}} onKeyDown={(e) => {
 			if (e.key !== "Enter")
 				return;

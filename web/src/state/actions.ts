@@ -8,6 +8,7 @@ import { keep } from "./kept";
 import { source, timeline } from "./page";
 import { dropPart } from "./selection";
 import { set, state, type Theme } from "./store";
+import { inTurn } from "./turns";
 
 const LEAST_WINDOW = 20;
 
@@ -115,7 +116,9 @@ function goTo(trace: number, span: Span): void {
 
 /** Follows the arrow of the selected span: from work to its launch, from a launch to its work. Where both are on the screen the window stays; else
  * it shows both, where they are not further apart than it is wide. */
-export async function followLink(): Promise<void> {
+export const followLink = (): Promise<void> => inTurn(toLink);
+
+async function toLink(): Promise<void> {
 	const at = state.selected;
 	const target = at && (at.span.launch ?? at.span.work[0]);
 	if (!at || !target)
@@ -133,9 +136,15 @@ export async function followLink(): Promise<void> {
 	requestAnimationFrame(() => timeline.reveal(laneKey(at.trace, target.lane), target.row));
 }
 
+/** Counts what was selected: an answer about a span is not wanted once another one was asked for. */
+let choice = 0;
+
 /** Selects a span; `stay` leaves the panel as it is. */
 export async function select(trace: number, id: number, go = false, stay = false): Promise<void> {
+	const mine = ++choice;
 	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
+	if (mine !== choice)
+		return;
 	if (!span) {
 		set({ message: source.inline ? tr("The details of this span were left out of this page.") : tr("The server does not know this span.") });
 		return;
@@ -146,8 +155,9 @@ export async function select(trace: number, id: number, go = false, stay = false
 }
 
 export async function selectAt(trace: number, lane: number, from: number, to: number): Promise<void> {
+	const mine = ++choice;
 	const at = await standingAt(trace, lane, from, to);
-	if (at?.longest)
+	if (at?.longest && mine === choice)
 		await select(trace, at.longest.id);
 }
 
@@ -158,7 +168,9 @@ export const standingAt = (trace: number, lane: number, from: number, to: number
 /** Everything known of a span, without selecting it. */
 export const detailsOf = (trace: number, id: number): Promise<SpanDetails | null> => source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 
-export async function selectNext(dir: 1 | -1): Promise<void> {
+export const selectNext = (dir: 1 | -1): Promise<void> => inTurn(() => toNext(dir));
+
+async function toNext(dir: 1 | -1): Promise<void> {
 	const at = state.selected;
 	if (!at)
 		return;
@@ -206,7 +218,7 @@ export async function search(query: string, open = true): Promise<void> {
 		source.get<Search>(`search?t=${i}&q=${encodeURIComponent(query.trim())}&from=${t.info.start}&to=${t.info.end}&n=${SEARCH_MARKS}`, signal)
 			.catch((e: Error) => {
 				if (!signal.aborted)
-					set({ ask: { text: query, error: e.message } });
+					set({ ask: { ...state.ask, error: e.message } });
 				return null;
 			})));
 	if (!signal.aborted)
@@ -229,7 +241,9 @@ export async function searchMore(trace: number, lane: number): Promise<void> {
 }
 
 /** Goes to the next hit of the search in time, whatever its lane; from the selected span, or from where the window begins. */
-export async function goToHit(dir: 1 | -1): Promise<void> {
+export const goToHit = (dir: 1 | -1): Promise<void> => inTurn(() => toHit(dir));
+
+async function toHit(dir: 1 | -1): Promise<void> {
 	const query = state.query.trim();
 	if (!query)
 		return;
@@ -243,23 +257,28 @@ export async function goToHit(dir: 1 | -1): Promise<void> {
 	set({ hit: { number: next.number, hits: next.hits } });
 }
 
-/** Lights up a finding's evidence and goes to the first piece of it, with a step around. */
-export async function light(trace: number, finding: number): Promise<void> {
+let lighting = 0;
+
+/** Lights up a finding's evidence and goes to the first piece of it, with a step around; without `go` the window stays. */
+export async function light(trace: number, finding: number, go = true): Promise<void> {
 	const found = state.traces[trace]!.diagnosis;
 	const item = found && (found.findings[finding] ?? found.acquitted[finding - found.findings.length]);
 	if (!item)
 		return;
+	const mine = ++lighting;
 	const spans = (await Promise.all(item.evidence.slice(0, 32).map((id) =>
 		source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null)))).filter((s) => s !== null);
+	if (mine !== lighting)
+		return;
 	const total = Math.max(item.evidence.length, item.places.reduce((n, p) => n + (p.count ?? 0), 0));
 	set({ lit: { trace, finding, spans, at: 0, total, names: new Set(spans.map((s) => s.name)), lanes: new Set(spans.map((s) => s.lane)),
 		looks: new Set(spans.map((s) => s.look ?? -1)) } });
 	spans.forEach((s) => unfold(trace, s.lane, s.row));
-	showEvidence();
+	showEvidence(go);
 }
 
-/** Shows the piece of evidence one is at. */
-function showEvidence(): void {
+/** Shows the piece of evidence one is at; without `go` only its lane. */
+function showEvidence(go = true): void {
 	const { lit } = state;
 	const span = lit?.spans[lit.at];
 	if (!lit || !span)
@@ -269,7 +288,8 @@ function showEvidence(): void {
 	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
 	const width = Math.max(step * 2.2, span.dur * 2.5);
 	const middle = span.start + span.dur / 2 - shift;
-	show(middle - width / 2, middle + width / 2);
+	if (go)
+		show(middle - width / 2, middle + width / 2);
 	requestAnimationFrame(() => timeline.reveal(laneKey(lit.trace, span.lane), span.row));
 }
 
@@ -390,7 +410,10 @@ export function clear(): void {
 		void dropPart();
 }
 
-export const clearSearch = (): void => set({ ask: { text: "", error: "" }, query: "", found: [], hit: null });
+export function clearSearch(): void {
+	searching?.abort();
+	set({ ask: { text: "", error: "" }, query: "", found: [], hit: null });
+}
 
 export function setTheme(theme: Theme): void {
 	set({ theme });

@@ -8,6 +8,7 @@ import { laneKey, type Row } from "../timeline/layout";
 import { fold, moveStep, pan, scrollLanes, select, show, showAll, standingAt } from "./actions";
 import { source, timeline } from "./page";
 import { set, state } from "./store";
+import { inTurn } from "./turns";
 
 const PAN_KEY = 0.2;
 const SCROLL_KEY = 60;
@@ -106,6 +107,10 @@ async function otherLevel(row: Row, at: Span, dir: Dir): Promise<Span | null> {
 export async function focusUp(dir: Dir): Promise<void> {
 	if (!onTimeline())
 		return scrollLanes(dir * SCROLL_KEY);
+	return inTurn(() => moveUp(dir));
+}
+
+async function moveUp(dir: Dir): Promise<void> {
 	const rows = rowsShown();
 	const row = focusedRow();
 	if (!row)
@@ -162,8 +167,10 @@ async function seek(row: Row, dir: Dir): Promise<Span | null> {
 }
 
 /** Left and right: along the row. Without the keyboard on the timeline, or without anything to go along, the window moves. */
-export async function focusAlong(dir: Dir): Promise<void> {
-	const row = onTimeline() ? focusedRow() : null;
+export const focusAlong = async (dir: Dir): Promise<void> => (onTimeline() ? inTurn(() => moveAlong(dir)) : pan(dir * PAN_KEY));
+
+async function moveAlong(dir: Dir): Promise<void> {
+	const row = focusedRow();
 	if (!row)
 		return pan(dir * PAN_KEY);
 	if (row.kind === "steps")
@@ -192,8 +199,10 @@ function moveCursor(dir: Dir): void {
 }
 
 /** The first or the last span of the lane; elsewhere all of the recording. */
-export async function focusEnd(dir: Dir): Promise<void> {
-	const row = onTimeline() ? focusedRow() : null;
+export const focusEnd = async (dir: Dir): Promise<void> => (onTimeline() ? inTurn(() => moveToEnd(dir)) : showAll());
+
+async function moveToEnd(dir: Dir): Promise<void> {
+	const row = focusedRow();
 	if (!row?.lane || !isOfSpans(row))
 		return showAll();
 	const { lane, start, end } = row.lane;
@@ -214,5 +223,5 @@ export function focusOpen(): void {
 /** Tab has come to the timeline: the keyboard is at the selected span, else at the first lane. */
 export function focusCame(): void {
 	if (!focusedRow() && timeline.layout.rows.length)
-		void goToRow(firstRow());
+		void inTurn(() => goToRow(firstRow()));
 }

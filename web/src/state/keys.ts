@@ -5,6 +5,7 @@
 import { clearSearch } from "./actions";
 import { commandOf } from "./commands";
 import { state } from "./store";
+import { isMoving } from "./turns";
 
 const isTyping = (target: EventTarget | null): target is HTMLInputElement | HTMLTextAreaElement =>
 	target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "checkbox" && target.type !== "range");
@@ -38,7 +39,8 @@ function press(e: KeyboardEvent): void {
 	if (!command || !(command.enabled?.() ?? true))
 		return;
 	e.preventDefault();
-	void command.run();
+	if (!e.repeat || !isMoving())
+		void command.run();
 }
 
 export const listenToKeys = (): void => addEventListener("keydown", press);

@@ -19,11 +19,10 @@ let later: { lit: string; whatif: string } = { lit: "", whatif: "" };
 export function readLater(): void {
 	const { lit, whatif } = later;
 	later = { lit: "", whatif: "" };
-	const { from, to } = state;
 	const finding = /^(\d)\.(\d+)$/.exec(lit);
 	// The window is the address's, not that of the first piece of evidence.
 	if (finding && state.traces[Number(finding[1])])
-		void light(Number(finding[1]), Number(finding[2])).then(() => set({ from, to }));
+		void light(Number(finding[1]), Number(finding[2]), false);
 	const edits = /^(\d)\.(.*)$/.exec(whatif);
 	if (edits && state.traces[Number(edits[1])])
 		void predict(edits[2]!.split("+").filter(Boolean).map(decodeURIComponent), Number(edits[1]));
@@ -133,9 +132,13 @@ export function keepLink(): void {
 		return;
 	let timer = 0;
 	let last = state.to - state.from;
+	let known = location.hash;
 	const changed = (): void => {
 		clearTimeout(timer);
 		timer = window.setTimeout(() => {
+			// Another address was given, and the event that tells of it is on its way: it counts, not what was on the screen before.
+			if (location.hash !== known)
+				return;
 			const now = write();
 			if (now !== written && now !== location.hash) {
 				written = now;
@@ -144,6 +147,7 @@ export function keepLink(): void {
 				last = zoomed || replacing ? width : last;
 				replacing = false;
 				history[zoomed ? "pushState" : "replaceState"](null, "", now);
+				known = location.hash;
 			}
 		}, 200);
 	};
@@ -155,6 +159,7 @@ export function keepLink(): void {
 		scroll = timeline.scroll;
 	});
 	addEventListener("hashchange", () => {
+		known = location.hash;
 		if (location.hash === written)
 			return;
 		readLink();

@@ -81,9 +81,10 @@ export async function goToNote(id: string): Promise<void> {
 	const width = length ? length * 3 : state.to - state.from;
 	const middle = (note.from + note.to) / 2 - shift;
 	set({ notes: { ...state.notes, at: id } });
+	// Not after the answer: by then one may have gone on to another note.
+	show(middle - width / 2, middle + width / 2);
 	if (note.span !== undefined)
 		await select(trace, note.span, false, true);
-	show(middle - width / 2, middle + width / 2);
 }
 
 /** A press on a flag: its text, in the panel. */
