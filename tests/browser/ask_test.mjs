@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { makeFolder, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -37,9 +37,7 @@ await run([
 			window.headway.timeline.invalidate();
 			return list.map((s) => [s[0], s[1]]);
 		});
-		const picture = async () => {
-			await settled(page);
-			await page.waitForTimeout(500);
+		const shoot = async () => {
 			await settled(page);
 			const parts = [];
 			for (const [from, to] of steps) {
@@ -48,8 +46,18 @@ await run([
 			}
 			return parts;
 		};
+		// Names come a moment later: what counts is what stays.
+		const picture = async () => {
+			for (let last = await shoot(); ;) {
+				const parts = await shoot();
+				if (parts.every((part, i) => part.equals(last[i])))
+					return parts;
+				last = parts;
+			}
+		};
 		const before = await picture();
 		await ask(page, "gemm");
+		await page.waitForFunction(() => window.headway.timeline.marks.held[0]?.query === "gemm");
 		const after = await picture();
 		steps.forEach((_, i) => check(!before[i].equals(after[i]), `step ${i + 2} of ${steps.length} is marked`));
 		await page.close();
@@ -58,23 +66,23 @@ await run([
 		const page = await open();
 		await ask(page, "cuda synchronize");
 		const [{ n }] = sql("select count(*) as n from spans where lower(name) like '%cuda%' and lower(name) like '%synchronize%'");
-		check((await stateOf(page, "found"))[0].hits === n, `${n} names have both words`);
+		await until(async () => (await stateOf(page, "found"))[0].hits === n, `${n} names have both words`);
 		await field(page).press("Enter");
-		await page.waitForFunction(() => window.headway.state.selected, null, { timeout: 5000 });
-		check(/synchronize/i.test((await stateOf(page, "selected")).span.name) && (await page.locator(".hits output").textContent()).includes("of"), "it is selected, and numbered");
+		await page.waitForFunction(() => window.headway.state.selected);
+		await until(async () => /synchronize/i.test((await stateOf(page, "selected")).span.name) && (await page.locator(".hits output").textContent()).includes("of"), "it is selected, and numbered");
 		await page.close();
 	}],
 	["Enter goes from hit to hit and says which one of how many it is", async () => {
 		const page = await open();
 		await ask(page, "wait dur>1us");
 		const [{ n }] = sql("select count(*) as n from api where role = 'sync' and duration > 1000");
-		check((await stateOf(page, "found"))[0].hits === n, `${n} waits, as sql says`);
+		await until(async () => (await stateOf(page, "found"))[0].hits === n, `${n} waits, as sql says`);
 		await field(page).press("Enter");
 		await page.waitForFunction(() => window.headway.state.hit);
 		const first = await stateOf(page, "hit");
 		await field(page).press("Enter");
 		await page.waitForFunction((k) => window.headway.state.hit.number === k + 1, first.number);
-		check(first.hits === n && (await page.locator(".hits output").textContent()).includes("of"), "number and count are shown");
+		await until(async () => first.hits === n && (await page.locator(".hits output").textContent()).includes("of"), "number and count are shown");
 		await page.close();
 	}],
 	["search, marks and table are of the same spans", async () => {
@@ -89,7 +97,7 @@ await run([
 		await page.locator("main").click({ position: { x: 600, y: 300 } });
 		await page.keyboard.press("t");
 		await page.waitForFunction(() => window.headway.state.table.sums);
-		check((await stateOf(page, "table")).sums.rows === (await stateOf(page, "found"))[0].hits, "t makes a table of them");
+		await until(async () => (await stateOf(page, "table")).sums.rows === (await stateOf(page, "found"))[0].hits, "t makes a table of them");
 		await page.close();
 	}],
 	["a query that is wrong is said under the field, and everything else keeps what it had", async () => {
@@ -97,7 +105,7 @@ await run([
 		await ask(page, "gemm");
 		const before = (await stateOf(page, "found"))[0].hits;
 		await field(page).fill("gemm durr>5us");
-		check((await page.locator("#ask-error").textContent()).startsWith("character 6: there is no field 'durr'"), "the sentence");
+		await until(async () => (await page.locator("#ask-error").textContent()).startsWith("character 6: there is no field 'durr'"), "the sentence");
 		check(await stateOf(page, "query") === "gemm" && (await stateOf(page, "found"))[0].hits === before, "the last query is in force");
 		await checkAxe(page, "a query that is wrong");
 		await page.close();
@@ -130,11 +138,11 @@ await run([
 		await field(page).press("Enter");
 		await page.waitForFunction(() => window.headway.state.sql.error.includes(".schema"));
 		await page.getByRole("button", { name: "tables", exact: true }).click();
-		check((await rows()).some(([table]) => table === "kernel"), "kernel is a table");
+		await until(async () => (await rows()).some(([table]) => table === "kernel"), "kernel is a table");
 		await page.getByRole("textbox", { name: "SQL" }).fill(".schema kernel");
 		await page.getByRole("textbox", { name: "SQL" }).press("Control+Enter");
 		await page.waitForFunction(() => window.headway.state.sql.answer?.columns[0] === "columns");
-		check((await rows()).some(([line]) => /duration INTEGER/.test(line)), "it has a duration");
+		await until(async () => (await rows()).some(([line]) => /duration INTEGER/.test(line)), "it has a duration");
 		await page.close();
 	}],
 	["SQL that writes, opens or never ends is refused in a sentence, and tiles are answered meanwhile", async () => {
@@ -160,7 +168,7 @@ await run([
 		const page = await open(pathToFileURL(html).href);
 		await field(page).fill("select 1");
 		await field(page).press("Enter");
-		check((await page.locator(".sql-none").textContent()).includes("headway view"), "it says so");
+		await until(async () => (await page.locator(".sql-none").textContent()).includes("headway view"), "it says so");
 		await page.close();
 	}],
 ]);

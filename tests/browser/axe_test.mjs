@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* axe_test.mjs - every panel, light and dark, under axe-core's rules: roles that are kept, names, contrast. */
 import { checkAxe } from "./axe.mjs";
-import { builtPage, check, openBrowser, openPage, pointOf, run, settled, stateOf } from "./common.mjs";
+import { builtPage, check, drawn, openBrowser, openPage, pointOf, run, settled, stateOf, until } from "./common.mjs";
 import { serve } from "./fixture_server.mjs";
 import { makeTrace, STEP } from "./fixture_trace.mjs";
 
@@ -27,8 +27,9 @@ async function openEach(page, what, isOpen, visit) {
 		const name = await button.textContent();
 		if (await button.getAttribute(isOpen) !== "true")
 			await button.click();
-		await page.waitForTimeout(150);
+		await until(async () => await button.getAttribute(isOpen) === "true", `${name} is open`);
 		await settled(page);
+		await drawn(page);
 		await visit(name);
 	}
 }

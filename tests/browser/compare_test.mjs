@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, openBrowser, openPage, run, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, run, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 
 const headway = process.env.HEADWAY ?? skip("no headway binary");
@@ -58,17 +58,17 @@ await run([
 		const text = await page.locator(".compare-verdict").textContent();
 		check(known.verdict === "faster" && /B is faster/.test(text) && /−7\.3 %/.test(text) && /−10\.3 % … −4\.2 %/.test(text), text);
 		const parts = page.locator(".compare-table").filter({ hasText: "part" });
-		check(/blocked.*−811 µs/.test(await parts.textContent()), "the largest part");
-		check(/step11\.2 ms10\.4 ms−812 µs/.test(await parts.textContent()), "the sum");
-		check(/waits10/.test(await page.locator(".compare-table").filter({ hasText: "launches" }).textContent()), "waits a step");
-		check(await page.locator(".compare-plot path").count() === 2, "two distributions");
+		await until(async () => /blocked.*−811 µs/.test(await parts.textContent()), "the largest part");
+		await until(async () => /step11\.2 ms10\.4 ms−812 µs/.test(await parts.textContent()), "the sum");
+		await until(async () => /waits10/.test(await page.locator(".compare-table").filter({ hasText: "launches" }).textContent()), "waits a step");
+		await until(async () => await page.locator(".compare-plot path").count() === 2, "two distributions");
 		await checkAxe(page, "the comparison");
-		check(/gone/.test(await page.locator(".compare-table tr", { hasText: "sync-in-loop" }).textContent()), "a finding that is gone");
+		await until(async () => /gone/.test(await page.locator(".compare-table tr", { hasText: "sync-in-loop" }).textContent()), "a finding that is gone");
 	})],
 	["rows lead to spans in both runs, findings to their evidence, and idle time to a gap", () => withCompare(async (page) => {
 		const row = known.calls.find((r) => r.before_span !== null && r.after_span !== null);
 		const buttons = page.locator(".compare-table").last().getByRole("button", { name: /in run [AB]$/ });
-		check(await buttons.count() >= 2 && row, "there are ways");
+		await until(async () => await buttons.count() >= 2 && row, "there are ways");
 		for (const [t, name] of [[0, /in run A$/], [1, /in run B$/]]) {
 			await wayOf(page, row.before, name).click();
 			await page.waitForFunction((want) => window.headway.state.selected?.trace === want, t);
@@ -91,7 +91,7 @@ await run([
 			return [traces.map((t) => t.steps.phases[t.steps.main].steps[k][0] - t.shift), k];
 		});
 		check(begins[0] === begins[1], `step ${step} begins at one place in both: ${begins}`);
-		check(await page.locator(".compare-step", { hasText: `step ${step}` }).count() === 1, "and is named");
+		await until(async () => await page.locator(".compare-step", { hasText: `step ${step}` }).count() === 1, "and is named");
 		await page.getByRole("button", { name: "previous step of both runs" }).click();
 		await page.waitForFunction((k) => window.headway.state.step === k - 1, step);
 	})],
@@ -101,7 +101,7 @@ await run([
 		const page = await openPage(browser.context, pathToFileURL(out).href);
 		await page.keyboard.press("c");
 		await page.waitForSelector(".compare-verdict");
-		check(JSON.stringify((await stateOf(page, "compare")).answer) === JSON.stringify(known), "the same numbers");
+		await until(async () => JSON.stringify((await stateOf(page, "compare")).answer) === JSON.stringify(known), "the same numbers");
 		await page.close();
 	}],
 ]);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { builtPage, check, run, settled, stateOf, view } from "./common.mjs";
+import { builtPage, run, settled, stateOf, until, view } from "./common.mjs";
 import { openFirefox, openFirefoxPage } from "./firefox.mjs";
 import { inlined, serve } from "./fixture_server.mjs";
 import { makeTrace, STEP } from "./fixture_trace.mjs";
@@ -29,21 +29,21 @@ const textOf = (selector) => page.$eval(selector, (e) => e.textContent);
 
 await run([
 	["the page opens in Firefox with its lanes and its findings", async () => {
-		const titles = await page.$$eval(".lanes .title", (list) => list.map((e) => e.textContent));
+		const titles = () => page.$$eval(".lanes .title", (list) => list.map((e) => e.textContent));
 		for (const wanted of ["GPU 0 NVIDIA H200", "stream 7", "CUDA calls"])
-			check(titles.some((t) => t.includes(wanted)), `a row for ${wanted}`);
-		check(await page.$("[data-finding=sync-in-loop]"), "a finding");
-		const colours = await page.evaluate(() => {
+			await until(async () => (await titles()).some((t) => t.includes(wanted)), `a row for ${wanted}`);
+		await until(async () => await page.$("[data-finding=sync-in-loop]"), "a finding");
+		const colours = () => page.evaluate(() => {
 			const canvas = document.querySelector("canvas.timeline");
 			return new Set(new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size;
 		});
-		check(colours > 20, "something is drawn");
+		await until(async () => await colours() > 20, "something is drawn");
 	}],
 	["keys and the wheel zoom in Firefox", async () => {
 		const before = await width();
 		await page.keyboard.press("w");
 		await page.keyboard.press("w");
-		check(await width() < before * 0.6, "w zooms in");
+		await until(async () => await width() < before * 0.6, "w zooms in");
 		const at = await onStream(page);
 		await page.mouse.move(at.x, at.y);
 		const wide = await width();
@@ -52,7 +52,7 @@ await run([
 		await page.keyboard.up("Control");
 		await page.waitForFunction((was) => window.headway.state.to - window.headway.state.from < was, {}, wide);
 		await page.keyboard.press("0");
-		check(await width() > before * 0.9, "0 shows all");
+		await until(async () => await width() > before * 0.9, "0 shows all");
 	}],
 	["a click selects, the arrow leads to the launch in Firefox", async () => {
 		await page.evaluate((step) => { location.hash = `from=${8 * step}&to=${8 * step + 400_000}&panel=findings`; }, STEP);
@@ -68,9 +68,9 @@ await run([
 		await page.keyboard.press("/");
 		await page.keyboard.type("nccldev");
 		await page.waitForSelector(".search .span-link");
-		check((await textOf(".search .summary")).includes("24"), "24 hits");
+		await until(async () => (await textOf(".search .summary")).includes("24"), "24 hits");
 		await page.keyboard.press("Escape");
-		check(await stateOf(page, "query") === "", "Escape clears it");
+		await until(async () => await stateOf(page, "query") === "", "Escape clears it");
 	}],
 	["the palette finds a finding, and the arrows go from span to span in Firefox", async () => {
 		await page.keyboard.down("Control");

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, run, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder, pick } from "./recordings.mjs";
 
 const headway = process.env.HEADWAY ?? skip("no headway binary");
@@ -82,7 +82,7 @@ await run([
 		const box = await page.locator(".flame-canvas").boundingBox();
 		await page.mouse.move(box.x + 200, box.y + 25);
 		await page.waitForSelector(".flame .tip");
-		check(/Net/.test(await page.locator(".flame .tip").textContent()), "the tooltip names the frame");
+		await until(async () => /Net/.test(await page.locator(".flame .tip").textContent()), "the tooltip names the frame");
 		await page.mouse.click(box.x + 200, box.y + 25);
 		await page.locator(".flame-frame b", { hasText: "Net" }).waitFor();
 		await page.getByRole("button", { name: "all frames" }).waitFor();
@@ -91,7 +91,7 @@ await run([
 		const first = (await stateOf(page, "selected")).span.id;
 		await page.getByRole("button", { name: "longest span" }).click();
 		await page.locator(".flame-frame output").waitFor();
-		check((await stateOf(page, "selected")).span.id === first, "the longest");
+		await until(async () => (await stateOf(page, "selected")).span.id === first, "the longest");
 		await page.getByRole("button", { name: "next span of this frame" }).click();
 		await page.waitForFunction((id) => window.headway.state.selected.span.id !== id, first);
 	})],
@@ -99,7 +99,7 @@ await run([
 		const all = await page.locator(".flame-frame").textContent();
 		await pressed(page, "bottom-up");
 		await page.waitForFunction(() => window.headway.state.flame.view === "up");
-		check((await page.locator(".flame-frame").textContent()).startsWith(all.slice(0, 12)), "the same whole");
+		await until(async () => (await page.locator(".flame-frame").textContent()).startsWith(all.slice(0, 12)), "the same whole");
 		await page.locator(".flame-bar input").fill("convolution");
 		await page.locator(".flame-bar output", { hasText: "%" }).waitFor();
 		await pressed(page, "top-down");
@@ -112,7 +112,7 @@ await run([
 	["the table opens with the arrow keys, and Enter shows a frame's longest span", () => withFlame(async (page) => {
 		const rows = page.locator(".flame-table tbody tr");
 		await page.locator(".flame-table tbody tr[tabindex='0']").focus();
-		check(await page.locator("[role=treegrid]").count() === 1, "a treegrid");
+		await until(async () => await page.locator("[role=treegrid]").count() === 1, "a treegrid");
 		const before = await rows.count();
 		await page.keyboard.press("ArrowLeft");
 		await page.waitForFunction((n) => document.querySelectorAll(".flame-table tbody tr").length < n, before);
@@ -121,7 +121,7 @@ await run([
 		await page.keyboard.press("ArrowDown");
 		await page.keyboard.press("Enter");
 		await page.waitForFunction(() => window.headway.state.selected);
-		check(await page.evaluate(() => document.activeElement.matches(".flame-table tr")), "the row keeps the keyboard");
+		await until(async () => await page.evaluate(() => document.activeElement.matches(".flame-table tr")), "the row keeps the keyboard");
 		await page.keyboard.press("1");
 		await checkAxe(page, "the table of frames");
 		await pressed(page, "graph");
@@ -154,7 +154,7 @@ await run([
 		await page.locator(".flame-bar .bounds", { hasText: "shrank" }).waitFor();
 		await pressed(page, "a step");
 		await page.waitForFunction(() => window.headway.state.flame.answers.every((a) => a.steps > 0) && window.headway.state.flame.scope === "steps");
-		check(/A .* → B .* a step/.test(await page.locator(".flame-frame").textContent()), "both runs' times");
+		await until(async () => /A .* → B .* a step/.test(await page.locator(".flame-frame").textContent()), "both runs' times");
 	})],
 	["operators of a recording without device work are weighed by their time on the CPU", async () => {
 		const file = folder.path("operators.json");
@@ -163,8 +163,8 @@ await run([
 		const alone = await view([file]);
 		const page = await openPage(browser.context, `${alone.url}#from=0&to=1&dock=flame`);
 		await page.waitForSelector(".flame-bar [aria-label=weight]");
-		check(await page.locator(".flame .pad").count() === 0, "something is drawn");
-		check(/^CPU/.test(await page.locator(".flame-bar [aria-label=weight] .on").textContent()), "by the CPU");
+		await until(async () => await page.locator(".flame .pad").count() === 0, "something is drawn");
+		await until(async () => /^CPU/.test(await page.locator(".flame-bar [aria-label=weight] .on").textContent()), "by the CPU");
 		await page.close();
 		await alone.close();
 	}],
@@ -175,7 +175,7 @@ await run([
 		await page.keyboard.press("8");
 		await page.waitForSelector(".flame-frame");
 		const tree = JSON.parse(say("tree", "--format", "json", resnet));
-		check(sum((await flame(page)).answers[0].self.gpu) === tree.gpu_ns, "the same sum");
+		await until(async () => sum((await flame(page)).answers[0].self.gpu) === tree.gpu_ns, "the same sum");
 		await pressed(page, "steady steps");
 		await page.waitForFunction(() => window.headway.state.flame.answers[0]?.steps > 0);
 		await page.locator(".flame-bar select").selectOption({ index: 1 });

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+import { check, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
@@ -30,17 +30,17 @@ await run([
 		await page.waitForSelector("[data-job-finding]");
 		const said = await page.locator(".findings").innerText();
 		check(said.includes("Rank 3 makes the others wait"), `the verdict: ${said.slice(0, 200)}`);
-		check(await page.locator("[data-job-finding]").first().getAttribute("data-job-finding") === "rank-straggler", "the first finding");
-		check(await page.locator(".job-ranks tr").count() === RANKS && await page.locator(".job-ranks tr.shown").innerText().then((text) => text.includes("rank 3")), "a row for each rank");
-		check(await page.locator(".late-row").nth(3).locator(".late-3, .late-4").count() > 5, "the late rank's row is hot");
-		check(await page.locator(".late-row").nth(0).locator(".late-3, .late-4").count() === 0, "a punctual rank's row is not");
+		await until(async () => await page.locator("[data-job-finding]").first().getAttribute("data-job-finding") === "rank-straggler", "the first finding");
+		await until(async () => await page.locator(".job-ranks tr").count() === RANKS && await page.locator(".job-ranks tr.shown").innerText().then((text) => text.includes("rank 3")), "a row for each rank");
+		await until(async () => await page.locator(".late-row").nth(3).locator(".late-3, .late-4").count() > 5, "the late rank's row is hot");
+		await until(async () => await page.locator(".late-row").nth(0).locator(".late-3, .late-4").count() === 0, "a punctual rank's row is not");
 	}],
 	["ranks are groups in order, a line each, with their streams' time and their messages", async () => {
 		const ranks = (await rows()).filter((r) => r.kind === "rank");
 		check(ranks.map((r) => r.rank).join() === "0,1,2,3", `ranks in order: ${ranks.map((r) => r.rank)}`);
 		check(ranks.every((r) => r.title.startsWith(`rank ${r.rank}`) && r.title.includes(`GPU ${r.rank}`)), "a rank's title names its GPU");
 		check(ranks.every((r) => r.strips > 0 && r.lane === "hardware"), "a chart and messages");
-		check((await rows()).every((r) => r.kind !== "lane"), "ranks start folded");
+		await until(async () => (await rows()).every((r) => r.kind !== "lane"), "ranks start folded");
 	}],
 	["a rank that is unfolded has its GPU and its threads inside", async () => {
 		await page.locator(".title.rank").nth(2).click();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keys_test.mjs - everything by keyboard: the palette, the help, lanes and spans, from opening to the line of code. */
 import { checkAxe } from "./axe.mjs";
-import { builtPage, check, openBrowser, openPage, run, settled, stateOf } from "./common.mjs";
+import { builtPage, check, openBrowser, openPage, run, stateOf, until, when } from "./common.mjs";
 import { serve } from "./fixture_server.mjs";
 import { makeTrace, STEP } from "./fixture_trace.mjs";
 
@@ -34,46 +34,45 @@ async function command(page, text) {
 await run([
 	["Ctrl-K finds commands, panels, lanes, findings, steps and colours by a few letters", () => withPage(async (page) => {
 		await command(page, "sel pan");
-		check(await stateOf(page, "panel") === "selection", "a panel");
+		await until(async () => await stateOf(page, "panel") === "selection", "a panel");
 		await command(page, "roofl");
-		check(await stateOf(page, "dock") === "roofline", "a panel of the dock");
+		await until(async () => await stateOf(page, "dock") === "roofline", "a panel of the dock");
 		await command(page, "dark");
-		check(await page.evaluate(() => document.documentElement.dataset.theme) === "dark", "colours");
+		await until(async () => await page.evaluate(() => document.documentElement.dataset.theme) === "dark", "colours");
 		await command(page, "step 12");
-		check(await stateOf(page, "step") === 12, "a step");
+		await until(async () => await stateOf(page, "step") === 12, "a step");
 		await command(page, "waits for the gpu every");
 		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
-		check(await stateOf(page, "panel") === "findings", "a finding");
+		await until(async () => await stateOf(page, "panel") === "findings", "a finding");
 		await page.locator("input.filter").fill("GPU");
 		await command(page, "loader OS");
 		await page.waitForFunction(() => window.headway.timeline.layout.byLane.get("0/10")?.kind === "lane");
-		check(await stateOf(page, "filter") === "", "a lane that was folded and filtered away");
+		await until(async () => await stateOf(page, "filter") === "", "a lane that was folded and filtered away");
 		await command(page, "nccldev");
 		await page.waitForSelector(".search .span-link");
 	})],
 	["the palette is a combobox with its list: arrows choose, what was used last stands first", () => withPage(async (page) => {
 		await page.keyboard.press(":");
 		await page.waitForSelector("[role=combobox]");
-		check(await focusIn(page, "[role=combobox]"), "the box has the keyboard");
+		await until(async () => await focusIn(page, "[role=combobox]"), "the box has the keyboard");
 		const active = () => page.evaluate(() => document.getElementById(document.querySelector("[role=combobox]").getAttribute("aria-activedescendant"))?.textContent);
 		const first = await active();
 		await page.keyboard.press("ArrowDown");
-		await page.waitForTimeout(50);
-		check(await active() !== first, "the next one");
-		check(await page.locator("[role=option][aria-selected=true]").count() === 1, "one is chosen");
+		await until(async () => await active() !== first, "the next one");
+		await until(async () => await page.locator("[role=option][aria-selected=true]").count() === 1, "one is chosen");
 		await checkAxe(page, "the palette");
 		const { from } = await stateOf(page, "window");
 		await page.keyboard.type("Idle time by");
 		check((await stateOf(page, "window")).from === from && await stateOf(page, "path") === false, "letters are only typed");
 		await page.keyboard.press("Enter");
-		check(await stateOf(page, "gaps") === false, "done");
+		await until(async () => await stateOf(page, "gaps") === false, "done");
 		await page.keyboard.press("Control+k");
 		await page.waitForSelector("[role=option]");
-		check((await active()).startsWith("Idle time by cause"), "used last, first in the list");
+		await until(async () => (await active()).startsWith("Idle time by cause"), "used last, first in the list");
 		await page.keyboard.press("Tab");
 		check(await focusIn(page, "dialog"), "Tab stays inside");
 		await page.keyboard.press("Escape");
-		check(await page.locator("dialog").count() === 0, "closed");
+		await until(async () => await page.locator("dialog").count() === 0, "closed");
 	})],
 	["the help names every command that has a key, keeps the keyboard, and gives it back", () => withPage(async (page) => {
 		await page.locator("[data-finding] .show").first().focus();
@@ -88,10 +87,11 @@ await run([
 		}
 		await page.keyboard.press("Escape");
 		await page.waitForSelector("dialog.help", { state: "detached" });
-		check(await focusIn(page, "[data-finding] .show"), "the keyboard is where it was");
+		await until(async () => await focusIn(page, "[data-finding] .show"), "the keyboard is where it was");
 	})],
 	["no two commands have the same key", () => withPage(async (page) => {
 		await page.keyboard.press("?");
+		await page.waitForSelector("dialog.help");
 		const keys = await page.locator("dialog.help kbd").allTextContents();
 		const twice = keys.filter((key, i) => keys.indexOf(key) !== i);
 		check(keys.length > 25 && !twice.length, `twice: ${twice}`);
@@ -102,7 +102,7 @@ await run([
 		const heard = () => page.locator(".spoken").textContent();
 		await page.keyboard.press("i");
 		await page.waitForFunction(() => window.headway.state.selected);
-		check(await focusIn(page, "canvas.timeline"), "the timeline has the keyboard");
+		await until(async () => await focusIn(page, "canvas.timeline"), "the timeline has the keyboard");
 		check(await stateOf(page, "panel") === "findings", "the panel stays");
 		await spoken("^\\S.*, kernel, [\\d.]+ [mµ]s at [\\d.]+ ms on stream 7$");
 		const first = await selected();
@@ -139,21 +139,25 @@ await run([
 		await page.keyboard.press("i");
 		await page.waitForFunction(() => window.headway.state.selected);
 		const seen = [];
+		const heard = () => page.locator(".spoken").textContent();
+		await until(async () => / on stream 7$/.test(await heard()), "it begins at a kernel");
 		const step = async (key) => {
+			const before = await heard();
 			await page.keyboard.press(key);
-			await page.waitForTimeout(150);
-			seen.push(await page.locator(".spoken").textContent());
+			seen.push(await when(heard, (now) => now !== before, `${key} leads on from ${before}`));
 		};
-		for (let i = 0; i < 5; i++)
+		const WANTED = [/^headway: headway, \d+ operations/, /^idle, by cause/, /^GPU 0.*at/];
+		const all = () => WANTED.every((wanted) => seen.some((t) => wanted.test(t)));
+		for (let i = 0; i < 5 && !all(); i++)
 			await step("ArrowUp");
-		check(seen.some((t) => /^headway: headway, \d+ operations/.test(t)) && seen.some((t) => /^idle, by cause/.test(t)) && seen.some((t) => /^GPU 0.*at/.test(t)), seen.join("\n"));
+		check(all(), seen.join("\n"));
 		const before = seen.at(-1);
 		for (let i = 0; i < 14 && !seen.some((t) => /^power: .* W/.test(t)); i++)
 			await step("ArrowDown");
 		check(seen.some((t) => /^power: .* W/.test(t)), `a counter: ${before} ${seen.join("\n")}`);
 		const { cursor } = await page.evaluate(() => ({ cursor: window.headway.state.cursor }));
-		await step("ArrowRight");
-		check(await stateOf(page, "cursor") > cursor, "the cursor goes along the counter");
+		await page.keyboard.press("ArrowRight");
+		await until(async () => await stateOf(page, "cursor") > cursor, "the cursor goes along the counter");
 	}, near)],
 	["from opening the page to the line of code no mouse is needed", () => withPage(async (page) => {
 		await command(page, "waits");
@@ -173,7 +177,7 @@ await run([
 		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
 		await page.locator(".panels button", { hasText: "Search" }).focus();
 		await page.keyboard.press("Enter");
-		check(await stateOf(page, "panel") === "search", "Enter too");
+		await until(async () => await stateOf(page, "panel") === "search", "Enter too");
 		await page.locator("input.filter").fill("GPU");
 		await page.keyboard.press("Escape");
 		check(await stateOf(page, "lit") !== null && await stateOf(page, "filter") === "GPU", "the rest stays");

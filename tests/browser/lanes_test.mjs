@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 import { join } from "node:path";
 
@@ -122,7 +122,7 @@ await run([
 			});
 		};
 		const before = await pinned(0);
-		check(await page.evaluate(() => window.headway.timeline.layout.pinnedHeight) > 10, "there is a row that stays");
+		await until(async () => await page.evaluate(() => window.headway.timeline.layout.pinnedHeight) > 10, "there is a row that stays");
 		for (const scroll of [180, 204, 228, 252])
 			check(await pinned(scroll) === before, `what stays looks as before, lanes scrolled by ${scroll}`);
 	})],
@@ -134,7 +134,6 @@ await run([
 		await show(page, start, start + 300_000);
 		const texts = await page.evaluate(async () => {
 			const { timeline, state } = window.headway;
-			await new Promise((done) => setTimeout(done, 300));
 			const seen = [];
 			const proto = CanvasRenderingContext2D.prototype;
 			const { fillText } = proto;
@@ -142,8 +141,12 @@ await run([
 				seen.push({ text, x, y, w: this.measureText(text).width });
 				return fillText.call(this, text, x, y);
 			};
-			timeline.invalidate();
-			await new Promise((done) => setTimeout(done, 300));
+			// Until the names have come: a picture that is drawn with them.
+			for (const end = performance.now() + 20_000; performance.now() < end && !seen.some((t) => /^(level|innermost)/.test(t.text));) {
+				seen.length = 0;
+				timeline.invalidate();
+				await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+			}
 			proto.fillText = fillText;
 			return { seen: seen.filter((t) => /^(level|innermost)/.test(t.text)), folded: [...state.folded] };
 		});
@@ -180,9 +183,9 @@ await run([
 			const { y } = await pointOf(page, type);
 			for (let i = 1; i < 20; i++) {
 				await page.mouse.move(box.x + box.width * i / 20, y);
-				await page.locator(".tip", { hasText: /begin|Kernel|^k/ }).waitFor({ timeout: 3000 });
+				await page.locator(".tip", { hasText: /begin|Kernel|^k/ }).waitFor();
 			}
-			await page.locator(".tip", { hasText: type === "stream" ? "Longest: k" : "Longest: cudaLaunchKernel" }).waitFor({ timeout: 5000 });
+			await page.locator(".tip", { hasText: type === "stream" ? "Longest: k" : "Longest: cudaLaunchKernel" }).waitFor();
 			await page.mouse.click(box.x + box.width * 0.4, y);
 			await page.waitForFunction((look) => window.headway.state.selected?.span.look === look, type === "stream" ? 0 : 6);
 		}
@@ -203,7 +206,7 @@ await run([
 		for (const [kind, says] of [["steps", /step.*busy/s], ["device", /compute|idle/], ["headway", /operations/]]) {
 			const at = await pointOf(page, kind);
 			await page.mouse.move(at.x, at.y);
-			await page.locator(".tip", { hasText: says }).waitFor({ timeout: 3000 });
+			await page.locator(".tip", { hasText: says }).waitFor();
 		}
 	})],
 	["a search marks its hits where spans are summed up, too, served and in the self-contained page", async () => {
@@ -249,13 +252,13 @@ await run([
 		check(third.name === "wanted" && await stateOf(page, "panel") === "search", "it is selected, and the panel stays");
 		await page.locator("input[type=search]").press("Shift+Enter");
 		await page.locator(".hits output", { hasText: "2 of 200" }).waitFor();
-		check((await stateOf(page, "selected")).span.start < third.start, "and back");
+		await until(async () => (await stateOf(page, "selected")).span.start < third.start, "and back");
 		for (let listed = 50; listed < 200; listed += 50) {
-			check(await page.locator(".search .span-link").count() === listed, `${listed} are listed`);
+			await until(async () => await page.locator(".search .span-link").count() === listed, `${listed} are listed`);
 			await page.locator(".search .more").click();
 			await page.waitForFunction((n) => document.querySelectorAll(".search .span-link").length > n, listed);
 		}
-		check(await page.locator(".search .span-link").count() === 200, "all of them");
+		await until(async () => await page.locator(".search .span-link").count() === 200, "all of them");
 	})],
 	["an interval that begins before the first event has its table", () => withPage([deep], async (page) => {
 		await page.keyboard.press("0");
@@ -263,12 +266,12 @@ await run([
 			await page.keyboard.press("a");
 		await settled(page);
 		const box = await page.locator("canvas.timeline").boundingBox();
-		check((await stateOf(page, "window")).from < 0, "the window begins before the origin");
+		await until(async () => (await stateOf(page, "window")).from < 0, "the window begins before the origin");
 		await page.mouse.move(box.x + 5, box.y + 8);
 		await page.mouse.down();
 		await page.mouse.move(box.x + box.width - 50, box.y + 8, { steps: 4 });
 		await page.mouse.up();
-		await page.locator(".interval .rows").first().waitFor({ timeout: 5000 });
+		await page.locator(".interval .rows").first().waitFor();
 	})],
 	["f and zoom go to the selected span, also where an interval is chosen; l keeps both ends on the screen", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page) => {
 		const box = await page.locator("canvas.timeline").boundingBox();
@@ -302,7 +305,7 @@ await run([
 		await page.keyboard.press("s");
 		await page.locator(".details .buttons button", { hasText: "zoom" }).click();
 		await settled(page);
-		check((await on()).to - (await on()).from < 3 * near.span.dur + 1000, "so does the button");
+		await until(async () => (await on()).to - (await on()).from < 3 * near.span.dur + 1000, "so does the button");
 		// Until its launch is on the screen, too.
 		for (let i = 0; i < 40 && !(await on()).has(near.span.launch); i++)
 			await page.keyboard.press("s");
@@ -319,7 +322,7 @@ await run([
 		const first = await stateOf(page, "window");
 		await page.getByLabel("next piece of evidence").click();
 		await page.locator(".evidence", { hasText: "2 of 6" }).waitFor();
-		check((await stateOf(page, "window")).from !== first.from, "it goes there");
+		await until(async () => (await stateOf(page, "window")).from !== first.from, "it goes there");
 		await page.keyboard.press("N");
 		await page.locator(".evidence", { hasText: "1 of 6" }).waitFor();
 		// Waits that are no evidence, but of the same name on the same lane, are as red as those that are.

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtPage, openBrowser, skip } from "./common.mjs";
+import { builtPage, later, newPage, openBrowser, skip, until } from "./common.mjs";
 
 const python = "/usr/bin/python3";
 if (!process.env.HEADWAY_BUILD || !existsSync(python))
@@ -19,7 +19,7 @@ const shown = execFileSync(python, ["-c", "import headway, sys; print(headway.sh
 writeFileSync(join(folder, "cell.html"), `<!doctype html><meta charset="utf-8"><script>window.secret = 1</script>${shown}`);
 
 const browser = await openBrowser({ width: 1100, height: 800 });
-const page = await browser.context.newPage();
+const page = await newPage(browser.context);
 const errors = [], asked = [];
 page.on("pageerror", (error) => errors.push(String(error)));
 page.on("request", (request) => asked.push(request.url()));
@@ -38,7 +38,7 @@ await frame.locator("canvas").first().hover();
 await page.keyboard.down("Control");
 await page.mouse.wheel(0, -400);
 await page.keyboard.up("Control");
-await page.waitForTimeout(500); // the address would follow the view after 200 ms
+await later(frame, 500); // the address would follow the view after 200 ms
 check(errors.length === 0, `zooming in the cell raises nothing: ${errors.slice(0, 2)}`);
 check(asked.every((url) => url.startsWith("file://") || url.startsWith("about:") || url.startsWith("data:")),
 	`nothing is asked of any server: ${asked.filter((url) => url.startsWith("http"))}`);
@@ -50,5 +50,5 @@ check(!await frame.evaluate(() => {
 	}
 }), "the page in the cell cannot reach the notebook");
 await page.locator("summary").first().click();
-check((await page.locator("details").first().innerText()).includes("Keep the value on the GPU"), "a finding opens with its advice, line by line");
+await until(async () => (await page.locator("details").first().innerText()).includes("Keep the value on the GPU"), "a finding opens with its advice, line by line");
 await browser.close();

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { builtPage, check, openBrowser, openPage, pageOf, pointOf, run, settled, stateOf } from "./common.mjs";
+import { builtPage, check, openBrowser, openPage, pageOf, pointOf, run, settled, stateOf, until, when } from "./common.mjs";
 import { inlined, serve } from "./fixture_server.mjs";
 import { makeTrace, STEP } from "./fixture_trace.mjs";
 import { measureFrames } from "./frames.mjs";
@@ -27,19 +27,19 @@ const press = async (...keys) => {
 
 await run([
 	["the first picture shows every group and its lanes", async () => {
-		const titles = await page.locator(".lanes .title").allTextContents();
+		const titles = () => page.locator(".lanes .title").allTextContents();
 		for (const wanted of ["GPU 0 NVIDIA H200", "stream 7", "headway", "idle, by cause", "CUDA calls", "samples", "GPU metrics", "power", "SMs Active"])
-			check(titles.some((t) => t.includes(wanted)), `a row for ${wanted}`);
+			await until(async () => (await titles()).some((t) => t.includes(wanted)), `a row for ${wanted}`);
 	}],
 	["keys, wheel and dragging zoom and pan", async () => {
 		const before = await width();
 		await press("w", "w");
-		check(await width() < before * 0.6, "w zooms in");
+		await until(async () => await width() < before * 0.6, "w zooms in");
 		const { from } = await stateOf(page, "window");
 		await press("d");
-		check((await stateOf(page, "window")).from > from, "d goes on");
+		await until(async () => (await stateOf(page, "window")).from > from, "d goes on");
 		await press("a", "ArrowLeft");
-		check((await stateOf(page, "window")).from < from, "a goes back");
+		await until(async () => (await stateOf(page, "window")).from < from, "a goes back");
 		const at = await pointOf(page, "stream");
 		const wide = await width();
 		await page.mouse.move(at.x, at.y);
@@ -47,14 +47,14 @@ await run([
 		await page.mouse.wheel(0, -300);
 		await page.keyboard.up("Control");
 		await settled(page);
-		check(await width() < wide, "the wheel zooms");
+		await until(async () => await width() < wide, "the wheel zooms");
 		const start = (await stateOf(page, "window")).from;
 		await page.mouse.down();
 		await page.mouse.move(at.x + 200, at.y, { steps: 3 });
 		await page.mouse.up();
-		check((await stateOf(page, "window")).from < start, "dragging moves");
+		await until(async () => (await stateOf(page, "window")).from < start, "dragging moves");
 		await press("0");
-		check(await width() > before * 0.9, "0 shows all");
+		await until(async () => await width() > before * 0.9, "0 shows all");
 	}],
 	["a click selects a kernel, its arrow leads to the launch and back", async () => {
 		await page.evaluate((step) => { location.hash = `from=${8 * step}&to=${8 * step + 400_000}&panel=findings`; }, STEP);
@@ -86,33 +86,33 @@ await run([
 		await page.mouse.move(box.x + 500, box.y + 8, { steps: 4 });
 		await page.mouse.up();
 		await page.waitForSelector(".interval .rows");
-		check((await page.locator(".interval").textContent()).includes("blocked"), "idle time by cause");
-		check(/power.* W/.test(await page.locator(".interval .metrics").textContent()), "and what the counters said");
+		await until(async () => (await page.locator(".interval").textContent()).includes("blocked"), "idle time by cause");
+		await until(async () => /power.* W/.test(await page.locator(".interval .metrics").textContent()), "and what the counters said");
 		await press("f");
 		const { from, to } = await stateOf(page, "range");
-		check(Math.abs(await width() - (to - from)) < 2, "f zooms to it");
+		await until(async () => Math.abs(await width() - (to - from)) < 2, "f zooms to it");
 		await press("Escape");
 	}],
 	["search lists hits and marks them", async () => {
 		await press("0", "/");
 		await page.keyboard.type("nccldev");
 		await page.waitForSelector(".search .span-link");
-		check((await page.locator(".search .summary").first().textContent()).includes("24"), "24 hits");
+		await until(async () => (await page.locator(".search .summary").first().textContent()).includes("24"), "24 hits");
 		await page.locator(".search .span-link").first().click();
 		await page.waitForFunction(() => window.headway.state.selected?.span.name.startsWith("nccl"));
 		await page.locator("input[type=search]").focus();
 		await press("Escape");
-		check(await stateOf(page, "query") === "", "Escape clears it");
+		await until(async () => await stateOf(page, "query") === "", "Escape clears it");
 	}],
 	["a finding lights up its evidence", async () => {
 		await press("0", "1");
 		await page.locator("[data-finding=sync-in-loop]").click();
 		await page.waitForFunction(() => window.headway.state.lit?.spans.length === 6);
-		check(await width() < 5 * STEP, "the window is around it");
-		check(await page.locator(".finding.lit pre").isVisible(), "its advice is shown");
+		await until(async () => await width() < 5 * STEP, "the window is around it");
+		await until(async () => await page.locator(".finding.lit pre").isVisible(), "its advice is shown");
 		await page.locator(".finding .try").click();
 		await page.waitForFunction(() => window.headway.state.whatIf?.edits === "remove-wait:train.py:18");
-		check(await page.locator(".drawer canvas").isVisible(), "its fix is one press away");
+		await until(async () => await page.locator(".drawer canvas").isVisible(), "its fix is one press away");
 		await page.keyboard.press("1");
 		await press("Escape");
 	}],
@@ -125,39 +125,37 @@ await run([
 		await page.mouse.move(at.x, at.y);
 		await page.waitForSelector(".tip");
 		const { lanes } = makeTrace(1, true);
-		check((await page.locator(".tip").textContent()).includes(`power: ${Math.round(valueOf(lanes[9]))} W`), "the value in the tip");
+		await until(async () => (await page.locator(".tip").textContent()).includes(`power: ${Math.round(valueOf(lanes[9]))} W`), "the value in the tip");
 		const read = await page.evaluate((when) => window.headway.timeline.counters.map((c) => {
 			const bucket = c.covers.find((p) => p.from <= when && when < p.to).tile;
 			return { title: c.row.title, form: bucket.form, h: c.row.h };
 		}), time);
 		check(read.length === 2 && read.every((r) => r.form === "counter") && read[1].title === "SMs Active", "each counter has its row, its unit stands with the value");
-		const shown = await page.locator(".title.counter .range").allTextContents();
-		check(/ W/.test(shown[0]) && /%/.test(shown[1]), `the range on the screen: ${shown}`);
+		await when(() => page.locator(".title.counter .range").allTextContents(), (shown) => / W/.test(shown[0]) && /%/.test(shown[1]), (shown) => `the range on the screen: ${shown}`);
 		const device = await pointOf(page, "device", time);
 		await page.mouse.move(device.x, device.y);
 		await page.locator(".tip", { hasText: /compute \d+/ }).waitFor();
 		await page.locator("[data-key='0/gpu0-counters'] .fold").click();
 		await settled(page);
-		check(await page.locator(".title.counter").count() === 0 && (await page.locator("[data-key='0/gpu0-counters']").textContent()).includes("SMs Active"), "folded, one of them stands for all");
+		await until(async () => await page.locator(".title.counter").count() === 0 && (await page.locator("[data-key='0/gpu0-counters']").textContent()).includes("SMs Active"), "folded, one of them stands for all");
 		await page.locator("[data-key='0/gpu0-counters'] .fold").click();
 	}],
 	["coarse and fine tiles of a counter meet without a step", async () => {
-		const heights = await page.evaluate(async ([from, to]) => {
-			const { state, timeline } = window.headway;
-			const edges = [];
-			for (const width of [1, 3.7]) {
-				state.from = from;
-				state.to = from + (to - from) * width;
-				timeline.invalidate();
-				await new Promise((done) => setTimeout(done, 300));
-				const { row, covers, lane } = timeline.counters.find((c) => c.lane.unit === "%");
-				for (let i = 1; i < covers.length; i++) {
-					const [a, b] = [covers[i - 1].tile, covers[i].tile];
-					edges.push([a.n ? a.last[a.n - 1] : a.before, b.before, row.h, lane.lane]);
-				}
-			}
-			return edges;
-		}, [8 * STEP, 8.3 * STEP]);
+		const heights = [];
+		for (const wide of [1, 3.7]) {
+			await page.evaluate(([from, to]) => {
+				Object.assign(window.headway.state, { from, to });
+				window.headway.timeline.invalidate();
+			}, [8 * STEP, 8 * STEP + 0.3 * STEP * wide]);
+			await settled(page);
+			heights.push(...await page.evaluate(() => {
+				const { row, covers, lane } = window.headway.timeline.counters.find((c) => c.lane.unit === "%");
+				return covers.slice(1).map(({ tile: b }, i) => {
+					const a = covers[i].tile;
+					return [a.n ? a.last[a.n - 1] : a.before, b.before, row.h, lane.lane];
+				});
+			}));
+		}
 		check(heights.length > 1 && heights.every(([last, before]) => last === before), "a tile begins with the value the one before ends with");
 	}],
 	["groups fold and pin, lanes are filtered", async () => {
@@ -165,23 +163,23 @@ await run([
 		const before = await rows();
 		await page.locator("[data-key='0/gpu0'] .fold").click();
 		await settled(page);
-		check(await rows() === before - 7, "seven rows are gone");
+		await until(async () => await rows() === before - 7, "seven rows are gone");
 		await page.locator("[data-key='0/gpu0'] .fold").click();
 		await settled(page);
 		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
 		await settled(page);
-		check(await page.evaluate(() => window.headway.timeline.layout.pinnedHeight > 80), "a pinned thread stands on top");
+		await until(async () => await page.evaluate(() => window.headway.timeline.layout.pinnedHeight > 80), "a pinned thread stands on top");
 		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
 		await page.locator("[data-key='0/p0']").dragTo(page.locator("[data-key='0/gpu0']"));
 		await settled(page);
-		check(await page.evaluate(() => window.headway.timeline.layout.rows.find((r) => r.folds).key) === "0/p0", "a group dragged up stands first");
+		await until(async () => await page.evaluate(() => window.headway.timeline.layout.rows.find((r) => r.folds).key) === "0/p0", "a group dragged up stands first");
 		await page.locator("[data-key='0/gpu0']").dragTo(page.locator("[data-key='0/p0']"));
 		await page.locator("input.filter").fill("stream 13");
 		await settled(page);
-		check(await page.locator(".title.lane").count() === 1, "one lane is left");
+		await until(async () => await page.locator(".title.lane").count() === 1, "one lane is left");
 		await page.locator("input.filter").fill("");
 		await settled(page);
-		check(await rows() >= before, "all are back");
+		await until(async () => await rows() >= before, "all are back");
 	}],
 	["the address holds the view", async () => {
 		await page.locator("input.filter").blur();
@@ -191,7 +189,7 @@ await run([
 		const other = await openPage(browser.context, page.url());
 		const got = await stateOf(other, "window");
 		check(Math.abs(wanted.from - got.from) < 2 && Math.abs(wanted.to - got.to) < 2, "the same window");
-		check(await stateOf(other, "path"), "and the same overlay");
+		await until(async () => await stateOf(other, "path"), "and the same overlay");
 		await other.close();
 		await press("p");
 	}],
@@ -200,8 +198,8 @@ await run([
 		check(await back() === "rgb(255, 255, 255)", "it is light at first");
 		await page.locator("button.theme").click();
 		await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
-		check(await back() !== "rgb(255, 255, 255)", "the page is dark");
-		check(await page.evaluate(() => window.headway.timeline.palette.dark), "and so is the canvas");
+		await until(async () => await back() !== "rgb(255, 255, 255)", "the page is dark");
+		await until(async () => await page.evaluate(() => window.headway.timeline.palette.dark), "and so is the canvas");
 		await page.locator("button.theme").click();
 		await page.locator("button.theme").click();
 		await page.emulateMedia({ colorScheme: "dark" });
@@ -216,7 +214,7 @@ await run([
 		await page.waitForFunction(() => window.headway.state.whatIf.edits === "wait-every:10");
 		await page.locator("[data-edit=wait-every] input[type=range]").fill("50");
 		await page.waitForFunction(() => window.headway.state.whatIf.edits === "wait-every:50");
-		check((await page.locator(".prediction").textContent()).includes("1.25×"), "the gain is shown");
+		await until(async () => (await page.locator(".prediction").textContent()).includes("1.25×"), "the gain is shown");
 		await page.locator("[data-edit=pin] input[type=checkbox]").click();
 		await page.waitForSelector(".whatif .error");
 		await press("1");
@@ -224,9 +222,9 @@ await run([
 	["the roofline has a point for each kernel whose operations and bytes are known, and its roofs", async () => {
 		await press("Escape", "0", "6");
 		await page.waitForSelector(".roofline-plot .point");
-		check(await page.locator(".point").count() === 5, "five kernels have a place");
+		await until(async () => await page.locator(".point").count() === 5, "five kernels have a place");
 		for (const bound of ["compute", "memory", "latency", "occupancy", "unknown"])
-			check(await page.locator(`.point.${bound}`).count() === 1, `one is bound by ${bound}`);
+			await until(async () => await page.locator(`.point.${bound}`).count() === 1, `one is bound by ${bound}`);
 		const texts = await page.locator(".roof-name").allTextContents();
 		check(texts.some((t) => t.includes("bf16") && t.includes("989 TFLOP/s")) && texts.some((t) => t.includes("4.8 TB/s")), `roofs: ${texts}`);
 		const at = async (bound) => (await page.locator(`.point.${bound}`).boundingBox());
@@ -234,33 +232,28 @@ await run([
 		check(compute.x > memory.x && compute.y < memory.y && compute.width > memory.width, "further right, higher and larger");
 	}],
 	["the table of the roofline sorts by any column, at first by the time to be gained", async () => {
-		const column = async (name) => {
-			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-			return page.locator(`.roofline-table tbody td.of-${name}`).allTextContents();
-		};
+		const column = (name) => page.locator(`.roofline-table tbody td.of-${name}`).allTextContents();
 		const first = await column("gain");
 		check(first.length === 7 && first[0] === "35.2 ms" && first.at(-1) === "–", `by gain: ${first}`);
-		check(await page.locator("th[aria-sort=descending]").textContent() === "to gain ▾", "and says so");
+		await until(async () => await page.locator("th[aria-sort=descending]").textContent() === "to gain ▾", "and says so");
 		await page.locator(".roofline-table th button", { hasText: "time" }).click();
-		check((await column("time"))[1] === "45.4 ms", "by time");
+		await until(async () => (await column("time"))[1] === "45.4 ms", "by time");
 		await page.locator(".roofline-table th button", { hasText: "name" }).click();
-		const names = await column("name");
-		check(names[0].startsWith("<script>") && names.at(-1).startsWith("vectorized"), `by name: ${names}`);
+		await when(() => column("name"), (names) => names[0].startsWith("<script>") && names.at(-1).startsWith("vectorized"), (names) => `by name: ${names}`);
 		await page.locator(".roofline-table th button", { hasText: "of roof" }).click();
 		await page.locator(".roofline-table th button", { hasText: "of roof" }).click();
-		const shares = await column("roof");
-		check(shares[0] === "6.0 %" && shares.at(-1) === "–", `what is not known stands last: ${shares}`);
+		await when(() => column("roof"), (shares) => shares[0] === "6.0 %" && shares.at(-1) === "–", (shares) => `what is not known stands last: ${shares}`);
 		await page.locator(".roofline-table th button", { hasText: "to gain" }).click();
 	}],
 	["a press on a point, or Enter in the table, goes to its kernel in the timeline", async () => {
 		await page.locator(".point.compute").hover();
-		check((await page.locator(".roofline-plot .tip").textContent()).includes("620 TFLOP/s"), "the tip has its numbers");
+		await until(async () => (await page.locator(".roofline-plot .tip").textContent()).includes("620 TFLOP/s"), "the tip has its numbers");
 		await page.locator(".point.compute").click();
 		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("sgemm"));
 		check(await stateOf(page, "dock") === "roofline", "the roofline stays");
-		check(await width() < STEP, "the window is around it");
-		check((await page.locator(".roofline-card").textContent()).includes("620 TFLOP/s of 989 TFLOP/s (63 %)"), "what it reaches, and of what");
-		check((await page.locator(".roofline-card .do").textContent()).includes("Use fp8"), "and what to do about it");
+		await until(async () => await width() < STEP, "the window is around it");
+		await until(async () => (await page.locator(".roofline-card").textContent()).includes("620 TFLOP/s of 989 TFLOP/s (63 %)"), "what it reaches, and of what");
+		await until(async () => (await page.locator(".roofline-card .do").textContent()).includes("Use fp8"), "and what to do about it");
 		const row = page.locator(".roofline-table tbody tr", { hasText: "gather" });
 		const before = await row.boundingBox();
 		await row.click();
@@ -282,16 +275,16 @@ await run([
 	["the roofline has operators beside kernels, names that mean harm as text, and room in small windows", async () => {
 		await page.locator(".roofline-bar button", { hasText: "operators" }).click();
 		await page.locator(".roofline-table", { hasText: "aten::mm" }).waitFor();
-		check(await page.locator(".point").count() === 1, "the operator");
+		await until(async () => await page.locator(".point").count() === 1, "the operator");
 		await page.locator(".roofline-bar button", { hasText: "kernels" }).click();
 		check(await page.locator(".roofline script, .roofline b > b").count() === 0, "no element came of a name");
 		for (const [w, h] of [[1024, 640], [480, 700]]) {
 			await page.setViewportSize({ width: w, height: h });
-			await page.waitForTimeout(150);
-			for (const what of [".panels button", ".tabs button", ".roofline-plot svg", ".roofline-bar button"]) {
-				const box = await page.locator(what).last().boundingBox();
-				check(box.x >= 0 && box.x + box.width <= w + 1, `${what} is inside a window of ${w}`);
-			}
+			for (const what of [".panels button", ".tabs button", ".roofline-plot svg", ".roofline-bar button"])
+				await until(async () => {
+					const box = await page.locator(what).last().boundingBox();
+					return box.x >= 0 && box.x + box.width <= w + 1;
+				}, `${what} is inside a window of ${w}`);
 		}
 		await page.setViewportSize({ width: 1600, height: 900 });
 		await press("6");
@@ -302,8 +295,8 @@ await run([
 		const other = await openPage(browser.context, bare.url);
 		await other.keyboard.press("6");
 		await other.waitForSelector(".how pre");
-		check((await other.locator(".how").textContent()).includes("headway kernels run0.sqlite --write kernels.hwy -- PROGRAM"), "the line that measures");
-		check(await other.locator(".roofs line").count() > 2, "the roofs are there");
+		await until(async () => (await other.locator(".how").textContent()).includes("headway kernels run0.sqlite --write kernels.hwy -- PROGRAM"), "the line that measures");
+		await until(async () => await other.locator(".roofs line").count() > 2, "the roofs are there");
 		await other.close();
 		bare.close();
 	}],
@@ -320,9 +313,9 @@ await run([
 	}],
 	["help lists the keys", async () => {
 		await page.keyboard.press("?");
-		check(await page.locator(".help kbd").count() > 20, "keys");
+		await until(async () => await page.locator(".help kbd").count() > 20, "keys");
 		await page.keyboard.press("Escape");
-		check(await page.locator(".help").count() === 0, "gone");
+		await until(async () => await page.locator(".help").count() === 0, "gone");
 	}],
 	["two runs stand one under the other, aligned by step", async () => {
 		const two = await serve([makeTrace(1), makeTrace(0.8)], html);
@@ -332,7 +325,7 @@ await run([
 		const k = await stateOf(other, "step");
 		const begins = await other.evaluate((step) => window.headway.state.traces.map((t) => t.steps.phases[0].steps[step][0] - t.shift), k);
 		check(k >= 0 && begins[0] === begins[1], "the step begins at the same place");
-		check(await other.locator(".title.run").count() === 2, "two runs");
+		await until(async () => await other.locator(".title.run").count() === 2, "two runs");
 		await other.close();
 		two.close();
 	}],
@@ -350,10 +343,10 @@ await run([
 		await settled(other);
 		await other.keyboard.press("6");
 		await other.waitForSelector(".point");
-		check(await other.locator(".point").count() === 5 && await other.locator(".roofline-table tbody tr").count() === 7, "the roofline is in it");
+		await until(async () => await other.locator(".point").count() === 5 && await other.locator(".roofline-table tbody tr").count() === 7, "the roofline is in it");
 		await other.locator(".point.compute").hover();
-		check((await other.locator(".roofline-plot .tip").textContent()).includes("sgemm"), "and can be asked");
-		check(await other.locator(".note").first().textContent().then((t) => t.includes("Left out")), "it says what was left out");
+		await until(async () => (await other.locator(".roofline-plot .tip").textContent()).includes("sgemm"), "and can be asked");
+		await until(async () => await other.locator(".note").first().textContent().then((t) => t.includes("Left out")), "it says what was left out");
 		browser.context.off("request", hear);
 		check(asked.filter((url) => !url.startsWith("data:")).length === 1, `one request, the file itself: ${asked.join(" ").slice(0, 200)}`);
 		await other.close();

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -55,9 +55,14 @@ await run([
 		const asked = [];
 		page.on("request", (request) => request.url().includes("/span?") && asked.push(request.url()));
 		const at = await spanOf(page, "stream");
-		for (let x = -40; x <= 0; x++)
+		// Where the machine takes long for a move, the pointer stands still there.
+		let still = 0;
+		for (let x = -40; x <= 0; x++) {
+			const begin = performance.now();
 			await page.mouse.move(at.x + x, at.y);
-		check(asked.length < 10, "the server is not asked about every place on the way");
+			still += performance.now() - begin > 50 ? 1 : 0;
+		}
+		check(asked.length < 10 + still, `the server is not asked about every place on the way: ${asked.length} times, ${still} moves took long`);
 		const text = await known(page);
 		for (const part of [/grid \d+/, /block \d+/, /\d+ registers/, /shared memory/, /theoretical occupancy \d+ %, limited by/, /started [\d.]+ .s after its launch; headway then/])
 			check(part.test(text), `${part} in ${text}`);
@@ -66,7 +71,7 @@ await run([
 		await zoomIn(page, 4e5);
 		const at = await spanOf(page, "api");
 		await page.mouse.move(at.x, at.y);
-		check(/launched .* which started [\d.]+ .s later/.test((await known(page)).replaceAll("\n", " ")), "its work");
+		await until(async () => /launched .* which started [\d.]+ .s later/.test((await known(page)).replaceAll("\n", " ")), "its work");
 	})],
 	["the tip of a copy has bytes, rate, direction and kinds of memory", () => withPage([join(data, "nsys/itemloop_item.hwy")], async (page) => {
 		const copy = await page.evaluate(async () => (await (await fetch("search?t=0&q=copy+device+to+host&n=1")).json()).lanes[0].first[30]);
@@ -98,9 +103,9 @@ await run([
 		await page.mouse.click(at.x, at.y);
 		await page.waitForSelector(".details .yours");
 		const { span } = await stateOf(page, "selected");
-		check((await page.locator(".yours").textContent()).includes(`${span.place.file}:${span.place.line}`), "the place is first");
-		check(await page.locator(".stack .mine").count() === 1, "and marked in the stack");
-		check(await page.locator(".yours .copy").count() === 1, "with a button that copies it");
+		await until(async () => (await page.locator(".yours").textContent()).includes(`${span.place.file}:${span.place.line}`), "the place is first");
+		await until(async () => await page.locator(".stack .mine").count() === 1, "and marked in the stack");
+		await until(async () => await page.locator(".yours .copy").count() === 1, "with a button that copies it");
 		const indents = await page.locator(".span-tree li").evaluateAll((items) => items.map((i) => parseFloat(getComputedStyle(i).paddingLeft)));
 		check(indents.length === span.around.length && indents.every((v, i) => i === 0 || v > indents[i - 1]), "each span further in than the one around it");
 	})],
@@ -115,13 +120,13 @@ await run([
 			await one.waitForSelector(".details .launch-says");
 			const { span } = await stateOf(one, "selected");
 			check(span.id === at.id && span.kind === "range" && /^step_/.test(span.name), "the range is selected");
-			check(/^Its device work begins [\d.]+ .s after it and lasts/.test(await one.locator(".launch-says").textContent()), "and says where its work is");
+			await until(async () => /^Its device work begins [\d.]+ .s after it and lasts/.test(await one.locator(".launch-says").textContent()), "and says where its work is");
 		}
 		await alone.close();
 	})],
 	["a colour by name is the name's in every recording, and text on it has contrast in light and dark", () => withPage([mlp], async (page) => {
 		await page.keyboard.press("k");
-		check((await stateOf(page, "byName")) === true, "the switch is on");
+		await until(async () => (await stateOf(page, "byName")) === true, "the switch is on");
 		await page.waitForFunction(() => location.hash.includes("colours=name"));
 		const worst = () => page.evaluate(() => {
 			const { palette } = window.headway.timeline;
@@ -162,9 +167,7 @@ await run([
 		check(await lit() === 0, "nothing is lit before");
 		await page.keyboard.press("h");
 		await page.waitForFunction(() => window.headway.state.kin);
-		for (let i = 0; i < 100 && await lit() < 100; i++)
-			await settled(page);
-		check(await lit() >= 100, "hits are framed among what is summed up");
+		await until(async () => await lit() >= 100, "hits are framed among what is summed up");
 		const range = await page.evaluate(async () => (await (await fetch("search?t=0&q=name%3D%22step_8%22&n=1")).json()).lanes[0].first[0].id);
 		const chain = await page.evaluate(async (id) => (await fetch(`chain?t=0&id=${id}`)).json(), range);
 		const kinds = await page.evaluate(async (ids) => Promise.all(ids.map(async (id) => (await (await fetch(`span?t=0&id=${id}`)).json()).kind)), chain.ids);
@@ -177,8 +180,8 @@ await run([
 		const at = await pointOf(page, "counter");
 		await page.mouse.move(at.x, at.y);
 		await page.waitForSelector(".tip b");
-		check(/: [\d.,]+/.test(await page.locator(".tip b").textContent()), "its value");
-		check(await page.locator(".title.counter, .title.wraps").count() > 3, "counters have titles of several lines");
+		await until(async () => /: [\d.,]+/.test(await page.locator(".tip b").textContent()), "its value");
+		await until(async () => await page.locator(".title.counter, .title.wraps").count() > 3, "counters have titles of several lines");
 		await page.keyboard.press("r");
 		await page.waitForSelector(".interval .metrics .lead");
 		const rows = await page.locator(".interval .metrics .lead").allTextContents();

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, onPage, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view, when } from "./common.mjs";
 import { data, makeFolder, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -51,22 +51,22 @@ await run([
 		await counted(page);
 		const calls = await tableOf(page);
 		check(calls.devices.length === 0 && calls.kernels.count === 0 && calls.calls.count > 0 && calls.calls.count < all.calls.count, "only the calls of that thread");
-		check((await page.locator(".interval h2").first().textContent()).includes("on 1 chosen lane"), "the panel says of how many lanes");
+		await until(async () => (await page.locator(".interval h2").first().textContent()).includes("on 1 chosen lane"), "the panel says of how many lanes");
 		await titleOf(page, "stream 7").click({ modifiers: ["Shift"] });
 		const between = (await chosenOf(page)).length;
 		check(between > 3, "all lanes between the two");
 		await titleOf(page, "API calls").getByRole("button", { name: "choose API calls" }).focus();
 		await page.keyboard.press("Space");
-		check((await chosenOf(page)).length === between - 1, "a press of the button takes one lane back");
+		await until(async () => (await chosenOf(page)).length === between - 1, "a press of the button takes one lane back");
 		await page.keyboard.press("Escape");
 		await page.keyboard.press("Escape");
-		check(await stateOf(page, "range") === null && (await chosenOf(page)).length === 0, "Escape takes back the time, then the lanes");
+		await until(async () => await stateOf(page, "range") === null && (await chosenOf(page)).length === 0, "Escape takes back the time, then the lanes");
 	})],
 	["a drag with Ctrl over lanes selects both time and lanes", () => withPage([loop], async (page) => {
 		const y = await middleOf(page, "stream");
 		await drag(page, { x: 300, y: y - 4 }, { x: 500, y: y + 4 }, "Control");
 		const table = await tableOf(page);
-		check((await chosenOf(page)).length === 1 && table.kernels.count > 0 && table.calls.count === 0, "one lane: the stream");
+		await until(async () => (await chosenOf(page)).length === 1 && table.kernels.count > 0 && table.calls.count === 0, "one lane: the stream");
 		check(table.devices.length === 1 && table.devices[0].whole, "which is all of its device");
 	})],
 	["a name in the selection leads to its spans", () => withPage([loop], async (page) => {
@@ -82,19 +82,21 @@ await run([
 		await counted(page);
 		const [range, { from, to }] = [await stateOf(page, "range"), await stateOf(page, "window")];
 		check(range.from === Math.floor(from) && range.to === Math.ceil(to), "what is on the screen");
-		const y = await middleOf(page, "api");
-		const box = await page.locator("canvas.timeline").boundingBox();
-		for (let x = 300; x < 600 && !await stateOf(page, "selected"); x += 7) {
-			await page.mouse.click(box.x + x, box.y + y);
-			await settled(page);
-		}
+		const time = await page.evaluate(async ([a, b]) => {
+			const { lane } = window.headway.timeline.layout.rows.find((r) => r.kind === "lane" && r.lane.type === "api");
+			const { longest } = await (await fetch(`at?t=0&lane=${lane.lane}&from=${a}&to=${b}`)).json();
+			return longest.start + longest.dur / 2;
+		}, [Math.round(from + (to - from) / 3), Math.round(to - (to - from) / 3)]);
+		const point = await pointOf(page, "api", time);
+		await page.mouse.click(point.x, point.y);
+		await page.waitForFunction(() => window.headway.state.selected);
 		await page.keyboard.press("e");
 		await page.keyboard.press("x");
 		await counted(page);
 		const { span } = await stateOf(page, "selected");
 		const now = await stateOf(page, "range");
 		check(now.to - now.from - span.dur <= 1, "the time of the span");
-		check((await chosenOf(page)).join() === `0/${span.lane}`, "and its lane");
+		await until(async () => (await chosenOf(page)).join() === `0/${span.lane}`, "and its lane");
 	})],
 	["the time under the pointer stands on the ruler", () => withPage([loop], async (page) => {
 		const box = await page.locator("canvas.timeline").boundingBox();
@@ -109,16 +111,16 @@ await run([
 		await page.mouse.move(box.x + 400, box.y + 300);
 		await page.waitForFunction(() => window.headway.state.cursor !== null);
 		await settled(page);
-		check(await inkAt() !== before, "a label beside the cursor's line");
+		await until(async () => await inkAt() !== before, "a label beside the cursor's line");
 	})],
 	["the time under the pointer follows it through a drag over the ruler", () => withPage([loop], async (page) => {
 		const box = await page.locator("canvas.timeline").boundingBox();
 		await page.mouse.move(box.x + 100, box.y + 10);
 		await page.mouse.down();
 		await page.mouse.move(box.x + 300, box.y + 10, { steps: 4 });
-		const { cursor, range } = await page.evaluate(() => ({ cursor: window.headway.state.cursor, range: window.headway.state.range }));
+		await when(() => page.evaluate(() => ({ cursor: window.headway.state.cursor, range: window.headway.state.range })),
+			({ cursor, range }) => Math.abs(cursor - range.to) <= 1, ({ cursor, range }) => `the pointer is at the end of what it selects: ${cursor}, ${range?.to}`);
 		await page.mouse.up();
-		check(Math.abs(cursor - range.to) <= 1, `the pointer is at the end of what it selects: ${cursor}, ${range.to}`);
 	})],
 	["a self-contained page says of a selection what the server says, and the link holds it", async () => {
 		const recording = folder.unpack(pick("streams_pinned4") ?? skip("no recording"));

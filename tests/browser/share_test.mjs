@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+import { check, later, openBrowser, openPage, run, settled, skip, stateOf, until, view, when } from "./common.mjs";
 
 const data = process.env.DATA ?? skip("no recordings");
 const sync = join(data, "nsys/mlp_sync.hwy");
@@ -59,16 +59,15 @@ await run([
 		await page.keyboard.press("{");
 		await page.keyboard.press("}");
 		const at = await page.evaluate(() => window.headway.state.notes.at);
-		check((await notes(page)).some((n) => n.id === at), "one goes from note to note");
+		await until(async () => (await notes(page)).some((n) => n.id === at), "one goes from note to note");
 		await page.locator(".notes li button", { hasText: "go to" }).nth((await notes(page)).findIndex((n) => n.id === note.id)).click();
-		await page.waitForFunction((n) => window.headway.state.to - window.headway.state.from < (n.to - n.from) * 4, note);
-		const { from, to } = await window_(page);
-		check(from < note.from && to > note.to, "the note is on the screen");
+		await when(() => window_(page), ({ from, to }) => from < note.from && to > note.to && to - from < (note.to - note.from) * 4,
+			({ from, to }) => `the note is on the screen, ${note.from} to ${note.to} in ${from} to ${to}`);
 		await page.locator(".notes li input").first().fill("renamed");
 		await page.locator(".notes li input").first().press("Enter");
-		check((await notes(page))[0].text === "renamed", "renamed");
+		await until(async () => (await notes(page))[0].text === "renamed", "renamed");
 		await page.locator(".notes li button", { hasText: "delete" }).first().click();
-		check((await notes(page)).length === 1, "deleted");
+		await until(async () => (await notes(page)).length === 1, "deleted");
 	})],
 	["a press on a flag of the ruler shows its note", () => withPage(async (page) => {
 		await noteOnKernel(page, "flag");
@@ -77,7 +76,7 @@ await run([
 		const box = await page.locator("canvas.timeline").boundingBox();
 		const { from, to } = await window_(page);
 		await page.mouse.click(box.x + box.width * (note.from - from) / (to - from) + 5, box.y + 6);
-		check(await stateOf(page, "panel") === "notes", "the panel is open");
+		await until(async () => await stateOf(page, "panel") === "notes", "the panel is open");
 	})],
 	["notes stay over a reload, and a link takes them to another browser", () => withPage(async (page) => {
 		await noteOnKernel(page, "kept");
@@ -111,11 +110,12 @@ await run([
 		check((await notes(page)).length === 1, "and nothing was added");
 	})],
 	["u takes back a zoom, U does it again, and neither fills the browser's history", () => withPage(async (page) => {
+		// A window counts for u once it has stood still for 350 ms.
+		await later(page, 500);
 		const first = await window_(page);
-		await page.waitForTimeout(500);
 		const zoomIn = async () => {
 			await page.keyboard.press("w");
-			await page.waitForTimeout(500);
+			await later(page, 500);
 			return window_(page);
 		};
 		const second = await zoomIn();
@@ -123,24 +123,25 @@ await run([
 		const entries = await page.evaluate(() => history.length);
 		const same = (a, b) => Math.abs(a.from - b.from) < 1 && Math.abs(a.to - b.to) < 1;
 		await page.keyboard.press("u");
-		check(same(await window_(page), second), "one back");
+		await until(async () => same(await window_(page), second), "one back");
 		await page.keyboard.press("Backspace");
-		check(same(await window_(page), first), "two back");
+		await until(async () => same(await window_(page), first), "two back");
 		await page.keyboard.press("U");
 		await page.keyboard.press("U");
-		check(same(await window_(page), third), "and again");
-		await page.waitForTimeout(400);
+		await until(async () => same(await window_(page), third), "and again");
+		await later(page, 400);
 		check(await page.evaluate(() => history.length) === entries, "no entry was added");
 	})],
 	["the link holds how far the lanes are scrolled", () => withPage(async (page) => {
 		await page.setViewportSize({ width: 1000, height: 260 });
+		await page.waitForFunction(() => window.headway.timeline.mostScroll > 0);
 		await page.keyboard.press("PageDown");
 		await page.waitForFunction(() => /scroll=\d/.test(location.hash));
 		const [link, scroll] = await page.evaluate(() => [location.href, window.headway.timeline.scroll]);
 		await page.goto("about:blank");
 		await page.goto(link);
 		await settled(page);
-		check(await page.evaluate(() => window.headway.timeline.scroll) === Math.round(scroll), "it is there again");
+		await until(async () => await page.evaluate(() => window.headway.timeline.scroll) === Math.round(scroll), "it is there again");
 	})],
 	["the timeline is saved as PNG and as SVG, in which names are texts", () => withPage(async (page) => {
 		await noteOnKernel(page, "<script>alert(1)</script> & \"quoted\"");
@@ -178,7 +179,7 @@ await run([
 			{ encoding: "utf8" }).trim().split("\n").at(-1));
 		const all = Number(execFileSync(process.env.HEADWAY, ["sql", "--format", "csv", path, "select count(*) from kernel"], { encoding: "utf8" }).trim().split("\n").at(-1));
 		check(all > 0 && all === kernels(path) && all === kernels(sync), `${all} kernels`);
-		check(/Saved: \S+ spans/.test(await stateOf(page, "message")), "and says how many");
+		await until(async () => /Saved: \S+ spans/.test(await stateOf(page, "message")), "and says how many");
 	})],
 	["a page goes on when its server is back, and tells another recording from its own", async () => {
 		const port = ["--port", new URL(server.url).port];
@@ -186,17 +187,17 @@ await run([
 		const again = ["--token-file", join(folder, "token2"), "--port", new URL(mine.url).port];
 		const page = await openPage(browser.context, mine.url);
 		await mine.close();
-		await page.waitForFunction(() => window.headway.state.gone === "ended", null, { timeout: 15_000 });
-		check(await page.locator(".note.error").textContent().then((t) => /does not answer/.test(t)), "it says so");
+		await page.waitForFunction(() => window.headway.state.gone === "ended");
+		await until(async () => await page.locator(".note.error").textContent().then((t) => /does not answer/.test(t)), "it says so");
 		mine = await view([other], again);
-		await page.waitForFunction(() => window.headway.state.gone === "other", null, { timeout: 15_000 });
+		await page.waitForFunction(() => window.headway.state.gone === "other");
 		const lane = await page.evaluate(() => window.headway.state.traces[0].lanes.lanes.length);
 		await page.keyboard.press("w");
 		check(await page.evaluate(() => fetch("lanes?t=0", { headers: { "X-Headway-Recordings": window.headway.state.info.traces[0].id } }).then((a) => a.status)) === 409 && lane > 0,
 			"the other recording is not asked");
 		await mine.close();
 		mine = await view([sync], again);
-		await page.waitForFunction(() => window.headway.state.gone === "", null, { timeout: 15_000 });
+		await page.waitForFunction(() => window.headway.state.gone === "");
 		await page.keyboard.press("0");
 		await settled(page);
 		await page.close();
@@ -222,11 +223,11 @@ await run([
 				asked.headers.origin = "https://hub.example.org";
 		});
 		const page = await openPage(browser.context, `http://127.0.0.1:${proxy.address().port}/user/me/proxy/${target.port}${target.pathname}`);
-		check(await page.evaluate(() => window.headway.state.traces[0].diagnosis !== null), "the diagnosis came");
+		await until(async () => await page.evaluate(() => window.headway.state.traces[0].diagnosis !== null), "the diagnosis came");
 		await page.keyboard.press("w");
 		await settled(page);
 		await page.waitForFunction(() => location.hash.includes("from="));
-		check(await page.evaluate(() => location.pathname.startsWith("/user/me/proxy/") && window.headway.state.gone === ""), "the address stays behind the path");
+		await until(async () => await page.evaluate(() => location.pathname.startsWith("/user/me/proxy/") && window.headway.state.gone === ""), "the address stays behind the path");
 		await page.close();
 		proxy.closeAllConnections();
 		proxy.close();

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { check, openBrowser, run, skip } from "./common.mjs";
+import { check, newPage, openBrowser, run, skip } from "./common.mjs";
 import { makeFolder, pick } from "./recordings.mjs";
 
 const SCRIPT = "speedscope-Y2522XSH.js";
@@ -39,7 +39,7 @@ function spansOf(kind) {
 async function shownOf(fold, column) {
 	const file = folder.path(`${fold}.folded`);
 	execFileSync(headway, ["export", "-t", "folded", "--fold", fold, "-f", "-o", file, source]);
-	const page = await browser.context.newPage();
+	const page = await newPage(browser.context);
 	await page.goto(pathToFileURL(join(home, "index.html")).href);
 	await page.setInputFiles("input[type=file]", file);
 	await page.getByText("Sandwich").click();

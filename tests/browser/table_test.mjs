@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { makeFolder, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -64,10 +64,10 @@ await run([
 		const longest = (await answer(page, "table?t=0&q=kernel&sort=dur&dir=-1&n=3")).list[0][5];
 		check(longest === rows[0].duration, `the longest is first: ${longest}`);
 		const head = page.locator("[role=columnheader]", { hasText: "duration" });
-		check(await head.getAttribute("aria-sort") === "descending", "longest first");
+		await until(async () => await head.getAttribute("aria-sort") === "descending", "longest first");
 		const down = await cells(page, 4);
 		await sort(page, "duration");
-		check(await head.getAttribute("aria-sort") === "ascending" && (await cells(page, 4))[0] !== down[0], "then shortest first");
+		await until(async () => await head.getAttribute("aria-sort") === "ascending" && (await cells(page, 4))[0] !== down[0], "then shortest first");
 		await page.close();
 	}],
 	["groups have the numbers of headway sql, and open into their rows", async () => {
@@ -90,11 +90,11 @@ await run([
 		before = await version(page);
 		await page.locator(".grid-line").first().click();
 		await shown(page, before);
-		check((await sums(page)).rows === wanted[0].n && (await stateOf(page, "table")).group === "", "the group's rows");
+		await until(async () => (await sums(page)).rows === wanted[0].n && (await stateOf(page, "table")).group === "", "the group's rows");
 		before = await version(page);
 		await page.getByRole("button", { name: "‹ name" }).click();
 		await shown(page, before);
-		check((await sums(page)).lines === wanted.length, "and back");
+		await until(async () => (await sums(page)).lines === wanted.length, "and back");
 		await page.close();
 	}],
 	["a row that is pressed is selected and shown, and a span that is selected elsewhere marks its row", async () => {
@@ -104,14 +104,14 @@ await run([
 		const { span } = await stateOf(page, "selected");
 		const { from, to, dock } = await page.evaluate(() => ({ from: window.headway.state.from, to: window.headway.state.to, dock: window.headway.state.dock }));
 		check(span.start >= from && span.start <= to && dock === "table", "it is on the screen, under the table");
-		check(await page.locator(".grid-line.selected").count() === 1, "its row is marked");
+		await until(async () => await page.locator(".grid-line.selected").count() === 1, "its row is marked");
 		await page.keyboard.press("Escape");
 		await page.locator(".grid-line[tabindex='0']").focus();
 		await page.keyboard.press("Home");
 		await page.keyboard.press("ArrowDown");
 		await page.keyboard.press("Enter");
 		await page.waitForFunction((id) => window.headway.state.selected && window.headway.state.selected.span.id !== id, span.id);
-		check((await page.locator(".grid-line.selected").getAttribute("aria-rowindex")) === "3", "by keys: the second row");
+		await until(async () => (await page.locator(".grid-line.selected").getAttribute("aria-rowindex")) === "3", "by keys: the second row");
 		await page.keyboard.press("End");
 		await page.waitForFunction(() => window.headway.state.table.active === window.headway.state.table.sums.lines - 1);
 		await page.waitForSelector(".grid-line.active:focus");
@@ -120,12 +120,12 @@ await run([
 	["only the rows on the screen are drawn, wherever one scrolls", async () => {
 		const page = await open("");
 		const { lines } = await sums(page);
-		check(lines > 1000 && await page.locator(".grid-line").count() < 60, `${await page.locator(".grid-line").count()} of ${lines}`);
+		await until(async () => lines > 1000 && await page.locator(".grid-line").count() < 60, async () => `${await page.locator(".grid-line").count()} of ${lines}`);
 		await page.locator(".grid-box").evaluate((box) => { box.scrollTop = box.scrollHeight / 2; });
 		await page.waitForFunction(() => Number(document.querySelector(".grid-line").getAttribute("aria-rowindex")) > 400 && document.querySelector(".grid-line [role=gridcell]:nth-child(3)").textContent);
 		const index = Number(await page.locator(".grid-line").first().getAttribute("aria-rowindex")) - 2;
 		const [row] = (await answer(page, `table?t=0&q=&skip=${index}&n=1`)).list;
-		check((await cells(page, 4))[0].length > 0 && row[4] >= 0, "the middle of it");
+		await until(async () => (await cells(page, 4))[0].length > 0 && row[4] >= 0, "the middle of it");
 		await page.close();
 	}],
 	["a query that is wrong is said with its place, and the table keeps what it had", async () => {
@@ -133,7 +133,7 @@ await run([
 		const before = await sums(page);
 		await page.locator(".table-bar .query").fill("kernel dur>");
 		await page.locator(".table-bar .query").press("Enter");
-		check((await page.locator("#table-error").textContent()).startsWith("character 12: a time"), "the sentence");
+		await until(async () => (await page.locator("#table-error").textContent()).startsWith("character 12: a time"), "the sentence");
 		check((await sums(page)).rows === before.rows && await page.locator(".grid-line").count() > 3, "the rows stay");
 		await page.close();
 	}],
@@ -156,8 +156,9 @@ await run([
 	["the table can be used by everybody", async () => {
 		const page = await open("kernel");
 		await checkAxe(page, "rows");
+		const before = await version(page);
 		await page.locator(".table-bar select").selectOption("lane");
-		await shown(page);
+		await shown(page, before);
 		await settled(page);
 		await checkAxe(page, "groups");
 		await page.close();

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view, when } from "./common.mjs";
 
 const MOST_ACTIONS = 6;
 const data = process.env.DATA ?? new URL("../data", import.meta.url).pathname;
@@ -56,7 +56,7 @@ async function task(name, files, before, walk) {
 			await does.type(text);
 			await does.press("Enter");
 		},
-		reads: (what, ...texts) => page.waitForFunction(([selector, wanted]) => [...document.querySelectorAll(selector)].some((e) => wanted.every((t) => e.textContent.includes(t))), [what, texts], { timeout: 20_000 })
+		reads: (what, ...texts) => page.waitForFunction(([selector, wanted]) => [...document.querySelectorAll(selector)].some((e) => wanted.every((t) => e.textContent.includes(t))), [what, texts])
 			.catch(async () => { throw new Error(`${what} does not say ${texts.join(", ")}: ${(await page.locator(what).allTextContents()).join(" | ").slice(0, 600)}`); }),
 	};
 	try {
@@ -83,8 +83,8 @@ await run([
 		const [most] = sql(mlp, "select name, count(*) as n, sqrt((sum(1.0 * duration * duration) - 1.0 * sum(duration) * sum(duration) / count(*)) / (count(*) - 1)) as sd from kernel group by name having count(*) > 1 order by sd desc limit 1");
 		await does.command("vary most");
 		await page.waitForFunction(() => document.querySelectorAll(".dock [role=row]").length > 2);
-		const first = await page.locator(".dock [role=row]").nth(1).textContent();
-		check(first.includes(duration(most.sd)) && first.includes(count(most.n)), `the first row is ${most.name}, ${duration(most.sd)}: ${first}`);
+		await when(() => page.locator(".dock [role=row]").nth(1).textContent(), (first) => first.includes(duration(most.sd)) && first.includes(count(most.n)),
+			(first) => `the first row is ${most.name}, ${duration(most.sd)}: ${first}`);
 	})],
 	["all launches from one line", () => task("all launches from one line", [lines], NOT, async (page, does) => {
 		const [{ n }] = sql(lines, `${MINE} select count(*) as n from api a join mine m on m.origin = a.stack_id where a.role = 'launch' and m.place = 'frames_cupy.py:23'`);
@@ -92,8 +92,8 @@ await run([
 		await does.press("9");
 		await does.click(".dock input.query");
 		await does.type("launch line:frames_cupy.py:23");
-		await page.waitForFunction((all) => window.headway.state.table.sums?.rows === all, n, { timeout: 20_000 });
-		check((await page.locator(".dock [role=row]").nth(1).textContent()).includes("frames_cupy.py:23"), "and lists them");
+		await page.waitForFunction((all) => window.headway.state.table.sums?.rows === all, n);
+		await until(async () => (await page.locator(".dock [role=row]").nth(1).textContent()).includes("frames_cupy.py:23"), "and lists them");
 	})],
 	["bytes copied in an interval", () => task("bytes copied in an interval", [counters], NOT, async (page, does) => {
 		const box = await page.locator("canvas.timeline").boundingBox();
@@ -163,8 +163,8 @@ await run([
 		const [line] = sql(lines, `${MINE} select m.place as place, count(*) as n, sum(k.duration) as ns from ${work} k join api a on a.id = k.call join mine m on m.origin = a.stack_id group by 1 order by 3 desc limit 1`);
 		await does.command("lines cost most");
 		await page.waitForFunction(() => document.querySelectorAll(".dock [role=row]").length > 2);
-		const first = await page.locator(".dock [role=row]").nth(1).textContent();
-		check(first.startsWith(line.place) && first.includes(duration(line.ns)), `${line.place}, ${duration(line.ns)}: ${first}`);
+		await when(() => page.locator(".dock [role=row]").nth(1).textContent(), (first) => first.startsWith(line.place) && first.includes(duration(line.ns)),
+			(first) => `${line.place}, ${duration(line.ns)}: ${first}`);
 	})],
 	["a kernel's launch latency and its grid", () => task("a kernel's launch latency and its grid", [mlp], "2, and a subtraction", async (page, does) => {
 		const [longest] = sql(mlp, "select k.start + k.duration / 2 as middle from kernel k join steps s on s.start < k.start and s.\"end\" > k.start where s.number = 9 order by k.duration desc limit 1");

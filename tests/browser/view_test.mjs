@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, openBrowser, openPage, pageOf, pointOf, run, settled, skip, stateOf, view } from "./common.mjs";
+import { cacheHere, check, openBrowser, openPage, pageOf, pointOf, run, settled, skip, stateOf, until, view, when } from "./common.mjs";
 import { data, makeFolder, packed, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -35,8 +35,8 @@ const inkOf = (page) => page.evaluate(() => {
 });
 
 async function opensAndZooms(page) {
-	check(await page.locator(".title.device").count() >= 1, "a device");
-	check(await inkOf(page) > 300, "something is drawn");
+	await until(async () => await page.locator(".title.device").count() >= 1, "a device");
+	await until(async () => await inkOf(page) > 300, "something is drawn");
 	const { from, to } = await stateOf(page, "window");
 	for (let i = 0; i < 4; i++)
 		await page.keyboard.press("w");
@@ -84,7 +84,7 @@ tests.push(
 		await page.locator("input.filter").fill("");
 		await page.locator(".details .follow").click();
 		await page.waitForFunction((id) => window.headway.state.selected.span.id !== id, span.id);
-		check((await stateOf(page, "selected")).span.work.some((w) => w.id === span.id), "the launch names the kernel");
+		await until(async () => (await stateOf(page, "selected")).span.work.some((w) => w.id === span.id), "the launch names the kernel");
 		await page.locator(".details .span-link").first().click();
 		await page.waitForFunction((id) => window.headway.state.selected.span.id === id, span.id);
 	})],
@@ -98,7 +98,7 @@ tests.push(
 	["search finds what the server finds", () => withPage([folder.unpack(eager)], async (page) => {
 		await page.locator("input[type=search]").fill("cudaLaunchKernel");
 		await page.waitForSelector(".search .span-link");
-		check((await stateOf(page, "found"))[0].hits > 10, "hits");
+		await until(async () => (await stateOf(page, "found"))[0].hits > 10, "hits");
 		await page.locator(".search .span-link").nth(3).click();
 		await page.waitForFunction(() => window.headway.state.selected?.span.name.includes("cudaLaunchKernel"));
 	})],
@@ -108,9 +108,9 @@ tests.push(
 	})],
 	["a what-if switch predicts a step", () => withPage([folder.unpack(one)], async (page) => {
 		await page.keyboard.press("5");
-		await page.waitForFunction(() => window.headway.state.whatIf !== null, null, { timeout: 30_000 });
+		await page.waitForFunction(() => window.headway.state.whatIf !== null);
 		await page.locator("[data-edit=faster] input[type=checkbox]").click();
-		await page.waitForFunction(() => window.headway.state.whatIf.edits.startsWith("faster"), null, { timeout: 30_000 });
+		await page.waitForFunction(() => window.headway.state.whatIf.edits.startsWith("faster"));
 		const answer = await stateOf(page, "whatIf");
 		check(answer.step <= answer.base && answer.ops.length > 0, "not slower, and there is a timeline");
 	})],
@@ -125,7 +125,7 @@ tests.push(
 		await other.close();
 	})],
 	["two runs are aligned by step", () => withPage(two.map((path) => folder.unpack(path)), async (page) => {
-		check(await page.locator(".title.run").count() === 2, "two runs");
+		await until(async () => await page.locator(".title.run").count() === 2, "two runs");
 		await page.keyboard.press("]");
 		await settled(page);
 		const begins = await page.evaluate(() => {
@@ -163,16 +163,16 @@ tests.push(
 		const server = await view([folder.unpack(one)]);
 		const page = await openPage(browser.context, server.url);
 		await server.close();
-		await page.waitForFunction(() => window.headway.state.gone, null, { timeout: 15_000 });
+		await page.waitForFunction(() => window.headway.state.gone);
 		check(await inkOf(page) > 300, "the picture stays");
 		await page.close();
 	}],
 	["each run of two can be replayed with edits of its own", () => withPage(two.map((path) => folder.unpack(path)), async (page) => {
 		await page.keyboard.press("5");
-		await page.waitForFunction(() => window.headway.state.whatIf !== null, null, { timeout: 30_000 });
+		await page.waitForFunction(() => window.headway.state.whatIf !== null);
 		const a = await stateOf(page, "whatIf");
 		await page.locator(".which button").nth(1).click();
-		await page.waitForFunction(() => window.headway.state.whatIfTrace === 1 && window.headway.state.whatIf !== null, null, { timeout: 30_000 });
+		await page.waitForFunction(() => window.headway.state.whatIfTrace === 1 && window.headway.state.whatIf !== null);
 		const steps = await page.evaluate(() => window.headway.state.traces.map((t) => t.diagnosis.summary.step_ns));
 		const b = await stateOf(page, "whatIf");
 		check(a.recorded === steps[0] && b.recorded === steps[1], `each its own: ${a.recorded} ${b.recorded} ${steps}`);
@@ -183,7 +183,7 @@ tests.push(
 		const looks = async (page) => {
 			await page.keyboard.press("6");
 			await page.waitForSelector(".roofline-table tbody tr");
-			check(await page.locator(".point").count() > 2, "points");
+			await until(async () => await page.locator(".point").count() > 2, "points");
 			const rows = await page.locator(".roofline-table tbody tr").allTextContents();
 			check(/gemm|cutlass/.test(rows[0]) && rows[0].includes("compute"), `a product has most to gain: ${rows[0]}`);
 			await page.locator(".roofline-table tbody tr").first().click();
@@ -191,7 +191,7 @@ tests.push(
 			const { span } = await stateOf(page, "selected");
 			const { from, to } = await stateOf(page, "window");
 			check(span.start < to && span.start + span.dur > from && to - from < 1e8, "it is on the screen, and near");
-			check(await page.locator(".roofline-card .name").textContent() === span.name, "the very kernel");
+			await until(async () => await page.locator(".roofline-card .name").textContent() === span.name, "the very kernel");
 			return rows;
 		};
 		await withPage([recording], async (page) => { served = await looks(page); });
@@ -204,15 +204,15 @@ tests.push(
 		await page.keyboard.press("6");
 		await page.locator(".roofline-table tbody tr").first().click();
 		await page.locator(".roofline-card .try").click();
-		await page.waitForFunction(() => window.headway.state.whatIf?.edits.startsWith("faster:"), null, { timeout: 30_000 });
+		await page.waitForFunction(() => window.headway.state.whatIf?.edits.startsWith("faster:"));
 		const { step, base } = await stateOf(page, "whatIf");
 		check(step < base, `${step} is less than ${base}`);
-		check((await page.locator("[data-edit=faster]").textContent()).includes("at its roof"), "and the edit says so");
+		await until(async () => (await page.locator("[data-edit=faster]").textContent()).includes("at its roof"), "and the edit says so");
 	})],
 	["a file of counters alone shows its roofline", () => withPage([join(data, "ncu/mlp_raw.csv")], async (page) => {
 		await page.waitForSelector(".roofline-table tbody tr");
-		check(await page.locator(".point").count() > 0, "points");
-		check(await page.locator("canvas.timeline").isHidden(), "and no empty timeline");
+		await until(async () => await page.locator(".point").count() > 0, "points");
+		await until(async () => await page.locator("canvas.timeline").isHidden(), "and no empty timeline");
 	})],
 	["a recording of nothing says what to record instead", async () => {
 		const empty = folder.path("empty.hwy");
@@ -221,7 +221,7 @@ tests.push(
 			await page.waitForSelector(".nothing-recorded");
 			const said = await page.locator(".nothing-recorded code").allTextContents();
 			check(said.some((text) => text.startsWith("headway profile -t pytorch")), `${said}`);
-			check(await page.locator(".roofline").count() === 0 && await page.locator("canvas.timeline").isHidden(), "and neither a roofline nor an empty timeline");
+			await until(async () => await page.locator(".roofline").count() === 0 && await page.locator("canvas.timeline").isHidden(), "and neither a roofline nor an empty timeline");
 		});
 	}],
 	["counters of a GPU tell their values, served and in the self-contained page", async () => {
@@ -234,23 +234,20 @@ tests.push(
 			await settled(page);
 			const box = await page.locator("canvas.timeline").boundingBox();
 			await page.mouse.move(box.x + box.width * 0.62, box.y + 40);
-			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-			const ranges = await page.locator(".title.counter").allTextContents();
-			check(ranges.some((t) => t.includes("GPC Clock Frequency") && t.includes("1,980 MHz")) && ranges.some((t) => t.includes("SMs Active") && t.includes("100 %")), `${ranges}`);
+			await when(() => page.locator(".title.counter").allTextContents(),
+				(ranges) => ranges.some((t) => t.includes("GPC Clock Frequency") && t.includes("1,980 MHz")) && ranges.some((t) => t.includes("SMs Active") && t.includes("100 %")), (ranges) => `${ranges}`);
 			const row = await page.evaluate(() => {
 				const { timeline } = window.headway;
 				const { row: one } = timeline.counters.find((c) => c.lane.main);
 				return 26 + one.y + one.h / 2 + timeline.layout.pinnedHeight - timeline.scroll;
 			});
 			await page.mouse.move(box.x + box.width * 0.62, box.y + row);
-			return page.locator(".tip").textContent();
+			await when(() => page.locator(".tip").textContent(), (tip) => /^SMs Active: [\d.]+ %/.test(tip), (tip) => tip);
 		};
-		let served;
-		await withPage([recording], async (page) => { served = await readings(page); });
-		check(/^SMs Active: [\d.]+ %/.test(served), served);
+		await withPage([recording], readings);
 		execFileSync(process.env.HEADWAY, ["view", recording, "--html", folder.path("metrics.html")], { stdio: "ignore", env: cacheHere() });
 		const alone = await openPage(browser.context, pathToFileURL(folder.path("metrics.html")).href);
-		check(/^SMs Active: [\d.]+ %/.test(await readings(alone)), "the same in the page alone");
+		await readings(alone); // the same in the page alone
 		await alone.close();
 	}],
 	["the self-contained page shows the same without a request", async () => {
@@ -262,8 +259,8 @@ tests.push(
 		const hear = (request) => before.has(pageOf(request)) || asked.push(request.url());
 		browser.context.on("request", hear);
 		const page = await openPage(browser.context, pathToFileURL(file).href);
-		check(await inkOf(page) > 300, "something is drawn");
-		check(await page.locator(".breakdown .part").count() > 1 && await page.locator(".steps-plot g").count() > 3, "the plots are there");
+		await until(async () => await inkOf(page) > 300, "something is drawn");
+		await until(async () => await page.locator(".breakdown .part").count() > 1 && await page.locator(".steps-plot g").count() > 3, "the plots are there");
 		await page.locator("[data-finding]").first().click();
 		await page.waitForFunction(() => window.headway.state.lit?.spans.length > 0);
 		await settled(page);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* windows_test.mjs - windows of every size: each control can be reached, lanes scroll by a bar, names stay apart, the colours are kept. */
-import { builtPage, check, openBrowser, openPage, run, settled, stateOf } from "./common.mjs";
+import { builtPage, check, drawn, openBrowser, openPage, run, settled, stateOf, until, when } from "./common.mjs";
 import { serve } from "./fixture_server.mjs";
 import { makeTrace } from "./fixture_trace.mjs";
 
@@ -11,7 +11,9 @@ const server = await serve([makeTrace(1, false, 30)], html);
 async function withPage(test, size = { width: 1280, height: 800 }) {
 	const page = await openPage(browser.context, server.url);
 	await page.setViewportSize(size);
-	await page.waitForTimeout(200);
+	await page.waitForFunction(([w, h]) => innerWidth === w && innerHeight === h, [size.width, size.height]);
+	await settled(page);
+	await drawn(page);
 	try {
 		await test(page);
 	} finally {
@@ -21,8 +23,8 @@ async function withPage(test, size = { width: 1280, height: 800 }) {
 }
 
 const inside = async (page, what, width, height) => {
-	const box = await page.locator(what).last().boundingBox();
-	check(box && box.x >= 0 && box.x + box.width <= width + 1 && box.y >= 0 && box.y + box.height <= height + 1, `${what} is inside a window of ${width} x ${height}: ${JSON.stringify(box)}`);
+	await when(() => page.locator(what).last().boundingBox(), (box) => box && box.x >= 0 && box.x + box.width <= width + 1 && box.y >= 0 && box.y + box.height <= height + 1,
+		(box) => `${what} is inside a window of ${width} x ${height}: ${JSON.stringify(box)}`);
 };
 const CONTROLS = ["input[type=search]", "input.filter", ".panels button:last-child", "button.theme", "header button[aria-label=keys]", "header button[aria-label=commands]", "header button[aria-label='zoom in']",
 	".tabs button", "canvas.timeline"];
@@ -38,9 +40,8 @@ await run([
 		const close = page.locator(".close-side");
 		if (await close.isVisible())
 			await close.click();
-		const stage = await page.locator(".stage").boundingBox();
-		check(stage.width > width * 0.4 && stage.height > 120, `the timeline has room: ${JSON.stringify(stage)}`);
-		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
+		await when(() => page.locator(".stage").boundingBox(), (stage) => stage.width > width * 0.4 && stage.height > 120, (stage) => `the timeline has room: ${JSON.stringify(stage)}`);
+		await until(async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
 	}, { width, height })]),
 	...[1280, 1000, 800].map((width) => [`a search moves no button of the panels in a window ${width} wide`, () => withPage(async (page) => {
 		const place = async () => JSON.stringify(await page.locator(".panels button").first().boundingBox());
@@ -49,7 +50,7 @@ await run([
 		await page.waitForSelector(".hits");
 		const after = JSON.parse(await place());
 		check(before.y === after.y, `it stands where it stood: ${before.y}, ${after.y}`);
-		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
+		await until(async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
 	}, { width, height: 800 })]),
 	["the lanes have a scrollbar, where they do not fit", () => withPage(async (page) => {
 		const bar = page.locator("[role=scrollbar]");
@@ -58,12 +59,11 @@ await run([
 		await page.mouse.down();
 		await page.mouse.move(thumb.x + 3, thumb.y + 105, { steps: 4 });
 		await page.mouse.up();
-		const scrolled = await page.evaluate(() => window.headway.timeline.scroll);
-		check(scrolled > 50, `dragged: ${scrolled}`);
+		const scrolled = await when(() => page.evaluate(() => window.headway.timeline.scroll), (y) => y > 50, (y) => `dragged: ${y}`);
 		await page.waitForFunction((y) => Number(document.querySelector("[role=scrollbar]").getAttribute("aria-valuenow")) === Math.round(y), scrolled);
 		await page.locator("input.filter").fill("power");
 		await page.waitForFunction(() => !document.querySelector("[role=scrollbar]"));
-		check(await page.evaluate(() => window.headway.timeline.scroll) === 0, "what fits does not stay scrolled");
+		await until(async () => await page.evaluate(() => window.headway.timeline.scroll) === 0, "what fits does not stay scrolled");
 	})],
 	["names that begin alike keep what tells them apart, and the whole is in the tip", () => withPage(async (page) => {
 		await page.evaluate(() => {
@@ -72,19 +72,19 @@ await run([
 			window.headway.timeline.setScroll(1);
 		});
 		await page.locator(".title .cut").first().waitFor();
-		const seen = await page.locator(".title.lane", { hasText: "prefetcher" }).evaluateAll((rows) => rows.map((row) => {
+		const names = () => page.locator(".title.lane", { hasText: "prefetcher" }).evaluateAll((rows) => rows.map((row) => {
 			const tail = row.querySelector(".tail");
 			const box = tail?.getBoundingClientRect();
 			return { text: row.querySelector(".text").textContent, tip: row.title, right: box?.right, edge: row.getBoundingClientRect().right };
 		}));
-		check(seen.length > 10 && seen.every((s) => s.right !== undefined && s.right <= s.edge && s.tip === s.text), JSON.stringify(seen.slice(0, 3)));
+		await when(names, (seen) => seen.length > 10 && seen.every((s) => s.right !== undefined && s.right <= s.edge && s.tip === s.text), (seen) => JSON.stringify(seen.slice(0, 3)));
 	})],
 	["the colours are kept over a reload, without the address", () => withPage(async (page) => {
 		await page.locator("button.theme").click();
 		await page.goto("about:blank");
 		await page.goto(server.url);
 		await settled(page);
-		check(await stateOf(page, "theme") === "dark", "dark");
+		await until(async () => await stateOf(page, "theme") === "dark", "dark");
 	})],
 ]);
 await browser.close();
