@@ -63,6 +63,15 @@ static bool evidence_add_words(struct mcp_call *call, struct hwy_err *err)
 		err);
 }
 
+/* The command takes "@NAME" for a file that holds the query, anywhere on the machine, and "-" for
+ * its standard input. */
+static bool sql_check_query(struct mcp_call *call, struct hwy_err *err)
+{
+	const char *query = json_get_text(call->arguments, "query");
+	return (*query != '@' && strcmp(query, "-") != 0) ||
+	       hwy_fail(err, "'query' is not SQL: it is the name of a file");
+}
+
 const struct mcp_tool mcp_tools[] = {
 	{
 		.name = "recordings",
@@ -204,6 +213,7 @@ const struct mcp_tool mcp_tools[] = {
 		.list = "*",
 		.narrow = "add 'limit', 'where' or 'group by'",
 		.instead = "ask '.tables', then '.schema TABLE'",
+		.add_words = sql_check_query,
 	},
 	{
 		.name = "timeline",

@@ -51,7 +51,8 @@ struct mcp_tool {
 	const char *instead;   /* what to try where the tool fails */
 	bool needs_permission; /* only there with --allow-profile */
 	bool is_text;          /* the command prints text: the answer is its last lines */
-	/* Adds words to the command that no option stands for. */
+	/* Adds words to the command that no option stands for, or refuses what the command must not
+	 * be given. */
 	bool (*add_words)(struct mcp_call *call, struct hwy_err *err);
 	/* Yields the answer without a command; NULL and a sentence where there is none. */
 	struct json_value *(*answer)(struct mcp_call *call, struct hwy_err *err);

@@ -285,7 +285,10 @@ def nothing_is_read_outside_of_the_folders():
                             ("profile", {"program": ["true"], "report": "mlp_sync.hwy"})):
         is_error, text, _ = server.call(tool, **arguments)
         assert is_error and ("--root" in text or "exists" in text), (tool, text)
-    assert os.listdir(OUTSIDE) == ["secret.hwy"]
+    assert sorted(os.listdir(OUTSIDE)) == ["query.sql", "secret.hwy"]
+    for query in ("@" + OUTSIDE + "/query.sql", "@../outside/query.sql", "@" + OUTSIDE + "/nothing there", "@top-kernels", "-"):
+        is_error, text, _ = server.call("sql", recording="mlp_sync.hwy", query=query)
+        assert is_error and "'query' is not SQL" in text, (query, text)  # whether the file is there or not
     _, _, found = server.call("recordings")
     paths = [row["path"] for row in found["recordings"]]
     assert "mlp_sync.hwy" in paths and "job/rank1.hwy" not in paths and "link.hwy" not in paths, paths
@@ -382,6 +385,8 @@ def make_folder():
     os.symlink(OUTSIDE, RUNS + "/linked")
     os.symlink("mlp_sync.hwy", RUNS + "/inside.hwy")
     os.symlink("/etc/passwd", RUNS + "/src/out.py")
+    with open(OUTSIDE + "/query.sql", "w") as file:
+        file.write("select count(*) as secret from kernel\n")
     with open(RUNS + "/cut.hwy", "wb") as file:
         file.write(open(DATA + "/gpu/mlp_sync.hwy", "rb").read()[:9000])
     for name, text in (("strict.toml", "step.mean <= 1us\n"), ("notes.txt", "hello\n"), ("src/.env", "KEY=1\n"),
