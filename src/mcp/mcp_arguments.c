@@ -123,8 +123,8 @@ static const char *value_word(struct mcp_call *call, const struct mcp_argument *
 	const struct mcp_folders *roots = &call->config->roots;
 	if (argument->type == MCP_RECORDING || argument->type == MCP_RECORDINGS)
 		return mcp_folders_find(roots, value->text, &call->arena, err);
-	if (argument->type == MCP_NEW_FILE)
-		return mcp_folders_new_file(roots, value->text, &call->arena, err);
+	if (argument->type == MCP_NEW_REPORT)
+		return call->report = mcp_folders_new_report(roots, value->text, &call->arena, err);
 	return value->text;
 }
 

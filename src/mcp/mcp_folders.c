@@ -122,23 +122,37 @@ const char *mcp_folders_find(const struct mcp_folders *folders, const char *path
 	return found;
 }
 
-const char *mcp_folders_new_file(const struct mcp_folders *folders, const char *path,
-				 struct hwy_arena *arena, struct hwy_err *err)
+/* Yields the name with the ending that `headway profile` would add. */
+static const char *report_name(const char *name, struct hwy_arena *arena)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t n = strlen(name);
+	bool has_ending = n >= 4 && strcmp(name + n - 4, ".hwy") == 0;
+	return has_ending ? name : hwy_arena_format(arena, "%s.hwy", name);
+}
+
+const char *mcp_folders_new_report(const struct mcp_folders *folders, const char *path,
+				   struct hwy_arena *arena, struct hwy_err *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = report_name(slash ? slash + 1 : path, arena);
 	const char *folder = slash ? hwy_arena_text(arena, path, (size_t)(slash - path) + 1) : ".";
 	const char *found = NULL;
 	struct stat about;
 	char *real = mcp_folders_resolve(folders, folder, arena);
-	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '%'))
-		hwy_fail(err, "%s: not the name of a file", path);
+	if (*name == '.')
+		hwy_fail(err, "%s: not the name of a report", path);
 	else if (!real || !mcp_folders_hold(folders, real))
 		hwy_fail(err, "%s: no such folder in those that this server may use (--root)",
 			 path);
 	else if (lstat(hwy_arena_format(arena, "%s/%s", real, name), &about) == 0)
-		hwy_fail(err, "%s: exists; take another name", path);
+		hwy_fail(err, "%s: exists; take another name", name);
 	else
 		found = for_tools(folders, hwy_arena_format(arena, "%s/%s", real, name), arena);
+	/* The command reads it as a pattern: %h is the host, %q{NAME} is a variable. */
+	if (found && strchr(found, '%')) {
+		hwy_fail(err, "%s: has a '%%', which no report's path may have", path);
+		found = NULL;
+	}
 	free(real);
 	return found;
 }

@@ -22,9 +22,9 @@ bool mcp_folders_hold(const struct mcp_folders *folders, const char *real);
  * NULL and a sentence where it may not be read. */
 const char *mcp_folders_find(const struct mcp_folders *folders, const char *path,
 			     struct hwy_arena *arena, struct hwy_err *err);
-/* Yields where a new file may be written: its folder exists and lies below one of the folders,
- * and there is no such file yet. */
-const char *mcp_folders_new_file(const struct mcp_folders *folders, const char *path,
-				 struct hwy_arena *arena, struct hwy_err *err);
+/* Yields where a new report may be written: its name ends with .hwy (which is added where it is
+ * missing), its folder exists and lies below one of the folders, and there is no such file yet. */
+const char *mcp_folders_new_report(const struct mcp_folders *folders, const char *path,
+				   struct hwy_arena *arena, struct hwy_err *err);
 
 #endif

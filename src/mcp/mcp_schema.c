@@ -5,9 +5,11 @@
 static void put_value_type(struct hwy_json *json, const struct mcp_argument *argument)
 {
 	static const char *const types[] = {
-		[MCP_RECORDING] = "string", [MCP_RECORDINGS] = "string", [MCP_NEW_FILE] = "string",
-		[MCP_TEXT] = "string",      [MCP_TEXTS] = "string",      [MCP_CURSOR] = "string",
-		[MCP_INT] = "integer",      [MCP_INTS] = "integer",      [MCP_BOOL] = "boolean"};
+		[MCP_RECORDING] = "string",  [MCP_RECORDINGS] = "string",
+		[MCP_NEW_REPORT] = "string", [MCP_TEXT] = "string",
+		[MCP_TEXTS] = "string",      [MCP_CURSOR] = "string",
+		[MCP_INT] = "integer",       [MCP_INTS] = "integer",
+		[MCP_BOOL] = "boolean"};
 	json_put_text(json, "type", types[argument->type]);
 	if (argument->type == MCP_INT || argument->type == MCP_INTS) {
 		json_put_int(json, "minimum", argument->least);

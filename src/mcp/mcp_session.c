@@ -207,8 +207,16 @@ void mcp_session_answer(struct mcp_session *session, struct mcp_pending *pending
 	pending_free(pending);
 }
 
-/* Yields why a call is refused whatever its arguments are, as a sentence for the client; NULL
- * where it may be made. */
+/* Whether another call is about to write the report of this one. */
+static bool is_being_written(const struct mcp_session *session, const char *report)
+{
+	for (const struct mcp_pending *other = session->calls; other; other = other->next)
+		if (report && other->call.report && strcmp(report, other->call.report) == 0)
+			return true;
+	return false;
+}
+
+/* Yields why a call cannot be made whatever its arguments are; NULL where it can. */
 static const char *refuse_call(const struct mcp_session *session, const struct mcp_message *message,
 			       const struct mcp_tool *tool)
 {
@@ -242,6 +250,8 @@ static void call_tool(struct mcp_session *session, struct mcp_parcel *parcel,
 		wrong = "this server may not run programs; whoever starts it can allow that: headway mcp --allow-profile";
 	else if (!mcp_call_prepare(&pending->call, &err))
 		wrong = err.text;
+	else if (is_being_written(session, pending->call.report))
+		wrong = "another call writes this report; take another name";
 	if (wrong || !tool->command) {
 		answer_now(session, pending, wrong);
 		pending_free(pending);

@@ -321,7 +321,7 @@ const struct mcp_tool mcp_tools[] = {
 		.arguments = ARGUMENTS(
 			{"program", MCP_TEXTS, "--", true,
 			 .about = "[\"python3\", \"train.py\", \"--steps\", \"50\"]"},
-			{"report", MCP_NEW_FILE, "--output", true,
+			{"report", MCP_NEW_REPORT, "--output", true,
 			 .about = "the report to write, such as run1.hwy"},
 			{"trace", MCP_TEXT, "--trace", false,
 			 .about =

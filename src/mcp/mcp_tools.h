@@ -16,7 +16,7 @@
 enum mcp_type {
 	MCP_RECORDING,  /* a path that may be read */
 	MCP_RECORDINGS, /* several paths that may be read */
-	MCP_NEW_FILE,   /* a path at which a file may be made */
+	MCP_NEW_REPORT, /* a path at which a report may be made */
 	MCP_TEXT,
 	MCP_TEXTS,
 	MCP_INT,
@@ -85,7 +85,8 @@ struct mcp_call {
 	struct hwy_arena arena;
 	const char *words[MCP_MOST_WORDS + 1]; /* the command line, ending with NULL */
 	uint32_t n_words;
-	uint64_t offset; /* how many elements of the list came before */
+	const char *report; /* the file that the command makes (MCP_NEW_REPORT), NULL: none */
+	uint64_t offset;    /* how many elements of the list came before */
 	int64_t timeout_s;
 	struct mcp_outcome outcome;
 };

@@ -356,6 +356,26 @@ def a_program_is_recorded_where_that_is_allowed():
     server.close()
 
 
+def a_report_is_never_one_that_was_there_before():
+    server = Server("--root", RUNS, "--allow-profile")
+    before = open(RUNS + "/mlp_sync.hwy", "rb").read()
+    for name in ("mlp_sync", "./mlp_sync", RUNS + "/mlp_sync", "src/../mlp_sync"):
+        is_error, text, _ = server.call("profile", program=["true"], report=name, trace="none")
+        assert is_error and "mlp_sync.hwy: exists" in text, (name, text)
+    for name, says in (("", "empty"), (".", "not the name"), ("..", "not the name"), (".hwy", "not the name"), ("src/", "not the name"),
+                       ("a%h", "'%'"), ("50%q{HOME}/a", "'%'")):
+        is_error, text, _ = server.call("profile", program=["true"], report=name, trace="none")
+        assert is_error and says in text, (name, text)
+    for number in (101, 102):
+        server.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "profile", "arguments": {
+            "program": ["sh", "-c", f"sleep 0.2; echo {number}"], "report": "twice", "trace": "none"}}})
+    second, first = server.receive(), server.receive()
+    assert (second["id"], second["result"]["isError"]) == (102, True), second
+    assert json.loads(first["result"]["content"][1]["text"])["text"] == ["101"], first
+    server.close()
+    assert open(RUNS + "/mlp_sync.hwy", "rb").read() == before
+
+
 # ---- the folder
 
 
@@ -373,7 +393,7 @@ def hostile_trace():
 
 
 def make_folder():
-    for folder in (RUNS + "/job", RUNS + "/src/.git", OUTSIDE):
+    for folder in (RUNS + "/job", RUNS + "/src/.git", RUNS + "/50%q{HOME}", OUTSIDE):
         os.makedirs(folder)
     shutil.copy(DATA + "/gpu/mlp_sync.hwy", RUNS)
     shutil.copy(DATA + "/nsys/mlp_async.hwy", RUNS)
