@@ -84,9 +84,7 @@ static bool has_no_way_out(const struct mcp_folders *folders, const char *real, 
 	return is_inside;
 }
 
-/* A path as the tools are given it: relative to the first folder, which is their working folder,
- * where it lies there. */
-static const char *for_tools(const struct mcp_folders *folders, const char *real,
+const char *mcp_folders_name(const struct mcp_folders *folders, const char *real,
 			     struct hwy_arena *arena)
 {
 	const char *rest = below(folders->paths[0], real);
@@ -117,7 +115,7 @@ const char *mcp_folders_find(const struct mcp_folders *folders, const char *path
 	else if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
 		hwy_fail(err, "%s: neither a file nor a folder", path);
 	else if (S_ISREG(about.st_mode) || has_no_way_out(folders, real, err))
-		found = for_tools(folders, real, arena);
+		found = mcp_folders_name(folders, real, arena);
 	free(real);
 	return found;
 }
@@ -139,15 +137,16 @@ const char *mcp_folders_new_report(const struct mcp_folders *folders, const char
 	const char *found = NULL;
 	struct stat about;
 	char *real = mcp_folders_resolve(folders, folder, arena);
+	const char *new = hwy_arena_format(arena, "%s/%s", real && real[1] ? real : "", name);
 	if (*name == '.')
 		hwy_fail(err, "%s: not the name of a report", path);
 	else if (!real || !mcp_folders_hold(folders, real))
 		hwy_fail(err, "%s: no such folder in those that this server may use (--root)",
 			 path);
-	else if (lstat(hwy_arena_format(arena, "%s/%s", real, name), &about) == 0)
+	else if (lstat(new, &about) == 0)
 		hwy_fail(err, "%s: exists; take another name", name);
 	else
-		found = for_tools(folders, hwy_arena_format(arena, "%s/%s", real, name), arena);
+		found = mcp_folders_name(folders, new, arena);
 	/* The command reads it as a pattern: %h is the host, %q{NAME} is a variable. */
 	if (found && strchr(found, '%')) {
 		hwy_fail(err, "%s: has a '%%', which no report's path may have", path);

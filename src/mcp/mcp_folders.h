@@ -17,6 +17,11 @@ void mcp_folders_free(struct mcp_folders *folders);
 /* Whether a path without symbolic links is one of the folders, or lies below one. */
 bool mcp_folders_hold(const struct mcp_folders *folders, const char *real);
 
+/* Yields a path without symbolic links as the tools are given it: relative to the first folder,
+ * which is their working folder, where it lies there. */
+const char *mcp_folders_name(const struct mcp_folders *folders, const char *real,
+			     struct hwy_arena *arena);
+
 /* Yields where a recording is (a file, or a folder of recordings with no link that leads out),
  * relative to the first folder where it lies there. Relative paths begin in the first folder.
  * NULL and a sentence where it may not be read. */

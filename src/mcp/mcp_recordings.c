@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mcp/mcp_folders.h"
 #include "mcp/mcp_tools.h"
 #include "mcp/mcp_tree.h"
 
@@ -45,14 +46,15 @@ static void list_folder(struct mcp_call *call, uint32_t root, struct json_value 
 	char *const paths[] = {call->config->roots.paths[root], NULL};
 	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
 	FTSENT *entry;
-	size_t skip = root == 0 ? strlen(paths[0]) + 1 : 0;
 	for (uint32_t n = 0; walk && n < MOST_ENTRIES && (entry = fts_read(walk)); n++) {
 		if (entry->fts_info == FTS_D && is_passed_over(entry))
 			fts_set(walk, entry, FTS_SKIP);
 		if (entry->fts_info != FTS_F || !has_ending(entry->fts_name))
 			continue;
 		struct json_value *row = mcp_tree_put(&call->arena, list, NULL, JSON_OBJECT);
-		mcp_tree_put_text(&call->arena, row, "path", entry->fts_path + skip);
+		mcp_tree_put_text(
+			&call->arena, row, "path",
+			mcp_folders_name(&call->config->roots, entry->fts_path, &call->arena));
 		mcp_tree_put_int(&call->arena, row, "bytes", entry->fts_statp->st_size);
 	}
 	if (walk)

@@ -97,6 +97,22 @@ static void a_long_name_keeps_its_beginning_and_its_end(void **state)
 	hwy_arena_free(&arena);
 }
 
+/* ---- paths ------------------------------------------------------------------------------------- */
+
+static void a_path_below_the_root_of_the_file_system_keeps_its_first_letter(void **state)
+{
+	struct hwy_arena arena = {0};
+	struct mcp_folders folders = {0};
+	struct hwy_err err;
+	assert_true(mcp_folders_add(&folders, "/", &err));
+	assert_string_equal(mcp_folders_name(&folders, "/runs/a.hwy", &arena), "runs/a.hwy");
+	assert_string_equal(mcp_folders_name(&folders, "/-a.hwy", &arena), "./-a.hwy");
+	assert_string_equal(mcp_folders_new_report(&folders, "no such report", &arena, &err),
+			    "no such report.hwy");
+	mcp_folders_free(&folders);
+	hwy_arena_free(&arena);
+}
+
 /* ---- keys -------------------------------------------------------------------------------------- */
 
 static void keys_that_are_not_asked_for_are_left_out_at_every_level(void **state)
@@ -196,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_is_too_long_is_told_once_and_not_kept),
 		cmocka_unit_test(what_hides_in_a_name_is_shown_and_the_rest_stays),
 		cmocka_unit_test(a_long_name_keeps_its_beginning_and_its_end),
+		cmocka_unit_test(a_path_below_the_root_of_the_file_system_keeps_its_first_letter),
 		cmocka_unit_test(keys_that_are_not_asked_for_are_left_out_at_every_level),
 		cmocka_unit_test(lists_that_are_too_long_lose_their_ends_and_it_is_said),
 		cmocka_unit_test(a_list_in_pages_ends_with_a_cursor),
