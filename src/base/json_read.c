@@ -140,6 +140,7 @@ static bool read_children(struct reader *r, struct json_value *value, char close
 			return false;
 		*tail = child;
 		tail = &child->next;
+		value->last = child;
 		value->n++;
 	} while (json_read_take(r, ','));
 	r->depth--;

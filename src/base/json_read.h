@@ -39,6 +39,7 @@ struct json_value {
 	const char *key;  /* the key, where the value is a member of an object */
 	const char *text; /* JSON_TEXT: the text without quotes; JSON_NUMBER: the digits */
 	struct json_value *first, *next; /* the first child, and the next sibling */
+	struct json_value *last;         /* the last child */
 	uint32_t n;                      /* number of children */
 };
 

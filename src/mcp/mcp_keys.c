@@ -39,6 +39,7 @@ void mcp_keys_pick(struct json_value *value, const char *keys)
 			mcp_keys_pick(one, keys);
 	if (value->type != JSON_OBJECT)
 		return;
+	value->last = NULL;
 	for (struct json_value **at = &value->first; *at;) {
 		const char *inner;
 		if (!find_key(keys, (*at)->key, &inner)) {
@@ -48,6 +49,7 @@ void mcp_keys_pick(struct json_value *value, const char *keys)
 		}
 		if (inner)
 			mcp_keys_pick(*at, inner);
+		value->last = *at;
 		at = &(*at)->next;
 	}
 }

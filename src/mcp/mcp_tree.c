@@ -15,11 +15,10 @@ struct json_value *mcp_tree_new(struct hwy_arena *arena, enum json_type type)
 struct json_value *mcp_tree_put(struct hwy_arena *arena, struct json_value *parent, const char *key,
 				enum json_type type)
 {
-	struct json_value *value = mcp_tree_new(arena, type), **end = &parent->first;
+	struct json_value *value = mcp_tree_new(arena, type);
 	value->key = key;
-	while (*end)
-		end = &(*end)->next;
-	*end = value;
+	*(parent->last ? &parent->last->next : &parent->first) = value;
+	parent->last = value;
 	parent->n++;
 	return value;
 }

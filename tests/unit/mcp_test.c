@@ -15,6 +15,7 @@
 #include "mcp/mcp_folders.h"
 #include "mcp/mcp_keys.h"
 #include "mcp/mcp_session.h"
+#include "mcp/mcp_tree.h"
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
@@ -132,6 +133,38 @@ static void keys_that_are_not_asked_for_are_left_out_at_every_level(void **state
 	hwy_arena_free(&arena);
 }
 
+/* ---- values that are made ------------------------------------------------------------------------ */
+
+static void members_are_added_behind_those_that_were_read_and_kept(void **state)
+{
+	static const char text[] = "{\"a\":1,\"list\":[1,2],\"b\":2}";
+	struct hwy_arena arena = {0};
+	struct hwy_err err;
+	struct json_value *value = json_read(&arena, text, strlen(text), &err);
+	mcp_keys_pick(value, "list");
+	mcp_tree_put_int(&arena, value, "more", 3);
+	assert_int_equal(value->n, 2);
+	assert_string_equal(value->first->next->key, "more");
+	mcp_keys_pick(value, "nothing");
+	mcp_tree_put_int(&arena, value, "again", 4);
+	assert_string_equal(value->first->key, "again");
+	assert_ptr_equal(value->first, value->last);
+	hwy_arena_free(&arena);
+}
+
+/* With a walk along the list for each element this would take an hour. */
+static void a_list_of_many_elements_is_made_at_once(void **state)
+{
+	struct hwy_arena arena = {0};
+	struct json_value *list = mcp_tree_new(&arena, JSON_ARRAY);
+	for (int i = 0; i < 1000000; i++)
+		mcp_tree_put(&arena, list, NULL, JSON_NULL);
+	mcp_tree_put_int(&arena, list, NULL, 7);
+	assert_int_equal(list->n, 1000001);
+	assert_int_equal(json_as_int(list->last, 0), 7);
+	hwy_arena_free(&arena);
+}
+
 /* ---- answers ----------------------------------------------------------------------------------- */
 
 static char *sent;
@@ -214,6 +247,8 @@ int main(void)
 		cmocka_unit_test(a_long_name_keeps_its_beginning_and_its_end),
 		cmocka_unit_test(a_path_below_the_root_of_the_file_system_keeps_its_first_letter),
 		cmocka_unit_test(keys_that_are_not_asked_for_are_left_out_at_every_level),
+		cmocka_unit_test(members_are_added_behind_those_that_were_read_and_kept),
+		cmocka_unit_test(a_list_of_many_elements_is_made_at_once),
 		cmocka_unit_test(lists_that_are_too_long_lose_their_ends_and_it_is_said),
 		cmocka_unit_test(a_list_in_pages_ends_with_a_cursor),
 		cmocka_unit_test(an_answer_that_is_no_json_is_an_error),
