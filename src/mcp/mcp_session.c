@@ -186,8 +186,7 @@ static void answer_now(struct mcp_session *session, struct mcp_pending *pending,
 	struct hwy_json *json = reply_begin(&reply, pending->id);
 	json_key(json, "result");
 	if (wrong)
-		mcp_answer_put_error(json, &pending->call.arena, wrong,
-				     pending->call.tool->instead);
+		mcp_answer_put_error(json, &pending->call, wrong, pending->call.tool->instead);
 	else
 		mcp_answer_put(json, &pending->call);
 	reply_end(&reply, session, pending->parcel);

@@ -25,7 +25,7 @@ async function ask(name, args, take) {
 	if (!tools.includes(name)) throw new Error(`no tool ${name}`);
 	const result = await client.callTool({ name, arguments: args });
 	const [frame, json] = result.content.map((block) => block.text);
-	if (result.isError) throw new Error(`${name}: ${frame}`);
+	if (result.isError) throw new Error(`${name}: ${json} ${frame}`);
 	const taken = take(JSON.parse(json));
 	say('', `**${name}** \`${JSON.stringify(args)}\``, '', '```json', JSON.stringify(taken, null, 1), '```');
 	return taken;
