@@ -15,7 +15,9 @@
 enum {
 	LARGEST_OUTPUT = 16 << 20, /* bytes of JSON that are read */
 	KEPT_OF_TEXT = 64 << 10,   /* bytes at the end of a text that are kept */
-	SECONDS_TO_END = 5,        /* between asking a process to end and killing it */
+	READ_AT_ONCE = 64 << 10,   /* bytes */
+	MOST_READS = 16,    /* of a pipe, before anything else has its turn: a pipe holds 1 MiB */
+	SECONDS_TO_END = 5, /* between asking a process to end and killing it */
 };
 
 static const int64_t second_ns = 1000000000;
@@ -91,14 +93,15 @@ struct mcp_child *mcp_child_start(const struct mcp_call *call, struct hwy_err *e
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads what is there; of more than twice 'kept' bytes only the last 'kept' stay. Yields whether
- * something was dropped. */
+/* Reads what is there, at most MOST_READS times: a process that prints without end must not keep
+ * the server from anything else. Of more than twice 'kept' bytes only the last 'kept' stay. Yields
+ * whether something was dropped. */
 static bool read_pipe(int *fd, struct hwy_bytes *to, size_t kept)
 {
 	bool is_cut = false;
-	while (*fd >= 0) {
-		uint8_t *room = hwy_bytes_reserve(to, 65536);
-		ssize_t n = read(*fd, room, 65536);
+	for (int i = 0; *fd >= 0 && i < MOST_READS; i++) {
+		uint8_t *room = hwy_bytes_reserve(to, READ_AT_ONCE);
+		ssize_t n = read(*fd, room, READ_AT_ONCE);
 		if (n > 0)
 			to->n += (size_t)n;
 		if (to->n > 2 * kept) {

@@ -21,7 +21,8 @@ int64_t mcp_now_ns(void);
 /* Starts the command line of a call with this program, in the first folder of --root and in a
  * process group of its own. */
 struct mcp_child *mcp_child_start(const struct mcp_call *call, struct hwy_err *err);
-/* Takes what the process has printed so far. */
+/* Takes what the process has printed so far, or 1 MiB of it; ends a process that prints more than
+ * any answer may have. */
 void mcp_child_read(struct mcp_child *child, struct mcp_call *call);
 /* Asks the process and those that it started to end; they are killed where they have not after a
  * few seconds. */

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_test.c - lines, names, keys and answers of the server for assistants, without a process. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/memory_text.h"
 #include "mcp/mcp_answer.h"
+#include "mcp/mcp_child.h"
 #include "mcp/mcp_clean.h"
 #include "mcp/mcp_folders.h"
 #include "mcp/mcp_keys.h"
@@ -199,6 +202,32 @@ static const char *answer_of(const char *tool, const char *out)
 	return sent;
 }
 
+/* /dev/zero never has nothing to read, as a process that prints faster than the server reads. */
+static void what_is_printed_without_end_is_read_bit_by_bit_and_ended(void **state)
+{
+	struct hwy_err err;
+	struct mcp_config config = {0};
+	struct mcp_child child = {.pid = 0x3fffffff, /* no process has this number */
+				  .out = open("/dev/zero", O_RDONLY | O_CLOEXEC),
+				  .err = open("/dev/zero", O_RDONLY | O_CLOEXEC)};
+	assert_true(mcp_folders_add(&config.roots, "/", &err));
+	struct mcp_call call = {.config = &config, .tool = mcp_tool_find("info")};
+	mcp_child_read(&child, &call);
+	assert_int_equal(call.outcome.out.n, 1 << 20);
+	assert_false(child.is_ending);
+	for (int i = 0; i < 40; i++)
+		mcp_child_read(&child, &call);
+	assert_true(child.is_ending);
+	assert_non_null(strstr(call.outcome.stopped, "the answer is too large"));
+	assert_true(call.outcome.out.n <= 32 << 20 && call.outcome.err.n <= 1 << 20);
+	close(child.out);
+	close(child.err);
+	hwy_bytes_free(&call.outcome.out);
+	hwy_bytes_free(&call.outcome.err);
+	hwy_arena_free(&call.arena);
+	mcp_folders_free(&config.roots);
+}
+
 static char *list_text(const char *key, int n)
 {
 	struct memory_text memory;
@@ -249,6 +278,7 @@ int main(void)
 		cmocka_unit_test(keys_that_are_not_asked_for_are_left_out_at_every_level),
 		cmocka_unit_test(members_are_added_behind_those_that_were_read_and_kept),
 		cmocka_unit_test(a_list_of_many_elements_is_made_at_once),
+		cmocka_unit_test(what_is_printed_without_end_is_read_bit_by_bit_and_ended),
 		cmocka_unit_test(lists_that_are_too_long_lose_their_ends_and_it_is_said),
 		cmocka_unit_test(a_list_in_pages_ends_with_a_cursor),
 		cmocka_unit_test(an_answer_that_is_no_json_is_an_error),
