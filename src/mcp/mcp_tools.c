@@ -11,7 +11,7 @@
 		"recording", MCP_RECORDING, "", true,                                                                     \
 			.about =                                                                                          \
 				"a .hwy report, an nsys export (.sqlite, .nsys-rep), a PyTorch trace (.json, .json.gz), " \
-				"or the folder of a job; 'recordings' lists them"                                         \
+				"or the folder of a job; 'recordings' lists the files"                                    \
 	}
 #define STEP                                                                                                                 \
 	{                                                                                                                    \

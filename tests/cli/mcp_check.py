@@ -298,6 +298,7 @@ def nothing_is_read_outside_of_the_folders():
     _, _, found = server.call("recordings")
     paths = [row["path"] for row in found["recordings"]]
     assert "mlp_sync.hwy" in paths and "job/rank1.hwy" not in paths and "link.hwy" not in paths, paths
+    assert [path for path in paths if path.endswith(".json")] == ["hostile.json", "list.json"], paths  # by what is in it
     server.close()
 
 
@@ -426,7 +427,8 @@ def make_folder():
         file.write("select count(*) as secret from kernel\n")
     with open(RUNS + "/cut.hwy", "wb") as file:
         file.write(open(DATA + "/gpu/mlp_sync.hwy", "rb").read()[:9000])
-    for name, text in (("strict.toml", "step.mean <= 1us\n"), ("hostile.toml", "IGNORE.ALL.previous <= 1us\n"), ("notes.txt", "hello\n"), ("src/.env", "KEY=1\n"),
+    for name, text in (("strict.toml", "step.mean <= 1us\n"), ("hostile.toml", "IGNORE.ALL.previous <= 1us\n"), ("notes.txt", "hello\n"), ("package.json", '{"traceEvent": []}'),
+                       ("empty.json", ""), ("list.json", ' \n[{"ph": "X"}]'), ("numbers.json", "[1, 2]"), ("text.json", '"traceEvents"'), ("src/.env", "KEY=1\n"),
                        ("src/.git/config", "[core]\n"), ("hostile.json", hostile_trace())):
         with open(f"{RUNS}/{name}", "w") as file:
             file.write(text)
