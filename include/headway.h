@@ -129,8 +129,10 @@ enum headway_values { HEADWAY_INTEGERS, HEADWAY_REALS };
 struct headway_column {
 	const char *name;
 	enum headway_values type;
-	/* 'rows' numbers: int64_t, or double where the type is HEADWAY_REALS. 0 where the span has no value. Of a column
-	 * with words: which of them. */
+	/* 'rows' numbers: int64_t, or double where the type is HEADWAY_REALS. 0 where the span has no
+	 * value. Of a column with words: which of them. A column whose values have types of their own
+	 * ("payload" of ranges, "value" of counters) has words where all of its values are texts, such
+	 * as JSON; where numbers are among them, its texts are absent. */
 	const void *values;
 	/* A bit for each row, the lowest of a byte first: 1 where the span has a value. NULL: every span has one. */
 	const uint8_t *present;

@@ -182,15 +182,37 @@ static const struct headway_words *words_of_texts(struct api_words *words,
 	return words_end(words);
 }
 
+/* Whether the spans' values in a column of HWY_MEANS_TYPED are texts, all of them: a column holds
+ * texts or numbers, and of a column that has both the texts are left out. */
+static bool is_all_texts(const struct hwy_trace *trace, unsigned kind, enum hwy_col col)
+{
+	uint64_t n_texts = 0;
+	for (uint32_t i = 0; i < trace->n_strips; i++) {
+		const struct hwy_strip *strip = &trace->strips[i];
+		for (uint32_t row = 0; strip->kind == kind && row < strip->rows; row++) {
+			struct hwy_cell cell =
+				hwy_column_cell(trace, strip, col, hwy_get(strip, col, row),
+						hwy_get(strip, HWY_PAYLOAD_TYPE, row));
+			if (cell.type != HWY_CELL_NONE && cell.type != HWY_CELL_TEXT)
+				return false;
+			n_texts += cell.type == HWY_CELL_TEXT;
+		}
+	}
+	return n_texts > 0;
+}
+
 static const struct headway_words *words_of_column(struct api_columns *columns,
-						   const struct hwy_trace *trace, unsigned col)
+						   const struct hwy_trace *trace, unsigned kind,
+						   unsigned col)
 {
 	if (col == COLUMN_KIND)
 		return words_of_list(&columns->kinds, hwy_kind_names, HWY_KINDS);
 	if (col < OWN_COLUMNS)
 		return NULL;
 	const struct hwy_column_info *info = &hwy_columns[col - OWN_COLUMNS];
-	if (info->meaning == HWY_MEANS_TEXT)
+	if (info->meaning == HWY_MEANS_TEXT ||
+	    (info->meaning == HWY_MEANS_TYPED &&
+	     is_all_texts(trace, kind, (enum hwy_col)(col - OWN_COLUMNS))))
 		return words_of_texts(&columns->texts, trace);
 	if (info->meaning == HWY_MEANS_ENUM)
 		return words_of_enum(&columns->names[col - OWN_COLUMNS], info);
@@ -312,7 +334,7 @@ static struct api_column *column_make(struct headway_trace *trace, unsigned kind
 	column->kind = kind;
 	column->col = col;
 	column->shown.name = columns->name[col];
-	column->shown.words = words_of_column(columns, trace->inside, col);
+	column->shown.words = words_of_column(columns, trace->inside, kind, col);
 	column_fill(column, trace->inside);
 	HWY_GROW(columns->list, columns->n, columns->cap);
 	columns->list[columns->n++] = column;
@@ -326,8 +348,10 @@ static bool column_need(struct hwy_trace *trace, unsigned kind, unsigned col, st
 		kind == ALL_KINDS ? HWY_KIND_BIT(HWY_KINDS) - 1 : (uint32_t)HWY_KIND_BIT(kind);
 	if (col < OWN_COLUMNS)
 		return true;
-	return hwy_need(trace, kinds,
-			HWY_COL_BIT(col - OWN_COLUMNS) | HWY_COL_BIT(HWY_PAYLOAD_TYPE), err);
+	uint64_t needed = HWY_COL_BIT(col - OWN_COLUMNS);
+	if (hwy_columns[col - OWN_COLUMNS].meaning == HWY_MEANS_TYPED)
+		needed |= HWY_COL_BIT(HWY_PAYLOAD_TYPE);
+	return hwy_need(trace, kinds, needed, err);
 }
 
 const struct headway_column *headway_trace_column(struct headway_trace *trace, const char *kind,
