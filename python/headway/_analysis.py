@@ -9,25 +9,27 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import dataclass, fields
-from typing import Any, Optional, Type, TypeVar
+from typing import Any, Optional, Sequence, Type, TypeVar
 
 from ._places import Error, find
 
 T = TypeVar("T")
 
 
-def run(*words: str) -> str:
-    """Runs ``headway`` with these words and yields what it prints."""
-    done = subprocess.run([str(find().program), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+def run(command: str, *operands: str, options: Sequence[str] = ()) -> str:
+    """Runs a command of ``headway`` and yields what it prints. Operands, such as a query that begins with a comment, are
+    never taken for options."""
+    done = subprocess.run([str(find().program), command, *options, "--", *operands], stdin=subprocess.DEVNULL,
+                          capture_output=True, check=False)
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise Error(said[-1] if said else f"headway {words[0]} ended with status {done.returncode}")
+        raise Error(said[-1] if said else f"headway {command} ended with status {done.returncode}")
     return done.stdout.decode("utf-8", "replace")
 
 
-def run_json(*words: str) -> Any:
-    """Runs ``headway`` with these words and ``--format json``."""
-    return json.loads(run(*words, "--format", "json"))
+def run_json(command: str, *operands: str, options: Sequence[str] = ()) -> Any:
+    """The same with ``--format json``."""
+    return json.loads(run(command, *operands, options=[*options, "--format=json"]))
 
 
 def _made(kind: Type[T], values: dict[str, Any], **more: Any) -> T:
@@ -138,6 +140,5 @@ def steps(path: str) -> list[Step]:
 
 
 def predictions(path: str, edits: tuple[str, ...]) -> list[Prediction]:
-    applied = [word for edit in edits for word in ("--apply", edit)]
-    answer = run_json("whatif", *applied, path)
+    answer = run_json("whatif", path, options=[f"--apply={edit}" for edit in edits])
     return [_made(Prediction, values, before_ns=answer["step_ns"]) for values in answer["predictions"]]

@@ -153,6 +153,10 @@ class Columns(Mapping[str, Column]):
             raise KeyError(name)
         return Column(self._trace, self._kind, name)
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name, which is not made for that."""
+        return name in self._names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

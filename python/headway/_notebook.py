@@ -58,7 +58,7 @@ def _timeline_html(path: str, size_mb: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         page = os.path.join(folder, "page.html")
         try:
-            run_headway("view", path, "--html", page, "--max-size", str(size_mb))
+            run_headway("view", path, options=[f"--html={page}", f"--max-size={size_mb}"])
         except Error as problem:
             return f"<p><i>no timeline: {html.escape(str(problem))}</i></p>"
         with open(page, encoding="utf-8") as text:

@@ -9,7 +9,10 @@ import ctypes
 import doctest
 import gc
 import importlib
+import os
+import shutil
 import sys
+import tempfile
 
 import headway
 
@@ -55,6 +58,39 @@ def columns_agree_with_sql():
         for name in names:
             ours, theirs = list(columns[name]), [row[name] for row in rows]
             assert [value or None for value in ours] == [value or None for value in theirs], (kind, name)
+
+
+def queries_and_paths_are_never_taken_for_options():
+    recording = headway.open(recording_path)
+    assert recording.sql("-- how many\nselect count(*) as n from kernel") == [{"n": 1228}]
+    try:
+        recording.sql("--version")
+        raise AssertionError("an option")
+    except headway.Error as problem:
+        assert "headway:" in str(problem), problem
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getcwd()
+        shutil.copy(recording_path, folder + "/-run.hwy")
+        os.chdir(folder)
+        try:
+            odd = headway.open("-run.hwy")
+            assert odd.sql("select count(*) as n from kernel") == [{"n": 1228}]
+            assert odd.verdict == recording.verdict and odd.steps == recording.steps
+            assert odd.predict("remove-wait:mlp.py:54") == recording.predict("remove-wait:mlp.py:54")
+            shown = headway.show(odd)
+            assert "sync-in-loop" in str(shown) and "<iframe" in shown._repr_html_()
+        finally:
+            os.chdir(before)
+
+
+def asking_for_a_name_makes_no_column():
+    columns = headway.open(recording_path).columns("kernel")
+    made, headway._columns.Column.__init__ = headway._columns.Column.__init__, None
+    try:
+        assert "duration" in columns and "bytes" not in columns and 7 not in columns
+        assert list(columns.keys()) == list(columns) and "duration" in columns.keys()
+    finally:
+        headway._columns.Column.__init__ = made
 
 
 def findings_have_what_analyze_says():
