@@ -5,8 +5,9 @@ The first place that has the program is taken, so that all parts are of one buil
 
 1. ``headway/_bin`` and ``headway/_lib`` in this package, as a wheel has them;
 2. the folder that ``HEADWAY_HOME`` names: an installation prefix, or a build folder;
-3. the prefix under which this package is installed, and those of ``/usr/local`` and ``/usr``;
-4. ``build/`` of the source tree that this file lies in.
+3. the prefix under which this package is installed;
+4. ``build/`` of the source tree that this file lies in;
+5. the ``headway`` in ``PATH``, then the prefixes ``/usr/local`` and ``/usr``.
 """
 from __future__ import annotations
 
