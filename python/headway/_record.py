@@ -7,6 +7,7 @@ and never raised: the program has done its work.
 """
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -41,6 +42,7 @@ class Run:
         self._pid = 0
         self._helper: Optional["subprocess.Popen[bytes]"] = None
         self._injects_cuda = False
+        self._is_temporary = False
         self._is_made = False
 
     @property
@@ -82,11 +84,21 @@ class Run:
         collector.push(b"headway.record")
 
     def _begin(self) -> None:
-        if self.path is None:
-            handle, self.path = tempfile.mkstemp(suffix=".hwy", prefix="headway-")
-            os.close(handle)
-        elif not self.path.endswith(".hwy"):
-            self.path += ".hwy"
+        try:
+            if self.path is None:
+                handle, self.path = tempfile.mkstemp(suffix=".hwy", prefix="headway-")
+                self._is_temporary = True
+                os.close(handle)
+            elif not self.path.endswith(".hwy"):
+                self.path += ".hwy"
+            self._join()
+        except BaseException as problem:
+            self._forget()
+            if isinstance(problem, OSError):
+                raise Error(str(problem)) from None
+            raise
+
+    def _join(self) -> None:
         _collector.prepare()
         collector = _collector.loaded()
         directory = self._start_helper()
@@ -95,15 +107,32 @@ class Run:
             # A program that begins with CUDA only now: the driver loads the collector.
             self._injects_cuda = _collector.set_variable("CUDA_INJECTION64_PATH", str(find().collector))
         if not collector.join(directory):
-            self._end_helper()
             raise Error(f"{os.fsdecode(directory)}: this program cannot be recorded: its system calls are restricted, "
                         "or its clock is another")
+
+    def _forget(self) -> None:
+        """Leaves nothing of a recording that has not begun: no process, no variable, no file."""
+        self._let_cuda_be()
+        self._end_helper(b"forget\n")
+        self._remove_temporary()
+        if self._is_temporary:
+            self.path, self._is_temporary = None, False
+
+    def _let_cuda_be(self) -> None:
+        if self._injects_cuda:
+            _collector.unset_variable("CUDA_INJECTION64_PATH")
+            self._injects_cuda = False
+
+    def _remove_temporary(self) -> None:
+        if self._is_temporary and not self._is_made:
+            with contextlib.suppress(OSError):
+                os.unlink(str(self.path))
 
     def _start_helper(self) -> bytes:
         """Starts the headway process, and yields the run's folder."""
         wanted = [word for word in self._traces if word not in _NEEDS_START]
-        command = [str(find().program), "profile", "--within", "--force", "--output", str(self.path), "--trace",
-                   ",".join(wanted) or "none", "--", *(getattr(sys, "orig_argv", None) or [sys.executable])]
+        command = [str(find().program), "profile", "--within", "--force", f"--output={self.path}",
+                   f"--trace={','.join(wanted) or 'none'}", "--", *(getattr(sys, "orig_argv", None) or [sys.executable])]
         command[command.index("--") + 1] = sys.executable or command[-1]
         # A session of its own: an interrupt of this program must not end its recorder.
         self._helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -142,12 +171,12 @@ class Run:
 
     def _end(self) -> None:
         _collector.loaded().leave()
-        if self._injects_cuda:
-            _collector.unset_variable("CUDA_INJECTION64_PATH")
+        self._let_cuda_be()
         if "opencl" in self._traces and _collector.opencl_was_used() and not _collector.is_mapped("libheadway-opencl"):
             self.notes.append("OpenCL is not recorded: it was used before Headway was loaded; headway.prepare() before "
                               "that")
         self.said = self._end_helper(b"end\n")
+        self._remove_temporary()
         if not self._quiet:
             for line in [*(f"headway: {note}" for note in self.notes), *self.said.splitlines()]:
                 print(line, file=sys.stderr)

@@ -4,7 +4,8 @@
  * The program is the one that started this headway, as the Python package does: it talks to it through stdin and stdout.
  * Headway makes the run directory and prints "run DIRECTORY"; the program joins the run (collect/self_record.c), leaves it,
  * and writes "end", or just ends, also by a signal: then stdin ends. Headway then makes the report and prints
- * "report FILE". What people should read goes to stderr, as with any recording.
+ * "report FILE". Where the program could not join, it writes "forget": then there is no report, and
+ * a file of its name stays as it is. What people should read goes to stderr, as with any recording.
  *
  * Headway never signals the program, stops it or waits for anything but its word: a program that goes on recording for
  * hours is watched over for disk space only.
@@ -28,24 +29,28 @@ static void set_state(uint32_t *field, uint32_t value)
 	atomic_store((_Atomic uint32_t *)field, value);
 }
 
-/* True once the program has said a line, or has ended. */
-static bool has_said(void)
+/* True once the program has said a line, or has ended; 'word' has the line's letters, as far as
+ * they fit. */
+static bool has_said(char word[8])
 {
 	char byte;
 	ssize_t got = read(STDIN_FILENO, &byte, 1);
+	if (got == 1 && byte != '\n')
+		strncat(word, &byte, strlen(word) < 7);
 	return got == 0 || (got == 1 && byte == '\n') || (got < 0 && errno != EINTR);
 }
 
-/* Waits until the program says that it has left the run, or has ended. */
-static void await_word(struct run *run)
+/* Waits until the program says that it has left the run, or has ended. False: nothing was recorded. */
+static bool await_word(struct run *run)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	char word[8] = "";
 	for (;;) {
 		int64_t now = run_now(), next = space_watch(run->space, now);
 		int64_t ms = (next - now) / 1000000 + 1;
 		if (poll(&input, 1, next == INT64_MAX || ms > INT32_MAX ? -1 : (int)ms) > 0 &&
-		    has_said())
-			return;
+		    has_said(word))
+			return strcmp(word, "forget") != 0;
 	}
 }
 
@@ -72,14 +77,17 @@ int profile_within(struct profile *profile, struct run *run, const char *path)
 		run_remove(run->directory);
 		cli_die("nobody waits for the run's directory: %s", strerror(errno));
 	}
-	await_word(run);
+	bool has_joined = await_word(run);
 	end_run(run);
-	bool done = profile_apart(profile, run, path);
+	bool done = has_joined && profile_apart(profile, run, path);
 	if (done)
 		printf("report %s\n", path ? path : "");
 	fflush(stdout);
-	free(run->directory);
+	char *directory = run->directory;
 	run->directory = NULL;
 	run_free(run);
+	if (!has_joined)
+		done = run_remove(directory);
+	free(directory);
 	return done ? 0 : 2;
 }

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -151,6 +152,54 @@ def a_recording_that_cannot_be_made_is_refused_before_it_begins():
     assert any("osrt: needs an earlier start" in note for note in run.notes), run.notes
 
 
+def a_recording_that_does_not_begin_leaves_nothing():
+    def fails(directory):
+        assert os.path.isdir(directory)
+        if fails.problem:
+            raise fails.problem
+        return 0
+
+    def helpers():
+        seen = subprocess.run(["ps", "-o", "args", "--ppid", str(os.getpid())], capture_output=True, text=True, check=True).stdout
+        return [line for line in seen.splitlines() if "--within" in line]
+
+    def state():
+        return sorted(os.listdir(folder)), sorted(os.listdir(tempfile.gettempdir())), helpers()
+
+    path = f"{folder}/kept.hwy"
+    with open(path, "w") as file:
+        file.write("what was there before")
+    collector, before = headway._collector.loaded(), state()
+    join, collector.join = collector.join, fails
+    try:
+        for fails.problem, expected in ((None, headway.Error), (KeyboardInterrupt(), KeyboardInterrupt)):
+            for where in (path, None):
+                run = headway.record(where, quiet=True)
+                try:
+                    run.__enter__()
+                    raise AssertionError("it began")
+                except expected as problem:
+                    assert expected is KeyboardInterrupt or "cannot be recorded" in str(problem), problem
+                assert run.path == where and state() == before, (state(), before)
+                assert headway._collector._libc.getenv(b"CUDA_INJECTION64_PATH") is None
+    finally:
+        collector.join = join
+    assert open(path).read() == "what was there before"
+    find, headway._record.find = headway._record.find, lambda: find()._replace(program="/no/such/program")
+    try:
+        headway.record(quiet=True).__enter__()
+        raise AssertionError("it began")
+    except headway.Error as problem:
+        assert "/no/such/program" in str(problem), problem
+    finally:
+        headway._record.find = find
+    assert state() == before, (state(), before)
+    with headway.record(quiet=True) as run:
+        pass
+    assert names(run) == []
+    os.unlink(run.path)
+
+
 def python_collects_garbage():
     import gc
     headway.prepare()
@@ -231,7 +280,7 @@ TESTS = [a_recording_has_what_happens_inside_it_and_nothing_else, ranges_decorat
          threads_go_on_while_recordings_begin_and_end, forked_children_are_part_of_a_recording,
          exceptions_and_children_and_the_environment_stay_as_they_are,
          a_misspelt_source_is_refused_with_the_nearest_one, a_run_says_where_its_report_is_and_what_it_shows,
-         opencl_that_is_only_loaded_is_not_missed, a_recording_that_cannot_be_made_is_refused_before_it_begins, python_collects_garbage,
+         opencl_that_is_only_loaded_is_not_missed, a_recording_that_cannot_be_made_is_refused_before_it_begins, a_recording_that_does_not_begin_leaves_nothing, python_collects_garbage,
          operators_of_pytorch_have_their_names_in_every_recording]
 for test in TESTS if what == "all" else [globals()[what]]:
     print("---", test.__name__, flush=True)
