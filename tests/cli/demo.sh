@@ -35,6 +35,17 @@ expect_status 0 "headway is a command already"
 grep -q '^next: headway view' "$work/out" ||
 	fail "it says how to call what can be called already: $(tail -1 "$work/out")"
 
+# A second version that is slower is an answer, too: the demo goes on to its page and its last line.
+mkdir "$work/slower"
+cp "$demo" "$work/slower"
+cp "$DATA/nsys/mlp_sync.hwy" "$work/slower/mlp_async.hwy"
+cp "$DATA/nsys/mlp_async.hwy" "$work/slower/mlp_sync.hwy"
+PATH=$work/bin:$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$work/slower/demo" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "the second version is slower"
+grep -q 'slower  ' "$work/out" && grep -q '^open: ' "$work/out" && grep -q '^next: headway view' "$work/out" ||
+	fail "the second version is slower: $(tail -3 "$work/out")"
+
 "$demo" "$DATA/nsys/power_base.sqlite.xz" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "a recording of one's own"
