@@ -2,7 +2,7 @@
 // read_action.mjs MODULES check FILE… - reads actions (action.yml) and workflows with GitHub's own parser and its schema; prints what is wrong.
 // read_action.mjs MODULES steps FILE [NAME=VALUE]… - the steps of a composite action that are scripts, in order, each as a shell script of its own on
 //   one line of JSON: {"name", "if", "script", "env"}. Values are inputs; `${{ inputs.x }}` and the like are replaced where the runner would.
-// read_action.mjs MODULES gitlab FILE - {"variables", "script"} of the job .headway.
+// read_action.mjs MODULES gitlab FILE - {"variables", "script", "artifacts"} of the job .headway.
 import { readFileSync } from 'node:fs';
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -61,6 +61,6 @@ if (task === 'check') {
 } else if (task === 'steps') {
 	steps(rest[0], rest.slice(1));
 } else {
-	const { variables, script } = YAML.parse(readFileSync(rest[0], 'utf8'))['.headway'];
-	console.log(JSON.stringify({ variables, script }));
+	const { variables, script, artifacts } = YAML.parse(readFileSync(rest[0], 'utf8'))['.headway'];
+	console.log(JSON.stringify({ variables, script, artifacts }));
 }

@@ -20,6 +20,23 @@ while read -r input; do
 	grep -qF "| \`$input\`" "$root/docs/ci.md" || fail "docs/ci.md does not name the input $input"
 done < <(sed -n '/^inputs:/,/^outputs:/s/^  \([a-z-]*\):$/\1/p' "$root/action.yml")
 
+# ---- a comment that cannot be made decides nothing
+uncommented() { # uncommented WHAT SAYS [NAME=VALUE…]
+	(cd "$work" && env "${@:3}" "$root/recipes/ci/comment") >"$work/out" 2>"$work/err"
+	status=$?
+	expect_status 0 "$1"
+	[ ! -s "$work/err" ] && [ "$(wc -l <"$work/out")" = 1 ] && grep -q "^comment: .*$2" "$work/out" || fail "$1: $(cat "$work/out" "$work/err")"
+}
+uncommented "no gate.md" "headway-ci/gate.md"
+mkdir "$work/headway-ci"
+echo "passes" >"$work/headway-ci/gate.md"
+uncommented "no request" "nothing is written"
+uncommented "no address of GitLab" "not written: KeyError" HEADWAY_GITLAB_TOKEN=token CI_MERGE_REQUEST_IID=7
+for event in '[]' '{' '{"pull_request": {"number": "seven"}}' '{"pull_request": 7}'; do
+	echo "$event" >"$work/event.json"
+	uncommented "the event $event" "not written" GITHUB_TOKEN=token GITHUB_EVENT_PATH="$work/event.json" GITHUB_REPOSITORY=ann/app
+done
+
 # ---- a repository with the example
 export POCL_CACHE_DIR=$work/pocl XDG_CACHE_HOME=$work/cache
 mkdir -p "$work/bin" "$work/repository/build/examples" "$work/repository/perf" "$work/runner"
@@ -87,17 +104,21 @@ import json, shlex, sys
 job = json.load(open(sys.argv[1]))
 given = {"HEADWAY_PROGRAM": "build/examples/mlp_cl sync 30 4 64 64", "HEADWAY_RUNS": "1", "HEADWAY_TRACE": "opencl",
          "HEADWAY_BUDGET": "perf/headway.toml"}
+assert "HEADWAY_OUT" not in job["variables"], "GitLab shows no artifact whose path has a variable"
 for name, value in {**job["variables"], **given}.items():
     if name != "HEADWAY_RECIPES":
         print(f"export {name}={shlex.quote(value)}")
 print("\n".join(job["script"]))
 PY
-HEADWAY_RECIPES=$root/recipes HEADWAY_GITLAB_TOKEN=token CI_API_V4_URL=$address CI_PROJECT_ID=3 CI_MERGE_REQUEST_IID=7 \
+HEADWAY_OUT=elsewhere HEADWAY_RECIPES=$root/recipes HEADWAY_GITLAB_TOKEN=token CI_API_V4_URL=$address CI_PROJECT_ID=3 CI_MERGE_REQUEST_IID=7 \
 	bash -eo pipefail "$work/gitlab.sh" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 1 "the job of GitLab with the waiting version"
 grep -q '^comment: changed' "$work/out" || fail "GitLab's comment: $(tail -n 3 -q "$work/out" "$work/err")"
-[ -s headway-ci/gate.xml ] && [ -s headway-ci/page.html ] || fail "GitLab's artifacts: $(ls headway-ci)"
+read -r junit page < <(python3 -c 'import json, sys
+kept = json.load(open(sys.argv[1]))["artifacts"]
+print(kept["reports"]["junit"], kept["paths"][0] + "page.html")' "$work/gitlab.json")
+[ -s "$junit" ] && [ -s "$page" ] || fail "GitLab's artifacts: '$junit' '$page' $(ls)"
 
 # ---- any shell: the lines of docs/ci.md
 sed -n '/^<!-- tests\/cli\/ci.sh runs this -->/,/^```$/p' "$root/docs/ci.md" | sed '1,2d;$d' >"$work/lines.sh"
