@@ -73,8 +73,7 @@ int view_compare_run(const char *const *reports, const char *const *sources)
 	struct memory_text memory;
 	struct hwy_err err;
 	/* PR_SET_PDEATHSIG would end this process with the thread of the connection that first asked. */
-	if (nice(5) == -1) /* drawing the timeline is more urgent */
-		fflush(stdout);
+	lower_priority();
 	memory_text_begin(&memory);
 	bool done = view_compare_open(&runs[0], reports[0], sources[0], &err) &&
 		    view_compare_open(&runs[1], reports[1], sources[1], &err) &&

@@ -48,7 +48,10 @@ struct view_choice {
 struct view_choice view_choose(const char *operand, const char *ranks);
 void view_choice_free(struct view_choice *choice);
 
-/* view_worker.c: makes the diagnosis and writes it to standard output (serve/worker.h). 'source'
+/* view_worker.c: lets the rest of the machine go first: drawing the timeline is more urgent than
+ * what the processes beside it answer. */
+void lower_priority(void);
+/* Makes the diagnosis and writes it to standard output (serve/worker.h). 'source'
  * is the file as the user named it. Yields the exit status. */
 int view_worker_run(const char *report, const char *source);
 

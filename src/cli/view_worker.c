@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include "cli/job_print.h"
 #include "cli/kit/cli.h"
@@ -13,6 +13,11 @@
 #include "cli/view_process.h"
 #include "serve/worker.h"
 #include "trace/file.h"
+
+void lower_priority(void)
+{
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 5);
+}
 
 static int view_worker_fail(const struct hwy_err *err)
 {
@@ -44,8 +49,7 @@ int view_worker_run(const char *report, const char *source)
 {
 	struct hwy_err err;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (nice(5) == -1) /* drawing the timeline is more urgent than the diagnosis */
-		fflush(stdout);
+	lower_priority();
 	struct analyze_run run = {.path = source, .rank = HWY_NONE};
 	run.trace = hwy_file_open(report, &err);
 	if (!run.trace)
