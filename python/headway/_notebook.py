@@ -19,7 +19,7 @@ from ._places import Error
 from ._record import TRACE, Run, record
 from ._recording import Recording
 
-#: MB that the timeline of one cell takes at most
+#: MB that the page of one cell takes at most
 SIZE_MB = 2
 _HEIGHT_PX = 560
 
@@ -53,6 +53,12 @@ def _finding_html(finding: Finding) -> str:
             f"</summary><p>{html.escape(finding.says)}</p><pre style='white-space:pre-wrap'>{advice}</pre></details>")
 
 
+def _attribute(text: str) -> str:
+    """A text as the value of an attribute. A page has many double quotes and few single ones: in single quotes it grows
+    by some 2 % instead of 12 %."""
+    return "'" + text.replace("&", "&amp;").replace("'", "&#39;") + "'"
+
+
 def _timeline_html(path: str, size_mb: int) -> str:
     """The page of the recording in a frame that cannot reach the notebook."""
     with tempfile.TemporaryDirectory() as folder:
@@ -62,10 +68,10 @@ def _timeline_html(path: str, size_mb: int) -> str:
         except Error as problem:
             return f"<p><i>no timeline: {html.escape(str(problem))}</i></p>"
         with open(page, encoding="utf-8") as text:
-            source = html.escape(text.read(), quote=True)
+            source = _attribute(text.read())
     return (f'<iframe title="Headway: timeline of {html.escape(os.path.basename(path), quote=True)}"'
             f' sandbox="allow-scripts" style="width:100%;height:{_HEIGHT_PX}px;border:1px solid #8888"'
-            f' srcdoc="{source}"></iframe>')
+            f" srcdoc={source}></iframe>")
 
 
 def _page(recording: Recording, notes: list[str], size_mb: int) -> str:
@@ -81,7 +87,7 @@ def show(report: Union[str, "os.PathLike[str]", Recording, Run], *, size_mb: int
     """Shows a recording in a notebook: its verdict, its findings and its timeline.
 
     :param report: a report's path, a recording that was opened, or what ``headway.record`` yielded
-    :param size_mb: how many MB the timeline may take in the saved notebook; what had to be left out, it says
+    :param size_mb: how many MB the page with the timeline may have; it says what had to be left out
 
     >>> "sync-in-loop" in str(headway.show(example))
     True
@@ -98,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
                                      add_help=False, exit_on_error=False)
     parser.add_argument("-o", "--output", help="the report to write (default: a temporary file)")
     parser.add_argument("-t", "--trace", default=TRACE, help=f"what is recorded (default: {TRACE})")
-    parser.add_argument("--size", type=int, default=SIZE_MB, help=f"MB of the timeline (default: {SIZE_MB})")
+    parser.add_argument("--size", type=int, default=SIZE_MB, help=f"MB of the page with the timeline (default: {SIZE_MB})")
     return parser
 
 

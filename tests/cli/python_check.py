@@ -8,9 +8,12 @@ docstrings are run with `example` as the recording's path.
 import ctypes
 import doctest
 import gc
+import html.parser
 import importlib
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -81,6 +84,26 @@ def queries_and_paths_are_never_taken_for_options():
             assert "sync-in-loop" in str(shown) and "<iframe" in shown._repr_html_()
         finally:
             os.chdir(before)
+
+
+def a_notebook_stores_the_page_as_it_is_and_hardly_larger():
+    frames = []
+
+    class Reader(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag == "iframe":
+                frames.append(dict(attrs)["srcdoc"])
+
+    shown = headway.show(recording_path)._repr_html_()
+    Reader().feed(shown)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([headway._places.find().program, "view", f"--html={folder}/page.html", "--max-size=2", recording_path],
+                       check=True, capture_output=True)
+        with open(f"{folder}/page.html", encoding="utf-8", newline="") as file:
+            page = file.read()
+    assert frames == [page]
+    stored = len(json.dumps(shown[shown.index("<iframe"):]))
+    assert stored < 1.05 * len(page.encode()), stored / len(page.encode())
 
 
 def asking_for_a_name_makes_no_column():
