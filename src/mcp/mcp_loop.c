@@ -32,7 +32,9 @@ static void loop_send(void *self, const char *line, size_t n)
 	struct loop *loop = self;
 	while (n > 0 && !loop->is_broken) {
 		ssize_t written = write(loop->out, line, n);
-		if (written < 0 && errno != EINTR && errno != EAGAIN)
+		if (written < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){.fd = loop->out, .events = POLLOUT}, 1, -1);
+		else if (written < 0 && errno != EINTR)
 			loop->is_broken = true;
 		if (written < 0)
 			continue;
@@ -108,8 +110,11 @@ static uint32_t tend_calls(struct loop *loop)
 
 static void wait_for_something(struct loop *loop, uint32_t n_running)
 {
-	struct pollfd fds[1 + 2 * RUN_AT_ONCE];
+	struct pollfd fds[2 + 2 * RUN_AT_ONCE];
 	nfds_t n = 0;
+	/* Nothing is awaited of 'out' but that nobody reads it any more: then nobody waits for the
+	 * calls, of which one may take an hour. */
+	fds[n++] = (struct pollfd){.fd = loop->is_broken ? -1 : loop->out};
 	int timeout_ms = n_running > 0 ? LOOK_AGAIN_MS : -1;
 	if (loop->in >= 0)
 		fds[n++] = (struct pollfd){.fd = loop->in, .events = POLLIN};
@@ -123,8 +128,12 @@ static void wait_for_something(struct loop *loop, uint32_t n_running)
 		if (one->child->out < 0 && one->child->err < 0)
 			timeout_ms = LOOK_SOON_MS;
 	}
-	if (poll(fds, n, timeout_ms) > 0 && loop->in >= 0 && fds[0].revents)
+	if (poll(fds, n, timeout_ms) <= 0)
+		return;
+	if (loop->in >= 0 && fds[1].revents)
 		read_client(loop);
+	if (fds[0].revents & (POLLERR | POLLHUP))
+		loop->is_broken = true;
 }
 
 bool mcp_serve(const struct mcp_config *config, int in, int out, struct hwy_err *err)
@@ -132,12 +141,13 @@ bool mcp_serve(const struct mcp_config *config, int in, int out, struct hwy_err 
 	struct loop loop = {.session = {.config = config, .send = loop_send}, .in = in, .out = out};
 	loop.session.self = &loop;
 	uint32_t n_running = 0;
-	/* When the client has gone, the server ends as soon as its calls have ended. When the
-	 * client cannot be written to, the server ends the calls, too. */
+	/* When the client has said all, the server ends as soon as its calls have ended. When the
+	 * client does not listen any more, the server ends the calls, too. */
 	while ((loop.in >= 0 && !loop.is_broken) || loop.session.calls) {
 		wait_for_something(&loop, n_running);
 		n_running = tend_calls(&loop);
 	}
 	mcp_lines_free(&loop.lines);
-	return !loop.is_broken || hwy_fail(err, "the client does not listen any more");
+	return !loop.is_broken || loop.in < 0 ||
+	       hwy_fail(err, "the client does not listen any more");
 }

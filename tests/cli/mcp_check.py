@@ -155,6 +155,23 @@ def a_call_that_was_cancelled_is_ended_and_not_answered():
     assert not os.path.exists(f"/proc/{pid}"), "the program outlived its call"
 
 
+def a_client_that_is_gone_ends_its_calls():
+    for end_input in (True, False):
+        server = Server("--root", RUNS, "--allow-profile")
+        server.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "profile", "arguments": {"program": ["sh", "-c", "echo $$ >gone; exec sleep 600"], "report": f"gone-{end_input}.hwy",
+                                             "trace": "none"}}})
+        while not os.path.exists(RUNS + "/gone") or not open(RUNS + "/gone").read():
+            select.select([], [], [], 0.05)
+        server.process.stdout.close()
+        if end_input:
+            server.process.stdin.close()
+        assert server.process.wait(60) == (0 if end_input else 2), server.process.stderr.read()
+        pid = int(open(RUNS + "/gone").read())
+        assert not os.path.exists(f"/proc/{pid}"), "the program outlived its client"
+        os.unlink(RUNS + "/gone")
+
+
 def two_calls_with_one_id_are_refused():
     server = Server("--root", RUNS)
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
