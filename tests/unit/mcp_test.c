@@ -83,6 +83,8 @@ static void what_hides_in_a_name_is_shown_and_the_rest_stays(void **state)
 		    "x\xe2\x80\x8by",
 		    "\xef\xbf\xbdx\xef\xbf\xbdy");       /* right to left, zero width */
 	check_clean("\xf3\xa0\x81\x81", "\xef\xbf\xbd"); /* a tag */
+	check_clean("\xf0\x9d\x85\xb3\xf0\x9b\xb2\xa0",
+		    "\xef\xbf\xbd\xef\xbf\xbd"); /* of music, of shorthand */
 	check_clean("```sh ~~~~ `x` ~~", "'''sh '''' `x` ~~");
 	check_clean("bad \xff", "bad \xef\xbf\xbd");
 }
