@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_language.c - the built page in the language in use: its <html lang>, and its sentences before its script
- * (docs/view-protocol.md, "The page").
+/* page_language.c - the built page in the language in use: its <html lang>, and its sentences
+ * before its script (docs/view-protocol.md, "The page").
  *
- * The sentences stand in a script, so no '<' of them may be written as it is: "</script>" would end it. In English nothing is added.
+ * The sentences stand in a script, so no '<' of them may be written as it is: "</script>" would
+ * end it. In English nothing is added.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -111,8 +111,9 @@ bool server_is_left(time_t now, time_t last_request, time_t closed);
 extern const char built_page[];
 extern const char built_page_end[];
 
-/* page_language.c: puts the page in the language in use, up to where data may stand in it; yields the rest of it, up to
- * built_page_end. NULL, and nothing is put: this build has no page, only a text that says so. */
+/* page_language.c: puts the page in the language in use, up to where data may stand in it;
+ * yields the rest of it, up to built_page_end. NULL, and nothing is put: this build has no page,
+ * only a text that says so. */
 const char *page_language_begin(struct hwy_bytes *out);
 
 /* gzip.c: adds a compressed copy to 'out'; false where the copy is not at least a tenth smaller. */
