@@ -59,16 +59,16 @@ static void put_account(FILE *out, const struct analyze_run *run)
 		     {account->warm_up, HWY_KEY("first steps")},
 		     {account->elsewhere, HWY_KEY("other phases")},
 		     {account->after, HWY_KEY("after the last step")}};
-	fprintf(out, hwy_tr("The judged steps are %s of the recording; the rest:"),
+	fprintf(out, hwy_tr("The judged steps are %s of the recording; the rest: "),
 		hwy_say_share(verdict->coverage).text);
-	const char *comma = " ";
+	const char *comma = "";
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if ((double)parts[i].ns >= SMALL_PART_SHARE * (double)account->recording) {
 			fprintf(out, "%s%s %s", comma, hwy_say_time3(parts[i].ns).text,
 				hwy_tr(parts[i].words));
-			comma = ", ";
+			comma = hwy_tr(", ");
 		}
-	fputc('.', out);
+	fputs(hwy_tr("."), out);
 	put_compiled(out, account);
 }
 

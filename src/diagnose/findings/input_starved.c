@@ -10,6 +10,7 @@
 #include "analyze/gaps/gaps_cause.h"
 #include "base/lang.h"
 #include "base/path.h"
+#include "base/ref.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 #include "diagnose/workers.h"
@@ -17,10 +18,14 @@
 #define FEWEST_WORKERS 2
 
 static const struct advice few = {
-	.any = "Prepare batches ahead of time in other threads or processes, so that the next one is ready when the GPU "
-	       "asks; copy it from pinned memory.",
+	.any = "Make what prepares a batch faster (whole arrays at once instead of a loop over their elements), or prepare batches ahead of "
+	       "time in other threads or processes, so that the next one is ready when the GPU asks; pin the memory that they are copied "
+	       "from.",
 	.by_framework =
-		{[HWY_PYTORCH] =
+		{[HWY_OPENCL_C] =
+			 "Make what prepares a batch faster (whole arrays at once instead of a loop over their elements), or prepare batches "
+			 "ahead of time in other threads or processes, so that the next one is ready when the device asks.",
+		 [HWY_PYTORCH] =
 			 "Load batches in worker processes, ahead of time: raise num_workers step by step while this cost "
 			 "falls, up to the number of cores.\n"
 			 "  DataLoader(data, batch_size=…, num_workers=8, pin_memory=True, persistent_workers=True, "
@@ -99,6 +104,22 @@ static const char *inside_of_loader(struct hwy_case *c, const struct claim *clai
 			     hwy_say_time3(case_per_step(c, in_top)).text, name, at);
 }
 
+/* Whether spans of the program, and not only the copies that end it, tell what most of the wait is. */
+static bool is_named(const struct hwy_case *c, const struct claim *claim)
+{
+	int64_t named = 0;
+	for (uint32_t i = 0; i < claim->n; i++) {
+		const struct claim_item *item = &claim->items[i];
+		uint32_t row, span = item->purse == CLAIM_GAP
+					     ? c->measures->gaps.gaps[item->index].span
+					     : HWY_REF_NONE;
+		if (hwy_ref32_is_set(span) &&
+		    hwy_strip_of(c->trace, hwy_ref32_index(span), &row)->kind != HWY_API)
+			named += item->ns;
+	}
+	return named > claim->total / 2;
+}
+
 static void finding_input_starved_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
@@ -117,7 +138,7 @@ static void finding_input_starved_look(struct hwy_case *c)
 		!gaps_cpu_is_loader(name) && workers.n == 0 && claim_follows_results(c, &claim);
 	if (*name)
 		name = hwy_arena_say(arena, ", mostly in %.80s", name);
-	else if (case_is_loop(c))
+	else if (case_is_loop(c) && !is_named(c, &claim))
 		where = HWY_KEY(
 			" The place is where the batch is copied; what the loop does right before prepares it.");
 	if (depends_on_results)

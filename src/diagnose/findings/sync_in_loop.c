@@ -58,6 +58,10 @@ static const struct advice send = {
 				"from pinned memory, which returns at once.\n"
 				"  self.register_buffer(\"bias\", bias)   # not: bias.to(x.device) in forward()\n"
 				"  x = x.pin_memory().to(device, non_blocking=True)",
+			[HWY_OPENCL_C] =
+				"These waits are for copies to the device: keep there what does not change, and enqueue writes of what does without "
+				"blocking, from memory that stays as it is until their event.\n"
+				"  clEnqueueWriteBuffer(q, buf, CL_FALSE, 0, n, host, 0, NULL, &written);",
 		},
 };
 
