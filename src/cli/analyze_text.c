@@ -238,7 +238,8 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 {
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		const struct hwy_finding_place *place = &finding->places[i];
-		fprintf(page->out, "      %10s  ", hwy_say_time3(place->cost).text);
+		cli_put_right(page->out, hwy_say_time3(place->cost).text, 16);
+		fputs("  ", page->out);
 		print_place(page, place, 18);
 		if (*place->at.file && *place->at.range) {
 			lines_may_break(page->out, 18);
@@ -442,17 +443,18 @@ static void print_causes(const struct page *page, uint32_t phase)
 	const struct hwy_phase *one = &page->run->analysis.phases.phases[phase];
 	fputs(hwy_tr("\n idle time by cause, a step\n"), page->out);
 	for (unsigned cause = 0; cause < GAP_CAUSES; cause++)
-		if (states.causes[cause] && one->n_steady && n)
-			fprintf(page->out, "    %10s  %s\n",
-				hwy_say_time3(states.causes[cause] / one->n_steady / n).text,
-				hwy_tr(gap_cause_names[cause]));
+		if (states.causes[cause] && one->n_steady && n) {
+			int64_t a_step = states.causes[cause] / one->n_steady / n;
+			cli_put_right(page->out, hwy_say_time3(a_step).text, 14);
+			fprintf(page->out, "  %s\n", hwy_tr(gap_cause_names[cause]));
+		}
 	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
 	for (uint32_t i = 0; i < verdict->n_outliers; i++) {
 		const struct hwy_outlier *outlier = &verdict->outliers[i];
 		if (i == 0)
 			fputs(hwy_tr(" steps unlike the rest\n"), page->out);
-		fprintf(page->out, hwy_tr("    %10s  step %" PRIu32),
-			hwy_say_time3(outlier->ns).text, outlier->step);
+		cli_put_right(page->out, hwy_say_time3(outlier->ns).text, 14);
+		fprintf(page->out, hwy_tr("  step %" PRIu32), outlier->step);
 		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
 		if (*name) {
 			fputs(", ", page->out);

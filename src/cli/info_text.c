@@ -401,11 +401,11 @@ static void info_text_print_counts(const struct page *page, const struct info *i
 		struct hwy_words lasts = {""};
 		if (info->time[i] > 0)
 			lasts = hwy_say_time4(info->time[i]);
-		fprintf(page->out, "  %-*s%13s  %*s%s  %s%s%s\n", INDENT - 2, hwy_kind_names[i],
-			hwy_say_count_grouped(info->spans[i]).text,
-			10 - hwy_utf8_columns(lasts.text, strlen(lasts.text)), "", lasts.text,
-			paint(page->colour, PAINT_FAINT), hwy_tr(info_kind_words[i]),
-			paint(page->colour, PAINT_PLAIN));
+		fprintf(page->out, "  %-*s%13s  ", INDENT - 2, hwy_kind_names[i],
+			hwy_say_count_grouped(info->spans[i]).text);
+		cli_put_right(page->out, lasts.text, 10);
+		fprintf(page->out, "  %s%s%s\n", paint(page->colour, PAINT_FAINT),
+			hwy_tr(info_kind_words[i]), paint(page->colour, PAINT_PLAIN));
 	}
 }
 

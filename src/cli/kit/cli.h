@@ -234,6 +234,8 @@ void cli_put(FILE *out, const char *text, size_t n);
 void cli_put_markdown(FILE *out, const char *text);
 /* Prints text, then spaces up to 'columns' columns of the terminal: a Chinese character takes two, which "%-20s" does not know. */
 void cli_put_column(FILE *out, const char *text, int columns);
+/* The same with the spaces before the text: "%10s" counts the two bytes of 'µ' as two columns. */
+void cli_put_right(FILE *out, const char *text, int columns);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no
  * limit); the caller has printed the first 'indent' columns. Newlines are kept, other control
  * characters are not. */

@@ -37,6 +37,12 @@ void cli_put_column(FILE *out, const char *text, int columns)
 	fprintf(out, "%s%*s", text, pad > 0 ? pad : 0, "");
 }
 
+void cli_put_right(FILE *out, const char *text, int columns)
+{
+	int pad = columns - hwy_utf8_columns(text, strlen(text));
+	fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
+}
+
 /* Whether the character is one of the brackets 〈〉《》「」『』【】: in Unicode they stand in pairs, and the second of a pair, which is
  * odd, closes. */
 static bool is_bracket(uint32_t code)
