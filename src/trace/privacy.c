@@ -37,32 +37,52 @@ static void texts_changed(struct hwy_trace *trace)
 
 /* ---- secrets ------------------------------------------------------------------------------------- */
 
-static bool mask_text(struct hwy_trace *trace, int64_t id)
+/* Masks a text; where 'name' is not NULL, as the value of this property. */
+static bool mask_text(struct hwy_trace *trace, int64_t id, const char *name)
 {
 	struct hwy_bytes out = {0};
-	bool has = false;
-	if (is_text(trace, id)) {
-		struct hwy_text text = trace->strings.texts[id];
-		has = secrets_mask(text.at, text.length, &out);
-	}
+	if (!is_text(trace, id))
+		return false;
+	struct hwy_text text = trace->strings.texts[id];
+	bool has = name ? secrets_mask_property(name, text.at, text.length, &out)
+			: secrets_mask_text(text.at, text.length, &out);
 	if (has)
 		replace_text(trace, id, (const char *)out.bytes, out.n);
 	hwy_bytes_free(&out);
 	return has;
 }
 
-void hwy_privacy_mask(struct hwy_trace *trace)
+/* Arguments of spans and payloads are JSON. The texts say so themselves: columns, which may be
+ * large, are not read. */
+static bool mask_json_texts(struct hwy_trace *trace)
 {
 	bool any = false;
-	for (uint32_t i = 0; i < trace->n_processes; i++) {
-		any |= mask_text(trace, trace->processes[i].command);
-		any |= mask_text(trace, trace->processes[i].name);
-		any |= mask_text(trace, trace->processes[i].labels);
+	for (uint32_t id = 1; id < trace->strings.n; id++) {
+		struct hwy_text text = trace->strings.texts[id];
+		bool is_list = *text.at == '[' && text.at[1] && strchr("\"{[", text.at[1]);
+		if ((is_list || *text.at == '{') && secrets_possible(text.at, text.length))
+			any |= mask_text(trace, id, NULL);
 	}
+	return any;
+}
+
+void hwy_privacy_mask(struct hwy_trace *trace)
+{
+	bool any = mask_json_texts(trace);
+	for (uint32_t i = 0; i < trace->n_processes; i++) {
+		any |= mask_text(trace, trace->processes[i].command, NULL);
+		any |= mask_text(trace, trace->processes[i].name, NULL);
+		any |= mask_text(trace, trace->processes[i].labels, NULL);
+	}
+	for (uint32_t i = 0; i < trace->n_threads; i++)
+		any |= mask_text(trace, trace->threads[i].name, NULL);
+	for (uint32_t i = 0; i < trace->n_groups; i++)
+		any |= mask_text(trace, trace->groups[i].description, NULL);
 	for (uint32_t i = 0; i < trace->n_properties; i++)
-		any |= mask_text(trace, trace->properties[i].value);
+		any |= mask_text(trace, trace->properties[i].value,
+				 hwy_str(trace, trace->properties[i].name));
 	for (uint32_t i = 0; i < trace->n_diagnostics; i++)
-		any |= mask_text(trace, trace->diagnostics[i].text);
+		any |= mask_text(trace, trace->diagnostics[i].text, NULL);
 	if (any)
 		texts_changed(trace);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secrets_test.c - what is masked in a command line, and what stays. */
+/* secrets_test.c - what is masked in a command line and in texts of metadata, and what stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,6 +64,87 @@ static const char *const masked[][2] = {
 	{"prog " JWT, "prog ***"},
 	{"prog --header=" JWT " x", "prog --header=*** x"},
 	{"prog model.auth_token=abc", "prog model.auth_token=***"},
+	{"prog --auth me:pw", "prog --auth ***"},
+	{"env BASIC_AUTH=abc cmd", "env BASIC_AUTH=*** cmd"},
+	/* Values of a known form need no digit. */
+	{"prog hf_FakeFakeFakeFake", "prog ***"},
+	{"prog ghp_FakeFakeFakeFakeFake", "prog ***"},
+	{"prog gho_fakefakefakefakefake", "prog ***"},
+	{"prog glpat-fakefakefakefake", "prog ***"},
+	{"prog sk-FakeFakeFakeFakeFake", "prog ***"},
+	{"prog sk-fakefakefakefakefake", "prog ***"},
+	{"prog xoxb-fakefakefake", "prog ***"},
+	{"prog AKIA"
+	 "FAKEFAKEFAKEFAKE",
+	 "prog ***"},
+	{"prog AIza"
+	 "fakefakefakefakefakefakefakefake",
+	 "prog ***"},
+	{"prog eyJmYWtl.eyJmYWtlZmFrZWZh.c2lnbmF0dXJl", "prog ***"},
+	/* JSON and Python's repr inside of a line. */
+	{"config {\"HF_TOKEN\": \"abc d\", \"x\": 1}", "config {\"HF_TOKEN\": \"***\", \"x\": 1}"},
+	{"config {'HF_TOKEN': 'abc d', 'x': 1}", "config {'HF_TOKEN': '***', 'x': 1}"},
+	{"run ['--token', 'abc', 'x']", "run ['--token', '***', 'x']"},
+	{"sh -c \"x '{\\\"DB_PASSWORD\\\": \\\"a b\\\"}' y\"",
+	 "sh -c \"x '{\\\"DB_PASSWORD\\\": \\\"***\\\"}' y\""},
+};
+
+/* Texts that may be JSON. Every secret's value has the word Fake. */
+static const char *const masked_json[][2] = {
+	{"{\"HF_TOKEN\":\"Fake\"}", "{\"HF_TOKEN\":\"***\"}"},
+	{"{\"a\": [{\"b\": {\"db_password\": \"Fake x\"}}], \"c\": 1}",
+	 "{\"a\": [{\"b\": {\"db_password\": \"***\"}}], \"c\": 1}"},
+	{"{\"API Key\": \"Fake\"}", "{\"API Key\": \"***\"}"},
+	{"{\"auth\": \"Fake\"}", "{\"auth\": \"***\"}"},
+	{"{\"credentials\":{\"user\":\"Fake\",\"list\":[\"Fake\",7]}}",
+	 "{\"credentials\":{\"user\":\"***\",\"list\":[\"***\",\"***\"]}}"},
+	{"{\"password\":12345,\"n\":5}", "{\"password\":\"***\",\"n\":5}"},
+	{"{\"HF\\u005fTOKEN\":\"Fake\"}", "{\"HF\\u005fTOKEN\":\"***\"}"},
+	{"{\"text\":\"{\\\"HF_TOKEN\\\":\\\"Fake\\\"}\"}",
+	 "{\"text\":\"{\\\"HF_TOKEN\\\":\\\"***\\\"}\"}"},
+	{"{\"argv\":[\"t.py\",\"--hf-token\",\"Fake\",\"--lr\",\"1\"]}",
+	 "{\"argv\":[\"t.py\",\"--hf-token\",\"***\",\"--lr\",\"1\"]}"},
+	{"[\"A=1\",\"DB_PASSWORD=Fake b c\"]", "[\"A=1\",\"DB_PASSWORD=***\"]"},
+	{"{\"cmd\":\"run --token Fake -v\\n\"}", "{\"cmd\":\"run --token *** -v\\u000a\"}"},
+	{"[{\"name\":\"MY_TOKEN\",\"value\":\"Fake\"},{\"name\":\"x\",\"value\":\"y\"}]",
+	 "[{\"name\":\"MY_TOKEN\",\"value\":\"***\"},{\"name\":\"x\",\"value\":\"y\"}]"},
+	{"{\"note\":\"got hf_FakeFakeFakeFake\"}", "{\"note\":\"got ***\"}"},
+	{"{\"hf_FakeFakeFakeFake\":1}", "{\"***\":1}"},
+	/* Environment variables, whatever their names. */
+	{"{\"env\":{\"HOME\":\"Fake\"},\"x\":1}", "{\"env\":\"***\",\"x\":1}"},
+	{"{\"m\":{\"process_environment\":[\"HOME=Fake ]\"]}}",
+	 "{\"m\":{\"process_environment\":\"***\"}}"},
+	{"{\"envVars\": \"HOME=Fake A=1\"}", "{\"envVars\": \"***\"}"},
+	/* No JSON, though it begins so. */
+	{"[W] run --token Fake", "[W] run --token ***"},
+	{"{'HF_TOKEN': 'Fake'}", "{'HF_TOKEN': '***'}"},
+};
+
+static const char *const kept_json[] = {
+	"{\"Input Dims\":[[1, 2]],\"Ev Idx\":5,\"token\":5,\"next_token\":\"x\",\"max_tokens\":9}",
+	"{\"key\":\"x\",\"auth\":true,\"token\":null,\"password\":\"\"}",
+	"{\"env\":\"production\",\"environment\":3}",
+	"{\"HF_TOKEN\":\"***\",\"env\":\"***\"}",
+	"{\"name\":\"a\",\"value\":\"b\"}",
+	"[\"--token\",\"--verbose\"]",
+	"[1, NaN, inf, -2e3]",
+	"plain",
+	"[",
+	"{\"",
+};
+
+/* A property by its name: value, and what is left of it. */
+static const char *const properties[][3] = {
+	{"kineto.DB_PASSWORD", "abc", "***"},
+	{"kineto.OPENAI_KEY_OLD", "abc", "***"},
+	{"kineto.hf_token", "abc", "***"},
+	{"kineto.AUTH", "abc", "***"},
+	{"kineto.env", "{\"HOME\":\"x\"}", "***"},
+	{"kineto.environ", "HOME=x A=b", "***"},
+	{"kineto.env", "production", "production"},
+	{"kineto.token", "5", "5"},
+	{"kineto.key", "abc", "abc"},
+	{"command", "run --token abc", "run --token ***"},
 };
 
 static const char *const kept[] = {
@@ -86,6 +167,7 @@ static const char *const kept[] = {
 	"env PWD=/home/me OLDPWD=/ MONKEY=1 KEYBOARD=us cmd",
 	"prog /data/token/secret/password/key.txt",
 	"git show 61d237a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6",
+	"env SSH_AUTH_SOCK=/tmp/x AUTH_MODE=none cmd",
 	"prog --hash sha256:61d237a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6",
 	"pip install sk-learn-something-quite-long-name",
 	"prog hf_hub_download_something_long",
@@ -140,12 +222,91 @@ static void masking_twice_changes_nothing_more(void **state)
 		}
 }
 
+static void check_text(const char *text, const char *expected, bool found)
+{
+	struct hwy_bytes out = {0};
+	bool has = secrets_mask_text(text, strlen(text), &out);
+	hwy_bytes_put_byte(&out, 0);
+	if (strcmp((const char *)out.bytes, expected) != 0)
+		print_message("of: %s\n", text);
+	assert_string_equal((const char *)out.bytes, expected);
+	assert_int_equal(has, found);
+	hwy_bytes_free(&out);
+}
+
+static void values_of_json_are_masked_by_their_keys(void **state)
+{
+	for (size_t i = 0; i < sizeof masked_json / sizeof *masked_json; i++) {
+		check_text(masked_json[i][0], masked_json[i][1], true);
+		check_text(masked_json[i][1], masked_json[i][1], false);
+	}
+	for (size_t i = 0; i < sizeof kept_json / sizeof *kept_json; i++)
+		check_text(kept_json[i], kept_json[i], false);
+}
+
+/* The quick test of whole texts knows every line that has a secret. */
+static void a_text_is_masked_as_a_line_is(void **state)
+{
+	for (size_t i = 0; i < sizeof masked / sizeof *masked; i++)
+		check_text(masked[i][0], masked[i][1], true);
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+		check_text(kept[i], kept[i], false);
+}
+
+static void a_text_that_was_cut_off_keeps_no_secret(void **state)
+{
+	for (size_t i = 0; i < sizeof masked_json / sizeof *masked_json; i++)
+		for (size_t n = 1; n <= strlen(masked_json[i][0]); n++) {
+			/* A copy of its own: a sanitizer sees what is read beyond the end. */
+			struct hwy_bytes text = {0}, out = {0};
+			hwy_bytes_put(&text, masked_json[i][0], n);
+			secrets_mask_text((const char *)text.bytes, n, &out);
+			bool has_form = strstr(masked_json[i][0], "hf_Fake") != NULL;
+			assert_true(has_form || !memmem(out.bytes, out.n, "Fake", 4));
+			hwy_bytes_free(&text);
+			hwy_bytes_free(&out);
+		}
+}
+
+/* Every name of a secret is deeper than any reader lets it be. */
+static void no_depth_hides_a_secret(void **state)
+{
+	struct hwy_bytes text = {0}, out = {0};
+	for (int i = 0; i < 200; i++)
+		hwy_bytes_put(&text, "[{\"a\":", 6);
+	hwy_bytes_put(&text, "{\"HF_TOKEN\":\"Fake\"}", 19);
+	for (int i = 0; i < 200; i++)
+		hwy_bytes_put(&text, "}]", 2);
+	assert_true(secrets_mask_text((const char *)text.bytes, text.n, &out));
+	assert_null(memmem(out.bytes, out.n, "Fake", 4));
+	assert_int_equal(out.n, text.n - 1);
+	hwy_bytes_free(&text);
+	hwy_bytes_free(&out);
+}
+
+static void a_property_is_masked_by_its_name(void **state)
+{
+	for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+		struct hwy_bytes out = {0};
+		const char *value = properties[i][1];
+		secrets_mask_property(properties[i][0], value, strlen(value), &out);
+		hwy_bytes_put_byte(&out, 0);
+		assert_string_equal((const char *)out.bytes, properties[i][2]);
+		hwy_bytes_free(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_looks_like_a_secret_is_masked),
 		cmocka_unit_test(what_does_not_stays),
 		cmocka_unit_test(masking_twice_changes_nothing_more),
+		cmocka_unit_test(values_of_json_are_masked_by_their_keys),
+		cmocka_unit_test(a_text_is_masked_as_a_line_is),
+		cmocka_unit_test(a_text_that_was_cut_off_keeps_no_secret),
+		cmocka_unit_test(no_depth_hides_a_secret),
+		cmocka_unit_test(a_property_is_masked_by_its_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

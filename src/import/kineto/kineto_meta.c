@@ -3,11 +3,13 @@
  * distributed run, the log.
  *
  * Members that we do not know become properties with the name "kineto.MEMBER": users may have added
- * them.
+ * them. Secrets in them never become texts of the trace: a password may be a word that is also a
+ * span's name, which stays.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/secrets.h"
 #include "import/kineto/kineto.h"
 #include "trace/collective_args.h"
 
@@ -24,10 +26,15 @@ static void add_property(struct kineto *k, const char *name, const struct scan_v
 	struct scan_value kept = *value;
 	if (kept.length > PROPERTY_MOST)
 		kept.length = PROPERTY_MOST;
+	struct hwy_text text = kineto_text(k, &kept);
+	struct hwy_bytes masked = {0};
+	if (secrets_mask_property(name, text.at, text.length, &masked))
+		text = (struct hwy_text){(const char *)masked.bytes, (uint32_t)masked.n};
 	k->trace->properties[index] = (struct hwy_property){
 		.name = hwy_text_id(k->b, name),
-		.value = kineto_text_id(k, &kept),
+		.value = hwy_text_id_n(k->b, text.at, text.length),
 	};
+	hwy_bytes_free(&masked);
 }
 
 static void read_number(const struct scan_value *value, int64_t *number)
