@@ -51,7 +51,7 @@ static const struct cli_option option_table[] = {
 	CLI_FORMAT(formats,
 		   "text (default), brief (under 2 kB, for scripts and language models), json, "
 		   "markdown or html (the page of headway view --html)"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	CLI_STEP,
 	HTML_PAGE_SIZE_OPTION,

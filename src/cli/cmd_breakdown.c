@@ -21,7 +21,7 @@ static void read_device(const struct cli_value *value)
 
 static const struct cli_option option_table[] = {
 	CLI_TEXT_OR_JSON,
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	{0, "from", "TIME",
 	 "look only at what happens from this time of the recording on (1.5s, 20ms, …)", CLI_TIME,

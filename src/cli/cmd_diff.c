@@ -23,7 +23,7 @@ struct options {
 
 static const struct cli_option option_table[] = {
 	CLI_FORMAT(formats, "text (default), json, markdown or html"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	CLI_STEP,
 	COMPARE_RUN_NOISE,

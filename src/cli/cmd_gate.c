@@ -37,7 +37,7 @@ static const struct cli_option option_table[] = {
 	 CLI_AT(budget)},
 	{0, "strict", NULL, "what cannot be told does not pass", CLI_SWITCH, CLI_AT(strict)},
 	CLI_FORMAT(formats, "text (default), markdown, junit or json"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	{0, "junit", "FILE", "write JUnit XML there too", CLI_TEXT, CLI_AT(junit)},
 	{0, "summary", "FILE", "append Markdown there too: \"$GITHUB_STEP_SUMMARY\"", CLI_TEXT,

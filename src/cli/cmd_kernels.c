@@ -42,7 +42,7 @@ static const struct cli_option option_table[] = {
 	{0, "details", "N", "describe N kernels one by one (default: 5; 0: all)", CLI_COUNT,
 	 CLI_AT(details)},
 	CLI_FORMAT(kernels_formats, "text (default), json, csv, or md: Markdown"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	CLI_HEAD("Where counters come from:"),
 	{0, "run", NULL, "run the recorded command again and measure", CLI_SWITCH, CLI_AT(run)},

@@ -27,7 +27,7 @@ static const struct cli_option option_table[] = {
 	PHASE_OPTION,
 	{0, "rows", "N", "show the N largest contributors (default: 12)", CLI_COUNT, CLI_AT(rows)},
 	CLI_TEXT_OR_JSON,
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	CLI_OLD_NAME("mark", "step"),
 	CLI_END_OF_OPTIONS,

@@ -57,7 +57,7 @@ static const struct cli_option option_table[] = {
 	 "only the tables of digests: of a job with many ranks no report is opened", CLI_SWITCH,
 	 CLI_AT(digests)},
 	CLI_FORMAT(sql_format_names, "table (default), csv, json or markdown"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	{0, "force", NULL, CLI_FORCE_HELP, CLI_BOOLEAN, CLI_AT(force)},
 	CLI_HEAD("Limits:"),
 	{0, "max-rows", "N",

@@ -42,7 +42,7 @@ static const struct cli_option option_table[] = {
 	 CLI_AT(from)},
 	{0, "to", "TIME", "… and up to this time", CLI_TIME, CLI_AT(to)},
 	CLI_FORMAT(tree_formats, "text (default), json, or folded: stacks and ns for flame graphs"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	CLI_END_OF_OPTIONS,
 };

@@ -60,7 +60,7 @@ static const struct cli_option option_table[] = {
 	CLI_STEP,
 	PHASE_OPTION,
 	CLI_TEXT_OR_JSON,
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	CLI_END_OF_OPTIONS,
 };

@@ -42,6 +42,12 @@ for pair in record:profile ui:view open:view critical-path:path; do
 	run "${pair%:*}" x
 	expect_refusal "a word of other tools" "unknown command '${pair%:*}'; did you mean '${pair#*:}'?"
 done
+for pair in gaps:breakdown gaps:device-gaps idle:breakdown timeline:show timeline:view html:--html summary:analyze report:analyze compare:diff \
+	flamegraph:folded steps:slow-steps; do
+	run "${pair%:*}" x
+	expect_refusal "a word of people's" "unknown command '${pair%:*}'; did you mean "
+	grep -q -- "did you mean .*${pair#*:}" "$work/err" || fail "'${pair%:*}' leads to '${pair#*:}': $(cat "$work/err")"
+done
 run brakedown x
 expect_refusal "a misspelt command" "did you mean 'breakdown'?"
 run frobnicate x
@@ -76,6 +82,17 @@ done
 
 run stats --formt=csv x
 expect_line "$work/err" "headway stats: unknown option '--formt'; did you mean '--format'?" "nearest option"
+# The name of a format as an option.
+for triple in "analyze --html html" "analyze --md markdown" "stats --csv csv" "sql --json json" "kernels --markdown md" "gate --json json"; do
+	read -r command option format <<<"$triple"
+	run $command $option x
+	expect_line "$work/err" "headway $command: unknown option '$option'; did you mean '--format $format'?" "$command $option"
+done
+run export --csv x
+expect_line "$work/err" "headway export: unknown option '--csv'; did you mean '--type csv'?" "a type of export"
+run analyze --csv x
+expect_line "$work/err" "headway analyze: unknown option '--csv'; --format takes text, brief, json, markdown or html" \
+	"a format that the command has not"
 run info --format
 expect_line "$work/err" "headway info: option '--format' needs a value (FORMAT)" "a missing value"
 run info --format=xml x
@@ -155,4 +172,38 @@ if [ -w /dev/full ]; then
 	: >"$work/out"
 	expect_refusal "a full disk" "standard output: No space left on device"
 fi
+
+# The ending of the output's name is the format, unless --format is given.
+two=$DATA/breakdown/two_gpus.json
+for pair in html:'<!doctype html>' md:'# ' markdown:'# ' json:'{' HTML:'<!doctype html>'; do
+	run analyze -f "$two" -o "$work/a.${pair%%:*}"
+	expect_status 0 "analyze -o a.${pair%%:*}"
+	[[ $(head -c 20 "$work/a.${pair%%:*}") == "${pair#*:}"* ]] || fail "a.${pair%%:*} begins: $(head -c 100 "$work/a.${pair%%:*}")"
+done
+run stats -r cuda_gpu_kern_sum "$two" -o "$work/t.csv"
+run stats -r cuda_gpu_kern_sum "$two" --format csv
+cmp -s "$work/t.csv" "$work/out" || fail "stats -o t.csv is CSV: $(head -n 2 "$work/t.csv")"
+run kernels "$two" -o "$work/k.md"
+grep -q '^|' "$work/k.md" || fail "kernels -o k.md is Markdown: $(head -n 3 "$work/k.md")"
+run sql "$two" "select 1 as one" -o "$work/q.json"
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1])) == [{"one": 1}]' "$work/q.json" || fail "sql -o q.json: $(cat "$work/q.json")"
+run breakdown "$two" -o "$work/b.json"
+python3 -m json.tool "$work/b.json" >/dev/null || fail "breakdown -o b.json is JSON"
+run diff "$DATA/nsys/mlp_sync.hwy" "$DATA/nsys/mlp_async.hwy" -o "$work/d.html"
+grep -qi '^<!doctype html>' "$work/d.html" || fail "diff -o d.html is a page"
+run analyze -f "$two" --format text -o "$work/a.json"
+grep -q '^{' "$work/a.json" && fail "--format is stronger than an ending"
+run analyze -f "$two" -o "$work/a.txt"
+run analyze "$two"
+cmp -s "$work/a.txt" "$work/out" || fail "another ending is text"
+for wrong in "analyze a.csv csv" "stats t.html html" "breakdown b.md markdown" "tree t.svg svg" "analyze a.sqlite export" "stats t.hwy convert" \
+	"analyze a.json.gz gz"; do
+	read -r command file text <<<"$wrong"
+	run $command "$two" -o "$work/wrong-$file"
+	expect_refusal "$command -o $file" "$text"
+	[ -e "$work/wrong-$file" ] && fail "$command wrote $file"
+done
+run analyze --help
+grep -q "ending of the name" "$work/out" || fail "--help says that the ending chooses the format"
+
 finish

@@ -94,7 +94,8 @@ struct cli_value {
 /* Fills the command's struct options from the command line; argv[0] is the command's name.
  * --name=value, --name value, -n value, -nvalue and "--" are understood. Prints help and exits
  * with 0 on --help; on an unknown option or a wrong value prints one line (with the nearest
- * name) and exits with 2. */
+ * name) and exits with 2. Without --format, the ending of --output's name chooses the format; an
+ * ending of a format that the command has not is a misuse. */
 void cli_read(const struct cli_command *command, int argc, char **argv, void *options);
 
 /* Parts of an option table: the field of the command's struct options that takes the value, the
@@ -114,6 +115,10 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 		'o', "output", "FILE", (text), CLI_TEXT, CLI_AT(output)                            \
 	}
 #define CLI_OUTPUT CLI_OUTPUT_HELP("write there instead of to standard output")
+/* Of a command with --format: cli_read takes the format from the name's ending where it is one. */
+#define CLI_OUTPUT_BY_ENDING                                                                       \
+	CLI_OUTPUT_HELP("write there instead of to standard output; without --format, the "        \
+			"ending of the name chooses it")
 #define CLI_FORCE_HELP "overwrite that file if it exists"
 #define CLI_FORCE                                                                                  \
 	{                                                                                          \

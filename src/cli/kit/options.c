@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -21,6 +22,7 @@ struct command_line {
 	int n_words, next;
 	const char *letters; /* the rest of a word such as -vf, or NULL */
 	bool operands_only;  /* the word "--" was read: only operands follow */
+	bool has_format;     /* --format was given */
 };
 
 /* ---- finding an option ---------------------------------------------------------------------- */
@@ -58,6 +60,135 @@ static const struct cli_option *find_name(const struct cli_command *command, con
 	return NULL;
 }
 
+/* ---- formats of the output ------------------------------------------------------------------ */
+
+/* Endings of files, what the formats are called that such a file has, and the command that writes formats which are no command's
+ * --format. */
+static const struct {
+	const char *ending, *formats[3], *writer;
+} file_formats[] = {
+	{".html", {"html"}, NULL},
+	{".htm", {"html"}, NULL},
+	{".md", {"markdown", "md"}, NULL},
+	{".markdown", {"markdown", "md"}, NULL},
+	{".json", {"json"}, NULL},
+	{".csv", {"csv"}, NULL},
+	{".tsv", {"tsv"}, NULL},
+	{".xml", {"junit", "xml"}, NULL},
+	{".folded", {"folded"}, NULL},
+	{".hwy", {"hwy"}, "convert"},
+	{".sqlite", {"sqlite"}, "export"},
+	{".parquet", {"parquet"}, "export"},
+	{".pftrace", {"perfetto"}, "export"},
+	{".perfetto-trace", {"perfetto"}, "export"},
+	{".gz", {"gz"}, NULL},
+	{".pdf", {"pdf"}, NULL},
+	{".png", {"png"}, NULL},
+	{".svg", {"svg"}, NULL},
+};
+enum { N_FILE_FORMATS = sizeof file_formats / sizeof *file_formats };
+
+/* Writes "text, brief, json or html" of the words of an option. */
+static const char *word_list(const char *const *words, char *list, size_t size)
+{
+	size_t n = 0;
+	list[0] = '\0';
+	for (int i = 0; words[i] && n < size; i++)
+		n += (size_t)snprintf(list + n, size - n, "%s%s",
+				      i == 0         ? ""
+				      : words[i + 1] ? ", "
+						     : " or ",
+				      words[i]);
+	return list;
+}
+
+/* Yields the index of a format, by one of its names, in the words of an option; -1: there is none. */
+static int format_index(const char *const *words, const char *const formats[3])
+{
+	for (int i = 0; words[i]; i++)
+		for (int f = 0; f < 3 && formats[f]; f++)
+			if (strcmp(words[i], formats[f]) == 0)
+				return i;
+	return -1;
+}
+
+static bool has_ending(const char *path, const char *ending)
+{
+	size_t n = strlen(path), length = strlen(ending);
+	return n > length && strcasecmp(path + n - length, ending) == 0;
+}
+
+/* Exits where the output is one of the inputs, which is worth more to know than that its ending is wrong. */
+static void keep_inputs(const struct cli_command *command, void *options, const char *output)
+{
+	void *field = (char *)options + command->operands_offset;
+	if (command->operands == CLI_FILE)
+		cli_keep_input(*(const char **)field, output);
+	const struct cli_texts *files = field;
+	for (uint32_t i = 0; command->operands == CLI_FILES && i < files->n; i++)
+		cli_keep_input(files->texts[i], output);
+}
+
+/* Where no --format was given, the ending of the output's name is one. A name that promises what the command cannot write is
+ * refused: text in page.html would be taken for a page. */
+static void format_by_output(const struct cli_command *command, void *options)
+{
+	const struct cli_option *format = find_name(command, "format", strlen("format")),
+				*output = find_name(command, "output", strlen("output"));
+	if (!format || !output || format->type != CLI_WORD || output->type != CLI_TEXT)
+		return;
+	const char *path = *(const char **)((char *)options + output->offset);
+	char list[256];
+	for (size_t i = 0; path && i < N_FILE_FORMATS; i++) {
+		if (!has_ending(path, file_formats[i].ending))
+			continue;
+		const char *writer = file_formats[i].writer;
+		int index = format_index(format->words, file_formats[i].formats);
+		if (index < 0)
+			keep_inputs(command, options, path);
+		if (index < 0)
+			cli_die("%s: '%s' writes no %s%s%s%s; --format takes %s", path,
+				command->name, file_formats[i].formats[0],
+				writer ? ", 'headway " : "", writer ? writer : "",
+				writer ? "' does" : "",
+				word_list(format->words, list, sizeof list));
+		*(int *)((char *)options + format->offset) = index;
+		return;
+	}
+}
+
+/* "--csv": the name of a format, which is a value of --format, or of --type. Yields whether it is one, and prints the rest of the
+ * line. */
+static bool print_format(const struct cli_command *command, const char *word)
+{
+	static const char *const options[] = {"format", "type"};
+	char list[256];
+	const char *const *formats = NULL;
+	for (size_t i = 0; i < N_FILE_FORMATS && !formats; i++)
+		for (int f = 0; f < 3 && file_formats[i].formats[f]; f++)
+			if (strcmp(file_formats[i].formats[f], word) == 0)
+				formats = file_formats[i].formats;
+	for (size_t o = 0; formats && o < sizeof options / sizeof *options; o++) {
+		const struct cli_option *option =
+			find_name(command, options[o], strlen(options[o]));
+		const char *value = NULL;
+		if (option && option->words) {
+			int index = format_index(option->words, formats);
+			value = index < 0 ? NULL : option->words[index];
+		}
+		for (size_t i = 0; option && option->word && !value && option->word(i); i++)
+			value = strcmp(option->word(i), word) == 0 ? option->word(i) : NULL;
+		if (value)
+			fprintf(stderr, "did you mean '--%s %s'?\n", option->name, value);
+		else if (option && option->words)
+			fprintf(stderr, "--%s takes %s\n", option->name,
+				word_list(option->words, list, sizeof list));
+		if (value || (option && option->words))
+			return true;
+	}
+	return false;
+}
+
 static _Noreturn void unknown_name(const struct cli_command *command, const char *name,
 				   size_t length)
 {
@@ -72,6 +203,8 @@ static _Noreturn void unknown_name(const struct cli_command *command, const char
 	snprintf(word, sizeof word, "%.*s", (int)(length < 100 ? length : 100), name);
 	const char *near = cli_nearest(word, names);
 	fprintf(stderr, "headway %s: unknown option '--%s'; ", command->name, word);
+	if (print_format(command, word))
+		exit(2);
 	if (near)
 		fprintf(stderr, "did you mean '--%s'?\n", near);
 	else
@@ -281,6 +414,7 @@ static const char *value_word(struct command_line *line, const struct cli_option
 static void take(struct command_line *line, const struct cli_option *option, const char *text)
 {
 	const struct cli_option *now = spelled_now(line->command, option, text);
+	line->has_format |= strcmp(now->name, "format") == 0;
 	options_store(&(struct cli_value){
 		.command = line->command,
 		.option = now,
@@ -430,4 +564,6 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 				short_option(&line);
 		}
 	}
+	if (!line.has_format)
+		format_by_output(command, options);
 }
