@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/kit/paint.h"
 #include "cli/kit/report_table.h"
@@ -36,12 +37,52 @@ static void list_reports(void)
 	putchar('\n');
 }
 
+/* The reports that hold what people ask for by a word of their own, which may look like another report's name. */
+static const char *report_meant_by(const char *name)
+{
+	static const struct {
+		const char *words[8], *report;
+	} known[] = {
+		{{"kernel", "kernels", "kern", "gpu"}, "cuda_gpu_kern_sum"},
+		{{"copy", "copies", "memcpy", "memcpys", "transfers", "fills", "memset", "memory"},
+		 "cuda_gpu_mem_time_sum"},
+		{{"bytes", "sizes"}, "cuda_gpu_mem_size_sum"},
+		{{"api", "apis", "cuda", "calls", "launches", "runtime"}, "cuda_api_sum"},
+		{{"nvtx", "range", "ranges", "marks"}, "nvtx_sum"},
+		{{"op", "ops", "operator", "operators", "torch", "pytorch", "aten"}, "op_sum"},
+		{{"module", "modules", "layers"}, "module_sum"},
+		{{"os", "osrt", "syscalls", "io"}, "osrt_sum"},
+		{{"cpu", "samples", "functions", "stacks"}, "cpu_sample_sum"},
+		{{"thread", "threads", "sched"}, "thread_state_sum"},
+		{{"wait", "waits", "sync", "syncs"}, "wait_sum"},
+		{{"graph", "graphs"}, "graph_sum"},
+		{{"mpi"}, "mpi_event_sum"},
+		{{"nccl", "rccl", "collectives", "comm"}, "nccl_sum"},
+		{{"opencl"}, "opencl_gpu_sum"},
+		{{"um", "uvm", "managed", "migrations"}, "um_sum"},
+		{{"metrics", "counters", "hardware"}, "gpu_metrics_sum"},
+		{{"roofline", "flops"}, "op_roofline"},
+		{{"occupancy", "shapes"}, "kernel_occupancy"},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		for (size_t w = 0; w < 8 && known[i].words[w]; w++)
+			if (strcasecmp(known[i].words[w], name) == 0)
+				return known[i].report;
+	return NULL;
+}
+
 static _Noreturn void unknown_report(const char *name)
 {
+	static const char *const idle[] = {"gap", "gaps", "idle"};
+	for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+		if (strcasecmp(idle[i], name) == 0)
+			cli_die("unknown report '%s'; did you mean 'headway breakdown FILE' or "
+				"'headway sql FILE -f device-gaps'?",
+				name);
 	const char *names[MOST_REPORTS] = {0};
 	for (unsigned i = 0; stats_reports[i].name && i + 1 < MOST_REPORTS; i++)
 		names[i] = stats_reports[i].name;
-	const char *near = cli_nearest(name, names);
+	const char *meant = report_meant_by(name), *near = meant ? meant : cli_nearest(name, names);
 	if (near)
 		cli_die("unknown report '%s'; did you mean '%s'?", name, near);
 	cli_misuse(&cmd_stats, "unknown report '%s'; --help-reports lists them", name);
@@ -88,7 +129,7 @@ static const struct cli_option option_table[] = {
 	 "the tables to print; without it those of a handful that have rows", CLI_READ, 0,
 	 .word = report_name, .read = read_reports},
 	CLI_FORMAT(report_table_format_names, "table (default), csv, tsv, json or markdown"),
-	CLI_OUTPUT,
+	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
 	{0, "rows", "N",
 	 "at most N rows a table, 0: all (default: 30 for the format 'table', all for the others)",

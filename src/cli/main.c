@@ -64,14 +64,44 @@ static void print_help(FILE *out)
 		hwy_tr("'headway COMMAND --help' tells more; 'headway --version' prints the version.\n"));
 }
 
-/* What other tools call a command of ours. Such a word may look more like another of our names: 'record' like 'recover'. */
+/* What other tools call a command of ours, or what people look for. Such a word may look more like another of our names: 'record'
+ * like 'recover', 'timeline' like 'baseline', 'gaps' like 'gate'. */
 static const char *meant_by(const char *name)
 {
 	static const struct {
 		const char *foreign, *ours;
-	} words[] = {{"record", "profile"}, {"run", "profile"},       {"trace", "profile"},
-		     {"ui", "view"},        {"open", "view"},         {"gui", "view"},
-		     {"report", "analyze"}, {"critical-path", "path"}};
+	} words[] = {
+		{"record", "'profile'"},
+		{"run", "'profile'"},
+		{"trace", "'profile'"},
+		{"ui", "'view'"},
+		{"open", "'view'"},
+		{"gui", "'view'"},
+		{"viewer", "'view'"},
+		{"page", "'headway view FILE --html PAGE'"},
+		{"html", "'headway view FILE --html PAGE'"},
+		{"timeline", "'show', in the terminal, or 'view', in a browser"},
+		{"plot", "'show', in the terminal, or 'view', in a browser"},
+		{"steps", "'show', in the terminal, or 'headway sql FILE -f slow-steps'"},
+		{"gap", "'headway breakdown FILE' or 'headway sql FILE -f device-gaps'"},
+		{"gaps", "'headway breakdown FILE' or 'headway sql FILE -f device-gaps'"},
+		{"idle", "'headway breakdown FILE' or 'headway sql FILE -f device-gaps'"},
+		{"report", "'analyze'"},
+		{"summary", "'analyze'"},
+		{"summarize", "'analyze'"},
+		{"advice", "'analyze'"},
+		{"bottleneck", "'analyze'"},
+		{"bottlenecks", "'analyze'"},
+		{"findings", "'analyze'"},
+		{"compare", "'diff'"},
+		{"query", "'sql'"},
+		{"tables", "'stats'"},
+		{"table", "'stats'"},
+		{"import", "'convert'"},
+		{"flamegraph", "'view', or 'headway tree FILE --format folded'"},
+		{"flame", "'view', or 'headway tree FILE --format folded'"},
+		{"critical-path", "'path'"},
+	};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i].foreign, name) == 0)
 			return words[i].ours;
@@ -87,7 +117,9 @@ static const struct cli_command *main_find(const char *name)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i]->name;
 	names[N_COMMANDS] = "help";
-	const char *meant = meant_by(name), *near = meant ? meant : cli_nearest(name, names);
+	const char *meant = meant_by(name), *near = cli_nearest(name, names);
+	if (meant)
+		cli_die("unknown command '%s'; did you mean %s?", name, meant);
 	if (near)
 		cli_die("unknown command '%s'; did you mean '%s'?", name, near);
 	if (access(name, F_OK) == 0)

@@ -93,6 +93,12 @@ expect_refusal "an existing file" "exists and is kept"
 # ---- misuse
 run stats -r cuda_gpu_kern_summ "$file"
 expect_refusal "a misspelt report" "did you mean 'cuda_gpu_kern_sum'?"
+for pair in kernels:cuda_gpu_kern_sum copies:cuda_gpu_mem_time_sum memcpy:cuda_gpu_mem_time_sum nvtx:nvtx_sum ops:op_sum cuda_gpu_kern:cuda_gpu_kern_sum; do
+	run stats -r "${pair%:*}" x
+	expect_refusal "a report by a word" "unknown report '${pair%:*}'; did you mean '${pair#*:}'?"
+done
+run stats -r gaps x
+expect_refusal "gaps are no report" "did you mean 'headway breakdown FILE' or 'headway sql FILE -f device-gaps'?"
 for words in "--format cvs" "--time-unit h" "--rows x" "--from 5s --to 1s" "--from never"; do
 	# shellcheck disable=SC2086
 	run stats $words "$file"
