@@ -107,7 +107,10 @@ const isAlike = (recording, sql, needed) => (statSync(recording).isDirectory() ?
 
 async function askQuestion(headway, recording, tables, path, name) {
 	const sql = readFileSync(path, 'utf8');
-	const needed = [...sql.matchAll(/\b(?:from|join) (\w+)/g)].map((match) => match[1]);
+	const query = sql.replace(/^--.*/gm, '');
+	// Not the names that the question gives to parts of itself.
+	const own = new Set([...query.matchAll(/\b(\w+) as \(/g)].map((match) => match[1]));
+	const needed = [...query.matchAll(/\b(?:from|join) (\w+)/g)].map((match) => match[1]).filter((table) => !own.has(table));
 	if (/headway's own/.test(sql) || !needed.every((table) => tables.has(table)) || !isAlike(recording, sql, needed)) {
 		return;
 	}

@@ -49,6 +49,14 @@ while read -r name; do
 	fi
 done <"$work/names"
 
+# The longest gaps of the steady steps with their causes; copies are work: the device of a program that waits for its data has a copy after each.
+run sql "$DATA/nsys/starve_0.hwy" -f device-gaps --format csv
+[ "$(head -n 1 "$work/out")" = device,gap_ns,cause,cause_ns,from_ns,to_ns,next_work ] || fail "device-gaps: $(head -n 1 "$work/out")"
+[ "$(grep -c '^0,[0-9]*,input,[0-9]*,.*,copy Host-to-Device$' "$work/out")" -ge 15 ] || fail "device-gaps has causes and copies: $(head -n 5 "$work/out")"
+run sql "$DATA/breakdown/two_gpus.json" -f device-gaps --format csv
+[ "$(sed 1d "$work/out")" = $'1,55000,unknown,55000,0,55000,copy Host-to-Device\n0,20000,cpu,20000,0,20000,gemm' ] ||
+	fail "device-gaps without steps: $(cat "$work/out")"
+
 # ---- where a query comes from
 
 query="select count(*) as n from kernel"
