@@ -13,7 +13,7 @@
  * A cell is [from + c·(to - from)/cells, …). Of the states that share it, the one with the most
  * time is shown; nothing (between calls, idle) only gives way where something else is seen at
  * all, so that a kernel of 2 us in a cell of 8 is still there, and 'part' says how much of the
- * cell it takes. States exclude each other: a wait hides the call around it, a call what the OS
+ * cell it takes. Time in the OS does not: between calls that take longer it is not shown. States exclude each other: a wait hides the call around it, a call what the OS
  * does inside it, compute hides copies under it.
  */
 #ifndef HWY_CLI_PICTURE_PICTURE_H

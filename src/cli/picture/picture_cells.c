@@ -46,18 +46,35 @@ static void measure_union(const struct hwy_picture *picture, const struct pictur
 	free(all);
 }
 
+/* Yields the layer with the most time in the cell, n where none has any; with 'is_small', of those that are seen where they are
+ * the lesser part. */
+static uint32_t most_of(const int64_t *times, uint32_t n, const struct picture_layer *layers,
+			bool is_small)
+{
+	uint32_t most = n;
+	for (uint32_t i = 0; i < n; i++)
+		if (times[i] > (most < n ? times[most] : 0) &&
+		    !(is_small &&
+		      (layers[i].state == PICTURE_OS || layers[i].state == PICTURE_WAIT)))
+			most = i;
+	return most;
+}
+
+/* Calls and work are seen in a cell that is mostly empty: a launch takes a few us of milliseconds. Calls into the OS are not:
+ * a thread that computes reads and writes now and then, and would seem to be in the OS all the time. */
 static struct picture_cell cell_of(const int64_t *times, int64_t length,
 				   const struct picture_layer *layers, uint32_t n)
 {
 	struct picture_cell cell = {0};
-	int64_t most = 0;
+	int64_t nothing = length;
 	for (uint32_t i = 0; i < n; i++)
-		if (times[i] > most) {
-			most = times[i];
-			cell.state = (uint8_t)layers[i].state;
-		}
-	if (most) {
-		int64_t part = (int64_t)((__int128)most * 255 / length);
+		nothing -= times[i];
+	uint32_t most = most_of(times, n, layers, false);
+	if (most < n && layers[most].state == PICTURE_OS && nothing > times[most])
+		most = most_of(times, n, layers, true);
+	if (most < n) {
+		int64_t part = (int64_t)((__int128)times[most] * 255 / length);
+		cell.state = (uint8_t)layers[most].state;
 		cell.part = (uint8_t)(part ? part : 1);
 	}
 	return cell;
