@@ -10,6 +10,7 @@
 #include "analyze/marks.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +18,7 @@
 #include "analyze/sweep.h"
 #include "analyze/xla.h"
 #include "base/ref.h"
+#include "base/utf8.h"
 
 enum {
 	FEWEST_MARKS = 3, /* fewer marks are no steps, unless their name says "step" */
@@ -175,6 +177,56 @@ bool mark_is_scope(const char *name)
 	       strncmp(name, "Optimizer.", 10) == 0;
 }
 
+/* Writes a name with an N for each of its numbers. */
+static void put_pattern(struct hwy_text name, char *to, size_t size)
+{
+	size_t n = 0;
+	uint32_t i = 0;
+	for (; i < name.length && n + 1 < size; i++)
+		if (!is_digit(name.at[i]))
+			to[n++] = name.at[i];
+		else if (i == 0 || !is_digit(name.at[i - 1]))
+			to[n++] = 'N';
+	to[i < name.length ? hwy_utf8_cut_bytes(to, n, n - 1) : n] = '\0';
+}
+
+void marks_alike(const struct hwy_trace *trace, const char *begin, char *list, size_t size)
+{
+	enum { MOST_NAMES = 3, NAME_BYTES = 64 };
+	char found[MOST_NAMES][NAME_BYTES];
+	uint32_t n_found = 0;
+	size_t length = strlen(begin), used = 0;
+	int64_t before = HWY_NONE;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		for (uint32_t row = 0; strip->kind == HWY_RANGE && row < strip->rows; row++) {
+			int64_t id = hwy_get(strip, HWY_NAME, row);
+			struct hwy_text name = hwy_text(trace, id);
+			if (id == before || n_found == MOST_NAMES || name.length <= length ||
+			    strncasecmp(name.at, begin, length) != 0)
+				continue;
+			before = id;
+			put_pattern(name, found[n_found], NAME_BYTES);
+			bool is_new = strcmp(found[n_found], begin) != 0;
+			for (uint32_t i = 0; i < n_found; i++)
+				is_new = is_new && strcmp(found[i], found[n_found]) != 0;
+			n_found += is_new;
+		}
+	}
+	*list = '\0';
+	for (uint32_t i = 0; i < n_found && used < size; i++)
+		used += (size_t)snprintf(list + used, size - used, "%s'%s'", i ? ", " : "",
+					 found[i]);
+}
+
+/* Whether the user wrote a name with an N for each of its numbers, as marks_alike does. */
+static bool is_pattern(struct hwy_text name, const char *step)
+{
+	char pattern[128];
+	put_pattern(name, pattern, sizeof pattern);
+	return name.length < sizeof pattern && strcmp(pattern, step) == 0;
+}
+
 static bool is_asked_for(struct hwy_text name, const char *step)
 {
 	struct hwy_text asked = {step, (uint32_t)strlen(step)};
@@ -185,7 +237,7 @@ static bool is_asked_for(struct hwy_text name, const char *step)
 	if (xla.kind == XLA_EXECUTION && strcmp(function, step) == 0)
 		return true;
 	return (common == asked.length && memcmp(name.at, step, common) == 0) ||
-	       folded_hash(name) == folded_hash(asked);
+	       folded_hash(name) == folded_hash(asked) || is_pattern(name, step);
 }
 
 /* ---- strips ---------------------------------------------------------------------------------- */

@@ -39,6 +39,9 @@ struct mark_families {
 void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into);
 void marks_free(struct mark_families *families);
 
+/* Writes "'IO N', 'IO wait'": up to three names of ranges that begin with a text and are more than it, their numbers as N; nothing
+ * where there are none. Names of ranges must be loaded. */
+void marks_alike(const struct hwy_trace *trace, const char *begin, char *list, size_t size);
 /* Whether a name says that its mark is a step or an epoch: "step_3", "ProfilerStep#3", "epoch 1". */
 bool mark_is_step(struct hwy_text name);
 /* Whether an operator's name is what a user, or an optimizer, gave to record_function: "Optimizer.step#Adam.step", "my part".

@@ -91,7 +91,16 @@ static bool one_step(const struct steps *steps, int64_t step, struct hwy_window 
 	if (!steps->n)
 		return hwy_fail(err,
 				"has no steps: nothing repeats; --from and --to choose by time");
-	uint32_t index = step_with_number(steps, step);
+	const char *only = steps->list[0].name != HWY_NONE
+				   ? hwy_str(steps->trace, steps->list[0].name)
+				   : "step 0";
+	uint32_t index = steps->n == 1 && step == 0 ? 0 : step_with_number(steps, step);
+	if (index == 1 && steps->n == 1)
+		return hwy_fail(err,
+				"has no step %" PRId64
+				", only %s: nothing repeats; --from and --to "
+				"choose by time",
+				step, *only ? only : "step 0");
 	const char *first = hwy_str(steps->trace, steps->list[0].name);
 	if (index == steps->n && *first)
 		return hwy_fail(err, "has no step %" PRId64 "; its %" PRIu32 " steps are %s to %s",
@@ -108,7 +117,9 @@ static bool window_choose(const struct hwy_flow *flow, const struct hwy_phase *p
 			  struct hwy_window *window, struct hwy_err *err)
 {
 	struct steps steps = {.trace = flow->trace};
-	if (phase && phase->source != PHASE_ONE && phase->n_steps > 1)
+	/* What does not repeat is one step of its own, and shown as one only where it is asked for. */
+	bool repeats = phase && phase->source != PHASE_ONE && phase->n_steps > 1;
+	if (repeats || (phase && step != HWY_NONE))
 		steps = (struct steps){flow->trace, phase->steps, phase->n_steps,
 				       phase->first_steady, phase->n_steady};
 	if (!flow->n_ops)

@@ -16,7 +16,7 @@ struct hwy_window {
 };
 
 /* The window of one step: 'step' is the number in the name of its mark, or counted from 0 where marks have no
- * numbers. For HWY_NONE the window of three typical steps, from the launch of their first work to the end of their
+ * numbers; a recording in which nothing repeats is step 0 as a whole. For HWY_NONE the window of three typical steps, from the launch of their first work to the end of their
  * last, so that one sees how far the CPU is ahead; where nothing repeats, of some tens of launches in the middle.
  * 'marks' names the ranges that delimit steps, as phases_options.step; NULL: they are chosen. False with a sentence
  * where there is nothing to show or no such step. */

@@ -177,7 +177,13 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 			show_put(options, hwy_tr(" to "));
 			show_put(options, hwy_str(trace, window->last_name));
 		}
-		snprintf(text, sizeof text, hwy_tr(" of %" PRIu32 " steps"), window->n_steps);
+		if (window->n_steps == 1)
+			snprintf(text, sizeof text, "%s", hwy_tr(" of 1 step"));
+		else
+			snprintf(text, sizeof text, hwy_tr(" of %" PRIu32 " steps"),
+				 window->n_steps);
+	} else if (window->n_steps == 1) {
+		snprintf(text, sizeof text, "%s", hwy_tr("its only step: nothing repeats"));
 	} else if (window->first == window->last) {
 		snprintf(text, sizeof text,
 			 hwy_tr("step %" PRIu32 " of %" PRIu32 ", found without marks"),
@@ -204,6 +210,67 @@ static void show_print_head(const struct hwy_trace *trace, const struct hwy_pict
 	fputs("\n  ", stdout);
 	show_put(options, text);
 	fputs("\n\n", stdout);
+}
+
+/* ---- where nothing happens ------------------------------------------------------------------- */
+
+/* The span that ends last before a window, and the one that begins first behind it. */
+struct nearest {
+	struct near_span {
+		int64_t at, name;
+		bool is_there;
+	} before, after;
+};
+
+static void look_near(struct hwy_trace *trace, uint32_t kinds, const struct hwy_window *window,
+		      struct nearest *nearest)
+{
+	struct hwy_err err;
+	if (!hwy_need(trace, kinds,
+		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR) | HWY_COL_BIT(HWY_NAME), &err))
+		cli_die("%s", err.text);
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		for (uint32_t row = 0; row < strip->rows && kinds & HWY_KIND_BIT(strip->kind);
+		     row++) {
+			int64_t start = hwy_get(strip, HWY_START, row), end = hwy_end(strip, row);
+			int64_t name = hwy_get(strip, HWY_NAME, row);
+			struct near_span *before = &nearest->before, *after = &nearest->after;
+			if (end <= window->at.from && (!before->is_there || end > before->at))
+				*before = (struct near_span){end, name, true};
+			if (start >= window->at.to && (!after->is_there || start < after->at))
+				*after = (struct near_span){start, name, true};
+		}
+	}
+}
+
+static void print_near(const struct hwy_trace *trace, const char *where, const char *does,
+		       const struct near_span *span, const struct options *options)
+{
+	if (!span->is_there)
+		return;
+	const char *name = hwy_str(trace, span->name);
+	printf("  %s: ", where);
+	show_put(options, *name ? name : "the nearest span");
+	fputs(does, stdout);
+	show_put(options, hwy_say_time4(span->at).text);
+	putchar('\n');
+}
+
+/* A window without a row: what would be looked for instead. */
+static void print_nothing(struct hwy_trace *trace, const struct hwy_window *window,
+			  const struct options *options)
+{
+	const uint32_t work = HWY_DEVICE_KINDS | HWY_KIND_BIT(HWY_API);
+	struct nearest nearest = {0};
+	look_near(trace, work, window, &nearest);
+	bool is_work = nearest.before.is_there || nearest.after.is_there;
+	if (!is_work)
+		look_near(trace, PICTURE_HOST_KINDS, window, &nearest);
+	printf("  nothing %s there\n",
+	       is_work ? "is launched, and no device works," : "was recorded");
+	print_near(trace, "before", " ended at ", &nearest.before, options);
+	print_near(trace, "after", " begins at ", &nearest.after, options);
 }
 
 static void print_more(const struct hwy_picture *picture)
@@ -237,6 +304,12 @@ static int run_show(int argc, char **argv)
 	if (!picture_make(trace, &wanted, &picture, &err))
 		cli_die("%s", err.text);
 	show_print_head(trace, &picture, &window, &options);
+	if (picture.n == 0) {
+		print_nothing(trace, &window, &options);
+		picture_free(&picture);
+		hwy_trace_free(trace);
+		return 0;
+	}
 	drawing_print(&(struct drawing){
 		.out = stdout,
 		.trace = trace,

@@ -148,6 +148,68 @@ static void short_work_in_an_idle_cell_is_seen(void **state)
 	(void)state;
 }
 
+/* A cell is in the OS where most of its time is. */
+static void a_short_call_into_the_os_is_not_its_cell(void **state)
+{
+	struct small small = small_new();
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7),
+		 os = small_lane(&small, HWY_LANE_OS);
+	small_call(&small, 0, 50, 1, "cudaLaunchKernel");
+	small_span(&small, stream, HWY_KERNEL, 60, 90, 1, "kernel");
+	small_span(&small, os, HWY_OS, 110, 120, 0, "read"); /* a tenth */
+	small_span(&small, os, HWY_OS, 210, 270, 0, "read"); /* most */
+	small_call(&small, 300, 305, 2, "cudaLaunchKernel");
+	small_span(&small, os, HWY_OS, 310, 330, 0, "write"); /* more than the call, and little */
+	small_span(&small, stream, HWY_KERNEL, 400, 500, 2, "kernel");
+	small_call(&small, 400, 420, 3, "cudaDeviceSynchronize");
+	small_span(&small, os, HWY_OS, 420, 450, 0, "write");
+	struct hwy_trace *trace = small_finish(&small);
+	struct hwy_picture picture = draw(trace, 0, 500, 5);
+	check_cells(&picture, PICTURE_THREAD, "c.oc.");
+	check_sums(&picture);
+	assert_int_equal(row_of(&picture, PICTURE_THREAD)->time[PICTURE_OS], 120);
+	picture_free(&picture);
+	hwy_trace_free(trace);
+	(void)state;
+}
+
+static void what_does_not_repeat_is_step_0(void **state)
+{
+	struct small small = small_new();
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
+	small_call(&small, 0, 50, 1, "cudaLaunchKernel");
+	small_span(&small, stream, HWY_KERNEL, 60, 90, 1, "kernel");
+	struct hwy_trace *trace = small_finish(&small);
+	struct hwy_window window;
+	struct hwy_err err;
+	assert_true(window_find(trace, NULL, 0, &window, &err));
+	assert_int_equal(window.n_steps, 1);
+	assert_int_equal(window.at.from, 0);
+	assert_int_equal(window.at.to, 90);
+	assert_false(window_find(trace, NULL, 1, &window, &err));
+	assert_non_null(strstr(err.text, "only step 0: nothing repeats"));
+	assert_true(window_find(trace, NULL, HWY_NONE, &window, &err));
+	assert_int_equal(window.n_steps, 0);
+	hwy_trace_free(trace);
+	(void)state;
+}
+
+static void a_mark_that_is_not_there_leads_to_those_that_begin_so(void **state)
+{
+	struct hwy_trace *trace = staircase();
+	struct hwy_window window;
+	struct hwy_err err;
+	assert_false(window_find(trace, "st", HWY_NONE, &window, &err));
+	assert_non_null(strstr(err.text, "no range named 'st'"));
+	assert_non_null(strstr(err.text, "begin so: 'step_N'"));
+	assert_true(window_find(trace, "step_N", HWY_NONE, &window, &err));
+	assert_int_equal(window.n_steps, 6);
+	assert_false(window_find(trace, "xyz", HWY_NONE, &window, &err));
+	assert_null(strstr(err.text, "begin so"));
+	hwy_trace_free(trace);
+	(void)state;
+}
+
 static void steps_are_found_by_their_marks_and_their_numbers(void **state)
 {
 	struct hwy_trace *trace = staircase();
@@ -194,6 +256,9 @@ int main(void)
 		cmocka_unit_test(work_is_named_by_the_range_that_launched_it),
 		cmocka_unit_test(a_copy_that_ends_in_its_call_was_waited_for),
 		cmocka_unit_test(short_work_in_an_idle_cell_is_seen),
+		cmocka_unit_test(a_short_call_into_the_os_is_not_its_cell),
+		cmocka_unit_test(what_does_not_repeat_is_step_0),
+		cmocka_unit_test(a_mark_that_is_not_there_leads_to_those_that_begin_so),
 		cmocka_unit_test(steps_are_found_by_their_marks_and_their_numbers),
 		cmocka_unit_test(times_add_up_whatever_is_recorded),
 	};

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/marks.h"
 #include "analyze/phases/phases_internal.h"
 #include "analyze/xla.h"
 #include "base/search.h"
@@ -478,7 +479,10 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 		add_unlinked(flow, phases, &cap);
 	if (options && options->step && *options->step && !has_marks && flow->n_ops) {
 		phases_free(phases);
-		return hwy_fail(err, "no range named '%s' launches device work", options->step);
+		char alike[160];
+		marks_alike(flow->trace, options->step, alike, sizeof alike);
+		return hwy_fail(err, "no range named '%s' launches device work%s%s", options->step,
+				*alike ? "; names that begin so: " : "", alike);
 	}
 	phases_put_in_order(phases);
 	return true;
