@@ -39,8 +39,8 @@ static const struct cli_option option_table[] = {
 	CLI_HEAD("What is shown:"),
 	{'k', "kernel", "NAME", "only kernels whose name contains NAME", CLI_TEXT, CLI_AT(kernel)},
 	{'n', "rows", "N", "rows of the table (default: 20; 0: all)", CLI_COUNT, CLI_AT(rows)},
-	{0, "details", "N", "describe N kernels one by one (default: 5; 0: all)", CLI_COUNT,
-	 CLI_AT(details)},
+	{0, "details", "N", "describe the N kernels with most time one by one (default: 5; 0: all)",
+	 CLI_COUNT, CLI_AT(details)},
 	CLI_FORMAT(kernels_formats, "text (default), json, csv, or md: Markdown"),
 	CLI_OUTPUT_BY_ENDING,
 	CLI_FORCE,
@@ -262,16 +262,19 @@ static void show(struct kernels_job *job, struct cli_output *output)
 		cli_die("%s: %s", job->path, err.text);
 	uint32_t *chosen = hwy_array(table.n, sizeof *chosen);
 	char *words = say_measure(job, &table);
-	struct kernels_view view = {.path = job->path,
-				    .table = &table,
-				    .chosen = chosen,
-				    .n = choose_kernels(job, &table, chosen),
-				    .rows = (uint32_t)job->options.rows,
-				    .details = (uint32_t)job->options.details,
-				    .is_asked = job->options.kernel != NULL,
-				    .measure = words,
-				    .notes = job->notes,
-				    .n_notes = job->n_notes};
+	bool has_details = job->options.details != CLI_NOT_GIVEN;
+	struct kernels_view view = {
+		.path = job->path,
+		.table = &table,
+		.chosen = chosen,
+		.n = choose_kernels(job, &table, chosen),
+		.rows = (uint32_t)job->options.rows,
+		.details = (uint32_t)(has_details ? job->options.details : DEFAULT_DETAILS),
+		.is_brief = !has_details && !job->options.kernel,
+		.is_asked = job->options.kernel != NULL,
+		.measure = words,
+		.notes = job->notes,
+		.n_notes = job->n_notes};
 	static void (*const print[])(FILE *, const struct kernels_view *) = {
 		kernels_print_text, kernels_print_json, kernels_print_csv, kernels_print_markdown};
 	print[job->options.format](output->out, &view);
@@ -286,7 +289,7 @@ static void show(struct kernels_job *job, struct cli_output *output)
 static void read_job(struct kernels_job *job, int argc, char **argv)
 {
 	struct options *options = &job->options;
-	*job = (struct kernels_job){.options = {.rows = DEFAULT_ROWS, .details = DEFAULT_DETAILS}};
+	*job = (struct kernels_job){.options = {.rows = DEFAULT_ROWS, .details = CLI_NOT_GIVEN}};
 	cli_read(&cmd_kernels, argc, argv, options);
 	uint32_t files = options->operands.before_dashes ? options->operands.before_dashes
 							 : options->operands.n;

@@ -181,7 +181,7 @@ static void put_kernel_json(struct hwy_json *json, const struct kernels_view *vi
 	json_put_text(json, "says", point->says);
 	json_key(json, "advice");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < kernel->n_advice; i++)
+	for (uint32_t i = 0; i < kernels_shown_advice(view, kernel); i++)
 		json_textz(json, kernel->advice[i]);
 	json_end_array(json);
 	put_launch(json, view, kernel);

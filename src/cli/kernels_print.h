@@ -16,6 +16,7 @@ struct kernels_view {
 	uint32_t rows;    /* lines of the table in text and Markdown; 0: all */
 	bool is_asked;    /* the user named the kernels: each is described, known or not */
 	uint32_t details; /* how many kernels are described one by one; 0: all */
+	bool is_brief; /* the user named no number: kernels that hardly take time are not described */
 	/* The words that measure: "headway kernels run.hwy --run"; NULL where nothing needs to be measured. */
 	const char *measure;
 	/* Sentences about what could not be measured or joined. */
@@ -59,6 +60,12 @@ char *kernels_say_line(const struct kernels_view *view, const struct known_kerne
 /* The stall reasons of a kernel, the largest share first; yields how many have at least 'least'. */
 uint32_t kernels_stalls(const struct known_kernel *kernel, double least,
 			enum counters_stall found[COUNTERS_STALLS]);
+
+/* The kernels that are described one by one, those with most time first: numbers of rows of the view, to be freed, and how many.
+ * A kernel about which nothing is known is one of them where it has a share worth advice and others are known. */
+uint32_t kernels_described(const struct kernels_view *view, uint32_t **rows);
+/* How much of a kernel's advice is shown: a kernel that hardly takes time gets none, unless it was asked for. */
+uint32_t kernels_shown_advice(const struct kernels_view *view, const struct known_kernel *kernel);
 
 /* kernels_source.c: a source line of a kernel and how often its warps were found there. */
 struct kernels_source_line {

@@ -278,30 +278,19 @@ static void kernels_put_one(FILE *out, const struct kernels_view *view, uint32_t
 		free(text);
 	}
 	put_source(out, view, kernel);
-	for (uint32_t a = 0; a < kernel->n_advice; a++) {
+	for (uint32_t a = 0; a < kernels_shown_advice(view, kernel); a++) {
 		fprintf(out, "%*s%s▸%s ", DETAIL_INDENT, "", paint(colour, PAINT_GREEN),
 			paint(colour, PAINT_PLAIN));
 		cli_wrap(out, kernel->advice[a], DETAIL_INDENT + 2, width);
 	}
 }
 
-/* Whether there is more to tell of a kernel than the table does. */
-static bool kernels_tells(const struct known_kernel *kernel)
-{
-	return kernel->is_measured || kernel->has_gain || kernel->point.bound != ROOFLINE_UNKNOWN;
-}
-
 static void put_details(FILE *out, const struct kernels_view *view, int width, bool colour)
 {
-	uint32_t shown = 0;
-	for (uint32_t i = 0; i < view->n && (!view->details || shown < view->details); i++) {
-		const struct known_kernel *kernel = kernel_at(view, i);
-		/* Of a kernel about which nothing is known there is nothing to tell, unless it was asked for. */
-		if (!kernels_tells(kernel) && !view->is_asked)
-			continue;
-		kernels_put_one(out, view, i, width, colour);
-		shown++;
-	}
+	uint32_t *rows, n = kernels_described(view, &rows);
+	for (uint32_t i = 0; i < n; i++)
+		kernels_put_one(out, view, rows[i], width, colour);
+	free(rows);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */
@@ -383,18 +372,17 @@ void kernels_print_markdown(FILE *out, const struct kernels_view *view)
 					 .columns = COLUMNS,
 					 .align = "lrrrrlrrrrrll",
 					 .heads = 1});
-	uint32_t details = view->details && view->details < view->n ? view->details : view->n;
-	for (uint32_t i = 0; i < details; i++) {
-		const struct known_kernel *kernel = kernel_at(view, i);
-		if (!kernels_tells(kernel))
-			continue;
-		fprintf(out, hwy_tr("\n**%c** %s: "), kernels_mark(i), bound_word(kernel));
+	uint32_t *rows, n = kernels_described(view, &rows);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct known_kernel *kernel = kernel_at(view, rows[i]);
+		fprintf(out, hwy_tr("\n**%c** %s: "), kernels_mark(rows[i]), bound_word(kernel));
 		cli_put_markdown(out, kernel->point.says);
 		fputc('\n', out);
-		for (uint32_t a = 0; a < kernel->n_advice; a++) {
+		for (uint32_t a = 0; a < kernels_shown_advice(view, kernel); a++) {
 			fputs("- ", out);
 			cli_put_markdown(out, kernel->advice[a]);
 			fputc('\n', out);
 		}
 	}
+	free(rows);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/lang.h"
+#include "base/mem.h"
 #include "base/say.h"
 #include "cli/kernels_print.h"
 #include "cli/kit/cli.h"
@@ -277,4 +278,59 @@ char *kernels_say_line(const struct kernels_view *view, const struct known_kerne
 	}
 	fclose(line);
 	return text;
+}
+
+/* ---- which kernels are worth words ------------------------------------------------------------------------------- */
+
+/* Advice for a kernel with a smaller share of its device's time would not be noticed. */
+#define LEAST_ADVISED_SHARE 0.01
+
+struct described {
+	int64_t ns;
+	uint32_t row;
+};
+
+static int by_time(const void *left, const void *right)
+{
+	const struct described *a = left, *b = right;
+	return a->ns != b->ns ? (a->ns < b->ns) - (a->ns > b->ns)
+			      : (a->row > b->row) - (a->row < b->row);
+}
+
+/* Whether there is more to tell of a kernel than the table does. */
+static bool kernels_tells(const struct known_kernel *kernel)
+{
+	return kernel->is_measured || kernel->has_gain || kernel->point.bound != ROOFLINE_UNKNOWN;
+}
+
+uint32_t kernels_shown_advice(const struct kernels_view *view, const struct known_kernel *kernel)
+{
+	return view->is_asked || kernel->point.share >= LEAST_ADVISED_SHARE ? kernel->n_advice : 0;
+}
+
+uint32_t kernels_described(const struct kernels_view *view, uint32_t **rows)
+{
+	struct described *all = hwy_array(view->n, sizeof *all);
+	uint32_t n = 0;
+	bool any_tells = false;
+	for (uint32_t i = 0; i < view->n; i++)
+		any_tells |= kernels_tells(&view->table->kernels[view->chosen[i]]);
+	for (uint32_t i = 0; i < view->n; i++) {
+		const struct known_kernel *kernel = &view->table->kernels[view->chosen[i]];
+		bool weighs = any_tells && kernel->point.share >= LEAST_ADVISED_SHARE;
+		if (kernels_tells(kernel) || weighs || view->is_asked)
+			all[n++] = (struct described){kernel->point.ns, i};
+	}
+	if (n > 0)
+		qsort(all, n, sizeof *all, by_time);
+	if (view->details && n > view->details)
+		n = view->details;
+	while (view->is_brief && n > 1 &&
+	       view->table->kernels[view->chosen[all[n - 1].row]].point.share < LEAST_ADVISED_SHARE)
+		n--;
+	*rows = hwy_array(n, sizeof **rows);
+	for (uint32_t i = 0; i < n; i++)
+		(*rows)[i] = all[i].row;
+	free(all);
+	return n;
 }

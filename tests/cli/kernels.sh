@@ -151,4 +151,38 @@ run kernels --run "$report" -- true
 [ "$status" = 2 ] && grep -q "not both" "$work/err" || fail "--run and a program"
 run kernels --write x.hwy "$report"
 [ "$status" = 2 ] && grep -q "new counters" "$work/err" || fail "--write alone"
+
+# Words go to the kernels that take the time, known or not; what hardly takes any gets no advice, unless it is asked for.
+python3 - "$work/shares.json" <<-'END'
+	import json, sys
+	def kernel(name, ts, dur, grid):
+	    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur,
+	            "args": {"device": 0, "stream": 7, "grid": grid, "block": [256, 1, 1], "registers per thread": 32, "shared memory": 0}}
+	device = {"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0, "maxThreadsPerBlock": 1024,
+	          "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 132,
+	          "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472}
+	events = []
+	for i in range(6):
+	    events += [kernel("long_one", 1000 * i, 950, [5000, 1, 1]), kernel("small_one", 1000 * i + 960, 20, [4, 1, 1]),
+	               kernel("tiny_one", 1000 * i + 985, 2.5, [3, 1, 1])]
+	json.dump({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events}, open(sys.argv[1], "w"))
+END
+for how in "" "--format md"; do
+	run kernels $how "$work/shares.json"
+	[ "$(grep -c 'launch more blocks' "$work/out")" = 1 ] || fail "kernels $how: advice for the kernel of 2 %, none for that of 0.3 %: $(cat "$work/out")"
+	grep -q 'cannot tell: not measured' "$work/out" || fail "kernels $how: the kernel with most time is described: $(cat "$work/out")"
+done
+run kernels "$work/shares.json"
+[ "$(grep -oE '^ [0-9]  (long|small|tiny)_one   ' "$work/out" | tr -s ' ')" = $' 1 long_one \n 2 small_one ' ] ||
+	fail "kernels are described by their time: $(cat "$work/out")"
+run kernels --details 0 "$work/shares.json"
+grep -qE '^ 3  tiny_one   ' "$work/out" || fail "--details 0 describes all"
+run kernels --kernel tiny "$work/shares.json"
+grep -q 'launch more blocks' "$work/out" || fail "a kernel that is asked for gets its advice: $(cat "$work/out")"
+run kernels --format json "$work/shares.json"
+python3 - "$work/out" <<-'END' || fail "advice in JSON"
+	import json, sys
+	advice = {kernel["name"]: len(kernel["advice"]) for kernel in json.load(open(sys.argv[1]))["kernels"]}
+	assert advice == {"long_one": 0, "small_one": 1, "tiny_one": 0}, advice
+END
 exit $bad
