@@ -290,7 +290,9 @@ static void mask_scalar(struct walk *w)
 		put_mask(w, end);
 	else
 		secrets_json_copy(w, end);
-	if (!level_of(w)->is_object)
+	/* Older versions masked the comma behind an option: the value still follows. */
+	static const char *const masks[] = {SECRETS_MASK, NULL};
+	if (!level_of(w)->is_object && !is_one_of(scalar, masks))
 		level_of(w)->key = (struct slice){0};
 }
 

@@ -115,6 +115,8 @@ static const char *const masked_json[][2] = {
 	{"{\"m\":{\"process_environment\":[\"HOME=Fake ]\"]}}",
 	 "{\"m\":{\"process_environment\":\"***\"}}"},
 	{"{\"envVars\": \"HOME=Fake A=1\"}", "{\"envVars\": \"***\"}"},
+	/* As masked by an older version. */
+	{"[\"--hf-token\"*** \"Fake\"]", "[\"--hf-token\"*** \"***\"]"},
 	/* No JSON, though it begins so. */
 	{"[W] run --token Fake", "[W] run --token ***"},
 	{"{'HF_TOKEN': 'Fake'}", "{'HF_TOKEN': '***'}"},
