@@ -367,8 +367,8 @@ static void judge_unmeasured(struct known_kernel *kernel, int64_t floor_ns, stru
 			arena, "not measured; a launch takes %s, hardly more than an empty one",
 			hwy_say_time3(point->ns / point->count).text);
 	} else if (!point->says) {
-		point->says =
-			"not measured, and not all of its launches have operators with known shapes";
+		point->says = hwy_tr(
+			"not measured, and not all of its launches have operators with known shapes");
 	}
 }
 

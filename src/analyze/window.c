@@ -117,9 +117,8 @@ static bool window_choose(const struct hwy_flow *flow, const struct hwy_phase *p
 			  struct hwy_window *window, struct hwy_err *err)
 {
 	struct steps steps = {.trace = flow->trace};
-	/* What does not repeat is one step of its own, and shown as one only where it is asked for. */
-	bool repeats = phase && phase->source != PHASE_ONE && phase->n_steps > 1;
-	if (repeats || (phase && step != HWY_NONE))
+	/* What has no marks and does not repeat is one step of its own, and shown as one only where it is asked for. */
+	if (phase && (phase->source != PHASE_ONE || step != HWY_NONE))
 		steps = (struct steps){flow->trace, phase->steps, phase->n_steps,
 				       phase->first_steady, phase->n_steady};
 	if (!flow->n_ops)

@@ -178,7 +178,7 @@ static void print_steps(const struct hwy_trace *trace, const struct hwy_window *
 			show_put(options, hwy_str(trace, window->last_name));
 		}
 		if (window->n_steps == 1)
-			snprintf(text, sizeof text, "%s", hwy_tr(" of 1 step"));
+			snprintf(text, sizeof text, "%s", hwy_tr(", the only step"));
 		else
 			snprintf(text, sizeof text, hwy_tr(" of %" PRIu32 " steps"),
 				 window->n_steps);
@@ -244,16 +244,17 @@ static void look_near(struct hwy_trace *trace, uint32_t kinds, const struct hwy_
 	}
 }
 
-static void print_near(const struct hwy_trace *trace, const char *where, const char *does,
+/* 'sentence' takes the span's name and its moment. */
+static void print_near(const struct hwy_trace *trace, const char *sentence,
 		       const struct near_span *span, const struct options *options)
 {
 	if (!span->is_there)
 		return;
+	char text[512];
 	const char *name = hwy_str(trace, span->name);
-	printf("  %s: ", where);
-	show_put(options, *name ? name : "the nearest span");
-	fputs(does, stdout);
-	show_put(options, hwy_say_time4(span->at).text);
+	snprintf(text, sizeof text, hwy_tr(sentence), *name ? name : hwy_tr("the nearest span"),
+		 hwy_say_time4(span->at).text);
+	show_put(options, text);
 	putchar('\n');
 }
 
@@ -267,10 +268,10 @@ static void print_nothing(struct hwy_trace *trace, const struct hwy_window *wind
 	bool is_work = nearest.before.is_there || nearest.after.is_there;
 	if (!is_work)
 		look_near(trace, PICTURE_HOST_KINDS, window, &nearest);
-	printf("  nothing %s there\n",
-	       is_work ? "is launched, and no device works," : "was recorded");
-	print_near(trace, "before", " ended at ", &nearest.before, options);
-	print_near(trace, "after", " begins at ", &nearest.after, options);
+	puts(hwy_tr(is_work ? HWY_KEY("  nothing is launched, and no device works, there")
+			    : HWY_KEY("  nothing was recorded there")));
+	print_near(trace, HWY_KEY("  before: %s ended at %s"), &nearest.before, options);
+	print_near(trace, HWY_KEY("  after: %s begins at %s"), &nearest.after, options);
 }
 
 static void print_more(const struct hwy_picture *picture)
