@@ -4,7 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
+import { check, onPage, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
+import { data } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
@@ -52,6 +53,18 @@ await run([
 		await page.locator(".title.rank").nth(2).click();
 		await settled(page);
 		check((await stateOf(page, "message")) === "", "nothing went wrong");
+	}],
+	["what is said of a job stands there whole, however long its sentences are", async () => {
+		for (const name of ["ddp_turns", "ddp_late"])
+			await onPage(browser, [join(data, "jobs", name)], async (other) => {
+				await other.waitForSelector("[data-job-finding]");
+				const { says, lateness, findings, problems } = await other.evaluate(() => window.headway.state.traces[0].diagnosis.job);
+				const shown = (await other.locator(".findings").textContent()).replace(/\s+/g, " ");
+				const sentences = [says, lateness.says, ...findings.map((f) => f.says), ...problems].filter(Boolean);
+				check(sentences.some((text) => text.length > 200), `${name} says something long`);
+				for (const text of sentences)
+					check(shown.includes(text.replace(/\s+/g, " ")), `whole: ${text}`);
+			});
 	}],
 ]);
 await browser.close();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Advice.tsx - what to do: lines that begin with two spaces are code, the others points. */
+import { sentence } from "../timeline/text";
+
 export function Advice({ text, code }: { text: string; code: boolean }) {
 	const parts: { code: boolean; lines: string[] }[] = [];
-	for (const line of text.split("\n").filter(Boolean)) {
+	for (const line of sentence(text).split("\n").filter(Boolean)) {
 		const isCode = line.startsWith("  ");
 		const last = parts.at(-1);
 		if (last && last.code === isCode)

@@ -7,14 +7,14 @@ import { showPanel } from "../state/layout";
 import { useStore } from "../state/store";
 import { tableOfFinding } from "../state/table";
 import { count, duration, percent } from "../timeline/units";
-import { inner } from "../timeline/text";
+import { inner, plain, sentence } from "../timeline/text";
 import { Advice } from "./Advice";
 
 const MOST_PLACES = 4;
 
 function Places({ finding }: { finding: Item }) {
-	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i} title={p.range}>
-		<b>{p.file ? `${p.file}${p.line ? `:${p.line}` : ""}` : inner(p.range) || p.api}</b>{p.module ? ` ${tr("in {module}", { module: p.module })}` : ""} <small>{p.file || p.range ? p.api : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
+	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i} title={plain(p.range)}>
+		<b>{p.file ? `${plain(p.file)}${p.line ? `:${p.line}` : ""}` : plain(inner(p.range)) || plain(p.api)}</b>{p.module ? ` ${tr("in {module}", { module: plain(p.module) })}` : ""} <small>{p.file || p.range ? plain(p.api) : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
 	</li>)}</ul>;
 }
 
@@ -75,10 +75,10 @@ export function Finding({ trace, index, finding, diagnosis, innocent }: Props) {
 		<h3><button class="show" aria-pressed={lit} onClick={(e) => {
 			e.stopPropagation();
 			void light(trace, index);
-		}}><span class="rank">{innocent ? "✓" : index + 1}</span> {finding.title}</button> <code>{finding.id}</code></h3>
+		}}><span class="rank">{innocent ? "✓" : index + 1}</span> {plain(finding.title)}</button> <code>{finding.id}</code></h3>
 		{lit && <Evidence />}
 		{!innocent && <Gain trace={trace} finding={finding} note={elsewhere ? tr("; phase {phase}", { phase }) : ""} />}
-		<p>{finding.says}</p>
+		<p>{sentence(finding.says)}</p>
 		{innocent && <Worth finding={finding} />}
 		<Places finding={finding} />
 		{finding.advice && <Advice text={finding.advice} code={lit} />}

@@ -11,7 +11,7 @@ import { Headline } from "./Headline";
 import { HeadwayPlot } from "./HeadwayPlot";
 import { Job } from "./Job";
 import { StepsPlot } from "./StepsPlot";
-import { plain, shorten } from "../timeline/text";
+import { plain, sentence, shorten } from "../timeline/text";
 
 /** Judged steps that cover less of the recording than this are told so, as `headway analyze` does. */
 const COVERS_LITTLE = 0.5;
@@ -20,7 +20,7 @@ function Verdict({ diagnosis }: { diagnosis: Diagnosis }) {
 	const { summary } = diagnosis;
 	const little = summary.phase !== null && summary.coverage < COVERS_LITTLE;
 	const well = summary.verdict === "gpu" && !summary.verdict_opaque;
-	return <p class={well ? "verdict healthy" : "verdict"}>{well ? "✓ " : ""}{plain(summary.verdict_says)}
+	return <p class={well ? "verdict healthy" : "verdict"}>{well ? "✓ " : ""}{sentence(summary.verdict_says)}
 		{little && <small> {tr("The judged steps are {share} of the recording.", { share: summary.coverage < 0.0005 ? tr("less than 0.1 %") : percent(summary.coverage) })}</small>}</p>;
 }
 
@@ -41,7 +41,7 @@ function Kernels({ summary }: { summary: Diagnosis["summary"] }) {
 			{k.bound && <small class="text"> {tr(k.bound)}{k.of_roof != null && tr(", {share} of the roof", { share: percent(k.of_roof) })}</small>}</td>
 		<td class="n">{duration(k.ns_per_step)}</td><td class="n short">{percent(k.share_of_kernels)}</td></tr>)}</tbody></table>
 		<p class="buttons"><button onClick={() => showDock("roofline")} title={tr("kernels under the roofs of the device (6)")}>{tr("roofline")}</button></p>
-		{summary.kernels_command && <div class="advice"><pre class="wraps">{plain(summary.kernels_command)}</pre></div>}</section>;
+		{summary.kernels_command && <div class="advice"><pre class="wraps">{sentence(summary.kernels_command)}</pre></div>}</section>;
 }
 
 /** Several files were compared: whose diagnosis this is. */
@@ -56,7 +56,7 @@ function Runs({ runs }: { runs: Diagnosis["summary"]["runs"] }) {
 function Trust({ diagnosis: { trust, summary } }: { diagnosis: Diagnosis }) {
 	return <section><h3>{tr("How far to trust this")}</h3>
 		{trust.length ? <ul class="trust">{trust.map((t, i) => <li key={i} class={t.effect ?? "forbids"}>
-			<b>{t.check ?? tr("cannot tell: {what}", { what: t.cannot_tell ?? "" })}</b> {t.says ?? t.because}</li>)}</ul>
+			<b>{t.check ?? tr("cannot tell: {what}", { what: t.cannot_tell ?? "" })}</b> {sentence(t.says ?? t.because ?? "")}</li>)}</ul>
 			: <p><small>{tr("The recording lacks nothing that these numbers need.")}</small></p>}
 		{summary.own_cost_ns_per_step !== null && <p><small>{tr("Headway's own cost, {time} of CPU time a step, is part of the times seen; predictions are without it.", { time: duration(summary.own_cost_ns_per_step) })}</small></p>}</section>;
 }

@@ -3,7 +3,7 @@
 import { Look, type Job as Answer, type JobFinding, type JobRank } from "../data/protocol";
 import { phrase, tr } from "../lang";
 import { css, Palette } from "../timeline/theme";
-import { plain } from "../timeline/text";
+import { plain, sentence } from "../timeline/text";
 import { count, duration, percent } from "../timeline/units";
 import { Advice } from "./Advice";
 import { useDark } from "./dark";
@@ -70,7 +70,7 @@ function Finding({ finding, index, job }: { finding: JobFinding; index: number; 
 		<div class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.cost_ns_per_step / job.step_ns * 100)}%` }} />
 			<span>{finding.predicted_step_ns !== null ? <>{phrase("{time} a step", { time: <b>{duration(job.step_ns)} → {duration(finding.predicted_step_ns)}</b> })} <em>{(job.step_ns / finding.predicted_step_ns).toFixed(2)}×</em></>
 				: phrase("{time} of every step", { time: <b>{range}</b> })}</span><small>{ranksOf(finding.ranks, job.ranks.length)}</small></div>
-		{finding.says !== job.says && <p>{plain(finding.says)}</p>}
+		{finding.says !== job.says && <p>{sentence(finding.says)}</p>}
 		{finding.file && <ul class="places"><li><b>{plain(finding.file)}{finding.line ? `:${finding.line}` : ""}</b> <small>{plain(finding.function)}</small></li></ul>}
 		{finding.advice && <Advice text={finding.advice} code={index === 0} />}
 	</div>;
@@ -78,12 +78,12 @@ function Finding({ finding, index, job }: { finding: JobFinding; index: number; 
 
 export function Job({ job }: { job: Answer }) {
 	return <>
-		<p class={job.verdict === "gpu" ? "verdict healthy" : "verdict"}>{job.verdict === "gpu" ? "✓ " : ""}{plain(job.says)}</p>
-		{job.lateness.says && job.lateness.says !== job.says && <p>{plain(job.lateness.says)}</p>}
+		<p class={job.verdict === "gpu" ? "verdict healthy" : "verdict"}>{job.verdict === "gpu" ? "✓ " : ""}{sentence(job.says)}</p>
+		{job.lateness.says && job.lateness.says !== job.says && <p>{sentence(job.lateness.says)}</p>}
 		<Ranks job={job} />
 		<LateMap job={job} />
 		{job.findings.length > 0 && <h3 class="heading">{tr("What holds the job back")}</h3>}
 		{job.findings.map((f, i) => <Finding key={i} finding={f} index={i} job={job} />)}
-		{job.problems.length > 0 && <ul class="trust">{job.problems.map((text, i) => <li key={i}>{plain(text)}</li>)}</ul>}
+		{job.problems.length > 0 && <ul class="trust">{job.problems.map((text, i) => <li key={i}>{sentence(text)}</li>)}</ul>}
 	</>;
 }

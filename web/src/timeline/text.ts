@@ -10,7 +10,11 @@ const shortened = new Map<string, string>();
 // Control characters and the like would draw as nothing or turn the line around.
 const ODD = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** A name, at most as long as a line. */
 export const plain = (text: string, most = MOST_CHARS): string => text.slice(0, most).replace(ODD, "\ufffd");
+
+/** A sentence or a command: whole, however long. Line ends stay. */
+export const sentence = (text: string): string => text.split("\n").map((line) => plain(line, Infinity)).join("\n");
 
 /** Of a path of ranges the inner two say where one is. */
 export function inner(path: string): string {
