@@ -154,6 +154,29 @@ await run([
 		}
 		await page.close();
 	}],
+	["what is selected and what is shown ends where the recording does", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page, server) => {
+		const { start, end } = await page.evaluate(() => window.headway.state.traces[0].info);
+		await page.keyboard.press("0");
+		const { width } = await page.locator("canvas.timeline").boundingBox();
+		await drag(page, { x: 300, y: 8 }, { x: width + 300, y: 8 });
+		const { range } = await page.evaluate(() => ({ range: window.headway.state.range }));
+		check(range.from > start && range.to === end, `until the last event: ${JSON.stringify(range)} of ${start} to ${end}`);
+		const { from, to, devices } = await tableOf(page);
+		check(from === range.from && to === range.to && devices[0].idle + devices[0].busy === to - from, "the panel is of that time, too");
+		await page.mouse.move(700, 300);
+		await page.keyboard.down("Control");
+		for (let i = 0; i < 8; i++)
+			await page.mouse.wheel(0, 400);
+		await page.keyboard.up("Control");
+		const shown = () => stateOf(page, "window");
+		await until(async () => (await shown()).from <= start && (await shown()).to >= end, "zooming out ends where all is visible");
+		const all = await shown();
+		check(all.to - all.from < 1.05 * (end - start), `and no further: ${JSON.stringify(all)}`);
+		await page.evaluate(([after, late]) => { location.hash = `from=${after}&to=${late}&range=${after},${late}`; }, [end + 5e9, end + 6e9]);
+		await page.waitForFunction(() => !window.headway.state.range);
+		await until(async () => (await page.locator(".message, [role=status], [role=alert]").allTextContents()).some((text) => text.includes("Nothing was recorded then")), "a time after the end is none, and the page says so");
+		check((await shown()).from < end, "the window does not leave the recording");
+	})],
 ]);
 await browser.close();
 folder.remove();

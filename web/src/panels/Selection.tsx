@@ -3,7 +3,7 @@
 import type { NAME_TABLES, Selection as Table } from "../data/protocol";
 import { tr } from "../lang";
 import { zoomToRange } from "../state/actions";
-import { chooseAll, selectNothing, selectScreen } from "../state/selection";
+import { chooseAll, selectNothing, selectScreen, windowOf } from "../state/selection";
 import { useStore } from "../state/store";
 import { tableOfSelection } from "../state/table";
 import { count, duration } from "../timeline/units";
@@ -42,6 +42,6 @@ export function Selection() {
 			<button onClick={() => void selectNothing()}>{tr("select nothing")}</button></div>
 		{!intervals.length && <p class="empty" role="status">{tr("Counting…")}</p>}
 		{intervals.map((table, i) => <div key={i}>{traces.length > 1 && <h2>{i ? "B" : "A"}</h2>}
-			{table ? <Happened trace={i} table={table} /> : <p class="empty">{chosen.size ? tr("None of its lanes is chosen.") : tr("No answer.")}</p>}</div>)}
+			{table ? <Happened trace={i} table={table} /> : <p class="empty">{windowOf(i) === null ? tr("Nothing of it was recorded then.") : chosen.size ? tr("None of its lanes is chosen.") : tr("No answer.")}</p>}</div>)}
 	</div>;
 }

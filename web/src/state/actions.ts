@@ -11,6 +11,8 @@ import { set, state, type Theme } from "./store";
 import { inTurn } from "./turns";
 
 const LEAST_WINDOW = 20;
+/** The share of the window that may be void before the first event, and after the last. */
+const MARGIN = 0.01;
 
 /** The whole of it, all runs. */
 export function bounds(): { from: number; to: number } {
@@ -19,18 +21,32 @@ export function bounds(): { from: number; to: number } {
 	return { from, to: Math.max(to, from + 1) };
 }
 
+/** Where two runs stand beside each other is known once both were diagnosed. */
+export const isAligned = (): boolean => state.traces.length < 2 || state.traces.every((t) => t.diagnosis || t.failed || t.info.diagnosis === "none");
+
+/** The part of a stretch of time in which something can have been recorded, in whole ns; null: none of it. */
+export function recorded(from: number, to: number): { from: number; to: number } | null {
+	const all = isAligned() ? bounds() : { from: -Infinity, to: Infinity };
+	if (!(from <= all.to && to >= all.from))
+		return null;
+	const begin = Math.floor(Math.max(all.from, Math.min(from, all.to - 1)));
+	return { from: begin, to: Math.max(Math.ceil(Math.min(to, all.to)), begin + 1) };
+}
+
+/** Shows a stretch of time: never wider than the recording with its margins, and never beyond them. */
 export function show(from: number, to: number): void {
 	const all = bounds();
-	const whole = (all.to - all.from) * 1.1;
+	const whole = (all.to - all.from) / (1 - 2 * MARGIN);
 	const width = Math.min(whole, Math.max(LEAST_WINDOW, to - from));
-	const middle = Math.min(all.to, Math.max(all.from, (from + to) / 2));
-	set({ from: middle - width / 2, to: middle + width / 2 });
+	const side = width * MARGIN;
+	const begin = Math.max(all.from - side, Math.min(all.to + side - width, (from + to) / 2 - width / 2));
+	set({ from: begin, to: begin + width });
 }
 
 export function zoom(factor: number, at = (state.from + state.to) / 2): void {
 	const all = bounds();
 	const least = LEAST_WINDOW / (state.to - state.from);
-	const most = (all.to - all.from) * 1.1 / (state.to - state.from);
+	const most = (all.to - all.from) / (1 - 2 * MARGIN) / (state.to - state.from);
 	const f = Math.min(most, Math.max(least, factor));
 	show(at - (at - state.from) * f, at + (state.to - at) * f);
 }
@@ -41,9 +57,9 @@ export function pan(share: number): void {
 }
 
 export function showAll(): void {
-	const all = bounds();
-	const margin = (all.to - all.from) * 0.01;
-	show(all.from - margin, all.to + margin);
+	const { from, to } = bounds();
+	const margin = (to - from) * MARGIN;
+	show(from - 2 * margin, to + 2 * margin);
 }
 
 /** Shows the selected span; without one, the interval. */

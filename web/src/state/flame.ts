@@ -37,12 +37,13 @@ function lanesOf(run: number): number[] | null {
 function requestOf(run: number): string {
 	const { scope } = state.flame;
 	const selected = scope === "selection" && hasSelection();
-	const window = selected ? `&${windowOf(run)}` : "";
+	const time = selected ? windowOf(run) : "";
+	const window = time && `&${time}`;
 	const group = lanesOf(run);
-	const lanes = !selected || !state.chosen.size ? group : group ? chosenLanes(run).filter((l) => group.includes(l)) : chosenLanes(run);
+	const lanes = time === null ? [] : !selected || !state.chosen.size ? group : group ? chosenLanes(run).filter((l) => group.includes(l)) : chosenLanes(run);
 	// None of the lanes: one that no trace has.
 	const list = lanes && `&lanes=${writeLanes(lanes.length ? lanes : [NO_LANE])}`;
-	return `flame?t=${run}&kind=${kindShown()}${window}${onlyPython() ? "&python=1" : ""}${scope === "steps" ? "&steps=1" : ""}${list ?? ""}`;
+	return `flame?t=${run}&kind=${kindShown()}${window ?? ""}${onlyPython() ? "&python=1" : ""}${scope === "steps" ? "&steps=1" : ""}${list ?? ""}`;
 }
 
 let asked: AbortController | null = null;

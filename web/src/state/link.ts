@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.ts - the address holds the view: #from=…&to=…&span=…&fold=…&q=… */
 import { readTable, writeTable } from "./table";
-import { light, predict, search, select, showStep } from "./actions";
+import { isAligned, light, predict, search, select, show, showStep } from "./actions";
 import { restoreNotes } from "./notes";
 import { timeline } from "./page";
 import { readFlame, writeFlame } from "./flame";
@@ -74,8 +74,8 @@ export function readLink(): void {
 	const [from, to] = [Number(link.get("from")), Number(link.get("to"))];
 	if (link.has("step"))
 		showStep(Number(link.get("step")));
-	if (link.has("from") && to > from)
-		set({ from, to });
+	if (link.has("from") && to > from && Number.isFinite(to - from))
+		isAligned() ? show(from, to) : set({ from, to });
 	const list = (key: string): Set<string> => new Set((link.get(key) ?? "").split(",").filter(Boolean));
 	const { panel, dock } = readPanels(link);
 	if (link.has("from"))

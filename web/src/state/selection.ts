@@ -4,8 +4,9 @@
  * Without chosen lanes it is of all lanes; lanes without a stretch are of the whole recording. */
 import { writeLanes } from "../data/lane_list";
 import { HARDWARE, VIRTUAL, type Group, type Selection } from "../data/protocol";
+import { tr } from "../lang";
 import { laneKey, type Row } from "../timeline/layout";
-import { bounds, laneInView } from "./actions";
+import { bounds, laneInView, recorded } from "./actions";
 import { exactName } from "./kin";
 import { source } from "./page";
 import { set, state } from "./store";
@@ -20,19 +21,23 @@ export const hasSelection = (): boolean => state.range !== null || state.chosen.
 export const chosenLanes = (trace: number): number[] =>
 	[...state.chosen].map((key) => key.split("/").map(Number)).filter(([t]) => t === trace).map(([, lane]) => lane!);
 
-/** The time of the selection as a request names it. A window may begin before the trace's origin; nothing is recorded there. */
-export function windowOf(trace: number): string {
-	const { shift } = state.traces[trace]!;
+/** The time of the selection as a request names it: the part of it in which this trace was recorded. What is not recorded is not idle. Null: none
+ * of it; a second run may be shorter than the first. */
+export function windowOf(trace: number): string | null {
+	const { shift, info } = state.traces[trace]!;
 	const { from, to } = state.range ?? bounds();
-	return `from=${Math.max(0, Math.floor(from + shift))}&to=${Math.max(1, Math.ceil(to + shift))}`;
+	const begin = Math.max(info.start, Math.floor(from + shift));
+	const end = Math.min(Math.max(info.end, info.start + 1), Math.ceil(to + shift));
+	return begin < end ? `from=${begin}&to=${end}` : null;
 }
 
-/** The time and the lanes of the selection as a request names them; null where none of the trace's lanes are chosen. */
+/** The time and the lanes of the selection as a request names them; null where none of the trace's time or lanes is selected. */
 export function selectionOf(trace: number): string | null {
 	const lanes = chosenLanes(trace);
-	if (state.chosen.size && !lanes.length)
+	const window = windowOf(trace);
+	if (window === null || (state.chosen.size && !lanes.length))
 		return null;
-	return `${windowOf(trace)}${lanes.length ? `&lanes=${writeLanes(lanes)}` : ""}`;
+	return `${window}${lanes.length ? `&lanes=${writeLanes(lanes)}` : ""}`;
 }
 
 /** Asks what happened in the selection. */
@@ -51,9 +56,10 @@ async function tabulate(): Promise<void> {
 		set({ intervals });
 }
 
-/** Whole ns: what the table is of is what the address holds. */
+/** Selects what of a stretch of time was recorded. Whole ns: what the table is of is what the address holds. */
 export async function selectRange(from: number, to: number, open = true): Promise<void> {
-	set({ range: { from: Math.floor(from), to: Math.max(Math.ceil(to), Math.floor(from) + 1) }, ...(open ? { panel: "selection" as const } : {}) });
+	const range = recorded(from, to);
+	set({ range, ...(range ? {} : { message: tr("Nothing was recorded then: no time is selected.") }), ...(open ? { panel: "selection" as const } : {}) });
 	await tabulate();
 }
 

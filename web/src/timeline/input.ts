@@ -43,7 +43,7 @@ function click(timeline: Timeline, x: number, y: number): void {
 }
 
 export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): () => void {
-	let down: { x: number; y: number; from: number; to: number; scroll: number; what: "move" | "time" | "box"; moved: boolean } | null = null;
+	let down: { x: number; y: number; from: number; to: number; scroll: number; what: "move" | "time" | "box"; moved: boolean; ends: [number, number] } | null = null;
 	const at = (e: MouseEvent): { x: number; y: number } => {
 		const box = canvas.getBoundingClientRect();
 		return { x: e.clientX - box.left, y: e.clientY - box.top };
@@ -62,7 +62,7 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		if (e.button !== 0)
 			return;
 		const { x, y } = at(e);
-		down = { x, y, from: state.from, to: state.to, scroll: timeline.scroll, what: e.shiftKey || y < RULER ? "time" : e.ctrlKey || e.metaKey ? "box" : "move", moved: false };
+		down = { x, y, from: state.from, to: state.to, scroll: timeline.scroll, what: e.shiftKey || y < RULER ? "time" : e.ctrlKey || e.metaKey ? "box" : "move", moved: false, ends: [0, 0] };
 		e.preventDefault();
 		canvas.focus({ preventScroll: true });
 	};
@@ -79,9 +79,11 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 			return;
 		const per = (down.to - down.from) / canvas.clientWidth;
 		if (down.what !== "move") {
-			const ends = [down.from + down.x * per, down.from + x * per].sort((a, b) => a - b);
+			const there = down.from + x * per;
+			const here = down.from + down.x * per;
+			down.ends = [Math.min(here, there), Math.max(here, there)];
 			const chosen = down.what === "box" ? new Set(rowsBetween(timeline, down.y, y).flatMap(lanesOfRow)) : state.chosen;
-			set({ range: { from: ends[0]!, to: ends[1]! }, chosen, cursor: timeAt(canvas, x) });
+			set({ range: act.recorded(...down.ends), chosen, cursor: timeAt(canvas, x) });
 		} else {
 			act.show(down.from - (x - down.x) * per, down.to - (x - down.x) * per);
 			timeline.setScroll(down.scroll - (y - down.y));
@@ -95,10 +97,10 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 		down = null;
 		if (!was.moved)
 			click(timeline, x, y);
-		else if (was.what === "box" && state.range)
-			void selectBox(state.range.from, state.range.to, [...state.chosen]);
-		else if (was.what === "time" && state.range)
-			void selectRange(state.range.from, state.range.to);
+		else if (was.what === "box")
+			void selectBox(...was.ends, [...state.chosen]);
+		else if (was.what === "time")
+			void selectRange(...was.ends);
 	};
 	const twice = (e: MouseEvent): void => {
 		if (state.selected && at(e).y > RULER)
