@@ -16,6 +16,9 @@ enum {
 	 * stream is not exactly the order of its calls. */
 	LATER_OPS = 4096,
 	MOST_OPS = 1 << 18, /* the most ops of a window in which the least headway is looked for */
+	/* The same for the largest headway of each part, which is asked for whenever the page has
+	 * moved: more would keep other requests waiting. */
+	MOST_PART_OPS = 1 << 16,
 };
 
 struct lead_op {
@@ -153,32 +156,66 @@ static int by_event_time(const void *left, const void *right)
 	return b->count - a->count;
 }
 
+/* What is enqueued and not finished at a moment. */
+struct lead_state {
+	int64_t count;   /* ops */
+	int64_t waiting; /* ns of the ops that have not begun */
+	int64_t ends;    /* the sum of the ends of the ops that run */
+	int64_t running; /* ops that run */
+};
+
+static void pass_event(struct lead_state *at, const struct lead_event *event)
+{
+	at->count += event->count;
+	if (event->count == 1) {
+		at->waiting += event->length;
+	} else {
+		int sign = event->count == 0 ? 1 : -1;
+		at->running += sign;
+		at->ends += sign * event->end;
+		at->waiting -= event->count == 0 ? event->length : 0;
+	}
+}
+
+static int64_t lead_work_at(const struct lead_state *at, int64_t time)
+{
+	return at->waiting + at->ends - at->running * time;
+}
+
+/* Yields the events of ops in order of time, as ns after 'from'. */
+static struct lead_event *events_of(const struct lead_ops *ops, int64_t from, uint32_t *n)
+{
+	struct lead_event *events = hwy_array((size_t)ops->n * 3 + 1, sizeof *events);
+	*n = 0;
+	for (uint32_t i = 0; i < ops->n; i++) {
+		const struct lead_op *op = &ops->v[i];
+		int64_t length = op->end - op->start, end = op->end - from;
+		events[(*n)++] = (struct lead_event){op->enqueued - from, length, 1, end};
+		events[(*n)++] = (struct lead_event){op->start - from, length, 0, end};
+		events[(*n)++] = (struct lead_event){end, 0, -1, end};
+	}
+	qsort(events, *n, sizeof *events, by_event_time);
+	return events;
+}
+
 /* Walks the events of a window of so many ns. Between two events the work falls by the number of
  * running ops each ns, so that it is least right before an event. */
 static void walk_events(const struct lead_event *events, uint32_t n, int64_t window,
 			struct device_lead *least)
 {
-	int64_t count = 0, waiting = 0, ends = 0, running = 0;
+	struct lead_state at = {0};
 	for (uint32_t i = 0; i <= n; i++) {
 		int64_t time = i < n ? events[i].time : window;
 		bool is_new = i == n || i == 0 || time > events[i - 1].time;
 		if (is_new && time > 0) {
 			int64_t until = time < window ? time : window;
-			int64_t work = waiting + ends - running * until;
-			least->count = count < least->count ? count : least->count;
+			int64_t work = lead_work_at(&at, until);
+			least->count = at.count < least->count ? at.count : least->count;
 			least->work = work < least->work ? work : least->work;
 		}
 		if (i == n || time > window)
 			break;
-		count += events[i].count;
-		if (events[i].count == 1) {
-			waiting += events[i].length;
-		} else {
-			int sign = events[i].count == 0 ? 1 : -1;
-			running += sign;
-			ends += sign * events[i].end;
-			waiting -= events[i].count == 0 ? events[i].length : 0;
-		}
+		pass_event(&at, &events[i]);
 	}
 }
 
@@ -190,17 +227,62 @@ bool device_lead_least(struct view_trace *view, uint32_t device, int64_t from, i
 	*is_known = ok && ops.n <= MOST_OPS;
 	*least = (struct device_lead){INT64_MAX, INT64_MAX};
 	if (*is_known) {
-		struct lead_event *events = hwy_array((size_t)ops.n * 3 + 1, sizeof *events);
-		uint32_t n = 0;
-		for (uint32_t i = 0; i < ops.n; i++) {
-			const struct lead_op *op = &ops.v[i];
-			int64_t length = op->end - op->start, end = op->end - from;
-			events[n++] = (struct lead_event){op->enqueued - from, length, 1, end};
-			events[n++] = (struct lead_event){op->start - from, length, 0, end};
-			events[n++] = (struct lead_event){end, 0, -1, end};
-		}
-		qsort(events, n, sizeof *events, by_event_time);
+		uint32_t n;
+		struct lead_event *events = events_of(&ops, from, &n);
 		walk_events(events, n, to - from, least);
+		free(events);
+	}
+	free_ops(&ops);
+	return ok;
+}
+
+/* ---- the largest of each part of a window ---------------------------------------------------- */
+
+int64_t device_lead_part(int64_t from, int64_t to, uint32_t part, uint32_t n)
+{
+	return from + (int64_t)((double)(to - from) / n * part);
+}
+
+static void raise_lead(struct device_lead *most, const struct lead_state *at, int64_t time)
+{
+	int64_t work = lead_work_at(at, time);
+	most->count = at->count > most->count ? at->count : most->count;
+	most->work = work > most->work ? work : most->work;
+}
+
+/* Between two events the work falls, so that it is largest at a part's begin, or right after an
+ * event. All events of one moment count together: where one op ends and another one is enqueued,
+ * there are never both. */
+static void walk_parts(const struct lead_event *events, uint32_t n_events, int64_t window,
+		       struct device_lead *parts, uint32_t n)
+{
+	struct lead_state at = {0};
+	uint32_t i = 0;
+	for (uint32_t p = 0; p < n; p++) {
+		int64_t begin = device_lead_part(0, window, p, n),
+			end = device_lead_part(0, window, p + 1, n);
+		for (; i < n_events && events[i].time <= begin; i++)
+			pass_event(&at, &events[i]);
+		parts[p] = (struct device_lead){at.count, lead_work_at(&at, begin)};
+		while (i < n_events && events[i].time < end) {
+			int64_t time = events[i].time;
+			for (; i < n_events && events[i].time == time; i++)
+				pass_event(&at, &events[i]);
+			raise_lead(&parts[p], &at, time);
+		}
+	}
+}
+
+bool device_lead_parts(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
+		       struct device_lead *parts, uint32_t n, bool *is_known, struct hwy_err *err)
+{
+	struct lead_ops ops = {0};
+	bool ok = gather_ops(view, device, from, to, MOST_PART_OPS, &ops, err);
+	*is_known = ok && ops.n <= MOST_PART_OPS;
+	if (*is_known) {
+		uint32_t n_events;
+		struct lead_event *events = events_of(&ops, from, &n_events);
+		walk_parts(events, n_events, to - from, parts, n);
 		free(events);
 	}
 	free_ops(&ops);

@@ -24,4 +24,11 @@ bool device_lead_at(struct view_trace *view, uint32_t device, int64_t time,
 bool device_lead_least(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
 		       struct device_lead *least, bool *is_known, struct hwy_err *err);
 
+/* The largest count and the largest work in each of n equal parts of [from, to), which need not be
+ * at one moment. *is_known is false, and 'parts' is not set, where the window has so many ops that
+ * this would take long. */
+int64_t device_lead_part(int64_t from, int64_t to, uint32_t part, uint32_t n); /* where it begins */
+bool device_lead_parts(struct view_trace *view, uint32_t device, int64_t from, int64_t to,
+		       struct device_lead *parts, uint32_t n, bool *is_known, struct hwy_err *err);
+
 #endif

@@ -3,7 +3,8 @@
  *
  * A recording may have hundreds of phases, each with thousands of points, so the page asks for a
  * window and gets at most two points for each of its pixels: the largest of the pixel, and the last
- * one where that is smaller. What the diagnosis found is kept as it came from the worker: for each
+ * one where that is smaller. Where a point holds for longer than a pixel, the device's lead is
+ * found anew for each pixel. What the diagnosis found is kept as it came from the worker: for each
  * phase and device HEAD numbers of 64 bits, then three for each point.
  */
 #include <stdlib.h>
@@ -111,31 +112,127 @@ static bool touches(const int64_t *points, int64_t n, const struct parts *parts)
 	return n > 0 && points[TIME] < parts->to && points[(n - 1) * POINT + TIME] >= parts->from;
 }
 
-void headway_series_answer(const struct hwy_bytes *series, int64_t from, int64_t to, uint32_t n,
-			   struct hwy_json *json)
+/* The series of a phase and a device, one after the other. */
+struct series_walk {
+	const int64_t *at; /* HEAD numbers, then the points */
+	size_t left;       /* numbers from 'at' on */
+};
+
+static struct series_walk walk_series(const struct hwy_bytes *series)
 {
-	const int64_t *at = (const int64_t *)(const void *)series->bytes;
+	return (struct series_walk){(const int64_t *)(const void *)series->bytes,
+				    series->n / sizeof(int64_t)};
+}
+
+/* Yields the next series that touches the window, or NULL. */
+static const int64_t *next_series(struct series_walk *walk, const struct parts *parts)
+{
+	while (walk->left >= HEAD && walk->at[N_POINTS] >= 0 &&
+	       (uint64_t)walk->at[N_POINTS] <= (walk->left - HEAD) / POINT) {
+		const int64_t *found = walk->at;
+		size_t length = HEAD + (size_t)found[N_POINTS] * POINT;
+		walk->at += length;
+		walk->left -= length;
+		if (touches(found + HEAD, found[N_POINTS], parts))
+			return found;
+	}
+	return NULL;
+}
+
+/* Yields how many ns a point of the series holds for. */
+static int64_t series_cell(const int64_t *series)
+{
+	const int64_t *points = series + HEAD, last = series[N_POINTS] - 1;
+	return last > 0 ? (points[last * POINT + TIME] - points[TIME]) / last : 0;
+}
+
+static int64_t part_length(const struct parts *parts)
+{
+	return (parts->to - parts->from) / parts->n;
+}
+
+static void put_series(struct hwy_json *json, const int64_t *series, const struct parts *parts)
+{
+	json_begin_object(json);
+	json_put_int(json, "device", series[DEVICE]);
+	json_put_int(json, "phase", series[PHASE]);
+	json_put_int(json, "max_count", series[MAX_COUNT]);
+	json_put_int(json, "max_work", series[MAX_WORK]);
+	int64_t cell = series_cell(series), part = part_length(parts);
+	json_put_int(json, "within", cell > part ? cell : part);
+	json_key(json, "points");
+	put_points(json, series + HEAD, (uint32_t)series[N_POINTS], parts);
+	json_end_object(json);
+}
+
+/* Writes the parts that differ from the ones before them, and where the last one ends. */
+static void put_exact(struct hwy_json *json, int64_t device, const struct parts *parts,
+		      const struct device_lead *leads)
+{
+	struct device_lead most = {0, 0};
+	int64_t written = -1;
+	json_begin_object(json);
+	json_put_int(json, "device", device);
+	json_put_int(json, "phase", -1);
+	json_put_int(json, "within", part_length(parts));
+	json_key(json, "points");
+	json_begin_array(json);
+	for (uint32_t p = 0; p < parts->n; p++) {
+		int64_t time = device_lead_part(parts->from, parts->to, p, parts->n);
+		most.count = leads[p].count > most.count ? leads[p].count : most.count;
+		most.work = leads[p].work > most.work ? leads[p].work : most.work;
+		bool is_same = written >= 0 && leads[p].count == leads[written].count &&
+			       leads[p].work == leads[written].work;
+		if (!is_same) {
+			headway_series_put_point(json, time, leads[p].count, leads[p].work);
+			written = p;
+		}
+	}
+	headway_series_put_point(json, parts->to, leads[parts->n - 1].count,
+				 leads[parts->n - 1].work);
+	json_end_array(json);
+	json_put_int(json, "max_count", most.count);
+	json_put_int(json, "max_work", most.work);
+	json_end_object(json);
+}
+
+enum { DEVICES = 256 }; /* an annotation has a byte for its device, too */
+
+/* Answers the devices exactly whose series are too coarse for the window, where that is possible;
+ * sets 'done' of these. */
+static void put_exact_devices(const struct hwy_bytes *series, const struct parts *parts,
+			      const struct headway_finer *finer, bool *done, struct hwy_json *json)
+{
+	bool tried[DEVICES] = {0};
+	struct device_lead *leads = hwy_array(parts->n, sizeof *leads);
+	struct series_walk walk = walk_series(series);
+	for (const int64_t *at; (at = next_series(&walk, parts));) {
+		int64_t device = at[DEVICE];
+		if (device < 0 || device >= DEVICES || tried[device] ||
+		    series_cell(at) <= part_length(parts))
+			continue;
+		tried[device] = true;
+		done[device] = finer->find(finer->self, device, leads);
+		if (done[device])
+			put_exact(json, device, parts, leads);
+	}
+	free(leads);
+}
+
+void headway_series_answer(const struct hwy_bytes *series, int64_t from, int64_t to, uint32_t n,
+			   const struct headway_finer *finer, struct hwy_json *json)
+{
 	const struct parts parts = {from, to, n};
-	size_t left = series->n / sizeof *at;
+	bool done[DEVICES] = {0};
 	json_begin_object(json);
 	json_key(json, "devices");
 	json_begin_array(json);
-	while (left >= HEAD && at[N_POINTS] >= 0 &&
-	       (uint64_t)at[N_POINTS] <= (left - HEAD) / POINT) {
-		size_t length = HEAD + (size_t)at[N_POINTS] * POINT;
-		if (touches(at + HEAD, at[N_POINTS], &parts)) {
-			json_begin_object(json);
-			json_put_int(json, "device", at[DEVICE]);
-			json_put_int(json, "phase", at[PHASE]);
-			json_put_int(json, "max_count", at[MAX_COUNT]);
-			json_put_int(json, "max_work", at[MAX_WORK]);
-			json_key(json, "points");
-			put_points(json, at + HEAD, (uint32_t)at[N_POINTS], &parts);
-			json_end_object(json);
-		}
-		at += length;
-		left -= length;
-	}
+	if (finer)
+		put_exact_devices(series, &parts, finer, done, json);
+	struct series_walk walk = walk_series(series);
+	for (const int64_t *at; (at = next_series(&walk, &parts));)
+		if (at[DEVICE] < 0 || at[DEVICE] >= DEVICES || !done[at[DEVICE]])
+			put_series(json, at, &parts);
 	json_end_array(json);
 	json_end_object(json);
 }

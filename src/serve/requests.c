@@ -336,6 +336,26 @@ static bool ask_steps(struct asking *a, struct hwy_err *err)
 {
 	return ask_frame(a, WORKER_STEPS, err);
 }
+/* A window of a trace in which the headway of a device may be looked for exactly. */
+struct headway_window {
+	struct view_trace *view;
+	int64_t from, to;
+	uint32_t n;
+	bool ok;
+	struct hwy_err *err;
+};
+
+static bool find_headway(void *self, int64_t device, struct device_lead *parts)
+{
+	struct headway_window *w = self;
+	bool is_known = false;
+	if (device >= w->view->trace->n_devices || !w->ok)
+		return false;
+	w->ok = device_lead_parts(w->view, (uint32_t)device, w->from + w->view->origin,
+				  w->to + w->view->origin, parts, w->n, &is_known, w->err);
+	return is_known;
+}
+
 /* The answer is written through a->json, unless it says why there is none. */
 static bool ask_headway(struct asking *a, struct hwy_err *err)
 {
@@ -347,11 +367,20 @@ static bool ask_headway(struct asking *a, struct hwy_err *err)
 		return false;
 	struct worker *worker = &a->all->workers[t];
 	pthread_mutex_lock(&worker->lock);
+	/* The frame comes once and stays until the server ends, so it can be read without the
+	 * lock. */
 	const struct hwy_bytes *series = &worker->frames[WORKER_HEADWAY];
-	if (has_result(a, worker, series->bytes))
-		headway_series_answer(series, from, to, (uint32_t)n, &a->json);
+	bool is_there = has_result(a, worker, series->bytes);
 	pthread_mutex_unlock(&worker->lock);
-	return true;
+	struct headway_window window = {
+		&a->all->traces[t], from, to, (uint32_t)n, true, err,
+	};
+	const struct headway_finer finer = {find_headway, &window};
+	if (is_there)
+		headway_series_answer(series, from, to, (uint32_t)n,
+				      a->request->argument(a->request, "from") ? &finer : NULL,
+				      &a->json);
+	return window.ok;
 }
 static bool ask_edits(struct asking *a, struct hwy_err *err)
 {
@@ -481,7 +510,7 @@ static const struct kind {
 	{"selection", "GET", ask_selection, LOCKED | AS_JSON},
 	{"diagnosis", "GET", ask_diagnosis, 0},
 	{"steps", "GET", ask_steps, 0},
-	{"headway", "GET", ask_headway, AS_JSON},
+	{"headway", "GET", ask_headway, LOCKED | AS_JSON},
 	{"gaps", "GET", ask_gaps, 0},
 	{"path", "GET", ask_path, 0},
 	{"edits", "GET", ask_edits, 0},

@@ -150,7 +150,7 @@ export function headway(trace) {
 			const level = k < 8 ? k * 10 : Math.max(0, 80 - (k - 8) * 10);
 			points.push([trace.begin + (s + k / 20) * trace.step, level, level * trace.step / 100]);
 		}
-	return { devices: [{ device: 0, phase: 0, points, max_count: 80, max_work: trace.step * 0.8 }] };
+	return { devices: [{ device: 0, phase: 0, points, max_count: 80, max_work: trace.step * 0.8, within: 0 }] };
 }
 
 export function edits(trace) {

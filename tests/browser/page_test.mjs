@@ -31,6 +31,21 @@ await run([
 		for (const wanted of ["GPU 0 NVIDIA H200", "stream 7", "headway", "idle, by cause", "CUDA calls", "samples", "GPU metrics", "power", "SMs Active"])
 			await until(async () => (await titles()).some((t) => t.includes(wanted)), `a row for ${wanted}`);
 	}],
+	["headway that is known of a long time only is said to be the most of it", async () => {
+		const at = await pointOf(page, "headway");
+		const tip = async (x) => {
+			await page.mouse.move(at.x + x, at.y);
+			return page.locator(".tip").innerText();
+		};
+		await until(async () => /operations?, .* of work ahead/.test(await tip(0)) && !(await tip(1)).includes("at most"), "what is known of each pixel");
+		await page.evaluate(() => {
+			const { leads } = window.headway.timeline;
+			const { list } = leads;
+			leads.list = (...asked) => list.apply(leads, asked).map((d) => ({ ...d, within: 4e9 }));
+		});
+		await until(async () => /at most .* within 4.00 s/.test(await tip(2)), "the time that the value is of");
+		await page.evaluate(() => delete window.headway.timeline.leads.list);
+	}],
 	["keys, wheel and dragging zoom and pan", async () => {
 		const before = await width();
 		await press("w", "w");

@@ -53,10 +53,40 @@ static void the_least_lead_of_many_streams_is_the_same_at_any_time(void **state)
 	}
 }
 
+/* Part by part: what stands at its begin, and what is enqueued inside. */
+static void each_part_of_a_window_has_its_largest_lead(void **state)
+{
+	enum { PARTS = 7 };
+	struct view_trace view = open_streams(year_2024);
+	struct hwy_trace *trace = view.trace;
+	struct device_lead parts[PARTS], at;
+	struct hwy_err err;
+	bool is_known;
+	assert_true(device_lead_parts(&view, 0, year_2024, year_2024 + 350, parts, PARTS, &is_known,
+				      &err));
+	assert_true(is_known);
+	/* An op is enqueued at 10 and another one at 20. */
+	assert_int_equal(parts[0].count, 2 * STREAMS);
+	assert_int_equal(parts[0].work, 200 * STREAMS);
+	assert_int_equal(parts[6].count, 0);
+	assert_int_equal(parts[6].work, 0);
+	for (uint32_t p = 0; p < PARTS; p++) {
+		int64_t begin = device_lead_part(0, 350, p, PARTS);
+		assert_true(device_lead_at(&view, 0, year_2024 + begin, &at, &err));
+		assert_true(parts[p].count >= at.count && parts[p].work >= at.work);
+	}
+	/* Nothing is enqueued in 250 to 300: what is there at the begin is the most. */
+	assert_int_equal(parts[5].count, STREAMS);
+	assert_int_equal(parts[5].work, 50 * STREAMS);
+	view_close(&view);
+	hwy_trace_free(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(the_least_lead_of_many_streams_is_the_same_at_any_time),
+		cmocka_unit_test(each_part_of_a_window_has_its_largest_lead),
 	};
 	return cmocka_run_group_tests(all, NULL, NULL);
 }

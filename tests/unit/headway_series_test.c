@@ -22,13 +22,13 @@ static void add_series(struct hwy_bytes *out, int64_t phase, const struct point 
 }
 
 /* Asks, and reads the points of all phases of the answer. */
-static uint32_t ask(const struct hwy_bytes *series, int64_t from, int64_t to, uint32_t n,
-		    struct point *points)
+static uint32_t ask_finer(const struct hwy_bytes *series, int64_t from, int64_t to, uint32_t n,
+			  const struct headway_finer *finer, struct point *points)
 {
 	struct memory_text memory;
 	memory_text_begin(&memory);
 	struct hwy_json json = {.out = memory.out};
-	headway_series_answer(series, from, to, n, &json);
+	headway_series_answer(series, from, to, n, finer, &json);
 	memory_text_end(&memory);
 	uint32_t got = 0;
 	for (const char *at = memory.text; *at; at++) {
@@ -39,6 +39,12 @@ static uint32_t ask(const struct hwy_bytes *series, int64_t from, int64_t to, ui
 	}
 	free(memory.text);
 	return got;
+}
+
+static uint32_t ask(const struct hwy_bytes *series, int64_t from, int64_t to, uint32_t n,
+		    struct point *points)
+{
+	return ask_finer(series, from, to, n, NULL, points);
 }
 
 /* The largest work at any time of [from, to), where a point holds until the next one. */
@@ -109,12 +115,45 @@ static void a_frame_that_is_cut_off_is_read_as_far_as_it_goes(void **state)
 	hwy_bytes_free(&series);
 }
 
+/* At every moment one op with as much work as the part's number. */
+static bool find_parts(void *self, int64_t device, struct device_lead *parts)
+{
+	uint32_t *asked = self;
+	(*asked)++;
+	for (int64_t p = 0; p < 10; p++)
+		parts[p] = (struct device_lead){1, p};
+	return device == 0;
+}
+
+static void a_series_that_is_coarser_than_the_window_is_found_anew(void **state)
+{
+	struct hwy_bytes series = {0};
+	struct point points[] = {{0, 5, 86}, {1000, 5, 86}, {2000, 0, 0}}, got[MOST];
+	uint32_t asked = 0;
+	struct headway_finer finer = {find_parts, &asked};
+	add_series(&series, 0, points, 3);
+	add_series(&series, 1, points, 3);
+	/* Its points are as fine as the window. */
+	assert_int_equal(ask_finer(&series, 0, 2000, 2, &finer, got), 6);
+	assert_int_equal(asked, 0);
+	/* One series instead of two, with a value for each part and the end. */
+	assert_int_equal(ask_finer(&series, 500, 600, 10, &finer, got), 11);
+	assert_int_equal(asked, 1);
+	assert_int_equal(got[3].time, 530);
+	assert_int_equal(got[3].work, 3);
+	/* Where it cannot be found, the coarse one is the answer. */
+	((int64_t *)(void *)series.bytes)[0] = 7;
+	assert_int_equal(ask_finer(&series, 2000, 2010, 10, &finer, got), 1 + 11);
+	hwy_bytes_free(&series);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pixel_shows_the_largest_of_its_time),
 		cmocka_unit_test(an_answer_does_not_grow_with_the_phases),
 		cmocka_unit_test(a_frame_that_is_cut_off_is_read_as_far_as_it_goes),
+		cmocka_unit_test(a_series_that_is_coarser_than_the_window_is_found_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,9 @@ export type Step = [number, number, number, number, number, number, string];
 export interface Phase { name: string; process?: number; source: string; mean: number; median: number; from: number; to: number; first_steady: number;
 	n_steady: number; steps: Step[] }
 export interface Steps { main: number; phases: Phase[] }
-export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number }[] }
+export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number;
+	/** A value is the largest within so many ns. */
+	within: number }[] }
 export interface Predicted { edits: string[]; before_ns: number; step_ns: number; p10_ns: number; p90_ns: number; speedup: number; bound: string;
 	tipping_ns?: number }
 export interface Finding {

@@ -33,7 +33,7 @@ export function HeadwayPlot({ trace }: { trace: Trace }) {
 		if (phase)
 			void headwayOf(state.traces.indexOf(trace), phase.from, phase.to, WIDE).then(setFine);
 	}, [phase]);
-	const devices = (fine ?? trace.headway)?.devices.filter((d) => d.phase === main && d.max_work > 0 && d.points.length > 1).slice(0, MOST_DEVICES) ?? [];
+	const devices = (fine ?? trace.headway)?.devices.filter((d) => (d.phase === main || d.phase < 0) && d.max_work > 0 && d.points.length > 1).slice(0, MOST_DEVICES) ?? [];
 	if (!phase || !devices.length)
 		return null;
 	const go = (e: MouseEvent): void => {

@@ -5,6 +5,7 @@ import { keys, tr } from "../lang";
 import { detailsOf, standingAt } from "../state/actions";
 import { state } from "../state/store";
 import { counterTitle, readingAt, readingText, valueText } from "../timeline/counter";
+import { BOUND_LEAST } from "../timeline/draw_charts";
 import { hitAt, type Hit } from "../timeline/hit";
 import { laneTitle } from "../timeline/lane_title";
 import type { Scene } from "../timeline/scene";
@@ -81,6 +82,13 @@ function stepTip({ row, time }: Hit, x: number, y: number): Tip | null {
 	return null;
 }
 
+function leadText({ count: n, work, within }: { count: number; work: number; within: number }, least: number): string {
+	const ahead = { n: count(n), time: duration(work), wide: duration(within) };
+	if (within > least)
+		return tr(n === 1 ? "at most {n} operation, {time} of work ahead within {wide}" : "at most {n} operations, {time} of work ahead within {wide}", ahead);
+	return tr(n === 1 ? "{n} operation, {time} of work ahead" : "{n} operations, {time} of work ahead", ahead);
+}
+
 /** What is under a point of the canvas, or null. */
 export function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	const scene = timeline.scene();
@@ -107,7 +115,7 @@ export function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	}
 	if (kind === "headway") {
 		const point = timeline.leadAt(scene, hit.row, hit.time);
-		return point ? { x, y, head: tr("headway"), line: tr("{n} operations, {time} of work ahead", { n: point[1], time: duration(point[2]) }) } : null;
+		return point ? { x, y, head: tr("headway"), line: leadText(point, scene.window(hit.row.trace).perPixel * BOUND_LEAST) } : null;
 	}
 	return null;
 }

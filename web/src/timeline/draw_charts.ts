@@ -64,7 +64,8 @@ export function drawUtilisationOf(scene: Scene, row: Row, streams: Cover[][]): v
 	}
 }
 
-function firstAfter(points: [number, number, number][], time: number): number {
+/** The number of points that are not after a time. */
+export function firstAfter(points: [number, number, number][], time: number): number {
 	let low = 0;
 	let high = points.length;
 	while (low < high) {
@@ -77,6 +78,9 @@ function firstAfter(points: [number, number, number][], time: number): number {
 	return low;
 }
 
+/** A value that is of more pixels is told from those that are known pixel by pixel. */
+export const BOUND_LEAST = 3;
+
 /** Work enqueued and not finished, in time: the CPU's lead over the GPU. `all` has the height of every phase, `leads` what the window needs. */
 export function drawHeadway(scene: Scene, row: Row, all: Headway, leads: Lead[]): void {
 	const series = leads.filter((d) => d.device === row.device);
@@ -84,15 +88,19 @@ export function drawHeadway(scene: Scene, row: Row, all: Headway, leads: Lead[])
 	const { from, to, perPixel } = scene.window(row.trace);
 	const { palette, raster } = scene;
 	const fill = palette.tint(palette.look(Look.launch), 0.45);
+	const faint = palette.tint(palette.look(Look.launch), 0.2);
 	const edge = palette.pixel(palette.look(Look.launch));
 	const bottom = scene.top(row) + scene.size(row.h) - 2;
 	const height = scene.size(row.h) - 5;
-	for (const { points } of series)
+	for (const { points, within } of series)
 		for (let i = Math.max(0, firstAfter(points, from) - 1); i < points.length && points[i]![0] < to; i++) {
 			const x0 = Math.floor((points[i]![0] - from) / perPixel);
 			const x1 = Math.max(x0 + 1, Math.floor(((points[i + 1]?.[0] ?? points[i]![0]) - from) / perPixel));
-			const y = bottom - Math.round(points[i]![2] / most * height);
-			raster.rect(x0, x1, y, bottom, fill);
-			raster.rect(x0, x1, Math.min(y, bottom - 1), Math.min(y, bottom - 1) + scene.size(1), edge);
+			const y = bottom - Math.round(Math.min(1, points[i]![2] / most) * height);
+			// The most of a longer time is no plateau: an area that it stays below, without an edge.
+			const bound = within > perPixel * BOUND_LEAST;
+			raster.rect(x0, x1, y, bottom, bound ? faint : fill);
+			if (!bound)
+				raster.rect(x0, x1, Math.min(y, bottom - 1), Math.min(y, bottom - 1) + scene.size(1), edge);
 		}
 }

@@ -12,7 +12,7 @@ import { Tiles, type Cover } from "../data/tiles";
 import { focusedRow } from "../state/focus";
 import { state } from "../state/store";
 import { visibleRange } from "./counter";
-import { drawHeadway, drawUtilisation, drawUtilisationOf } from "./draw_charts";
+import { drawHeadway, drawUtilisation, drawUtilisationOf, firstAfter } from "./draw_charts";
 import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
 import { drawNotes } from "./draw_notes";
 import { drawCursor, drawFocus, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
@@ -133,13 +133,14 @@ export class Timeline {
 		return pieces.find((p) => p.from <= time && time < p.to);
 	}
 
-	/** How far the CPU is ahead of a row's device at a time: time, operations, ns of work. */
-	leadAt(scene: Scene, row: Row, time: number): [number, number, number] | undefined {
+	/** How far the CPU is ahead of a row's device at a time: operations and ns of work. They are the most within so many ns. */
+	leadAt(scene: Scene, row: Row, time: number): { count: number; work: number; within: number } | undefined {
 		const { from, to } = scene.window(row.trace);
 		const all = state.traces[row.trace]?.headway;
 		const mine = all ? this.leads.list(row.trace, all, from, to, scene.width).filter((d) => d.device === row.device) : [];
 		const phase = mine.find((d) => (d.points[0]?.[0] ?? Infinity) <= time && time <= d.points.at(-1)![0]);
-		return phase?.points.filter((p) => p[0] <= time).at(-1);
+		const point = phase?.points[firstAfter(phase.points, time) - 1];
+		return point && { count: point[1], work: point[2], within: phase!.within };
 	}
 
 	private draw(): void {
