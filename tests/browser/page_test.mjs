@@ -71,6 +71,36 @@ await run([
 		await press("0");
 		await until(async () => await width() > before * 0.9, "0 shows all");
 	}],
+	["a place is copied where the browser has no clipboard of the new kind, too", async () => {
+		await page.evaluate((step) => { location.hash = `from=${8 * step}&to=${8 * step + 400_000}&panel=findings`; }, STEP);
+		await settled(page);
+		const at = await pointOf(page, "stream");
+		await page.mouse.click(at.x, at.y);
+		await page.evaluate(() => {
+			Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+			document.execCommand = (what) => what === "copy";
+		});
+		const button = page.locator("button.copy").first();
+		await button.click();
+		await until(async () => await button.textContent() === "copied", "it says so");
+		await page.evaluate(() => {
+			delete navigator.clipboard;
+			delete document.execCommand;
+		});
+	}],
+	["names that begin alike are told apart when all of a name are lit", async () => {
+		const begin = "n".repeat(300);
+		const light = (name) => page.evaluate((other) => {
+			const { state } = window.headway;
+			state.selected = { ...state.selected, span: { ...state.selected.span, name: other } };
+		}, name).then(() => page.keyboard.press("h"));
+		await light(`${begin}a`);
+		await until(async () => (await page.evaluate(() => window.headway.state.kin?.name)) === `${begin}a`, "lit");
+		await light(`${begin}b`);
+		await until(async () => (await page.evaluate(() => window.headway.state.kin?.name)) === `${begin}b`, "another name is lit instead");
+		await light(`${begin}b`);
+		await until(async () => (await page.evaluate(() => window.headway.state.kin)) === null, "and the same one no longer");
+	}],
 	["a click selects a kernel, its arrow leads to the launch and back", async () => {
 		await page.evaluate((step) => { location.hash = `from=${8 * step}&to=${8 * step + 400_000}&panel=findings`; }, STEP);
 		await settled(page);

@@ -27,23 +27,40 @@ export const baseName = (file: string): string => file.slice(file.lastIndexOf("/
 
 export class InlineQuery {
 	readonly laneFacts: LaneFacts;
-	private steps: StepTime[];
+	/** By process (-1: of all) and by which of the times counts, in order of it. */
+	private steps = new Map<string, StepTime[]>();
+	private readonly ofAll: boolean;
 
 	constructor(private facts: Facts) {
 		this.laneFacts = new LaneFacts(facts.lanes);
-		this.steps = (facts.steps?.phases ?? []).flatMap((p, phase) => p.steps.map((s, k): StepTime => {
+		const steps = (facts.steps?.phases ?? []).flatMap((p, phase) => p.steps.map((s, k): StepTime => {
 			const mark = /\d{1,9}$/.exec(s[6] ?? "");
 			return { phase, number: mark && !/\d{10}$/.test(s[6]) ? Number(mark[0]) : k, process: p.process ?? -1, cpu: [s[2], s[3]], device: [s[0], s[1]] };
 		}));
+		this.ofAll = steps.some((s) => s.process === -1);
+		for (const at of ["device", "cpu"] as const)
+			for (const step of [...steps].sort((a, b) => a[at][0] - b[at][0])) {
+				const key = `${step.process}/${at}`;
+				const list = this.steps.get(key) ?? [];
+				list.push(step);
+				this.steps.set(key, list);
+			}
 	}
 
 	/** The step of a span: device work by the step's time on the device, all else by its time on the CPU. */
 	stepOf(span: InlineSpan): StepTime | null {
 		const process = this.laneFacts.lane(span.lane)?.process ?? -1;
-		const any = this.steps.some((s) => s.process === -1);
 		const at = isWork(span.look) ? "device" : "cpu";
-		const before = this.steps.filter((s) => (any ? s.process === -1 : s.process === process) && s[at][0] <= span.start);
-		const last = before.reduce<StepTime | null>((a, b) => (a && a[at][0] > b[at][0] ? a : b), null);
+		const steps = this.steps.get(`${this.ofAll ? -1 : process}/${at}`) ?? [];
+		let low = 0;
+		for (let high = steps.length; low < high;) {
+			const middle = (low + high) >> 1;
+			if (steps[middle]![at][0] <= span.start)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		const last = steps[low - 1];
 		return last && span.start < last[at][1] ? last : null;
 	}
 	latencyOf(span: InlineSpan): number | null {

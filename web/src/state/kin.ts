@@ -9,7 +9,8 @@ import { set, state, type Kin } from "./store";
 /** A query for exactly this name. */
 export const exactName = (name: string): string => `name="${name.replace(/["\\]/g, "\\$&")}"`;
 
-const isOn = (title: string): boolean => state.kin?.title === title;
+/** Whether these are lit already. A title is cut and names no run: it says nothing of that. */
+const isOn = (kin: Pick<Kin, "trace" | "name" | "of">): boolean => state.kin?.trace === kin.trace && state.kin.name === kin.name && state.kin.of === kin.of;
 
 function light(kin: Kin): void {
 	set({ kin, message: "" });
@@ -21,9 +22,10 @@ export function lightSame(): void {
 	if (!selected?.span.name)
 		return;
 	const title = tr("all of the name {name}", { name: shorten(plain(selected.span.name)) });
-	if (isOn(title))
+	const kin = { trace: selected.trace, name: selected.span.name, of: null };
+	if (isOn(kin))
 		return set({ kin: null });
-	light({ trace: selected.trace, query: exactName(selected.span.name), name: selected.span.name, ids: new Set(), title });
+	light({ ...kin, query: exactName(selected.span.name), ids: new Set(), title });
 }
 
 /** The chain of the selected span, or no longer. */
@@ -32,12 +34,13 @@ export async function lightChain(): Promise<void> {
 	if (!selected)
 		return;
 	const title = tr("what belongs to span {id}", { id: selected.span.id });
-	if (isOn(title))
+	const kin = { trace: selected.trace, name: null, of: selected.span.id };
+	if (isOn(kin))
 		return set({ kin: null });
 	const chain = await source.get<{ ids: number[]; more: boolean }>(`chain?t=${selected.trace}&id=${selected.span.id}`).catch(() => null);
 	if (!chain || chain.ids.length < 2)
 		return set({ message: chain ? tr("Nothing else belongs to this span.") : tr("No answer.") });
-	light({ trace: selected.trace, query: `id:${chain.ids.join(",")}`, name: null, ids: new Set(chain.ids), title });
+	light({ ...kin, query: `id:${chain.ids.join(",")}`, ids: new Set(chain.ids), title });
 	if (chain.more)
 		set({ message: tr("The first {n} spans of its chain are lit.", { n: chain.ids.length }) });
 }

@@ -77,7 +77,9 @@ export interface TableState {
 }
 const NO_TABLE: TableState = { trace: 0, text: "", q: "", error: "", inSelection: false, group: "", sort: "start", down: false, from: null, version: 0, sums: null, active: 0 };
 /** Spans that are lit beside the selected one: all of its name, or its chain. `query` names them for the server, where spans are summed up. */
-export interface Kin { trace: number; query: string; name: string | null; ids: Set<number>; title: string }
+export interface Kin { trace: number; query: string; name: string | null; ids: Set<number>; title: string;
+	/** The span whose chain it is; null: all of a name. */
+	of: number | null }
 
 export interface State {
 	info: Info | null; traces: Trace[]; from: number; to: number; cursor: number | null;
