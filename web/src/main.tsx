@@ -11,13 +11,16 @@ import { keepHistory } from "./state/history";
 import { listenToKeys } from "./state/keys";
 import { restoreLooks } from "./state/layout";
 import { setUp } from "./state/page";
-import { state, subscribe } from "./state/store";
+import { set, state, subscribe } from "./state/store";
 import { Timeline } from "./timeline/timeline";
 
 declare global {
 	/** For tests and the console. */
 	interface Window { headway: { state: typeof state; timeline: Timeline; source: Source } }
 }
+
+/** Whether the page shows what it has loaded: what fails from then on must not take that away. */
+let shown = false;
 
 const app = document.getElementById("app")!;
 
@@ -31,6 +34,7 @@ async function start(): Promise<void> {
 	restoreLooks();
 	readLink();
 	render(<App timeline={timeline} />, app);
+	shown = true;
 	listenToKeys();
 	keepLink();
 	keepHistory();
@@ -38,5 +42,9 @@ async function start(): Promise<void> {
 }
 
 start().catch((e: unknown) => {
-	app.textContent = `Headway: ${e instanceof Error ? e.message : String(e)}`;
+	const why = e instanceof Error ? e.message : String(e);
+	if (shown)
+		set({ message: why });
+	else
+		app.textContent = `Headway: ${why}`;
 });

@@ -5,6 +5,7 @@ import { writeLanes } from "../data/lane_list";
 import type { Group } from "../data/protocol";
 import { tr } from "../lang";
 import { select } from "./actions";
+import { decoded } from "./decoded";
 import { source } from "./page";
 import { chosenLanes, hasSelection, windowOf } from "./selection";
 import { SCOPES, VIEWS, type FlameState } from "./flame_state";
@@ -86,7 +87,10 @@ export function writeFlame(): string {
 }
 
 export function readFlame(text: string): void {
-	const [kind, scope, view, shown, weight, run, by, group, python, query, focus] = text.split("|").map(decodeURIComponent);
+	const parts = text.split("|").map(decoded);
+	if (parts.includes(null))
+		return;
+	const [kind, scope, view, shown, weight, run, by, group, python, query, focus] = parts as string[];
 	if (focus === undefined)
 		return;
 	const one = (["0", "1", "2"].indexOf(run ?? "") + 3) % 3 as 0 | 1 | 2;

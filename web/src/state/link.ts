@@ -2,6 +2,7 @@
 /* link.ts - the address holds the view: #from=…&to=…&span=…&fold=…&q=… */
 import { readTable, writeTable } from "./table";
 import { isAligned, light, predict, search, select, show, showStep } from "./actions";
+import { decoded } from "./decoded";
 import { restoreNotes } from "./notes";
 import { timeline } from "./page";
 import { readFlame, writeFlame } from "./flame";
@@ -25,7 +26,7 @@ export function readLater(): void {
 		void light(Number(finding[1]), Number(finding[2]), false);
 	const edits = /^(\d)\.(.*)$/.exec(whatif);
 	if (edits && state.traces[Number(edits[1])])
-		void predict(edits[2]!.split("+").filter(Boolean).map(decodeURIComponent), Number(edits[1]));
+		void predict(edits[2]!.split("+").filter(Boolean).flatMap((text) => decoded(text) ?? []), Number(edits[1]));
 }
 
 function write(): string {
