@@ -109,6 +109,36 @@ await run([
 		await page.waitForFunction(() => /no notes/.test(window.headway.state.message));
 		check((await notes(page)).length === 1, "and nothing was added");
 	})],
+	["notes of a link or a file take no place of one's own, and are kept when a person wants it", () => withPage(async (page) => {
+		await noteOnKernel(page, "mine");
+		const [mine] = await notes(page);
+		const stored = () => page.evaluate(() => JSON.parse(localStorage.getItem(`headway.notes.${window.headway.state.traces[0].info.id}`) ?? "[]").map((n) => n.text).sort());
+		const { id } = await page.evaluate(() => window.headway.state.traces[0].info);
+		const path = join(folder, "theirs.json");
+		const theirs = [{ ...mine, text: "theirs, with my id", changed: mine.changed + 1e9 }, ...Array.from({ length: 499 }, (_, i) => ({ id: `t${i}`, from: i, to: i, text: `their ${i}`, changed: i }))];
+		writeFileSync(path, JSON.stringify({ headway_notes: 1, recordings: [{ id, notes: theirs }] }));
+		await page.locator("input[type=file]").setInputFiles(path);
+		await page.waitForFunction(() => window.headway.state.notes.all[0].length === 500);
+		check((await notes(page)).some((n) => n.text === "mine") && JSON.stringify(await stored()) === '["mine"]', "mine is there as it was, theirs are not stored");
+		await page.locator(".notes li button.keep").first().click();
+		await until(async () => (await stored()).length === 2, "one of theirs is kept");
+		await page.reload();
+		await settled(page);
+		await until(async () => (await notes(page)).filter((n) => !n.foreign).length === 2, "after a reload both are there");
+	})],
+	["a note that was deleted does not come back with an older address", () => withPage(async (page) => {
+		await noteOnKernel(page, "gone");
+		await page.waitForFunction(() => location.hash.includes("notes="));
+		const before = await page.evaluate(() => location.hash);
+		await page.keyboard.press("w");
+		await page.locator(".notes li button", { hasText: "delete" }).first().click();
+		await page.waitForFunction(() => !location.hash.includes("notes="));
+		await page.evaluate((hash) => { location.hash = hash; }, before);
+		await page.waitForFunction((hash) => location.hash === hash || !location.hash.includes("notes="), before);
+		await settled(page);
+		await later(page, 500);
+		check((await notes(page)).length === 0, "it stays deleted");
+	})],
 	["u takes back a zoom, U does it again, and neither fills the browser's history", () => withPage(async (page) => {
 		// A window counts for u once it has stood still for 350 ms.
 		await later(page, 500);
@@ -143,6 +173,16 @@ await run([
 		await settled(page);
 		await until(async () => await page.evaluate(() => window.headway.timeline.scroll) === Math.round(scroll), "it is there again");
 	})],
+	["what of a link cannot be read is left out, and the page stays", async () => {
+		for (const broken of ["flame=%2525E0%25|a|b|c|d|e|f|g|h|i|%25", "dock=flame&flame=stacks%7C%25", "whatif=0.%25E0%25A4+pin", "notes=%25", "range=a,b&lanes=%25&table=%25;%25&span=%25&q=%25", "from=1e400&to=Infinity"])
+			await withPage(async (page) => {
+				check((await page.locator("canvas.timeline").count()) === 1, `the page is there: ${broken}`);
+				await page.evaluate((text) => { location.hash = text; }, broken);
+				await settled(page);
+				await page.keyboard.press("7");
+				await until(async () => await page.locator(".notes h2").count() === 1, `and answers: ${broken}`);
+			}, `#${broken}`);
+	}],
 	["the timeline is saved as PNG and as SVG, in which names are texts", () => withPage(async (page) => {
 		await noteOnKernel(page, "<script>alert(1)</script> & \"quoted\"");
 		const saved = async (name) => {

@@ -3,10 +3,11 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Note } from "../data/note";
 import { phrase, tr } from "../lang";
-import { addNote, deleteNote, exportNotes, goToNote, importNotes, listed, nextNote, writeNote } from "../state/notes";
+import { addNote, deleteNote, exportNotes, goToNote, importNotes, keepNotes, listed, nextNote, writeNote } from "../state/notes";
 import { savePiece, savePng, saveSvg } from "../state/save";
 import { copyLink } from "../state/share";
 import { useStore } from "../state/store";
+import { plain } from "../timeline/text";
 import { duration } from "../timeline/units";
 
 function Entry({ trace, note, begin }: { trace: number; note: Note; begin: number }) {
@@ -22,7 +23,7 @@ function Entry({ trace, note, begin }: { trace: number; note: Note; begin: numbe
 		if (writing)
 			box.current?.focus();
 	}, [writing]);
-	const name = note.text || tr("note");
+	const name = plain(note.text) || tr("note");
 	return <li class={at ? "on" : ""}>
 		<input ref={box} type="text" value={draft} placeholder={tr("what is here?")} aria-label={tr("text of the note")} maxLength={2000}
 			onInput={(e) => setDraft(e.currentTarget.value)} onChange={(e) => void writeNote(note.id, e.currentTarget.value)}
@@ -33,6 +34,7 @@ function Entry({ trace, note, begin }: { trace: number; note: Note; begin: numbe
 		<span class="line"><small>{both && <b class={trace ? "ab of-b" : "ab of-a"}>{trace ? "B" : "A"}</b>}{duration(note.from - begin)}{note.to > note.from && ` · ${duration(note.to - note.from)}`}
 			{note.span !== undefined && ` · ${tr("span")}`}</small>
 			<button aria-label={tr("go to {name}", { name })} onClick={() => void goToNote(note.id)}>{tr("go to")}</button>
+			{note.foreign && <button class="keep" title={tr("it came with a link or a file")} aria-label={tr("keep {name}", { name })} onClick={() => void keepNotes(note.id)}>{tr("keep")}</button>}
 			<button aria-label={tr("delete {name}", { name })} onClick={() => void deleteNote(note.id)}>{tr("delete")}</button></span>
 	</li>;
 }
@@ -64,6 +66,7 @@ export function Notes() {
 			<button disabled={!list.length} onClick={exportNotes}>{tr("save as file")}</button><Import />
 		</div>
 		{!list.length && <p class="empty">{phrase("None yet. {m} sets a flag on the interval or the selected span, else at the pointer; {M} always at the pointer.", { m: <kbd>m</kbd>, M: <kbd>M</kbd> })}</p>}
+		{list.some(({ note }) => note.foreign) && <p class="empty">{tr("Notes of a link or a file are shown, and not kept by this browser until you want it.")} <button class="keep-all" onClick={() => void keepNotes()}>{tr("keep all")}</button></p>}
 		<ul>{list.map(({ trace, note }) => <Entry key={note.id} trace={trace} note={note} begin={traces[trace]?.info.start ?? 0} />)}</ul>
 		{list.length > 0 && <p class="empty">{notes.packed ? tr("This browser keeps them for this recording, and a link takes them along.") : tr("This browser keeps them for this recording; they are too long for a link.")}</p>}
 		<h3>{tr("Save the selection, or what is on the screen")}</h3>

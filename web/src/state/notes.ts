@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* notes.ts - flags and notes: kept by the browser for each recording, in the link, and as a JSON file.
  *
- * The server is told nothing of them and writes nothing. */
-import { joined, MOST_NOTES, notesOf, pack, unpack, type Note } from "../data/note";
+ * The server is told nothing of them and writes nothing. The browser keeps the notes that a person wrote or chose to keep; those of somebody's link
+ * or file stand beside them, and never take their place. A note that was deleted does not come back with an older address. */
+import { beside, joined, MOST_NOTES, notesOf, pack, unpack, written, type Note } from "../data/note";
 import { tr } from "../lang";
 import { select, show } from "./actions";
 import { saveText } from "./files";
@@ -21,13 +22,28 @@ export interface NotesState {
 
 const keyOf = (trace: number): string => `notes.${state.traces[trace]?.info.id ?? ""}`;
 
+const isOwn = (note: Note): boolean => !note.foreign;
+const isForeign = (note: Note): boolean => Boolean(note.foreign);
+
+const deletedKey = (trace: number): string => `deleted.${state.traces[trace]?.info.id ?? ""}`;
+/** So many notes that were deleted are known as such. */
+const MOST_DELETED = 1000;
+
+function deletedOf(trace: number): string[] {
+	const ids = kept(deletedKey(trace));
+	return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [];
+}
+
 let packing = 0;
 
 async function change(all: Note[][], more: Partial<NotesState> = {}): Promise<void> {
 	set({ notes: { ...state.notes, ...more, all } });
-	all.forEach((notes, t) => keep(keyOf(t), notes.length ? notes : null));
+	all.forEach((notes, t) => {
+		const own = notes.filter(isOwn);
+		keep(keyOf(t), own.length ? own.map(written) : null);
+	});
 	const mine = ++packing;
-	const packed = await pack(all);
+	const packed = await pack(all.map((notes) => notes.map(written)));
 	if (mine === packing)
 		set({ notes: { ...state.notes, packed } });
 }
@@ -35,7 +51,12 @@ async function change(all: Note[][], more: Partial<NotesState> = {}): Promise<vo
 /** Those that this browser kept for the recordings, and those of the link. */
 export async function restoreNotes(link: string): Promise<void> {
 	const given = link ? await unpack(link) : [];
-	const all = state.traces.map((_, t) => joined(joined(state.notes.all[t] ?? [], notesOf(kept(keyOf(t)))), given[t] ?? []));
+	const all = state.traces.map((_, t) => {
+		const gone = new Set(deletedOf(t));
+		const shown = state.notes.all[t] ?? [];
+		const is = (note: Note): boolean => !gone.has(note.id);
+		return beside(joined(shown.filter(isOwn), notesOf(kept(keyOf(t)), Infinity)).filter(is), joined(shown.filter(isForeign), given[t] ?? []).filter(is));
+	});
 	if (all.some((notes) => notes.length))
 		await change(all);
 }
@@ -54,17 +75,35 @@ function placeOf(atPointer: boolean): { trace: number; from: number; to: number;
 export async function addNote(atPointer = false): Promise<void> {
 	const { trace, from, to, ...rest } = placeOf(atPointer);
 	const id = crypto.getRandomValues(new Uint32Array(2)).reduce((text, n) => text + n.toString(36), "");
-	if (state.notes.all[trace]!.length >= MOST_NOTES)
+	if (state.notes.all[trace]!.filter(isOwn).length >= MOST_NOTES)
 		return set({ message: tr("{n} notes are the most that a recording can have.", { n: MOST_NOTES }) });
 	const note: Note = { id, from: Math.max(0, Math.round(from)), to: Math.max(0, Math.round(to)), text: "", changed: Date.now(), ...rest };
 	showPanel("notes");
-	await change(state.notes.all.map((notes, t) => (t === trace ? joined(notes, [note]) : notes)), { at: id, writing: id });
+	await change(state.notes.all.map((notes, t) => (t === trace ? beside([...notes.filter(isOwn), note], notes.filter(isForeign)) : notes)), { at: id, writing: id });
 }
 
 const edited = (id: string, by: (note: Note) => Note[]): Note[][] => state.notes.all.map((notes) => notes.flatMap((n) => (n.id === id ? by(n) : [n])));
 
-export const writeNote = (id: string, text: string): Promise<void> => change(edited(id, (n) => [{ ...n, text, changed: Date.now() }]), { writing: null });
-export const deleteNote = (id: string): Promise<void> => change(edited(id, () => []), { at: null });
+/** What a person has written into is the person's own. */
+export const writeNote = (id: string, text: string): Promise<void> => change(edited(id, (n) => [{ ...written(n), text, changed: Date.now() }]), { writing: null });
+
+export function deleteNote(id: string): Promise<void> {
+	state.notes.all.forEach((notes, t) => {
+		if (notes.some((n) => n.id === id))
+			keep(deletedKey(t), [...deletedOf(t).filter((one) => one !== id), id].slice(-MOST_DELETED));
+	});
+	return change(edited(id, () => []), { at: null });
+}
+
+/** Notes of others become one's own: all of them, or the one of an id. */
+export function keepNotes(id?: string): Promise<void> {
+	const wanted = (n: Note): boolean => id === undefined || n.id === id;
+	state.notes.all.forEach((notes, t) => {
+		const back = new Set(notes.filter((n) => n.foreign && wanted(n)).map((n) => n.id));
+		keep(deletedKey(t), deletedOf(t).filter((one) => !back.has(one)));
+	});
+	return change(state.notes.all.map((notes) => notes.map((n) => (wanted(n) ? written(n) : n))));
+}
 
 /** The notes of all runs, in the order of the window's time. */
 export const listed = (notes: NotesState): { trace: number; note: Note }[] => notes.all.flatMap((list, trace) => list.map((note) => ({ trace, note })))
@@ -122,6 +161,6 @@ export async function importNotes(text: string): Promise<void> {
 		(r && typeof r === "object" && Reflect.get(r, "id") === id ? notesOf(Reflect.get(r, "notes")) : []));
 	const given = state.traces.map(({ info }) => of(info.id));
 	const n = given.reduce((sum, notes) => sum + notes.length, 0);
-	await change(state.notes.all.map((notes, t) => joined(notes, given[t] ?? [])));
+	await change(state.notes.all.map((notes, t) => beside(notes.filter(isOwn), joined(notes.filter(isForeign), given[t] ?? []))));
 	set({ message: n ? tr(n > 1 ? "{n} notes read." : "{n} note read.", { n }) : tr("The notes of this file are about another recording.") });
 }
