@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SearchPanel.tsx - hits of the search, by lane. */
+import type { Span } from "../data/protocol";
 import { phrase, tr } from "../lang";
 import { searchMore } from "../state/actions";
-import { useStore } from "../state/store";
+import { useStore, type Trace } from "../state/store";
 import { tableOfSearch } from "../state/table";
 import { laneTitle } from "../timeline/lane_title";
-import { count } from "../timeline/units";
+import { plain } from "../timeline/text";
+import { count, duration } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
+
+/** When a span began after the first event, and its step: of device work the step's time on the device counts, of all else that on the CPU. */
+function placeInTime({ info, steps }: Trace, span: Span, onDevice: boolean): string {
+	const time = duration(span.start - info.start);
+	for (const phase of steps?.phases ?? []) {
+		const k = phase.steps.findIndex((s) => s[onDevice ? 0 : 2] <= span.start && span.start < s[onDevice ? 1 : 3]);
+		if (k >= 0)
+			return tr("{time}, {step}", { time, step: plain(phase.steps[k]![6]) || tr("step {k}", { k }) });
+	}
+	return time;
+}
 
 export function SearchPanel() {
 	const found = useStore((s) => s.found);
@@ -20,10 +33,11 @@ export function SearchPanel() {
 		if (!answer)
 			return <p key={t} class="empty">{tr("No answer.")}</p>;
 		const titles = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.title]));
+		const types = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.type]));
 		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span>{phrase(answer.hits === 1 ? "{n} hit" : "{n} hits", { n: <b>{count(answer.hits)}</b> })}{answer.more && tr(" and more")}</span>
-			{answer.names > 0 && <span>{phrase(answer.names === 1 ? "{n} name" : "{n} names", { n: <b>{answer.names}</b> })}</span>}</p>
+			{answer.names > 0 && <span>{phrase(answer.names === 1 ? "{n} name" : "{n} names", { n: <b>{count(answer.names)}</b> })}</span>}</p>
 			{answer.lanes.map((lane) => <section key={lane.lane}><h3>{laneTitle(titles.get(lane.lane) ?? String(lane.lane))} <small>{count(lane.count)}</small></h3>
-				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay />)}
+				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay at={placeInTime(traces[t]!, s, types.get(lane.lane) === "stream")} />)}
 				{lane.first.length < lane.count && <button class="more" onClick={() => void searchMore(t, lane.lane)}>{tr("{n} more", { n: count(lane.count - lane.first.length) })}</button>}</section>)}
 		</div>;
 	})}</div>;

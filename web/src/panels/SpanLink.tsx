@@ -5,7 +5,8 @@ import { select } from "../state/actions";
 import { plain, shorten } from "../timeline/text";
 import { duration } from "../timeline/units";
 
-export function SpanLink({ trace, span, stay }: { trace: number; span: Span; stay?: boolean }) {
+/** `at`: when it was, after the first event, and in which step. */
+export function SpanLink({ trace, span, stay, at }: { trace: number; span: Span; stay?: boolean; at?: string }) {
 	return <button class="span-link" title={plain(span.name)} onClick={() => void select(trace, span.id, true, stay ?? false)}>
-		<span>{shorten(plain(span.name))}</span><small>{duration(span.dur)}</small></button>;
+		<span>{shorten(plain(span.name))}</span>{at && <small class="at">{at}</small>}<small>{duration(span.dur)}</small></button>;
 }
