@@ -94,6 +94,7 @@ await run([
 	["a span that is found deep in a lane is framed inside its lane", () => withPage([deep], async (page) => {
 		await page.locator("input[type=search]").fill("innermost 30");
 		await page.waitForSelector(".search .span-link");
+		await until(async () => /^[0-9.]+ .?s/.test(await page.locator(".search .span-link .at").first().textContent()), "a hit says when it was");
 		await page.locator(".search .span-link").first().click();
 		await page.waitForFunction(() => window.headway.state.selected?.span.name === "innermost 30");
 		await settled(page);
@@ -323,8 +324,15 @@ await run([
 		await page.getByLabel("next piece of evidence").click();
 		await page.locator(".evidence", { hasText: "2 of 6" }).waitFor();
 		await until(async () => (await stateOf(page, "window")).from !== first.from, "it goes there");
+		const isSelected = () => page.evaluate(() => window.headway.state.selected?.span.id === window.headway.state.lit.spans[window.headway.state.lit.at].id);
+		check(await isSelected(), "the piece that is shown is the selected span");
+		await page.keyboard.press("e");
+		const { span } = await stateOf(page, "selected");
+		await page.waitForFunction(([from, dur]) => window.headway.state.range?.from === from && window.headway.state.range.to === from + dur, [span.start, span.dur]);
+		await page.keyboard.press("1");
 		await page.keyboard.press("N");
 		await page.locator(".evidence", { hasText: "1 of 6" }).waitFor();
+		check(await isSelected(), "and so is the one before");
 		// Waits that are no evidence, but of the same name on the same lane, are as red as those that are.
 		for (let i = 0; i < 4; i++)
 			await page.keyboard.press("s");

@@ -293,7 +293,7 @@ export async function light(trace: number, finding: number, go = true): Promise<
 	showEvidence(go);
 }
 
-/** Shows the piece of evidence one is at; without `go` only its lane. */
+/** Shows the piece of evidence one is at and selects it; without `go` only its lane. */
 function showEvidence(go = true): void {
 	const { lit } = state;
 	const span = lit?.spans[lit.at];
@@ -304,8 +304,11 @@ function showEvidence(go = true): void {
 	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
 	const width = Math.max(step * 2.2, span.dur * 2.5);
 	const middle = span.start + span.dur / 2 - shift;
-	if (go)
+	if (go) {
+		choice++;
+		set({ selected: { trace: lit.trace, span }, focus: null });
 		show(middle - width / 2, middle + width / 2);
+	}
 	requestAnimationFrame(() => timeline.reveal(laneKey(lit.trace, span.lane), span.row));
 }
 
@@ -410,18 +413,24 @@ export function moveGroup(key: string, before: string): void {
 	set({ order: [...state.order.filter((k) => !keys.includes(k)), ...rest] });
 }
 
+/** Whether the selected span is the piece of evidence that is shown: it came with the finding, and goes with it. */
+const isShownEvidence = (): boolean => {
+	const { lit, selected } = state;
+	return lit !== null && lit.spans[lit.at]?.id === selected?.span.id && lit.trace === selected?.trace;
+};
+
 /** Takes back one thing: what covers most first, what took most to choose last. */
 export function clear(): void {
 	if (state.message)
 		set({ message: "" });
-	else if (state.selected)
+	else if (state.selected && !isShownEvidence())
 		set({ selected: null });
 	else if (state.kin)
 		set({ kin: null });
 	else if (state.query)
 		clearSearch();
 	else if (state.lit)
-		set({ lit: null });
+		set(isShownEvidence() ? { lit: null, selected: null } : { lit: null });
 	else
 		void dropPart();
 }

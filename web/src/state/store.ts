@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Roofline } from "../data/roofline";
 import type { CompareState } from "./compare";
 import { FLAME_AT_FIRST, type FlameState } from "./flame_state";
-import type { Diagnosis, Edits, Headway, Info, Lanes, Search, Selection, Span, SpanDetails, Steps, TraceInfo, WhatIf } from "../data/protocol";
+import type { Diagnosis, Edits, Headway, Info, Lanes, Search, Selection, SpanDetails, Steps, TraceInfo, WhatIf } from "../data/protocol";
 import type { Gone } from "./connection";
 import type { NotesState } from "./notes";
 
@@ -56,7 +56,7 @@ export interface Sizes { lanes: number | null; side: number | null; dock: number
 export const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = typeof THEMES[number];
 /** The evidence of a finding: spans, those of their kind (same name and lane), which one is on the screen, and how many there are in all. */
-export interface Lit { trace: number; finding: number; spans: Span[]; at: number; total: number; names: Set<string>; lanes: Set<number>; looks: Set<number> }
+export interface Lit { trace: number; finding: number; spans: SpanDetails[]; at: number; total: number; names: Set<string>; lanes: Set<number>; looks: Set<number> }
 
 /** The table under the timeline (state/table.ts): what it asks for, and how it is sorted. */
 export interface TableState {
