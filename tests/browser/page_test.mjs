@@ -46,6 +46,24 @@ await run([
 		await until(async () => /at most .* within 4.00 s/.test(await tip(2)), "the time that the value is of");
 		await page.evaluate(() => delete window.headway.timeline.leads.list);
 	}],
+	["the tip is of what stands under the pointer after a zoom or a move, too", async () => {
+		const at = await pointOf(page, "steps");
+		await page.mouse.move(at.x, at.y);
+		const tip = page.locator(".tip");
+		const box = await page.locator("canvas.timeline").boundingBox();
+		const name = () => page.evaluate((share) => {
+			const { state } = window.headway;
+			const time = state.from + (state.to - state.from) * share;
+			const { phases } = state.traces[0].steps;
+			return phases.flatMap((p) => p.steps).find((s) => s[0] <= time && time < s[1])?.[6] ?? "";
+		}, (at.x - box.x) / box.width);
+		const first = await when(name, Boolean, "a step under the pointer");
+		await until(async () => (await tip.innerText()).includes(first), "its tip");
+		await press("w", "w", "d", "d", "d");
+		const next = await when(name, (now) => now && now !== first, "another step under the pointer");
+		await until(async () => (await tip.innerText()).startsWith(next), async () => `its tip: ${await tip.innerText()} of ${next}`);
+		await press("0");
+	}],
 	["keys, wheel and dragging zoom and pan", async () => {
 		const before = await width();
 		await press("w", "w");
@@ -143,6 +161,7 @@ await run([
 		await page.keyboard.type("nccldev");
 		await page.waitForSelector(".search .span-link");
 		await until(async () => (await page.locator(".search .summary").first().textContent()).includes("24"), "24 hits");
+		check(/^[0-9.]+ .?s, step/.test(await page.locator(".search .span-link .at").first().textContent()), "when it was, and in which step");
 		await page.locator(".search .span-link").first().click();
 		await page.waitForFunction(() => window.headway.state.selected?.span.name.startsWith("nccl"));
 		await page.locator("input[type=search]").focus();

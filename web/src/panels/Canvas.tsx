@@ -20,11 +20,22 @@ function placeOf({ x, y }: Tip, canvas: HTMLCanvasElement | null): Record<string
 	return { left: `${left}px`, top: `${y + 16}px`, maxWidth: `${Math.min(MOST_TIP, room - left - 4)}px` };
 }
 
+const keyOf = (tip: Tip | null): string => (tip ? [tip.of, tip.head, tip.line].join("\n") : "");
+
 export function Canvas({ timeline }: { timeline: Timeline }) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	/** The keyboard comes by a press of the mouse: what is pressed on counts, not the first lane. */
 	const pressed = useRef(false);
 	const [tip, setTip] = useState<Tip | null>(null);
+	/** Where the pointer rests, and what is said of that place: a zoom, a move or a tile that arrives changes what stands there. */
+	const rests = useRef<{ x: number; y: number } | null>(null);
+	const said = useRef("");
+	const tell = (at: { x: number; y: number } | null): void => {
+		rests.current = at;
+		const next = at && tipAt(timeline, at.x, at.y);
+		said.current = keyOf(next);
+		setTip(next);
+	};
 	useEffect(() => {
 		if (!canvas.current)
 			return undefined;
@@ -32,10 +43,13 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 		const stop = listenToMouse(timeline, canvas.current);
 		const watch = new ResizeObserver(() => timeline.invalidate());
 		watch.observe(canvas.current);
-		// A name that was not known when the pointer came is there a frame later.
-		const named = timeline.onFrame(() => setTip((now) => (now && !now.head ? tipAt(timeline, now.x, now.y) : now)));
+		const followed = timeline.onFrame(() => {
+			const next = rests.current && tipAt(timeline, rests.current.x, rests.current.y);
+			if (rests.current && keyOf(next) !== said.current)
+				tell(rests.current);
+		});
 		return () => {
-			named();
+			followed();
 			stop();
 			watch.disconnect();
 		};
@@ -48,8 +62,8 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 	}, [tip]);
 	return <div class="stage">
 		<canvas class="timeline" id="timeline" ref={canvas} tabIndex={0} role="application" aria-roledescription={tr("timeline")} aria-label={tr("Timeline. Up and down: lanes and levels. Left and right: spans. Enter: details.")} aria-describedby="spoken"
-			onPointerDown={() => { pressed.current = true; }} onPointerUp={() => { pressed.current = false; }} onFocus={() => pressed.current || focusCame()} onBlur={() => timeline.invalidate()} onMouseLeave={() => setTip(null)}
-			onMouseMove={(e) => setTip(e.buttons ? null : tipAt(timeline, e.offsetX, e.offsetY))} onMouseDown={() => setTip(null)} />
+			onPointerDown={() => { pressed.current = true; }} onPointerUp={() => { pressed.current = false; }} onFocus={() => pressed.current || focusCame()} onBlur={() => timeline.invalidate()} onMouseLeave={() => tell(null)}
+			onMouseMove={(e) => tell(e.buttons ? null : { x: e.offsetX, y: e.offsetY })} onMouseDown={() => tell(null)} />
 		{tip && <div class="tip" style={placeOf(tip, canvas.current)}>
 			<b>{tip.head}</b>{tip.line && <span>{tip.line}</span>}{tip.lines?.map((line) => <span key={line} class="known">{line}</span>)}</div>}
 		<LaneScroll timeline={timeline} />

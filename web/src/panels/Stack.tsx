@@ -32,13 +32,17 @@ export function Stack({ frames, place }: { frames: Frame[]; place: SpanDetails["
 	if (!frames.length)
 		return null;
 	const isMine = (f: Frame): boolean => !!place?.file && f.file === place.file && f.line === place.line;
-	const runs = runsOf(frames);
+	const named = frames.findIndex((f) => f.function);
+	// Frames of libraries without symbols tell nothing of the program.
+	const hidden = named > 0 && !frames.slice(0, named).some(isMine) ? frames.slice(0, named) : [];
+	const runs = runsOf(frames.slice(hidden.length));
 	// A program without Python is native all over: nothing is hidden then.
 	const folds = runs.some((run) => isPython(run[0]!));
 	const where = place ? placeText(place) : "";
 	return <section><h3>{tr("Stack")}</h3>
 		{where && <p class="yours"><b>{plain(place!.function) || "?"}</b> <span>{plain(where)}</span> <CopyButton text={where} title={tr("copy the place")} /></p>}
-		<div class="stack">{runs.map((run, i) => (folds && !isPython(run[0]!) && run.length >= FOLDED && !run.some(isMine)
+		<div class="stack">{hidden.length > 0 && <details class="unnamed"><summary>{tr(hidden.length === 1 ? "{n} frame without a name" : "{n} frames without a name", { n: hidden.length })} <small>{plain(hidden[0]!.module)}</small></summary>
+			<ol>{hidden.map((f, k) => <FrameLine key={k} frame={f} mine={false} />)}</ol></details>}{runs.map((run, i) => (folds && !isPython(run[0]!) && run.length >= FOLDED && !run.some(isMine)
 			? <details key={i}><summary>{tr("{n} native frames", { n: run.length })} <small>{plain(run[0]!.function)} …</small></summary><ol>{run.map((f, k) => <FrameLine key={k} frame={f} mine={false} />)}</ol></details>
 			: <ol key={i}>{run.map((f, k) => <FrameLine key={k} frame={f} mine={isMine(f)} />)}</ol>))}</div></section>;
 }

@@ -15,6 +15,8 @@ import { count, duration, percent } from "../timeline/units";
 import { tipLines } from "./readout";
 
 export interface Tip { x: number; y: number; head: string; line: string;
+	/** The span that it is of. */
+	of?: number;
 	/** What is known of it besides, a line each. */
 	lines?: string[];
 	/** Asks for what the tiles do not say. */
@@ -47,8 +49,9 @@ function deviceTip(timeline: Timeline, scene: Scene, { row, time }: Hit, x: numb
 	return { x, y, head: plain(row.title), line: parts.join(tr(", ")) || tr("idle") };
 }
 
-/** Where a sample was taken: the innermost function, or the library where its functions have no names. */
-function sampledText({ stack: [frame] }: SpanDetails): string {
+/** Where a sample was taken: the innermost function that has a name, or the library where its functions have no names. */
+function sampledText({ stack }: SpanDetails): string {
+	const frame = stack.find((f) => f.function) ?? stack[0];
 	const library = frame?.module.slice(frame.module.lastIndexOf("/") + 1) ?? "";
 	return plain(frame?.function || (library && tr("in {module}", { module: library })) || "");
 }
@@ -58,7 +61,7 @@ function spanTip(timeline: Timeline, { row }: Hit, span: NonNullable<Hit["span"]
 	const name = plain(timeline.names.text(row.trace, span.name));
 	const look = tr(LOOK_NAMES[span.look] ?? "");
 	const isSample = span.look === Look.sample;
-	return { x, y, head: name || (isSample ? tr("sample") : ""), line: span.dur ? `${look} · ${duration(span.dur)}` : look, more: async () => {
+	return { x, y, of: span.id, head: name || (isSample ? look : ""), line: isSample && !name ? "" : span.dur ? `${look} · ${duration(span.dur)}` : look, more: async () => {
 		const details = await detailsOf(row.trace, span.id);
 		return details && { lines: tipLines(details), ...(isSample ? { head: sampledText(details) || name || tr("sample") } : {}) };
 	} };

@@ -57,6 +57,9 @@ export function listenToMouse(timeline: Timeline, canvas: HTMLCanvasElement): ()
 			act.pan((e.deltaX || e.deltaY) / canvas.clientWidth);
 		else
 			timeline.setScroll(timeline.scroll + e.deltaY * (e.deltaMode ? 20 : 1));
+		// Another time may stand under the pointer now.
+		if (!down)
+			set({ cursor: timeAt(canvas, x) });
 	};
 	const press = (e: MouseEvent): void => {
 		if (e.button !== 0)
