@@ -106,6 +106,24 @@ await run([
 		await other.close();
 		await real.close();
 	}],
+	["the strip above the timeline is drawn after the window has become narrower in Firefox", async () => {
+		const real = await view([join(process.env.DATA ?? new URL("../data", import.meta.url).pathname, "programs/finetune.hwy")]);
+		const other = await openFirefoxPage(firefox, real.url);
+		const blue = () => other.evaluate(() => {
+			const strip = document.querySelector("canvas.minimap");
+			const { data } = strip.getContext("2d").getImageData(0, 0, strip.width, strip.height);
+			let n = 0;
+			for (let i = 0; i < data.length; i += 4)
+				n += data[i + 2] - data[i] > 40 ? 1 : 0;
+			return n;
+		});
+		await until(async () => await blue() > 1000, "busy at first");
+		await other.setViewport({ width: 800, height: 800 });
+		await other.waitForFunction(() => document.querySelector("canvas.minimap").width < 500);
+		await until(async () => await blue() > 500, async () => `busy after that: ${await blue()} pixels`);
+		await other.close();
+		await real.close();
+	}],
 	["the self-contained page works from a file in Firefox", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "headway-inline-"));
 		const file = join(folder, "run.html");

@@ -159,13 +159,14 @@ export class Timeline {
 			canvas.height = height;
 		}
 		this.drawParts(on, scene, height);
-		this.tiles.flush();
-		this.names.flush();
 		this.frames.push(performance.now() - begin);
 		if (this.frames.length > 240)
 			this.frames.shift();
 		for (const listener of this.listeners)
 			listener();
+		// After the listeners: the strip above asks for tiles, too.
+		this.tiles.flush();
+		this.names.flush();
 	}
 
 	/** The same picture on something else than the screen. */
