@@ -154,6 +154,16 @@ await run([
 		}
 		await page.close();
 	}],
+	["in a narrow panel names have room, and numbers do not stand over them", () => withPage([loop], async (page) => {
+		await drag(page, { x: 200, y: 8 }, { x: 520, y: 8 });
+		for (const width of [1280, 800]) {
+			await page.setViewportSize({ width, height: 800 });
+			const cells = (of) => page.evaluate((query) => [...document.querySelectorAll(query)].map((row) => [...row.cells].map((c) => ({ left: c.getBoundingClientRect().left, right: c.getBoundingClientRect().right, cut: c.scrollWidth > c.clientWidth && getComputedStyle(c).overflow === "visible" }))), of);
+			await until(async () => (await cells(".rows.names tbody tr")).every(([name]) => name.right - name.left > 140), async () => `names have room at ${width}: ${JSON.stringify((await cells(".rows.names tbody tr"))[0])}`);
+			const copies = await cells(".rows.copies tr");
+			check(copies.length > 0 && copies.every((row) => row.every((cell) => !cell.cut)), `directions end before the numbers at ${width}: ${JSON.stringify(copies)}`);
+		}
+	})],
 	["what is selected and what is shown ends where the recording does", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page, server) => {
 		const { start, end } = await page.evaluate(() => window.headway.state.traces[0].info);
 		await page.keyboard.press("0");

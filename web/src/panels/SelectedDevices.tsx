@@ -32,7 +32,7 @@ function Copies({ copies }: { copies: Selection["copies"] }) {
 		return null;
 	const bytes = copies.reduce((sum, c) => sum + c.bytes, 0);
 	return <section><h3>{tr("Copies")} <small>{tr("{bytes} in all", { bytes: withPrefix(bytes, "B") })}</small></h3>
-		<table class="rows copies"><tbody>{copies.map((c) => <tr key={c.direction}><td>{c.direction}</td><td class="n">{count(c.count)}×</td><td class="n">{withPrefix(c.bytes, "B")}</td>
+		<table class="rows copies"><tbody>{copies.map((c) => <tr key={c.direction}><td class="text" title={c.direction}>{c.direction}</td><td class="n">{count(c.count)}×</td><td class="n">{withPrefix(c.bytes, "B")}</td>
 			<td class="n">{c.total > 0 && withPrefix(c.bytes / c.total * 1e9, "B/s")}</td></tr>)}</tbody></table></section>;
 }
 
