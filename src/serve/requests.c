@@ -308,10 +308,12 @@ static bool ask_worker(struct asking *a, struct worker *worker, const char *ques
 	bool is_ready = has_result(a, worker, worker->state == WORKER_DONE);
 	pthread_mutex_unlock(&worker->lock);
 	a->answer->type = JSON;
-	return !is_ready ||
-	       worker_ask(worker, question, a->request->is_abandoned, a->request->from,
-			  &a->answer->body) ||
-	       hwy_fail(err, "the process that %s did not answer", what);
+	if (!is_ready || worker_ask(worker, question, a->request->is_abandoned, a->request->from,
+				    &a->answer->body))
+		return true;
+	/* The request was right. */
+	a->answer->status = 503;
+	return hwy_fail(err, "the process that %s did not answer", what);
 }
 
 static bool ask_frame(struct asking *a, enum worker_tag tag, struct hwy_err *err)
