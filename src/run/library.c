@@ -70,7 +70,9 @@ uint32_t run_installed_sources(uint32_t sources)
 	static const struct {
 		uint32_t source;
 		const char *file;
-	} files[] = {{REC_TRACE_MPI, "libheadway-mpi.so"}, {REC_TRACE_NCCL, "libheadway-nccl.so"}};
+	} files[] = {{REC_TRACE_MPI, "libheadway-mpi.so"},
+		     {REC_TRACE_NCCL, "libheadway-nccl.so"},
+		     {REC_TRACE_OPENCL, "libheadway-opencl.so"}};
 	struct hwy_err ignored;
 	uint32_t installed = 0;
 	char *library = library_find(&ignored);

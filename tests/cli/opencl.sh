@@ -118,6 +118,14 @@ unset OPENCL_LAYERS
 	>out 2>err || fail "an environment of its own: $(cat err)"
 has "an environment of its own" kernel=2
 
+# ---- recorded without being asked for where no driver of NVIDIA is loaded
+"$HEADWAY" profile -q -f true -o "$report" sh -c 'echo "$OPENCL_LAYERS"' >out 2>err
+if grep -q '^NVRM version' /proc/driver/nvidia/version 2>/dev/null; then
+	grep -q headway-opencl out && fail "by default, with a driver of NVIDIA: $(cat out)"
+else
+	grep -q headway-opencl out || fail "by default, without a driver of NVIDIA: '$(cat out)'"
+fi
+
 # ---- not recorded: nothing of ours is in the way
 "$HEADWAY" profile -q -t nvtx -f true -o "$report" sh -c 'echo "$OPENCL_LAYERS"; echo "$LD_PRELOAD"' >out 2>err
 grep -q headway-opencl out && fail "without -t opencl: $(cat out)"
