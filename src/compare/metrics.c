@@ -290,7 +290,9 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 	} else if (good && kind == METRIC_TIME) {
 		good = number == 0; /* a time without a unit is accepted only where it is 0 */
 	} else if (good && kind == METRIC_SHARE) {
-		good = number <= 1;
+		/* As a share, 90 would be 9000 %, and 1 a limit that nothing can break. */
+		if (number >= 1)
+			return hwy_fail(err, "%s: do you mean %s%%?", word, word);
 	}
 	if (!good)
 		return hwy_fail(err, "'%s' is not %s", word, wanted[kind]);

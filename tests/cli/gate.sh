@@ -86,6 +86,12 @@ run gate --baseline "$work/b.json" --metric step.men "$a"
 expect_refusal "an unknown metric" "did you mean 'step.mean'?"
 run gate --baseline "$work/power_base.sqlite" "$b"
 expect_refusal "a baseline of another program" "another program"
+for option in max-regression run-noise; do
+	run gate --baseline "$work/b.json" --$option 10 "$b"
+	expect_refusal "a share above 1" "--$option 10: do you mean 10%?"
+done
+run gate --baseline "$work/b.json" --max-regression 0.1 "$b"
+expect_status 0 "a fraction"
 run gate "$b"
 expect_status 2 "against nothing"
 run gate --list

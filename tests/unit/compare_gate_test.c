@@ -66,7 +66,8 @@ static void bad_budgets_are_refused_with_line_and_reason(void **state)
 	refuses("\n\nstep.p51 <= 1ms", "headway.toml:3: there is no metric 'step.p51'");
 	refuses("step.p50 <= 12", "not a time");
 	refuses("step.p50 <= 12%", "not a time");
-	refuses("gpu.busy >= 90", "not a share");
+	refuses("gpu.busy >= 90", "headway.toml:1: 90: do you mean 90%?");
+	refuses("idle.blocked <= 1", "1: do you mean 1%?");
 	refuses("syncs_per_step <= 1ms", "not a plain number");
 	refuses("syncs_per_step <= nan", "not a plain number");
 	refuses("syncs_per_step <= 0x10", "not a plain number");

@@ -28,7 +28,7 @@ enum cli_type {
 	CLI_TIME,    /* int64_t, ns: "1.5ms", "200us", "3s", "12345" */
 	CLI_LENGTH,  /* int64_t, ns: a time that is not negative */
 	CLI_SECONDS, /* int64_t, ns: not negative; a number without a unit is seconds */
-	CLI_SHARE,   /* double: "3%" and "0.03" are 0.03 */
+	CLI_SHARE,   /* double: "3%" and "0.03" are 0.03; "3" is refused */
 	CLI_WORD,    /* int: the index of one of 'words' */
 	CLI_READ, /* the function 'read' stores the value; "true" or "false" where 'value' is NULL */
 	CLI_RENAMED, /* an older spelling of the option that 'renamed' names */

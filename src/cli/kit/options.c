@@ -301,6 +301,10 @@ static double read_share(const struct cli_value *value)
 	if (end == value->text || end[percent] || !(share >= 0) || share > 1e6)
 		cli_misuse(value->command, "--%s takes a share such as 3%%, not '%s'",
 			   value->option->name, value->text);
+	/* A bare number of 1 or more is a percentage whose sign was forgotten: as a share, 10 would be 1000 %. */
+	if (!percent && share >= 1)
+		cli_die("--%s %s: do you mean %s%%?", value->option->name, value->text,
+			value->text);
 	return percent ? share / 100 : share;
 }
 
