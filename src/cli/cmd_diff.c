@@ -52,7 +52,7 @@ static uint32_t files_before(const struct options *options)
 
 static int run_diff(int argc, char **argv)
 {
-	struct options options = {.run_noise = STATISTICS_RUN_NOISE_SHARE};
+	struct options options = {.run_noise = STATISTICS_RUN_NOISE_BY_DRIFT};
 	cli_read(&cmd_diff, argc, argv, &options);
 	uint32_t n_before = files_before(&options);
 	const char **paths = options.files.texts;

@@ -193,7 +193,7 @@ static int gate_compare(const struct options *options)
 
 static int run_gate(int argc, char **argv)
 {
-	struct options options = {.limit = 0.03, .run_noise = STATISTICS_RUN_NOISE_SHARE};
+	struct options options = {.limit = 0.03, .run_noise = STATISTICS_RUN_NOISE_BY_DRIFT};
 	cli_read(&cmd_gate, argc, argv, &options);
 	if (!options.list)
 		gate_check_options(&options);

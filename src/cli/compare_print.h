@@ -45,7 +45,7 @@ void compare_side_free(struct compare_side *side);
 	{                                                                                                 \
 		0, "run-noise", "SHARE",                                                                  \
 			"how far a run's mean commonly lies from the program's, assumed with fewer than " \
-			"three runs a side (default: 2%)",                                                \
+			"three runs a side (default: the drift within each run, 2% at least)",            \
 			CLI_SHARE, CLI_AT(run_noise)                                                      \
 	}
 
@@ -72,6 +72,11 @@ struct compare_sentence compare_about(const struct compare_diff *diff);
 /* Yields why the verdict is unknown or differs from what the mean and its interval say; ""
  * otherwise. */
 struct compare_sentence compare_why(const struct compare_diff *diff);
+
+/* Yields which side has steps far longer than its median one; "" otherwise. */
+struct compare_sentence compare_long_steps(const struct compare_diff *diff);
+/* Yields that there are too few runs to show the noise from run to run; "" otherwise. */
+const char *compare_less_sure(const struct compare_diff *diff);
 
 void diff_print_text(FILE *out, const struct compare_diff *diff);
 void diff_print_json(FILE *out, const struct compare_diff *diff);

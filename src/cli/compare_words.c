@@ -60,7 +60,13 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 	double most = fmax(step->high, -step->low) / step->before;
 	bool unknown = step->verdict == VERDICT_UNKNOWN;
 	bool wide = step->verdict == VERDICT_SAME && most > STATISTICS_SAME_SHARE;
-	if (step->by_middle)
+	if (step->is_torn)
+		snprintf(
+			why.text, sizeof why.text,
+			hwy_tr("the mean changed by %s, but the middle half of the steps by %s: a few long steps decide the mean"),
+			hwy_say_share_change(step->change / step->before).text,
+			hwy_say_share_change(step->middle.change).text);
+	else if (step->by_middle)
 		snprintf(
 			why.text, sizeof why.text,
 			hwy_tr("the middle half of the steps: %s (%s … %s); a few long ones make the mean unsure"),
@@ -80,6 +86,40 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 			most < 0.0995, 100 * most,
 			unknown ? hwy_tr("; more steps or runs would tell") : "");
 	return why;
+}
+
+/* A tenth of the steps that takes so many times the median is told. */
+static const int64_t far_above = 2;
+
+struct compare_sentence compare_long_steps(const struct compare_diff *diff)
+{
+	const struct compare_phase *before = side_phase(diff->before), *after = side_phase(diff->after);
+	struct compare_sentence says = {""};
+	bool a = before->p50 > 0 && before->p90 / far_above >= before->p50;
+	bool b = after->p50 > 0 && after->p90 / far_above >= after->p50;
+	const struct compare_phase *one = b ? after : before;
+	if (a && b)
+		snprintf(
+			says.text, sizeof says.text,
+			hwy_tr("a tenth of the steps takes %s before and %s after, or longer; the median is %s and %s"),
+			hwy_say_time3(before->p90).text, hwy_say_time3(after->p90).text,
+			hwy_say_time3(before->p50).text, hwy_say_time3(after->p50).text);
+	else if (a || b)
+		snprintf(
+			says.text, sizeof says.text,
+			hwy_tr(b ? HWY_KEY("after, a tenth of the steps takes %s or longer, and the median is %s")
+				 : HWY_KEY("before, a tenth of the steps takes %s or longer, and the median is %s")),
+			hwy_say_time3(one->p90).text, hwy_say_time3(one->p50).text);
+	return says;
+}
+
+const char *compare_less_sure(const struct compare_diff *diff)
+{
+	if (!(diff->step.run_noise > 0))
+		return "";
+	return hwy_tr(diff->before->n == 1 && diff->after->n == 1
+			      ? HWY_KEY("one run a side: less sure")
+			      : HWY_KEY("fewer than three runs a side: less sure"));
 }
 
 bool compare_count_text(const struct diff_count *count, struct compare_count_text *text)

@@ -37,6 +37,7 @@ static const struct json_field middle_fields[] = {
 	{JSON_FIELD_REAL(struct difference, middle.low, "low", 6)},
 	{JSON_FIELD_REAL(struct difference, middle.high, "high", 6)},
 	{JSON_FIELD_BOOL(struct difference, by_middle, "decides")},
+	{JSON_FIELD_BOOL(struct difference, is_torn, "contradicts")},
 };
 
 static void put_change(struct hwy_json *json, const struct compare_diff *diff)

@@ -102,7 +102,11 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 	fputs(hwy_tr("; verdict: "), page->out);
 	compare_put_verdicts(page->out, diff);
 	struct compare_sentence why = compare_why(diff);
-	fprintf(page->out, hwy_tr("%s%s."), *why.text ? hwy_tr("; ") : "", why.text);
+	struct compare_sentence long_steps = compare_long_steps(diff);
+	const char *const more[] = {why.text, long_steps.text, compare_less_sure(diff)};
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+		fprintf(page->out, "%s%s", *more[i] ? hwy_tr("; ") : "", more[i]);
+	fputs(hwy_tr("."), page->out);
 	put_markup(page, "\n", "</p>\n");
 }
 

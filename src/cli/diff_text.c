@@ -90,6 +90,9 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 	struct compare_sentence why = compare_why(diff);
 	if (*why.text)
 		fprintf(out, "   %s\n", why.text);
+	struct compare_sentence long_steps = compare_long_steps(diff);
+	if (*long_steps.text)
+		fprintf(out, "   %s\n", long_steps.text);
 	fprintf(out, "   %s", paint(colour, PAINT_FAINT));
 	if (strcmp(step->method, "identical") == 0)
 		fputs(hwy_tr("the same steps to the nanosecond"), out);
@@ -98,8 +101,10 @@ static void print_verdict(FILE *out, const struct compare_diff *diff, bool colou
 	else
 		fputs(hwy_tr("95 % interval by a block bootstrap over the steps"), out);
 	if (step->run_noise > 0)
-		fprintf(out, hwy_tr(", and %.3g %% of noise assumed from run to run"),
-			100 * step->run_noise);
+		fprintf(out, hwy_tr(", and %.3g %% of noise assumed from run to run; %s"),
+			step->run_noise < 0.1 ? round(1000 * step->run_noise) / 10
+					      : round(100 * step->run_noise),
+			compare_less_sure(diff));
 	fprintf(out, "%s\n", paint(colour, PAINT_PLAIN));
 }
 

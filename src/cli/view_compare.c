@@ -26,7 +26,7 @@ static bool put_diff(FILE *out, struct compare_runs *before, struct compare_runs
 {
 	struct compare_side a = compare_side(before), b = compare_side(after);
 	struct compare_diff diff;
-	bool done = diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE_SHARE, err);
+	bool done = diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE_BY_DRIFT, err);
 	if (done) {
 		const struct job_answer *job_a = before->jobs[a.middle].answer,
 					*job_b = after->jobs[b.middle].answer;

@@ -180,8 +180,11 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	for (unsigned i = 0; i < COUNTS; i++)
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
 	diff->similarity = similarity(side_phase(before), side_phase(after));
+	/* A kernel moves from run to run as much as the step does. */
+	double noise = run_noise < 0 ? fmax(diff->step.run_noise, STATISTICS_RUN_NOISE_SHARE)
+				     : run_noise;
 	for (unsigned kind = 0; kind < TABLES; kind++)
-		diff_table(diff, kind, run_noise);
+		diff_table(diff, kind, noise);
 	diff_findings(diff);
 	diff_notes(diff);
 	return true;
@@ -200,6 +203,8 @@ bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 {
 	if (!diff_make(diff, first, second, 0, err))
 		return false;
+	if (run_noise < 0)
+		run_noise = STATISTICS_RUN_NOISE_SHARE;
 	struct difference *step = &diff->step;
 	struct interval mean = {step->change / step->before, step->low / step->before,
 				step->high / step->before};
@@ -207,7 +212,7 @@ bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 		step->verdict == VERDICT_UNKNOWN && fabs(mean.change) <= STATISTICS_SAME_SHARE;
 	if (is_steady(mean, run_noise) || (untold && is_steady(step->middle, run_noise))) {
 		step->verdict = VERDICT_SAME;
-		step->by_middle = false;
+		step->by_middle = step->is_torn = false;
 	}
 	return true;
 }

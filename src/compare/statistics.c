@@ -80,6 +80,8 @@ struct estimate { /* a mean time in ns and how exact it is */
 	double square;  /* squared standard error of the mean; infinite where it is not known */
 	double freedom; /* degrees of freedom of 'square' */
 	uint32_t runs;  /* how many runs the mean is of */
+	/* How far noise from run to run may move the mean, as a share of it, in 95 % of all runs. */
+	double noise;
 };
 
 static double mean_of(const double *values, uint32_t n)
@@ -182,22 +184,45 @@ static struct estimate estimate_run(const struct sample *run, bool middle)
 	return e;
 }
 
+/* So many standard deviations hold 95 % of all runs. */
+static const double commonly = 2;
+
+/* How far a run's mean commonly lies from the program's, judged by how much the run itself moves.
+ * The means of blocks of neighbours spread by what is slower than a block; what is slower than the
+ * run moves the run as a whole, and is assumed to be as large. Longer blocks are too few to show
+ * their spread; single steps would count noise that averages out. */
+static double drift_of(const struct sample *run)
+{
+	uint32_t length = run->n < 6 ? 1 : (uint32_t)ceil(cbrt(run->n)), blocks = run->n / length;
+	if (blocks < 2 || !(run->mean > 0))
+		return STATISTICS_RUN_NOISE_SHARE;
+	double *means = hwy_zarray(blocks, sizeof *means);
+	for (uint32_t i = 0; i < blocks * length; i++)
+		means[i / length] += (double)run->values[i] / length;
+	struct estimate e = estimate_runs(means, blocks);
+	free(means);
+	return fmax(commonly * sqrt(e.square * blocks) / run->mean, STATISTICS_RUN_NOISE_SHARE);
+}
+
 /* The mean of a side: its error comes from the runs' means where there are enough runs, else from
  * their steps. */
 static struct estimate estimate_side(const struct sample *side, uint32_t n, bool runs_speak,
-				     bool middle)
+				     bool middle, double run_noise)
 {
 	double *values = hwy_array(n, sizeof *values);
-	double sum = 0, parts = 0;
+	double sum = 0, parts = 0, noise = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct estimate one = estimate_run(&side[i], middle);
 		double square = one.square / n / n;
+		double own = run_noise < 0 ? drift_of(&side[i]) : run_noise;
 		values[i] = one.value;
+		noise += own * own / n / n;
 		sum += square;
 		parts += square * square / one.freedom;
 	}
 	struct estimate e = estimate_runs(values, n);
 	if (!runs_speak) {
+		e.noise = sqrt(noise);
 		e.square = sum;
 		e.freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : 1;
 	}
@@ -218,30 +243,29 @@ static double pooled(const struct estimate *a, const struct estimate *b)
 }
 
 /* The difference of two means; 'risk' is the probability of a false "faster" or "slower". The noise
- * from run to run widens the interval, unless there are enough runs to show it. */
-static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak,
-				 double run_noise)
+ * from run to run widens the interval, unless there are enough runs to show it: then it is 0. */
+static struct difference between(struct estimate a, struct estimate b, double risk,
+				 bool runs_speak)
 {
 	/* Welch's and Satterthwaite's degrees of freedom. */
 	double sum = a.square + b.square;
 	double parts = a.square * a.square / a.freedom + b.square * b.square / b.freedom;
 	double freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : a.freedom + b.freedom;
-	if (runs_speak && isfinite(sum)) {
-		run_noise = 0;
+	if (runs_speak && isfinite(sum))
 		sum = fmax(sum, pooled(&a, &b));
-	}
 	double t = statistics_t(freedom, 0.05), error = sqrt(sum), change = b.value - a.value;
 	double x = a.value * a.value, y = b.value * b.value;
-	double noise = run_noise * sqrt(x / a.runs + y / b.runs), half = error * t + noise;
+	double noise = sqrt(x * a.noise * a.noise + y * b.noise * b.noise);
+	double half = error * t + noise;
 	return (struct difference){
 		.before = a.value,
 		.after = b.value,
 		.change = change,
-		.run_noise = run_noise,
+		.run_noise = fmax(a.noise * sqrt(a.runs), b.noise * sqrt(b.runs)),
 		.low = isfinite(half) ? fmax(change - half, -a.value) : -INFINITY,
 		.high = change + half,
 		.doubt = t * sqrt(a.square / x + b.square / y) +
-			 run_noise * sqrt(1.0 / a.runs + 1.0 / b.runs),
+			 sqrt(a.noise * a.noise + b.noise * b.noise),
 		.sure = error * statistics_t(freedom, risk) + noise,
 	};
 }
@@ -275,10 +299,19 @@ struct difference statistics_welch(const double *before, uint32_t n_before, cons
 {
 	struct difference d =
 		between(estimate_runs(before, n_before), estimate_runs(after, n_after),
-			risk_taken / questions, true, 0);
+			risk_taken / questions, true);
 	d.method = "welch";
 	d.verdict = statistics_judge(&d);
 	return d;
+}
+
+/* Whether the mean became faster or slower while most steps did the opposite: a few long steps on
+ * one side decide the mean, and nobody can tell from it what the program does. */
+static bool is_torn(const struct difference *mean, const struct difference *middle)
+{
+	double least = STATISTICS_SAME_SHARE * middle->before;
+	return mean->verdict >= VERDICT_FASTER && mean->change * middle->change < 0 &&
+	       (fabs(middle->change) >= least || middle->verdict >= VERDICT_FASTER);
 }
 
 static bool has_steps(const struct sample *side, uint32_t n, uint32_t steps)
@@ -296,11 +329,11 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	/* The changes of the mean and of the mean of the middle half. */
 	struct difference changes[2];
 	for (int middle = 0; middle < 2; middle++) {
-		struct estimate a = estimate_side(before, n_before, runs_speak, middle),
-				b = estimate_side(after, n_after, runs_speak, middle);
+		struct estimate a = estimate_side(before, n_before, runs_speak, middle, run_noise),
+				b = estimate_side(after, n_after, runs_speak, middle, run_noise);
 		/* The test of the middle half is a second chance to find a change, so it uses half the risk. */
 		changes[middle] =
-			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, run_noise);
+			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak);
 		changes[middle].verdict = statistics_judge(&changes[middle]);
 	}
 	struct difference d = changes[0];
@@ -314,6 +347,10 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	    may_speak(&changes[1], &d, enough)) {
 		d.verdict = changes[1].verdict;
 		d.by_middle = true;
+	}
+	if (is_torn(&d, &changes[1])) {
+		d.verdict = VERDICT_UNKNOWN;
+		d.is_torn = true;
 	}
 	return d;
 }

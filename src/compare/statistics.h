@@ -3,9 +3,10 @@
  *
  * With three or more runs a side, Welch's t-test on the runs' means decides. With fewer, the doubt
  * about a run's mean comes from a block bootstrap over its steady steps (steps are correlated, so
- * neighbours stay together), and from the noise from run to run. One run cannot show that noise, so
- * it is assumed: 'run_noise' is how far a run's mean lies from the program's mean in 95 % of all
- * runs, as a share.
+ * neighbours stay together), and from the noise from run to run. One run cannot show that noise.
+ * It is given, or judged by the run's own drift: the spread of its blocks of neighbouring steps, and
+ * STATISTICS_RUN_NOISE_SHARE at least. That noise is how far a run's mean lies from the program's
+ * mean in 95 % of all runs, as a share.
  *
  * Rare long steps can make a mean so unsure that it decides nothing, though every other step is the
  * same, or faster. Where the mean is undecided, the mean of the middle half of the steps is tested
@@ -13,6 +14,9 @@
  * changed by no more than STATISTICS_SAME_SHARE, "faster" and "slower" only where the mean changed
  * in the same direction and, with fewer than three runs a side, only with STATISTICS_MIDDLE_STEPS
  * steps or more.
+ *
+ * Where the mean became faster or slower and the middle half of the steps did clearly the opposite,
+ * the verdict is "unknown": a few long steps decide the mean.
  */
 #ifndef HWY_COMPARE_STATISTICS_H
 #define HWY_COMPARE_STATISTICS_H
@@ -23,6 +27,8 @@
 /* with at least so many runs on a side, the runs themselves show the noise from run to run */
 enum { STATISTICS_RUNS = 3 };
 #define STATISTICS_RUN_NOISE_SHARE 0.02
+/* As 'run_noise': each run's drift tells. */
+#define STATISTICS_RUN_NOISE_BY_DRIFT (-1.0)
 /* A smaller change, as a share, counts as none, however sure it is. */
 #define STATISTICS_LEAST_SHARE 0.005
 /* The verdict is "same" only where a change of this share can be excluded. */
@@ -50,7 +56,7 @@ struct difference {
 	double change;        /* ns: after - before */
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
-	double run_noise;     /* the noise from run to run that was assumed, as a share */
+	double run_noise;     /* the noise from run to run that was assumed, as a share; 0: runs showed it */
 	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
 	/* The verdict is faster or slower where the change is larger than this: the half width of
 	 * an interval. */
@@ -59,10 +65,12 @@ struct difference {
 	double doubt;
 	/* The change of the mean of the middle half of the steps, as shares of that mean before. */
 	struct interval middle;
+	bool is_torn; /* unknown because the mean and the middle half go opposite ways */
 	bool by_middle; /* the verdict comes from the middle half, because the mean is undecided */
 	enum compare_verdict verdict; /* the verdict; the values are times, so less is faster */
 };
 
+/* run_noise: a share, or STATISTICS_RUN_NOISE_BY_DRIFT. */
 struct difference statistics_compare(const struct sample *before, uint32_t n_before,
 				     const struct sample *after, uint32_t n_after,
 				     double run_noise);

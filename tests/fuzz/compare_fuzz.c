@@ -29,7 +29,7 @@ static void try_diff(struct compare_side *before, struct compare_side *after)
 	for (; metrics[n].name && n < 64; n++)
 		(void)metric_find(&wishes[n], metrics[n].name, strlen(metrics[n].name), NULL,
 				  &gate.arena, &err);
-	if (diff_make(&diff, before, after, STATISTICS_RUN_NOISE_SHARE, &err)) {
+	if (diff_make(&diff, before, after, STATISTICS_RUN_NOISE_BY_DRIFT, &err)) {
 		int64_t sum = 0;
 		for (unsigned i = 0; i < PARTS; i++)
 			sum += diff.parts[i];

@@ -79,7 +79,7 @@ static struct compare_diff compared(struct compare_side *a, struct compare_side 
 {
 	struct compare_diff diff;
 	struct hwy_err err = {""};
-	if (!diff_make(&diff, a, b, STATISTICS_RUN_NOISE_SHARE, &err))
+	if (!diff_make(&diff, a, b, STATISTICS_RUN_NOISE_BY_DRIFT, &err))
 		fail_msg("%s", err.text);
 	return diff;
 }
@@ -337,7 +337,7 @@ static void a_run_in_which_nothing_repeats_is_refused(void **state)
 	struct compare_side x = side_of(runs, 1), y = side_of(runs, 1);
 	struct compare_diff diff;
 	struct hwy_err err;
-	assert_false(diff_make(&diff, &x, &y, STATISTICS_RUN_NOISE_SHARE, &err));
+	assert_false(diff_make(&diff, &x, &y, STATISTICS_RUN_NOISE_BY_DRIFT, &err));
 	assert_non_null(strstr(err.text, "nothing repeats"));
 	diff_free(&diff);
 	made_close(&a);

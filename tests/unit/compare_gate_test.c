@@ -189,7 +189,7 @@ static enum gate_verdict gated(struct made *before, struct made *after, const ch
 	struct metric_request request;
 	struct compare_side a = before->side, b = after->side;
 	if (!metric_find(&request, metric, strlen(metric), NULL, &gate.arena, &err) ||
-	    !diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE_SHARE, &err) ||
+	    !diff_make(&diff, &a, &b, STATISTICS_RUN_NOISE_BY_DRIFT, &err) ||
 	    !gate_baseline(&gate, &diff, &request, 1, limit, &err))
 		fail_msg("%s", err.text);
 	enum gate_verdict verdict = gate.checks[0].verdict;

@@ -159,7 +159,7 @@ static struct outcome try_it(uint64_t seed, const struct setting *s, int trials)
 		for (uint32_t k = 0; k < s->after; k++)
 			after[k] = simulate(&dice, s, s->shift, values[1][k]);
 		struct difference d = statistics_compare(before, s->before, after, s->after,
-							 STATISTICS_RUN_NOISE_SHARE);
+							 STATISTICS_RUN_NOISE_BY_DRIFT);
 		assert_true(d.low <= d.change && d.change <= d.high);
 		outcome.of[d.verdict] += 1.0 / trials;
 	}
@@ -261,23 +261,71 @@ static void three_runs_of_thirty_steps_find_5_percent_in_nine_of_ten_cases(void 
 		}
 }
 
-static void one_run_of_thirty_steps_finds_10_percent_in_six_of_seven_cases(void **state)
+static void one_run_of_thirty_steps_finds_15_percent_in_six_of_seven_cases(void **state)
 {
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int i = 0; i < KINDS; i++) {
-			struct setting s = apart_in_all(&kinds[i], 1, 30, 0.01, 0.1 * sign);
-			/* Thirty steps that remember so long count for two: it takes more runs. */
-			if (kinds[i].step == wandering || kinds[i].step == lasting_modes)
+			struct setting s = apart_in_all(&kinds[i], 1, 30, 0.01, 0.15 * sign);
+			/* Thirty steps that remember so long count for two, and ten blocks of which three
+			 * have a long step look like drift: it takes more runs. */
+			if (kinds[i].step == wandering || kinds[i].step == lasting_modes ||
+			    kinds[i].step == every_tenth_long)
 				continue;
 			struct outcome o = try_it(700 + (uint64_t)i, &s, 2 * TRIALS);
 			double found = o.of[sign < 0 ? VERDICT_FASTER : VERDICT_SLOWER];
 			if (found < 0.857)
-				fail_msg("%s, %+d0 %%: only %.1f %% found", kinds[i].name, sign,
+				fail_msg("%s, %d * 15 %%: only %.1f %% found", kinds[i].name, sign,
 					 100 * found);
 		}
 }
 
-/* The mean of such runs cannot tell; the middle half of their steps can. */
+/* A machine that others use: its speed wanders over 3, 30, 300 and 3,000 steps, and a run sees only a
+ * piece of that. With one run a side nothing can bring the slow part down to 5 % of false alarms; these are the
+ * numbers that docs/ci.md promises. */
+static double shared_machine(struct dice *dice, double run_noise)
+{
+	enum { PARTS = 4, STEPS = 100, RUNS = 2000 };
+	static const double keeps[PARTS] = {0.72, 0.967, 0.9967, 0.99967};
+	static int64_t values[2][STEPS];
+	double alarms = 0;
+	for (int i = 0; i < RUNS; i++) {
+		struct sample runs[2];
+		for (int side = 0; side < 2; side++) {
+			double at[PARTS], sum = 0;
+			for (int k = 0; k < PARTS; k++)
+				at[k] = roll_normal(dice);
+			for (int s = 0; s < STEPS; s++) {
+				double all = 0;
+				for (int k = 0; k < PARTS; k++) {
+					at[k] = keeps[k] * at[k] +
+						sqrt(1 - keeps[k] * keeps[k]) * roll_normal(dice);
+					all += 0.04 * at[k];
+				}
+				values[side][s] = (int64_t)(1e7 * exp(all));
+				sum += (double)values[side][s];
+			}
+			runs[side] = (struct sample){values[side], STEPS, sum / STEPS};
+		}
+		enum compare_verdict verdict =
+			statistics_compare(&runs[0], 1, &runs[1], 1, run_noise).verdict;
+		alarms += verdict >= VERDICT_FASTER ? 1.0 / RUNS : 0;
+	}
+	return alarms;
+}
+
+static void one_run_a_side_on_a_shared_machine_gives_few_false_alarms(void **state)
+{
+	struct dice dice = {4711};
+	double two_percent = shared_machine(&dice, STATISTICS_RUN_NOISE_SHARE);
+	double by_drift = shared_machine(&dice, STATISTICS_RUN_NOISE_BY_DRIFT);
+	print_message("shared machine, one run a side: %.1f %% false alarms, %.1f %% with 2 %% of noise\n",
+		      100 * by_drift, 100 * two_percent);
+	if (by_drift > 0.07 || two_percent < 0.1)
+		fail_msg("%.1f %% false alarms, %.1f %% with 2 %% of noise", 100 * by_drift,
+			 100 * two_percent);
+}
+
+/* The mean of such runs cannot tell; the middle half of their steps can, with runs that show their noise. */
 static void long_steps_do_not_hide_what_all_others_show(void **state)
 {
 	static step_kind *const with_long[] = {rare_long, very_rare_very_long, every_tenth_long};
@@ -285,7 +333,7 @@ static void long_steps_do_not_hide_what_all_others_show(void **state)
 		for (int k = 0; k < 3; k++) {
 			if (kinds[i].step != with_long[k])
 				continue;
-			struct setting s = {&kinds[i], 1, 1, 200, 0.003, 1, 0.08};
+			struct setting s = {&kinds[i], 3, 3, 200, 0.003, 1, 0.08};
 			struct outcome slower = try_it(900, &s, TRIALS);
 			s.shift = 0;
 			struct outcome same = try_it(901, &s, TRIALS);
@@ -310,7 +358,8 @@ int main(void)
 		cmocka_unit_test(without_a_shift_at_most_5_percent_are_false_alarms),
 		cmocka_unit_test(a_shift_is_seldom_called_the_same_and_never_the_other_way),
 		cmocka_unit_test(three_runs_of_thirty_steps_find_5_percent_in_nine_of_ten_cases),
-		cmocka_unit_test(one_run_of_thirty_steps_finds_10_percent_in_six_of_seven_cases),
+		cmocka_unit_test(one_run_of_thirty_steps_finds_15_percent_in_six_of_seven_cases),
+		cmocka_unit_test(one_run_a_side_on_a_shared_machine_gives_few_false_alarms),
 		cmocka_unit_test(long_steps_do_not_hide_what_all_others_show),
 		cmocka_unit_test(quiet_runs_without_a_shift_are_the_same),
 	};

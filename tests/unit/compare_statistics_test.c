@@ -20,7 +20,7 @@ static void one_step_a_side_tells_nothing(void **state)
 {
 	int64_t value = 1000000, other = 9000000;
 	struct sample a = {&value, 1, 1e6}, b = {&other, 1, 9e6};
-	struct difference d = statistics_compare(&a, 1, &b, 1, STATISTICS_RUN_NOISE_SHARE);
+	struct difference d = statistics_compare(&a, 1, &b, 1, STATISTICS_RUN_NOISE_BY_DRIFT);
 	assert_int_equal(d.verdict, VERDICT_UNKNOWN);
 }
 
@@ -47,6 +47,52 @@ static struct difference with_long_steps(int64_t before, int64_t after, bool als
 		sides[side] = (struct sample){values[side], STEPS, (double)sum / STEPS};
 	}
 	return statistics_compare(&sides[0], 1, &sides[1], 1, STATISTICS_RUN_NOISE_SHARE);
+}
+
+/* Sixty steps of 4 ms become 5.8 ms, but three of the steps before took 300 ms. */
+static void a_mean_against_most_steps_is_unknown(void **state)
+{
+	enum { STEPS = 60 };
+	int64_t a[STEPS], b[STEPS], sum_a = 0, sum_b = 0;
+	for (int i = 0; i < STEPS; i++) {
+		a[i] = i % 20 == 7 ? 300000000 : 4000000 + i % 5;
+		b[i] = 5800000 + i % 5;
+		sum_a += a[i];
+		sum_b += b[i];
+	}
+	struct sample before[3], after[3];
+	for (int i = 0; i < 3; i++) {
+		before[i] = (struct sample){a, STEPS, (double)(sum_a + 1000 * i) / STEPS};
+		after[i] = (struct sample){b, STEPS, (double)(sum_b + 1000 * i) / STEPS};
+	}
+	struct difference d = statistics_compare(before, 3, after, 3, 0);
+	assert_true(d.high < 0 && d.middle.change > 0.4);
+	assert_int_equal(d.verdict, VERDICT_UNKNOWN);
+	assert_true(d.is_torn);
+	d = statistics_compare(before, 1, after, 1, STATISTICS_RUN_NOISE_BY_DRIFT);
+	assert_int_equal(d.verdict, VERDICT_UNKNOWN);
+}
+
+/* Blocks of a run that lie 10 % apart let the whole run lie so far from the program's mean. */
+static void the_drift_of_one_run_is_its_noise_from_run_to_run(void **state)
+{
+	enum { STEPS = 64 };
+	int64_t steady[STEPS], moving[STEPS];
+	double sum = 0;
+	for (int i = 0; i < STEPS; i++) {
+		steady[i] = 1000000 + i % 3;
+		moving[i] = 1000000 + (i / 4 % 2 ? 100000 : 0) + i % 3;
+		sum += (double)moving[i];
+	}
+	struct sample a = {steady, STEPS, 1000001}, b = {moving, STEPS, sum / STEPS};
+	struct difference x = statistics_compare(&a, 1, &a, 1, STATISTICS_RUN_NOISE_BY_DRIFT),
+			  y = statistics_compare(&a, 1, &b, 1, STATISTICS_RUN_NOISE_BY_DRIFT);
+	assert_true(x.run_noise == STATISTICS_RUN_NOISE_SHARE);
+	assert_true(y.run_noise > 0.09 && y.run_noise < 0.13);
+	assert_int_equal(y.verdict, VERDICT_UNKNOWN);
+	struct sample many[3] = {b, b, b};
+	assert_true(statistics_compare(many, 3, many, 3, STATISTICS_RUN_NOISE_BY_DRIFT).run_noise ==
+		    0);
 }
 
 static void the_middle_half_speaks_where_long_steps_hide_the_mean(void **state)
@@ -88,6 +134,8 @@ int main(void)
 		cmocka_unit_test(the_t_of_5_percent_is_that_of_the_tables),
 		cmocka_unit_test(one_step_a_side_tells_nothing),
 		cmocka_unit_test(the_middle_half_speaks_where_long_steps_hide_the_mean),
+		cmocka_unit_test(a_mean_against_most_steps_is_unknown),
+		cmocka_unit_test(the_drift_of_one_run_is_its_noise_from_run_to_run),
 		cmocka_unit_test(steps_that_remember_count_for_less),
 		cmocka_unit_test(values_that_never_vary_differ_when_they_differ),
 	};
