@@ -31,7 +31,7 @@ static const struct cli_option option_table[] = {
 	 CLI_AT(baselines)},
 	{0, "max-regression", "SHARE", "how much worse than the baseline may be (default: 3%)",
 	 CLI_SHARE, CLI_AT(limit)},
-	{0, "metric", "NAME", "what to compare (default: step.mean); may be given several times",
+	{0, "metric", "NAME", "what to compare (default: step.p50, and syncs_per_step and copies.bytes where the baseline has them); may be given several times",
 	 CLI_TEXTS, CLI_AT(metrics), .word = metric_name},
 	{0, "budget", "FILE", "rules that must hold: step.p50 <= 12ms, gpu.busy >= 90% …", CLI_TEXT,
 	 CLI_AT(budget)},
@@ -107,13 +107,27 @@ static void hold_budget(struct compare_gate *gate, const struct compare_budget *
 	compare_side_free(&side);
 }
 
+/* What is compared where nobody says it: the median step, which a few long steps do not move, and the
+ * counts that no clock can change, where the baseline has any. Yields how many metrics it put. */
+static uint32_t default_metrics(const struct compare_diff *diff, const char **names)
+{
+	static const char *const exact[] = {"syncs_per_step", "copies.bytes"};
+	uint32_t n = 0;
+	names[n++] = "step.p50";
+	if (diff->counts[COUNT_WAITS].before > 0)
+		names[n++] = exact[0];
+	if (diff->counts[COUNT_COPY_BYTES].before > 0)
+		names[n++] = exact[1];
+	return n;
+}
+
 static void hold_baseline(struct compare_gate *gate, struct compare_diff *diff,
 			  const struct options *options)
 {
 	struct hwy_err err;
-	static const char *const step[] = {"step.mean"};
-	uint32_t n = options->metrics.n ? options->metrics.n : 1;
-	const char *const *names = options->metrics.n ? options->metrics.texts : step;
+	const char *defaults[3];
+	uint32_t n = options->metrics.n ? options->metrics.n : default_metrics(diff, defaults);
+	const char *const *names = options->metrics.n ? options->metrics.texts : defaults;
 	struct metric_request *found = hwy_arena_array(&gate->arena, n, sizeof *found);
 	for (uint32_t i = 0; i < n; i++)
 		if (!metric_find(&found[i], names[i], strlen(names[i]), cli_nearest, &gate->arena,

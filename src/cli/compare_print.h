@@ -73,6 +73,8 @@ struct compare_sentence compare_about(const struct compare_diff *diff);
  * otherwise. */
 struct compare_sentence compare_why(const struct compare_diff *diff);
 
+/* Yields the first new finding with its line, "new: sync-in-loop at train.py:41"; "" where there is none. */
+struct compare_sentence compare_new_finding(const struct compare_diff *diff);
 /* Yields which side has steps far longer than its median one; "" otherwise. */
 struct compare_sentence compare_long_steps(const struct compare_diff *diff);
 /* Yields that there are too few runs to show the noise from run to run; "" otherwise. */

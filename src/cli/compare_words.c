@@ -88,6 +88,23 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 	return why;
 }
 
+struct compare_sentence compare_new_finding(const struct compare_diff *diff)
+{
+	struct compare_sentence says = {""};
+	for (uint32_t i = 0; i < diff->n_findings; i++) {
+		const struct compare_finding *one = diff->findings[i].after;
+		if (diff->findings[i].change != FINDING_NEW || one->is_inside)
+			continue;
+		if (*one->place)
+			snprintf(says.text, sizeof says.text, hwy_tr("new: %s at %.200s"), one->id,
+				 one->place);
+		else
+			snprintf(says.text, sizeof says.text, hwy_tr("new: %s"), one->id);
+		break;
+	}
+	return says;
+}
+
 /* A tenth of the steps that takes so many times the median is told. */
 static const int64_t far_above = 2;
 

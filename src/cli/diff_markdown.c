@@ -59,6 +59,11 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 	put_markup(page, "## ", "<header><h1>");
 	diff_markdown_put(page, *run->program ? run->program : hwy_tr("two recordings"));
 	fprintf(page->out, hwy_tr(": %s"), hwy_tr(statistics_verdict_names[diff->step.verdict]));
+	struct compare_sentence found = compare_new_finding(diff);
+	if (*found.text) {
+		fputs(hwy_tr("; "), page->out);
+		diff_markdown_put(page, found.text);
+	}
 	put_markup(page, "\n\n", "</h1>\n<p class=\"soft\">");
 	diff_markdown_put(page, compare_about(diff).text);
 	put_markup(page, "\n", "</p>\n</header>\n<main>\n");
@@ -164,9 +169,10 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 		return;
 	put_title(page, hwy_tr("Findings"));
 	struct table table =
-		begin_table(page, "llrrl",
-			    (const char *[]){HWY_KEY("finding"), "", HWY_KEY("cost before"),
-					     HWY_KEY("cost after"), HWY_KEY("prediction")});
+		begin_table(page, "lllrrl",
+			    (const char *[]){HWY_KEY("finding"), "", HWY_KEY("where"),
+					     HWY_KEY("cost before"), HWY_KEY("cost after"),
+					     HWY_KEY("prediction")});
 	for (uint32_t i = 0; i < diff->n_findings; i++) {
 		const struct diff_finding *one = &diff->findings[i];
 		char prediction[160];
@@ -175,6 +181,7 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 			  (const char *[]){
 				  diff_finding_either(one)->id,
 				  hwy_tr(diff_finding_change_names[one->change]),
+				  one->after ? one->after->place : one->before->place,
 				  one->before ? hwy_say_time3_signed(one->before->cost).text : "",
 				  one->after ? hwy_say_time3_signed(one->after->cost).text : "",
 				  prediction});

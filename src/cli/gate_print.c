@@ -18,14 +18,15 @@ static uint32_t gate_print_count(const struct compare_gate *gate, enum gate_verd
 	return n;
 }
 
-/* Writes the result: "fails: 3 of 4 checks hold, 1 does not". */
+/* Writes the result: "fails: 3 of 4 checks hold, 1 does not". What cannot be told is no pass, though it lets the run pass. */
 static void put_result(FILE *out, const struct compare_gate *gate)
 {
 	uint32_t bad = gate_print_count(gate, GATE_FAIL),
 		 doubt = gate_print_count(gate, GATE_CANNOT_TELL);
 	fprintf(out,
-		hwy_tr(gate->failed ? "fails: %u of %u checks hold"
-				    : "passes: %u of %u checks hold"),
+		hwy_tr(gate->failed ? HWY_KEY("fails: %u of %u checks hold")
+		       : doubt      ? HWY_KEY("cannot tell: %u of %u checks hold")
+				    : HWY_KEY("passes: %u of %u checks hold")),
 		gate->n - bad - doubt, gate->n);
 	if (bad)
 		fprintf(out, hwy_tr(bad == 1 ? ", %u does not" : ", %u do not"), bad);
@@ -57,10 +58,16 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 			cli_put(out, gate->checks[i].says, strlen(gate->checks[i].says));
 			fputc('\n', out);
 		}
-	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
+	if (gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("  a step is %s: "),
 			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);
+		fputc('\n', out);
+	}
+	if (gate->diff && *compare_new_finding(gate->diff).text) {
+		fputs("  ", out);
+		cli_put(out, compare_new_finding(gate->diff).text,
+			strlen(compare_new_finding(gate->diff).text));
 		fputc('\n', out);
 	}
 	if (gate->diff) {
@@ -78,8 +85,13 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 {
 	static const char *const marks[] = {"✅", "⚠️", "❌"};
-	fputs("### headway gate ", out);
+	bool doubt = gate_print_count(gate, GATE_CANNOT_TELL) > 0;
+	fprintf(out, "### headway gate %s", !gate->failed && doubt ? "⚠️ " : "");
 	put_result(out, gate);
+	if (gate->diff && *compare_new_finding(gate->diff).text) {
+		fputs(hwy_tr("; "), out);
+		cli_put_markdown(out, compare_new_finding(gate->diff).text);
+	}
 	fputc('\n', out);
 	for (uint32_t i = 0; gate->diff && i < gate->diff->n_notes; i++) {
 		const struct diff_note *note = &gate->diff->notes[i];
@@ -103,7 +115,7 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		table_cell(&table, "%s", check->is_stable ? hwy_tr("stable") : "");
 	}
 	table_print(&table, out);
-	if (gate->diff && gate->diff->step.verdict >= VERDICT_FASTER) {
+	if (gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("\nA step is %s: "),
 			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);

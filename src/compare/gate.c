@@ -149,12 +149,17 @@ static struct difference compare_values(const struct compare_diff *diff,
 		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : doubt * most};
 }
 
+/* Two steps of a noisy run that are taken for one move a count a step: 1 → 1.035 in recordings of one program. */
+static const double least_count = 0.05;
+
 /* A regression of no more than this, in the metric's unit, is a trifle, however sure it is. Kernels
  * are compared with their own time, not with the step. */
 static double trifle_of(const struct compare_diff *diff, const struct metric_request *request)
 {
 	if (request->metric->kind == METRIC_SHARE)
 		return STATISTICS_LEAST_SHARE;
+	if (request->metric->kind == METRIC_COUNT)
+		return least_count;
 	return request->metric->kind == METRIC_TIME && !request->kernel
 		       ? STATISTICS_LEAST_SHARE * diff->step.before
 		       : 0;
@@ -211,6 +216,19 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &requests[i]),
 			   limit);
 	}
+	gate->n_compared = gate->n;
+	return true;
+}
+
+bool gate_is_explained(const struct compare_gate *gate)
+{
+	if (!gate->diff || gate->diff->step.verdict < VERDICT_FASTER)
+		return false;
+	bool slower = gate->diff->step.verdict == VERDICT_SLOWER;
+	for (uint32_t i = 0; i < gate->n_compared; i++)
+		if (strncmp(gate->checks[i].metric, "step.", 5) == 0 &&
+		    (slower ? gate->checks[i].number < 0 : gate->checks[i].number > 0))
+			return false;
 	return true;
 }
 

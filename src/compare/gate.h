@@ -33,6 +33,7 @@ struct compare_gate {
 	struct compare_diff *diff; /* NULL where the gate is a budget */
 	struct gate_check *checks;
 	uint32_t n, cap;
+	uint32_t n_compared; /* the first so many checks are against a baseline */
 	bool strict;
 	bool failed; /* a check fails, or with 'strict' a check cannot tell */
 	struct hwy_arena arena;
@@ -47,6 +48,9 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		   const struct metric_request *requests, uint32_t n, double limit,
 		   struct hwy_err *err);
+/* Whether the parts of the mean step explain what is checked: the mean became faster or slower, and no
+ * checked time of a step went the other way. */
+bool gate_is_explained(const struct compare_gate *gate);
 void gate_free(struct compare_gate *gate);
 
 #endif

@@ -59,6 +59,59 @@ run gate --baseline "$work/b.json" --max-regression 2000% "$a"
 expect_status 0 "ten times slower within the limit"
 run gate --baseline "$work/b.json" --metric copies.pageable_bytes --metric copies_per_step "$a"
 expect_status 1 "bytes that were not there before"
+grep -q '^| finding .*| where |' <("$HEADWAY" diff --format markdown "$b" "$a") || fail "diff: no place of findings"
+# What is compared where nobody says it: the median, and the counts that the baseline has.
+run gate --baseline "$work/b.json" --format json "$b"
+python3 - "$work/out" <<-'END' || fail "default metrics"
+	import json, sys
+	names = [c["metric"] for c in json.load(open(sys.argv[1]))["checks"]]
+	assert names == ["step.p50", "syncs_per_step", "copies.bytes"], names
+END
+# A mean that went the other way than what is gated explains nothing; a new finding has its line in the headline.
+python3 - "$work/b.json" "$work" <<-'END' || fail "no baselines could be made"
+	import copy, json, sys
+	whole = json.load(open(sys.argv[1]))
+	def made(name, steps, finding=None, runs=1):
+	    new = copy.deepcopy(whole)
+	    run = new["runs"][0]
+	    phase = run["phases"][0]
+	    run["phases"] = [phase]
+	    phase["steps_ns"], phase["group"], phase["steady_steps"] = steps, 1, phase.get("steady_steps")
+	    mean, old = sum(steps) // len(steps), phase["step_ns"]["mean"]
+	    parts = phase["parts_ns"]
+	    first = max(parts, key=parts.get)
+	    parts[first] += mean - old
+	    assert parts[first] >= 0
+	    ordered = sorted(steps)
+	    at = lambda q: ordered[int(q * (len(ordered) - 1))]
+	    phase["step_ns"].update(mean=mean, p10=at(.1), p50=at(.5), p90=at(.9), p99=at(.99), max=ordered[-1])
+	    if finding:
+	        phase["findings"].append(finding)
+	    new["runs"] = [run] * runs
+	    json.dump(new, open(f"{sys.argv[2]}/{name}.json", "w"), indent=1)
+	ms = 1000000
+	made("hiccup", [300 * ms if i % 20 == 7 else 10 * ms + i for i in range(60)], runs=3)
+	made("slower", [15 * ms + i for i in range(60)], runs=3)
+	noisy = [(10 + 6 * (i // 4 % 2)) * ms for i in range(60)]
+	made("noisy", noisy)
+	made("noisier", [int(1.2 * v) for v in noisy],
+	     {"id": "sync-in-loop", "title": "t", "place": "train.py:41", "cost_ns": 5, "share": 0.1, "inside": False})
+END
+run gate --baseline "$work/hiccup.json" "$work/slower.json"
+expect_status 1 "a slower median behind a mean that is faster"
+grep -q 'step.p50 .*fail' "$work/out" || fail "the median: $(cat "$work/out")"
+grep -q 'a step is faster' "$work/out" && fail "explained by what went the other way: $(cat "$work/out")"
+run diff "$work/hiccup.json" "$work/slower.json"
+expect_status 0 "a mean against the median"
+grep -q '^   unknown ' "$work/out" || fail "a mean against the median: $(head -5 "$work/out")"
+grep -q 'but the middle half of the steps by +50 %: a few long steps decide the mean' "$work/out" || fail "why: $(head -8 "$work/out")"
+run gate --baseline "$work/noisy.json" --format markdown "$work/noisier.json"
+expect_status 0 "what cannot be told"
+head -1 "$work/out" | grep -q '^### headway gate ⚠️ cannot tell: 2 of 3 checks hold, 1 cannot be told .*; new: sync-in-loop at train.py:41$' ||
+	fail "headline: $(head -1 "$work/out")"
+run gate --strict --baseline "$work/noisy.json" "$work/noisier.json"
+expect_status 1 "what cannot be told, --strict"
+grep -q 'fails: 2 of 3 checks hold' "$work/out" || fail "--strict: $(tail -1 "$work/out")"
 run gate --baseline "$a" --metric step.p90 --metric gpu.exposed_copy "$b"
 expect_status 0 "better is no regression"
 
