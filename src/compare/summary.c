@@ -261,13 +261,27 @@ static bool note_phase(struct compare_summary *summary, struct compare_phase *in
 	return summary_count(summary, into, analysis, phase, waits, err);
 }
 
+/* Says what the recording was made with, and what would record work of a device. */
+static bool fail_without_work(const struct hwy_trace *trace, struct hwy_err *err)
+{
+	const char *traces = hwy_property(trace, "capture.traces");
+	if (!traces || !*traces)
+		return hwy_fail(err, "no device work, so it has no steps");
+	bool cuda = strstr(traces, "cuda"), opencl = strstr(traces, "opencl");
+	return hwy_fail(err,
+			"no device work, so it has no steps; it was recorded with -t %s: %s", traces,
+			!opencl ? "headway profile -t opencl records OpenCL"
+			: !cuda ? "headway profile -t cuda,nvtx records CUDA"
+				: "did the program reach its device? headway info says what ran");
+}
+
 static bool summary_begin(struct compare_summary *summary, const char *file,
 			  const struct hwy_analysis *analysis, struct hwy_err *err)
 {
 	*summary = (struct compare_summary){0};
 	summary->file = summary_keep(summary, file);
 	if (analysis->phases.n == 0 || analysis->phases.main >= analysis->phases.n)
-		return hwy_fail(err, "no device work, so it has no steps");
+		return fail_without_work(analysis->trace, err);
 	note_facts(summary, analysis);
 	summary->phases = hwy_arena_array(&summary->arena, COMPARE_PHASES, sizeof *summary->phases);
 	summary->indexes =

@@ -71,8 +71,13 @@ action() { # action MODE [NAME=VALUE…]: the action on mlp_cl in this mode
 }
 folder=$work/runner/headway
 action async
+expect_status 1 "the action with a baseline that is not there: $(tail -n 3 -q "$work/out")"
+grep -q 'gate: perf/baseline.json: no such file; HEADWAY_ALLOW_MISSING_BASELINE=true lets a first run pass' "$work/out" "$work/err" ||
+	fail "it is not said that the baseline is not there: $(tail -n 5 -q "$work/out" "$work/err")"
+[ -s "$folder/baseline.json" ] || fail "no baseline to commit: $(ls "$folder")"
+action async allow-missing-baseline=true
 expect_status 0 "the action without a baseline: $(tail -n 3 -q "$work/out")"
-grep -q 'There is no `perf/baseline.json` yet' "$folder/gate.md" || fail "it is not said how to begin: $(cat "$folder/gate.md")"
+grep -q 'There is no `perf/baseline.json`. If this is the first run, commit' "$folder/gate.md" || fail "it is not said how to begin: $(cat "$folder/gate.md")"
 [ -s "$folder/page.html" ] && [ -s "$folder/gate.xml" ] && [ -s "$folder/run1.hwy" ] || fail "the artifact has: $(ls "$folder")"
 cp "$folder/baseline.json" perf/baseline.json
 action async
@@ -119,6 +124,13 @@ read -r junit page < <(python3 -c 'import json, sys
 kept = json.load(open(sys.argv[1]))["artifacts"]
 print(kept["reports"]["junit"], kept["paths"][0] + "page.html")' "$work/gitlab.json")
 [ -s "$junit" ] && [ -s "$page" ] || fail "GitLab's artifacts: '$junit' '$page' $(ls)"
+
+# ---- nothing recorded: the step that records says so, and what would
+HEADWAY_OUT=$work/empty HEADWAY_RUNS=1 HEADWAY_TRACE=nvtx "$root/recipes/ci/record" build/examples/mlp_cl async 3 1 64 64 >"$work/out" 2>"$work/err"
+status=$?
+expect_status 2 "a recording without device work"
+grep -q 'it was recorded with -t nvtx: .*-t opencl' "$work/err" || fail "what it was recorded with: $(cat "$work/err")"
+grep -q 'needs HEADWAY_TRACE=opencl' "$work/err" || fail "what would record: $(cat "$work/err")"
 
 # ---- any shell: the lines of docs/ci.md
 sed -n '/^<!-- tests\/cli\/ci.sh runs this -->/,/^```$/p' "$root/docs/ci.md" | sed '1,2d;$d' >"$work/lines.sh"
