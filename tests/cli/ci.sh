@@ -125,6 +125,12 @@ kept = json.load(open(sys.argv[1]))["artifacts"]
 print(kept["reports"]["junit"], kept["paths"][0] + "page.html")' "$work/gitlab.json")
 [ -s "$junit" ] && [ -s "$page" ] || fail "GitLab's artifacts: '$junit' '$page' $(ls)"
 
+# ---- the workflow for an installed package
+mkdir -p "$work/workflow/.github/workflows"
+sed -n '/^<!-- tests\/cli\/ci.sh reads this -->/,/^These lines/s/^    //p' "$root/docs/ci.md" >"$work/workflow/.github/workflows/performance.yml"
+grep -q 'recipes/ci/gate' "$work/workflow/.github/workflows/performance.yml" || fail "docs/ci.md has no workflow for a package"
+read_action check "$work/workflow/.github/workflows/performance.yml" || fail "the workflow of docs/ci.md is not what GitHub takes"
+
 # ---- nothing recorded: the step that records says so, and what would
 HEADWAY_OUT=$work/empty HEADWAY_RUNS=1 HEADWAY_TRACE=nvtx "$root/recipes/ci/record" build/examples/mlp_cl async 3 1 64 64 >"$work/out" 2>"$work/err"
 status=$?
