@@ -257,12 +257,12 @@ static int run_profile(int argc, char **argv)
 
 const struct cli_command cmd_profile = {
 	.name = "profile",
-	.summary = "run a program and record it: CUDA, NVTX, its processes and threads",
+	.summary = "run a program and record it: CUDA, NVTX, OpenCL, its processes and threads",
 	.usage = "headway profile [options] PROGRAM [arguments]",
 	.about =
 		"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, "
-		"and where in the source its waits come from; OpenCL, the operating system and "
-		"the CPU when asked (-t, -s). The exit status is the program's own: Headway dies "
+		"and where in the source its waits come from; OpenCL, where no driver of NVIDIA is loaded or when asked; the operating "
+		"system and the CPU when asked (-t, -s). The exit status is the program's own: Headway dies "
 		"of the signal that the program died of, and exits with 127 where the program "
 		"is not found, 126 where it cannot be executed. A launcher (mpirun, srun, torchrun …) "
 		"is recorded as a job: a folder with a report for each rank.",

@@ -203,16 +203,17 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 	fputs("   ", out);
 	cli_put_column(out, hwy_tr(what), 9);
 	fputc(' ', out);
+	/* What the word tells stands first: more or fewer times may take less or more time. */
+	if (row->change == ROW_MORE || row->change == ROW_FEWER)
+		fprintf(out, hwy_tr(is_kernel ? "%s → %s launches, " : "%s → %s times, "),
+			hwy_say_count_2decimals(row->count_before).text,
+			hwy_say_count_2decimals(row->count_after).text);
 	if (row->before && row->after)
 		fprintf(out, hwy_tr("%s → %s a step"), hwy_say_time3_signed(row->ns_before).text,
 			hwy_say_time3_signed(row->ns_after).text);
 	else
 		fprintf(out, hwy_tr("%s a step"),
 			hwy_say_time3_signed(row->before ? row->ns_before : row->ns_after).text);
-	if (row->change == ROW_MORE || row->change == ROW_FEWER)
-		fprintf(out, hwy_tr(is_kernel ? " (%s → %s launches)" : " (%s → %s times)"),
-			hwy_say_count_2decimals(row->count_before).text,
-			hwy_say_count_2decimals(row->count_after).text);
 	fputs("  ", out);
 	put_kernel(out, diff_row_name(row));
 	if (row->is_renamed && row->after) {

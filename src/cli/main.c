@@ -175,8 +175,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-		print_help(stdout);
-		return 0;
+		bool names_one = argc > 2 && argv[2][0] != '-';
+		return run_help(names_one ? argc - 1 : 1, argv + 1);
 	}
 	if (strcmp(word, "--generate") == 0 && argc == 4) {
 		generate(&program, argv[2], argv[3]);

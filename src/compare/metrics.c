@@ -222,7 +222,8 @@ bool metric_find(struct metric_request *request, const char *text, size_t length
 	for (; metrics[n].name; n++)
 		known[n] = metrics[n].name;
 	known[n++] = "findings.forbid";
-	const char *near = nearest ? nearest(request->text, known) : NULL;
+	bool is_family = strcmp(request->text, "step") == 0;
+	const char *near = is_family ? "step.p50" : nearest ? nearest(request->text, known) : NULL;
 	if (near)
 		return hwy_fail(err, "there is no metric '%s'; did you mean '%s'?", request->text,
 				near);

@@ -105,6 +105,24 @@ grep -q '"method": "welch"' "$work/out" || fail "three runs a side are not compa
 run diff "$work/three.json" "$b"
 expect_status 0 "three runs against one"
 
+# ---- more or fewer times: the count stands first, as the time may go the other way
+python3 - "$work/a.json" "$work/often.json" <<-'END' || fail "no baseline could be made"
+	import json, sys
+	new = json.load(open(sys.argv[1]))
+	for phase in new["runs"][0]["phases"]:
+	    phase["kernels"]["rows"][0]["count"] *= 2
+	json.dump(new, open(sys.argv[2], "w"), indent=1)
+END
+run diff "$work/a.json" "$work/often.json"
+grep -Eq '^   more +[0-9.]+ → [0-9.]+ launches, [0-9.]+ [mµ]s → [0-9.]+ [mµ]s a step  ' "$work/out" || fail "more launches: $(grep more "$work/out")"
+for help in "compare:did you mean 'diff'?"; do
+	run "${help%%:*}" a b
+	expect_refusal "another word for a command" "${help#*:}"
+done
+"$HEADWAY" --help diff >"$work/one" && "$HEADWAY" diff --help >"$work/two"
+cmp -s "$work/one" "$work/two" || fail "--help diff is not diff --help: $(head -2 "$work/one")"
+"$HEADWAY" --help | grep -q '^  profile .*OpenCL' || fail "--help does not say that profile records OpenCL"
+
 # ---- refusals
 run diff "$a"
 expect_status 2 "one file"

@@ -137,6 +137,11 @@ run gate --budget "$work/noise.toml" "$b"
 expect_refusal "noise" noise.toml
 run gate --baseline "$work/b.json" --metric step.men "$a"
 expect_refusal "an unknown metric" "did you mean 'step.mean'?"
+run gate --baseline "$work/b.json" --metric step "$a"
+expect_refusal "a family of metrics" "did you mean 'step.p50'?"
+run gate --baseline "$work/b.json" --threshold 3% "$a"
+expect_status 2 "another tool's option"
+grep -q "unknown option '--threshold'; did you mean '--max-regression'?" "$work/err" || fail "--threshold: $(cat "$work/err")"
 run gate --baseline "$work/power_base.sqlite" "$b"
 expect_refusal "a baseline of another program" "another program"
 for option in max-regression run-noise; do

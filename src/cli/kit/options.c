@@ -201,7 +201,9 @@ static _Noreturn void unknown_name(const struct cli_command *command, const char
 	names[n] = "help";
 	char word[128];
 	snprintf(word, sizeof word, "%.*s", (int)(length < 100 ? length : 100), name);
-	const char *near = cli_nearest(word, names);
+	/* What other tools call an option of ours. */
+	bool limit = strcmp(word, "threshold") == 0 && find_name(command, "max-regression", 14);
+	const char *near = limit ? "max-regression" : cli_nearest(word, names);
 	fprintf(stderr, "headway %s: unknown option '--%s'; ", command->name, word);
 	if (print_format(command, word))
 		exit(2);
