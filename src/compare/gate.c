@@ -140,13 +140,18 @@ static struct difference compare_values(const struct compare_diff *diff,
 		return statistics_welch(before, diff->before->n, after, diff->after->n, 1);
 	bool exact = request->metric->kind == METRIC_COUNT || request->metric->kind == METRIC_BYTES;
 	bool median = strcmp(request->metric->name, "step.p50") == 0;
-	double doubt = median ? (step->middle.high - step->middle.low) / 2 : step->doubt;
+	/* The interval of the middle half is a share of the side before, and cut off at −100 % below. */
+	if (median)
+		return (struct difference){.before = a,
+					   .after = b,
+					   .change = b - a,
+					   .sure = (step->middle.high - step->middle.change) * a};
 	double most = fmax(a, b);
 	/* All doubt about the length of the step may lie in this part of the step, or in the other parts. */
 	if (request->metric->kind == METRIC_SHARE)
 		most = fmax(most, 1 - fmin(a, b));
 	return (struct difference){
-		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : doubt * most};
+		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : step->doubt * most};
 }
 
 /* Two steps of a noisy run that are taken for one move a count a step: 1 → 1.035 in recordings of one program. */

@@ -94,6 +94,7 @@ python3 - "$work/b.json" "$work" <<-'END' || fail "no baselines could be made"
 	made("slower", [15 * ms + i for i in range(60)], runs=3)
 	noisy = [(10 + 6 * (i // 4 % 2)) * ms for i in range(60)]
 	made("noisy", noisy)
+	made("slow", [5 * v for v in noisy])
 	made("noisier", [int(1.2 * v) for v in noisy],
 	     {"id": "sync-in-loop", "title": "t", "place": "train.py:41", "cost_ns": 5, "share": 0.1, "inside": False})
 END
@@ -109,6 +110,9 @@ run gate --baseline "$work/noisy.json" --format markdown "$work/noisier.json"
 expect_status 0 "what cannot be told"
 head -1 "$work/out" | grep -q '^### headway gate ⚠️ cannot tell: 2 of 3 checks hold, 1 cannot be told .*; new: sync-in-loop at train.py:41$' ||
 	fail "headline: $(head -1 "$work/out")"
+run gate --baseline "$work/noisy.json" "$work/slow.json"
+expect_status 1 "five times as slow, above the noise"
+grep -q 'step.p50 .*fail' "$work/out" || fail "the median of noisy runs: $(cat "$work/out")"
 run gate --strict --baseline "$work/noisy.json" "$work/noisier.json"
 expect_status 1 "what cannot be told, --strict"
 grep -q 'fails: 2 of 3 checks hold' "$work/out" || fail "--strict: $(tail -1 "$work/out")"
