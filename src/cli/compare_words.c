@@ -110,7 +110,8 @@ static const int64_t far_above = 2;
 
 struct compare_sentence compare_long_steps(const struct compare_diff *diff)
 {
-	const struct compare_phase *before = side_phase(diff->before), *after = side_phase(diff->after);
+	const struct compare_phase *before = side_phase(diff->before),
+				   *after = side_phase(diff->after);
 	struct compare_sentence says = {""};
 	bool a = before->p50 > 0 && before->p90 / far_above >= before->p50;
 	bool b = after->p50 > 0 && after->p90 / far_above >= after->p50;

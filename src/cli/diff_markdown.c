@@ -168,11 +168,10 @@ static void put_findings(const struct page *page, const struct compare_diff *dif
 	if (diff->n_findings == 0)
 		return;
 	put_title(page, hwy_tr("Findings"));
-	struct table table =
-		begin_table(page, "lllrrl",
-			    (const char *[]){HWY_KEY("finding"), "", HWY_KEY("where"),
-					     HWY_KEY("cost before"), HWY_KEY("cost after"),
-					     HWY_KEY("prediction")});
+	struct table table = begin_table(
+		page, "lllrrl",
+		(const char *[]){HWY_KEY("finding"), "", HWY_KEY("where"), HWY_KEY("cost before"),
+				 HWY_KEY("cost after"), HWY_KEY("prediction")});
 	for (uint32_t i = 0; i < diff->n_findings; i++) {
 		const struct diff_finding *one = &diff->findings[i];
 		char prediction[160];

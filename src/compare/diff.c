@@ -181,8 +181,8 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 		diff->counts[i] = (struct diff_count){i, count_of(before, i), count_of(after, i)};
 	diff->similarity = similarity(side_phase(before), side_phase(after));
 	/* A kernel moves from run to run as much as the step does. */
-	double noise = run_noise < 0 ? fmax(diff->step.run_noise, STATISTICS_RUN_NOISE_SHARE)
-				     : run_noise;
+	double noise =
+		run_noise < 0 ? fmax(diff->step.run_noise, STATISTICS_RUN_NOISE_SHARE) : run_noise;
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		diff_table(diff, kind, noise);
 	diff_findings(diff);

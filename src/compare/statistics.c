@@ -244,8 +244,7 @@ static double pooled(const struct estimate *a, const struct estimate *b)
 
 /* The difference of two means; 'risk' is the probability of a false "faster" or "slower". The noise
  * from run to run widens the interval, unless there are enough runs to show it: then it is 0. */
-static struct difference between(struct estimate a, struct estimate b, double risk,
-				 bool runs_speak)
+static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak)
 {
 	/* Welch's and Satterthwaite's degrees of freedom. */
 	double sum = a.square + b.square;
@@ -297,9 +296,8 @@ static const double risk_taken = 0.04;
 struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
 				   uint32_t n_after, uint32_t questions)
 {
-	struct difference d =
-		between(estimate_runs(before, n_before), estimate_runs(after, n_after),
-			risk_taken / questions, true);
+	struct difference d = between(estimate_runs(before, n_before),
+				      estimate_runs(after, n_after), risk_taken / questions, true);
 	d.method = "welch";
 	d.verdict = statistics_judge(&d);
 	return d;
@@ -332,8 +330,7 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle, run_noise),
 				b = estimate_side(after, n_after, runs_speak, middle, run_noise);
 		/* The test of the middle half is a second chance to find a change, so it uses half the risk. */
-		changes[middle] =
-			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak);
+		changes[middle] = between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak);
 		changes[middle].verdict = statistics_judge(&changes[middle]);
 	}
 	struct difference d = changes[0];

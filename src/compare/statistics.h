@@ -56,8 +56,8 @@ struct difference {
 	double change;        /* ns: after - before */
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
-	double run_noise;     /* the noise from run to run that was assumed, as a share; 0: runs showed it */
-	const char *method;   /* "welch", "bootstrap"; "identical": one recording on both sides */
+	double run_noise; /* the noise from run to run that was assumed, as a share; 0: runs showed it */
+	const char *method; /* "welch", "bootstrap"; "identical": one recording on both sides */
 	/* The verdict is faster or slower where the change is larger than this: the half width of
 	 * an interval. */
 	double sure;
@@ -65,7 +65,7 @@ struct difference {
 	double doubt;
 	/* The change of the mean of the middle half of the steps, as shares of that mean before. */
 	struct interval middle;
-	bool is_torn; /* unknown because the mean and the middle half go opposite ways */
+	bool is_torn;   /* unknown because the mean and the middle half go opposite ways */
 	bool by_middle; /* the verdict comes from the middle half, because the mean is undecided */
 	enum compare_verdict verdict; /* the verdict; the values are times, so less is faster */
 };

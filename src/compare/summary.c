@@ -268,8 +268,8 @@ static bool fail_without_work(const struct hwy_trace *trace, struct hwy_err *err
 	if (!traces || !*traces)
 		return hwy_fail(err, "no device work, so it has no steps");
 	bool cuda = strstr(traces, "cuda"), opencl = strstr(traces, "opencl");
-	return hwy_fail(err,
-			"no device work, so it has no steps; it was recorded with -t %s: %s", traces,
+	return hwy_fail(err, "no device work, so it has no steps; it was recorded with -t %s: %s",
+			traces,
 			!opencl ? "headway profile -t opencl records OpenCL"
 			: !cuda ? "headway profile -t cuda,nvtx records CUDA"
 				: "did the program reach its device? headway info says what ran");

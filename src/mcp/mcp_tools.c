@@ -302,7 +302,8 @@ const struct mcp_tool mcp_tools[] = {
 			{"budget", MCP_RECORDING, "--budget", false,
 			 .about = "a file of rules: step.p50 <= 12ms"},
 			{"metrics", MCP_TEXTS, "--metric", false,
-			 .about = "what to compare; default: step.p50, syncs_per_step, copies.bytes"},
+			 .about =
+				 "what to compare; default: step.p50, syncs_per_step, copies.bytes"},
 			{"max_regression", MCP_TEXT, "--max-regression", false,
 			 .about = "default: '3%'"},
 			{"strict", MCP_BOOL, "--strict", false,

@@ -318,8 +318,9 @@ static void one_run_a_side_on_a_shared_machine_gives_few_false_alarms(void **sta
 	struct dice dice = {4711};
 	double two_percent = shared_machine(&dice, STATISTICS_RUN_NOISE_SHARE);
 	double by_drift = shared_machine(&dice, STATISTICS_RUN_NOISE_BY_DRIFT);
-	print_message("shared machine, one run a side: %.1f %% false alarms, %.1f %% with 2 %% of noise\n",
-		      100 * by_drift, 100 * two_percent);
+	print_message(
+		"shared machine, one run a side: %.1f %% false alarms, %.1f %% with 2 %% of noise\n",
+		100 * by_drift, 100 * two_percent);
 	if (by_drift > 0.07 || two_percent < 0.1)
 		fail_msg("%.1f %% false alarms, %.1f %% with 2 %% of noise", 100 * by_drift,
 			 100 * two_percent);
