@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* analysis.c - see analysis.h. Each measure is made after those it needs: flow, phases, gaps, then the rest. */
+/* analysis.c - see analysis.h. Each measure is made after those it needs: flow, phases, gaps,
+ * then the rest. */
 #include "analyze/analysis.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* analysis.h - all measures of one trace, made once, for the diagnosis, the viewer and the exports. */
+/* analysis.h - all measures of one trace, made once, for the diagnosis, the viewer and the
+ * exports. */
 #ifndef HWY_ANALYZE_ANALYSIS_H
 #define HWY_ANALYZE_ANALYSIS_H
 
@@ -37,7 +38,8 @@ struct analysis_options {
 
 bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 		   const struct analysis_options *options, struct hwy_err *err);
-/* Who launched the device work. Found when first asked for; NULL with a sentence where the trace cannot be read. */
+/* Who launched the device work. Found when first asked for; NULL with a sentence where the trace
+ * cannot be read. */
 const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct hwy_err *err);
 /* The counters of the devices over time. Found when first asked for. */
 struct hwy_metrics *analysis_metrics(struct hwy_analysis *analysis);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collectives.c - see collectives.h.
  *
- * First the numbered collectives of all ranks are joined by their keys, and their ends set the clocks where nobody
- * else has. Then each rank is paired with the ranks before it by order and ends. Last, what contradicts the clocks is
- * left out, and what each rank waits is added up.
+ * First the numbered collectives of all ranks are joined by their keys, and their ends set the
+ * clocks where nobody else has. Then each rank is paired with the ranks before it by order and
+ * ends. Last, what contradicts the clocks is left out, and what each rank waits is added up.
  */
 #include "analyze/collectives.h"
 
@@ -14,12 +14,15 @@
 #include "analyze/collectives_internal.h"
 #include "base/quantile.h"
 
-/* The straggler waits at most this share of what the next rank waits; else the ranks take turns at being late. */
+/* The straggler waits at most this share of what the next rank waits; else the ranks take turns
+ * at being late. */
 #define STRAGGLER_WAIT_SHARE 0.7
-/* Clocks that differ by more are not clocks of one run. With this limit no sum of a time and a shift overflows. */
+/* Clocks that differ by more are not clocks of one run. With this limit no sum of a time and a
+ * shift overflows. */
 #define FARTHEST_NS ((int64_t)1 << 61)
 
-/* The shift of a rank is searched against so many of the first ranks and so many ranks just before it. */
+/* The shift of a rank is searched against so many of the first ranks and so many ranks just
+ * before it. */
 enum { SEARCH_RANKS = 3 };
 
 struct matching {
@@ -28,15 +31,16 @@ struct matching {
 	struct rank_list *lists;
 	uint32_t n;
 	uint32_t cap_parts, cap_meetings;
-	/* The parts of a meeting are a chain while matching, from the last rank to the first: by part the next part of the
-	 * same meeting, or NO_MEETING; hwy_meeting.first is the first of the chain. */
+	/* The parts of a meeting are a chain while matching, from the last rank to the first: by
+	 * part the next part of the same meeting, or NO_MEETING; hwy_meeting.first is the first
+	 * of the chain. */
 	uint32_t *next, cap_next;
 	int64_t *root; /* by meeting: the rank of the job that is the root, or HWY_NONE */
 	uint32_t cap_root;
 	bool *is_set; /* by rank: its shift is known */
 };
 
-/* ---- meetings ------------------------------------------------------------------------------------- */
+/* ---- meetings -------------------------------------------------------------------------------- */
 
 static uint32_t new_meeting(struct matching *m, const struct occurrence *first)
 {
@@ -71,7 +75,7 @@ static void join_meeting(struct matching *m, uint32_t meeting, uint32_t rank,
 	occurrence->meeting = meeting;
 }
 
-/* ---- numbered collectives ------------------------------------------------------------------------- */
+/* ---- numbered collectives -------------------------------------------------------------------- */
 
 static void join_numbered(struct matching *m, uint32_t n_keys)
 {
@@ -85,7 +89,8 @@ static void join_numbered(struct matching *m, uint32_t n_keys)
 			uint32_t *meeting = &meeting_of[list->items[i].key];
 			if (*meeting == NO_MEETING)
 				*meeting = new_meeting(m, &list->items[i]);
-			/* Ranks come one after the other: a second part of a rank would stand first in the chain. */
+			/* Ranks come one after the other: a second part of a rank would stand
+			 * first in the chain. */
 			uint32_t newest = c->meetings[*meeting].first;
 			if (newest == NO_MEETING || c->parts[newest].rank != r)
 				join_meeting(m, *meeting, r, &list->items[i]);
@@ -126,7 +131,8 @@ static struct apart *compare_ends(const struct matching *m, uint32_t *n)
 	return list;
 }
 
-/* The shifts that the ends of numbered collectives tell: of each rank the median against ranks before it. */
+/* The shifts that the ends of numbered collectives tell: of each rank the median against ranks
+ * before it. */
 static void set_clocks_by_ends(struct matching *m)
 {
 	uint32_t n, i = 0;
@@ -168,7 +174,7 @@ static void set_clocks_as_given(struct matching *m)
 	}
 }
 
-/* ---- ordered collectives -------------------------------------------------------------------------- */
+/* ---- ordered collectives --------------------------------------------------------------------- */
 
 static void add_pairs(struct matching *m, const struct pairs *pairs, uint32_t a, uint32_t b)
 {
@@ -224,9 +230,10 @@ static void pair_all(struct matching *m)
 	free(pairs.items);
 }
 
-/* ---- settling ------------------------------------------------------------------------------------- */
+/* ---- settling -------------------------------------------------------------------------------- */
 
-/* Whether the part 'waiting' cannot end before the part 'other' has begun; both are of one meeting. */
+/* Whether the part 'waiting' cannot end before the part 'other' has begun; both are of one
+ * meeting. */
 static bool must_wait(const struct hwy_meeting *meeting, uint32_t waiting, uint32_t other)
 {
 	switch (meeting->kind) {
@@ -288,7 +295,8 @@ static uint32_t find_root(const struct matching *m, const struct meeting_part *p
 	return FLOW_NONE;
 }
 
-/* Leaves out the parts that ended before one came that they had to wait for: those were no part of it. */
+/* Leaves out the parts that ended before one came that they had to wait for: those were no part
+ * of it. */
 static void drop_contradicted(struct hwy_collectives *c, struct meeting_part *parts,
 			      struct hwy_meeting *meeting)
 {
@@ -316,8 +324,8 @@ static void drop_contradicted(struct hwy_collectives *c, struct meeting_part *pa
 	free(is_out);
 }
 
-/* Copies the parts of a meeting to 'to' but for those that contradict the clocks. A meeting that is left with fewer
- * than two parts has none. */
+/* Copies the parts of a meeting to 'to' but for those that contradict the clocks. A meeting that
+ * is left with fewer than two parts has none. */
 static void settle_meeting(struct matching *m, struct hwy_meeting *meeting, struct meeting_part *to,
 			   uint32_t *n)
 {

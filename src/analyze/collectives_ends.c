@@ -14,7 +14,8 @@
 #include "analyze/collectives_internal.h"
 #include "base/quantile.h"
 
-/* Ends that are this near to each other are ends of one collective; two collectives in a row are farther apart. */
+/* Ends that are this near to each other are ends of one collective; two collectives in a row are
+ * farther apart. */
 #define SAME_END_NS 200000
 /* Wall clocks that NTP keeps in step differ by less than this many ns. */
 #define SAME_CLOCK_NS 1000000
@@ -38,8 +39,9 @@ static void add_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 
 enum meets { THEY_MEET, NOT_A, NOT_B };
 
-/* Whether the i-th occurrence of a and the j-th of b are one collective: they have the same key, their ends meet, and
- * the end of the occurrence after is not nearer. NOT_A: the one of a meets none of b; NOT_B the other way round. */
+/* Whether the i-th occurrence of a and the j-th of b are one collective: they have the same key,
+ * their ends meet, and the end of the occurrence after is not nearer. NOT_A: the one of a meets
+ * none of b; NOT_B the other way round. */
 static enum meets compare_next(const struct occurrences *a, uint32_t i, const struct occurrences *b,
 			       uint32_t j, int64_t shift)
 {
@@ -58,8 +60,8 @@ static enum meets compare_next(const struct occurrences *a, uint32_t i, const st
 	return THEY_MEET;
 }
 
-/* How many occurrences of a and b are one collective when 'shift' is added to the times of b; adds them to 'pairs',
- * which may be NULL. */
+/* How many occurrences of a and b are one collective when 'shift' is added to the times of b;
+ * adds them to 'pairs', which may be NULL. */
 static uint32_t match_ends(const struct occurrences *a, const struct occurrences *b, int64_t shift,
 			   struct pairs *pairs)
 {

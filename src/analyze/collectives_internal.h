@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collectives_internal.h - the collectives of one rank, and pairs of them: what the files collectives*.c share. */
+/* collectives_internal.h - the collectives of one rank, and pairs of them: what the files
+ * collectives*.c share. */
 #ifndef HWY_ANALYZE_COLLECTIVES_INTERNAL_H
 #define HWY_ANALYZE_COLLECTIVES_INTERNAL_H
 
@@ -48,8 +49,9 @@ struct collective_keys { /* the keys of all ranks */
 bool collectives_list(struct rank_list *list, const struct collectives_rank *rank,
 		      struct collective_keys *keys, struct hwy_err *err);
 
-/* collectives_ends.c: the pairs of two ranks, and (*shift) what is added to the times of b; false where they have none.
- * *shift comes in as the distance of the wall clocks, or as the distance that was found with another rank. */
+/* collectives_ends.c: the pairs of two ranks, and (*shift) what is added to the times of b;
+ * false where they have none. *shift comes in as the distance of the wall clocks, or as the
+ * distance that was found with another rank. */
 bool collectives_pair_ends(const struct occurrences *a, const struct occurrences *b,
 			   bool may_search, int64_t *shift, struct pairs *pairs);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collectives_list.c - the collectives of one rank: those that messages tell, and communication kernels without one.
+/* collectives_list.c - the collectives of one rank: those that messages tell, and communication
+ * kernels without one.
  *
- * A kernel stands for one collective only: where a source groups several operations into one launch, the first of
- * them has the kernel, on every rank alike.
+ * A kernel stands for one collective only: where a source groups several operations into one
+ * launch, the first of them has the kernel, on every rank alike.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "base/hash.h"
 #include "base/ref.h"
 
-/* ---- keys ---------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* Kernels, messages without and messages with a number never have equal keys. */
 enum key_type { KEY_KERNEL, KEY_ORDERED, KEY_NUMBERED };
@@ -74,7 +75,7 @@ static uint32_t key_of_message(struct collective_keys *keys, const struct hwy_tr
 	return number_of_key(keys);
 }
 
-/* ---- the rank ------------------------------------------------------------------------------------ */
+/* ---- the rank -------------------------------------------------------------------------------- */
 
 struct hwy_trace *collectives_trace(const struct collectives_rank *rank)
 {

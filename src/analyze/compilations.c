@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compilations.c - see compilations.h. First uses (first_use.h) say when; ranges and processes say what. */
+/* compilations.c - see compilations.h. First uses (first_use.h) say when; ranges and processes
+ * say what. */
 #include "analyze/compilations.h"
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ static bool is_compiling(const struct hwy_trace *trace, const struct first_use *
 					   hwy_strip_of(trace, use->span, &row)->kind != HWY_API);
 }
 
-/* What XLA compiles in this first use; of the kind XLA_NONE where the use is no compilation of XLA. */
+/* What XLA compiles in this first use; of the kind XLA_NONE where the use is no compilation of
+ * XLA. */
 static struct xla_range compilation_of(const struct hwy_trace *trace, const struct first_use *use)
 {
 	uint32_t row;

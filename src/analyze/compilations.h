@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compilations.h - how long a process compiled code: XLA's compilations by function, other compilers' ranges, and the
- * compilers that the process started (ptxas, nvlink, gcc …). Loading code is not compiling. Times are in ns.
+/* compilations.h - how long a process compiled code: XLA's compilations by function, other
+ * compilers' ranges, and the compilers that the process started (ptxas, nvlink, gcc …). Loading
+ * code is not compiling. Times are in ns.
  */
 #ifndef HWY_ANALYZE_COMPILATIONS_H
 #define HWY_ANALYZE_COMPILATIONS_H

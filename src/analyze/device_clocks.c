@@ -61,8 +61,8 @@ static struct clock_values values_of(struct hwy_metrics *metrics, int64_t device
 /* A device adds up its lost time a little before the first record and behind the last one. */
 #define LOST_SLACK_NS INT64_C(1000000000)
 
-/* Whether so much time can have been lost: not more than the recording lasted. The samples tell that first, since all spans of a
- * long recording take time to look through. */
+/* Whether so much time can have been lost: not more than the recording lasted. The samples tell
+ * that first, since all spans of a long recording take time to look through. */
 static bool can_be_lost(struct hwy_metrics *metrics, int64_t device, int64_t ns)
 {
 	const struct metric_series *series = device_clocks_series(metrics, device);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_metrics.c - see device_metrics.h.
  *
- * A value that is not a number, one that no device can have, and a sample without length (two with one stamp) hold for no
- * time: they count nowhere.
+ * A value that is not a number, one that no device can have, and a sample without length (two
+ * with one stamp) hold for no time: they count nowhere.
  */
 #include "analyze/device_metrics.h"
 
@@ -13,7 +13,8 @@
 #include "base/quantile.h"
 #include "base/search.h"
 
-/* Names are compared up to " [", which begins nsys's unit. Several names stand for one metric: releases of nsys differ. */
+/* Names are compared up to " [", which begins nsys's unit. Several names stand for one metric:
+ * releases of nsys differ. */
 static const struct {
 	const char *name, *unit;
 	enum hwy_metric metric;
@@ -85,7 +86,7 @@ enum hwy_metric metric_of_name(const char *name, const char *unit)
 	return METRICS;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The median distance of the samples; of very many samples, that of some hundred of them. */
 static int64_t usual_distance(const int64_t *starts, uint32_t n)
@@ -107,7 +108,8 @@ struct hwy_interval metric_holds(const struct metric_series *series, uint32_t i)
 
 static void metric_series_sum_up(struct metric_series *series)
 {
-	/* A damaged recording may have any times: sums over some hundred series must not overflow. */
+	/* A damaged recording may have any times: sums over some hundred series must not
+	 * overflow. */
 	int64_t most = INT64_MAX / 1024 / ((int64_t)series->n + 1);
 	int64_t longest = series->period < most / METRIC_MOST_PERIODS
 				  ? METRIC_MOST_PERIODS * series->period
@@ -126,7 +128,8 @@ static void metric_series_sum_up(struct metric_series *series)
 	}
 }
 
-/* The most that a device can have, by unit; beyond it a recording is damaged. Shares a little above 100 % are rounding. */
+/* The most that a device can have, by unit; beyond it a recording is damaged. Shares a little
+ * above 100 % are rounding. */
 static const struct {
 	const char *unit;
 	double most;
@@ -243,7 +246,7 @@ const struct metric_series *metrics_get(struct hwy_metrics *metrics, int64_t dev
 	return series && series->n > 0 ? series : NULL;
 }
 
-/* ---- shares of what is possible -------------------------------------------------------------------- */
+/* ---- shares of what is possible -------------------------------------------------------------- */
 
 /* Bytes a second that a x16 slot reaches in practice. GPUs of compute capability up to 7.x came
  * with PCIe generation 3, those of 8.x with 4, later ones with 5. */
@@ -306,7 +309,7 @@ struct metric_percent metrics_percent(struct hwy_metrics *metrics, int64_t devic
 	return (struct metric_percent){metrics_get(metrics, device, rate), 100 / most};
 }
 
-/* ---- means -------------------------------------------------------------------------------------------- */
+/* ---- means ----------------------------------------------------------------------------------- */
 
 /* The first sample that holds after 'time'. */
 static uint32_t first_after(const struct metric_series *series, int64_t time)
@@ -363,7 +366,8 @@ void metric_add(struct metric_sum *sum, const struct metric_series *series,
 		sample = next_after(series, sample, intervals[k].from);
 		if (sample >= series->n)
 			return;
-		/* All intervals that cover a part of this sample; the last one may cover the next samples, too. */
+		/* All intervals that cover a part of this sample; the last one may cover the
+		 * next samples, too. */
 		struct hwy_interval at = metric_holds(series, sample);
 		int64_t covered = 0;
 		while (k < n && intervals[k].from < at.to) {

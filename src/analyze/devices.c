@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* devices.c - what each device did, and all of them together, between first and last op.
  *
- * One pass over the work of all streams in order of start. Every length is that of a running union, so a few
- * counters for each device are all that is kept, however long the trace is. Nested unions (compute; compute and
- * comm; the same with copies; the same with fills) give the exposed parts as differences.
+ * One pass over the work of all streams in order of start. Every length is that of a running
+ * union, so a few counters for each device are all that is kept, however long the trace is.
+ * Nested unions (compute; compute and comm; the same with copies; the same with fills) give the
+ * exposed parts as differences.
  */
 #include <stdlib.h>
 
@@ -81,7 +82,8 @@ static void widen(struct tally *tally, int64_t from, int64_t to)
 	tally->any = true;
 }
 
-/* The index of the lane's device among the tallies; the last tally is for work whose device was not recorded. */
+/* The index of the lane's device among the tallies; the last tally is for work whose device was
+ * not recorded. */
 static uint32_t devices_slot_of(const struct hwy_trace *trace, uint32_t lane)
 {
 	int64_t device = trace->lanes[lane].device;
@@ -105,8 +107,8 @@ static void find_extents(const struct hwy_work *work, struct tally *tallies, str
 			widen(total, tallies[i].extent.from, tallies[i].extent.to);
 }
 
-/* Streams with one number on one device in one process are one stream, whatever their contexts. What a recorder
- * tells of a device as a whole (migrations of unified memory) is on no stream. */
+/* Streams with one number on one device in one process are one stream, whatever their contexts.
+ * What a recorder tells of a device as a whole (migrations of unified memory) is on no stream. */
 static void count_streams(const struct hwy_trace *trace, const uint8_t *used, struct tally *tallies,
 			  struct tally *total)
 {

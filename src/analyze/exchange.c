@@ -94,7 +94,7 @@ void exchange_put_group(struct hwy_bytes *key, const struct hwy_trace *trace,
 	exchange_put_text(key, trace, group ? group->ranks : HWY_NONE);
 }
 
-/* ---- who waits for whom -------------------------------------------------------------------------- */
+/* ---- who waits for whom ---------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -112,8 +112,8 @@ static bool is_text(struct hwy_text text, const char *other)
 	return text.length == strlen(other) && memcmp(text.at, other, text.length) == 0;
 }
 
-/* Whether the members of a communicator stand in the order of their ranks in the job: only then are the ranks before
- * a rank those with lower numbers. */
+/* Whether the members of a communicator stand in the order of their ranks in the job: only then
+ * are the ranks before a rank those with lower numbers. */
 static bool is_in_order(const struct hwy_trace *trace, const struct hwy_message *message)
 {
 	if (message->group < 0 || message->group >= trace->n_groups ||

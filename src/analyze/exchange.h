@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exchange.h - what one message of a rank says about time and place: when the rank asked, in which call it waits, and
- * which messages of other ranks can be the same exchange.
+/* exchange.h - what one message of a rank says about time and place: when the rank asked, in
+ * which call it waits, and which messages of other ranks can be the same exchange.
  *
- * Everything that compares ranks (collectives.h, p2p.h, wait states, clocks) reads messages through these functions, so
- * that all of them mean the same moments.
+ * Everything that compares ranks (collectives.h, p2p.h, wait states, clocks) reads messages
+ * through these functions, so that all of them mean the same moments.
  */
 #ifndef HWY_ANALYZE_EXCHANGE_H
 #define HWY_ANALYZE_EXCHANGE_H
@@ -25,7 +25,8 @@ extern const struct exchange_clock exchange_same_clock;
 struct exchange_times { /* of one message, on the rank's own clock */
 	/* When the rank entered the call that asks for the exchange; a kernel: when it began. */
 	int64_t post;
-	/* The call that returns when the exchange is over: MPI_Wait, or the call that asked where that one blocks. */
+	/* The call that returns when the exchange is over: MPI_Wait, or the call that asked
+	 * where that one blocks. */
 	struct hwy_interval call;
 	bool is_device; /* a kernel shows the exchange */
 	/* One call asks and another one waits, so that the rank may compute between the two. */
@@ -39,7 +40,8 @@ struct exchange_times exchange_times(const struct hwy_trace *trace,
 
 /* The rank that made the message, by the trace; HWY_NONE where the trace does not tell. */
 int64_t exchange_rank(const struct hwy_trace *trace, const struct hwy_message *message);
-/* Appends what is equal on all ranks of an exchange: the library, and the communicator by name and members. */
+/* Appends what is equal on all ranks of an exchange: the library, and the communicator by name
+ * and members. */
 void exchange_put_group(struct hwy_bytes *key, const struct hwy_trace *trace,
 			const struct hwy_message *message);
 

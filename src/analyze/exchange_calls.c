@@ -44,7 +44,8 @@ void exchange_calls_list(struct exchange_calls *list, const struct hwy_trace *tr
 	}
 	if (list->n > 0)
 		qsort(list->items, list->n, sizeof *list->items, exchanges_by_time);
-	/* One call may have several messages, and one library may call another: the outermost call is kept. */
+	/* One call may have several messages, and one library may call another: the outermost
+	 * call is kept. */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct exchange_call *one = &list->items[i],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* first_use.c - see first_use.h.
  *
- * Rule 2 of docs/gaps.md says what counts: slow calls, captures of graphs, ranges, operators and functions by their names, and
- * child processes by their programs.
+ * Rule 2 of docs/gaps.md says what counts: slow calls, captures of graphs, ranges, operators and
+ * functions by their names, and child processes by their programs.
  */
 #include "analyze/first_use.h"
 
@@ -15,15 +15,17 @@
 
 /* A launch takes microseconds: a call of the vendor's library that takes this long loads code. */
 #define FIRST_USE_LEAST_NS 1000000
-/* Allocating takes a few milliseconds at most: a call that allocates and takes this long makes the library's context. */
+/* Allocating takes a few milliseconds at most: a call that allocates and takes this long makes
+ * the library's context. */
 #define ALLOCATION_LEAST_NS 100000000
-/* A call that is slow in more than this share of its calls is always slow, not new: recording each node of a graph costs that
- * much. */
+/* A call that is slow in more than this share of its calls is always slow, not new: recording
+ * each node of a graph costs that much. */
 #define RARE_SHARE 0.25
 
-/* ---- names ----------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* The function's name in "path/file.py(12): function", as Python's functions are recorded; any other name as it is. */
+/* The function's name in "path/file.py(12): function", as Python's functions are recorded; any
+ * other name as it is. */
 static const char *function_of(const char *name)
 {
 	const char *after = strstr(name, ".py(");
@@ -31,8 +33,8 @@ static const char *function_of(const char *name)
 	return colon ? colon + 3 : name;
 }
 
-/* Whether a function of this name compiles: "compile", "compile_fx", "XlaCompile"; not "CompiledFxGraph" or "compiled_fn", which
- * run compiled code. */
+/* Whether a function of this name compiles: "compile", "compile_fx", "XlaCompile"; not
+ * "CompiledFxGraph" or "compiled_fn", which run compiled code. */
 static bool says_compile(const char *name)
 {
 	for (const char *found = name; (found = strcasestr(found, "compil")); found++) {
@@ -77,7 +79,7 @@ bool first_use_is_compiler(const char *program)
 	       strncmp(base, "clang-", 6) == 0;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 static void add_use(struct first_uses *uses, int64_t from, int64_t to, uint32_t span,
 		    uint32_t process)
@@ -92,7 +94,8 @@ static uint32_t process_of_strip(const struct hwy_trace *trace, const struct hwy
 	return process >= 0 && process < trace->n_processes ? (uint32_t)process : UINT32_MAX;
 }
 
-/* How long a call of this role must take to count as first use, in ns; INT64_MAX for roles that may always take long. */
+/* How long a call of this role must take to count as first use, in ns; INT64_MAX for roles that
+ * may always take long. */
 static int64_t least_ns_of_role(enum hwy_role role)
 {
 	switch (role) {
@@ -109,7 +112,8 @@ static int64_t least_ns_of_role(enum hwy_role role)
 	}
 }
 
-/* Whether a call starts or stops a profiler: that takes milliseconds too, and is not the program's doing. */
+/* Whether a call starts or stops a profiler: that takes milliseconds too, and is not the
+ * program's doing. */
 static bool is_of_profiler(const char *name)
 {
 	return strcasestr(name, "profiler") != NULL;
@@ -139,7 +143,8 @@ static void count_calls(struct hwy_trace *trace, const struct hwy_strip *strip,
 	}
 }
 
-/* Adds the captures of graphs on one thread, each from its begin to its end: launches in between do not reach the device. */
+/* Adds the captures of graphs on one thread, each from its begin to its end: launches in between
+ * do not reach the device. */
 static void add_captures(struct first_uses *uses, struct hwy_trace *trace,
 			 const struct hwy_strip *strip)
 {
@@ -176,8 +181,8 @@ static void add_calls(struct first_uses *uses, struct hwy_trace *trace,
 
 enum { NOT_ASKED, IS_NAMED, IS_NOT_NAMED };
 
-/* Adds the long ranges, operators and functions whose names say that they compile, tune or capture. 'answers' keeps what
- * first_use_is_named said about each text. */
+/* Adds the long ranges, operators and functions whose names say that they compile, tune or
+ * capture. 'answers' keeps what first_use_is_named said about each text. */
 static void add_named(struct first_uses *uses, const struct hwy_trace *trace,
 		      const struct hwy_strip *strip, uint8_t *answers)
 {
@@ -197,7 +202,8 @@ static void add_named(struct first_uses *uses, const struct hwy_trace *trace,
 	}
 }
 
-/* Adds the lifetimes of compilers that a process started: the process waits for a compiler, or for what it makes. */
+/* Adds the lifetimes of compilers that a process started: the process waits for a compiler, or
+ * for what it makes. */
 static void add_children(struct first_uses *uses, const struct hwy_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->n_processes; i++) {
@@ -206,7 +212,8 @@ static void add_children(struct first_uses *uses, const struct hwy_trace *trace)
 		    child->end <= child->start ||
 		    !first_use_is_compiler(hwy_str(trace, child->name)))
 			continue;
-		/* A compiler's driver (nvcc, gcc) starts other compilers: the first ancestor that is no compiler waits. */
+		/* A compiler's driver (nvcc, gcc) starts other compilers: the first ancestor
+		 * that is no compiler waits. */
 		int64_t parent = child->parent;
 		for (int depth = 0;
 		     depth < 8 && parent >= 0 && parent < trace->n_processes &&
@@ -264,7 +271,7 @@ void first_uses_free(struct first_uses *uses)
 	*uses = (struct first_uses){0};
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 int64_t first_uses_in(const struct first_uses *uses, uint32_t process, struct hwy_interval window,
 		      const struct first_use **longest)

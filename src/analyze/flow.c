@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flow.c - see flow.h.
  *
- * One pass merges the lanes of calls and one the streams, each in order of start; an array from span ids to calls gives
- * every op its call. The arrays are reserved for the most calls and ops that there can be, and cut afterwards: memory
- * that was never written costs nothing.
+ * One pass merges the lanes of calls and one the streams, each in order of start; an array from
+ * span ids to calls gives every op its call. The arrays are reserved for the most calls and ops
+ * that there can be, and cut afterwards: memory that was never written costs nothing.
  *
- * Calls inside another call that are kept: allocation and module loading inside a call that enqueues work (lazy loading
- * is why such a launch takes milliseconds), and everything inside a communication library's call (which is not a call
- * into the vendor's runtime). A call without a role that enqueued work is kept, and gets the role of that work.
+ * Calls inside another call that are kept: allocation and module loading inside a call that
+ * enqueues work (lazy loading is why such a launch takes milliseconds), and everything inside a
+ * communication library's call (which is not a call into the vendor's runtime). A call without a
+ * role that enqueued work is kept, and gets the role of that work.
  *
  * A call whose name does not promise that it blocks is taken to block where it is
  * - a copy from or to memory that is not known to be pinned, whose work began inside the call and was 7/8 over when the
@@ -32,7 +33,8 @@
 #define LONG_WORK_NS 10000
 #define LATENCY_NS 3000 /* the launch latency where neither a calibration nor the trace tells one */
 
-/* The histogram of launch latencies: cells of CELL_NS each, believed from LEAST_LAUNCHES launches on. */
+/* The histogram of launch latencies: cells of CELL_NS each, believed from LEAST_LAUNCHES
+ * launches on. */
 enum { CELL_NS = 32, CELLS = 2048, LEAST_LAUNCHES = 32 };
 
 struct opening { /* the state of flow_open while it makes a flow */
@@ -42,11 +44,13 @@ struct opening { /* the state of flow_open while it makes a flow */
 	uint8_t *enqueues; /* a bit for each span: some device work is linked to this span */
 	/* For each span id a reference (base/ref.h) to the call that the span is, or lies in. */
 	uint32_t *call_of;
-	/* For each device of the trace, and one more for work whose device is not known: a reference to the device of the flow. */
+	/* For each device of the trace, and one more for work whose device is not known: a
+	 * reference to the device of the flow. */
 	uint32_t *devices;
 	int64_t *reach; /* for each device of the flow the latest end of an op so far */
 	int64_t latest; /* the latest end of an op so far, of all devices */
-	/* Histogram of the times from the end of a call that found the device idle to the start of its kernel. */
+	/* Histogram of the times from the end of a call that found the device idle to the start
+	 * of its kernel. */
 	uint32_t delays[CELLS];
 	uint32_t n_delays;
 };
@@ -226,7 +230,8 @@ static enum hwy_role role_of_work(const struct flow_op *op)
 	}
 }
 
-/* Updates the role and the blocking of a call with what an op that it enqueued tells. Ops come in order of start. */
+/* Updates the role and the blocking of a call with what an op that it enqueued tells. Ops come
+ * in order of start. */
 static void learn_from_op(const struct opening *opening, uint32_t index, struct flow_call *call)
 {
 	const struct flow_op *op = &opening->flow->ops[index];
@@ -261,7 +266,8 @@ static void learn_from_waits(struct opening *opening)
 
 /* ---- the launch latency ---------------------------------------------------------------------- */
 
-/* Notes the delay from the launch to the start of a kernel, where the launch found the device idle. */
+/* Notes the delay from the launch to the start of a kernel, where the launch found the device
+ * idle. */
 static void note_delay(struct opening *opening, const struct flow_op *op,
 		       const struct flow_call *call)
 {
@@ -279,7 +285,8 @@ static int64_t latency_seen(const struct opening *opening)
 	uint32_t cell = 0, below = opening->delays[0];
 	while (cell + 1 < CELLS && below < opening->n_delays / 4)
 		below += opening->delays[++cell];
-	/* Cell 0 is for kernels that began before their launch returned: they tell nothing about the time after it. */
+	/* Cell 0 is for kernels that began before their launch returned: they tell nothing about
+	 * the time after it. */
 	return opening->n_delays < LEAST_LAUNCHES || cell == 0 ? LATENCY_NS : cell * CELL_NS;
 }
 
@@ -366,7 +373,8 @@ static void add_op(struct opening *opening, const struct hwy_sweep *sweep, struc
 	add_length(flow, op->end - op->start);
 }
 
-/* Begins a strip of work whose ops stand behind 'before' other ops in flow.by_lane: strips are sorted by lane. */
+/* Begins a strip of work whose ops stand behind 'before' other ops in flow.by_lane: strips are
+ * sorted by lane. */
 static struct op_source open_source(struct hwy_flow *flow, const struct hwy_strip *strip,
 				    uint32_t before)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flow_reads.c - see flow_reads.h.
  *
- * float(loss) in JAX makes a thread of XLA enqueue an asynchronous copy, and the thread that runs Python sleeps until the
- * copy is done: no call of the vendor's library lasts that long. That the program waited is seen by what it did not do: no
- * kernel was launched before the copy had ended. Since this may happen by chance, the copies of a process count only
- * where nearly all of them were followed so, and most of them soon. Copies that XLA makes while it compiles do not count.
+ * float(loss) in JAX makes a thread of XLA enqueue an asynchronous copy, and the thread that
+ * runs Python sleeps until the copy is done: no call of the vendor's library lasts that long.
+ * That the program waited is seen by what it did not do: no kernel was launched before the copy
+ * had ended. Since this may happen by chance, the copies of a process count only where nearly
+ * all of them were followed so, and most of them soon. Copies that XLA makes while it compiles
+ * do not count.
  */
 #include "analyze/flow_reads.h"
 
@@ -12,16 +14,19 @@
 
 #include "analyze/xla.h"
 
-/* So many percent of a process's copies to the host must have been followed by no launch until they had ended. */
+/* So many percent of a process's copies to the host must have been followed by no launch until
+ * they had ended. */
 #define AWAITED_PERCENT 90
-/* At least half of these copies must have been followed by a launch this soon after their end, in ns. */
+/* At least half of these copies must have been followed by a launch this soon after their end,
+ * in ns. */
 #define SOON_NS 1000000
 /* Fewer copies prove nothing. */
 #define FEWEST_READS 4
 
 struct reads { /* the copies to the host of one process, while its calls are looked at in order of time */
 	uint32_t n, awaited, soon;
-	/* The first uses of the process that have not begun yet are uses[next … end - 1]; the others have ended by 'reach'. */
+	/* The first uses of the process that have not begun yet are uses[next … end - 1]; the
+	 * others have ended by 'reach'. */
 	uint32_t next, end;
 	int64_t reach;
 };
@@ -86,7 +91,8 @@ static bool is_preparing_at(const struct first_uses *uses, struct reads *own, in
 	return own->reach > moment;
 }
 
-/* Whether no kernel was launched from the call to the end of its copy; *is_soon: one was launched soon afterwards. */
+/* Whether no kernel was launched from the call to the end of its copy; *is_soon: one was
+ * launched soon afterwards. */
 static bool is_awaited(const struct hwy_flow *flow, const struct read *read, bool *is_soon)
 {
 	int64_t end = flow->ops[flow->calls[read->call].op].end, after;
@@ -132,7 +138,8 @@ void flow_learn_reads(struct hwy_flow *flow)
 			continue;
 		own->awaited++;
 		own->soon += is_soon;
-		/* The places behind i have been looked at: the copies that count are gathered at the array's end. */
+		/* The places behind i have been looked at: the copies that count are gathered at
+		 * the array's end. */
 		found[n - ++kept] = found[i];
 	}
 	for (uint32_t i = n - kept; i < n; i++)

@@ -4,7 +4,8 @@
 
 #include "base/search.h"
 
-/* Whether a record of (process, node) stands at or behind the key (wanted_process, wanted_node) in a sorted table. */
+/* Whether a record of (process, node) stands at or behind the key (wanted_process, wanted_node)
+ * in a sorted table. */
 static bool is_at_or_behind(int64_t process, int64_t node, int64_t wanted_process,
 			    int64_t wanted_node)
 {

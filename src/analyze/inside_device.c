@@ -36,7 +36,7 @@ static const enum hwy_metric level_metrics[] = {
 };
 enum { LEVEL_METRICS = sizeof level_metrics / sizeof *level_metrics };
 
-/* ---- one set of levels ---------------------------------------------------------------------------------- */
+/* ---- one set of levels ----------------------------------------------------------------------- */
 
 /* The larger of two values of which either may be unknown. */
 static double larger(double a, double b)
@@ -103,7 +103,7 @@ enum inside_word inside_classify(const struct inside_levels *levels)
 								      : INSIDE_LATENCY;
 }
 
-/* ---- means ------------------------------------------------------------------------------------------------ */
+/* ---- means ----------------------------------------------------------------------------------- */
 
 void inside_add(struct inside_sums *sums, struct hwy_metrics *metrics, int64_t device,
 		const struct hwy_interval *intervals, uint32_t n, double pure)
@@ -123,7 +123,7 @@ struct inside_levels inside_levels_of(const struct inside_sums *sums)
 	return levels_of_values(values);
 }
 
-/* ---- a phase ------------------------------------------------------------------------------------------------ */
+/* ---- a phase --------------------------------------------------------------------------------- */
 
 struct hwy_interval *inside_compute_time(const struct hwy_flow *flow, uint32_t device,
 					 struct hwy_interval window, uint32_t *n)
@@ -144,8 +144,8 @@ struct hwy_interval *inside_compute_time(const struct hwy_flow *flow, uint32_t d
 	return time;
 }
 
-/* The parts of a window in which the device has no work of the recorded program, each without 'margin' at both ends: clocks of
- * samples and of kernels differ a little. */
+/* The parts of a window in which the device has no work of the recorded program, each without
+ * 'margin' at both ends: clocks of samples and of kernels differ a little. */
 static struct hwy_interval *inside_idle_time(const struct hwy_flow *flow, uint32_t device,
 					     struct hwy_interval window, int64_t margin,
 					     uint32_t *n)
@@ -197,8 +197,8 @@ void inside_choose(struct inside *inside)
 	inside->word = leads ? first : INSIDE_UNKNOWN;
 }
 
-/* The value of a series while a sample of another series holds. Samplers take all metrics at once, so that mostly the
- * sample of the same number is the right one. */
+/* The value of a series while a sample of another series holds. Samplers take all metrics at
+ * once, so that mostly the sample of the same number is the right one. */
 static double value_beside(struct metric_percent percent, const struct metric_series *other,
 			   uint32_t i)
 {

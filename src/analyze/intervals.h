@@ -14,7 +14,7 @@ struct hwy_interval {
 	int64_t from, to;
 };
 
-/* ---- covers: the union of intervals that come one by one ------------------------------------------- */
+/* ---- covers: the union of intervals that come one by one ------------------------------------- */
 
 /* Zeroed memory is an empty cover. */
 struct hwy_cover {
@@ -23,9 +23,10 @@ struct hwy_cover {
 	uint64_t pieces; /* how many intervals the union consists of */
 };
 
-/* Adds [from, to); 'from' must not fall from call to call. True where that covers time that was not covered before:
- * *fresh is that time, and the fresh intervals of all calls are disjoint and in order. An interval of length 0 covers
- * nothing, but is a piece of its own where it stands alone. */
+/* Adds [from, to); 'from' must not fall from call to call. True where that covers time that was
+ * not covered before: *fresh is that time, and the fresh intervals of all calls are disjoint and
+ * in order. An interval of length 0 covers nothing, but is a piece of its own where it stands
+ * alone. */
 static inline bool cover_add(struct hwy_cover *cover, int64_t from, int64_t to,
 			     struct hwy_interval *fresh)
 {
@@ -50,7 +51,8 @@ struct hwy_bins {
 	uint32_t at; /* index of the first window that ends after the last interval's begin */
 };
 
-/* Adds the length of [from, to) inside each window to the window's sum; 'from' must not fall from call to call. */
+/* Adds the length of [from, to) inside each window to the window's sum; 'from' must not fall
+ * from call to call. */
 void bins_add(struct hwy_bins *bins, int64_t from, int64_t to);
 
 #endif

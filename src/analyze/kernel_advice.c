@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_advice.c - what to do about a kernel: by what bounds it, by what its counters show beside that, and by who wrote it.
+/* kernel_advice.c - what to do about a kernel: by what bounds it, by what its counters show
+ * beside that, and by who wrote it.
  *
- * A kernel's name tells who made it: a library's GEMM is changed by its inputs (types, sizes), an elementwise kernel of
- * PyTorch by fusing it, a kernel of one's own in its source. Advice that the counters do not support is not given.
+ * A kernel's name tells who made it: a library's GEMM is changed by its inputs (types, sizes),
+ * an elementwise kernel of PyTorch by fusing it, a kernel of one's own in its source. Advice
+ * that the counters do not support is not given.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +22,8 @@
 #define SCATTERED_SHARE 0.5  /* of the bytes of a sector that are used */
 #define NEAR_PEAK_SHARE 0.75 /* what good GEMMs reach */
 #define MANY_FMAS_SHARE 0.3  /* of the peak in fp32 */
-/* Sectors of one request for global memory: 32 threads with 16 bytes each need 16; more is scattered for sure. */
+/* Sectors of one request for global memory: 32 threads with 16 bytes each need 16; more is
+ * scattered for sure. */
 #define SCATTERED_SECTORS 16.5
 
 enum kernel_maker {
@@ -79,7 +82,7 @@ static const char another_attention[] =
 	"another kernel may suit these shapes better: torch.nn.attention.sdpa_kernel chooses between flash, cuDNN and "
 	"others; a newer library";
 
-/* ---- by bound --------------------------------------------------------------------------------------------------- */
+/* ---- by bound -------------------------------------------------------------------------------- */
 
 static void advise_compute(struct known_kernel *kernel, enum kernel_maker maker)
 {
@@ -268,10 +271,10 @@ static void advise_occupancy(struct known_kernel *kernel, enum kernel_maker make
 		       HWY_KEY("give all blocks equal work: fewer warps are there than the launch allows"));
 }
 
-/* ---- beside the bound -------------------------------------------------------------------------------------------- */
+/* ---- beside the bound ------------------------------------------------------------------------ */
 
-/* Threads of a warp that take scattered addresses. How much of the sectors they use is known for sure; without that, only what
- * is more than the widest loads need. */
+/* Threads of a warp that take scattered addresses. How much of the sectors they use is known for
+ * sure; without that, only what is more than the widest loads need. */
 static void advise_sectors(struct known_kernel *kernel, struct hwy_arena *arena)
 {
 	const struct kernel_counters *c = &kernel->counters;
@@ -335,10 +338,12 @@ void kernel_advise(struct known_kernel *kernel, struct hwy_arena *arena)
 			       "time (--gpu-metrics-devices=all) show when it works"));
 		return;
 	}
-	/* Few blocks and idle units are how a kernel communicates: it waits for the link and for other ranks. */
+	/* Few blocks and idle units are how a kernel communicates: it waits for the link and for
+	 * other ranks. */
 	if (hwy_name_is_comm(kernel->point.name))
 		return;
-	/* What the counters show to be wrong comes first: it is often why the bound is what it is. */
+	/* What the counters show to be wrong comes first: it is often why the bound is what it
+	 * is. */
 	if (kernel->is_measured)
 		advise_beside(kernel, maker, arena);
 	switch (kernel->point.bound) {

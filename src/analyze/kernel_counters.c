@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_counters.c - see kernel_counters.h.
  *
- * Names of counters are CUPTI's and ncu's: unit__counter.rollup.submetric. "a | b + c * 32" stands for the counter
- * a, or where that was not read for b + 32 c.
+ * Names of counters are CUPTI's and ncu's: unit__counter.rollup.submetric. "a | b + c * 32"
+ * stands for the counter a, or where that was not read for b + 32 c.
  */
 #include "analyze/kernel_counters.h"
 
@@ -63,7 +63,7 @@ const char *const counters_stall_meanings[COUNTERS_STALLS] = {
 	[STALL_SELECTED] = HWY_KEY("issues an instruction"),
 };
 
-/* ---- counters by name --------------------------------------------------------------------------------- */
+/* ---- counters by name ------------------------------------------------------------------------ */
 
 static int by_measured_and_metric(const void *a, const void *b)
 {
@@ -114,7 +114,7 @@ double measures_value(const struct measures *m, uint32_t measured, const char *m
 	return measure_of(m, measured, metric, strlen(metric));
 }
 
-/* ---- expressions of names --------------------------------------------------------------------------------- */
+/* ---- expressions of names -------------------------------------------------------------------- */
 
 /* Reads "name" or "name * 32" at *at, and moves *at behind it. */
 static double read_term(const struct measures *m, uint32_t measured, const char **at)
@@ -132,7 +132,8 @@ static double read_term(const struct measures *m, uint32_t measured, const char 
 	return value;
 }
 
-/* The first alternative of an expression whose counters were all read; not a number where there is none. */
+/* The first alternative of an expression whose counters were all read; not a number where there
+ * is none. */
 static double evaluate(const struct measures *m, uint32_t measured, const char *expression)
 {
 	while (*expression) {
@@ -220,7 +221,7 @@ static const struct counter_fact {
 #undef FACT
 };
 
-/* ---- facts that need more than a sum ---------------------------------------------------------------------- */
+/* ---- facts that need more than a sum --------------------------------------------------------- */
 
 /* Reads how often an instruction was executed, by thread: as a sum, or a cycle times the cycles. */
 static double read_instructions(const struct measures *m, uint32_t measured,
@@ -252,8 +253,8 @@ static void read_plain(const struct measures *m, uint32_t measured, enum counter
 		snprintf(name, sizeof name, "%c%s", letter, ops[i]);
 		flop[i] = read_instructions(m, measured, name);
 	}
-	/* ncu shows all three or none. A set that has only FMAs misses additions: those of a sum of squares count,
-	 * those of a GEMM do not. */
+	/* ncu shows all three or none. A set that has only FMAs misses additions: those of a sum
+	 * of squares count, those of a GEMM do not. */
 	facts->flop[path] = isnan(flop[2]) ? NAN
 					   : (isnan(flop[0]) ? 0 : flop[0]) +
 						     (isnan(flop[1]) ? 0 : flop[1]) + 2 * flop[2];
@@ -275,7 +276,8 @@ static void read_tensor(const struct measures *m, uint32_t measured, struct kern
 		{PATH_TENSOR_BF16, OPS("bf16_dst_fp32")},
 		{PATH_TENSOR_FP16,
 		 OPS("fp16") " | " OPS("fp16_dst_fp16") " + " OPS("fp16_dst_fp32")},
-		/* On B200 one counter has fp8 and the smaller numbers: peaks of fp8 and fp6 are equal there. */
+		/* On B200 one counter has fp8 and the smaller numbers: peaks of fp8 and fp6 are
+		 * equal there. */
 		{PATH_TENSOR_FP8,
 		 OPS("fp8") " | " OPS("fp8_dst_fp16") " + " OPS("fp8_dst_fp32") " | " OPS(
 			 "fp4_fp6_fp8_dst_fp16") " + " OPS("fp4_fp6_fp8_dst_fp32")},
@@ -312,8 +314,8 @@ static double device_warps(const struct measures *m, uint32_t measured)
 	return warps ? (double)warps : NAN;
 }
 
-/* How many warps are there for each instruction that is issued: what all reasons of the first family add up to. On H200 the
- * product of other counters is within 0.035 of that sum. */
+/* How many warps are there for each instruction that is issued: what all reasons of the first
+ * family add up to. On H200 the product of other counters is within 0.035 of that sum. */
 static double warps_per_issue(const struct measures *m, uint32_t measured,
 			      const struct kernel_counters *facts)
 {
@@ -326,8 +328,9 @@ static double warps_per_issue(const struct measures *m, uint32_t measured,
 	return isnan(told) ? facts->occupancy * device_warps(m, measured) / issued : told;
 }
 
-/* The share of each reason in the time of warps. All reasons of one family of counters add up to the whole; where only some
- * of them were read, other counters must tell the whole: a reason is no greater because others were not read. */
+/* The share of each reason in the time of warps. All reasons of one family of counters add up to
+ * the whole; where only some of them were read, other counters must tell the whole: a reason is
+ * no greater because others were not read. */
 static void read_stalls(const struct measures *m, uint32_t measured, struct kernel_counters *facts)
 {
 	const struct {
@@ -373,7 +376,8 @@ enum counters_stall kernel_counters_worst_stall(const struct kernel_counters *fa
 	return worst == COUNTERS_STALLS || facts->stalls[worst] < rest ? COUNTERS_STALLS : worst;
 }
 
-/* How many of the accesses to shared memory were made again because of conflicts. A wavefront is one pass. */
+/* How many of the accesses to shared memory were made again because of conflicts. A wavefront is
+ * one pass. */
 static void read_conflicts(const struct measures *m, uint32_t measured,
 			   struct kernel_counters *facts)
 {
@@ -407,8 +411,9 @@ static void read_sectors(const struct measures *m, uint32_t measured, const char
 	*ratio = requests > 0 ? sectors / requests : NAN;
 }
 
-/* Some units are counted only while their SM has work. Of the time of the launch they are busy for less where SMs have
- * none: yields the share of the time in which an SM has work, on average. */
+/* Some units are counted only while their SM has work. Of the time of the launch they are busy
+ * for less where SMs have none: yields the share of the time in which an SM has work, on
+ * average. */
 static double active_share(const struct measures *m, uint32_t measured,
 			   const struct kernel_counters *facts)
 {
@@ -440,8 +445,8 @@ static void read_l2(const struct measures *m, uint32_t measured, struct kernel_c
 		facts->store_used = NAN;
 }
 
-/* An SM's L1 makes one pass a cycle, for shared memory or for a line of 128 bytes. On H200 this is within 0.05 of
- * l1tex__throughput, which takes many more passes to read. */
+/* An SM's L1 makes one pass a cycle, for shared memory or for a line of 128 bytes. On H200 this
+ * is within 0.05 of l1tex__throughput, which takes many more passes to read. */
 static double l1_by_passes(const struct measures *m, uint32_t measured,
 			   const struct kernel_counters *facts)
 {
@@ -467,7 +472,8 @@ static void read_active(const struct measures *m, uint32_t measured, struct kern
 					    " | sm__inst_executed_pipe_tensor" PEAK_ACTIVE);
 }
 
-/* Counters of several passes make a share of somewhat more than 1; what is far above was read from a damaged file. */
+/* Counters of several passes make a share of somewhat more than 1; what is far above was read
+ * from a damaged file. */
 #define MOST_SHARE 2.0
 
 static void forget_impossible(struct kernel_counters *facts)
@@ -540,7 +546,7 @@ void kernel_counters_mean(const struct measures *m, const uint32_t *measured, ui
 		out[f] = weight[f] > 0 ? sum[f] / weight[f] : NAN;
 }
 
-/* ---- operations -------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 double counters_flop_sum(const double flop[COUNTERS_PATHS])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_counters.h - what the counters of a measured kernel say, in words of our own instead of the vendor's.
+/* kernel_counters.h - what the counters of a measured kernel say, in words of our own instead of
+ * the vendor's.
  *
  *   struct measures m;
  *   struct kernel_counters facts;
@@ -8,9 +9,9 @@
  *           kernel_counters_read(&m, i, &facts);
  *   measures_close(&m);
  *
- * A fact is not a number (isnan) where the counters that it needs were not read. Sources count different things
- * under different names (ncu, CUPTI; A100, H100, B200): kernel_counters.c lists for each fact the names that it
- * may come from, the best first.
+ * A fact is not a number (isnan) where the counters that it needs were not read. Sources count
+ * different things under different names (ncu, CUPTI; A100, H100, B200): kernel_counters.c lists
+ * for each fact the names that it may come from, the best first.
  */
 #ifndef HWY_ANALYZE_KERNEL_COUNTERS_H
 #define HWY_ANALYZE_KERNEL_COUNTERS_H
@@ -18,7 +19,7 @@
 #include "base/index.h"
 #include "trace/trace.h"
 
-/* ---- counters by name --------------------------------------------------------------------------------- */
+/* ---- counters by name ------------------------------------------------------------------------ */
 
 struct measures {
 	const struct hwy_trace *trace;
@@ -32,9 +33,10 @@ void measures_close(struct measures *m);
 /* Yields a counter of a measured kernel; not a number where it was not read. */
 double measures_value(const struct measures *m, uint32_t measured, const char *metric);
 
-/* ---- facts ----------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
-/* The units that compute, by the numbers that they take: without tensor cores, then the tensor cores. */
+/* The units that compute, by the numbers that they take: without tensor cores, then the tensor
+ * cores. */
 enum counters_path {
 	PATH_FP64,
 	PATH_FP32,
@@ -90,20 +92,21 @@ struct kernel_counters {
 	double sm_hz, dram_hz;
 	/* Shares of the most that the unit can do in the time of the launch, 0 … 1. */
 	double of_sm, of_dram, of_l1, of_tensor;
-	/* L2's bandwidth to the SMs. Where that was not read: L2 as a whole, which the transfers from and to DRAM keep busy
-	 * too (is_l2_whole is then 1). */
+	/* L2's bandwidth to the SMs. Where that was not read: L2 as a whole, which the transfers
+	 * from and to DRAM keep busy too (is_l2_whole is then 1). */
 	double of_l2, is_l2_whole;
 	double occupancy, theoretical_occupancy; /* warps an SM, of those that it can hold, 0 … 1 */
 	double limit_registers, limit_shared, limit_warps, limit_blocks,
 		limit_barriers; /* blocks an SM */
 	double l1_hit, l2_hit;  /* shares, 0 … 1 */
-	/* Shares of the time of warps, 0 … 1. Not all reasons need to be known; not a number in all of them where the time
-	 * of warps, of which they would be shares, is not known. */
+	/* Shares of the time of warps, 0 … 1. Not all reasons need to be known; not a number in
+	 * all of them where the time of warps, of which they would be shares, is not known. */
 	double stalls[COUNTERS_STALLS];
-	/* Accesses to shared memory had to be made again because of conflicts, as a share of all of them. */
+	/* Accesses to shared memory had to be made again because of conflicts, as a share of all
+	 * of them. */
 	double conflicts;
-	/* Sectors of 32 bytes that a request of a warp for global memory touches, 1 … 32, and the shares of their bytes that the
-	 * threads asked for, 0 … 1. */
+	/* Sectors of 32 bytes that a request of a warp for global memory touches, 1 … 32, and
+	 * the shares of their bytes that the threads asked for, 0 … 1. */
 	double load_sectors, store_sectors, load_used, store_used;
 	double local_bytes; /* bytes of local memory moved: spilled registers, arrays */
 	double issue; /* share of cycles in which a scheduler issued an instruction, 0 … 1 */
@@ -119,13 +122,15 @@ void kernel_counters_read(const struct measures *m, uint32_t measured,
 void kernel_counters_mean(const struct measures *m, const uint32_t *measured, uint32_t n,
 			  struct kernel_counters *facts);
 
-/* The reason for which warps wait longest, other than that another warp was chosen; COUNTERS_STALLS where nothing is known, or
- * where the reasons that were not read may take longer than the longest one that was. */
+/* The reason for which warps wait longest, other than that another warp was chosen;
+ * COUNTERS_STALLS where nothing is known, or where the reasons that were not read may take
+ * longer than the longest one that was. */
 enum counters_stall kernel_counters_worst_stall(const struct kernel_counters *facts);
 
 /* All operations, whatever the unit; not a number where none were counted. */
 double counters_flop_sum(const double flop[COUNTERS_PATHS]);
-/* The path with the most operations, for which the roofline of a kernel is drawn; COUNTERS_PATHS where there are none. */
+/* The path with the most operations, for which the roofline of a kernel is drawn; COUNTERS_PATHS
+ * where there are none. */
 enum counters_path counters_flop_main_path(const double flop[COUNTERS_PATHS]);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_find.c - which kernel of a table a text means, and the shortest text that means a kernel.
+/* kernel_find.c - which kernel of a table a text means, and the shortest text that means a
+ * kernel.
  *
- * A text means the kernel that has it as its name, else the only one with the text in its name. Texts that are yielded begin
- * with a word of the name and end with a part of that word, as people would write them: "vectorized_layer".
+ * A text means the kernel that has it as its name, else the only one with the text in its name.
+ * Texts that are yielded begin with a word of the name and end with a part of that word, as
+ * people would write them: "vectorized_layer".
  */
 #include <ctype.h>
 #include <string.h>

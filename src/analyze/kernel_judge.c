@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_judge.c - what bounds a kernel that was measured, and how long a perfect version of it would still take.
+/* kernel_judge.c - what bounds a kernel that was measured, and how long a perfect version of it
+ * would still take.
  *
- * The bound: a unit that is busy for BUSY_SHARE of the time or more is what the kernel waits for; of several the busiest.
- * Where no unit is, the kernel waits for latencies. If it has too few warps to hide them, the bound is occupancy: the
- * grid does not fill the device, or less than FEW_WARPS_SHARE of the warps are resident. Kernels that use the tensor cores
- * (TENSOR_SHARE) live with few warps by design: for them it is latency. That no unit is busy is said only where each was read.
+ * The bound: a unit that is busy for BUSY_SHARE of the time or more is what the kernel waits
+ * for; of several the busiest. Where no unit is, the kernel waits for latencies. If it has too
+ * few warps to hide them, the bound is occupancy: the grid does not fill the device, or less
+ * than FEW_WARPS_SHARE of the warps are resident. Kernels that use the tensor cores
+ * (TENSOR_SHARE) live with few warps by design: for them it is latency. That no unit is busy is
+ * said only where each was read.
  *
- * The roof: the same operations at the peak of their unit, or the same bytes of DRAM at its peak, whichever takes longer; of
- * a kernel that keeps the SMs busy also its instructions at their peak; and no launch of the recording takes less than the
- * launch floor. A better kernel may move fewer bytes than this one, but it cannot do this one's work in less time.
+ * The roof: the same operations at the peak of their unit, or the same bytes of DRAM at its
+ * peak, whichever takes longer; of a kernel that keeps the SMs busy also its instructions at
+ * their peak; and no launch of the recording takes less than the launch floor. A better kernel
+ * may move fewer bytes than this one, but it cannot do this one's work in less time.
  *
- * Operations: instructions on halves outside of the tensor cores are arithmetic only from HALF_SHARE of their peak on.
- * Below, they are how compilers write other things: HFMA2 loads a constant (on H200 one or eleven for each thread of kernels
- * without any half in their source; ncu counts the same), HADD2.F32 converts a half to fp32 (two for each product of two
- * halves). Kernels that only convert reach 1 or 2 % of the peak at the memory's full speed.
+ * Operations: instructions on halves outside of the tensor cores are arithmetic only from
+ * HALF_SHARE of their peak on. Below, they are how compilers write other things: HFMA2 loads a
+ * constant (on H200 one or eleven for each thread of kernels without any half in their source;
+ * ncu counts the same), HADD2.F32 converts a half to fp32 (two for each product of two halves).
+ * Kernels that only convert reach 1 or 2 % of the peak at the memory's full speed.
  *
- * A kernel that never ends (one launch of ENDLESS_NS or more takes ENDLESS_SHARE of the time) and keeps no unit busy waits for
- * the host or for work. Neither its length nor a roof says anything about it.
+ * A kernel that never ends (one launch of ENDLESS_NS or more takes ENDLESS_SHARE of the time)
+ * and keeps no unit busy waits for the host or for work. Neither its length nor a roof says
+ * anything about it.
  */
 #include <math.h>
 #include <string.h>
@@ -33,16 +39,19 @@
 /* L2 carries at least so many times what DRAM does: 3.2 times on H200, by ncu. */
 #define L2_OVER_DRAM 1.5
 #define TENSOR_SHARE 0.1
-/* So few of the SMs, by blocks of the grid, can keep neither the SMs nor the memory busy: the launch alone tells the bound. */
+/* So few of the SMs, by blocks of the grid, can keep neither the SMs nor the memory busy: the
+ * launch alone tells the bound. */
 #define FEW_BLOCKS_SHARE 0.25
 #define SPARSE_FACTOR 1.5 /* clocks differ by less */
-/* An empty kernel on an H200 lasts about 1 us from the begin of its launch to its end. Other devices need longer: where the
- * shortest kernels of a recording take up to SHORT_LAUNCH_NS, they tell it. */
+/* An empty kernel on an H200 lasts about 1 us from the begin of its launch to its end. Other
+ * devices need longer: where the shortest kernels of a recording take up to SHORT_LAUNCH_NS,
+ * they tell it. */
 #define LEAST_LAUNCH_NS 1000
 /* Launches of less are mostly begin and end. */
 #define SHORT_LAUNCH_NS 2000
 #define HALF_SHARE 0.05
-/* With operations that would take less than this share of its time, a kernel has next to none: it has no precision. */
+/* With operations that would take less than this share of its time, a kernel has next to none:
+ * it has no precision. */
 #define NO_FLOP_SHARE 1e-4
 #define ENDLESS_NS 50e6
 #define ENDLESS_SHARE 0.9
@@ -62,10 +71,11 @@ static double known(double value)
 	return isnan(value) ? 0 : value;
 }
 
-/* ---- the roof ------------------------------------------------------------------------------------------------- */
+/* ---- the roof -------------------------------------------------------------------------------- */
 
-/* The peaks of units at the clock of the measurement, as counters tell them; else those of the data sheet. The counters' peaks
- * of tensor cores are those for sparse matrices (seen on H200: 8192 operations a cycle of an SM, 4096 for dense ones). */
+/* The peaks of units at the clock of the measurement, as counters tell them; else those of the
+ * data sheet. The counters' peaks of tensor cores are those for sparse matrices (seen on H200:
+ * 8192 operations a cycle of an SM, 4096 for dense ones). */
 static void find_peaks(struct known_kernel *kernel, const struct hwy_peaks *peaks)
 {
 	for (int i = 0; i < COUNTERS_PATHS; i++) {
@@ -90,7 +100,8 @@ static void find_flop(struct known_kernel *kernel)
 		kernel->flop[PATH_FP16] = 0;
 }
 
-/* ns of one launch at the peak of the unit that needs most; not a number where a unit's peak is not known. */
+/* ns of one launch at the peak of the unit that needs most; not a number where a unit's peak is
+ * not known. */
 static double compute_ns(const struct known_kernel *kernel)
 {
 	double most = 0;
@@ -103,7 +114,8 @@ static double compute_ns(const struct known_kernel *kernel)
 		if (isnan(most))
 			return NAN;
 	}
-	/* Tensor cores that worked, and whose operations were not counted, hide what the kernel must do. */
+	/* Tensor cores that worked, and whose operations were not counted, hide what the kernel
+	 * must do. */
 	bool counts_tensor = false;
 	for (int i = PATH_TENSOR_FP64; i < COUNTERS_PATHS; i++)
 		counts_tensor |= !isnan(kernel->flop[i]);
@@ -120,8 +132,8 @@ static double memory_ns(const struct known_kernel *kernel, const struct hwy_peak
 	return peaks->bytes_per_s > 0 ? c->dram_bytes / peaks->bytes_per_s * 1e9 : NAN;
 }
 
-/* How busy the SMs are. The counter needs many passes; where it was not read, the most that the units of an SM are seen to
- * do stands in: the SMs are at least as busy as that. */
+/* How busy the SMs are. The counter needs many passes; where it was not read, the most that the
+ * units of an SM are seen to do stands in: the SMs are at least as busy as that. */
 static double sm_share(const struct known_kernel *kernel)
 {
 	const struct kernel_counters *c = &kernel->counters;
@@ -130,12 +142,13 @@ static double sm_share(const struct known_kernel *kernel)
 	return fmax(fmax(compute_ns(kernel) / c->ns, c->of_tensor), c->issue);
 }
 
-/* Whether what was read tells how long the kernel's work needs at least: its operations, or how busy the SMs are, and its
- * bytes. */
+/* Whether what was read tells how long the kernel's work needs at least: its operations, or how
+ * busy the SMs are, and its bytes. */
 static bool has_work(const struct known_kernel *kernel, double memory)
 {
 	const struct kernel_counters *c = &kernel->counters;
-	/* Of a kernel that is bound by what was read, what was not read could only raise the roof. */
+	/* Of a kernel that is bound by what was read, what was not read could only raise the
+	 * roof. */
 	bool is_told = kernel->point.bound == ROOFLINE_COMPUTE ||
 		       (kernel->point.bound == ROOFLINE_MEMORY && kernel->level == LEVEL_DRAM);
 	bool has_compute =
@@ -148,14 +161,16 @@ static void find_roof(struct known_kernel *kernel, const struct hwy_peaks *peaks
 	struct roofline_point *point = &kernel->point;
 	const struct kernel_counters *c = &kernel->counters;
 	double compute = compute_ns(kernel), memory = memory_ns(kernel, peaks);
-	/* Busy SMs compute other things than operations that count: addresses, integers, comparisons. Whether a better
-	 * kernel needs them nobody can tell, so the SMs' own share is a roof too. */
+	/* Busy SMs compute other things than operations that count: addresses, integers,
+	 * comparisons. Whether a better kernel needs them nobody can tell, so the SMs' own share
+	 * is a roof too. */
 	if (isnan(compute) || point->bound == ROOFLINE_COMPUTE)
 		compute = fmax(compute, sm_share(kernel) * c->ns);
 	double roof = fmax(compute, memory); /* fmax leaves out what is not a number */
 	if (isnan(roof) || !(c->ns > 0) || point->ns <= 0 || !has_work(kernel, memory))
 		return;
-	/* The share is that of the measured launch, whose clock may differ; the floor is that of the recording's launches. */
+	/* The share is that of the measured launch, whose clock may differ; the floor is that of
+	 * the recording's launches. */
 	double least = (double)floor_ns * point->count;
 	point->roof_ns = fmax((double)point->ns * fmin(roof / c->ns, 1), least);
 	point->roof_ns = fmin(point->roof_ns, (double)point->ns);
@@ -186,7 +201,7 @@ static void fill_point(struct known_kernel *kernel)
 	point->bytes_per_s = seconds > 0 ? c->dram_bytes / seconds : NAN;
 }
 
-/* ---- the bound ------------------------------------------------------------------------------------------------ */
+/* ---- the bound ------------------------------------------------------------------------------- */
 
 /* Blocks of the grid for each SM, below 1 where SMs have none; not a number where unknown. */
 static double blocks_per_sm(const struct known_kernel *kernel)
@@ -197,7 +212,8 @@ static double blocks_per_sm(const struct known_kernel *kernel)
 	return c->blocks > 0 && c->sms > 0 ? c->blocks / c->sms : NAN;
 }
 
-/* Whether L2 may be busy, for all that was read. Its bytes alone acquit it where they are few beside what DRAM could carry. */
+/* Whether L2 may be busy, for all that was read. Its bytes alone acquit it where they are few
+ * beside what DRAM could carry. */
 static bool is_l2_unread(const struct kernel_counters *c, const struct hwy_peaks *peaks)
 {
 	double most = L2_OVER_DRAM * peaks->bytes_per_s;
@@ -248,7 +264,8 @@ static enum roofline_bound find_bound(struct known_kernel *kernel, const struct 
 		l2 = 0;
 	double memory = fmax(dram, fmax(l2, l1));
 	kernel->level = dram >= memory ? LEVEL_DRAM : l2 >= memory ? LEVEL_L2 : LEVEL_L1;
-	/* Tensor cores keep the memories that feed them busy: of two that are busy alike, the SMs are the bound. */
+	/* Tensor cores keep the memories that feed them busy: of two that are busy alike, the
+	 * SMs are the bound. */
 	double margin = kernel->level == LEVEL_DRAM ? 0 : ALIKE_SHARE;
 	if (fmax(known(sm), memory) >= BUSY_SHARE)
 		return sm > memory - margin ? ROOFLINE_COMPUTE : ROOFLINE_MEMORY;
@@ -268,7 +285,7 @@ static enum roofline_bound find_bound(struct known_kernel *kernel, const struct 
 	return ROOFLINE_LATENCY;
 }
 
-/* ---- the sentence --------------------------------------------------------------------------------------------- */
+/* ---- the sentence ---------------------------------------------------------------------------- */
 
 static const char *say_units(const struct known_kernel *kernel, struct hwy_arena *arena)
 {
@@ -347,7 +364,8 @@ static const char *say_endless(const struct known_kernel *kernel, struct hwy_are
 		hwy_say_time3(kernel->longest).text, units);
 }
 
-/* What the shapes of operators say was judged already (roofline_judge); no launch takes less than the floor. */
+/* What the shapes of operators say was judged already (roofline_judge); no launch takes less
+ * than the floor. */
 static void judge_unmeasured(struct known_kernel *kernel, int64_t floor_ns, struct hwy_arena *arena)
 {
 	struct roofline_point *point = &kernel->point;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_math.c - see kernel_math.h.
  *
- * Knows the names that cuBLAS, cuDNN, CUTLASS, MAGMA and rocBLAS give. "ffma" and "simt" stand for plain multiply-adds;
- * "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core instructions. cuBLAS's "nvjet" kernels always use
- * tensor cores.
+ * Knows the names that cuBLAS, cuDNN, CUTLASS, MAGMA and rocBLAS give. "ffma" and "simt" stand
+ * for plain multiply-adds; "s1688", "s16816" and the like, "tf32" and "tensorop" for tensor-core
+ * instructions. cuBLAS's "nvjet" kernels always use tensor cores.
  */
 #include "analyze/kernel_math.h"
 

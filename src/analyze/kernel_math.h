@@ -13,8 +13,8 @@ struct kernel_math {
 	bool tensor;
 	bool is_told; /* by the name; else by the inputs' type alone */
 };
-/* The arithmetic of a product of matrices of this precision in this kernel. fp32 becomes TF32 where the name tells of tensor
- * cores. */
+/* The arithmetic of a product of matrices of this precision in this kernel. fp32 becomes TF32
+ * where the name tells of tensor cores. */
 struct kernel_math kernel_math_find(const char *kernel, enum hwy_precision inputs);
 
 #endif

@@ -65,11 +65,12 @@ struct grouping {
 	uint32_t *next_row;      /* by measured row: the next one of its group */
 	struct hwy_index points; /* from a kernel's name to its first point of table->shapes */
 	uint32_t *next_point;    /* by point: the next one of the same name; NO_POINT: none */
-	/* By device: from the begin of the first kernel to the end of the last one; empty where from > to. */
+	/* By device: from the begin of the first kernel to the end of the last one; empty where
+	 * from > to. */
 	struct hwy_interval *windows;
 };
 
-/* ---- launches ---------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 /* Damaged recordings have times near the ends of int64_t. */
 static int64_t end_of_launch(int64_t start, int64_t ns)
@@ -155,7 +156,7 @@ static void sort_groups(struct grouping *g)
 		qsort(g->groups, g->n, sizeof *g->groups, by_name_and_sizes);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static struct roofline_device *table_device(struct kernel_table *table, uint32_t device)
 {
@@ -211,7 +212,8 @@ static void add_launches(struct known_kernel *kernel, const struct launch_group 
 	}
 }
 
-/* Adds the launches that were measured: those of the sizes, or all of the name where no shape was told. */
+/* Adds the launches that were measured: those of the sizes, or all of the name where no shape
+ * was told. */
 static void take_launches(struct grouping *g, struct known_kernel *kernel,
 			  const struct measured_key *key)
 {
@@ -224,7 +226,8 @@ static void take_launches(struct grouping *g, struct known_kernel *kernel,
 		if (group->key.name != like.key.name || group->key.device != like.key.device ||
 		    (key->sizes != HWY_NONE && group->sizes != like.sizes))
 			break;
-		/* What one kernel took it took whole: without this many kernels of one name would look through all. */
+		/* What one kernel took it took whole: without this many kernels of one name
+		 * would look through all. */
 		if (group->is_all_taken || (group->is_taken && key->sizes != HWY_NONE))
 			break;
 		group->is_all_taken = key->sizes == HWY_NONE;
@@ -324,12 +327,13 @@ static void make_kernels(struct grouping *g)
 			add_unmeasured(g, i);
 }
 
-/* ---- what they mean ----------------------------------------------------------------------------------------- */
+/* ---- what they mean -------------------------------------------------------------------------- */
 
 /* A point that knows the work of less of a kernel's time says nothing about the kernel. */
 #define COVERED_SHARE 0.9
 
-/* The kernel's launches do what those with known shapes do, as often and for as long as they ran. */
+/* The kernel's launches do what those with known shapes do, as often and for as long as they
+ * ran. */
 static void take_point(struct known_kernel *kernel, const struct roofline_point *point)
 {
 	struct roofline_point own = kernel->point;
@@ -387,7 +391,8 @@ static int64_t device_ns(const struct grouping *g, uint32_t device)
 		       : ns;
 }
 
-/* The mean time of a launch of the shortest kernel that is launched several times; 0 where none is. */
+/* The mean time of a launch of the shortest kernel that is launched several times; 0 where none
+ * is. */
 static int64_t shortest_launch(const struct grouping *g)
 {
 	int64_t shortest = 0;
@@ -409,7 +414,8 @@ static void finish_kernel(const struct grouping *g, struct known_kernel *kernel)
 		kernel->has_occupancy =
 			occupancy_find(&kernel->occupancy, &trace->devices[kernel->point.device],
 				       &trace->shapes[kernel->shape]) &&
-			/* ncu rounds sizes of shared memory: by these no block may fit, although the kernel ran. */
+			/* ncu rounds sizes of shared memory: by these no block may fit, although
+			 * the kernel ran. */
 			kernel->occupancy.blocks > 0;
 	if (kernel->has_occupancy) {
 		kernel->point.occupancy = kernel->occupancy.share;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lead.c - see lead.h.
  *
- * Three kinds of events happen in order of time: an op is enqueued (its call has returned, or the op has begun
- * before), begins, ends. Cursors yield them: one along each stream, merged, for what is enqueued; one along the
- * device's ops for what begins; a heap of the few running ops for what ends. Between two events the count is constant
- * and the work left falls by the number of running ops each ns, so sums are exact and take time linear in the ops.
- * Sums over time are made op by op: an op is added as if it stayed until the window's end, and the rest is subtracted
- * when it ends. Count and work are largest right after an op was enqueued, so maxima are looked for only there.
+ * Three kinds of events happen in order of time: an op is enqueued (its call has returned, or
+ * the op has begun before), begins, ends. Cursors yield them: one along each stream, merged, for
+ * what is enqueued; one along the device's ops for what begins; a heap of the few running ops
+ * for what ends. Between two events the count is constant and the work left falls by the number
+ * of running ops each ns, so sums are exact and take time linear in the ops. Sums over time are
+ * made op by op: an op is added as if it stayed until the window's end, and the rest is
+ * subtracted when it ends. Count and work are largest right after an op was enqueued, so maxima
+ * are looked for only there.
  */
 #include "analyze/lead.h"
 
@@ -15,7 +17,8 @@
 #include "analyze/lanes.h"
 #include "base/heap.h"
 
-/* How many ops that begin after a moment are searched for ops that were enqueued before that moment. */
+/* How many ops that begin after a moment are searched for ops that were enqueued before that
+ * moment. */
 enum { LATER_OPS = 4096 };
 
 struct meter { /* the state of the walk along the events of one device */
@@ -33,8 +36,8 @@ struct meter { /* the state of the walk along the events of one device */
 	/* The next members describe the current moment 'now'. */
 	int64_t now;
 	uint32_t count; /* how many ops are enqueued and not finished at 'now' */
-	/* ns of enqueued ops that have not begun; sum of the ends of running ops. Both may wrap; work_at is right
-	 * all the same, since it is a difference. */
+	/* ns of enqueued ops that have not begun; sum of the ends of running ops. Both may wrap;
+	 * work_at is right all the same, since it is a difference. */
 	uint64_t waiting, ends;
 	int64_t empty_since;
 	bool rises;    /* an op was enqueued since the maxima were last compared */
@@ -44,7 +47,7 @@ struct meter { /* the state of the walk along the events of one device */
 	unsigned __int128 count_time, work_time;
 };
 
-/* ---- time goes by -------------------------------------------------------------------------------- */
+/* ---- time goes by ---------------------------------------------------------------------------- */
 
 static int64_t work_at(const struct meter *meter, int64_t time)
 {
@@ -84,7 +87,8 @@ static uint64_t left_at(const struct meter *meter, int64_t moment)
 	return (uint64_t)(window->to - (moment > window->from ? moment : window->from));
 }
 
-/* Moves the present to the next event, and compares count and work as they were until then with the maxima. */
+/* Moves the present to the next event, and compares count and work as they were until then with
+ * the maxima. */
 static void pass_time(struct meter *meter, int64_t to)
 {
 	struct hwy_lead *lead = meter->lead;
@@ -118,7 +122,7 @@ static void fall_to_zero(struct meter *meter)
 	meter->lead->n_zero += meter->now >= window->from && meter->now < window->to;
 }
 
-/* ---- events -------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static uint32_t op_on(const struct meter *meter, uint32_t lane)
 {
@@ -208,7 +212,7 @@ static bool next_event(struct meter *meter)
 	return true;
 }
 
-/* ---- the lead in steps --------------------------------------------------------------------------- */
+/* ---- the lead in steps ----------------------------------------------------------------------- */
 
 static double steps_ahead(const struct hwy_phase *phase)
 {
@@ -230,10 +234,10 @@ static double steps_ahead(const struct hwy_phase *phase)
 	return n ? sum / n : 0;
 }
 
-/* ---- one device ---------------------------------------------------------------------------------- */
+/* ---- one device ------------------------------------------------------------------------------ */
 
-/* All ops that begin or were enqueued before a time have a smaller index than this. A CPU that is far ahead has
- * enqueued many ops that begin later, and ops of several streams may alternate. */
+/* All ops that begin or were enqueued before a time have a smaller index than this. A CPU that
+ * is far ahead has enqueued many ops that begin later, and ops of several streams may alternate. */
 static uint32_t ops_enqueued(const struct hwy_flow *flow, int64_t time)
 {
 	uint32_t end = flow_op_at(flow, time);
@@ -247,7 +251,8 @@ static void open_meter(struct meter *meter, uint32_t device)
 {
 	const struct hwy_flow *flow = meter->flow;
 	struct hwy_lead *lead = meter->lead;
-	/* Ops that end before the window do not count, nor do ops that are enqueued after the window. */
+	/* Ops that end before the window do not count, nor do ops that are enqueued after the
+	 * window. */
 	uint32_t first = flow_op_unfinished(flow, meter->phase->window.from);
 	lanes_open(&meter->lanes, flow, device, first, ops_enqueued(flow, meter->phase->window.to));
 	meter->next_on = hwy_zarray(meter->lanes.n, sizeof *meter->next_on);

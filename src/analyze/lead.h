@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lead.h - headway: the device work that is enqueued and not yet finished, over a phase's window, for each device. */
+/* lead.h - headway: the device work that is enqueued and not yet finished, over a phase's
+ * window, for each device. */
 #ifndef HWY_ANALYZE_LEAD_H
 #define HWY_ANALYZE_LEAD_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* marks.c - see marks.h.
  *
- * Two kinds of ranges are never the program's steps: ranges that libraries make for themselves (NCCL, CCCL, cuBLAS …, each
- * in its own domain), and ranges that name a function or an operator (aten::mul, which emit_nvtx makes). Operators are
- * searched only for ProfilerStep#N, which old traces keep among the operators. Of XLA's ranges only the executions of
- * compiled functions are marks; a function's executions are one family, and those of each program that was compiled for
+ * Two kinds of ranges are never the program's steps: ranges that libraries make for themselves
+ * (NCCL, CCCL, cuBLAS …, each in its own domain), and ranges that name a function or an operator
+ * (aten::mul, which emit_nvtx makes). Operators are searched only for ProfilerStep#N, which old
+ * traces keep among the operators. Of XLA's ranges only the executions of compiled functions are
+ * marks; a function's executions are one family, and those of each program that was compiled for
  * it another.
  */
 #include "analyze/marks.h"
@@ -59,8 +60,9 @@ int64_t mark_counter(struct hwy_text name)
 	return value;
 }
 
-/* A hash of the name that is equal for names which differ in numbers only. The executions of one function that XLA compiled
- * have equal hashes too: their names differ in the number of the compiled program and in what its operations have in common. */
+/* A hash of the name that is equal for names which differ in numbers only. The executions of one
+ * function that XLA compiled have equal hashes too: their names differ in the number of the
+ * compiled program and in what its operations have in common. */
 static uint64_t folded_hash(struct hwy_text name)
 {
 	struct xla_range xla = xla_parse(name);
@@ -79,8 +81,8 @@ static uint64_t folded_hash(struct hwy_text name)
 	return hash;
 }
 
-/* The offset behind the first of these words that the name holds as a word of its own: "train_step_7" and "trainStep" hold
- * "step". 0 where the name holds none of the words. */
+/* The offset behind the first of these words that the name holds as a word of its own:
+ * "train_step_7" and "trainStep" hold "step". 0 where the name holds none of the words. */
 static uint32_t after_word(struct hwy_text name, const char *const *words)
 {
 	for (uint32_t i = 0; i < name.length; i++) {
@@ -117,8 +119,8 @@ static bool is_torch_step(struct hwy_text name)
 	return name.length > 13 && memcmp(name.at, "ProfilerStep#", 13) == 0;
 }
 
-/* Whether an inference server marks one unit of its work like this: vLLM's "execute_context_1(8)_generation_0(0)", SGLang's
- * and TensorRT-LLM's "step[DECODE bs=1]". */
+/* Whether an inference server marks one unit of its work like this: vLLM's
+ * "execute_context_1(8)_generation_0(0)", SGLang's and TensorRT-LLM's "step[DECODE bs=1]". */
 static bool is_unit_of_work(struct hwy_text name)
 {
 	static const char *const beginnings[] = {"execute_", "step["};
@@ -130,7 +132,8 @@ static bool is_unit_of_work(struct hwy_text name)
 	return false;
 }
 
-/* Whether a range of this name encloses an operator or a layer. Programs mark these, but none is a step. */
+/* Whether a range of this name encloses an operator or a layer. Programs mark these, but none is
+ * a step. */
 static bool is_part_of_model(struct hwy_text name)
 {
 	static const char *const words[] = {
@@ -260,8 +263,8 @@ static bool is_interpreter(struct hwy_text domain)
 	return strcmp(domain.at, HWY_DOMAIN_PYTHON) == 0;
 }
 
-/* Where to search for marks: on all threads of the process, or only on threads that launch, since a loader's threads mark
- * batches too. */
+/* Where to search for marks: on all threads of the process, or only on threads that launch,
+ * since a loader's threads mark batches too. */
 struct mark_search {
 	const struct phases_track *track;
 	bool has_torch_steps; /* some string of the trace is ProfilerStep#N */
@@ -293,8 +296,8 @@ struct family_builder {
 	const char *step; /* the name of marks that the user gave, or NULL */
 	struct mark_families *into;
 	uint32_t *counts; /* for each text the number of marks with this name */
-	/* For each text two references (base/ref.h): to the family of names that differ in numbers, and to the family of
-	 * this name alone. */
+	/* For each text two references (base/ref.h): to the family of names that differ in
+	 * numbers, and to the family of this name alone. */
 	uint32_t *folded, *exact;
 };
 
@@ -307,7 +310,8 @@ static uint32_t new_family(struct family_builder *builder, uint32_t text)
 	into->families[into->n++] = (struct mark_family){
 		.rank = marks_rank_of(name) != MARK_TORCH && mark_counter(name) >= 0
 				? MARK_OTHER
-				/* True until a mark whose name has another number joins the family. */
+				/* True until a mark whose name has another number joins the
+				 * family. */
 				: marks_rank_of(name),
 		.text = text,
 		.is_exact = true,
@@ -316,8 +320,9 @@ static uint32_t new_family(struct family_builder *builder, uint32_t text)
 	return hwy_ref32(into->n - 1);
 }
 
-/* Makes the families, still without marks. A name with numbers may be in two families: with all names that differ in numbers
- * only, and, where it is repeated (layer_0), in a family of its own. */
+/* Makes the families, still without marks. A name with numbers may be in two families: with all
+ * names that differ in numbers only, and, where it is repeated (layer_0), in a family of its
+ * own. */
 static void make_families(struct family_builder *builder)
 {
 	const struct hwy_trace *trace = builder->track->flow->trace;
@@ -399,13 +404,15 @@ static void fill_families(struct family_builder *builder, struct hwy_sweep *swee
 	}
 }
 
-/* Drops the families that cannot be steps: too few marks, or a function's, an operator's or a layer's name. */
+/* Drops the families that cannot be steps: too few marks, or a function's, an operator's or a
+ * layer's name. */
 static void drop_unfit(const struct hwy_trace *trace, struct mark_families *families)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < families->n; i++) {
 		struct mark_family *family = &families->families[i];
-		/* The counter in the name of a mark that occurs once proves nothing, but the name may say "step". */
+		/* The counter in the name of a mark that occurs once proves nothing, but the
+		 * name may say "step". */
 		if (family->n == 1)
 			family->rank = marks_rank_of(hwy_text(trace, family->text));
 		bool is_kept = family->n && (family->is_asked || family->rank >= MARK_STEP ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.h - the annotations of one process in families of names that differ in numbers only: step_0, step_1, step_2. */
+/* marks.h - the annotations of one process in families of names that differ in numbers only:
+ * step_0, step_1, step_2. */
 #ifndef HWY_ANALYZE_MARKS_H
 #define HWY_ANALYZE_MARKS_H
 
@@ -8,7 +9,8 @@
 struct mark {
 	struct hwy_interval at; /* from the mark's begin to its end, in ns */
 	int64_t name;           /* id of the text that names the mark */
-	/* Places on the track: the first call at or after the mark's start, and the first at or after its end. */
+	/* Places on the track: the first call at or after the mark's start, and the first at or
+	 * after its end. */
 	uint32_t place, after;
 };
 
@@ -20,7 +22,8 @@ enum mark_rank {
 };
 
 struct mark_family {
-	/* The family's marks in order of time; a mark that begins inside the mark before it is left out. */
+	/* The family's marks in order of time; a mark that begins inside the mark before it is
+	 * left out. */
 	struct mark *marks;
 	uint32_t n, cap;
 	enum mark_rank rank;
@@ -34,18 +37,20 @@ struct mark_families {
 	uint32_t n, cap;
 };
 
-/* Finds all families of the process that may be steps: they have three or more marks, a name that says "step", or the
- * name that the user gave in 'step'. */
+/* Finds all families of the process that may be steps: they have three or more marks, a name
+ * that says "step", or the name that the user gave in 'step'. */
 void marks_gather(const struct phases_track *track, const char *step, struct mark_families *into);
 void marks_free(struct mark_families *families);
 
-/* Writes "'IO N', 'IO wait'": up to three names of ranges that begin with a text and are more than it, their numbers as N; nothing
- * where there are none. Names of ranges must be loaded. */
+/* Writes "'IO N', 'IO wait'": up to three names of ranges that begin with a text and are more
+ * than it, their numbers as N; nothing where there are none. Names of ranges must be loaded. */
 void marks_alike(const struct hwy_trace *trace, const char *begin, char *list, size_t size);
-/* Whether a name says that its mark is a step or an epoch: "step_3", "ProfilerStep#3", "epoch 1". */
+/* Whether a name says that its mark is a step or an epoch: "step_3", "ProfilerStep#3", "epoch
+ * 1". */
 bool mark_is_step(struct hwy_text name);
-/* Whether an operator's name is what a user, or an optimizer, gave to record_function: "Optimizer.step#Adam.step", "my part".
- * Operators have a namespace ("aten::mm") or are one word ("AddmmBackward0"). */
+/* Whether an operator's name is what a user, or an optimizer, gave to record_function:
+ * "Optimizer.step#Adam.step", "my part". Operators have a namespace ("aten::mm") or are one word
+ * ("AddmmBackward0"). */
 bool mark_is_scope(const char *name);
 /* Yields the last number in a name; -1 where the name holds no number. */
 int64_t mark_counter(struct hwy_text name);

@@ -9,7 +9,7 @@
 
 #include "base/index.h"
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static bool is_name_byte(char byte)
 {
@@ -28,7 +28,8 @@ static size_t cast_length(const char *at)
 	return n > 1 && at[n] == ')' && is_number ? n + 1 : 0;
 }
 
-/* Copies one piece of a name and yields how long the piece was: a word, a number without its suffix, or one byte. */
+/* Copies one piece of a name and yields how long the piece was: a word, a number without its
+ * suffix, or one byte. */
 static size_t copy_piece(const char *at, bool after_word, char **to)
 {
 	static const struct {
@@ -57,8 +58,8 @@ static size_t copy_piece(const char *at, bool after_word, char **to)
 	return 1;
 }
 
-/* "{lambda(float)#1}" of one demangler is "[lambda(float) (instance 1)]" of another: copies its number. Yields the length of
- * the lambda at 'at', 0 where there is none. */
+/* "{lambda(float)#1}" of one demangler is "[lambda(float) (instance 1)]" of another: copies its
+ * number. Yields the length of the lambda at 'at', 0 where there is none. */
 static size_t copy_lambda(const char *at, char **to)
 {
 	bool is_gnu = strncmp(at, "{lambda(", 8) == 0;
@@ -110,7 +111,8 @@ char *measured_join_name(const char *name)
 	return text;
 }
 
-/* The function's own name in a name that measured_join_name made: without namespaces and template arguments. */
+/* The function's own name in a name that measured_join_name made: without namespaces and
+ * template arguments. */
 static struct hwy_text own_name(const char *name)
 {
 	size_t n = strcspn(name, "<");
@@ -120,7 +122,7 @@ static struct hwy_text own_name(const char *name)
 	return (struct hwy_text){at, (uint32_t)(name + n - at)};
 }
 
-/* ---- kernels of the recording ------------------------------------------------------------------------------------ */
+/* ---- kernels of the recording ---------------------------------------------------------------- */
 
 struct join_kernel {
 	struct join_key {
@@ -186,8 +188,8 @@ static bool has_own_name(const struct join_kernel *kernel, const char *name)
 	       memcmp(own.at, other.at, own.length) == 0;
 }
 
-/* The kernel that was measured: by its whole name and its shape, where a shape is known; else the only one with its own name
- * and the shape. NULL where none fits. */
+/* The kernel that was measured: by its whole name and its shape, where a shape is known; else
+ * the only one with its own name and the shape. NULL where none fits. */
 static const struct join_kernel *find_kernel(const struct join *join, const char *name,
 					     const struct hwy_shape *shape)
 {
@@ -210,7 +212,7 @@ static const struct join_kernel *find_kernel(const struct join *join, const char
 	return n_similar == 1 ? similar : NULL;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Takes out the rows that 'keep' does not name, and their measures. */
 static void drop_measured(struct hwy_trace *trace, const bool *keep)

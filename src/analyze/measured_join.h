@@ -6,10 +6,10 @@
  *   if (measured_join(report, counters, &joined, err))
  *           printf("%u of %u kernels\n", joined.found, joined.kernels);
  *
- * Tools write a kernel's name in different ways: with or without parameters and template arguments, with casts in them
- * ("(int)4"), as the linker has it. A measured kernel belongs to the recording's kernel of the same name once these
- * differences are gone, and of the same grid and block; where only the function's own name is the same, no other kernel may
- * fit.
+ * Tools write a kernel's name in different ways: with or without parameters and template
+ * arguments, with casts in them ("(int)4"), as the linker has it. A measured kernel belongs to
+ * the recording's kernel of the same name once these differences are gone, and of the same grid
+ * and block; where only the function's own name is the same, no other kernel may fit.
  */
 #ifndef HWY_ANALYZE_MEASURED_JOIN_H
 #define HWY_ANALYZE_MEASURED_JOIN_H
@@ -22,12 +22,13 @@ struct joined_counters {
 	char missing[128]; /* the name of the first that is not; "" where all were found */
 };
 
-/* Adds the measured kernels of 'from' to 'report', and takes out what the same tool had measured of the same kernels. */
+/* Adds the measured kernels of 'from' to 'report', and takes out what the same tool had measured
+ * of the same kernels. */
 bool measured_join(struct hwy_trace *report, const struct hwy_trace *from,
 		   struct joined_counters *joined, struct hwy_err *err);
 
-/* A name without what differs between tools: "f<4,true>(int)" and "void f<(int)4, (bool)1>(T1)" both become "f<4,1>". The
- * text is to be freed. */
+/* A name without what differs between tools: "f<4,true>(int)" and "void f<(int)4, (bool)1>(T1)"
+ * both become "f<4,1>". The text is to be freed. */
 char *measured_join_name(const char *name);
 
 #endif

@@ -11,8 +11,8 @@ static bool is_of_thread(const struct hwy_trace *trace, const struct hwy_strip *
 			 uint32_t kinds, uint32_t *thread)
 {
 	int64_t owner = trace->lanes[strip->lane].thread;
-	/* Start/end ranges overlap without nesting, also those of one thread. Calls of libraries do not tell where in the program the
-	 * thread was. */
+	/* Start/end ranges overlap without nesting, also those of one thread. Calls of libraries
+	 * do not tell where in the program the thread was. */
 	if (!(kinds & HWY_KIND_BIT(strip->kind)) || owner < 0 || owner >= trace->n_threads ||
 	    trace->lanes[strip->lane].type == HWY_LANE_STARTEND ||
 	    hwy_lane_is_library(trace, strip->lane))
@@ -25,7 +25,8 @@ void nests_open(struct hwy_nests *nests, const struct hwy_trace *trace, uint32_t
 {
 	uint32_t n = trace->n_threads, thread;
 	*nests = (struct hwy_nests){.trace = trace};
-	/* One element for the end of the last thread, and one more that only the counting sort needs. */
+	/* One element for the end of the last thread, and one more that only the counting sort
+	 * needs. */
 	nests->first = hwy_zarray((size_t)n + 2, sizeof *nests->first);
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (is_of_thread(trace, &trace->strips[s], kinds, &thread))
@@ -33,8 +34,9 @@ void nests_open(struct hwy_nests *nests, const struct hwy_trace *trace, uint32_t
 	for (uint32_t t = 2; t < n + 2; t++)
 		nests->first[t] += nests->first[t - 1];
 	nests->nests = hwy_zarray(nests->first[n + 1], sizeof *nests->nests);
-	/* While strips are put in place, first[t + 1] rises from the start of thread t to its end, which is the start
-	 * of thread t + 1: when all are in place, first[t] is the start of thread t. */
+	/* While strips are put in place, first[t + 1] rises from the start of thread t to its
+	 * end, which is the start of thread t + 1: when all are in place, first[t] is the start
+	 * of thread t. */
 	for (uint32_t s = 0; s < trace->n_strips; s++)
 		if (is_of_thread(trace, &trace->strips[s], kinds, &thread))
 			nests->nests[nests->first[thread + 1]++].strip = &trace->strips[s];

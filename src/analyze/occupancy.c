@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* occupancy.c - see occupancy.h.
  *
- * The rules, from NVIDIA's programming guide (its tables of compute capabilities): registers are given to warps, in units
- * of 256, and each of the four parts of a multiprocessor has its own; shared memory is given to blocks, in units of 256
- * bytes (128 from 8.0 on), and from 8.0 on each block gets 1 KiB more, which the driver uses. What the recording knows of
- * the device (warps, blocks, registers, shared memory of a multiprocessor) goes before the table here, which fills what
- * it lacks: Kineto's traces do not say how many blocks fit.
+ * The rules, from NVIDIA's programming guide (its tables of compute capabilities): registers are
+ * given to warps, in units of 256, and each of the four parts of a multiprocessor has its own;
+ * shared memory is given to blocks, in units of 256 bytes (128 from 8.0 on), and from 8.0 on
+ * each block gets 1 KiB more, which the driver uses. What the recording knows of the device
+ * (warps, blocks, registers, shared memory of a multiprocessor) goes before the table here,
+ * which fills what it lacks: Kineto's traces do not say how many blocks fit.
  *
- * The split between L1 cache and shared memory is taken to be the one that allows most blocks, as the driver chooses it
- * unless the program asked for another one.
+ * The split between L1 cache and shared memory is taken to be the one that allows most blocks,
+ * as the driver chooses it unless the program asked for another one.
  */
 #include "analyze/occupancy.h"
 
@@ -83,7 +84,8 @@ static uint32_t blocks_by_registers(const struct limits *limits, const struct hw
 	uint64_t of_block =
 		device->registers_per_block > 0 ? (uint64_t)device->registers_per_block : file;
 	uint64_t of_warp = round_up((uint64_t)shape->registers * WARP_THREADS, REGISTER_UNIT);
-	/* The hardware refuses a block by this sum, though it gives it less; 6.0 goes by the four parts of its family. */
+	/* The hardware refuses a block by this sum, though it gives it less; 6.0 goes by the
+	 * four parts of its family. */
 	if (of_warp * round_up(warps, 4) > of_block)
 		return 0;
 	return (uint32_t)(file / limits->parts / of_warp * limits->parts / warps);
@@ -120,7 +122,8 @@ static bool sizes_are_sane(const struct hwy_shape *shape)
 	for (unsigned i = 0; i < 6; i++)
 		if (sizes[i] <= 0 || sizes[i] > INT32_MAX)
 			return false;
-	/* CUDA allows 2^31-1 by 65535 by 65535 blocks of at most 1024 threads, and 255 registers a thread. */
+	/* CUDA allows 2^31-1 by 65535 by 65535 blocks of at most 1024 threads, and 255 registers
+	 * a thread. */
 	return shape->grid_y <= UINT16_MAX && shape->grid_z <= UINT16_MAX &&
 	       shape->block_x <= KIB && shape->block_y <= KIB && shape->block_z <= KIB &&
 	       shape->registers <= 256 && shape->static_shared <= INT32_MAX &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owners.c - see owners.h. Opens what the sweep needs, and gives each piece of device work the owner of its call or, in a CUDA
- * graph, of the moment of its capture. */
+/* owners.c - see owners.h. Opens what the sweep needs, and gives each piece of device work the
+ * owner of its call or, in a CUDA graph, of the moment of its capture. */
 #include "analyze/owners.h"
 
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static void make_rooms(struct hwy_owners *o)
 	}
 }
 
-/* Makes the records at index 0: no chain, no module, no line, and the owner of work whose call was not recorded. */
+/* Makes the records at index 0: no chain, no module, no line, and the owner of work whose call
+ * was not recorded. */
 static void make_nothing(struct hwy_owners *o)
 {
 	hwy_strings_init(&o->texts);
@@ -61,14 +62,15 @@ static int moments_by_time(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-/* ---- nodes of CUDA graphs ------------------------------------------------------------------------- */
+/* ---- nodes of CUDA graphs -------------------------------------------------------------------- */
 
 struct owned_node { /* who captured a node; parallel to the trace's nodes */
 	uint32_t owner, op;
 	bool is_known;
 };
 
-/* Sweeps over the moments of the capture of all nodes and the caller's moments, and yields who captured the nodes. */
+/* Sweeps over the moments of the capture of all nodes and the caller's moments, and yields who
+ * captured the nodes. */
 static struct owned_node *sweep_with_nodes(struct hwy_owners *o, struct owner_names *names,
 					   struct owner_moment *moments, uint32_t n_moments)
 {
@@ -76,7 +78,8 @@ static struct owned_node *sweep_with_nodes(struct hwy_owners *o, struct owner_na
 	uint32_t n = 0;
 	struct owned_node *nodes = hwy_zarray(trace->n_nodes, sizeof *nodes);
 	struct owner_moment *all = hwy_array((size_t)trace->n_nodes + n_moments, sizeof *all);
-	/* While the moments are sorted, 'owner' is the number of a node, or n_nodes plus the number of a caller's moment. */
+	/* While the moments are sorted, 'owner' is the number of a node, or n_nodes plus the
+	 * number of a caller's moment. */
 	for (uint32_t i = 0; i < trace->n_nodes; i++)
 		if (trace->nodes[i].thread >= 0 && trace->nodes[i].thread < trace->n_threads &&
 		    trace->nodes[i].time != HWY_NONE)
@@ -114,7 +117,7 @@ static struct owned_node *sweep_with_nodes(struct hwy_owners *o, struct owner_na
 	return nodes;
 }
 
-/* ---- device work ---------------------------------------------------------------------------------- */
+/* ---- device work ----------------------------------------------------------------------------- */
 
 /* The owner of a call that may lie on a lane without a thread; 0 where the span is not a call. */
 static uint32_t owner_of_call(struct hwy_owners *o, uint32_t call, uint32_t *op)

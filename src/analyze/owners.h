@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owners.h - who launched each piece of device work: the thread, the operator, the scopes around it, the module of the model
- * and the line of the program.
+/* owners.h - who launched each piece of device work: the thread, the operator, the scopes around
+ * it, the module of the model and the line of the program.
  *
- * Work belongs to the moment at which the call that enqueued it began. Its operator is the innermost operator of a
- * framework that runs on the call's thread at that moment (start <= moment < end, as in the table op_sum); its chain is
- * that operator with all operators and scopes around it. A scope is what a user marked: record_function, Optimizer.step,
- * push/pop ranges of NVTX's default domain. Marks of steps and epochs are left out: they are around everything.
+ * Work belongs to the moment at which the call that enqueued it began. Its operator is the
+ * innermost operator of a framework that runs on the call's thread at that moment (start <=
+ * moment < end, as in the table op_sum); its chain is that operator with all operators and
+ * scopes around it. A scope is what a user marked: record_function, Optimizer.step, push/pop
+ * ranges of NVTX's default domain. Marks of steps and epochs are left out: they are around
+ * everything.
  *
- * The module is that of the innermost call of an nn.Module around the operator: a frame of the operator's stack
- * (HWY_FRAME_LAYER), or a function of Kineto's named "nn.Module: X_n". A backward operator has the module and the line of
- * the forward operator from which an edge (HWY_EDGE_FORWARD) leads to it, and so do operators inside of it. The line is
- * that of the innermost frame of the user's own code (place.h).
+ * The module is that of the innermost call of an nn.Module around the operator: a frame of the
+ * operator's stack (HWY_FRAME_LAYER), or a function of Kineto's named "nn.Module: X_n". A
+ * backward operator has the module and the line of the forward operator from which an edge
+ * (HWY_EDGE_FORWARD) leads to it, and so do operators inside of it. The line is that of the
+ * innermost frame of the user's own code (place.h).
  *
- * A node of a CUDA graph belongs to the moment at which it was captured, where the recording knows that moment
- * (graph_nodes.h). Where a recording has no operators, ranges that torch.autograd.profiler.emit_nvtx makes and operations
- * of XLA (xla.h) serve as operators.
+ * A node of a CUDA graph belongs to the moment at which it was captured, where the recording
+ * knows that moment (graph_nodes.h). Where a recording has no operators, ranges that
+ * torch.autograd.profiler.emit_nvtx makes and operations of XLA (xla.h) serve as operators.
  *
  *   struct hwy_owners owners;
  *   if (!owners_open(&owners, trace, NULL, 0, err))
@@ -23,7 +26,8 @@
  *   puts(owners_text(&owners, owners.chain[owner->op].name)); // "aten::mm"
  *   owners_close(&owners);
  *
- * Opening sweeps over all operators and calls once, in order of time; questions then cost an array access.
+ * Opening sweeps over all operators and calls once, in order of time; questions then cost an
+ * array access.
  */
 #ifndef HWY_ANALYZE_OWNERS_H
 #define HWY_ANALYZE_OWNERS_H
@@ -44,14 +48,14 @@ extern const char *const owner_why_texts[OWNER_WHYS]; /* "outside of operators",
 
 #define OWNERS_NO_THREAD UINT32_MAX
 
-/* Who launched work. Equal owners share one record. Members that are indexes into chain, modules and lines are 0 where
- * there is none. */
+/* Who launched work. Equal owners share one record. Members that are indexes into chain, modules
+ * and lines are 0 where there is none. */
 struct hwy_owner {
 	uint32_t thread; /* index into the trace's threads, or OWNERS_NO_THREAD */
 	uint32_t chain;  /* the innermost operator or scope */
 	uint32_t op;     /* the innermost operator */
-	/* The outermost operator or scope of the chain that began inside the module; 0 without a module: the whole
-	 * chain. */
+	/* The outermost operator or scope of the chain that began inside the module; 0 without a
+	 * module: the whole chain. */
 	uint32_t inside;
 	uint32_t module;
 	uint32_t line;
@@ -96,9 +100,10 @@ struct hwy_owners {
 	struct owner_line *lines;
 	uint32_t n_owners, n_chain, n_modules, n_lines;
 	struct hwy_strings texts;
-	/* By strip of the trace, for strips of device work, calls and operators, and NULL for others: of each row the index
-	 * of its owner, and a reference (ref.h) to the span of the innermost operator. An operator owns itself; its
-	 * reference is to the operator around it. */
+	/* By strip of the trace, for strips of device work, calls and operators, and NULL for
+	 * others: of each row the index of its owner, and a reference (ref.h) to the span of the
+	 * innermost operator. An operator owns itself; its reference is to the operator around
+	 * it. */
 	uint32_t **owner_of, **op_of;
 	/* The rest is for owners_*.c. */
 	uint32_t cap_owners, cap_chain, cap_modules, cap_lines;
@@ -125,12 +130,14 @@ static inline const char *owners_text(const struct hwy_owners *owners, uint32_t 
 }
 /* Writes the path of a module: "GPT.blocks.3.attn"; "" for 0. Cuts what does not fit. */
 void owners_module_path(const struct hwy_owners *owners, uint32_t module, char *into, size_t size);
-/* owners_module_path without numbers, so that all layers have one name: "GPT.blocks.*.attn", of Kineto's modules
- * "Block.Linear". */
+/* owners_module_path without numbers, so that all layers have one name: "GPT.blocks.*.attn", of
+ * Kineto's modules "Block.Linear". */
 void owners_module_label(const struct hwy_owners *owners, uint32_t module, char *into, size_t size);
-/* Writes a line as people write it: "train.py:16 step()", with the last part of the file's path; "" for 0. */
+/* Writes a line as people write it: "train.py:16 step()", with the last part of the file's path;
+ * "" for 0. */
 void owners_line_text(const struct hwy_owners *owners, uint32_t line, char *into, size_t size);
-/* The outermost operator of a chain, the one that the program called; 0 where the chain has none. */
+/* The outermost operator of a chain, the one that the program called; 0 where the chain has
+ * none. */
 uint32_t owners_outermost_op(const struct hwy_owners *owners, uint32_t chain);
 /* The innermost scope around a chain's innermost operator, as a link; 0 where there is none. */
 uint32_t owners_scope(const struct hwy_owners *owners, uint32_t chain);

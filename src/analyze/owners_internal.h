@@ -7,7 +7,7 @@
 #include "analyze/xla_lines.h"
 #include "base/hash.h"
 
-/* ---- what names mean (owners_names.c) ------------------------------------------------------------ */
+/* ---- what names mean (owners_names.c) -------------------------------------------------------- */
 
 enum owner_name_kind {
 	OWNER_NAME_SKIPPED,  /* the mark of a step, or a range that repeats an operator */
@@ -30,8 +30,8 @@ struct owner_context { /* the module and the line that a stack, or the functions
 
 struct owner_names {
 	struct hwy_owners *owners;
-	/* By text of the trace and whether it names what a user marked (2 * text + 1) or an operator (2 * text): a reference into
-	 * 'names'. */
+	/* By text of the trace and whether it names what a user marked (2 * text + 1) or an
+	 * operator (2 * text): a reference into 'names'. */
 	uint32_t *name_of;
 	struct owner_name *names;
 	uint32_t n, cap;
@@ -46,7 +46,8 @@ struct owner_names {
 
 void owner_names_open(struct owner_names *names, struct hwy_owners *owners);
 void owner_names_close(struct owner_names *names);
-/* What the name of an operator means, or that of a mark: a range, or a scope among the operators (HWY_FLAG_SCOPE). */
+/* What the name of an operator means, or that of a mark: a range, or a scope among the operators
+ * (HWY_FLAG_SCOPE). */
 const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, bool is_mark);
 /* What a stack (a reference to its innermost node) tells. */
 struct owner_context owner_context_of_stack(struct owner_names *names, int64_t stack);
@@ -58,19 +59,22 @@ struct owner_context owner_context_of_call(struct owner_names *names, struct own
 uint32_t owners_put(struct hwy_owners *owners, struct hwy_owner owner);
 uint32_t owners_put_link(struct hwy_owners *owners, struct owner_link link);
 uint32_t owners_put_line(struct hwy_owners *owners, struct owner_line line);
-/* Yields the module with a path, called from inside another module (0: none). A path that begins with the same part as
- * the other module's recorded path stands for itself; another path is appended. 'type' may be 0. */
+/* Yields the module with a path, called from inside another module (0: none). A path that begins
+ * with the same part as the other module's recorded path stands for itself; another path is
+ * appended. 'type' may be 0. */
 uint32_t owners_put_path(struct hwy_owners *owners, uint32_t outer, struct hwy_text path,
 			 uint32_t type);
-/* Yields the module 'called' as a part of the model that 'known' belongs to: where the outermost part of its path is also a part of
- * the path of 'known', what is around it there is put around it. Else yields 'called'. */
+/* Yields the module 'called' as a part of the model that 'known' belongs to: where the outermost
+ * part of its path is also a part of the path of 'known', what is around it there is put around
+ * it. Else yields 'called'. */
 uint32_t owners_graft(struct hwy_owners *owners, uint32_t called, uint32_t known);
 void owners_records_free(struct hwy_owners *owners);
 
-/* ---- the sweep (owners_sweep.c) ------------------------------------------------------------------- */
+/* ---- the sweep (owners_sweep.c) -------------------------------------------------------------- */
 
-/* Sets owner_of and op_of of operators and calls, and the owners of the moments, which are in order of time. START,
- * DUR, NAME and STACK of operators, ranges and calls are loaded, and START, DUR and NAME of functions. */
+/* Sets owner_of and op_of of operators and calls, and the owners of the moments, which are in
+ * order of time. START, DUR, NAME and STACK of operators, ranges and calls are loaded, and
+ * START, DUR and NAME of functions. */
 void owners_sweep(struct hwy_owners *owners, struct owner_names *names,
 		  struct owner_moment *moments, uint32_t n_moments);
 

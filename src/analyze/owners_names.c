@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owners_names.c - what the names of operators, ranges, functions and modules tell about owners, and the records of owners, each
- * kept once.
+/* owners_names.c - what the names of operators, ranges, functions and modules tell about owners,
+ * and the records of owners, each kept once.
  *
- * Every name and every stack is examined once; the results are kept by the number of the text or the stack.
+ * Every name and every stack is examined once; the results are kept by the number of the text or
+ * the stack.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define ENGINE "autograd::engine::evaluate_function: "
 #define KINETO_MODULE "nn.Module: "
 
-/* ---- records, each kept once ---------------------------------------------------------------------- */
+/* ---- records, each kept once ----------------------------------------------------------------- */
 
 #define PUT(array, n, cap, index, record)                                                          \
 	bool fresh;                                                                                \
@@ -115,10 +116,10 @@ void owners_records_free(struct hwy_owners *o)
 	hwy_strings_free(&o->texts);
 }
 
-/* ---- names of operators and ranges ---------------------------------------------------------------- */
+/* ---- names of operators and ranges ----------------------------------------------------------- */
 
-/* The length of the name in a range of emit_nvtx, "aten::mm, seq = 12, op_id = 7", whose number becomes *sequence; the
- * whole length for other texts. */
+/* The length of the name in a range of emit_nvtx, "aten::mm, seq = 12, op_id = 7", whose number
+ * becomes *sequence; the whole length for other texts. */
 static uint32_t nvtx_name_length(struct hwy_text text, int64_t *sequence)
 {
 	static const char *const fields[] = {", seq = ", ", op_id = ", ", sizes = "};
@@ -229,9 +230,10 @@ const struct owner_name *owner_name_of(struct owner_names *names, int64_t text, 
 	return &names->names[*number - 1];
 }
 
-/* ---- stacks and traced functions ------------------------------------------------------------------ */
+/* ---- stacks and traced functions ------------------------------------------------------------- */
 
-/* Sets module_of_stack. A caller's stack stands before those of its callees, so one pass suffices. */
+/* Sets module_of_stack. A caller's stack stands before those of its callees, so one pass
+ * suffices. */
 static void find_modules_of_stacks(struct owner_names *names)
 {
 	struct hwy_owners *o = names->owners;
@@ -276,7 +278,8 @@ struct owner_context owner_context_of_stack(struct owner_names *names, int64_t s
 	return context;
 }
 
-/* The line of a traced function of the user's own code ("train.py(23): step"); 0 for other functions. */
+/* The line of a traced function of the user's own code ("train.py(23): step"); 0 for other
+ * functions. */
 static uint32_t line_of_traced(struct hwy_owners *o, const char *name)
 {
 	struct owner_line line = {0};
@@ -315,7 +318,7 @@ struct owner_context owner_context_of_call(struct owner_names *names, struct own
 	return context;
 }
 
-/* ---- opening, and texts for people ---------------------------------------------------------------- */
+/* ---- opening, and texts for people ----------------------------------------------------------- */
 
 void owner_names_open(struct owner_names *names, struct hwy_owners *owners)
 {
@@ -339,7 +342,8 @@ void owner_names_close(struct owner_names *names)
 	xla_lines_free(&names->lines);
 }
 
-/* The last part of a module's path; "*" for a number, and the class alone for Kineto's class with a number. */
+/* The last part of a module's path; "*" for a number, and the class alone for Kineto's class
+ * with a number. */
 static struct hwy_text part_without_number(const struct hwy_owners *owners,
 					   const struct owner_module *module)
 {

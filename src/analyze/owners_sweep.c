@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owners_sweep.c - goes through operators, ranges, functions and calls in order of time, and notes who owns each.
+/* owners_sweep.c - goes through operators, ranges, functions and calls in order of time, and
+ * notes who owns each.
  *
- * Calls and operators of all threads come in one order of time: when a backward operator begins, its forward operator has been
- * seen, on whichever thread it ran. Each thread keeps two stacks: the operators and ranges that are open, with their owners,
- * and the traced functions that are open, with the module and the line that they tell. A span is open at a moment where
- * start <= moment < end.
+ * Calls and operators of all threads come in one order of time: when a backward operator begins,
+ * its forward operator has been seen, on whichever thread it ran. Each thread keeps two stacks:
+ * the operators and ranges that are open, with their owners, and the traced functions that are
+ * open, with the module and the line that they tell. A span is open at a moment where start <=
+ * moment < end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +49,12 @@ struct owner_sweep {
 	struct owner_names *names;
 	struct owner_thread *threads;
 	struct hwy_map forward; /* from the span of a backward operator to its forward operator's */
-	/* From the sequence number that emit_nvtx writes, mixed with the process, to a reference to the owner of the first
-	 * operator with that number: the forward operator. */
+	/* From the sequence number that emit_nvtx writes, mixed with the process, to a reference
+	 * to the owner of the first operator with that number: the forward operator. */
 	struct hwy_map by_sequence;
 };
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static bool is_thread(const struct hwy_trace *trace, const struct hwy_strip *strip,
 		      uint32_t *thread)
@@ -64,7 +66,8 @@ static bool is_thread(const struct hwy_trace *trace, const struct hwy_strip *str
 	return true;
 }
 
-/* Whether the ranges of a lane are scopes: those of users, which are in the default domain, and those of XLA. */
+/* Whether the ranges of a lane are scopes: those of users, which are in the default domain, and
+ * those of XLA. */
 static bool has_scopes(const struct hwy_trace *trace, uint32_t lane)
 {
 	const char *domain = hwy_str(trace, trace->lanes[lane].name);
@@ -124,9 +127,10 @@ static void close_threads(struct owner_sweep *sweep)
 	free(sweep->threads);
 }
 
-/* ---- traced functions ---------------------------------------------------------------------------- */
+/* ---- traced functions ------------------------------------------------------------------------ */
 
-/* Opens the functions that begin until 'moment', closes those that have ended, and yields what the open ones tell. */
+/* Opens the functions that begin until 'moment', closes those that have ended, and yields what
+ * the open ones tell. */
 static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_thread *thread,
 					int64_t moment)
 {
@@ -143,8 +147,8 @@ static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_
 			uint32_t n = thread->n_open_calls;
 			struct owner_context outer = {0, 0};
 			int64_t end = hwy_end(strip, cursor->next);
-			/* Kineto does not see the end of a built-in that raises, such as next() at the end of a list. No function
-			 * outlives its caller. */
+			/* Kineto does not see the end of a built-in that raises, such as next()
+			 * at the end of a list. No function outlives its caller. */
 			if (n) {
 				outer = thread->open_calls[n - 1].context;
 				end = end < thread->open_calls[n - 1].end
@@ -163,24 +167,25 @@ static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_
 				    : (struct owner_context){0, 0};
 }
 
-/* ---- operators and ranges ------------------------------------------------------------------------- */
+/* ---- operators and ranges -------------------------------------------------------------------- */
 
-/* Adds what a stack or functions tell to an owner. In a backward pass they count only where they name a module: the
- * functions around a backward pass are those that called backward(). */
+/* Adds what a stack or functions tell to an owner. In a backward pass they count only where they
+ * name a module: the functions around a backward pass are those that called backward(). */
 static void add_context(struct hwy_owners *o, struct hwy_owner *owner, struct owner_context context)
 {
 	if (owner->is_backward && !context.module)
 		return;
-	/* A module that is called in a backward pass runs a part of the forward pass again: the functions around it are
-	 * not those of the model. */
+	/* A module that is called in a backward pass runs a part of the forward pass again: the
+	 * functions around it are not those of the model. */
 	if (owner->is_backward && owner->module)
 		context.module = owners_graft(o, context.module, owner->module);
 	owner->module = context.module ? context.module : owner->module;
 	owner->line = context.line ? context.line : owner->line;
 }
 
-/* The forward operator's owner, as an index; 0 where the operator is not a backward one. Autograd's node around a
- * backward operator has none of its own: it takes that of the operator that begins next inside of it. */
+/* The forward operator's owner, as an index; 0 where the operator is not a backward one.
+ * Autograd's node around a backward operator has none of its own: it takes that of the operator
+ * that begins next inside of it. */
 static uint32_t forward_owner(const struct owner_sweep *sweep, const struct hwy_strip *strip,
 			      uint32_t row, bool is_engine)
 {
@@ -213,8 +218,8 @@ static uint32_t forward_owner_of_range(struct owner_sweep *sweep, const struct h
 	return is_backward && hwy_ref32_is_set(*known) ? hwy_ref32_index(*known) : 0;
 }
 
-/* The owner of what an operator or a range encloses. *first becomes the place where its number must be noted, for a
- * forward operator of emit_nvtx. */
+/* The owner of what an operator or a range encloses. *first becomes the place where its number
+ * must be noted, for a forward operator of emit_nvtx. */
 static struct hwy_owner owner_inside(struct owner_sweep *sweep, struct owner_thread *thread,
 				     const struct hwy_strip *strip, uint32_t row,
 				     const struct owner_name *name, uint32_t **first)
@@ -290,8 +295,8 @@ static void owner_enter(struct owner_sweep *sweep, struct owner_thread *thread,
 	}
 }
 
-/* The strip of the thread whose next row begins first, or NULL where none begins until 'moment'. Of rows that begin at once
- * the longest one is the outermost. */
+/* The strip of the thread whose next row begins first, or NULL where none begins until 'moment'.
+ * Of rows that begin at once the longest one is the outermost. */
 static struct cursor *next_to_enter(struct owner_thread *thread, int64_t moment)
 {
 	struct cursor *best = NULL;
@@ -324,7 +329,7 @@ static void enter_until(struct owner_sweep *sweep, struct owner_thread *thread, 
 		thread->n_open--;
 }
 
-/* ---- moments ------------------------------------------------------------------------------------- */
+/* ---- moments --------------------------------------------------------------------------------- */
 
 /* The owner of a moment of a thread. 'stack' is the stack of the call at that moment, or 0. */
 static uint32_t owner_at(struct owner_sweep *sweep, uint32_t index, int64_t moment, int64_t stack,

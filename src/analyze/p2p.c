@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* p2p.c - see p2p.h. All halves of messages are sorted by what must be equal on both sides, then sends before receives,
- * then by time: the halves of one stream of messages are then neighbours. */
+/* p2p.c - see p2p.h. All halves of messages are sorted by what must be equal on both sides, then
+ * sends before receives, then by time: the halves of one stream of messages are then neighbours. */
 #include "analyze/p2p.h"
 
 #include <stdlib.h>
@@ -62,8 +62,8 @@ static int by_key_and_post(const void *a, const void *b)
 	return (x->message > y->message) - (x->message < y->message);
 }
 
-/* Whether the first n sends and receives can be pairs: a receive may be larger than its message, which is not known
- * where sizes are missing. */
+/* Whether the first n sends and receives can be pairs: a receive may be larger than its message,
+ * which is not known where sizes are missing. */
 static bool sizes_agree(const struct half *sends, const struct half *receives, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

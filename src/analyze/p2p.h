@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* p2p.h - which message that one rank sent is which message that another rank received.
  *
- * MPI's rule: messages of one sender, one receiver, one communicator and one tag arrive in the order in which they were
- * sent, and receives take them in the order in which they were asked for. Where the two sides have different numbers of
- * such messages (some were lost, or never received) they are paired only if the sizes of all pairs agree.
+ * MPI's rule: messages of one sender, one receiver, one communicator and one tag arrive in the
+ * order in which they were sent, and receives take them in the order in which they were asked
+ * for. Where the two sides have different numbers of such messages (some were lost, or never
+ * received) they are paired only if the sizes of all pairs agree.
  */
 #ifndef HWY_ANALYZE_P2P_H
 #define HWY_ANALYZE_P2P_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peaks.c - see peaks.h. The table of known devices is peaks_table.c; here is what the rest is computed from: operations that
- * a multiprocessor of a compute capability does in a cycle (CUDA's programming guide, and NVIDIA's white papers for tensor
- * cores).
+/* peaks.c - see peaks.h. The table of known devices is peaks_table.c; here is what the rest is
+ * computed from: operations that a multiprocessor of a compute capability does in a cycle
+ * (CUDA's programming guide, and NVIDIA's white papers for tensor cores).
  */
 #include "analyze/peaks.h"
 
@@ -10,9 +10,11 @@
 
 #include "analyze/peaks_table.h"
 
-/* A device with less of its model's multiprocessors than this is a part of it (MIG): its rates are lower. */
+/* A device with less of its model's multiprocessors than this is a part of it (MIG): its rates
+ * are lower. */
 #define WHOLE_SHARE 0.95
-/* What a calibration of the device's own memory is called, as are those of copies ("machine.copy_h2d_pinned_bandwidth"). */
+/* What a calibration of the device's own memory is called, as are those of copies
+ * ("machine.copy_h2d_pinned_bandwidth"). */
 #define CALIBRATED_BANDWIDTH "machine.device_memory_bandwidth"
 
 const char *const hwy_precision_names[HWY_PRECISIONS] = {"fp64", "fp32", "tf32", "fp16",
@@ -36,7 +38,8 @@ static const struct {
 	{12, -1, 4, 256, 256, 0, 512, 1024, 2048, 4096, 2048},
 };
 
-/* The L2 of the largest device of a generation, in MiB (NVIDIA's white papers; H200 as its driver tells it). */
+/* The L2 of the largest device of a generation, in MiB (NVIDIA's white papers; H200 as its
+ * driver tells it). */
 static const struct {
 	int64_t major, minor; /* minor -1 fits any */
 	double mib;
@@ -115,7 +118,8 @@ static void peaks_compute(struct hwy_peaks *peaks, const struct hwy_device *devi
 	*peaks = (struct hwy_peaks){0};
 	if (device->sms <= 0 || device->clock_hz <= 0)
 		return;
-	/* Tensor cores of GeForce cards add to sums in fp32 at half their rate; int8 and fp4 are not affected. */
+	/* Tensor cores of GeForce cards add to sums in fp32 at half their rate; int8 and fp4 are
+	 * not affected. */
 	double halved = strcasestr(name, "GeForce") || strcasestr(name, "TITAN") ? 0.5 : 1;
 	for (size_t i = 0; i < sizeof per_sm / sizeof *per_sm; i++) {
 		if (per_sm[i].major != device->compute_major ||

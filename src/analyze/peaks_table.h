@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peaks_table.h - the known devices: what their data sheets say. For peaks.c, and for the test that reads every row. */
+/* peaks_table.h - the known devices: what their data sheets say. For peaks.c, and for the test
+ * that reads every row. */
 #ifndef HWY_ANALYZE_PEAKS_TABLE_H
 #define HWY_ANALYZE_PEAKS_TABLE_H
 
@@ -7,8 +8,8 @@
 
 /* Rates in TFLOP/s (TOP/s for int8), dense; 0: the device has no such unit. */
 struct peaks_row {
-	/* A device is of this model if its name has all these words (any case), as whole words. The first row that fits is
-	 * taken: the more special one stands first. */
+	/* A device is of this model if its name has all these words (any case), as whole words.
+	 * The first row that fits is taken: the more special one stands first. */
 	const char *word, *also;
 	const char *model;
 	double sms; /* multiprocessors (AMD: compute units) of the model; 0: not stated */

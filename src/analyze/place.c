@@ -65,7 +65,7 @@ static const char *place_keep(struct hwy_places *places, const char *text, size_
 	return places->texts.texts[id].at;
 }
 
-/* ---- what is around a span ----------------------------------------------------------------------- */
+/* ---- what is around a span ------------------------------------------------------------------- */
 
 struct subject { /* the span whose place is wanted; of device work, the call that enqueued it */
 	const struct hwy_strip *strip;
@@ -75,7 +75,8 @@ struct subject { /* the span whose place is wanted; of device work, the call tha
 	const struct hwy_node *node; /* of work of a CUDA graph: how its node was made; or NULL */
 };
 
-/* The moment at which the subject's node was made, as a subject: what was around it captured the work. */
+/* The moment at which the subject's node was made, as a subject: what was around it captured the
+ * work. */
 static struct subject capture_of(const struct subject *subject)
 {
 	struct subject capture = *subject;
@@ -112,7 +113,8 @@ static bool find_subject(const struct hwy_places *places, uint32_t span, struct 
 	return true;
 }
 
-/* Whether the subject is a call that copies: XLA's own threads make such calls for the thread that runs Python. */
+/* Whether the subject is a call that copies: XLA's own threads make such calls for the thread
+ * that runs Python. */
 static bool is_copy_call(struct hwy_trace *trace, const struct subject *subject)
 {
 	if (subject->strip->kind != HWY_API)
@@ -121,8 +123,9 @@ static bool is_copy_call(struct hwy_trace *trace, const struct subject *subject)
 	return HWY_ROLE_OF(hwy_role(trace, name)) == HWY_ROLE_COPY;
 }
 
-/* The frame that tells most: where a node was captured, else where the call was made; without a stack that of the function in
- * whose execution the subject lies, or from where other copies like it come. */
+/* The frame that tells most: where a node was captured, else where the call was made; without a
+ * stack that of the function in whose execution the subject lies, or from where other copies
+ * like it come. */
 static const struct hwy_frame *frame_of_subject(struct hwy_places *places,
 						const struct subject *subject)
 {
@@ -151,10 +154,10 @@ static uint32_t nests_of(const struct hwy_places *places, const struct subject *
 	return bounds[1] - bounds[0];
 }
 
-/* ---- functions that a tracer recorded ------------------------------------------------------------ */
+/* ---- functions that a tracer recorded -------------------------------------------------------- */
 
-/* Sets 'bare' to the function's name in a text like "<built-in method item of Tensor object at 0x7f…>"; false for other
- * texts. */
+/* Sets 'bare' to the function's name in a text like "<built-in method item of Tensor object at
+ * 0x7f…>"; false for other texts. */
 static bool builtin_name(const char *name, char *bare, size_t room)
 {
 	static const char *const leads[] = {"<built-in method ", "<built-in function "};
@@ -201,7 +204,8 @@ static struct traced find_traced_at(struct hwy_places *places, const struct subj
 	uint32_t row = nest_around(nest, subject->start, subject->end);
 	traced.inner = row;
 	for (int i = 0; row != NEST_NONE && i < 4 * MOST_SPANS_AROUND; i++) {
-		/* A function that the tracer did not see end, such as a built-in that raised, has callers that have ended. */
+		/* A function that the tracer did not see end, such as a built-in that raised,
+		 * has callers that have ended. */
 		if (hwy_end(nest->strip, row) < subject->start) {
 			row = nest_parent(nest, row);
 			continue;
@@ -249,7 +253,7 @@ static void take_traced(struct hwy_places *places, const struct traced *traced,
 		place->function = name;
 }
 
-/* ---- ranges and operators ------------------------------------------------------------------------ */
+/* ---- ranges and operators -------------------------------------------------------------------- */
 
 struct around {
 	const struct hwy_strip *strip;
@@ -268,8 +272,8 @@ static int from_outside_in(const void *left, const void *right)
 	       (a->strip->first + a->row < b->strip->first + b->row);
 }
 
-/* The ranges and the scopes of operators (marks.h) of the thread around the subject, and of operators in each other the outermost
- * one; from the outermost to the innermost. */
+/* The ranges and the scopes of operators (marks.h) of the thread around the subject, and of
+ * operators in each other the outermost one; from the outermost to the innermost. */
 static uint32_t find_ranges(struct hwy_places *places, const struct subject *subject,
 			    struct around *around)
 {
@@ -297,7 +301,8 @@ static uint32_t find_ranges(struct hwy_places *places, const struct subject *sub
 	return found;
 }
 
-/* What a user calls the range or operator: its name; for XLA's ranges the function or the operation, written into 'label'. */
+/* What a user calls the range or operator: its name; for XLA's ranges the function or the
+ * operation, written into 'label'. */
 static struct hwy_text name_for_user(const struct hwy_trace *trace, const struct hwy_strip *strip,
 				     uint32_t row, char *label, size_t size)
 {
@@ -349,7 +354,7 @@ static const char *range_path(struct hwy_places *places, const struct subject *s
 	return place_keep(places, path, length);
 }
 
-/* ---- places -------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* A call's name without its version: "cudaMemcpyAsync" for "cudaMemcpyAsync_v3020". */
 static const char *place_call_name(struct hwy_places *places, int64_t name)
@@ -421,7 +426,7 @@ bool place_equal(const struct hwy_place *a, const struct hwy_place *b)
 	return equal_folded(a->range, b->range) && strcmp(a->api, b->api) == 0;
 }
 
-/* ---- in one line --------------------------------------------------------------------------------- */
+/* ---- in one line ----------------------------------------------------------------------------- */
 
 static struct hwy_text place_put(struct hwy_places *places, const char *first, const char *second,
 				 int64_t line)
@@ -452,7 +457,8 @@ static struct hwy_text put_frame(struct hwy_places *places, const struct hwy_fra
 	return place_put(places, function, module, 0);
 }
 
-/* A built-in function has no file of its own, so its caller stands before it: "train.py(12): step item()". */
+/* A built-in function has no file of its own, so its caller stands before it: "train.py(12):
+ * step item()". */
 static struct hwy_text put_traced(struct hwy_places *places, const struct traced *traced)
 {
 	const struct hwy_trace *trace = places->trace;

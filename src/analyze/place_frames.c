@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_frames.c - which frame of a stack is the user's own.
  *
- * The stack is read from the innermost frame outwards; frames of Python come after the native frames that they called.
- * The best frame is the innermost Python frame outside of libraries, then the innermost native frame outside of
- * libraries. A stack with frames of libraries only yields its innermost Python frame, else the frame through which
- * the interpreter entered a framework, else the innermost frame of a framework. Frames of the vendor's runtime, the C
+ * The stack is read from the innermost frame outwards; frames of Python come after the native
+ * frames that they called. The best frame is the innermost Python frame outside of libraries,
+ * then the innermost native frame outside of libraries. A stack with frames of libraries only
+ * yields its innermost Python frame, else the frame through which the interpreter entered a
+ * framework, else the innermost frame of a framework. Frames of the vendor's runtime, the C
  * library, the kernel and the recorder are never chosen.
  */
 #include <string.h>
@@ -72,7 +73,8 @@ static enum rank rank_of_native(const struct hwy_trace *trace, const struct hwy_
 	const char *function = hwy_str(trace, frame->function);
 	bool marked =
 		frame->flags > 0 && (frame->flags & (HWY_FRAME_KERNEL | HWY_FRAME_UNRESOLVED));
-	/* A runtime that is linked statically has the program's own file as its module: only the name tells. */
+	/* A runtime that is linked statically has the program's own file as its module: only the
+	 * name tells. */
 	if (marked || begins_with_any(module, never) || strncmp(function, "cuda", 4) == 0 ||
 	    strncmp(function, "__cuda", 6) == 0 || hwy_role_of_name(function) != HWY_ROLE_OTHER)
 		return begins_with_any(module, interpreters) ? INTERPRETER : NEVER;
@@ -92,8 +94,9 @@ static enum rank rank_of_frame(const struct hwy_trace *trace, const struct hwy_f
 									      : PYTHON_OWN;
 }
 
-/* nvcc puts two functions between kernel<<<…>>>() and the runtime: a stub whose name ends with the kernel's mangled
- * name, and a function with the kernel's name that calls the stub. Both are skipped: the place is their caller. */
+/* nvcc puts two functions between kernel<<<…>>>() and the runtime: a stub whose name ends with
+ * the kernel's mangled name, and a function with the kernel's name that calls the stub. Both are
+ * skipped: the place is their caller. */
 #define STUB "__device_stub__"
 
 static bool calls_stub(const char *function, const char *stub)

@@ -20,7 +20,8 @@ void queue_launches_add(struct queue_launches *launches, int64_t enqueued, int64
 		launches->delay =
 			hwy_grow(launches->delay, &launches->cap, sizeof *launches->delay);
 	}
-	/* Work that starts before its call (the clocks of CPU and GPU disagree) was never waiting. */
+	/* Work that starts before its call (the clocks of CPU and GPU disagree) was never
+	 * waiting. */
 	launches->enqueued[launches->n] = enqueued < begun ? enqueued : begun;
 	launches->begun[launches->n] = begun;
 	launches->delay[launches->n] = delay > 0 ? delay : 0;
@@ -35,8 +36,8 @@ void queue_launches_free(struct queue_launches *launches)
 	*launches = (struct queue_launches){0};
 }
 
-/* A radix sort over the bytes in which the values differ: delays differ in two or three, so this beats qsort. Most
- * streams are fed by one thread, and then their launches are in order already. */
+/* A radix sort over the bytes in which the values differ: delays differ in two or three, so this
+ * beats qsort. Most streams are fed by one thread, and then their launches are in order already. */
 static void radix_sort(int64_t *values, uint32_t n)
 {
 	int64_t least = values[0], most = values[0];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roofline.c - see roofline.h: the points of a roofline, what is made of each, and their order. Points from shapes are
- * made in roofline_shapes.c.
+/* roofline.c - see roofline.h: the points of a roofline, what is made of each, and their order.
+ * Points from shapes are made in roofline_shapes.c.
  *
- * Which roof a point is under follows from its FLOP and bytes: the one that needs more time. A point near its roof
- * (NEAR_ROOF_SHARE) is bound by it. A point far from both is not: short launches are latency, grids that do not fill the
- * device occupancy, and of others we cannot tell without counters. Nor can we of a point above its roof: less was moved or
- * computed than was assumed.
+ * Which roof a point is under follows from its FLOP and bytes: the one that needs more time. A
+ * point near its roof (NEAR_ROOF_SHARE) is bound by it. A point far from both is not: short
+ * launches are latency, grids that do not fill the device occupancy, and of others we cannot
+ * tell without counters. Nor can we of a point above its roof: less was moved or computed than
+ * was assumed.
  */
 #include "analyze/roofline.h"
 
@@ -16,15 +17,16 @@
 #include "base/say.h"
 
 #define NEAR_ROOF_SHARE 0.4
-/* Work with less FLOP a byte does nothing but move data: what it reaches of the memory's roof is lowered by how it moves
- * them, and memory binds it earlier. */
+/* Work with less FLOP a byte does nothing but move data: what it reaches of the memory's roof is
+ * lowered by how it moves them, and memory binds it earlier. */
 #define STREAMING_FLOP_PER_BYTE 8
 #define STREAMING_NEAR_ROOF_SHARE 0.3
 /* Launches that take less on average are mostly start and end of the kernel. */
 #define SHORT_NS 5000
 /* Fewer of the multiprocessors have work. */
 #define FEW_SMS_SHARE 0.5
-/* Fewer of the warps that a device can hold are there. Kernels on tensor cores reach the roof with fewer: not for them. */
+/* Fewer of the warps that a device can hold are there. Kernels on tensor cores reach the roof
+ * with fewer: not for them. */
 #define FEW_WARPS_SHARE 0.25
 
 const char *const roofline_kind_names[ROOFLINE_KINDS] = {"kernel", "operator"};
@@ -109,7 +111,7 @@ void roofline_free(struct hwy_roofline *roofline)
 	*roofline = (struct hwy_roofline){0};
 }
 
-/* ---- what a point means --------------------------------------------------------------------------- */
+/* ---- what a point means ---------------------------------------------------------------------- */
 
 static enum roofline_bound roofline_find_bound(const struct roofline_point *point,
 					       bool is_by_compute)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roofline.h - kernels and operators as points under the roofs of their device.
  *
- * A point is all the work of one name (and device): its operations, bytes and time. A device has a roof for each
- * precision (peaks.h) and one for its memory. Where a point's FLOP and bytes come from:
+ * A point is all the work of one name (and device): its operations, bytes and time. A device has
+ * a roof for each precision (peaks.h) and one for its memory. Where a point's FLOP and bytes
+ * come from:
  *   counters, ncu   what the hardware counted: DRAM bytes as they were moved
  *   shapes          what the operator must do by its inputs: the FLOP of its definition, each operand moved once. Bytes are
  *                   a lower bound of what is moved, but not of what DRAM moves: data that lie in a cache, and inputs
@@ -17,7 +18,8 @@
  *   roofline_put_json(json, &roofline);
  *   roofline_free(&roofline);
  *
- * Who has other sources adds points of his own: fill the first part of a point, call roofline_judge for the rest.
+ * Who has other sources adds points of his own: fill the first part of a point, call
+ * roofline_judge for the rest.
  */
 #ifndef HWY_ANALYZE_ROOFLINE_H
 #define HWY_ANALYZE_ROOFLINE_H
@@ -54,30 +56,33 @@ struct roofline_point {
 	uint32_t count;  /* launches, or calls of the operator */
 	int64_t ns;      /* device time of all of them */
 	double share;    /* of the device time of all kernels of this device */
-	/* Of all launches together. flop 0: the work has no arithmetic that counts; NAN in either: not known. */
+	/* Of all launches together. flop 0: the work has no arithmetic that counts; NAN in
+	 * either: not known. */
 	double flop, bytes;
 	enum hwy_precision precision;
 	bool tensor; /* the operations ran on the tensor cores */
-	/* The algorithm needs fewer operations than 'flop', which are those of the definition (Winograd, FFT): no bound and no
-	 * gain can be told. */
+	/* The algorithm needs fewer operations than 'flop', which are those of the definition
+	 * (Winograd, FFT): no bound and no gain can be told. */
 	bool is_shortcut;
-	/* Theoretical occupancy, waves, and the share of the multiprocessors that get a block: means over the launches by
-	 * time; 0: not known. */
+	/* Theoretical occupancy, waves, and the share of the multiprocessors that get a block:
+	 * means over the launches by time; 0: not known. */
 	double occupancy, waves, filled;
 	uint32_t span; /* id of a typical span, to be shown; ROOFLINE_NO_SPAN: none */
 	/* ---- what roofline_judge adds ---- */
 	double intensity;               /* flop / bytes; NAN where unknown */
 	double flop_per_s, bytes_per_s; /* reached; NAN where unknown */
 	double roof_ns; /* the time that the nearer roof allows: the work cannot be faster; NAN */
-	/* roof_ns / ns: 1 is at the roof; NAN: cannot tell. Above 1 the work or the roof is not what was assumed: the bound is
-	 * unknown and there is no gain. */
+	/* roof_ns / ns: 1 is at the roof; NAN: cannot tell. Above 1 the work or the roof is not
+	 * what was assumed: the bound is unknown and there is no gain. */
 	double of_peak;
-	/* Above the memory's roof, with data that fit into the cache before it: they came from there. */
+	/* Above the memory's roof, with data that fit into the cache before it: they came from
+	 * there. */
 	bool is_from_cache;
 	enum roofline_bound bound;
 	int64_t gain_ns;  /* ns - roof_ns, at least 0; 0 where unknown */
 	const char *says; /* one sentence */
-	/* What to do about it, a sentence each; none where nobody has any. Not copied by roofline_add. */
+	/* What to do about it, a sentence each; none where nobody has any. Not copied by
+	 * roofline_add. */
 	const char *const *advice;
 	uint32_t n_advice;
 };
@@ -103,7 +108,8 @@ struct roofline_options {
 	/* NULL, or whether a piece of device work counts. */
 	bool (*keeps)(const void *self, const struct hwy_strip *strip, uint32_t row);
 	const void *self;
-	/* NULL, or the trace's owners, where the caller has them open: finding them is most of the time. */
+	/* NULL, or the trace's owners, where the caller has them open: finding them is most of
+	 * the time. */
 	const struct hwy_owners *owners;
 };
 
@@ -111,11 +117,13 @@ struct roofline_options {
 bool roofline_open(struct hwy_roofline *roofline, struct hwy_trace *trace, struct hwy_err *err);
 /* The device with this index in the trace; NULL where it has no kernels. */
 struct roofline_device *roofline_device_of(const struct hwy_roofline *roofline, uint32_t device);
-/* Points for operators whose inputs are recorded, one for each name and set of shapes, and for the kernels that they
- * launched, one for each name. 'options' may be NULL. A trace without shapes yields no points, which is no error. */
+/* Points for operators whose inputs are recorded, one for each name and set of shapes, and for
+ * the kernels that they launched, one for each name. 'options' may be NULL. A trace without
+ * shapes yields no points, which is no error. */
 bool roofline_from_shapes(struct hwy_roofline *roofline, struct hwy_trace *trace,
 			  const struct roofline_options *options, struct hwy_err *err);
-/* Adds a copy of the point; its name and shapes are copied into the arena. The point added is judged (roofline_judge). */
+/* Adds a copy of the point; its name and shapes are copied into the arena. The point added is
+ * judged (roofline_judge). */
 struct roofline_point *roofline_add(struct hwy_roofline *roofline,
 				    const struct roofline_point *point);
 /* Fills the second part of a point. 'says' is made in the arena. */
@@ -131,8 +139,8 @@ struct roofline_shares {
 	int64_t bound_ns
 		[ROOFLINE_BOUNDS]; /* ROOFLINE_UNKNOWN: kernels without a point or with an unknown bound */
 };
-/* Adds up the time of the points of kind ROOFLINE_KERNEL by what bounds them. 'device' is an index into the trace's devices;
- * HWY_NONE: the points of all devices are added up. */
+/* Adds up the time of the points of kind ROOFLINE_KERNEL by what bounds them. 'device' is an
+ * index into the trace's devices; HWY_NONE: the points of all devices are added up. */
 struct roofline_shares roofline_sum_bounds(const struct hwy_roofline *roofline, int64_t device);
 
 /* Writes a roofline as the object {"devices":[…],"points":[…]} of docs/roofline.md. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roofline_json.c - a roofline as JSON, for `headway kernels --format json` and for the page (docs/roofline.md). */
+/* roofline_json.c - a roofline as JSON, for `headway kernels --format json` and for the page
+ * (docs/roofline.md). */
 #include <math.h>
 
 #include "analyze/roofline.h"
 
-/* Rates and counts have up to 18 digits before the point; shares are small: seven significant digits serve both. */
+/* Rates and counts have up to 18 digits before the point; shares are small: seven significant
+ * digits serve both. */
 static void roofline_put_real(struct hwy_json *json, const char *key, double value)
 {
 	char digits[32];

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roofline_shapes.c - points from the shapes of operators (roofline.h).
  *
- * Device work belongs to the innermost operator around its launch whose work is known (op_work/). All work of one call of an
- * operator is one use: its time is the operator's. Copies between host and device are no matter of a roofline: a call that
- * makes one has no point.
+ * Device work belongs to the innermost operator around its launch whose work is known
+ * (op_work/). All work of one call of an operator is one use: its time is the operator's. Copies
+ * between host and device are no matter of a roofline: a call that makes one has no point.
  *
- * Which of a call's kernels did the arithmetic, where there are several (a product and the sum of its parts, transpositions
- * before a convolution)? The longest, if it took most of the time (MAIN_SHARE); both of the longest, half each, for a
- * convolution's backward. Else the kernels have no point, only the operator. Launches of one name share by their times.
+ * Which of a call's kernels did the arithmetic, where there are several (a product and the sum
+ * of its parts, transpositions before a convolution)? The longest, if it took most of the time
+ * (MAIN_SHARE); both of the longest, half each, for a convolution's backward. Else the kernels
+ * have no point, only the operator. Launches of one name share by their times.
  *
- * A node of a CUDA graph belongs to the call that captured it. The call's work is done again at each replay, so it counts as
- * often as the call's first node ran.
+ * A node of a CUDA graph belongs to the call that captured it. The call's work is done again at
+ * each replay, so it counts as often as the call's first node ran.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,8 +57,8 @@ struct shapes {
 	const struct hwy_owners *owners;
 	struct hwy_owners own_owners; /* where the caller has none */
 	struct roofline_options options;
-	/* By text id: the model of an operator of that name, or NULL, and the name alone, as an id of 'texts'; valid where
-	 * has_model is set. */
+	/* By text id: the model of an operator of that name, or NULL, and the name alone, as an
+	 * id of 'texts'; valid where has_model is set. */
 	const struct op_model **models;
 	uint32_t *names;
 	uint8_t *has_model;
@@ -73,9 +74,10 @@ struct shapes {
 	uint32_t n_sums, cap_sums;
 };
 
-/* ---- whose work it is ------------------------------------------------------------------------------ */
+/* ---- whose work it is ------------------------------------------------------------------------ */
 
-/* Ranges that torch.autograd.profiler.emit_nvtx makes are operators, too: "aten::mm, op_id = 7, sizes = [[3, 5], [5, 7]]". */
+/* Ranges that torch.autograd.profiler.emit_nvtx makes are operators, too: "aten::mm, op_id = 7,
+ * sizes = [[3, 5], [5, 7]]". */
 #define NVTX_SIZES ", sizes = "
 
 static const struct op_model *shapes_model(struct shapes *s, int64_t name)
@@ -162,7 +164,7 @@ static int use_by_op(const void *left, const void *right)
 	return (a->span > b->span) - (a->span < b->span);
 }
 
-/* ---- what one call did ------------------------------------------------------------------------------ */
+/* ---- what one call did ----------------------------------------------------------------------- */
 
 struct call {
 	struct op_work work;
@@ -192,7 +194,8 @@ static uint32_t shapes_intern(struct shapes *s, struct hwy_text text)
 	return id;
 }
 
-/* The arguments of a range of emit_nvtx as a profiler would write them. The types are not recorded. */
+/* The arguments of a range of emit_nvtx as a profiler would write them. The types are not
+ * recorded. */
 static struct hwy_text shapes_of_range(struct hwy_arena *arena, struct hwy_text name)
 {
 	const char *sizes = memmem(name.at, name.length, NVTX_SIZES, strlen(NVTX_SIZES));
@@ -295,8 +298,8 @@ static bool call_gather(struct call *call, const struct hwy_trace *trace, const 
 	return call->device >= 0 && call->device < trace->n_devices && call->ns > 0;
 }
 
-/* Where the types of inputs are not recorded: the type is that of the kernel's functor or of its instructions, or only its
- * size in bytes ("OpaqueType<2u>"). */
+/* Where the types of inputs are not recorded: the type is that of the kernel's functor or of its
+ * instructions, or only its size in bytes ("OpaqueType<2u>"). */
 static void call_correct_type(struct op_work *work, const char *kernel)
 {
 	static const char *const bf16[] = {"bfloat16", "bf16", "nvjet_tst", "nvjet_sm90_tst", NULL};
@@ -320,7 +323,7 @@ static void call_correct_type(struct op_work *work, const char *kernel)
 		work->bytes *= size / 4;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static struct sum *shapes_sum(struct shapes *s, const struct sum_key *key)
 {
@@ -443,10 +446,10 @@ static void shapes_sum_calls(struct shapes *s)
 	}
 }
 
-/* ---- points -------------------------------------------------------------------------------------------- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
-/* Products of fp32 whose kernel does not tell: what is faster than the ordinary units ran on tensor cores. Units that a
- * device does not have did not do it. */
+/* Products of fp32 whose kernel does not tell: what is faster than the ordinary units ran on
+ * tensor cores. Units that a device does not have did not do it. */
 static void point_settle_precision(struct roofline_point *point, const struct sum *sum,
 				   const struct hwy_peaks *peaks)
 {

@@ -16,7 +16,8 @@ const char *const serving_units[SERVING_UNITS] = {
 	[SERVING_MIXED] = "mixed",
 };
 
-/* The number that follows the word in the name, or -1: 3 for "context_" in "execute_context_3(96)_…". */
+/* The number that follows the word in the name, or -1: 3 for "context_" in
+ * "execute_context_3(96)_…". */
 static long number_behind(const char *name, const char *word)
 {
 	const char *found = strstr(name, word);
@@ -24,7 +25,8 @@ static long number_behind(const char *name, const char *word)
 	return isdigit((unsigned char)*digits) ? strtol(digits, NULL, 10) : -1;
 }
 
-/* The number that stands before the words in the name, or -1: 3 for " ctx reqs" in "…: 3 ctx reqs, 5 gen reqs". */
+/* The number that stands before the words in the name, or -1: 3 for " ctx reqs" in "…: 3 ctx
+ * reqs, 5 gen reqs". */
 static long number_before(const char *name, const char *words)
 {
 	const char *found = strstr(name, words);

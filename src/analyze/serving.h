@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serving.h - the units of an inference server: which steps read prompts (prefill), and which make tokens (decode).
+/* serving.h - the units of an inference server: which steps read prompts (prefill), and which
+ * make tokens (decode).
  *
- * A server's steps differ by what they hold: a step with a prompt takes as long as ten without one. Servers write what a step holds into
- * the name of its mark. One mean over both says little.
+ * A server's steps differ by what they hold: a step with a prompt takes as long as ten without
+ * one. Servers write what a step holds into the name of its mark. One mean over both says
+ * little.
  */
 #ifndef HWY_ANALYZE_SERVING_H
 #define HWY_ANALYZE_SERVING_H
@@ -18,8 +20,8 @@ enum serving_unit {
 };
 extern const char *const serving_units[SERVING_UNITS];
 
-/* What a step whose mark has this name holds: "execute_context_1(512)_generation_0(0)", "step[DECODE bs=4]",
- * "_forward_step 7: 1 ctx reqs, 3 gen reqs", "prefill". */
+/* What a step whose mark has this name holds: "execute_context_1(512)_generation_0(0)",
+ * "step[DECODE bs=4]", "_forward_step 7: 1 ctx reqs, 3 gen reqs", "prefill". */
 enum serving_unit serving_unit_of(const char *name);
 
 struct serving_times { /* the steady steps of a phase, by unit; lengths in ns */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* streams.c - what each stream did: busy and idle time, what it waited for, its queue and its launches.
+/* streams.c - what each stream did: busy and idle time, what it waited for, its queue and its
+ * launches.
  *
- * A gap is charged by the op that ends it, with HTA's rule: if the op was launched after the stream had run dry, the
- * gap is host wait; if the op was launched in time and began soon after, kernel wait; else other. For HTA a stream
- * has run dry at the end of the op before; here at the latest end so far, so that ops which overlap on one stream
- * make no negative gaps and the three add up to the stream's idle time.
+ * A gap is charged by the op that ends it, with HTA's rule: if the op was launched after the
+ * stream had run dry, the gap is host wait; if the op was launched in time and began soon after,
+ * kernel wait; else other. For HTA a stream has run dry at the end of the op before; here at the
+ * latest end so far, so that ops which overlap on one stream make no negative gaps and the three
+ * add up to the stream's idle time.
  */
 #include <stdlib.h>
 
@@ -30,7 +32,8 @@ static void charge_gap(struct hwy_stream_part *part, const struct along *along,
 		part->other += length;
 }
 
-/* Adds the launch of one op to the queue. The nodes of a graph share a launch, which is added with the first. */
+/* Adds the launch of one op to the queue. The nodes of a graph share a launch, which is added
+ * with the first. */
 static void add_launch(struct hwy_stream_part *part, struct along *along, enum hwy_kind kind,
 		       struct hwy_interval at, const struct hwy_call *call)
 {

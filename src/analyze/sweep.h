@@ -16,7 +16,8 @@
 
 struct hwy_sweep_source { /* one of the strips that the sweep merges */
 	const struct hwy_strip *strip;
-	/* The next row of the strip. For the current source: the row at which it became the current source. */
+	/* The next row of the strip. For the current source: the row at which it became the
+	 * current source. */
 	uint32_t next;
 	uint32_t tag;
 	struct hwy_reader starts, lengths;
@@ -34,9 +35,9 @@ struct hwy_sweep {
 	struct hwy_sweep_source *source;
 	struct hwy_sweep_source *sources;
 	uint32_t n_sources, cap_sources;
-	/* A heap of the n_heads sources that are not used up, by start; the current source is first. It is not a struct
-	 * hwy_heap, which would order equal starts by source: results of recordings with many equal starts would
-	 * change. */
+	/* A heap of the n_heads sources that are not used up, by start; the current source is
+	 * first. It is not a struct hwy_heap, which would order equal starts by source: results
+	 * of recordings with many equal starts would change. */
 	struct hwy_sweep_head {
 		int64_t start; /* when the row 'next' of the source starts */
 		uint32_t source;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensorboard_steps.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler), for every
- * ProfilerStep#N annotation.
+/* tensorboard_steps.c - the step-time breakdown of the TensorBoard plugin (torch-tb-profiler),
+ * for every ProfilerStep#N annotation.
  *
- * A step begins where its annotation does, but not before the step before it ended; it ends with its annotation or
- * with the last device work launched inside the annotation, whichever is later. At every moment of a step one thing
- * counts: kernel, else copy, else fill, else communication, else a call of the vendor's library, else the data
- * loader, else an operator or annotation, else nothing. A last step with less than 80 % of the work of the one
- * before it was cut off by the end of the recording. Kernels of communication libraries count as communication.
+ * A step begins where its annotation does, but not before the step before it ended; it ends with
+ * its annotation or with the last device work launched inside the annotation, whichever is
+ * later. At every moment of a step one thing counts: kernel, else copy, else fill, else
+ * communication, else a call of the vendor's library, else the data loader, else an operator or
+ * annotation, else nothing. A last step with less than 80 % of the work of the one before it was
+ * cut off by the end of the recording. Kernels of communication libraries count as
+ * communication.
  *
- * These steps are not those of phases.h, whose time is the device's period: people who move from the plugin, which
- * is no longer developed, compare the numbers of `headway breakdown` with those they know, to the microsecond
- * (tests/cli/breakdown.sh does so too). Nothing but breakdown.h uses this file.
+ * These steps are not those of phases.h, whose time is the device's period: people who move from
+ * the plugin, which is no longer developed, compare the numbers of `headway breakdown` with
+ * those they know, to the microsecond (tests/cli/breakdown.sh does so too). Nothing but
+ * breakdown.h uses this file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +30,8 @@ enum { STEP_MARK = HWY_STEP_PARTS, UNASKED = 0xff };
 struct finder {
 	struct hwy_work *work;
 	struct hwy_trace *trace;
-	/* By text: the part that an annotation of this name counts for; STEP_MARK: it is a step; UNASKED: not
-	 * looked at yet. */
+	/* By text: the part that an annotation of this name counts for; STEP_MARK: it is a step;
+	 * UNASKED: not looked at yet. */
 	uint8_t *parts;
 };
 
@@ -72,8 +75,9 @@ static bool any_marks(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Whether the strip holds operators or annotations of a thread. Ranges that a recorder projects onto a stream do not
- * count, nor do ranges across threads, nor those of a domain: the profiler's own span over all is in a domain. */
+/* Whether the strip holds operators or annotations of a thread. Ranges that a recorder projects
+ * onto a stream do not count, nor do ranges across threads, nor those of a domain: the
+ * profiler's own span over all is in a domain. */
 static bool is_host_strip(const struct hwy_trace *trace, const struct hwy_strip *strip)
 {
 	const struct hwy_lane *lane = &trace->lanes[strip->lane];
@@ -161,7 +165,8 @@ static struct hwy_step *step_of_work(const struct finder *finder, const struct r
 	return step_of_call(run, call.at);
 }
 
-/* Gives every op to the step that launched it; the 'at' of a step becomes the extent of the step's device work. */
+/* Gives every op to the step that launched it; the 'at' of a step becomes the extent of the
+ * step's device work. */
 static void assign_work(const struct finder *finder, const struct run_of_steps *run)
 {
 	struct hwy_sweep sweep = work_of(finder, run);
@@ -179,8 +184,8 @@ static void assign_work(const struct finder *finder, const struct run_of_steps *
 	sweep_free(&sweep);
 }
 
-/* When the device was done with the work before the first step: the last end of work that no step launched and that
- * ended before the work of the first step began. */
+/* When the device was done with the work before the first step: the last end of work that no
+ * step launched and that ended before the work of the first step began. */
 static int64_t end_before_steps(const struct finder *finder, const struct run_of_steps *run)
 {
 	int64_t last = run->v[0].cpu.from;
@@ -195,7 +200,8 @@ static int64_t end_before_steps(const struct finder *finder, const struct run_of
 	return last;
 }
 
-/* Turns the 'at' of the steps from the extent of their work into their time, as the head of this file says. */
+/* Turns the 'at' of the steps from the extent of their work into their time, as the head of this
+ * file says. */
 static void set_times(const struct run_of_steps *run, int64_t end_before)
 {
 	bool on_device = false;

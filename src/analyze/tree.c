@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree.c - see tree.h. Adds up device work, CPU time and idle gaps by owner, then by the owners' nodes. */
+/* tree.c - see tree.h. Adds up device work, CPU time and idle gaps by owner, then by the owners'
+ * nodes. */
 #include "analyze/tree.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ struct tree_filling {
 		leaves; /* from node << 32 | name, or code of a copy, to a reference to a leaf */
 };
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 uint32_t tree_put(struct hwy_tree *tree, uint32_t outer, enum tree_kind kind, uint32_t name,
 		  uint32_t type)
@@ -124,7 +125,7 @@ static void tree_see(const struct tree_filling *filling, uint32_t node, uint32_t
 		filling->options->see(filling->options->self, filling->tree, node, span, start, ns);
 }
 
-/* ---- device work and CPU time -------------------------------------------------------------------- */
+/* ---- device work and CPU time ---------------------------------------------------------------- */
 
 static void add_work_of_strip(struct tree_filling *filling, const struct hwy_work *work,
 			      const struct hwy_strip *strip)
@@ -210,7 +211,7 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 	}
 }
 
-/* ---- idle gaps ------------------------------------------------------------------------------------- */
+/* ---- idle gaps ------------------------------------------------------------------------------- */
 
 /* The window as a phase of one step, for gaps_find. */
 static struct hwy_phase window_as_phase(const struct hwy_flow *flow,
@@ -248,8 +249,8 @@ static struct hwy_phase window_as_phase(const struct hwy_flow *flow,
 				  .launches_per_step = launches};
 }
 
-/* The moment that tells whose a gap is, where the CPU was in something that is no operator and no call: the middle of
- * what the gap and that something have in common. */
+/* The moment that tells whose a gap is, where the CPU was in something that is no operator and
+ * no call: the middle of what the gap and that something have in common. */
 static struct owner_moment moment_of_gap(const struct hwy_trace *trace, const struct hwy_gap *gap)
 {
 	struct owner_moment moment = {.thread = OWNERS_NO_THREAD};
@@ -312,7 +313,7 @@ static void add_idle(struct tree_filling *filling, const struct hwy_gaps *gaps,
 	}
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int by_outer_and_size(const void *left, const void *right, void *self)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree.h - the GPU's time by who launched it: modules, operators and kernels as a tree.
  *
- * Every piece of device work of a window is in exactly one leaf, so that the leaves' GPU times add up to the durations of all
- * work in the window, to the nanosecond. Inner nodes hold the sums of what is below them. CPU time is the time that
- * operators ran, each moment counted for the innermost operator. Every idle gap of the devices (gaps/gaps.h) is charged to
- * one node: to the operator, the call or the code that the CPU was in, else to who launched the work that ends the gap. The
- * idle time of the root is therefore all idle time of the window.
+ * Every piece of device work of a window is in exactly one leaf, so that the leaves' GPU times
+ * add up to the durations of all work in the window, to the nanosecond. Inner nodes hold the
+ * sums of what is below them. CPU time is the time that operators ran, each moment counted for
+ * the innermost operator. Every idle gap of the devices (gaps/gaps.h) is charged to one node: to
+ * the operator, the call or the code that the CPU was in, else to who launched the work that
+ * ends the gap. The idle time of the root is therefore all idle time of the window.
  */
 #ifndef HWY_ANALYZE_TREE_H
 #define HWY_ANALYZE_TREE_H
@@ -31,7 +32,8 @@ enum tree_kind {
 	TREE_SCOPE,
 	TREE_LINE,
 	TREE_OPERATOR,
-	/* Leaves: kernels of one name, copies of one direction, fills, launches of graphs whose nodes are not recorded. */
+	/* Leaves: kernels of one name, copies of one direction, fills, launches of graphs whose
+	 * nodes are not recorded. */
 	TREE_KERNEL,
 	TREE_COPY,
 	TREE_FILL,
@@ -58,16 +60,19 @@ struct tree_node {
 
 struct tree_options {
 	enum tree_by by;
-	/* Numbered modules of one class side by side are one node where they hold further modules (the blocks of a
-	 * transformer), or where there is no other class beside them; and so are scopes that differ in a number. */
+	/* Numbered modules of one class side by side are one node where they hold further
+	 * modules (the blocks of a transformer), or where there is no other class beside them;
+	 * and so are scopes that differ in a number. */
 	bool merges_layers;
 	/* The windows of device work and of CPU time; HWY_NONE: no limit. */
 	struct hwy_interval device, cpu;
-	/* By lane: 1 where it is chosen; NULL: all are. Work counts where its lane, or a lane of the thread that launched it, is
-	 * chosen; an operator where its lane or another one of its thread is; idle time where the thread that it is charged to
-	 * has a chosen lane. 'threads' has for each thread whether one of its lanes is chosen. */
+	/* By lane: 1 where it is chosen; NULL: all are. Work counts where its lane, or a lane of
+	 * the thread that launched it, is chosen; an operator where its lane or another one of
+	 * its thread is; idle time where the thread that it is charged to has a chosen lane.
+	 * 'threads' has for each thread whether one of its lanes is chosen. */
 	const uint8_t *lanes, *threads;
-	/* Called for each piece of work and each operator that is counted, with the node and the ns; may be NULL. */
+	/* Called for each piece of work and each operator that is counted, with the node and the
+	 * ns; may be NULL. */
 	void (*see)(void *self, const struct hwy_tree *tree, uint32_t node, uint32_t span,
 		    int64_t start, int64_t ns);
 	void *self;
@@ -90,7 +95,8 @@ bool tree_make(struct hwy_tree *tree, const struct hwy_flow *flow,
 	       const struct tree_options *options, struct hwy_err *err);
 void tree_free(struct hwy_tree *tree);
 
-/* What device work is as a leaf: its kind, and *name, which may be written into 'text'. Needs NAME and DIRECTION. */
+/* What device work is as a leaf: its kind, and *name, which may be written into 'text'. Needs
+ * NAME and DIRECTION. */
 enum tree_kind tree_leaf(const struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
 			 char *text, size_t size, const char **name);
 /* A number that work of one leaf's name has in common, and no other. */

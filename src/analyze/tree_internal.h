@@ -6,17 +6,18 @@
 #include "analyze/tree.h"
 #include "base/hash.h"
 
-/* ---- where owners stand in the tree (tree_path.c) -------------------------------------------------- */
+/* ---- where owners stand in the tree (tree_path.c) -------------------------------------------- */
 
 struct tree_paths {
 	struct hwy_tree *tree;
 	const struct tree_options *options;
 	uint32_t *node_of_module; /* by module of the owners: a reference to its node */
 	bool *has_inner;          /* by module: it holds further modules */
-	/* By module: a reference to the class of all modules that it holds by numbers; UINT32_MAX: they have several. */
+	/* By module: a reference to the class of all modules that it holds by numbers;
+	 * UINT32_MAX: they have several. */
 	uint32_t *type_of_numbered;
-	/* By module that Kineto named by its class and a number: its place among those of its class in the same module,
-	 * counted from 1, and how many these are; 0 for other modules. */
+	/* By module that Kineto named by its class and a number: its place among those of its
+	 * class in the same module, counted from 1, and how many these are; 0 for other modules. */
 	uint32_t *ordinal, *siblings;
 	struct hwy_map numbers; /* the numbers that were merged into a node: node << 32 | number */
 	uint32_t *original;     /* by node: the name of the first module that was merged into it */
@@ -27,7 +28,8 @@ void tree_paths_open(struct tree_paths *paths, struct hwy_tree *tree,
 		     const struct tree_options *options);
 /* Gives nodes into which one module only was merged their own names back. */
 void tree_paths_close(struct tree_paths *paths);
-/* Yields the node that work of this owner lies in: its innermost operator, or what is known instead. */
+/* Yields the node that work of this owner lies in: its innermost operator, or what is known
+ * instead. */
 uint32_t tree_path(struct tree_paths *paths, const struct hwy_owner *owner);
 
 /* Yields the inner node of this kind, name and class, which is made where it is new. */

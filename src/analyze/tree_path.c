@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_path.c - where in a tree the work of an owner stands: its modules, scopes or line, then its operators.
+/* tree_path.c - where in a tree the work of an owner stands: its modules, scopes or line, then
+ * its operators.
  *
- * Autograd's node around a backward operator is shown as that operator. Where layers are merged, a number in a module's path
- * becomes "*" if the module holds further modules, or if all modules with numbers beside it are of its class: "blocks.*" stands
- * for all blocks. Other modules without inner ones keep their places: the four Linear_n of each block that Kineto numbers through the whole model become Linear[0] to
- * Linear[3] of "the" block. Scopes that differ in a number are merged too.
+ * Autograd's node around a backward operator is shown as that operator. Where layers are merged,
+ * a number in a module's path becomes "*" if the module holds further modules, or if all modules
+ * with numbers beside it are of its class: "blocks.*" stands for all blocks. Other modules
+ * without inner ones keep their places: the four Linear_n of each block that Kineto numbers
+ * through the whole model become Linear[0] to Linear[3] of "the" block. Scopes that differ in a
+ * number are merged too.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,7 +21,7 @@
 #define ENGINE "autograd::engine::evaluate_function: "
 enum { MOST_LINKS = 64 }; /* of a longer chain only the innermost operators and scopes are shown */
 
-/* ---- modules ------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 /* Whether a module is named by a number ("3"), or by its class and a number ("Linear_3"). */
 static bool is_numbered(const struct hwy_owners *o, const struct owner_module *module,
@@ -178,9 +181,10 @@ static uint32_t node_of_module(struct tree_paths *paths, uint32_t m)
 	return node;
 }
 
-/* ---- scopes, lines, operators -------------------------------------------------------------------- */
+/* ---- scopes, lines, operators ---------------------------------------------------------------- */
 
-/* The node of a scope. Where layers are merged, scopes that differ in a number at the end are one: "layer_*". */
+/* The node of a scope. Where layers are merged, scopes that differ in a number at the end are
+ * one: "layer_*". */
 static uint32_t node_of_scope(struct tree_paths *paths, uint32_t outer, uint32_t name)
 {
 	struct hwy_owners *o = &paths->tree->owners;
@@ -199,8 +203,8 @@ static uint32_t node_of_scope(struct tree_paths *paths, uint32_t outer, uint32_t
 	return node;
 }
 
-/* Adds the operators of a chain, or the scopes around all of them, the outermost first; not those outside of the link 'last', or
- * all where that is 0. */
+/* Adds the operators of a chain, or the scopes around all of them, the outermost first; not
+ * those outside of the link 'last', or all where that is 0. */
 static uint32_t add_links(struct tree_paths *paths, uint32_t node, uint32_t link, uint32_t last,
 			  bool operators)
 {

@@ -8,8 +8,8 @@
 #include "analyze/work.h"
 #include "base/lang.h"
 
-/* The texts of each lack. 'some' is shown where some things lack it, which weakens the measures; 'all' where all do,
- * which forbids the measures (NULL: it only weakens them). */
+/* The texts of each lack. 'some' is shown where some things lack it, which weakens the measures;
+ * 'all' where all do, which forbids the measures (NULL: it only weakens them). */
 static const struct {
 	const char *name, *what, *measures, *some, *all;
 } lacks[HWY_LACKS] = {
@@ -98,8 +98,8 @@ static bool is_set(const uint8_t *bits, uint32_t id)
 	return bits[id >> 3] >> (id & 7) & 1;
 }
 
-/* One bit for each span: whether it is a call that enqueued work. Counts the work without a call (unlinked), and the
- * work that started before its call (backward). */
+/* One bit for each span: whether it is a call that enqueued work. Counts the work without a call
+ * (unlinked), and the work that started before its call (backward). */
 static uint8_t *calls_with_work(const struct hwy_trace *trace, struct count *unlinked,
 				struct count *backward)
 {
@@ -141,7 +141,8 @@ struct calls {                    /* the calls of all threads */
 
 struct thread_calls {   /* the state of a walk along the calls of one thread */
 	bool capturing; /* a graph is being captured: launches do not reach the device */
-	/* 'open': a launch has not ended yet. 'has_work': the launch, or a call inside it, enqueued work. */
+	/* 'open': a launch has not ended yet. 'has_work': the launch, or a call inside it,
+	 * enqueued work. */
 	bool open, has_work;
 	int64_t end; /* when the open launch ends */
 };
@@ -161,8 +162,8 @@ static bool role_enqueues(enum hwy_role role)
 	       role == HWY_ROLE_GRAPH_LAUNCH;
 }
 
-/* Counts launches without work. A driver call inside a runtime call is the same launch; a launch that failed enqueues
- * nothing; one that was captured runs when its graph is launched. */
+/* Counts launches without work. A driver call inside a runtime call is the same launch; a launch
+ * that failed enqueues nothing; one that was captured runs when its graph is launched. */
 static void count_call(struct hwy_trace *trace, const struct hwy_strip *strip, uint32_t row,
 		       struct calls *all, struct thread_calls *calls)
 {
@@ -229,7 +230,8 @@ static struct count graphs_without_nodes(const struct hwy_work *work, const stru
 	return count;
 }
 
-/* Where the recording has records of waits at all, a blocking call without a record did not have to wait. */
+/* Where the recording has records of waits at all, a blocking call without a record did not have
+ * to wait. */
 static struct count blocking_without_sync(const struct hwy_trace *trace, const struct calls *calls)
 {
 	struct count count = {.total = calls->by_role[HWY_ROLE_SYNC | HWY_ROLE_BLOCKS]};

@@ -23,12 +23,14 @@ enum hwy_effect { HWY_EFFECT_NONE, HWY_EFFECT_WEAKENS, HWY_EFFECT_FORBIDS };
 struct hwy_lack {
 	const char *name; /* "launch-without-work": for machines */
 	const char *what; /* "launches without device work": follows "12 of 340" */
-	/* 'count' of 'total' objects have the lack; 'total' is 0 where the trace has no such objects. */
+	/* 'count' of 'total' objects have the lack; 'total' is 0 where the trace has no such
+	 * objects. */
 	uint64_t count, total;
 	enum hwy_effect effect;
 	const char *measures; /* the measures that suffer, a list for machines and people */
 	const char *says; /* one sentence on what the lack means for a reader; "" when count is 0 */
-	/* The times [from, to) in ns in which records were lost; HWY_NONE: not known, or another lack. */
+	/* The times [from, to) in ns in which records were lost; HWY_NONE: not known, or another
+	 * lack. */
 	int64_t from, to;
 };
 
@@ -36,7 +38,8 @@ struct hwy_trust {
 	struct hwy_lack lacks[HWY_LACKS];
 };
 
-/* Counts what the trace lacks in its links, calls, ranges, graph spans and drops; loads the columns that this takes. */
+/* Counts what the trace lacks in its links, calls, ranges, graph spans and drops; loads the
+ * columns that this takes. */
 bool trust_measure(struct hwy_trace *trace, struct hwy_trust *trust, struct hwy_err *err);
 
 #endif

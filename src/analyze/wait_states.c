@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_states.c - see wait_states.h.
  *
- * Every meeting and every pair of messages yields candidates: a call, and a time until which it may have waited. Sorted
- * by call, the candidate of each call that ends last becomes the state, and a stall is cut to what comes after it. All
- * comparisons are made on the clock of the rank that waits.
+ * Every meeting and every pair of messages yields candidates: a call, and a time until which it
+ * may have waited. Sorted by call, the candidate of each call that ends last becomes the state,
+ * and a stall is cut to what comes after it. All comparisons are made on the clock of the rank
+ * that waits.
  */
 #include "analyze/wait_states.h"
 
@@ -17,9 +18,11 @@ const char *const wait_state_names[WAIT_STATE_KINDS] = {
 	[WAIT_STALLED] = "progress-stalled",
 };
 
-/* The calls of a rank's library in order of start, those of all threads: outside of them no message makes progress. */
+/* The calls of a rank's library in order of start, those of all threads: outside of them no
+ * message makes progress. */
 struct library_calls {
-	/* 'to' is the latest end of this call and of those before it, so that one look tells whether any thread is still in a call. */
+	/* 'to' is the latest end of this call and of those before it, so that one look tells
+	 * whether any thread is still in a call. */
 	struct hwy_interval *items;
 	uint32_t n, cap;
 };
@@ -70,7 +73,7 @@ static void suspect(struct finding_waits *f, struct wait_state state)
 	f->candidates[f->n++] = state;
 }
 
-/* ---- collectives --------------------------------------------------------------------------------- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static int64_t span_of_op(const struct finding_waits *f, const struct meeting_part *part)
 {
@@ -128,7 +131,7 @@ static void look_at_meetings(struct finding_waits *f, uint32_t n)
 	f->found->n_contradicted = f->c->n_contradicted;
 }
 
-/* ---- calls of the library ------------------------------------------------------------------------- */
+/* ---- calls of the library -------------------------------------------------------------------- */
 
 static int by_begin(const void *a, const void *b)
 {
@@ -169,8 +172,8 @@ static bool list_calls(struct library_calls *list, const struct collectives_rank
 	return done;
 }
 
-/* When the rank calls its library next after 'time'; 'time' where it is in a call then, INT64_MAX where it never calls
- * again. */
+/* When the rank calls its library next after 'time'; 'time' where it is in a call then,
+ * INT64_MAX where it never calls again. */
 static int64_t next_call(const struct library_calls *list, int64_t time)
 {
 	uint32_t next = HWY_FIRST(i, 0, list->n, list->items[i].from > time);
@@ -179,7 +182,7 @@ static int64_t next_call(const struct library_calls *list, int64_t time)
 	return next < list->n ? list->items[next].from : INT64_MAX;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 struct side { /* one side of a message */
 	uint32_t rank, message;
@@ -202,8 +205,9 @@ static struct wait_state state_of(const struct finding_waits *f, const struct si
 	};
 }
 
-/* Both have asked, and the data waits for the other rank to come back to the library. More time must have passed before
- * than after that rank came back: else the message may simply have been on its way. */
+/* Both have asked, and the data waits for the other rank to come back to the library. More time
+ * must have passed before than after that rank came back: else the message may simply have been
+ * on its way. */
 static void look_for_stall(struct finding_waits *f, const struct side *waits,
 			   const struct side *other)
 {
@@ -257,7 +261,7 @@ static void look_at_pair(struct finding_waits *f, const struct p2p_pair *pair)
 	look_for_stall(f, &send, &receive);
 }
 
-/* ---- one state a call ----------------------------------------------------------------------------- */
+/* ---- one state a call ------------------------------------------------------------------------ */
 
 static int by_call(const void *a, const void *b)
 {
@@ -319,7 +323,7 @@ static void choose_states(struct finding_waits *f)
 		qsort(f->found->states, f->found->n, sizeof *f->found->states, by_rank_and_time);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool look_at_messages(struct finding_waits *f, uint32_t n, struct hwy_err *err)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits.c - see waits.h.
  *
- * A synchronising call waits for the work that its process had launched before: on the stream that the driver's
- * record of the wait names, up to the event that the record names, else on all streams. A copy waits for the work of
- * its stream, and for itself. The calls are visited in order of time, and two cursors follow along every stream: up
- * to where work has been launched, and up to where it has ended. Only streams with pending work are visited.
+ * A synchronising call waits for the work that its process had launched before: on the stream
+ * that the driver's record of the wait names, up to the event that the record names, else on all
+ * streams. A copy waits for the work of its stream, and for itself. The calls are visited in
+ * order of time, and two cursors follow along every stream: up to where work has been launched,
+ * and up to where it has ended. Only streams with pending work are visited.
  */
 #include "analyze/waits.h"
 
@@ -39,15 +40,17 @@ struct finder {
 	uint32_t n_pending;
 	/* Maps the id of a call's span to the id of the driver's record of the call's wait. */
 	struct hwy_map sync;
-	/* Maps the id of a record of a wait for an event to a reference to the edge that leads to the record. */
+	/* Maps the id of a record of a wait for an event to a reference to the edge that leads
+	 * to the record. */
 	struct hwy_map edge;
 	struct hwy_waits *waits;
 	uint32_t cap;
 };
 
-/* ---- what the driver recorded -------------------------------------------------------------------- */
+/* ---- what the driver recorded ---------------------------------------------------------------- */
 
-/* Fills finder.sync and finder.edge with the driver's records of waits that began between two times. */
+/* Fills finder.sync and finder.edge with the driver's records of waits that began between two
+ * times. */
 static void find_records(struct finder *f, int64_t from, int64_t to)
 {
 	const struct hwy_trace *trace = f->flow->trace;
@@ -83,8 +86,8 @@ struct target {          /* the work that a call waits for */
 	int64_t before; /* the call waits only for work that was launched before this moment */
 };
 
-/* The moment at which the event of a wait was recorded, at most 'otherwise'; 'span' is the driver's record of the
- * wait. 'otherwise' where the recording does not tell. */
+/* The moment at which the event of a wait was recorded, at most 'otherwise'; 'span' is the
+ * driver's record of the wait. 'otherwise' where the recording does not tell. */
 static int64_t event_recorded_at(const struct finder *f, uint64_t span, int64_t otherwise)
 {
 	const struct hwy_trace *trace = f->flow->trace;
@@ -96,7 +99,8 @@ static int64_t event_recorded_at(const struct finder *f, uint64_t span, int64_t 
 		return otherwise;
 	uint32_t row, call;
 	const struct hwy_strip *strip = hwy_strip_of(trace, (uint32_t)from, &row);
-	/* The edge begins at the event's mark on the stream, which links to its call, or at the call itself. */
+	/* The edge begins at the event's mark on the stream, which links to its call, or at the
+	 * call itself. */
 	if (strip->kind == HWY_EVENT && hwy_get_index(strip, HWY_LINK, row, &call) &&
 	    call < trace->n_spans)
 		strip = hwy_strip_of(trace, call, &row);
@@ -131,14 +135,15 @@ static struct target target_of(const struct finder *f, const struct flow_call *c
 	return target;
 }
 
-/* ---- what was pending ---------------------------------------------------------------------------- */
+/* ---- what was pending ------------------------------------------------------------------------ */
 
 static const struct flow_op *op_on(const struct finder *f, uint32_t lane, uint32_t i)
 {
 	return &f->flow->ops[f->flow->by_lane[f->lanes.lanes[lane].first + i]];
 }
 
-/* Yields the op that ends later of two ops; where both ops end at one time, the op of the first lane. */
+/* Yields the op that ends later of two ops; where both ops end at one time, the op of the first
+ * lane. */
 static uint32_t op_that_ends_later(const struct hwy_flow *flow, uint32_t a, uint32_t b)
 {
 	if (a == FLOW_NONE || b == FLOW_NONE)
@@ -236,7 +241,7 @@ static void wait_for_own_work(const struct finder *f, uint32_t call, struct hwy_
 	}
 }
 
-/* ---- one call ------------------------------------------------------------------------------------ */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 static bool is_pageable(const struct hwy_flow *flow, const struct flow_call *call)
 {
@@ -274,7 +279,7 @@ static void waits_add(struct finder *f, uint32_t index, uint32_t step)
 	f->waits->waits[f->waits->n++] = wait;
 }
 
-/* ---- a phase ------------------------------------------------------------------------------------- */
+/* ---- a phase --------------------------------------------------------------------------------- */
 
 /* Sets [*first, *end) to the calls of the steady steps; where the phase has no steps, the calls
  * that begin in the phase's window. */
@@ -318,7 +323,8 @@ bool waits_find(const struct hwy_flow *flow, const struct hwy_phase *phase, stru
 	calls_of_phase(flow, phase, &first, &end);
 	if (first >= end)
 		return true;
-	/* A wait of the phase can only wait for ops that begin before the phase's last wait ends. */
+	/* A wait of the phase can only wait for ops that begin before the phase's last wait
+	 * ends. */
 	int64_t from = flow->calls[first].start, to = flow->calls[end - 1].end;
 	to = to > phase->window.to ? to : phase->window.to;
 	lanes_open(&f.lanes, flow, LANES_ALL, flow_op_unfinished(flow, from), flow_op_at(flow, to));

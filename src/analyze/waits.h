@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h - every blocking call of a phase: which work it waited for, and how long it had to wait. */
+/* waits.h - every blocking call of a phase: which work it waited for, and how long it had to
+ * wait. */
 #ifndef HWY_ANALYZE_WAITS_H
 #define HWY_ANALYZE_WAITS_H
 

@@ -29,8 +29,8 @@ static void window_of_steps(const struct steps *steps, uint32_t from, uint32_t t
 	window->last_name = last->name;
 }
 
-/* Three steady steps from the middle. Where the CPU is so far ahead that the window would hold dozens of steps, the
- * window begins later. */
+/* Three steady steps from the middle. Where the CPU is so far ahead that the window would hold
+ * dozens of steps, the window begins later. */
 static void typical_of_steps(const struct steps *steps, int64_t period, struct hwy_window *window)
 {
 	uint32_t begin = steps->n_steady ? steps->first_steady : 0;
@@ -71,8 +71,9 @@ static int64_t last_number_in(const struct hwy_trace *trace, int64_t name)
 	return number;
 }
 
-/* The step with the number 'wanted' in its name; the last such step, since warm-up may count from 0 too. Where the
- * marks have no numbers, the step at index 'wanted'. Yields steps->n where there is no such step. */
+/* The step with the number 'wanted' in its name; the last such step, since warm-up may count
+ * from 0 too. Where the marks have no numbers, the step at index 'wanted'. Yields steps->n where
+ * there is no such step. */
 static uint32_t step_with_number(const struct steps *steps, int64_t wanted)
 {
 	bool has_numbers = false;
@@ -117,7 +118,8 @@ static bool window_choose(const struct hwy_flow *flow, const struct hwy_phase *p
 			  struct hwy_window *window, struct hwy_err *err)
 {
 	struct steps steps = {.trace = flow->trace};
-	/* What has no marks and does not repeat is one step of its own, and shown as one only where it is asked for. */
+	/* What has no marks and does not repeat is one step of its own, and shown as one only
+	 * where it is asked for. */
 	if (phase && (phase->source != PHASE_ONE || step != HWY_NONE))
 		steps = (struct steps){flow->trace, phase->steps, phase->n_steps,
 				       phase->first_steady, phase->n_steady};

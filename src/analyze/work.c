@@ -8,8 +8,9 @@ struct corr_key { /* a launch whose call was not recorded */
 	int64_t corr, process;
 };
 
-/* The flag of the launch that a span belongs to; NULL where the launch is no graph's, or nothing identifies it. A
- * graph span and the nodes of the same launch share the link to the call, or else the correlation id. */
+/* The flag of the launch that a span belongs to; NULL where the launch is no graph's, or nothing
+ * identifies it. A graph span and the nodes of the same launch share the link to the call, or
+ * else the correlation id. */
 static const uint32_t *graph_flag(const struct hwy_work *work, const struct hwy_strip *strip,
 				  uint32_t row)
 {
@@ -107,7 +108,8 @@ bool work_is_own(const struct hwy_work *work, const struct hwy_strip *strip, uin
 bool work_counts(const struct hwy_work *work, const struct hwy_strip *strip, uint32_t row,
 		 int64_t start, int64_t end, struct hwy_interval *at)
 {
-	/* A span of length 0 on the edge of the window counts; a longer span that only touches the window does not. */
+	/* A span of length 0 on the edge of the window counts; a longer span that only touches
+	 * the window does not. */
 	if (start > work->to || end < work->from ||
 	    (start != end && (start == work->to || end == work->from)))
 		return false;

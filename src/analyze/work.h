@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work.h - the device work of a trace: which strips hold it, what counts, and which call launched it.
+/* work.h - the device work of a trace: which strips hold it, what counts, and which call
+ * launched it.
  *
- * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only where the graph's nodes
- * were not recorded: with them the same work would be measured twice, and pauses between nodes would look busy.
+ * Work is every kernel, copy, fill and graph span, cut to a window. A graph span counts only
+ * where the graph's nodes were not recorded: with them the same work would be measured twice,
+ * and pauses between nodes would look busy.
  */
 #ifndef HWY_ANALYZE_WORK_H
 #define HWY_ANALYZE_WORK_H
@@ -23,11 +25,12 @@ struct hwy_work {
 	struct hwy_scope scope;
 	/* The scope's window; INT64_MIN and INT64_MAX where the scope has no limit. */
 	int64_t from, to;
-	/* Launches of graph spans, by the id of the call, and by correlation id and process where the call was not
-	 * recorded -> 1 where the graph's nodes were recorded, else 0. */
+	/* Launches of graph spans, by the id of the call, and by correlation id and process
+	 * where the call was not recorded -> 1 where the graph's nodes were recorded, else 0. */
 	struct hwy_map graphs_by_call;
 	struct hwy_index graphs_by_corr;
-	/* A cache: the strip of work_call's last result, which mostly holds the next result, too. */
+	/* A cache: the strip of work_call's last result, which mostly holds the next result,
+	 * too. */
 	const struct hwy_strip *call;
 };
 

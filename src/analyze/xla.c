@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* xla.c - see xla.h.
  *
- * A value may hold commas and equals signs ("jit(f)/reduce_sum[axes=(0, 1)]"), so that a value ends only where a comma and one of the
- * keys that XLA writes follow.
+ * A value may hold commas and equals signs ("jit(f)/reduce_sum[axes=(0, 1)]"), so that a value
+ * ends only where a comma and one of the keys that XLA writes follow.
  */
 #include "analyze/xla.h"
 
@@ -87,7 +87,8 @@ static int64_t program_number(struct hwy_text digits)
 	return number;
 }
 
-/* Length of the beginning "jit_" of a module's name; other functions that JAX compiles begin so too. 0 for other modules. */
+/* Length of the beginning "jit_" of a module's name; other functions that JAX compiles begin so
+ * too. 0 for other modules. */
 static uint32_t wrapper_length(struct hwy_text module)
 {
 	static const char *const wrappers[] = {"jit_", "pjit_", "pmap_", "xmap_"};
@@ -147,7 +148,8 @@ struct xla_range xla_parse(struct hwy_text name)
 	} else if (range.kind == XLA_EXECUTION) {
 		range.module = xla_value_of(fields, "hlo_module");
 		range.path = xla_value_of(fields, "prefix");
-		/* XLA's tuner executes a module that holds one operation, and gives that module no number. */
+		/* XLA's tuner executes a module that holds one operation, and gives that module
+		 * no number. */
 		if (range.program < 0 && wrapper_length(range.module) == 0)
 			range.kind = XLA_TRIAL;
 	} else {
@@ -206,7 +208,8 @@ void xla_label(struct hwy_text name, char *into, size_t size)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* The offset of the '/' that ends the component at 'from': one that is not inside parentheses or brackets. */
+/* The offset of the '/' that ends the component at 'from': one that is not inside parentheses or
+ * brackets. */
 static uint32_t component_end(struct hwy_text path, uint32_t from)
 {
 	int depth = 0;
@@ -219,7 +222,8 @@ static uint32_t component_end(struct hwy_text path, uint32_t from)
 	return path.length;
 }
 
-/* The scope that a component names: "MLP" for "transpose(jvp(MLP))". Empty for functions, control flow and what JAX adds. */
+/* The scope that a component names: "MLP" for "transpose(jvp(MLP))". Empty for functions,
+ * control flow and what JAX adds. */
 static struct hwy_text scope_of_component(struct hwy_text component)
 {
 	static const char *const kept[] = {"jvp", "transpose", "vmap", "checkpoint", "remat", NULL};
@@ -275,7 +279,8 @@ bool xla_is_callback(struct hwy_text path)
 	uint32_t from = path.length;
 	while (from > 0 && path.at[from - 1] != '/')
 		from--;
-	/* Older versions of JAX write the primitive's parameters behind it: "pure_callback[callback=…]". */
+	/* Older versions of JAX write the primitive's parameters behind it:
+	 * "pure_callback[callback=…]". */
 	for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
 		if (xla_begins_with(xla_part(path, from, path.length), primitives[i]))
 			return true;
@@ -301,7 +306,8 @@ bool xla_is_backward(struct hwy_text path)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Length of a kernel's name without the number that XLA puts behind it: "loop_add_fusion" of "loop_add_fusion_3". */
+/* Length of a kernel's name without the number that XLA puts behind it: "loop_add_fusion" of
+ * "loop_add_fusion_3". */
 static size_t length_without_number(const char *name)
 {
 	size_t length = strlen(name), digits = length;

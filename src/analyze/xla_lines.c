@@ -8,8 +8,9 @@
 
 #define XLA_SEVERAL_LINES UINT32_MAX
 
-/* The name of the module in whose execution or compilation a thread is; an empty text where it is in none. The outermost
- * range counts: inside a compilation XLA executes candidates and compiles other modules. */
+/* The name of the module in whose execution or compilation a thread is; an empty text where it
+ * is in none. The outermost range counts: inside a compilation XLA executes candidates and
+ * compiles other modules. */
 static struct hwy_text module_around(struct hwy_nests *nests, int64_t thread, int64_t start,
 				     int64_t end)
 {

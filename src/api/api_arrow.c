@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api_arrow.c - columns as the structs of the Arrow C data interface.
  *
- * Buffers are those of the columns (api_columns.c): nothing is copied. Every struct that is handed out, a child too,
- * keeps the trace, since a receiver may move children out of their parent. Texts are dictionaries: their index is the
- * column's number, their words the trace's.
+ * Buffers are those of the columns (api_columns.c): nothing is copied. Every struct that is
+ * handed out, a child too, keeps the trace, since a receiver may move children out of their
+ * parent. Texts are dictionaries: their index is the column's number, their words the trace's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ struct array_part {
 	const void *buffers[MOST_BUFFERS];
 };
 
-/* ---- schema ----------------------------------------------------------------------------------- */
+/* ---- schema ---------------------------------------------------------------------------------- */
 
 static void schema_release(struct ArrowSchema *schema)
 {
@@ -92,7 +92,7 @@ static void schema_of_column(struct ArrowSchema *schema, struct headway_trace *t
 	}
 }
 
-/* ---- array ------------------------------------------------------------------------------------ */
+/* ---- array ----------------------------------------------------------------------------------- */
 
 static void array_release(struct ArrowArray *array)
 {
@@ -146,7 +146,7 @@ static void array_of_column(struct ArrowArray *array, struct headway_trace *trac
 	}
 }
 
-/* ---- both ------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 /* Makes a struct of all columns of a kind; nothing is left where one cannot be read. */
 static bool arrow_export_all(struct headway_trace *trace, const char *kind,
@@ -197,7 +197,7 @@ bool headway_arrow_export(struct headway_trace *trace, const char *kind, const c
 	return true;
 }
 
-/* ---- a stream of one batch -------------------------------------------------------------------- */
+/* ---- a stream of one batch ------------------------------------------------------------------- */
 
 /* What a stream still has to give. */
 struct stream_part {

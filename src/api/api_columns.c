@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api_columns.c - the spans of one kind as arrays that other libraries can read in place.
  *
- * A trace keeps its columns packed and apart for each lane. Here the values of all lanes are unpacked behind one
- * another, once, with the meaning that hwy_column_cell gives them; the trace owns the arrays.
+ * A trace keeps its columns packed and apart for each lane. Here the values of all lanes are
+ * unpacked behind one another, once, with the meaning that hwy_column_cell gives them; the trace
+ * owns the arrays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,14 +48,16 @@ struct api_words {
 struct api_columns {
 	struct api_column **list;
 	uint32_t n, cap;
-	/* The words of columns: of all texts, of kinds, and of each column of the model that has a list of names. */
+	/* The words of columns: of all texts, of kinds, and of each column of the model that has
+	 * a list of names. */
 	struct api_words texts, kinds, names[HWY_COLS];
 	char name[OWN_COLUMNS + HWY_COLS][NAME_BYTES];
 };
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* What was made for the trace so far, with the names of columns as `headway sql` has them: identifiers. */
+/* What was made for the trace so far, with the names of columns as `headway sql` has them:
+ * identifiers. */
 static struct api_columns *api_columns_of(struct headway_trace *trace)
 {
 	if (trace->columns)
@@ -113,7 +116,7 @@ const char *headway_column_name(struct headway_trace *trace, const char *kind, u
 	return NULL;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Appends a text; what is no UTF-8 in it becomes U+FFFD: readers of Arrow's texts rely on UTF-8. */
 static void words_add(struct api_words *words, const char *text, size_t length)
@@ -152,8 +155,8 @@ static const struct headway_words *words_of_list(struct api_words *words, const 
 	return words_end(words);
 }
 
-/* The names of a column's values. An open list takes its numbers from the vendor: those without a name are told as
- * numbers. */
+/* The names of a column's values. An open list takes its numbers from the vendor: those without
+ * a name are told as numbers. */
 static const struct headway_words *words_of_enum(struct api_words *words,
 						 const struct hwy_column_info *info)
 {
@@ -219,9 +222,10 @@ static const struct headway_words *words_of_column(struct api_columns *columns,
 	return NULL;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-/* The value of a column that the trace does not store for each span; HWY_NONE: the span has none. */
+/* The value of a column that the trace does not store for each span; HWY_NONE: the span has
+ * none. */
 static int64_t own_value(const struct hwy_trace *trace, const struct hwy_strip *strip, unsigned col,
 			 uint32_t row)
 {

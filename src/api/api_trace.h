@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api_trace.h - what the files of the public C API share: an opened trace, and who still uses it. */
+/* api_trace.h - what the files of the public C API share: an opened trace, and who still uses
+ * it. */
 #ifndef HWY_API_TRACE_H
 #define HWY_API_TRACE_H
 
@@ -11,8 +12,8 @@
 
 struct headway_trace {
 	struct hwy_trace *inside;
-	/* How many use this: the program until headway_trace_close, and every Arrow array until its release, which may
-	 * be called by any thread. */
+	/* How many use this: the program until headway_trace_close, and every Arrow array until
+	 * its release, which may be called by any thread. */
 	_Atomic uint32_t users;
 	struct api_columns *columns; /* the columns made so far; NULL: none */
 };

@@ -63,7 +63,7 @@ static inline uint64_t hwy_little_read(const uint8_t *from, unsigned n)
 	return value;
 }
 
-/* ---- the buffer: zeroed memory is empty ----------------------------------------------------------- */
+/* ---- the buffer: zeroed memory is empty ------------------------------------------------------ */
 
 struct hwy_bytes {
 	uint8_t *bytes; /* NULL until the first byte is added */
@@ -132,7 +132,7 @@ static inline void hwy_bytes_put_float(struct hwy_bytes *buffer, float value)
 	hwy_bytes_put_little(buffer, bits, 4);
 }
 
-/* ---- the reader: past the end it yields zeros and sets is_bad ------------------------------------- */
+/* ---- the reader: past the end it yields zeros and sets is_bad -------------------------------- */
 
 struct hwy_bytes_reader {
 	const uint8_t *next, *end;

@@ -50,7 +50,8 @@ uint32_t *hwy_index_put_reference(struct hwy_index *index, const void *key, size
 const uint32_t *hwy_index_get(const struct hwy_index *index, const void *key, size_t length);
 void hwy_index_free(struct hwy_index *index);
 
-/* An index over an array whose elements begin with their keys; the value is the element's number:
+/* An index over an array whose elements begin with their keys; the value is the element's
+ * number:
  *
  *   bool fresh;
  *   uint32_t *number = hwy_index_put_element(&by_shape, shapes, sizeof *shapes, &shape, sizeof shape, &fresh);
@@ -61,8 +62,8 @@ void hwy_index_free(struct hwy_index *index);
  *   }
  *
  * Nothing is copied, and the array may move between the calls. Where 'fresh' is true the caller
- * must set the value and the element before the next call. All keys of such an index are put in by
- * this function, with one length. */
+ * must set the value and the element before the next call. All keys of such an index are put in
+ * by this function, with one length. */
 uint32_t *hwy_index_put_element(struct hwy_index *index, const void *array, size_t element_size,
 				const void *key, size_t length, bool *fresh);
 

@@ -49,7 +49,7 @@ static const void *field_load_pointer(const char *from)
 	return pointer;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void field_put_text(struct hwy_json *json, const struct json_field *field, const char *text)
 {
@@ -212,7 +212,7 @@ void json_put_array(struct hwy_json *json, const struct json_field *fields, size
 	json_end_array(json);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool field_fits(const struct json_field *field, int64_t value)
 {

@@ -77,7 +77,7 @@ struct json_field {
 	int64_t most;
 };
 
-/* ---- writing ---------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 #define JSON_FIELDS(table) (table), sizeof(table) / sizeof *(table)
 
@@ -92,7 +92,7 @@ void json_put_object(struct hwy_json *json, const struct json_field *fields, siz
 void json_put_array(struct hwy_json *json, const struct json_field *fields, size_t n_fields,
 		    const void *first, size_t count, size_t size);
 
-/* ---- reading ---------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Sets every member that the table names, and no other. What is not there, or is of another type,
  * becomes 0, "", false, names[0], INT64_MIN for an optional integer, an empty array, a NULL
@@ -101,7 +101,7 @@ void json_put_array(struct hwy_json *json, const struct json_field *fields, size
 bool json_get_fields(const struct json_value *value, const struct json_field *fields,
 		     size_t n_fields, void *object, struct hwy_arena *arena);
 
-/* ---- rows of a table --------------------------------------------------------------------------------- */
+/* ---- rows of a table ------------------------------------------------------------------------- */
 
 /* clang-format off: version 14 breaks the lines of _Generic in the wrong places. */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lang.c - see lang.h. Reads the PO files that cmake/lang.cmake puts into the binary.
  *
- * Of a PO file only what the catalogues use is read: msgid and msgstr, strings over several lines, comments, and msgctxt "web" before
- * the sentences of the page, which hwy_tr does not find. The files are our own
- * and checked by a test, so a line that is none of these is passed over.
+ * Of a PO file only what the catalogues use is read: msgid and msgstr, strings over several
+ * lines, comments, and msgctxt "web" before the sentences of the page, which hwy_tr does not
+ * find. The files are our own and checked by a test, so a line that is none of these is passed
+ * over.
  */
 #include "base/lang.h"
 

@@ -20,7 +20,8 @@ struct memory_text {
 	size_t length; /* the text's length in bytes; set by memory_text_end */
 };
 
-/* Yields a stream that writes the text to memory. Lack of memory ends the process, as in base/mem.h. */
+/* Yields a stream that writes the text to memory. Lack of memory ends the process, as in
+ * base/mem.h. */
 FILE *memory_text_begin(struct memory_text *memory);
 /* Yields the text, which the caller frees. Exits with 2 where there was no memory for the text. */
 char *memory_text_end(struct memory_text *memory);

@@ -62,7 +62,7 @@ static uint64_t magnitude(int64_t value)
 	return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* ---- times ---------------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 struct hwy_words hwy_say_time3(int64_t ns)
 {
@@ -138,7 +138,7 @@ struct hwy_words hwy_say_wall_clock(int64_t unix_ns)
 	return say_format("%" PRId64 " ns", unix_ns);
 }
 
-/* ---- shares --------------------------------------------------------------------------------------- */
+/* ---- shares ---------------------------------------------------------------------------------- */
 
 static int share_decimals(double percent)
 {
@@ -169,7 +169,7 @@ struct hwy_words hwy_say_part_1decimal(int64_t part, int64_t whole)
 	return part > 0 && percent < 0.05 ? say_format("<0.1 %%") : say_format("%.1f %%", percent);
 }
 
-/* ---- counts --------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 struct hwy_words hwy_say_digits_grouped(const char *digits)
 {
@@ -231,7 +231,7 @@ struct hwy_words hwy_say_count_3decimals(double count)
 	return say_format("%.*f", fabs(count - round(count)) < 0.0005 ? 0 : 3, count);
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 struct hwy_words hwy_say_bytes3(uint64_t bytes)
 {

@@ -4,9 +4,9 @@
  *
  *   printf("%s of %s\n", hwy_say_time3(585000).text, hwy_say_bytes3(1500000).text); // 585 µs of 1.50 MB
  *
- * "3" in a name: three significant digits, but all digits before the point (5.85, 58.5, 585); "4":
- * four of them. Minus signs are '-' in plain numbers and "−" (U+2212) where a change is told. Texts
- * are UTF-8.
+ * "3" in a name: three significant digits, but all digits before the point (5.85, 58.5, 585);
+ * "4": four of them. Minus signs are '-' in plain numbers and "−" (U+2212) where a change is
+ * told. Texts are UTF-8.
  */
 #ifndef HWY_BASE_SAY_H
 #define HWY_BASE_SAY_H
@@ -18,7 +18,7 @@ struct hwy_words {
 	char text[64];
 };
 
-/* ---- times ---------------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 struct hwy_words hwy_say_time3(int64_t ns);        /* "0 ns", "585 µs", "10.4 ms", "-1.50 s" */
 struct hwy_words hwy_say_time3_signed(int64_t ns); /* "0", "811 µs", "−811 µs" */
@@ -32,7 +32,7 @@ struct hwy_words hwy_say_time_whole(int64_t ns);
 struct hwy_words hwy_say_time_on_ruler(int64_t ns, int64_t tick, bool utf8);
 struct hwy_words hwy_say_wall_clock(int64_t unix_ns); /* "2025-11-02 14:03:22 UTC" */
 
-/* ---- shares: 0.069 is 6.9 % ----------------------------------------------------------------------- */
+/* ---- shares: 0.069 is 6.9 % ------------------------------------------------------------------ */
 
 struct hwy_words hwy_say_share(double share);        /* "6.9 %", "69 %": one decimal below 9.95 % */
 struct hwy_words hwy_say_share_change(double share); /* "+6.8 %", "−12 %", "0.0 %" */
@@ -41,7 +41,7 @@ struct hwy_words hwy_say_share_1decimal(double share); /* "92.1 %" */
  * would be shown as 0 (also where whole is 0). */
 struct hwy_words hwy_say_part_1decimal(int64_t part, int64_t whole);
 
-/* ---- counts ---------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 struct hwy_words hwy_say_count_grouped(uint64_t count); /* "12,345" */
 /* Groups the digits of a number by thousands: "-1234567.8" becomes "-1,234,567.8". */
@@ -59,7 +59,7 @@ struct hwy_words hwy_say_count_2decimals(double count);
  * "0.500". */
 struct hwy_words hwy_say_count_3decimals(double count);
 
-/* ---- bytes: powers of 1000 ------------------------------------------------------------------------- */
+/* ---- bytes: powers of 1000 ------------------------------------------------------------------- */
 
 /* Yields "1 bytes", "1.50 MB" and so on up to EB, with exact rounding. */
 struct hwy_words hwy_say_bytes3(uint64_t bytes);

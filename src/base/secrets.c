@@ -37,7 +37,7 @@ static bool ends_with_any(struct part part, const char *const *words, size_t n)
 	return false;
 }
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 enum { MOST_PARTS = 16 };
 
@@ -57,7 +57,8 @@ static const char *const before_token[] = {
 	"end",    "start", "image", "video", "audio",  "per",    "max",   "min",
 	"num",    "next",  "last",  "first", "new",    "prompt", "draft", "special",
 	"output", "input", "think", "class", "special"};
-/* A variable with one of these as its last part holds no secret: TOKEN_LIMIT, KEY_SIZE, SSH_AUTH_SOCK. */
+/* A variable with one of these as its last part holds no secret: TOKEN_LIMIT, KEY_SIZE,
+ * SSH_AUTH_SOCK. */
 static const char *const harmless_ends[] = {
 	"file",   "path",  "dir",  "id",    "ids",  "size",   "len",     "length",
 	"count",  "num",   "name", "type",  "url",  "ttl",    "timeout", "limit",
@@ -173,16 +174,16 @@ bool secrets_environment_name(const char *name, size_t n)
 	return n_parts > 0 && is_any(parts[n_parts - 1], whole, LENGTH(whole));
 }
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool is_value_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Values that say by their form what they are: a beginning, and at least so many letters, digits and
- * (where DASHES) '_' and '-' behind it. Where names and words begin so too (WORDS), what follows has
- * to look random. */
+/* Values that say by their form what they are: a beginning, and at least so many letters, digits
+ * and (where DASHES) '_' and '-' behind it. Where names and words begin so too (WORDS), what
+ * follows has to look random. */
 enum { LETTERS = 0, DASHES = 1, WORDS = 2 };
 static const struct form {
 	const char *begin;
@@ -275,7 +276,7 @@ bool secrets_value(const char *name, size_t n, const char *value, size_t n_value
 	return !is_weak || !is_number_or_switch(value, n_value);
 }
 
-/* ---- a line -------------------------------------------------------------------------------------- */
+/* ---- a line ---------------------------------------------------------------------------------- */
 
 /* A line that is being copied. */
 struct masking {
@@ -306,8 +307,8 @@ static void mask_to(struct masking *m, size_t end)
 	m->found = true;
 }
 
-/* Yields where the value that begins at 'i' ends: at a blank or one of 'stops' outside of quotes, or
- * at the end of the quoted word that the value stands in. */
+/* Yields where the value that begins at 'i' ends: at a blank or one of 'stops' outside of
+ * quotes, or at the end of the quoted word that the value stands in. */
 static size_t value_end(const struct masking *m, size_t i, const char *stops)
 {
 	char inner = 0;
@@ -487,10 +488,11 @@ bool secrets_mask(const char *line, size_t n, struct hwy_bytes *out)
 	return m.found;
 }
 
-/* ---- texts without any ----------------------------------------------------------------------------- */
+/* ---- texts without any ----------------------------------------------------------------------- */
 
-/* What every secret has in its text or before it: a word of a name, the begin of a form, "://" of an
- * address, the escape that could hide one of these. Forms stand without what names have, too. */
+/* What every secret has in its text or before it: a word of a name, the begin of a form, "://"
+ * of an address, the escape that could hide one of these. Forms stand without what names have,
+ * too. */
 static const char *const marks[] = {
 	"pass", "pwd",    "secret", "cred", "key",  "token", "auth", "cookie", "env",  "sig",
 	"curl", "://",    "\\u00",  "sk-",  "sk_",  "rk_",   "ghp_", "gho_",   "ghu_", "ghs_",

@@ -6,11 +6,11 @@
  *           fwrite(masked.bytes, 1, masked.n, stdout); // curl --token *** http://me:***@host
  *   hwy_bytes_free(&masked);
  *
- * This file alone decides what looks like a secret, by tables: values of options, variables, headers
- * and parameters of addresses whose name says so (--password, HF_TOKEN=, Authorization:, ?sig=),
- * passwords in addresses, and values of a known form (sk-…, ghp_…, AKIA…, JWT). It errs on the side
- * of leaving things readable: a password that stands alone (-p hunter2) is not known as one.
- * secrets_json.c applies the tables to JSON, where keys and values are known.
+ * This file alone decides what looks like a secret, by tables: values of options, variables,
+ * headers and parameters of addresses whose name says so (--password, HF_TOKEN=, Authorization:,
+ * ?sig=), passwords in addresses, and values of a known form (sk-…, ghp_…, AKIA…, JWT). It errs
+ * on the side of leaving things readable: a password that stands alone (-p hunter2) is not known
+ * as one. secrets_json.c applies the tables to JSON, where keys and values are known.
  */
 #ifndef HWY_BASE_SECRETS_H
 #define HWY_BASE_SECRETS_H

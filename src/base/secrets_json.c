@@ -74,7 +74,8 @@ static size_t skip_space(const struct walk *w, size_t i)
 	return i;
 }
 
-/* Yields where the string whose opening quote is at 'i' ends: its closing quote, or the text's end. */
+/* Yields where the string whose opening quote is at 'i' ends: its closing quote, or the text's
+ * end. */
 static size_t string_end(const struct walk *w, size_t i)
 {
 	for (i++; i < w->n && w->text[i] != '"'; i++)
@@ -97,7 +98,7 @@ static size_t container_end(const struct walk *w, size_t i)
 	return w->n;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static bool read_unicode(const char *at, size_t n, uint32_t *code)
 {
@@ -181,7 +182,8 @@ static bool mask_content(struct slice text, struct hwy_bytes *out, int texts)
 	return mask_any(text.at, text.n, out, texts + 1);
 }
 
-/* Copies the string from its opening quote at w->i to 'end', its closing quote, masked as a text. */
+/* Copies the string from its opening quote at w->i to 'end', its closing quote, masked as a
+ * text. */
 static void copy_string(struct walk *w, size_t end)
 {
 	struct slice raw = {w->text + w->i + 1, end - w->i - 1};
@@ -201,7 +203,7 @@ static void copy_string(struct walk *w, size_t end)
 	hwy_bytes_free(&masked);
 }
 
-/* ---- keys and values ----------------------------------------------------------------------------- */
+/* ---- keys and values ------------------------------------------------------------------------- */
 
 static bool is_one_of(struct slice key, const char *const *names)
 {
@@ -238,7 +240,8 @@ static void take_key(struct walk *w, size_t end)
 	hwy_bytes_free(&plain);
 }
 
-/* Keeps what a text says of the value behind it: the name of a pair, an option of a command line. */
+/* Keeps what a text says of the value behind it: the name of a pair, an option of a command
+ * line. */
 static void take_text(struct level *level, struct slice text)
 {
 	static const char *const names[] = {"name", "key", "variable", NULL};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sort_runs.c - see sort_runs.h.
  *
- * Blocks of 32 elements are sorted by insertion, then neighbouring runs are merged. Of two runs only
- * the part is touched that must move: elements of the left run that are before the right run, and
- * elements of the right run that are after the left one, stay where they are.
+ * Blocks of 32 elements are sorted by insertion, then neighbouring runs are merged. Of two runs
+ * only the part is touched that must move: elements of the left run that are before the right
+ * run, and elements of the right run that are after the left one, stay where they are.
  */
 #include "base/sort_runs.h"
 

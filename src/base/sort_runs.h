@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether *a must stand before *b; false where they are equal. 'context' is that of hwy_sort_runs. */
+/* Whether *a must stand before *b; false where they are equal. 'context' is that of
+ * hwy_sort_runs. */
 typedef bool hwy_is_before(const void *a, const void *b, const void *context);
 
 /* Sorts n elements of 'size' bytes, 8 or 16. Elements that are equal keep their order. */

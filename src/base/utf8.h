@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.h - characters of UTF-8 text: where one ends, its code point, how many columns of a terminal
- * it takes.
+/* utf8.h - characters of UTF-8 text: where one ends, its code point, how many columns of a
+ * terminal it takes.
  *
  *   const char *text = "内核 launch";
  *   size_t length = strlen(text);

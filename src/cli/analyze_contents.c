@@ -48,8 +48,8 @@ static size_t share_of_column(const struct stats_column *column)
 	return i;
 }
 
-/* What a row is about is its first text that names no sort. Where numbers that name something (a process, a thread) stand
- * before that text, the text alone says nothing. */
+/* What a row is about is its first text that names no sort. Where numbers that name something (a
+ * process, a thread) stand before that text, the text alone says nothing. */
 static void contents_begin(void *self, const struct stats_column *columns, uint32_t n)
 {
 	struct contents *contents = self;

@@ -30,7 +30,7 @@ static void put_device_number(struct hwy_json *json, const struct analyze_run *r
 			 device == HWY_NONE ? HWY_NONE : run->trace->devices[device].ordinal);
 }
 
-/* ---- summary ------------------------------------------------------------------------------------- */
+/* ---- summary --------------------------------------------------------------------------------- */
 
 struct summary {
 	struct analyze_name program;
@@ -142,7 +142,7 @@ static struct summary summarize(const struct analyze_run *run)
 	return summary;
 }
 
-/* ---- trust ----------------------------------------------------------------------------------------- */
+/* ---- trust ----------------------------------------------------------------------------------- */
 
 static const char *const effect_names[] = {"none", "weakens", "forbids"};
 
@@ -173,7 +173,7 @@ static void put_trust(struct hwy_json *json, const struct analyze_run *run)
 	json_end_array(json);
 }
 
-/* ---- phases ---------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 static void put_outliers(struct hwy_json *json, const struct analyze_run *run, uint32_t index)
 {
@@ -281,7 +281,7 @@ static void put_phases(struct hwy_json *json, const struct analyze_run *run)
 	json_end_array(json);
 }
 
-/* ---- gpu: the steady window of the phase that took longest ----------------------------------------- */
+/* ---- gpu: the steady window of the phase that took longest ----------------------------------- */
 
 static const struct json_field state_fields[] = {
 	{JSON_FIELD_INT(struct gap_states, compute, "compute_ns")},
@@ -326,7 +326,7 @@ static void put_gpus(struct hwy_json *json, const struct analyze_run *run)
 	json_end_array(json);
 }
 
-/* ---- findings -------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void put_line(struct hwy_json *json, const void *line)
 {

@@ -58,7 +58,7 @@ void analyze_markdown_put_advice(FILE *out, const char *advice);
  * report. */
 void analyze_print_short(FILE *out, struct hwy_trace *trace, const char *path);
 
-/* ---- analyze_words.c: what the faces say alike; texts go to 'out' in UTF-8 ------------------------ */
+/* ---- analyze_words.c: what the faces say alike; texts go to 'out' in UTF-8 ------------------- */
 
 /* Yields the phase that took longest; NULL where no device worked. */
 const struct hwy_phase *analyze_main(const struct analyze_run *run);
@@ -71,7 +71,8 @@ struct analyze_name analyze_program(const struct analyze_run *run);
 /* Writes a place as "train.py:18 run()" or "forward > cudaStreamSynchronize"; "" where nothing
  * is known of it. */
 void analyze_put_place(FILE *out, const struct hwy_place *place);
-/* Prints a finding's place with the module that launches there: "train.py:41 forward() in GPT.blocks.3.attn". */
+/* Prints a finding's place with the module that launches there: "train.py:41 forward() in
+ * GPT.blocks.3.attn". */
 void analyze_put_finding_place(FILE *out, const struct hwy_finding_place *place);
 /* Writes text of a recording, with '?' in place of characters that could move a terminal's
  * cursor. */
@@ -106,10 +107,11 @@ struct analyze_line {
  * left. */
 bool analyze_next_line(const char **advice, struct analyze_line *line);
 /* Writes the sentence about a phase in which nothing starves the devices. */
-/* The command that looks into the kernels with most time: `headway kernels`, which measures unless all of them are; "" where they are
- * not CUDA's. To be freed. */
+/* The command that looks into the kernels with most time: `headway kernels`, which measures
+ * unless all of them are; "" where they are not CUDA's. To be freed. */
 char *analyze_say_kernels(const struct analyze_run *run, const struct hwy_outlook *verdict);
-/* A line for a kernel with its share of the kernels' time; where it was measured, what bounds it and how near it is to the roof. */
+/* A line for a kernel with its share of the kernels' time; where it was measured, what bounds it
+ * and how near it is to the roof. */
 void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel);
 void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
 
@@ -117,23 +119,25 @@ void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
  * missing records. */
 bool analyze_is_incomplete(const struct analyze_run *run);
 
-/* ---- analyze_contents.c ---------------------------------------------------------------------------- */
+/* ---- analyze_contents.c ---------------------------------------------------------------------- */
 
-/* Writes what a recording without device work holds instead: of each table of `headway stats` that has
- * rows the first few names, with their shares, and the command that shows all. 'width': the columns of
- * a line, 0 for no limit. */
+/* Writes what a recording without device work holds instead: of each table of `headway stats`
+ * that has rows the first few names, with their shares, and the command that shows all. 'width':
+ * the columns of a line, 0 for no limit. */
 void analyze_put_contents(FILE *out, const struct analyze_run *run, int width);
 
-/* ---- analyze_verdict.c: the verdict, what it is about, and the loops inside a step ------------------ */
+/* ---- analyze_verdict.c: the verdict, what it is about, and the loops inside a step ----------- */
 
 struct hwy_json;
 void analyze_put_verdict(FILE *out, const struct analyze_run *run);
 /* Writes what the verdict is about, as indented lines: the loops inside a step, and what the rest
  * of the recording is where the judged steps cover little of it. */
 void analyze_put_scope(FILE *out, const struct analyze_run *run, int width);
-/* Says how long a server's steps take by what they hold; nothing where the names of the steps do not tell. */
+/* Says how long a server's steps take by what they hold; nothing where the names of the steps do
+ * not tell. */
 void analyze_put_units(FILE *out, const struct analyze_run *run, uint32_t phase);
-/* Says what the recorder adds to the phase's step, and that predictions begin without it; nothing where it adds 1 % or less. */
+/* Says what the recorder adds to the phase's step, and that predictions begin without it;
+ * nothing where it adds 1 % or less. */
 void analyze_put_base(FILE *out, const struct analyze_run *run, uint32_t phase);
 /* Writes the verdict's members of the JSON object 'summary'. */
 void analyze_json_put_verdict(struct hwy_json *json, const struct analyze_run *run);

@@ -45,7 +45,7 @@ static const char *analyze_text_paint(const struct page *page, enum paint which)
 	return paint(page->view->colour, which);
 }
 
-/* ---- the head ------------------------------------------------------------------------------------ */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void analyze_text_print_devices(const struct page *page)
 {
@@ -114,7 +114,8 @@ static void print_title(const struct page *page)
 static void print_verdict(const struct page *page)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
-	/* A device that always works is well only where no finding would shorten its work by much. */
+	/* A device that always works is well only where no finding would shorten its work by
+	 * much. */
 	bool is_gpu = diagnosis->verdict.word == VERDICT_GPU && !diagnosis->verdict.is_opaque &&
 		      (diagnosis->n == 0 || diagnosis->findings[0].share < LARGE_SHARE);
 	fprintf(page->out, " %s%s", is_gpu ? analyze_text_paint(page, PAINT_GREEN) : "",
@@ -153,7 +154,7 @@ static void print_headline(const struct page *page, uint32_t index)
 			phase->first_steady);
 }
 
-/* ---- the picture and the bar ---------------------------------------------------------------------- */
+/* ---- the picture and the bar ----------------------------------------------------------------- */
 
 static void print_picture(const struct page *page, uint32_t index)
 {
@@ -221,7 +222,7 @@ static void print_bar(const struct page *page, uint32_t index)
 	fputc('\n', page->out);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 /* Prints a place; where the line is too long, the module begins a line that is indented. */
 static void print_place(const struct page *page, const struct hwy_finding_place *place, int indent)
@@ -416,7 +417,7 @@ static void print_acquittals(const struct page *page, uint32_t phase)
 	}
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static void print_cannot(const struct page *page)
 {
@@ -556,7 +557,7 @@ void analyze_print_text(FILE *out, const struct analyze_view *view)
 	print_through_memory(out, view, print_page);
 }
 
-/* ---- the end of `headway profile` -------------------------------------------------------------------- */
+/* ---- the end of `headway profile` ------------------------------------------------------------ */
 
 static void print_few(const struct page *page)
 {

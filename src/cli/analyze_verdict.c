@@ -140,7 +140,7 @@ void analyze_put_units(FILE *out, const struct analyze_run *run, uint32_t phase)
 		fputc('\n', out);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static const struct json_field compiled_fields[] = {
 	{JSON_FIELD_INT(struct compilations, total, "total_ns")},

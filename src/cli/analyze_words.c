@@ -249,7 +249,7 @@ bool analyze_next_line(const char **advice, struct analyze_line *line)
 	return true;
 }
 
-/* ---- what a finding is worth ------------------------------------------------------------------------ */
+/* ---- what a finding is worth ----------------------------------------------------------------- */
 
 /* Writes a time without its unit where the next time has the same unit: "10.9 → 10.4 ms". */
 static void analyze_words_put_number(FILE *out, int64_t ns, int64_t next)

@@ -53,7 +53,7 @@ static void put_device(struct hwy_json *json, const struct hwy_trace *trace,
 	json_end_object(json);
 }
 
-/* ---- streams ---------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 /* Writes [[time_ns, length], …] on one line. Where the series is not exact, a length is the largest
  * one from its time on to the next time. */
@@ -133,7 +133,7 @@ static void put_stream(struct hwy_json *json, const struct hwy_trace *trace,
 	json_end_object(json);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static const struct json_field step_fields[] = {
 	{JSON_FIELD_INT(struct hwy_step, parts[HWY_STEP_KERNEL], "kernel_ns")},

@@ -227,7 +227,8 @@ static void print_each(const struct analyze_view *view, FILE *out, int format,
 	}
 }
 
-/* The page of one operand: a file, or all ranks of a folder on one clock, with what they show together. */
+/* The page of one operand: a file, or all ranks of a folder on one clock, with what they show
+ * together. */
 static void print_page(struct analyze_view *view, const struct options *options, FILE *out)
 {
 	const char *path = options->files.texts[0];

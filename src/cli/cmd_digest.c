@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_digest.c - headway digest: what each rank's report says in a few kB, written beside it; and many digests as one file.
+/* cmd_digest.c - headway digest: what each rank's report says in a few kB, written beside it;
+ * and many digests as one file.
  *
- * Restartable: a report whose digest is fresh is left alone, and each digest appears complete or not at all. Exit status 1
- * where some rank of the operands has no digest in the end.
+ * Restartable: a report whose digest is fresh is left alone, and each digest appears complete or
+ * not at all. Exit status 1 where some rank of the operands has no digest in the end.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,7 +19,8 @@
 #include "job/job.h"
 #include "run/job_identity.h"
 
-/* Of 'n' processes that divide the reports, this is number 'i'. n is 0 where all reports are asked for. */
+/* Of 'n' processes that divide the reports, this is number 'i'. n is 0 where all reports are
+ * asked for. */
 struct share {
 	uint32_t i, n;
 };
@@ -30,8 +32,8 @@ struct options {
 	struct share share;
 };
 
-/* Behind a launcher only if that is asked for: a training script's rank 0 that calls 'headway digest' has the launcher's variables too,
- * and wants all digests. */
+/* Behind a launcher only if that is asked for: a training script's rank 0 that calls 'headway
+ * digest' has the launcher's variables too, and wants all digests. */
 static struct share share_of_launcher(const struct cli_command *command)
 {
 	struct ranks ranks = ranks_of_environment();
@@ -81,7 +83,7 @@ struct digesting {
 	struct digest_set set;
 };
 
-/* ---- reports -------------------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 /* Makes the digest of one report, unless a fresh one is there. */
 static void digest_report(struct digesting *d, const char *report)
@@ -156,7 +158,7 @@ static void digest_operand(struct digesting *d, const char *path)
 	}
 }
 
-/* ---- what is missing -------------------------------------------------------------------------------------------- */
+/* ---- what is missing ------------------------------------------------------------------------- */
 
 static void say_problems(struct digesting *d)
 {
@@ -200,7 +202,7 @@ static void say_missing(struct digesting *d)
 	}
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void say_done(const struct digesting *d)
 {

@@ -98,7 +98,8 @@ static void print_text(const struct doctor *doctor)
 		if (concerns(doctor, i))
 			print_check(&page, &doctor->checks[i]);
 	putchar('\n');
-	/* Where CUDA cannot be recorded, the default options would record little of most programs. */
+	/* Where CUDA cannot be recorded, the default options would record little of most
+	 * programs. */
 	if (doctor->any && doctor->checks[DOCTOR_CUDA].verdict != DOCTOR_NO)
 		printf(hwy_tr("next: headway %s\n"), "profile PROGRAM");
 	else if (doctor->any)

@@ -108,8 +108,9 @@ static void hold_budget(struct compare_gate *gate, const struct compare_budget *
 	compare_side_free(&side);
 }
 
-/* What is compared where nobody says it: the median step, which a few long steps do not move, and the
- * counts that no clock can change, where the baseline has any. Yields how many metrics it put. */
+/* What is compared where nobody says it: the median step, which a few long steps do not move,
+ * and the counts that no clock can change, where the baseline has any. Yields how many metrics
+ * it put. */
 static uint32_t default_metrics(const struct compare_diff *diff, const char **names)
 {
 	static const char *const exact[] = {"syncs_per_step", "copies.bytes"};

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_kernels.c - headway kernels: what bounds each kernel, what it could gain, and what to do about it.
+/* cmd_kernels.c - headway kernels: what bounds each kernel, what it could gain, and what to do
+ * about it.
  *
- * Shows what is known: counters where the report has them, else what follows from launches and from the shapes of operators.
- * With a program (or --run) it measures counters first; with --ncu it takes those of Nsight Compute. New counters become part
- * of the report, which is written whole to a temporary name and renamed.
+ * Shows what is known: counters where the report has them, else what follows from launches and
+ * from the shapes of operators. With a program (or --run) it measures counters first; with --ncu
+ * it takes those of Nsight Compute. New counters become part of the report, which is written
+ * whole to a temporary name and renamed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -71,7 +73,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* ---- the report ----------------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 struct kernels_job {
 	struct options options;
@@ -134,10 +136,10 @@ static void join_ncu(struct kernels_job *job)
 	write_report(job);
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
-/* Splits a command line that ingest wrote: words with spaces between them, those with other bytes in single quotes. Yields
- * an array of the words, in place; NULL at the end. */
+/* Splits a command line that ingest wrote: words with spaces between them, those with other
+ * bytes in single quotes. Yields an array of the words, in place; NULL at the end. */
 static char **split_command(char *line)
 {
 	char **words = NULL, *to = line;
@@ -229,7 +231,7 @@ static void measure(struct kernels_job *job)
 	write_report(job);
 }
 
-/* ---- showing ---------------------------------------------------------------------------------------------------- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 /* The kernels that --kernel names, or all, in the order of the table. */
 static uint32_t choose_kernels(const struct kernels_job *job, const struct kernel_table *table,
@@ -245,8 +247,8 @@ static uint32_t choose_kernels(const struct kernels_job *job, const struct kerne
 	return n;
 }
 
-/* The words that measure, to be freed; NULL where most of the time is measured already, or where there is nothing to
- * measure. */
+/* The words that measure, to be freed; NULL where most of the time is measured already, or where
+ * there is nothing to measure. */
 static char *say_measure(const struct kernels_job *job, const struct kernel_table *table)
 {
 	if (!table->has_launches || table->measured_ns > table->ns / 2)
@@ -284,7 +286,7 @@ static void show(struct kernels_job *job, struct cli_output *output)
 	kernel_table_free(&table);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void read_job(struct kernels_job *job, int argc, char **argv)
 {

@@ -97,7 +97,8 @@ static void print_links(FILE *out, const struct hwy_chain *chain, uint64_t rows)
 	table_print(&table, out);
 }
 
-/* Says how much of the steps lies before the first or after the last device work, where that is more than a hundredth. */
+/* Says how much of the steps lies before the first or after the last device work, where that is
+ * more than a hundredth. */
 static void print_outside(FILE *out, const struct hwy_chain *chain)
 {
 	int64_t outside = chain->step - time_per_step(chain, chain->length);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_profile.c - headway profile: runs a program, records it, leaves a report.
  *
- * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible the
- * program still runs, in Headway's place. The exit status is that of the program; Headway dies by the
- * signal that the program died of, so that a shell or make that waits sees the same as without.
+ * Headway prints on stderr only: stdout belongs to the program. Where recording is not possible
+ * the program still runs, in Headway's place. The exit status is that of the program; Headway
+ * dies by the signal that the program died of, so that a shell or make that waits sees the same
+ * as without.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_sql.c - headway sql: questions about a recording in SQL.
  *
- * The query comes from the command line, from a file or a ready question (-f), from standard input, or line by line from a terminal.
+ * The query comes from the command line, from a file or a ready question (-f), from standard
+ * input, or line by line from a terminal.
  */
 #include "cli/commands.h"
 
@@ -20,7 +21,8 @@
 #include "trace/builder.h"
 
 enum { DEFAULT_ROWS = 1000, LONGEST_FILE = 1000000 };
-/* SQLite looks at the clock between two instructions; one that takes longer than this ends the program. */
+/* SQLite looks at the clock between two instructions; one that takes longer than this ends the
+ * program. */
 #define LATE_NS INT64_C(2000000000)
 
 struct options {
@@ -71,7 +73,7 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
-/* ---- where the query comes from ---------------------------------------------------------------------- */
+/* ---- where the query comes from -------------------------------------------------------------- */
 
 static char *read_stream(FILE *file, const char *name)
 {
@@ -123,7 +125,7 @@ static char *find_query(const struct options *options)
 							: read_stream(stdin, "standard input");
 }
 
-/* ---- the command --------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static struct options sql_read_options(int argc, char **argv)
 {

@@ -37,7 +37,8 @@ static void list_reports(void)
 	putchar('\n');
 }
 
-/* The reports that hold what people ask for by a word of their own, which may look like another report's name. */
+/* The reports that hold what people ask for by a word of their own, which may look like another
+ * report's name. */
 static const char *report_meant_by(const char *name)
 {
 	static const struct {
@@ -182,7 +183,8 @@ static struct options stats_read_options(int argc, char **argv)
 	return options;
 }
 
-/* The ranks of the recording; ends the program where the options ask for ranks that it does not have. */
+/* The ranks of the recording; ends the program where the options ask for ranks that it does not
+ * have. */
 static struct stats_ranks ranks_to_print(struct hwy_trace *trace, struct options *options)
 {
 	struct stats_ranks ranks = stats_ranks_of(trace);

@@ -156,7 +156,8 @@ static void view_open_all(const struct options *options, struct viewing *viewing
 	}
 }
 
-/* The process that compares two recordings gets both reports, then both files as the user named them. */
+/* The process that compares two recordings gets both reports, then both files as the user named
+ * them. */
 static void prepare_comparison(const struct options *options, struct viewing *viewing)
 {
 	const char *a = options->files.texts[0], *b = options->files.texts[1];

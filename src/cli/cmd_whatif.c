@@ -89,9 +89,9 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Opens the recordings that have device work and yields how many; 0 where none has any. *n_talking counts those that
- * exchange messages. A launcher, or a rank that
- * computes on the CPU, has none: it is named on stderr and left out. */
+/* Opens the recordings that have device work and yields how many; 0 where none has any.
+ * *n_talking counts those that exchange messages. A launcher, or a rank that computes on the
+ * CPU, has none: it is named on stderr and left out. */
 static uint32_t open_working(const struct options *options, struct job_files *recordings,
 			     struct opened **list, uint32_t *n_talking)
 {

@@ -101,7 +101,8 @@ static void note_job(struct compare_summary *run, uint32_t late, uint32_t slow_l
 		phase->counts[COUNT_RANK_WAITS] = 0; /* only a damaged digest says so */
 }
 
-/* A folder with the recordings of several ranks is one run: that of a typical rank, with what all ranks together show. */
+/* A folder with the recordings of several ranks is one run: that of a typical rank, with what
+ * all ranks together show. */
 static bool open_job(struct compare_runs *runs, const char *path, const char *step)
 {
 	struct hwy_err err;
@@ -127,7 +128,8 @@ static bool open_job(struct compare_runs *runs, const char *path, const char *st
 	return true;
 }
 
-/* A job of many ranks, or a file of digests: the typical rank's summary, with the pace of all ranks. */
+/* A job of many ranks, or a file of digests: the typical rank's summary, with the pace of all
+ * ranks. */
 static bool open_digests(struct compare_runs *runs, const char *path, const char *step)
 {
 	struct cli_texts operand = {.texts = &path, .n = 1};

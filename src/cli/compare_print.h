@@ -14,8 +14,8 @@ struct analyze_view;
 struct compare_runs { /* the runs of one side of a comparison */
 	struct compare_summary *runs;
 	uint32_t n, cap;
-	/* Parallel to 'runs': the job of which the run is a typical rank, from its reports or from its digests; all are NULL where it is
-	 * of none. */
+	/* Parallel to 'runs': the job of which the run is a typical rank, from its reports or
+	 * from its digests; all are NULL where it is of none. */
 	struct compared_job {
 		const struct job_answer *answer;
 		struct analyze_view *reports;
@@ -30,7 +30,8 @@ void compare_open(struct compare_runs *runs, const char *path, const char *step)
 /* Makes two sides of one recording: the first and the second half of its steady steps. */
 void compare_open_halves(struct compare_runs *first, struct compare_runs *second, const char *path,
 			 const char *step);
-/* Adds the run of a recording that is analysed already; 'path' names it. False where it has no device work. */
+/* Adds the run of a recording that is analysed already; 'path' names it. False where it has no
+ * device work. */
 struct hwy_analysis;
 bool compare_add_analysis(struct compare_runs *runs, const char *path,
 			  struct hwy_analysis *analysis, const struct hwy_diagnosis *diagnosis,
@@ -73,7 +74,8 @@ struct compare_sentence compare_about(const struct compare_diff *diff);
  * otherwise. */
 struct compare_sentence compare_why(const struct compare_diff *diff);
 
-/* Yields the first new finding with its line, "new: sync-in-loop at train.py:41"; "" where there is none. */
+/* Yields the first new finding with its line, "new: sync-in-loop at train.py:41"; "" where there
+ * is none. */
 struct compare_sentence compare_new_finding(const struct compare_diff *diff);
 /* Yields which side has steps far longer than its median one; "" otherwise. */
 struct compare_sentence compare_long_steps(const struct compare_diff *diff);

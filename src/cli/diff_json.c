@@ -89,7 +89,7 @@ static void put_counts(struct hwy_json *json, const struct compare_diff *diff)
 	json_end_object(json);
 }
 
-/* ---- findings --------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static const struct json_field prediction_fields[] = {
 	{JSON_FIELD_REAL(struct diff_finding, predicted, "speedup", 4)},
@@ -129,7 +129,7 @@ static void put_finding(struct hwy_json *json, const struct diff_finding *findin
 	json_end_object(json);
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct json_field row_fields[] = {
 	{JSON_FIELD_ENUM(struct diff_row, change, "change", diff_row_change_names, ROW_FEWER + 1)},

@@ -38,7 +38,8 @@ static void put_title(const struct page *page, const char *text)
 	fprintf(page->out, page->html ? "<h2>%s</h2>\n" : "\n### %s\n", text);
 }
 
-/* Begins a table with its headings, which are keys of base/lang.h; 'align' is as in struct table. */
+/* Begins a table with its headings, which are keys of base/lang.h; 'align' is as in struct
+ * table. */
 static struct table begin_table(const struct page *page, const char *align,
 				const char *const *headings)
 {

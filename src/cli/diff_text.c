@@ -223,7 +223,8 @@ static void print_row(FILE *out, const struct diff_row *row, bool is_kernel)
 	fputc('\n', out);
 }
 
-/* Prints the kernels that changed; modules, calls and ranges only where they changed by 1 % of the step. */
+/* Prints the kernels that changed; modules, calls and ranges only where they changed by 1 % of
+ * the step. */
 static void print_tables(FILE *out, const struct compare_diff *diff)
 {
 	static const uint32_t most[TABLES] = {MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2, MOST_ROWS};

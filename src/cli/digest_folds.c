@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_folds.c - ranks that are alike as one row of a table, and the map of how late ranks are; see digest_print.h. */
+/* digest_folds.c - ranks that are alike as one row of a table, and the map of how late ranks
+ * are; see digest_print.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ void digest_put_title(FILE *out, const struct digest_view *view)
 		hwy_say_count_grouped(answer->job.ranks.n_steps).text);
 }
 
-/* ---- folding ------------------------------------------------------------------------------------------------------- */
+/* ---- folding --------------------------------------------------------------------------------- */
 
 static bool are_alike(const struct digest_view *view, uint32_t a, uint32_t b)
 {
@@ -61,7 +62,8 @@ static uint32_t middle_of(const struct digest_view *view, const struct digest_fo
 	return best;
 }
 
-/* Ranks in time first, the largest fold first; then those to blame, the latest first; those not judged last. */
+/* Ranks in time first, the largest fold first; then those to blame, the latest first; those not
+ * judged last. */
 static int order_of(const struct digest_view *view, const struct digest_fold *a,
 		    const struct digest_fold *b)
 {
@@ -120,7 +122,7 @@ void digest_folds_free(struct digest_fold *folds, uint32_t n)
 	free(folds);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static int64_t idle_of(const struct rank_row *row, const char **why)
 {
@@ -150,7 +152,8 @@ static void add_who(struct table *table, const struct digest_view *view,
 	hwy_arena_free(&arena);
 }
 
-/* The own times that nine tenths of a fold's ranks have, "7.21 – 7.35"; nothing for a few ranks, and on a narrow screen. */
+/* The own times that nine tenths of a fold's ranks have, "7.21 – 7.35"; nothing for a few ranks,
+ * and on a narrow screen. */
 static void add_range(struct table *table, const struct digest_view *view,
 		      const struct digest_fold *fold)
 {
@@ -232,9 +235,10 @@ uint32_t digest_fill_table(struct table *table, const struct digest_view *view, 
 	return left_out;
 }
 
-/* ---- the map ---------------------------------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------------- */
 
-/* How late the ranks of a row are in a column: the mean of the column's buckets, of the rank for which that is longest. */
+/* How late the ranks of a row are in a column: the mean of the column's buckets, of the rank for
+ * which that is longest. */
 static uint8_t degree_of_cell(const struct digest_view *view, const struct digest_map_row *row,
 			      uint32_t from, uint32_t to)
 {

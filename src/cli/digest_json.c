@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_json.c - `headway analyze --format json` of a job from its digests; docs/analyze-json.md says what each key means. What the reports of
- * a job would say too has the keys of job_json.c. */
+/* digest_json.c - `headway analyze --format json` of a job from its digests;
+ * docs/analyze-json.md says what each key means. What the reports of a job would say too has the
+ * keys of job_json.c. */
 #include "base/json_fields.h"
 #include "cli/digest_print.h"
 

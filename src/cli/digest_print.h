@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_print.h - `headway analyze` of a job from its digests: which way a job is read, the formats, and what they share. */
+/* digest_print.h - `headway analyze` of a job from its digests: which way a job is read, the
+ * formats, and what they share. */
 #ifndef HWY_CLI_DIGEST_PRINT_H
 #define HWY_CLI_DIGEST_PRINT_H
 
 #include "cli/job_print.h"
 #include "digest/digest_answer.h"
 
-/* Jobs of more ranks than this are read from digests, where these are: reports of fewer say more, and can all be opened. */
+/* Jobs of more ranks than this are read from digests, where these are: reports of fewer say
+ * more, and can all be opened. */
 enum { DIGEST_WHOLE_RANKS = 64 };
 
 enum digest_wish { DIGEST_AS_FITS, DIGEST_WHOLE, DIGEST_ONLY };
-/* Whether these operands are to be read from digests: they are files of digests, or a folder of many ranks that has some. */
+/* Whether these operands are to be read from digests: they are files of digests, or a folder of
+ * many ranks that has some. */
 bool digest_view_wants(const struct cli_texts *operands, enum digest_wish wish);
 
 struct digest_view {
@@ -18,16 +21,18 @@ struct digest_view {
 	struct digest_set set;
 	struct digest_answer answer;
 	struct job_view shell; /* only its answer is filled in: for job_unit and job_add_time */
-	/* The reports that were opened for what digests cannot tell; reports.job is NULL where none was. */
+	/* The reports that were opened for what digests cannot tell; reports.job is NULL where
+	 * none was. */
 	struct analyze_view reports;
 	uint32_t opened[4], n_opened; /* indexes of ranks */
 	const char *not_opened;       /* why not, a sentence, or "" */
 };
 
-/* Reads the digests and judges them. Exits with 2 where they cannot be read, or are of several jobs. */
+/* Reads the digests and judges them. Exits with 2 where they cannot be read, or are of several
+ * jobs. */
 void digest_view_open(struct digest_view *view, const struct cli_texts *operands);
-/* Chooses the ranks whose reports an answer needs, into 'opened': one that is late or slows down, a typical one, and those with the longest and the shortest
- * own time. */
+/* Chooses the ranks whose reports an answer needs, into 'opened': one that is late or slows
+ * down, a typical one, and those with the longest and the shortest own time. */
 void digest_view_choose(struct digest_view *view);
 /* Opens the reports of these, where they are, and compares them. */
 void digest_view_open_reports(struct digest_view *view, const char *step);
@@ -43,10 +48,11 @@ void digest_print_markdown(FILE *out, const struct analyze_view *how,
 /* Only the head, at the end of `headway profile`: verdict, late ranks and links of a folder. */
 void digest_print_short(FILE *out, const char *folder);
 
-/* ---- what the formats share ---------------------------------------------------------------------------------- */
+/* ---- what the formats share ------------------------------------------------------------------ */
 
 void digest_put_title(FILE *out, const struct digest_view *view);
-/* Rows of ranks that are alike: those in time of each role are one, and those to blame that differ in nothing else. */
+/* Rows of ranks that are alike: those in time of each role are one, and those to blame that
+ * differ in nothing else. */
 struct digest_fold {
 	uint32_t shown; /* the rank whose numbers stand for all: in the middle of them */
 	uint32_t *ranks, n;

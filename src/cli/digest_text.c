@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_text.c - the analysis of a job from its digests for people on one screen: what holds it back, the ranks folded by likeness, who is late
- * when, and what is to be looked at. */
+/* digest_text.c - the analysis of a job from its digests for people on one screen: what holds it
+ * back, the ranks folded by likeness, who is late when, and what is to be looked at. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const char *digest_paint(const struct digest_page *page, enum paint which
 	return paint(page->how->colour, which);
 }
 
-/* ---- the head ----------------------------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void put_name(FILE *out, const struct digest_view *view)
 {
@@ -71,7 +71,7 @@ static void print_digest_head(const struct digest_page *page)
 	print_sentence(page, answer->role_says);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_folds(const struct digest_page *page)
 {
@@ -103,7 +103,7 @@ static void print_folds(const struct digest_page *page)
 	fputs(digest_paint(page, PAINT_PLAIN), page->out);
 }
 
-/* ---- the map --------------------------------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------------- */
 
 static void print_degree(const struct digest_page *page, unsigned degree)
 {
@@ -171,7 +171,7 @@ static void print_digest_map(const struct digest_page *page)
 	digest_map_free(&map);
 }
 
-/* ---- links -------------------------------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static void print_links(const struct digest_page *page)
 {
@@ -209,7 +209,7 @@ static void print_links(const struct digest_page *page)
 		fprintf(page->out, "   and %" PRIu32 " more: -v\n", answer->n_slow - most);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void print_digest_finding(const struct digest_page *page, const struct digest_finding *one,
 				 uint32_t number)
@@ -265,7 +265,7 @@ static void print_digest_findings(const struct digest_page *page)
 	}
 }
 
-/* ---- the reports that were opened ---------------------------------------------------------------------------------------- */
+/* ---- the reports that were opened ------------------------------------------------------------ */
 
 static void print_reports(const struct digest_page *page)
 {
@@ -289,7 +289,7 @@ static void print_reports(const struct digest_page *page)
 	}
 }
 
-/* ---- the foot -------------------------------------------------------------------------------------------------------------- */
+/* ---- the foot -------------------------------------------------------------------------------- */
 
 static void print_digest_foot(const struct digest_page *page)
 {
@@ -364,7 +364,7 @@ void digest_print_short(FILE *out, const char *folder)
 	digest_view_close(&view);
 }
 
-/* ---- brief ------------------------------------------------------------------------------------------------------------------ */
+/* ---- brief ----------------------------------------------------------------------------------- */
 
 static void brief_put_line(FILE *out, const char *name, const char *text)
 {

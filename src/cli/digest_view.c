@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_view.c - reads a job's digests for the formats of `headway analyze`; see digest_print.h. */
+/* digest_view.c - reads a job's digests for the formats of `headway analyze`; see
+ * digest_print.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "digest/digest_file.h"
 #include "job/folder.h"
 
-/* Reports that are opened for one answer have at most so many bytes together: reading must stay a matter of seconds. */
+/* Reports that are opened for one answer have at most so many bytes together: reading must stay
+ * a matter of seconds. */
 #define MOST_REPORT_BYTES (UINT64_C(1) << 29)
 
 bool digest_view_wants(const struct cli_texts *operands, enum digest_wish wish)
@@ -36,9 +38,10 @@ bool digest_view_wants(const struct cli_texts *operands, enum digest_wish wish)
 	return reports > DIGEST_WHOLE_RANKS && digests > 0;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* What the folder knows about ranks that did not end as they should. Ranks with the same fate are named together. */
+/* What the folder knows about ranks that did not end as they should. Ranks with the same fate
+ * are named together. */
 static void note_ends(struct digest_view *view)
 {
 	struct job_folder folder;
@@ -67,7 +70,8 @@ static void note_ends(struct digest_view *view)
 	job_folder_free(&folder);
 }
 
-/* A job's folder may still have digests of a job that was recorded into it before. Takes them out, unless none would be left. */
+/* A job's folder may still have digests of a job that was recorded into it before. Takes them
+ * out, unless none would be left. */
 static void leave_other_jobs(struct digest_view *view)
 {
 	struct job_folder folder;
@@ -121,7 +125,7 @@ void digest_view_close(struct digest_view *view)
 	digest_set_free(&view->set);
 }
 
-/* ---- the reports that an answer needs -------------------------------------------------------------------------------- */
+/* ---- the reports that an answer needs -------------------------------------------------------- */
 
 char *digest_view_report(const struct digest_view *view, uint32_t rank)
 {

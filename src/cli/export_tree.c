@@ -32,7 +32,7 @@ struct tree_ranks {
 	struct hwy_arena texts;
 };
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* A name of a folder as Hive writes it: other characters than these are %XX. */
 static char *escape_name(struct hwy_arena *arena, const char *name)
@@ -103,7 +103,7 @@ static const char *job_id(struct tree_ranks *r, bool is_folder)
 	return id ? id : bare_name(&r->texts, tree->input);
 }
 
-/* ---- what there is to write -------------------------------------------------------------------- */
+/* ---- what there is to write ------------------------------------------------------------------ */
 
 static bool path_is_folder(const char *path)
 {
@@ -143,7 +143,8 @@ static uint32_t different_ranks(const int64_t *owners, uint32_t n_processes, int
 	return different;
 }
 
-/* The part of a recording that is of ranks[i]. What is of no rank, as a launcher is, goes to the first one. */
+/* The part of a recording that is of ranks[i]. What is of no rank, as a launcher is, goes to the
+ * first one. */
 static struct hwy_trace *part_of_rank(struct tree_ranks *r, struct hwy_trace *trace,
 				      const int64_t *owners, uint32_t i)
 {
@@ -191,7 +192,7 @@ static void close_ranks(struct tree_ranks *r)
 	hwy_arena_free(&r->texts);
 }
 
-/* ---- what is there already --------------------------------------------------------------------- */
+/* ---- what is there already ------------------------------------------------------------------- */
 
 /* Exits where a folder that is to be replaced holds a file that no export wrote. */
 static void check_rank(const char *path, const char *inner)
@@ -227,8 +228,9 @@ static const char *path_of_rank(const struct tree_ranks *r, uint32_t i)
 	return r->job.n ? r->job.ranks[i].path : r->tree->input;
 }
 
-/* Finds the ranks that are there and were written after their report. A rank's folder is whole from the moment on in which it has its
- * name, and its date is that of its last table. Yields how many are to be written. */
+/* Finds the ranks that are there and were written after their report. A rank's folder is whole
+ * from the moment on in which it has its name, and its date is that of its last table. Yields
+ * how many are to be written. */
 static uint32_t find_fresh(struct tree_ranks *r)
 {
 	struct stat report, folder;
@@ -264,7 +266,7 @@ static void check_tree(struct tree_ranks *r)
 	}
 }
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void make_folder(const char *path)
 {

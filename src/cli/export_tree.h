@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export_tree.h - exports that are folders for many jobs and ranks: OUT/job=ID/rank=N/…
  *
- * Each rank is written under a temporary name beside OUT and moved to its place when all ranks are whole. What else is
- * in OUT stays. A failure ends the program with status 2.
+ * Each rank is written under a temporary name beside OUT and moved to its place when all ranks
+ * are whole. What else is in OUT stays. A failure ends the program with status 2.
  */
 #ifndef HWY_CLI_EXPORT_TREE_H
 #define HWY_CLI_EXPORT_TREE_H
@@ -21,7 +21,8 @@ struct export_tree {
 	const struct export_options *how;
 };
 
-/* Writes a recording, or all ranks of a job; 'result' is that of all of them together. Yields how many were not there. */
+/* Writes a recording, or all ranks of a job; 'result' is that of all of them together. Yields
+ * how many were not there. */
 uint32_t export_tree_write(const struct export_tree *tree, struct export_result *result);
 
 #endif

@@ -18,7 +18,8 @@ static uint32_t gate_print_count(const struct compare_gate *gate, enum gate_verd
 	return n;
 }
 
-/* Writes the result: "fails: 3 of 4 checks hold, 1 does not". What cannot be told is no pass, though it lets the run pass. */
+/* Writes the result: "fails: 3 of 4 checks hold, 1 does not". What cannot be told is no pass,
+ * though it lets the run pass. */
 static void put_result(FILE *out, const struct compare_gate *gate)
 {
 	uint32_t bad = gate_print_count(gate, GATE_FAIL),
@@ -80,7 +81,7 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 	fputc('\n', out);
 }
 
-/* ---- Markdown -------------------------------------------------------------------------------------- */
+/* ---- Markdown -------------------------------------------------------------------------------- */
 
 void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 {
@@ -129,7 +130,7 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	fputc('\n', out);
 }
 
-/* ---- JUnit ----------------------------------------------------------------------------------------- */
+/* ---- JUnit ----------------------------------------------------------------------------------- */
 
 static void put_case(FILE *out, const struct compare_gate *gate, const struct gate_check *check)
 {
@@ -171,7 +172,7 @@ void gate_print_junit(FILE *out, const struct compare_gate *gate)
 	fputs("  </testsuite>\n</testsuites>\n", out);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------ */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static const struct json_field check_fields[] = {
 	{JSON_FIELD_TEXT(struct gate_check, metric, "metric")},

@@ -32,7 +32,8 @@ static void open_view(const struct analyze_view *view, struct view_trace *trace,
 	free(json);
 }
 
-/* What changed from the first recording to the second, as JSON, or why they cannot be compared; to be freed. */
+/* What changed from the first recording to the second, as JSON, or why they cannot be compared;
+ * to be freed. */
 static char *compare_views(const struct analyze_view *views)
 {
 	struct memory_text memory;

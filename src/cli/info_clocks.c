@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* info_clocks.c - what `headway info` says of the clocks, the power and the temperature of a device. */
+/* info_clocks.c - what `headway info` says of the clocks, the power and the temperature of a
+ * device. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

@@ -37,7 +37,8 @@ enum { INFO_CLOCKS_BYTES = 512 };
 void info_clocks_words(const struct device_clocks *clocks, char line[INFO_CLOCKS_BYTES]);
 struct hwy_json;
 void info_clocks_put(struct hwy_json *json, const struct info *info);
-/* info_ranks.c: a rank of a job in one line; and the ranks as the JSON member "ranks", for a job only. */
+/* info_ranks.c: a rank of a job in one line; and the ranks as the JSON member "ranks", for a job
+ * only. */
 enum { INFO_RANK_BYTES = 256 };
 void info_ranks_words(const struct info *info, uint32_t rank, char line[INFO_RANK_BYTES]);
 void info_ranks_put(struct hwy_json *json, const struct info *info);

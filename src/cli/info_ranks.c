@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* info_ranks.c - what `headway info` says of the ranks of a job: their hosts, and how sure their clocks are. */
+/* info_ranks.c - what `headway info` says of the ranks of a job: their hosts, and how sure their
+ * clocks are. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_brief.c - the analysis of a job in under 2 kB of plain lines, for scripts and language models. */
+/* job_brief.c - the analysis of a job in under 2 kB of plain lines, for scripts and language
+ * models. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static void job_brief_put_finding(FILE *out, const struct job_view *job,
 		finding->advice);
 }
 
-/* The ranks with the shortest and the longest time of a part: "compute 7.10 ms (rank 3) to 9.00 ms (rank 1)". */
+/* The ranks with the shortest and the longest time of a part: "compute 7.10 ms (rank 3) to 9.00
+ * ms (rank 1)". */
 static void put_range(FILE *out, const struct job_ranks *ranks, enum rank_part part)
 {
 	uint32_t least = ranks->n, most = ranks->n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_end.c - the end of a job: what its ranks left is gathered, completed and named.
  *
- * A launcher that gives up ends its ranks together with their headways: SIGTERM, and SIGKILL soon after. What such a
- * rank recorded is in its run directory. Where that is on this host the report is made here; for other hosts the
- * command is named that makes it there.
+ * A launcher that gives up ends its ranks together with their headways: SIGTERM, and SIGKILL
+ * soon after. What such a rank recorded is in its run directory. Where that is on this host the
+ * report is made here; for other hosts the command is named that makes it there.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +23,8 @@
 #include "digest/digest_file.h"
 #include "job/agreement.h"
 
-/* ms: how long the headway of a rank is waited for whose launcher has ended: it may be about to write its report. */
+/* ms: how long the headway of a rank is waited for whose launcher has ended: it may be about to
+ * write its report. */
 enum { END_PATIENCE_MS = 20000, END_LOOK_MS = 50, MOST_NAMED = 8 };
 
 static bool is_here(const struct job_note *note)
@@ -33,7 +34,7 @@ static bool is_here(const struct job_note *note)
 	return strcmp(note->host, host) == 0;
 }
 
-/* ---- recovering -------------------------------------------------------------------------------- */
+/* ---- recovering ------------------------------------------------------------------------------ */
 
 static void recover_rank(const char *folder, const struct job_note *note)
 {
@@ -66,7 +67,8 @@ static void recover_rank(const char *folder, const struct job_note *note)
 	hwy_arena_free(&job.texts);
 }
 
-/* Waits until nobody records into the directory any more, or patience ends. *left_ms: how long that is, for all ranks together. */
+/* Waits until nobody records into the directory any more, or patience ends. *left_ms: how long
+ * that is, for all ranks together. */
 static bool await_rank_end(const char *directory, int *left_ms)
 {
 	for (; !run_is_over(directory); *left_ms -= END_LOOK_MS) {
@@ -77,8 +79,8 @@ static bool await_rank_end(const char *directory, int *left_ms)
 	return true;
 }
 
-/* Makes the reports of ranks whose headway was killed, as far as they ran on this host; notes in the folder what has become of
- * each. Ranks that are just ending are waited for. */
+/* Makes the reports of ranks whose headway was killed, as far as they ran on this host; notes in
+ * the folder what has become of each. Ranks that are just ending are waited for. */
 static void recover_ranks(const char *folder, int patience_ms)
 {
 	int left_ms = patience_ms;
@@ -108,8 +110,8 @@ static void recover_ranks(const char *folder, int patience_ms)
 	job_folder_free(&before);
 }
 
-/* Forgets the run directories of ranks that have their reports. Where the ranks have ended for good, what a rank that was
- * killed while it removed its directory has left is removed too. */
+/* Forgets the run directories of ranks that have their reports. Where the ranks have ended for
+ * good, what a rank that was killed while it removed its directory has left is removed too. */
 static void forget_directories(struct job_folder *job, bool have_ended)
 {
 	char gone[PATH_MAX];
@@ -128,7 +130,7 @@ static void forget_directories(struct job_folder *job, bool have_ended)
 	}
 }
 
-/* ---- the summary ------------------------------------------------------------------------------- */
+/* ---- the summary ----------------------------------------------------------------------------- */
 
 static int64_t world_of(const struct job_folder *job)
 {
@@ -158,7 +160,8 @@ bool job_end_is_reached(const char *folder)
 {
 	if (!all_have_ended(folder) || !job_take_end(folder))
 		return false;
-	/* Another rank may have ended the job, and given the end back, after this one has looked. */
+	/* Another rank may have ended the job, and given the end back, after this one has
+	 * looked. */
 	if (all_have_ended(folder))
 		return true;
 	job_agreement_forget(folder);
@@ -172,8 +175,8 @@ static bool is_being_recorded(const struct job_note *note)
 	       !run_is_over(note->directory);
 }
 
-/* Yields what a person must know about a rank, as the end of a sentence that begins with the rank; "" where there is
- * nothing to say. Ranks with the same sentence are named together. */
+/* Yields what a person must know about a rank, as the end of a sentence that begins with the
+ * rank; "" where there is nothing to say. Ranks with the same sentence are named together. */
 static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 			       const struct job_note *note)
 {
@@ -335,7 +338,8 @@ static void say_job(const struct job_folder *job)
 		reports ? "analyze" : "recover", name);
 }
 
-/* Makes the digests of ranks of this host that have a report and were ended before their digest was made. */
+/* Makes the digests of ranks of this host that have a report and were ended before their digest
+ * was made. */
 static void make_digests(const struct job_folder *job)
 {
 	struct profile_job late = {.role = PROFILE_RANK};
@@ -355,8 +359,8 @@ static void make_digests(const struct job_folder *job)
 	hwy_arena_free(&late.texts);
 }
 
-/* Prints what holds the job back, in a process of its own: reading the reports takes memory, and whatever happens to it
- * must not change how headway ends. Of many ranks the digests are read. */
+/* Prints what holds the job back, in a process of its own: reading the reports takes memory, and
+ * whatever happens to it must not change how headway ends. Of many ranks the digests are read. */
 static void print_answer(const char *folder, uint32_t ranks)
 {
 	bool has_many = ranks > DIGEST_WHOLE_RANKS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_json.c - the member "job" of `headway analyze --format json`; docs/analyze-json.md says what each key means. Keys are added,
- * never renamed. */
+/* job_json.c - the member "job" of `headway analyze --format json`; docs/analyze-json.md says
+ * what each key means. Keys are added, never renamed. */
 #include "base/json_fields.h"
 #include "base/lang.h"
 #include "cli/job_print.h"

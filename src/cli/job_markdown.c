@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_markdown.c - the analysis of a job as Markdown: for a pull request, an issue or a notebook. */
+/* job_markdown.c - the analysis of a job as Markdown: for a pull request, an issue or a
+ * notebook. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_short.c - what holds a job back in a few lines, for the end of `headway profile`; see job_print.h. */
+/* job_short.c - what holds a job back in a few lines, for the end of `headway profile`; see
+ * job_print.h. */
 #include "cli/job_print.h"
 
 void job_print_short(FILE *out, const char *folder)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_text.c - the analysis of a job for people on one screen: what holds it back, what each rank does with a step, who is late
- * when, who waits for whom, and the findings of all ranks. */
+/* job_text.c - the analysis of a job for people on one screen: what holds it back, what each
+ * rank does with a step, who is late when, who waits for whom, and the findings of all ranks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char *job_paint(const struct job_page *page, enum paint which)
 	return paint(page->view->colour, which);
 }
 
-/* ---- the head ------------------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void print_head(const struct job_page *page)
 {
@@ -54,7 +54,7 @@ static void print_head(const struct job_page *page)
 	}
 }
 
-/* ---- the table of ranks ------------------------------------------------------------------------------------ */
+/* ---- the table of ranks ---------------------------------------------------------------------- */
 
 static void print_legend(const struct job_page *page)
 {
@@ -117,7 +117,7 @@ static void print_ranks(const struct job_page *page)
 	fprintf(page->out, "\n%s", job_paint(page, PAINT_PLAIN));
 }
 
-/* ---- the heat map -------------------------------------------------------------------------------------------- */
+/* ---- the heat map ---------------------------------------------------------------------------- */
 
 static const char *const shades[JOB_DEGREES] = {"·", "░", "▒", "▓", "█"};
 static const char *const ascii_shades[JOB_DEGREES] = {".", ":", "+", "#", "@"};
@@ -174,7 +174,7 @@ static void print_map(const struct job_page *page)
 	job_map_free(&map);
 }
 
-/* ---- who waits for whom --------------------------------------------------------------------------------------- */
+/* ---- who waits for whom ---------------------------------------------------------------------- */
 
 static bool has_waits(const struct job_page *page)
 {
@@ -255,7 +255,7 @@ static void print_waits(const struct job_page *page)
 	print_culprits(page);
 }
 
-/* ---- the path ---------------------------------------------------------------------------------------------------- */
+/* ---- the path -------------------------------------------------------------------------------- */
 
 /* Finds the rank with most of the path beside those that are done. */
 static uint32_t next_rank(const struct hwy_run_path *path, bool *done)
@@ -319,7 +319,7 @@ static void print_path(const struct job_page *page)
 			hwy_say_count_times(steps ? (double)path->n_crossings / steps : 0).text);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void print_job_advice(const struct job_page *page, const char *advice, bool all)
 {
@@ -390,7 +390,7 @@ static void print_job_findings(const struct job_page *page)
 	}
 }
 
-/* ---- the foot -------------------------------------------------------------------------------------------------- */
+/* ---- the foot -------------------------------------------------------------------------------- */
 
 static void print_foot(const struct job_page *page)
 {
@@ -469,7 +469,7 @@ void job_print_text(FILE *out, const struct analyze_view *view)
 	through_memory(out, view, view->job, print_job);
 }
 
-/* ---- the end of `headway profile` --------------------------------------------------------------------------------- */
+/* ---- the end of `headway profile` ------------------------------------------------------------ */
 
 static void print_job_short(const struct job_page *page)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_view.c - the ranks of a job, diagnosed and compared, for the formats of `headway analyze`; see job_print.h. */
+/* job_view.c - the ranks of a job, diagnosed and compared, for the formats of `headway analyze`;
+ * see job_print.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +96,10 @@ void job_view_close(struct job_view *job)
 	free(job);
 }
 
-/* ---- folders ------------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
-/* Opens a file as the next run; false, with what is wrong, where it cannot be read, judged, or tell its rank. */
+/* Opens a file as the next run; false, with what is wrong, where it cannot be read, judged, or
+ * tell its rank. */
 static bool add_run_of(struct analyze_view *view, const char *path, const char *step,
 		       struct hwy_err *err)
 {

@@ -16,7 +16,8 @@ struct analyze_name job_program(const struct job_view *job)
 {
 	const struct analyze_run *run = job->runs[answer_shown(&job->answer)];
 	struct analyze_name name = analyze_program(run);
-	/* Where the recording does not tell the program, the name is that of its file: the job's is better. */
+	/* Where the recording does not tell the program, the name is that of its file: the job's
+	 * is better. */
 	if (strcmp(name.text, hwy_basename(run->path)) == 0) {
 		size_t length = strlen(job->name);
 		while (length > 1 && job->name[length - 1] == '/')
@@ -29,7 +30,7 @@ struct analyze_name job_program(const struct job_view *job)
 	return name;
 }
 
-/* ---- the head ------------------------------------------------------------------------------------------ */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static uint32_t count_hosts(const struct job_view *job)
 {
@@ -93,7 +94,7 @@ void job_put_clocks(FILE *out, const struct job_view *job)
 			hwy_say_time3(job->answer.meetings.uncertain).text);
 }
 
-/* ---- the table of ranks ---------------------------------------------------------------------------------- */
+/* ---- the table of ranks ---------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -270,7 +271,7 @@ uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_
 	return left_out;
 }
 
-/* ---- findings --------------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 void job_put_finding_ranks(FILE *out, const struct job_view *job, const struct job_finding *finding)
 {
@@ -298,7 +299,7 @@ void job_put_cost(FILE *out, const struct job_view *job, const struct job_findin
 			finding->n_members > 1 && !finding->is_joint ? " on average" : "");
 }
 
-/* ---- who waits for whom --------------------------------------------------------------------------------------- */
+/* ---- who waits for whom ---------------------------------------------------------------------- */
 
 static int by_length(const void *a, const void *b)
 {
@@ -326,7 +327,7 @@ struct job_pair *job_pairs(const struct job_view *job, uint32_t most, uint32_t *
 	return pairs;
 }
 
-/* ---- jobs without device work ----------------------------------------------------------------------- */
+/* ---- jobs without device work ---------------------------------------------------------------- */
 
 const char *job_cpu_window(const struct job_view *job)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_json.c - `headway kernels` for programs: JSON with everything that is known of each kernel beside the roofline's
- * points, and CSV with a row for each kernel (docs/kernels.md). What is not known is null, or an empty field.
+/* kernels_json.c - `headway kernels` for programs: JSON with everything that is known of each
+ * kernel beside the roofline's points, and CSV with a row for each kernel (docs/kernels.md).
+ * What is not known is null, or an empty field.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "cli/kernels_print.h"
 #include "cli/kit/cli.h"
 
-/* ---- facts by name ------------------------------------------------------------------------------------------------ */
+/* ---- facts by name --------------------------------------------------------------------------- */
 
 static const struct json_fact {
 	const char *key;
@@ -71,7 +72,7 @@ static void put_number(struct hwy_json *json, const char *key, double value)
 	json_number(json, digits);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_counters(struct hwy_json *json, const struct known_kernel *kernel)
 {
@@ -227,7 +228,7 @@ void kernels_print_json(FILE *out, const struct kernels_view *view)
 	free(roofline.points);
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void put_csv_text(FILE *out, const char *text)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_measure.c - see kernels_measure.h: a report's kernels into an order, what was found into rows.
+/* kernels_measure.c - see kernels_measure.h: a report's kernels into an order, what was found
+ * into rows.
  *
- * The launches of one kernel become one row, with the mean of each counter. Nothing of the report is changed before
- * the program has run and something was measured.
+ * The launches of one kernel become one row, with the mean of each counter. Nothing of the
+ * report is changed before the program has run and something was measured.
  */
 #include "cli/kernels_measure.h"
 
@@ -293,7 +294,8 @@ static void add_lines(struct measuring *m)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Says how the program ended where it did not end well; false where it did, or where we ended it, which was said. */
+/* Says how the program ended where it did not end well; false where it did, or where we ended
+ * it, which was said. */
 static bool note_bad_end(struct measuring *m)
 {
 	int status = m->found.status;
@@ -308,7 +310,8 @@ static bool note_bad_end(struct measuring *m)
 	return true;
 }
 
-/* Why nothing was measured: the last thing that went wrong, and how the program ended where the last note says so. */
+/* Why nothing was measured: the last thing that went wrong, and how the program ended where the
+ * last note says so. */
 static bool say_nothing(const struct kernels_outcome *outcome, bool is_bad, struct hwy_err *err)
 {
 	uint32_t n = outcome->n_notes;
@@ -393,7 +396,8 @@ char *kernels_say_measure(const struct hwy_trace *trace, const char *path)
 {
 	char *text = NULL;
 	const char *command = hwy_property(trace, "command");
-	/* Counters can be added to a report. The page shows other recordings by a report that it made of them. */
+	/* Counters can be added to a report. The page shows other recordings by a report that it
+	 * made of them. */
 	bool is_readable =
 		access(path, R_OK) == 0; /* not where folders were left out of the path */
 	bool is_report = is_readable ? cli_is_report(path) : trace->file != NULL;

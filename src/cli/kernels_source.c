@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_source.c - the source lines at which the warps of a kernel were found, for `headway kernels`.
+/* kernels_source.c - the source lines at which the warps of a kernel were found, for `headway
+ * kernels`.
  *
- * Samples of one line are added up over their reasons; the reason that is named is the one with most samples, of those for which
- * a warp waits ("selected" is a warp that issues).
+ * Samples of one line are added up over their reasons; the reason that is named is the one with
+ * most samples, of those for which a warp waits ("selected" is a warp that issues).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ static int by_samples(const void *a, const void *b)
 	return (y->samples > x->samples) - (y->samples < x->samples);
 }
 
-/* Takes one row of the report as a line of its own; false where it is of another kernel or broken. */
+/* Takes one row of the report as a line of its own; false where it is of another kernel or
+ * broken. */
 static bool take_source_row(const struct hwy_trace *trace, const struct hwy_stalled_line *row,
 			    const char *kernel, struct kernels_source_line *line)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_text.c - `headway kernels` for people: a table by time to be gained, a roofline, then kernel by kernel what it
- * waits for, the counters that say so, and what to do. Markdown has the same table and the same words.
+/* kernels_text.c - `headway kernels` for people: a table by time to be gained, a roofline, then
+ * kernel by kernel what it waits for, the counters that say so, and what to do. Markdown has the
+ * same table and the same words.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +19,8 @@
 #include "compare/kernel_names.h"
 
 enum { TEXT_WIDTH = 110, LABEL_WIDTH = 10, DETAIL_INDENT = 4, MOST_SOURCE_LINES = 6 };
-/* Columns of a name in the table, in the table of a narrow terminal, and above the lines of a kernel. */
+/* Columns of a name in the table, in the table of a narrow terminal, and above the lines of a
+ * kernel. */
 enum { NAME_COLUMNS = 48, NARROW_NAME_COLUMNS = 28, TITLE_COLUMNS = 64 };
 
 /* The columns of the table; those that a narrow terminal does without, the first first. */
@@ -62,7 +64,7 @@ static const char *bound_word(const struct known_kernel *kernel)
 				  : hwy_tr(kernel_bound_name(kernel));
 }
 
-/* ---- the head ------------------------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void say_head(FILE *text, const struct kernels_view *view)
 {
@@ -106,7 +108,7 @@ static void kernels_put_head(FILE *out, const struct kernels_view *view, bool co
 	free(text);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void add_share_cell(struct table *table, bool is_known, double share)
 {
@@ -134,7 +136,8 @@ struct kernels_name {
 	char text[KERNEL_NAME_BYTES];
 };
 
-/* A kernel's name in at most so many columns. Names of libraries differ at both ends, so that the middle is left out. */
+/* A kernel's name in at most so many columns. Names of libraries differ at both ends, so that
+ * the middle is left out. */
 static struct kernels_name shown_name(const struct known_kernel *kernel, int columns)
 {
 	struct kernels_name name;
@@ -215,7 +218,7 @@ static void kernels_put_rest(FILE *out, const struct kernels_view *view)
 		view->n - view->rows, hwy_say_part_1decimal(ns, view->table->ns).text);
 }
 
-/* ---- one kernel -------------------------------------------------------------------------------------------------- */
+/* ---- one kernel ------------------------------------------------------------------------------ */
 
 static void kernels_put_title(FILE *out, const struct known_kernel *kernel, uint32_t i, bool colour)
 {
@@ -293,9 +296,10 @@ static void put_details(FILE *out, const struct kernels_view *view, int width, b
 	free(rows);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/* The text of --apply for the kernel that gains most: its name is cut where a part of it is enough. */
+/* The text of --apply for the kernel that gains most: its name is cut where a part of it is
+ * enough. */
 static void put_next(FILE *out, const struct kernels_view *view)
 {
 	const struct known_kernel *first = view->n ? kernel_at(view, 0) : NULL;

@@ -92,7 +92,7 @@ uint32_t kernels_stalls(const struct known_kernel *kernel, double least,
 	return n;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Adds "name value" to a line of facts, behind a separator. */
 static void add_fact(FILE *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -280,7 +280,7 @@ char *kernels_say_line(const struct kernels_view *view, const struct known_kerne
 	return text;
 }
 
-/* ---- which kernels are worth words ------------------------------------------------------------------------------- */
+/* ---- which kernels are worth words ----------------------------------------------------------- */
 
 /* Advice for a kernel with a smaller share of its device's time would not be noticed. */
 #define LEAST_ADVISED_SHARE 0.01

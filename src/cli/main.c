@@ -64,8 +64,9 @@ static void print_help(FILE *out)
 		hwy_tr("'headway COMMAND --help' tells more; 'headway --version' prints the version.\n"));
 }
 
-/* What other tools call a command of ours, or what people look for. Such a word may look more like another of our names: 'record'
- * like 'recover', 'timeline' like 'baseline', 'gaps' like 'gate'. */
+/* What other tools call a command of ours, or what people look for. Such a word may look more
+ * like another of our names: 'record' like 'recover', 'timeline' like 'baseline', 'gaps' like
+ * 'gate'. */
 static const char *meant_by(const char *name)
 {
 	static const struct {

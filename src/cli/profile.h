@@ -14,7 +14,8 @@ struct profile {
 	 * reportN.hwy. */
 	const char *output;
 	bool force, stats, quiet, no_calibration;
-	/* The program runs already and asked for its recording; 'program' is only what it was started with. */
+	/* The program runs already and asked for its recording; 'program' is only what it was
+	 * started with. */
 	bool within;
 	bool memory_usage, all_apis, leave_cupti, pytorch_shapes, show_output, inherit_environment;
 	int wait_for; /* index of the word that --wait gives */
@@ -31,8 +32,8 @@ struct profile {
 	struct profile_job job;
 	char **words; /* the launcher's command line with a headway before each program; or NULL */
 	struct run_property properties[12];
-	/* Of a job, what a person must know about every rank is said by the first rank alone; 'quiet' is then true for
-	 * the rest, and is_quiet_job says what the user asked for. */
+	/* Of a job, what a person must know about every rank is said by the first rank alone;
+	 * 'quiet' is then true for the rest, and is_quiet_job says what the user asked for. */
 	bool says_warnings, is_quiet_job;
 };
 
@@ -92,27 +93,29 @@ struct profile_making {
 	enum profile_calibration calibration;
 	enum ingest_stacks stacks;
 	const struct cli_privacy *privacy;
-	/* The job whose rank this is: its folder is told, and gets a report for each rank of a launcher's tree. NULL: no
-	 * job. */
+	/* The job whose rank this is: its folder is told, and gets a report for each rank of a
+	 * launcher's tree. NULL: no job. */
 	struct profile_job *job;
 };
-/* profile_report.c: makes a report of the run's directory; *written is its path, to be freed. On failure says why on
- * stderr and yields false. A signal that ends headway meanwhile says how to make the report later. Where libdw
- * finds no memory, it ends the process with the status PROFILE_NO_MEMORY. */
+/* profile_report.c: makes a report of the run's directory; *written is its path, to be freed. On
+ * failure says why on stderr and yields false. A signal that ends headway meanwhile says how to
+ * make the report later. Where libdw finds no memory, it ends the process with the status
+ * PROFILE_NO_MEMORY. */
 bool profile_report(const char *directory, const struct profile_making *how, char **written);
 enum { PROFILE_NO_MEMORY = 3 };
 
-/* cmd_profile.c: makes the report of a run, and removes the run's directory; false: there is no report, and a
- * line says why. */
+/* cmd_profile.c: makes the report of a run, and removes the run's directory; false: there is no
+ * report, and a line says why. */
 bool profile_make_report(struct profile *profile, struct run *run, const char *path);
 /* profile_apart.c: does the same in a process of its own. */
 bool profile_apart(struct profile *profile, struct run *run, const char *path);
 
-/* profile_within.c: records a program that runs already and joins the run itself; yields headway's exit status. */
+/* profile_within.c: records a program that runs already and joins the run itself; yields
+ * headway's exit status. */
 int profile_within(struct profile *profile, struct run *run, const char *path);
 
-/* recover_run.c: makes the report of a run whose headway was killed, in a process of its own, with as many stacks as
- * there is memory for. */
+/* recover_run.c: makes the report of a run whose headway was killed, in a process of its own,
+ * with as many stacks as there is memory for. */
 bool recover_run(const char *directory, const struct profile_making *how);
 
 /* profile_place.c: ns since 1970. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_apart.c - makes the report in a process of its own, so that nothing that happens to it changes
- * how headway ends.
+/* profile_apart.c - makes the report in a process of its own, so that nothing that happens to it
+ * changes how headway ends.
  *
- * Reading a recording takes memory, and reads the debug information of binaries that nobody has checked.
- * Whatever ends the process that does so (no memory, the kernel's choice when memory runs out, a
- * bug), headway lives on, says how the report can be made later, and ends as the program did. A signal that
- * is sent to headway meanwhile ends both.
+ * Reading a recording takes memory, and reads the debug information of binaries that nobody has
+ * checked. Whatever ends the process that does so (no memory, the kernel's choice when memory
+ * runs out, a bug), headway lives on, says how the report can be made later, and ends as the
+ * program did. A signal that is sent to headway meanwhile ends both.
  */
 #include <errno.h>
 #include <signal.h>

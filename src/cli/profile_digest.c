@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_digest.c - the digests of a rank's reports at the end of its recording (docs/digest.md).
+/* profile_digest.c - the digests of a rank's reports at the end of its recording
+ * (docs/digest.md).
  *
- * The report is made and the folder knows of it before this begins. Digests are made by a process of its own: reports are analysed for
- * them, and whatever happens to that must change neither the recording nor how headway ends. It has PATIENCE_MS; what is not done then
- * is left to `headway digest`. Nothing is said: a missing digest is named where somebody asks for it.
+ * The report is made and the folder knows of it before this begins. Digests are made by a
+ * process of its own: reports are analysed for them, and whatever happens to that must change
+ * neither the recording nor how headway ends. It has PATIENCE_MS; what is not done then is left
+ * to `headway digest`. Nothing is said: a missing digest is named where somebody asks for it.
  */
 #include <errno.h>
 #include <fcntl.h>

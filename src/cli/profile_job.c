@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_job.c - see profile_job.h.
  *
- * A rank's report is written by the rank's headway, to the job's folder, which hosts share. What the folder is told is
- * told before the program starts and after its report is made: whoever ends this headway in between leaves a note that
- * says where the recording is.
+ * A rank's report is written by the rank's headway, to the job's folder, which hosts share. What
+ * the folder is told is told before the program starts and after its report is made: whoever
+ * ends this headway in between leaves a note that says where the recording is.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,10 +21,11 @@
 #include "spool/preload.h"
 #include "trace/trace.h"
 
-/* How long ranks wait for one another before their programs start, to agree that all of them are recorded. */
+/* How long ranks wait for one another before their programs start, to agree that all of them are
+ * recorded. */
 static const int64_t PATIENCE_NS = 3LL * 1000 * 1000 * 1000;
 
-/* ---- which part this headway has --------------------------------------------------------------- */
+/* ---- which part this headway has ------------------------------------------------------------- */
 
 /* A report's name that the user has made different for each rank, or that names one file. */
 static bool names_a_file(const char *output)
@@ -218,7 +219,8 @@ void profile_job_begin(struct profile *profile, int argc, char **argv)
 	}
 	say_start(profile);
 	if (job->role == PROFILE_LAUNCHER) {
-		/* Of several programs one may use another MPI than the others, or none that can be seen. */
+		/* Of several programs one may use another MPI than the others, or none that can
+		 * be seen. */
 		if (job->launcher.n_programs > 1)
 			job_disagree(job->folder);
 		become_launcher(profile, argc, argv);
@@ -234,7 +236,7 @@ void profile_job_begin(struct profile *profile, int argc, char **argv)
 	add_properties(profile);
 }
 
-/* ---- what the folder is told ------------------------------------------------------------------- */
+/* ---- what the folder is told ----------------------------------------------------------------- */
 
 /* A report that cannot go to the folder stays on this host. */
 static char *local_report(struct profile_job *job)
@@ -277,8 +279,8 @@ void profile_job_started(struct profile *profile, const struct run *run)
 		return;
 	job->note.directory = run->directory;
 	put_note(job);
-	/* A launcher that ends its ranks sends a signal, waits, and kills. The program gets the signal; headway uses the
-	 * time for the report. */
+	/* A launcher that ends its ranks sends a signal, waits, and kills. The program gets the
+	 * signal; headway uses the time for the report. */
 	static const int polite[] = {SIGTERM, SIGINT, SIGHUP};
 	for (size_t i = 0; i < sizeof polite / sizeof *polite && job->role == PROFILE_RANK; i++)
 		cli_ignore(polite[i]);
@@ -336,7 +338,8 @@ static const char *devices_of(struct hwy_arena *arena, const struct hwy_trace *t
 
 void profile_job_reported(struct profile_job *job, const struct hwy_trace *trace)
 {
-	/* The run directory is still named: whoever kills this headway now may leave a part of it. */
+	/* The run directory is still named: whoever kills this headway now may leave a part of
+	 * it. */
 	job->note.gpus = devices_of(&job->texts, trace);
 	if (job->note.state == JOB_RUNNING)
 		job->note.state = JOB_RECORDED;

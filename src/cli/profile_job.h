@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_job.h - `headway profile` of a whole job: which part of it this headway has, and the job's folder.
+/* profile_job.h - `headway profile` of a whole job: which part of it this headway has, and the
+ * job's folder.
  *
- * Three headways may take part in a job. One runs the launcher (mpirun, srun …), in whose command line it has put a
- * headway before each program; each of these records a rank and leaves its report in the job's folder; where the
- * launcher starts ranks of this host only (torchrun …), one headway records them all and leaves a report for each.
+ * Three headways may take part in a job. One runs the launcher (mpirun, srun …), in whose
+ * command line it has put a headway before each program; each of these records a rank and leaves
+ * its report in the job's folder; where the launcher starts ranks of this host only (torchrun
+ * …), one headway records them all and leaves a report for each.
  */
 #ifndef HWY_CLI_PROFILE_JOB_H
 #define HWY_CLI_PROFILE_JOB_H
@@ -43,7 +45,8 @@ struct profile_job {
 struct profile;
 struct hwy_trace;
 
-/* Finds out the role, from the command line and the environment. argv is the command line of profile. */
+/* Finds out the role, from the command line and the environment. argv is the command line of
+ * profile. */
 void profile_job_begin(struct profile *profile, int argc, char **argv);
 /* Yields the path of this rank's report, to be freed; NULL where the job has none of its own. */
 char *profile_job_path(const struct profile *profile);
@@ -60,27 +63,29 @@ void profile_job_unreported(struct profile *profile);
 /* The last: where the job is over, its folder is completed and its summary printed. */
 void profile_job_finish(struct profile *profile, const struct run *run);
 
-/* profile_words.c: the launcher's command line with a headway before each program, NULL at the end. The array is to be
- * freed; its texts live as long as the job. */
+/* profile_words.c: the launcher's command line with a headway before each program, NULL at the
+ * end. The array is to be freed; its texts live as long as the job. */
 char **profile_words(struct profile *profile, int argc, char **argv);
 
 /* profile_place.c: chooses or joins the job's folder; exits where that cannot be. */
 void profile_place(struct profile *profile);
 
-/* profile_digest.c: notes a report that was written; and makes the digests of those, as far as that takes a moment. Never fails: what
- * has no digest then gets it by `headway digest`. */
+/* profile_digest.c: notes a report that was written; and makes the digests of those, as far as
+ * that takes a moment. Never fails: what has no digest then gets it by `headway digest`. */
 void profile_digest_later(struct profile_job *job, const char *report);
 void profile_digest(struct profile_job *job);
 
-/* job_split.c: writes a report for each rank of a trace to the job's folder, or one of all where no process has a rank.
- * *written is the first, to be freed. */
+/* job_split.c: writes a report for each rank of a trace to the job's folder, or one of all where
+ * no process has a rank. *written is the first, to be freed. */
 bool job_split(struct hwy_trace *trace, struct profile_job *job, char **written,
 	       struct hwy_err *err);
 
-/* job_end.c: completes the folder of a job that has just ended, with the reports of ranks of this host whose headway was killed:
- * 'status' is the launcher's, HWY_NONE: not known. Prints the summary, unless 'quiet'. */
+/* job_end.c: completes the folder of a job that has just ended, with the reports of ranks of
+ * this host whose headway was killed: 'status' is the launcher's, HWY_NONE: not known. Prints
+ * the summary, unless 'quiet'. */
 void job_end(const char *folder, int64_t status, bool quiet);
-/* The same at any later time. Where ranks are still being recorded, only says so, and the folder stays as it is. */
+/* The same at any later time. Where ranks are still being recorded, only says so, and the folder
+ * stays as it is. */
 void job_recover(const char *folder);
 /* Whether every rank of the job has told that it ended. */
 bool job_end_is_reached(const char *folder);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_metrics.c - the options about GPU metrics, in nsys's words.
  *
- * nsys names its sets after chips ("gh100") or numbers them. Headway builds its sets for the chip at hand, so such
- * words mean the general set, and a line says so.
+ * nsys names its sets after chips ("gh100") or numbers them. Headway builds its sets for the
+ * chip at hand, so such words mean the general set, and a line says so.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -35,7 +35,8 @@ static int choice(const struct cli_value *value, const char *text, const char *c
 
 /* ---- what is recorded ----------------------------------------------------------------------- */
 
-/* Each word of -t with the sources that it stands for, bits REC_TRACE_…; 0: Headway does not have the collector. */
+/* Each word of -t with the sources that it stands for, bits REC_TRACE_…; 0: Headway does not
+ * have the collector. */
 #define TRACES(X)                                                                                  \
 	X("cuda", REC_TRACE_CUDA)                                                                  \
 	X("cuda-hw", REC_TRACE_CUDA)                                                               \

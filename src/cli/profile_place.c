@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_place.c - the folder of a job: made by whoever runs the launcher, or joined by its ranks.
+/* profile_place.c - the folder of a job: made by whoever runs the launcher, or joined by its
+ * ranks.
  *
- * Ranks that were started without a headway above them find one another by the job's identity, which is in job.json:
- * the first makes the folder, the others join. A folder of another job is never joined. An identity that comes again
- * (mpirun counts from a number that repeats) is told by a rank that is there already.
+ * Ranks that were started without a headway above them find one another by the job's identity,
+ * which is in job.json: the first makes the folder, the others join. A folder of another job is
+ * never joined. An identity that comes again (mpirun counts from a number that repeats) is told
+ * by a rank that is there already.
  */
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +33,8 @@ int64_t profile_wall_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Yields the words of the command as one line; only the program where arguments are to be left out. */
+/* Yields the words of the command as one line; only the program where arguments are to be left
+ * out. */
 static char *command_line(struct profile *profile)
 {
 	struct hwy_arena *texts = &profile->job.texts;
@@ -77,14 +80,16 @@ static bool may_join(const struct profile_job *job, const char *path)
 	return may;
 }
 
-/* Replaces the job in a folder by this one. Of several ranks that want this one does it, and the others wait. */
+/* Replaces the job in a folder by this one. Of several ranks that want this one does it, and the
+ * others wait. */
 static bool replace_job(struct profile *profile, const char *path, struct hwy_err *err)
 {
 	struct profile_job *job = &profile->job;
 	const char *lock = hwy_arena_format(&job->texts, "%s/" JOB_FILE ".%s", path, job->id);
 	bool is_taken, done = false;
 	if (mkdir(lock, 0700) == 0) {
-		/* Another rank may have done it before, or may make the folder once it is cleared. */
+		/* Another rank may have done it before, or may make the folder once it is
+		 * cleared. */
 		done = may_join(job, path) ||
 		       (job_folder_clear(path, err) &&
 			make_folder(profile, path, &is_taken, err)) ||

@@ -58,8 +58,8 @@ static bool ran_python(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Writes the command to suggest next, without "headway". After an empty recording it is the one that would have recorded
- * something of the same program. */
+/* Writes the command to suggest next, without "headway". After an empty recording it is the one
+ * that would have recorded something of the same program. */
 static void put_next_command(FILE *out, const struct hwy_trace *trace, const char *path, bool lacks)
 {
 	const char *command = hwy_property(trace, "command");
@@ -93,7 +93,8 @@ static struct hwy_words when_lost(const struct hwy_trace *trace)
 	return words;
 }
 
-/* Whether the program started ranks. A rank of its own it may have from the launcher that started headway. */
+/* Whether the program started ranks. A rank of its own it may have from the launcher that
+ * started headway. */
 static bool has_ranks(const struct hwy_trace *trace)
 {
 	for (uint32_t i = 1; i < trace->n_processes; i++)
@@ -172,8 +173,8 @@ static void report_leave_out(struct hwy_trace *trace, const struct cli_privacy *
 	cli_privacy_apply(&privacy, trace);
 }
 
-/* glibc's error() asks for the program's name first. libdw calls it where it finds no memory, to print
- * a line of its own and to exit. */
+/* glibc's error() asks for the program's name first. libdw calls it where it finds no memory, to
+ * print a line of its own and to exit. */
 static void leave_without_memory(void)
 {
 	exit(PROFILE_NO_MEMORY);

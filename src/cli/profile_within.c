@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_within.c - records a program that runs already, at its own request (headway profile --within).
+/* profile_within.c - records a program that runs already, at its own request (headway profile
+ * --within).
  *
- * The program is the one that started this headway, as the Python package does: it talks to it through stdin and stdout.
- * Headway makes the run directory and prints "run DIRECTORY"; the program joins the run (collect/self_record.c), leaves it,
- * and writes "end", or just ends, also by a signal: then stdin ends. Headway then makes the report and prints
- * "report FILE". Where the program could not join, it writes "forget": then there is no report, and
- * a file of its name stays as it is. What people should read goes to stderr, as with any recording.
+ * The program is the one that started this headway, as the Python package does: it talks to it
+ * through stdin and stdout. Headway makes the run directory and prints "run DIRECTORY"; the
+ * program joins the run (collect/self_record.c), leaves it, and writes "end", or just ends, also
+ * by a signal: then stdin ends. Headway then makes the report and prints "report FILE". Where
+ * the program could not join, it writes "forget": then there is no report, and a file of its
+ * name stays as it is. What people should read goes to stderr, as with any recording.
  *
- * Headway never signals the program, stops it or waits for anything but its word: a program that goes on recording for
- * hours is watched over for disk space only.
+ * Headway never signals the program, stops it or waits for anything but its word: a program that
+ * goes on recording for hours is watched over for disk space only.
  */
 #include <errno.h>
 #include <poll.h>
@@ -40,7 +42,8 @@ static bool has_said(char word[8])
 	return got == 0 || (got == 1 && byte == '\n') || (got < 0 && errno != EINTR);
 }
 
-/* Waits until the program says that it has left the run, or has ended. False: nothing was recorded. */
+/* Waits until the program says that it has left the run, or has ended. False: nothing was
+ * recorded. */
 static bool await_word(struct run *run)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

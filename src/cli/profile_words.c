@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_words.c - the command line of a launcher, with a headway before each program that it starts.
+/* profile_words.c - the command line of a launcher, with a headway before each program that it
+ * starts.
  *
- * The rank's headway gets the options that this one was given. It may run on another host, where there is no headway, or
- * another one: a few words of shell look, and run the program as it is where there is none that could record it. The
- * shell sets no variable, and is gone when the program starts.
+ * The rank's headway gets the options that this one was given. It may run on another host, where
+ * there is no headway, or another one: a few words of shell look, and run the program as it is
+ * where there is none that could record it. The shell sets no variable, and is gone when the
+ * program starts.
  */
 #include <errno.h>
 #include <limits.h>

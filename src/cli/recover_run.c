@@ -2,8 +2,8 @@
 /* recover_run.c - makes the report of a run whose headway was killed.
  *
  * Memory may be what was missing. So the report is made in a process of its own, and where that
- * process finds no memory, or is killed for it, another one makes the report without libdw, and a third
- * one without stacks.
+ * process finds no memory, or is killed for it, another one makes the report without libdw, and
+ * a third one without stacks.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roofline_plot.c - a roofline in characters: operations a second over operations a byte, both logarithmic.
+/* roofline_plot.c - a roofline in characters: operations a second over operations a byte, both
+ * logarithmic.
  *
- * The slope is the memory's bandwidth, a flat line the peak of a unit that one of the kernels uses. A kernel is drawn as its
- * mark in the list above the plot; where several fall on one place, the one that could gain most is seen. Kernels without
- * operations or bytes have no place.
+ * The slope is the memory's bandwidth, a flat line the peak of a unit that one of the kernels
+ * uses. A kernel is drawn as its mark in the list above the plot; where several fall on one
+ * place, the one that could gain most is seen. Kernels without operations or bytes have no
+ * place.
  */
 #include <math.h>
 #include <string.h>
@@ -24,7 +26,8 @@ struct plot {
 	} roofs[MOST_ROOFS];
 	uint32_t n_roofs;
 	uint32_t points; /* kernels that have a place */
-	/* What stands at a place: 0 nothing, '/' the memory's roof, '-' another roof, else a kernel's mark. */
+	/* What stands at a place: 0 nothing, '/' the memory's roof, '-' another roof, else a
+	 * kernel's mark. */
 	char cells[PLOT_ROWS][PLOT_COLUMNS];
 };
 
@@ -92,7 +95,8 @@ static void choose_edges(struct plot *plot, const struct kernels_view *view, uin
 		plot->x1 = fmax(plot->x1, ridge + 0.7);
 		plot->y1 = fmax(plot->y1, log10(plot->roofs[i].flop_per_s));
 	}
-	/* Three decades of operations are enough to see a roof; five are the most that fourteen rows can show. */
+	/* Three decades of operations are enough to see a roof; five are the most that fourteen
+	 * rows can show. */
 	plot->y0 = fmax(fmin(plot->y0, plot->y1 - 3), plot->y1 - 5);
 	plot->x0 = fmax(plot->x0, plot->x1 - 6) - 0.1;
 	plot->x1 += 0.1;
@@ -136,7 +140,7 @@ static void fill_cells(struct plot *plot, const struct kernels_view *view, uint3
 	}
 }
 
-/* ---- printing -------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_cell(FILE *out, char cell, bool utf8, bool colour)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sql_print.c - see sql_print.h. CSV and JSON are written row by row, since an answer may have millions of rows. Tables for people are
- * kept until their columns' widths are known. An answer with more columns than a terminal has room for is printed a column a line. */
+/* sql_print.c - see sql_print.h. CSV and JSON are written row by row, since an answer may have
+ * millions of rows. Tables for people are kept until their columns' widths are known. An answer
+ * with more columns than a terminal has room for is printed a column a line. */
 #include "cli/sql_print.h"
 
 #include <inttypes.h>
@@ -41,7 +42,7 @@ static void number_digits(const struct hwy_cell *cell, char text[LONGEST_NUMBER]
 		snprintf(text, LONGEST_NUMBER, "%" PRId64, cell->number);
 }
 
-/* ---- CSV and JSON ------------------------------------------------------------------------------------ */
+/* ---- CSV and JSON ---------------------------------------------------------------------------- */
 
 static void csv_put(FILE *out, const char *text, uint32_t length)
 {
@@ -100,7 +101,7 @@ static void json_row(struct sql_print *print, const struct hwy_cell *cells)
 	json->pretty = true;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void add_flat_text(struct table *table, struct hwy_text text)
 {
@@ -163,7 +164,7 @@ static void print_table(struct sql_print *print)
 	table_print(&print->table, print->out);
 }
 
-/* ---- the sink ---------------------------------------------------------------------------------------- */
+/* ---- the sink -------------------------------------------------------------------------------- */
 
 static void end_answer(struct sql_print *print)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sql_prompt.c - see sql_prompt.h. The terminal itself lets people correct a line; a query ends with a semicolon. */
+/* sql_prompt.c - see sql_prompt.h. The terminal itself lets people correct a line; a query ends
+ * with a semicolon. */
 #include "cli/sql_prompt.h"
 
 #include <signal.h>
@@ -13,7 +14,8 @@
 static struct sql_db *volatile running;  /* the database that Ctrl-C interrupts */
 static volatile sig_atomic_t interrupts; /* since the query began */
 
-/* The third Ctrl-C ends a query that does not stop: a single call of a function cannot be interrupted. */
+/* The third Ctrl-C ends a query that does not stop: a single call of a function cannot be
+ * interrupted. */
 static void on_interrupt(int number)
 {
 	if (running && ++interrupts == 3)

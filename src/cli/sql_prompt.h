@@ -8,7 +8,8 @@
 /* Answers a query, or a word that begins with a dot. False with a sentence. */
 bool sql_prompt_answer(struct sql_db *db, const char *query, struct sql_print *print,
 		       struct hwy_err *err);
-/* Reads queries from the terminal until .quit or the end of input; Ctrl-C stops the query that runs. */
+/* Reads queries from the terminal until .quit or the end of input; Ctrl-C stops the query that
+ * runs. */
 void sql_prompt_run(struct sql_db *db, struct sql_print *print);
 
 #endif

@@ -29,7 +29,7 @@ void stats_ranks_free(struct stats_ranks *ranks)
 	ranks->ranks = NULL;
 }
 
-/* ---- a sink before a sink: adds the column --------------------------------------------------------- */
+/* ---- a sink before a sink: adds the column --------------------------------------------------- */
 
 enum { MOST_COLUMNS = 64 };
 

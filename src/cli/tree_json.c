@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_json.c - the tree as one JSON object, and as folded stacks for flame graphs. Both have every node down to the asked
- * depth: no share is too small. */
+/* tree_json.c - the tree as one JSON object, and as folded stacks for flame graphs. Both have
+ * every node down to the asked depth: no share is too small. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -51,12 +51,12 @@ void tree_print_json(FILE *out, const struct tree_view *view)
 	fputc('\n', out);
 }
 
-/* ---- folded stacks -------------------------------------------------------------------------------- */
+/* ---- folded stacks --------------------------------------------------------------------------- */
 
 enum { FOLDED_BYTES = 8192 };
 
-/* Adds a name to a stack. A ';' separates names, so those in a name become ','; control characters become spaces. Yields the
- * new length, or the old one where the name does not fit. */
+/* Adds a name to a stack. A ';' separates names, so those in a name become ','; control
+ * characters become spaces. Yields the new length, or the old one where the name does not fit. */
 static size_t fold_name(char *stack, size_t length, const char *name)
 {
 	size_t n = strlen(name);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_text.c - the tree for people: a head that says how much is known, then a line for each node, numbers first.
+/* tree_text.c - the tree for people: a head that says how much is known, then a line for each
+ * node, numbers first.
  *
- * A node shares its line with its inner node where only one inner node has GPU time or idle time. Nodes below the least share are
- * added up in one line, which is left out where it is small itself or would be alone.
+ * A node shares its line with its inner node where only one inner node has GPU time or idle
+ * time. Nodes below the least share are added up in one line, which is left out where it is
+ * small itself or would be alone.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ struct tree_page {
 	int width;
 };
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 struct tree_name { /* a text that grows, and is cut where the line ends */
 	char text[NAME_BYTES];
@@ -67,7 +69,7 @@ static void name_add_node(const struct tree_page *page, struct tree_name *name,
 	}
 }
 
-/* ---- lines --------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void put_time(const struct tree_page *page, int64_t ns)
 {
@@ -138,7 +140,8 @@ static bool is_large(const struct tree_page *page, const struct tree_node *node)
 	       (root->idle > 0 && (double)node->idle >= least * (double)root->idle);
 }
 
-/* Yields the inner node that has all of the node's GPU time and idle time below it; NULL where there are several. */
+/* Yields the inner node that has all of the node's GPU time and idle time below it; NULL where
+ * there are several. */
 static const struct tree_node *only_inner(const struct tree_page *page,
 					  const struct tree_node *node)
 {
@@ -148,7 +151,8 @@ static const struct tree_node *only_inner(const struct tree_page *page,
 			&page->tree->nodes[page->tree->order[node->first + i]];
 		if (time_of(page, inner) == 0 && inner->idle == 0)
 			continue;
-		/* An operator has CPU time of its own, beside that of the operators inside of it. */
+		/* An operator has CPU time of its own, beside that of the operators inside of
+		 * it. */
 		if (found || (page->by_cpu && inner->cpu != node->cpu))
 			return NULL;
 		found = inner;
@@ -159,8 +163,8 @@ static const struct tree_node *only_inner(const struct tree_page *page,
 static void print_inner(const struct tree_page *page, const struct tree_node *outer, uint32_t level,
 			uint32_t depth);
 
-/* Prints a node with the inner nodes that share its line, then what is below. 'depth' is the node's level in the tree, 'level'
- * that on the page. */
+/* Prints a node with the inner nodes that share its line, then what is below. 'depth' is the
+ * node's level in the tree, 'level' that on the page. */
 static void print_node(const struct tree_page *page, const struct tree_node *node, uint32_t level,
 		       uint32_t depth)
 {
@@ -211,7 +215,7 @@ static void print_inner(const struct tree_page *page, const struct tree_node *ou
 	put_line(page, &rest, level, text, PAINT_FAINT);
 }
 
-/* ---- the head ------------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void print_head(const struct tree_page *page)
 {
@@ -252,7 +256,8 @@ static void print_advice(const struct tree_page *page)
 	if (!page->tree->has_operators)
 		fputs("\n   No operators were recorded. Those of a PyTorch program are, by headway profile -t pytorch or by torch.profiler.\n",
 		      page->out);
-	/* Lines are counted by GPU time: without device work nobody can tell whether there are any. */
+	/* Lines are counted by GPU time: without device work nobody can tell whether there are
+	 * any. */
 	else if (!page->tree->has_modules && page->tree->with_place == 0 && !page->by_cpu)
 		fputs("\n   There are no modules or lines in this recording: headway profile -t pytorch, or\n"
 		      "   torch.profiler.profile(with_stack=True), records them.\n",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* view_browser.c - opens the user's browser at the viewer's address.
  *
- * The address holds the server's secret, and every user of a machine can read the arguments of every
- * process. So the browser gets the name of a page of mode 0600, in a folder of mode 0700, that leads
- * on to the address. The page is removed once the browser has asked the server for something, and
- * however Headway ends.
+ * The address holds the server's secret, and every user of a machine can read the arguments of
+ * every process. So the browser gets the name of a page of mode 0600, in a folder of mode 0700,
+ * that leads on to the address. The page is removed once the browser has asked the server for
+ * something, and however Headway ends.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -33,9 +33,10 @@ void view_choice_free(struct view_choice *choice)
 	*choice = (struct view_choice){0};
 }
 
-/* ---- ranks that were asked for --------------------------------------------------------------------------------- */
+/* ---- ranks that were asked for --------------------------------------------------------------- */
 
-/* The report of a rank by its name in the folder: the number behind "rank"; NULL where there is none. To be freed. */
+/* The report of a rank by its name in the folder: the number behind "rank"; NULL where there is
+ * none. To be freed. */
 static char *find_by_name(const struct job_files *files, int64_t rank)
 {
 	for (uint32_t i = 0; i < files->n; i++) {
@@ -54,7 +55,8 @@ static char *find_by_digest(const struct digest_view *view, int64_t rank)
 	return NULL;
 }
 
-/* Reads the next number or range of a list, "3" or "17-19"; false at the end. Exits where it is neither. */
+/* Reads the next number or range of a list, "3" or "17-19"; false at the end. Exits where it is
+ * neither. */
 static bool next_range(const char **list, int64_t *first, int64_t *last)
 {
 	const char *text = *list;
@@ -104,7 +106,7 @@ static struct view_choice choose_listed(const char *operand, const char *list)
 	return choice;
 }
 
-/* ---- ranks that digests point at -------------------------------------------------------------------------------- */
+/* ---- ranks that digests point at ------------------------------------------------------------- */
 
 static const char *say_why_chosen(const struct digest_answer *answer, uint32_t rank)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view_compare.c - what `headway diff` says of the two recordings of `headway view A B`, as JSON for the page. */
+/* view_compare.c - what `headway diff` says of the two recordings of `headway view A B`, as JSON
+ * for the page. */
 #include <string.h>
 #include <unistd.h>
 
@@ -72,7 +73,8 @@ int view_compare_run(const char *const *reports, const char *const *sources)
 	struct analyze_run runs[2];
 	struct memory_text memory;
 	struct hwy_err err;
-	/* PR_SET_PDEATHSIG would end this process with the thread of the connection that first asked. */
+	/* PR_SET_PDEATHSIG would end this process with the thread of the connection that first
+	 * asked. */
 	lower_priority();
 	memory_text_begin(&memory);
 	bool done = view_compare_open(&runs[0], reports[0], sources[0], &err) &&

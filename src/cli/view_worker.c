@@ -26,7 +26,8 @@ static int view_worker_fail(const struct hwy_err *err)
 	return 2;
 }
 
-/* The diagnosis of the trace and, where the source is a job's folder, the answer about its ranks. */
+/* The diagnosis of the trace and, where the source is a job's folder, the answer about its
+ * ranks. */
 static void tell_diagnosis(struct analyze_run *run, const char *source)
 {
 	char *text = NULL;

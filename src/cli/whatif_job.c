@@ -45,7 +45,8 @@ static bool predict_job(struct job_predictions *p, const struct whatif_edit *edi
 	return true;
 }
 
-/* Keeps, of the predictions that one rank is as quick as its peers, the one that gains most, if that is worth a line. */
+/* Keeps, of the predictions that one rank is as quick as its peers, the one that gains most, if
+ * that is worth a line. */
 static void try_ranks(struct job_predictions *p)
 {
 	enum { MOST_RANKS = 64 }; /* each costs a replay of all ranks */
@@ -64,8 +65,9 @@ static void try_ranks(struct job_predictions *p)
 		p->items[p->n++] = best;
 }
 
-/* What may help a job: a late rank in time, or a faster link. Fewer and larger collectives (bucket) are not among it: a program
- * that waits in every collective mostly needs what came of it. */
+/* What may help a job: a late rank in time, or a faster link. Fewer and larger collectives
+ * (bucket) are not among it: a program that waits in every collective mostly needs what came of
+ * it. */
 static void try_usual(struct job_predictions *p)
 {
 	struct hwy_err ignored;

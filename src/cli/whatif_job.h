@@ -7,7 +7,8 @@
 
 #include "cli/opened_job.h"
 
-/* Predicts the edits together; with none given, those that may help, each alone. Prints text or JSON. */
+/* Predicts the edits together; with none given, those that may help, each alone. Prints text or
+ * JSON. */
 bool whatif_job_print(FILE *out, const struct opened_job *opened, const struct whatif_edit *edits,
 		      uint32_t n, bool is_json, struct hwy_err *err);
 

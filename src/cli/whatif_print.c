@@ -140,7 +140,7 @@ void whatif_view_free(struct whatif_view *view)
 	diagnosis_free(&view->diagnosis);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_edit(struct hwy_json *json, const struct whatif_edit *edit)
 {
@@ -261,7 +261,7 @@ void whatif_print_json(FILE *out, const struct whatif_view *view)
 	fputc('\n', out);
 }
 
-/* ---- text --------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void whatif_print_add_row(struct table *table, const char *what,
 				 const struct whatif_prediction *p)

@@ -2,8 +2,9 @@
 /* collect.c - whether events are recorded now, and records about the recording itself (notes,
  * drops, properties).
  *
- * All processes of the run share the state behind the settings (spool/record.h): it is writable for processes that
- * have given up their rights too, so that nothing here does more with it than record, stop recording, or count.
+ * All processes of the run share the state behind the settings (spool/record.h): it is writable
+ * for processes that have given up their rights too, so that nothing here does more with it than
+ * record, stop recording, or count.
  */
 #include "collect/collect.h"
 

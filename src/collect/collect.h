@@ -20,8 +20,8 @@
 #include "spool/control.h"
 #include "spool/record.h"
 
-/* The settings of the run, a read-only copy of this process, and behind them the state that all processes of the run
- * share; NULL: nothing is recorded in this process. */
+/* The settings of the run, a read-only copy of this process, and behind them the state that all
+ * processes of the run share; NULL: nothing is recorded in this process. */
 extern struct rec_control *collect_control;
 
 /* True while events of the sources 'traces' (bits REC_TRACE_...) are to be recorded. */

@@ -72,7 +72,8 @@ static bool find_dynamic(const struct elf_object *object, struct dynamic *into)
 	return into->symbols && into->names && into->hash;
 }
 
-/* Whether the symbol number i has this name and is defined in the object; 'value' and 'bytes' get its value and size. */
+/* Whether the symbol number i has this name and is defined in the object; 'value' and 'bytes'
+ * get its value and size. */
 static bool symbol_is(const struct elf_object *object, const struct dynamic *dynamic, uint32_t i,
 		      const char *name, uint64_t *value, uint64_t *bytes)
 {

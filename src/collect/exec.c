@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec.c - makes the programs that this one becomes or starts part of the run too.
  *
- * Replaces the exec and posix_spawn families: the environment that they pass on has the collector in it, also when the
- * program passes an environment of its own. handed.c says what a program gets. Where the environment grew too large by that (E2BIG) the program gets its own.
+ * Replaces the exec and posix_spawn families: the environment that they pass on has the
+ * collector in it, also when the program passes an environment of its own. handed.c says what a
+ * program gets. Where the environment grew too large by that (E2BIG) the program gets its own.
  * These functions take little of the stack, and run in vfork children and signal handlers too.
  */
 #include <alloca.h>
@@ -42,7 +43,7 @@ void exec_init(void)
 	*(void **)&real_posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
 }
 
-/* ---- leaving by exec -------------------------------------------------------------------------- */
+/* ---- leaving by exec ------------------------------------------------------------------------- */
 
 /* Records that this process image ends by exec. withdraw_exit_record undoes that if the exec
  * fails. */
@@ -208,7 +209,7 @@ EXPORT int execle(const char *path, const char *first, ...)
 	return exec_file(AT_FDCWD, path, 0, arguments, variables);
 }
 
-/* ---- starting programs ------------------------------------------------------------------------ */
+/* ---- starting programs ----------------------------------------------------------------------- */
 
 EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
 		       const posix_spawn_file_actions_t *restrict actions,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handed.c - what this process hands on to programs that it becomes or starts, and hides from itself.
+/* handed.c - what this process hands on to programs that it becomes or starts, and hides from
+ * itself.
  *
- * A program sees the environment that it would have without us: the constructor takes the run's variables out of it, and
- * whoever starts another program puts them in again. What is handed on was copied when this process began, from its own
- * environment and its own copy of the settings, and lies in memory that is read-only since then: no other process has a
- * say in which library a program loads.
+ * A program sees the environment that it would have without us: the constructor takes the run's
+ * variables out of it, and whoever starts another program puts them in again. What is handed on
+ * was copied when this process began, from its own environment and its own copy of the settings,
+ * and lies in memory that is read-only since then: no other process has a say in which library a
+ * program loads.
  *
- * exec may be called on a small stack, in a signal handler and in a vfork child, which runs in its parent's memory. So
- * each call has memory of its own, mapped for it. A vfork child cannot free its memory when exec succeeds: the memory is
- * kept for the next child of the same thread.
+ * exec may be called on a small stack, in a signal handler and in a vfork child, which runs in
+ * its parent's memory. So each call has memory of its own, mapped for it. A vfork child cannot
+ * free its memory when exec succeeds: the memory is kept for the next child of the same thread.
  */
 #include "collect/handed.h"
 
@@ -27,8 +29,8 @@
 
 extern char **environ;
 
-/* A function that is not made part of its caller: its frame is gone before the caller calls the next one, so that the
- * stack of exec stays small. */
+/* A function that is not made part of its caller: its frame is gone before the caller calls the
+ * next one, so that the stack of exec stays small. */
 #define NOT_INLINE __attribute__((noinline))
 
 enum { MOST_VARIABLES = 1 << 20, MOST_TEXT = 1 << 20, PAGE = 4096 };
@@ -41,13 +43,14 @@ static const char *const list_names[LISTS] = {"LD_PRELOAD", "OPENCL_LAYERS"};
 
 /* What is handed on; read-only once handed_init is done. */
 static const struct handed_texts {
-	/* Bytes of all this, in whole pages. A copy that is writable lies behind it, for handed_variable. */
+	/* Bytes of all this, in whole pages. A copy that is writable lies behind it, for
+	 * handed_variable. */
 	size_t size;
 	char library[1024];
 	const char *singles[SINGLES]; /* as "NAME=value"; NULL: the run does not use the variable */
 	const char *ours[LISTS];      /* what is appended to a list; NULL: nothing */
-	/* Of the list OPENCL_LAYERS: the whole value that this process was given, and the value without ours, which is
-	 * what its environment says now (NULL: no such variable). */
+	/* Of the list OPENCL_LAYERS: the whole value that this process was given, and the value
+	 * without ours, which is what its environment says now (NULL: no such variable). */
 	const char *layers, *layers_left;
 	char text[];
 } * texts;
@@ -56,7 +59,7 @@ bool handed_is_hidden;
 /* The run's state, in which programs are counted; not NULL where 'texts' is not. */
 static struct rec_control *shared;
 
-/* ---- lists with ours in them ------------------------------------------------------------------ */
+/* ---- lists with ours in them ----------------------------------------------------------------- */
 
 static const char *value_if_named(const char *variable, const char *name)
 {
@@ -82,8 +85,9 @@ static bool list_has_ours(const char *list, const char *library)
 	return false;
 }
 
-/* Removes ours from a list, in place. False: the list was nothing but ours, so that there would be no such variable. A
- * list to which ours were appended becomes, byte for byte, what it was before. */
+/* Removes ours from a list, in place. False: the list was nothing but ours, so that there would
+ * be no such variable. A list to which ours were appended becomes, byte for byte, what it was
+ * before. */
 static bool list_remove_ours(char *list, const char *ours, const char *library)
 {
 	size_t length = strlen(list), tail = strlen(ours);
@@ -111,7 +115,7 @@ static bool list_remove_ours(char *list, const char *ours, const char *library)
 	return to != list;
 }
 
-/* ---- the beginning ---------------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 static const char *variable_of_environment(const char *name)
 {
@@ -123,7 +127,8 @@ static const char *variable_of_environment(const char *name)
 	return NULL;
 }
 
-/* The value of a variable that the run set; NULL: there is none, or the user's own value stands in its place. */
+/* The value of a variable that the run set; NULL: there is none, or the user's own value stands
+ * in its place. */
 static const char *single_of_run(int single, const char *library)
 {
 	const char *value = variable_of_environment(single_names[single]);
@@ -131,8 +136,8 @@ static const char *single_of_run(int single, const char *library)
 	return is_ours ? value : NULL;
 }
 
-/* Programs of Go make system calls of their own, exec too: what they start gets the collector only by inheriting the
- * environment. They are known by a note in the executable. */
+/* Programs of Go make system calls of their own, exec too: what they start gets the collector
+ * only by inheriting the environment. They are known by a note in the executable. */
 static bool is_go_program(void)
 {
 	const Elf64_Phdr *parts = (const void *)getauxval(AT_PHDR);
@@ -140,7 +145,8 @@ static bool is_go_program(void)
 	unsigned long own = 0;
 	while (own < n && parts[own].p_type != PT_PHDR)
 		own++;
-	/* How far the program lies from the addresses in its headers; without that nothing can be looked at. */
+	/* How far the program lies from the addresses in its headers; without that nothing can
+	 * be looked at. */
 	uintptr_t bias = own < n ? (uintptr_t)parts - parts[own].p_vaddr : 0;
 	for (unsigned long i = 0; i < n && own < n; i++) {
 		if (parts[i].p_type != PT_NOTE || parts[i].p_memsz < sizeof(Elf64_Nhdr) + 4)
@@ -213,7 +219,8 @@ static size_t texts_size(const struct rec_control *control)
 	return (size + PAGE - 1) / PAGE * PAGE;
 }
 
-/* The array is changed in place and keeps its beginning: main() and constructors were given its address, too. */
+/* The array is changed in place and keeps its beginning: main() and constructors were given its
+ * address, too. */
 void handed_hide(char **variables)
 {
 	char **to = variables;
@@ -254,8 +261,8 @@ void handed_init(struct rec_control *control)
 		handed_hide(environ);
 }
 
-/* A library of CUDA asks whether to tell of its calls. The answer may be written to, as all answers of getenv; the variable
- * is not in the environment, so that nobody else sees it. */
+/* A library of CUDA asks whether to tell of its calls. The answer may be written to, as all
+ * answers of getenv; the variable is not in the environment, so that nobody else sees it. */
 static char *library_level(const char *name)
 {
 	static char answer[8];
@@ -283,11 +290,12 @@ char *handed_variable(const char *name, char *value)
 	if (texts->layers && strcmp(name, list_names[LAYERS]) == 0 &&
 	    (value && left ? strcmp(value, left) == 0 : !value && !left))
 		answer = texts->layers;
-	/* OpenCL's loader writes into the value that it gets: the answer is the writable copy of the text. */
+	/* OpenCL's loader writes into the value that it gets: the answer is the writable copy of
+	 * the text. */
 	return answer ? (char *)(uintptr_t)answer + texts->size : value;
 }
 
-/* ---- memory of a call ------------------------------------------------------------------------- */
+/* ---- memory of a call ------------------------------------------------------------------------ */
 
 struct given {
 	size_t n;           /* how many variables */
@@ -300,9 +308,9 @@ struct given {
 struct handed_room {
 	struct handed_room *next;
 	size_t size;
-	/* Of a room in the list of rooms: the thread whose vfork child uses it or used it last, and the child's pid.
-	 * Threads are told apart by the address of a thread-local variable, which a vfork child shares with the thread
-	 * that made it. */
+	/* Of a room in the list of rooms: the thread whose vfork child uses it or used it last,
+	 * and the child's pid. Threads are told apart by the address of a thread-local variable,
+	 * which a vfork child shares with the thread that made it. */
 	_Atomic(const void *) thread;
 	_Atomic uint32_t pid;
 	bool is_listed;
@@ -315,8 +323,9 @@ struct handed_room {
 static _Atomic(struct handed_room *) rooms;
 static _Thread_local char thread_mark;
 
-/* A room for a vfork child or a shell. The thread of a vfork child is suspended until the child is gone: a room with its mark is
- * free, unless the mark is that of this very child (in a signal handler). */
+/* A room for a vfork child or a shell. The thread of a vfork child is suspended until the child
+ * is gone: a room with its mark is free, unless the mark is that of this very child (in a signal
+ * handler). */
 static NOT_INLINE struct handed_room *listed_room(size_t size)
 {
 	/* 0: the process may have restricted its system calls. */
@@ -371,10 +380,11 @@ void handed_end(struct handed *handed, bool has_started)
 	errno = saved;
 }
 
-/* ---- the environment of a program ------------------------------------------------------------- */
+/* ---- the environment of a program ------------------------------------------------------------ */
 
-/* Whether the page of an address can be read; *known is a page that was found readable before. The kernel reads a mask of
- * signals before it refuses what is to be done with it; a mask at address 0 is none, which it accepts. */
+/* Whether the page of an address can be read; *known is a page that was found readable before.
+ * The kernel reads a mask of signals before it refuses what is to be done with it; a mask at
+ * address 0 is none, which it accepts. */
 static bool page_is_readable(const void *address, uintptr_t *known)
 {
 	uintptr_t page = (uintptr_t)address & ~(uintptr_t)(PAGE - 1);
@@ -397,8 +407,8 @@ static bool text_is_readable(const char *text, uintptr_t *known)
 	return false;
 }
 
-/* False where an environment has pointers to nothing: exec is to fail, not to crash. A process that may have restricted
- * its system calls does not ask. */
+/* False where an environment has pointers to nothing: exec is to fail, not to crash. A process
+ * that may have restricted its system calls does not ask. */
 static NOT_INLINE bool environment_is_readable(char *const *variables)
 {
 	uintptr_t array = UINTPTR_MAX, text = UINTPTR_MAX; /* no page begins there */
@@ -413,7 +423,8 @@ static NOT_INLINE bool environment_is_readable(char *const *variables)
 	return false;
 }
 
-/* Looks at an environment; false: it is too large. Of several LD_PRELOAD the loader takes the last. */
+/* Looks at an environment; false: it is too large. Of several LD_PRELOAD the loader takes the
+ * last. */
 static NOT_INLINE bool look_at(char *const *variables, struct given *given)
 {
 	*given = (struct given){0};
@@ -475,14 +486,16 @@ static char *write_ours(char **text, int list)
 	return variable;
 }
 
-/* Writes the environment into the room: what was given without ours, and with 'with' ours behind it. */
+/* Writes the environment into the room: what was given without ours, and with 'with' ours behind
+ * it. */
 static NOT_INLINE void write_variables(struct handed_room *room, char *const *variables, bool with)
 {
 	const struct given *given = &room->given;
 	char *text = (char *)(room->variables + given->n + SINGLES + LISTS + 1);
 	size_t to = 0;
 	bool appended[LISTS] = {false};
-	/* Another thread may be changing the environment meanwhile: nothing is written beyond the room. */
+	/* Another thread may be changing the environment meanwhile: nothing is written beyond
+	 * the room. */
 	size_t left = given->lists;
 	for (size_t v = 0; v < given->n && variables[v]; v++) {
 		char *variable = variables[v];
@@ -495,7 +508,8 @@ static NOT_INLINE void write_variables(struct handed_room *room, char *const *va
 			    (need = length + strlen(texts->ours[i]) + 2) > left)
 				continue;
 			left -= need;
-			/* An empty list of layers says that the program wants none; ours are preloaded, too. */
+			/* An empty list of layers says that the program wants none; ours are
+			 * preloaded, too. */
 			bool is_refusal = i == LAYERS && length == strlen(list_names[i]) + 1;
 			appended[i] |= is_refusal;
 			variable = write_list_without(&text, variable, length, i);
@@ -518,17 +532,17 @@ static NOT_INLINE void write_variables(struct handed_room *room, char *const *va
 	room->variables[to] = NULL;
 }
 
-/* Whether a program that this process becomes could open the run's state, to which 'fd' is open: capabilities by which
- * this process may open it are gone after exec, but those of root. */
+/* Whether a program that this process becomes could open the run's state, to which 'fd' is open:
+ * capabilities by which this process may open it are gone after exec, but those of root. */
 static bool program_may_open(int fd, struct preload_scratch *scratch)
 {
 	uid_t user = (uid_t)syscall(SYS_geteuid);
 	return user == 0 || fstat(fd, &scratch->about) != 0 || scratch->about.st_uid == user;
 }
 
-/* False where a program could not record, after a chroot or with less rights than before: the loader could not open the
- * library, and would complain on stderr, or the run directory is out of reach. True in doubt, where descriptors have run
- * out. */
+/* False where a program could not record, after a chroot or with less rights than before: the
+ * loader could not open the library, and would complain on stderr, or the run directory is out
+ * of reach. True in doubt, where descriptors have run out. */
 static NOT_INLINE bool run_is_reached(struct preload_scratch *scratch)
 {
 	int library = sys_open(texts->library, O_RDONLY), state = -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handed.h - what this process hands on to programs that it becomes or starts: the collect library and the run. */
+/* handed.h - what this process hands on to programs that it becomes or starts: the collect
+ * library and the run. */
 #ifndef HWY_COLLECT_HANDED_H
 #define HWY_COLLECT_HANDED_H
 
@@ -31,23 +32,23 @@ struct handed {
 	uint32_t *counter;
 };
 
-/* Remembers what to hand on, if LD_PRELOAD loaded the collect library of these settings, and removes it from the
- * program's own environment. For the constructor: no other thread runs. */
+/* Remembers what to hand on, if LD_PRELOAD loaded the collect library of these settings, and
+ * removes it from the program's own environment. For the constructor: no other thread runs. */
 void handed_init(struct rec_control *control);
 
-/* Yields the environment for a program that was given the environment 'given'. With it goes what makes the program
- * part of the run, if the program bears that; else nothing of the run goes with it. Makes no system call in a process
- * whose system calls are restricted. Changes errno. */
+/* Yields the environment for a program that was given the environment 'given'. With it goes what
+ * makes the program part of the run, if the program bears that; else nothing of the run goes
+ * with it. Makes no system call in a process whose system calls are restricted. Changes errno. */
 struct handed handed_begin(const struct handed_program *program, char *const *given);
-/* Frees what handed_begin took, after the exec failed or the program was spawned. A program that did not start is not
- * counted any more. Keeps errno. */
+/* Frees what handed_begin took, after the exec failed or the program was spawned. A program that
+ * did not start is not counted any more. Keeps errno. */
 void handed_end(struct handed *handed, bool has_started);
 
 /* Takes the run's variables out of an environment. */
 void handed_hide(char **variables);
 
-/* Yields the value of a variable of the run that was removed from the environment, for those who ask for it by name;
- * else 'value', which is what the environment says. */
+/* Yields the value of a variable of the run that was removed from the environment, for those who
+ * ask for it by name; else 'value', which is what the environment says. */
 char *handed_variable(const char *name, char *value);
 
 /* True where what was removed from the environment is handed on by the functions above. */

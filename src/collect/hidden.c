@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hidden.c - for those who need the run's variables, which handed.c removed from the program's environment.
+/* hidden.c - for those who need the run's variables, which handed.c removed from the program's
+ * environment.
  *
- * Replaces getenv: the CUDA driver, NVTX and OpenCL's loader ask for three of the variables by their names, and get them.
- * Replaces system and popen, whose shell gets the environment that 'environ' names: libc makes them of functions that
- * cannot be replaced. For the time of the call 'environ' names an array with the run's variables in it; what another
- * thread changes in it meanwhile stays. A thread that is cancelled inside the call, and one that adds a variable
+ * Replaces getenv: the CUDA driver, NVTX and OpenCL's loader ask for three of the variables by
+ * their names, and get them. Replaces system and popen, whose shell gets the environment that
+ * 'environ' names: libc makes them of functions that cannot be replaced. For the time of the
+ * call 'environ' names an array with the run's variables in it; what another thread changes in
+ * it meanwhile stays. A thread that is cancelled inside the call, and one that adds a variable
  * meanwhile, leave the run's variables visible, which does no harm.
  */
 #include <dlfcn.h>
@@ -32,9 +34,10 @@ void hidden_init(void)
 	*(void **)&real_getenv = dlsym(RTLD_NEXT, "getenv");
 }
 
-/* ---- asking by name --------------------------------------------------------------------------- */
+/* ---- asking by name -------------------------------------------------------------------------- */
 
-/* For those who ask before the constructor of this library, such as allocators: dlsym may allocate. */
+/* For those who ask before the constructor of this library, such as allocators: dlsym may
+ * allocate. */
 static char *look_up(const char *name)
 {
 	size_t length = strlen(name);
@@ -54,7 +57,7 @@ EXPORT char *secure_getenv(const char *name)
 	return handed_variable(name, real_secure_getenv ? real_secure_getenv(name) : look_up(name));
 }
 
-/* ---- shells that libc starts ------------------------------------------------------------------ */
+/* ---- shells that libc starts ----------------------------------------------------------------- */
 
 /* The environment while a shell is started. */
 struct lent {
@@ -96,8 +99,8 @@ static void lend(struct lent *lent)
 	errno = saved;
 }
 
-/* Names the program's own environment again. If another thread changed the lent one meanwhile, that one becomes the
- * program's own, without the run's variables. */
+/* Names the program's own environment again. If another thread changed the lent one meanwhile,
+ * that one becomes the program's own, without the run's variables. */
 static void take_back(struct lent *lent)
 {
 	char **with = (char **)(uintptr_t)lent->handed.variables;

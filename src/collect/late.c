@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late.c - finds moments at which the collector may call functions of the interpreter and of frameworks; see late.h.
+/* late.c - finds moments at which the collector may call functions of the interpreter and of
+ * frameworks; see late.h.
  *
- * Replaces opendir: it is not safe in signal handlers, so that nobody calls it there, and Python's import system calls
- * it while packages are imported, that is: soon after the interpreter or libtorch was loaded. The replaced function
- * gets exactly what the program passed, and errno is what it leaves. Where neither Python nor PyTorch is traced, and
- * once everything has begun, the replacement costs one load.
+ * Replaces opendir: it is not safe in signal handlers, so that nobody calls it there, and
+ * Python's import system calls it while packages are imported, that is: soon after the
+ * interpreter or libtorch was loaded. The replaced function gets exactly what the program
+ * passed, and errno is what it leaves. Where neither Python nor PyTorch is traced, and once
+ * everything has begun, the replacement costs one load.
  */
 #include "collect/late.h"
 
@@ -25,12 +27,13 @@
 /* Tests build the collector without the files of torch/. */
 #pragma weak torch_begin
 
-/* How long nothing is looked for after a look, in ns, in a program without Python: it may open thousands of folders a
- * second. One with Python may open only a few after the one that matters. */
+/* How long nothing is looked for after a look, in ns, in a program without Python: it may open
+ * thousands of folders a second. One with Python may open only a few after the one that matters. */
 static const int64_t PAUSE_NS = 1000 * 1000;
 
-/* How long nothing of an object is called after the loader told where the object is, in ns: thread-local variables become
- * known some instructions later, but the thread that loads may be made to wait in between. */
+/* How long nothing of an object is called after the loader told where the object is, in ns:
+ * thread-local variables become known some instructions later, but the thread that loads may be
+ * made to wait in between. */
 static const int64_t SETTLING_NS = 20 * 1000 * 1000;
 /* The same after the object was listed, where the loader does not tell (glibc before 2.35). */
 static const int64_t LOADING_NS = 1000 * 1000 * 1000;

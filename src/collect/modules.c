@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modules.c - records the shared objects of the process, which are needed to unwind its stacks.
  *
- * Each object is recorded once. Every stack that is not like an earlier one, and the exit, look for
- * objects that appeared since. A stack may be taken in a signal handler that interrupts the loader or an
- * allocator, so nothing here calls the loader or takes a lock of libc: the loader's list of objects
- * (struct link_map, which debuggers read too) is read through the kernel, so that no read can
- * fault. The program may change the list meanwhile: an object counts only if its ELF headers fit its
- * entry in the list, and if the entry is still in the list after everything was read.
+ * Each object is recorded once. Every stack that is not like an earlier one, and the exit, look
+ * for objects that appeared since. A stack may be taken in a signal handler that interrupts the
+ * loader or an allocator, so nothing here calls the loader or takes a lock of libc: the loader's
+ * list of objects (struct link_map, which debuggers read too) is read through the kernel, so
+ * that no read can fault. The program may change the list meanwhile: an object counts only if
+ * its ELF headers fit its entry in the list, and if the entry is still in the list after
+ * everything was read.
  *
  * The loader appends an object to the end of the list after it has mapped the object. As long as
- * the last entry is the one that it was, nothing was loaded, and a look costs one system call; none
- * where the last entry is that of the loader itself, as in programs that open no libraries.
+ * the last entry is the one that it was, nothing was loaded, and a look costs one system call;
+ * none where the last entry is that of the loader itself, as in programs that open no libraries.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -84,8 +85,8 @@ void modules_after_fork(void)
 	lock_give(&scanning);
 }
 
-/* The next scan records all modules. A scan that runs now may miss this; the run that begins then lacks the modules that
- * are recorded at its end. */
+/* The next scan records all modules. A scan that runs now may miss this; the run that begins
+ * then lacks the modules that are recorded at its end. */
 void modules_begin_again(void)
 {
 	if (!lock_take(&scanning))
@@ -98,7 +99,7 @@ void modules_begin_again(void)
 	sys_restore_signals(signals);
 }
 
-/* ---- where code is ------------------------------------------------------------------------------ */
+/* ---- where code is --------------------------------------------------------------------------- */
 
 struct ranges {
 	_Atomic uint32_t count;
@@ -188,7 +189,7 @@ bool modules_hold_code(uintptr_t address)
 	return true; /* a word that is taken for code is only compared in vain */
 }
 
-/* ---- the loader's list ------------------------------------------------------------------------ */
+/* ---- the loader's list ----------------------------------------------------------------------- */
 
 /* Guarded by 'scanning'. True in the constructor of a program without threads: nobody can unload
  * anything meanwhile, and the kernel need not be asked. */
@@ -291,7 +292,7 @@ static void remember_end(const struct listed *last, size_t path_length)
 	memcpy(seen.tail, room->path + from, length);
 }
 
-/* ---- one module ------------------------------------------------------------------------------- */
+/* ---- one module ------------------------------------------------------------------------------ */
 
 static uint64_t modules_hash(const char *text)
 {
@@ -401,7 +402,7 @@ static void find_code(struct recorded_module *module, const struct elf_object *o
 	}
 }
 
-/* ---- recording ---------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 static struct recorded_module *find_recorded(uint64_t base, uint64_t name)
 {
@@ -507,8 +508,8 @@ static void modules_scan_locked(void)
 		seen.last.at = 0;
 }
 
-/* Scans the loaded modules; signals must be held back. Does nothing while another thread scans: that
- * thread's result serves this thread too. */
+/* Scans the loaded modules; signals must be held back. Does nothing while another thread scans:
+ * that thread's result serves this thread too. */
 void modules_scan(void)
 {
 	if (!spool_own() || process.sealed || !lock_try(&scanning))

@@ -135,8 +135,8 @@ static void put_clock(void)
 /* ---- fork, vfork, exit
  * -------------------------------------------------------------------------- */
 
-/* True in a process whose clock is not the run's, so that its times would mean nothing (a time namespace, see unshare -T).
- * Counts the process. */
+/* True in a process whose clock is not the run's, so that its times would mean nothing (a time
+ * namespace, see unshare -T). Counts the process. */
 static bool has_other_clock(struct rec_control *control)
 {
 	uint64_t namespace = control_time_namespace();
@@ -201,8 +201,8 @@ void process_put_exit(uint8_t flags)
 	collect_publish(record);
 }
 
-/* Records what is known only at the end: what was learnt of the process meanwhile, the names of its threads, how many texts were
- * lost, modules that were loaded late, and the clock once more. */
+/* Records what is known only at the end: what was learnt of the process meanwhile, the names of
+ * its threads, how many texts were lost, modules that were loaded late, and the clock once more. */
 static void put_last_facts(void)
 {
 	process_look_again(0);
@@ -235,16 +235,17 @@ static void process_exit(void)
 /* ---- the beginning
  * ------------------------------------------------------------------------------ */
 
-/* False where the settings are those of somebody else. They say which library is loaded at the next exec: a process
- * must not take that from a user who has fewer rights than the process itself. */
+/* False where the settings are those of somebody else. They say which library is loaded at the
+ * next exec: a process must not take that from a user who has fewer rights than the process
+ * itself. */
 static bool settings_are_ours(int fd)
 {
 	struct stat about;
 	return fstat(fd, &about) == 0 && (about.st_uid == 0 || about.st_uid == geteuid());
 }
 
-/* Copies the settings of the run into memory that nobody can write any more, and maps the run's state behind them.
- * NULL: there is no such run, or the process may not use it. */
+/* Copies the settings of the run into memory that nobody can write any more, and maps the run's
+ * state behind them. NULL: there is no such run, or the process may not use it. */
 static struct rec_control *map_control(const char *run)
 {
 	int folder = sys_open(run, O_PATH | O_DIRECTORY);
@@ -297,8 +298,9 @@ static void register_process(const char *run)
 	late_join();
 }
 
-/* Puts settings and state of another run in the place of those that the process has: others in the process, such as
- * sibling libraries, keep the address. Nothing is recorded meanwhile. The new mapping is used up. */
+/* Puts settings and state of another run in the place of those that the process has: others in
+ * the process, such as sibling libraries, keep the address. Nothing is recorded meanwhile. The
+ * new mapping is used up. */
 static bool replace_control(struct rec_control *fresh)
 {
 	struct rec_control *control = collect_control;
@@ -368,10 +370,11 @@ void process_leave(void)
 	int saved = errno;
 	put_last_facts();
 	process.has_run = false;
-	/* Each thread finds that its spool is of an older generation, and gives it up with its next record. */
+	/* Each thread finds that its spool is of an older generation, and gives it up with its
+	 * next record. */
 	atomic_fetch_add(&process.generation, 1);
-	/* A state of our own, in which nothing is recorded: the run's parent has no say any more. Where the mapping fails, has_run alone
-	 * keeps records from being written. */
+	/* A state of our own, in which nothing is recorded: the run's parent has no say any
+	 * more. Where the mapping fails, has_run alone keeps records from being written. */
 	(void)mmap(&collect_control->recording, REC_STATE_BYTES, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	errno = saved;

@@ -10,8 +10,9 @@
 struct process {
 	/* The collector's constructor is done, so that the program's own code may be running. */
 	bool joined;
-	/* There is a run to record into. A process that asks for its own recording (self_record.c) has one only from
-	 * time to time; all others have theirs from the constructor on. */
+	/* There is a run to record into. A process that asks for its own recording
+	 * (self_record.c) has one only from time to time; all others have theirs from the
+	 * constructor on. */
 	_Atomic bool has_run;
 	/* The program restricted its own system calls (sandbox.c): the collector makes none any
 	 * more. */
@@ -20,8 +21,8 @@ struct process {
 	 * 'sealed'. */
 	bool timeless;
 	uint32_t pid;
-	/* 1 at first, one more in each forked child, and with each run that the process joins or leaves later. A text
-	 * or domain that an older generation defined must be defined again. */
+	/* 1 at first, one more in each forked child, and with each run that the process joins or
+	 * leaves later. A text or domain that an older generation defined must be defined again. */
 	_Atomic uint32_t generation;
 	/* Time in ns when the process began; pid and start together identify a process
 	 * (rec_chunk.process). */
@@ -33,13 +34,14 @@ struct process {
  * it. */
 extern struct process process;
 
-/* Makes the calling process part of the run in this directory; false where it is part of a run already. The
- * constructor joins the run that HEADWAY_RUN names. */
+/* Makes the calling process part of the run in this directory; false where it is part of a run
+ * already. The constructor joins the run that HEADWAY_RUN names. */
 bool process_join(const char *run);
-/* Leaves a run that was joined by process_join after the constructor: from here on nothing is recorded, and the
- * process has no file of the run open or in use. */
+/* Leaves a run that was joined by process_join after the constructor: from here on nothing is
+ * recorded, and the process has no file of the run open or in use. */
 void process_leave(void);
-/* Makes settings for a process that may join a run later: sources of events find these and stay connected. */
+/* Makes settings for a process that may join a run later: sources of events find these and stay
+ * connected. */
 bool process_expect_run(void);
 
 /* True in a child of vfork or posix_spawn, which still shares its parent's memory: such a child has
@@ -50,8 +52,8 @@ bool process_is_borrowed(void);
  * in a sealed process. */
 bool process_is_mute(void);
 
-/* sandbox.c: true once the process restricted its system calls for certain, so that programs it starts are restricted
- * too. process.sealed is true also where it may have. */
+/* sandbox.c: true once the process restricted its system calls for certain, so that programs it
+ * starts are restricted too. process.sealed is true also where it may have. */
 bool process_is_filtered(void);
 void process_seal_at_start(void);
 
@@ -83,8 +85,8 @@ void text_ids_after_fork(void);
 void python_after_fork(void);
 void nvtx_after_fork(void);
 
-/* Forget, in a process that joins another run while its threads run, what was defined in the spools of the run
- * before. */
+/* Forget, in a process that joins another run while its threads run, what was defined in the
+ * spools of the run before. */
 void modules_begin_again(void);
 void python_begin_again(void);
 void cuda_begin_again(void);

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c - stops the collector's system calls in a program that restricts its own.
  *
- * A seccomp filter may end the process at a system call that the filter's author did not expect, and the collector makes
- * such calls. It also reads the clock, which a process may forbid itself. Replaces prctl and syscall, by which both are done. From then on the collector makes no system call in
- * the process and its forked children: events that need none are recorded until the thread's chunk is full, later ones
- * are counted as dropped, and programs that the process becomes or starts get nothing of the run.
+ * A seccomp filter may end the process at a system call that the filter's author did not expect,
+ * and the collector makes such calls. It also reads the clock, which a process may forbid
+ * itself. Replaces prctl and syscall, by which both are done. From then on the collector makes
+ * no system call in the process and its forked children: events that need none are recorded
+ * until the thread's chunk is full, later ones are counted as dropped, and programs that the
+ * process becomes or starts get nothing of the run.
  *
- * A program may also set a filter by a system call instruction of its own. To ask the kernel would be a system call that
- * the filter may forbid; so that is noticed in two cases only:
+ * A program may also set a filter by a system call instruction of its own. To ask the kernel
+ * would be a system call that the filter may forbid; so that is noticed in two cases only:
  * - The program gave up privileges by prctl before (PR_SET_NO_NEW_PRIVS), as all but root must: the collector is
  *   silent from there on, just in case. Programs are still handed the collector, by calls that the loader of the
  *   program will make as well.
  * - A program starts under more filters than headway itself runs under (process_begin): it then records nothing. To find
  *   that out it makes calls that the loader has just made.
- * What remains: a process of root, or one that gives up its privileges by an instruction of its own too, that sets a
- * filter which ends the process at a call of the collector's. A clock that the kernel cannot give without a system call
- * (no vDSO) is read by one also in a restricted process, if the program makes NVTX ranges. In a vfork child a filter
- * makes the thread hand on nothing for good, the parent's later programs included: both share one memory.
+ * What remains: a process of root, or one that gives up its privileges by an instruction of its
+ * own too, that sets a filter which ends the process at a call of the collector's. A clock that
+ * the kernel cannot give without a system call (no vDSO) is read by one also in a restricted
+ * process, if the program makes NVTX ranges. In a vfork child a filter makes the thread hand on
+ * nothing for good, the parent's later programs included: both share one memory.
  */
 #include "collect/sandbox.h"
 
@@ -75,7 +78,8 @@ static long restrict_by(enum restriction restriction, long number, const long wo
 	if (restriction == SETS_FILTER || restriction == FORBIDS_CLOCK)
 		*filtered = true;
 	long result = sandbox_call(number, words[0], words[1], words[2], words[3], words[4], 0);
-	/* A positive number is the descriptor of a listener, or the thread for which TSYNC failed. */
+	/* A positive number is the descriptor of a listener, or the thread for which TSYNC
+	 * failed. */
 	if (result < 0) {
 		if (!is_borrowed) {
 			process.sealed = was_sealed;
@@ -146,8 +150,8 @@ __attribute__((visibility("hidden"), used)) long sandbox_look(long number, long 
 			   : sandbox_call(number, a, b, c, d, e, f);
 }
 
-/* syscall() as libc has it, without a frame of its own: 59 execve, 157 prctl, 317 seccomp and 322 execveat go to
- * sandbox_look, with all arguments where they are. */
+/* syscall() as libc has it, without a frame of its own: 59 execve, 157 prctl, 317 seccomp and
+ * 322 execveat go to sandbox_look, with all arguments where they are. */
 __asm__(".pushsection .text\n"
 	".globl syscall\n"
 	".type syscall, @function\n"

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* self_record.c - the functions by which a program asks for its own recording; the Python package calls them.
+/* self_record.c - the functions by which a program asks for its own recording; the Python
+ * package calls them.
  *
- * A program that was started without Headway, as the kernel of a notebook is, loads this library when it wants to be
- * recorded. A headway process beside it has made the run directory, and makes the report when the program has left the
- * run (cli/profile_within.c). The library stays loaded; the program may join another run later. What replaces functions
- * of libc in a preloaded library replaces nothing here: the program's calls are bound already.
+ * A program that was started without Headway, as the kernel of a notebook is, loads this library
+ * when it wants to be recorded. A headway process beside it has made the run directory, and
+ * makes the report when the program has left the run (cli/profile_within.c). The library stays
+ * loaded; the program may join another run later. What replaces functions of libc in a preloaded
+ * library replaces nothing here: the program's calls are bound already.
  *
- * In a program that `headway profile` runs the same functions only mark ranges and begin and end a capture range.
+ * In a program that `headway profile` runs the same functions only mark ranges and begin and end
+ * a capture range.
  *
- * The caller calls join and leave from one thread at a time, outside of signal handlers. Nothing here fails loudly: what
- * could not be done is yielded as a number.
+ * The caller calls join and leave from one thread at a time, outside of signal handlers. Nothing
+ * here fails loudly: what could not be done is yielded as a number.
  */
 #include <stdatomic.h>
 
@@ -50,8 +53,8 @@ EXPORT int headway_collect_pop(void);
 EXPORT uint64_t headway_collect_start(const char *text);
 EXPORT void headway_collect_end(uint64_t id);
 
-/* The program may ask for recordings later: libraries that begin before the first one (NVTX, OpenCL) find the collector
- * then. */
+/* The program may ask for recordings later: libraries that begin before the first one (NVTX,
+ * OpenCL) find the collector then. */
 int headway_collect_expect(void)
 {
 	return process_expect_run();
@@ -65,7 +68,8 @@ int headway_collect_join(const char *run)
 	joined_itself = true;
 	/* Called by the interpreter: it is alive, in a forked child too. */
 	inside_is_alive();
-	/* The replaced opendir is not the program's: nobody else would look for the interpreter and for libtorch. */
+	/* The replaced opendir is not the program's: nobody else would look for the interpreter
+	 * and for libtorch. */
 	late_look_patiently();
 	if (cuda_begin_late && (collect_control->traces & REC_TRACE_CUDA))
 		cuda_begin_late();
@@ -73,7 +77,8 @@ int headway_collect_join(const char *run)
 	return 1;
 }
 
-/* Ends the recording; when this comes back, everything that was recorded is in the run directory. */
+/* Ends the recording; when this comes back, everything that was recorded is in the run
+ * directory. */
 void headway_collect_leave(void)
 {
 	if (!joined_itself || !process.has_run)
@@ -85,7 +90,8 @@ void headway_collect_leave(void)
 	process_leave();
 }
 
-/* Begins or ends a capture range, as cudaProfilerStart and cudaProfilerStop do (headway profile -c cudaProfilerApi). */
+/* Begins or ends a capture range, as cudaProfilerStart and cudaProfilerStop do (headway profile
+ * -c cudaProfilerApi). */
 void headway_collect_capture(int on)
 {
 	if (process.has_run && collect_control->capture == REC_CAPTURE_PROFILER_API)

@@ -35,11 +35,12 @@ struct collect_share {
 	/* is_sealed: points to true once the program has restricted its own system calls: a
 	 * sibling is silent then. */
 	const bool *is_sealed;
-	/* python_runtime: the addresses [0] to [1] of the interpreter's global variable _PyRuntime; [1] is 0: there is
-	 * no interpreter. Written by the collect library at any time, [0] before [1]. */
+	/* python_runtime: the addresses [0] to [1] of the interpreter's global variable
+	 * _PyRuntime; [1] is 0: there is no interpreter. Written by the collect library at any
+	 * time, [0] before [1]. */
 	const _Atomic uint64_t *python_runtime;
-	/* generation: points to process.generation: texts, queues and the like that an older generation recorded must be
-	 * recorded again. */
+	/* generation: points to process.generation: texts, queues and the like that an older
+	 * generation recorded must be recorded again. */
 	const _Atomic uint32_t *generation;
 	const char *from,
 		/* The addresses [from, to) of the collect library: its locks and threads are not

@@ -3,17 +3,18 @@
  *
  * Only the owner thread writes to its spool. A record is published by one release store of the
  * chunk's 'used'. A thread that ends leaves its spool, with the mapped chunk, to the next thread
- * that begins: a file and a map for each of 20,000 short threads would cost more than the threads.
+ * that begins: a file and a map for each of 20,000 short threads would cost more than the
+ * threads.
  *
- * Three things may interrupt a thread here: a signal handler that records, a fork (the child's copy
- * of struct spool is wiped by the kernel, see spool.h) and the thread's end (later records are
- * counted, not kept).
+ * Three things may interrupt a thread here: a signal handler that records, a fork (the child's
+ * copy of struct spool is wiped by the kernel, see spool.h) and the thread's end (later records
+ * are counted, not kept).
  *
- * Nothing tells whether a handler will return to the record that it interrupted, or has left it for
- * good by longjmp, and this is the next call of the program. So whoever finds a record that is being
- * written steps over it: the record becomes a REC_INTERRUPTED, and recording goes on behind it. Who
- * returns to such a record finds its memory valid (spool_file.h), fills it, and gives it its type
- * back. Nobody is refused, and nothing stays reserved for ever.
+ * Nothing tells whether a handler will return to the record that it interrupted, or has left it
+ * for good by longjmp, and this is the next call of the program. So whoever finds a record that
+ * is being written steps over it: the record becomes a REC_INTERRUPTED, and recording goes on
+ * behind it. Who returns to such a record finds its memory valid (spool_file.h), fills it, and
+ * gives it its type back. Nobody is refused, and nothing stays reserved for ever.
  */
 #include "collect/spool.h"
 
@@ -88,8 +89,9 @@ static struct pool {
 
 static void list_take(void)
 {
-	/* The lock is held for some instructions only, so that it is mostly free again at once. Later
-	 * it sleeps instead of yielding: the thread that has the lock may have a lower priority. */
+	/* The lock is held for some instructions only, so that it is mostly free again at once.
+	 * Later it sleeps instead of yielding: the thread that has the lock may have a lower
+	 * priority. */
 	enum { TRIES_AT_ONCE = 200 };
 	struct timespec pause = {.tv_nsec = 50 * 1000};
 	for (int tries = 0; atomic_flag_test_and_set_explicit(&list_lock, memory_order_acquire);
@@ -310,8 +312,9 @@ static bool spool_is_of_run(const struct spool *spool)
 	return spool->generation == atomic_load_explicit(&process.generation, memory_order_acquire);
 }
 
-/* Begins the files of another run in a spool that has those of a run that the process has left. What stack.c and torch.c
- * keep for the thread stays where it is: a caller of this function may be using it. Both see the new generation. */
+/* Begins the files of another run in a spool that has those of a run that the process has left.
+ * What stack.c and torch.c keep for the thread stays where it is: a caller of this function may
+ * be using it. Both see the new generation. */
 static void spool_follow_run(struct spool *spool)
 {
 	if (spool->reserved)

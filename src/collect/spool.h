@@ -11,8 +11,9 @@
 
 enum { SPOOL_COMM = 16, SPOOL_DOMAINS = 256 };
 
-/* A thread's spool, which a later thread takes over when the thread has ended; one page that the kernel wipes in a forked child: no child ever writes into its
- * parent's spool, however it was forked. A wiped page has tid 0 and limits of 0. */
+/* A thread's spool, which a later thread takes over when the thread has ended; one page that the
+ * kernel wipes in a forked child: no child ever writes into its parent's spool, however it was
+ * forked. A wiped page has tid 0 and limits of 0. */
 struct spool {
 	uint32_t tid;
 	uint32_t reserved; /* which record is being written (spool_reserved.h); 0: none */

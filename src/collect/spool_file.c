@@ -86,7 +86,7 @@ static enum rec_full refusal_of_errno(int number)
 	}
 }
 
-/* ---- files and maps --------------------------------------------------------------------------- */
+/* ---- files and maps -------------------------------------------------------------------------- */
 
 static int file_open(struct spool_file *file)
 {
@@ -180,7 +180,7 @@ static void leave_addresses(void *chunk, size_t size)
 		sys_unmap((void *)(oldest - pages), pages * PAGE);
 }
 
-/* ---- chunks ----------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 void spool_file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t used,
 		     uint32_t limit)
@@ -200,8 +200,8 @@ void spool_file_swap(struct spool_file *file, struct rec_chunk *chunk, uint32_t 
 
 static const int64_t GIVEN_BACK = -1; /* in spool_file.closed */
 
-/* The place of a ring's chunk that was left longest ago, or one whose room was given back; 'chunks':
- * there is none. */
+/* The place of a ring's chunk that was left longest ago, or one whose room was given back;
+ * 'chunks': there is none. */
 static uint32_t file_oldest(const struct spool_file *file, bool given_back)
 {
 	uint32_t oldest = file->chunks;

@@ -31,8 +31,8 @@ struct spool_file {
 	 * write into it: the chunk's addresses stay valid when the chunk is left. */
 	bool is_lent;
 	int64_t refused; /* ns when a chunk was last refused for want of room; 0: never */
-	/* closed: ns when each chunk of a ring was left, 0: the chunk was never used, -1: its room was
-	 * given back to the disk. NULL: the file is no ring. */
+	/* closed: ns when each chunk of a ring was left, 0: the chunk was never used, -1: its
+	 * room was given back to the disk. NULL: the file is no ring. */
 	int64_t *closed;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spool_reserved.h - the word of a spool that says which record is being written.
  *
- * One word, so that a signal handler always finds all of it: how many slots the record has (bits 0 to
- * 15), whether it is in the file of definitions (bit 16), and at which slot of the chunk it begins
- * (from bit 17 on). 0: no record is being written.
+ * One word, so that a signal handler always finds all of it: how many slots the record has (bits
+ * 0 to 15), whether it is in the file of definitions (bit 16), and at which slot of the chunk it
+ * begins (from bit 17 on). 0: no record is being written.
  */
 #ifndef HWY_COLLECT_SPOOL_RESERVED_H
 #define HWY_COLLECT_SPOOL_RESERVED_H
@@ -37,9 +37,9 @@ static inline uint32_t reserved_at(uint32_t word)
 }
 
 /* Changes the word from one value to another; false if it has a third value. 0 to a record: the
- * record is begun, unless another one is being written. A record to 0: the record is done, unless it
- * was stepped over. The instruction is whole for signal handlers of the thread, which is all that is
- * needed, and costs less than one that is whole for other CPUs. */
+ * record is begun, unless another one is being written. A record to 0: the record is done,
+ * unless it was stepped over. The instruction is whole for signal handlers of the thread, which
+ * is all that is needed, and costs less than one that is whole for other CPUs. */
 static inline bool reserved_change(uint32_t *word, uint32_t from, uint32_t to)
 {
 #if defined(__x86_64__)

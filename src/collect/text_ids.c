@@ -79,7 +79,7 @@ void text_ids_after_fork(void)
 	atomic_store(&told, 0);
 }
 
-/* ---- looking up --------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static uint32_t text_ids_hash(const char *text, size_t length)
 {
@@ -121,7 +121,7 @@ static uint32_t text_ids_find(const char *text, size_t length, uint32_t hash)
 	}
 }
 
-/* ---- adding (all under the lock) ---------------------------------------------------------------- */
+/* ---- adding (all under the lock) ------------------------------------------------------------- */
 
 static void text_ids_put(struct table *into, uint32_t hash, uint32_t id)
 {
@@ -225,7 +225,7 @@ static uint32_t text_ids_add(const char *text, size_t length, uint32_t hash)
 	return id;
 }
 
-/* ---- names that are lost ------------------------------------------------------------------------ */
+/* ---- names that are lost --------------------------------------------------------------------- */
 
 void text_ids_tell_lost(void)
 {
@@ -243,14 +243,14 @@ static void text_ids_lose(void)
 		text_ids_tell_lost();
 }
 
-/* ---- the ids ------------------------------------------------------------------------------------ */
+/* ---- the ids --------------------------------------------------------------------------------- */
 
 static uint32_t text_ids_add_slowly(const char *text, size_t length, uint32_t hash, uint32_t id)
 {
 	/* The spool is made before the lock is taken: a new spool records the thread's name, which
 	 * takes this lock. */
-	/* Without a run a text gets its id, and is defined once there is one: a program keeps ids (NVTX's registered
-	 * strings). */
+	/* Without a run a text gets its id, and is defined once there is one: a program keeps
+	 * ids (NVTX's registered strings). */
 	if (process.has_run && !spool_own())
 		return id;
 	int saved = errno;

@@ -24,7 +24,7 @@ static bool budget_fail(const struct reader *r, const char *reason)
 	return hwy_fail(r->err, "%s:%u: %s", r->file, r->line, reason);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void skip_blank(struct reader *r)
 {
@@ -73,7 +73,7 @@ static const char *read_string(struct reader *r)
 	return text;
 }
 
-/* ---- rules ----------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static struct budget_rule *add_rule(struct reader *r)
 {
@@ -178,7 +178,7 @@ static bool forbid(struct reader *r, const char *id)
 	return true;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool read_array(struct reader *r, bool (*each)(struct reader *, const char *))
 {

@@ -38,7 +38,8 @@ struct compare_budget {
 	struct hwy_arena arena;
 };
 
-/* Reads rules from a text. On failure yields false, with one sentence in err: file, line and reason. */
+/* Reads rules from a text. On failure yields false, with one sentence in err: file, line and
+ * reason. */
 bool budget_read(struct compare_budget *budget, const char *file, const char *text, size_t length,
 		 metric_nearest *nearest, struct hwy_err *err);
 void budget_free(struct compare_budget *budget);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which phase ----------------------------------------------------------------------------------- */
+/* ---- which phase ----------------------------------------------------------------------------- */
 
 static double launches_of(const struct compare_phase *phase, const char *name)
 {
@@ -14,7 +14,8 @@ static double launches_of(const struct compare_phase *phase, const char *name)
 	return row ? (double)row->count / phase->n_steady : 0;
 }
 
-/* Yields which share (0 … 1) of the kernels that the steps of two phases launch is the same, by folded name. */
+/* Yields which share (0 … 1) of the kernels that the steps of two phases launch is the same, by
+ * folded name. */
 static double similarity(const struct compare_phase *a, const struct compare_phase *b)
 {
 	const struct compare_table *x = &a->tables[TABLE_KERNELS], *y = &b->tables[TABLE_KERNELS];
@@ -57,7 +58,7 @@ static const struct compare_phase *match(const struct compare_phase *wanted,
 	return best;
 }
 
-/* ---- a side ---------------------------------------------------------------------------------------- */
+/* ---- a side ---------------------------------------------------------------------------------- */
 
 static uint32_t find_middle(const struct compare_side *side)
 {
@@ -99,7 +100,7 @@ static struct sample *samples_of(struct compare_diff *diff, const struct compare
 	return samples;
 }
 
-/* ---- the change ------------------------------------------------------------------------------------ */
+/* ---- the change ------------------------------------------------------------------------------ */
 
 static bool check_side(const struct compare_side *side, const struct compare_side *other,
 		       struct hwy_err *err)
@@ -133,7 +134,8 @@ static bool are_identical(const struct compare_side *a, const struct compare_sid
 	return true;
 }
 
-/* Whether a part of the step is listed before another part: by the size of its change, then by its own size. */
+/* Whether a part of the step is listed before another part: by the size of its change, then by
+ * its own size. */
 static bool part_leads(const struct compare_diff *diff, unsigned part, unsigned other)
 {
 	int64_t a = llabs(diff->parts[part]), b = llabs(diff->parts[other]);

@@ -51,7 +51,8 @@ struct diff_row { /* a kernel, a call or a range */
 	int64_t ns_before, ns_after; /* ns that all launches of one step take */
 	double count_before, count_after;
 	double mean_before, mean_after; /* mean ns of one launch */
-	/* The ids of the longest spans in the middle runs (struct compare_row); HWY_NONE: not known. */
+	/* The ids of the longest spans in the middle runs (struct compare_row); HWY_NONE: not
+	 * known. */
 	int64_t span_before, span_after;
 };
 
@@ -126,7 +127,7 @@ bool diff_is_other_program(const struct compare_diff *diff);
 void diff_prepare_side(struct compare_side *side, const struct compare_phase *wanted,
 		       struct hwy_arena *arena);
 
-/* ---- the parts ------------------------------------------------------------------------------------ */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 /* The row of a table with this name, or NULL. */
 const struct compare_row *diff_row(const struct compare_table *table, const char *name);

@@ -42,7 +42,7 @@ static bool side_values(const struct compare_side *side, const struct metric_req
 	return true;
 }
 
-/* ---- a budget -------------------------------------------------------------------------------------- */
+/* ---- a budget -------------------------------------------------------------------------------- */
 
 static bool holds(enum budget_operator op, double value, double limit)
 {
@@ -124,7 +124,7 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 	return true;
 }
 
-/* ---- a baseline ------------------------------------------------------------------------------------ */
+/* ---- a baseline ------------------------------------------------------------------------------ */
 
 /* The change of one metric, and how sure it is. The mean step has its own statistics; with enough
  * runs the runs decide; counts and bytes are exact; for other metrics the doubt about the step
@@ -140,21 +140,24 @@ static struct difference compare_values(const struct compare_diff *diff,
 		return statistics_welch(before, diff->before->n, after, diff->after->n, 1);
 	bool exact = request->metric->kind == METRIC_COUNT || request->metric->kind == METRIC_BYTES;
 	bool median = strcmp(request->metric->name, "step.p50") == 0;
-	/* The interval of the middle half is a share of the side before, and cut off at −100 % below. */
+	/* The interval of the middle half is a share of the side before, and cut off at −100 %
+	 * below. */
 	if (median)
 		return (struct difference){.before = a,
 					   .after = b,
 					   .change = b - a,
 					   .sure = (step->middle.high - step->middle.change) * a};
 	double most = fmax(a, b);
-	/* All doubt about the length of the step may lie in this part of the step, or in the other parts. */
+	/* All doubt about the length of the step may lie in this part of the step, or in the
+	 * other parts. */
 	if (request->metric->kind == METRIC_SHARE)
 		most = fmax(most, 1 - fmin(a, b));
 	return (struct difference){
 		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : step->doubt * most};
 }
 
-/* Two steps of a noisy run that are taken for one move a count a step: 1 → 1.035 in recordings of one program. */
+/* Two steps of a noisy run that are taken for one move a count a step: 1 → 1.035 in recordings
+ * of one program. */
 static const double least_count = 0.05;
 
 /* A regression of no more than this, in the metric's unit, is a trifle, however sure it is. Kernels

@@ -19,8 +19,8 @@ struct gate_check {
 	const char *name;          /* the rule: "step.p50 <= 12ms", or the metric */
 	const char *metric;        /* the metric's name alone */
 	const char *value, *limit; /* the measured value and the limit, as text for people */
-	/* 'value' and 'limit' as numbers: ns, shares, counts or bytes. Against a baseline both numbers
-	 * are the regression as a share. */
+	/* 'value' and 'limit' as numbers: ns, shares, counts or bytes. Against a baseline both
+	 * numbers are the regression as a share. */
 	double number, limit_number;
 	enum gate_verdict verdict;
 	bool is_stable;
@@ -48,8 +48,8 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		   const struct metric_request *requests, uint32_t n, double limit,
 		   struct hwy_err *err);
-/* Whether the parts of the mean step explain what is checked: the mean became faster or slower, and no
- * checked time of a step went the other way. */
+/* Whether the parts of the mean step explain what is checked: the mean became faster or slower,
+ * and no checked time of a step went the other way. */
 bool gate_is_explained(const struct compare_gate *gate);
 void gate_free(struct compare_gate *gate);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_diff.h - two jobs side by side, rank by rank: what a step of each rank was made of before and after, and who was late.
+/* job_diff.h - two jobs side by side, rank by rank: what a step of each rank was made of before
+ * and after, and who was late.
  *
- * Ranks are matched by their numbers; the jobs may have different ones. Whether the job became faster, and whether that is sure, is
- * told by diff.h from the steps of a typical rank: all ranks of a job keep the same pace.
+ * Ranks are matched by their numbers; the jobs may have different ones. Whether the job became
+ * faster, and whether that is sure, is told by diff.h from the steps of a typical rank: all
+ * ranks of a job keep the same pace.
  */
 #ifndef HWY_COMPARE_JOB_DIFF_H
 #define HWY_COMPARE_JOB_DIFF_H

@@ -15,8 +15,8 @@
 enum { KERNEL_NAME_BYTES = 112 };
 
 void kernel_name_fold(const char *name, char out[KERNEL_NAME_BYTES]);
-/* A folded name without PyTorch's namespace, which is in most of its names and tells nothing; the name itself where nothing
- * is left: a name for people. */
+/* A folded name without PyTorch's namespace, which is in most of its names and tells nothing;
+ * the name itself where nothing is left: a name for people. */
 void kernel_name_short(const char *name, char out[KERNEL_NAME_BYTES]);
 /* Whether two folded names are of one family, re-tiled or recompiled: equal once all digits are
  * gone. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values --------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static double step_time(const struct compare_summary *run, const struct compare_phase *phase,
 			unsigned which)
@@ -134,7 +134,7 @@ const struct metric metrics[] = {
 	{0},
 };
 
-/* ---- kernels --------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 enum kernel_field { FIELD_MEAN, FIELD_TIME, FIELD_COUNT, FIELD_SHARE };
 
@@ -178,7 +178,7 @@ bool metric_value(const struct metric_request *request, const struct compare_sum
 	return true;
 }
 
-/* ---- names ----------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const struct metric *find_in(const struct metric *list, const char *name)
 {
@@ -231,9 +231,10 @@ bool metric_find(struct metric_request *request, const char *text, size_t length
 			request->text);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Yields a number as an integer from 'least' up to what int64_t can hold; a budget may name any number. */
+/* Yields a number as an integer from 'least' up to what int64_t can hold; a budget may name any
+ * number. */
 static int64_t whole_number(double value, int64_t least)
 {
 	if (!(value > (double)least)) /* also where it is no number */

@@ -30,7 +30,8 @@ struct metric_request {   /* a metric as somebody asked for it */
 	const char *kernel; /* the part of a kernel's name in kernel["…"], else NULL */
 };
 
-/* Finds the known word that the user probably meant, or NULL; the command line passes cli_nearest. */
+/* Finds the known word that the user probably meant, or NULL; the command line passes
+ * cli_nearest. */
 typedef const char *metric_nearest(const char *word, const char *const *known);
 
 /* Finds a metric by its name. False with one sentence that names the nearest known one. Texts are

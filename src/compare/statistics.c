@@ -12,7 +12,7 @@
 const char *const statistics_verdict_names[] = {HWY_KEY("unknown"), HWY_KEY("same"),
 						HWY_KEY("faster"), HWY_KEY("slower")};
 
-/* ---- Student's t ---------------------------------------------------------------------------------- */
+/* ---- Student's t ----------------------------------------------------------------------------- */
 
 /* Continued fraction of the incomplete beta function (Lentz's method); converges fast for x <
  * (a+1)/(a+b+2). */
@@ -73,14 +73,15 @@ double statistics_t(double freedom, double share)
 	return (low + high) / 2;
 }
 
-/* ---- one side -------------------------------------------------------------------------------------- */
+/* ---- one side -------------------------------------------------------------------------------- */
 
 struct estimate { /* a mean time in ns and how exact it is */
 	double value;
 	double square;  /* squared standard error of the mean; infinite where it is not known */
 	double freedom; /* degrees of freedom of 'square' */
 	uint32_t runs;  /* how many runs the mean is of */
-	/* How far noise from run to run may move the mean, as a share of it, in 95 % of all runs. */
+	/* How far noise from run to run may move the mean, as a share of it, in 95 % of all
+	 * runs. */
 	double noise;
 };
 
@@ -230,7 +231,7 @@ static struct estimate estimate_side(const struct sample *side, uint32_t n, bool
 	return e;
 }
 
-/* ---- two sides -------------------------------------------------------------------------------------- */
+/* ---- two sides ------------------------------------------------------------------------------- */
 
 /* The squared error of the difference, if runs of both sides scatter alike: three runs that agree
  * by luck prove little against ten runs that do not. With as many runs on both sides it is the
@@ -329,7 +330,8 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 	for (int middle = 0; middle < 2; middle++) {
 		struct estimate a = estimate_side(before, n_before, runs_speak, middle, run_noise),
 				b = estimate_side(after, n_after, runs_speak, middle, run_noise);
-		/* The test of the middle half is a second chance to find a change, so it uses half the risk. */
+		/* The test of the middle half is a second chance to find a change, so it uses
+		 * half the risk. */
 		changes[middle] = between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak);
 		changes[middle].verdict = statistics_judge(&changes[middle]);
 	}

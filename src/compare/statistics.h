@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.h - whether a difference of step times is real.
  *
- * With three or more runs a side, Welch's t-test on the runs' means decides. With fewer, the doubt
- * about a run's mean comes from a block bootstrap over its steady steps (steps are correlated, so
- * neighbours stay together), and from the noise from run to run. One run cannot show that noise.
- * It is given, or judged by the run's own drift: the spread of its blocks of neighbouring steps, and
- * STATISTICS_RUN_NOISE_SHARE at least. That noise is how far a run's mean lies from the program's
- * mean in 95 % of all runs, as a share.
+ * With three or more runs a side, Welch's t-test on the runs' means decides. With fewer, the
+ * doubt about a run's mean comes from a block bootstrap over its steady steps (steps are
+ * correlated, so neighbours stay together), and from the noise from run to run. One run cannot
+ * show that noise. It is given, or judged by the run's own drift: the spread of its blocks of
+ * neighbouring steps, and STATISTICS_RUN_NOISE_SHARE at least. That noise is how far a run's
+ * mean lies from the program's mean in 95 % of all runs, as a share.
  *
- * Rare long steps can make a mean so unsure that it decides nothing, though every other step is the
- * same, or faster. Where the mean is undecided, the mean of the middle half of the steps is tested
- * in the same way. Its verdict counts unless the mean contradicts it: "same" only where the mean
- * changed by no more than STATISTICS_SAME_SHARE, "faster" and "slower" only where the mean changed
- * in the same direction and, with fewer than three runs a side, only with STATISTICS_MIDDLE_STEPS
- * steps or more.
+ * Rare long steps can make a mean so unsure that it decides nothing, though every other step is
+ * the same, or faster. Where the mean is undecided, the mean of the middle half of the steps is
+ * tested in the same way. Its verdict counts unless the mean contradicts it: "same" only where
+ * the mean changed by no more than STATISTICS_SAME_SHARE, "faster" and "slower" only where the
+ * mean changed in the same direction and, with fewer than three runs a side, only with
+ * STATISTICS_MIDDLE_STEPS steps or more.
  *
- * Where the mean became faster or slower and the middle half of the steps did clearly the opposite,
- * the verdict is "unknown": a few long steps decide the mean.
+ * Where the mean became faster or slower and the middle half of the steps did clearly the
+ * opposite, the verdict is "unknown": a few long steps decide the mean.
  */
 #ifndef HWY_COMPARE_STATISTICS_H
 #define HWY_COMPARE_STATISTICS_H
@@ -43,7 +43,8 @@ extern const char *const statistics_verdict_names[];
 struct sample {                /* the steps of one run in order */
 	const int64_t *values; /* the lengths of the steps, in ns */
 	uint32_t n;
-	/* The mean ns of all steps. 'values' may hold means of groups of steps, without the last few steps. */
+	/* The mean ns of all steps. 'values' may hold means of groups of steps, without the last
+	 * few steps. */
 	double mean;
 };
 

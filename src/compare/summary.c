@@ -64,7 +64,7 @@ void summary_share(const int64_t *totals, uint32_t n, int64_t divisor, int64_t *
 	}
 }
 
-/* ---- facts --------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static const char *summary_keep(struct compare_summary *summary, const char *text)
 {
@@ -119,7 +119,7 @@ static void note_facts(struct compare_summary *summary, const struct hwy_analysi
 		summary->lost += trace->drops[i].count > 0 ? (uint64_t)trace->drops[i].count : 0;
 }
 
-/* ---- steps and states ---------------------------------------------------------------------------- */
+/* ---- steps and states ------------------------------------------------------------------------ */
 
 static void note_steps(struct compare_summary *summary, struct compare_phase *into,
 		       const struct hwy_phase *phase)
@@ -175,7 +175,7 @@ static void note_states(struct compare_phase *into, const struct hwy_analysis *a
 		into->step += into->parts[i];
 }
 
-/* ---- findings ------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static const char *finding_place(struct compare_summary *summary, const struct hwy_finding *finding)
 {
@@ -224,7 +224,7 @@ static void note_findings(struct compare_summary *summary, struct compare_phase 
 	}
 }
 
-/* ---- phases -------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 /* Damaged recordings have times of any length. Sums of times, also over hundreds of runs, must stay
  * far from the limits of 64 bits. */

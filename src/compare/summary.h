@@ -52,7 +52,8 @@ enum compare_count {
 	COUNT_PAGEABLE_COPIES,
 	COUNT_PAGEABLE_BYTES,
 	COUNT_HIDDEN, /* graphs that were recorded as one piece, without their kernels */
-	/* Of a job, each times the steady steps of its typical rank; 0 for a rank alone. Filled in by the command line. */
+	/* Of a job, each times the steady steps of its typical rank; 0 for a rank alone. Filled
+	 * in by the command line. */
 	COUNT_LATE_RANKS, /* ranks that are late again and again, or get slower with time */
 	COUNT_SLOW_LINKS,
 	COUNT_RANK_WAITS, /* ns that a rank waits for others, mean or median over the ranks */
@@ -65,8 +66,8 @@ enum compare_table_kind {
 	TABLE_KERNELS, /* kernels on the devices */
 	TABLE_CALLS,   /* calls into the vendor's library that have a role (flow.h) */
 	TABLE_RANGES,  /* annotations on the CPU */
-	/* Modules of the model, and scopes outside of modules, by the device work that they launched; one occurrence is
-	 * one step. */
+	/* Modules of the model, and scopes outside of modules, by the device work that they
+	 * launched; one occurrence is one step. */
 	TABLE_MODULES,
 	TABLES
 };
@@ -79,8 +80,8 @@ struct compare_row {
 	int64_t ns;       /* ns of all occurrences, summed over devices or threads */
 	double deviation; /* standard deviation of the length of one occurrence, in ns */
 	double place;     /* mean position in the step: 0 is the step's begin, 1 its end */
-	/* A reference (ref.h) to the longest occurrence's span; of a module, to its longest device work. Not set where the
-	 * summary was read from a file, or is of a rank. */
+	/* A reference (ref.h) to the longest occurrence's span; of a module, to its longest
+	 * device work. Not set where the summary was read from a file, or is of a rank. */
 	uint32_t span;
 };
 
@@ -126,7 +127,8 @@ struct compare_phase {
 	int64_t counts[COUNTS];
 	struct compare_table tables[TABLES];
 	int64_t kernel_ns; /* ns of all kernels in the steady steps */
-	/* Mean clock of the multiprocessors while the devices were busy in the steady steps; 0 where it was not recorded. */
+	/* Mean clock of the multiprocessors while the devices were busy in the steady steps; 0
+	 * where it was not recorded. */
 	int64_t busy_clock_hz;
 	struct compare_finding *findings;
 	uint32_t n_findings;
@@ -179,7 +181,7 @@ static inline double summary_count_per_step(const struct compare_phase *phase,
 	return phase->n_steady ? (double)phase->counts[count] / phase->n_steady : 0;
 }
 
-/* ---- baseline files (summary_file.c) ----------------------------------------------------------- */
+/* ---- baseline files (summary_file.c) --------------------------------------------------------- */
 
 #define BASELINE_KEY "headway_baseline"
 enum { BASELINE_VERSION = 1 };

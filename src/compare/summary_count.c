@@ -144,10 +144,10 @@ static void count_row(struct pass *pass, enum compare_table_kind table, int64_t 
 	tally_note_span(tally, span, time.to - time.from);
 }
 
-/* ---- modules ---------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
-/* Writes what device work of an owner is counted for: its module, else the innermost scope around its operators; "" where it has
- * neither. */
+/* Writes what device work of an owner is counted for: its module, else the innermost scope
+ * around its operators; "" where it has neither. */
 static void module_name(const struct hwy_owners *owners, const struct hwy_owner *owner, char *name,
 			size_t size)
 {
@@ -166,7 +166,8 @@ static void module_name(const struct hwy_owners *owners, const struct hwy_owner 
 		snprintf(name, size, "%s", owners_text(owners, owners->chain[scope].name));
 }
 
-/* Yields the row for device work of an owner; UINT32_MAX where it belongs to no module and no scope. */
+/* Yields the row for device work of an owner; UINT32_MAX where it belongs to no module and no
+ * scope. */
 static uint32_t module_row(struct pass *pass, uint32_t owner)
 {
 	struct tallies *all = &pass->tallies[TABLE_MODULES];
@@ -219,7 +220,7 @@ static void count_module(struct pass *pass, const struct flow_op *op, const stru
 	tally_note_span(&pass->tallies[TABLE_MODULES].rows[row], op->span, op->end - op->start);
 }
 
-/* ---- device work and calls -------------------------------------------------------------------------- */
+/* ---- device work and calls ------------------------------------------------------------------- */
 
 static void summary_count_kernel(struct pass *pass, const struct flow_op *op, int64_t text)
 {

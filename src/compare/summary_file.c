@@ -20,7 +20,7 @@ enum { MOST_RUNS = 500 };
 #define NUMBER(of, member, name) JSON_FIELD_INT(of, member, name), .most = MOST_NUMBER
 #define SMALL(of, member, name) JSON_FIELD_INT(of, member, name), .most = INT32_MAX
 
-/* ---- findings --------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static bool is_predicted(const void *object)
 {
@@ -55,7 +55,7 @@ static void complete_finding(struct compare_finding *finding)
 	finding->predicted.is_known = finding->predicted.step > 0 && finding->predicted.before > 0;
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct json_field row_fields[] = {
 	{JSON_FIELD_TEXT(struct compare_row, name, "name")},
@@ -80,7 +80,7 @@ static void drop_empty_rows(struct compare_table *table)
 	table->n = kept;
 }
 
-/* ---- phases ----------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 static void put_steps(struct hwy_json *json, const void *object)
 {
@@ -180,7 +180,7 @@ static bool read_phase(struct compare_phase *phase, const struct json_value *fro
 	return true;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static const struct json_field run_fields[] = {
 	{JSON_FIELD_TEXT(struct compare_summary, program, "program")},

@@ -62,7 +62,8 @@ struct hwy_case {
 	/* Ops that begin inside the window, also of other processes: case_op_is_ours tells which
 	 * belong to the phase. */
 	uint32_t first_op, end_op;
-	/* Calls of the steady steps, also of other processes: case_call_is_ours tells which belong to the phase. */
+	/* Calls of the steady steps, also of other processes: case_call_is_ours tells which
+	 * belong to the phase. */
 	uint32_t first_call, end_call;
 	bool *uses;         /* for each device of the flow, whether the phase has work there */
 	bool all_ours;      /* every op of the flow belongs to the phase's process */
@@ -73,14 +74,16 @@ struct hwy_case {
 	struct case_kernel *kernels; /* kernels by name, the name with most time first */
 	uint32_t n_kernels, cap_kernels;
 	int64_t kernel_left; /* ns of kernel time that no finding has claimed yet */
-	/* For each op from first_op on, whether a finding about single kernels has claimed it: the next such finding leaves it out. */
+	/* For each op from first_op on, whether a finding about single kernels has claimed it:
+	 * the next such finding leaves it out. */
 	bool *op_is_taken;
 	struct case_counts counts;
 	/* Much of the device's work was not recorded: what looks exposed may be covered. */
 	bool is_missing;
 	/* The most confidence that the recording allows for findings from gaps. */
 	enum hwy_confidence most;
-	/* A cache of the strip that was used last, because spans of one strip are asked for in a row. */
+	/* A cache of the strip that was used last, because spans of one strip are asked for in a
+	 * row. */
 	const struct hwy_strip **last;
 	struct stream_delay *delays; /* the delays that stream_delays_find has found */
 	uint32_t n_delays;
@@ -90,7 +93,7 @@ struct hwy_case {
 	struct launchers *launchers; /* what launchers_find has found (launchers.h), or NULL */
 };
 
-/* ---- case.c: making a case --------------------------------------------------------------------- */
+/* ---- case.c: making a case ------------------------------------------------------------------- */
 
 bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase,
 	       struct hwy_diagnosis *diagnosis, struct hwy_err *err);
@@ -116,19 +119,22 @@ int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
  * memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
-/* Who launched a piece of device work, or made a call, by span id; NULL where the recording has no operators. */
+/* Who launched a piece of device work, or made a call, by span id; NULL where the recording has
+ * no operators. */
 const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span);
 /* Turns a sum of ns over the steady steps and all devices into ns for one step and one device. */
 int64_t case_per_step(const struct hwy_case *c, int64_t total);
 /* The same for kernels that may run beside each other: no more than the step. */
 int64_t case_time_in_step(const struct hwy_case *c, int64_t total);
-/* Turns a sum of ns over the steady steps and all devices into a share of the time of the steady steps. */
+/* Turns a sum of ns over the steady steps and all devices into a share of the time of the steady
+ * steps. */
 double case_share(const struct hwy_case *c, int64_t total);
 /* Turns a count over all steady steps into the mean count of one step. */
 double case_count_per_step(const struct hwy_case *c, uint64_t count);
 /* Whether a finding with this id has accused in this phase already. */
 bool case_is_accused(const struct hwy_case *c, const char *id);
-/* Whether the phase is a loop. Where nothing repeats, start-up cannot be told apart from the program's only step. */
+/* Whether the phase is a loop. Where nothing repeats, start-up cannot be told apart from the
+ * program's only step. */
 bool case_is_loop(const struct hwy_case *c);
 /* The index of the steady step in whose device window a time lies. */
 uint32_t case_step_at(const struct hwy_case *c, int64_t time);
@@ -143,7 +149,8 @@ static inline bool case_is_transfer(const struct flow_op *op)
 {
 	return op->kind == HWY_COPY || op->class == HWY_COMM;
 }
-/* The names of the phase's kernels that 'is_it' is true of, by the ids of their texts. The caller frees the map. */
+/* The names of the phase's kernels that 'is_it' is true of, by the ids of their texts. The
+ * caller frees the map. */
 struct hwy_map case_kernel_names(const struct hwy_case *c, bool (*is_it)(const char *name));
 /* The stream that an op ran on, or NULL. */
 const struct hwy_stream *case_stream_of(const struct hwy_case *c, uint32_t op);
@@ -152,7 +159,7 @@ bool case_stream_is_null(const struct hwy_case *c, const struct hwy_stream *stre
 /* transfers.c: fills in c->transfers. */
 void transfers_find(struct hwy_case *c);
 
-/* ---- claim.c: blaming -------------------------------------------------------------------------- */
+/* ---- claim.c: blaming ------------------------------------------------------------------------ */
 
 enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
@@ -178,8 +185,8 @@ int64_t claim_gap(struct hwy_case *c, struct claim *claim, uint32_t gap, int64_t
 int64_t claim_transfer(struct hwy_case *c, struct claim *claim, uint32_t transfer, int64_t ns,
 		       uint32_t span);
 int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint32_t span);
-/* Claims the whole time of one kernel, by the index of its op, unless another finding has claimed that kernel.
- * 'span' is the id of the span to blame. */
+/* Claims the whole time of one kernel, by the index of its op, unless another finding has
+ * claimed that kernel. 'span' is the id of the span to blame. */
 void claim_op(struct hwy_case *c, struct claim *claim, uint32_t op, uint32_t span);
 /* Adds the place of a span to the claim, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
@@ -191,11 +198,12 @@ struct claim_stretch {
 };
 void claim_stretches(struct hwy_case *c, struct claim *claim, const struct claim_stretch *stretches,
 		     uint32_t n, unsigned causes);
-/* Does what claim_stretches does; the stretches are the calls of the steady steps that have one of the roles (bits). */
+/* Does what claim_stretches does; the stretches are the calls of the steady steps that have one
+ * of the roles (bits). */
 void claim_roles(struct hwy_case *c, struct claim *claim, uint32_t roles, unsigned causes);
-/* Claims the gaps between two pieces of work that 'is_it' is true of, one right after the other on a device: the gap's cause
- * is one of 'causes' (bits), or a pause of at most 'pause' ns between kernels that were launched in time. Gaps above 'longest' ns
- * are left out. */
+/* Claims the gaps between two pieces of work that 'is_it' is true of, one right after the other
+ * on a device: the gap's cause is one of 'causes' (bits), or a pause of at most 'pause' ns
+ * between kernels that were launched in time. Gaps above 'longest' ns are left out. */
 void claim_between(struct hwy_case *c, struct claim *claim, unsigned causes, int64_t pause,
 		   int64_t longest, bool (*is_it)(const struct hwy_case *c, uint32_t op));
 /* Claims all gaps of a cause. To blame is the span that names a gap, else its culprit, else the op
@@ -210,14 +218,16 @@ void claim_cause(struct hwy_case *c, struct claim *claim, enum gap_cause cause);
 /* The name of the OS call, range, operator or sample that takes most of the claimed gaps, and its
  * *ns; "" where no gap has a name. */
 const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_t *ns);
-/* The name of the operator, function, range or sample in which the launching thread spends most of the claimed gaps, the innermost that
- * fills half of a gap, with its *total in ns, and the *span of the longest such gap, or CLAIM_NOBODY; "" where nothing was recorded of it. */
+/* The name of the operator, function, range or sample in which the launching thread spends most
+ * of the claimed gaps, the innermost that fills half of a gap, with its *total in ns, and the
+ * *span of the longest such gap, or CLAIM_NOBODY; "" where nothing was recorded of it. */
 const char *claim_top_work(struct hwy_case *c, const struct claim *claim, int64_t *total,
 			   uint32_t *span);
-/* A loss, an accuracy or a norm is smaller: who reads so many bytes from the device may work with them. */
+/* A loss, an accuracy or a norm is smaller: who reads so many bytes from the device may work
+ * with them. */
 #define CLAIM_RESULT_BYTES 64
-/* Whether the device's last op before most of the claimed idle time copied results to the host, CLAIM_RESULT_BYTES or more: what
- * the CPU does then may need these results. */
+/* Whether the device's last op before most of the claimed idle time copied results to the host,
+ * CLAIM_RESULT_BYTES or more: what the CPU does then may need these results. */
 bool claim_follows_results(const struct hwy_case *c, const struct claim *claim);
 double claim_share(const struct hwy_case *c, const struct claim *claim);
 bool claim_is_worth(const struct hwy_case *c, const struct claim *claim);
@@ -235,7 +245,7 @@ struct hwy_finding *claim_acquit(struct hwy_case *c, struct claim *claim, const 
  * above. */
 void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because);
 
-/* ---- advice that fits the program -------------------------------------------------------------- */
+/* ---- advice that fits the program ------------------------------------------------------------ */
 
 /* 'any' stands in for each NULL. Where several fit, the first of this order is taken: captured,
  * compiled, inference, rocm, by_framework. For HIP programs CUDA's names in 'any' are replaced by
@@ -249,7 +259,7 @@ struct advice {
 };
 const char *case_advice(const struct hwy_case *c, const struct advice *advice);
 
-/* ---- pauses.c: waits as the program made them --------------------------------------------------- */
+/* ---- pauses.c: waits as the program made them ------------------------------------------------ */
 
 /* One or more waits that a person would count as one: a copy and a synchronise call right after it
  * are one pause. */
@@ -281,7 +291,7 @@ uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,
 		  bool (*is_it)(const struct case_pause *pause));
 
-/* ---- machine_limits.c: what the machine could do ---------------------------------------------- */
+/* ---- machine_limits.c: what the machine could do --------------------------------------------- */
 
 /* The value that the report's calibration has as "machine.NAME" or "cost.NAME"; false where it has
  * none. */
@@ -310,7 +320,7 @@ int64_t kernel_blocks(
  * multiprocessors. */
 bool kernel_leaves_room(const struct hwy_case *c, uint32_t op);
 
-/* ---- stream_delays.c: ops that were ready and had to wait for another stream ------------------ */
+/* ---- stream_delays.c: ops that were ready and had to wait for another stream ----------------- */
 
 struct stream_delay {
 	uint32_t op;     /* the op that had to wait */
@@ -318,7 +328,8 @@ struct stream_delay {
 	/* When 'op' could have begun: it was launched, and its stream's previous op had ended. */
 	int64_t ready;
 };
-/* Yields the delays of the steady steps, in order of the delayed ops. The list belongs to the case. */
+/* Yields the delays of the steady steps, in order of the delayed ops. The list belongs to the
+ * case. */
 const struct stream_delay *stream_delays_find(struct hwy_case *c, uint32_t *n);
 
 #endif

@@ -215,7 +215,7 @@ void claim_drop(struct hwy_case *c, struct claim *claim)
 	claim_free(claim);
 }
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static int compare_places(const void *a, const void *b)
 {
@@ -240,7 +240,8 @@ static void take_line_of_owner(const struct hwy_case *c, const struct hwy_owner 
 	place->function = hwy_arena_format(arena, "%s", owners_text(c->owners, line->function));
 }
 
-/* The length of the path that two paths of modules begin with: "Net.layers.*" of "Net.layers.*.up" and "Net.layers.*.down". */
+/* The length of the path that two paths of modules begin with: "Net.layers.*" of
+ * "Net.layers.*.up" and "Net.layers.*.down". */
 static size_t length_of_common_path(const char *a, const char *b)
 {
 	size_t n = 0, whole = 0;
@@ -250,8 +251,8 @@ static size_t length_of_common_path(const char *a, const char *b)
 	return ends ? n : whole;
 }
 
-/* What is known of a place's modules once one more is added. A span that stands for many kernels (is_example) does not tell the
- * numbers of their modules. */
+/* What is known of a place's modules once one more is added. A span that stands for many kernels
+ * (is_example) does not tell the numbers of their modules. */
 static const char *merge_layers(struct hwy_case *c, const struct hwy_finding_place *place,
 				const struct hwy_owner *owner, bool is_example)
 {

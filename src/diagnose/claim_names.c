@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* claim_names.c - what names the idle time of a claim: the spans that the gaps were charged to, or the work of the thread that should
- * have launched. Names that differ in their last number alone count as one. */
+/* claim_names.c - what names the idle time of a claim: the spans that the gaps were charged to,
+ * or the work of the thread that should have launched. Names that differ in their last number
+ * alone count as one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,8 +78,9 @@ const char *claim_top_name(struct hwy_case *c, const struct claim *claim, int64_
 	return take_top(c, &names, ns);
 }
 
-/* What the thread that launches the op behind a gap does before that launch, as a reference (base/ref.h) to an operator, a function, a
- * range or a sample; HWY_REF_NONE for waits in the OS. */
+/* What the thread that launches the op behind a gap does before that launch, as a reference
+ * (base/ref.h) to an operator, a function, a range or a sample; HWY_REF_NONE for waits in the
+ * OS. */
 static uint32_t work_in_gap(const struct hwy_case *c, struct gaps_cpu *cpu,
 			    const struct hwy_gap *gap)
 {

@@ -29,7 +29,7 @@ const char *const hwy_framework_names[] = {"CUDA C", "PyTorch", "CuPy", "OpenCL"
  * finding. */
 #define STARVED_SHARE 0.05
 
-/* ---- what the program is written in ------------------------------------------------------------- */
+/* ---- what the program is written in ---------------------------------------------------------- */
 
 static bool any_text(const struct hwy_trace *trace, uint32_t kinds, const char *part)
 {
@@ -82,7 +82,8 @@ static bool find_framework(struct hwy_analysis *analysis, struct hwy_diagnosis *
 	return true;
 }
 
-/* Finds who launched what, where PyTorch's operators are recorded, by themselves or as ranges that emit_nvtx made. */
+/* Finds who launched what, where PyTorch's operators are recorded, by themselves or as ranges
+ * that emit_nvtx made. */
 static bool find_owners(struct hwy_analysis *analysis, const struct hwy_diagnosis *diagnosis,
 			struct hwy_owners *owners, struct hwy_err *err)
 {
@@ -99,7 +100,7 @@ static bool find_owners(struct hwy_analysis *analysis, const struct hwy_diagnosi
 	return owners_open(owners, trace, NULL, 0, err);
 }
 
-/* ---- what cannot be told -------------------------------------------------------------------------- */
+/* ---- what cannot be told --------------------------------------------------------------------- */
 
 void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, const char *because)
 {
@@ -125,8 +126,8 @@ static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *dia
 	}
 }
 
-/* Yields the span of an op that runs through the whole phase, or HWY_NONE: then "busy" says nothing about its inside. Such an op
- * may have begun long before the phase. */
+/* Yields the span of an op that runs through the whole phase, or HWY_NONE: then "busy" says
+ * nothing about its inside. Such an op may have begun long before the phase. */
 static int64_t persistent_op(const struct hwy_case *c)
 {
 	int64_t window = c->phase->window.to - c->phase->window.from;
@@ -235,7 +236,7 @@ static void doubt_idle(struct hwy_case *c, struct hwy_outlook *verdict)
 				      hwy_say_time3(case_per_step(c, unknown)).text));
 }
 
-/* ---- one phase ------------------------------------------------------------------------------------- */
+/* ---- one phase ------------------------------------------------------------------------------- */
 
 /* Whether a phase is worth a graph of its own: it is the main one, or takes a tenth of all phases'
  * time. */
@@ -290,7 +291,7 @@ static bool look_at_phase(struct hwy_analysis *analysis, uint32_t phase,
 	return true;
 }
 
-/* ---- order ----------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* A finding with its sort key, because qsort passes no context to the comparison. */
 struct ranked {
@@ -300,8 +301,8 @@ struct ranked {
 	uint32_t order;  /* index of the finding before sorting, which keeps the order of equals */
 };
 
-/* Findings inside the device come after those of the CPU side, unless they cost half of the step or more. A fix that changes
- * the program's results comes after them in any case. */
+/* Findings inside the device come after those of the CPU side, unless they cost half of the step
+ * or more. A fix that changes the program's results comes after them in any case. */
 static bool comes_late(const struct hwy_finding *finding)
 {
 	return finding->kind->is_inside && (finding->share < 0.5 || finding->kind->changes_results);
@@ -323,8 +324,8 @@ static int compare_ranked(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Whether a finding is about what the verdict says. The verdict 'gpu' puts no finding first: what the CPU side can still
- * gain is cheaper to have than faster kernels. */
+/* Whether a finding is about what the verdict says. The verdict 'gpu' puts no finding first:
+ * what the CPU side can still gain is cheaper to have than faster kernels. */
 static bool fits_verdict(const struct hwy_finding *finding, enum verdict_word word)
 {
 	return word != VERDICT_GPU && finding->word == word &&

@@ -2,17 +2,17 @@
 /* diagnose.h - what holds the program back: findings ranked by cost, and suspects that are
  * innocent.
  *
- * Each kind of finding has a file, findings/NAME.c, and a line in the table of findings/findings.c; kinds that only name kernels of
- * an operator and a cure are rows of a table in findings/operator_cures.c.
- * A kind looks at one phase and either accuses, acquits or says nothing (case.h); it never prints.
- * Where the recording does not support an accusation, the question is listed among those that
- * cannot be answered.
+ * Each kind of finding has a file, findings/NAME.c, and a line in the table of
+ * findings/findings.c; kinds that only name kernels of an operator and a cure are rows of a
+ * table in findings/operator_cures.c. A kind looks at one phase and either accuses, acquits or
+ * says nothing (case.h); it never prints. Where the recording does not support an accusation,
+ * the question is listed among those that cannot be answered.
  *
- * Costs are ns a steady step, of the mean device where there are several. A finding's cost is what
- * its fix is predicted to gain (fix_worth.c). Where no edit stands for the fix, the cost is the
- * idle time of the claimed gaps or the device time of transfers and kernels that the fix would
- * save. A nanosecond pays for one finding only, the one nearest the cause, and costs are cut so
- * that the costs of a phase add up to no more than its step.
+ * Costs are ns a steady step, of the mean device where there are several. A finding's cost is
+ * what its fix is predicted to gain (fix_worth.c). Where no edit stands for the fix, the cost is
+ * the idle time of the claimed gaps or the device time of transfers and kernels that the fix
+ * would save. A nanosecond pays for one finding only, the one nearest the cause, and costs are
+ * cut so that the costs of a phase add up to no more than its step.
  */
 #ifndef HWY_DIAGNOSE_DIAGNOSE_H
 #define HWY_DIAGNOSE_DIAGNOSE_H
@@ -32,7 +32,8 @@ extern const char *const hwy_confidence_names[];
 enum hwy_framework { HWY_CUDA_C, HWY_PYTORCH, HWY_CUPY, HWY_OPENCL_C, HWY_JAX, HWY_FRAMEWORKS };
 extern const char *const hwy_framework_names[HWY_FRAMEWORKS];
 
-/* What the program does already, judged by names in the recording, and which kinds of records there are (habits.c). */
+/* What the program does already, judged by names in the recording, and which kinds of records
+ * there are (habits.c). */
 struct hwy_habits {
 	bool has_compiled;  /* PyTorch runs code that torch.compile made */
 	bool is_compiled;   /* a quarter of the kernels or more come from such code */
@@ -46,8 +47,9 @@ struct hwy_habits {
 
 struct hwy_finding_place {
 	struct hwy_place at;
-	/* The path of the module of the model that launches there, "GPT.blocks.3.attn". Where the spans of this place are of several
-	 * modules: the path that these have in common, with "*" for a number in which they differ. "" where none is known. */
+	/* The path of the module of the model that launches there, "GPT.blocks.3.attn". Where
+	 * the spans of this place are of several modules: the path that these have in common,
+	 * with "*" for a number in which they differ. "" where none is known. */
 	const char *layer;
 	uint64_t count; /* how many spans of the steady steps are at this place */
 	int64_t cost;   /* ns that this place costs a step */
@@ -103,12 +105,13 @@ struct hwy_finding_kind {
 	const char *suspect;
 	const char *edit; /* the edit that stands for the fix, as in hwy_finding */
 	void (*look)(struct hwy_case *c);
-	/* The finding is about the device's own work or about the recording. Such findings rank after
-	 * the findings about the CPU side. */
+	/* The finding is about the device's own work or about the recording. Such findings rank
+	 * after the findings about the CPU side. */
 	bool is_inside;
 	bool changes_results; /* the fix computes with less precision */
 };
-/* All kinds of findings in the order in which they claim time: those nearest to the cause first. NULL ends the list. */
+/* All kinds of findings in the order in which they claim time: those nearest to the cause first.
+ * NULL ends the list. */
 extern const struct hwy_finding_kind *const hwy_finding_kinds[];
 /* Yields the kind of finding that has this id, or NULL. */
 const struct hwy_finding_kind *hwy_finding_kind(const char *id);
@@ -118,8 +121,9 @@ struct hwy_top_kernel {
 	int64_t ns;     /* ns a step, summed over devices */
 	double share;   /* the kernel's share of the time of all kernels */
 	uint64_t count; /* how often the kernel runs in the steady steps */
-	/* Where its counters were measured (analyze/kernel_table.h): what bounds it, "memory (DRAM)", and the share of its time that
-	 * the roof of its device leaves, not a number where it has none. Else bound is "". */
+	/* Where its counters were measured (analyze/kernel_table.h): what bounds it, "memory
+	 * (DRAM)", and the share of its time that the roof of its device leaves, not a number
+	 * where it has none. Else bound is "". */
 	const char *bound;
 	double of_roof;
 };
@@ -128,7 +132,8 @@ struct hwy_top_kernel {
 struct hwy_outlier {
 	uint32_t step;
 	int64_t ns; /* the step's length */
-	/* The ns by which the step's part named 'part' exceeds the median of that part over all steady steps. */
+	/* The ns by which the step's part named 'part' exceeds the median of that part over all
+	 * steady steps. */
 	int64_t excess;
 	const char *part; /* "busy", or the name of a cause of idle time */
 	/* The OS call, range or call that names the idle time; "" where nothing does. */
@@ -139,14 +144,17 @@ struct hwy_outlier {
 struct hwy_outlook {
 	bool is_healthy; /* the phase has no finding about the CPU side, and hardly any idle time */
 	bool is_known; /* false where too little of the idle time is explained to call the phase healthy */
-	/* Id of the span of one op that runs through the whole phase, where no counter says what it does; else HWY_NONE. */
+	/* Id of the span of one op that runs through the whole phase, where no counter says what
+	 * it does; else HWY_NONE. */
 	int64_t opaque;
-	/* The share of the step in which the devices are idle: fixes on the CPU side could gain this share. */
+	/* The share of the step in which the devices are idle: fixes on the CPU side could gain
+	 * this share. */
 	double reachable;
 	struct hwy_top_kernel *kernels; /* the kernels with most time, the longest first */
 	uint32_t n_kernels;
-	/* Nsight Compute's command that looks into the first kernels; "" without kernels, and where these are
-	 * not CUDA's. Where it is not "", `headway kernels` can measure them, too. */
+	/* Nsight Compute's command that looks into the first kernels; "" without kernels, and
+	 * where these are not CUDA's. Where it is not "", `headway kernels` can measure them,
+	 * too. */
 	const char *ncu;
 	/* For kernels that are not CUDA's: the tool that looks into these kernels; else "". */
 	const char *inside;
@@ -173,7 +181,8 @@ struct hwy_diagnosis {
 	enum hwy_framework framework;
 	struct hwy_habits habits;
 	bool infers; /* PyTorch's operators were recorded, and none of them belongs to a backward pass */
-	/* While diagnose() runs: who launched the device work (analyze/owners.h); NULL where the recording has no operators. */
+	/* While diagnose() runs: who launched the device work (analyze/owners.h); NULL where the
+	 * recording has no operators. */
 	const struct hwy_owners *owners;
 	struct hwy_arena arena;
 };
@@ -181,7 +190,8 @@ struct hwy_diagnosis {
 bool diagnose(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis, struct hwy_err *err);
 void diagnosis_free(struct hwy_diagnosis *diagnosis);
 
-/* verdict_inside.c: finds the second word of the verdict 'gpu', and says it; else lists what cannot be told. */
+/* verdict_inside.c: finds the second word of the verdict 'gpu', and says it; else lists what
+ * cannot be told. */
 void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis);
 
 /* Looks for the rank of a program that makes the other ranks wait in collectives. Adds the finding,
@@ -199,13 +209,13 @@ struct diagnose_lateness {
 	struct hwy_finding_place *place; /* where the late rank loses its time, or NULL */
 	enum hwy_confidence confidence;
 };
-/* Adds the finding to the diagnosis of ranks[own], with what it is worth by the replay of all ranks together; false where that is
- * too little to be a finding. */
+/* Adds the finding to the diagnosis of ranks[own], with what it is worth by the replay of all
+ * ranks together; false where that is too little to be a finding. */
 bool diagnose_late(const struct joint_rank *ranks, uint32_t n, uint32_t own,
 		   const struct hwy_collectives *c, const struct diagnose_lateness *late,
 		   struct hwy_diagnosis *diagnosis);
-/* Takes ns a step from the finding comm-exposed of a phase, since another finding explains them; drops it where what is left is no
- * longer worth it. */
+/* Takes ns a step from the finding comm-exposed of a phase, since another finding explains them;
+ * drops it where what is left is no longer worth it. */
 void diagnose_take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, int64_t cost,
 			     int64_t step);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* evidence.h - what the device's counters say while some of a case's kernels run. For src/diagnose only. */
+/* evidence.h - what the device's counters say while some of a case's kernels run. For
+ * src/diagnose only. */
 #ifndef HWY_DIAGNOSE_EVIDENCE_H
 #define HWY_DIAGNOSE_EVIDENCE_H
 
@@ -11,8 +12,9 @@ struct evidence {
 	uint32_t samples;
 };
 
-/* Levels while ops run that 'is_it' is true of: of the samples that such ops cover for METRIC_PURE_SHARE or more, together. False
- * where these are fewer than METRICS_FEWEST_SAMPLES. Devices on which others work, too, do not count. */
+/* Levels while ops run that 'is_it' is true of: of the samples that such ops cover for
+ * METRIC_PURE_SHARE or more, together. False where these are fewer than METRICS_FEWEST_SAMPLES.
+ * Devices on which others work, too, do not count. */
 bool evidence_of_ops(struct hwy_case *c,
 		     bool (*is_it)(const struct hwy_case *c, uint32_t op, const void *what),
 		     const void *what, struct evidence *evidence);

@@ -87,7 +87,8 @@ static double gain_of(const struct hwy_finding *finding)
 	return 1 - (double)finding->predicted.step / (double)finding->predicted.before;
 }
 
-/* Whether the fix surely gains: even the upper end of the prediction's bar is below the step without the fix. */
+/* Whether the fix surely gains: even the upper end of the prediction's bar is below the step
+ * without the fix. */
 static bool gains_surely(const struct hwy_finding *finding)
 {
 	return finding->predicted.p90 < finding->predicted.before;
@@ -132,7 +133,8 @@ static struct hwy_finding take_out(struct hwy_finding *list, uint32_t *n, uint32
 static void find_tipping(struct predicting *p, struct hwy_finding *finding,
 			 const struct whatif_edit *edit)
 {
-	/* More device work before a wait makes the wait longer; of other suspects it says nothing. */
+	/* More device work before a wait makes the wait longer; of other suspects it says
+	 * nothing. */
 	if (strncmp(finding->kind->id, "sync", 4) != 0)
 		return;
 	int64_t tipping = whatif_tipping(&p->w, edit, 1, HWY_WORTH_SHARE);
@@ -163,7 +165,8 @@ static void move_to_findings(struct predicting *p, uint32_t index)
 	d->findings[d->n++] = finding;
 }
 
-/* Acquits a finding whose fix gains too little, or drops the finding where its kind has no 'suspect' text. */
+/* Acquits a finding whose fix gains too little, or drops the finding where its kind has no
+ * 'suspect' text. */
 static void judge_findings(struct predicting *p, uint32_t first)
 {
 	struct hwy_diagnosis *d = p->diagnosis;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* habits.c - see habits.h.
  *
- * Steps repeat the same names, so the first rows of each strip are enough, and each name is looked
- * at once. A program is compiled where enough of its kernels come from compiled code, by their own names or by the
- * operator that launched them: one small compiled function does not make a compiled program.
+ * Steps repeat the same names, so the first rows of each strip are enough, and each name is
+ * looked at once. A program is compiled where enough of its kernels come from compiled code, by
+ * their own names or by the operator that launched them: one small compiled function does not
+ * make a compiled program.
  */
 #include "diagnose/habits.h"
 
@@ -17,10 +18,12 @@
 #define HABITS_ROWS 65536
 /* Calls whose names tell which vendor's library the program uses. */
 #define HABITS_CALLS 64
-/* Of the kernels at most about so many are asked where they come from, spread evenly over the recording. */
+/* Of the kernels at most about so many are asked where they come from, spread evenly over the
+ * recording. */
 #define HABITS_KERNELS 262144
-/* The share of the kernels that must come from compiled code. It is a judgement, not a measured limit: well below a half,
- * because without operators a library's matrix products that compiled code calls do not count. */
+/* The share of the kernels that must come from compiled code. It is a judgement, not a measured
+ * limit: well below a half, because without operators a library's matrix products that compiled
+ * code calls do not count. */
 #define COMPILED_SHARE 0.25
 
 #define OPERATORS (HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_RANGE) | HWY_KIND_BIT(HWY_CALL))
@@ -75,7 +78,7 @@ static bool calls_are_hip(const struct hwy_flow *flow)
 	return hip * 2 > seen;
 }
 
-/* ---- how much of the program is compiled ------------------------------------------------------------- */
+/* ---- how much of the program is compiled ----------------------------------------------------- */
 
 struct compiled_span { /* when a thread ran compiled code */
 	uint32_t thread;
@@ -171,7 +174,8 @@ bool habits_find(const struct hwy_flow *flow, struct hwy_habits *habits, struct 
 	if (!hwy_need(trace, OPERATORS | KERNELS | CALLS, HWY_COL_BIT(HWY_NAME), err) ||
 	    !hwy_need(trace, OPERATORS, HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), err))
 		return false;
-	/* For each id of a name, the kinds of spans (bits) for which the name was examined already. */
+	/* For each id of a name, the kinds of spans (bits) for which the name was examined
+	 * already. */
 	uint32_t *seen = hwy_zarray(trace->strings.n + 1u, sizeof *seen);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];

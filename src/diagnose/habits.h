@@ -6,7 +6,8 @@
 
 #include "diagnose/diagnose.h"
 
-/* Reads names of operators, ranges, kernels and calls, and which kinds of spans the recording has. */
+/* Reads names of operators, ranges, kernels and calls, and which kinds of spans the recording
+ * has. */
 bool habits_find(const struct hwy_flow *flow, struct hwy_habits *habits, struct hwy_err *err);
 
 #endif

@@ -27,7 +27,8 @@ static int compare_spans(const void *left, const void *right)
 	return (a->span > b->span) - (a->span < b->span);
 }
 
-/* Adds the spans of a strip that overlap the window; 'name': only those with this text as their name, -1: all. */
+/* Adds the spans of a strip that overlap the window; 'name': only those with this text as their
+ * name, -1: all. */
 static void interpreter_add_strip(const struct hwy_case *c, struct interpreter_spans *spans,
 				  const struct hwy_strip *strip, int64_t name, bool launches)
 {
@@ -47,7 +48,8 @@ static void interpreter_add_strip(const struct hwy_case *c, struct interpreter_s
 	}
 }
 
-/* The process's spans of a kind, on lanes named by the text 'lane_name', with the text 'name' as their name; -1: any. */
+/* The process's spans of a kind, on lanes named by the text 'lane_name', with the text 'name' as
+ * their name; -1: any. */
 static struct interpreter_spans spans_of(const struct hwy_case *c, enum hwy_kind kind,
 					 int64_t lane_name, int64_t name)
 {
@@ -71,7 +73,8 @@ static struct interpreter_spans spans_of(const struct hwy_case *c, enum hwy_kind
 	return spans;
 }
 
-/* The id of a text of the trace; -1: the trace has no such text, and so nothing that is named by it. */
+/* The id of a text of the trace; -1: the trace has no such text, and so nothing that is named by
+ * it. */
 static int64_t text_of(const struct hwy_trace *trace, const char *text)
 {
 	for (uint32_t i = 1; i < trace->strings.n; i++)

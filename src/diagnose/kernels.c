@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.c - the kernels that take most of a step, and the command that looks inside the first kernels, or which tool does where that is not Nsight
- * Compute. */
+/* kernels.c - the kernels that take most of a step, and the command that looks inside the first
+ * kernels, or which tool does where that is not Nsight Compute. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +102,8 @@ static bool matches(const char *name, const char (*patterns)[SHORT_NAME_BYTES], 
 	return false;
 }
 
-/* Counts the kernels before the steady steps that match a pattern: ncu has to skip these kernels. */
+/* Counts the kernels before the steady steps that match a pattern: ncu has to skip these
+ * kernels. */
 static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)[SHORT_NAME_BYTES],
 				uint32_t top)
 {
@@ -167,8 +168,9 @@ static const char *other_profiler(const struct hwy_case *c, uint32_t span)
 	return "";
 }
 
-/* The kernels with most time, at most TOP_KERNELS of them, as indexes into c->kernels. Kernels that talk
- * to other GPUs are left out: a profiler that replays a single kernel would wait for the others for ever. */
+/* The kernels with most time, at most TOP_KERNELS of them, as indexes into c->kernels. Kernels
+ * that talk to other GPUs are left out: a profiler that replays a single kernel would wait for
+ * the others for ever. */
 static uint32_t pick_kernels(const struct hwy_case *c, uint32_t picked[TOP_KERNELS])
 {
 	uint32_t n = 0;
@@ -178,8 +180,8 @@ static uint32_t pick_kernels(const struct hwy_case *c, uint32_t picked[TOP_KERNE
 	return n;
 }
 
-/* Takes what counters say of a kernel: the bound of the launch shape that takes most of its time, and what the roof leaves of
- * the time of all shapes that have one. */
+/* Takes what counters say of a kernel: the bound of the launch shape that takes most of its
+ * time, and what the roof leaves of the time of all shapes that have one. */
 static void take_bound(const struct kernel_table *table, struct hwy_top_kernel *kernel)
 {
 	int64_t most = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launchers.c - see launchers.h.
  *
- * Kernels are counted by owner first, because equal owners share one record; then each owner is added to one group, and with a
- * module's group to those of all modules around it.
+ * Kernels are counted by owner first, because equal owners share one record; then each owner is
+ * added to one group, and with a module's group to those of all modules around it.
  */
 #include "diagnose/launchers.h"
 
@@ -18,14 +18,15 @@
 #define NAMED_SHARE 0.2
 /* A module is left for the one inside of it that launches at least this share of its kernels. */
 #define INNER_SHARE 0.6
-/* A module is worth compiling first where its element-wise kernels are this share of all launches. */
+/* A module is worth compiling first where its element-wise kernels are this share of all
+ * launches. */
 #define COMPILE_SHARE 0.3
 /* With fewer launches a step nobody launches too much. */
 #define FEWEST_LAUNCHES 20.0
 /* Longer paths of modules are cut: no model is so deep, but a damaged file may be. */
 enum { MOST_PATH = 200 };
 
-/* ---- kernels by owner ------------------------------------------------------------------------------ */
+/* ---- kernels by owner ------------------------------------------------------------------------ */
 
 bool launchers_is_single(const struct hwy_case *c, uint32_t op)
 {
@@ -59,7 +60,7 @@ static void count_by_owner(struct hwy_case *c, struct launchers *found)
 	free(sorts);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------ */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 uint32_t launchers_link(const struct hwy_owners *owners, uint32_t chain, const char *lead)
 {
@@ -75,8 +76,9 @@ static bool is_number(const char *text, size_t n)
 	return n > 0 && strspn(text, "0123456789") >= n;
 }
 
-/* The length of the part of a path without its number: "TransformerBlock" of Kineto's "TransformerBlock_3", where the part is a
- * class, which begins with a capital letter; 0 where the whole part is a number. */
+/* The length of the part of a path without its number: "TransformerBlock" of Kineto's
+ * "TransformerBlock_3", where the part is a class, which begins with a capital letter; 0 where
+ * the whole part is a number. */
 static size_t length_without_count(const char *part, size_t n)
 {
 	size_t bare = n;
@@ -215,7 +217,7 @@ void launchers_free(struct launchers *launchers)
 	free(launchers);
 }
 
-/* ---- words --------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Goes from a module's group to the innermost one that still has most of its launches. */
 static const struct launcher_group *innermost_group(const struct launchers *found, uint32_t group)
@@ -235,8 +237,8 @@ static const struct launcher_group *innermost_group(const struct launchers *foun
 	}
 }
 
-/* The group with most launches that is not 'but'; NULL where there is none of NAMED_SHARE. Operators are named only where
- * nothing else is. */
+/* The group with most launches that is not 'but'; NULL where there is none of NAMED_SHARE.
+ * Operators are named only where nothing else is. */
 static const struct launcher_group *top_group(const struct launchers *found,
 					      const struct launcher_group *but)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launchers.h - who launches the kernels of a phase: optimizers, modules of the model, scopes and operators, by their numbers of
- * launches in the steady steps. For src/diagnose only.
+/* launchers.h - who launches the kernels of a phase: optimizers, modules of the model, scopes
+ * and operators, by their numbers of launches in the steady steps. For src/diagnose only.
  *
- * Only kernels that are launched one by one count: a CUDA graph is one launch, whoever captured its nodes. Everything here needs
- * recorded operators (hwy_case.owners); without them there is nothing to find.
+ * Only kernels that are launched one by one count: a CUDA graph is one launch, whoever captured
+ * its nodes. Everything here needs recorded operators (hwy_case.owners); without them there is
+ * nothing to find.
  */
 #ifndef HWY_DIAGNOSE_LAUNCHERS_H
 #define HWY_DIAGNOSE_LAUNCHERS_H
@@ -23,8 +24,8 @@ enum launcher_kind {
 	LAUNCHER_OPERATOR,
 };
 struct launcher_group { /* the kernels of a module and of all modules in it, of a scope, or of an operator */
-	/* The path of a module with "*" for every number, "GPT.blocks.*"; of modules that Kineto recorded their classes,
-	 * "GPT.Block". */
+	/* The path of a module with "*" for every number, "GPT.blocks.*"; of modules that Kineto
+	 * recorded their classes, "GPT.Block". */
 	const char *name;
 	enum launcher_kind kind;
 	uint32_t
@@ -45,7 +46,8 @@ struct launchers {
 	uint32_t *group_of_module; /* by index of the owners' modules: a reference to its group */
 };
 
-/* Yields who launches in the case's phase; NULL where the recording has no operators. The result belongs to the case. */
+/* Yields who launches in the case's phase; NULL where the recording has no operators. The result
+ * belongs to the case. */
 const struct launchers *launchers_find(struct hwy_case *c);
 void launchers_free(struct launchers *launchers);
 
@@ -53,14 +55,16 @@ void launchers_free(struct launchers *launchers);
 uint32_t launchers_link(const struct hwy_owners *owners, uint32_t chain, const char *lead);
 /* Whether an op is a kernel that was launched by itself, not as part of a graph. */
 bool launchers_is_single(const struct hwy_case *c, uint32_t op);
-/* Writes a module's path without its numbers: "GPT.blocks.*.attn" for "GPT.blocks.3.attn", "GPT.Block" for Kineto's "GPT_0.Block_3".
- * Cuts what does not fit. */
+/* Writes a module's path without its numbers: "GPT.blocks.*.attn" for "GPT.blocks.3.attn",
+ * "GPT.Block" for Kineto's "GPT_0.Block_3". Cuts what does not fit. */
 void launchers_fold_path(const char *path, char *into, size_t size);
 
-/* A sentence about who launches most, with a blank before it: " Of 1,204 kernels a step Optimizer.step#Adam.step launches 840,
- * GPT.blocks.* 250."; "" where that is not known, nobody stands out, or it was said before. In the diagnosis' arena. */
+/* A sentence about who launches most, with a blank before it: " Of 1,204 kernels a step
+ * Optimizer.step#Adam.step launches 840, GPT.blocks.* 250."; "" where that is not known, nobody
+ * stands out, or it was said before. In the diagnosis' arena. */
 const char *launchers_sentence(struct hwy_case *c);
-/* Two lines of advice, with a line feed before them: which module to compile first; "" where no module stands out. */
+/* Two lines of advice, with a line feed before them: which module to compile first; "" where no
+ * module stands out. */
 const char *launchers_compile_advice(struct hwy_case *c);
 
 #endif

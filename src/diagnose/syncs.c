@@ -12,7 +12,8 @@
 
 /* What takes a smaller share of the idle time behind the waits is not named. */
 #define MEANWHILE_SHARE 0.2
-/* A wait shorter than this found the device's work done: its length is the time that the call itself takes. */
+/* A wait shorter than this found the device's work done: its length is the time that the call
+ * itself takes. */
 #define FINISHED_NS 10000
 
 static bool is_sync(const struct case_pause *pause)

@@ -18,8 +18,8 @@ struct syncs {
 	double each;    /* the n pauses divided by the number of steps */
 	int64_t waited; /* ns that the CPU waited in the n pauses together */
 	uint64_t with_data; /* how many of the n pauses read or write SYNCS_DATA_BYTES or more */
-	/* How many of the n pauses are of threads that launch nothing: they wait for another thread, which goes on at a
-	 * moment that nobody recorded. */
+	/* How many of the n pauses are of threads that launch nothing: they wait for another
+	 * thread, which goes on at a moment that nobody recorded. */
 	uint64_t for_others;
 	uint64_t finished;  /* how many of the n pauses found the device done, or nearly done */
 	struct claim claim; /* the idle time that is charged to the n pauses */
@@ -31,10 +31,11 @@ void syncs_free(struct hwy_case *c, struct syncs *syncs);
 /* Whether the wait that costs most stands in a method forward(): without marks a step may be one
  * layer of the model, with one wait. */
 bool syncs_are_in_forward(const struct hwy_case *c, const struct syncs *syncs);
-/* The advice where the wait that costs most is a call of Python from inside a function that XLA compiled; NULL elsewhere. */
+/* The advice where the wait that costs most is a call of Python from inside a function that XLA
+ * compiled; NULL elsewhere. */
 const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *syncs);
-/* A sentence, to be put behind another one, that names what the CPU does in the idle time behind the waits; "" where it launches, or
- * where no name covers a good part of that time. */
+/* A sentence, to be put behind another one, that names what the CPU does in the idle time behind
+ * the waits; "" where it launches, or where no name covers a good part of that time. */
 const char *syncs_meanwhile(struct hwy_case *c, const struct syncs *syncs);
 /* Whether most of the waiting is for copies to the device: nothing is read back there. */
 bool syncs_send(const struct hwy_case *c, const struct syncs *syncs);

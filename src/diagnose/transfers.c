@@ -26,7 +26,8 @@ static void list_add(struct cover_list *list, struct hwy_interval piece)
 	list->list[list->n++] = piece;
 }
 
-/* Yields how many ns of a piece the list's intervals cover. From call to call the pieces must come in order of time. */
+/* Yields how many ns of a piece the list's intervals cover. From call to call the pieces must
+ * come in order of time. */
 static int64_t list_overlap(struct cover_list *list, struct hwy_interval piece)
 {
 	int64_t sum = 0;

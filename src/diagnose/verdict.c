@@ -23,11 +23,13 @@ const char *const verdict_words[VERDICTS] = {
 	[VERDICT_NO_DEVICE_WORK] = "no-device-work",
 };
 
-/* The verdict is 'gpu' where all other words together have less than SMALL_SHARE of the time; or where no other word has
- * SMALL_SHARE, and all other words together have less than SMALL_SHARES_TOGETHER. */
+/* The verdict is 'gpu' where all other words together have less than SMALL_SHARE of the time; or
+ * where no other word has SMALL_SHARE, and all other words together have less than
+ * SMALL_SHARES_TOGETHER. */
 #define SMALL_SHARE 0.10
 #define SMALL_SHARES_TOGETHER 0.25
-/* The verdict is 'no-device-work' where the devices are busy for less than this share of the recording, in fewer ops than this. */
+/* The verdict is 'no-device-work' where the devices are busy for less than this share of the
+ * recording, in fewer ops than this. */
 #define HARDLY_ANY_SHARE 0.0001
 #define HARDLY_ANY_OPS 100
 
@@ -60,7 +62,7 @@ struct verdict_name verdict_name(const struct verdict *verdict)
 	return name;
 }
 
-/* ---- where the time went --------------------------------------------------------------------------- */
+/* ---- where the time went --------------------------------------------------------------------- */
 
 static enum verdict_word word_of_op(const struct flow_op *op)
 {
@@ -69,8 +71,8 @@ static enum verdict_word word_of_op(const struct flow_op *op)
 	return op->kind == HWY_COPY ? VERDICT_COPY : VERDICT_GPU;
 }
 
-/* The word for a gap in which a queued op waited: 'comm' or 'copy' where the op, or the op that started before it, is
- * communication or a copy; else 'gpu'. */
+/* The word for a gap in which a queued op waited: 'comm' or 'copy' where the op, or the op that
+ * started before it, is communication or a copy; else 'gpu'. */
 static enum verdict_word word_of_dependency(const struct hwy_flow *flow, const struct hwy_gap *gap)
 {
 	if (gap->op == FLOW_NONE)
@@ -85,7 +87,8 @@ enum verdict_word verdict_word_of_gap(const struct hwy_flow *flow, const struct 
 					    : words_of_causes[gap->cause];
 }
 
-/* Sets the share of the time that is evidence for each word of the verdict, over the devices that the phase uses. */
+/* Sets the share of the time that is evidence for each word of the verdict, over the devices
+ * that the phase uses. */
 static void share_out(const struct hwy_analysis *analysis, uint32_t phase, struct verdict *verdict)
 {
 	const struct hwy_gaps *gaps = &analysis->measures[phase].gaps;
@@ -95,7 +98,8 @@ static void share_out(const struct hwy_analysis *analysis, uint32_t phase, struc
 		if (states->busy == 0)
 			continue;
 		whole += (double)states->window;
-		/* A device that copies inside its own memory works: no link and no host holds it back. */
+		/* A device that copies inside its own memory works: no link and no host holds it
+		 * back. */
 		ns[VERDICT_GPU] += (double)(states->compute + states->fill + states->device_copy);
 		ns[VERDICT_COMM] += (double)states->exposed_comm;
 		ns[VERDICT_COPY] += (double)(states->exposed_copy - states->device_copy);
@@ -130,9 +134,10 @@ enum verdict_word verdict_word_of_cause(enum gap_cause cause)
 	return words_of_causes[cause];
 }
 
-/* ---- what was judged -------------------------------------------------------------------------------- */
+/* ---- what was judged ------------------------------------------------------------------------- */
 
-/* Yields the recording's extent: from the first start of a call, phase or op to the last end of a call, phase or op. */
+/* Yields the recording's extent: from the first start of a call, phase or op to the last end of
+ * a call, phase or op. */
 static struct hwy_interval recording_extent(const struct hwy_analysis *analysis)
 {
 	const struct hwy_flow *flow = &analysis->flow;
@@ -192,9 +197,10 @@ static struct verdict_account account_of(const struct hwy_analysis *analysis, ui
 	};
 }
 
-/* ---- the sentence ------------------------------------------------------------------------------------ */
+/* ---- the sentence ---------------------------------------------------------------------------- */
 
-/* What the shares are shares of, in words: "a step", "the step" or the time of the whole program. */
+/* What the shares are shares of, in words: "a step", "the step" or the time of the whole
+ * program. */
 static const char *whole_of(const struct hwy_phase *phase)
 {
 	if (phase->source == PHASE_ONE)
@@ -232,7 +238,7 @@ const char *verdict_sentence(enum verdict_word word, double share, const struct 
 	return hwy_arena_say(arena, sentences[word], hwy_say_share(share).text, whole_of(phase));
 }
 
-/* ---- recordings without work -------------------------------------------------------------------------- */
+/* ---- recordings without work ----------------------------------------------------------------- */
 
 static bool has_hardly_any_work(const struct hwy_analysis *analysis)
 {

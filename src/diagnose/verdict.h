@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - one word for what holds the program back: what an expert would look at first.
  *
- * The time of the judged steps is shared out over the words, by the states of the devices and the causes of their idle
- * time; docs/verdict.md has the table. 'gpu' where the devices work nearly all of the time. Otherwise the word with
- * the largest share.
+ * The time of the judged steps is shared out over the words, by the states of the devices and
+ * the causes of their idle time; docs/verdict.md has the table. 'gpu' where the devices work
+ * nearly all of the time. Otherwise the word with the largest share.
  */
 #ifndef HWY_DIAGNOSE_VERDICT_H
 #define HWY_DIAGNOSE_VERDICT_H
@@ -31,10 +31,12 @@ extern const char *const verdict_words[VERDICTS];
 
 /* What became of the recording's time, in ns: the five parts add up to 'recording'. */
 struct verdict_account {
-	/* The ns from the first start of a call, phase or op to the last end of a call, phase or op. */
+	/* The ns from the first start of a call, phase or op to the last end of a call, phase or
+	 * op. */
 	int64_t recording;
 	int64_t judged; /* ns of the steady steps of the judged phase */
-	/* The ns of start-up: the time before the judged phase, without the steps of other phases. */
+	/* The ns of start-up: the time before the judged phase, without the steps of other
+	 * phases. */
 	int64_t before;
 	int64_t warm_up;   /* ns of the first steps of the judged phase, which are not steady */
 	int64_t after;     /* ns behind the last judged step, without the steps of other phases */
@@ -51,9 +53,11 @@ struct verdict {
 	double coverage;  /* the share of the recording that is judged, 0 … 1 */
 	bool is_whole;    /* nothing repeats: the judged time is all of the program's device work */
 	struct verdict_account account;
-	/* Of the verdict 'gpu': what holds the device's own work back, its second word. verdict_look_inside finds it. */
+	/* Of the verdict 'gpu': what holds the device's own work back, its second word.
+	 * verdict_look_inside finds it. */
 	struct inside inside;
-	/* One op runs through all of the judged time, and no counter tells what it does: busy proves nothing. */
+	/* One op runs through all of the judged time, and no counter tells what it does: busy
+	 * proves nothing. */
 	bool is_opaque;
 };
 
@@ -63,7 +67,8 @@ struct verdict_name {
 };
 struct verdict_name verdict_name(const struct verdict *verdict);
 
-/* Chooses the verdict's word by these shares of a step's time; VERDICT_NO_DEVICE_WORK is never chosen. */
+/* Chooses the verdict's word by these shares of a step's time; VERDICT_NO_DEVICE_WORK is never
+ * chosen. */
 enum verdict_word verdict_choose(const double shares[VERDICTS]);
 /* The sentence that says a verdict whose word has this share of the phase's steps; in the arena. */
 const char *verdict_sentence(enum verdict_word word, double share, const struct hwy_phase *phase,
@@ -75,7 +80,8 @@ enum verdict_word verdict_word_of_cause(enum gap_cause cause);
  * the work that was waited for decides. */
 enum verdict_word verdict_word_of_gap(const struct hwy_flow *flow, const struct hwy_gap *gap);
 
-/* The verdict about a phase; about the recording where it has no phases (phase == phases.n). Its texts are in the arena. */
+/* The verdict about a phase; about the recording where it has no phases (phase == phases.n). Its
+ * texts are in the arena. */
 struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
 			    struct hwy_arena *arena);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict_inside.c - the second word of the verdict 'gpu': what holds the device's own work back.
+/* verdict_inside.c - the second word of the verdict 'gpu': what holds the device's own work
+ * back.
  *
- * Samples of the device decide where there are enough. Else the counters of measured kernels, each weighed by the time that
- * kernels of its name take in the judged steps; else the work that the shapes of operators tell. Where none of these
- * covers enough, there is no second word, and what is missing is listed among the questions without an answer.
+ * Samples of the device decide where there are enough. Else the counters of measured kernels,
+ * each weighed by the time that kernels of its name take in the judged steps; else the work that
+ * the shapes of operators tell. Where none of these covers enough, there is no second word, and
+ * what is missing is listed among the questions without an answer.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ static const enum inside_word words_of_bounds[ROOFLINE_BOUNDS] = {
 	[ROOFLINE_OCCUPANCY] = INSIDE_OCCUPANCY,
 };
 
-/* ---- kernels that were measured ------------------------------------------------------------------------- */
+/* ---- kernels that were measured -------------------------------------------------------------- */
 
 /* How long kernels of each name run, in the judged steps and in all of the table of kernels. */
 struct names_time {
@@ -66,7 +68,8 @@ static double judged_time(const struct hwy_analysis *analysis, const struct hwy_
 	return whole;
 }
 
-/* By the counters of measured kernels and, for those that were not, the shapes of their operators. */
+/* By the counters of measured kernels and, for those that were not, the shapes of their
+ * operators. */
 static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 					  const struct hwy_phase *phase)
 {
@@ -103,7 +106,7 @@ static struct inside inside_from_measured(const struct hwy_analysis *analysis,
 	return inside;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------ */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* Only operators have shapes: without 'owners' there is nothing to look for. */
 static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
@@ -127,7 +130,7 @@ static struct inside inside_from_shapes(const struct hwy_analysis *analysis,
 	return inside;
 }
 
-/* ---- words --------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static const char *const bounds[INSIDE_WORDS] = {
 	[INSIDE_COMPUTE] = "computing",

@@ -11,8 +11,8 @@ struct workers {
 	uint32_t generations; /* at how many different times workers were started */
 	int64_t cpus;         /* processors of the host, or HWY_NONE */
 	bool has_states;      /* the states of the workers' threads were recorded */
-	/* 'preempted': the share of the window in which one worker, on average, was ready to run and had
-	 * no processor. 'running': how many workers ran at the same time, on average. */
+	/* 'preempted': the share of the window in which one worker, on average, was ready to run
+	 * and had no processor. 'running': how many workers ran at the same time, on average. */
 	double preempted, running;
 };
 

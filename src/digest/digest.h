@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest.h - what one rank of a job has to say to the others, in a few kB: made where its report is, read by the thousand.
+/* digest.h - what one rank of a job has to say to the others, in a few kB: made where its report
+ * is, read by the thousand.
  *
  *   struct rank_digest *digests;
  *   uint32_t n;
@@ -8,13 +9,15 @@
  *   printf("rank %lld on %s\n", (long long)digests[0].rank, digests[0].host);
  *   digests_free(digests, n);
  *
- * A digest holds who the rank is, the summary of its main phase as `diff` and `gate` know it (compare/summary.h), the length of its
- * steps in order, what it exchanged with whom and how fast, its GPU's clocks, and what its recording lacks. docs/digest.md has the
- * format of the files, `digest_set.h` reads them.
+ * A digest holds who the rank is, the summary of its main phase as `diff` and `gate` know it
+ * (compare/summary.h), the length of its steps in order, what it exchanged with whom and how
+ * fast, its GPU's clocks, and what its recording lacks. docs/digest.md has the format of the
+ * files, `digest_set.h` reads them.
  *
- * A rank's *own* time of a step is the step without the time in which the rank does nothing but communicate: what it
- * needs itself before it meets the others. In a job whose ranks keep one pace all steps are equally long, and the rank with the longest own time
- * is the one that the others wait for.
+ * A rank's *own* time of a step is the step without the time in which the rank does nothing but
+ * communicate: what it needs itself before it meets the others. In a job whose ranks keep one
+ * pace all steps are equally long, and the rank with the longest own time is the one that the
+ * others wait for.
  */
 #ifndef HWY_DIGEST_DIGEST_H
 #define HWY_DIGEST_DIGEST_H
@@ -37,22 +40,24 @@ enum digest_numbers {
 	DIGEST_NO_STEPS,
 	DIGEST_MARKED, /* that of its mark: step_7 is number 7 on every rank */
 	DIGEST_COUNTED, /* its place in the phase: the same on all ranks whose recordings began together */
-	/* No device work: a step is the time between the ends of two collectives of the largest communicator, and its number is that of
-	 * the collective. */
+	/* No device work: a step is the time between the ends of two collectives of the largest
+	 * communicator, and its number is that of the collective. */
 	DIGEST_COLLECTIVES,
 	DIGEST_NUMBERS
 };
 extern const char *const digest_numbers_names[DIGEST_NUMBERS];
 
-/* The steady steps in order, in buckets of 2^shift consecutive numbers: bucket i has the steps whose number >> shift is
- * (first >> shift) + i. The first and the last bucket may have fewer steps than the others. */
+/* The steady steps in order, in buckets of 2^shift consecutive numbers: bucket i has the steps
+ * whose number >> shift is (first >> shift) + i. The first and the last bucket may have fewer
+ * steps than the others. */
 struct digest_steps {
 	enum digest_numbers numbers;
 	int64_t first; /* the number of the first steady step */
 	uint32_t n;    /* steady steps */
 	uint32_t shift;
 	uint32_t n_buckets; /* at most DIGEST_BUCKETS */
-	/* ns a step: the mean of the bucket's steps, and of the rank's own time in them. Rounded to 1/8192 of a step. */
+	/* ns a step: the mean of the bucket's steps, and of the rank's own time in them. Rounded
+	 * to 1/8192 of a step. */
 	int64_t *step, *own;
 	int64_t wall; /* ns since 1970: when the first steady step began; HWY_NONE: not known */
 	int64_t mean_own;
@@ -73,8 +78,9 @@ struct digest_exchange {
 	uint8_t way;  /* enum digest_way */
 	uint64_t count, bytes;
 	int64_t ns;
-	/* Of those with DIGEST_LARGE_BYTES or more: how many, their mean size, and the bytes a second that half of them and that the
-	 * fastest tenth reach. Waiting for the other side makes an exchange slow but never fast: the fastest show what the link can do. */
+	/* Of those with DIGEST_LARGE_BYTES or more: how many, their mean size, and the bytes a
+	 * second that half of them and that the fastest tenth reach. Waiting for the other side
+	 * makes an exchange slow but never fast: the fastest show what the link can do. */
 	uint64_t large, large_bytes, typical_rate, fastest_rate;
 };
 enum { DIGEST_LARGE_BYTES = 65536 };
@@ -123,7 +129,8 @@ static inline const struct compare_phase *digest_phase(const struct rank_digest 
 /* The rank's step and own time, ns; 0 where it has no steps. */
 int64_t digest_step_of(const struct rank_digest *digest);
 
-/* Makes the digests of a report, or of any recording, by analysing it: one, or where it holds several ranks one for each. */
+/* Makes the digests of a report, or of any recording, by analysing it: one, or where it holds
+ * several ranks one for each. */
 bool digest_make(struct rank_digest **digests, uint32_t *n, const char *path, struct hwy_err *err);
 /* The same of one rank's recording that is open and diagnosed; digest->report… stay empty. */
 bool digest_make_of(struct rank_digest *digest, struct hwy_analysis *analysis,
@@ -131,7 +138,7 @@ bool digest_make_of(struct rank_digest *digest, struct hwy_analysis *analysis,
 void digest_free(struct rank_digest *digest);
 void digests_free(struct rank_digest *digests, uint32_t n); /* the array, too */
 
-/* ---- bytes (digest_code.c): a record is the digest, compressed ------------------------------------------------ */
+/* ---- bytes (digest_code.c): a record is the digest, compressed ------------------------------- */
 
 struct digest_bytes { /* zeroed memory is empty */
 	uint8_t *bytes;
@@ -139,13 +146,14 @@ struct digest_bytes { /* zeroed memory is empty */
 };
 /* The bytes are to be freed. The same digest has always the same bytes. */
 struct digest_bytes digest_encode(const struct rank_digest *digest);
-/* False with the reason, as the end of a sentence, where the bytes are damaged or of a newer format. */
+/* False with the reason, as the end of a sentence, where the bytes are damaged or of a newer
+ * format. */
 bool digest_decode(struct rank_digest *digest, const void *bytes, size_t n, struct hwy_err *err);
 
-/* ---- inside this room ----------------------------------------------------------------------------------- */
+/* ---- inside this room ------------------------------------------------------------------------ */
 
-/* digest_steps.c: fills digest->steps and hidden from the main phase; digest_exchanges.c: the exchanges, and the steps of a rank without device
- * work. */
+/* digest_steps.c: fills digest->steps and hidden from the main phase; digest_exchanges.c: the
+ * exchanges, and the steps of a rank without device work. */
 bool digest_note_steps(struct rank_digest *digest, struct hwy_analysis *analysis,
 		       struct hwy_err *err);
 bool digest_note_exchanges(struct rank_digest *digest, struct hwy_analysis *analysis,
@@ -153,7 +161,8 @@ bool digest_note_exchanges(struct rank_digest *digest, struct hwy_analysis *anal
 /* Puts the steps with these lengths and own times, numbered from 'first' on, into buckets. */
 void digest_fill_buckets(struct rank_digest *digest, const int64_t *lengths, const int64_t *own,
 			 uint32_t n, int64_t first);
-/* The name of the folder that a file lies in, in the digest's arena: the job of recordings that do not name one. */
+/* The name of the folder that a file lies in, in the digest's arena: the job of recordings that
+ * do not name one. */
 const char *digest_folder_name(struct rank_digest *digest, const char *path);
 /* A copy of at most DIGEST_TEXT_BYTES of a text, in the digest's arena; cut between characters. */
 const char *digest_keep(struct rank_digest *digest, const char *text);

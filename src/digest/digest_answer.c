@@ -40,7 +40,7 @@ void digest_answer_problem(struct digest_answer *answer, const char *format, ...
 	va_end(args);
 }
 
-/* ---- who is there ------------------------------------------------------------------------------------------------ */
+/* ---- who is there ---------------------------------------------------------------------------- */
 
 static void take_ranks(struct digest_answer *answer, const struct digest_set *set)
 {
@@ -102,7 +102,7 @@ static const char *program_of(const struct rank_digest *digest)
 	return digest->summary.program;
 }
 
-/* ---- parts of a step --------------------------------------------------------------------------------------------- */
+/* ---- parts of a step ------------------------------------------------------------------------- */
 
 static int64_t comm_of(const struct rank_digest *digest)
 {
@@ -112,8 +112,8 @@ static int64_t comm_of(const struct rank_digest *digest)
 	return digest->steps.n ? digest->comm / digest->steps.n : 0;
 }
 
-/* What the exchanges themselves need: what the late ranks communicate, who wait for nobody; where nobody is late, what those
- * communicate that do so least. */
+/* What the exchanges themselves need: what the late ranks communicate, who wait for nobody;
+ * where nobody is late, what those communicate that do so least. */
 static int64_t find_transfer(struct digest_answer *answer)
 {
 	int64_t *values = hwy_array(answer->n, sizeof *values);
@@ -147,8 +147,9 @@ static int64_t *longest_own(const struct digest_answer *answer)
 	return longest;
 }
 
-/* What a rank waits where another one is late each time: over a whole run all ranks communicate equally long, but in each bucket a rank
- * communicates longer by what its own time is shorter than the longest. */
+/* What a rank waits where another one is late each time: over a whole run all ranks communicate
+ * equally long, but in each bucket a rank communicates longer by what its own time is shorter
+ * than the longest. */
 static int64_t wait_by_turns(const struct digest_answer *answer, uint32_t r, const int64_t *longest)
 {
 	const struct digest_matrix *m = &answer->matrix;
@@ -226,7 +227,7 @@ static void fill_rows(struct digest_answer *answer)
 	free(longest);
 }
 
-/* ---- the verdict --------------------------------------------------------------------------------------------------- */
+/* ---- the verdict ----------------------------------------------------------------------------- */
 
 static void find_verdict(struct digest_answer *answer)
 {
@@ -255,7 +256,7 @@ static void find_verdict(struct digest_answer *answer)
 	job->shares[VERDICT_COMM] = (double)(answer->wait + answer->transfer) / (double)job->step;
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static struct digest_finding *finding_of(struct digest_answer *answer, uint32_t *cap,
 					 const char *id)
@@ -318,7 +319,8 @@ static void add_joint(struct digest_answer *answer, uint32_t *cap,
 	one->worst = n ? ranks[0] : answer->job.typical;
 }
 
-/* Waiting that late ranks are to blame for is not communication's fault. What is left and not worth a word is dropped. */
+/* Waiting that late ranks are to blame for is not communication's fault. What is left and not
+ * worth a word is dropped. */
 static void take_waiting(struct digest_answer *answer)
 {
 	uint32_t kept = 0;
@@ -361,7 +363,7 @@ static void merge_findings(struct digest_answer *answer)
 		      by_importance);
 }
 
-/* ---- what to know before --------------------------------------------------------------------------------------------- */
+/* ---- what to know before --------------------------------------------------------------------- */
 
 static void name_ranks(struct digest_answer *answer, const int64_t *ranks, uint32_t n,
 		       const char *what)
@@ -411,7 +413,7 @@ static void note_problems(struct digest_answer *answer, const struct digest_set 
 		digest_answer_problem(answer, "left out: %s", set->problems[i]);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int64_t mean_step(const struct digest_answer *answer)
 {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_answer.h - what the digests of a job's ranks show together: the verdict, who is late, who gets slower, which links are slow.
+/* digest_answer.h - what the digests of a job's ranks show together: the verdict, who is late,
+ * who gets slower, which links are slow.
  *
  *   struct digest_answer answer;
  *   digest_answer_make(&answer, &set);
  *   puts(answer.job.says);
  *   digest_answer_free(&answer);
  *
- * A rank is late in a step by its own time (digest.h) beyond the median of the ranks that do the same work. Who communicates least
- * came last; what the others communicate longer than the late ranks is waiting.
+ * A rank is late in a step by its own time (digest.h) beyond the median of the ranks that do the
+ * same work. Who communicates least came last; what the others communicate longer than the late
+ * ranks is waiting.
  *
- * Of thousands of ranks some are always far from the median. A rank is accused only where its lateness is beyond what a distribution with the
- * spread of all ranks would give the largest of so many (digest_outliers.h), repeats, and is worth HWY_WORTH_SHARE of a step.
- * docs/digest.md has the rules.
+ * Of thousands of ranks some are always far from the median. A rank is accused only where its
+ * lateness is beyond what a distribution with the spread of all ranks would give the largest of
+ * so many (digest_outliers.h), repeats, and is worth HWY_WORTH_SHARE of a step. docs/digest.md
+ * has the rules.
  */
 #ifndef HWY_DIGEST_DIGEST_ANSWER_H
 #define HWY_DIGEST_DIGEST_ANSWER_H
@@ -31,8 +34,9 @@ struct digest_judged { /* parallel to answer.job.ranks.rows */
 	const struct rank_digest *digest;
 	enum digest_state state;
 	uint32_t role; /* index into answer.roles */
-	/* ns a step by which the rank's own time is beyond the median of its role: the median over the buckets, and the mean
-	 * over them of what is beyond in the buckets in which the rank is late. */
+	/* ns a step by which the rank's own time is beyond the median of its role: the median
+	 * over the buckets, and the mean over them of what is beyond in the buckets in which the
+	 * rank is late. */
 	int64_t late, excess;
 	uint32_t n_late; /* buckets in which it is late */
 	int64_t slowing; /* ns by which its lateness grows over the recording; 0 where that may be chance */
@@ -48,7 +52,8 @@ struct digest_role {
 	bool is_rest;     /* ranks that are like too few others, whatever they do */
 };
 
-/* Lengths of steps and own times by rank and bucket; HWY_NONE where a rank has no step in the bucket. */
+/* Lengths of steps and own times by rank and bucket; HWY_NONE where a rank has no step in the
+ * bucket. */
 struct digest_matrix {
 	uint32_t n, n_buckets, shift;
 	int64_t first;       /* number of the first bucket's first step */
@@ -100,8 +105,8 @@ struct digest_finding {                        /* one kind over the ranks */
 };
 
 struct digest_answer {
-	/* Rows, lateness, cause, verdict and sentences as the reports themselves would give them, where digests tell; no matrices,
-	 * collectives, routes, path or findings. */
+	/* Rows, lateness, cause, verdict and sentences as the reports themselves would give
+	 * them, where digests tell; no matrices, collectives, routes, path or findings. */
 	struct job_answer job;
 	const char *id, *program, *gpu; /* of the job; gpu: of most ranks */
 	struct digest_judged *ranks;
@@ -138,7 +143,7 @@ void digest_answer_free(struct digest_answer *answer);
 void digest_answer_problem(struct digest_answer *answer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- inside this room ------------------------------------------------------------------------------------- */
+/* ---- inside this room ------------------------------------------------------------------------ */
 
 void digest_matrix_make(struct digest_answer *answer);  /* digest_matrix.c */
 void digest_roles_find(struct digest_answer *answer);   /* digest_roles.c: roles, matrix.late */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_cause.c - why late ranks are late, as far as digests tell: which part of their step is longer than that of ranks in time with the
- * same role, what their kernels do, and how fast their clocks run; see digest_answer.h. */
+/* digest_cause.c - why late ranks are late, as far as digests tell: which part of their step is
+ * longer than that of ranks in time with the same role, what their kernels do, and how fast
+ * their clocks run; see digest_answer.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 #include "base/say.h"
 #include "digest/digest_answer.h"
 
-/* A clock below this share of the others' is slower; a limit that held clocks down for this share of the time more is a reason. */
+/* A clock below this share of the others' is slower; a limit that held clocks down for this
+ * share of the time more is a reason. */
 #define SLOW_CLOCK 0.97
 #define HELD_SHARE 0.05
 
@@ -19,7 +21,8 @@ static bool is_to_blame(const struct digest_answer *answer, uint32_t r)
 	return answer->ranks[r].state == state;
 }
 
-/* The median of a value over the ranks in time with the role of rank r, or over all where the role has none. */
+/* The median of a value over the ranks in time with the role of rank r, or over all where the
+ * role has none. */
 static int64_t usual_of(const struct digest_answer *answer, uint32_t r,
 			int64_t (*value)(const struct digest_answer *answer, uint32_t r,
 					 unsigned which),
@@ -66,7 +69,7 @@ static double work_ratio(const struct digest_answer *answer, uint32_t r, unsigne
 	return usual > 0 ? (double)work_value(answer, r, which) / (double)usual : 0;
 }
 
-/* ---- the part that grows ------------------------------------------------------------------------------------------ */
+/* ---- the part that grows --------------------------------------------------------------------- */
 
 static void find_part(struct digest_answer *answer, uint32_t member)
 {
@@ -119,9 +122,10 @@ static void find_longer_kernel(struct digest_answer *answer, uint32_t member)
 	}
 }
 
-/* ---- clocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* The limit that held the clocks of a rank down for longest, and the share of its steady steps; CLOCK_LIMITS where none did. */
+/* The limit that held the clocks of a rank down for longest, and the share of its steady steps;
+ * CLOCK_LIMITS where none did. */
 static unsigned longest_limit(const struct rank_digest *digest, double *share)
 {
 	const struct compare_phase *phase = digest_phase(digest);

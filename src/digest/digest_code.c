@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* digest_code.c - a digest as a record of bytes, and back; see digest.h.
  *
- * A record is sections, compressed as one: id, version and length of each as varints, then its fields. Fields are appended,
- * never changed: a reader ignores what a section has behind the fields that it knows, and sections that it does not know. A
- * section of a higher version cannot be read by an older reader at all.
+ * A record is sections, compressed as one: id, version and length of each as varints, then its
+ * fields. Fields are appended, never changed: a reader ignores what a section has behind the
+ * fields that it knows, and sections that it does not know. A section of a higher version cannot
+ * be read by an older reader at all.
  *
  * Everything that is read is checked against what the record still has before it is allocated.
  */
@@ -26,16 +27,18 @@ enum {
 	SECTION_LACKS,
 	SECTION_NEWEST = 1, /* the version of every section */
 };
-/* Records are compressed once and read often: the level with the smallest result that is still made in a moment. */
+/* Records are compressed once and read often: the level with the smallest result that is still
+ * made in a moment. */
 enum { RECORD_LEVEL = 19 };
 #define MILLION 1e6
 /* Values are summed over thousands of ranks: none may be so large that such a sum overflows. */
 #define MOST_VALUE (INT64_C(1) << 50)
 #define MOST_SUM (INT64_C(1) << 58)
 
-/* ---- one description for both directions -------------------------------------------------------------------- */
+/* ---- one description for both directions ----------------------------------------------------- */
 
-/* Fields are written and read by the same functions, in the same order: 'from' is NULL while writing. */
+/* Fields are written and read by the same functions, in the same order: 'from' is NULL while
+ * writing. */
 struct record {
 	struct hwy_bytes *to;
 	struct hwy_bytes_reader *from;
@@ -129,7 +132,7 @@ static void *list(struct record *r, void *array, uint32_t *n, uint32_t most, siz
 	return r->from ? hwy_arena_array(&r->digest->arena, *n, element) : array;
 }
 
-/* ---- the sections ---------------------------------------------------------------------------------------------- */
+/* ---- the sections ---------------------------------------------------------------------------- */
 
 static void code_who(struct record *r)
 {
@@ -235,7 +238,8 @@ static void code_steps(struct record *r)
 	}
 }
 
-/* Arrays whose length may grow with versions have it before them; elements that are not known are skipped. */
+/* Arrays whose length may grow with versions have it before them; elements that are not known
+ * are skipped. */
 static void code_amounts(struct record *r, int64_t *values, uint32_t n)
 {
 	uint32_t stored = n;
@@ -410,12 +414,13 @@ static const struct {
 };
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct digest_bytes digest_encode(const struct rank_digest *digest)
 {
 	struct hwy_bytes plain = {0}, section = {0};
-	/* Fields are read and written by the same functions; writing changes nothing but the arena. */
+	/* Fields are read and written by the same functions; writing changes nothing but the
+	 * arena. */
 	struct rank_digest copy = *digest;
 	copy.arena = (struct hwy_arena){0};
 	struct record r = {.to = &section, .digest = &copy};
@@ -444,7 +449,7 @@ struct digest_bytes digest_encode(const struct rank_digest *digest)
 	return (struct digest_bytes){record.bytes, record.n};
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void clear(struct rank_digest *digest)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_common.c - what accused ranks have in common: a host, a switch, a model of GPU, a place on their hosts; see digest_answer.h.
+/* digest_common.c - what accused ranks have in common: a host, a switch, a model of GPU, a place
+ * on their hosts; see digest_answer.h.
  *
- * Two ranks of a large job share a host by chance now and then, and a switch often. Something in common is told where drawing as many ranks
- * at random would hardly give so many of one value, whichever value it is. Of nested values (a host behind a switch) the widest is told nearly all
+ * Two ranks of a large job share a host by chance now and then, and a switch often. Something in
+ * common is told where drawing as many ranks at random would hardly give so many of one value,
+ * whichever value it is. Of nested values (a host behind a switch) the widest is told nearly all
  * of whose ranks are accused, else the narrowest.
  */
 #include <stdlib.h>
@@ -29,7 +31,8 @@ const char *digest_switch_of(struct digest_answer *answer, const struct rank_dig
 	return hwy_arena_text(&answer->arena, digest->topology, length);
 }
 
-/* The value that a rank has, in the arena; "" where it is not known. Level: of switches, how many to leave out at the end. */
+/* The value that a rank has, in the arena; "" where it is not known. Level: of switches, how
+ * many to leave out at the end. */
 static const char *value_of(struct digest_answer *answer, const struct rank_digest *digest,
 			    enum digest_shared what, uint32_t level)
 {
@@ -48,14 +51,15 @@ static const char *value_of(struct digest_answer *answer, const struct rank_dige
 	return hwy_arena_text(&answer->arena, place, (size_t)(end - place));
 }
 
-/* Late ranks; where nobody is late, those that get slower. The two may have different reasons, and are not mixed. */
+/* Late ranks; where nobody is late, those that get slower. The two may have different reasons,
+ * and are not mixed. */
 static bool is_accused(const struct digest_answer *answer, uint32_t r)
 {
 	enum digest_state state = answer->job.ranks.n_late_ranks > 0 ? DIGEST_LATE : DIGEST_SLOWING;
 	return answer->ranks[r].state == state;
 }
 
-/* ---- candidates -------------------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 struct shared_values {
 	struct digest_common *values; /* that chance hardly gives */
@@ -97,7 +101,7 @@ static void look_at_values(struct digest_answer *answer, struct shared_values *f
 	free(values);
 }
 
-/* ---- which of them to tell ------------------------------------------------------------------------------------------ */
+/* ---- which of them to tell ------------------------------------------------------------------- */
 
 static bool is_nearly_all(const struct digest_common *value)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_drift.c - steps that get slower with time: of all ranks together, or of some compared with the others; see
- * digest_answer.h.
+/* digest_drift.c - steps that get slower with time: of all ranks together, or of some compared
+ * with the others; see digest_answer.h.
  *
- * The recording is cut into DRIFT_BLOCKS pieces. Mann and Kendall's test on their medians tells whether they rise, Theil and Sen's line by
- * how much: neither is moved by a few long steps. A rank is accused where chance would hardly show that for one of so many ranks, its
- * rise is beyond the threshold of all ranks' (digest_outliers.h), and worthwhile. It then counts as late only if it is late from the begin.
+ * The recording is cut into DRIFT_BLOCKS pieces. Mann and Kendall's test on their medians tells
+ * whether they rise, Theil and Sen's line by how much: neither is moved by a few long steps. A
+ * rank is accused where chance would hardly show that for one of so many ranks, its rise is
+ * beyond the threshold of all ranks' (digest_outliers.h), and worthwhile. It then counts as late
+ * only if it is late from the begin.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +48,7 @@ static struct drift_line line_of(const int64_t *values, uint32_t n, int64_t *roo
 	};
 }
 
-/* ---- all ranks together -------------------------------------------------------------------------------------------- */
+/* ---- all ranks together ---------------------------------------------------------------------- */
 
 /* The rise of the median own time of all ranks. */
 static double own_rise(const struct digest_answer *answer, int64_t *room)
@@ -88,7 +90,7 @@ static void find_trend(struct digest_answer *answer, int64_t *room)
 	};
 }
 
-/* ---- ranks compared with the others ----------------------------------------------------------------------------------- */
+/* ---- ranks compared with the others ---------------------------------------------------------- */
 
 static int by_slowing(const void *a, const void *b, void *user)
 {

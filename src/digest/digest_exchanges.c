@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_exchanges.c - what a rank exchanged, with whom and how fast; and the steps of a rank that only communicates; see digest.h.
+/* digest_exchanges.c - what a rank exchanged, with whom and how fast; and the steps of a rank
+ * that only communicates; see digest.h.
  *
- * Of a rank with device work the exchanges of its steady steps count, else all. A message of another rank is a row by that rank, a
- * collective a row by its communicator and operation.
+ * Of a rank with device work the exchanges of its steady steps count, else all. A message of
+ * another rank is a row by that rank, a collective a row by its communicator and operation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static uint64_t group_key(const struct hwy_trace *trace, const struct hwy_messag
 	return hash;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct digest_exchange *row_of(struct exchange_rows *all, const struct hwy_message *message)
 {
@@ -138,7 +139,7 @@ static int by_time(const void *a, const void *b)
 	return x->key != y->key ? (x->key < y->key ? -1 : 1) : strcmp(x->operation, y->operation);
 }
 
-/* ---- steps of a rank without device work ---------------------------------------------------------------------- */
+/* ---- steps of a rank without device work ----------------------------------------------------- */
 
 struct comm_call {
 	struct hwy_interval at;
@@ -153,7 +154,8 @@ static int by_call_begin(const void *a, const void *b)
 	return (x->at.to > y->at.to) - (x->at.to < y->at.to);
 }
 
-/* The communicator with most ranks in which all ranks meet at least FEWEST_COLLECTIVES times; HWY_NONE where there is none. */
+/* The communicator with most ranks in which all ranks meet at least FEWEST_COLLECTIVES times;
+ * HWY_NONE where there is none. */
 static int64_t largest_group(const struct hwy_trace *trace)
 {
 	uint32_t *met = hwy_zarray(trace->n_groups, sizeof *met);
@@ -176,7 +178,8 @@ static int64_t largest_group(const struct hwy_trace *trace)
 	return best;
 }
 
-/* The time between two collectives that all ranks take part in is a step; what the rank is not in calls that communicate is its own. */
+/* The time between two collectives that all ranks take part in is a step; what the rank is not
+ * in calls that communicate is its own. */
 static void note_comm_steps(struct rank_digest *digest, const struct hwy_trace *trace,
 			    const struct comm_call *calls, uint32_t n)
 {
@@ -240,7 +243,7 @@ static void note_comm_only(struct rank_digest *digest, const struct hwy_trace *t
 	free(calls);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 bool digest_note_exchanges(struct rank_digest *digest, struct hwy_analysis *analysis,
 			   struct hwy_err *err)

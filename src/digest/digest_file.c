@@ -28,7 +28,7 @@ enum { DIGEST_MAJOR = 1, DIGEST_MINOR = 0, HEADER_BYTES = 24, TRAILER_BYTES = 16
 /* A file of digests is at most so long: a million ranks of a few kB. */
 #define MOST_FILE_BYTES (UINT64_C(1) << 33)
 
-/* ---- reports ------------------------------------------------------------------------------------------------ */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static bool read_digest_at(int fd, void *to, size_t n, uint64_t place)
 {
@@ -59,7 +59,8 @@ bool digest_source_of(struct digest_source *source, const char *path, struct hwy
 		return hwy_fail(err, "%s: %s", path, strerror(why));
 	}
 	uint64_t size = (uint64_t)about.st_size, end = size < ENDS ? size : ENDS;
-	/* The end of a report has its directory, whose own checksum changes with all that it lists. */
+	/* The end of a report has its directory, whose own checksum changes with all that it
+	 * lists. */
 	bool done = read_digest_at(fd, ends, end, 0) &&
 		    read_digest_at(fd, ends + ENDS, end, size - end);
 	close(fd);
@@ -83,7 +84,8 @@ char *digest_path_of(const char *report)
 	return path;
 }
 
-/* Whether a digest is of the report as it is, and of the job that the report is of now: a folder may have got another name. */
+/* Whether a digest is of the report as it is, and of the job that the report is of now: a folder
+ * may have got another name. */
 static bool is_made_of(const struct digest_record *record, const struct digest_source *source,
 		       const char *report)
 {
@@ -134,7 +136,7 @@ bool digest_write_beside(const char *report, struct hwy_err *err)
 	return done;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 bool digest_file_is(const char *path)
 {
@@ -229,7 +231,7 @@ void digest_records_free(struct digest_records *records)
 	*records = (struct digest_records){0};
 }
 
-/* ---- writing -------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static bool write_all(int fd, const uint8_t *from, size_t n)
 {
@@ -248,8 +250,8 @@ static bool write_all(int fd, const uint8_t *from, size_t n)
 static bool write_bytes(const char *path, const struct hwy_bytes *file, bool overwrite,
 			struct hwy_err *err)
 {
-	/* A name that whoever clears a job's folder knows as a leftover. A number of a process would not do: two hosts, or two
-	 * containers, may have the same one. */
+	/* A name that whoever clears a job's folder knows as a leftover. A number of a process
+	 * would not do: two hosts, or two containers, may have the same one. */
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *temporary;
 	if (asprintf(&temporary, "%.*s.%s.tmp.XXXXXX", (int)(name - path), path, name) < 0)

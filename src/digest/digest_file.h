@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_file.h - files of digests: one rank's beside its report, or those of many ranks in one file.
+/* digest_file.h - files of digests: one rank's beside its report, or those of many ranks in one
+ * file.
  *
- * A file is a header, records (digest.h) in order of job and rank, and a trailer with a checksum; docs/digest.md has the bytes. Files
- * are written under another name and renamed.
+ * A file is a header, records (digest.h) in order of job and rank, and a trailer with a
+ * checksum; docs/digest.md has the bytes. Files are written under another name and renamed.
  */
 #ifndef HWY_DIGEST_DIGEST_FILE_H
 #define HWY_DIGEST_DIGEST_FILE_H
@@ -21,7 +22,8 @@ bool digest_source_of(struct digest_source *source, const char *path, struct hwy
 
 /* The file of a report's digest: "job1/rank3.hwd" for "job1/rank3.hwy", to be freed. */
 char *digest_path_of(const char *report);
-/* Whether the digest's file is there, and made of the report as it is now by this version of Headway. */
+/* Whether the digest's file is there, and made of the report as it is now by this version of
+ * Headway. */
 bool digest_is_fresh(const char *report);
 /* Whether the first bytes of a file are those of a file of digests. */
 bool digest_file_is(const char *path);

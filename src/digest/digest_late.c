@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* digest_late.c - ranks that are late again and again, and what that costs; see digest_answer.h.
  *
- * A rank is late in a bucket where its own time is beyond the threshold of all ranks in that bucket (digest_outliers.h) by
- * a worthwhile share of a step. It is accused where
+ * A rank is late in a bucket where its own time is beyond the threshold of all ranks in that
+ * bucket (digest_outliers.h) by a worthwhile share of a step. It is accused where
  *   - the median of its lateness is beyond the threshold of all ranks' medians: it is a little late always; or
  *   - it is late in some buckets, at least FEWEST_LATE of them and more often than the others by more than chance, and that is worthwhile
  *     on average: it is late now and then; or
  *   - the median of its host's ranks, or of those behind its switch, is beyond the threshold of all hosts or switches, and the rank is
  *     late with them.
- * A rank that is late among its own kind, but not compared with the slowest kind, keeps nobody waiting, and is not accused.
- * If nobody is accused, but the latest of each step makes the others wait, ranks take turns.
+ * A rank that is late among its own kind, but not compared with the slowest kind, keeps nobody
+ * waiting, and is not accused. If nobody is accused, but the latest of each step makes the
+ * others wait, ranks take turns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static int64_t least_spread(const struct digest_answer *answer)
 	return (int64_t)(LEAST_SHARE * (double)answer->job.step);
 }
 
-/* ---- now and then -------------------------------------------------------------------------------------------------- */
+/* ---- now and then ---------------------------------------------------------------------------- */
 
 /* Counts in which buckets each rank is late; yields how many times ranks are in all. */
 static uint64_t count_late_buckets(struct digest_answer *answer, int64_t *column)
@@ -75,7 +76,7 @@ static void accuse_now_and_then(struct digest_answer *answer, uint64_t all)
 	}
 }
 
-/* ---- always --------------------------------------------------------------------------------------------------------- */
+/* ---- always ---------------------------------------------------------------------------------- */
 
 static void accuse_always(struct digest_answer *answer, int64_t *column)
 {
@@ -91,9 +92,10 @@ static void accuse_always(struct digest_answer *answer, int64_t *column)
 			answer->ranks[r].state = DIGEST_LATE;
 }
 
-/* ---- hosts and switches ------------------------------------------------------------------------------------------------ */
+/* ---- hosts and switches ---------------------------------------------------------------------- */
 
-/* The first 'level' names of a rank's place in the network, as a length of the text; 0 where it has fewer. */
+/* The first 'level' names of a rank's place in the network, as a length of the text; 0 where it
+ * has fewer. */
 static size_t place_length(const char *topology, uint32_t level)
 {
 	size_t length = 0;
@@ -142,7 +144,8 @@ static void accuse_groups(struct digest_answer *answer, const uint32_t *group, u
 	free(medians);
 }
 
-/* Numbers the groups of ranks whose texts begin alike for the length that 'length' gives; level 0 is the host's name. */
+/* Numbers the groups of ranks whose texts begin alike for the length that 'length' gives; level
+ * 0 is the host's name. */
 static uint32_t number_groups(const struct digest_answer *answer, uint32_t level, uint32_t *group)
 {
 	struct hwy_index by_name = {0};
@@ -178,10 +181,10 @@ static void accuse_places(struct digest_answer *answer, int64_t *column)
 	free(group);
 }
 
-/* ---- what it costs ------------------------------------------------------------------------------------------------------ */
+/* ---- what it costs --------------------------------------------------------------------------- */
 
-/* The longest that a bucket's own time usually is: the median of the role whose median is longest. Who needs less than that keeps nobody
- * waiting, however late it is among its own kind. */
+/* The longest that a bucket's own time usually is: the median of the role whose median is
+ * longest. Who needs less than that keeps nobody waiting, however late it is among its own kind. */
 static int64_t usual_longest(const struct digest_answer *answer, uint32_t b)
 {
 	const struct digest_matrix *m = &answer->matrix;
@@ -222,7 +225,8 @@ static void acquit_faster_roles(struct digest_answer *answer, const int64_t *lon
 	}
 }
 
-/* How long the latest rank of a bucket keeps the others waiting, among all or among those in time. */
+/* How long the latest rank of a bucket keeps the others waiting, among all or among those in
+ * time. */
 static int64_t latest_in(const struct digest_answer *answer, uint32_t b, int64_t longest,
 			 bool only_in_time)
 {

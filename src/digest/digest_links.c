@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* digest_links.c - links that are slower than others like them; see digest_answer.h.
  *
- * A link is a pair of ranks, in one direction, or a communicator with an operation. What each side's digest tells is how fast the fastest
- * tenth of the exchanges was: waiting makes an exchange slow, never fast, and the side that comes last waits for nobody. So the
- * rate of a link is the highest that any of its ranks has seen. Links are alike where they have one operation, about the same
- * size, for pairs the same nearness (one host, or two) and for communicators the same number of ranks. A link is slow where it reaches less than
- * SLOW_SHARE of the median of those, and is beyond the threshold of so many (digest_outliers.h, of the logarithms).
+ * A link is a pair of ranks, in one direction, or a communicator with an operation. What each
+ * side's digest tells is how fast the fastest tenth of the exchanges was: waiting makes an
+ * exchange slow, never fast, and the side that comes last waits for nobody. So the rate of a
+ * link is the highest that any of its ranks has seen. Links are alike where they have one
+ * operation, about the same size, for pairs the same nearness (one host, or two) and for
+ * communicators the same number of ranks. A link is slow where it reaches less than SLOW_SHARE
+ * of the median of those, and is beyond the threshold of so many (digest_outliers.h, of the
+ * logarithms).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +81,7 @@ static void add_side(struct digest_answer *answer, struct digest_link *link, uin
 	link->rate = rate > link->rate ? rate : link->rate;
 }
 
-/* ---- which are alike ------------------------------------------------------------------------------------------------ */
+/* ---- which are alike ------------------------------------------------------------------------- */
 
 /* Sizes within a factor of two are alike. */
 static int size_class(uint64_t bytes)

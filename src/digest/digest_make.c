@@ -39,7 +39,7 @@ int64_t digest_step_of(const struct rank_digest *digest)
 	return digest->steps.n > 0 ? digest->window / digest->steps.n : 0;
 }
 
-/* ---- who ------------------------------------------------------------------------------------------------ */
+/* ---- who ------------------------------------------------------------------------------------- */
 
 static int64_t number_of(const struct hwy_trace *trace, const char *property)
 {
@@ -97,7 +97,7 @@ static void note_who(struct rank_digest *digest, const struct hwy_analysis *anal
 	}
 }
 
-/* ---- what the summary has too much of ------------------------------------------------------------------- */
+/* ---- what the summary has too much of -------------------------------------------------------- */
 
 static void cut_phase(struct rank_digest *digest, struct compare_phase *phase)
 {
@@ -120,7 +120,8 @@ static void cut_phase(struct rank_digest *digest, struct compare_phase *phase)
 		phase->findings[i].place = digest_keep(digest, phase->findings[i].place);
 }
 
-/* What was seen, for the findings that the summary kept: both lists have the order of the diagnosis. */
+/* What was seen, for the findings that the summary kept: both lists have the order of the
+ * diagnosis. */
 static void note_says(struct rank_digest *digest, const struct hwy_diagnosis *diagnosis,
 		      uint32_t phase, uint32_t n)
 {
@@ -172,7 +173,8 @@ static int64_t whole(double value, double most)
 	return isfinite(value) && value > 0 && value < most ? llround(value) : 0;
 }
 
-/* How many threads the kernels of a step launch: kernels that take longer with more threads have more to do. */
+/* How many threads the kernels of a step launch: kernels that take longer with more threads have
+ * more to do. */
 static bool note_threads(struct rank_digest *digest, struct hwy_analysis *analysis,
 			 struct hwy_err *err)
 {
@@ -200,7 +202,7 @@ static bool note_threads(struct rank_digest *digest, struct hwy_analysis *analys
 	return true;
 }
 
-/* ---- the GPU, and what the recording lacks ---------------------------------------------------------------- */
+/* ---- the GPU, and what the recording lacks --------------------------------------------------- */
 
 static void note_clocks(struct rank_digest *digest, struct hwy_analysis *analysis)
 {
@@ -229,7 +231,7 @@ static void note_lacks(struct rank_digest *digest, const struct hwy_analysis *an
 			digest->dropped += (uint64_t)analysis->trace->drops[i].count;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 bool digest_make_of(struct rank_digest *digest, struct hwy_analysis *analysis,
 		    const struct hwy_diagnosis *diagnosis, const char *path, struct hwy_err *err)

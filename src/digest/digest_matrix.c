@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* digest_matrix.c - the steps of all ranks side by side; see digest_answer.h.
  *
- * Buckets are made as wide as the widest that a rank has, and the job's buckets are those that at least half of the ranks have. Steps
- * with marks have their numbers. Others are counted by each rank for itself, and a recording may begin later than another one: the date of the
- * first step then tells by how many steps, as long as the dates of all ranks fall on the grid of their steps.
+ * Buckets are made as wide as the widest that a rank has, and the job's buckets are those that
+ * at least half of the ranks have. Steps with marks have their numbers. Others are counted by
+ * each rank for itself, and a recording may begin later than another one: the date of the first
+ * step then tells by how many steps, as long as the dates of all ranks fall on the grid of their
+ * steps.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +14,8 @@
 #include "base/quantile.h"
 #include "digest/digest_answer.h"
 
-/* A first step off the grid by more than this share of a step, for half of the ranks, and dates say nothing. */
+/* A first step off the grid by more than this share of a step, for half of the ranks, and dates
+ * say nothing. */
 #define GRID_SHARE 0.2
 /* Who lacks more than this share of the job's buckets is not judged. */
 #define LACKING_SHARE 0.5
@@ -22,7 +25,7 @@ static const struct digest_steps *steps_of(const struct digest_answer *answer, u
 	return &answer->ranks[r].digest->steps;
 }
 
-/* ---- by how many steps the ranks' numbers are apart ---------------------------------------------------------- */
+/* ---- by how many steps the ranks' numbers are apart ------------------------------------------ */
 
 static bool all_have_numbers(const struct digest_answer *answer)
 {
@@ -65,7 +68,7 @@ static void match_by_clock(struct digest_answer *answer, int64_t *offset)
 	free(off);
 }
 
-/* ---- the buckets that most ranks have ---------------------------------------------------------------------------- */
+/* ---- the buckets that most ranks have -------------------------------------------------------- */
 
 static int64_t bucket_of(const struct digest_steps *steps, int64_t offset, uint32_t shift)
 {
@@ -98,8 +101,9 @@ static void find_range(struct digest_answer *answer, const int64_t *offset)
 	free(to);
 }
 
-/* Adds the steps of one of a rank's buckets to a bucket of the job. A bucket of the job is a whole number of the rank's, but for
- * ranks whose numbers were moved: there the place of the rank's bucket is rounded. */
+/* Adds the steps of one of a rank's buckets to a bucket of the job. A bucket of the job is a
+ * whole number of the rank's, but for ranks whose numbers were moved: there the place of the
+ * rank's bucket is rounded. */
 static void add_bucket(struct digest_matrix *m, uint32_t r, const struct digest_steps *steps,
 		       uint32_t b, int64_t offset, uint32_t *in)
 {

@@ -8,10 +8,12 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 
-/* Of few values: how many deviations. A normal distribution's deviation is 1.4826 median absolute ones. */
+/* Of few values: how many deviations. A normal distribution's deviation is 1.4826 median
+ * absolute ones. */
 #define FEW_DEVIATIONS 8
 #define MEDIAN_TO_DEVIATION 1.4826
-/* The percentile that the tail is measured at; its distance from the median is ln 5 lengths of an exponential tail. */
+/* The percentile that the tail is measured at; its distance from the median is ln 5 lengths of
+ * an exponential tail. */
 enum { TAIL_PERCENT = 90 };
 #define TAIL_SHARE 0.1
 #define TAIL_LENGTHS 1.6094379124341003
@@ -47,7 +49,7 @@ int64_t outliers_threshold(int64_t *values, uint32_t n, int64_t least)
 			 tail / TAIL_LENGTHS * log(n * TAIL_SHARE / OUTLIERS_CHANCE));
 }
 
-/* ---- chance ---------------------------------------------------------------------------------------------------- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 static double log_choose(double n, double k)
 {
@@ -79,7 +81,7 @@ double outliers_drawn(uint32_t all, uint32_t marked, uint32_t drawn, uint32_t k)
 	return sum < 1 ? sum : 1;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 double outliers_rises(const double *values, uint32_t n)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_roles.c - which ranks do the same work, and how long each needs beyond them; see digest_answer.h.
+/* digest_roles.c - which ranks do the same work, and how long each needs beyond them; see
+ * digest_answer.h.
  *
- * The stages of a pipeline, or the ranks of experts, need different times by design. Ranks that launch as many kernels, copies and
- * collectives a step have one role; a role of fewer than FEWEST_ALIKE ranks is none. Ranks without a role are compared with all.
+ * The stages of a pipeline, or the ranks of experts, need different times by design. Ranks that
+ * launch as many kernels, copies and collectives a step have one role; a role of fewer than
+ * FEWEST_ALIKE ranks is none. Ranks without a role are compared with all.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ static void role_key(const struct rank_digest *digest, int64_t key[4])
 	key[3] = digest->summary.n_gpus;
 }
 
-/* ---- how late each rank is ------------------------------------------------------------------------------------------ */
+/* ---- how late each rank is ------------------------------------------------------------------- */
 
 /* Own times beyond the median of the role, bucket by bucket. */
 static void measure_lateness(struct digest_answer *answer)
@@ -73,7 +75,7 @@ static void measure_lateness(struct digest_answer *answer)
 	free(column);
 }
 
-/* ---- who does the same ------------------------------------------------------------------------------------------------ */
+/* ---- who does the same ----------------------------------------------------------------------- */
 
 void digest_roles_find(struct digest_answer *answer)
 {

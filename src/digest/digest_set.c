@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "digest/digest_file.h"
 
-/* ---- adding ---------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static struct digest_of_rank *add_rank(struct digest_set *set)
 {
@@ -74,7 +74,7 @@ void digest_set_put(struct digest_set *set, struct rank_digest *digest)
 	*digest = (struct rank_digest){0};
 }
 
-/* ---- folders --------------------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
 static bool is_digest(const char *name)
 {
@@ -93,8 +93,9 @@ uint32_t digest_set_count(const char *folder)
 	return n;
 }
 
-/* Whether the report beside a digest is another one than the digest was made of. A report that is not there says nothing. Only where its
- * date is later than the digest's must it be read: a folder of thousands is looked through by its dates alone. */
+/* Whether the report beside a digest is another one than the digest was made of. A report that
+ * is not there says nothing. Only where its date is later than the digest's must it be read: a
+ * folder of thousands is looked through by its dates alone. */
 static bool is_stale(const struct rank_digest *digest, const char *folder, const char *file)
 {
 	struct stat report, own;
@@ -154,7 +155,7 @@ bool digest_set_add(struct digest_set *set, const char *path, struct hwy_err *er
 			DIGEST_ENDING, path);
 }
 
-/* ---- one for each rank ----------------------------------------------------------------------------------------- */
+/* ---- one for each rank ----------------------------------------------------------------------- */
 
 static int compare_numbers(int64_t x, int64_t y)
 {
@@ -167,7 +168,8 @@ static int compare_keys(const struct digest_of_rank *a, const struct digest_of_r
 	return job ? job : compare_numbers(a->digest.rank, b->digest.rank);
 }
 
-/* By key; of one key the one that stays comes first. Fresh ones stay before stale ones, which only a folder knows. */
+/* By key; of one key the one that stays comes first. Fresh ones stay before stale ones, which
+ * only a folder knows. */
 static int by_key(const void *left, const void *right)
 {
 	const struct digest_of_rank *a = left, *b = right;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_steps.c - the steps of a rank in order, as a few hundred buckets of equal width; see digest.h.
+/* digest_steps.c - the steps of a rank in order, as a few hundred buckets of equal width; see
+ * digest.h.
  *
- * Buckets are aligned to multiples of their width, which is a power of two: those of two ranks fall together, and two of one width are
- * one of the next.
+ * Buckets are aligned to multiples of their width, which is a power of two: those of two ranks
+ * fall together, and two of one width are one of the next.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ void digest_fill_buckets(struct rank_digest *digest, const int64_t *lengths, con
 	}
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* The number at the end of a mark's name, "step_7"; -1 where there is none. */
 static int64_t number_of_mark(const char *name)
@@ -87,7 +88,7 @@ static int64_t first_mark(const struct hwy_trace *trace, const struct hwy_phase 
 	return first;
 }
 
-/* ---- lengths ------------------------------------------------------------------------------------------------ */
+/* ---- lengths --------------------------------------------------------------------------------- */
 
 bool digest_note_steps(struct rank_digest *digest, struct hwy_analysis *analysis,
 		       struct hwy_err *err)

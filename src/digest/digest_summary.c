@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_summary.c - see digest_summary.h. The lengths of steps are medians over the ranks: a step of the job, not of one rank. */
+/* digest_summary.c - see digest_summary.h. The lengths of steps are medians over the ranks: a
+ * step of the job, not of one rank. */
 #include "digest/digest_summary.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_summary.h - a job as one run for `diff` and `gate`: what its typical rank did, at the pace of all ranks. */
+/* digest_summary.h - a job as one run for `diff` and `gate`: what its typical rank did, at the
+ * pace of all ranks. */
 #ifndef HWY_DIGEST_DIGEST_SUMMARY_H
 #define HWY_DIGEST_DIGEST_SUMMARY_H
 

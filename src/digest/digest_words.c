@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest_words.c - the sentences about a job whose digests were read; see digest_answer.h. Who is late and why is said in the words of
- * job/answer.h. */
+/* digest_words.c - the sentences about a job whose digests were read; see digest_answer.h. Who
+ * is late and why is said in the words of job/answer.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "base/say.h"
 #include "digest/digest_answer.h"
 
-/* Ranks of one role that need this share of a step longer than those of another are worth a word. */
+/* Ranks of one role that need this share of a step longer than those of another are worth a
+ * word. */
 #define UNEVEN_SHARE 0.05
 enum { MOST_NAMED = 3 };
 
@@ -17,7 +18,7 @@ const char *digest_say_ranks(struct digest_answer *answer, const uint32_t *ranks
 	return answer_say_ranks(&answer->arena, &answer->job.ranks, ranks, n);
 }
 
-/* ---- what late ranks have in common ------------------------------------------------------------------------------- */
+/* ---- what late ranks have in common ---------------------------------------------------------- */
 
 /* " Both are on host n76.", " 12 of the 14 are behind switch s0.s9." in the arena. */
 static const char *say_common(struct digest_answer *answer)
@@ -62,7 +63,7 @@ static const char *say_gain(struct digest_answer *answer)
 		hwy_say_time3(now).text, (double)now / (double)then);
 }
 
-/* ---- the verdict --------------------------------------------------------------------------------------------------- */
+/* ---- the verdict ----------------------------------------------------------------------------- */
 
 static const char *say_verdict(struct digest_answer *answer)
 {
@@ -96,7 +97,7 @@ static const char *say_verdict(struct digest_answer *answer)
 				hwy_say_share((double)answer->transfer / step).text);
 }
 
-/* ---- roles ----------------------------------------------------------------------------------------------------------- */
+/* ---- roles ----------------------------------------------------------------------------------- */
 
 static const char *say_roles(struct digest_answer *answer)
 {
@@ -123,7 +124,7 @@ static const char *say_roles(struct digest_answer *answer)
 		hwy_say_time3(slowest->own - next->own).text);
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static const char *say_trend(struct digest_answer *answer)
 {
@@ -132,7 +133,8 @@ static const char *say_trend(struct digest_answer *answer)
 		return "";
 	double share =
 		trend->from > 0 ? (double)(trend->to - trend->from) / (double)trend->from : 0;
-	/* A rate that says more than the whole rise is worth nothing: the recording is shorter than an hour. */
+	/* A rate that says more than the whole rise is worth nothing: the recording is shorter
+	 * than an hour. */
 	const char *rate = isfinite(trend->per_hour) && trend->per_hour < share
 				   ? hwy_arena_format(&answer->arena, ", %s an hour",
 						      hwy_say_share_change(trend->per_hour).text)
@@ -166,7 +168,7 @@ static const char *say_slowing(struct digest_answer *answer)
 		text, answer->n_slowing > MOST_NAMED ? " …" : "");
 }
 
-/* ---- links ----------------------------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static const char *say_link(struct digest_answer *answer)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …; where ranks exchanged
- * something and no spans are left out, messages.csv too (csv_messages.c).
+/* csv.c - all spans with all columns, a file for each kind that occurs: api.csv, kernel.csv, …;
+ * where ranks exchanged something and no spans are left out, messages.csv too (csv_messages.c).
  *
- * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane), then
- * every column of the kind by its name in the model. hwy_column_cell of trace/columns.h says what a
- * cell shows; a kernel's shape and names and a stack are spelled out here. A cell is empty where
- * the span has no value. Times are ns.
+ * Columns: the span's id, who it belongs to (pid, tid, thread, device, stream, context, lane),
+ * then every column of the kind by its name in the model. hwy_column_cell of trace/columns.h
+ * says what a cell shows; a kernel's shape and names and a stack are spelled out here. A cell is
+ * empty where the span has no value. Times are ns.
  */
 #include <errno.h>
 #include <fcntl.h>

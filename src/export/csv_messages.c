@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv_messages.c - what ranks exchanged, as messages.csv: a row for each message, and for each rank's part in a collective.
+/* csv_messages.c - what ranks exchanged, as messages.csv: a row for each message, and for each
+ * rank's part in a collective.
  *
- * The columns are those of struct hwy_message, with the names of communicators and ranks in place of indexes. span, asked and
- * done are ids of spans in the other files. A cell is empty where the value is not known. Times are ns.
+ * The columns are those of struct hwy_message, with the names of communicators and ranks in
+ * place of indexes. span, asked and done are ids of spans in the other files. A cell is empty
+ * where the value is not known. Times are ns.
  */
 #include "export/csv_messages.h"
 

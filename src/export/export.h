@@ -26,11 +26,12 @@ struct export_options {
 	bool render_stages; /* perfetto: write device work also as GPU render stages */
 	bool plain; /* perfetto, chrome: write only what was recorded, no steps or findings */
 	enum export_folding folding;
-	/* parquet: the job that the recording is of, the name of the recording's file, and its rank. */
+	/* parquet: the job that the recording is of, the name of the recording's file, and its
+	 * rank. */
 	const char *job, *source;
 	int64_t rank;
-	/* parquet: yields a time on the clock of the job; NULL: times are those of the recording. A later time must
-	 * never become an earlier one. */
+	/* parquet: yields a time on the clock of the job; NULL: times are those of the
+	 * recording. A later time must never become an earlier one. */
 	int64_t (*map)(const void *clock, int64_t time);
 	const void *clock;
 	int64_t epoch; /* parquet, with 'map': wall-clock ns of time 0 of the job's clock, or HWY_NONE */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import.h - opens the files that Headway can read: a .hwy report, an nsys SQLite export, an
- * .nsys-rep, a PyTorch (Kineto) trace, plain or gzip, the output of `ncu --csv`. The content of a file
- * decides which reader it gets, not its name.
+ * .nsys-rep, a PyTorch (Kineto) trace, plain or gzip, the output of `ncu --csv`. The content of
+ * a file decides which reader it gets, not its name.
  */
 #ifndef HWY_IMPORT_IMPORT_H
 #define HWY_IMPORT_IMPORT_H

@@ -85,7 +85,8 @@ static const char *guess_file_kind(const unsigned char *head, size_t length)
 	return "a text file that is not JSON";
 }
 
-/* A report of Nsight Compute is in a closed format, which only ncu reads: the first bytes are "NVR" and a 0. */
+/* A report of Nsight Compute is in a closed format, which only ncu reads: the first bytes are
+ * "NVR" and a 0. */
 static bool is_ncu_report(const char *path, const unsigned char *head, size_t length)
 {
 	size_t name = strlen(path);
@@ -93,7 +94,8 @@ static bool is_ncu_report(const char *path, const unsigned char *head, size_t le
 	       (name > 8 && !strcmp(path + name - 8, ".ncu-rep"));
 }
 
-/* A file that `headway export -t parquet` wrote says so at its end: who made it, and of which file. */
+/* A file that `headway export -t parquet` wrote says so at its end: who made it, and of which
+ * file. */
 static bool is_own_parquet(const char *path, const unsigned char *head, size_t length,
 			   struct hwy_err *err)
 {
@@ -112,7 +114,8 @@ static bool is_own_parquet(const char *path, const unsigned char *head, size_t l
 	if (n < 4 || memcmp(end + n - 4, "PAR1", 4) != 0 ||
 	    !memmem(end, (size_t)n, maker, sizeof maker - 1))
 		return false;
-	/* Behind the key: a byte for the type, the length of the name (one byte below 128), the name. */
+	/* Behind the key: a byte for the type, the length of the name (one byte below 128), the
+	 * name. */
 	const char *name = memmem(end, (size_t)n, key, sizeof key - 1);
 	name = name ? name + sizeof key - 1 : end + n - 2;
 	unsigned named = (unsigned char)name[1];

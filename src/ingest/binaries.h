@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binaries.h - the functions, segments and source lines of ELF files; each file is read once for all
- * processes, also where several paths lead to it. */
+/* binaries.h - the functions, segments and source lines of ELF files; each file is read once for
+ * all processes, also where several paths lead to it. */
 #ifndef HWY_INGEST_BINARIES_H
 #define HWY_INGEST_BINARIES_H
 
@@ -19,7 +19,8 @@ void binaries_close(struct binaries *binaries); /* 'binaries' may be NULL */
 /* Yields the binary of a path; the file need not exist. */
 struct binary *binaries_get(struct binaries *binaries, const char *path);
 const char *binaries_path(const struct binary *binary);
-/* Yields the number of the binary's file: 0, 1, 2 …. Paths that lead to one file have one number. */
+/* Yields the number of the binary's file: 0, 1, 2 …. Paths that lead to one file have one
+ * number. */
 uint32_t binaries_file(const struct binary *binary);
 /* Yields what a process maps of the file; NULL: the path is no ELF file now. */
 const struct maps_segments *binaries_segments(struct binary *binary);

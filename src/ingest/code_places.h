@@ -34,7 +34,8 @@ struct code_places;
 struct code_places *code_places_open(struct binaries *binaries);
 void code_places_close(struct code_places *places); /* 'places' may be NULL */
 
-/* Yields the place at an offset of a binary; 'binary' NULL: the place of code that is in no module. */
+/* Yields the place at an offset of a binary; 'binary' NULL: the place of code that is in no
+ * module. */
 struct code_place *code_places_find(struct code_places *places, struct binary *binary,
 				    uint64_t offset);
 /* Yields file and line, which may take milliseconds at the first call for a place. 'callee', or

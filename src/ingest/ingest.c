@@ -212,8 +212,9 @@ static uint32_t shape_of(struct ingest *in, const struct rec_shape *record)
 	return hwy_add_shape(in->b, &shape);
 }
 
-/* A process registers again when its Python version or rank becomes known. The last registration counts; but
- * spool files are read in any order, so one with a Python version is never replaced by one without. */
+/* A process registers again when its Python version or rank becomes known. The last registration
+ * counts; but spool files are read in any order, so one with a Python version is never replaced
+ * by one without. */
 static void note_registration(struct ingest_process *process, const struct rec_process *record)
 {
 	if (!process->registration || !process->registration->python || record->python)
@@ -320,7 +321,7 @@ static void read_definitions(struct ingest *in)
 	}
 }
 
-/* ---- second pass: events ------------------------------------------------------------------------ */
+/* ---- second pass: events --------------------------------------------------------------------- */
 
 /* Reads a record that the thread 'tid' of a process wrote. */
 static void read_event(struct ingest *in, uint32_t process, uint32_t tid,

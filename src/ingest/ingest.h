@@ -13,7 +13,8 @@
 struct hwy_trace *ingest_run(const char *directory, const struct hwy_progress *progress,
 			     struct hwy_err *err);
 
-/* How much of a recording's stacks goes into the trace. What is left out is said in a diagnostic. */
+/* How much of a recording's stacks goes into the trace. What is left out is said in a
+ * diagnostic. */
 enum ingest_stacks {
 	INGEST_STACKS_WHOLE,
 	/* INGEST_STACKS_PLAIN: without libdw, whose memory depends on the programs' debug

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest_counters.c - what the watcher saw of the GPUs: values become counter lanes, totals become properties.
+/* ingest_counters.c - what the watcher saw of the GPUs: values become counter lanes, totals
+ * become properties.
  *
- * The watcher sees every GPU of the machine. Only those count on which the program did something; they are found by
- * their uuid. (Where CUDA was not recorded: those that the user named.) So all of this happens after the program's own records were read. Every value is a
- * span, also one that is equal to the value before it: where values are missing, a reader must see that nothing is known.
+ * The watcher sees every GPU of the machine. Only those count on which the program did
+ * something; they are found by their uuid. (Where CUDA was not recorded: those that the user
+ * named.) So all of this happens after the program's own records were read. Every value is a
+ * span, also one that is equal to the value before it: where values are missing, a reader must
+ * see that nothing is known.
  *
- * Properties, N being the device's number in the trace: gpu.N.lost.REASON_ns, gpu.N.energy_mj, gpu.N.pcie_sent_bytes,
- * gpu.N.pcie_received_bytes: counted while recording; gpu.N.power_limit_mw, gpu.N.most_sm_clock_hz,
- * gpu.N.most_memory_clock_hz: facts.
+ * Properties, N being the device's number in the trace: gpu.N.lost.REASON_ns, gpu.N.energy_mj,
+ * gpu.N.pcie_sent_bytes, gpu.N.pcie_received_bytes: counted while recording;
+ * gpu.N.power_limit_mw, gpu.N.most_sm_clock_hz, gpu.N.most_memory_clock_hz: facts.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -52,7 +55,7 @@ static struct ingest_counters *counters_of(struct ingest *in)
 	return in->counters;
 }
 
-/* ---- first pass --------------------------------------------------------------------------------- */
+/* ---- first pass ------------------------------------------------------------------------------ */
 
 static void note_device(struct ingest_counters *counters, const struct rec_counter_device *record)
 {
@@ -104,7 +107,7 @@ void ingest_counters_note(struct ingest *in, const struct rec_head *record,
 		ingest_list_add(chunks, chunk);
 }
 
-/* ---- which devices ------------------------------------------------------------------------------ */
+/* ---- which devices --------------------------------------------------------------------------- */
 
 static bool is_used(const struct hwy_trace *trace, uint32_t device)
 {
@@ -136,7 +139,8 @@ static bool any_is_used(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Without device work nobody can tell which devices the program used: those count that the user named. */
+/* Without device work nobody can tell which devices the program used: those count that the user
+ * named. */
 static void keep_asked(struct ingest *in)
 {
 	struct ingest_counters *counters = in->counters;
@@ -162,7 +166,7 @@ static void keep_asked(struct ingest *in)
 	}
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int64_t counter_bits(const struct counter_lane *lane, double value)
 {
@@ -242,7 +246,7 @@ static void counters_read_chunk(struct ingest *in, const struct spool_chunk *chu
 	}
 }
 
-/* ---- properties --------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 static void put_property(struct ingest *in, uint32_t device, const char *name, uint64_t value)
 {

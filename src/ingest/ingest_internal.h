@@ -77,7 +77,8 @@ struct ingest_process {
 	struct hwy_ids
 		layers; /* maps a module's id to the ref of its record in 'layer' that counts */
 	bool has_layer_index; /* 'layers' is filled */
-	/* NVTX: schemas, enumerations, counters and scopes, and which of them has an id (nvtx_schemas.c). */
+	/* NVTX: schemas, enumerations, counters and scopes, and which of them has an id
+	 * (nvtx_schemas.c). */
 	struct ingest_list nvtx_definitions;
 	struct hwy_index nvtx_definition_of;
 	struct ingest_list modules, devices, contexts, streams, names, threads;
@@ -240,8 +241,8 @@ static inline int64_t ingest_duration(int64_t duration)
  * counted. */
 bool ingest_times(struct ingest *in, int64_t start, int64_t duration, struct hwy_row *row);
 
-/* record_times.c: when the event of a record ended; 0 for records without a time, or with a time that cannot be one of this
- * run. */
+/* record_times.c: when the event of a record ended; 0 for records without a time, or with a time
+ * that cannot be one of this run. */
 int64_t ingest_end_of(const struct ingest *in, const struct rec_head *record);
 
 /* ---- target.c: processes, threads, devices, contexts, streams ---- */
@@ -309,7 +310,8 @@ void ingest_opencl_finish(struct ingest *in);
 
 void ingest_nccl_add(struct ingest *in, uint32_t process, uint32_t tid,
 		     const struct rec_head *record);
-/* Second pass, for every kernel of a run with -t nccl: keeps those of NCCL's. 'name' is a text of the trace. */
+/* Second pass, for every kernel of a run with -t nccl: keeps those of NCCL's. 'name' is a text
+ * of the trace. */
 void ingest_nccl_note_kernel(struct ingest *in, uint32_t process, const struct rec_work *work,
 			     int64_t name, struct hwy_ref span);
 /* Second pass: a call that NCCL told through NVTX, with its start on CLOCK_MONOTONIC. */

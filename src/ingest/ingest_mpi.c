@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_mpi.c - adds the calls of MPI, one lane a thread, and the messages that they exchange.
  *
- * What a call asks for and another one awaits is joined by the value of its request (spool/record_mpi.h). For that the calls of a
- * process, of all its threads, are gone through in an order in which a call that makes a request stands before every call
- * that awaits it: the first by its end, the second by its start. A message whose end nobody awaited has no end; one that was
- * cancelled did not take place, and is left out.
+ * What a call asks for and another one awaits is joined by the value of its request
+ * (spool/record_mpi.h). For that the calls of a process, of all its threads, are gone through in
+ * an order in which a call that makes a request stands before every call that awaits it: the
+ * first by its end, the second by its start. A message whose end nobody awaited has no end; one
+ * that was cancelled did not take place, and is left out.
  */
 #include <stdlib.h>
 
@@ -45,14 +46,15 @@ struct joining {
 	struct mpi_pending *pending;
 	uint32_t n, cap;
 	struct hwy_map first, last; /* of the pending ones with a request of this value: refs */
-	/* Maps the value of a persistent request to the ref of the call that prepared it, in 'events'. */
+	/* Maps the value of a persistent request to the ref of the call that prepared it, in
+	 * 'events'. */
 	struct hwy_map persistent;
 	struct hwy_map
 		found; /* maps a message of MPI_Mprobe to the ref of that call, in 'events' */
 	const struct mpi_event *events;
 };
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static uint32_t parts_of(const struct rec_mpi *record)
 {
@@ -93,7 +95,7 @@ static int64_t mpi_end_of(const struct rec_mpi *record)
 	return record->start + ingest_duration(record->duration);
 }
 
-/* ---- spans -------------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static uint32_t mpi_lane(struct ingest *in, uint32_t process, uint32_t tid)
 {
@@ -159,7 +161,7 @@ static void add_call(struct ingest *in, uint32_t process, uint32_t tid,
 	list->events[list->n++] = (struct mpi_event){record, in->mpi->last};
 }
 
-/* ---- messages ----------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static const char *mpi_op_name(uint8_t op)
 {
@@ -205,7 +207,8 @@ static uint32_t communicator_of(const struct joining *j, const struct rec_mpi *c
 	return found ? j->events[*found].record->communicator : call->communicator;
 }
 
-/* The message of a part, asked for by 'event' (of which a persistent request's part is not a part). */
+/* The message of a part, asked for by 'event' (of which a persistent request's part is not a
+ * part). */
 static struct hwy_message message_of(struct joining *j, const struct rec_mpi *call,
 				     const struct rec_mpi_part *part, const struct mpi_event *event)
 {
@@ -234,7 +237,7 @@ static struct hwy_message message_of(struct joining *j, const struct rec_mpi *ca
 	return m;
 }
 
-/* ---- requests ----------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void push_pending(struct joining *j, uint64_t request, const struct mpi_pending *made)
 {
@@ -262,8 +265,8 @@ static struct mpi_pending *pop_pending(struct joining *j, uint64_t request)
 	return popped;
 }
 
-/* The messages that 'event' asks for: they are those of 'call', which is the event's own or the one that prepared them.
- * Added at once, or when their request is done. */
+/* The messages that 'event' asks for: they are those of 'call', which is the event's own or the
+ * one that prepared them. Added at once, or when their request is done. */
 static void make_messages(struct joining *j, const struct rec_mpi *call,
 			  const struct mpi_event *event, uint64_t request, bool is_requested)
 {
@@ -359,7 +362,7 @@ static void read_done(struct joining *j, uint32_t index)
 	}
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* When a call stands in the order of ingest_mpi.c's head, in ns. */
 static int64_t place_in_order(const struct rec_mpi *record)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_mpi_groups.c - communicators of MPI as groups of the trace; see ingest_mpi.h.
  *
- * The group's name is the communicator's identity in hexadecimal digits, which all members have in common.
+ * The group's name is the communicator's identity in hexadecimal digits, which all members have
+ * in common.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,10 @@
 
 enum { MOST_RANKS = 1 << 20 }; /* more than any job has: a record with more is damaged */
 
-/* ---- members ------------------------------------------------------------------------------------ */
+/* ---- members --------------------------------------------------------------------------------- */
 
-/* The runs of the group (side 0), or of the other group of an intercommunicator (side 1); *n gets their number. */
+/* The runs of the group (side 0), or of the other group of an intercommunicator (side 1); *n
+ * gets their number. */
 static const struct rec_communicator_run *runs_of(const struct rec_communicator *record, int side,
 						  uint32_t *n)
 {
@@ -22,7 +24,8 @@ static const struct rec_communicator_run *runs_of(const struct rec_communicator 
 	return side ? record->run + record->runs : record->run;
 }
 
-/* The world's rank of number i of a run; HWY_NONE: a rank of another world, or the record is damaged. */
+/* The world's rank of number i of a run; HWY_NONE: a rank of another world, or the record is
+ * damaged. */
 static int64_t rank_in_run(const struct rec_communicator_run *run, int64_t i)
 {
 	int64_t rank = run->first + i * run->step;
@@ -85,7 +88,7 @@ int64_t mpi_groups_world_rank(const struct mpi_group *group, int32_t rank)
 	return HWY_NONE;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Writes the ranks of a run, "4", "0-6:2" or one by one; false where they are not known. */
 static bool put_run(FILE *out, const struct rec_communicator_run *run)
@@ -110,8 +113,8 @@ static int64_t first_rank(const struct rec_communicator *record, int side)
 	return n ? runs[0].first : INT64_MAX;
 }
 
-/* The list of members as struct hwy_group has it, of both groups where there are two: the same list on all members. NULL: not
- * known. */
+/* The list of members as struct hwy_group has it, of both groups where there are two: the same
+ * list on all members. NULL: not known. */
 static const char *members_text(struct hwy_arena *arena, const struct rec_communicator *record)
 {
 	struct memory_text memory;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest_nccl.c - reads NCCL's records: communicators, calls and operations, and what channels and proxies did for them.
+/* ingest_nccl.c - reads NCCL's records: communicators, calls and operations, and what channels
+ * and proxies did for them.
  *
- * Records of one operation come from several threads, in any order, so that they are kept until all are read. A record whose
- * operation is not known is left out: the operation began before the recording did.
+ * Records of one operation come from several threads, in any order, so that they are kept until
+ * all are read. A record whose operation is not known is left out: the operation began before
+ * the recording did.
  */
 #include "ingest/ingest_nccl.h"
 
@@ -17,7 +19,7 @@ struct ingest_nccl *ingest_nccl_state(struct ingest *in)
 	return in->nccl;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void add_comm(struct ingest *in, uint32_t process, const struct rec_nccl_comm *record)
 {
@@ -102,7 +104,7 @@ void ingest_nccl_note_call(struct ingest *in, uint32_t process, uint32_t tid, in
 		(struct nccl_call){process, tid, start, start + duration, span};
 }
 
-/* ---- what belongs to an event -------------------------------------------------------------------- */
+/* ---- what belongs to an event ---------------------------------------------------------------- */
 
 static struct nccl_event *nccl_find(struct ingest_nccl *state, uint32_t process, uint64_t id)
 {
@@ -132,7 +134,8 @@ static void take_proxy(struct nccl_event *event, const struct rec_nccl_proxy *re
 		event->last = record;
 }
 
-/* The process whose operation a proxy worked at: its own, or another one of this run (PXN); UINT32_MAX: none of this run. */
+/* The process whose operation a proxy worked at: its own, or another one of this run (PXN);
+ * UINT32_MAX: none of this run. */
 static uint32_t owner_of_proxy(const struct ingest *in, uint32_t process,
 			       const struct rec_nccl_proxy *record)
 {
@@ -178,9 +181,10 @@ static void take_part(struct ingest *in, const struct nccl_part *part)
 	}
 }
 
-/* ---- communicators ------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
-/* The communicator of an event. Below version 4 every operation names it, and NCCL's context does not. */
+/* The communicator of an event. Below version 4 every operation names it, and NCCL's context
+ * does not. */
 static void find_comm(struct ingest_nccl *state, struct nccl_event *event)
 {
 	const struct rec_nccl_event *record = event->record;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest_nccl.h - what the files that read NCCL's records share: ingest_nccl.c, nccl_kernels.c, nccl_messages.c. */
+/* ingest_nccl.h - what the files that read NCCL's records share: ingest_nccl.c, nccl_kernels.c,
+ * nccl_messages.c. */
 #ifndef HWY_INGEST_INGEST_NCCL_H
 #define HWY_INGEST_INGEST_NCCL_H
 
@@ -26,8 +27,8 @@ struct nccl_event { /* a call or an operation */
 	struct hwy_ref span;
 	bool has_span;
 	bool is_of_graph; /* of an operation: a CUDA graph runs it */
-	/* Of an operation: what its channels tell together. gpu_start, gpu_end: on the GPU's clock; 0: not told. seen_start,
-	 * seen_end: when NCCL's thread saw it; 0: not at all. */
+	/* Of an operation: what its channels tell together. gpu_start, gpu_end: on the GPU's
+	 * clock; 0: not told. seen_start, seen_end: when NCCL's thread saw it; 0: not at all. */
 	uint64_t gpu_start, gpu_end;
 	int64_t seen_start, seen_end;
 	const struct rec_nccl_proxy *last; /* of its proxies, the one that ended last; or NULL */
@@ -74,7 +75,8 @@ struct ingest_nccl {
 
 struct ingest_nccl *ingest_nccl_state(struct ingest *in);
 
-/* Ids are below 2^44 in every run that lasts less than a year; of a damaged spool any event will do. */
+/* Ids are below 2^44 in every run that lasts less than a year; of a damaged spool any event will
+ * do. */
 static inline uint64_t nccl_key(uint32_t process, uint64_t id)
 {
 	return (uint64_t)process << 44 ^ id;

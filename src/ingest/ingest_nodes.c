@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_nodes.c - the nodes of CUDA graphs: where each was made, and which runs after which.
  *
- * Device work names nodes of an instantiated graph. Such a node is a copy, often of a copy: its thread, time and stack
- * are those of the first original. A copy is also reported as created, by the call that copied it; the copying counts.
- * Edges are recorded for the graph in which they were made, and hold for its copies.
+ * Device work names nodes of an instantiated graph. Such a node is a copy, often of a copy: its
+ * thread, time and stack are those of the first original. A copy is also reported as created, by
+ * the call that copied it; the copying counts. Edges are recorded for the graph in which they
+ * were made, and hold for its copies.
  *
- * A trace gets only nodes that device work refers to, and edges between these: where nodes without device work (empty
- * ones, host functions, events) lie between two of them, one edge stands for the way. A node whose first original
- * was not recorded gets no record: where it was copied says nothing about where it was captured.
+ * A trace gets only nodes that device work refers to, and edges between these: where nodes
+ * without device work (empty ones, host functions, events) lie between two of them, one edge
+ * stands for the way. A node whose first original was not recorded gets no record: where it was
+ * copied says nothing about where it was captured.
  */
 #include <stdlib.h>
 
@@ -19,8 +21,8 @@
 enum {
 	MOST_COPIES = 64,    /* a copy of a copy of … : more generations are damage */
 	MOST_VISITED = 4096, /* nodes looked at on the ways that lead to one node */
-	/* All searches together look at so many nodes: a spool of a program that went mad must not keep the reader
-	 * busy for hours. */
+	/* All searches together look at so many nodes: a spool of a program that went mad must
+	 * not keep the reader busy for hours. */
 	MOST_STEPS = 1 << 26,
 	NO_THREAD = UINT32_MAX,
 };
@@ -79,7 +81,7 @@ static uint32_t node_index(struct ingest_nodes *nodes, uint32_t process, uint64_
 	return *index;
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 void ingest_nodes_use(struct ingest *in, uint32_t process, uint64_t id)
 {
@@ -125,7 +127,7 @@ void ingest_nodes_add(struct ingest *in, uint32_t process, uint32_t tid,
 	}
 }
 
-/* ---- where a node was made -------------------------------------------------------------------- */
+/* ---- where a node was made ------------------------------------------------------------------- */
 
 /* Yields the first original of a node; NULL where it was not recorded how that was made. */
 static const struct node *first_original(const struct ingest_nodes *nodes, const struct node *node)
@@ -156,7 +158,7 @@ static void add_record(struct ingest *in, const struct node *node)
 	};
 }
 
-/* ---- edges ------------------------------------------------------------------------------------ */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static int nodes_by_node(const void *left, const void *right)
 {
@@ -166,9 +168,9 @@ static int nodes_by_node(const void *left, const void *right)
 	return a->before < b->before ? -1 : a->before > b->before;
 }
 
-/* CUPTI's documentation does not say which of a dependency's two nodes runs first. Nodes of a graph are numbered as
- * they are made, and capturing makes a node after those that it waits for (only cuGraphAddDependencies may do
- * otherwise): what most edges say holds for all. */
+/* CUPTI's documentation does not say which of a dependency's two nodes runs first. Nodes of a
+ * graph are numbered as they are made, and capturing makes a node after those that it waits for
+ * (only cuGraphAddDependencies may do otherwise): what most edges say holds for all. */
 static void orient_edges(struct ingest_nodes *nodes)
 {
 	uint32_t later = 0;
@@ -194,8 +196,8 @@ static bool has_edges(const struct ingest_nodes *nodes, uint32_t node)
 	return edge < nodes->n_edges && nodes->edges[edge].node == node;
 }
 
-/* Yields the copy of a node that is 'generations' after it on the way down to 'heir', whose originals lead up to the
- * node's graph; a ref, 0 where there is none. */
+/* Yields the copy of a node that is 'generations' after it on the way down to 'heir', whose
+ * originals lead up to the node's graph; a ref, 0 where there is none. */
 static uint32_t copy_beside(const struct ingest_nodes *nodes, uint32_t node, uint32_t heir,
 			    int generations)
 {
@@ -212,8 +214,8 @@ static uint32_t copy_beside(const struct ingest_nodes *nodes, uint32_t node, uin
 	return hwy_ref32(node);
 }
 
-/* Appends to 'found' the nodes that stand directly before a node and that this search did not see yet: by its own
- * edges, else by those of the nearest original that has some. */
+/* Appends to 'found' the nodes that stand directly before a node and that this search did not
+ * see yet: by its own edges, else by those of the nearest original that has some. */
 static void push_before(struct ingest_nodes *nodes, uint32_t node)
 {
 	uint32_t owner = node;

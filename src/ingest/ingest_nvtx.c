@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ingest_nvtx.c - adds the spans of NVTX ranges and marks, and of library calls that come as ranges.
+/* ingest_nvtx.c - adds the spans of NVTX ranges and marks, and of library calls that come as
+ * ranges.
  *
- * A push/pop range in the domain of a library (spool/libraries.h) becomes a call of that library.
+ * A push/pop range in the domain of a library (spool/libraries.h) becomes a call of that
+ * library.
  *
  * A pop ends the last push of its domain in the same spool file, that is: on the same thread. A
- * start and an end belong together if they have one id in one process, whichever thread they come
- * from. A range that never ended reaches to the end of the recording or of its process, and has
- * HWY_FLAG_UNFINISHED. An end without a begin is of a range that began before the recording: such
- * ranges are only counted, in a diagnostic.
+ * start and an end belong together if they have one id in one process, whichever thread they
+ * come from. A range that never ended reaches to the end of the recording or of its process, and
+ * has HWY_FLAG_UNFINISHED. An end without a begin is of a range that began before the recording:
+ * such ranges are only counted, in a diagnostic.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +20,8 @@
 #include "ingest/nvtx_schemas.h"
 #include "spool/libraries.h"
 
-/* Payloads of events that were not read yet, the last ones: an event follows its payloads, but a signal handler's events may
- * stand between them. */
+/* Payloads of events that were not read yet, the last ones: an event follows its payloads, but a
+ * signal handler's events may stand between them. */
 enum { MOST_PENDING = 32, MOST_PAYLOADS = 4 };
 
 struct open_push {
@@ -68,7 +70,8 @@ struct ingest_nvtx {
 		n_pending; /* how many there have been in the file; the last MOST_PENDING are kept */
 	struct range_payloads *payloads;
 	uint32_t n_payloads, cap_payloads;
-	/* The arguments of the call that comes next in the file, as a ref of 'payloads', and the string id of its name. */
+	/* The arguments of the call that comes next in the file, as a ref of 'payloads', and the
+	 * string id of its name. */
 	uint32_t expected_ref, expected_name;
 	struct hwy_map args_refs; /* maps a text of arguments to its ref of 'payloads' */
 	uint64_t headless;        /* how many ends of ranges had no begin */

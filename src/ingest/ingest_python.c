@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_python.c - adds the spans of Python's garbage collections.
  *
- * A collection is a range "gc generation N" of the domain "Python" on its thread, its payload is the number of objects
- * that it freed. The domain is the interpreter's: no analysis takes its ranges for marks of the program.
+ * A collection is a range "gc generation N" of the domain "Python" on its thread, its payload is
+ * the number of objects that it freed. The domain is the interpreter's: no analysis takes its
+ * ranges for marks of the program.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library_calls.c - calls of libraries that wrappers recorded (REC_CALL): spans on a lane of the thread that has the
- * library's name.
+/* library_calls.c - calls of libraries that wrappers recorded (REC_CALL): spans on a lane of the
+ * thread that has the library's name.
  */
 #include "ingest/ingest_internal.h"
 

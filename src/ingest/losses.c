@@ -55,7 +55,7 @@ struct losses {
 	} last;
 };
 
-/* ---- one loss ------------------------------------------------------------------------------------ */
+/* ---- one loss -------------------------------------------------------------------------------- */
 
 static void put_drop(struct ingest *in, const struct loss *loss)
 {
@@ -174,7 +174,7 @@ static void read_control_losses(struct ingest *in, struct losses *losses, int64_
 		    count, HWY_NONE);
 }
 
-/* ---- what is said ---------------------------------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------------------------- */
 
 static int by_from(const void *left, const void *right)
 {

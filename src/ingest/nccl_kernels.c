@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_kernels.c - joins NCCL's operations to the kernels that did them, and finds when each ran.
+/* nccl_kernels.c - joins NCCL's operations to the kernels that did them, and finds when each
+ * ran.
  *
- * NCCL launches the kernel of a plan, and then tells the operations of the plan, on one thread (all releases since 2.23): the
- * kernel is the last one of NCCL's that the thread launched before, unless operations of another plan have been told since.
- * What a CUDA graph runs is told by a thread that launches nothing: its kernel is the one nearest to the time that the
- * channels of the operation name.
+ * NCCL launches the kernel of a plan, and then tells the operations of the plan, on one thread
+ * (all releases since 2.23): the kernel is the last one of NCCL's that the thread launched
+ * before, unless operations of another plan have been told since. What a CUDA graph runs is told
+ * by a thread that launches nothing: its kernel is the one nearest to the time that the channels
+ * of the operation name.
  *
- * Channels have times of the GPU's own clock (globaltimer). It is fitted to ours, for each communicator (they are of one
- * device), by what is known of every operation: it ran after it was asked for, inside of its kernel where that is known, and
- * before NCCL's thread saw it. A kernel that does one operation gives the times of the operation; one that does several
- * only bounds them.
+ * Channels have times of the GPU's own clock (globaltimer). It is fitted to ours, for each
+ * communicator (they are of one device), by what is known of every operation: it ran after it
+ * was asked for, inside of its kernel where that is known, and before NCCL's thread saw it. A
+ * kernel that does one operation gives the times of the operation; one that does several only
+ * bounds them.
  */
 #include <stdlib.h>
 
@@ -19,11 +22,12 @@
 
 enum { MOST_AT_A_TIME = 64 }; /* kernels of NCCL that run in a process at one time */
 static const uint64_t LATEST_GPU_NS = UINT64_C(1) << 61;
-/* An operation runs at most so many ns before it is told: NCCL tells it when the call that launches its kernel has returned. */
+/* An operation runs at most so many ns before it is told: NCCL tells it when the call that
+ * launches its kernel has returned. */
 static const int64_t TOLD_LATE_NS = 100 * 1000;
 
-/* The earliest time at which an operation can have run, by what was told about it. A graph runs a host function that tells
- * it, and then the kernel. */
+/* The earliest time at which an operation can have run, by what was told about it. A graph runs
+ * a host function that tells it, and then the kernel. */
 static int64_t earliest_run(const struct ingest_nccl *state, const struct nccl_event *event)
 {
 	const struct nccl_event *call = nccl_parent(state, event);
@@ -33,7 +37,7 @@ static int64_t earliest_run(const struct ingest_nccl *state, const struct nccl_e
 	return event->record->start - (is_captured || event->is_of_graph ? 0 : TOLD_LATE_NS);
 }
 
-/* ---- by launch ----------------------------------------------------------------------------------- */
+/* ---- by launch ------------------------------------------------------------------------------- */
 
 /* Finds the call that launched each kernel, by its correlation id. */
 static void find_launches(struct ingest *in)
@@ -153,7 +157,7 @@ static void join_by_launch(struct ingest_nccl *state)
 	free(moments);
 }
 
-/* ---- the GPU's clock ----------------------------------------------------------------------------- */
+/* ---- the GPU's clock ------------------------------------------------------------------------- */
 
 static bool has_gpu_times(const struct nccl_event *event)
 {
@@ -180,7 +184,8 @@ static struct clocks_sight sight_of(const struct ingest_nccl *state, const struc
 	return (struct clocks_sight){foreign, low - foreign, (high > low ? high : low) - foreign};
 }
 
-/* Sets the times of the n operations of a communicator by the GPU's clock; they are all that have such times. */
+/* Sets the times of the n operations of a communicator by the GPU's clock; they are all that
+ * have such times. */
 static void convert_times(struct ingest_nccl *state, const uint32_t *operations, uint32_t n)
 {
 	struct clocks_sight *sights = hwy_array(2 * (size_t)n, sizeof *sights);
@@ -229,7 +234,7 @@ static void convert_all_times(struct ingest *in)
 	free(sorted);
 }
 
-/* ---- by time ------------------------------------------------------------------------------------- */
+/* ---- by time --------------------------------------------------------------------------------- */
 
 static int by_process_and_start(const void *left, const void *right)
 {
@@ -239,8 +244,8 @@ static int by_process_and_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* The kernel that ran nearest to the middle of the operation. It did not begin before the operation was asked for, nor after
- * NCCL's thread saw it begin. */
+/* The kernel that ran nearest to the middle of the operation. It did not begin before the
+ * operation was asked for, nor after NCCL's thread saw it begin. */
 static void join_by_time(struct ingest_nccl *state, struct nccl_event *event)
 {
 	int64_t middle = event->start + (event->finish - event->start) / 2, best = INT64_MAX;
@@ -264,7 +269,8 @@ static void join_by_time(struct ingest_nccl *state, struct nccl_event *event)
 		nccl_give_kernel(state, event, found);
 }
 
-/* Joins what no thread launched; true if anything was joined, so that more is known about the GPU's clock. */
+/* Joins what no thread launched; true if anything was joined, so that more is known about the
+ * GPU's clock. */
 static bool join_rest_by_time(struct ingest_nccl *state)
 {
 	bool is_any = false;
@@ -279,7 +285,7 @@ static bool join_rest_by_time(struct ingest_nccl *state)
 	return is_any;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static int64_t within(int64_t time, int64_t low, int64_t high)
 {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_messages.c - adds the spans of NCCL's calls, the communicators as groups, and the operations as messages.
+/* nccl_messages.c - adds the spans of NCCL's calls, the communicators as groups, and the
+ * operations as messages.
  *
- * A call is a span of the lane "NCCL" of its thread. NCCL tells its calls through NVTX (ingest_nvtx.c); the plugin's events
- * are joined to those around them. Where NVTX is silent (NCCL_NVTX_DISABLE), the plugin's events are the calls: from version 5
- * of the interface on, one that stands alone lasts as long as its group, which includes the launch; of several in a group
- * each has its own span inside the group's. Before, only the moment is known at which NCCL hands an operation over.
+ * A call is a span of the lane "NCCL" of its thread. NCCL tells its calls through NVTX
+ * (ingest_nvtx.c); the plugin's events are joined to those around them. Where NVTX is silent
+ * (NCCL_NVTX_DISABLE), the plugin's events are the calls: from version 5 of the interface on,
+ * one that stands alone lasts as long as its group, which includes the launch; of several in a
+ * group each has its own span inside the group's. Before, only the moment is known at which NCCL
+ * hands an operation over.
  *
- * Ranks in messages are ranks of the job. A communicator that holds the whole job numbers them alike; of another one the
- * members are not told, so that its peers and roots are not known, unless it holds this rank alone.
+ * Ranks in messages are ranks of the job. A communicator that holds the whole job numbers them
+ * alike; of another one the members are not told, so that its peers and roots are not known,
+ * unless it holds this rank alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +21,7 @@
 #include "ingest/ingest_nccl.h"
 #include "trace/collective_names.h"
 
-/* ---- calls --------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static uint32_t nccl_lane(struct ingest *in, const struct nccl_event *event)
 {
@@ -116,9 +120,10 @@ static void nccl_add_calls(struct ingest *in)
 	}
 }
 
-/* ---- communicators ------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
-/* NCCL's estimate of the bytes that all ranks move is the bytes of one rank times the ranks, for these two. */
+/* NCCL's estimate of the bytes that all ranks move is the bytes of one rank times the ranks, for
+ * these two. */
 static void find_size(struct ingest *in, struct nccl_comm *comm, const struct nccl_event *event)
 {
 	const struct rec_nccl_event *record = event->record;
@@ -196,7 +201,7 @@ static int64_t job_rank(const struct ingest *in, const struct nccl_comm *comm, i
 	return is_all ? rank : HWY_NONE;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static const char *algorithm_word(const char *text)
 {
@@ -253,7 +258,8 @@ static void put_bytes(struct hwy_message *m, const struct nccl_comm *comm,
 		m->sent = is_root ? nccl_times(bytes, comm->ranks) : 0;
 }
 
-/* Elements and their type, as the program named them: NCCL turns those of some collectives into bytes. */
+/* Elements and their type, as the program named them: NCCL turns those of some collectives into
+ * bytes. */
 static void put_elements(struct ingest *in, struct hwy_message *m, const struct nccl_comm *comm,
 			 const struct nccl_event *event, const struct hwy_exchange *exchange)
 {
@@ -277,7 +283,8 @@ static void put_times(struct ingest *in, struct hwy_message *m, const struct ncc
 	uint32_t kernel;
 	if (hwy_ref_to_index(event->kernel_ref, &kernel))
 		hwy_message_at(&m->span, state->kernels[kernel].span);
-	/* A call that was captured into a graph asked for it once, and the graph runs it many times. */
+	/* A call that was captured into a graph asked for it once, and the graph runs it many
+	 * times. */
 	if (call && (call->record->bits & REC_NCCL_CAPTURED))
 		call = NULL;
 	const struct nccl_event *asked = call ? call : event;

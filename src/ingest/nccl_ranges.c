@@ -12,7 +12,8 @@ static bool is_known(const struct ingest *in, uint32_t process, uint32_t name)
 	return false;
 }
 
-/* The members, as far as they follow from their number: this rank alone, or all ranks of the job. */
+/* The members, as far as they follow from their number: this rank alone, or all ranks of the
+ * job. */
 static int64_t members(struct ingest *in, const struct hwy_process *process, int64_t size,
 		       int64_t rank)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_schemas.c - see nvtx_schemas.h.
  *
- * Programs repeat payloads: a loop gives the same sizes in every turn. So equal payloads of a process are decoded once.
+ * Programs repeat payloads: a loop gives the same sizes in every turn. So equal payloads of a
+ * process are decoded once.
  *
- * Read are: numbers, enumerations, texts (inside the payload, registered, or copied by the collector), arrays of fixed length
- * or with their length in another entry, texts up to their 0 byte, structs in structs, and unions whose member another entry
- * selects. What is not read is left out of the arguments.
+ * Read are: numbers, enumerations, texts (inside the payload, registered, or copied by the
+ * collector), arrays of fixed length or with their length in another entry, texts up to their 0
+ * byte, structs in structs, and unions whose member another entry selects. What is not read is
+ * left out of the arguments.
  */
 #include "ingest/nvtx_schemas.h"
 
@@ -44,7 +46,7 @@ struct nvtx_schemas {
 	uint32_t n, cap;
 };
 
-/* ---- definitions ---------------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 void nvtx_schemas_note(struct ingest_process *process, const struct rec_nvtx_definition *record)
 {
@@ -82,7 +84,7 @@ uint32_t nvtx_entries(const struct rec_nvtx_definition *definition,
 	return definition->count;
 }
 
-/* ---- decoding ------------------------------------------------------------------------------------- */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
 struct decoder {
 	struct ingest *in;
@@ -98,7 +100,8 @@ struct decoder {
 	uint32_t entries; /* how many were read */
 };
 
-/* A schema that is being read: where its data begins, and the whole numbers that its entries have. */
+/* A schema that is being read: where its data begins, and the whole numbers that its entries
+ * have. */
 struct level {
 	const struct rec_nvtx_definition *schema;
 	struct ingest_process *owner; /* whose texts the schema names */
@@ -245,7 +248,8 @@ static void put_inside_text(struct decoder *d, uint32_t at, uint64_t length, uin
 	json_text(&d->json, bytes, n);
 }
 
-/* The number of elements of an array, or of bytes of a text, that lies inside the payload; UINT64_MAX: not known. */
+/* The number of elements of an array, or of bytes of a text, that lies inside the payload;
+ * UINT64_MAX: not known. */
 static uint64_t array_length(const struct decoder *d, const struct level *level,
 			     const struct rec_nvtx_entry *entry, uint32_t at)
 {
@@ -432,7 +436,7 @@ static bool decode_schema(struct decoder *d, const struct rec_nvtx_definition *s
 	return true;
 }
 
-/* ---- payloads ------------------------------------------------------------------------------------ */
+/* ---- payloads -------------------------------------------------------------------------------- */
 
 static struct nvtx_decoded *decode_payload(struct ingest *in, uint32_t process,
 					   const struct rec_nvtx_payload *payload, uint32_t texts)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx_schemas.h - what a program gives with NVTX events, read by the layouts that it has registered.
+/* nvtx_schemas.h - what a program gives with NVTX events, read by the layouts that it has
+ * registered.
  *
- * Believes nothing: offsets, lengths and nested layouts are checked against the bytes that were recorded.
+ * Believes nothing: offsets, lengths and nested layouts are checked against the bytes that were
+ * recorded.
  */
 #ifndef HWY_INGEST_NVTX_SCHEMAS_H
 #define HWY_INGEST_NVTX_SCHEMAS_H
@@ -15,7 +17,8 @@ enum { NVTX_MOST_FIELDS = 16 };
 struct nvtx_decoded {
 	uint32_t args;    /* text: a JSON object with its fields; 0: none */
 	uint32_t message; /* text: the name that the payload gives its event; 0: none */
-	/* The fields of the outermost schema that are numbers, the first ones; 'text' is the name of an enumeration's value. */
+	/* The fields of the outermost schema that are numbers, the first ones; 'text' is the
+	 * name of an enumeration's value. */
 	struct nvtx_field {
 		uint32_t name, text;
 		int64_t value;
@@ -27,8 +30,8 @@ struct nvtx_decoded {
 bool nvtx_field(const struct ingest *in, const struct nvtx_decoded *decoded, const char *name,
 		int64_t *value);
 
-/* Yields what a definition says, found by its kind and id; NULL: neither the process nor one that it was forked from has
- * it. *owner: whose texts the definition names. */
+/* Yields what a definition says, found by its kind and id; NULL: neither the process nor one
+ * that it was forked from has it. *owner: whose texts the definition names. */
 const struct rec_nvtx_definition *nvtx_definition(struct ingest *in, uint32_t process,
 						  enum rec_nvtx_defined what, uint32_t domain,
 						  uint64_t id, struct ingest_process **owner);
@@ -36,7 +39,8 @@ const struct rec_nvtx_definition *nvtx_definition(struct ingest *in, uint32_t pr
 uint32_t nvtx_entries(const struct rec_nvtx_definition *definition,
 		      const struct rec_nvtx_entry **entries);
 
-/* Second pass: decodes a payload. The result stays valid until nvtx_schemas_free; NULL: its schema is not known. */
+/* Second pass: decodes a payload. The result stays valid until nvtx_schemas_free; NULL: its
+ * schema is not known. */
 const struct nvtx_decoded *nvtx_decode(struct ingest *in, uint32_t process,
 				       const struct rec_nvtx_payload *payload);
 void nvtx_schemas_free(struct ingest *in);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx_values.c - counters of NVTX: every number of a counter, or of a group of counters, is a counter lane of the process.
+/* nvtx_values.c - counters of NVTX: every number of a counter, or of a group of counters, is a
+ * counter lane of the process.
  *
- * A lane is named after the counter, and in a group also after its entry; counters of a domain have the domain's name before
- * them, "MyLib:queue length". Values are whole numbers or reals, as their type is; a counter that gets both has reals. Values
- * that are not there (NVTX's "unavailable") leave the lane as it was.
+ * A lane is named after the counter, and in a group also after its entry; counters of a domain
+ * have the domain's name before them, "MyLib:queue length". Values are whole numbers or reals,
+ * as their type is; a counter that gets both has reals. Values that are not there (NVTX's
+ * "unavailable") leave the lane as it was.
  */
 #include <math.h>
 #include <stdio.h>

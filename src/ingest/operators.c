@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operators.c - adds the operators of PyTorch, one lane a thread, and the edges from forward to backward operators; and the
- * scopes of libraries that communicate on threads of their own ("gloo:all_reduce"), as calls on the lane of the library.
+/* operators.c - adds the operators of PyTorch, one lane a thread, and the edges from forward to
+ * backward operators; and the scopes of libraries that communicate on threads of their own
+ * ("gloo:all_reduce"), as calls on the lane of the library.
  *
- * An operator is written when it ends, so an operator stands behind those that it called. A backward operator has the
- * sequence number of the node of the autograd graph that it runs; the forward operator that made the node has the same
- * one. Operators that make no node have the number of the next node that is made, so of several forward operators
- * with one number the last one made the node. Threads count for themselves: where more than one thread runs
- * forward operators, the last one of all threads before the backward operator is taken.
+ * An operator is written when it ends, so an operator stands behind those that it called. A
+ * backward operator has the sequence number of the node of the autograd graph that it runs; the
+ * forward operator that made the node has the same one. Operators that make no node have the
+ * number of the next node that is made, so of several forward operators with one number the last
+ * one made the node. Threads count for themselves: where more than one thread runs forward
+ * operators, the last one of all threads before the backward operator is taken.
  */
 #include "ingest/operators.h"
 
@@ -51,7 +53,8 @@ static uint32_t inputs_of(const struct rec_operator *record)
 	return ((const struct rec_operator_inputs *)record)->inputs;
 }
 
-/* The thread on which the scope of a library that communicates began; 0: the record is no such scope. */
+/* The thread on which the scope of a library that communicates began; 0: the record is no such
+ * scope. */
 static uint32_t thread_of(const struct rec_operator *record)
 {
 	if (record->head.slots * REC_SLOT < sizeof(struct rec_operator_inputs))
@@ -81,15 +84,15 @@ void operators_add(struct ingest *in, uint32_t process, uint32_t tid,
 	list->records[list->n++] = record;
 }
 
-/* ---- spans ------------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static int64_t operator_end(const struct rec_operator *record)
 {
 	return record->start + ingest_duration(record->duration);
 }
 
-/* Of operators that begin together the one around the others ends last; of those that end together too, it was written
- * last. */
+/* Of operators that begin together the one around the others ends last; of those that end
+ * together too, it was written last. */
 static bool operator_is_before(const void *left, const void *right, const void *context)
 {
 	const struct rec_operator *a = *(const struct rec_operator *const *)left,
@@ -136,7 +139,8 @@ static void operators_add_thread(struct ingest *in, struct operator_list *list)
 	struct ingest_process *process = &in->processes[list->process];
 	uint32_t thread = target_thread(in, list->process, list->tid);
 	uint32_t lane = hwy_add_thread_lane(in->b, HWY_LANE_OP, thread);
-	/* The end of the outermost backward operator so far: what runs inside of it is no forward operator. */
+	/* The end of the outermost backward operator so far: what runs inside of it is no
+	 * forward operator. */
 	int64_t backward_until = INT64_MIN;
 	hwy_sort_runs(list->records, list->n, sizeof *list->records, operator_is_before, NULL);
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -162,7 +166,7 @@ static void operators_add_thread(struct ingest *in, struct operator_list *list)
 	}
 }
 
-/* ---- from forward to backward operators ----------------------------------------------------------- */
+/* ---- from forward to backward operators ------------------------------------------------------ */
 
 static int by_number(const void *left, const void *right)
 {

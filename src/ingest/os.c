@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* os.c - adds the spans of calls into the operating system, one lane a thread.
  *
- * When a process ends, the calls that its threads are in are written as unfinished; if such a call
- * finished after all, only the finished one is kept. Calls between fork and exec stand in the
- * process that the image became. A wait for Python's lock is one span "GIL". os_wakes.c adds the edges from wakers to waits.
+ * When a process ends, the calls that its threads are in are written as unfinished; if such a
+ * call finished after all, only the finished one is kept. Calls between fork and exec stand in
+ * the process that the image became. A wait for Python's lock is one span "GIL". os_wakes.c adds
+ * the edges from wakers to waits.
  */
 #include "ingest/os.h"
 
@@ -106,9 +107,10 @@ static struct os_list *list_with_next(struct os_list *const *lists, uint32_t n)
 /* ---- Python's lock
  * ----------------------------------------------------------------------------- */
 
-/* Python waits for its lock (GIL) in slices of time, and a thread that is made to give the lock away waits for the other
- * thread to take it before it waits for the lock again. A slice that begins this soon after another one, in ns, belongs
- * to the same wait; in between the thread does next to nothing. */
+/* Python waits for its lock (GIL) in slices of time, and a thread that is made to give the lock
+ * away waits for the other thread to take it before it waits for the lock again. A slice that
+ * begins this soon after another one, in ns, belongs to the same wait; in between the thread
+ * does next to nothing. */
 #define GIL_SLICES_APART_NS 200000
 
 static bool is_gil_wait(const struct rec_os *record)
@@ -116,16 +118,16 @@ static bool is_gil_wait(const struct rec_os *record)
 	return (record->head.flags & (REC_OS_GIL | REC_OS_WAKES | REC_OS_UNFINISHED)) == REC_OS_GIL;
 }
 
-/* Whether the wait goes on with the slice 'next' after the slice 'last': the time of 'last' was over, or it was for the
- * other condition of the lock, that of the hand-over. */
+/* Whether the wait goes on with the slice 'next' after the slice 'last': the time of 'last' was
+ * over, or it was for the other condition of the lock, that of the hand-over. */
 static bool gil_wait_goes_on(const struct rec_os *last, const struct rec_os *next)
 {
 	bool has_lock = !(last->head.flags & REC_OS_TIMED_OUT) && last->object == next->object;
 	return !has_lock && next->start - os_end(last) <= GIL_SLICES_APART_NS;
 }
 
-/* Replaces the slices of each wait for the lock by one record, from the first slice's start to the last one's end. The
- * records are in order of start. */
+/* Replaces the slices of each wait for the lock by one record, from the first slice's start to
+ * the last one's end. The records are in order of start. */
 static void join_gil_waits(struct os_list *list)
 {
 	uint32_t n = 0, kept = 0, n_joined = 0;

@@ -37,7 +37,8 @@ struct os_wakes {
 
 /* Notes that a call uses an object; called for every call. */
 void os_wakes_note(struct os_wakes *wakes, struct os_list *list, const struct rec_os *record);
-/* Makes room for the uses of the objects that threads share; called after the last os_wakes_note. */
+/* Makes room for the uses of the objects that threads share; called after the last
+ * os_wakes_note. */
 void os_wakes_begin(struct os_wakes *wakes);
 /* Keeps a call's span where an edge may begin or end at it. 'list' is the number of the list. */
 void os_wakes_add(struct os_wakes *wakes, struct os_list *from, uint32_t list,

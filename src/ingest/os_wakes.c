@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* os_wakes.c - adds the edges from calls that wake to the calls that waited.
  *
- * A wait was woken by a call of another thread that wakes through the same object: by the last such
- * call that began while the wait lasted. Addresses and descriptors name an object of one process;
- * pipes, sockets and named semaphores are the same object in all processes. Most objects are used by
- * one thread alone, or are never waited for: of these only their number of calls is kept.
+ * A wait was woken by a call of another thread that wakes through the same object: by the last
+ * such call that began while the wait lasted. Addresses and descriptors name an object of one
+ * process; pipes, sockets and named semaphores are the same object in all processes. Most
+ * objects are used by one thread alone, or are never waited for: of these only their number of
+ * calls is kept.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python_places.c - the Python stacks at which operators and graph nodes were made.
  *
- * The call of an nn.Module is a frame of PyTorch's own function; in the trace's stack the module stands in
- * place of that frame.
+ * The call of an nn.Module is a frame of PyTorch's own function; in the trace's stack the module
+ * stands in place of that frame.
  */
 #include "ingest/python_places.h"
 
@@ -25,8 +25,8 @@ static uint32_t path_length(struct ingest_process *process, const struct rec_lay
 	return text ? text->record->length : 0;
 }
 
-/* Finds the record that counts for each module: a path is found once, after the module was called, so the record with a
- * path was written last. */
+/* Finds the record that counts for each module: a path is found once, after the module was
+ * called, so the record with a path was written last. */
 static void index_layers(struct ingest_process *process)
 {
 	for (uint32_t i = 0; i < process->layer.n; i++) {

@@ -269,10 +269,11 @@ static bool read_small(struct spool_file *file, int fd, size_t size)
 	return false;
 }
 
-/* Whether root reads a file that some process can still write to, through a descriptor or a mapping: a process that has
- * given up its rights keeps its mappings, and must not change a length after it was checked. The kernel grants a lease
- * for reading only on a file that nobody can write to. SIGURG, which is ignored by default, would tell that somebody
- * opened the file in between. */
+/* Whether root reads a file that some process can still write to, through a descriptor or a
+ * mapping: a process that has given up its rights keeps its mappings, and must not change a
+ * length after it was checked. The kernel grants a lease for reading only on a file that nobody
+ * can write to. SIGURG, which is ignored by default, would tell that somebody opened the file in
+ * between. */
 static bool may_change_under_root(int fd)
 {
 	if (geteuid() != 0)

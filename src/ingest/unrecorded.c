@@ -2,13 +2,13 @@
 /* unrecorded.c - programs of the run inside which nothing was recorded: how many, and why.
  *
  * Whoever starts such a program, or becomes one, counts it in the run's state where it knows the
- * reason. Beside that, an image that ended by exec and was followed by no image of the same process
- * tells of a program that recorded nothing. The number becomes the property unrecorded.programs,
- * which analyze/trust.c reads, and each reason a diagnostic.
+ * reason. Beside that, an image that ended by exec and was followed by no image of the same
+ * process tells of a program that recorded nothing. The number becomes the property
+ * unrecorded.programs, which analyze/trust.c reads, and each reason a diagnostic.
  *
- * Programs that cannot load the collect library are mostly static ones, which can load no CUDA, NVTX
- * or OpenCL either: they count only where calls into the operating system were to be recorded, or
- * where no other program was.
+ * Programs that cannot load the collect library are mostly static ones, which can load no CUDA,
+ * NVTX or OpenCL either: they count only where calls into the operating system were to be
+ * recorded, or where no other program was.
  */
 #include <stdio.h>
 

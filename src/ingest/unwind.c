@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unwind.c - see unwind.h.
  *
- * libdw follows the call frame information of the modules (unwind_dwarf.c); where a module has none,
- * we follow frame pointers. Calls in a loop have the same stack thousands of times, so an unwound
- * stack is kept together with the positions of its return addresses in the copied memory. Another
- * copy with the same registers and with the same return addresses in the same positions has the same
- * stack. x86-64 only, like the registers in the records.
+ * libdw follows the call frame information of the modules (unwind_dwarf.c); where a module has
+ * none, we follow frame pointers. Calls in a loop have the same stack thousands of times, so an
+ * unwound stack is kept together with the positions of its return addresses in the copied
+ * memory. Another copy with the same registers and with the same return addresses in the same
+ * positions has the same stack. x86-64 only, like the registers in the records.
  */
 #include "ingest/unwind.h"
 

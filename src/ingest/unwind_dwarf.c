@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unwind_dwarf.c - see unwind_dwarf.h.
  *
- * libdw keeps 1 to 3 MB for each file whose call frame information it reads, and the kernel loads a
- * library at another address in each process. So there is one session of libdw for all processes,
- * in which every file has one place, its slot, at addresses that no process has. Addresses of a
- * process are moved into the slots before libdw sees them, and back when it has found a frame. libdw
- * then follows stacks as it would in the process: whatever lies in no file, such as the stack
- * itself, keeps its address.
+ * libdw keeps 1 to 3 MB for each file whose call frame information it reads, and the kernel
+ * loads a library at another address in each process. So there is one session of libdw for all
+ * processes, in which every file has one place, its slot, at addresses that no process has.
+ * Addresses of a process are moved into the slots before libdw sees them, and back when it has
+ * found a frame. libdw then follows stacks as it would in the process: whatever lies in no file,
+ * such as the stack itself, keeps its address.
  */
 #include "ingest/unwind_dwarf.h"
 
@@ -23,7 +23,8 @@
 #include "ingest/maps.h"
 #include "ingest/unwind_modules.h"
 
-/* x86-64 has no addresses between 2^47 and 2^64 - 2^47, so that slots are no process's addresses. */
+/* x86-64 has no addresses between 2^47 and 2^64 - 2^47, so that slots are no process's
+ * addresses. */
 #define SLOTS_FROM (UINT64_C(1) << 48)
 #define SLOTS_TO (UINT64_C(1) << 62)
 /* A file that asks for more addresses than this is damaged. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* agreement.c - see agreement.h.
  *
- * The folder may be on a file system of several hosts, which tell of new files late: a listing is asked for, since the
- * absence of a name is remembered for longer. The answer appears by link(), complete, for one who gives it.
+ * The folder may be on a file system of several hosts, which tell of new files late: a listing
+ * is asked for, since the absence of a name is remembered for longer. The answer appears by
+ * link(), complete, for one who gives it.
  */
 #include "job/agreement.h"
 

@@ -9,7 +9,7 @@
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
 
-/* ---- collectives --------------------------------------------------------------------------------------- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static int64_t map_time(const void *clock, int64_t time)
 {
@@ -22,7 +22,8 @@ static bool is_sure(const struct job_clock *clock)
 			 clock->source == JOB_CLOCK_COLLECTIVES);
 }
 
-/* The window of the job's steps on the first rank's clock: from the first rank's first step to the last end of its last one. */
+/* The window of the job's steps on the first rank's clock: from the first rank's first step to
+ * the last end of its last one. */
 static bool job_window(const struct job_answer *answer, const struct ranks_member *members,
 		       const struct collectives_rank *ranks, struct hwy_interval *window)
 {
@@ -46,7 +47,8 @@ static bool job_window(const struct job_answer *answer, const struct ranks_membe
 	return false;
 }
 
-/* The critical path, where the recordings have few enough calls and ops for their graphs to be made in a moment. */
+/* The critical path, where the recordings have few enough calls and ops for their graphs to be
+ * made in a moment. */
 static void find_path(struct job_answer *answer, const struct ranks_member *members,
 		      const struct collectives_rank *ranks)
 {
@@ -109,7 +111,7 @@ static bool match(struct job_answer *answer, const struct ranks_member *members,
 	return done;
 }
 
-/* ---- the verdict --------------------------------------------------------------------------------------- */
+/* ---- the verdict ----------------------------------------------------------------------------- */
 
 static bool is_straggler(const struct job_ranks *ranks, uint32_t member)
 {
@@ -119,9 +121,10 @@ static bool is_straggler(const struct job_ranks *ranks, uint32_t member)
 	return false;
 }
 
-/* Adds a rank's shares. Two things are known better than from its recording alone: waiting for others that was taken for something
- * else, which is taken from the other words, but from work; and waiting in its first collective, which only shows when the recordings
- * began and counts for nothing. */
+/* Adds a rank's shares. Two things are known better than from its recording alone: waiting for
+ * others that was taken for something else, which is taken from the other words, but from work;
+ * and waiting in its first collective, which only shows when the recordings began and counts for
+ * nothing. */
 static void add_shares(const struct job_answer *answer, const struct ranks_member *member,
 		       uint32_t index, double shares[VERDICTS])
 {
@@ -182,7 +185,7 @@ static uint32_t find_typical(const struct job_answer *answer, const struct ranks
 	return typical;
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 /* ns a step that a rank which is in time waits for the late ones. */
 static int64_t cost_of_lateness(const struct job_ranks *ranks)
@@ -199,8 +202,8 @@ static int64_t cost_of_lateness(const struct job_ranks *ranks)
 	return n ? sum / n : 0;
 }
 
-/* Findings about communication do not pay for what the job knows better: waiting that late ranks are to blame for, and waiting in the
- * first collective. */
+/* Findings about communication do not pay for what the job knows better: waiting that late ranks
+ * are to blame for, and waiting in the first collective. */
 static void take_from_comm(const struct job_ranks *ranks, const struct ranks_member *members)
 {
 	bool is_explained = ranks->lateness == RANKS_REPEAT || ranks->lateness == RANKS_TAKE_TURNS;
@@ -336,7 +339,8 @@ static int by_importance(const void *a, const void *b)
 	return (x->cost < y->cost) - (x->cost > y->cost);
 }
 
-/* The costliest finding about what the verdict says comes first, then the others by cost; those about the device's own work last. */
+/* The costliest finding about what the verdict says comes first, then the others by cost; those
+ * about the device's own work last. */
 static void sort_findings(struct job_answer *answer)
 {
 	if (answer->n_findings > 0)
@@ -381,7 +385,7 @@ static void merge_findings(struct job_answer *answer, const struct ranks_member 
 	sort_findings(answer);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 bool job_answer_make(struct job_answer *answer, const struct ranks_member *members, uint32_t n,
 		     const struct job_clock *const *clocks, struct hwy_err *err)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer.h - what there is to say about a job: its verdict, who is late and why, and the findings of all ranks as one list.
+/* answer.h - what there is to say about a job: its verdict, who is late and why, and the
+ * findings of all ranks as one list.
  *
- * The verdict is that of the ranks that are in time: a rank that is always late only shows what its own step is made of, while the
- * others show what it costs. Findings of one kind are one entry, with the ranks that have it. Findings about ranks together stand in
- * the diagnosis of the typical rank, too, whose verdict becomes that of the job.
+ * The verdict is that of the ranks that are in time: a rank that is always late only shows what
+ * its own step is made of, while the others show what it costs. Findings of one kind are one
+ * entry, with the ranks that have it. Findings about ranks together stand in the diagnosis of
+ * the typical rank, too, whose verdict becomes that of the job.
  */
 #ifndef HWY_JOB_ANSWER_H
 #define HWY_JOB_ANSWER_H
@@ -23,8 +25,8 @@ struct job_finding {                       /* one kind of finding over the ranks
 	bool is_joint; /* about ranks together: 'members' are the ranks to blame, and may be none */
 };
 
-/* What a rank without device work does between its first and its last exchange, ns. Where several of its threads exchange data,
- * the times of the threads are added up. */
+/* What a rank without device work does between its first and its last exchange, ns. Where
+ * several of its threads exchange data, the times of the threads are added up. */
 struct job_cpu_row {
 	int64_t window,
 		comm; /* the time between, and how much of it the rank is in calls that communicate */
@@ -41,7 +43,8 @@ struct job_answer {
 	struct ranks_meetings meetings;
 	struct job_ranks ranks;
 	struct job_routes routes;
-	/* The critical path of the job over its steps; n 0 where it is not known. Its ranks are members. */
+	/* The critical path of the job over its steps; n 0 where it is not known. Its ranks are
+	 * members. */
 	struct hwy_run_path path;
 	uint32_t typical; /* the member that stands for the job; n where no rank has device work */
 	int64_t step;     /* ns: mean over the ranks */
@@ -63,7 +66,8 @@ bool job_answer_make(struct job_answer *answer, const struct ranks_member *membe
 		     const struct job_clock *const *clocks, struct hwy_err *err);
 void job_answer_free(struct job_answer *answer);
 
-/* The member that is shown in detail, and whose verdict is that of the job: the typical one, else the first. */
+/* The member that is shown in detail, and whose verdict is that of the job: the typical one,
+ * else the first. */
 static inline uint32_t answer_shown(const struct job_answer *answer)
 {
 	return answer->typical < answer->n ? answer->typical : 0;
@@ -73,14 +77,15 @@ static inline uint32_t answer_shown(const struct job_answer *answer)
 const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ranks,
 			     const uint32_t *members, uint32_t n);
 
-/* What late ranks do longer, as a clause, by ranks.cause; and who is late how often, a sentence with that clause. For callers that fill
- * the ranks from something else than recordings. */
+/* What late ranks do longer, as a clause, by ranks.cause; and who is late how often, a sentence
+ * with that clause. For callers that fill the ranks from something else than recordings. */
 const char *answer_say_why(struct job_answer *answer);
 const char *answer_say_late(struct job_answer *answer);
-/* What to do about late ranks, by ranks.cause and ranks.lateness; NULL where the finding itself says it. */
+/* What to do about late ranks, by ranks.cause and ranks.lateness; NULL where the finding itself
+ * says it. */
 const char *answer_advice(const struct job_answer *answer);
 
-/* ---- inside this room -------------------------------------------------------------------------------- */
+/* ---- inside this room ------------------------------------------------------------------------ */
 
 /* answer_words.c: fills says, late_says and why. */
 void answer_say(struct job_answer *answer, const struct ranks_member *members);

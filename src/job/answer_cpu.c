@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_cpu.c - what there is to say about a job whose ranks have no device work: what they lose to each other; see answer.h.
+/* answer_cpu.c - what there is to say about a job whose ranks have no device work: what they
+ * lose to each other; see answer.h.
  *
- * Without steps the window of a rank is the time from its first exchange to the end of its last one. The verdict is 'comm' where the
- * ranks lose LOST_SHARE of it to each other. A rank is to blame for what others wait for it, but for what it waited itself meanwhile:
- * that is the fault of the one that it waited for. Threads are looked at one by one: what one thread waits for does not hold up another.
+ * Without steps the window of a rank is the time from its first exchange to the end of its last
+ * one. The verdict is 'comm' where the ranks lose LOST_SHARE of it to each other. A rank is to
+ * blame for what others wait for it, but for what it waited itself meanwhile: that is the fault
+ * of the one that it waited for. Threads are looked at one by one: what one thread waits for
+ * does not hold up another.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +32,7 @@ static int64_t thread_of(const struct hwy_trace *trace, int64_t span)
 	return thread >= 0 && thread < trace->n_threads ? thread : -1;
 }
 
-/* ---- the time of a rank ------------------------------------------------------------------------------------ */
+/* ---- the time of a rank ---------------------------------------------------------------------- */
 
 struct thread_call { /* a call that communicates */
 	int64_t thread;
@@ -44,8 +47,8 @@ static int by_thread_and_begin(const void *x, const void *y)
 	return (a->at.from > b->at.from) - (a->at.from < b->at.from);
 }
 
-/* Lists the calls that a trace's messages were asked for in, and those that waited for them: 2 for each message. A call of
- * several messages is listed for each of them. */
+/* Lists the calls that a trace's messages were asked for in, and those that waited for them: 2
+ * for each message. A call of several messages is listed for each of them. */
 static struct thread_call *list_thread_calls(struct hwy_trace *trace)
 {
 	size_t n = 2 * (size_t)trace->n_messages;
@@ -82,10 +85,10 @@ static void measure_rank(struct job_cpu_row *row, struct hwy_trace *trace)
 	free(calls);
 }
 
-/* ---- whose fault it is -------------------------------------------------------------------------------------- */
+/* ---- whose fault it is ----------------------------------------------------------------------- */
 
-/* A wait state with the thread that waits. Ordered by rank, thread and time, the waits of one thread are disjoint: a thread is
- * in one call at a time. */
+/* A wait state with the thread that waits. Ordered by rank, thread and time, the waits of one
+ * thread are disjoint: a thread is in one call at a time. */
 struct thread_wait {
 	int64_t thread;
 	const struct wait_state *state;
@@ -126,8 +129,9 @@ static int64_t thread_of_culprit(const struct cpu_blame *b, const struct wait_st
 		       : thread_of(trace, trace->messages[state->culprit_message].span);
 }
 
-/* Shares out the time [from, to) of a rank's own clock, in which another rank waited for a thread of it: where the thread itself
- * waited, the one that it waited for is to blame, and so on; the rest is the rank's own fault. */
+/* Shares out the time [from, to) of a rank's own clock, in which another rank waited for a
+ * thread of it: where the thread itself waited, the one that it waited for is to blame, and so
+ * on; the rest is the rank's own fault. */
 static void blame_thread(struct cpu_blame *b, uint32_t rank, int64_t thread, int64_t from,
 			 int64_t to, int depth)
 {
@@ -183,7 +187,7 @@ static void blame_ranks(struct job_answer *answer, const struct ranks_member *me
 	free(b.waits);
 }
 
-/* ---- what is said --------------------------------------------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------------------------- */
 
 /* The place of a call of a rank; its file is "" where nothing is known. */
 static struct hwy_place place_of_call(const struct ranks_member *member, int64_t span)
@@ -193,7 +197,8 @@ static struct hwy_place place_of_call(const struct ranks_member *member, int64_t
 	return (struct hwy_place){.file = ""};
 }
 
-/* The name of the call in which a message was asked for ("MPI_Sendrecv"), else of the operation ("Receive"). */
+/* The name of the call in which a message was asked for ("MPI_Sendrecv"), else of the operation
+ * ("Receive"). */
 static const char *answer_cpu_call_name(struct hwy_trace *trace, const struct hwy_message *m)
 {
 	uint32_t row;
@@ -214,8 +219,9 @@ static const char *say_line(char *text, size_t n, const struct hwy_place *place)
 	return text;
 }
 
-/* Where a rank came late, as the end of a sentence: the line of its call. A call that does not wait is short and mostly has no
- * stack: then its name, and the line at which the others wait for it. "" where nothing is known. */
+/* Where a rank came late, as the end of a sentence: the line of its call. A call that does not
+ * wait is short and mostly has no stack: then its name, and the line at which the others wait
+ * for it. "" where nothing is known. */
 static const char *say_lateness(char *text, size_t n, const struct ranks_member *members,
 				const struct wait_state *state)
 {
@@ -242,7 +248,8 @@ static const char *say_lateness(char *text, size_t n, const struct ranks_member 
 	return text;
 }
 
-/* Where the rank that costs most came late: the place at which others lost most time to it; "" where that is not known. */
+/* Where the rank that costs most came late: the place at which others lost most time to it; ""
+ * where that is not known. */
 static const char *place_of_worst(struct job_answer *answer, const struct ranks_member *members,
 				  uint32_t worst)
 {

@@ -12,7 +12,7 @@
 /* Ratios nearer to 1 than this are no difference. */
 #define SAME_RATIO 0.05
 
-/* ---- ranks ----------------------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ranks,
 			     const uint32_t *members, uint32_t n)
@@ -44,7 +44,7 @@ const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ra
 	return hwy_arena_format(arena, "%s %s", hwy_tr(n == 1 ? "rank" : "ranks"), text);
 }
 
-/* ---- why ------------------------------------------------------------------------------------------------- */
+/* ---- why ------------------------------------------------------------------------------------- */
 
 static bool is_more(double ratio)
 {
@@ -95,7 +95,8 @@ static const struct subject *subject_of(const struct job_answer *answer)
 		       : &one_rank;
 }
 
-/* The kernel that grew most, short enough for a sentence: ", most of it in gemm"; "" where none is known. */
+/* The kernel that grew most, short enough for a sentence: ", most of it in gemm"; "" where none
+ * is known. */
 static const char *most_in(struct job_answer *answer)
 {
 	enum { LONGEST = 48 };
@@ -130,7 +131,8 @@ static const char *why_compute(struct job_answer *answer, const char *more)
 	}
 }
 
-/* " at train.py:12 step", " before train.py:12 step", " between train.py:53 and :55, in main"; "" where the place is not known. */
+/* " at train.py:12 step", " before train.py:12 step", " between train.py:53 and :55, in main";
+ * "" where the place is not known. */
 static const char *place_text(struct job_answer *answer)
 {
 	const struct hwy_place *place = &answer->ranks.cause.place;
@@ -198,7 +200,7 @@ const char *answer_say_why(struct job_answer *answer)
 	return why_idle(answer, (enum gap_cause)(cause->part - RANK_IDLE), more.text);
 }
 
-/* ---- what to do -------------------------------------------------------------------------------------------- */
+/* ---- what to do ------------------------------------------------------------------------------ */
 
 const char *answer_advice(const struct job_answer *answer)
 {
@@ -226,7 +228,7 @@ const char *answer_advice(const struct job_answer *answer)
 	       "to cores and GPUs, keep other programs off the nodes, and collect Python's garbage on all ranks at the same step.";
 }
 
-/* ---- the sentences ------------------------------------------------------------------------------------------ */
+/* ---- the sentences --------------------------------------------------------------------------- */
 
 static const char *capital(struct hwy_arena *arena, const char *text)
 {

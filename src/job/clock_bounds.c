@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clock_bounds.c - the line between two clocks that keeps within bounds; see clock_line.h.
  *
- * A line is an offset o and a drift d. With a given d, the bounds leave an interval of offsets, from the largest
- * low - d * time to the smallest high - d * time: the first is convex in d, the second concave, so that what they leave is
- * wide in the middle and closes to both sides. The lines that are highest and lowest at the two ends of the recording
- * are found by sections; the line that is taken lies between them, and no possible line is farther from it at any moment
- * of the recording than at one of its ends.
+ * A line is an offset o and a drift d. With a given d, the bounds leave an interval of offsets,
+ * from the largest low - d * time to the smallest high - d * time: the first is convex in d, the
+ * second concave, so that what they leave is wide in the middle and closes to both sides. The
+ * lines that are highest and lowest at the two ends of the recording are found by sections; the
+ * line that is taken lies between them, and no possible line is farther from it at any moment of
+ * the recording than at one of its ends.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 #include "base/mem.h"
 #include "job/clock_line.h"
 
-/* Two computers' clocks differ by less than this: crystals are within 50 ppm of what they should be. What does not fit
- * is tried with what no clock exceeds. */
+/* Two computers' clocks differ by less than this: crystals are within 50 ppm of what they should
+ * be. What does not fit is tried with what no clock exceeds. */
 static const double DRIFTS[] = {100e-6, 1000e-6};
 enum { ROUNDS = 80, MOST_BOUNDS = 8192 };
 /* How much larger the error of a line without drift may be. */
@@ -120,7 +121,8 @@ static bool find_drifts(struct bounds *b)
 	return false;
 }
 
-/* Of many bounds, the closest of each short stretch of time: leaving bounds out makes the error larger, never wrong. */
+/* Of many bounds, the closest of each short stretch of time: leaving bounds out makes the error
+ * larger, never wrong. */
 static void thin_out(struct bounds *b, double from, double to)
 {
 	struct bound *kept = hwy_array(2 * (size_t)MOST_BOUNDS, sizeof *kept);
@@ -181,8 +183,8 @@ static double farthest(const struct extremes *all, struct line line)
 	return error;
 }
 
-/* The line in the middle between the extreme lines at both ends; where that is not within the bounds, the mean of the
- * extreme lines, which is. */
+/* The line in the middle between the extreme lines at both ends; where that is not within the
+ * bounds, the mean of the extreme lines, which is. */
 static struct line middle_line(const struct bounds *b, const struct extremes *all)
 {
 	struct line mean = {0, 0}, middle;
@@ -204,8 +206,9 @@ static struct line middle_line(const struct bounds *b, const struct extremes *al
 	return is_within ? middle : mean;
 }
 
-/* A line without drift is taken where there is one and it is hardly less sure: a short recording tells little about the
- * drift, and times before and after the exchanges should not follow a guess. */
+/* A line without drift is taken where there is one and it is hardly less sure: a short recording
+ * tells little about the drift, and times before and after the exchanges should not follow a
+ * guess. */
 static struct line best_line(const struct bounds *b, const struct extremes *all, double *error)
 {
 	struct line best = middle_line(b, all);

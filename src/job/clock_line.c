@@ -8,16 +8,19 @@
 #include "base/quantile.h"
 
 #define PARTS INT64_C(1000000000000) /* drifts are in 10^-12 */
-/* Two computers' clocks differ by less than this, in 10^-12: crystals are within 50 ppm of what they should be. */
+/* Two computers' clocks differ by less than this, in 10^-12: crystals are within 50 ppm of what
+ * they should be. */
 #define USUAL_DRIFT INT64_C(100000000)
 /* A larger drift is a mistake, not a clock. */
 #define MOST_DRIFT INT64_C(1000000000)
-/* Fewer collectives do not tell how far clocks are apart; fewer do not tell how the distance changes. */
+/* Fewer collectives do not tell how far clocks are apart; fewer do not tell how the distance
+ * changes. */
 #define FEWEST_ENDS 2
 #define FEWEST_FOR_DRIFT 12
 /* The line with drift counts where it leaves at most this share of what a line without leaves. */
 #define DRIFT_GAIN 0.7
-/* The claimed error is this many times the residual that 90 % of the points stay below, and more where points are few. */
+/* The claimed error is this many times the residual that 90 % of the points stay below, and more
+ * where points are few. */
 #define RESIDUAL_TIMES 1.5
 #define FEW_POINTS 8.0
 /* The resolution of recorders that write microseconds. */
@@ -46,7 +49,7 @@ static int64_t drift_between(const struct clock_point *a, const struct clock_poi
 				     : (int64_t)drift;
 }
 
-/* ---- points ------------------------------------------------------------------------------------- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static int clock_point_by_time(const void *left, const void *right)
 {
@@ -54,7 +57,8 @@ static int clock_point_by_time(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-/* The point in the middle of points[from … to): the median of the times and that of what the line leaves. */
+/* The point in the middle of points[from … to): the median of the times and that of what the
+ * line leaves. */
 static struct clock_point middle_of(const struct clock_point *points, uint32_t from, uint32_t to,
 				    const struct job_clock *line)
 {
@@ -92,8 +96,8 @@ static struct job_clock level_line(const struct clock_point *points, uint32_t n)
 	return line;
 }
 
-/* The slope comes from the medians of the first and of the last third of the points: single points that are far off do
- * not turn the line. */
+/* The slope comes from the medians of the first and of the last third of the points: single
+ * points that are far off do not turn the line. */
 static struct job_clock sloping_line(const struct clock_point *points, uint32_t n,
 				     struct job_clock line)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clock_repair.c - see clock_repair.h. A controlled logical clock.
  *
- * The events of each rank, in order of time, either feed a gate (a send, an arrival at a collective) or wait for one (the
- * end of a receive, the departure from a collective). A gate opens when all that feed it have happened, at the latest of
- * their times. All ranks are gone through together, so that an event is looked at after everything that it depends on. An
- * event that waits and would come before its gate is moved to the gate's time, and so are the later events of the rank, by
- * less and less: the clock then runs slower by 1 / RECOVERY until the correction is used up.
+ * The events of each rank, in order of time, either feed a gate (a send, an arrival at a
+ * collective) or wait for one (the end of a receive, the departure from a collective). A gate
+ * opens when all that feed it have happened, at the latest of their times. All ranks are gone
+ * through together, so that an event is looked at after everything that it depends on. An event
+ * that waits and would come before its gate is moved to the gate's time, and so are the later
+ * events of the rank, by less and less: the clock then runs slower by 1 / RECOVERY until the
+ * correction is used up.
  */
 #include "job/clock_repair.h"
 
@@ -16,8 +18,8 @@
 #include "job/job_meetings.h"
 
 enum { RECOVERY = 100 };
-/* How far the two sides of an exchange may be in conflict before the match is doubted: this many times the claimed
- * errors, and so many ns. */
+/* How far the two sides of an exchange may be in conflict before the match is doubted: this many
+ * times the claimed errors, and so many ns. */
 #define DOUBT_TIMES 4
 #define DOUBT_NS 1000000
 /* Wall clocks that nobody keeps in step are not farther apart than this. */
@@ -55,7 +57,7 @@ struct repairing {
 	int64_t worst;
 };
 
-/* ---- events and gates --------------------------------------------------------------------------- */
+/* ---- events and gates ------------------------------------------------------------------------ */
 
 static uint32_t add_gate(struct repairing *r)
 {
@@ -128,7 +130,7 @@ static int repair_by_time(const void *left, const void *right)
 	return a->waits - b->waits; /* what feeds comes first: it must not wait for its neighbour */
 }
 
-/* ---- the sweep ---------------------------------------------------------------------------------- */
+/* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* Keeps the correction as a point of the rank's clock, where it is one or ends one. */
 static void note_repair(struct repair_rank *rank, int64_t time, int64_t later)
@@ -171,7 +173,8 @@ static void repair_event(struct repairing *r, struct repair_rank *rank,
 	rank->later = later;
 }
 
-/* Goes through a rank's events until one waits for a gate that is not open yet; yields whether any was passed. */
+/* Goes through a rank's events until one waits for a gate that is not open yet; yields whether
+ * any was passed. */
 static bool pass_events(struct repairing *r, struct repair_rank *rank)
 {
 	uint32_t from = rank->next;
@@ -187,7 +190,8 @@ static bool pass_events(struct repairing *r, struct repair_rank *rank)
 	return rank->next > from;
 }
 
-/* Where every rank waits for another, some exchange was matched wrongly: the earliest event that waits does not. */
+/* Where every rank waits for another, some exchange was matched wrongly: the earliest event that
+ * waits does not. */
 static bool pass_one(struct repairing *r)
 {
 	struct repair_rank *first = NULL;
@@ -216,7 +220,7 @@ static void sweep(struct repairing *r)
 	}
 }
 
-/* ---- the job ------------------------------------------------------------------------------------ */
+/* ---- the job --------------------------------------------------------------------------------- */
 
 static bool is_one_clock(const struct hwy_job *job)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c - see folder.h.
  *
- * Ranks on many hosts write to one folder of a shared file system. Nothing here relies on locks: a name is taken by
- * link(), which succeeds for one, and a file is replaced by rename(). Who reads looks at the notes first and at job.json
- * then: a note that is gone by then is in job.json.
+ * Ranks on many hosts write to one folder of a shared file system. Nothing here relies on locks:
+ * a name is taken by link(), which succeeds for one, and a file is replaced by rename(). Who
+ * reads looks at the notes first and at job.json then: a note that is gone by then is in
+ * job.json.
  */
 #include "job/folder.h"
 
@@ -88,7 +89,7 @@ void job_folder_free(struct job_folder *folder)
 	hwy_arena_free(&texts);
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Writes the path of a file in a folder; false where it is too long. */
 static bool folder_file(char path[PATH_MAX], const char *folder, const char *name)
@@ -129,8 +130,8 @@ static bool is_report(const char *name)
 	return digits > 0 && (strcmp(ending, ".hwy") == 0 || strcmp(ending, ".hwd") == 0);
 }
 
-/* The rank whose file a killed headway has left half-written, .rank3.hwy.tmp.77 or .rank3.run.HOST.77.tmp; HWY_NONE: the
- * file is something else. */
+/* The rank whose file a killed headway has left half-written, .rank3.hwy.tmp.77 or
+ * .rank3.run.HOST.77.tmp; HWY_NONE: the file is something else. */
 static int64_t rank_of_leftover(const char *name)
 {
 	if (strncmp(name, ".rank", 5) != 0 || !strstr(name, ".tmp"))
@@ -145,7 +146,7 @@ static bool is_leftover(const char *name)
 	return rank_of_leftover(name) != HWY_NONE;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Reads a JSON file of the folder into the arena; NULL with the reason in err. */
 static const struct json_value *read_json(struct hwy_arena *arena, const char *path,
@@ -181,8 +182,8 @@ static bool same_rank(const struct job_note *a, const struct job_note *b)
 	       (a->rank != HWY_NONE || (a->pid == b->pid && strcmp(a->host, b->host) == 0));
 }
 
-/* What is known about ranks, being gathered. A rank may be in it several times: what came first is newer, because notes are
- * read before job.json. */
+/* What is known about ranks, being gathered. A rank may be in it several times: what came first
+ * is newer, because notes are read before job.json. */
 struct gathered_note {
 	struct job_note note;
 	uint32_t order;
@@ -281,7 +282,7 @@ bool job_folder_is(const char *path)
 	return is_ours;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes an object to a new file beside 'path', whose name goes to 'temporary'. */
 static bool write_beside(const char *path, char temporary[PATH_MAX], const char *format,
@@ -442,9 +443,10 @@ bool job_folder_fold(const struct job_folder *folder, struct hwy_err *err)
 	return true;
 }
 
-/* ---- making room for another job --------------------------------------------------------------- */
+/* ---- making room for another job ------------------------------------------------------------- */
 
-/* Whether another process of this host is alive. Of other hosts nothing is known: they count as ended. */
+/* Whether another process of this host is alive. Of other hosts nothing is known: they count as
+ * ended. */
 static bool is_alive_here(const char *host, int64_t pid)
 {
 	char here[HOST_NAME_MAX + 1] = "";

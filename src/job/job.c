@@ -56,9 +56,10 @@ void job_close(struct hwy_job *job)
 	*job = (struct hwy_job){0};
 }
 
-/* ---- opening ------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* Opens all files. A file of a folder that cannot be read is a problem; one that was named is a failure. */
+/* Opens all files. A file of a folder that cannot be read is a problem; one that was named is a
+ * failure. */
 static bool open_files(struct hwy_job *job, const struct job_files *files,
 		       const struct hwy_progress *progress, struct hwy_err *err)
 {

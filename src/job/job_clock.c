@@ -19,8 +19,8 @@ static int64_t divide_down(__int128 dividend, int64_t divisor)
 	return (int64_t)(dividend / divisor - (dividend % divisor < 0));
 }
 
-/* Adds what repairs add to a time on the first rank's clock. Between two repairs 'later' falls by less than the time that
- * passes, so that no time becomes earlier than one before it. */
+/* Adds what repairs add to a time on the first rank's clock. Between two repairs 'later' falls
+ * by less than the time that passes, so that no time becomes earlier than one before it. */
 static int64_t repair_time(const struct job_clock *clock, int64_t time)
 {
 	const struct job_repair *repairs = clock->repairs;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_clocks.c - finds how the clock of each rank stands to that of the first rank; see job_clock.h.
+/* job_clocks.c - finds how the clock of each rank stands to that of the first rank; see
+ * job_clock.h.
  *
- * Ranks are placed on the first rank's clock one after the other, each by the surest thing that ties it to a rank that has
- * its place: one CLOCK_MONOTONIC, then pings, then the ends of collectives, then the wall clocks. Ends of collectives are
- * matched more than once: a drift that one match reveals lets the next find more of them.
+ * Ranks are placed on the first rank's clock one after the other, each by the surest thing that
+ * ties it to a rank that has its place: one CLOCK_MONOTONIC, then pings, then the ends of
+ * collectives, then the wall clocks. Ends of collectives are matched more than once: a drift
+ * that one match reveals lets the next find more of them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +16,8 @@
 #include "job/clock_repair.h"
 #include "job/job_meetings.h"
 
-/* The wall clocks of two recordings from one host are one clock, but for what the recorders' conversions take. */
+/* The wall clocks of two recordings from one host are one clock, but for what the recorders'
+ * conversions take. */
 #define ONE_WALL_CLOCK_NS 100000
 
 struct placing {
@@ -24,9 +27,10 @@ struct placing {
 	bool has_meetings;
 };
 
-/* ---- one clock ---------------------------------------------------------------------------------- */
+/* ---- one clock ------------------------------------------------------------------------------- */
 
-/* Where time 0 of the report lies on the CLOCK_MONOTONIC that it was recorded with, and which clock that is. */
+/* Where time 0 of the report lies on the CLOCK_MONOTONIC that it was recorded with, and which
+ * clock that is. */
 struct own_clock {
 	const char *id;
 	int64_t epoch;
@@ -64,7 +68,7 @@ static bool place_by_clock(struct placing *p, uint32_t r)
 	return false;
 }
 
-/* ---- comparisons of clocks ---------------------------------------------------------------------- */
+/* ---- comparisons of clocks ------------------------------------------------------------------- */
 
 struct comparisons { /* of a rank with one that is placed */
 	struct clock_bound *bounds;
@@ -138,7 +142,8 @@ static void list_pings(const struct job_recording *rank, const struct job_record
 	}
 }
 
-/* Compares two parts of one collective. Their ends lie together; and neither ends before the other has begun. */
+/* Compares two parts of one collective. Their ends lie together; and neither ends before the
+ * other has begun. */
 static void compare_parts(struct comparisons *c, const struct meeting_part *own,
 			  const struct meeting_part *other, const struct job_clock *clock)
 {
@@ -189,8 +194,8 @@ static void list_messages(const struct placing *p, uint32_t r, uint32_t placed,
 	}
 }
 
-/* Compares a rank with all placed ranks. The points are those of *with, the placed rank with which it has most collectives
- * in common: the ends of different ranks do not lie on one line. */
+/* Compares a rank with all placed ranks. The points are those of *with, the placed rank with
+ * which it has most collectives in common: the ends of different ranks do not lie on one line. */
 static void compare_all(const struct placing *p, uint32_t r, struct comparisons *c, uint32_t *with)
 {
 	for (uint32_t q = 0; q < p->job->n; q++) {
@@ -213,8 +218,9 @@ static void compare_all(const struct placing *p, uint32_t r, struct comparisons 
 	}
 }
 
-/* The line through the ends of collectives, or the one within the bounds of all exchanges: what is surer, and the second
- * where the first would let something end before it began. 'error' is that of the rank whose ends are compared. */
+/* The line through the ends of collectives, or the one within the bounds of all exchanges: what
+ * is surer, and the second where the first would let something end before it began. 'error' is
+ * that of the rank whose ends are compared. */
 static bool line_of_exchanges(struct job_clock *clock, const struct comparisons *c, int64_t error,
 			      struct hwy_interval extent)
 {
@@ -304,9 +310,10 @@ static bool place_by_wall(struct placing *p, uint32_t r)
 	return true;
 }
 
-/* ---- all ranks ---------------------------------------------------------------------------------- */
+/* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* Places ranks by clocks and pings until nothing ties another one to those that have their place. */
+/* Places ranks by clocks and pings until nothing ties another one to those that have their
+ * place. */
 static bool place_by_measures(struct placing *p, struct hwy_err *err)
 {
 	for (bool moved = true; moved;) {
@@ -331,7 +338,8 @@ static bool is_complete(const struct placing *p)
 	return r == p->job->n;
 }
 
-/* Places one rank after the other by ends of collectives; each may tie others to itself by clock or pings. */
+/* Places one rank after the other by ends of collectives; each may tie others to itself by clock
+ * or pings. */
 static bool place_by_collectives(struct placing *p, struct hwy_err *err)
 {
 	for (uint32_t r = 0; r < p->job->n;) {
@@ -345,8 +353,8 @@ static bool place_by_collectives(struct placing *p, struct hwy_err *err)
 	return true;
 }
 
-/* Once all clocks are known roughly, more ends can be matched, and the lines through them are surer. *more: some line now
- * goes through more ends. */
+/* Once all clocks are known roughly, more ends can be matched, and the lines through them are
+ * surer. *more: some line now goes through more ends. */
 static bool place_again(struct placing *p, bool *more, struct hwy_err *err)
 {
 	*more = false;

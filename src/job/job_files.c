@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_files.c - which files are recordings, of which rank they are, and whether two are of one job; see job.h. */
+/* job_files.c - which files are recordings, of which rank they are, and whether two are of one
+ * job; see job.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ int64_t job_rank_of(const struct hwy_trace *trace, const char *path)
 	return isdigit((unsigned char)*number) ? strtol(number, NULL, 10) : HWY_NONE;
 }
 
-/* ---- one job, or several ------------------------------------------------------------------------ */
+/* ---- one job, or several --------------------------------------------------------------------- */
 
 /* Recordings of one job begin together, but for the time that a rank needs to start; the clocks of
  * hosts differ by less. */

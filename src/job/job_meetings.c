@@ -11,8 +11,8 @@ static int64_t map_to_first(const void *clock, int64_t time)
 	return job_clock_map(clock, time);
 }
 
-/* Whether kernels of the trace communicate and no message says what they do. Then only the flow, which takes long to
- * open, knows them. */
+/* Whether kernels of the trace communicate and no message says what they do. Then only the flow,
+ * which takes long to open, knows them. */
 static bool needs_flow(const struct hwy_trace *trace)
 {
 	uint32_t row;

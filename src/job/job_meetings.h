@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_meetings.h - what the ranks of a job exchange with each other: their collectives and messages, matched. */
+/* job_meetings.h - what the ranks of a job exchange with each other: their collectives and
+ * messages, matched. */
 #ifndef HWY_JOB_JOB_MEETINGS_H
 #define HWY_JOB_JOB_MEETINGS_H
 
@@ -17,8 +18,8 @@ struct job_meetings {
 	bool *has_flow;
 };
 
-/* Matches the collectives and messages of the job's ranks: on the clocks that the job has, or, without, with what the ends
- * of collectives tell. */
+/* Matches the collectives and messages of the job's ranks: on the clocks that the job has, or,
+ * without, with what the ends of collectives tell. */
 bool job_meetings_find(struct job_meetings *meetings, struct hwy_job *job, bool has_clocks,
 		       struct hwy_err *err);
 /* Matches them again, after the job's clocks have changed. */

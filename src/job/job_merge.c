@@ -14,8 +14,8 @@ static int64_t map_time(const void *clock, int64_t time)
 	return job_clock_map(clock, time);
 }
 
-/* Every host counts its devices from 0. People tell devices by their numbers, so those of a job get one number each; the
- * number that a process knows its device by is in its streams. */
+/* Every host counts its devices from 0. People tell devices by their numbers, so those of a job
+ * get one number each; the number that a process knows its device by is in its streams. */
 static void number_devices(struct hwy_trace *trace)
 {
 	bool are_different = true;
@@ -26,8 +26,8 @@ static void number_devices(struct hwy_trace *trace)
 		trace->devices[i].ordinal = i;
 }
 
-/* Hosts, and containers of one host, give the same pid to different processes; files for other tools tell processes by
- * their pids. */
+/* Hosts, and containers of one host, give the same pid to different processes; files for other
+ * tools tell processes by their pids. */
 static void separate_pids(struct hwy_trace *trace)
 {
 	enum { MORE_THAN_PIDS = 10000000 }; /* Linux has at most 2^22 */
@@ -44,8 +44,8 @@ static void separate_pids(struct hwy_trace *trace)
 	hwy_map_free(&seen);
 }
 
-/* All processes are kept, but with a list of them only the devices that they use are: every rank lists all devices of its
- * host. */
+/* All processes are kept, but with a list of them only the devices that they use are: every rank
+ * lists all devices of its host. */
 static bool append_rank(struct hwy_builder *b, struct job_recording *rank, struct hwy_ref **places,
 			struct hwy_err *err)
 {
@@ -62,7 +62,7 @@ static bool append_rank(struct hwy_builder *b, struct job_recording *rank, struc
 	return done;
 }
 
-/* ---- what ties ranks to each other --------------------------------------------------------------- */
+/* ---- what ties ranks to each other ----------------------------------------------------------- */
 
 struct merging {
 	struct hwy_builder *b;
@@ -110,7 +110,7 @@ static void add_message_edges(struct merging *m, const struct hwy_p2p *p2p)
 	}
 }
 
-/* ---- the trace ----------------------------------------------------------------------------------- */
+/* ---- the trace ------------------------------------------------------------------------------- */
 
 static void add_problems(struct hwy_builder *b, const struct hwy_job *job)
 {

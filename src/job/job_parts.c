@@ -65,8 +65,8 @@ struct hwy_trace *job_part_of(struct hwy_trace *trace, const bool *keep, int64_t
 	return part;
 }
 
-/* The ranks whose processes have work on a stream; where none has any, those that exchange data. Ascending, each once; to be
- * freed. */
+/* The ranks whose processes have work on a stream; where none has any, those that exchange data.
+ * Ascending, each once; to be freed. */
 static int64_t *ranks_that_work(const struct hwy_trace *trace, const int64_t *owners, uint32_t *n)
 {
 	int64_t *ranks = hwy_array((size_t)trace->n_strips + trace->n_messages, sizeof *ranks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_path.c - see job_path.h. Names and places are compared by their texts, so that ranks of different programs and
- * lines of several modules count once. */
+/* job_path.c - see job_path.h. Names and places are compared by their texts, so that ranks of
+ * different programs and lines of several modules count once. */
 #include "job/job_path.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_path.h - the critical path of a job (run_path.h), summed up: by class, by rank, and by what and where it is.
+/* job_path.h - the critical path of a job (run_path.h), summed up: by class, by rank, and by
+ * what and where it is.
  *
- * Where ranks have steps, the path is that through the steady steps of the first rank that has some; else it is that
- * through all that was recorded.
+ * Where ranks have steps, the path is that through the steady steps of the first rank that has
+ * some; else it is that through all that was recorded.
  */
 #ifndef HWY_JOB_JOB_PATH_H
 #define HWY_JOB_JOB_PATH_H
@@ -36,8 +37,8 @@ struct hwy_job_path {
 	struct hwy_arena texts;
 };
 
-/* ranks[].phase may be beyond the rank's phases: the rank has no device work. After a failure there is nothing to
- * free. */
+/* ranks[].phase may be beyond the rank's phases: the rank has no device work. After a failure
+ * there is nothing to free. */
 bool job_path(struct hwy_job_path *path, const struct joint_rank *ranks, uint32_t n,
 	      struct hwy_err *err);
 void job_path_free(struct hwy_job_path *path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_sharing.c - ranks that use one GPU: a problem of the job, since each may be late because of the others. */
+/* job_sharing.c - ranks that use one GPU: a problem of the job, since each may be late because
+ * of the others. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks_blame.c - who waits for whom in a job, and whose fault that is; see ranks.h.
  *
- * A rank that comes late may have waited for others itself: in another communicator, or for a message. What it waited since it and
- * the rank that waits for it last met is not its fault, and is taken from what it is blamed for.
+ * A rank that comes late may have waited for others itself: in another communicator, or for a
+ * message. What it waited since it and the rank that waits for it last met is not its fault, and
+ * is taken from what it is blamed for.
  *
- * Where nothing that was exchanged is recorded, although the ranks communicate, waiting is guessed: who communicates least in a step
- * came last, and what the others communicate longer is waiting for it.
+ * Where nothing that was exchanged is recorded, although the ranks communicate, waiting is
+ * guessed: who communicates least in a step came last, and what the others communicate longer is
+ * waiting for it.
  */
 #include <stdlib.h>
 
@@ -16,14 +18,15 @@ struct blame {
 	struct job_ranks *ranks;
 	const struct ranks_member *members;
 	const struct ranks_meetings *meetings;
-	/* Parallel to meetings->by_member: the ns that the member waited in its collectives before this one. */
+	/* Parallel to meetings->by_member: the ns that the member waited in its collectives
+	 * before this one. */
 	int64_t *before;
 	uint32_t *place;    /* for each arrival, its index in by_member */
 	uint32_t *first_of; /* of meetings->waits, by member; n + 1 elements */
 	int64_t *sums;      /* by late rank: ns in all that others wait by its fault */
 };
 
-/* ---- what a rank waited itself ------------------------------------------------------------------------ */
+/* ---- what a rank waited itself --------------------------------------------------------------- */
 
 static void add_up_waits(struct blame *b)
 {
@@ -89,7 +92,7 @@ static int64_t own_waiting(const struct blame *b, uint32_t arrival, uint32_t oth
 	       waited_for_messages(b, own->member, since, own->from);
 }
 
-/* ---- collectives ---------------------------------------------------------------------------------------- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 /* The job's step that a time of a rank lies in. */
 static uint32_t job_step_at(const struct blame *b, uint32_t member, int64_t time)
@@ -119,9 +122,10 @@ static uint32_t arrival_of(const struct ranks_meetings *m, const struct ranks_me
 			 m->arrivals[i].member >= member);
 }
 
-/* Where all wait for all, a rank is late by what it waits less than the first to come: ranks that come nearly as late as the last
- * are late as well. Elsewhere it is late by what others wait for it. What the first to come waits anyway, in a collective that goes on
- * beside this one, is not this one's. */
+/* Where all wait for all, a rank is late by what it waits less than the first to come: ranks
+ * that come nearly as late as the last are late as well. Elsewhere it is late by what others
+ * wait for it. What the first to come waits anyway, in a collective that goes on beside this
+ * one, is not this one's. */
 static void count_meeting(struct blame *b, const struct ranks_meeting *meeting, uint32_t step)
 {
 	struct job_ranks *ranks = b->ranks;
@@ -150,7 +154,7 @@ static void count_meeting(struct blame *b, const struct ranks_meeting *meeting, 
 		ranks->rows[first->culprit].n_last++;
 }
 
-/* ---- messages -------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 struct fault { /* what a rank waits for another one's messages in a step, without what that one waited itself */
 	uint32_t culprit, step, member;
@@ -219,7 +223,7 @@ static void count_messages(struct blame *b)
 	free(faults);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *members,
 		       const struct ranks_meetings *meetings)
@@ -254,9 +258,10 @@ void ranks_count_waits(struct job_ranks *ranks, const struct ranks_member *membe
 	free(b.sums);
 }
 
-/* ---- where nothing exchanged is recorded ------------------------------------------------------------------- */
+/* ---- where nothing exchanged is recorded ----------------------------------------------------- */
 
-/* Communication of a rank in a step: on the device, and idle time in which the CPU exchanges data. */
+/* Communication of a rank in a step: on the device, and idle time in which the CPU exchanges
+ * data. */
 static int64_t comm_in(const struct job_ranks *ranks, uint32_t member, uint32_t step)
 {
 	const int64_t *parts = &ranks->parts[((size_t)member * ranks->n_steps + step) * RANK_PARTS];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_cause.c - what late ranks do longer than ranks that are in time, and where in the program; see ranks.h.
+/* ranks_cause.c - what late ranks do longer than ranks that are in time, and where in the
+ * program; see ranks.h.
  *
- * A late rank's step is as long as anybody's; where the others wait, it does something else. So each part of its step is compared
- * with the mean of the ranks that are in time in the same step; the part that grows most is the cause. Ranks that wait get ahead
- * with launching meanwhile, so idle time for lack of launches, or behind other work, may only be a consequence: it counts for
- * CONSEQUENCE_SHARE of its length.
+ * A late rank's step is as long as anybody's; where the others wait, it does something else. So
+ * each part of its step is compared with the mean of the ranks that are in time in the same
+ * step; the part that grows most is the cause. Ranks that wait get ahead with launching
+ * meanwhile, so idle time for lack of launches, or behind other work, may only be a consequence:
+ * it counts for CONSEQUENCE_SHARE of its length.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +26,13 @@ struct compared { /* late ranks against those in time, in some steps */
 	double more[RANK_PARTS]; /* ns, sums */
 	uint32_t n;              /* pairs of a late rank and a step */
 	uint32_t *times;         /* for each member, how often it is late in the steps compared */
-	/* 1: of the step before the one that is late. What the CPU does before a step's first work lies in the window of the step before. */
+	/* 1: of the step before the one that is late. What the CPU does before a step's first
+	 * work lies in the window of the step before. */
 	uint32_t before;
 };
 
-/* Whether the rank is one of those that are compared as late: one that repeats, where such are known. */
+/* Whether the rank is one of those that are compared as late: one that repeats, where such are
+ * known. */
 static bool is_suspect(const struct job_ranks *ranks, uint32_t member, uint32_t step)
 {
 	if (!ranks_is_late(ranks, member, step))
@@ -125,7 +129,7 @@ static void compare_steps(struct compared *c, uint32_t before, struct ranks_caus
 		choose_part(c, cause);
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 struct kernel_sums {
 	double ns, n, threads;
@@ -246,7 +250,7 @@ static bool compare_kernels(struct compared *c, struct hwy_err *err)
 	return true;
 }
 
-/* ---- places of idle time ------------------------------------------------------------------------------ */
+/* ---- places of idle time --------------------------------------------------------------------- */
 
 static bool is_line(const struct hwy_place *place)
 {
@@ -267,8 +271,8 @@ static bool span_of_gap(const struct hwy_flow *flow, const struct hwy_gap *gap, 
 	return true;
 }
 
-/* The two calls of the thread that ends the gap between which most of the gap lies; false where the gap begins after the last call
- * before its end. */
+/* The two calls of the thread that ends the gap between which most of the gap lies; false where
+ * the gap begins after the last call before its end. */
 static bool calls_around(const struct hwy_flow *flow, const struct hwy_gap *gap, uint32_t *before,
 			 uint32_t *after)
 {
@@ -355,7 +359,8 @@ static void place_gaps(struct compared *c, enum gap_cause which)
 		place_pause(cause, member, places[best].longest);
 }
 
-/* Findings know lines where only some of the calls have a stack: their first line is taken where the gaps have none. */
+/* Findings know lines where only some of the calls have a stack: their first line is taken where
+ * the gaps have none. */
 static void take_finding(struct compared *c, enum gap_cause which)
 {
 	struct ranks_cause *cause = &c->ranks->cause;
@@ -384,7 +389,8 @@ bool ranks_find_cause(struct job_ranks *ranks, const struct ranks_member *member
 	struct ranks_cause before;
 	compare_steps(&c, 1, &before);
 	compare_steps(&c, 0, &ranks->cause);
-	/* Of ranks that repeat, both tell the same; of others, the step that shows more is the one that made the rank late. */
+	/* Of ranks that repeat, both tell the same; of others, the step that shows more is the
+	 * one that made the rank late. */
 	bool is_before = before.is_known &&
 			 (!ranks->cause.is_known || before.more > ranks->cause.more * 3 / 2) &&
 			 before.part >= RANK_IDLE;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_cpu.c - what the CPU of a late rank does longer than the CPU of a rank that is in time; see ranks.h.
+/* ranks_cpu.c - what the CPU of a late rank does longer than the CPU of a rank that is in time;
+ * see ranks.h.
  *
- * In the steps in which the one is late and the other is not, the time of ranges, operators, functions and calls into the system
- * is added up by name, on the threads that launch. Of the names whose time grows by nearly as much as that of any, the innermost
- * says it best: the one with the least time.
+ * In the steps in which the one is late and the other is not, the time of ranges, operators,
+ * functions and calls into the system is added up by name, on the threads that launch. Of the
+ * names whose time grows by nearly as much as that of any, the innermost says it best: the one
+ * with the least time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +121,8 @@ static bool add_rank(struct cpu_names *names, const struct ranks_member *member,
 	return done;
 }
 
-/* The time of a rank's CPU for a step: with what it does before the step's first call, where that made the rank late. */
+/* The time of a rank's CPU for a step: with what it does before the step's first call, where
+ * that made the rank late. */
 static struct hwy_interval cpu_time(const struct job_ranks *ranks,
 				    const struct ranks_member *members, uint32_t member,
 				    uint32_t step)
@@ -132,7 +135,8 @@ static struct hwy_interval cpu_time(const struct job_ranks *ranks,
 	return at;
 }
 
-/* The steps in which 'late' is late and 'other' is not, as windows of both, which do not overlap; yields how many. */
+/* The steps in which 'late' is late and 'other' is not, as windows of both, which do not
+ * overlap; yields how many. */
 static uint32_t list_windows(const struct job_ranks *ranks, const struct ranks_member *members,
 			     uint32_t late, uint32_t other,
 			     struct hwy_interval (*windows)[MOST_STEPS])

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_late.c - ranks that are late again and again, told from ranks that are late by turns; see ranks.h.
+/* ranks_late.c - ranks that are late again and again, told from ranks that are late by turns;
+ * see ranks.h.
  *
- * A step counts as late where its latest rank comes LATE_SHARE of a step after the first. Late in it are all ranks that come at
- * least HALF_AS_LATE times as late as the latest: ranks on one slow host are late together. A rank repeats where it is late in
- * REPEAT_SHARE of the late steps, and where that would hardly come about if chance chose the late ranks of each step.
+ * A step counts as late where its latest rank comes LATE_SHARE of a step after the first. Late
+ * in it are all ranks that come at least HALF_AS_LATE times as late as the latest: ranks on one
+ * slow host are late together. A rank repeats where it is late in REPEAT_SHARE of the late
+ * steps, and where that would hardly come about if chance chose the late ranks of each step.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +57,8 @@ static double tail(uint32_t n, uint32_t k, double p)
 	return p >= 1 || k == 0 ? 1 : sum;
 }
 
-/* Counts the late steps, and for each rank those in which it is late; yields how many times ranks are late in all. */
+/* Counts the late steps, and for each rank those in which it is late; yields how many times
+ * ranks are late in all. */
 static uint64_t count_late(struct job_ranks *ranks)
 {
 	uint64_t all = 0;

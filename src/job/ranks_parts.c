@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks_parts.c - what a rank's device does in each of the job's steps; see ranks.h.
  *
- * With C the time in which the device computes, M in which it communicates, A in which it does anything, and W in which the rank
- * waits for others in a collective, on the device or on the CPU:
+ * With C the time in which the device computes, M in which it communicates, A in which it does
+ * anything, and W in which the rank waits for others in a collective, on the device or on the
+ * CPU:
  *
  *   compute = |C|,  transfer = |C∪M| - |C| - |W∩(C∪M)| + |W∩C|,  copies = |A| - |C∪M|,
  *   waiting = |W∩(C∪M)| - |W∩C| + |W| - |W∩A|,  idle = the gaps without W, by their causes.
  *
- * The waits of the first collective of a rank are a part of their own, reckoned as W is.
- * With several devices each part is the mean over the devices that work.
+ * The waits of the first collective of a rank are a part of their own, reckoned as W is. With
+ * several devices each part is the mean over the devices that work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +181,9 @@ static void measure_idle(struct measuring *m, uint32_t device)
 	}
 }
 
-/* Makes the parts of each step the mean over the devices, and lets them add up to the step: what is left over by rounding, and by
- * runs of tiny gaps that are listed as one, is idle time between pieces of work. */
+/* Makes the parts of each step the mean over the devices, and lets them add up to the step: what
+ * is left over by rounding, and by runs of tiny gaps that are listed as one, is idle time
+ * between pieces of work. */
 static void settle_steps(struct measuring *m)
 {
 	uint32_t n = m->ranks->n_steps, devices = m->n_devices ? m->n_devices : 1;
@@ -212,7 +214,8 @@ static void add_sorted(struct cover_list *list, struct hwy_interval *waits, uint
 		cover_list_add(list, waits[i].from, waits[i].to);
 }
 
-/* Where the rank waits for others: in collectives from its arrival to the last one, and for messages. */
+/* Where the rank waits for others: in collectives from its arrival to the last one, and for
+ * messages. */
 static void list_waits(struct measuring *m, const struct ranks_meetings *meetings)
 {
 	struct hwy_interval *waits[2] = {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_steps.c - the steps that the ranks of a job have in common, and who is late in them; see ranks.h.
+/* ranks_steps.c - the steps that the ranks of a job have in common, and who is late in them; see
+ * ranks.h.
  *
- * Recordings may begin at different steps. Each collective that two ranks share lies in a step of either; the difference of the
- * two numbers that most collectives have is how far the numbers of these ranks are apart.
+ * Recordings may begin at different steps. Each collective that two ranks share lies in a step
+ * of either; the difference of the two numbers that most collectives have is how far the numbers
+ * of these ranks are apart.
  */
 #include <stdlib.h>
 
@@ -10,10 +12,11 @@
 #include "base/search.h"
 #include "job/ranks.h"
 
-/* So many pairs of rank and step are compared, so that a long run of many ranks does not fill the memory. */
+/* So many pairs of rank and step are compared, so that a long run of many ranks does not fill
+ * the memory. */
 enum { MOST_CELLS = 1000000 };
 
-/* ---- meetings ---------------------------------------------------------------------------------------- */
+/* ---- meetings -------------------------------------------------------------------------------- */
 
 void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arrival *arrivals,
 			uint32_t n, bool waits_for_all)
@@ -29,7 +32,8 @@ void ranks_meetings_add(struct ranks_meetings *meetings, const struct ranks_arri
 		(struct ranks_meeting){.first = first, .n = n, .waits_for_all = waits_for_all};
 }
 
-/* Sets what each collective adds to the waiting of a member, whose collectives are in order of time. */
+/* Sets what each collective adds to the waiting of a member, whose collectives are in order of
+ * time. */
 static void count_once(struct ranks_meetings *meetings, uint32_t member)
 {
 	int64_t until = INT64_MIN;
@@ -68,8 +72,9 @@ void ranks_meetings_done(struct ranks_meetings *meetings, uint32_t n_members)
 	free(has_met);
 }
 
-/* How far apart the ends of a collective commonly are on the ranks' common clock: what is shorter than that is no waiting, but what
- * is not known about the clocks and about the collective's own pace. */
+/* How far apart the ends of a collective commonly are on the ranks' common clock: what is
+ * shorter than that is no waiting, but what is not known about the clocks and about the
+ * collective's own pace. */
 static int64_t usual_spread(const struct hwy_collectives *c)
 {
 	int64_t *spreads = hwy_array(c->n, sizeof *spreads);
@@ -91,8 +96,9 @@ static int64_t usual_spread(const struct hwy_collectives *c)
 	return usual;
 }
 
-/* What one rank waits in a collective. Two things bound it: the last arrival, which is as sure as the clocks are, and how much longer
- * the rank's part is than the shortest one, which no clock can spoil. */
+/* What one rank waits in a collective. Two things bound it: the last arrival, which is as sure
+ * as the clocks are, and how much longer the rank's part is than the shortest one, which no
+ * clock can spoil. */
 static struct ranks_arrival arrival_of_part(const struct hwy_collectives *c,
 					    const struct hwy_meeting *meeting, uint32_t index,
 					    int64_t uncertain)
@@ -155,7 +161,7 @@ void ranks_meetings_free(struct ranks_meetings *meetings)
 	*meetings = (struct ranks_meetings){0};
 }
 
-/* ---- which steps the ranks have in common ---------------------------------------------------------- */
+/* ---- which steps the ranks have in common ---------------------------------------------------- */
 
 uint32_t ranks_step_at(const struct ranks_member *member, int64_t time)
 {
@@ -192,8 +198,8 @@ static const struct ranks_arrival *anchor_of(const struct ranks_meetings *meetin
 	return first;
 }
 
-/* The same by the clocks: which step of the first rank lies in the middle of the rank's middle step. 0 where the clocks are not known
- * well enough. */
+/* The same by the clocks: which step of the first rank lies in the middle of the rank's middle
+ * step. 0 where the clocks are not known well enough. */
 static int64_t offset_by_clock(const struct ranks_member *members, uint32_t member)
 {
 	const struct hwy_phase *phase = ranks_phase(&members[member]);
@@ -209,8 +215,8 @@ static int64_t offset_by_clock(const struct ranks_member *members, uint32_t memb
 	return step == RANKS_NO_STEP ? 0 : (int64_t)middle - step;
 }
 
-/* How many steps the numbers of a rank are behind those of the first rank, by the collectives that it shares with ranks before
- * it; offset[] of those is known. 0 where it shares none. */
+/* How many steps the numbers of a rank are behind those of the first rank, by the collectives
+ * that it shares with ranks before it; offset[] of those is known. 0 where it shares none. */
 static int64_t offset_of(const struct ranks_member *members, const struct ranks_meetings *meetings,
 			 const int64_t *offset, uint32_t member)
 {

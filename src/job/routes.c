@@ -48,7 +48,7 @@ static bool is_across(const struct finding_routes *f, const uint32_t *members, u
 	return false;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int64_t on_first_clock(const struct collectives_rank *rank, const struct hwy_collectives *c,
 			      uint32_t index, int64_t time)
@@ -92,7 +92,7 @@ static void add_pairs(struct finding_routes *f, const struct collectives_rank *r
 	}
 }
 
-/* ---- collectives ------------------------------------------------------------------------------------------ */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static void add_meeting(struct finding_routes *f, const struct collectives_rank *ranks,
 			const struct hwy_collectives *c, const struct hwy_meeting *meeting)
@@ -131,7 +131,7 @@ static void add_meeting(struct finding_routes *f, const struct collectives_rank 
 	add_exchange(route, bytes, end - meeting->last);
 }
 
-/* ---- which are slow ------------------------------------------------------------------------------------------ */
+/* ---- which are slow -------------------------------------------------------------------------- */
 
 static bool is_comparable(const struct job_route *a, const struct job_route *b)
 {

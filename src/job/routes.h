@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.h - how fast data travels between the ranks of a job, and where it travels slower than elsewhere.
+/* routes.h - how fast data travels between the ranks of a job, and where it travels slower than
+ * elsewhere.
  *
- * A route is a pair of ranks that send each other messages, in one direction, or a communicator whose collectives have a number of
- * bytes. The time of a message runs from the moment at which both sides had asked to its end; of a collective, from the last arrival
- * to the first end. Only exchanges of LARGE_BYTES or more count: for smaller ones the latency decides. A route is slow where its rate is
- * below SLOW_SHARE of the median of the routes that it can be compared with: pairs of ranks on one host, pairs across hosts, or
- * communicators of the same size with the same operation.
+ * A route is a pair of ranks that send each other messages, in one direction, or a communicator
+ * whose collectives have a number of bytes. The time of a message runs from the moment at which
+ * both sides had asked to its end; of a collective, from the last arrival to the first end. Only
+ * exchanges of LARGE_BYTES or more count: for smaller ones the latency decides. A route is slow
+ * where its rate is below SLOW_SHARE of the median of the routes that it can be compared with:
+ * pairs of ranks on one host, pairs across hosts, or communicators of the same size with the
+ * same operation.
  */
 #ifndef HWY_JOB_ROUTES_H
 #define HWY_JOB_ROUTES_H

@@ -59,8 +59,8 @@ static int make_mapped(const char *directory, const char *file, size_t size, voi
 	return -1;
 }
 
-/* Makes the two files of struct rec_control and maps them as record.h says; the descriptor of the settings stays open
- * and locked. NULL when that cannot be done, for the reason in errno. */
+/* Makes the two files of struct rec_control and maps them as record.h says; the descriptor of
+ * the settings stays open and locked. NULL when that cannot be done, for the reason in errno. */
 static struct rec_control *make_control(const char *directory, int *fd)
 {
 	struct rec_control *control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE,

@@ -17,7 +17,8 @@ static bool add_preload(const struct rec_control *control)
 	const char *old = getenv("LD_PRELOAD");
 	char *both = hwy_alloc(preload_room(control->library) + (old ? strlen(old) : 0) + 2);
 	char *end = both;
-	/* An empty list that is set stays one for the program: ours are taken off with the colon. */
+	/* An empty list that is set stays one for the program: ours are taken off with the
+	 * colon. */
 	if (old)
 		end = stpcpy(stpcpy(end, old), ":");
 	preload_write(end, control->library, control->traces);

@@ -65,7 +65,7 @@ void give_back_close(struct give_back *give_back)
 	free(give_back);
 }
 
-/* ---- which chunk is next ------------------------------------------------------------------------ */
+/* ---- which chunk is next --------------------------------------------------------------------- */
 
 static bool is_over(uint32_t pid)
 {
@@ -134,7 +134,7 @@ static struct spool_left *find_oldest(const struct give_back *give_back)
 	return oldest;
 }
 
-/* ---- one chunk ---------------------------------------------------------------------------------- */
+/* ---- one chunk ------------------------------------------------------------------------------- */
 
 static bool is_event(uint8_t type)
 {

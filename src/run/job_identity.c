@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_identity.c - see job_identity.h.
  *
- * Numbers that launchers give may come again on another day. Who uses an identity as a name must be able to take another
- * one (cli/profile_job.c does).
+ * Numbers that launchers give may come again on another day. Who uses an identity as a name must
+ * be able to take another one (cli/profile_job.c does).
  */
 #include "run/job_identity.h"
 
@@ -17,8 +17,8 @@
 
 enum { MOST_ANCESTORS = 4, MOST_COMMAND = 4096 };
 
-/* Adds a part, with a separator before it where there is one already. Other characters than those of a file's name
- * become '-'. */
+/* Adds a part, with a separator before it where there is one already. Other characters than
+ * those of a file's name become '-'. */
 static void add_part(char text[JOB_IDENTITY_BYTES], const char *part)
 {
 	size_t used = strlen(text);
@@ -31,7 +31,8 @@ static void add_part(char text[JOB_IDENTITY_BYTES], const char *part)
 	text[used] = '\0';
 }
 
-/* A step that srun has made; the numbers of a batch script's and an interactive shell's steps are larger. */
+/* A step that srun has made; the numbers of a batch script's and an interactive shell's steps
+ * are larger. */
 static const char *slurm_step(void)
 {
 	enum { FIRST_SPECIAL_STEP_DIGITS = 10 }; /* 4294967280 and above */
@@ -165,7 +166,8 @@ void job_identity(const struct ranks *ranks, char text[JOB_IDENTITY_BYTES])
 		add_starter(text);
 }
 
-/* Yields the value of a long option, "--name value" or "--name=value" with '-' or '_' in the name; NULL: it is not given. */
+/* Yields the value of a long option, "--name value" or "--name=value" with '-' or '_' in the
+ * name; NULL: it is not given. */
 static const char *option_value(char *const *words, const char *name)
 {
 	size_t length = strlen(name);
@@ -204,7 +206,8 @@ bool job_identity_of_tree(char *const *words, char text[JOB_IDENTITY_BYTES])
 
 bool job_is_rank(const struct ranks *ranks)
 {
-	/* A shell inside an allocation has Slurm's variables too, but is no step of several tasks. */
+	/* A shell inside an allocation has Slurm's variables too, but is no step of several
+	 * tasks. */
 	if (strcmp(ranks->launcher, "Slurm") == 0 && !slurm_step())
 		return false;
 	return ranks->rank >= 0 && ranks->world > 1;

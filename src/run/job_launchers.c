@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_launchers.c - see job_launchers.h.
  *
- * A launcher's options stand in front of the program, and only a table tells which of them take the next word as their
- * value. An option that is in no table makes the place of the program doubtful, unless its value stands behind '=': a
- * wrong place would start a wrong program. mpirun and mpiexec are names of several launchers: where the file that the
- * name stands for does not tell which, an option counts only if all that know it agree.
+ * A launcher's options stand in front of the program, and only a table tells which of them take
+ * the next word as their value. An option that is in no table makes the place of the program
+ * doubtful, unless its value stands behind '=': a wrong place would start a wrong program.
+ * mpirun and mpiexec are names of several launchers: where the file that the name stands for
+ * does not tell which, an option counts only if all that know it agree.
  */
 #include "run/job_launchers.h"
 
@@ -15,19 +16,21 @@
 
 #include "base/path.h"
 
-/* How the options of a launcher are written, and what they take. Names are separated by spaces; they stand here without
- * dashes. */
+/* How the options of a launcher are written, and what they take. Names are separated by spaces;
+ * they stand here without dashes. */
 struct dialect {
-	/* True: options as getopt reads them: letters may stand together (-lu), a value may follow its letter (-n4).
-	 * False: one or two dashes before any name. */
+	/* True: options as getopt reads them: letters may stand together (-lu), a value may
+	 * follow its letter (-n4). False: one or two dashes before any name. */
 	bool letters_join;
-	/* letters_join: the letters as for getopt: "n:" takes a value, "I::" one that is joined to it, "l" none. */
+	/* letters_join: the letters as for getopt: "n:" takes a value, "I::" one that is joined
+	 * to it, "l" none. */
 	const char *letters;
 	const char *alone;  /* options without a value */
 	const char *valued; /* options with a value */
 	const char
 		*twofold; /* options with two values, of which one may hold both: "A B" or "A=B" */
-	/* Options that name a file or a way by which programs are told: where they are cannot be told. */
+	/* Options that name a file or a way by which programs are told: where they are cannot be
+	 * told. */
 	const char *elsewhere;
 };
 
@@ -128,7 +131,8 @@ static const struct dialect jsm = {
 
 static const struct dialect ibrun = {.letters_join = true, .letters = "n:o:"};
 
-/* The launchers by name. A name of which nothing is known but that it is mpirun's has the dialect NULL. */
+/* The launchers by name. A name of which nothing is known but that it is mpirun's has the
+ * dialect NULL. */
 static const struct launcher {
 	const char *name, *subcommand; /* the subcommand is the next word: flux run */
 	enum launcher_kind kind;
@@ -151,7 +155,7 @@ static const struct launcher {
 	{"horovodrun", NULL, LAUNCHER_TREE, NULL, false},
 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool list_names(const char *list, const char *name, size_t length)
 {
@@ -179,7 +183,8 @@ static int words_of_name(const struct dialect *dialect, const char *name, size_t
 	return -1;
 }
 
-/* Yields how many of the next words belong to the letters of a word such as -lun 4; -1: not known. */
+/* Yields how many of the next words belong to the letters of a word such as -lun 4; -1: not
+ * known. */
 static int words_of_letters(const struct dialect *dialect, const char *letters)
 {
 	for (const char *letter = letters; *letter; letter++) {
@@ -226,7 +231,7 @@ static int words_of_any(const char *word, const char *next)
 	return agreed;
 }
 
-/* ---- the launcher ----------------------------------------------------------------------------- */
+/* ---- the launcher ---------------------------------------------------------------------------- */
 
 bool launchers_find_file(const char *command, char real[PATH_MAX])
 {
@@ -265,8 +270,8 @@ static bool is_named(const char *word, const char *name)
 	return strncmp(base, name, length) == 0 && (!base[length] || base[length] == '.');
 }
 
-/* Finds the next program from words[at] on, behind a launcher's options. Yields its index; 0: it cannot be told where,
- * and *doubt is the word that is not understood. */
+/* Finds the next program from words[at] on, behind a launcher's options. Yields its index; 0: it
+ * cannot be told where, and *doubt is the word that is not understood. */
 static uint32_t find_program(const struct dialect *dialect, char *const *words, uint32_t at,
 			     const char **doubt)
 {
@@ -366,7 +371,8 @@ static const struct forerunner {
 		     .valued = "cpunodebind interleave membind physcpubind preferred"}},
 };
 
-/* Yields how many words a forerunner takes in front of its command; 0: its options are not understood. */
+/* Yields how many words a forerunner takes in front of its command; 0: its options are not
+ * understood. */
 static uint32_t words_of_forerunner(const struct forerunner *one, char *const *words)
 {
 	uint32_t n = 1;
@@ -386,7 +392,8 @@ static uint32_t words_of_forerunner(const struct forerunner *one, char *const *w
 	return n;
 }
 
-/* Yields how many words only set the stage for the command behind them: env A=B, timeout 60, uv run. */
+/* Yields how many words only set the stage for the command behind them: env A=B, timeout 60, uv
+ * run. */
 static uint32_t words_in_front(char *const *words)
 {
 	static const char runners[] = "uv poetry pipenv pdm pixi rye hatch";

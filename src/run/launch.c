@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - starts the program.
  *
- * The child waits between fork and exec until its pid has been used (the output may be named after
- * it). The program inherits what it would have had without headway: descriptors, signals, timers and
- * limits (inherited.h), and the process group, so that the terminal's signals reach it directly.
+ * The child waits between fork and exec until its pid has been used (the output may be named
+ * after it). The program inherits what it would have had without headway: descriptors, signals,
+ * timers and limits (inherited.h), and the process group, so that the terminal's signals reach
+ * it directly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -152,8 +153,8 @@ static bool launch_say_go(const struct run *run)
 		n = write(run->go, "g", 1);
 	while (n < 0 && errno == EINTR);
 	int reason = errno;
-	/* Where the child was killed meanwhile, SIGPIPE is pending, and would end headway once it is
-	 * not blocked any more. Ignoring a signal discards it. */
+	/* Where the child was killed meanwhile, SIGPIPE is pending, and would end headway once
+	 * it is not blocked any more. Ignoring a signal discards it. */
 	signal(SIGPIPE, signal(SIGPIPE, SIG_IGN));
 	errno = reason;
 	return n == 1;

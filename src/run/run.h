@@ -51,8 +51,8 @@ struct run_settings {
 	/* wait_primary: run_wait waits for the program only, not for processes that it leaves
 	 * behind. */
 	bool wait_primary;
-	/* dies_with_headway: whoever kills headway (SIGKILL) kills the program: a launcher knows of headway only, and ends
-	 * its ranks so. */
+	/* dies_with_headway: whoever kills headway (SIGKILL) kills the program: a launcher knows
+	 * of headway only, and ends its ranks so. */
 	bool dies_with_headway;
 	/* kill_at_end: kill_signal is sent also when a capture range has ended, not only after
 	 * 'duration'. */
@@ -129,8 +129,9 @@ void run_cancel(struct run *run);
 /* Makes this process the program, unrecorded. Comes back only where that fails, with errno. */
 int run_become(const struct run_settings *settings);
 
-/* The signals that headway takes while it waits, and passes on; without that most of them would end it. Left out are those
- * that stop and continue a job: headway does as the program does, so that a shell sees it. */
+/* The signals that headway takes while it waits, and passes on; without that most of them would
+ * end it. Left out are those that stop and continue a job: headway does as the program does, so
+ * that a shell sees it. */
 sigset_t run_awaited_signals(void);
 
 enum run_event {

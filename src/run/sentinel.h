@@ -26,8 +26,8 @@ bool sentinel_has(struct sentinel *sentinel, int number);
 /* Notes that the sentinel has ended, and was waited for. */
 void sentinel_lose(struct sentinel *sentinel);
 void sentinel_end(struct sentinel *sentinel);
-/* Takes headway's name and command line from the calling process, a child that helps headway: who looks for processes by
- * name finds headway alone. 'name' has at most 15 characters. */
+/* Takes headway's name and command line from the calling process, a child that helps headway:
+ * who looks for processes by name finds headway alone. 'name' has at most 15 characters. */
 void sentinel_take_name(const char *name);
 
 #endif

@@ -46,7 +46,8 @@ struct space {
 	struct journal *journal;
 	struct give_back *give_back;
 	int64_t look_at; /* ns when to look at the disk again */
-	/* ns when to add up the spools again, and when at the soonest, where the disk is nearly full. */
+	/* ns when to add up the spools again, and when at the soonest, where the disk is nearly
+	 * full. */
 	int64_t sum_at, sum_soonest;
 	bool over_bound;
 	int64_t measured_at;             /* ns when 'last_free' and 'last_spools' were measured */
@@ -55,7 +56,7 @@ struct space {
 	uint32_t changes; /* how often the journal was told that room ended or came back */
 };
 
-/* ---- a file system ---------------------------------------------------------------------------- */
+/* ---- a file system --------------------------------------------------------------------------- */
 
 /* Yields how many bytes of memory programs can still get; UINT64_MAX: not known. */
 static uint64_t available_memory(void)
@@ -131,7 +132,7 @@ enum rec_full space_refusal(int fd, const struct rec_control *control, uint64_t 
 	return place.free < control->keep_free + more ? REC_FULL_DISK : REC_FULL_NO;
 }
 
-/* ---- watching --------------------------------------------------------------------------------- */
+/* ---- watching -------------------------------------------------------------------------------- */
 
 struct space *space_open(const char *directory, int fd, struct rec_control *control,
 			 struct journal *journal)

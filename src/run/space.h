@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* space.h - how much of a disk a recording may take, and who looks that it takes no more.
  *
- * A file system keeps a reserve of 1 GiB, or of 5 % where that is less. Nothing of a recording grows
- * once less than the reserve and a margin is free: collectors ask before each chunk (spool_file.c),
- * the parent's own spools ask here. The parent looks at the disk while it waits for the program. It
- * stops the spools at the run's bound (--max-size), and where the program itself writes what the
- * recording left free, it gives old events of the recording back (give_back.h).
+ * A file system keeps a reserve of 1 GiB, or of 5 % where that is less. Nothing of a recording
+ * grows once less than the reserve and a margin is free: collectors ask before each chunk
+ * (spool_file.c), the parent's own spools ask here. The parent looks at the disk while it waits
+ * for the program. It stops the spools at the run's bound (--max-size), and where the program
+ * itself writes what the recording left free, it gives old events of the recording back
+ * (give_back.h).
  */
 #ifndef HWY_RUN_SPACE_H
 #define HWY_RUN_SPACE_H
@@ -31,8 +32,9 @@ bool space_look(const char *folder, struct space_place *place);
 bool space_look_at_file(int fd, struct space_place *place);
 
 /* The bound on a run's spools where the user gives none: 16 GiB or half of the room above
- * 'keep_free', whichever is less; in memory 512 MiB or an eighth of the room. Rings (--keep-last) get
- * no more than the reserve: they hardly give anything back (give_back.h), and then need not. */
+ * 'keep_free', whichever is less; in memory 512 MiB or an eighth of the room. Rings
+ * (--keep-last) get no more than the reserve: they hardly give anything back (give_back.h), and
+ * then need not. */
 uint64_t space_default_bound(const struct space_place *place, bool is_ring);
 
 /* Yields why a spool in this open file may not grow by 'more' bytes; REC_FULL_NO: it may. */

@@ -223,9 +223,9 @@ static bool step_counter_read_chunk(struct step_counter *counter, struct file *f
 	return true;
 }
 
-/* Reads the chunk at this offset of the file into counter->chunk, up to its last record. Yields how many bytes of it are
- * there; 0: there is no whole chunk. The copy is private: the program could change a mapping while it is
- * being read. */
+/* Reads the chunk at this offset of the file into counter->chunk, up to its last record. Yields
+ * how many bytes of it are there; 0: there is no whole chunk. The copy is private: the program
+ * could change a mapping while it is being read. */
 static size_t copy_chunk(struct step_counter *counter, const struct file *file, int fd, size_t room)
 {
 	struct rec_chunk *chunk = counter->chunk;

@@ -41,7 +41,7 @@ static void store(uint32_t *field, uint32_t value)
 	atomic_store((_Atomic uint32_t *)field, value);
 }
 
-/* ---- when recording begins and ends ------------------------------------------------------------ */
+/* ---- when recording begins and ends ---------------------------------------------------------- */
 
 static void end_recording(struct run *run, int64_t now)
 {
@@ -52,7 +52,8 @@ static void end_recording(struct run *run, int64_t now)
 	run->over = now;
 }
 
-/* Ends the reading of samples and the watching of GPUs: from here on a report can be made of them. */
+/* Ends the reading of samples and the watching of GPUs: from here on a report can be made of
+ * them. */
 static void end_samples(struct run *run)
 {
 	perf_end(run->perf);
@@ -111,10 +112,11 @@ static int64_t follow_recording(struct run *run, const struct run_settings *sett
 	return shared && next > now + look ? now + look : next;
 }
 
-/* ---- who has ended ----------------------------------------------------------------------------- */
+/* ---- who has ended --------------------------------------------------------------------------- */
 
-/* Takes the status of each child that has ended. Beside the program, the sentinel and the watcher
- * there are others where headway is the init process of a container: orphans become its children. */
+/* Takes the status of each child that has ended. Beside the program, the sentinel and the
+ * watcher there are others where headway is the init process of a container: orphans become its
+ * children. */
 static void reap_children(struct run *run)
 {
 	int status;
@@ -152,7 +154,7 @@ static bool is_awaited(struct run *run, const struct run_settings *settings)
 	return run->orphans.n > 0;
 }
 
-/* ---- signals ----------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 /* Whether a signal ends a process that does nothing about it. */
 static bool signal_ends(int number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.c - see control.h. System calls only, as the collector makes them (collect/sys.h): it reads the settings in
- * the constructor.
+/* control.c - see control.h. System calls only, as the collector makes them (collect/sys.h): it
+ * reads the settings in the constructor.
  */
 #include "spool/control.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.h - what the parent of a run tells the targets, and how it is read from the run directory. */
+/* control.h - what the parent of a run tells the targets, and how it is read from the run
+ * directory. */
 #ifndef HWY_SPOOL_CONTROL_H
 #define HWY_SPOOL_CONTROL_H
 
@@ -10,14 +11,16 @@
 
 #include "spool/record.h"
 
-/* What the parent tells the targets, and the little that targets tell one another. It lies in two files of the run
- * directory, because a process that gives up its rights (setuid) keeps what it has mapped:
+/* What the parent tells the targets, and the little that targets tell one another. It lies in
+ * two files of the run directory, because a process that gives up its rights (setuid) keeps what
+ * it has mapped:
  *   control  the settings. Written by the parent before the first target starts. Every target copies them once, checks
  *            them, and makes its copy read-only; no target has the file open for writing or mapped.
  *   state    the fields from 'recording' on, which are atomic and change during the run. Every target has this file
  *            mapped for writing, so that no target may do with a value in it anything but record, not record, or count.
- * The files must be two: remap_file_pages lets a process move a mapping that it may write to any page of its file.
- * In memory the state lies REC_STATE_OFFSET bytes behind the settings, which is a multiple of every page size. */
+ * The files must be two: remap_file_pages lets a process move a mapping that it may write to any
+ * page of its file. In memory the state lies REC_STATE_OFFSET bytes behind the settings, which
+ * is a multiple of every page size. */
 enum {
 	REC_TRACE_CUDA = 1,
 	REC_TRACE_NVTX = 2,
@@ -34,7 +37,8 @@ enum {
 	REC_TRACE_CUSOLVER = 2048,
 	REC_TRACE_CUFFT = 4096,
 	REC_TRACE_CUBLAS_SHAPES = 16384, /* the shapes of products, beside REC_TRACE_CUBLAS */
-	/* NCCL tells when each channel of its kernels begins and ends, also where CUDA is recorded */
+	/* NCCL tells when each channel of its kernels begins and ends, also where CUDA is
+	 * recorded */
 	REC_TRACE_NCCL_CHANNELS = 8192,
 };
 enum { REC_CAPTURE_NONE, REC_CAPTURE_PROFILER_API, REC_CAPTURE_NVTX };
@@ -75,8 +79,9 @@ struct rec_control {
 			/* measures: 1: nothing is recorded; counters of kernels are measured as the
 			 * plan in the run directory says (spool/kernels_plan.h). */
 			uint32_t measures;
-			/* every_rank: 1: whoever started the program sees to it that every rank of its
-			 * MPI job is recorded, so that ranks may exchange messages of their own. */
+			/* every_rank: 1: whoever started the program sees to it that every rank
+			 * of its MPI job is recorded, so that ranks may exchange messages of
+			 * their own. */
 			uint32_t every_rank;
 			int64_t stack_threshold; /* ns; a call that takes longer gets a stack */
 			/* steps: recording stops after so many steady steps; 0: no limit */
@@ -90,8 +95,8 @@ struct rec_control {
 			/* time_namespace: inode of the parent's time namespace; 0: not known. A
 			 * process of another namespace has another clock. */
 			uint64_t time_namespace;
-			/* A spool grows only where so many bytes of its file system stay free; 0: no
-			 * limit. */
+			/* A spool grows only where so many bytes of its file system stay free;
+			 * 0: no limit. */
 			uint64_t keep_free;
 			/* max_bytes: how many bytes all spools of the run may have; 0: no limit */
 			uint64_t max_bytes;
@@ -113,8 +118,8 @@ struct rec_control {
 	/* Why no spool may grow at present (enum rec_full); written by the parent. */
 	uint32_t full;
 	uint32_t reserved;
-	/* Counted by whoever starts or becomes such a program: programs inside which nothing is recorded,
-	 * because ... */
+	/* Counted by whoever starts or becomes such a program: programs inside which nothing is
+	 * recorded, because ... */
 	uint32_t
 		unreached; /* they have not the rights, or not the files, to reach the run directory */
 	uint32_t unfit;    /* the collect library cannot be loaded into them (spool/preload.h) */
@@ -130,24 +135,27 @@ static_assert(sizeof(struct rec_control) % 64 == 0, "whole cache lines");
 #define CONTROL_FILE "control"
 #define STATE_FILE "state"
 
-/* Opens a regular file of the run directory; -1: there is none, or it is a link, a pipe or a device. */
+/* Opens a regular file of the run directory; -1: there is none, or it is a link, a pipe or a
+ * device. */
 int control_open(int directory, const char *file, int flags);
 
-/* Reads the settings into 'control', which has zeros in it, and checks them: false where the file is not of this
- * version, was cut, or has a text without an end. Leaves the state alone. */
+/* Reads the settings into 'control', which has zeros in it, and checks them: false where the
+ * file is not of this version, was cut, or has a text without an end. Leaves the state alone. */
 bool control_read_settings(int fd, struct rec_control *control);
 
-/* Reads settings and state of a run into 'control', which has zeros in it. A state that is missing stays 0. */
+/* Reads settings and state of a run into 'control', which has zeros in it. A state that is
+ * missing stays 0. */
 bool control_read(int directory, struct rec_control *control);
 
-/* Under how many seccomp filters the calling process runs, as far as the kernel tells (before Linux 5.9 only whether
- * there is any: 2). Reads one file of /proc, by calls that the loader makes too. */
+/* Under how many seccomp filters the calling process runs, as far as the kernel tells (before
+ * Linux 5.9 only whether there is any: 2). Reads one file of /proc, by calls that the loader
+ * makes too. */
 uint32_t control_seccomp_filters(void);
 
 /* The time namespace of the calling process, as an inode number; 0: not known. */
 uint64_t control_time_namespace(void);
-/* Names the CLOCK_MONOTONIC that this process reads: equal on all processes of one boot and one time namespace. 0: cannot
- * be told. */
+/* Names the CLOCK_MONOTONIC that this process reads: equal on all processes of one boot and one
+ * time namespace. 0: cannot be told. */
 uint64_t control_clock_id(void);
 
 #endif

@@ -10,8 +10,9 @@
  *                   printf("%llu symbols\n", (unsigned long long)symbols.n);
  *   elf_file_close(&file);
  *
- * The file is not trusted: every offset in it is checked against the file's size. Not for the collect
- * library, which must not map files of the program (cmake/collect.cmake leaves elf_file.c out).
+ * The file is not trusted: every offset in it is checked against the file's size. Not for the
+ * collect library, which must not map files of the program (cmake/collect.cmake leaves
+ * elf_file.c out).
  */
 #ifndef HWY_SPOOL_ELF_FILE_H
 #define HWY_SPOOL_ELF_FILE_H

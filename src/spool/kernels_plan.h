@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_plan.h - what the parent asks the targets to measure of kernels, and what they answer.
  *
- * The plan is the file KERNELS_PLAN_FILE of the run directory, written before the first target starts and never
- * changed. It begins with struct kernels_plan; places in it are bytes from its begin, and texts end with a 0. The
- * last byte of the file is 0, so that every text has an end.
+ * The plan is the file KERNELS_PLAN_FILE of the run directory, written before the first target
+ * starts and never changed. It begins with struct kernels_plan; places in it are bytes from its
+ * begin, and texts end with a 0. The last byte of the file is 0, so that every text has an end.
  *
- * Each process of the program that measures appends answers to a file of its own, KERNELS_ANSWER_PREFIX and the
- * pid: a struct kernels_answer, then 'bytes' bytes of payload. A process may die at any moment: a reader stops at
- * an answer that is not whole.
+ * Each process of the program that measures appends answers to a file of its own,
+ * KERNELS_ANSWER_PREFIX and the pid: a struct kernels_answer, then 'bytes' bytes of payload. A
+ * process may die at any moment: a reader stops at an answer that is not whole.
  */
 #ifndef HWY_SPOOL_KERNELS_PLAN_H
 #define HWY_SPOOL_KERNELS_PLAN_H
@@ -39,16 +39,17 @@ struct kernels_plan_target { /* launches of one symbol and shape */
 	uint32_t grid[3], block[3], shared;
 	uint32_t n_ordinals; /* how many launches are chosen */
 	uint64_t ordinals;   /* place of that many uint64_t, ascending */
-	/* Which set of counters the first chosen launch gets; the next ones get the following sets, and after n_sets
-	 * of them the first again. n_sets 0: all get this one. */
+	/* Which set of counters the first chosen launch gets; the next ones get the following
+	 * sets, and after n_sets of them the first again. n_sets 0: all get this one. */
 	uint32_t first_set, n_sets;
 };
 
 /* Set 0 without the operations of the tensor cores. */
 enum { KERNELS_SET_PLAIN = 1000 };
 
-/* What is collected on devices of one chip as one set. Sets 0 and KERNELS_SET_PLAIN may take several passes: CUPTI repeats the launch, and
- * restores the memory that the kernel wrote. The others take one pass: the kernel runs once. */
+/* What is collected on devices of one chip as one set. Sets 0 and KERNELS_SET_PLAIN may take
+ * several passes: CUPTI repeats the launch, and restores the memory that the kernel wrote. The
+ * others take one pass: the kernel runs once. */
 struct kernels_plan_chip {
 	uint64_t name;   /* place of the text: "GH100" */
 	uint64_t config; /* place of the config image, and its bytes */
@@ -86,8 +87,9 @@ struct kernels_sample_reason {
 	uint32_t reason, samples;
 };
 
-/* A process that measures a launch says so here, in a file of the run directory that the parent maps: the parent
- * ends a program that hangs in a measurement, since a kernel that waits for another one never ends there. */
+/* A process that measures a launch says so here, in a file of the run directory that the parent
+ * maps: the parent ends a program that hangs in a measurement, since a kernel that waits for
+ * another one never ends there. */
 #define KERNELS_WATCH_FILE "kernels.watch"
 struct kernels_watch {
 	int64_t since; /* ns (CLOCK_MONOTONIC) when the measurement that runs began; 0: none runs */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libraries.c - see libraries.h.
  *
- * Names of domains and variables are those of CUDA 13.0's libraries; older releases write some of them in other cases.
+ * Names of domains and variables are those of CUDA 13.0's libraries; older releases write some
+ * of them in other cases.
  */
 #include "spool/libraries.h"
 
@@ -11,7 +12,8 @@
 static const struct {
 	const char *domain;
 	uint32_t source;
-	/* The calls of the domain that begin with 'function' are those of the library 'name'; the first match counts. */
+	/* The calls of the domain that begin with 'function' are those of the library 'name';
+	 * the first match counts. */
 	const char *function, *name;
 } domains[] = {
 	{"cuBLAS", REC_TRACE_CUBLAS, "cublasLt", "cuBLASLt"},
@@ -30,7 +32,8 @@ static const struct {
 };
 enum { DOMAINS = sizeof domains / sizeof *domains };
 
-/* Level 1 leaves out the calls that do the work (cublasSgemm_v2, all of cuSPARSE); 3 has shown no more than 2. */
+/* Level 1 leaves out the calls that do the work (cublasSgemm_v2, all of cuSPARSE); 3 has shown
+ * no more than 2. */
 #define LEVEL "2"
 static const struct {
 	const char *name;

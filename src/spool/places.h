@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* places.h - where the vendor's libraries are looked for, and which interpreters are known: one list for the
- * collector that opens them and for the parent that tells whether they are there. */
+/* places.h - where the vendor's libraries are looked for, and which interpreters are known: one
+ * list for the collector that opens them and for the parent that tells whether they are there. */
 #ifndef HWY_SPOOL_PLACES_H
 #define HWY_SPOOL_PLACES_H
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload.c - see preload.h.
  *
- * Three kinds of program would complain, give up or refuse to start: those of another C library, those of another
- * architecture, and those that link AddressSanitizer's runtime as a shared library, which insists on being the
- * first of all. A static program is not one of them: preloading does nothing to it, and what it starts may want it.
- * In a program that runs with another's rights the loader leaves us out by itself; it is not told of the run either.
- * System calls only, as the collector makes them (collect/sys.h), and none that the loader would not make as well in
- * the program that is started, where rights are out of question: a seccomp filter that allows the program allows them.
+ * Three kinds of program would complain, give up or refuse to start: those of another C library,
+ * those of another architecture, and those that link AddressSanitizer's runtime as a shared
+ * library, which insists on being the first of all. A static program is not one of them:
+ * preloading does nothing to it, and what it starts may want it. In a program that runs with
+ * another's rights the loader leaves us out by itself; it is not told of the run either. System
+ * calls only, as the collector makes them (collect/sys.h), and none that the loader would not
+ * make as well in the program that is started, where rights are out of question: a seccomp
+ * filter that allows the program allows them.
  */
 #include "spool/preload.h"
 
@@ -25,7 +27,7 @@ enum {
 	MOST_SCRIPTS = 2,    /* how many scripts in a row may name a script as their interpreter */
 };
 
-/* ---- what is preloaded -------------------------------------------------------------------------- */
+/* ---- what is preloaded ----------------------------------------------------------------------- */
 
 const struct preload_sibling preload_siblings[] = {
 	{REC_TRACE_OSRT | REC_TRACE_PYTHON, REC_TRACE_OSRT, "libheadway-osrt.so"},
@@ -95,7 +97,7 @@ static const char *read_text(int fd, struct preload_scratch *scratch, uint64_t o
 	return scratch->text;
 }
 
-/* ---- what an ELF file asks for ------------------------------------------------------------------ */
+/* ---- what an ELF file asks for --------------------------------------------------------------- */
 
 /* Reads program header number i into scratch->part. */
 static bool read_part(int fd, struct preload_scratch *scratch, unsigned i)
@@ -122,8 +124,8 @@ struct dynamic {
 	uint64_t offset, count; /* where the dynamic section lies in the file, and its entries */
 };
 
-/* Searches the dynamic section from entry *from on for an entry with this tag; scratch->entry is then the entry,
- * and *from the index of the one behind it. */
+/* Searches the dynamic section from entry *from on for an entry with this tag; scratch->entry is
+ * then the entry, and *from the index of the one behind it. */
 static bool next_entry(int fd, struct preload_scratch *scratch, const struct dynamic *dynamic,
 		       Elf64_Sxword tag, uint64_t *from)
 {
@@ -210,7 +212,7 @@ static __attribute__((noinline)) enum preload_fit fit_of_elf(int fd,
 	return is_static ? PRELOAD_STATIC : is_sanitized ? PRELOAD_SANITIZED : PRELOAD_FITS;
 }
 
-/* ---- files and commands ------------------------------------------------------------------------- */
+/* ---- files and commands ---------------------------------------------------------------------- */
 
 /* Whether the file is a script; scratch->path is then the path of its interpreter. */
 static bool names_interpreter(struct preload_scratch *scratch)
@@ -225,7 +227,8 @@ static bool names_interpreter(struct preload_scratch *scratch)
 	return true;
 }
 
-/* Looks at an open file; *is_script: at its first line only, and scratch->path says what to look at next. */
+/* Looks at an open file; *is_script: at its first line only, and scratch->path says what to look
+ * at next. */
 static enum preload_fit fit_of_open(int fd, struct preload_scratch *scratch, bool *is_script)
 {
 	memset(&scratch->head, 0, sizeof scratch->head);

@@ -20,19 +20,21 @@ struct preload_sibling {
 /* The list ends with an entry whose 'trace' is 0. */
 extern const struct preload_sibling preload_siblings[];
 
-/* The library that NCCL loads (NCCL_PROFILER_PLUGIN); it lies in the collect library's folder, and is not preloaded. */
+/* The library that NCCL loads (NCCL_PROFILER_PLUGIN); it lies in the collect library's folder,
+ * and is not preloaded. */
 #define PRELOAD_NCCL_PLUGIN "libheadway-nccl.so"
 bool preload_is_nccl_plugin(const char *path, const char *library);
 
-/* What is preloaded for these traces, separated by colons: the collect library is the last, so that it begins
- * first. Yields the length; 'into' has room for preload_room(library) bytes. */
+/* What is preloaded for these traces, separated by colons: the collect library is the last, so
+ * that it begins first. Yields the length; 'into' has room for preload_room(library) bytes. */
 size_t preload_write(char *into, const char *library, uint32_t traces);
 size_t preload_room(const char *library);
 /* Whether a path is that of the collect library or of one of its siblings. */
 bool preload_is_ours(const char *path, size_t length, const char *library);
 
-/* How a program file suits preloading. Programs of the first two kinds get the collect library handed on: a static
- * program does not load it, but programs that it starts do. Programs of the other kinds get nothing. */
+/* How a program file suits preloading. Programs of the first two kinds get the collect library
+ * handed on: a static program does not load it, but programs that it starts do. Programs of the
+ * other kinds get nothing. */
 enum preload_fit {
 	PRELOAD_FITS,
 	PRELOAD_STATIC,
@@ -60,10 +62,11 @@ struct preload_scratch {
 	bool is_never_raised;
 };
 
-/* How the program suits preloading that execve would start by this path, execvp by this name, or fexecve by this
- * descriptor; a relative path begins at the descriptor 'folder', or AT_FDCWD. When in doubt, PRELOAD_FITS: LD_PRELOAD
- * would be handed on by itself. May be called in a vfork child: they allocate and remember nothing, and take no more
- * than 300 bytes of stack. They change errno. */
+/* How the program suits preloading that execve would start by this path, execvp by this name, or
+ * fexecve by this descriptor; a relative path begins at the descriptor 'folder', or AT_FDCWD.
+ * When in doubt, PRELOAD_FITS: LD_PRELOAD would be handed on by itself. May be called in a vfork
+ * child: they allocate and remember nothing, and take no more than 300 bytes of stack. They
+ * change errno. */
 enum preload_fit preload_fit_of_file(int folder, const char *path, struct preload_scratch *scratch);
 enum preload_fit preload_fit_of_command(const char *name, struct preload_scratch *scratch);
 enum preload_fit preload_fit_of_descriptor(int fd, struct preload_scratch *scratch);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python_layout.c - see python_layout.h.
  *
- * Up to 3.12 the offsets are those of CPython's own headers, compiled; they do not change within a minor
- * version. From 3.13 on CPython tells them itself: _PyRuntime begins with _Py_DebugOffsets, an array of
- * 64-bit numbers whose order is fixed in a minor version. The versions are told in spool/places.h too.
+ * Up to 3.12 the offsets are those of CPython's own headers, compiled; they do not change within
+ * a minor version. From 3.13 on CPython tells them itself: _PyRuntime begins with
+ * _Py_DebugOffsets, an array of 64-bit numbers whose order is fixed in a minor version. The
+ * versions are told in spool/places.h too.
  */
 #include "spool/python_layout.h"
 
@@ -170,8 +171,8 @@ bool python_layout_of(uint32_t version, const void *runtime, struct python_layou
 	return known;
 }
 
-/* From 3.14 on the upper half of 'state' has the bits that before come after two of 'interned'; the rest of
- * the word may hold anything. */
+/* From 3.14 on the upper half of 'state' has the bits that before come after two of 'interned';
+ * the rest of the word may hold anything. */
 unsigned python_text_kind(const struct python_layout *layout, uint32_t state, bool *ascii)
 {
 	uint32_t bits = layout->version >= 0x030e0000 ? state >> 16 : state >> 2;

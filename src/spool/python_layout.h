@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python_layout.h - where CPython keeps what a stack is made of; one place a version.
  *
- * Read from inside the program (collect/python/python.c: the thread's own stack) and from outside (run/perf/perf_python.c:
- * any thread's, found through the runtime).
+ * Read from inside the program (collect/python/python.c: the thread's own stack) and from
+ * outside (run/perf/perf_python.c: any thread's, found through the runtime).
  */
 #ifndef HWY_SPOOL_PYTHON_LAYOUT_H
 #define HWY_SPOOL_PYTHON_LAYOUT_H
@@ -63,8 +63,8 @@ struct python_layout {
 /* How many bytes of _PyRuntime python_layout_of reads. */
 enum { PYTHON_RUNTIME_BYTES = 52 * 8 };
 
-/* False for a version that is not known. 'runtime' is &_PyRuntime, or NULL; from 3.13 on it begins with
- * the offsets. */
+/* False for a version that is not known. 'runtime' is &_PyRuntime, or NULL; from 3.13 on it
+ * begins with the offsets. */
 bool python_layout_of(uint32_t version, const void *runtime, struct python_layout *into);
 
 /* Yields the kind of a str (bytes per character) by its state, and whether the str is ASCII; 0:

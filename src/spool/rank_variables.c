@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-/* The variables of a launcher, the inner ones before those that may be around them: torchrun is started by mpirun and
- * srun, mpirun runs inside what Slurm gave, and MPI libraries under srun see PMI's variables too. NULL: there is none. */
+/* The variables of a launcher, the inner ones before those that may be around them: torchrun is
+ * started by mpirun and srun, mpirun runs inside what Slurm gave, and MPI libraries under srun
+ * see PMI's variables too. NULL: there is none. */
 static const struct family {
 	const char *launcher, *rank, *local_rank, *world;
 } families[] = {

@@ -16,8 +16,9 @@ struct ranks {
 	const char *launcher; /* whose variables these are, "Open MPI"; "" where rank is -1 */
 };
 
-/* The innermost launcher counts: a program that torchrun starts under srun has torchrun's numbers. What the innermost
- * does not tell is taken from the others. Reads the environment only. */
+/* The innermost launcher counts: a program that torchrun starts under srun has torchrun's
+ * numbers. What the innermost does not tell is taken from the others. Reads the environment
+ * only. */
 struct ranks ranks_of_environment(void);
 
 #endif

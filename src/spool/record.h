@@ -2,25 +2,29 @@
 /* record.h - the spool's wire format: what the target writes and the parent reads.
  *
  * A run has a directory. In it: `control` and `state` (control.h), and spool files,
- * `PID.TID.N.spool`, N telling apart processes and threads that share numbers over time. One thread at a time
- * writes to a spool; when it has ended, a later thread of the process goes on in the same file. 'tid' of a chunk
- * is the thread that began the chunk; a REC_OWNER in the chunk says whose the records after it are.
+ * `PID.TID.N.spool`, N telling apart processes and threads that share numbers over time. One
+ * thread at a time writes to a spool; when it has ended, a later thread of the process goes on
+ * in the same file. 'tid' of a chunk is the thread that began the chunk; a REC_OWNER in the
+ * chunk says whose the records after it are.
  *
- * A spool is a row of chunks of REC_CHUNK_BYTES; each begins with a struct rec_chunk and goes on in slots of
- * 32 bytes. A record is a run of slots in one chunk; its first 8 bytes are a struct rec_head. 'used' of a chunk
- * is stored with release order after the record is whole, so a reader never sees a part of one, whenever the
- * writer died. The last chunk of a file may be shorter than the others (the first is begun with a few KiB), but
- * never shorter than its 'used'; a chunk with 'used' below 2 is empty. A file that is a ring (rec_control.keep_s)
- * holds chunks in any order, 'index' tells it; definitions are then in another file of the thread, so that none
- * is overwritten.
+ * A spool is a row of chunks of REC_CHUNK_BYTES; each begins with a struct rec_chunk and goes on
+ * in slots of 32 bytes. A record is a run of slots in one chunk; its first 8 bytes are a struct
+ * rec_head. 'used' of a chunk is stored with release order after the record is whole, so a
+ * reader never sees a part of one, whenever the writer died. The last chunk of a file may be
+ * shorter than the others (the first is begun with a few KiB), but never shorter than its
+ * 'used'; a chunk with 'used' below 2 is empty. A file that is a ring (rec_control.keep_s) holds
+ * chunks in any order, 'index' tells it; definitions are then in another file of the thread, so
+ * that none is overwritten.
  *
- * Where the disk runs short, the parent gives the events of old chunks back to it: it joins their slots to records
- * of type REC_NONE, whose slots after the first may be holes of the file. Definitions stay where they are.
+ * Where the disk runs short, the parent gives the events of old chunks back to it: it joins
+ * their slots to records of type REC_NONE, whose slots after the first may be holes of the file.
+ * Definitions stay where they are.
  *
- * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the process, defined
- * by a record in any of its spools (read all spools of a process before resolving). A child after fork
- * without exec has spools and ids of its own. The parent has a spool too, `parent.spool`, whose chunks have
- * pid 0: what it knows about the run and the machine. Never change a record's meaning in place: add a type.
+ * Times are CLOCK_MONOTONIC ns. Ids of strings, shapes and code objects are numbers of the
+ * process, defined by a record in any of its spools (read all spools of a process before
+ * resolving). A child after fork without exec has spools and ids of its own. The parent has a
+ * spool too, `parent.spool`, whose chunks have pid 0: what it knows about the run and the
+ * machine. Never change a record's meaning in place: add a type.
  */
 #ifndef HWY_SPOOL_RECORD_H
 #define HWY_SPOOL_RECORD_H
@@ -30,8 +34,8 @@
 #include <stdint.h>
 
 #define REC_MAGIC UINT64_C(0x314c4f4f50535748) /* "HWSPOOL1" */
-/* Version 2 has REC_OWNER and the last four fields of struct rec_chunk; all else is as in version 1, which is
- * still read. */
+/* Version 2 has REC_OWNER and the last four fields of struct rec_chunk; all else is as in
+ * version 1, which is still read. */
 enum { REC_VERSION = 2, REC_OLDEST_VERSION = 1, REC_SLOT = 32, REC_CHUNK_BYTES = 256 * 1024 };
 
 struct rec_chunk { /* the first two slots of a chunk */
@@ -47,7 +51,8 @@ struct rec_chunk { /* the first two slots of a chunk */
 	int64_t opened; /* ns when the thread began to write to this chunk */
 	/* Start time of the process, ns: pid and start time identify a process in a run. */
 	uint64_t process;
-	/* full: ns when the file was first refused room for a chunk after this one; 0: it was not. */
+	/* full: ns when the file was first refused room for a chunk after this one; 0: it was
+	 * not. */
 	int64_t full;
 	/* given_back: events of this chunk whose room the parent gave back to the disk. */
 	uint32_t given_back;
@@ -83,21 +88,22 @@ enum rec_full {
 };
 
 enum rec_type {
-	/* No record: it was withdrawn, or its room was given back. Readers skip its slots and look at none
-	 * but the first. */
+	/* No record: it was withdrawn, or its room was given back. Readers skip its slots and
+	 * look at none but the first. */
 	REC_NONE,
 	/* ---- records that define texts, processes, threads and devices ---- */
 	REC_STRING, /* struct rec_string: a text; head.value is its id */
 	REC_SHAPE,  /* struct rec_shape: a kernel's launch configuration; head.value is its id */
 	REC_CODE,   /* struct rec_code: a Python code object; head.value is its id */
-	/* struct rec_process: who the process is. It is among the first records of a process, and is written
-	 * again when more is known: the last one counts. */
+	/* struct rec_process: who the process is. It is among the first records of a process,
+	 * and is written again when more is known: the last one counts. */
 	REC_PROCESS,
 	/* struct rec_time: the process ended; head.flags are REC_EXIT_…, 0: it ended in good
 	 * order. */
 	REC_EXIT,
-	/* struct rec_name: a thread's name; head.value is the tid. head.flags 1: the program gave the name through
-	 * NVTX, 0: the name is the kernel's. A name of the program wins; else the last name counts. */
+	/* struct rec_name: a thread's name; head.value is the tid. head.flags 1: the program
+	 * gave the name through NVTX, 0: the name is the kernel's. A name of the program wins;
+	 * else the last name counts. */
 	REC_THREAD,
 	REC_MODULE, /* struct rec_module: a shared object is mapped */
 	REC_DEVICE,
@@ -152,28 +158,30 @@ enum rec_type {
 	 * head.flags are REC_TASK_… */
 	REC_TASK,
 	REC_MAP, /* struct rec_map, written by the parent: code was mapped; head.value is the pid */
-	/* struct rec_time: the records after this one are of the thread head.value, which begins to write
-	 * here. The thread before it has ended. */
+	/* struct rec_time: the records after this one are of the thread head.value, which begins
+	 * to write here. The thread before it has ended. */
 	REC_OWNER,
-	/* struct rec_time, written by the parent: spools get no more room from now on; head.value is the
-	 * reason (enum rec_full), REC_FULL_NO: there is room again. */
+	/* struct rec_time, written by the parent: spools get no more room from now on;
+	 * head.value is the reason (enum rec_full), REC_FULL_NO: there is room again. */
 	REC_ROOM,
-	/* Only a struct rec_head: who wrote this record was interrupted by a signal handler that did not return, or
-	 * was cancelled. What is behind the head means nothing. */
+	/* Only a struct rec_head: who wrote this record was interrupted by a signal handler that
+	 * did not return, or was cancelled. What is behind the head means nothing. */
 	REC_INTERRUPTED,
 	/* ---- records about frameworks and Python; their structs are in record_frameworks.h ---- */
-	/* struct rec_operator: an operator of PyTorch that ended; head.value is the string id of its name,
-	 * head.flags is its scope, a number of at::RecordScope. */
+	/* struct rec_operator: an operator of PyTorch that ended; head.value is the string id of
+	 * its name, head.flags is its scope, a number of at::RecordScope. */
 	REC_OPERATOR,
-	/* struct rec_place: where operators and graph nodes came from, a Python stack; head.value is its id. */
+	/* struct rec_place: where operators and graph nodes came from, a Python stack;
+	 * head.value is its id. */
 	REC_PLACE,
-	/* struct rec_layer: an nn.Module of PyTorch; head.value is its id. Written again when its path becomes
-	 * known, which happens once: the one with a path counts. */
+	/* struct rec_layer: an nn.Module of PyTorch; head.value is its id. Written again when
+	 * its path becomes known, which happens once: the one with a path counts. */
 	REC_LAYER,
-	/* struct rec_node: a node of a CUDA graph was made, or depends on another one; head.flags is an enum
-	 * rec_node_event. */
+	/* struct rec_node: a node of a CUDA graph was made, or depends on another one;
+	 * head.flags is an enum rec_node_event. */
 	REC_NODE,
-	/* struct rec_collection: a run of Python's garbage collector; head.value is the generation. */
+	/* struct rec_collection: a run of Python's garbage collector; head.value is the
+	 * generation. */
 	REC_COLLECTION,
 	/* ---- records about devices, seen from outside the program; their structs are in record_counters.h ---- */
 	REC_COUNTER_DEVICE, /* struct rec_counter_device: a device of the machine; head.value is its number */
@@ -296,9 +304,10 @@ static inline uint16_t rec_ref(uint32_t number)
 	return (uint16_t)(number + 1);
 }
 
-/* Device work: REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH. head.value is the string id of a kernel's mangled name; of a
- * copy, CUPTI's numbers copyKind | source's memory kind << 8 | target's memory kind << 16; of a fill, the value. Bit 0 of
- * head.flags of a copy or fill: it is asynchronous. */
+/* Device work: REC_KERNEL, REC_COPY, REC_FILL, REC_GRAPH. head.value is the string id of a
+ * kernel's mangled name; of a copy, CUPTI's numbers copyKind | source's memory kind << 8 |
+ * target's memory kind << 16; of a fill, the value. Bit 0 of head.flags of a copy or fill: it is
+ * asynchronous. */
 struct rec_work {
 	struct rec_head head;
 	int64_t start, duration;
@@ -310,7 +319,8 @@ struct rec_work {
 		uint32_t shape;       /* of a kernel: the id of its shape */
 		uint32_t memory_kind; /* of a fill: CUPTI's number of the memory kind */
 		uint32_t graph_exec;  /* of a graph: the id of the instantiated graph */
-		/* The ordinals of the two devices of a copy between devices, as rec_ref packs them. */
+		/* The ordinals of the two devices of a copy between devices, as rec_ref packs
+		 * them. */
 		struct {
 			uint16_t source_device, target_device;
 		};
@@ -363,8 +373,9 @@ struct rec_overhead {
 	uint32_t tid, correlation;
 };
 
-/* An NVTX range or mark. REC_POP uses only 'time' and 'domain'. A record with neither colour nor payload has one
- * slot (head.slots): its second half is missing, and the next record stands there. */
+/* An NVTX range or mark. REC_POP uses only 'time' and 'domain'. A record with neither colour nor
+ * payload has one slot (head.slots): its second half is missing, and the next record stands
+ * there. */
 struct rec_range {
 	struct rec_head head; /* head.value: string id of the message; 0: no message */
 	int64_t time;
@@ -419,12 +430,12 @@ struct rec_stack { /* the stack of a call; tid and correlation id say which call
 	/* count: Python: frames that follow, innermost first; native: bytes of stack that
 	 * follow. */
 	uint32_t count;
-	/* The number of a native stack in its file, from 1; 0: the stack has no number. A record with count 0
-	 * repeats the stack that was last recorded with the same number in the file, perhaps by a thread that
-	 * had the spool before. */
+	/* The number of a native stack in its file, from 1; 0: the stack has no number. A record
+	 * with count 0 repeats the stack that was last recorded with the same number in the
+	 * file, perhaps by a thread that had the spool before. */
 	uint32_t number;
-	/* What follows. Python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12, r13, r14, r15, then the bytes
-	 * of the stack from rsp on */
+	/* What follows. Python: struct rec_frame[]; native: uint64_t rip, rsp, rbp, rbx, r12,
+	 * r13, r14, r15, then the bytes of the stack from rsp on */
 };
 static_assert(sizeof(struct rec_stack) == REC_SLOT, "one slot");
 struct rec_frame {
@@ -446,9 +457,9 @@ enum {
 struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */
 	struct rec_head head;
 	int64_t start, duration;
-	/* What the call waits for or wakes, 0: nothing. A lock, condition, semaphore or thread is named by its
-	 * address, a file by the kind and number of its inode, a process by its pid. The waiting call and the
-	 * waking call have the same object. */
+	/* What the call waits for or wakes, 0: nothing. A lock, condition, semaphore or thread
+	 * is named by its address, a file by the kind and number of its inode, a process by its
+	 * pid. The waiting call and the waking call have the same object. */
 	uint64_t object;
 };
 static_assert(sizeof(struct rec_os) == REC_SLOT, "one slot");
@@ -460,7 +471,8 @@ struct rec_os_of {
 };
 static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 
-/* head.flags of a rec_call: no call, but the arguments of the call of this name that the thread's next range of a library is. */
+/* head.flags of a rec_call: no call, but the arguments of the call of this name that the
+ * thread's next range of a library is. */
 enum { REC_CALL_ARGUMENTS = 1 };
 struct rec_call { /* a call of a library that a wrapper recorded, by the thread whose spool this is */
 	struct rec_head head;
@@ -485,8 +497,9 @@ struct rec_sample { /* a CPU sample: where a thread was executing */
 	/* Behind the stack's bytes follow 'frames' Python frames (struct rec_frame), innermost
 	 * first. */
 	uint32_t frames;
-	/* The number of this copy of a stack in the file, from 1; 0: the sample has neither registers nor bytes.
-	 * A sample with 'bytes' 0 repeats the copy that was recorded with the same number before. */
+	/* The number of this copy of a stack in the file, from 1; 0: the sample has neither
+	 * registers nor bytes. A sample with 'bytes' 0 repeats the copy that was recorded with
+	 * the same number before. */
 	uint32_t stack;
 	uint32_t spare[3];
 };
@@ -550,12 +563,12 @@ enum {
 	REC_COMMAND_COPY,   /* head.value: the kinds of the copy, as in REC_COPY */
 	REC_COMMAND_FILL,   /* head.value: the first byte of the pattern */
 	REC_COMMAND_MARK, /* a marker or barrier: other commands wait for it, and it does no work */
-	/* The program waited, from 'before' to 'after', for the queue (head.value 0) or for events (1). A wait has
-	 * no device times. */
+	/* The program waited, from 'before' to 'after', for the queue (head.value 0) or for
+	 * events (1). A wait has no device times. */
 	REC_COMMAND_WAIT
 };
-/* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls begin here:
- * CUDA's in the same process are below. */
+/* Numbers of OpenCL's devices, contexts (one for each device of a cl_context), shapes and calls
+ * begin here: CUDA's in the same process are below. */
 #define REC_OPENCL_DEVICE 0x4000u
 #define REC_OPENCL_CONTEXT UINT32_C(0x40000000)
 #define REC_OPENCL_SHAPE UINT32_C(0x40000000)

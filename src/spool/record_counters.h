@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_counters.h - the records of a spool about devices as seen from outside the program: clocks, power and metrics
- * over time. record.h lists their types and says how spools are laid out.
+/* record_counters.h - the records of a spool about devices as seen from outside the program:
+ * clocks, power and metrics over time. record.h lists their types and says how spools are laid
+ * out.
  *
- * Only the watcher (run/counters/) writes them, into `counters.spool` (definitions) and `counters.0.spool` (values),
- * whose chunks have pid 0 like the parent's. Texts are REC_STRING records of the same spools with ids from
- * REC_COUNTER_FIRST_TEXT on; notes, properties and drops are REC_NOTE, REC_PROPERTY and REC_DROP as everywhere.
+ * Only the watcher (run/counters/) writes them, into `counters.spool` (definitions) and
+ * `counters.0.spool` (values), whose chunks have pid 0 like the parent's. Texts are REC_STRING
+ * records of the same spools with ids from REC_COUNTER_FIRST_TEXT on; notes, properties and
+ * drops are REC_NOTE, REC_PROPERTY and REC_DROP as everywhere.
  *
- * A value is an IEEE double, and holds from its time on until the next value of its lane. Not a number: there was no
- * value to be had at that time. The watcher sees all devices of the machine: ingest keeps those that the program used,
- * which it finds by their uuid.
+ * A value is an IEEE double, and holds from its time on until the next value of its lane. Not a
+ * number: there was no value to be had at that time. The watcher sees all devices of the
+ * machine: ingest keeps those that the program used, which it finds by their uuid.
  */
 #ifndef HWY_SPOOL_RECORD_COUNTERS_H
 #define HWY_SPOOL_RECORD_COUNTERS_H
@@ -31,8 +33,8 @@ static_assert(sizeof(struct rec_counter_device) == 2 * REC_SLOT, "two slots");
 
 enum {
 	REC_COUNTER_WHOLE = 1, /* head.flags: values are whole numbers, such as a mask of bits */
-	/* head.flags: the user named the device. Where the recording has no device work at all (CUDA was not recorded), the
-	 * lane is kept. */
+	/* head.flags: the user named the device. Where the recording has no device work at all
+	 * (CUDA was not recorded), the lane is kept. */
 	REC_COUNTER_ASKED = 2,
 };
 struct rec_counter_lane {
@@ -62,7 +64,8 @@ struct rec_counter_row {
 };
 static_assert(offsetof(struct rec_counter_row, values) == 24, "values follow the fixed part");
 
-/* What a device counts since some time in the past; only differences mean something. Never renumber. */
+/* What a device counts since some time in the past; only differences mean something. Never
+ * renumber. */
 enum rec_counter_total_kind {
 	REC_TOTAL_POWER_CAP,   /* ns in which the power limit held the clocks down */
 	REC_TOTAL_SYNC_BOOST,  /* ns in which another GPU of the group held the clocks down */
@@ -75,7 +78,8 @@ enum rec_counter_total_kind {
 	REC_TOTALS
 };
 enum {
-	/* head.flags: recording begins; what was counted since the reading before this one does not belong to it. */
+	/* head.flags: recording begins; what was counted since the reading before this one does
+	 * not belong to it. */
 	REC_TOTAL_FIRST = 1,
 };
 struct rec_counter_total {

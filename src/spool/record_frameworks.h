@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_frameworks.h - the records of a spool about PyTorch, Python and the nodes of CUDA graphs; record.h lists their
- * types and says how spools are laid out.
+/* record_frameworks.h - the records of a spool about PyTorch, Python and the nodes of CUDA
+ * graphs; record.h lists their types and says how spools are laid out.
  */
 #ifndef HWY_SPOOL_RECORD_FRAMEWORKS_H
 #define HWY_SPOOL_RECORD_FRAMEWORKS_H
@@ -12,7 +12,8 @@ struct rec_operator { /* an operator that ran on the thread whose spool this is 
 	int64_t start, duration;
 	/* The number by which a backward operator finds its forward operator; UINT32_MAX: none. */
 	uint32_t sequence;
-	/* Id of the place from which Python called the operator; 0: not known, or another operator called it. */
+	/* Id of the place from which Python called the operator; 0: not known, or another
+	 * operator called it. */
 	uint32_t place;
 };
 static_assert(sizeof(struct rec_operator) == REC_SLOT, "one slot");
@@ -21,8 +22,9 @@ struct rec_operator_inputs {
 	struct rec_operator operator;
 	uint32_t
 		inputs; /* string id of shapes and types as JSON, as PyTorch's profiler writes them */
-	/* Of a scope of a library that communicates on threads of its own ("gloo:all_reduce"): the tid of the thread that began it,
-	 * which need not be the one that ended it. Such scopes may overlap. 0: an operator, or another scope. */
+	/* Of a scope of a library that communicates on threads of its own ("gloo:all_reduce"):
+	 * the tid of the thread that began it, which need not be the one that ended it. Such
+	 * scopes may overlap. 0: an operator, or another scope. */
 	uint32_t thread;
 	uint32_t spare[6];
 };
@@ -41,8 +43,8 @@ struct rec_place {
 };
 struct rec_layer {
 	struct rec_head head;
-	/* String ids: the name of the object's class, and the path to the object from the outermost module that
-	 * holds it, as in "GPT.blocks.3.attention"; 0: not known. */
+	/* String ids: the name of the object's class, and the path to the object from the
+	 * outermost module that holds it, as in "GPT.blocks.3.attention"; 0: not known. */
 	uint32_t type, path;
 	uint64_t spare[2];
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_mpi.h - the records of a spool about MPI; record.h lists their types and says how spools are laid out.
+/* record_mpi.h - the records of a spool about MPI; record.h lists their types and says how
+ * spools are laid out.
  *
- * A call is one REC_MPI. What it sends and receives follows in the same record as parts. Where one call asks for an
- * exchange and another one sees its end (MPI_Irecv, MPI_Waitall), both name the exchange by the value of its request: the
- * first in the part's 'request', the second in a struct rec_mpi_done. MPI uses such a value again once the request is
- * done, and libraries have one value for all requests that were done at once; so a done request is the oldest
- * one with its value that is not done yet. Ranks in these records are ranks of the call's communicator.
+ * A call is one REC_MPI. What it sends and receives follows in the same record as parts. Where
+ * one call asks for an exchange and another one sees its end (MPI_Irecv, MPI_Waitall), both name
+ * the exchange by the value of its request: the first in the part's 'request', the second in a
+ * struct rec_mpi_done. MPI uses such a value again once the request is done, and libraries have
+ * one value for all requests that were done at once; so a done request is the oldest one with
+ * its value that is not done yet. Ranks in these records are ranks of the call's communicator.
  */
 #ifndef HWY_SPOOL_RECORD_MPI_H
 #define HWY_SPOOL_RECORD_MPI_H
@@ -58,9 +60,11 @@ struct rec_mpi_part {
 	uint8_t op; /* enum rec_mpi_op */
 	uint8_t flags;
 	uint16_t spare16;
-	/* peer: the other rank of a message, the root of a collective; REC_MPI_NO_RANK: none, or not known. */
+	/* peer: the other rank of a message, the root of a collective; REC_MPI_NO_RANK: none, or
+	 * not known. */
 	int32_t peer;
-	/* tag: the tag of a message, or the number of a collective among those of its communicator, from 0. */
+	/* tag: the tag of a message, or the number of a collective among those of its
+	 * communicator, from 0. */
 	int32_t tag;
 	uint32_t datatype;       /* string id of the datatype's name; 0: not known */
 	uint64_t sent, received; /* bytes; REC_MPI_UNKNOWN: not known */
@@ -71,7 +75,8 @@ struct rec_mpi_part {
 	uint64_t spare;
 };
 static_assert(sizeof(struct rec_mpi_part) == 2 * REC_SLOT, "two slots");
-/* The same in half the room. Flags: those of a part, and whether the bytes are sent, received, or both. */
+/* The same in half the room. Flags: those of a part, and whether the bytes are sent, received,
+ * or both. */
 enum { REC_MPI_GIVES = 4, REC_MPI_GETS = 8 };
 struct rec_mpi_small {
 	uint8_t op, flags;
@@ -111,7 +116,8 @@ struct rec_communicator_run { /* the ranks first, first + step, … of MPI_COMM_
 };
 struct rec_communicator {
 	struct rec_head head;
-	/* identity: equal on all ranks that belong to the communicator, and for no other communicator of theirs. */
+	/* identity: equal on all ranks that belong to the communicator, and for no other
+	 * communicator of theirs. */
 	uint64_t identity;
 	uint32_t size,
 		remote_size; /* remote_size: of the other group of an intercommunicator, else 0 */
@@ -127,7 +133,8 @@ static_assert(sizeof(struct rec_communicator) == 2 * REC_SLOT, "two slots");
 
 struct rec_ping {
 	struct rec_head head;
-	/* time: CLOCK_MONOTONIC here; peer_time: the peer's at that moment, wrong by at most 'error'; all in ns */
+	/* time: CLOCK_MONOTONIC here; peer_time: the peer's at that moment, wrong by at most
+	 * 'error'; all in ns */
 	int64_t time, peer_time;
 	int64_t error;
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_nccl.h - the records of a spool about NCCL: communicators, calls, operations, and what NCCL's proxy threads and
- * kernels did for an operation; record.h lists their types and says how spools are laid out.
+/* record_nccl.h - the records of a spool about NCCL: communicators, calls, operations, and what
+ * NCCL's proxy threads and kernels did for an operation; record.h lists their types and says how
+ * spools are laid out.
  *
- * Events refer to one another by ids, numbers of the process that are never used twice; 0 refers to nothing. An operation
- * (a collective, a message) may name a parent that was not recorded.
+ * Events refer to one another by ids, numbers of the process that are never used twice; 0 refers
+ * to nothing. An operation (a collective, a message) may name a parent that was not recorded.
  */
 #ifndef HWY_SPOOL_RECORD_NCCL_H
 #define HWY_SPOOL_RECORD_NCCL_H
@@ -35,7 +36,8 @@ enum rec_nccl_kind {
 enum {
 	REC_NCCL_CAPTURED =
 		1, /* the call is captured into a CUDA graph, and runs when the graph does */
-	/* The rank is a rank of a communicator that head.value does not name: interface below version 4. */
+	/* The rank is a rank of a communicator that head.value does not name: interface below
+	 * version 4. */
 	REC_NCCL_HAS_HASH = 2,
 };
 /* An event of the thread whose spool this is. */
@@ -82,14 +84,15 @@ struct rec_nccl_channel {
 static_assert(sizeof(struct rec_nccl_channel) == 2 * REC_SLOT, "two slots");
 
 enum { REC_NCCL_SEND = 1 }; /* the proxy sends; else it receives */
-/* NCCL's proxy thread moved the data of one channel of an operation over the network. The three waits do not overlap. */
+/* NCCL's proxy thread moved the data of one channel of an operation over the network. The three
+ * waits do not overlap. */
 struct rec_nccl_proxy {
 	struct rec_head head; /* head.flags: REC_NCCL_SEND; head.value: the peer */
 	int64_t start, duration;
 	uint64_t operation;
 	int64_t wait_gpu, wait_peer, wait_network; /* ns */
-	/* pid: the process that the operation belongs to. Another process than this one asked it to send (PXN):
-	 * 'operation' is then an id of that process. */
+	/* pid: the process that the operation belongs to. Another process than this one asked it
+	 * to send (PXN): 'operation' is then an id of that process. */
 	uint32_t pid;
 	uint16_t channel;
 	uint16_t steps; /* pieces moved; 65535 stands for more, too */

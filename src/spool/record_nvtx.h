@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_nvtx.h - the records of NVTX's payload and counter extensions. record.h lists their types and says how spools are
- * laid out.
+/* record_nvtx.h - the records of NVTX's payload and counter extensions. record.h lists their
+ * types and says how spools are laid out.
  *
- * A program describes the layout of its data once (a schema, an enumeration), and then gives bytes with an event. The
- * collector copies both; ingest/nvtx_schemas.c decodes. Ids are 64-bit numbers of the program or of the collector, unique in
- * their domain. A forked child does not define again what its parent has defined.
+ * A program describes the layout of its data once (a schema, an enumeration), and then gives
+ * bytes with an event. The collector copies both; ingest/nvtx_schemas.c decodes. Ids are 64-bit
+ * numbers of the program or of the collector, unique in their domain. A forked child does not
+ * define again what its parent has defined.
  */
 #ifndef HWY_SPOOL_RECORD_NVTX_H
 #define HWY_SPOOL_RECORD_NVTX_H
@@ -13,8 +14,9 @@
 
 #include "spool/record.h"
 
-/* The value of rec_range.payload_type of an event with payloads of the extension; rec_range.payload is then the number that
- * its REC_NVTX_PAYLOAD records have, which stand before it in the same file. */
+/* The value of rec_range.payload_type of an event with payloads of the extension;
+ * rec_range.payload is then the number that its REC_NVTX_PAYLOAD records have, which stand
+ * before it in the same file. */
 enum { REC_PAYLOAD_EXTENDED = 9 };
 
 enum rec_nvtx_defined {
@@ -23,15 +25,16 @@ enum rec_nvtx_defined {
 	REC_NVTX_COUNTER,
 	REC_NVTX_SCOPE,
 };
-/* Most entries of one record. Further entries of a schema are left out; a longer enumeration has several records. */
+/* Most entries of one record. Further entries of a schema are left out; a longer enumeration has
+ * several records. */
 enum { REC_NVTX_ENTRIES = 64 };
 
 struct rec_nvtx_definition {
 	struct rec_head
 		head; /* head.flags: enum rec_nvtx_defined; head.value: string id of the name */
 	uint64_t id;
-	/* Of a schema or an enumeration: its size in bytes, 0: not told; of a counter: the id of its schema or its type; of a
-	 * scope: the id of the scope that it is a part of. */
+	/* Of a schema or an enumeration: its size in bytes, 0: not told; of a counter: the id of
+	 * its schema or its type; of a scope: the id of the scope that it is a part of. */
 	uint64_t of;
 	uint32_t domain; /* number of the NVTX domain; 0: the default domain */
 	uint32_t count;  /* how many entries follow, from byte 64 on */
@@ -39,7 +42,8 @@ struct rec_nvtx_definition {
 	uint32_t flags;  /* of a schema: NVTX's flags */
 	uint32_t pack; /* of a schema: the alignment of a packed struct, 0: as the compiler does */
 	uint32_t unit; /* of a counter: string id */
-	/* Of a counter: the id of its scope; of an enumeration: the index of its first value that follows. */
+	/* Of a counter: the id of its scope; of an enumeration: the index of its first value
+	 * that follows. */
 	uint64_t scope;
 	/* Of a counter: what a value is multiplied with is low / high 32 bits; 0: nothing. */
 	uint64_t scale;
@@ -62,8 +66,8 @@ struct rec_nvtx_payload {     /* one payload of the event that has 'number' */
 	uint64_t number;
 	uint64_t schema;
 	uint32_t bytes; /* how many bytes follow, from byte 32 on */
-	/* How many string ids (uint32_t) follow behind the bytes, which are padded to a multiple of 8: the texts that the
-	 * schema's entries point to, in the order of the entries. */
+	/* How many string ids (uint32_t) follow behind the bytes, which are padded to a multiple
+	 * of 8: the texts that the schema's entries point to, in the order of the entries. */
 	uint32_t texts;
 };
 static_assert(sizeof(struct rec_nvtx_payload) == REC_SLOT, "one slot");
@@ -98,8 +102,8 @@ enum {
 	REC_NVTX_MOST_BYTES = 4096 /* longer payloads are cut */
 };
 
-/* Whether an entry points to a text, which the collector copies. The offset is needed for that: 0 counts in the first entry
- * only. */
+/* Whether an entry points to a text, which the collector copies. The offset is needed for that:
+ * 0 counts in the first entry only. */
 static inline bool rec_nvtx_points_to_text(uint64_t type, uint64_t flags, uint64_t detail,
 					   uint64_t offset, bool is_first)
 {
@@ -109,7 +113,8 @@ static inline bool rec_nvtx_points_to_text(uint64_t type, uint64_t flags, uint64
 	       offset <= REC_NVTX_MOST_BYTES - sizeof(char *);
 }
 
-/* Bytes of a value of one of NVTX's own types on 64-bit Linux; 0: a type without a size of its own, or a schema. */
+/* Bytes of a value of one of NVTX's own types on 64-bit Linux; 0: a type without a size of its
+ * own, or a schema. */
 static inline uint32_t rec_nvtx_type_size(uint64_t type)
 {
 	static const uint8_t sizes[] = {

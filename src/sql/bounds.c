@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bounds.c - the numbers that a constraint leaves, as a closed range.
  *
- * The range may hold more than the constraint allows (start > 5 gives 5 …): SQLite checks every row again, and a value that is no
- * number (start > '7') leaves the range as it is. It never holds less.
+ * The range may hold more than the constraint allows (start > 5 gives 5 …): SQLite checks every
+ * row again, and a value that is no number (start > '7') leaves the range as it is. It never
+ * holds less.
  */
 #include "sql/bounds.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.c - see guard.h. Queries come from anybody (a web page, a colleague's file, a model's answer), so that everything is refused
- * that is not known to be harmless: SELECT of our tables with functions from a list. SQLite asks for every statement, table and
- * function while it prepares a query, before anything runs.
+/* guard.c - see guard.h. Queries come from anybody (a web page, a colleague's file, a model's
+ * answer), so that everything is refused that is not known to be harmless: SELECT of our tables
+ * with functions from a list. SQLite asks for every statement, table and function while it
+ * prepares a query, before anything runs.
  *
- * The database is empty and in memory, and SQLite sorts in memory: no query touches a file. Time is looked at while a query runs, every
- * few thousand instructions of SQLite. One call of a function takes no longer than texts of SQL_LONGEST_TEXT bytes allow.
+ * The database is empty and in memory, and SQLite sorts in memory: no query touches a file. Time
+ * is looked at while a query runs, every few thousand instructions of SQLite. One call of a
+ * function takes no longer than texts of SQL_LONGEST_TEXT bytes allow.
  */
 #include "sql/guard.h"
 
@@ -25,8 +27,8 @@ enum {
 	MOST_ARGUMENTS = 32,
 };
 
-/* The functions of SQLite that compute from their arguments and from nothing else. zeroblob, randomblob and those that
- * load, read or tell about SQLite itself are not among them. */
+/* The functions of SQLite that compute from their arguments and from nothing else. zeroblob,
+ * randomblob and those that load, read or tell about SQLite itself are not among them. */
 static const char *const functions[] = {
 	/* aggregates and windows */
 	"avg", "count", "cume_dist", "dense_rank", "first_value", "group_concat", "lag",
@@ -114,8 +116,9 @@ static bool is_internal(const char *name)
 	return strncasecmp(name, "sqlite_", 7) == 0 || strncasecmp(name, "pragma_", 7) == 0;
 }
 
-/* A table of which no column is read may be a common table expression: SQLite then gives the expression's name and no column. Tables
- * that are neither ours nor the query's do not get as far: SQLite would connect them first (SQLITE_UPDATE). */
+/* A table of which no column is read may be a common table expression: SQLite then gives the
+ * expression's name and no column. Tables that are neither ours nor the query's do not get as
+ * far: SQLite would connect them first (SQLITE_UPDATE). */
 static int authorize_read(struct sql_guard *guard, const char *table, const char *column)
 {
 	bool is_counted = !*column && !is_internal(table);
@@ -181,7 +184,8 @@ void guard_set(struct sql_guard *guard, sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	/* A text in double quotes is a column's name, never a string: a misspelt "nmae" is an error. */
+	/* A text in double quotes is a column's name, never a string: a misspelt "nmae" is an
+	 * error. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	/* The limit is the process's: this process has no other use of SQLite by now. */

@@ -20,8 +20,8 @@ extern const char *const guard_table_functions[];
 void guard_set(struct sql_guard *guard, sqlite3 *db);
 /* Starts the time of a query. */
 void guard_start(struct sql_guard *guard);
-/* The sentence about a failure of the connection: the refusal, the limit that was reached, or SQLite's words. Always yields
- * false. */
+/* The sentence about a failure of the connection: the refusal, the limit that was reached, or
+ * SQLite's words. Always yields false. */
 bool guard_fail(const struct sql_guard *guard, sqlite3 *db, int rc, struct hwy_err *err);
 /* Whether the name is that of one of our tables. */
 bool guard_is_table(const struct sql_guard *guard, const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lane_facts.c - whose spans a lane has: process, thread, device, stream, rank. All spans of a lane have the same facts, so that a
- * query for one of them skips whole lanes. The first eight have the names and the values of the CSV export. */
+/* lane_facts.c - whose spans a lane has: process, thread, device, stream, rank. All spans of a
+ * lane have the same facts, so that a query for one of them skips whole lanes. The first eight
+ * have the names and the values of the CSV export. */
 #include "sql/sql_tables.h"
 
 const struct sql_column lane_facts[LANE_FACTS] = {

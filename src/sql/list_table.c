@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_table.c - the virtual tables that are lists of rows: records of the trace, and results of analyses.
+/* list_table.c - the virtual tables that are lists of rows: records of the trace, and results of
+ * analyses.
  *
- * Rows come in order of 'id', which counts from 0. A query for one id, or for a range of ids, reads only those rows, so that a join by
- * id costs one look a row. Nothing is made before a query uses the table.
+ * Rows come in order of 'id', which counts from 0. A query for one id, or for a range of ids,
+ * reads only those rows, so that a join by id costs one look a row. Nothing is made before a
+ * query uses the table.
  */
 #include "sql/sql_tables.h"
 
@@ -25,7 +27,7 @@ struct list_cursor {
 	uint32_t row, end;
 };
 
-/* ---- cells --------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 /* The fields of a record: every record is a struct of int64_t. */
 static const int64_t *record_fields(const struct hwy_trace *trace, enum hwy_table table,
@@ -78,7 +80,8 @@ void sql_result(sqlite3_context *context, struct hwy_cell cell)
 	case HWY_CELL_NONE: break; /* the result is NULL already */
 	case HWY_CELL_INT: sqlite3_result_int64(context, cell.number); break;
 	case HWY_CELL_UINT:
-		/* SQL has no unsigned numbers: what does not fit is a floating-point number, as SQLite itself reads such digits. */
+		/* SQL has no unsigned numbers: what does not fit is a floating-point number, as
+		 * SQLite itself reads such digits. */
 		if (cell.number < 0)
 			sqlite3_result_double(context, (double)(uint64_t)cell.number);
 		else
@@ -92,7 +95,7 @@ void sql_result(sqlite3_context *context, struct hwy_cell cell)
 	}
 }
 
-/* ---- the virtual table ---------------------------------------------------------------------------- */
+/* ---- the virtual table ----------------------------------------------------------------------- */
 
 static int list_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			sqlite3_vtab **vtab, char **message)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* questions.c - the ready questions, sql/NAME.sql of the source tree, inside the program (cmake/questions.cmake). */
+/* questions.c - the ready questions, sql/NAME.sql of the source tree, inside the program
+ * (cmake/questions.cmake). */
 #include "sql/questions.h"
 
 #include <string.h>

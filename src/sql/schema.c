@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the definitions of the tables: for SQLite, and for people with the unit and the meaning of each column. */
+/* schema.c - the definitions of the tables: for SQLite, and for people with the unit and the
+ * meaning of each column. */
 #include <stdio.h>
 
 #include "sql/span_columns.h"
@@ -30,8 +31,8 @@ static void put_z(struct hwy_bytes *text, const char *from)
 	hwy_bytes_put(text, from, strlen(from));
 }
 
-/* Every name in quotes: "end" and "cast" are words of SQL. A column of any type has none in the model (a counter's value may be an
- * integer or not): its values stay as they are. */
+/* Every name in quotes: "end" and "cast" are words of SQL. A column of any type has none in the
+ * model (a counter's value may be an integer or not): its values stay as they are. */
 static void declare_column(struct hwy_bytes *text, const struct sql_column *column, bool is_first)
 {
 	put_z(text, is_first ? "\"" : ", \"");

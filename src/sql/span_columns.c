@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_columns.c - see span_columns.h. The order of a table's columns: those of the CSV export in its order (docs/export.md), then
- * what a query needs and a CSV file does not have: the ids that join tables, the end, the step, the role, the class. */
+/* span_columns.c - see span_columns.h. The order of a table's columns: those of the CSV export
+ * in its order (docs/export.md), then what a query needs and a CSV file does not have: the ids
+ * that join tables, the end, the step, the role, the class. */
 #include "sql/span_columns.h"
 
 #include <stdio.h>
@@ -53,7 +54,7 @@ static const struct sql_column symbol_columns[] = {
 };
 static const char *const class_names[HWY_CLASSES] = {"compute", "comm", "memory"};
 
-/* ---- making the tables ----------------------------------------------------------------------------- */
+/* ---- making the tables ----------------------------------------------------------------------- */
 
 static void add_column(struct span_table *table, struct hwy_arena *arena, struct span_column column)
 {
@@ -203,7 +204,7 @@ void span_tables_make(struct span_table tables[SPAN_TABLES], struct hwy_arena *a
 	fill_table(&tables[HWY_KINDS], arena, common);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* The correlation id of work is its call's, which need not be in memory. */
 static struct hwy_cell correlation(struct sql_source *source, const struct hwy_strip *strip,
@@ -236,8 +237,8 @@ static struct hwy_cell model_cell(struct sql_source *source, const struct hwy_st
 	return cell.type == HWY_CELL_TEXT ? sql_text(cell.text) : cell;
 }
 
-/* The steps of one process do not overlap on the device, and hardly on the CPU: the last that begins at or before the span is its
- * step, if the span starts before that step ends. */
+/* The steps of one process do not overlap on the device, and hardly on the CPU: the last that
+ * begins at or before the span is its step, if the span starts before that step ends. */
 static struct hwy_cell step_cell(const struct sql_source *source, const struct hwy_strip *strip,
 				 uint32_t row)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* span_columns.h - the columns of the span tables: one table for each kind, and `spans` for all.
  *
- * They are derived from hwy_kind_columns and hwy_columns: a column that the model gets appears by itself. Names are those of the CSV
- * export with '_' for '-', which SQL takes for a minus.
+ * They are derived from hwy_kind_columns and hwy_columns: a column that the model gets appears
+ * by itself. Names are those of the CSV export with '_' for '-', which SQL takes for a minus.
  */
 #ifndef HWY_SQL_SPAN_COLUMNS_H
 #define HWY_SQL_SPAN_COLUMNS_H
@@ -43,7 +43,8 @@ enum { SPAN_TABLES = HWY_KINDS + 1 }; /* one for each kind, then `spans` */
 /* Fills the tables; texts and columns are in the arena or constant. */
 void span_tables_make(struct span_table tables[SPAN_TABLES], struct hwy_arena *arena);
 
-/* Yields a value of the span in this row. The columns in 'needs' must be in memory; SPAN_STACK is not for this function. */
+/* Yields a value of the span in this row. The columns in 'needs' must be in memory; SPAN_STACK
+ * is not for this function. */
 struct hwy_cell span_cell(struct sql_source *source, const struct span_column *column,
 			  const struct hwy_strip *strip, uint32_t row);
 /* Hands the functions of a stack to SQLite, the innermost first, with semicolons between them. */

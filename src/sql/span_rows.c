@@ -8,10 +8,10 @@
 
 #define START_BIT HWY_COL_BIT(HWY_START)
 
-/* ---- which rows of a strip ------------------------------------------------------------------------- */
+/* ---- which rows of a strip ------------------------------------------------------------------- */
 
-/* Yields in *row the first row of a strip that starts at 'time' or later. The starts of a strip ascend, and a chunk's base is its
- * smallest value, so that one chunk is read at most. */
+/* Yields in *row the first row of a strip that starts at 'time' or later. The starts of a strip
+ * ascend, and a chunk's base is its smallest value, so that one chunk is read at most. */
 static bool first_start(struct sql_source *source, uint32_t index, int64_t time, uint32_t *row,
 			struct hwy_err *err)
 {
@@ -62,7 +62,8 @@ static void keep_rows(struct span_rows *rows, uint32_t strip, uint32_t from, uin
 	rows->pieces[rows->n_pieces++] = (struct span_piece){strip, from, to};
 }
 
-/* Adds the rows of a strip that may end late enough: chunks whose spans all end earlier are left out. */
+/* Adds the rows of a strip that may end late enough: chunks whose spans all end earlier are left
+ * out. */
 static bool keep_late_rows(struct span_rows *rows, uint32_t index, uint32_t from, uint32_t to,
 			   struct hwy_err *err)
 {
@@ -131,7 +132,7 @@ static bool find_pieces(struct span_rows *rows, struct hwy_err *err)
 	return true;
 }
 
-/* ---- in order --------------------------------------------------------------------------------------- */
+/* ---- in order -------------------------------------------------------------------------------- */
 
 static int compare_texts(const void *left, const void *right, void *context)
 {
@@ -164,7 +165,8 @@ static void count_names(const struct span_rows *rows, struct name_run run, uint3
 	}
 }
 
-/* Turns the counts into the places of each name's first row, names in order; yields the place behind the last row. */
+/* Turns the counts into the places of each name's first row, names in order; yields the place
+ * behind the last row. */
 static uint32_t place_names(const struct hwy_strings *strings, uint32_t *counts, uint32_t place,
 			    bool falls)
 {
@@ -246,8 +248,9 @@ static int compare_pieces(const void *left, const void *right, void *context)
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* Sorts the rows, for GROUP BY and ORDER BY: by columns that a whole strip shares, the strips are sorted. By name, as names are
- * numbers, two passes over one column are enough, where SQLite would compare texts row by row. */
+/* Sorts the rows, for GROUP BY and ORDER BY: by columns that a whole strip shares, the strips
+ * are sorted. By name, as names are numbers, two passes over one column are enough, where SQLite
+ * would compare texts row by row. */
 static bool sort_rows(struct span_rows *rows, const struct span_order *order, struct hwy_err *err)
 {
 	struct hwy_trace *trace = rows->source->trace;
@@ -276,7 +279,7 @@ static bool sort_rows(struct span_rows *rows, const struct span_order *order, st
 	return true;
 }
 
-/* ---- row after row --------------------------------------------------------------------------------- */
+/* ---- row after row --------------------------------------------------------------------------- */
 
 static bool turn_in_order(struct span_rows *rows)
 {
@@ -291,7 +294,8 @@ static bool turn_in_order(struct span_rows *rows)
 	return true;
 }
 
-/* Brings the next rows that are to be looked at into memory; false where reading fails. is_done is set behind the last. */
+/* Brings the next rows that are to be looked at into memory; false where reading fails. is_done
+ * is set behind the last. */
 static bool load_more(struct span_rows *rows, struct hwy_err *err)
 {
 	struct hwy_trace *trace = rows->source->trace;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* span_rows.h - goes through the spans that a query asks for, and skips the others.
  *
- * A filter is a promise in one direction: spans outside it are not wanted, spans inside it may be wanted. Whole strips are skipped by
- * kind, lane and what a lane tells of its spans; parts of a strip by start, which is sorted, and by the latest end of each chunk;
- * single rows by name. Only the columns in 'needs' are read from a report, chunk by chunk.
+ * A filter is a promise in one direction: spans outside it are not wanted, spans inside it may
+ * be wanted. Whole strips are skipped by kind, lane and what a lane tells of its spans; parts of
+ * a strip by start, which is sorted, and by the latest end of each chunk; single rows by name.
+ * Only the columns in 'needs' are read from a report, chunk by chunk.
  */
 #ifndef HWY_SQL_SPAN_ROWS_H
 #define HWY_SQL_SPAN_ROWS_H
 
 #include "sql/span_columns.h"
 
-/* The order in which spans come: by columns that all spans of a lane share, then by name, then by id. */
+/* The order in which spans come: by columns that all spans of a lane share, then by name, then
+ * by id. */
 enum { SPAN_MOST_KEYS = 8 };
 struct span_order {
 	struct span_key {

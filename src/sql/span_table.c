@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_table.c - the virtual tables of spans: which constraints of a query are used to skip spans, and in which order they come.
+/* span_table.c - the virtual tables of spans: which constraints of a query are used to skip
+ * spans, and in which order they come.
  *
- * Used are: id, start, end and lane_id compared with numbers; name = 'text'; and everything that is the same for all spans of a lane
- * (pid, tid, device, stream, rank, kind …) = value. SQLite checks each row again, so that a constraint whose value is of another type
- * than the column may be left out of the filter: rules of SQL about types stay SQLite's business.
+ * Used are: id, start, end and lane_id compared with numbers; name = 'text'; and everything that
+ * is the same for all spans of a lane (pid, tid, device, stream, rank, kind …) = value. SQLite
+ * checks each row again, so that a constraint whose value is of another type than the column may
+ * be left out of the filter: rules of SQL about types stay SQLite's business.
  *
- * The plan that xBestIndex makes for xFilter is a text, "USED ORDER;VALUES": the columns that are read, as hexadecimal bits of the
- * table's columns; a column's number and 'u' or 'd' for each term of the order; a column's number and '=', '<' or '>' for each value
- * that xFilter gets.
+ * The plan that xBestIndex makes for xFilter is a text, "USED ORDER;VALUES": the columns that
+ * are read, as hexadecimal bits of the table's columns; a column's number and 'u' or 'd' for
+ * each term of the order; a column's number and '=', '<' or '>' for each value that xFilter
+ * gets.
  */
 #include <stdlib.h>
 
@@ -60,7 +63,7 @@ static int span_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* ---- the plan -------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* How a constraint can be used: '=', '<' or '>' as sql_bounds_cut takes them, or 0: not at all. */
 static char usable_as(const struct span_column *column, unsigned char op)
@@ -104,8 +107,8 @@ static bool is_binary(sqlite3_index_info *info, int i, const struct span_column 
 	       strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
 }
 
-/* Whether rows need only come in groups of equal ones, in any order: for GROUP BY and DISTINCT. Versions of SQLite before 3.38 do not
- * tell: the rows are sorted then, which serves as well. */
+/* Whether rows need only come in groups of equal ones, in any order: for GROUP BY and DISTINCT.
+ * Versions of SQLite before 3.38 do not tell: the rows are sorted then, which serves as well. */
 static bool wants_groups(sqlite3_index_info *info)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000
@@ -117,8 +120,9 @@ static bool wants_groups(sqlite3_index_info *info)
 #endif
 }
 
-/* Adds the order in which the rows are to come to the plan, where it can be had: "COLUMN LETTER" for each term, 'u' or 'd' for up or
- * down. Rows of a GROUP BY may come in any order that keeps equal ones together, so that a name may stand before other terms. */
+/* Adds the order in which the rows are to come to the plan, where it can be had: "COLUMN LETTER"
+ * for each term, 'u' or 'd' for up or down. Rows of a GROUP BY may come in any order that keeps
+ * equal ones together, so that a name may stand before other terms. */
 static void plan_order(const struct span_vtab *vtab, sqlite3_index_info *info, sqlite3_str *plan)
 {
 	bool is_grouped = wants_groups(info), has_name = false;
@@ -175,7 +179,7 @@ static int span_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* ---- the filter ------------------------------------------------------------------------------------ */
+/* ---- the filter ------------------------------------------------------------------------------ */
 
 static bool texts_equal(struct hwy_text text, sqlite3_value *value)
 {
@@ -184,7 +188,8 @@ static bool texts_equal(struct hwy_text text, sqlite3_value *value)
 	       memcmp(text.at, bytes, text.length) == 0;
 }
 
-/* Whether a value that all spans of a lane have may equal the constraint's. Values of different types are left to SQLite. */
+/* Whether a value that all spans of a lane have may equal the constraint's. Values of different
+ * types are left to SQLite. */
 static bool may_equal(struct hwy_cell cell, sqlite3_value *value)
 {
 	int type = sqlite3_value_type(value);
@@ -265,8 +270,8 @@ static void filter_by(struct span_cursor *cursor, struct span_filter *filter,
 	}
 }
 
-/* The columns of the model that the used columns of the table are made of, and what else these need. Bit 63 stands for all columns
- * from 63 on. */
+/* The columns of the model that the used columns of the table are made of, and what else these
+ * need. Bit 63 stands for all columns from 63 on. */
 static bool gather_needs(const struct span_vtab *vtab, uint64_t used, uint64_t *needs,
 			 struct hwy_err *err)
 {
@@ -329,7 +334,7 @@ static int span_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
 	return SQLITE_OK;
 }
 
-/* ---- the cursor ------------------------------------------------------------------------------------ */
+/* ---- the cursor ------------------------------------------------------------------------------ */
 
 static int span_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 {

@@ -14,8 +14,8 @@ struct sql_db {
 	struct span_table spans[SPAN_TABLES];
 };
 
-/* SQLite connects a table when it is first named, by a statement of its own that the authorizer would refuse: all are named once before
- * there is one. */
+/* SQLite connects a table when it is first named, by a statement of its own that the authorizer
+ * would refuse: all are named once before there is one. */
 static bool connect_table(struct sql_db *db, const char *name, struct hwy_err *err)
 {
 	char query[96];
@@ -89,7 +89,7 @@ void sql_interrupt(struct sql_db *db)
 	sqlite3_interrupt(db->db);
 }
 
-/* ---- queries --------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static struct hwy_cell sqlite_cell(sqlite3_stmt *statement, int column)
 {
@@ -170,7 +170,7 @@ bool sql_query(struct sql_db *db, const char *text, const struct sql_sink *sink,
 	return any || hwy_fail(err, "the query is empty");
 }
 
-/* ---- the schema ------------------------------------------------------------------------------------ */
+/* ---- the schema ------------------------------------------------------------------------------ */
 
 const char *sql_table_name(const struct sql_db *db, uint32_t i)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sql_source.c - what the tables of `headway sql` read besides the trace itself: the analysis, the diagnosis, the steps. Each is made when a
- * query first asks for a table or a column that needs it: a sum over kernels never pays for a diagnosis. */
+/* sql_source.c - what the tables of `headway sql` read besides the trace itself: the analysis,
+ * the diagnosis, the steps. Each is made when a query first asks for a table or a column that
+ * needs it: a sum over kernels never pays for a diagnosis. */
 #include "sql/sql_tables.h"
 
 #include <stdlib.h>

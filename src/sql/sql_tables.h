@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sql_tables.h - what a table of `headway sql` is, and what all tables share.
  *
- * There are two sorts. Span tables (span_table.c) are made of the model's columns and know how to skip what a query does not ask
- * for. All others are lists: a number of rows, and a function that yields one cell. To add a list: a file table_NAME.c with one
- * struct sql_table, its declaration at the end of this header, its line in table_list.c.
+ * There are two sorts. Span tables (span_table.c) are made of the model's columns and know how
+ * to skip what a query does not ask for. All others are lists: a number of rows, and a function
+ * that yields one cell. To add a list: a file table_NAME.c with one struct sql_table, its
+ * declaration at the end of this header, its line in table_list.c.
  */
 #ifndef HWY_SQL_SQL_TABLES_H
 #define HWY_SQL_SQL_TABLES_H
@@ -14,10 +15,12 @@
 #include "sql/bounds.h"
 #include "sql/sql.h"
 
-/* Longer texts are cut: a query that makes a text of that length or longer fails, so that one row cannot take all memory. */
+/* Longer texts are cut: a query that makes a text of that length or longer fails, so that one
+ * row cannot take all memory. */
 enum { SQL_LONGEST_TEXT = 1000000 };
 
-/* The meaning of a column: its type and unit in SQL, and how the field of a record becomes a value. */
+/* The meaning of a column: its type and unit in SQL, and how the field of a record becomes a
+ * value. */
 enum sql_means {
 	SQL_NUMBER,
 	SQL_NATURAL,  /* a number; 0: not known */
@@ -36,7 +39,8 @@ struct sql_column {
 	const char *name;
 	enum sql_means means;
 	const char *description;
-	/* Of a list of records: 1 + the number of the record's field that holds the value; 0: the function 'cell' yields it. */
+	/* Of a list of records: 1 + the number of the record's field that holds the value; 0:
+	 * the function 'cell' yields it. */
 	uint32_t field;
 	const char *const *words; /* of SQL_WORD */
 	uint32_t n_words;
@@ -57,8 +61,8 @@ struct sql_table {
 	uint32_t n_columns;
 	enum hwy_table
 		records; /* the rows are these records; HWY_TABLE_NONE: 'make' tells their number */
-	/* Loads what the cells need, when the table is used for the first time, and yields the number of rows. May be NULL for
-	 * records. */
+	/* Loads what the cells need, when the table is used for the first time, and yields the
+	 * number of rows. May be NULL for records. */
 	bool (*make)(struct sql_source *source, uint32_t *rows, struct hwy_err *err);
 	/* Yields the cell of a column that has no field. */
 	struct hwy_cell (*cell)(struct sql_source *source, uint32_t row, uint32_t column);
@@ -77,7 +81,8 @@ struct sql_gap {
 	uint32_t phase, number;
 };
 
-/* A bucket of steps, a finding or an exchange of a rank: the rank's digest, and the number there. */
+/* A bucket of steps, a finding or an exchange of a rank: the rank's digest, and the number
+ * there. */
 struct sql_digest_part {
 	uint32_t rank, number;
 };
@@ -116,12 +121,13 @@ struct sql_source {
 	struct hwy_arena arena;
 };
 
-/* sql_source.c: what several tables need. Each is found when it is first asked for; false with a sentence where the recording cannot
- * be read. */
+/* sql_source.c: what several tables need. Each is found when it is first asked for; false with a
+ * sentence where the recording cannot be read. */
 bool sql_source_analysis(struct sql_source *source, struct hwy_err *err);
 bool sql_source_diagnosis(struct sql_source *source, struct hwy_err *err);
 bool sql_source_steps(struct sql_source *source, struct hwy_err *err);
-/* Whether the process of a phase has streams on a device, an index into flow.devices. Other devices count for other phases. */
+/* Whether the process of a phase has streams on a device, an index into flow.devices. Other
+ * devices count for other phases. */
 bool sql_phase_has_device(const struct sql_source *source, uint32_t phase, uint32_t device);
 void sql_source_close(struct sql_source *source);
 
@@ -154,7 +160,8 @@ static inline struct hwy_cell sql_textz(const char *text)
 /* Hands a cell to SQLite. The cell's text must live as long as the source. */
 void sql_result(sqlite3_context *context, struct hwy_cell cell);
 
-/* lane_facts.c: whose spans a lane has, as columns of span tables, in the order of the CSV export. */
+/* lane_facts.c: whose spans a lane has, as columns of span tables, in the order of the CSV
+ * export. */
 enum lane_fact {
 	LANE_PID,
 	LANE_TID,

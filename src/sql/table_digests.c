@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_digests.c - the digests of a job's ranks (digest/digest.h): ranks, their steps in order, findings and exchanges. They need no report, so
- * that a question about thousands of ranks reads a few kB of each. Without digests the tables are empty. */
+/* table_digests.c - the digests of a job's ranks (digest/digest.h): ranks, their steps in order,
+ * findings and exchanges. They need no report, so that a question about thousands of ranks reads
+ * a few kB of each. Without digests the tables are empty. */
 #include "sql/sql_tables.h"
 
 #include "digest/digest_set.h"
@@ -10,7 +11,7 @@ static const struct rank_digest *digest_at(const struct sql_source *source, uint
 	return &source->digests->ranks[rank].digest;
 }
 
-/* ---- ranks -------------------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 enum {
 	DIGEST_JOB,
@@ -134,9 +135,10 @@ const struct sql_table table_digests = {.name = "digests",
 					.make = digests_make,
 					.cell = digest_cell};
 
-/* ---- what a rank has several of --------------------------------------------------------------------------- */
+/* ---- what a rank has several of -------------------------------------------------------------- */
 
-/* Lists the rows of a table: for each row the rank that it belongs to, and its number among that rank's. */
+/* Lists the rows of a table: for each row the rank that it belongs to, and its number among that
+ * rank's. */
 static bool list_parts(struct sql_source *source, struct sql_digest_parts *parts,
 		       uint32_t (*count)(const struct rank_digest *), uint32_t *rows)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_findings.c - what `headway analyze` finds: findings, then suspects that were acquitted; and the verdict. */
+/* table_findings.c - what `headway analyze` finds: findings, then suspects that were acquitted;
+ * and the verdict. */
 #include "sql/sql_tables.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_gaps.c - the times in which a device of a phase is idle, each with its cause, as `headway analyze` finds them. The rows are the gaps
- * of all phases, phase by phase, on the devices that the phase's process uses; their durations add up to the phase's idle time. */
+/* table_gaps.c - the times in which a device of a phase is idle, each with its cause, as
+ * `headway analyze` finds them. The rows are the gaps of all phases, phase by phase, on the
+ * devices that the phase's process uses; their durations add up to the phase's idle time. */
 #include "base/search.h"
 #include "sql/sql_tables.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_lanes.c - where spans stand, and what stands there: lanes, the counters among them, and ranks. */
+/* table_lanes.c - where spans stand, and what stands there: lanes, the counters among them, and
+ * ranks. */
 #include "sql/sql_tables.h"
 
 #include <stdlib.h>
 
-/* The facts of a lane come first, in the order of enum lane_fact, without LANE_ID, which is the row's id. */
+/* The facts of a lane come first, in the order of enum lane_fact, without LANE_ID, which is the
+ * row's id. */
 enum { LANES_UNIT = LANE_FACTS - 1, LANES_SPANS, LANES_COLUMNS };
 static const struct sql_column lane_columns[LANES_COLUMNS] = {
 	{"pid", SQL_NUMBER, .description = "the id of the process"},
@@ -44,7 +46,7 @@ const struct sql_table table_lanes = {.name = "lanes",
 				      .records = HWY_TABLE_lanes,
 				      .cell = lane_cell};
 
-/* ---- counters --------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 struct sql_counter {
 	uint32_t lane;
@@ -162,7 +164,7 @@ const struct sql_table table_counters = {.name = "counters",
 					 .make = counters_make,
 					 .cell = counter_cell};
 
-/* ---- ranks ------------------------------------------------------------------------------------------ */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 struct sql_rank {
 	int64_t rank, host, world;

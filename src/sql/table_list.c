@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_list.c - the lists among the tables of `headway sql`, in the order of .tables. The tables of spans stand before them. */
+/* table_list.c - the lists among the tables of `headway sql`, in the order of .tables. The
+ * tables of spans stand before them. */
 #include "sql/sql_tables.h"
 
 const struct sql_table *const sql_lists[] = {&table_kernels,

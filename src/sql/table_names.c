@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_names.c - spans added up by kind and name, once, for all queries: `names`, and `kernels` for the kernels among them. A query
- * for the sums of a large recording is answered without looking at its spans again. */
+/* table_names.c - spans added up by kind and name, once, for all queries: `names`, and `kernels`
+ * for the kernels among them. A query for the sums of a large recording is answered without
+ * looking at its spans again. */
 #include "sql/sql_tables.h"
 
 #include <stdlib.h>

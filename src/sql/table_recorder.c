@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_recorder.c - what the recorder says about itself: its messages, what it lost, its clocks, what recording costs. */
+/* table_recorder.c - what the recorder says about itself: its messages, what it lost, its
+ * clocks, what recording costs. */
 #include "sql/sql_tables.h"
 
 static const char *const severities[] = {NULL, "info", "warning", "error"};

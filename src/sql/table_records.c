@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_records.c - the tables of who is who, as the trace holds them: hosts, processes, threads, devices, contexts, streams, modules,
- * groups, and facts about the recording. */
+/* table_records.c - the tables of who is who, as the trace holds them: hosts, processes,
+ * threads, devices, contexts, streams, modules, groups, and facts about the recording. */
 #include "sql/sql_tables.h"
 
 static const struct sql_column host_columns[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_relations.c - how spans hang together and where they come from: edges, stacks, frames, counters of measured kernels, and what
- * ranks exchange. */
+/* table_relations.c - how spans hang together and where they come from: edges, stacks, frames,
+ * counters of measured kernels, and what ranks exchange. */
 #include "sql/sql_tables.h"
 
 static const struct sql_column edge_columns[] = {
@@ -148,7 +148,7 @@ const struct sql_table table_node_edges = {.name = "node_edges",
 					   SQL_COLUMNS(node_edge_columns),
 					   .records = HWY_TABLE_node_edges};
 
-/* ---- messages: the columns of messages.csv -------------------------------------------------------------- */
+/* ---- messages: the columns of messages.csv --------------------------------------------------- */
 
 static const char *const message_kinds[HWY_MESSAGE_KINDS] = {"send", "receive", "collective"};
 enum { MESSAGE_PID, MESSAGE_RANK, MESSAGE_COMMUNICATOR = 5, MESSAGE_RANKS };

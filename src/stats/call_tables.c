@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call_tables.c - calls into the vendor's library and into the system's: summed up, and one row each. */
+/* call_tables.c - calls into the vendor's library and into the system's: summed up, and one row
+ * each. */
 #include "stats/families.h"
 #include "stats/merge.h"
 #include "stats/nsys_labels.h"
@@ -26,8 +27,9 @@ static void name_as_it_is(struct tally *tally, uint64_t key, struct hwy_text nam
 
 static const struct stats_column sum_columns[] = {TALLY_TIMES("Num Calls"), {"Name", STATS_TEXT}};
 
-/* Groups calls by the recorded name, as nsys does: a call that was recorded under two names ("cudaMalloc" with its
- * stack, and "cudaMalloc_v3020") has two rows, though both show the same name. */
+/* Groups calls by the recorded name, as nsys does: a call that was recorded under two names
+ * ("cudaMalloc" with its stack, and "cudaMalloc_v3020") has two rows, though both show the same
+ * name. */
 bool make_cuda_api_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct tally_plan plan = {sum_columns,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cell.c - the cells of reports, and their numbers as text, to the last digit as nsys prints them.
+/* cell.c - the cells of reports, and their numbers as text, to the last digit as nsys prints
+ * them.
  *
- * Means are doubles with one decimal, and an exact half goes up: 11764.25 is 11764.3. (13101.65 is not a
- * half: the nearest double lies below it, and it becomes 13101.6.) Megabytes are 10^6 bytes, three decimals,
- * rounded as printf does it. Times in other units than ns keep every digit.
+ * Means are doubles with one decimal, and an exact half goes up: 11764.25 is 11764.3. (13101.65
+ * is not a half: the nearest double lies below it, and it becomes 13101.6.) Megabytes are 10^6
+ * bytes, three decimals, rounded as printf does it. Times in other units than ns keep every
+ * digit.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -36,14 +38,16 @@ struct stats_cell cell_tid(const struct hwy_trace *trace, uint32_t lane)
 
 static size_t one_decimal(double value, char *text, size_t size)
 {
-	/* A double can hold exact halves of a tenth only as .25 and .75; printf rounds .25 down and .75 up. */
+	/* A double can hold exact halves of a tenth only as .25 and .75; printf rounds .25 down
+	 * and .75 up. */
 	double quarters = value * 4;
 	if (fabs(quarters) < 0x1p52 && quarters == floor(quarters) && fmod(quarters, 2) != 0)
 		value = nextafter(value, value > 0 ? INFINITY : -INFINITY);
 	return length_written(snprintf(text, size, "%.1f", value), size);
 }
 
-/* Writes an integer without snprintf, which would take most of the time of a table with a row for each span. */
+/* Writes an integer without snprintf, which would take most of the time of a table with a row
+ * for each span. */
 static size_t integer_text(int64_t value, char *text)
 {
 	char digits[24];
@@ -72,7 +76,8 @@ static size_t time_text(int64_t ns, enum stats_time_unit unit, char *text, size_
 			      size);
 }
 
-/* Megabytes with three decimals, in integers where that gives what printf would: printf decides exact halves. */
+/* Megabytes with three decimals, in integers where that gives what printf would: printf decides
+ * exact halves. */
 static size_t megabytes_text(int64_t bytes, char *text)
 {
 	if (bytes < 0 || bytes > INT64_C(1000000000000000) || bytes % 1000 == 500)

@@ -25,7 +25,8 @@ static inline struct stats_cell cell_empty(void)
 {
 	return (struct stats_cell){.empty = true};
 }
-/* Yields a cell with a number; an empty cell for HWY_NONE, where the recording does not hold the number. */
+/* Yields a cell with a number; an empty cell for HWY_NONE, where the recording does not hold the
+ * number. */
 static inline struct stats_cell cell_number_or_empty(int64_t number)
 {
 	return (struct stats_cell){.number = number, .empty = number == HWY_NONE};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.c - reports about the CPU: in which functions samples were taken, and how long threads ran or waited.
+/* cpu.c - reports about the CPU: in which functions samples were taken, and how long threads ran
+ * or waited.
  *
- * A sample counts once for the function it was taken in (self) and once for each function on its stack
- * (total), however often that function calls itself. A thread's states are put into three classes: running,
- * preempted (able to run, without a CPU) and waiting.
+ * A sample counts once for the function it was taken in (self) and once for each function on its
+ * stack (total), however often that function calls itself. A thread's states are put into three
+ * classes: running, preempted (able to run, without a CPU) and waiting.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "base/ref.h"
 #include "stats/families.h"
 
-/* ---- samples ----------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 struct function {
 	struct function_key {
@@ -71,7 +72,8 @@ static void count_stack(struct functions *functions, uint32_t stack, int64_t sam
 	}
 }
 
-/* Counts the samples of each stack first and then looks at each stack once: there are far fewer stacks. */
+/* Counts the samples of each stack first and then looks at each stack once: there are far fewer
+ * stacks. */
 static void count_samples(struct functions *functions)
 {
 	struct report_run *run = functions->run;
@@ -142,7 +144,7 @@ bool make_cpu_sample_sum(struct report_run *run, struct hwy_err *err)
 	return true;
 }
 
-/* ---- states ------------------------------------------------------------------------------------ */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 enum { RUNNING, PREEMPTED, WAITING, CLASSES };
 static const char *const class_names[CLASSES] = {"running", "preempted", "waiting"};

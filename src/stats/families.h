@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* families.h - the makers of the reports, by family: make_NAME makes the report NAME. reports.c lists them all.
+/* families.h - the makers of the reports, by family: make_NAME makes the report NAME. reports.c
+ * lists them all.
  *
- * A family is one file of src/stats/. A maker names the report's columns and hands its rows to the run's sink; false
- * with a sentence where the trace cannot be read.
+ * A family is one file of src/stats/. A maker names the report's columns and hands its rows to
+ * the run's sink; false with a sentence where the trace cannot be read.
  */
 #ifndef HWY_STATS_FAMILIES_H
 #define HWY_STATS_FAMILIES_H
@@ -46,7 +47,8 @@ bool make_nvtx_pushpop_sum(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_startend_sum(struct report_run *run, struct hwy_err *err);
 /* nvtx_trace.c makes this report: ranges in their nesting. */
 bool make_nvtx_pushpop_trace(struct report_run *run, struct hwy_err *err);
-/* nvtx_gpu.c and nvtx_kern.c make these reports: ranges with the device work launched inside each range. */
+/* nvtx_gpu.c and nvtx_kern.c make these reports: ranges with the device work launched inside
+ * each range. */
 bool make_nvtx_gpu_proj_sum(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_gpu_proj_trace(struct report_run *run, struct hwy_err *err);
 bool make_nvtx_kern_sum(struct report_run *run, struct hwy_err *err);
@@ -68,8 +70,8 @@ bool make_gpu_metrics_kern_sum(struct report_run *run, struct hwy_err *err);
 bool make_gpu_metrics_nvtx_sum(struct report_run *run, struct hwy_err *err);
 bool make_gpu_metrics_step_sum(struct report_run *run, struct hwy_err *err);
 
-/* roofline_tables.c makes these reports: operators and kernels under the roofs of their device, by the shapes of operators;
- * what each launch lets be resident. */
+/* roofline_tables.c makes these reports: operators and kernels under the roofs of their device,
+ * by the shapes of operators; what each launch lets be resident. */
 bool make_op_roofline(struct report_run *run, struct hwy_err *err);
 bool make_kernel_roofline(struct report_run *run, struct hwy_err *err);
 bool make_kernel_occupancy(struct report_run *run, struct hwy_err *err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filter.c - see filter.h.
  *
- * A window keeps what overlaps it, as nsys's --filter-time does; nothing is cut. A range keeps calls, ranges
- * and operators that lie inside it on its thread, and device work by the call that enqueued it, wherever
- * and whenever the work ran. Work without a recorded call is then left out.
+ * A window keeps what overlaps it, as nsys's --filter-time does; nothing is cut. A range keeps
+ * calls, ranges and operators that lie inside it on its thread, and device work by the call that
+ * enqueued it, wherever and whenever the work ran. Work without a recorded call is then left
+ * out.
  */
 #include "stats/filter.h"
 
@@ -126,7 +127,8 @@ static bool starts_after(const struct filter_interval *interval, const struct fi
 						  : interval->start > span->start;
 }
 
-/* Whether the span lies inside one interval of the same process and thread (thread HWY_NONE: of the whole process). */
+/* Whether the span lies inside one interval of the same process and thread (thread HWY_NONE: of
+ * the whole process). */
 static bool filter_inside(const struct filter *filter, struct filter_interval span)
 {
 	uint32_t after = HWY_FIRST(i, 0u, filter->n, starts_after(&filter->intervals[i], &span));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter.h - which spans count for a report or an export: those in a window of time, inside ranges of one name, or of one rank. */
+/* filter.h - which spans count for a report or an export: those in a window of time, inside
+ * ranges of one name, or of one rank. */
 #ifndef HWY_STATS_FILTER_H
 #define HWY_STATS_FILTER_H
 
@@ -19,7 +20,8 @@ struct filter {
 	uint32_t n, cap;
 };
 
-/* Finds the ranges named by options->range; yields false, with a sentence in err, where no range has that name. */
+/* Finds the ranges named by options->range; yields false, with a sentence in err, where no range
+ * has that name. */
 bool filter_open(struct filter *filter, struct hwy_trace *trace,
 		 const struct stats_options *options, struct hwy_err *err);
 void filter_close(struct filter *filter);
@@ -28,8 +30,8 @@ static inline bool filter_is_on(const struct filter *filter)
 {
 	return filter->timed || filter->ranged || filter->has_rank;
 }
-/* The columns that filter_keeps reads of a span: callers pass them to hwy_need, for the kinds that they filter.
- * filter_open has loaded the calls that device work links to. */
+/* The columns that filter_keeps reads of a span: callers pass them to hwy_need, for the kinds
+ * that they filter. filter_open has loaded the calls that device work links to. */
 uint64_t filter_columns(const struct filter *filter);
 /* Whether the span counts. Device work lies inside a range where the call that launched it does. */
 bool filter_keeps(const struct filter *filter, const struct hwy_trace *trace,

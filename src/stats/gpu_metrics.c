@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_metrics.c - GPU metrics: by device, by step, by kernel, and by the range that launched the work.
+/* gpu_metrics.c - GPU metrics: by device, by step, by kernel, and by the range that launched the
+ * work.
  *
- * A metric is sampled at times of its own. A kernel (and the work of a range) gets the samples that it covers for
- * METRIC_PURE_SHARE of the sampled interval or more, alone or together with others of its name; each weighs as much as its
- * covered time. The column "Samples" says how many these are; below METRICS_FEWEST_SAMPLES the metrics are left empty.
- * A step gets all samples of its device window.
+ * A metric is sampled at times of its own. A kernel (and the work of a range) gets the samples
+ * that it covers for METRIC_PURE_SHARE of the sampled interval or more, alone or together with
+ * others of its name; each weighs as much as its covered time. The column "Samples" says how
+ * many these are; below METRICS_FEWEST_SAMPLES the metrics are left empty. A step gets all
+ * samples of its device window.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +79,8 @@ static void add_device_samples(struct hwy_metrics *metrics, int64_t device,
 	row->samples += most;
 }
 
-/* Yields the means of each of n rows. The pieces are put in order; those of one row and device may overlap. */
+/* Yields the means of each of n rows. The pieces are put in order; those of one row and device
+ * may overlap. */
 static struct metrics_row *rows_of_pieces(struct hwy_metrics *metrics, struct pieces *pieces,
 					  uint32_t n, double pure)
 {
@@ -129,7 +132,7 @@ static struct hwy_interval in_window(const struct report_run *run, int64_t from,
 	return (struct hwy_interval){from, to > from ? to : from};
 }
 
-/* ---- by device ---------------------------------------------------------------------------------------- */
+/* ---- by device ------------------------------------------------------------------------------- */
 
 /* Yields when each device worked: pieces whose row is 0, in order of device and start. */
 static bool find_busy(struct report_run *run, struct pieces *pieces, struct hwy_err *err)
@@ -234,7 +237,7 @@ bool make_gpu_metrics_sum(struct report_run *run, struct hwy_err *err)
 	return ok;
 }
 
-/* ---- by kernel ------------------------------------------------------------------------------------------ */
+/* ---- by kernel ------------------------------------------------------------------------------- */
 
 struct named { /* a row of a table by name */
 	struct hwy_text name;
@@ -333,7 +336,7 @@ bool make_gpu_metrics_kern_sum(struct report_run *run, struct hwy_err *err)
 	return true;
 }
 
-/* ---- by range ------------------------------------------------------------------------------------------- */
+/* ---- by range -------------------------------------------------------------------------------- */
 
 struct ranges {
 	struct pieces pieces;
@@ -408,7 +411,7 @@ bool make_gpu_metrics_nvtx_sum(struct report_run *run, struct hwy_err *err)
 	return ok;
 }
 
-/* ---- by step --------------------------------------------------------------------------------------------- */
+/* ---- by step --------------------------------------------------------------------------------- */
 
 static void yield_step(struct report_run *run, struct hwy_metrics *metrics,
 		       const struct phase_step *step, uint32_t number, int64_t device)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_sums.c - device work, summed up by kernel, by kernel and launch dimensions, by memory operation. */
+/* gpu_sums.c - device work, summed up by kernel, by kernel and launch dimensions, by memory
+ * operation. */
 #include "base/ref.h"
 #include "stats/families.h"
 #include "stats/nsys_labels.h"
 #include "stats/tally.h"
 
-/* ---- groups --------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
-/* The categories in the order of their names, because nsys lists rows with equal totals in this order. */
+/* The categories in the order of their names, because nsys lists rows with equal totals in this
+ * order. */
 enum category { CALLS, KERNELS, MEMORY };
 static const char *const category_names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
@@ -29,7 +31,8 @@ static void group_memory(struct tally *tally, const struct hwy_strip *strip, uin
 		tally_by_direction(tally, strip, first, n, MEMORY, groups);
 }
 
-/* Calls whose shown names are equal are one group: where a call was recorded twice, nsys counts both together. */
+/* Calls whose shown names are equal are one group: where a call was recorded twice, nsys counts
+ * both together. */
 static void group_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			uint32_t n, uint32_t *groups)
 {
@@ -77,8 +80,8 @@ static uint32_t intern_dimensions(struct tally *tally, const struct hwy_shape *s
 	return hwy_intern(&tally->texts, text, grid.length + 1 + block.length);
 }
 
-/* Groups kernels by name and dimensions. Shapes with equal dimensions may differ (in registers, for example):
- * the dimensions are interned as texts, and those are the key. */
+/* Groups kernels by name and dimensions. Shapes with equal dimensions may differ (in registers,
+ * for example): the dimensions are interned as texts, and those are the key. */
 static void group_by_dimensions(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 				uint32_t n, uint32_t *groups)
 {
@@ -110,7 +113,7 @@ static void group_by_dimensions(struct tally *tally, const struct hwy_strip *str
 	}
 }
 
-/* ---- names ---------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static struct hwy_text name_of_group(const struct tally *tally, uint64_t key)
 {
@@ -145,7 +148,7 @@ static void name_and_dimensions(struct tally *tally, uint64_t key,
 	names[2] = hwy_text(tally->run->trace, (uint32_t)key);
 }
 
-/* ---- reports -------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 #define NAME HWY_COL_BIT(HWY_NAME)
 #define DIRECTION HWY_COL_BIT(HWY_DIRECTION)

@@ -112,7 +112,8 @@ static void set_place(const struct hwy_trace *trace, uint32_t lane, struct stats
 			 (long long)number);
 		cells[DEVICE] = cell_from_textz(device);
 	}
-	/* Migrations of unified memory belong to no context and no stream; sources write 0 for both. */
+	/* Migrations of unified memory belong to no context and no stream; sources write 0 for
+	 * both. */
 	if (!stream || (stream->context == 0 && stream->number == 0))
 		return;
 	cells[CONTEXT] = cell_number_or_empty(stream->context);

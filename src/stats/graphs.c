@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graphs.c - launched graphs: how often, how long on the device, what is inside.
  *
- * The device time of a launch runs from the first start to the last end of its work. Where the nodes were recorded,
- * they are counted and their kernels summed up; where they were not, those cells are empty. Two launches are of one
- * graph where the number of the executable graph is the same, else the number of the graph, else (some recorders
- * give neither) the nodes. All launches of a process without recorded work are one row.
+ * The device time of a launch runs from the first start to the last end of its work. Where the
+ * nodes were recorded, they are counted and their kernels summed up; where they were not, those
+ * cells are empty. Two launches are of one graph where the number of the executable graph is the
+ * same, else the number of the graph, else (some recorders give neither) the nodes. All launches
+ * of a process without recorded work are one row.
  */
 #include <stdlib.h>
 
@@ -144,7 +145,8 @@ static void graphs_visit(struct graphs *graphs)
 	struct hwy_trace *trace = graphs->run->trace;
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		/* The correlation id of the previous graph launch, because a call may be recorded twice. */
+		/* The correlation id of the previous graph launch, because a call may be
+		 * recorded twice. */
 		int64_t last = 0;
 		for (uint32_t row = 0; strip->kind == HWY_API && row < strip->rows; row++) {
 			if (HWY_ROLE_OF(hwy_role(trace, hwy_get(strip, HWY_NAME, row))) !=
@@ -159,7 +161,7 @@ static void graphs_visit(struct graphs *graphs)
 	}
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int graphs_by_total(const void *left, const void *right)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_exec.c - kernels with the calls that launched them: time in the call, in the queue, on the device.
+/* kernel_exec.c - kernels with the calls that launched them: time in the call, in the queue, on
+ * the device.
  *
- * The time in the queue runs from the call's end to the kernel's start; a kernel that starts before has none. The
- * total runs from the call's start to the later of the two ends. A kernel launched by a call that was recorded
- * twice has two rows, as in nsys.
+ * The time in the queue runs from the call's end to the kernel's start; a kernel that starts
+ * before has none. The total runs from the call's start to the later of the two ends. A kernel
+ * launched by a call that was recorded twice has two rows, as in nsys.
  */
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ static void pairs_visit(struct pairs *pairs, void (*take)(void *self, const stru
 	merge_close(&merge);
 }
 
-/* ---- one row for each kernel ----------------------------------------------------------------------------- */
+/* ---- one row for each kernel ----------------------------------------------------------------- */
 
 static void yield_pair(void *self, const struct pair *pair)
 {
@@ -166,7 +167,7 @@ bool make_cuda_kern_exec_trace(struct report_run *run, struct hwy_err *err)
 	return ok;
 }
 
-/* ---- summed up ------------------------------------------------------------------------------------ */
+/* ---- summed up ------------------------------------------------------------------------------- */
 
 enum { TOTAL, CALL, QUEUE, KERNEL, PARTS };
 

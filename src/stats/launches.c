@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.c - see launches.h. A counting sort by call: two rounds over the links, 4 bytes for each call and span. */
+/* launches.c - see launches.h. A counting sort by call: two rounds over the links, 4 bytes for
+ * each call and span. */
 #include "stats/launches.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static uint32_t launches_call_of(const struct launches *launches, const struct r
 static void launches_visit(struct launches *launches, const struct report_run *run, uint32_t kinds,
 			   void (*take)(struct launches *, uint32_t call, uint32_t span))
 {
-	/* From the last span to the first: launches_fill fills each call's part from its end, so the ids rise. */
+	/* From the last span to the first: launches_fill fills each call's part from its end, so
+	 * the ids rise. */
 	for (uint32_t s = run->trace->n_strips; s-- > 0;) {
 		const struct hwy_strip *strip = &run->trace->strips[s];
 		if (!(kinds & HWY_KIND_BIT(strip->kind)) || !strip->columns[HWY_LINK])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.h - the device work that each call enqueued: the links of the trace lead from work to call, these back. */
+/* launches.h - the device work that each call enqueued: the links of the trace lead from work to
+ * call, these back. */
 #ifndef HWY_STATS_LAUNCHES_H
 #define HWY_STATS_LAUNCHES_H
 
@@ -8,7 +9,8 @@
 struct launches {
 	/* For each strip of calls, how many calls the strips before this strip have. */
 	uint32_t *base;
-	/* For each call the index in 'spans' at which its work begins; one more element holds the end. */
+	/* For each call the index in 'spans' at which its work begins; one more element holds
+	 * the end. */
 	uint32_t *first;
 	uint32_t *spans; /* ids of device spans, sorted by call, then by id */
 };
@@ -17,7 +19,8 @@ struct launched { /* the device work of one call */
 	uint32_t n;
 };
 
-/* Takes the device spans of these kinds that the filter keeps. Loads their LINK, and CORR of the calls. */
+/* Takes the device spans of these kinds that the filter keeps. Loads their LINK, and CORR of the
+ * calls. */
 bool launches_open(struct launches *launches, struct report_run *run, uint32_t kinds,
 		   struct hwy_err *err);
 void launches_close(struct launches *launches);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library_tables.c - calls of cuBLAS, cuDNN, cuSPARSE, cuSOLVER and cuFFT by name, summed up. A call inside another call of the
- * same library counts for itself, and its time for both. */
+/* library_tables.c - calls of cuBLAS, cuDNN, cuSPARSE, cuSOLVER and cuFFT by name, summed up. A
+ * call inside another call of the same library counts for itself, and its time for both. */
 #include "stats/families.h"
 #include "stats/tally.h"
 
-/* Whether the lane has calls of a library whose name begins so: "cuBLAS" stands for cuBLASLt and cuBLASXt too. */
+/* Whether the lane has calls of a library whose name begins so: "cuBLAS" stands for cuBLASLt and
+ * cuBLASXt too. */
 static bool lane_is_of(const struct hwy_trace *trace, uint32_t lane, const char *library)
 {
 	return hwy_lane_is_library(trace, lane) &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge.h - the spans of many strips in order of start (equal starts: by span id), for reports with a row for each.
+/* merge.h - the spans of many strips in order of start (equal starts: by span id), for reports
+ * with a row for each.
  *
  *   struct merge merge;
  *   merge_open(&merge, run, HWY_KIND_BIT(HWY_KERNEL));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_tables.c - the modules of a model: the device work that their operators launched, and the operators' CPU time.
+/* module_tables.c - the modules of a model: the device work that their operators launched, and
+ * the operators' CPU time.
  *
- * Self is what operators launched or took that were called by the module itself, total includes the modules inside of it.
- * Backward operators count for the module of their forward operator (analyze/owners.h). What belongs to no module is one
- * row "(no module)", so that the self times add up to all device work and to all operators.
+ * Self is what operators launched or took that were called by the module itself, total includes
+ * the modules inside of it. Backward operators count for the module of their forward operator
+ * (analyze/owners.h). What belongs to no module is one row "(no module)", so that the self times
+ * add up to all device work and to all operators.
  */
 #include <stdio.h>
 #include <stdlib.h>

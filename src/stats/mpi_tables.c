@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_tables.c - calls of MPI by name, one row each, and the sizes of what they exchanged; columns as nsys names them.
+/* mpi_tables.c - calls of MPI by name, one row each, and the sizes of what they exchanged;
+ * columns as nsys names them.
  *
- * A call is of one source by its name, as nsys sorts calls into tables. The sizes are those of the trace's messages: a call of
- * MPI_Sendrecv has two, which are one row in the table of calls where they differ in nothing but their direction. Messages whose
- * size is not known do not count for sizes.
+ * A call is of one source by its name, as nsys sorts calls into tables. The sizes are those of
+ * the trace's messages: a call of MPI_Sendrecv has two, which are one row in the table of calls
+ * where they differ in nothing but their direction. Messages whose size is not known do not
+ * count for sizes.
  */
 #include <stdlib.h>
 
@@ -41,7 +43,7 @@ static enum mpi_source source_of(const char *name)
 							  : SOURCE_P2P;
 }
 
-/* ---- mpi_event_sum ------------------------------------------------------------------------------------ */
+/* ---- mpi_event_sum --------------------------------------------------------------------------- */
 
 static void group_mpi_calls(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 			    uint32_t n, uint32_t *groups)
@@ -70,7 +72,7 @@ bool make_mpi_event_sum(struct report_run *run, struct hwy_err *err)
 	return tally_make(run, &plan, err);
 }
 
-/* ---- mpi_event_trace ---------------------------------------------------------------------------------- */
+/* ---- mpi_event_trace ------------------------------------------------------------------------- */
 
 /* Whether the two messages of a call differ in their direction only. */
 static bool is_mirrored(const struct hwy_message *a, const struct hwy_message *b)
@@ -151,7 +153,7 @@ bool make_mpi_event_trace(struct report_run *run, struct hwy_err *err)
 	return true;
 }
 
-/* ---- mpi_msg_size_sum --------------------------------------------------------------------------------- */
+/* ---- mpi_msg_size_sum ------------------------------------------------------------------------ */
 
 enum size_source { SIZE_P2P, SIZE_COLL_SEND, SIZE_COLL_RECV, SIZE_SOURCES };
 static const char *const size_source_names[] = {"p2p", "coll_send", "coll_recv"};
@@ -172,7 +174,8 @@ struct sizes {
 	struct sums sums;
 };
 
-/* The bytes of a message by source; HWY_NONE: it has none of that source, or their number is not known. */
+/* The bytes of a message by source; HWY_NONE: it has none of that source, or their number is not
+ * known. */
 static int64_t size_of_message(const struct hwy_message *m, enum size_source source)
 {
 	if ((m->kind == HWY_MESSAGE_COLLECTIVE) == (source == SIZE_P2P))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_tables.c - what NCCL and RCCL exchanged, by operation and size: time, bandwidth, waiting for ranks apart from moving data.
+/* nccl_tables.c - what NCCL and RCCL exchanged, by operation and size: time, bandwidth, waiting
+ * for ranks apart from moving data.
  *
- * The size of an operation and the two bandwidths are those of nccl-tests: the algorithm's is the size over the time, the
- * bus's is what a link has to carry for it, by a factor of operation and ranks, and is compared with the link's peak. The
- * time is that of the kernel (or of its part in a kernel that does several operations): a rank that comes early waits inside
- * of it. Where all ranks of a collective are in the recording, the waiting for the last one (skew) is told apart, and the
- * transfer has a bandwidth of its own.
+ * The size of an operation and the two bandwidths are those of nccl-tests: the algorithm's is
+ * the size over the time, the bus's is what a link has to carry for it, by a factor of operation
+ * and ranks, and is compared with the link's peak. The time is that of the kernel (or of its
+ * part in a kernel that does several operations): a rank that comes early waits inside of it.
+ * Where all ranks of a collective are in the recording, the waiting for the last one (skew) is
+ * told apart, and the transfer has a bandwidth of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +99,7 @@ struct exchange_lines {
 	struct sums sums;
 };
 
-/* ---- one message ----------------------------------------------------------------------------------- */
+/* ---- one message ----------------------------------------------------------------------------- */
 
 static bool is_nccl(const struct hwy_trace *trace, const struct hwy_message *m)
 {
@@ -116,8 +118,8 @@ static bool has_times(const struct hwy_message *m)
 	return m->start != HWY_NONE && m->end != HWY_NONE && m->end >= m->start;
 }
 
-/* What nccl-tests calls the size: of gathers and scatters it is the whole, not the part of one rank. Where only one side is
- * known it is the size if both sides are alike. */
+/* What nccl-tests calls the size: of gathers and scatters it is the whole, not the part of one
+ * rank. Where only one side is known it is the size if both sides are alike. */
 static int64_t tested_size(const struct hwy_trace *trace, const struct hwy_message *m)
 {
 	const char *name = hwy_str(trace, m->name);
@@ -184,9 +186,10 @@ static void note_message(struct exchange_lines *lines, uint32_t index)
 	}
 }
 
-/* ---- several ranks --------------------------------------------------------------------------------- */
+/* ---- several ranks --------------------------------------------------------------------------- */
 
-/* When the last rank of a collective began, and when the first one ended; false where one of them has no times. */
+/* When the last rank of a collective began, and when the first one ended; false where one of
+ * them has no times. */
 static bool meeting_times(const struct hwy_trace *trace, const struct hwy_collectives *met,
 			  const struct hwy_meeting *meeting, struct hwy_interval *together)
 {
@@ -202,8 +205,8 @@ static bool meeting_times(const struct hwy_trace *trace, const struct hwy_collec
 	return true;
 }
 
-/* Takes the skew and the transfer of one collective, if all its ranks are known. One that ended on a rank before it began on
- * another (an operation with a root) has neither. */
+/* Takes the skew and the transfer of one collective, if all its ranks are known. One that ended
+ * on a rank before it began on another (an operation with a root) has neither. */
 static void note_meeting(struct exchange_lines *lines, const struct hwy_collectives *met,
 			 const struct hwy_meeting *meeting)
 {
@@ -249,7 +252,7 @@ static bool note_meetings(struct exchange_lines *lines, struct hwy_err *err)
 	return ok;
 }
 
-/* ---- links ----------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 /* How many times the size a link has to carry: nccl-tests' PERFORMANCE.md. */
 static double bus_factor(const char *operation, int64_t ranks)
@@ -273,7 +276,8 @@ static int64_t nodes_of(const struct hwy_trace *trace, const struct exchange_key
 	return told ? strtol(told, NULL, 10) : 0;
 }
 
-/* The link that the ranks of a communicator share, and its bytes a second in one direction; 0: not known. */
+/* The link that the ranks of a communicator share, and its bytes a second in one direction; 0:
+ * not known. */
 static const char *link_of(const struct hwy_trace *trace, const struct exchange_line *line,
 			   double *peak)
 {
@@ -292,7 +296,7 @@ static const char *link_of(const struct hwy_trace *trace, const struct exchange_
 	return nvlink > 0 && !is_card ? "NVLink" : "PCIe";
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct stats_cell text_or_empty(const struct hwy_trace *trace, int64_t text)
 {

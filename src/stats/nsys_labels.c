@@ -19,7 +19,8 @@ char *text_buffer_reserve(struct text_buffer *buffer, size_t bytes)
 
 struct hwy_text nsys_label_call(struct hwy_text name)
 {
-	/* nsys removes versions of exactly four digits: those of CUDA 3.2 to 9.x, none of a later CUDA. */
+	/* nsys removes versions of exactly four digits: those of CUDA 3.2 to 9.x, none of a
+	 * later CUDA. */
 	if (name.length <= 6)
 		return name;
 	const char *tail = name.at + name.length - 6;

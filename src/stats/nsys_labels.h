@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nsys_labels.h - how the tables name calls, copies, launch dimensions and ranges: as nsys's own tables do. */
+/* nsys_labels.h - how the tables name calls, copies, launch dimensions and ranges: as nsys's own
+ * tables do. */
 #ifndef HWY_STATS_NSYS_LABELS_H
 #define HWY_STATS_NSYS_LABELS_H
 
 #include "trace/trace.h"
 
-/* Memory for one text that is put together; it grows and serves one text after the other. Free 'at' in the end. */
+/* Memory for one text that is put together; it grows and serves one text after the other. Free
+ * 'at' in the end. */
 struct text_buffer {
 	char *at;
 	size_t cap;
@@ -13,9 +15,11 @@ struct text_buffer {
 /* Makes room for 'bytes' bytes; what the buffer held is lost. */
 char *text_buffer_reserve(struct text_buffer *buffer, size_t bytes);
 
-/* Yields a call's name without its version: "cudaMalloc" for "cudaMalloc_v3020" (but v10000 and v2 stay). */
+/* Yields a call's name without its version: "cudaMalloc" for "cudaMalloc_v3020" (but v10000 and
+ * v2 stay). */
 struct hwy_text nsys_label_call(struct hwy_text name);
-/* Yield labels such as "[CUDA memcpy Host-to-Device]" and "[CUDA memset]": constant texts that are never freed. */
+/* Yield labels such as "[CUDA memcpy Host-to-Device]" and "[CUDA memset]": constant texts that
+ * are never freed. */
 struct hwy_text nsys_label_copy(int64_t direction);
 struct hwy_text nsys_label_fill(void);
 enum { NSYS_LABEL_DIMENSIONS_BYTES = 64 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_gpu.c - ranges projected onto the device.
  *
- * Work belongs to a range when the call that enqueued the work lies inside the range on the same thread: to every
- * such range, not only to the innermost. The projection runs from the first start to the last end of a range's
- * work. Graphs whose nodes were not recorded are not counted, as in nsys.
+ * Work belongs to a range when the call that enqueued the work lies inside the range on the same
+ * thread: to every such range, not only to the innermost. The projection runs from the first
+ * start to the last end of a range's work. Graphs whose nodes were not recorded are not counted,
+ * as in nsys.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 
 struct projection { /* the device work of one range, which is a node of the tree */
 	int64_t start, end;
-	/* How many calls inside the range enqueued work; where this is 0, there is no projection. */
+	/* How many calls inside the range enqueued work; where this is 0, there is no
+	 * projection. */
 	uint32_t work;
 	uint32_t children; /* how many ranges directly inside have device work */
 };
@@ -42,7 +44,8 @@ static void project(void *self, struct nvtx_sweep *sweep, uint32_t node,
 
 #define PROJECTED (HWY_KIND_BIT(HWY_KERNEL) | HWY_KIND_BIT(HWY_COPY) | HWY_KIND_BIT(HWY_FILL))
 
-/* Yields the projections of all nodes, or NULL with a sentence in err. Ranges that the filter drops have work 0. */
+/* Yields the projections of all nodes, or NULL with a sentence in err. Ranges that the filter
+ * drops have work 0. */
 static struct projection *projections_of(struct nvtx_sweep *sweep, struct report_run *run,
 					 struct hwy_err *err)
 {
@@ -162,7 +165,8 @@ static void yield_name(struct report_run *run, const struct by_name *line)
 	report_row(run, cells);
 }
 
-/* Yields the projections summed up by name and style, one line for each; the caller frees the lines. */
+/* Yields the projections summed up by name and style, one line for each; the caller frees the
+ * lines. */
 static struct by_name *sum_by_name(struct nvtx_sweep *sweep, const struct projection *projections,
 				   struct hwy_strings *names, uint32_t *n_lines)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_kern.c - kernels by the ranges they were launched in.
  *
- * A kernel counts for every range around the call that launched it; kernels launched in no range come first, without
- * a range's name. A recording without any range has no rows.
+ * A kernel counts for every range around the call that launched it; kernels launched in no range
+ * come first, without a range's name. A recording without any range has no rows.
  */
 #include <stdlib.h>
 
@@ -87,7 +87,8 @@ static void nvtx_kern_add(void *self, struct nvtx_sweep *sweep, uint32_t node,
 			continue;
 		}
 		sums_expect(&summary->sums, line, 1);
-		/* Where a call was recorded twice, both records have the same kernels: count them once. */
+		/* Where a call was recorded twice, both records have the same kernels: count
+		 * them once. */
 		summary->lines[line].kernels += own;
 		bool fresh = false;
 		if (node != NVTX_NO_NODE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_sums.c - ranges (NVTX, or a framework's annotations), summed up by domain and name.
  *
- * Ranges that nest on a thread are push/pop ranges, the others start/end ranges. Marks, and ranges whose end
- * was not recorded, are not counted.
+ * Ranges that nest on a thread are push/pop ranges, the others start/end ranges. Marks, and
+ * ranges whose end was not recorded, are not counted.
  */
 #include "stats/families.h"
 #include "stats/tally.h"

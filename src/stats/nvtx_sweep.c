@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_sweep.c - see nvtx_sweep.h.
  *
- * One sweep for each thread: its calls and ranges are both in order of start, and the ranges around a call are
- * those that are still open. So time grows with calls times depth, never with calls times ranges.
+ * One sweep for each thread: its calls and ranges are both in order of start, and the ranges
+ * around a call are those that are still open. So time grows with calls times depth, never with
+ * calls times ranges.
  */
 #include "stats/nvtx_sweep.h"
 

@@ -11,8 +11,9 @@ struct nvtx_sweep {
 	struct nvtx_tree tree;
 	struct launches launches;
 	bool twice; /* set by the caller: visit both records of a call that was recorded twice */
-	/* Called for each call with work and each range around it; once with NVTX_NO_NODE for a call in no range.
-	 * 'own' is false for the record of a call whose work is linked to the call's other record. */
+	/* Called for each call with work and each range around it; once with NVTX_NO_NODE for a
+	 * call in no range. 'own' is false for the record of a call whose work is linked to the
+	 * call's other record. */
 	void (*take)(void *self, struct nvtx_sweep *sweep, uint32_t node,
 		     const struct hwy_strip *call, struct launched work, bool own);
 	void *self;
@@ -21,7 +22,8 @@ struct nvtx_sweep {
 	uint32_t n_open, cap_open;
 };
 
-/* Takes the device work of these kinds and loads its START, DUR and NAME. Close the sweep also after a failure. */
+/* Takes the device work of these kinds and loads its START, DUR and NAME. Close the sweep also
+ * after a failure. */
 bool nvtx_sweep_open(struct nvtx_sweep *sweep, struct report_run *run, uint32_t kinds,
 		     struct hwy_err *err);
 /* Hands all calls that enqueued work to sweep->take. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_tree.c - see nvtx_tree.h.
  *
- * Domains have stacks of their own and start/end ranges have none, so ranges of a thread may overlap without
- * nesting. The parent of a range is the shortest range that contains it as a whole.
+ * Domains have stacks of their own and start/end ranges have none, so ranges of a thread may
+ * overlap without nesting. The parent of a range is the shortest range that contains it as a
+ * whole.
  */
 #include "stats/nvtx_tree.h"
 
@@ -74,7 +75,8 @@ static struct order *collect_ranges(struct report_run *run, bool startend, uint3
 	return orders;
 }
 
-/* The shortest open range that contains the node as a whole, or NVTX_NO_NODE. Ranges that ended leave 'open'. */
+/* The shortest open range that contains the node as a whole, or NVTX_NO_NODE. Ranges that ended
+ * leave 'open'. */
 static uint32_t innermost_around(const struct nvtx_tree *tree, const struct nvtx_node *node,
 				 uint32_t *open, uint32_t *n_open)
 {
@@ -215,7 +217,8 @@ struct hwy_text nvtx_tree_stack(const struct report_run *run, const struct nvtx_
 {
 	enum { LONGEST_ID = 24 };
 	size_t need = ((size_t)tree->nodes[node].level + 1) * LONGEST_ID;
-	/* The text is written from its end, since parents are found from the inside to the outside. */
+	/* The text is written from its end, since parents are found from the inside to the
+	 * outside. */
 	char *end = text_buffer_reserve(buffer, need) + need - 1, *at = end;
 	*end = 0;
 	for (uint32_t i = node; i != NVTX_NO_NODE; i = tree->nodes[i].parent) {

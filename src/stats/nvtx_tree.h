@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_tree.h - which range lies in which, thread by thread, whatever their domains.
  *
- * Parents come before their children. A start/end range is in the tree where it ended on the thread it started on.
+ * Parents come before their children. A start/end range is in the tree where it ended on the
+ * thread it started on.
  */
 #ifndef HWY_STATS_NVTX_TREE_H
 #define HWY_STATS_NVTX_TREE_H
@@ -17,7 +18,8 @@ struct nvtx_node {
 	uint32_t span;       /* id of the range's span */
 	uint32_t lane;
 	uint32_t parent; /* index of the innermost range around this one, or NVTX_NO_NODE */
-	/* 'children': how many ranges are directly inside this one; 'level': how many are around it. */
+	/* 'children': how many ranges are directly inside this one; 'level': how many are around
+	 * it. */
 	uint32_t children, level;
 };
 struct nvtx_tree {
@@ -30,8 +32,9 @@ struct nvtx_tree {
 	uint32_t n_threads, cap_threads;
 };
 
-/* Takes all push/pop ranges, with 'startend' the start/end ranges too, and loads the columns it reads (NAME and ROW
- * among them). Ranges that the filter drops are nodes too: the filter does not change the nesting. */
+/* Takes all push/pop ranges, with 'startend' the start/end ranges too, and loads the columns it
+ * reads (NAME and ROW among them). Ranges that the filter drops are nodes too: the filter does
+ * not change the nesting. */
 bool nvtx_tree_open(struct nvtx_tree *tree, struct report_run *run, bool startend,
 		    struct hwy_err *err);
 void nvtx_tree_close(struct nvtx_tree *tree);

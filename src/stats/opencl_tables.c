@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opencl_tables.c - OpenCL's calls and commands, summed up: the same columns as the tables of CUDA. */
+/* opencl_tables.c - OpenCL's calls and commands, summed up: the same columns as the tables of
+ * CUDA. */
 #include <stdio.h>
 
 #include "stats/families.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ops.c - a framework's operators, as torch's key_averages() lists them.
  *
- * The self CPU time of an operator is its time less that of the operators it called. Its GPU time is that of the
- * device work enqueued on its thread while it ran: self where no inner operator was running, total in any case.
- * An operator that calls itself counts in the total at every level, as in torch.
+ * The self CPU time of an operator is its time less that of the operators it called. Its GPU
+ * time is that of the device work enqueued on its thread while it ran: self where no inner
+ * operator was running, total in any case. An operator that calls itself counts in the total at
+ * every level, as in torch.
  */
 #include <stdlib.h>
 
@@ -69,8 +70,8 @@ static struct line *ops_line_of(struct ops *ops, const struct hwy_strip *strip, 
 	return &ops->lines[*line];
 }
 
-/* Ends operators until the innermost one reaches beyond 'moment'. With 'cpu' the calls and the CPU time of what ends
- * are counted, without only the GPU time. */
+/* Ends operators until the innermost one reaches beyond 'moment'. With 'cpu' the calls and the
+ * CPU time of what ends are counted, without only the GPU time. */
 static void pop_until(struct ops *ops, const struct hwy_strip *strip, int64_t moment, bool cpu)
 {
 	while (ops->depth && ops->stack[ops->depth - 1].end <= moment) {
@@ -97,7 +98,8 @@ static void ops_push(struct ops *ops, const struct hwy_strip *strip, uint32_t ro
 	pop_until(ops, strip, op.start, cpu);
 	if (ops->depth) {
 		struct open *parent = &ops->stack[ops->depth - 1];
-		/* An operator that outlasts its parent (two recorders, two clocks) is cut at the parent's end. */
+		/* An operator that outlasts its parent (two recorders, two clocks) is cut at the
+		 * parent's end. */
 		int64_t end = op.end < parent->end ? op.end : parent->end;
 		hwy_add_saturating(&parent->in_children, end - op.start);
 	}
@@ -141,7 +143,8 @@ static void ops_sweep(struct ops *ops, const struct hwy_strip *strip, const stru
 	pop_until(ops, strip, INT64_MAX, cpu);
 }
 
-/* The thread's index in the trace; lanes without a thread share the index behind the last thread's. */
+/* The thread's index in the trace; lanes without a thread share the index behind the last
+ * thread's. */
 static uint32_t thread_slot(const struct hwy_trace *trace, const struct hwy_strip *strip)
 {
 	int64_t thread = trace->lanes[strip->lane].thread;
@@ -156,7 +159,8 @@ static void sweep_thread(struct ops *ops, const struct hwy_strip *strip)
 		ops_sweep(ops, strip, NULL, true);
 		return;
 	}
-	/* Where a thread has several strips of calls, the operators' CPU time counts in the first sweep only. */
+	/* Where a thread has several strips of calls, the operators' CPU time counts in the
+	 * first sweep only. */
 	for (bool cpu = true; hwy_ref32_is_set(calls); cpu = false) {
 		ops_sweep(ops, strip, &trace->strips[hwy_ref32_index(calls)], cpu);
 		calls = ops->next_calls[hwy_ref32_index(calls)];
@@ -178,7 +182,7 @@ static void find_calls(struct ops *ops)
 	}
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int by_self_time(const void *left, const void *right, void *self)
 {

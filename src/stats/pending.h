@@ -23,8 +23,8 @@ struct pending {
 bool pending_open(struct pending *pending, struct hwy_trace *trace, struct hwy_err *err);
 void pending_close(struct pending *pending);
 
-/* The latest end of the work that this process enqueued before 'moment', on one device and one stream or (HWY_NONE) on
- * any; INT64_MIN where there was no such work. */
+/* The latest end of the work that this process enqueued before 'moment', on one device and one
+ * stream or (HWY_NONE) on any; INT64_MIN where there was no such work. */
 int64_t pending_end(const struct pending *pending, int64_t moment, int64_t process, int64_t device,
 		    int64_t stream);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_run.h - one report being made: its trace, its filter, and the way to the sink. For src/stats only. */
+/* report_run.h - one report being made: its trace, its filter, and the way to the sink. For
+ * src/stats only. */
 #ifndef HWY_STATS_REPORT_RUN_H
 #define HWY_STATS_REPORT_RUN_H
 
@@ -26,7 +27,8 @@ void report_columns(struct report_run *run, const struct stats_column *columns, 
 /* Hands one row to the sink; 'cells' has as many elements as there are columns. */
 void report_row(struct report_run *run, const struct stats_cell *cells);
 
-/* Reads the rows first … first+n-1 of a column, which must lie in one chunk; 0 where the strip lacks the column. */
+/* Reads the rows first … first+n-1 of a column, which must lie in one chunk; 0 where the strip
+ * lacks the column. */
 static inline void report_read_rows(const struct hwy_strip *strip, enum hwy_col col, uint32_t first,
 				    uint32_t n, int64_t *out)
 {
@@ -45,8 +47,8 @@ static inline bool report_keeps(const struct report_run *run, const struct hwy_s
 	return !filter_is_on(&run->filter) || filter_keeps(&run->filter, run->trace, strip, row);
 }
 
-/* Calls of other libraries (cuBLAS, MPI) and other kinds of calls (system calls) stand on lanes that have a name;
- * the lanes of CUDA's calls have none. */
+/* Calls of other libraries (cuBLAS, MPI) and other kinds of calls (system calls) stand on lanes
+ * that have a name; the lanes of CUDA's calls have none. */
 static inline bool report_lane_is_named(const struct hwy_trace *trace, uint32_t lane)
 {
 	return trace->lanes[lane].name > 0;
@@ -65,7 +67,8 @@ static inline const struct hwy_stream *report_lane_stream(const struct hwy_trace
 	int64_t stream = trace->lanes[lane].stream;
 	return stream >= 0 && stream < trace->n_streams ? &trace->streams[stream] : NULL;
 }
-/* Yields the program's number for the lane's device, else the machine's number for that device, else HWY_NONE. */
+/* Yields the program's number for the lane's device, else the machine's number for that device,
+ * else HWY_NONE. */
 int64_t report_device_number(const struct hwy_trace *trace, uint32_t lane);
 
 #endif

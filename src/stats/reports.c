@@ -6,7 +6,8 @@
 #include "stats/families.h"
 
 const struct stats_report stats_reports[] = {
-	/* Each element: name, title, about, subject, maker, whether the report is shown by default. */
+	/* Each element: name, title, about, subject, maker, whether the report is shown by
+	 * default. */
 	{"op_sum", "Operators", "a framework's operators: calls, self and total CPU and GPU time",
 	 "operators", make_op_sum, true},
 	{"module_sum", "Modules",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roofline_tables.c - operators and kernels under the roofs of their device (analyze/roofline.h), and the theoretical
- * occupancy of launches (analyze/occupancy.h).
+/* roofline_tables.c - operators and kernels under the roofs of their device
+ * (analyze/roofline.h), and the theoretical occupancy of launches (analyze/occupancy.h).
  *
- * FLOP and bytes come from the shapes of operators, so a recording without shapes has no rows. Bytes are a lower bound.
+ * FLOP and bytes come from the shapes of operators, so a recording without shapes has no rows.
+ * Bytes are a lower bound.
  */
 #include <math.h>
 #include <stdio.h>
@@ -108,7 +109,7 @@ bool make_kernel_roofline(struct report_run *run, struct hwy_err *err)
 	return roofline_make(run, ROOFLINE_KERNEL, columns, STATS_LENGTH(columns), err);
 }
 
-/* ---- occupancy ------------------------------------------------------------------------------------------ */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
 struct occupancy_key { /* no padding */
 	int64_t name, shape, device;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h - the tables: every report is a name, columns and rows; rows are yielded one by one.
  *
- * A report never prints. It hands its columns to a sink once, before the first row, and then the rows; cells are
- * numbers in ns and bytes, and stats_number makes text of them. A report without rows does not call its sink. The
- * texts in a row's cells are valid until the sink returns.
+ * A report never prints. It hands its columns to a sink once, before the first row, and then the
+ * rows; cells are numbers in ns and bytes, and stats_number makes text of them. A report without
+ * rows does not call its sink. The texts in a row's cells are valid until the sink returns.
  *
  *   struct stats_options options = {.from = INT64_MIN, .to = INT64_MAX};
  *   if (!stats_run(trace, stats_find("cuda_gpu_kern_sum"), &options, &sink, &err))
@@ -41,7 +41,8 @@ struct stats_cell {
 	struct hwy_text text;
 };
 
-/* Takes the rows of a report. 'begin' is called once, before the first row; never for a report without rows. */
+/* Takes the rows of a report. 'begin' is called once, before the first row; never for a report
+ * without rows. */
 struct stats_sink {
 	void *self;
 	void (*begin)(void *self, const struct stats_column *columns, uint32_t n);
@@ -51,8 +52,8 @@ struct stats_sink {
 struct stats_options {
 	/* Spans that overlap [from, to) count; INT64_MIN and INT64_MAX stand for all spans. */
 	int64_t from, to;
-	/* Spans inside ranges of this name ("name" or "domain:name") on the same thread count, and the device work
-	 * that was launched there; NULL: all spans. */
+	/* Spans inside ranges of this name ("name" or "domain:name") on the same thread count,
+	 * and the device work that was launched there; NULL: all spans. */
 	const char *range;
 	bool has_rank; /* only spans of processes of the rank 'rank' count */
 	int64_t rank;
@@ -72,18 +73,19 @@ extern const struct stats_report stats_reports[]; /* the last element has the na
 /* Finds the report that has this name, or NULL. */
 const struct stats_report *stats_find(const char *name);
 
-/* Makes one report. False with a sentence when the trace cannot be read or no range has the name of options->range. */
+/* Makes one report. False with a sentence when the trace cannot be read or no range has the name
+ * of options->range. */
 bool stats_run(struct hwy_trace *trace, const struct stats_report *report,
 	       const struct stats_options *options, const struct stats_sink *sink,
 	       struct hwy_err *err);
 
-/* ---- cells as text ------------------------------------------------------------------------------ */
+/* ---- cells as text --------------------------------------------------------------------------- */
 
 enum stats_time_unit { STATS_NS, STATS_US, STATS_MS, STATS_S };
 
 enum { STATS_NUMBER_BYTES = 48 };
-/* Writes a cell's number as tables for machines show it ("12.5", "0.016"; "" for an empty cell or a text) and yields
- * the length of what was written. */
+/* Writes a cell's number as tables for machines show it ("12.5", "0.016"; "" for an empty cell
+ * or a text) and yields the length of what was written. */
 size_t stats_number(const struct stats_column *column, const struct stats_cell *cell,
 		    enum stats_time_unit unit, char text[STATS_NUMBER_BYTES]);
 /* Yields the column's name with its unit: "Avg (ns)". */

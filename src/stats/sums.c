@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sums.c - see sums.h.
  *
- * Everything is exact until the last step: totals are integers, the deviation is taken around the integer
- * part of the mean in 128 bits, the median is found by counting buckets instead of sorting. One rounding to
- * double at the end, so that results do not depend on the order of the values.
+ * Everything is exact until the last step: totals are integers, the deviation is taken around
+ * the integer part of the mean in 128 bits, the median is found by counting buckets instead of
+ * sorting. One rounding to double at the end, so that results do not depend on the order of the
+ * values.
  */
 #include "stats/sums.h"
 
@@ -53,7 +54,8 @@ static int sums_by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Yields the value that would have the index 'rank' if the n values, all in [low, high], were sorted. */
+/* Yields the value that would have the index 'rank' if the n values, all in [low, high], were
+ * sorted. */
 static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_t low,
 			    uint32_t high)
 {
@@ -70,7 +72,8 @@ static uint32_t select_rank(uint32_t *values, uint32_t n, uint32_t rank, uint32_
 		uint32_t first = low + (bucket << shift), kept = 0;
 		if (shift == 0)
 			return first;
-		/* The values of the bucket change places with the first values, which are not examined again. */
+		/* The values of the bucket change places with the first values, which are not
+		 * examined again. */
 		for (uint32_t i = 0; i < n; i++)
 			if ((values[i] - low) >> shift == bucket) {
 				uint32_t value = values[i];
@@ -96,7 +99,8 @@ static int by_group_and_value(const void *left, const void *right)
 	return (a->value > b->value) - (a->value < b->value);
 }
 
-/* Yields the first of a group's large values; the large values of a group follow each other in ascending order. */
+/* Yields the first of a group's large values; the large values of a group follow each other in
+ * ascending order. */
 static const struct sums_large *large_values(struct sums *sums, uint32_t group)
 {
 	if (sums->n_sorted != sums->n_large)
@@ -135,7 +139,8 @@ static double deviation_of(const struct group *group, unsigned __int128 total)
 	uint64_t n = (uint64_t)group->n_small + group->n_large;
 	if (n < 2)
 		return 0;
-	/* The squares are taken around the mean's integer part, so that they stay small and their sum stays exact. */
+	/* The squares are taken around the mean's integer part, so that they stay small and
+	 * their sum stays exact. */
 	uint64_t centre = (uint64_t)(total / n);
 	unsigned __int128 squares = 0;
 	for (uint32_t i = 0; i < group->n_small; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sums.h - many values in groups: count, total, extremes, median and deviation of each group.
  *
- * Values come in two rounds, so that none is held twice: first the values of every group are counted, then they
- * are put in place, in any order. A value takes 4 bytes; those that need more stand in a list of their own.
+ * Values come in two rounds, so that none is held twice: first the values of every group are
+ * counted, then they are put in place, in any order. A value takes 4 bytes; those that need more
+ * stand in a list of their own.
  *
  *   struct sums sums = {0};
  *   for (uint32_t i = 0; i < n; i++)
@@ -55,7 +56,8 @@ static inline void sums_expect(struct sums *sums, uint32_t group, uint32_t count
 }
 void sums_open(struct sums *sums);
 void sums_put_large(struct sums *sums, uint32_t group, int64_t value);
-/* Adds a value to a group. A negative value counts as 0, because it can only come from a damaged recording. */
+/* Adds a value to a group. A negative value counts as 0, because it can only come from a damaged
+ * recording. */
 static inline void sums_put(struct sums *sums, uint32_t group, int64_t value)
 {
 	struct sums_group *into = &sums->groups[group];
@@ -66,7 +68,8 @@ static inline void sums_put(struct sums *sums, uint32_t group, int64_t value)
 	assert(into->filled < into->count);
 	into->values[into->filled++] = (uint32_t)value;
 }
-/* Yields the sums of one group. Only the order of the group's values changes, so the function may be called again. */
+/* Yields the sums of one group. Only the order of the group's values changes, so the function
+ * may be called again. */
 struct sums_result sums_get(struct sums *sums, uint32_t group);
 void sums_free(struct sums *sums);
 

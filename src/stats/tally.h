@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.h - the plain summaries: spans of some kinds, grouped by a name, with the sums of each group.
+/* tally.h - the plain summaries: spans of some kinds, grouped by a name, with the sums of each
+ * group.
  *
- * A plan says which spans count, what groups them and what the groups are called; the rest (two rounds over the
- * columns, filters, order, shares) is the same for all.
+ * A plan says which spans count, what groups them and what the groups are called; the rest (two
+ * rounds over the columns, filters, order, shares) is the same for all.
  */
 #ifndef HWY_STATS_TALLY_H
 #define HWY_STATS_TALLY_H
@@ -16,15 +17,16 @@ enum { TALLY_SKIP = UINT32_MAX, TALLY_NAMES = 3, TALLY_CATEGORIES = 4 };
 
 struct tally;
 struct tally_plan {
-	/* The names of the columns: eight numbers (seven where BYTES are summed), then the names of the group. */
+	/* The names of the columns: eight numbers (seven where BYTES are summed), then the names
+	 * of the group. */
 	const struct stats_column *columns;
 	uint32_t n_columns;
 	uint32_t kinds;
 	uint64_t needs; /* bits of the trace's columns that 'group' reads */
 	/* The column that is summed: DUR, or BYTES, whose report has no column for the share. */
 	enum hwy_col value;
-	/* Sets the group of each of n rows (in one chunk), or TALLY_SKIP. Called twice for each chunk: the groups must
-	 * be the same both times. */
+	/* Sets the group of each of n rows (in one chunk), or TALLY_SKIP. Called twice for each
+	 * chunk: the groups must be the same both times. */
 	void (*group)(struct tally *tally, const struct hwy_strip *strip, uint32_t first,
 		      uint32_t n, uint32_t *groups);
 	/* Yields the texts of a group, in the order of the columns. Rows with equal totals are
@@ -49,9 +51,9 @@ struct tally {
 
 bool tally_make(struct report_run *run, const struct tally_plan *plan, struct hwy_err *err);
 
-/* For plans: tally_group is the number of the group with this key. tally_by_name groups rows by their name (key:
- * category << 32 | name), tally_by_direction copies and fills by their direction (key: category << 32 | direction;
- * a fill has the direction TALLY_FILLS). */
+/* For plans: tally_group is the number of the group with this key. tally_by_name groups rows by
+ * their name (key: category << 32 | name), tally_by_direction copies and fills by their
+ * direction (key: category << 32 | direction; a fill has the direction TALLY_FILLS). */
 enum { TALLY_FILLS = HWY_DIRECTIONS };
 uint32_t tally_group(struct tally *tally, uint64_t key);
 void tally_by_direction(struct tally *tally, const struct hwy_strip *strip, uint32_t first,

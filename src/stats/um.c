@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* um.c - unified memory: what migrated, by virtual address.
  *
- * Columns, order (fastest first) and the limit of ten rows are nsys's, down to the space before "GPU". The
- * trace's model has no page faults: their columns stay empty.
+ * Columns, order (fastest first) and the limit of ten rows are nsys's, down to the space before
+ * "GPU". The trace's model has no page faults: their columns stay empty.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -20,7 +20,8 @@ struct page { /* what migrated at one address */
 	int64_t duration;           /* ns that the migrations took */
 };
 
-/* Yields bytes a second as nsys counts them: how often the migration fits a second, rounded down, times its bytes. */
+/* Yields bytes a second as nsys counts them: how often the migration fits a second, rounded
+ * down, times its bytes. */
 static int64_t rate_of(const struct page *page)
 {
 	int64_t runs = page->duration > 0 ? 1000000000 / page->duration : 0, rate;

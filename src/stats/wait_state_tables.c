@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_state_tables.c - what the ranks of a job lose to each other: by state, rank, culprit, call and place
- * (analyze/wait_states.h). The ranks are the processes of a merged job that have messages, on one clock. */
+/* wait_state_tables.c - what the ranks of a job lose to each other: by state, rank, culprit,
+ * call and place (analyze/wait_states.h). The ranks are the processes of a merged job that have
+ * messages, on one clock. */
 #include <stdlib.h>
 
 #include "analyze/place.h"

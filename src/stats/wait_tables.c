@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_tables.c - the calls that wait for the device: why, how long, where, and how often for nothing.
+/* wait_tables.c - the calls that wait for the device: why, how long, where, and how often for
+ * nothing.
  *
- * A call waits from its start until the last work it waits for has ended, but never beyond its own end; what
- * remains of the call is the vendor's library's own time. "Nothing pending" counts the calls that began when that
- * work had already ended. A synchronisation waits for what its process had enqueued before, on the stream or device
- * it names; a copy waits for what its stream held, and for itself. A blocking call inside another blocking call is
- * part of the outer one and not counted.
+ * A call waits from its start until the last work it waits for has ended, but never beyond its
+ * own end; what remains of the call is the vendor's library's own time. "Nothing pending" counts
+ * the calls that began when that work had already ended. A synchronisation waits for what its
+ * process had enqueued before, on the stream or device it names; a copy waits for what its
+ * stream held, and for itself. A blocking call inside another blocking call is part of the outer
+ * one and not counted.
  */
 #include <stdlib.h>
 
@@ -43,13 +45,14 @@ struct waits {
 
 struct wait {            /* what is known about one blocking call */
 	const char *why; /* the reason for the wait; NULL where the call does not block */
-	/* The device and the stream whose work the call waits for; HWY_NONE stands for any device or stream. */
+	/* The device and the stream whose work the call waits for; HWY_NONE stands for any
+	 * device or stream. */
 	int64_t device, stream;
 	/* When the work that the call enqueued ends; INT64_MIN where it enqueued none. */
 	int64_t own_end;
 };
 
-/* ---- one call ------------------------------------------------------------------------------------- */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 static void set_wait_for_sync(const struct waits *waits, uint32_t id, struct wait *wait)
 {
@@ -66,8 +69,8 @@ static void set_wait_for_sync(const struct waits *waits, uint32_t id, struct wai
 		wait->stream = stream;
 }
 
-/* What a synchronising call waits for, by its name. A wait for an event is measured as one for all work of the
- * device: the event's stream is not followed. */
+/* What a synchronising call waits for, by its name. A wait for an event is measured as one for
+ * all work of the device: the event's stream is not followed. */
 static const char *sync_reason(const char *name)
 {
 	if (strstr(name, "Stream"))
@@ -79,8 +82,8 @@ static const char *sync_reason(const char *name)
 	return "waits for the device";
 }
 
-/* Sets the wait of a call that enqueued copies or fills: it waits for them where it blocks, and for copies of
- * pageable memory in any case. */
+/* Sets the wait of a call that enqueued copies or fills: it waits for them where it blocks, and
+ * for copies of pageable memory in any case. */
 static void set_wait_for_work(const struct waits *waits, const struct hwy_strip *call, uint32_t row,
 			      bool blocks, struct wait *wait)
 {
@@ -179,7 +182,7 @@ static void wait_tables_visit_thread(struct waits *waits, const struct hwy_strip
 	}
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int wait_tables_by_total(const void *left, const void *right, void *self)
 {

@@ -33,7 +33,7 @@ void anonymous_end(struct anonymous *words)
 	hwy_strings_free(&words->folders);
 }
 
-/* ---- words --------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void learn_word(struct anonymous *words, const char *text, size_t n, const char *instead)
 {
@@ -128,7 +128,7 @@ static void put_words(const struct anonymous *words, struct hwy_text text, bool 
 	}
 }
 
-/* ---- paths --------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static bool is_slash(char c)
 {

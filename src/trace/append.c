@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* append.c - the spans of append.h; records are appended by append_tables.c.
  *
- * Links are not copied: a linked span gets back the correlation id of its call, and finishing links it again in the same
- * way. So links need no numbers of spans, which exist only when the trace is finished.
+ * Links are not copied: a linked span gets back the correlation id of its call, and finishing
+ * links it again in the same way. So links need no numbers of spans, which exist only when the
+ * trace is finished.
  */
 #include "trace/append.h"
 
@@ -54,7 +55,7 @@ int64_t append_span(const struct append *a, int64_t id)
 	return packed;
 }
 
-/* ---- one span ----------------------------------------------------------------------------------- */
+/* ---- one span -------------------------------------------------------------------------------- */
 
 /* What a column's number becomes. Start and duration belong together: see place_in_time. */
 static int64_t append_value(struct append *a, enum hwy_col col, int64_t stored)
@@ -88,7 +89,7 @@ static void place_in_time(const struct append *a, int64_t start, int64_t duratio
 	row->v[HWY_DUR] = end < HWY_TIME_LIMIT ? append_time(a, end) - row->v[HWY_START] : duration;
 }
 
-/* ---- strips ------------------------------------------------------------------------------------- */
+/* ---- strips ---------------------------------------------------------------------------------- */
 
 struct strip_reader {
 	const struct hwy_strip *strip;

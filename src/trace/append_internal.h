@@ -31,8 +31,8 @@ struct append {
 	struct append_rows *rows;
 };
 
-/* New numbers for old ones; HWY_NONE for what was left out. Texts, shapes, symbols, stacks and devices are appended when
- * something refers to them for the first time. */
+/* New numbers for old ones; HWY_NONE for what was left out. Texts, shapes, symbols, stacks and
+ * devices are appended when something refers to them for the first time. */
 int64_t append_text(struct append *a, int64_t text);
 int64_t append_time(const struct append *a, int64_t time);
 int64_t append_index(struct append *a, enum hwy_table table, int64_t index);
@@ -41,7 +41,8 @@ int64_t append_span(const struct append *a, int64_t id);
 
 /* Appends the records that spans refer to. */
 void append_places(struct append *a);
-/* Appends the records that refer to spans, and those that neither refer to spans nor are referred to. */
+/* Appends the records that refer to spans, and those that neither refer to spans nor are
+ * referred to. */
 void append_stories(struct append *a);
 
 /* append_part.c: chooses the rows of how->part; whether a row was chosen, and as which one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* append_part.c - which rows hwy_append takes where only a part of a trace is wanted: spans that touch
- * the window, on the lanes that were chosen, and the calls that enqueued the device work among them,
- * whatever lanes these are on: without its launch, device work says little to an analysis.
+/* append_part.c - which rows hwy_append takes where only a part of a trace is wanted: spans that
+ * touch the window, on the lanes that were chosen, and the calls that enqueued the device work
+ * among them, whatever lanes these are on: without its launch, device work says little to an
+ * analysis.
  *
  * Of a report only the columns of times and links are read, a chunk at a time.
  */

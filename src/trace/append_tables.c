@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* append_tables.c - the records of append.h.
  *
- * 'layouts' says what the fields of each table hold; one function renumbers the fields of any record by it. A record whose
- * process is left out is left out too. Where a record that is left out is referred to, the reference becomes HWY_NONE.
+ * 'layouts' says what the fields of each table hold; one function renumbers the fields of any
+ * record by it. A record whose process is left out is left out too. Where a record that is left
+ * out is referred to, the reference becomes HWY_NONE.
  */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "trace/append_internal.h"
 
-/* What each field holds, a letter a field: x a text; t a time; s a span; k a reference to a stack; H P T D S G M L an
- * index into hosts, processes, threads, devices, streams, groups, measured, shapes; anything else a number. Fields
- * after the last letter are numbers. Tables without a layout are appended by functions of their own. */
+/* What each field holds, a letter a field: x a text; t a time; s a span; k a reference to a
+ * stack; H P T D S G M L an index into hosts, processes, threads, devices, streams, groups,
+ * measured, shapes; anything else a number. Fields after the last letter are numbers. Tables
+ * without a layout are appended by functions of their own. */
 static const char *const layouts[APPEND_TABLES] = {
 	[HWY_TABLE_lanes] = ".PTDSxx.",
 	[HWY_TABLE_hosts] = "xx.xxx",
@@ -40,7 +42,7 @@ static const char *const layouts[APPEND_TABLES] = {
 	[HWY_TABLE_pings] = "P.t",
 };
 
-/* ---- fields ------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 int64_t append_text(struct append *a, int64_t text)
 {
@@ -69,7 +71,8 @@ static int64_t append_field(struct append *a, char holds, int64_t value)
 	if (value == HWY_NONE)
 		return HWY_NONE;
 	switch (holds) {
-	/* Records do not bring in devices that no process which is kept uses; copies between devices do. */
+	/* Records do not bring in devices that no process which is kept uses; copies between
+	 * devices do. */
 	case 'D':
 		return is_used_device(a, value) ? append_index(a, HWY_TABLE_devices, value)
 						: HWY_NONE;
@@ -98,7 +101,7 @@ static bool renumber(struct append *a, enum hwy_table table, int64_t *fields)
 	return is_kept;
 }
 
-/* ---- records that equal ones share -------------------------------------------------------------- */
+/* ---- records that equal ones share ----------------------------------------------------------- */
 
 static bool same_text(const struct append *a, int64_t to, int64_t from)
 {
@@ -166,7 +169,8 @@ static uint32_t append_frame(struct append *a, int64_t index)
 	return hwy_add_frame(a->b, &frame);
 }
 
-/* Appends a stack and its callers, from the outermost one that is not known yet down: recursion could be too deep. */
+/* Appends a stack and its callers, from the outermost one that is not known yet down: recursion
+ * could be too deep. */
 static uint32_t append_stack(struct append *a, int64_t index)
 {
 	uint32_t *map = a->maps[HWY_TABLE_stacks];
@@ -215,7 +219,7 @@ int64_t append_index(struct append *a, enum hwy_table table, int64_t index)
 	return now == APPEND_NONE ? HWY_NONE : now;
 }
 
-/* ---- whole tables ------------------------------------------------------------------------------- */
+/* ---- whole tables ---------------------------------------------------------------------------- */
 
 /* APPEND_ALL(lanes): a new record of 'to' for every record of the table that is kept. */
 #define APPEND_ALL(table)                                                                          \
@@ -228,7 +232,8 @@ int64_t append_index(struct append *a, enum hwy_table table, int64_t index)
 		a->maps[HWY_TABLE_##table][i] = index;                                             \
 	}
 
-/* A parent may stand after its child, so processes get their numbers before any of them is renumbered. */
+/* A parent may stand after its child, so processes get their numbers before any of them is
+ * renumbered. */
 static void append_processes(struct append *a)
 {
 	uint32_t *map = a->maps[HWY_TABLE_processes];
@@ -268,8 +273,8 @@ static void find_used_devices(struct append *a)
 			append_index(a, HWY_TABLE_devices, i);
 }
 
-/* Whether the lane holds what an earlier trace has from the same sensor of the same device, or what belongs to a device
- * that is left out. */
+/* Whether the lane holds what an earlier trace has from the same sensor of the same device, or
+ * what belongs to a device that is left out. */
 static bool lane_is_left_out(const struct append *a, const struct hwy_lane *from,
 			     const struct hwy_lane *now)
 {
@@ -314,7 +319,7 @@ void append_places(struct append *a)
 	append_lanes(a);
 }
 
-/* ---- what refers to spans, and what nothing refers to ------------------------------------------- */
+/* ---- what refers to spans, and what nothing refers to ---------------------------------------- */
 
 static void append_properties(struct append *a)
 {

@@ -70,8 +70,8 @@ struct hwy_ref hwy_add_span(struct hwy_builder *b, uint32_t lane, enum hwy_kind 
 			    const struct hwy_row *row);
 void hwy_add_edge(struct hwy_builder *b, enum hwy_edge_kind kind, struct hwy_ref from,
 		  struct hwy_ref to, int64_t id);
-/* Adds what a rank exchanged with others. Fields that are not known are HWY_NONE; span, asked and done are set by
- * hwy_message_at. */
+/* Adds what a rank exchanged with others. Fields that are not known are HWY_NONE; span, asked
+ * and done are set by hwy_message_at. */
 uint32_t hwy_add_message(struct hwy_builder *b, const struct hwy_message *message);
 /* A message in which every field is HWY_NONE. */
 struct hwy_message hwy_message_none(void);

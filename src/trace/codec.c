@@ -52,7 +52,7 @@ uint8_t *codec_planes(struct codec *codec)
 	return codec->planes;
 }
 
-/* ---- zstd ------------------------------------------------------------------------------------- */
+/* ---- zstd ------------------------------------------------------------------------------------ */
 
 const void *codec_compress(struct codec *codec, int level, const void *bytes, size_t length,
 			   size_t *stored)
@@ -91,7 +91,7 @@ const char *codec_decompress(struct codec *codec, const void *from, size_t store
 	return n == length ? NULL : "too short";
 }
 
-/* ---- chunks ----------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 static void unpack(const struct hwy_chunk *chunk, uint32_t rows, uint64_t *offsets)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_args.c - see collective_args.h. Whatever a file has in its arguments, no number comes out negative and none
- * overflows: what cannot be the number of elements that a memory holds is not told. */
+/* collective_args.c - see collective_args.h. Whatever a file has in its arguments, no number
+ * comes out negative and none overflows: what cannot be the number of elements that a memory
+ * holds is not told. */
 #include "trace/collective_args.h"
 
 #include <ctype.h>
@@ -10,7 +11,8 @@
 
 #include "base/json_read.h"
 
-/* No memory has so many elements: a larger number is damage. Products with the size of an element and of a group fit. */
+/* No memory has so many elements: a larger number is damage. Products with the size of an
+ * element and of a group fit. */
 #define MOST_ELEMENTS (INT64_C(1) << 48)
 /* Lists of at least so many ranks are written as "first-last:stride" where they are regular. */
 enum { LONG_LIST = 16, MOST_RANKS = 1 << 20 };
@@ -45,14 +47,15 @@ static const struct hwy_datatype *datatype_of(const char *name)
 	return name ? hwy_datatype_of(name) : NULL;
 }
 
-/* ---- ranks ---------------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 struct rank_list {
 	int64_t *ranks;
 	uint32_t n, cap;
 };
 
-/* Reads what follows the first rank of "0-63" or "0-63:8", and adds the ranks after the first; false where it is no such text. */
+/* Reads what follows the first rank of "0-63" or "0-63:8", and adds the ranks after the first;
+ * false where it is no such text. */
 static bool read_range(struct rank_list *list, const char **text)
 {
 	long long last, stride = 1, first = list->ranks[list->n - 1];
@@ -146,9 +149,10 @@ int64_t collective_rank_at(const char *ranks, int64_t n)
 	return ranks && isdigit((unsigned char)*ranks) ? strtoll(ranks, NULL, 10) : HWY_NONE;
 }
 
-/* ---- the inputs of an operator ---------------------------------------------------------------------- */
+/* ---- the inputs of an operator --------------------------------------------------------------- */
 
-/* Elements of a tensor of these sizes, or of all tensors of a list; HWY_NONE: the sizes are not told, or cannot be. */
+/* Elements of a tensor of these sizes, or of all tensors of a list; HWY_NONE: the sizes are not
+ * told, or cannot be. */
 static int64_t elements_of(const struct json_value *sizes)
 {
 	int64_t elements = 1, sum = 0;
@@ -186,7 +190,7 @@ static void read_tensors(struct collective_args *args, const struct json_value *
 	}
 }
 
-/* ---- all ------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* "Process Group Ranks" is a text that looks like a list, or a list. */
 static const char *group_ranks(struct hwy_arena *arena, const struct json_value *root)

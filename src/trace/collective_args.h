@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_args.h - what the arguments of a span tell about the exchange that it is, or that it asks for.
+/* collective_args.h - what the arguments of a span tell about the exchange that it is, or that
+ * it asks for.
  *
- * Three writers are known. PyTorch's profiler gives "record_param_comms" and, in newer releases, the kernel itself "Collective
- * name", "In msg nelems", "Process Group Ranks" …; any operator "Input Dims" and "Input type"; NCCL's ranges have the fields of
- * their NVTX payload ("Message size [bytes]", "Peer rank", "NCCL communicator ID").
+ * Three writers are known. PyTorch's profiler gives "record_param_comms" and, in newer releases,
+ * the kernel itself "Collective name", "In msg nelems", "Process Group Ranks" …; any operator
+ * "Input Dims" and "Input type"; NCCL's ranges have the fields of their NVTX payload ("Message
+ * size [bytes]", "Peer rank", "NCCL communicator ID").
  */
 #ifndef HWY_TRACE_COLLECTIVE_ARGS_H
 #define HWY_TRACE_COLLECTIVE_ARGS_H
@@ -31,12 +33,14 @@ struct collective_args {
 	const struct hwy_datatype *tensor_type; /* of the first input whose type is told */
 };
 
-/* Reads the text of the column ARGS; false where it is no JSON object. All fields are set in any case. */
+/* Reads the text of the column ARGS; false where it is no JSON object. All fields are set in any
+ * case. */
 bool collective_args_read(struct collective_args *args, struct hwy_arena *arena,
 			  struct hwy_text text);
 
-/* The ranks of a group as struct hwy_group has them, "0,1,2,3" or "0-63:8", from PyTorch's "[0, 1, 2, 3]" or from such a text; NULL where the
- * text is no list of ranks, or was cut off ("[0, 1, ...]"). Lives in the arena. */
+/* The ranks of a group as struct hwy_group has them, "0,1,2,3" or "0-63:8", from PyTorch's "[0,
+ * 1, 2, 3]" or from such a text; NULL where the text is no list of ranks, or was cut off ("[0,
+ * 1, ...]"). Lives in the arena. */
 const char *collective_ranks(struct hwy_arena *arena, const char *list);
 /* The n-th rank of such a text, a rank of the job; HWY_NONE: the list has none. */
 int64_t collective_rank_at(const char *ranks, int64_t n);

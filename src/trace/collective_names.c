@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collective_names.c - see collective_names.h.
  *
- * Names are compared by their letters alone, in lower case: "all_reduce", "AllReduce" and "all-reduce" are one. A beginning
- * (the library; MPI's I of calls that do not wait) and an ending (what kind of buffers it has) tell the same operation.
+ * Names are compared by their letters alone, in lower case: "all_reduce", "AllReduce" and
+ * "all-reduce" are one. A beginning (the library; MPI's I of calls that do not wait) and an
+ * ending (what kind of buffers it has) tell the same operation.
  */
 #include "trace/collective_names.h"
 
@@ -123,7 +124,7 @@ const struct hwy_exchange *hwy_exchange_of_kernel(const char *name)
 	return strcasestr(name, "SendRecv") ? &hwy_exchange_both : NULL;
 }
 
-/* ---- types of elements --------------------------------------------------------------------------- */
+/* ---- types of elements ----------------------------------------------------------------------- */
 
 static const struct {
 	const char *spelling; /* without c10::, nccl or MPI_ */

@@ -166,7 +166,7 @@ int64_t hwy_column_limit(const struct hwy_trace *trace, enum hwy_col col)
 	}
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static struct hwy_cell cell_int(int64_t number)
 {

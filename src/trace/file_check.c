@@ -110,7 +110,7 @@ bool check_value(const struct hwy_trace *trace, const struct hwy_strip *strip, u
 	return true;
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 struct range {
 	const char *field;
@@ -163,8 +163,8 @@ static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
-/* Checks the records of stacks, edges, groups, graph nodes, measured kernels, messages, pings, clocks, calibrations, drops,
- * diagnostics and results. */
+/* Checks the records of stacks, edges, groups, graph nodes, measured kernels, messages, pings,
+ * clocks, calibrations, drops, diagnostics and results. */
 static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	/* A caller's entry stands before the entries of its callees, so the trie has no cycle. */
@@ -196,8 +196,8 @@ static bool is_out_of_time(int64_t time)
 	return time != HWY_NONE && (time >= HWY_TIME_LIMIT || time <= -HWY_TIME_LIMIT);
 }
 
-/* Whether the nodes of graphs and their edges are sorted, since lookups are binary searches, and whether times of nodes
- * are within the limits of spans. */
+/* Whether the nodes of graphs and their edges are sorted, since lookups are binary searches, and
+ * whether times of nodes are within the limits of spans. */
 static bool check_node_order(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	for (uint32_t i = 0; i < trace->n_nodes; i++) {

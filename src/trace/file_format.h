@@ -43,7 +43,7 @@ static inline uint32_t chunk_rows(uint32_t rows, uint32_t chunk)
 	return rest < HWY_CHUNK_ROWS ? rest : HWY_CHUNK_ROWS;
 }
 
-/* ---- the open file ---------------------------------------------------------------------------- */
+/* ---- the open file --------------------------------------------------------------------------- */
 
 enum { PYRAMID_COLUMNS = 9 }; /* columns of one level of a pyramid, see pyramid.c */
 
@@ -92,7 +92,7 @@ bool file_load_blob(struct hwy_file *file, const struct file_blob *blob, void *t
  * leaves them out. False where the span is of an unknown kind. */
 bool file_renumber(const struct hwy_file *file, int64_t *id);
 
-/* ---- checks ----------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Every value of a loaded column means something: indexes are in range, starts ascend, links lead
  * to calls. The message has no file in it. */

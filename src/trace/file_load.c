@@ -62,7 +62,7 @@ bool file_load_chunks(struct hwy_file *file, struct hwy_column *column, uint64_t
 	return true;
 }
 
-/* ---- spans of unknown kinds, which are left out ------------------------------------------------- */
+/* ---- spans of unknown kinds, which are left out ---------------------------------------------- */
 
 bool file_renumber(const struct hwy_file *file, int64_t *id)
 {
@@ -99,7 +99,7 @@ static void renumber_links(const struct hwy_file *file, struct hwy_chunk *chunk,
 	free(after.chunks);
 }
 
-/* ---- chunks of spans ------------------------------------------------------------------------------ */
+/* ---- chunks of spans ------------------------------------------------------------------------- */
 
 bool file_accept_chunk(struct hwy_file *file, struct hwy_column *column, uint32_t at,
 		       struct hwy_err *err)

@@ -60,7 +60,7 @@ static bool spend(struct opening *o, uint64_t bytes)
 	return true;
 }
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool file_read_read_chunk(struct opening *o, struct hwy_chunk *chunk, uint32_t rows)
 {
@@ -170,7 +170,7 @@ static bool load_now(struct opening *o, struct hwy_column *column, const char *w
 			o->file->path, what, number, place, reason);
 }
 
-/* ---- sections --------------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static bool fill_records(struct opening *o, struct hwy_column *const *columns, uint32_t rows,
 			 uint32_t fields, int64_t **records)
@@ -379,7 +379,7 @@ static bool read_sections(struct opening *o, struct hwy_bytes_reader *directory,
 	return true;
 }
 
-/* ---- what is only known when all sections are read ---------------------------------------------- */
+/* ---- what is only known when all sections are read ------------------------------------------- */
 
 static void renumber_edges(struct opening *o)
 {
@@ -453,7 +453,7 @@ static bool check_all(struct opening *o)
 	return check_strips(o);
 }
 
-/* ---- header, trailer, directory ------------------------------------------------------------------ */
+/* ---- header, trailer, directory -------------------------------------------------------------- */
 
 static uint64_t get_le(const uint8_t *from, unsigned n)
 {

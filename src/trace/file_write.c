@@ -36,7 +36,7 @@ struct writer {
 	uint64_t section_place;
 };
 
-/* ---- bytes to the file ------------------------------------------------------------------------ */
+/* ---- bytes to the file ----------------------------------------------------------------------- */
 
 static void file_write_write_all(struct writer *w, const void *bytes, size_t n)
 {
@@ -69,7 +69,7 @@ static void put_le(uint8_t *to, uint64_t value, unsigned n)
 		to[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* ---- sections --------------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static void begin_section(struct writer *w)
 {
@@ -266,7 +266,7 @@ static bool write_results(struct writer *w, struct hwy_err *err)
 	return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void fill_header(uint8_t header[FORMAT_HEADER], uint64_t size)
 {
@@ -350,7 +350,7 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 	return true;
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Refuses targets that rename must not replace, such as a device or an existing file, before
  * anything is written. */

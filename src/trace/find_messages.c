@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* find_messages.c - see find_messages.h.
  *
- * Names of spans are judged once per text. Scopes (spans that tell of an exchange) are sorted by what they are, thread and
- * start, so that those around a call are found by a search; kernels are looked at in order of their start. Texts are added to
- * the trace only after all names are judged.
+ * Names of spans are judged once per text. Scopes (spans that tell of an exchange) are sorted by
+ * what they are, thread and start, so that those around a call are found by a search; kernels
+ * are looked at in order of their start. Texts are added to the trace only after all names are
+ * judged.
  */
 #include "trace/find_messages.h"
 
@@ -66,7 +67,7 @@ struct finding {
 	uint32_t first; /* the first message that is ours */
 };
 
-/* ---- names ----------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static bool starts(const char *text, const char *start)
 {
@@ -129,7 +130,7 @@ static const struct judged_name *judge(struct finding *f, int64_t text, enum hwy
 	return name;
 }
 
-/* ---- spans ----------------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static void list_scopes(struct finding *f, const struct hwy_strip *strip)
 {
@@ -228,7 +229,7 @@ static const struct scope *scope_around(const struct finding *f, enum scope_type
 	return NULL;
 }
 
-/* ---- what is known of one exchange ------------------------------------------------------------------ */
+/* ---- what is known of one exchange ----------------------------------------------------------- */
 
 struct told { /* each may be NULL */
 	const struct scope *scope, *params, *c10d;
@@ -298,7 +299,7 @@ static void gather_args(struct finding *f, struct collective_args *args, int64_t
 		args->operation = judge(f, told->c10d->name, HWY_RANGE)->operation;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static struct hwy_message *add_message(struct finding *f)
 {
@@ -328,7 +329,8 @@ static const char *library_of_kernel(const struct finding *f, const struct comm_
 	return is_amd ? "RCCL" : "NCCL";
 }
 
-/* Whether the kernel is a further one of a scope that has its message; the message then lasts as long as its kernels. */
+/* Whether the kernel is a further one of a scope that has its message; the message then lasts as
+ * long as its kernels. */
 static bool joins_message(struct finding *f, const struct scope *scope,
 			  const struct comm_kernel *kernel)
 {
@@ -412,7 +414,8 @@ static bool is_same_operation(const struct asking *a, const struct asking *b)
 	return a->operation == b->operation && a->scope->process == b->scope->process;
 }
 
-/* Pairs the scopes [h, h_end) with the operators [o, o_end), which are of one operation and process, if they can be pairs. */
+/* Pairs the scopes [h, h_end) with the operators [o, o_end), which are of one operation and
+ * process, if they can be pairs. */
 static void pair_asked(struct finding *f, const struct asking *h, const struct asking *h_end,
 		       const struct asking *o, const struct asking *o_end)
 {
@@ -424,8 +427,9 @@ static void pair_asked(struct finding *f, const struct asking *h, const struct a
 			(uint32_t)(o[i].scope - f->scopes);
 }
 
-/* Finds which operator asked for an exchange that a thread of the library carried out. These threads take exchanges in the order
- * in which they were asked for, so the n-th scope of an operation belongs to its n-th operator, where there are as many. */
+/* Finds which operator asked for an exchange that a thread of the library carried out. These
+ * threads take exchanges in the order in which they were asked for, so the n-th scope of an
+ * operation belongs to its n-th operator, where there are as many. */
 static void find_asked(struct finding *f)
 {
 	struct asking *list = hwy_array(f->n_scopes, sizeof *list);
@@ -481,7 +485,7 @@ static void add_scope_message(struct finding *f, const struct scope *scope)
 		     library_names[name->library]);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void note_told(struct finding *f)
 {

@@ -2,8 +2,8 @@
 /* finish.c - see finish.h.
  *
  * When done: strips are sorted by lane and kind; rows by start, longer first, else in the order
- * they came; nodes of graphs and their edges by process and node; every reference is a span id. Memory: at any time one strip's sort keys beside the
- * packed columns.
+ * they came; nodes of graphs and their edges by process and node; every reference is a span id.
+ * Memory: at any time one strip's sort keys beside the packed columns.
  */
 #include "trace/finish.h"
 
@@ -110,8 +110,8 @@ static int by_lane_and_kind(const void *left, const void *right)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* By strip: 1 where an edge begins or ends in the strip or a message refers to it, so that finish_trace must remember
- * where its rows went. */
+/* By strip: 1 where an edge begins or ends in the strip or a message refers to it, so that
+ * finish_trace must remember where its rows went. */
 static uint8_t *strips_with_edges(const struct hwy_trace *trace)
 {
 	uint8_t *touched = hwy_zarray(trace->n_strips, 1);

@@ -39,7 +39,8 @@ static int64_t find_group(struct hwy_trace *trace, uint32_t process,
 	return i;
 }
 
-/* What PyTorch calls the rank of a collective is its root where it has one, else this rank; of a message, the other one. */
+/* What PyTorch calls the rank of a collective is its root where it has one, else this rank; of a
+ * message, the other one. */
 static int64_t peer_of(const struct hwy_trace *trace, const struct hwy_message *m,
 		       const struct collective_args *args, const struct hwy_exchange *operation)
 {
@@ -61,7 +62,8 @@ static int64_t times(int64_t count, int64_t size)
 	return product;
 }
 
-/* The range of NCCL names what its call names: elements of one rank for a gather, and for what a scatter leaves a rank. */
+/* The range of NCCL names what its call names: elements of one rank for a gather, and for what a
+ * scatter leaves a rank. */
 static void fill_bytes_of_range(struct hwy_message *m, const struct collective_args *args,
 				int64_t size, bool gathers, bool scatters)
 {
@@ -121,7 +123,7 @@ void message_fill(struct hwy_trace *trace, struct hwy_message *m,
 	fill_bytes(trace, m, args, operation);
 }
 
-/* ---- numbers of collectives --------------------------------------------------------------------------- */
+/* ---- numbers of collectives ------------------------------------------------------------------ */
 
 static int by_group_and_time(const void *left, const void *right)
 {
@@ -141,8 +143,9 @@ static int by_group_and_time(const void *left, const void *right)
 	return x != y ? (x < y ? -1 : 1) : (a->span > b->span) - (a->span < b->span);
 }
 
-/* Numbers the n collectives of one group, in the order in which the rank asked for them, unless the source has numbered them:
- * its numbers are right even where recordings begin at different steps. */
+/* Numbers the n collectives of one group, in the order in which the rank asked for them, unless
+ * the source has numbered them: its numbers are right even where recordings begin at different
+ * steps. */
 static void number_group(struct hwy_message **messages, uint32_t n)
 {
 	bool is_numbered = true;

@@ -20,7 +20,7 @@
  * limits. */
 #define HWY_TIME_LIMIT (INT64_C(1) << 61)
 
-/* ---- spans ------------------------------------------------------------------------------------ */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 enum hwy_kind {
 	HWY_API,    /* a call into the vendor's library, on a thread */
@@ -116,7 +116,8 @@ enum {
 	HWY_FLAG_UNFINISHED = 2,
 	/* Of a range: the name is a registered string (nsys stores a textId instead of a text). */
 	HWY_FLAG_REGISTERED = 4,
-	/* Of an operator: not the framework's own, but a scope that a user or a library marked (record_function). */
+	/* Of an operator: not the framework's own, but a scope that a user or a library marked
+	 * (record_function). */
 	HWY_FLAG_SCOPE = 8,
 	/* The flags of ranges that nsys leaves out of its tables. */
 	HWY_FLAGS_NO_SPAN = HWY_FLAG_MARK | HWY_FLAG_UNFINISHED,
@@ -181,11 +182,12 @@ enum hwy_sync_type {
 	HWY_SYNC_TYPES
 };
 extern const char *const hwy_sync_names[HWY_SYNC_TYPES];
-/* The domain (name of the lane) of ranges that the Python interpreter caused by itself, and how the name of a garbage
- * collection begins; the number of its generation follows. */
+/* The domain (name of the lane) of ranges that the Python interpreter caused by itself, and how
+ * the name of a garbage collection begins; the number of its generation follows. */
 #define HWY_DOMAIN_PYTHON "Python"
 #define HWY_COLLECTION_NAME "gc generation "
-/* The name of the OS span in which a thread waits for the lock that all threads of a Python interpreter share. */
+/* The name of the OS span in which a thread waits for the lock that all threads of a Python
+ * interpreter share. */
 #define HWY_GIL_NAME "GIL"
 enum hwy_style { HWY_STYLE_NONE, HWY_PUSHPOP, HWY_STARTEND, HWY_MARK };
 enum hwy_payload_type {
@@ -200,7 +202,7 @@ enum hwy_payload_type {
 	HWY_PAYLOAD_BINARY
 };
 
-/* ---- roles and classes: derived from names, never stored ---------------------------------------- */
+/* ---- roles and classes: derived from names, never stored ------------------------------------- */
 
 enum hwy_role {
 	HWY_ROLE_OTHER,
@@ -227,7 +229,7 @@ extern const char *const hwy_role_names[HWY_ROLES];
 
 enum hwy_class { HWY_COMPUTE, HWY_COMM, HWY_MEMCLASS, HWY_CLASSES };
 
-/* ---- lanes ------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 enum hwy_lane_type {
 	HWY_LANE_STREAM,   /* device work of one stream; spans may overlap */
@@ -248,7 +250,7 @@ enum hwy_lane_type {
 };
 extern const char *const hwy_lane_type_names[HWY_LANE_TYPES];
 
-/* ---- records: who is who. All fields are int64_t; the file stores field i as column i. ---------- */
+/* ---- records: who is who. All fields are int64_t; the file stores field i as column i. ------- */
 
 struct hwy_lane {
 	int64_t type;    /* enum hwy_lane_type */
@@ -256,8 +258,8 @@ struct hwy_lane {
 	int64_t thread;  /* index into threads, or HWY_NONE */
 	int64_t device;  /* index into devices, or HWY_NONE */
 	int64_t stream;  /* index into streams, or HWY_NONE */
-	/* text: the name of the NVTX domain ("": the default one), of the counter, or of the library whose calls these are ("": the
-	 * program's own functions). */
+	/* text: the name of the NVTX domain ("": the default one), of the counter, or of the
+	 * library whose calls these are ("": the program's own functions). */
 	int64_t name;
 	int64_t unit;       /* text: the unit of a counter */
 	int64_t value_type; /* of a counter: HWY_PAYLOAD_I64 or HWY_PAYLOAD_DOUBLE */
@@ -340,8 +342,9 @@ enum {
 	HWY_FRAME_PYTHON = 1,
 	HWY_FRAME_KERNEL = 2,
 	HWY_FRAME_UNRESOLVED = 4,
-	/* The call of an nn.Module: the function is the module's path ("GPT.blocks.3.attention"), or its
-	 * class where the path is not known; the module is its class. HWY_FRAME_PYTHON is set too. */
+	/* The call of an nn.Module: the function is the module's path
+	 * ("GPT.blocks.3.attention"), or its class where the path is not known; the module is
+	 * its class. HWY_FRAME_PYTHON is set too. */
 	HWY_FRAME_LAYER = 8,
 };
 /* A stack is its innermost frame and the stack of the caller: stacks are a trie. Use
@@ -366,21 +369,23 @@ struct hwy_edge {
 	int64_t from, to; /* span ids */
 	int64_t id;       /* the source's id of the arrow */
 };
-/* A node of a CUDA graph, as it was made: by a call on 'thread' at 'time', which may have been captured. A node of an
- * instantiated graph has the thread, time and stack of the node that it is a copy of. Sorted by process and node: a
- * process has at most one record of a node. */
+/* A node of a CUDA graph, as it was made: by a call on 'thread' at 'time', which may have been
+ * captured. A node of an instantiated graph has the thread, time and stack of the node that it
+ * is a copy of. Sorted by process and node: a process has at most one record of a node. */
 struct hwy_node {
 	int64_t process, thread; /* indexes into processes, threads */
 	int64_t graph, node;     /* the vendor's ids, as in the columns GRAPH_ID and GRAPH_NODE */
 	int64_t time;            /* ns */
 	int64_t stack;           /* hwy_ref of the Python stack; 0: not known */
 };
-/* A node of a graph that runs after another one of the same graph; sorted by process, node and after. */
+/* A node of a graph that runs after another one of the same graph; sorted by process, node and
+ * after. */
 struct hwy_node_edge {
 	int64_t process, graph, node, after;
 };
-/* A kernel whose counters were measured: one launch, or the mean of 'launches' launches of one name and shape. A row of 'measures' for
- * each counter. The launch itself is not in the recording: the program ran again for it, or another tool did. */
+/* A kernel whose counters were measured: one launch, or the mean of 'launches' launches of one
+ * name and shape. A row of 'measures' for each counter. The launch itself is not in the
+ * recording: the program ran again for it, or another tool did. */
 struct hwy_measured {
 	int64_t kernel; /* text: the kernel's name as the recording has it (HWY_NAME of its spans) */
 	int64_t shape;  /* index into shapes, or HWY_NONE */
@@ -407,18 +412,21 @@ enum hwy_message_kind {
 	HWY_MESSAGE_COLLECTIVE, /* barriers too: they move no bytes */
 	HWY_MESSAGE_KINDS
 };
-/* What one rank exchanges with others: a message sent or received, or the rank's part in a collective. Where the
- * exchange is asked for by one call and awaited by another (MPI_Irecv, MPI_Wait), 'span' is the first, 'done' the second. */
+/* What one rank exchanges with others: a message sent or received, or the rank's part in a
+ * collective. Where the exchange is asked for by one call and awaited by another (MPI_Irecv,
+ * MPI_Wait), 'span' is the first, 'done' the second. */
 struct hwy_message {
-	/* Span ids. span: what shows the exchange on the timeline: a call of MPI or gloo, or a kernel of NCCL; asked: the call or
-	 * range that enqueued that kernel; done: the call that waited for the end. Each may be HWY_NONE. */
+	/* Span ids. span: what shows the exchange on the timeline: a call of MPI or gloo, or a
+	 * kernel of NCCL; asked: the call or range that enqueued that kernel; done: the call
+	 * that waited for the end. Each may be HWY_NONE. */
 	int64_t span, asked, done;
 	int64_t process; /* index into processes */
 	int64_t group;   /* index into groups: the communicator */
 	int64_t library; /* text: "MPI", "NCCL", "RCCL", "gloo" */
 	int64_t kind;    /* enum hwy_message_kind */
 	int64_t name;    /* text: the operation without its library: "AllReduce", "Send" */
-	/* peer: the other rank of a message, the root of a collective that has one; a rank of the whole job. */
+	/* peer: the other rank of a message, the root of a collective that has one; a rank of
+	 * the whole job. */
 	int64_t peer, tag;
 	int64_t sent, received;  /* bytes that this rank gives, and gets */
 	int64_t count, datatype; /* number of elements, and a text */
@@ -427,11 +435,13 @@ struct hwy_message {
 	int64_t channels;
 	/* When the rank asked for it, when it took part, and when it was done with it, ns. */
 	int64_t posted, start, end;
-	/* The ns of it in which the rank waited for its own GPU, for the other rank, and for the network, where a source tells. */
+	/* The ns of it in which the rank waited for its own GPU, for the other rank, and for the
+	 * network, where a source tells. */
 	int64_t wait_gpu, wait_peer, wait_network;
 };
-/* The clock of another rank, read over a connection: at 'time' of this recording the peer's CLOCK_MONOTONIC showed
- * 'peer_time', with an error of at most 'error'. The peer's report has the property "clock.epoch_ns", its time 0 on that clock. */
+/* The clock of another rank, read over a connection: at 'time' of this recording the peer's
+ * CLOCK_MONOTONIC showed 'peer_time', with an error of at most 'error'. The peer's report has
+ * the property "clock.epoch_ns", its time 0 on that clock. */
 struct hwy_ping {
 	int64_t process;                /* index into processes: who asked */
 	int64_t peer;                   /* the rank that answered */

@@ -10,7 +10,7 @@
 #include "base/secrets.h"
 #include "trace/anonymous_text.h"
 
-/* ---- replacing texts ----------------------------------------------------------------------------- */
+/* ---- replacing texts ------------------------------------------------------------------------- */
 
 static bool is_text(const struct hwy_trace *trace, int64_t id)
 {
@@ -25,7 +25,8 @@ static void replace_text(struct hwy_trace *trace, int64_t id, const char *text, 
 	};
 }
 
-/* Forgets what was derived from the texts: where a text is found by its hash, and what names mean. */
+/* Forgets what was derived from the texts: where a text is found by its hash, and what names
+ * mean. */
 static void texts_changed(struct hwy_trace *trace)
 {
 	free(trace->strings.slots);
@@ -35,7 +36,7 @@ static void texts_changed(struct hwy_trace *trace)
 	trace->roles = trace->comm = NULL;
 }
 
-/* ---- secrets ------------------------------------------------------------------------------------- */
+/* ---- secrets --------------------------------------------------------------------------------- */
 
 /* Masks a text; where 'name' is not NULL, as the value of this property. */
 static bool mask_text(struct hwy_trace *trace, int64_t id, const char *name)
@@ -87,7 +88,7 @@ void hwy_privacy_mask(struct hwy_trace *trace)
 		texts_changed(trace);
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 /* Keeps the base name of the first word of a command line, which may be quoted. */
 static void keep_program(struct hwy_trace *trace, int64_t id)
@@ -118,7 +119,7 @@ void hwy_privacy_drop_arguments(struct hwy_trace *trace)
 	texts_changed(trace);
 }
 
-/* ---- identity ------------------------------------------------------------------------------------ */
+/* ---- identity -------------------------------------------------------------------------------- */
 
 static bool is_identifying(const char *property)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* privacy.h - a trace without what its owner would not tell: secrets, arguments, identity.
  *
- * Texts are changed in the trace's table of texts, in place, so that nothing of the old text is left
- * for a report or an export. docs/privacy.md says what each function leaves out and what stays.
+ * Texts are changed in the trace's table of texts, in place, so that nothing of the old text is
+ * left for a report or an export. docs/privacy.md says what each function leaves out and what
+ * stays.
  */
 #ifndef HWY_TRACE_PRIVACY_H
 #define HWY_TRACE_PRIVACY_H

@@ -24,7 +24,7 @@ enum {
 enum { COL_INDEX, COL_COUNT, COL_END, COL_LONGEST, COL_LONGEST_DUR, COL_BUSY };
 _Static_assert(COL_BUSY + HWY_BUSY_CLASSES == PYRAMID_COLUMNS, "columns of a level");
 
-/* ---- buckets ---------------------------------------------------------------------------------- */
+/* ---- buckets --------------------------------------------------------------------------------- */
 
 static void merge_into(struct hwy_bucket *to, const struct hwy_bucket *from)
 {
@@ -94,7 +94,7 @@ static struct hwy_buckets raise(const struct hwy_buckets *low, unsigned by)
 	return high;
 }
 
-/* ---- building --------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 /* The highest level at which the buckets in use still hold SPANS_A_BUCKET spans or fewer on
  * average. Two neighbouring starts are in different buckets of all levels up to their highest
@@ -189,7 +189,7 @@ void pyramid_free(struct hwy_pyramid *pyramid)
 	free(pyramid);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Yields the highest stored level of a lane that is not above 'level', or NULL. */
 static struct file_level *stored_level(const struct hwy_trace *trace, uint32_t lane, unsigned level)

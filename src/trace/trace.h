@@ -25,8 +25,8 @@ struct hwy_strip {
 	struct hwy_column *columns[HWY_COLS]; /* NULL: every row is 0 */
 };
 
-/* Every table of records, once: X(type, field of the trace, section number in the file).
- * Append only; see docs/report-format.md. append_tables.c says what the fields of each table refer to. */
+/* Every table of records, once: X(type, field of the trace, section number in the file). Append
+ * only; see docs/report-format.md. append_tables.c says what the fields of each table refer to. */
 #define HWY_RECORDS(X)                                                                             \
 	X(hwy_lane, lanes, 1)                                                                      \
 	X(hwy_host, hosts, 2)                                                                      \
@@ -249,7 +249,8 @@ const struct hwy_strip *hwy_strip_on(const struct hwy_trace *trace, uint32_t lan
 /* Yields the text with this id; "" for HWY_NONE and for ids out of range. */
 struct hwy_text hwy_text(const struct hwy_trace *trace, int64_t id);
 const char *hwy_str(const struct hwy_trace *trace, int64_t id);
-/* Whether the processes of the trace are of several ranks of a job: then people tell them by their ranks. */
+/* Whether the processes of the trace are of several ranks of a job: then people tell them by
+ * their ranks. */
 bool hwy_has_ranks(const struct hwy_trace *trace);
 /* Yields the value of the property with this name, or NULL. */
 const char *hwy_property(const struct hwy_trace *trace, const char *name);
@@ -265,8 +266,9 @@ unsigned hwy_role(struct hwy_trace *trace, int64_t name);
  * tables of CUDA leave such lanes out. */
 #define HWY_OPENCL "opencl"
 bool hwy_lane_is_opencl(const struct hwy_trace *trace, uint32_t lane);
-/* Whether a lane has calls of a library (cuBLAS, cuDNN, MPI …), which is the lane's name. Lanes of the same type without a name
- * have functions of the program itself, from a tracer: analyses that look for the program's own code leave libraries out. */
+/* Whether a lane has calls of a library (cuBLAS, cuDNN, MPI …), which is the lane's name. Lanes
+ * of the same type without a name have functions of the program itself, from a tracer: analyses
+ * that look for the program's own code leave libraries out. */
 bool hwy_lane_is_library(const struct hwy_trace *trace, uint32_t lane);
 unsigned hwy_role_of_name(const char *name);
 /* Yields the class of device work: a kernel's by its name; copies and fills are memory, graphs are
@@ -274,7 +276,8 @@ unsigned hwy_role_of_name(const char *name);
 enum hwy_class hwy_class(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
 /* Yields the class as HTA counts it: only kernels of NCCL, RCCL and NVSHMEM communicate. */
 enum hwy_class hwy_class_as_hta(struct hwy_trace *trace, enum hwy_kind kind, int64_t name);
-/* Whether a kernel of this name communicates between devices: a library's, or a custom collective. */
+/* Whether a kernel of this name communicates between devices: a library's, or a custom
+ * collective. */
 bool hwy_name_is_comm(const char *name);
 
 /* First start and last end of the spans of the given kinds; false when there are none. Needs START

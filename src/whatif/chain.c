@@ -12,7 +12,8 @@
 #include "base/path.h"
 #include "base/ref.h"
 
-/* The CPU's own time on the path is named by what fills it from this length on, in ns; shorter time lies between two calls. */
+/* The CPU's own time on the path is named by what fills it from this length on, in ns; shorter
+ * time lies between two calls. */
 #define CPU_WORK_NS 250000
 
 struct link_key {
@@ -71,7 +72,8 @@ struct hwy_text chain_name_of(const struct hwy_trace *trace, uint32_t span)
 	return (struct hwy_text){what, (uint32_t)strlen(what)};
 }
 
-/* Sets *span to what fills the CPU's own time before the call *span; false where the time is short or nothing fills it. */
+/* Sets *span to what fills the CPU's own time before the call *span; false where the time is
+ * short or nothing fills it. */
 static bool find_cpu_work(struct finding *f, const struct cached_piece *piece, uint32_t *span)
 {
 	const struct hwy_trace *trace = f->analysis->trace;

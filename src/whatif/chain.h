@@ -7,8 +7,9 @@
 #include "whatif/path_cache.h"
 
 struct chain_link { /* the pieces of a path that have one class, name and place */
-	/* Name of the kernel or call; a copy without a name has its direction here. Of the CPU's own time the range, operator, function or
-	 * OS call that fills it, or, where it is short or nothing does, the call that comes after it. */
+	/* Name of the kernel or call; a copy without a name has its direction here. Of the CPU's
+	 * own time the range, operator, function or OS call that fills it, or, where it is short
+	 * or nothing does, the call that comes after it. */
 	const char *name;
 	bool is_before;    /* of the CPU's own time: 'name' is the call that comes after it */
 	const char *place; /* "train.py:23 step", or the range; "" where neither is known */
@@ -38,7 +39,8 @@ void chain_free(struct hwy_chain *chain);
 
 /* The name of a span; of copies, fills and graphs without a name the direction or the kind. */
 struct hwy_text chain_name_of(const struct hwy_trace *trace, uint32_t span);
-/* Where a span comes from: "train.py:23 step", else its range with the numbers replaced; "" where neither is known. */
+/* Where a span comes from: "train.py:23 step", else its range with the numbers replaced; ""
+ * where neither is known. */
 enum { CHAIN_PLACE = 512 };
 void chain_put_place(const struct hwy_analysis *analysis, uint32_t span, char text[CHAIN_PLACE]);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comm_calls.c - see comm_calls.h. Of a call and a message's call with one start the message's comes first: the other
- * one was made inside it.
+/* comm_calls.c - see comm_calls.h. Of a call and a message's call with one start the message's
+ * comes first: the other one was made inside it.
  *
- * A span that communicates may hold calls of the device: gloo waits until the data is on the host, exchanges it, and copies it
- * up again, all in one span; an MPI that takes device memory does the same. The exchange is then the longest stretch of
- * the span in which its thread makes no such call: what comes before it must be done before the rank can be said to have come,
- * and what comes after it waits for the other ranks. */
+ * A span that communicates may hold calls of the device: gloo waits until the data is on the
+ * host, exchanges it, and copies it up again, all in one span; an MPI that takes device memory
+ * does the same. The exchange is then the longest stretch of the span in which its thread makes
+ * no such call: what comes before it must be done before the rank can be said to have come, and
+ * what comes after it waits for the other ranks. */
 #include "whatif/comm_calls.h"
 
 #include <stdlib.h>

@@ -52,7 +52,8 @@ static uint32_t most_usual(const struct hwy_phase *phase, uint32_t n)
 	return best;
 }
 
-/* Chooses as many steady steps as have 'most' calls and ops; yields false where no excerpt is needed. */
+/* Chooses as many steady steps as have 'most' calls and ops; yields false where no excerpt is
+ * needed. */
 static bool choose_most(const struct hwy_phase *phase, const struct hwy_flow *flow, uint32_t most,
 			struct choice *choice)
 {
@@ -195,7 +196,7 @@ struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase
 	return excerpt;
 }
 
-/* ---- calls that communicate ------------------------------------------------------------------------ */
+/* ---- calls that communicate ------------------------------------------------------------------ */
 
 static struct excerpt *take_whole_flow(const struct hwy_flow *flow)
 {

@@ -31,10 +31,11 @@ bool excerpt_is_large(const struct hwy_flow *flow);
 struct excerpt *excerpt_make(const struct hwy_analysis *analysis, uint32_t phase, uint32_t most,
 			     const struct hwy_interval *window);
 void excerpt_free(struct excerpt *excerpt);
-/* The whole flow with the calls of messages, where there are no steps: neither phase nor gaps. NULL on failure. */
+/* The whole flow with the calls of messages, where there are no steps: neither phase nor gaps.
+ * NULL on failure. */
 struct excerpt *excerpt_of_run(const struct hwy_flow *flow, uint32_t process, struct hwy_err *err);
-/* Adds the calls of a process's messages to an excerpt, or to a copy of the whole recording where *excerpt is NULL; it
- * stays NULL where there are no such calls. */
+/* Adds the calls of a process's messages to an excerpt, or to a copy of the whole recording
+ * where *excerpt is NULL; it stays NULL where there are no such calls. */
 bool excerpt_add_comm(struct excerpt **excerpt, const struct hwy_analysis *analysis, uint32_t phase,
 		      uint32_t process, struct hwy_err *err);
 

@@ -11,7 +11,8 @@
 #define FUSION_SHORT_NS 5000
 /* A chain ends after so many kernels: nobody writes a longer one into one kernel. */
 #define FUSION_LONGEST 64
-/* Kernels of one chain take at most so many times as long as each other: they work on arrays of one size. */
+/* Kernels of one chain take at most so many times as long as each other: they work on arrays of
+ * one size. */
 #define FUSION_MOST_RATIO 2.5
 
 bool fusion_is_elementwise(const char *name)
@@ -77,8 +78,9 @@ static void extend_chain(struct growing *chain, uint32_t op, int64_t ns, int64_t
 	chain->most = n == 0 || ns > chain->most ? ns : chain->most;
 }
 
-/* Ends the chain where the program begins the same on other data: the kernel is the one before it again, or it and the one
- * before it stand in the chain already, as those of an optimizer that goes from parameter to parameter. */
+/* Ends the chain where the program begins the same on other data: the kernel is the one before
+ * it again, or it and the one before it stand in the chain already, as those of an optimizer
+ * that goes from parameter to parameter. */
 static void cut_repetition(const struct fusion_plan *plan, struct growing *chain, int64_t name)
 {
 	uint32_t last = chain->n - 1;
@@ -101,7 +103,8 @@ static void cut_repetition(const struct fusion_plan *plan, struct growing *chain
 
 enum { NOT_ASKED, ELEMENTWISE, MADE_BY_COMPILER, OTHER };
 
-/* Whether Inductor or XLA has made the kernel. Two of these in a row are what the compiler could not make one kernel of. */
+/* Whether Inductor or XLA has made the kernel. Two of these in a row are what the compiler could
+ * not make one kernel of. */
 static bool is_of_compiler(const char *name)
 {
 	return strstr(name, "triton_poi_") || strstr(name, "loop_") || strstr(name, "wrapped_");

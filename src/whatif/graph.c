@@ -18,10 +18,11 @@
 #include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
-/* At most so many ops that were enqueued after a wait are searched for ops that began before the wait returned. */
+/* At most so many ops that were enqueued after a wait are searched for ops that began before the
+ * wait returned. */
 enum { LOOK_BACK_OPS = 64 };
 
-/* ---- edges ------------------------------------------------------------------------------------ */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 void graph_build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
 		      int64_t fitted)
@@ -99,7 +100,7 @@ static uint32_t end_node(struct building *b)
 	return graph->n++;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static bool call_waits(const struct hwy_flow *flow, const struct flow_call *call)
 {
@@ -153,7 +154,7 @@ static void graph_add_call(struct building *b, uint32_t index)
 		hwy_heap_add(&b->open, call->end, index);
 }
 
-/* ---- returns ---------------------------------------------------------------------------------- */
+/* ---- returns --------------------------------------------------------------------------------- */
 
 /* The node of the lane's last op that was enqueued before a call and had ended when the call
  * returned. */
@@ -170,7 +171,8 @@ static uint32_t last_before(const struct building *b, uint32_t lane, uint32_t ca
 	return GRAPH_NONE;
 }
 
-/* Yields the node that ended later; of two nodes that ended together, the node on the first lane. */
+/* Yields the node that ended later; of two nodes that ended together, the node on the first
+ * lane. */
 static uint32_t graph_later(const struct building *b, uint32_t x, uint32_t y)
 {
 	if (x == GRAPH_NONE || y == GRAPH_NONE)
@@ -264,7 +266,8 @@ static bool is_of_thread(const struct building *b, const struct sequence *sequen
 	       b->flow->calls[b->graph->nodes[sequence->call].flow_index].thread == thread;
 }
 
-/* Calls that the thread made inside the communicating call have ended: what the thread does next follows its end. */
+/* Calls that the thread made inside the communicating call have ended: what the thread does next
+ * follows its end. */
 static void add_leave(struct building *b, uint32_t index)
 {
 	const struct flow_call *call = &b->flow->calls[index];
@@ -280,7 +283,7 @@ static void add_leave(struct building *b, uint32_t index)
 	thread->last = node;
 }
 
-/* ---- ops -------------------------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------------------------------- */
 
 static void add_op(struct building *b, uint32_t index)
 {
@@ -301,7 +304,7 @@ static void add_op(struct building *b, uint32_t index)
 	note_fresh(b, op->lane);
 }
 
-/* ---- the pass --------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static void graph_add_nodes_in_time_order(struct building *b)
 {
@@ -432,7 +435,7 @@ void graph_settle(struct hwy_graph *graph)
 		qsort(graph->extras, graph->n_extras, sizeof *graph->extras, by_node);
 }
 
-/* ---- finding nodes ----------------------------------------------------------------------------- */
+/* ---- finding nodes --------------------------------------------------------------------------- */
 
 int64_t graph_measured(const struct hwy_graph *graph, uint32_t node)
 {

@@ -2,24 +2,25 @@
 /* graph.h - the program as tasks that wait for each other: what a fix changes, and what follows
  * from it.
  *
- * Nodes stand in the order of their measured times, which is a topological order: every edge leads
- * from an earlier node to a later one. A call is one node; a call that waits for the device is two,
- * its own work and its return. A call that communicates with other ranks (comm_calls.h) is two, too: its begin, where
- * the rank comes, and its end, where the rank leaves. A device op is one node. A node begins when all its predecessors are
- * there, plus the lags of the edges from them, plus its own delay:
+ * Nodes stand in the order of their measured times, which is a topological order: every edge
+ * leads from an earlier node to a later one. A call is one node; a call that waits for the
+ * device is two, its own work and its return. A call that communicates with other ranks
+ * (comm_calls.h) is two, too: its begin, where the rank comes, and its end, where the rank
+ * leaves. A device op is one node. A node begins when all its predecessors are there, plus the
+ * lags of the edges from them, plus its own delay:
  *
  *   begin = max over its predecessors (end, or begin, of the predecessor + lag) + delay
  *   end   = begin + length
  *
- * A lag is the smaller of the fitted and the observed one, so that the trace contradicts no edge;
- * an edge whose node began before its predecessor allows is left out and counted. The delay of a
- * device op or of a return is its residual: the time that the graph does not explain. The delay of
- * a call is the CPU's work since the call before it. So replaying the unedited graph gives back
- * every begin and end exactly.
+ * A lag is the smaller of the fitted and the observed one, so that the trace contradicts no
+ * edge; an edge whose node began before its predecessor allows is left out and counted. The
+ * delay of a device op or of a return is its residual: the time that the graph does not explain.
+ * The delay of a call is the CPU's work since the call before it. So replaying the unedited
+ * graph gives back every begin and end exactly.
  *
- * A kernel may begin shortly before the kernel ahead of it on its stream has ended (programmatic dependent launch). Its
- * edge counts from that end, less the overlap that was seen: whatever an edit changes, the two keep their order, and
- * overlap by no more than they did.
+ * A kernel may begin shortly before the kernel ahead of it on its stream has ended (programmatic
+ * dependent launch). Its edge counts from that end, less the overlap that was seen: whatever an
+ * edit changes, the two keep their order, and overlap by no more than they did.
  *
  * Where wake-ups between threads were not recorded the calls of one process are one sequence, in
  * order of start: Python programs hand over between the main and the backward thread.
@@ -35,8 +36,9 @@ enum graph_kind {
 	GRAPH_CALL, /* a call; its length is the call's own work, without waiting for the device */
 	GRAPH_RETURN, /* the return of a call that waited for the device; its length is 0 */
 	GRAPH_OP,     /* a device op */
-	/* The end of a call that communicates, whose GRAPH_CALL has length 0; its length is 0, and its delay is the call's
-	 * length, or what is left of it once others have come (rank_links.h). */
+	/* The end of a call that communicates, whose GRAPH_CALL has length 0; its length is 0,
+	 * and its delay is the call's length, or what is left of it once others have come
+	 * (rank_links.h). */
 	GRAPH_LEAVE,
 	GRAPH_KINDS
 };
@@ -57,9 +59,11 @@ enum graph_place {
 	 << (place)) /* the edge at this place is measured from its predecessor's begin, not from its end */
 enum {
 	GRAPH_WAIT_REMOVED = 0x80, /* flag of a return node: an edit has removed the wait */
-	/* An edit has taken the node out of its collective: it waits for no rank, and none waits for it. */
+	/* An edit has taken the node out of its collective: it waits for no rank, and none waits
+	 * for it. */
 	GRAPH_ALONE = 0x40,
-	/* Flag of an op: it began before its predecessor in GRAPH_ORDER ended. The lag of that edge is the overlap in ns. */
+	/* Flag of an op: it began before its predecessor in GRAPH_ORDER ended. The lag of that
+	 * edge is the overlap in ns. */
 	GRAPH_OVERLAPS = 0x20,
 };
 
@@ -89,8 +93,8 @@ static inline bool graph_overlaps(const struct graph_node *node)
 	return node->flags & GRAPH_OVERLAPS;
 }
 
-/* The ns before the predecessor's end from which the edge at this place counts. 'length' is the predecessor's own:
- * no edge counts from before its begin. */
+/* The ns before the predecessor's end from which the edge at this place counts. 'length' is the
+ * predecessor's own: no edge counts from before its begin. */
 static inline int64_t graph_ahead_of_end(const struct graph_node *node, int place, int64_t length)
 {
 	if (graph_counts_from_begin(node, place))
@@ -106,7 +110,8 @@ static inline int64_t graph_lag(const struct graph_node *node, int place)
 	return place == GRAPH_ORDER && graph_overlaps(node) ? 0 : node->lag[place];
 }
 
-/* The op no longer follows the op that it overlapped: the edge in GRAPH_ORDER counts from an end. */
+/* The op no longer follows the op that it overlapped: the edge in GRAPH_ORDER counts from an
+ * end. */
 static inline void graph_forget_overlap(struct graph_node *node)
 {
 	if (graph_overlaps(node))
@@ -124,7 +129,8 @@ struct graph_extra {
  * up. */
 struct graph_fit {
 	int64_t launch; /* ns from a call's begin to the begin of its work on an idle stream */
-	/* The ns from an op's end to the begin of the stream's next op, where that op was launched in time. */
+	/* The ns from an op's end to the begin of the stream's next op, where that op was
+	 * launched in time. */
 	int64_t next;
 	/* The ns from the end of the work that a call waits for to the return of the call. */
 	int64_t wake;

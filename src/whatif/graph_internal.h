@@ -79,7 +79,8 @@ struct building {
 void graph_build_edge(struct building *b, enum graph_place place, uint32_t before, bool from_begin,
 		      int64_t fitted);
 
-/* Adds the edge from the op 'before', which is ahead of the op that is being made on its stream or in its CUDA graph. */
+/* Adds the edge from the op 'before', which is ahead of the op that is being made on its stream
+ * or in its CUDA graph. */
 void graph_build_stream_order(struct building *b, uint32_t before);
 
 /* graph_order.c: edges that come from events, the legacy default stream and copy engines. */
@@ -89,9 +90,11 @@ void graph_order_close(struct building *b);
 
 /* graph_launches.c: edges between the nodes of a launched CUDA graph. */
 bool graph_launches_open(struct building *b, struct hwy_err *err);
-/* Adds the edges that order the op against other work of its stream; false where the stream's own order holds. */
+/* Adds the edges that order the op against other work of its stream; false where the stream's
+ * own order holds. */
 bool graph_launches_order(struct building *b, uint32_t op);
-/* Adds to a return that waits for the op 'found' edges from what else ends the launch of that op. */
+/* Adds to a return that waits for the op 'found' edges from what else ends the launch of that
+ * op. */
 void graph_launches_await(struct building *b, uint32_t found);
 void graph_launches_close(struct building *b);
 

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_launches.c - the true order of the work of a CUDA graph: edges between its nodes instead of the stream's order.
+/* graph_launches.c - the true order of the work of a CUDA graph: edges between its nodes instead
+ * of the stream's order.
  *
- * A launched graph runs its nodes as its edges say, whatever stream the records name. An op whose node has edges from
- * nodes that the same launch has executed waits for these executions, and for nothing else of the stream. What comes
- * behind the launch waits for every op that nothing of the launch follows (a sink). A conditional node executes the
- * nodes of its body several times in one launch: an op then waits for the latest execution of each node before it.
+ * A launched graph runs its nodes as its edges say, whatever stream the records name. An op
+ * whose node has edges from nodes that the same launch has executed waits for these executions,
+ * and for nothing else of the stream. What comes behind the launch waits for every op that
+ * nothing of the launch follows (a sink). A conditional node executes the nodes of its body
+ * several times in one launch: an op then waits for the latest execution of each node before it.
  *
- * Known edges only: the first op of a launch follows the stream's earlier work. A further op without edges waits for
- * the same where it is of the same graph and runs for the first time; else (the body of a conditional node, an embedded
- * graph) nobody recorded what it waits for, and it follows the op before it on the stream.
+ * Known edges only: the first op of a launch follows the stream's earlier work. A further op
+ * without edges waits for the same where it is of the same graph and runs for the first time;
+ * else (the body of a conditional node, an embedded graph) nobody recorded what it waits for,
+ * and it follows the op before it on the stream.
  */
 #include <stdlib.h>
 
 #include "analyze/graph_nodes.h"
 #include "whatif/graph_internal.h"
 
-/* So many sinks of a launch are kept: a graph that ends in more branches is followed by work that waits for these, and
- * for the op that began last. */
+/* So many sinks of a launch are kept: a graph that ends in more branches is followed by work
+ * that waits for these, and for the op that began last. */
 enum { MOST_SINKS = 256 };
 
 struct launch_ops { /* nodes of whatif's graph that are ops */
@@ -34,7 +37,8 @@ struct lane_launch {             /* the latest launch of a CUDA graph on a lane 
 struct graph_launches {
 	struct lane_launch *lanes;
 	uint32_t n_lanes;
-	/* Maps a launch and a node of a CUDA graph (launch_key) to the latest execution, a node of whatif's graph. */
+	/* Maps a launch and a node of a CUDA graph (launch_key) to the latest execution, a node
+	 * of whatif's graph. */
 	struct hwy_map executions;
 };
 
@@ -95,8 +99,8 @@ static uint64_t launch_key(const struct building *b, uint32_t call, const struct
 	return (uint64_t)call << 32 | (uint64_t)(node - b->flow->trace->nodes);
 }
 
-/* Adds an edge from 'before': the first one in the place GRAPH_ORDER, which may count from the begin of an op that
- * had not ended yet (programmatic dependent launch). */
+/* Adds an edge from 'before': the first one in the place GRAPH_ORDER, which may count from the
+ * begin of an op that had not ended yet (programmatic dependent launch). */
 static void add_launch_edge(struct building *b, uint32_t before)
 {
 	if (b->graph->nodes[b->graph->n].before[GRAPH_ORDER] == GRAPH_NONE)

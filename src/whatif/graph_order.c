@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_order.c - edges between device ops of different streams: events, the legacy default stream,
- * copy engines; and what the driver says a call waited for.
+/* graph_order.c - edges between device ops of different streams: events, the legacy default
+ * stream, copy engines; and what the driver says a call waited for.
  *
- * cudaStreamWaitEvent: all later work of the stream waits for the last op that was enqueued before
- * the event's record. The legacy default stream: its op waits for the last op of every blocking
- * stream of the context enqueued before it, and their next ops wait for it. Copies of one direction
- * on one device follow each other; where two are seen to overlap there is another engine, and no
- * edge.
+ * cudaStreamWaitEvent: all later work of the stream waits for the last op that was enqueued
+ * before the event's record. The legacy default stream: its op waits for the last op of every
+ * blocking stream of the context enqueued before it, and their next ops wait for it. Copies of
+ * one direction on one device follow each other; where two are seen to overlap there is another
+ * engine, and no edge.
  *
- * PyTorch's profiler records the events that streams wait for only on request. Communication has a stream of its own, so that its
- * order would be lost: where no such wait is recorded, an op that stood still for long and begins right after communication on another
- * stream ended, or communication that begins so after other work, is taken to have waited for that.
+ * PyTorch's profiler records the events that streams wait for only on request. Communication has
+ * a stream of its own, so that its order would be lost: where no such wait is recorded, an op
+ * that stood still for long and begins right after communication on another stream ended, or
+ * communication that begins so after other work, is taken to have waited for that.
  */
 #include <stdlib.h>
 
@@ -18,13 +19,14 @@
 #include "whatif/graph_internal.h"
 #include "whatif/replay.h"
 
-/* An op that begins at most so many ns after another one's end may have waited for it, if nothing else explains LONG_PAUSE ns. */
+/* An op that begins at most so many ns after another one's end may have waited for it, if
+ * nothing else explains LONG_PAUSE ns. */
 enum { RIGHT_AFTER = 10000, LONG_PAUSE = 20000 };
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)
 enum { DIRECTIONS = 2 };
 
-/* ---- lanes ------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 static enum lane_order order_of(const struct hwy_trace *trace, const struct hwy_lane *lane)
 {
@@ -104,7 +106,7 @@ static uint32_t last_enqueued(const struct building *b, uint32_t lane, int64_t t
 	return n > 0 ? ops[n - 1] : FLOW_NONE;
 }
 
-/* ---- what the driver recorded -------------------------------------------------------------------- */
+/* ---- what the driver recorded ---------------------------------------------------------------- */
 
 static uint32_t call_of_span(const struct hwy_flow *flow, int64_t link)
 {
@@ -223,7 +225,7 @@ void graph_order_close(struct building *b)
 	hwy_map_free(&b->waited_op);
 }
 
-/* ---- edges of an op ------------------------------------------------------------------------------ */
+/* ---- edges of an op -------------------------------------------------------------------------- */
 
 static void wait_for_events(struct building *b, const struct flow_op *op)
 {
@@ -281,7 +283,8 @@ static void wait_for_engine(struct building *b, uint32_t index)
 	*engine = b->graph->n;
 }
 
-/* Whether the op of a lane that began last can be what 'op' waited for: one of the two communicates, and it ended right before. */
+/* Whether the op of a lane that began last can be what 'op' waited for: one of the two
+ * communicates, and it ended right before. */
 static bool may_be_awaited(const struct building *b, uint32_t lane, const struct flow_op *op)
 {
 	uint32_t last = b->lanes[lane].last;

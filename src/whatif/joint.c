@@ -6,7 +6,7 @@
 
 #include "base/ref.h"
 
-/* ---- opening -------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int64_t shift_of(const struct joint *joint, uint32_t rank)
 {
@@ -159,8 +159,9 @@ static double length_of(const struct hwy_phase *phase)
 	return (double)phase->mean * phase->n_steps;
 }
 
-/* Whether a call on the CPU shows the message. The ranks of one recording are on one clock; but where only kernels meet,
- * their ends set the clocks all the same: clocks of devices are not quite one. */
+/* Whether a call on the CPU shows the message. The ranks of one recording are on one clock; but
+ * where only kernels meet, their ends set the clocks all the same: clocks of devices are not
+ * quite one. */
 static bool is_call(const struct hwy_trace *trace, const struct hwy_message *message)
 {
 	uint32_t row;
@@ -235,8 +236,9 @@ bool joint_open_run(struct joint *joint, const struct joint_rank *ranks, uint32_
 	return joint_open_new(joint, ranks, n, false, true, err);
 }
 
-/* The time that is judged, on the first rank's clock: its steady steps, else from the moment at which all ranks have come to
- * something. Before that, waiting only shows which rank started first. */
+/* The time that is judged, on the first rank's clock: its steady steps, else from the moment at
+ * which all ranks have come to something. Before that, waiting only shows which rank started
+ * first. */
 static struct hwy_interval judged_window(const struct joint *joint)
 {
 	const struct hwy_phase *phase = joint->ranks[0].phase;

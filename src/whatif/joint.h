@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* joint.h - several ranks of one run, replayed together: collectives and messages join their graphs (rank_links.h).
+/* joint.h - several ranks of one run, replayed together: collectives and messages join their
+ * graphs (rank_links.h).
  *
- * Each rank keeps a graph of its own, with its own clock, and is edited by itself. What a rank waits for in
- * communication follows from the other ranks; without edits it is what was recorded, to the nanosecond.
+ * Each rank keeps a graph of its own, with its own clock, and is edited by itself. What a rank
+ * waits for in communication follows from the other ranks; without edits it is what was
+ * recorded, to the nanosecond.
  */
 #ifndef HWY_WHATIF_JOINT_H
 #define HWY_WHATIF_JOINT_H
@@ -47,7 +49,8 @@ bool joint_open_run(struct joint *joint, const struct joint_rank *ranks, uint32_
 		    struct hwy_err *err);
 void joint_close(struct joint *joint);
 
-/* The index of the rank that the others wait for most (rank_links.h); joint->n where no rank is clearly the one. */
+/* The index of the rank that the others wait for most (rank_links.h); joint->n where no rank is
+ * clearly the one. */
 uint32_t joint_straggler(const struct joint *joint);
 
 #endif

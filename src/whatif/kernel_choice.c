@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_choice.c - see kernel_choice.h.
  *
- * Of several processes the one with the most kernel time in steady steps is looked at: ranks do the same, and
- * ordinals hold for every process of the next run. Ordinals count all launches of the process, steady or not, in
- * the order of their calls.
+ * Of several processes the one with the most kernel time in steady steps is looked at: ranks do
+ * the same, and ordinals hold for every process of the next run. Ordinals count all launches of
+ * the process, steady or not, in the order of their calls.
  */
 #include "whatif/kernel_choice.h"
 
@@ -16,7 +16,8 @@
 /* Kernels below this share of the time of all, and of the path, are not worth a measurement. */
 #define LEAST_SHARE 0.002
 enum { MOST_OTHER = 256 };
-/* A single launch of so many ns, and of such a share of the kernels' time, may be a kernel that never ends by itself. */
+/* A single launch of so many ns, and of such a share of the kernels' time, may be a kernel that
+ * never ends by itself. */
 #define ENDLESS_NS INT64_C(50000000)
 #define ENDLESS_SHARE 0.5
 
@@ -88,7 +89,8 @@ static uint16_t busiest_process(const struct choosing *c)
 	return best;
 }
 
-/* Whether a kernel uses no tensor cores for certain, by its name. To be wrong costs the count of their operations. */
+/* Whether a kernel uses no tensor cores for certain, by its name. To be wrong costs the count of
+ * their operations. */
 static bool uses_no_tensors(const char *name)
 {
 	static const char *const parts[] = {
@@ -218,9 +220,9 @@ static int compare_weights(const void *left, const void *right)
 	return (a->choice.shape > b->choice.shape) - (a->choice.shape < b->choice.shape);
 }
 
-/* Takes so many of the launches, spread evenly over the third that is the kernel's, or over all where the third has too
- * few. Launches outside of the steady steps serve where a graph launches the kernel there: the warm-up before a graph is
- * captured runs the same kernels. */
+/* Takes so many of the launches, spread evenly over the third that is the kernel's, or over all
+ * where the third has too few. Launches outside of the steady steps serve where a graph launches
+ * the kernel there: the warm-up before a graph is captured runs the same kernels. */
 static void spread_ordinals(struct kernel_group *group, uint32_t most)
 {
 	struct kernel_choice *choice = &group->choice;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_choice.h - which kernels of a recording are worth measuring, and which of their launches.
+/* kernel_choice.h - which kernels of a recording are worth measuring, and which of their
+ * launches.
  *
  *   struct kernel_choices choices;
  *   struct kernel_choice_options options = {.most = 12, .launches = 1, .launches_apart = 16};
@@ -8,13 +9,14 @@
  *           puts(choices.list[i].symbol);
  *   kernel_choice_free(&choices);
  *
- * Kernels matter by the time that they take of the steady steps, or of the critical path through them, whichever is
- * more. A kernel is a name with a grid, a block and an amount of dynamic shared memory: that is all that a launch
- * shows before it runs. Launches are named by their ordinal, which counts launches of the same kernel from the
- * begin of their process on; they are taken from the steady steps, spread evenly: those of plain kernels from the
- * first third, of others from the second, and of kernels that must not be repeated from the last, because to read
- * other counters than before costs time. Kernels that a graph launches are measured where the program launches them
- * without a graph, in its warm-up.
+ * Kernels matter by the time that they take of the steady steps, or of the critical path through
+ * them, whichever is more. A kernel is a name with a grid, a block and an amount of dynamic
+ * shared memory: that is all that a launch shows before it runs. Launches are named by their
+ * ordinal, which counts launches of the same kernel from the begin of their process on; they are
+ * taken from the steady steps, spread evenly: those of plain kernels from the first third, of
+ * others from the second, and of kernels that must not be repeated from the last, because to
+ * read other counters than before costs time. Kernels that a graph launches are measured where
+ * the program launches them without a graph, in its warm-up.
  */
 #ifndef HWY_WHATIF_KERNEL_CHOICE_H
 #define HWY_WHATIF_KERNEL_CHOICE_H
@@ -41,8 +43,9 @@ struct kernel_choices {
 	int64_t ns; /* time of all kernels in the steady steps */
 	/* Time of kernels that are launched by graphs alone, and so cannot be measured. */
 	int64_t graph_ns;
-	/* A kernel that runs for most of the steady time in one launch, and is left out unless it is named: it may wait
-	 * for the CPU, which waits for the launch while it is measured. HWY_NONE: there is none. */
+	/* A kernel that runs for most of the steady time in one launch, and is left out unless
+	 * it is named: it may wait for the CPU, which waits for the launch while it is measured.
+	 * HWY_NONE: there is none. */
 	int64_t endless;
 };
 

@@ -15,7 +15,8 @@
 static const struct {
 	const char *gpu; /* part of the device's name; "" fits any device */
 	const char *source;
-	/* The cost of recording on this machine's host, relative to the host with the H200; 0 where it is not known. */
+	/* The cost of recording on this machine's host, relative to the host with the H200; 0
+	 * where it is not known. */
 	double host;
 	struct whatif_machine machine;
 } table[] = {
@@ -139,7 +140,8 @@ static void machine_model_take(struct whatif_machine *m, const char *name, int64
 
 bool machine_model_has_samples(const struct hwy_trace *trace)
 {
-	/* Samples of other recorders are taken outside the program: nsys reads the kernel's ring from a process of its own. */
+	/* Samples of other recorders are taken outside the program: nsys reads the kernel's ring
+	 * from a process of its own. */
 	bool is_own = false;
 	for (uint32_t i = 0; i < trace->n_properties; i++)
 		is_own |= strcmp(hwy_str(trace, trace->properties[i].name), "source.format") == 0 &&

@@ -28,7 +28,7 @@ const char *path_class_word(const char *name)
 	return name;
 }
 
-/* ---- what held a node up ---------------------------------------------------------------------- */
+/* ---- what held a node up --------------------------------------------------------------------- */
 
 static void consider(struct path_binding *best, struct path_binding one)
 {
@@ -64,7 +64,7 @@ struct path_binding path_binding_of(const struct hwy_graph *graph, const int64_t
 	return best;
 }
 
-/* ---- classes ----------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 static enum path_class class_of_call(const struct flow_call *call)
 {
@@ -101,7 +101,7 @@ enum path_class path_class_of_delay(const struct graph_node *node)
 	return node->kind == GRAPH_CALL ? PATH_CPU : PATH_OTHER;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 struct walk {
 	int64_t from; /* the begin of the window */
@@ -151,7 +151,7 @@ void path_visit(const struct hwy_graph *graph, const int64_t *ends, uint32_t las
 	}
 }
 
-/* ---- the list ---------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static void keep_piece(void *user, const struct path_piece *piece)
 {
@@ -184,7 +184,7 @@ void path_free(struct hwy_path *path)
 	*path = (struct hwy_path){0};
 }
 
-/* ---- slack ------------------------------------------------------------------------------------- */
+/* ---- slack ----------------------------------------------------------------------------------- */
 
 static void lower(int64_t *late, int64_t to)
 {

@@ -32,7 +32,7 @@ static int64_t version(void)
 	return (int64_t)RESULT_VERSION << 32 | (int64_t)(release & UINT32_MAX);
 }
 
-/* ---- making --------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 struct making {
 	const struct hwy_flow *flow;
@@ -154,7 +154,7 @@ static bool make_all(struct cached_paths *kept, const struct hwy_flow *flow,
 	return true;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 struct values {
 	int64_t *list;
@@ -368,7 +368,7 @@ void path_cache_close(struct cached_paths *kept)
 	*kept = (struct cached_paths){0};
 }
 
-/* ---- keeping -------------------------------------------------------------------------------------- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
 static void set_result(struct hwy_trace *trace, const struct values *values)
 {

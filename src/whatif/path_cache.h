@@ -19,7 +19,8 @@ struct cached_piece {
 };
 
 struct cached_path { /* the critical path through some steps */
-	/* The pieces cover the window without gaps; there are none where the steps have no device work. */
+	/* The pieces cover the window without gaps; there are none where the steps have no
+	 * device work. */
 	struct cached_piece *pieces;
 	uint32_t n, n_steps;
 	struct hwy_interval window;
@@ -32,7 +33,8 @@ struct cached_paths {
 	uint32_t n;
 };
 
-/* Yields the critical paths through the steady steps of every phase, from the report or made anew. */
+/* Yields the critical paths through the steady steps of every phase, from the report or made
+ * anew. */
 bool path_cache_open(struct cached_paths *kept, const struct hwy_flow *flow,
 		     const struct hwy_phases *phases, struct hwy_err *err);
 void path_cache_close(struct cached_paths *kept);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* path_internal.h - what held a node up, and to which class its time counts: shared by path.c and run_path.c. */
+/* path_internal.h - what held a node up, and to which class its time counts: shared by path.c
+ * and run_path.c. */
 #ifndef HWY_WHATIF_PATH_INTERNAL_H
 #define HWY_WHATIF_PATH_INTERNAL_H
 
@@ -12,7 +13,8 @@ struct path_binding {    /* the edge that decided when a node could begin */
 	int place;       /* enum graph_place; GRAPH_PLACES for an extra edge */
 };
 
-/* *extras: an index behind the extra edges of the node; it moves back to them. Start with graph->n_extras. */
+/* *extras: an index behind the extra edges of the node; it moves back to them. Start with
+ * graph->n_extras. */
 struct path_binding path_binding_of(const struct hwy_graph *graph, const int64_t *ends,
 				    uint32_t index, uint32_t *extras);
 

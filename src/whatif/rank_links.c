@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank_links.c - makes hubs, parts, arrivals and gates of matched collectives and messages; see rank_links.h.
+/* rank_links.c - makes hubs, parts, arrivals and gates of matched collectives and messages; see
+ * rank_links.h.
  *
- * A gate whose hub was not over when its call ended contradicts the clocks and is left out. What is left of a call after
- * its own begin and its hubs is the transfer: it becomes the delay of the gate's node.
+ * A gate whose hub was not over when its call ended contradicts the clocks and is left out. What
+ * is left of a call after its own begin and its hubs is the transfer: it becomes the delay of
+ * the gate's node.
  */
 #include "whatif/rank_links.h"
 
@@ -11,7 +13,8 @@
 #include "base/ref.h"
 #include "whatif/excerpt.h"
 
-/* In a scan over more ranks than this nobody is taken to wait: each rank would wait for all before it. */
+/* In a scan over more ranks than this nobody is taken to wait: each rank would wait for all
+ * before it. */
 enum { MOST_OF_PREFIX = 64 };
 
 struct linking {
@@ -23,7 +26,7 @@ struct linking {
 	uint32_t cap_hubs;
 };
 
-/* ---- nodes of messages ----------------------------------------------------------------------------- */
+/* ---- nodes of messages ----------------------------------------------------------------------- */
 
 static uint32_t call_of_span(const struct links_rank *rank, int64_t span)
 {
@@ -70,7 +73,7 @@ static int64_t time_of_end(const struct linking *l, const struct links_end *end)
 	return graph_measured(l->ranks[end->rank].graph, end->node) + end->shift;
 }
 
-/* ---- hubs ------------------------------------------------------------------------------------------ */
+/* ---- hubs ------------------------------------------------------------------------------------ */
 
 static uint32_t new_hub(struct linking *l)
 {
@@ -109,7 +112,7 @@ static void add_gate(struct linking *l, uint32_t rank, uint32_t message, uint32_
 	gates->items[gates->n++] = end;
 }
 
-/* ---- collectives ----------------------------------------------------------------------------------- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static void add_parts(struct linking *l, const struct hwy_meeting *meeting)
 {
@@ -148,8 +151,8 @@ static void add_parts(struct linking *l, const struct hwy_meeting *meeting)
 	links->n_meetings++;
 }
 
-/* One hub. Without a root all come to it and all wait for it; with one, only the root comes and the others wait, or the
- * other way round. */
+/* One hub. Without a root all come to it and all wait for it; with one, only the root comes and
+ * the others wait, or the other way round. */
 static void link_calls(struct linking *l, const struct hwy_meeting *meeting)
 {
 	uint32_t hub = new_hub(l), end = meeting->first + meeting->n;
@@ -203,14 +206,15 @@ static void add_meeting(struct linking *l, const struct hwy_meeting *meeting)
 	l->links->n_meetings += l->links->gates.n > gates;
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int64_t common_time(const struct linking *l, uint32_t rank, int64_t time)
 {
 	return time + shift_at(l, rank, time);
 }
 
-/* Whether the send was seen to wait for its receive: it began before and ended after that was asked for. */
+/* Whether the send was seen to wait for its receive: it began before and ended after that was
+ * asked for. */
 static bool send_waited(const struct linking *l, const struct p2p_pair *pair)
 {
 	struct exchange_times send = exchange_times(collectives_trace(&l->members[pair->sender]),
@@ -238,7 +242,7 @@ static void add_pair(struct linking *l, const struct p2p_pair *pair)
 	l->links->n_messages += l->links->gates.n > gates;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static int by_rank_and_node(const void *a, const void *b)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank_links.h - what joins the graphs of several ranks: who cannot go on before whom has come.
  *
- * A hub is a moment that ranks wait for: all that shall come to it have come. A collective in which all wait for all is
- * one hub; a message is a hub that only its sender comes to, and where the sender was seen to wait for the receiver,
- * a second one the other way round.
+ * A hub is a moment that ranks wait for: all that shall come to it have come. A collective in
+ * which all wait for all is one hub; a message is a hub that only its sender comes to, and where
+ * the sender was seen to wait for the receiver, a second one the other way round.
  *
  * - A part is a kernel of a collective: it comes to its hub when it begins, and ends when the hub is over and the data
  *   has travelled. Its length follows from the other ranks.
  * - An arrival is a call on the CPU (GRAPH_CALL) that comes to a hub when it begins.
  * - A gate is the end of such a call (GRAPH_LEAVE) that comes after the hub is over.
  *
- * Each rank keeps a graph and a clock of its own. Without edits every node comes out as recorded, to the nanosecond.
+ * Each rank keeps a graph and a clock of its own. Without edits every node comes out as
+ * recorded, to the nanosecond.
  */
 #ifndef HWY_WHATIF_RANK_LINKS_H
 #define HWY_WHATIF_RANK_LINKS_H
@@ -21,7 +22,8 @@
 
 struct links_rank {
 	struct hwy_graph *graph; /* the delays of its gates are set by links_build */
-	/* The flow that the parts of collectives count their ops in; the graph's own may be of an excerpt. */
+	/* The flow that the parts of collectives count their ops in; the graph's own may be of
+	 * an excerpt. */
 	const struct hwy_flow *whole;
 	const struct hwy_map *call_of; /* from spans to calls of the graph's flow (comm_calls.h) */
 };
@@ -30,7 +32,8 @@ struct links_part {
 	uint32_t rank, node, hub;
 	int64_t shift;  /* ns from the rank's clock to the first rank's */
 	int64_t length; /* ns that the kernel took in the recording */
-	/* The ns from the moment at which the last rank began the collective to the end of this part. */
+	/* The ns from the moment at which the last rank began the collective to the end of this
+	 * part. */
 	int64_t transfer;
 };
 
@@ -75,8 +78,8 @@ void links_free(struct links *links);
 struct links_times links_replay(const struct links *links, struct hwy_graph *graphs);
 void links_times_free(struct links_times *times, uint32_t n);
 
-/* Yields the rank that the others wait for most, by the unedited graphs, inside a window of the first rank's clock; links->n
- * where no rank is clearly the one. */
+/* Yields the rank that the others wait for most, by the unedited graphs, inside a window of the
+ * first rank's clock; links->n where no rank is clearly the one. */
 uint32_t links_straggler(const struct links *links, struct hwy_graph *const *graphs,
 			 struct hwy_interval window);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank_links_blame.c - which rank the others wait for most; see rank_links.h.
  *
- * Of every hub the rank that comes last is to blame for what the others wait there. A rank that waited itself passes its lateness on:
- * in a ring everybody waits for a neighbour, who waits for the one that is late. So what a rank waits is taken from what it is
- * blamed for, and who has most left is the straggler.
+ * Of every hub the rank that comes last is to blame for what the others wait there. A rank that
+ * waited itself passes its lateness on: in a ring everybody waits for a neighbour, who waits for
+ * the one that is late. So what a rank waits is taken from what it is blamed for, and who has
+ * most left is the straggler.
  */
 #include <stdlib.h>
 

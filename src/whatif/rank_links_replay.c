@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank_links_replay.c - several graphs replayed as one; see rank_links.h.
  *
- * Ranks are replayed in turns: each in its stored order until a node depends on a hub that other ranks have not come
- * to. As the recorded times are consistent, some rank can always go on. An edit could make ranks wait for each other in
- * a circle; then the hub that the first of them waits for ends without the missing ranks.
+ * Ranks are replayed in turns: each in its stored order until a node depends on a hub that other
+ * ranks have not come to. As the recorded times are consistent, some rank can always go on. An
+ * edit could make ranks wait for each other in a circle; then the hub that the first of them
+ * waits for ends without the missing ranks.
  */
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ struct replaying {
 	struct rank_cursor *at;
 };
 
-/* ---- hubs ----------------------------------------------------------------------------------------- */
+/* ---- hubs ------------------------------------------------------------------------------------ */
 
 static bool hub_awaits(const struct replaying *r, uint32_t rank, uint32_t node)
 {
@@ -111,12 +112,13 @@ static void start_hubs(struct replaying *r)
 		const struct links_end *end = &links->arrivals.items[i];
 		r->hubs[end->hub].missing += hub_awaits(r, end->rank, end->node);
 	}
-	/* Nobody is waited for: calls pass at once. Parts wait for none but themselves, as before they begin. */
+	/* Nobody is waited for: calls pass at once. Parts wait for none but themselves, as
+	 * before they begin. */
 	for (uint32_t i = 0; i < links->n_hubs; i++)
 		r->hubs[i].is_over = r->hubs[i].missing == 0;
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* Whether the end of a node is not known yet because it is a part of *hub, which is not over. */
 static bool is_open(const struct replaying *r, uint32_t rank, uint32_t node, uint32_t *hub)

@@ -58,7 +58,7 @@ struct step_time *replayed_steps_time(const struct whatif *w, const struct hwy_g
 	return steps;
 }
 
-/* ---- the window ---------------------------------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------------------ */
 
 int64_t replayed_steps_moment(const struct whatif_moment *moment, const int64_t *ends)
 {

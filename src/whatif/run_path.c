@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_path.c - see run_path.h.
  *
- * A step of the walk stands at the begin or at the end of a node and looks for what decided that moment: the node's own
- * length, an edge of the rank's graph, or a hub (rank_links.h), from where the walk goes on at the begin of the node that came
- * to the hub last.
+ * A step of the walk stands at the begin or at the end of a node and looks for what decided that
+ * moment: the node's own length, an edge of the rank's graph, or a hub (rank_links.h), from
+ * where the walk goes on at the begin of the node that came to the hub last.
  */
 #include "whatif/run_path.h"
 
@@ -37,8 +37,8 @@ static int64_t on_first_clock(const struct run_walk *walk, uint32_t rank, int64_
 	return time + run_path_shift(walk, rank, time);
 }
 
-/* Adds the piece of a node from 'begin' to *to, times of the first rank's clock; *to becomes the piece's begin. False once
- * the window's begin is reached. */
+/* Adds the piece of a node from 'begin' to *to, times of the first rank's clock; *to becomes the
+ * piece's begin. False once the window's begin is reached. */
 static bool put_piece(struct run_walk *walk, const struct walk_place *at, int64_t begin,
 		      enum path_class class, int64_t *to)
 {
@@ -62,8 +62,8 @@ static bool put_piece(struct run_walk *walk, const struct walk_place *at, int64_
 	return *to > walk->from;
 }
 
-/* Goes over to who came last to a hub, if that is later than 'ready', a time of the rank. What is left of the node after
- * that moment is transfer. */
+/* Goes over to who came last to a hub, if that is later than 'ready', a time of the rank. What
+ * is left of the node after that moment is transfer. */
 static bool cross(struct run_walk *walk, struct walk_place *at, uint32_t hub, int64_t shift,
 		  int64_t ready, int64_t *to, bool *goes_on)
 {
@@ -89,7 +89,8 @@ static bool cross_from_part(struct run_walk *walk, struct walk_place *at, int64_
 	return cross(walk, at, one->hub, one->shift, begin, to, goes_on);
 }
 
-/* At the begin of a node, which is the end of a call where it is a gate: 'ready' is when the rank itself was. */
+/* At the begin of a node, which is the end of a call where it is a gate: 'ready' is when the
+ * rank itself was. */
 static bool cross_from_gate(struct run_walk *walk, struct walk_place *at, int64_t ready,
 			    int64_t *to, bool *goes_on)
 {
@@ -143,7 +144,8 @@ static bool walk_on(struct run_walk *walk, struct walk_place *at, int64_t *to)
 	return true;
 }
 
-/* The node that ends last of all ranks, not after 'until' of the first rank's clock; false where there is none. */
+/* The node that ends last of all ranks, not after 'until' of the first rank's clock; false where
+ * there is none. */
 static bool find_last(const struct run_walk *walk, int64_t until, struct walk_place *last,
 		      int64_t *time)
 {
@@ -194,7 +196,8 @@ static bool walk_back(struct run_walk *walk, const struct hwy_interval *window)
 	uint64_t steps = 0;
 	for (uint32_t r = 0; r < walk->run->n; r++)
 		steps += 4 * (uint64_t)walk->graphs[r].n;
-	/* The walk goes back in time, so it ends; the count makes that true for damaged recordings as well. */
+	/* The walk goes back in time, so it ends; the count makes that true for damaged
+	 * recordings as well. */
 	while (steps-- > 0 && walk_on(walk, &at, &to))
 		;
 	if (to >

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_path.h - the critical path of a job: the one chain of work and waiting, across ranks, that decides how long it
- * takes.
+/* run_path.h - the critical path of a job: the one chain of work and waiting, across ranks, that
+ * decides how long it takes.
  *
- * Found backwards from what ends last. Where a rank left a collective or received a message only because another rank
- * had come late, the path goes on at that rank: so no waiting is on the path, only what made others wait. The pieces
- * tile the window without a gap or an overlap, on the first rank's clock; times are the recorded ones.
+ * Found backwards from what ends last. Where a rank left a collective or received a message only
+ * because another rank had come late, the path goes on at that rank: so no waiting is on the
+ * path, only what made others wait. The pieces tile the window without a gap or an overlap, on
+ * the first rank's clock; times are the recorded ones.
  */
 #ifndef HWY_WHATIF_RUN_PATH_H
 #define HWY_WHATIF_RUN_PATH_H
@@ -29,8 +30,8 @@ struct hwy_run_path {
 	struct hwy_interval window; /* on the first rank's clock */
 };
 
-/* Finds the path through a window of the first rank's clock; NULL: through everything that is recorded. False where
- * nothing happens in the window. */
+/* Finds the path through a window of the first rank's clock; NULL: through everything that is
+ * recorded. False where nothing happens in the window. */
 bool run_path_find(struct hwy_run_path *path, const struct run_graphs *run,
 		   const struct hwy_interval *window);
 void run_path_free(struct hwy_run_path *path);

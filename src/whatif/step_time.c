@@ -25,7 +25,8 @@ static void measure_spread(struct pace *pace, const struct step_time *steps, uin
 	int64_t *lengths = hwy_array(n, sizeof *lengths);
 	uint32_t n_lengths = 0, last = 0;
 	for (uint32_t s = 1; s < n; s++) {
-		/* A step without device work has no end of its own: the next length then spans two steps. */
+		/* A step without device work has no end of its own: the next length then spans
+		 * two steps. */
 		if (steps[s].end == INT64_MIN)
 			continue;
 		lengths[n_lengths++] = steps[s].end - steps[last].end;
@@ -74,7 +75,8 @@ static unsigned step_time_track_of(const struct hwy_flow *flow, uint32_t op)
 struct stream_track {  /* a stream's kernels, or its copies of one direction */
 	int64_t work;  /* ns of work of the steady steps, overlaps counted once */
 	int64_t reach; /* the latest recorded end of an op so far; INT64_MIN before the first op */
-	/* Of the op that ends at 'reach': its length in the edited graph, and whether it is of a steady step. */
+	/* Of the op that ends at 'reach': its length in the edited graph, and whether it is of a
+	 * steady step. */
 	int64_t length;
 	bool is_steady;
 };
@@ -84,8 +86,9 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Adds the op's length in the edited graph. Where the op and the op before it overlapped in the recording, the time is
- * counted to the op: a step's window ends where the next step begins, even where its last op goes on. */
+/* Adds the op's length in the edited graph. Where the op and the op before it overlapped in the
+ * recording, the time is counted to the op: a step's window ends where the next step begins,
+ * even where its last op goes on. */
 static void track_add(struct stream_track *track, const struct flow_op *op, int64_t length,
 		      bool is_steady)
 {

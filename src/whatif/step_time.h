@@ -13,11 +13,12 @@ struct pace {
 	double spread; /* doubt about 'rate', as a share of it: half the distance of the quartiles, divided
 			    * by the root (rounded up) of the number of steps */
 	bool has_next; /* a step follows the steady steps, and 'mean' ends where that step begins */
-	/* Other ranks no longer wait for this rank, so this rank's pace says nothing about theirs. */
+	/* Other ranks no longer wait for this rank, so this rank's pace says nothing about
+	 * theirs. */
 	bool is_unwaited;
 	int64_t floor; /* ns that the busiest stream of a step takes: no step can be shorter */
-	/* ns a step that a device works, where work overlaps as it did in the recording; 0 where the
-	 * order between streams is known, because the replay keeps that order. */
+	/* ns a step that a device works, where work overlaps as it did in the recording; 0 where
+	 * the order between streams is known, because the replay keeps that order. */
 	int64_t chain;
 	const char *bound; /* the class that most of the critical path belongs to */
 	double host;       /* the share of the critical path that is not device work */

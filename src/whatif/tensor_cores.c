@@ -2,10 +2,11 @@
 /* tensor_cores.c - see tensor_cores.h.
  *
  * The speedup is the ratio of the vendor's rates: fp32 on the ordinary units against the
- * cheapest format in which tensor cores take fp32 data: TF32, or half precision before compute capability
+ * cheapest format in which tensor cores take fp32 data: TF32, or half precision before compute
+ * capability
  * 8. Large multiplications reach REACHED_SHARE of that ratio (H200: 47.2 ms a step became 8.8, and 15.2
- * became 2.9); convolutions, which move more memory for their work, are taken to reach half of it. A short
- * kernel gains less: starting, ending and memory do not get faster.
+ * became 2.9); convolutions, which move more memory for their work, are taken to reach half of
+ * it. A short kernel gains less: starting, ending and memory do not get faster.
  */
 #include "whatif/tensor_cores.h"
 
@@ -18,8 +19,8 @@
 /* a kernel of this length gets half of the gain: shorter kernels get less */
 #define HALF_GAIN_NS 50e3
 
-/* The device whose rates (analyze/peaks_table.c) stand for all devices of a compute capability, whatever their names. The
- * first entry that fits is used. */
+/* The device whose rates (analyze/peaks_table.c) stand for all devices of a compute capability,
+ * whatever their names. The first entry that fits is used. */
 static const struct {
 	int64_t major, minor; /* the compute capability; minor -1 fits any minor number */
 	const char *model;
@@ -28,7 +29,8 @@ static const struct {
 	{9, -1, "H100"}, {10, -1, "B200"}, {12, -1, "RTX 5090"},
 };
 
-/* The ratio of the rates with and without tensor cores; 2, the smallest of the known devices, where the device is not. */
+/* The ratio of the rates with and without tensor cores; 2, the smallest of the known devices,
+ * where the device is not. */
 static double tensor_cores_ratio(const struct hwy_device *device)
 {
 	struct hwy_peaks peaks;

@@ -19,7 +19,8 @@
 #define DOUBT_SHARE 0.04 /* every prediction has this doubt */
 /* Doubt per share by which the edit changes the step. */
 #define DOUBT_CHANGE_SHARE 0.08
-/* Doubt per share by which the edit changes the step, times the critical path's share on the host. */
+/* Doubt per share by which the edit changes the step, times the critical path's share on the
+ * host. */
 #define DOUBT_HOST_SHARE 0.20
 #define DOUBT_TABLE_SHARE 0.05   /* added where the costs of recording come from a table */
 #define DOUBT_SAMPLES_SHARE 0.20 /* added where samples were taken: their cost is not known */
@@ -27,7 +28,7 @@
 /* An excerpt's graph has at most so many calls and ops, so that an edit takes a few ms. */
 enum { EXCERPT_CALLS_AND_OPS = 60000 };
 
-/* ---- edited graphs ----------------------------------------------------------------------------- */
+/* ---- edited graphs --------------------------------------------------------------------------- */
 
 static bool has_place(const struct graph_node *node)
 {
@@ -167,7 +168,7 @@ bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint3
 	return graphs != NULL;
 }
 
-/* ---- predictions ------------------------------------------------------------------------------- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *graph,
 			       bool with_bound)
@@ -179,7 +180,8 @@ static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *g
 	return pace;
 }
 
-/* Yields the paces of all ranks, replayed together, which the caller frees; NULL where the edits apply to no rank. */
+/* Yields the paces of all ranks, replayed together, which the caller frees; NULL where the edits
+ * apply to no rank. */
 static struct pace *edited_paces(const struct whatif *w, const struct whatif_edit *edits,
 				 uint32_t n, const struct assumption *a, struct hwy_err *err)
 {
@@ -267,7 +269,8 @@ static int64_t edited_step(const struct whatif *w, const struct whatif_edit *edi
 	const struct pace *which = paces;
 	int64_t step = slowest(w, paces, base, overlaps, &which);
 	int64_t most = slowest(w, base, base, overlaps, NULL);
-	/* Removed work cannot slow the program down: a longer step comes from the first or the last step only. */
+	/* Removed work cannot slow the program down: a longer step comes from the first or the
+	 * last step only. */
 	if (only_removes && step > most)
 		step = most;
 	*pace = *which;
@@ -327,7 +330,7 @@ bool whatif_predict(const struct whatif *w, const struct whatif_edit *edits, uin
 	return true;
 }
 
-/* ---- runs without steps --------------------------------------------------------------------------- */
+/* ---- runs without steps ---------------------------------------------------------------------- */
 
 /* From the first begin to the last end on the first rank's clock. */
 static int64_t length_of_run(const struct joint *joint, const struct hwy_graph *graphs,
@@ -367,7 +370,7 @@ bool whatif_run_length(const struct whatif *w, const struct whatif_edit *edits, 
 	return true;
 }
 
-/* ---- tipping points ------------------------------------------------------------------------------ */
+/* ---- tipping points -------------------------------------------------------------------------- */
 
 /* What the edits gain, as a share of the step, where all device work is 'factor' times as long. */
 static double gain_at(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
@@ -414,7 +417,7 @@ int64_t whatif_tipping(const struct whatif *w, const struct whatif_edit *edits, 
 	return (int64_t)((double)work_of_step(w) * high);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Whether the recording leaves open which work waits for work of another stream: several streams
  * work, and the source has not recorded the events that programs order streams by. PyTorch's

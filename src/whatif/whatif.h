@@ -11,9 +11,9 @@
  *   whatif_close(&w);
  *
  * Predictions are for the program without a profiler: the cost of recording is taken out first
- * (costs.c). An edit changes a copy of the graph; each edit has a file in edits/ and a line in the
- * table of edits.c. A prediction never beats the busiest resource of the edited graph, because the
- * replay keeps every resource's order.
+ * (costs.c). An edit changes a copy of the graph; each edit has a file in edits/ and a line in
+ * the table of edits.c. A prediction never beats the busiest resource of the edited graph,
+ * because the replay keeps every resource's order.
  */
 #ifndef HWY_WHATIF_WHATIF_H
 #define HWY_WHATIF_WHATIF_H
@@ -31,16 +31,19 @@ struct whatif_machine {
 	bool has_samples;
 	struct whatif_cost {
 		int64_t launch, sync, graph_launch, range, op;
-		/* The ns that recording adds to the time from a launch to the begin of its kernel. */
+		/* The ns that recording adds to the time from a launch to the begin of its
+		 * kernel. */
 		int64_t latency;
-		/* The ns that recording adds to the time from a kernel's end to the next kernel's begin. */
+		/* The ns that recording adds to the time from a kernel's end to the next
+		 * kernel's begin. */
 		int64_t next;
 	} cost;
 	int64_t graph_launch; /* ns of a call that launches a graph, without a profiler */
 	int64_t graph_next;   /* ns from the end of a graph's node to the begin of the next node */
 	/* The ns from begin to begin of a graph's empty kernels; 0 where this was not measured. */
 	int64_t graph_period;
-	/* CPU work of more than this many ns between two launches is the program's own, not dispatch */
+	/* CPU work of more than this many ns between two launches is the program's own, not
+	 * dispatch */
 	int64_t own_work;
 	int64_t launch; /* ns of a call that launches a kernel, without a profiler */
 	struct whatif_link {
@@ -75,7 +78,8 @@ struct whatif_prediction {
 
 struct whatif {
 	const struct hwy_analysis *analysis;
-	/* Flow, phase and gaps are those of the excerpt, or of the analysis where there is no excerpt. */
+	/* Flow, phase and gaps are those of the excerpt, or of the analysis where there is no
+	 * excerpt. */
 	const struct hwy_flow *flow;
 	/* phase and gaps are NULL in a run without steps (joint_open_run). */
 	const struct hwy_phase *phase;
@@ -106,7 +110,8 @@ struct whatif {
 	struct whatif_prediction base;
 	struct {
 		double residual; /* share of the steps in which work is delayed and no edge explains it */
-		/* The number of nodes whose replayed times differ from the measured times; any value but 0 is a bug. */
+		/* The number of nodes whose replayed times differ from the measured times; any
+		 * value but 0 is a bug. */
 		uint32_t differ;
 		double contradicted;  /* share of edges that the trace contradicts */
 		double steps_predict; /* median error of a step replayed with all steps' median
@@ -127,7 +132,8 @@ struct whatif_extent {
 	bool is_whole; /* all of it, however long it is */
 	/* An excerpt takes the steps that begin in it; with NULL excerpt_make chooses. */
 	const struct hwy_interval *window;
-	/* Calls on the CPU that communicate are nodes, too: those of this process, or with FLOW_NO_PROCESS of all. */
+	/* Calls on the CPU that communicate are nodes, too: those of this process, or with
+	 * FLOW_NO_PROCESS of all. */
 	bool has_comm_calls;
 	uint32_t process;
 };
@@ -143,8 +149,8 @@ enum { WHATIF_NOTE = 256 };
 bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err);
 
-/* How long a run takes with these edits, ns, from the first begin to the last end of any rank that others wait for;
- * for a rank of joint_open_run. The recorder's cost is in it. */
+/* How long a run takes with these edits, ns, from the first begin to the last end of any rank
+ * that others wait for; for a rank of joint_open_run. The recorder's cost is in it. */
 bool whatif_run_length(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		       int64_t *length, struct hwy_err *err);
 
@@ -165,7 +171,8 @@ void quality_measure(struct whatif *w);
 /* machine_model.c: sets the machine's latencies from the trace's calibration, else from a table. */
 void machine_model_find(struct whatif_machine *machine, struct hwy_trace *trace);
 bool machine_model_has_samples(const struct hwy_trace *trace);
-/* What recording one operator of PyTorch costs, ns, as the collector measured it in the program; 0: it did not. */
+/* What recording one operator of PyTorch costs, ns, as the collector measured it in the program;
+ * 0: it did not. */
 int64_t machine_model_operator_cost(const struct hwy_trace *trace);
 /* Bytes a second between host and device, by the device's PCIe slot or its generation; the least
  * that is usual where 'device' is NULL. */
@@ -194,7 +201,8 @@ struct edit_kind {
 	/* The edit only removes work or waits: a slower prediction is cut to the unedited step. */
 	bool only_removes;
 	bool needs_no_steps; /* the edit can be made in a run without steps or device work, too */
-	/* Yields whether the arguments make sense for any recording; NULL where the edit takes any arguments. */
+	/* Yields whether the arguments make sense for any recording; NULL where the edit takes
+	 * any arguments. */
 	bool (*check)(const char *arguments, struct hwy_err *err);
 	/* Edits e->graph. False, with nothing changed, where the recording has nothing to edit. */
 	bool (*apply)(struct editing *e, const char *arguments, struct hwy_err *err);

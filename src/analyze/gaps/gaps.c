@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gaps.c - see gaps.h.
  *
- * One pass over a device's ops in order of start. Busy time is the union of the ops inside the window; a gap is where an
- * op starts later than all ops before it have ended. The exclusive states are differences of nested unions (compute;
- * compute and comm; these and copies; these and fills), so that the states add up by construction. Unions are
- * computed only where ops overlap. gaps_cause.c tells the cause of each gap; the pass begins some time before the window,
- * so that a wait just before the window can be blamed.
+ * One pass over a device's ops in order of start. Busy time is the union of the ops inside the
+ * window; a gap is where an op starts later than all ops before it have ended. The exclusive
+ * states are differences of nested unions (compute; compute and comm; these and copies; these
+ * and fills), so that the states add up by construction. Unions are computed only where ops
+ * overlap. gaps_cause.c tells the cause of each gap; the pass begins some time before the
+ * window, so that a wait just before the window can be blamed.
  */
 #include "analyze/gaps/gaps.h"
 
@@ -36,7 +37,8 @@ const char *const gap_cause_names[GAP_CAUSES] = {
 /* The classes of work in the order in which they hide each other. */
 enum { COMPUTE, COMM, COPY, DEVICE_COPY, FILL, CLASSES };
 
-/* Unions of classes, each as a set of class bits. Union c, for a class c, holds c and all classes before c. */
+/* Unions of classes, each as a set of class bits. Union c, for a class c, holds c and all
+ * classes before c. */
 enum { ONLY_COMM = CLASSES, ONLY_COPY, COMPUTE_COPY, UNIONS };
 static const uint8_t unions[UNIONS] = {
 	[COMPUTE] = 1 << COMPUTE,
@@ -61,7 +63,8 @@ struct gaps_sweep { /* the pass over one device's ops */
 	/* The time that is covered by ops which start while other ops run, by union of classes. */
 	struct hwy_cover covers[UNIONS];
 	int64_t reach; /* the latest end of an op so far, cut to the window */
-	/* The class of the op that ends at 'reach', where that op is counted in 'alone'; else CLASSES. */
+	/* The class of the op that ends at 'reach', where that op is counted in 'alone'; else
+	 * CLASSES. */
 	unsigned last;
 	struct gap_states states;
 };
@@ -118,8 +121,8 @@ static int64_t total_of(const struct gaps_sweep *sweep, unsigned u)
 	return total;
 }
 
-/* Sets *step to the step whose device window holds the moment; false where the moment lies in no step. A phase without steps
- * counts as one step. */
+/* Sets *step to the step whose device window holds the moment; false where the moment lies in no
+ * step. A phase without steps counts as one step. */
 static bool step_at(struct gaps_sweep *sweep, int64_t moment, uint32_t *step)
 {
 	const struct hwy_phase *phase = sweep->phase;
@@ -138,8 +141,8 @@ enum {
 	FOLD_SUM_NS = 100000,   /* a joined gap gets no further gaps once it is this long */
 };
 
-/* Whether a gap is listed as part of the gap before it. This bounds the list: between the nodes of graphs a long recording has
- * millions of gaps, all alike. */
+/* Whether a gap is listed as part of the gap before it. This bounds the list: between the nodes
+ * of graphs a long recording has millions of gaps, all alike. */
 static bool joins_last(const struct hwy_gaps *gaps, const struct hwy_gap *gap)
 {
 	if (gaps->n < FOLD_FROM_GAPS || gap->cause != GAP_DEPENDENCY ||
@@ -163,7 +166,8 @@ static void list_gap(struct gaps_sweep *sweep, const struct hwy_gap *gap)
 	sweep->gaps->gaps[sweep->gaps->n++] = *gap;
 }
 
-/* Adds the gap that begins at 'from' and that op i of the judge's order ends; i is judge->n where no op follows. */
+/* Adds the gap that begins at 'from' and that op i of the judge's order ends; i is judge->n
+ * where no op follows. */
 static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
 {
 	struct gaps_judge *judge = &sweep->judge;
@@ -192,8 +196,8 @@ static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
 	list_gap(sweep, &gap);
 }
 
-/* The moment at which the pass begins: a step, or an eighth of the window, before the window, so that waits there can be
- * blamed. */
+/* The moment at which the pass begins: a step, or an eighth of the window, before the window, so
+ * that waits there can be blamed. */
 static int64_t run_up(const struct hwy_phase *phase)
 {
 	uint32_t first = phase->first_steady;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps_cause.c - why a gap is there: the rules of docs/gaps.md, in their order. See gaps_cause.h.
+/* gaps_cause.c - why a gap is there: the rules of docs/gaps.md, in their order. See
+ * gaps_cause.h.
  *
- * As on that page, X is the op that ends the gap (x in the code), A is the call that enqueued X (a in the code), and T is
- * the thread that made A.
+ * As on that page, X is the op that ends the gap (x in the code), A is the call that enqueued X
+ * (a in the code), and T is the thread that made A.
  */
 #include "analyze/gaps/gaps_cause.h"
 
@@ -12,17 +13,17 @@
 #include "base/quantile.h"
 #include "base/ref.h"
 
-/* A process with less than LAUNCHING_NS from launch to launch launches all the time. In a phase with LAUNCHING_PER_STEP
- * launches a step or more, whose framework takes longer for each, the limit is LAUNCHING_TIMES the usual time from launch to
- * launch, up to LAUNCHING_MOST_NS. */
+/* A process with less than LAUNCHING_NS from launch to launch launches all the time. In a phase
+ * with LAUNCHING_PER_STEP launches a step or more, whose framework takes longer for each, the
+ * limit is LAUNCHING_TIMES the usual time from launch to launch, up to LAUNCHING_MOST_NS. */
 #define LAUNCHING_NS 250000
 #define LAUNCHING_TIMES 4
 #define LAUNCHING_MOST_NS 2000000
 #define LAUNCHING_PER_STEP 16
 /* the clocks differ: a wait may seem to end up to this long before its work */
 #define SLACK_NS 2000
-/* A device does not pause for this long by itself between two ops that are both in its queue, and a wait returns sooner
- * than this after the work that it waited for has ended. */
+/* A device does not pause for this long by itself between two ops that are both in its queue,
+ * and a wait returns sooner than this after the work that it waited for has ended. */
 #define MISSING_NS 500000
 /* A smaller copy to the device is a parameter, a token or a flag, not the data of a step. */
 #define INPUT_LEAST_BYTES 4096
@@ -72,7 +73,7 @@ void gaps_judge_close(struct gaps_judge *judge)
 	free(judge->found);
 }
 
-/* ---- rule 4: waits ------------------------------------------------------------------------------- */
+/* ---- rule 4: waits --------------------------------------------------------------------------- */
 
 /* Notes the blocking calls that began before the gap's end and were not noted yet. */
 static void note_blocking(struct gaps_judge *judge, struct hwy_interval gap)
@@ -107,8 +108,8 @@ static int compare_noted(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Remembers the waits that let the device run dry at 'from': waits of A's process that ran then, had returned when A was made,
- * and during which the device worked. */
+/* Remembers the waits that let the device run dry at 'from': waits of A's process that ran then,
+ * had returned when A was made, and during which the device worked. */
 static void find_waits(struct gaps_judge *judge, int64_t from, const struct flow_call *a)
 {
 	const struct flow_call *calls = judge->flow->calls;
@@ -138,8 +139,9 @@ static void find_waits(struct gaps_judge *judge, int64_t from, const struct flow
 	}
 }
 
-/* Forgets the waits that can no longer be blamed: the device has idled for longer than the wait lasted; or an op whose call
- * was made at 'since', after the wait, stood in the queue for 'lead' ns, as long as the device had worked during the wait. */
+/* Forgets the waits that can no longer be blamed: the device has idled for longer than the wait
+ * lasted; or an op whose call was made at 'since', after the wait, stood in the queue for 'lead'
+ * ns, as long as the device had worked during the wait. */
 static void forget_waits(struct gaps_judge *judge, int64_t lead, int64_t since)
 {
 	uint32_t kept = 0;
@@ -161,7 +163,8 @@ void gaps_judge_regain(struct gaps_judge *judge, const struct flow_op *op)
 	forget_waits(judge, op->start - call->end - judge->flow->latency, call->start);
 }
 
-/* The latest wait that a gap of this length before A may be charged to, as an index of a call; FLOW_NONE where there is none. */
+/* The latest wait that a gap of this length before A may be charged to, as an index of a call;
+ * FLOW_NONE where there is none. */
 static uint32_t blamed_wait(const struct gaps_judge *judge, int64_t length,
 			    const struct flow_call *a)
 {
@@ -175,7 +178,7 @@ static uint32_t blamed_wait(const struct gaps_judge *judge, int64_t length,
 	return FLOW_NONE;
 }
 
-/* ---- rules 3 and 5: what the process did since its previous launch -------------------------------- */
+/* ---- rules 3 and 5: what the process did since its previous launch --------------------------- */
 
 /* Whether the call enqueued device work, or is of a role that enqueues device work. */
 static bool gaps_cause_enqueues(const struct flow_call *call)
@@ -188,7 +191,8 @@ static bool gaps_cause_enqueues(const struct flow_call *call)
 struct since {             /* what a process did between its previous launch and A, and inside A */
 	uint32_t previous; /* index of the previous launch in flow.calls, or FLOW_NONE */
 	int64_t from;      /* the end of the previous launch; INT64_MIN where there is none */
-	/* Ns before call A that were spent in calls which allocate, load a module or wait, and in all calls. */
+	/* Ns before call A that were spent in calls which allocate, load a module or wait, and
+	 * in all calls. */
 	int64_t alloc, module, waits, calls;
 	/* Ns inside call A that were spent in calls which allocate or load a module. */
 	int64_t alloc_inside, module_inside;
@@ -287,8 +291,8 @@ static struct since since_previous(const struct hwy_flow *flow, uint32_t a)
 	return since;
 }
 
-/* Rule 3: allocations or module loads took most of the time since the previous launch. Where the process had launched nothing
- * before, the time since the gap's begin counts. */
+/* Rule 3: allocations or module loads took most of the time since the previous launch. Where the
+ * process had launched nothing before, the time since the gap's begin counts. */
 static bool is_preparing(const struct since *since, const struct flow_call *a, int64_t gap_from,
 			 struct hwy_gap *gap)
 {
@@ -308,7 +312,7 @@ static bool is_preparing(const struct since *since, const struct flow_call *a, i
 	return true;
 }
 
-/* ---- rule 6 -------------------------------------------------------------------------------------- */
+/* ---- rule 6 ---------------------------------------------------------------------------------- */
 
 /* Yields a column's value for op i of the judge's order. */
 static int64_t column_of(const struct gaps_judge *judge, uint32_t i, enum hwy_col col)
@@ -337,8 +341,9 @@ static bool copy_follows(const struct gaps_judge *judge, uint32_t i)
 	return false;
 }
 
-/* How many bytes op i of the judge's order, and the copies right after it, copy to the device before the device computes. A batch
- * comes in several copies: its labels are small and often come first. */
+/* How many bytes op i of the judge's order, and the copies right after it, copy to the device
+ * before the device computes. A batch comes in several copies: its labels are small and often
+ * come first. */
 static int64_t bytes_before_compute(const struct gaps_judge *judge, uint32_t i)
 {
 	int64_t bytes = 0;
@@ -352,7 +357,8 @@ static int64_t bytes_before_compute(const struct gaps_judge *judge, uint32_t i)
 	return bytes;
 }
 
-/* Whether op i of the judge's order begins to copy new data to the device: not data that had just been copied from the device. */
+/* Whether op i of the judge's order begins to copy new data to the device: not data that had
+ * just been copied from the device. */
 static bool brings_data(const struct gaps_judge *judge, uint32_t i)
 {
 	if (!is_to_device(judge, i))
@@ -388,9 +394,9 @@ bool gaps_thread_is_transport(const struct hwy_trace *trace, uint32_t thread)
 	return false;
 }
 
-/* Whether A, or the last call of A's process before A, was made by a thread that exchanges data with
- * other ranks. Gloo copies gradients from the device, sends them, and copies what it received back:
- * the device idles meanwhile. */
+/* Whether A, or the last call of A's process before A, was made by a thread that exchanges data
+ * with other ranks. Gloo copies gradients from the device, sends them, and copies what it
+ * received back: the device idles meanwhile. */
 static bool calls_from_transport(const struct hwy_flow *flow, const struct flow_call *a)
 {
 	uint32_t index = (uint32_t)(a - flow->calls), before = FLOW_NONE;
@@ -401,8 +407,9 @@ static bool calls_from_transport(const struct hwy_flow *flow, const struct flow_
 	       gaps_thread_is_transport(flow->trace, before);
 }
 
-/* The first of the last few calls of A's thread, A included, that was made inside a loader, or NULL. Hugging Face's loader
- * moves one batch to the device and then loads the next one, before the program goes on. */
+/* The first of the last few calls of A's thread, A included, that was made inside a loader, or
+ * NULL. Hugging Face's loader moves one batch to the device and then loads the next one, before
+ * the program goes on. */
 static const struct flow_call *loading_call(const struct gaps_judge *judge,
 					    const struct flow_call *a)
 {
@@ -416,7 +423,8 @@ static const struct flow_call *loading_call(const struct gaps_judge *judge,
 	return NULL;
 }
 
-/* Rule 6: what the CPU did instead of launching, between the previous launch and A, while the device was idle. */
+/* Rule 6: what the CPU did instead of launching, between the previous launch and A, while the
+ * device was idle. */
 static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_call *a,
 		      const struct since *since, struct hwy_gap *gap)
 {
@@ -447,7 +455,8 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 	gap->cause = (uint8_t)gaps_cpu_cause(judge->cpu, &absence, &gap->span);
 	if (gap->cause == GAP_GC || gap->cause == GAP_GIL || gap->cause == GAP_COMM)
 		return;
-	/* A thread of a transport (gloo, MPI) copies data of other ranks to the device: such data is no input. */
+	/* A thread of a transport (gloo, MPI) copies data of other ranks to the device: such
+	 * data is no input. */
 	if (gap->cause == GAP_INPUT && !gaps_thread_is_transport(flow->trace, a->thread))
 		return;
 	const struct flow_call *loading;
@@ -455,7 +464,8 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 		gap->cause = GAP_COMM;
 		gap->span = hwy_ref32(a->span);
 	} else if (gap->cause == GAP_CPU && since->longest_module != FLOW_NONE) {
-		/* A module was loaded after the gap began, so the CPU was busy compiling or reading that code. */
+		/* A module was loaded after the gap began, so the CPU was busy compiling or
+		 * reading that code. */
 		gap->cause = GAP_FIRST_USE;
 		gap->span = hwy_ref32(flow->calls[since->longest_module].span);
 	} else if ((loading = loading_call(judge, a))) {
@@ -466,10 +476,10 @@ static void judge_cpu(struct gaps_judge *judge, uint32_t i, const struct flow_ca
 	}
 }
 
-/* ---- all rules ----------------------------------------------------------------------------------- */
+/* ---- all rules ------------------------------------------------------------------------------- */
 
-/* The moment by which X was surely in the queue: the end of A; or the start of A, where A returns only with or after X; or the
- * start of the first node of X's graph, less the latency. */
+/* The moment by which X was surely in the queue: the end of A; or the start of A, where A
+ * returns only with or after X; or the start of the first node of X's graph, less the latency. */
 static int64_t enqueued_by(const struct hwy_flow *flow, const struct flow_call *a,
 			   const struct flow_op *x)
 {
@@ -490,9 +500,10 @@ static bool any_device_works(const struct hwy_flow *flow, int64_t moment)
 	return false;
 }
 
-/* Rule 1: X was in the queue when the gap began. Where nothing ran that X could have waited for, the device worked on
- * something that was not recorded. This is said only where A had returned before the gap and does not block: a copy
- * from pageable memory is still prepared by the CPU while its call runs. */
+/* Rule 1: X was in the queue when the gap began. Where nothing ran that X could have waited for,
+ * the device worked on something that was not recorded. This is said only where A had returned
+ * before the gap and does not block: a copy from pageable memory is still prepared by the CPU
+ * while its call runs. */
 static void judge_queued(const struct gaps_judge *judge, const struct flow_call *a,
 			 struct hwy_gap *gap)
 {
@@ -518,8 +529,9 @@ static bool is_first_use(const struct gaps_judge *judge, const struct flow_call 
 	return true;
 }
 
-/* Rule 4: a wait emptied the queue, and the device has idled since. The wait is not to blame where the CPU then prepared
- * new data instead of launching, or where the wait went on although nothing ran. */
+/* Rule 4: a wait emptied the queue, and the device has idled since. The wait is not to blame
+ * where the CPU then prepared new data instead of launching, or where the wait went on although
+ * nothing ran. */
 static void judge_wait(struct gaps_judge *judge, uint32_t i, uint32_t wait,
 		       const struct flow_call *a, const struct since *since, struct hwy_gap *gap)
 {
@@ -548,7 +560,8 @@ static void judge_wait(struct gaps_judge *judge, uint32_t i, uint32_t wait,
 	}
 }
 
-/* Asks the rules in their order for the cause of the gap before op i of the judge's order, whose call was recorded. */
+/* Asks the rules in their order for the cause of the gap before op i of the judge's order, whose
+ * call was recorded. */
 static void judge_linked(struct gaps_judge *judge, uint32_t i, struct hwy_gap *gap)
 {
 	const struct flow_op *x = gaps_op(judge, i);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps_cpu.c - what a thread did while it should have launched: input, the OS, exchanges with other ranks, or its own work.
+/* gaps_cpu.c - what a thread did while it should have launched: input, the OS, exchanges with
+ * other ranks, or its own work.
  *
- * These are the rules under 6 in docs/gaps.md. A state in which a thread did not run counts like an OS call. Where a thread
- * waited for another thread, the other thread's time is looked at instead: the thread that woke it where the recording
- * tells that, else the thread of the process that called last (PyTorch's backward pass has a thread of its own).
+ * These are the rules under 6 in docs/gaps.md. A state in which a thread did not run counts like
+ * an OS call. Where a thread waited for another thread, the other thread's time is looked at
+ * instead: the thread that woke it where the recording tells that, else the thread of the
+ * process that called last (PyTorch's backward pass has a thread of its own).
  */
 #include "analyze/gaps/gaps_cause.h"
 
@@ -21,7 +23,8 @@
 
 static void find_loaded(struct gaps_cpu *cpu);
 
-/* Loads the spans of all threads when a gap first needs them. Yields false where the spans could not be read. */
+/* Loads the spans of all threads when a gap first needs them. Yields false where the spans could
+ * not be read. */
 static bool open_lanes(struct gaps_cpu *cpu)
 {
 	if (cpu->is_open || cpu->is_bad)
@@ -58,9 +61,10 @@ void gaps_cpu_close(struct gaps_cpu *cpu)
 	cpu->is_open = false;
 }
 
-/* ---- names of loaders ---------------------------------------------------------------------------- */
+/* ---- names of loaders ------------------------------------------------------------------------ */
 
-/* Whether the name holds the word as a word of its own: "dataLoader", "data_loader" and "data loader" all hold "loader". */
+/* Whether the name holds the word as a word of its own: "dataLoader", "data_loader" and "data
+ * loader" all hold "loader". */
 static bool gaps_cpu_has_word(const char *name, const char *word)
 {
 	size_t length = strlen(word);
@@ -96,7 +100,8 @@ bool gaps_cpu_is_loader(const char *name)
 	if (strcasestr(name, "dataloader") || strcasestr(name, "data_loader") ||
 	    gaps_cpu_has_word(name, "loader") || gaps_cpu_has_word(name, "dataload"))
 		return true;
-	/* The words load, loading, data and input name a loader only where they are the whole name. */
+	/* The words load, loading, data and input name a loader only where they are the whole
+	 * name. */
 	if (strcasecmp(name, "load") == 0 || strcasecmp(name, "loading") == 0 ||
 	    strcasecmp(name, "data") == 0 || strcasecmp(name, "input") == 0)
 		return true;
@@ -121,7 +126,8 @@ static bool stack_has_loader(struct gaps_cpu *cpu, const struct flow_call *call)
 	uint32_t row, stack;
 	const struct hwy_strip *strip = hwy_strip_of(trace, call->span, &row);
 	bool has_stack = hwy_ref_to_index(hwy_get(strip, HWY_STACK, row), &stack);
-	/* The loop ends because, in the trie of stacks, a caller's entry stands before the entries of its callees. */
+	/* The loop ends because, in the trie of stacks, a caller's entry stands before the
+	 * entries of its callees. */
 	while (has_stack && stack < trace->n_stacks) {
 		if (is_loader(cpu, trace->frames[trace->stacks[stack].frame].function))
 			return true;
@@ -160,12 +166,12 @@ bool gaps_cpu_calls_from_loader(struct gaps_cpu *cpu, const struct flow_call *ca
 	       (bytes > 0 && hwy_map_get(&cpu->loaded, (uint64_t)bytes));
 }
 
-/* ---- what fills an interval ---------------------------------------------------------------------- */
+/* ---- what fills an interval ------------------------------------------------------------------ */
 
 struct filling { /* what fills a stretch of a thread's time; lengths in ns, spans as references (base/ref.h) */
 	struct hwy_interval at;
-	/* The time that one lane's OS calls and states off the CPU cover, and the time that its loaders, its garbage
-	 * collections and its waits for Python's lock cover. */
+	/* The time that one lane's OS calls and states off the CPU cover, and the time that its
+	 * loaders, its garbage collections and its waits for Python's lock cover. */
 	struct hwy_cover os, loader, gc, gil;
 	/* The same times, each of the lane that has most. */
 	int64_t os_ns, loader_ns, gc_ns, gil_ns;
@@ -174,7 +180,8 @@ struct filling { /* what fills a stretch of a thread's time; lengths in ns, span
 	uint32_t longest_os, longest_state;
 	int64_t longest_os_length, longest_state_length;
 	uint32_t loader_span; /* reference to the first span that is a loader of input */
-	/* The shortest operator or function, and the shortest range, that fill half of the stretch. */
+	/* The shortest operator or function, and the shortest range, that fill half of the
+	 * stretch. */
 	uint32_t named, range;
 	int64_t named_length, range_length;
 	uint32_t sample; /* reference to a CPU sample with the most common stack */
@@ -189,8 +196,8 @@ static void keep_longest_span(int64_t length, uint32_t reference, int64_t *longe
 	*longest_reference = reference;
 }
 
-/* Adds a garbage collection or a wait for Python's lock; false for other spans. A wait for the lock is a call into the
- * operating system as well. */
+/* Adds a garbage collection or a wait for Python's lock; false for other spans. A wait for the
+ * lock is a call into the operating system as well. */
 static bool gaps_cpu_add_python(const struct gaps_cpu *cpu, struct filling *filling,
 				const struct hwy_strip *strip, uint32_t row)
 {
@@ -299,7 +306,8 @@ struct activity { /* what a thread did in a stretch of time */
 	bool waits;     /* the thread seems to have waited for another thread */
 };
 
-/* Whether a span of waiting may have been a wait for another thread: the name of an OS call tells, and any state may be one. */
+/* Whether a span of waiting may have been a wait for another thread: the name of an OS call
+ * tells, and any state may be one. */
 static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
 {
 	static const char *const words[] = {"cond_", "futex", "sem_", "mutex", "lock", "join"};
@@ -312,8 +320,9 @@ static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
 	return strip->kind == HWY_STATE;
 }
 
-/* The thread that ended a wait, or FLOW_NONE. 'call' and 'state' are references to the OS call and to the state of waiting. The
- * edge from the waker leads to the OS call, or to one of the two states that follow the state of waiting. */
+/* The thread that ended a wait, or FLOW_NONE. 'call' and 'state' are references to the OS call
+ * and to the state of waiting. The edge from the waker leads to the OS call, or to one of the
+ * two states that follow the state of waiting. */
 static uint32_t waker_of(const struct gaps_cpu *cpu, uint32_t call, uint32_t state)
 {
 	const struct hwy_trace *trace = cpu->flow->trace;
@@ -354,7 +363,8 @@ static struct filling fill_all(struct gaps_cpu *cpu, uint32_t thread, struct hwy
 			vote(&filling, nest);
 			continue;
 		}
-		/* A cover takes spans in order of start. The spans of one lane are in order, those of two lanes are not. */
+		/* A cover takes spans in order of start. The spans of one lane are in order,
+		 * those of two lanes are not. */
 		filling.os = filling.loader = filling.gc = filling.gil = (struct hwy_cover){0};
 		gaps_cpu_fill(cpu, nest, &filling);
 		keep_most(&filling.loader, &filling.loader_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_args.c - see op_args.h. Sizes are doubles from the start: a trace may hold any number, and products of sizes must not
- * overflow. */
+/* op_args.c - see op_args.h. Sizes are doubles from the start: a trace may hold any number, and
+ * products of sizes must not overflow. */
 #include "analyze/op_work/op_args.h"
 
 #include <math.h>
@@ -82,7 +82,8 @@ static double op_args_read_sizes(const struct json_value *sizes, double *dims, u
 		if (dims && *n < OP_ARGS_DIMS)
 			dims[(*n)++] = size;
 	}
-	/* A tensor of more elements fits no memory: the trace is damaged, and the tensor counts as empty. */
+	/* A tensor of more elements fits no memory: the trace is damaged, and the tensor counts
+	 * as empty. */
 	return elements <= MOST_ELEMENTS ? elements : 0;
 }
 
@@ -206,7 +207,8 @@ uint32_t op_args_numbers(const struct op_args *args, int index, double *into, ui
 		at += strcspn(at, "-0123456789");
 		char *end;
 		double number = strtod(at, &end);
-		/* Strides, dimensions and the like are small: what is not ("-inf", "-nan") is no list of them. */
+		/* Strides, dimensions and the like are small: what is not ("-inf", "-nan") is no
+		 * list of them. */
 		if (end == at || !(fabs(number) <= MOST_NUMBER))
 			break;
 		into[n++] = number;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_args.h - the inputs of an operator, as PyTorch's profiler writes them: sizes, types, strides, and the values of what
- * is no tensor.
+/* op_args.h - the inputs of an operator, as PyTorch's profiler writes them: sizes, types,
+ * strides, and the values of what is no tensor.
  *
- * The text is that of the column ARGS: a JSON object with "Input Dims", "Input type" and, where Kineto wrote them, "Input
- * Strides" and "Concrete Inputs". Recordings of `--pytorch-shapes` have the first two.
+ * The text is that of the column ARGS: a JSON object with "Input Dims", "Input type" and, where
+ * Kineto wrote them, "Input Strides" and "Concrete Inputs". Recordings of `--pytorch-shapes`
+ * have the first two.
  */
 #ifndef HWY_ANALYZE_OP_ARGS_H
 #define HWY_ANALYZE_OP_ARGS_H
@@ -42,7 +43,8 @@ struct op_args {
 /* Reads the text; false where it has no sizes. Texts of the result live in the arena. */
 bool op_args_read(struct op_args *args, struct hwy_arena *arena, const char *text, size_t length);
 
-/* The value of "Input Dims" in an operator's arguments, as it was written; "" where they have none. */
+/* The value of "Input Dims" in an operator's arguments, as it was written; "" where they have
+ * none. */
 struct hwy_text op_args_shapes(struct hwy_text arguments);
 
 /* The input at an index; an input of kind NONE beyond the last. */
@@ -57,7 +59,8 @@ static inline double op_args_bytes(const struct op_args *args, int index)
 	const struct op_input *input = op_args_get(args, index);
 	return input->kind == OP_INPUT_TENSOR ? input->stored * input->size : 0;
 }
-/* Reads a list of numbers ("[1, 1]", "3"): how many there are, at most 'most'; 0 where it is not recorded. */
+/* Reads a list of numbers ("[1, 1]", "3"): how many there are, at most 'most'; 0 where it is not
+ * recorded. */
 uint32_t op_args_numbers(const struct op_args *args, int index, double *into, uint32_t most);
 /* Whether a value is "True"; 'otherwise' where it was not recorded. */
 bool op_args_flag(const struct op_args *args, int index, bool otherwise);

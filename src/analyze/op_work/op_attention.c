@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_attention.c - scaled dot products: softmax(Q·Kᵀ)·V, for each head of each sequence.
  *
- * Forward: two products, 2·n·m·(d + d_v) operations for n queries and m keys. Backward: five, because Q·Kᵀ is computed
- * again: 2·n·m·(3·d + 2·d_v). Softmax is not counted: it is small beside the products.
+ * Forward: two products, 2·n·m·(d + d_v) operations for n queries and m keys. Backward: five,
+ * because Q·Kᵀ is computed again: 2·n·m·(3·d + 2·d_v). Softmax is not counted: it is small
+ * beside the products.
  *
- * Under a causal mask only pairs of a query with earlier keys count, half of them where n = m. Where n and m differ, the
- * last query sees the last key (flash-attn), or the first query the first key (PyTorch). Whether there is a mask is a value;
- * where values are not recorded, work->open says that a kernel's name must tell (op_settle.h).
+ * Under a causal mask only pairs of a query with earlier keys count, half of them where n = m.
+ * Where n and m differ, the last query sees the last key (flash-attn), or the first query the
+ * first key (PyTorch). Whether there is a mask is a value; where values are not recorded,
+ * work->open says that a kernel's name must tell (op_settle.h).
  *
- * Sequences that lie packed behind each other are known where they are all equally long: one sequence, or as many as
- * their greatest length allows. Of others only the sum of the lengths is recorded. Keys in pages are not known. */
+ * Sequences that lie packed behind each other are known where they are all equally long: one
+ * sequence, or as many as their greatest length allows. Of others only the sum of the lengths is
+ * recorded. Keys in pages are not known. */
 #include "analyze/op_work/op_models.h"
 
 enum { QUERIES, CAUSAL, ADDED, HEADS_LAST, LAST_ALIGNED, WINDOW, STARTS, LEAST_INPUTS };
@@ -20,8 +23,8 @@ struct attention {
 	bool is_causal, is_last_aligned;
 };
 
-/* Sequences behind each other: their starts are a list of one more than there are; their greatest lengths are two inputs
- * behind. */
+/* Sequences behind each other: their starts are a list of one more than there are; their
+ * greatest lengths are two inputs behind. */
 static bool attention_unpack(struct attention *a, const struct op_args *args, int starts)
 {
 	double sequences = op_args_get(args, starts)->elements - 1, longest[2];
@@ -66,7 +69,8 @@ static bool attention_read(struct attention *a, const struct op_args *args,
 	return !is_packed || attention_unpack(a, args, starts);
 }
 
-/* Lengths, pages or places of keys as lists of numbers: less than all keys are seen, and nobody knows how many. */
+/* Lengths, pages or places of keys as lists of numbers: less than all keys are seen, and nobody
+ * knows how many. */
 static bool attention_has_lists(const struct op_args *args, const struct op_model *model)
 {
 	int starts = model->places[STARTS], added = model->places[ADDED];
@@ -144,7 +148,8 @@ bool op_attention_find_backward(struct op_work *work, const struct op_args *args
 	if (!attention_read(&a, args, model) ||
 	    !attention_fill(work, &a, args, model, 2 * (3 * a.d + 2 * a.d_v)))
 		return false;
-	/* Reads the result and its gradient, too; writes the gradients of queries, keys and values. */
+	/* Reads the result and its gradient, too; writes the gradients of queries, keys and
+	 * values. */
 	work->bytes = 2 * (a.q + a.k + a.v + a.result) + op_args_bytes(args, model->places[ADDED]);
 	return true;
 }

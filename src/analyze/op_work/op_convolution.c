@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_convolution.c - convolutions, direct and transposed, with groups, and their two products backward.
+/* op_convolution.c - convolutions, direct and transposed, with groups, and their two products
+ * backward.
  *
- * Weights are (channels out × channels in / groups × window); transposed: (channels in × channels out / groups × window).
- * Each element of the result (transposed: of the data) takes part in one multiply-add for each weight of one channel.
+ * Weights are (channels out × channels in / groups × window); transposed: (channels in ×
+ * channels out / groups × window). Each element of the result (transposed: of the data) takes
+ * part in one multiply-add for each weight of one channel.
  *
- * Where stride and padding are not recorded, the forward's result is open: the gradient of a backward of the same data and
- * weights has its sizes (op_settle.h). */
+ * Where stride and padding are not recorded, the forward's result is open: the gradient of a
+ * backward of the same data and weights has its sizes (op_settle.h). */
 #include "analyze/op_work/op_models.h"
 #include "base/hash.h"
 
@@ -105,7 +107,8 @@ bool op_convolution_find(struct op_work *work, const struct op_args *args,
 	return true;
 }
 
-/* Whether a backward is that of a transposed convolution: by the value, else by the sizes. 1 yes, 0 no, -1 nobody knows. */
+/* Whether a backward is that of a transposed convolution: by the value, else by the sizes. 1
+ * yes, 0 no, -1 nobody knows. */
 static int convolution_backward_direction(const struct op_args *args, const struct op_model *model,
 					  const struct op_input *gradient,
 					  const struct op_input *data,
@@ -117,8 +120,8 @@ static int convolution_backward_direction(const struct op_args *args, const stru
 	     transposed = data->dims[1] == weights->dims[0];
 	if (direct != transposed)
 		return transposed;
-	/* As many channels on both sides: a convolution makes images smaller, or larger by its padding, which is smaller than
-	 * its window; a transposed one makes them larger. */
+	/* As many channels on both sides: a convolution makes images smaller, or larger by its
+	 * padding, which is smaller than its window; a transposed one makes them larger. */
 	int grown = 0, shrunk = 0, grown_far = 0;
 	for (uint32_t d = 2; d < data->n_dims; d++) {
 		double by = gradient->dims[d] - data->dims[d];
@@ -131,9 +134,10 @@ static int convolution_backward_direction(const struct op_args *args, const stru
 	return grown > 0;
 }
 
-/* Inputs: gradient of the result, data, weights (before PyTorch 1.11: data, gradient, weights), then as aten::convolution
- * from the bias' sizes on. The value at places[BIAS] says which of the gradients of data, weights and bias are wanted;
- * without it those of data and weights. The bias' gradient is a sum that PyTorch leaves to aten::sum. */
+/* Inputs: gradient of the result, data, weights (before PyTorch 1.11: data, gradient, weights),
+ * then as aten::convolution from the bias' sizes on. The value at places[BIAS] says which of the
+ * gradients of data, weights and bias are wanted; without it those of data and weights. The
+ * bias' gradient is a sum that PyTorch leaves to aten::sum. */
 bool op_convolution_find_backward(struct op_work *work, const struct op_args *args,
 				  const struct op_model *model)
 {
@@ -163,7 +167,8 @@ bool op_convolution_find_backward(struct op_work *work, const struct op_args *ar
 		.is_matrix = true,
 		.parts = n > 1 ? 2 : 1,
 		.flop = n * 2 * products,
-		/* Each product reads two of gradient, data and weights and writes the third's like. */
+		/* Each product reads two of gradient, data and weights and writes the third's
+		 * like. */
 		.bytes = n * bytes,
 		.pair = transposed ? 0 : convolution_pair(data, weights),
 		.results = gradient->elements,

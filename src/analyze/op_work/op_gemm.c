@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_gemm.c - products of matrices: (… × m × k) times (… × k × n), two operations for each of m·n·k, and one for each
- * element that is added to the product. */
+/* op_gemm.c - products of matrices: (… × m × k) times (… × k × n), two operations for each of
+ * m·n·k, and one for each element that is added to the product. */
 #include "analyze/op_work/op_models.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 static double gemm_result_size(const struct op_input *left, const struct op_args *args,
 			       const struct op_model *model)
 {
-	/* Products of bytes (fp8, fp4, int8) are kept in a wider type; the names of its types are not recorded. torch's
-	 * numbers of types: 5 half, 6 float, 15 bfloat16. */
+	/* Products of bytes (fp8, fp4, int8) are kept in a wider type; the names of its types
+	 * are not recorded. torch's numbers of types: 5 half, 6 float, 15 bfloat16. */
 	double type;
 	if (left->size > 1)
 		return left->size;
@@ -57,8 +57,8 @@ bool op_gemm_find(struct op_work *work, const struct op_args *args, const struct
 	return true;
 }
 
-/* One product for each group. (t × k) · (g × k × n): the rows of the left matrix are divided among the groups. (m × t) · (t ×
- * n): the inner dimension is, and there are g results. */
+/* One product for each group. (t × k) · (g × k × n): the rows of the left matrix are divided
+ * among the groups. (m × t) · (t × n): the inner dimension is, and there are g results. */
 bool op_gemm_find_grouped(struct op_work *work, const struct op_args *args,
 			  const struct op_model *model)
 {
@@ -82,9 +82,10 @@ bool op_gemm_find_grouped(struct op_work *work, const struct op_args *args,
 	return true;
 }
 
-/* Experts for each row: two products with the weights of the experts that were chosen. Inputs: rows (t × h), first weights
- * (e × i × h), second weights (e × h × j), the shares and the numbers (t × k) of the chosen ones. j is i, or half of it where
- * one half gates the other. Of e experts that are chosen evenly, e·(1 - (1 - k/e)^t) are needed. */
+/* Experts for each row: two products with the weights of the experts that were chosen. Inputs:
+ * rows (t × h), first weights (e × i × h), second weights (e × h × j), the shares and the
+ * numbers (t × k) of the chosen ones. j is i, or half of it where one half gates the other. Of e
+ * experts that are chosen evenly, e·(1 - (1 - k/e)^t) are needed. */
 bool op_experts_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	(void)model;

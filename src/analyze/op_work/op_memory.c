@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_memory.c - operators whose time is that of moving their data: elementwise, copies, reductions, normalisations,
- * softmax, gathers. Their FLOP are few for each byte and stand here for completeness. */
+/* op_memory.c - operators whose time is that of moving their data: elementwise, copies,
+ * reductions, normalisations, softmax, gathers. Their FLOP are few for each byte and stand here
+ * for completeness. */
 #include "analyze/op_work/op_models.h"
 
 static void memory_fill(struct op_work *work, enum op_family family, const struct op_input *like,
@@ -18,7 +19,8 @@ static double memory_greater(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Elements of the result of inputs that are stretched to each other, dimension by dimension from the last. */
+/* Elements of the result of inputs that are stretched to each other, dimension by dimension from
+ * the last. */
 static double memory_broadcast(const struct op_args *args, int inputs)
 {
 	double dims[OP_ARGS_DIMS], elements = 1;
@@ -36,8 +38,8 @@ static double memory_broadcast(const struct op_args *args, int inputs)
 	return elements;
 }
 
-/* The input that decides the type of the result: a floating tensor, else a floating number, else a tensor, else any; of two
- * the wider. */
+/* The input that decides the type of the result: a floating tensor, else a floating number, else
+ * a tensor, else any; of two the wider. */
 static const struct op_input *memory_deciding(const struct op_args *args, int inputs)
 {
 	const struct op_input *best = NULL;
@@ -54,8 +56,9 @@ static const struct op_input *memory_deciding(const struct op_args *args, int in
 	return best;
 }
 
-/* places: how many inputs count (an input behind them is the result's place), bytes of an element of the result where they
- * do not follow from the inputs, bytes of a second result for each element. */
+/* places: how many inputs count (an input behind them is the result's place), bytes of an
+ * element of the result where they do not follow from the inputs, bytes of a second result for
+ * each element. */
 bool op_elementwise_find(struct op_work *work, const struct op_args *args,
 			 const struct op_model *model)
 {
@@ -72,8 +75,8 @@ bool op_elementwise_find(struct op_work *work, const struct op_args *args,
 	return true;
 }
 
-/* places: how many inputs count, how many lists are written. The types of a list's tensors are not recorded: fp32 is
- * assumed, which the caller corrects where the kernel's name tells. */
+/* places: how many inputs count, how many lists are written. The types of a list's tensors are
+ * not recorded: fp32 is assumed, which the caller corrects where the kernel's name tells. */
 bool op_list_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	static const struct op_input single = {.size = 4, .precision = HWY_FP32};
@@ -108,7 +111,8 @@ bool op_cat_find(struct op_work *work, const struct op_args *args, const struct 
 	return ok;
 }
 
-/* places: the dimensions that disappear, or -1: all of them; how many values are found for each result. */
+/* places: the dimensions that disappear, or -1: all of them; how many values are found for each
+ * result. */
 bool op_reduction_find(struct op_work *work, const struct op_args *args,
 		       const struct op_model *model)
 {
@@ -128,8 +132,9 @@ bool op_reduction_find(struct op_work *work, const struct op_args *args,
 	return true;
 }
 
-/* Each row is read, normed and written. places: the data, how many results of their size are written, FLOP for each
- * element, the family, how many inputs are read (0: all): tensors behind them are places for results. */
+/* Each row is read, normed and written. places: the data, how many results of their size are
+ * written, FLOP for each element, the family, how many inputs are read (0: all): tensors behind
+ * them are places for results. */
 bool op_rows_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *data = op_args_get(args, model->places[0]);
@@ -144,8 +149,9 @@ bool op_rows_find(struct op_work *work, const struct op_args *args, const struct
 	return true;
 }
 
-/* A kernel that torch.compile wrote: its tensors are all that it reads and writes. places: 1 where it is elementwise and reads
- * parts of its inputs, of each no more elements than it has results: as many as its last tensor, which is one. */
+/* A kernel that torch.compile wrote: its tensors are all that it reads and writes. places: 1
+ * where it is elementwise and reads parts of its inputs, of each no more elements than it has
+ * results: as many as its last tensor, which is one. */
 bool op_triton_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *like = memory_deciding(args, (int)args->n), *last = like;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_models.h - for the files of op_work/: what a row of the table of operators is, and the functions that it names. */
+/* op_models.h - for the files of op_work/: what a row of the table of operators is, and the
+ * functions that it names. */
 #ifndef HWY_ANALYZE_OP_MODELS_H
 #define HWY_ANALYZE_OP_MODELS_H
 
 #include "analyze/op_work/op_work.h"
 
-/* Numbers in places[] are indexes of inputs, -1 where the operator has no such input; each function says what it takes. */
+/* Numbers in places[] are indexes of inputs, -1 where the operator has no such input; each
+ * function says what it takes. */
 struct op_model {
 	const char *name;
 	bool (*find)(struct op_work *work, const struct op_args *args,
@@ -21,15 +23,17 @@ bool op_gemm_find_grouped(struct op_work *work, const struct op_args *args,
 /* op_gemm.c: fused experts of vLLM and SGLang. */
 bool op_experts_find(struct op_work *work, const struct op_args *args,
 		     const struct op_model *model);
-/* op_convolution.c. places: bias (backward: which gradients are wanted), stride, padding, dilation, transposed (-2: always,
- * -1: never), output padding, groups; backward: the gradient. Inputs 0 and 1 are the data and the weights. */
+/* op_convolution.c. places: bias (backward: which gradients are wanted), stride, padding,
+ * dilation, transposed (-2: always, -1: never), output padding, groups; backward: the gradient.
+ * Inputs 0 and 1 are the data and the weights. */
 bool op_convolution_find(struct op_work *work, const struct op_args *args,
 			 const struct op_model *model);
 bool op_convolution_find_backward(struct op_work *work, const struct op_args *args,
 				  const struct op_model *model);
-/* op_attention.c. places: queries; causal (a truth value, or xformers' number); bias; 1 where the heads stand behind the
- * sequence; 1 where a causal mask lets the last query see the last key; the window to the left (0: none); the starts of
- * packed sequences (0: never packed); how many inputs the known form has at least. */
+/* op_attention.c. places: queries; causal (a truth value, or xformers' number); bias; 1 where
+ * the heads stand behind the sequence; 1 where a causal mask lets the last query see the last
+ * key; the window to the left (0: none); the starts of packed sequences (0: never packed); how
+ * many inputs the known form has at least. */
 bool op_attention_find(struct op_work *work, const struct op_args *args,
 		       const struct op_model *model);
 bool op_attention_find_backward(struct op_work *work, const struct op_args *args,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_picked.c - operators that read or write a part of a table, by numbers: gathers, embeddings, their backward, losses of
- * classes, writes to a cache of keys. Only what is picked counts. */
+/* op_picked.c - operators that read or write a part of a table, by numbers: gathers, embeddings,
+ * their backward, losses of classes, writes to a cache of keys. Only what is picked counts. */
 #include "analyze/op_work/op_models.h"
 
 static void picked_fill(struct op_work *work, const struct op_input *like, double bytes)
@@ -11,10 +11,11 @@ static void picked_fill(struct op_work *work, const struct op_input *like, doubl
 				 .bytes = bytes};
 }
 
-/* Rows or elements are picked by their numbers: they are read and written, and the numbers are read. What is picked several
- * times is read once: no more than the table. The numbers of gather are often one for each row, stretched over it (so calls
- * index_select it): where strides are not recorded, they are left out. places: the table, the numbers, 1 where whole rows
- * (last dimension) are picked, the dimension of index_select or -1. */
+/* Rows or elements are picked by their numbers: they are read and written, and the numbers are
+ * read. What is picked several times is read once: no more than the table. The numbers of gather
+ * are often one for each row, stretched over it (so calls index_select it): where strides are
+ * not recorded, they are left out. places: the table, the numbers, 1 where whole rows (last
+ * dimension) are picked, the dimension of index_select or -1. */
 bool op_gather_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *table = op_args_get(args, model->places[0]),
@@ -59,8 +60,9 @@ bool op_bags_find(struct op_work *work, const struct op_args *args, const struct
 	return true;
 }
 
-/* Rows are added to those of a table of gradients. places: the rows, their numbers, how many rows the table has: a value, or
- * -1. Rows of one number are added before they are written, so no more are written than the table has. */
+/* Rows are added to those of a table of gradients. places: the rows, their numbers, how many
+ * rows the table has: a value, or -1. Rows of one number are added before they are written, so
+ * no more are written than the table has. */
 bool op_embedding_find_backward(struct op_work *work, const struct op_args *args,
 				const struct op_model *model)
 {
@@ -79,14 +81,15 @@ bool op_embedding_find_backward(struct op_work *work, const struct op_args *args
 	return true;
 }
 
-/* Elements are written to places of a table by their numbers. places: the table, the elements, the numbers or -1, how often
- * the place in the table is touched: 1 written, 2 read and written. */
+/* Elements are written to places of a table by their numbers. places: the table, the elements,
+ * the numbers or -1, how often the place in the table is touched: 1 written, 2 read and written. */
 bool op_scatter_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *table = op_args_get(args, model->places[0]),
 			      *values = op_args_get(args, model->places[1]),
 			      *index = op_args_get(args, model->places[2]);
-	/* A single value is written to as many places as there are numbers, which are not recorded. */
+	/* A single value is written to as many places as there are numbers, which are not
+	 * recorded. */
 	if (table->kind != OP_INPUT_TENSOR || values->kind != OP_INPUT_TENSOR || !values->n_dims)
 		return false;
 	double elements = values->elements;
@@ -100,8 +103,8 @@ bool op_scatter_find(struct op_work *work, const struct op_args *args, const str
 	return true;
 }
 
-/* The loss of classes reads one element of each row, its backward writes one: the rest is filled by another operator.
- * places: the rows, the classes. */
+/* The loss of classes reads one element of each row, its backward writes one: the rest is filled
+ * by another operator. places: the rows, the classes. */
 bool op_classes_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *rows = op_args_get(args, model->places[0]),
@@ -113,7 +116,8 @@ bool op_classes_find(struct op_work *work, const struct op_args *args, const str
 	return true;
 }
 
-/* vLLM: keys and values go to their places in a cache. Inputs: keys, values, both caches, the places. */
+/* vLLM: keys and values go to their places in a cache. Inputs: keys, values, both caches, the
+ * places. */
 bool op_cache_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	(void)model;
@@ -128,8 +132,8 @@ bool op_cache_find(struct op_work *work, const struct op_args *args, const struc
 	return true;
 }
 
-/* vLLM: queries and keys are turned in place by angles of their positions. Inputs: positions, queries, keys, the size of a
- * head, cosines and sines. */
+/* vLLM: queries and keys are turned in place by angles of their positions. Inputs: positions,
+ * queries, keys, the size of a head, cosines and sines. */
 bool op_rotary_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	(void)model;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_pool.c - pooling and resizing: images in, smaller or larger images out, all read and written once. */
+/* op_pool.c - pooling and resizing: images in, smaller or larger images out, all read and
+ * written once. */
 #include "analyze/op_work/op_models.h"
 
 enum { SIZES, STRIDE, PADDING, DILATION, CEILING, INDEX_BYTES };
@@ -13,7 +14,8 @@ static void pool_fill(struct op_work *work, const struct op_input *like, double 
 				 .bytes = bytes};
 }
 
-/* A list for each of the last 'n' dimensions; one number stands for all; none: 'otherwise' is kept. */
+/* A list for each of the last 'n' dimensions; one number stands for all; none: 'otherwise' is
+ * kept. */
 static void pool_read(const struct op_args *args, int place, uint32_t n, double *into)
 {
 	double read[OP_ARGS_DIMS];
@@ -22,8 +24,8 @@ static void pool_read(const struct op_args *args, int place, uint32_t n, double 
 		into[d] = read[count == 1 ? 0 : d];
 }
 
-/* places: window, stride, padding, dilation (-1: none), whether sizes are rounded up, bytes of an index that is written beside
- * each result. An empty stride is the window. */
+/* places: window, stride, padding, dilation (-1: none), whether sizes are rounded up, bytes of
+ * an index that is written beside each result. An empty stride is the window. */
 bool op_pool_find(struct op_work *work, const struct op_args *args, const struct op_model *model)
 {
 	const struct op_input *data = op_args_get(args, 0);
@@ -50,7 +52,8 @@ bool op_pool_find(struct op_work *work, const struct op_args *args, const struct
 			return false;
 		room += is_ceiling ? stride[d] - 1 : 0;
 		double out = (double)(int64_t)(room / stride[d]) + 1;
-		/* PyTorch makes no result of a window that would begin behind the data and their padding. */
+		/* PyTorch makes no result of a window that would begin behind the data and their
+		 * padding. */
 		out -= is_ceiling && (out - 1) * stride[d] >= in + padding[d];
 		results *= out / in;
 		of_window *= window[d];
@@ -79,8 +82,8 @@ bool op_resize_find(struct op_work *work, const struct op_args *args, const stru
 	return true;
 }
 
-/* The gradient of the result is read, with its indexes where there are, and that of the data written. places: the gradient,
- * the data, the indexes or -1. */
+/* The gradient of the result is read, with its indexes where there are, and that of the data
+ * written. places: the gradient, the data, the indexes or -1. */
 bool op_pool_find_backward(struct op_work *work, const struct op_args *args,
 			   const struct op_model *model)
 {

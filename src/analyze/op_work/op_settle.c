@@ -38,8 +38,9 @@ static const char *settle_skip(const char *at)
 	return at;
 }
 
-/* The kernels of flash-attn, PyTorch's copy too, have the mask among the arguments of their template, as "true" or
- * "(bool)1": behind the traits, and behind dropout where there is that; then whether a window is. */
+/* The kernels of flash-attn, PyTorch's copy too, have the mask among the arguments of their
+ * template, as "true" or "(bool)1": behind the traits, and behind dropout where there is that;
+ * then whether a window is. */
 static bool settle_mask(struct op_work *work, const char *kernel)
 {
 	static const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_settle.h - what the sizes of inputs leave open where values are not recorded (`--pytorch-shapes`, and PyTorch before
- * 2.1), and who tells it: the name of the kernel, or other calls of the recording.
+/* op_settle.h - what the sizes of inputs leave open where values are not recorded
+ * (`--pytorch-shapes`, and PyTorch before 2.1), and who tells it: the name of the kernel, or
+ * other calls of the recording.
  *
  *   struct op_results results = {0};
  *   op_results_learn(&results, &work);                 // of every operator that is known
@@ -14,7 +15,8 @@
 #include "analyze/op_work/op_work.h"
 #include "base/hash.h"
 
-/* How many elements a convolution of these data and weights yields, as the gradients of its backward tell. */
+/* How many elements a convolution of these data and weights yields, as the gradients of its
+ * backward tell. */
 struct op_results {
 	struct hwy_map of_pair; /* op_work.pair -> index in 'elements' */
 	double *elements;       /* NAN: it differs, stride or padding does */

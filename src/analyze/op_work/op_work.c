@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_work.c - see op_work.h: the table of operators, with the places of their inputs as PyTorch declares them.
+/* op_work.c - see op_work.h: the table of operators, with the places of their inputs as PyTorch
+ * declares them.
  *
- * Operators that only call others (linear, matmul, einsum, conv2d, scaled_dot_product_attention) are not listed: those they
- * call are, and the kernels belong to these.
+ * Operators that only call others (linear, matmul, einsum, conv2d, scaled_dot_product_attention)
+ * are not listed: those they call are, and the kernels belong to these.
  */
 #include "analyze/op_work/op_models.h"
 
@@ -45,7 +46,8 @@ const char *const op_family_names[OP_FAMILIES] = {
 			dims                                                                       \
 		}                                                                                  \
 	}
-/* FLOP: softmax: max, difference, exponential, sum, quotient; backward product, sum, difference, product. */
+/* FLOP: softmax: max, difference, exponential, sum, quotient; backward product, sum, difference,
+ * product. */
 #define SOFTMAX(name, inputs, flop)                                                                \
 	{                                                                                          \
 		"aten::" name, op_rows_find,                                                       \
@@ -319,9 +321,10 @@ static const struct op_model models[] = {
 	LIST("_fused_adagrad", 3, 2),
 };
 
-/* Kernels that torch.compile wrote for elementwise operations (poi) and reductions (red, per). Its templates (triton_tem_…)
- * are products whose sizes do not follow from the inputs. A kernel that reads parts of its inputs is named for what picks
- * them: an elementwise one reads no more than it has results; of others nobody knows how much they read. */
+/* Kernels that torch.compile wrote for elementwise operations (poi) and reductions (red, per).
+ * Its templates (triton_tem_…) are products whose sizes do not follow from the inputs. A kernel
+ * that reads parts of its inputs is named for what picks them: an elementwise one reads no more
+ * than it has results; of others nobody knows how much they read. */
 static const struct op_model *op_work_triton(const char *name)
 {
 	static const struct op_model whole = {"triton_", op_triton_find, {0}},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases.c - see phases.h.
  *
- * Each process is searched alone, for marks first (phases_marks.c). Marks whose name says "step" are the user's word about
- * what a step is: nothing else is searched then. Beside other marks, the calls outside the marks are searched for a
- * period too, but only a period with half of the process's calls and device work becomes a phase. Without marks the
- * period of the calls decides (phases_sequence.c); where no period is found, or the periods cover less than half of
- * the run, the whole run is one step.
+ * Each process is searched alone, for marks first (phases_marks.c). Marks whose name says "step"
+ * are the user's word about what a step is: nothing else is searched then. Beside other marks,
+ * the calls outside the marks are searched for a period too, but only a period with half of the
+ * process's calls and device work becomes a phase. Without marks the period of the calls decides
+ * (phases_sequence.c); where no period is found, or the periods cover less than half of the run,
+ * the whole run is one step.
  */
 #include "analyze/phases/phases.h"
 
@@ -55,7 +56,8 @@ uint64_t track_wait_kind(const struct phases_track *track, uint32_t place)
 	return (uint64_t)phases_name_of(track->flow, track_call(track, place));
 }
 
-/* Whether a call belongs on its process's track. 'before' is the last call that was put there, or NULL. */
+/* Whether a call belongs on its process's track. 'before' is the last call that was put there,
+ * or NULL. */
 static bool is_on_track(const struct hwy_flow *flow, const struct flow_call *call,
 			const struct flow_call *before)
 {
@@ -67,8 +69,8 @@ static bool is_on_track(const struct hwy_flow *flow, const struct flow_call *cal
 	       phases_name_of(flow, before) != phases_name_of(flow, call);
 }
 
-/* The track of a process. 'work' has, for each call of the flow, the ns of device work that the call enqueued; 'longest' is
- * the length of the trace's longest op in ns. */
+/* The track of a process. 'work' has, for each call of the flow, the ns of device work that the
+ * call enqueued; 'longest' is the length of the trace's longest op in ns. */
 static struct phases_track track_open(const struct hwy_flow *flow, uint32_t process,
 				      const double *work, int64_t longest)
 {
@@ -130,7 +132,8 @@ static bool is_half(const struct phases_track *track, double calls, double work,
 	return calls * 2 >= track->n || work * 2 >= track->work[track->n] || time * 2 >= whole;
 }
 
-/* Whether the proposed phases hold half of the process's calls, of its device work or of its time. */
+/* Whether the proposed phases hold half of the process's calls, of its device work or of its
+ * time. */
 static bool cuts_cover_half(const struct phases_track *track, const struct phases_cuts *cuts)
 {
 	double calls = 0, work = 0, time = 0;
@@ -158,7 +161,8 @@ static uint32_t period_of(const struct phases_cut *cut)
 	return (cut->steps[cut->n - 1].place - cut->steps[0].place) / (cut->n > 1 ? cut->n - 1 : 1);
 }
 
-/* Whether loop 'a' is the warm-up of loop 'b': the same loop, run for fewer steps shortly before 'b'. */
+/* Whether loop 'a' is the warm-up of loop 'b': the same loop, run for fewer steps shortly before
+ * 'b'. */
 static bool is_warm_up_of(const struct phases_cut *a, const struct phases_cut *b)
 {
 	uint32_t x = period_of(a), y = period_of(b);
@@ -168,7 +172,8 @@ static bool is_warm_up_of(const struct phases_cut *a, const struct phases_cut *b
 	       b->steps[0].place - phases_end_of(a) <= 2 * y;
 }
 
-/* Makes one phase of a loop that was found in two parts, because a wait or an odd step interrupts the loop. */
+/* Makes one phase of a loop that was found in two parts, because a wait or an odd step
+ * interrupts the loop. */
 static void join_warm_up(struct phases_cuts *cuts)
 {
 	uint32_t kept = 0;
@@ -223,7 +228,8 @@ static struct phases_track busiest_thread(const struct phases_track *track)
 	return thread_track;
 }
 
-/* Searches the busiest thread's calls for a period: threads that launch at their own pace hide each other's period. */
+/* Searches the busiest thread's calls for a period: threads that launch at their own pace hide
+ * each other's period. */
 static void cut_by_thread(const struct phases_track *track, struct phases_cuts *cuts)
 {
 	struct phases_track thread_track = busiest_thread(track);
@@ -379,7 +385,8 @@ static int phases_by_start(const void *left, const void *right)
 	return (a->process > b->process) - (a->process < b->process);
 }
 
-/* The time of all steps of a phase in ns, as if its warm-up steps were as fast as its steady ones. */
+/* The time of all steps of a phase in ns, as if its warm-up steps were as fast as its steady
+ * ones. */
 static double phases_time_of(const struct hwy_phase *phase)
 {
 	return (double)phase->mean * phase->n_steps;
@@ -397,8 +404,9 @@ static void phases_put_in_order(struct hwy_phases *phases)
 			phases->main = i;
 }
 
-/* For each process whether it launched device work, as a flag; flag FLOW_NO_PROCESS is for calls without a process. Adds the ns
- * of device work of each call to 'work', and sets *longest to the length of the longest op. */
+/* For each process whether it launched device work, as a flag; flag FLOW_NO_PROCESS is for calls
+ * without a process. Adds the ns of device work of each call to 'work', and sets *longest to the
+ * length of the longest op. */
 static uint8_t *find_processes(const struct hwy_flow *flow, double *work, int64_t *longest)
 {
 	uint8_t *has = hwy_zalloc(FLOW_NO_PROCESS + 1);
@@ -426,8 +434,9 @@ static bool is_xla_compilation(const struct hwy_trace *trace, const struct first
 	       xla_parse(hwy_text(trace, hwy_get(strip, HWY_NAME, row))).kind == XLA_COMPILE;
 }
 
-/* Sets the work of calls to 0 that a process makes while XLA compiles: XLA tries candidates for each operation on the device, and
- * these may take longer than all steps of the program. Changes nothing where no other work would be left. */
+/* Sets the work of calls to 0 that a process makes while XLA compiles: XLA tries candidates for
+ * each operation on the device, and these may take longer than all steps of the program. Changes
+ * nothing where no other work would be left. */
 static void forget_tuning(const struct hwy_flow *flow, double *work)
 {
 	const struct first_uses *uses = &flow->first_uses;

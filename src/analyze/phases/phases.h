@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases.h - the stretches of a run that have one kind of step, and their steps.
  *
- * A step is a set of consecutive launches of one process: the launches made inside a mark (step_7, ProfilerStep#7,
- * a repeated top-level range), or one period of the sequence of launches and waits. A step's device window runs
- * from the first op of its launches to the first op of the next step; the last step's window ends with its work.
- * The time of a step is the length of its device window, never the length of its mark. Times are in ns.
+ * A step is a set of consecutive launches of one process: the launches made inside a mark
+ * (step_7, ProfilerStep#7, a repeated top-level range), or one period of the sequence of
+ * launches and waits. A step's device window runs from the first op of its launches to the first
+ * op of the next step; the last step's window ends with its work. The time of a step is the
+ * length of its device window, never the length of its mark. Times are in ns.
  */
 #ifndef HWY_ANALYZE_PHASES_PHASES_H
 #define HWY_ANALYZE_PHASES_PHASES_H
@@ -21,8 +22,9 @@ enum phase_source {
 struct phase_step {
 	struct hwy_interval cpu;    /* the step's mark; without marks, its first to its last call */
 	struct hwy_interval device; /* the step's device window */
-	/* The step's calls are flow.calls[first_call … first_call + n_calls - 1], up to the next step's first call: what
-	 * is launched between two marks belongs to the earlier one. Other processes' calls lie among them. */
+	/* The step's calls are flow.calls[first_call … first_call + n_calls - 1], up to the next
+	 * step's first call: what is launched between two marks belongs to the earlier one.
+	 * Other processes' calls lie among them. */
 	uint32_t first_call, n_calls;
 	int64_t name;    /* id of the text of the step's mark, or HWY_NONE */
 	int64_t busy;    /* ns that the device works inside the step's window */
@@ -38,8 +40,8 @@ struct hwy_phase {
 	uint32_t process;         /* index into the trace's processes, or FLOW_NO_PROCESS */
 	struct phase_step *steps; /* the steps of the phase, in order of time */
 	uint32_t n_steps;
-	/* The steady steps, at least one, are steps[first_steady … first_steady + n_steady - 1]. Warm-up steps stand before
-	 * the steady steps, at most one cut step behind them. */
+	/* The steady steps, at least one, are steps[first_steady … first_steady + n_steady - 1].
+	 * Warm-up steps stand before the steady steps, at most one cut step behind them. */
 	uint32_t first_steady, n_steady;
 	struct hwy_interval window; /* the steady steps' device windows together */
 	int64_t mean;               /* ns of a steady step: the window divided by n_steady */
@@ -54,7 +56,8 @@ struct hwy_phase {
 struct phase_inner_loop {
 	uint32_t process; /* index into the trace's processes, or FLOW_NO_PROCESS */
 	uint32_t n;       /* how often the loop's body runs */
-	/* The loop's time on the device: from the first op of the first iteration to the first op of the last one. */
+	/* The loop's time on the device: from the first op of the first iteration to the first
+	 * op of the last one. */
 	struct hwy_interval time;
 	uint32_t call; /* the loop's first call, as an index into flow.calls */
 };
@@ -69,12 +72,12 @@ struct hwy_phases {
 };
 
 struct phases_options {
-	/* The name, or common part of the names, of the marks that are the steps. NULL lets phases_find choose marks, and ""
-	 * forbids marks: then the sequence of calls decides. */
+	/* The name, or common part of the names, of the marks that are the steps. NULL lets
+	 * phases_find choose marks, and "" forbids marks: then the sequence of calls decides. */
 	const char *step;
 };
-/* Finds the phases of a trace. Fails where 'step' names no mark; a trace without device work has no phases, whatever 'step'
- * says. */
+/* Finds the phases of a trace. Fails where 'step' names no mark; a trace without device work has
+ * no phases, whatever 'step' says. */
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
 		 struct hwy_phases *phases, struct hwy_err *err);
 void phases_free(struct hwy_phases *phases);

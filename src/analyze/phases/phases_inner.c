@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases_inner.c - tells the loop of a program from the loops inside one of its steps.
  *
- * A model of equal layers repeats itself inside one forward pass, and a server's request repeats the work of a token. Such
- * a period is exact, covers most of the device's work, and is not what the program repeats. A period is a step's
+ * A model of equal layers repeats itself inside one forward pass, and a server's request repeats
+ * the work of a token. Such a period is exact, covers most of the device's work, and is not what
+ * the program repeats. A period is a step's
  *
  * - when at least every fifth turn of it talks to the CPU's side of the program: it waits, brings data, reads results, or
  *   launches a whole graph;
@@ -10,8 +11,8 @@
  * - when it begins after a pause of the CPU that is far longer than the pauses between other launches;
  * - when it repeats more often than any model has layers, or launches more than any layer does.
  *
- * A model's layer does none of this. But whatever a period does, one that lies inside a single call of a model, or a single unit
- * of a server's work, is an inner loop.
+ * A model's layer does none of this. But whatever a period does, one that lies inside a single
+ * call of a model, or a single unit of a server's work, is an inner loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,19 +26,21 @@
 enum {
 	MOST_LAYERS = 128,           /* a loop of more iterations is not the layers of one model */
 	MOST_LAUNCHES_OF_LAYER = 64, /* an iteration with more launches is not one layer */
-	/* A loop whose iterations are steps waits, copies or launches a graph at least once in so many iterations. */
+	/* A loop whose iterations are steps waits, copies or launches a graph at least once in
+	 * so many iterations. */
 	TURNS_PER_HOST_ACT = 5,
 	/* A pause is long from so many times the median pause on, and never below LONG_PAUSE_NS. */
 	LONG_PAUSE_TIMES = 4,
 	LONG_PAUSE_NS = 50000,
-	/* Between two layers whose code is new the CPU allocates for up to a millisecond; it does not pause for this long. */
+	/* Between two layers whose code is new the CPU allocates for up to a millisecond; it
+	 * does not pause for this long. */
 	VERY_LONG_PAUSE_NS = 5000000,
 };
 
-/* ---- what encloses the whole loop ------------------------------------------------------------------ */
+/* ---- what encloses the whole loop ------------------------------------------------------------ */
 
-/* Whether a span of this name is one call of a model, or one unit of a server's work. Python's functions are recorded
- * as "path/file.py(12): function". */
+/* Whether a span of this name is one call of a model, or one unit of a server's work. Python's
+ * functions are recorded as "path/file.py(12): function". */
 static bool names_one_unit(const char *name)
 {
 	static const char *const beginnings[] = {
@@ -55,7 +58,8 @@ static bool names_one_unit(const char *name)
 	return false;
 }
 
-/* Whether a span of the strip encloses [from, to] and is one call of a model or one unit of a server's work. */
+/* Whether a span of the strip encloses [from, to] and is one call of a model or one unit of a
+ * server's work. */
 static bool strip_encloses(const struct hwy_trace *trace, const struct hwy_strip *strip,
 			   int64_t from, int64_t to)
 {
@@ -87,7 +91,7 @@ static bool is_inside_one_unit(const struct phases_track *track, const struct ph
 	return false;
 }
 
-/* ---- what one turn does ---------------------------------------------------------------------------- */
+/* ---- what one turn does ---------------------------------------------------------------------- */
 
 struct loop_counts {             /* what the CPU does in all iterations of a loop but the last */
 	uint64_t host_acts;      /* waits, copies to and from the host, launches of graphs */
@@ -128,7 +132,8 @@ static int64_t inner_pause_before(const struct phases_track *track, uint32_t pla
 	return pause > 0 ? pause : 0;
 }
 
-/* Whether the CPU usually does something else between two turns of the loop: it pauses about once a turn. */
+/* Whether the CPU usually does something else between two turns of the loop: it pauses about
+ * once a turn. */
 static bool pauses_between_turns(const struct phases_track *track, const struct phases_cut *cut,
 				 int64_t long_ns)
 {

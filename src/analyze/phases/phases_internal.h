@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases_internal.h - what the files behind phases.h share: a process's calls in order, and proposals for its phases. */
+/* phases_internal.h - what the files behind phases.h share: a process's calls in order, and
+ * proposals for its phases. */
 #ifndef HWY_ANALYZE_PHASES_PHASES_INTERNAL_H
 #define HWY_ANALYZE_PHASES_PHASES_INTERNAL_H
 
 #include "analyze/phases/phases.h"
 
-/* The calls of one process that enqueued device work, and the waits of the process, in order of time. A wait that
- * directly follows a wait of the same name is left out. A "place" is an index into the array calls. */
+/* The calls of one process that enqueued device work, and the waits of the process, in order of
+ * time. A wait that directly follows a wait of the same name is left out. A "place" is an index
+ * into the array calls. */
 struct phases_track {
 	const struct hwy_flow *flow;
 	uint32_t process; /* index into the trace's processes, or FLOW_NO_PROCESS */
@@ -14,7 +16,8 @@ struct phases_track {
 	double *work; /* n + 1 values: ns of device work that the calls before each place enqueued */
 	uint32_t n;
 	int64_t longest; /* ns of the trace's longest op: an op that began earlier than that is over */
-	/* For each place a number that is equal for equal work on the same stream; NULL until period_find makes them. */
+	/* For each place a number that is equal for equal work on the same stream; NULL until
+	 * period_find makes them. */
 	uint32_t *tokens;
 };
 
@@ -32,7 +35,8 @@ static inline bool track_is_wait(const struct phases_track *track, uint32_t plac
 uint64_t track_wait_kind(const struct phases_track *track, uint32_t place);
 /* The first place whose call starts at or after a time; the number of calls where there is none. */
 uint32_t track_place_at(const struct phases_track *track, int64_t time);
-/* The first place from 'place' on whose call starts at or after a time; fast where it lies close to 'place'. */
+/* The first place from 'place' on whose call starts at or after a time; fast where it lies close
+ * to 'place'. */
 uint32_t track_place_from(const struct phases_track *track, uint32_t place, int64_t time);
 
 /* One step of a proposed phase. */
@@ -56,27 +60,29 @@ struct phases_cuts {
 	uint32_t n, cap;
 };
 
-/* Proposes the phases whose steps are marks: the marks that 'step' names, or the best ones where 'step' is NULL. The caller
- * has loaded START, DUR and NAME of HWY_RANGE and HWY_OP. */
+/* Proposes the phases whose steps are marks: the marks that 'step' names, or the best ones where
+ * 'step' is NULL. The caller has loaded START, DUR and NAME of HWY_RANGE and HWY_OP. */
 void phases_marks_cut(const struct phases_track *track, const char *step, struct phases_cuts *cuts);
 /* How much of its process's calls and device work a phase must have. */
 struct phases_least {
 	uint32_t percent;
-	/* True where the percentage holds for the calls and for the work; false where one of the two suffices. */
+	/* True where the percentage holds for the calls and for the work; false where one of the
+	 * two suffices. */
 	bool of_both;
 };
 /* Proposes the phases whose steps are periods of the calls at the places [from, to). */
 void phases_sequence_cut(struct phases_track *track, uint32_t from, uint32_t to,
 			 struct phases_least least, struct phases_cuts *cuts);
 
-/* Whether a proposal of phases_sequence_cut is a loop inside one step: layers, tokens. 'loops_take_most' says that all
- * proposals together take at least half of the time. In shorter recordings the CPU also pauses between layers, to load their code
- * and to allocate, so that a pause before each turn does not make the loop the program's. */
+/* Whether a proposal of phases_sequence_cut is a loop inside one step: layers, tokens.
+ * 'loops_take_most' says that all proposals together take at least half of the time. In shorter
+ * recordings the CPU also pauses between layers, to load their code and to allocate, so that a
+ * pause before each turn does not make the loop the program's. */
 bool phases_is_inner_loop(const struct phases_track *track, const struct phases_cut *cut,
 			  bool loops_take_most);
 
-/* Makes a phase of a proposal: device windows, warm-up and steady steps, statistics. False where the proposal has no device
- * work. */
+/* Makes a phase of a proposal: device windows, warm-up and steady steps, statistics. False where
+ * the proposal has no device work. */
 bool phases_steady_measure(const struct phases_track *track, const struct phases_cut *cut,
 			   struct hwy_phase *phase);
 

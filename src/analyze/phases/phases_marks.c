@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases_marks.c - phases from annotations: which marks are the steps, and where a phase of them ends.
+/* phases_marks.c - phases from annotations: which marks are the steps, and where a phase of them
+ * ends.
  *
- * A family of marks (marks.h) is candidate by its reach, the device work launched from its first mark to the end of its
- * last mark, and by the share of the reach that was launched inside the marks. Only families with at least half of the
- * largest reach and three tenths of the largest share compete. Families whose name says "step" come first, then any
- * regular family: 60 % of a regular family's launches are in periods whose number of launches differs by at most a
- * fifth from the median. Among equals the family with the longest period that still repeats three times wins, then the
- * family that begins first.
+ * A family of marks (marks.h) is candidate by its reach, the device work launched from its first
+ * mark to the end of its last mark, and by the share of the reach that was launched inside the
+ * marks. Only families with at least half of the largest reach and three tenths of the largest
+ * share compete. Families whose name says "step" come first, then any regular family: 60 % of a
+ * regular family's launches are in periods whose number of launches differs by at most a fifth
+ * from the median. Among equals the family with the longest period that still repeats three
+ * times wins, then the family that begins first.
  *
  * The marks of one family are one phase, except where
  * - more was launched between two marks than in three steps: the marks behind are another phase;
@@ -52,13 +54,15 @@ static int64_t median_sorting(int64_t *values, uint32_t n)
 
 struct candidate { /* the marks of a family inside a stretch, and how well they would do as steps */
 	struct run run;
-	/* 'reach': ns of device work from the first mark to the last; 'inside': ns of device work inside the marks. */
+	/* 'reach': ns of device work from the first mark to the last; 'inside': ns of device
+	 * work inside the marks. */
 	double reach, inside;
 	int64_t period; /* ns from mark to mark */
 	bool is_regular;
 };
 
-/* The number of launches from each mark to the next: run->n - 1 values, in memory that the caller frees. */
+/* The number of launches from each mark to the next: run->n - 1 values, in memory that the
+ * caller frees. */
 static int64_t *count_launches(const struct run *run)
 {
 	int64_t *counts = hwy_array(run->n, sizeof *counts);
@@ -133,8 +137,8 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
 	return x->marks[a->run.first].at.from < y->marks[b->run.first].at.from;
 }
 
-/* The best family of the stretch, as a run of its marks there; a run of 0 marks where no family will do. 'is_choice' says that
- * only families which the user named compete. */
+/* The best family of the stretch, as a run of its marks there; a run of 0 marks where no family
+ * will do. 'is_choice' says that only families which the user named compete. */
 static struct run choose_family(const struct phases_track *track,
 				const struct mark_families *families, struct stretch stretch,
 				bool is_choice)
@@ -225,8 +229,8 @@ static bool is_other_kind(const struct phases_track *track, const struct run *a,
 	       (!is_warm_up && differ(x.period, y.period, 25));
 }
 
-/* Whether so much is launched between this mark and the next that a phase ends here. 'typical' is the usual number of
- * launches of a step. */
+/* Whether so much is launched between this mark and the next that a phase ends here. 'typical'
+ * is the usual number of launches of a step. */
 static bool is_phase_end(const struct mark *mark, int64_t typical)
 {
 	int64_t between = (int64_t)mark[1].place - mark->after;
@@ -243,8 +247,8 @@ static bool starts_again(const struct phases_track *track, const struct mark *ma
 	       mark_counter(hwy_text(trace, mark[1].name)) < mark_counter(name);
 }
 
-/* The place behind the last call of a run's last step: the end of its mark; or a period after its start where the other
- * marks enclose less than nine tenths of what is launched. */
+/* The place behind the last call of a run's last step: the end of its mark; or a period after
+ * its start where the other marks enclose less than nine tenths of what is launched. */
 static uint32_t marks_end_of_last(const struct phases_track *track, const struct run *run,
 				  uint32_t limit)
 {
@@ -265,15 +269,16 @@ static uint32_t marks_end_of_last(const struct phases_track *track, const struct
 /* Adds a text to the trace, and yields its id. */
 static int64_t phases_add_text(struct hwy_trace *trace, const char *text, size_t length)
 {
-	/* The caches of roles and of communication have an entry for each text so far: a new text makes them too short. */
+	/* The caches of roles and of communication have an entry for each text so far: a new
+	 * text makes them too short. */
 	free(trace->roles);
 	free(trace->comm);
 	trace->roles = trace->comm = NULL;
 	return hwy_intern(&trace->strings, text, length);
 }
 
-/* The text that names a phase of these marks: the common part of their names, or the name that all have; the function where
- * the marks are its executions. */
+/* The text that names a phase of these marks: the common part of their names, or the name that
+ * all have; the function where the marks are its executions. */
 static int64_t phase_name(const struct phases_track *track, const struct mark_family *family)
 {
 	struct hwy_trace *trace = track->flow->trace;
@@ -319,7 +324,8 @@ static void marks_add_phase(const struct phases_track *track, const struct run *
 	cuts->cuts[cuts->n++] = cut;
 }
 
-/* Whether the numbers in the marks' names count steps: a counter that starts again all the time counts something else. */
+/* Whether the numbers in the marks' names count steps: a counter that starts again all the time
+ * counts something else. */
 static bool names_count_steps(const struct phases_track *track, const struct run *run)
 {
 	uint32_t again = 0;
@@ -328,8 +334,8 @@ static bool names_count_steps(const struct phases_track *track, const struct run
 	return again * 4 <= run->n;
 }
 
-/* Takes marks from the front of 'all' up to the next end of a phase or, where names count steps, the next restart of the
- * counter. */
+/* Takes marks from the front of 'all' up to the next end of a phase or, where names count steps,
+ * the next restart of the counter. */
 static struct run next_run(const struct phases_track *track, struct run *all, int64_t typical,
 			   bool has_counter, bool *ends_phase)
 {
@@ -348,7 +354,8 @@ static struct run next_run(const struct phases_track *track, struct run *all, in
 	return run;
 }
 
-/* Proposes the phases of the marks in 'all'. 'limit' is the place at which the last phase must end. */
+/* Proposes the phases of the marks in 'all'. 'limit' is the place at which the last phase must
+ * end. */
 static void cut_family(const struct phases_track *track, struct run all, uint32_t limit,
 		       struct phases_cuts *cuts)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases_period.c - see phases_period.h.
  *
- * Every call becomes a token: a number for what the call enqueued (kind, name, direction), on which stream, and from which
- * place in the program where operators tell it. A wait is a token too. A lag of L calls fits a stretch when most of its tokens equal the token L places later. A stretch grows
- * token by token; an equal token adds 1 to its score, another token takes 3 away, and the stretch ends when it has lost
- * more than two periods' worth. So a stretch bridges a check-point or one odd step, but not another loop. It must hold
- * three periods.
+ * Every call becomes a token: a number for what the call enqueued (kind, name, direction), on
+ * which stream, and from which place in the program where operators tell it. A wait is a token
+ * too. A lag of L calls fits a stretch when most of its tokens equal the token L places later. A
+ * stretch grows token by token; an equal token adds 1 to its score, another token takes 3 away,
+ * and the stretch ends when it has lost more than two periods' worth. So a stretch bridges a
+ * check-point or one odd step, but not another loop. It must hold three periods.
  *
- * The lags to try are the most common distances between places whose last 1, 4 or 16 tokens are equal. The period is the
- * smallest lag that explains at least 85 % of what the best lag explains: a loop inside a step (its layers) mostly
- * explains less, and several steps together explain no more than one. Two exceptions:
+ * The lags to try are the most common distances between places whose last 1, 4 or 16 tokens are
+ * equal. The period is the smallest lag that explains at least 85 % of what the best lag
+ * explains: a loop inside a step (its layers) mostly explains less, and several steps together
+ * explain no more than one. Two exceptions:
  * - a model of equal layers is explained by one layer's lag. Then a lag that is at least three times as long, explains
  *   60 % and has three or more kernels that run once in each period is the step. (A check-point's copies and waits
  *   are not kernels.)
@@ -28,7 +30,8 @@ enum {
 	CONSTANT_TOKENS = 4, /* the period of a constant sequence has at most so many tokens */
 	TABLE_BITS = 18,     /* the table of contexts has at most 2^18 slots */
 	ODD_COST = 3, /* each token that differs lowers the score of a stretch by this much */
-	/* A lag is a period only if it explains so many percent of the calls that the best lag explains. */
+	/* A lag is a period only if it explains so many percent of the calls that the best lag
+	 * explains. */
 	PERIOD_SHARE_PERCENT = 85,
 	/* a longer lag is the step around equal layers only if it explains so many percent of the
 	 * calls that the best lag explains */
@@ -76,8 +79,9 @@ static void make_tokens(struct phases_track *track)
 
 /* ---- lags worth trying ----------------------------------------------------------------------- */
 
-/* Adds to counts[d] how often two neighbouring places with the same last 'context' tokens are d calls apart. A slot of the
- * table holds only the context that came last: another context in the same slot costs a distance, but bounds the memory. */
+/* Adds to counts[d] how often two neighbouring places with the same last 'context' tokens are d
+ * calls apart. A slot of the table holds only the context that came last: another context in the
+ * same slot costs a distance, but bounds the memory. */
 static void count_distances(const uint32_t *tokens, uint32_t n, uint32_t context, uint32_t *counts)
 {
 	uint32_t bits = 4;
@@ -110,7 +114,8 @@ static int ascending(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The median distance between waits, in calls; 0 where there are fewer than PERIOD_FEWEST_TURNS distances. */
+/* The median distance between waits, in calls; 0 where there are fewer than PERIOD_FEWEST_TURNS
+ * distances. */
 static uint32_t wait_distance(const uint32_t *tokens, uint32_t n)
 {
 	uint32_t *distances = NULL, count = 0, cap = 0, last = UINT32_MAX;
@@ -132,7 +137,8 @@ static uint32_t wait_distance(const uint32_t *tokens, uint32_t n)
 	return middle;
 }
 
-/* Puts the lags worth trying, in ascending order, into 'lags', which has room for LAGS. Yields the number of lags. */
+/* Puts the lags worth trying, in ascending order, into 'lags', which has room for LAGS. Yields
+ * the number of lags. */
 static uint32_t find_lags(const uint32_t *tokens, uint32_t n, uint32_t *lags)
 {
 	uint32_t *counts = hwy_zarray(n, sizeof *counts), n_lags = 0;
@@ -174,8 +180,8 @@ static bool has_waits_in_periods(const uint32_t *tokens, const struct period *pe
 	return waits * period->lag * 2 >= period->to - period->from;
 }
 
-/* Replaces the best stretch of this lag by [from, to + lag) where that is a better one. 'equal' tokens of [from, to) equal the
- * token one lag later. */
+/* Replaces the best stretch of this lag by [from, to + lag) where that is a better one. 'equal'
+ * tokens of [from, to) equal the token one lag later. */
 static void keep_if_better(struct period *best, uint32_t lag, uint32_t from, uint32_t to,
 			   uint32_t equal)
 {
@@ -233,7 +239,8 @@ bool period_is_kernel(const struct phases_track *track, uint32_t place)
 struct kind_of_call { /* the calls with one token */
 	uint32_t n;
 	uint32_t last; /* the place of the latest call with this token */
-	/* How many calls are about one lag, within a fifth of it, behind the previous call with this token. */
+	/* How many calls are about one lag, within a fifth of it, behind the previous call with
+	 * this token. */
 	uint32_t regular;
 };
 
@@ -278,7 +285,8 @@ static bool explains(const struct period *period, uint32_t best, uint32_t percen
 	return period->explained && (uint64_t)period->explained * 100 >= (uint64_t)best * percent;
 }
 
-/* Yields the period of the step where 'period' is the period of one layer of the step; else 'period' itself. */
+/* Yields the period of the step where 'period' is the period of one layer of the step; else
+ * 'period' itself. */
 static struct period step_of_layers(const struct phases_track *track,
 				    const struct period *stretches, uint32_t n, uint32_t best,
 				    struct period period)
@@ -291,9 +299,10 @@ static struct period step_of_layers(const struct phases_track *track,
 	return period;
 }
 
-/* Takes a loop of shorter steps off an end of the stretch that a lag explains. The lag fits such a loop too where it is a
- * multiple of the shorter lag, but the loop is another phase. It lasts for three periods of the lag; no loop inside a step
- * does. 'shorter' has the stretches of the shorter lags. */
+/* Takes a loop of shorter steps off an end of the stretch that a lag explains. The lag fits such
+ * a loop too where it is a multiple of the shorter lag, but the loop is another phase. It lasts
+ * for three periods of the lag; no loop inside a step does. 'shorter' has the stretches of the
+ * shorter lags. */
 static void leave_out_shorter(const struct period *shorter, uint32_t n, struct period *period)
 {
 	uint32_t whole = period->to - period->from, least = PERIOD_FEWEST_TURNS * period->lag;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases_period.h - the period of a stretch of calls: how many calls on the same work comes again. */
+/* phases_period.h - the period of a stretch of calls: how many calls on the same work comes
+ * again. */
 #ifndef HWY_ANALYZE_PHASES_PHASES_PERIOD_H
 #define HWY_ANALYZE_PHASES_PHASES_PERIOD_H
 
@@ -19,7 +20,8 @@ struct period {
 	/* The stretch that repeats: places [from, to), the last period included. */
 	uint32_t from, to;
 	uint32_t limit; /* the end of the places that were searched */
-	/* How many calls equal the call one period later; the calls of the last period count as equal. */
+	/* How many calls equal the call one period later; the calls of the last period count as
+	 * equal. */
 	uint32_t explained;
 	/* The period has few kinds of calls and no wait: such a period is no step. */
 	bool is_constant;
@@ -29,7 +31,8 @@ struct period {
 
 /* Yields the period that explains most of the track's calls [from, to). */
 struct period period_find(struct phases_track *track, uint32_t from, uint32_t to);
-/* The place from which on to count what comes once a period: counting the last part of a long stretch is enough. */
+/* The place from which on to count what comes once a period: counting the last part of a long
+ * stretch is enough. */
 static inline uint32_t period_recent(const struct period *period)
 {
 	uint32_t enough = period->lag > PERIOD_RECENT_CALLS / PERIOD_RECENT_TURNS

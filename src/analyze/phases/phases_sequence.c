@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phases_sequence.c - phases without marks: steps are the periods of the sequence of launches and waits.
+/* phases_sequence.c - phases without marks: steps are the periods of the sequence of launches
+ * and waits.
  *
- * A step begins at an anchor: a token, with some of the tokens behind it, that occurs once a period. A token after a wait is
- * preferred, then the token before which the CPU pauses longest. With anchors, a call more or less in one step does not
- * shift the steps behind. A constant sequence is cut after its waits, where the waits are regular.
+ * A step begins at an anchor: a token, with some of the tokens behind it, that occurs once a
+ * period. A token after a wait is preferred, then the token before which the CPU pauses longest.
+ * With anchors, a call more or less in one step does not shift the steps behind. A constant
+ * sequence is cut after its waits, where the waits are regular.
  *
- * A model of nothing but equal layers has no call that occurs once a step. Where a period is as short as a layer's, and the
- * CPU pauses longer before every m-th period (it returns from one call of the model and makes the next), m periods are
- * one step.
+ * A model of nothing but equal layers has no call that occurs once a step. Where a period is as
+ * short as a layer's, and the CPU pauses longer before every m-th period (it returns from one
+ * call of the model and makes the next), m periods are one step.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -46,8 +48,8 @@ static int64_t sequence_pause_before(const struct phases_track *track, uint32_t 
 	return pause > 0 ? pause : 0;
 }
 
-/* A hash of 'context' tokens from a place on, and of the token before it: of ten equal copies, the first is the one that
- * follows a wait, whatever kind of wait. */
+/* A hash of 'context' tokens from a place on, and of the token before it: of ten equal copies,
+ * the first is the one that follows a wait, whatever kind of wait. */
 static uint64_t context_hash(const uint32_t *tokens, uint32_t place, uint32_t context, uint32_t to)
 {
 	uint32_t before = place ? tokens[place - 1] : 0;
@@ -100,8 +102,9 @@ static bool is_better_anchor(const struct anchor *a, const struct anchor *b)
 	       (a_waits == b_waits && a->pause > b->pause);
 }
 
-/* The best anchor with 'context' tokens; its count is 0 where nothing occurs once a period. An anchor that is missing
- * in some periods would make one step of two periods, so the most frequent anchors are preferred. */
+/* The best anchor with 'context' tokens; its count is 0 where nothing occurs once a period. An
+ * anchor that is missing in some periods would make one step of two periods, so the most
+ * frequent anchors are preferred. */
 static struct anchor choose_anchor(const struct phases_track *track, const struct period *period,
 				   uint32_t context)
 {
@@ -135,7 +138,8 @@ static void add_start(struct starts *starts, uint32_t place)
 	starts->places[starts->n++] = place;
 }
 
-/* Begins a step after each wait. False, and no steps, where the distances between waits are not regular. */
+/* Begins a step after each wait. False, and no steps, where the distances between waits are not
+ * regular. */
 static bool start_after_waits(const struct phases_track *track, const struct period *period,
 			      struct starts *starts)
 {
@@ -153,8 +157,8 @@ static bool start_after_waits(const struct phases_track *track, const struct per
 	return false;
 }
 
-/* Whether the stretch itself begins like the step at 'place': the stretch's first step may have other tokens before it, and is
- * then not found by its anchor. */
+/* Whether the stretch itself begins like the step at 'place': the stretch's first step may have
+ * other tokens before it, and is then not found by its anchor. */
 static bool begins_like_step(const struct phases_track *track, const struct period *period,
 			     uint32_t place)
 {
@@ -207,7 +211,8 @@ static bool is_longer(int64_t a, int64_t b)
 	return a > b + b / 10 && a - b >= LONGER_BY_NS;
 }
 
-/* Which of every m steps has a longer pause before it than the others, as a number below m; m where none has. */
+/* Which of every m steps has a longer pause before it than the others, as a number below m; m
+ * where none has. */
 static uint32_t longer_pause(const int64_t *pauses, uint32_t n, uint32_t m, int64_t *room)
 {
 	struct usual_pause most = {-1, -1}, high = {-1, -1};
@@ -226,7 +231,8 @@ static uint32_t longer_pause(const int64_t *pauses, uint32_t n, uint32_t m, int6
 		high.quarter = less.quarter > high.quarter ? less.quarter : high.quarter;
 		high.half = less.half > high.half ? less.half : high.half;
 	}
-	/* The longest pause differs from the others at least twice as much as the others differ among themselves. */
+	/* The longest pause differs from the others at least twice as much as the others differ
+	 * among themselves. */
 	bool stands_out = most.quarter - high.quarter >= 2 * (high.quarter - low);
 	return stands_out && is_longer(most.quarter, high.quarter) &&
 			       is_longer(most.half, high.half)
@@ -234,7 +240,8 @@ static uint32_t longer_pause(const int64_t *pauses, uint32_t n, uint32_t m, int6
 		       : m;
 }
 
-/* Which of every m steps has the longer pause in both halves of the pauses, since chance seldom repeats itself; m where none has. */
+/* Which of every m steps has the longer pause in both halves of the pauses, since chance seldom
+ * repeats itself; m where none has. */
 static uint32_t always_longer_pause(const int64_t *pauses, uint32_t n, uint32_t m, int64_t *room)
 {
 	uint32_t half = n / 2 / m * m;
@@ -242,7 +249,8 @@ static uint32_t always_longer_pause(const int64_t *pauses, uint32_t n, uint32_t 
 	return longer_pause(pauses + half, n - half, m, room) == longest ? longest : m;
 }
 
-/* Where the CPU pauses longer before every m-th period, takes the periods for layers and makes m of them one step. */
+/* Where the CPU pauses longer before every m-th period, takes the periods for layers and makes m
+ * of them one step. */
 static void group_layers(const struct phases_track *track, struct period *period,
 			 struct starts *starts)
 {
@@ -274,8 +282,8 @@ static bool has_kernel(const struct phases_track *track, uint32_t from, uint32_t
 	return false;
 }
 
-/* The place behind the last step: a period after its start, and behind the waits there where the other steps end with
- * a wait. */
+/* The place behind the last step: a period after its start, and behind the waits there where the
+ * other steps end with a wait. */
 static uint32_t sequence_end_of_last(const struct phases_track *track, const struct period *period,
 				     const struct starts *starts)
 {
@@ -319,7 +327,8 @@ static void sequence_add_phase(const struct phases_track *track, const struct pe
 	cuts->cuts[cuts->n++] = cut;
 }
 
-/* Whether the calls [from, to) have the least share of the process's calls and device work that a phase must have. */
+/* Whether the calls [from, to) have the least share of the process's calls and device work that
+ * a phase must have. */
 static bool is_large_enough(const struct phases_track *track, uint32_t from, uint32_t to,
 			    struct phases_least least)
 {
@@ -329,8 +338,8 @@ static bool is_large_enough(const struct phases_track *track, uint32_t from, uin
 	return to - from >= PERIOD_FEWEST_TURNS && (least.of_both ? calls && work : calls || work);
 }
 
-/* Whether a period that was found is a phase: three small ops in a row are none, nor are copies alone in a program that has
- * kernels. */
+/* Whether a period that was found is a phase: three small ops in a row are none, nor are copies
+ * alone in a program that has kernels. */
 static bool is_phase(const struct phases_track *track, const struct period *period,
 		     const struct starts *starts)
 {
@@ -346,7 +355,8 @@ void phases_sequence_cut(struct phases_track *track, uint32_t from, uint32_t to,
 	if (!is_large_enough(track, from, to, least))
 		return;
 	struct period period = period_find(track, from, to);
-	/* period_find yields the largest stretch, so where that stretch is too small every other one is too small. */
+	/* period_find yields the largest stretch, so where that stretch is too small every other
+	 * one is too small. */
 	if (period.explained == 0 || !is_large_enough(track, period.from, period.to, least))
 		return;
 	struct starts starts = {0};

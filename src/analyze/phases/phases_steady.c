@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phases_steady.c - the steps of a phase on the device, and which of them are steady.
  *
- * Device windows. A step's window begins with the first op that the step's calls enqueued, and never before the previous
- * step's window; it ends where the next step's window begins. The last window ends with the last step's work. In a phase
- * of fewer than four steps, the first window begins with the first mark, unless the device still had work from before, and
- * the last window ends with the last mark where that is later than the work. So the windows tile the phase, and n_steps
- * times the mean is its length.
+ * Device windows. A step's window begins with the first op that the step's calls enqueued, and
+ * never before the previous step's window; it ends where the next step's window begins. The last
+ * window ends with the last step's work. In a phase of fewer than four steps, the first window
+ * begins with the first mark, unless the device still had work from before, and the last window
+ * ends with the last mark where that is later than the work. So the windows tile the phase, and
+ * n_steps times the mean is its length.
  *
- * The last step may be cut, and is then not steady. Where its window is shorter than 97 % of the other steps' median,
- * what usually follows a step's work (the loader's turn, the read-back) is missing, or the recording ended in the step.
- * Where its window is 1.3 to 2.5 times the median, and longer than nine in ten of the others, the work that several steps
- * keep in flight runs out in it. (Where it is longer still the device is far behind: only all steps together tell its pace.)
+ * The last step may be cut, and is then not steady. Where its window is shorter than 97 % of the
+ * other steps' median, what usually follows a step's work (the loader's turn, the read-back) is
+ * missing, or the recording ended in the step. Where its window is 1.3 to 2.5 times the median,
+ * and longer than nine in ten of the others, the work that several steps keep in flight runs out
+ * in it. (Where it is longer still the device is far behind: only all steps together tell its
+ * pace.)
  *
  * Warm-up is, in this order:
  * - a shorter run of the same marks before the run (phases_marks.c);
@@ -21,8 +24,9 @@
  *   percentile of the step lengths in the second half. A step is slow that takes longer than 1.05 M, M + 5 D and 1.1 H.
  *   Warm-up reaches to the last step of the first half up to which at least every second step is slow.
  *
- * A steady step is an outlier where its length differs from the median by more than a quarter of the median and 6 D. A
- * phase is bursty where its mean is at least 1.08 times its median: then some steps pay for many.
+ * A steady step is an outlier where its length differs from the median by more than a quarter of
+ * the median and 6 D. A phase is bursty where its mean is at least 1.08 times its median: then
+ * some steps pay for many.
  */
 #include <stdlib.h>
 
@@ -42,7 +46,8 @@ static int64_t length(struct hwy_interval interval)
 
 /* ---- device windows -------------------------------------------------------------------------- */
 
-/* When the first op starts that the calls [place, end) enqueued; INT64_MAX where these calls enqueued nothing. */
+/* When the first op starts that the calls [place, end) enqueued; INT64_MAX where these calls
+ * enqueued nothing. */
 static int64_t first_start(const struct phases_track *track, uint32_t place, uint32_t end)
 {
 	int64_t first = INT64_MAX;
@@ -68,7 +73,8 @@ static int64_t last_end(const struct phases_track *track, const struct phase_ste
 	return last;
 }
 
-/* How many steps stand before the last wait of a rare kind; waits behind more than three sevenths of the steps do not count. */
+/* How many steps stand before the last wait of a rare kind; waits behind more than three
+ * sevenths of the steps do not count. */
 static uint32_t count_before_rare_wait(const struct phases_track *track,
 				       const struct phases_cut *cut)
 {
@@ -87,8 +93,8 @@ static uint32_t count_before_rare_wait(const struct phases_track *track,
 	return warm;
 }
 
-/* The index in flow.calls behind the call at the place end - 1. Where that call is a wait, waits that directly follow it are not
- * on the track, but belong to the step as well. */
+/* The index in flow.calls behind the call at the place end - 1. Where that call is a wait, waits
+ * that directly follow it are not on the track, but belong to the step as well. */
 static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
 {
 	const struct hwy_flow *flow = track->flow;
@@ -102,11 +108,13 @@ static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
 	return after;
 }
 
-/* An op that starts this long after its call had returned stood in a queue: the device was not waiting for the CPU. */
+/* An op that starts this long after its call had returned stood in a queue: the device was not
+ * waiting for the CPU. */
 #define QUEUED_NS 1000000
 
-/* When the first step's window begins; 'start' is when its first op starts. In a phase of few steps the window begins with the
- * mark, so that the CPU time before the first op counts, except where the device still had work from before. */
+/* When the first step's window begins; 'start' is when its first op starts. In a phase of few
+ * steps the window begins with the mark, so that the CPU time before the first op counts, except
+ * where the device still had work from before. */
 static int64_t begin_of_first(const struct phases_track *track, const struct phases_cut *cut,
 			      int64_t start)
 {
@@ -124,8 +132,8 @@ static int64_t begin_of_first(const struct phases_track *track, const struct pha
 	return start;
 }
 
-/* Makes the steps of the phase and their windows; *n_warm becomes the number of steps that are surely warm-up. A proposed
- * step without device work becomes part of the step before it. */
+/* Makes the steps of the phase and their windows; *n_warm becomes the number of steps that are
+ * surely warm-up. A proposed step without device work becomes part of the step before it. */
 static void make_steps(const struct phases_track *track, const struct phases_cut *cut,
 		       struct hwy_phase *phase, uint32_t *n_warm)
 {
@@ -165,7 +173,8 @@ static void make_steps(const struct phases_track *track, const struct phases_cut
 	}
 }
 
-/* Sets the busy time of each step: ns of its window in which work of the process runs on any device. */
+/* Sets the busy time of each step: ns of its window in which work of the process runs on any
+ * device. */
 static void measure_busy(const struct phases_track *track, struct hwy_phase *phase)
 {
 	const struct hwy_flow *flow = track->flow;
@@ -221,7 +230,8 @@ static struct spread spread_of(const struct phase_step *steps, uint32_t n)
 	return spread;
 }
 
-/* Yields the largest of three lengths, which are double because a multiple of a length may be too large for int64_t. */
+/* Yields the largest of three lengths, which are double because a multiple of a length may be
+ * too large for int64_t. */
 static double largest(double a, double b, double c)
 {
 	double ab = a > b ? a : b;

@@ -62,8 +62,8 @@ static bool is_folder(const char *path)
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* Recordings are the ranks of a job, and one trace on one clock. 'folder': NULL where they were chosen among others, so that
- * nothing is said about ranks that are missing. */
+/* Recordings are the ranks of a job, and one trace on one clock. 'folder': NULL where they were
+ * chosen among others, so that nothing is said about ranks that are missing. */
 static struct hwy_trace *open_job(const char *const *paths, uint32_t n, const char *folder,
 				  struct hwy_err *err)
 {
@@ -135,7 +135,8 @@ int cli_utf8(void)
 	/* Only LC_CTYPE is set: LC_NUMERIC would make the decimal point of printed numbers a
 	 * comma. */
 	setlocale(LC_CTYPE, "");
-	/* Who asked for another language has a terminal for it, also where its locale is not installed. */
+	/* Who asked for another language has a terminal for it, also where its locale is not
+	 * installed. */
 	if (strcmp(hwy_lang(), "en") != 0)
 		return true;
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

@@ -191,10 +191,12 @@ void cli_privacy_apply(const struct cli_privacy *privacy, struct hwy_trace *trac
  * anonymous. */
 const char *cli_privacy_path(const struct cli_privacy *privacy, const char *path);
 
-/* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on failure. A folder is a
- * job: its recordings become one trace on one clock, and what is wrong with them is said on stderr. */
+/* Opens any file Headway reads, with a progress bar when stderr is a terminal; exits with 2 on
+ * failure. A folder is a job: its recordings become one trace on one clock, and what is wrong
+ * with them is said on stderr. */
 struct hwy_trace *cli_open(const char *path);
-/* Opens the recordings of some ranks of a job as one trace on one clock; exits with 2 on failure. */
+/* Opens the recordings of some ranks of a job as one trace on one clock; exits with 2 on
+ * failure. */
 struct hwy_trace *cli_open_ranks(const char *const *paths, uint32_t n);
 /* Whether a file is a report of our own, by its first bytes. */
 bool cli_is_report(const char *path);
@@ -207,11 +209,12 @@ void cli_progress_end(void);
  * false and the same pointer. A folder is removed too if it is empty by then: name the folder
  * before the files in it. */
 void cli_unfinished(const char *path, bool exists);
-/* Signals wait from the one call to the other: while a temporary file is made and not yet named to cli_unfinished. */
+/* Signals wait from the one call to the other: while a temporary file is made and not yet named
+ * to cli_unfinished. */
 void cli_hold_signals(sigset_t *before);
 void cli_release_signals(const sigset_t *before);
-/* The folder 'path' is removed, with all that is in it, if the program ends before this is called with NULL. There is one
- * such folder at a time, and only we write to it. */
+/* The folder 'path' is removed, with all that is in it, if the program ends before this is
+ * called with NULL. There is one such folder at a time, and only we write to it. */
 void cli_unfinished_tree(const char *path);
 /* Removes a folder with all that is in it; a signal handler may call this. */
 void cli_remove_tree(const char *path);
@@ -237,7 +240,8 @@ int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 void cli_put(FILE *out, const char *text, size_t n);
 /* Prints text for Markdown: characters of markup are escaped, control characters left out. */
 void cli_put_markdown(FILE *out, const char *text);
-/* Prints text, then spaces up to 'columns' columns of the terminal: a Chinese character takes two, which "%-20s" does not know. */
+/* Prints text, then spaces up to 'columns' columns of the terminal: a Chinese character takes
+ * two, which "%-20s" does not know. */
 void cli_put_column(FILE *out, const char *text, int columns);
 /* The same with the spaces before the text: "%10s" counts the two bytes of 'µ' as two columns. */
 void cli_put_right(FILE *out, const char *text, int columns);
@@ -253,11 +257,12 @@ void cli_put_optional(struct hwy_json *json, const char *key, int64_t value);
 const sigset_t *cli_ignored_at_start(void);
 /* From now on this signal does nothing to Headway, as if it had been ignored from the start. */
 void cli_ignore(int number);
-/* From now on a signal that ends Headway makes it print "stopped by SIGTERM; TEXT" first. 'text' must
- * stay where it is; NULL: nothing is printed any more. */
+/* From now on a signal that ends Headway makes it print "stopped by SIGTERM; TEXT" first. 'text'
+ * must stay where it is; NULL: nothing is printed any more. */
 void cli_last_words(const char *text);
-/* Unless it is called again with 0 before: after so many ns prints 'line', removes unfinished files and exits with 2, whatever the
- * program does by then. The line ends with a newline and must stay where it is. */
+/* Unless it is called again with 0 before: after so many ns prints 'line', removes unfinished
+ * files and exits with 2, whatever the program does by then. The line ends with a newline and
+ * must stay where it is. */
 void cli_die_after(int64_t ns, const char *line);
 /* Ends this process by a signal, as if nothing were done about it. */
 _Noreturn void cli_die_of(int number);
@@ -265,7 +270,8 @@ _Noreturn void cli_die_of(int number);
  * ends. */
 void cli_start(void);
 
-/* language.c: chooses the language of what people read from the environment; by name, an unknown one exits with 2. */
+/* language.c: chooses the language of what people read from the environment; by name, an unknown
+ * one exits with 2. */
 void cli_language_start(void);
 void cli_language_use(const char *name);
 /* The options that all commands have. */

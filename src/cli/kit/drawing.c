@@ -47,7 +47,7 @@ uint32_t drawing_cells(int width, const char *indent)
 	return (uint32_t)(cells < FEWEST ? FEWEST : cells);
 }
 
-/* ---- cells --------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static const char *cell_text(const struct drawing *drawing, struct picture_cell cell, char *plain)
 {
@@ -75,7 +75,7 @@ static void print_cells(const struct drawing *drawing, const struct picture_row 
 	fputs(paint(drawing->colour, PAINT_PLAIN), drawing->out);
 }
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static uint32_t cell_of(const struct hwy_picture *picture, int64_t time)
 {
@@ -185,7 +185,7 @@ static void print_names(const struct drawing *drawing, const struct picture_row 
 	free(line.cells);
 }
 
-/* ---- labels and notes ---------------------------------------------------------------------------- */
+/* ---- labels and notes ------------------------------------------------------------------------ */
 
 /* Yields how many rows of a type there are. */
 static uint32_t rows_of(const struct drawing *drawing, enum picture_row_type type)
@@ -196,7 +196,8 @@ static uint32_t rows_of(const struct drawing *drawing, enum picture_row_type typ
 	return n;
 }
 
-/* Whether the thread can be told by the rank of its process: no other thread of that rank is drawn. */
+/* Whether the thread can be told by the rank of its process: no other thread of that rank is
+ * drawn. */
 static bool is_thread_of_rank(const struct drawing *drawing, const struct hwy_thread *thread)
 {
 	const struct hwy_trace *trace = drawing->trace;
@@ -282,7 +283,7 @@ static void print_lead(const struct drawing *drawing)
 	}
 }
 
-/* ---- the ruler ----------------------------------------------------------------------------------- */
+/* ---- the ruler ------------------------------------------------------------------------------- */
 
 /* The distance of a ruler's marks: the smallest of 1, 2, 5, 10, … ns of which at most 'most' fit
  * into 'span' ns. */
@@ -318,7 +319,7 @@ static void print_ruler(const struct drawing *drawing)
 	free(line.cells);
 }
 
-/* ---- the legend ---------------------------------------------------------------------------------- */
+/* ---- the legend ------------------------------------------------------------------------------ */
 
 static bool occurs(const struct drawing *drawing, enum picture_state state, bool *small)
 {

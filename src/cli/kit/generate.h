@@ -16,8 +16,8 @@ struct cli_program {
 	const struct cli_command *const *commands; /* ends with NULL */
 };
 
-/* Writes the generated files of a kind: man, bash, zsh, fish or keys. Exits with 2 where a file cannot be
- * written. */
+/* Writes the generated files of a kind: man, bash, zsh, fish or keys. Exits with 2 where a file
+ * cannot be written. */
 void generate(const struct cli_program *program, const char *kind, const char *folder);
 
 /* man.c: writes the page of a command, or headway.1 where 'command' is NULL. */

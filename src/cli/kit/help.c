@@ -43,8 +43,8 @@ void cli_put_right(FILE *out, const char *text, int columns)
 	fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
 }
 
-/* Whether the character is one of the brackets 〈〉《》「」『』【】: in Unicode they stand in pairs, and the second of a pair, which is
- * odd, closes. */
+/* Whether the character is one of the brackets 〈〉《》「」『』【】: in Unicode they stand in pairs, and
+ * the second of a pair, which is odd, closes. */
 static bool is_bracket(uint32_t code)
 {
 	return code >= 0x3008 && code <= 0x3011;
@@ -64,8 +64,9 @@ static bool opens(uint32_t code)
 	return (is_bracket(code) && code % 2 == 0) || code == 0xff08;
 }
 
-/* Yields the length of the piece at 'text' that a line keeps together: up to the next white space, and between two characters of
- * which one is wide, as those of Chinese are. Brackets and punctuation stay with what they enclose or close. */
+/* Yields the length of the piece at 'text' that a line keeps together: up to the next white
+ * space, and between two characters of which one is wide, as those of Chinese are. Brackets and
+ * punctuation stay with what they enclose or close. */
 static size_t piece_length(const char *text)
 {
 	size_t length = strcspn(text, " \t\n"), at = 0;

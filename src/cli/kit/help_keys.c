@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* help_keys.c - the texts of all --help pages as JSON strings, one a line: the keys by which a language translates them
- * (tests/check_lang). */
+/* help_keys.c - the texts of all --help pages as JSON strings, one a line: the keys by which a
+ * language translates them (tests/check_lang). */
 #include "base/json.h"
 #include "cli/kit/generate.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* language.c - the language of what people read: --lang, else HEADWAY_LANG, else the locale that the environment names.
+/* language.c - the language of what people read: --lang, else HEADWAY_LANG, else the locale that
+ * the environment names.
  *
- * A locale chooses its language only where its character set is UTF-8, by its name: the locale need not be installed. */
+ * A locale chooses its language only where its character set is UTF-8, by its name: the locale
+ * need not be installed. */
 #include "cli/kit/cli.h"
 
 #include <stdlib.h>

@@ -62,8 +62,8 @@ static const struct cli_option *find_name(const struct cli_command *command, con
 
 /* ---- formats of the output ------------------------------------------------------------------ */
 
-/* Endings of files, what the formats are called that such a file has, and the command that writes formats which are no command's
- * --format. */
+/* Endings of files, what the formats are called that such a file has, and the command that
+ * writes formats which are no command's --format. */
 static const struct {
 	const char *ending, *formats[3], *writer;
 } file_formats[] = {
@@ -102,7 +102,8 @@ static const char *word_list(const char *const *words, char *list, size_t size)
 	return list;
 }
 
-/* Yields the index of a format, by one of its names, in the words of an option; -1: there is none. */
+/* Yields the index of a format, by one of its names, in the words of an option; -1: there is
+ * none. */
 static int format_index(const char *const *words, const char *const formats[3])
 {
 	for (int i = 0; words[i]; i++)
@@ -118,7 +119,8 @@ static bool has_ending(const char *path, const char *ending)
 	return n > length && strcasecmp(path + n - length, ending) == 0;
 }
 
-/* Exits where the output is one of the inputs, which is worth more to know than that its ending is wrong. */
+/* Exits where the output is one of the inputs, which is worth more to know than that its ending
+ * is wrong. */
 static void keep_inputs(const struct cli_command *command, void *options, const char *output)
 {
 	void *field = (char *)options + command->operands_offset;
@@ -129,8 +131,8 @@ static void keep_inputs(const struct cli_command *command, void *options, const 
 		cli_keep_input(files->texts[i], output);
 }
 
-/* Where no --format was given, the ending of the output's name is one. A name that promises what the command cannot write is
- * refused: text in page.html would be taken for a page. */
+/* Where no --format was given, the ending of the output's name is one. A name that promises what
+ * the command cannot write is refused: text in page.html would be taken for a page. */
 static void format_by_output(const struct cli_command *command, void *options)
 {
 	const struct cli_option *format = find_name(command, "format", strlen("format")),
@@ -157,8 +159,8 @@ static void format_by_output(const struct cli_command *command, void *options)
 	}
 }
 
-/* "--csv": the name of a format, which is a value of --format, or of --type. Yields whether it is one, and prints the rest of the
- * line. */
+/* "--csv": the name of a format, which is a value of --format, or of --type. Yields whether it
+ * is one, and prints the rest of the line. */
 static bool print_format(const struct cli_command *command, const char *word)
 {
 	static const char *const options[] = {"format", "type"};
@@ -303,7 +305,8 @@ static double read_share(const struct cli_value *value)
 	if (end == value->text || end[percent] || !(share >= 0) || share > 1e6)
 		cli_misuse(value->command, "--%s takes a share such as 3%%, not '%s'",
 			   value->option->name, value->text);
-	/* A bare number of 1 or more is a percentage whose sign was forgotten: as a share, 10 would be 1000 %. */
+	/* A bare number of 1 or more is a percentage whose sign was forgotten: as a share, 10
+	 * would be 1000 %. */
 	if (!percent && share >= 1)
 		cli_die("--%s %s: do you mean %s%%?", value->option->name, value->text,
 			value->text);
@@ -497,8 +500,9 @@ static void short_option(struct command_line *line)
 	take(line, option, text);
 }
 
-/* A command line that was written for nsys names report.nsys-rep, or the .sqlite made of it, where `headway profile` has written
- * report.hwy. Where only the latter is there, the word becomes its name, which is never longer. */
+/* A command line that was written for nsys names report.nsys-rep, or the .sqlite made of it,
+ * where `headway profile` has written report.hwy. Where only the latter is there, the word
+ * becomes its name, which is never longer. */
 static void name_own_report(char *word)
 {
 	static const char *const endings[] = {".nsys-rep", ".qdrep", ".sqlite"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remove_tree.c - removes a folder with all that is in it, also from a signal handler.
  *
- * opendir allocates, so the folder is read by the system call itself. Folders deeper than an export makes
- * them are left. Symbolic links are removed, never followed.
+ * opendir allocates, so the folder is read by the system call itself. Folders deeper than an
+ * export makes them are left. Symbolic links are removed, never followed.
  */
 #include <dirent.h>
 #include <fcntl.h>

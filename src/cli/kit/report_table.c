@@ -30,7 +30,7 @@ struct report_table {
 	char (*headings)[HEADING_BYTES];
 };
 
-/* ---- one cell ------------------------------------------------------------------------------------- */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 /* Writes text with quotes only where it needs them, as Python's csv module does, and nsys with
  * it. */
@@ -101,7 +101,7 @@ static void report_table_put_cell(struct report_table *table, uint32_t i,
 	}
 }
 
-/* ---- a report ------------------------------------------------------------------------------------- */
+/* ---- a report -------------------------------------------------------------------------------- */
 
 static void begin_json(struct report_table *table)
 {

@@ -16,7 +16,7 @@
 
 enum { BETWEEN_COLUMNS = 2, LEAST_CUT_COLUMNS = 16, LONGEST_RULE_COLUMNS = 100 };
 
-/* ---- cells ---------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static void table_add(struct table *table, char *text)
 {
@@ -85,7 +85,7 @@ static uint32_t count_rows(const struct table *table)
 	return table->n_cells / table->columns;
 }
 
-/* ---- text ----------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static int columns_of(const char *text)
 {
@@ -199,7 +199,7 @@ static void print_as_text(const struct table *table, FILE *out)
 	free(widths);
 }
 
-/* ---- Markdown ------------------------------------------------------------------------------------- */
+/* ---- Markdown -------------------------------------------------------------------------------- */
 
 static void print_as_markdown(const struct table *table, FILE *out)
 {
@@ -227,7 +227,7 @@ static void print_as_markdown(const struct table *table, FILE *out)
 	}
 }
 
-/* ---- HTML ----------------------------------------------------------------------------------------- */
+/* ---- HTML ------------------------------------------------------------------------------------ */
 
 static void print_as_html(const struct table *table, FILE *out)
 {

@@ -64,7 +64,8 @@ void table_count(struct table *table, uint64_t count); /* adds "9,096"; a dash f
 /* Adds the percentage of 'part' in 'whole': "92.1 %"; "" where part is 0. */
 void table_percent(struct table *table, int64_t part, int64_t whole);
 
-/* The columns of the terminal that the table takes as text, before texts are cut to fit its width. */
+/* The columns of the terminal that the table takes as text, before texts are cut to fit its
+ * width. */
 int table_text_width(const struct table *table);
 /* Prints the table and frees its cells; the table can then be filled again. */
 void table_print(struct table *table, FILE *out);

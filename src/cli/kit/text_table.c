@@ -50,7 +50,7 @@ void text_table_begin(struct text_table *text_table, const struct stats_column *
 	}
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static bool is_zero(const struct stats_column *column, const struct stats_cell *cell)
 {
@@ -130,7 +130,7 @@ void text_table_row(struct text_table *text_table, const struct stats_cell *cell
 			add_number(text_table, &text_table->columns[i], &cells[i]);
 }
 
-/* ---- printing ------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 void text_table_end(struct text_table *text_table, const struct stats_report *report, uint64_t rows,
 		    bool is_first)

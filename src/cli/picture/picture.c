@@ -40,7 +40,7 @@ void picture_add_label(struct picture_row *row, struct hwy_interval at, int64_t 
 	row->labels[row->n_labels++] = (struct picture_label){at, name};
 }
 
-/* ---- threads ------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static bool picture_thread_of(const struct hwy_trace *trace, const struct hwy_strip *strip,
 			      uint32_t *thread)
@@ -183,7 +183,7 @@ static void add_thread(struct maker *m, int64_t thread)
 	picture_fill(m->picture, picture_add(m->picture, PICTURE_THREAD, thread), layers, 4);
 }
 
-/* ---- devices ------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static enum picture_state picture_state_of(struct maker *m, const struct hwy_strip *strip,
 					   uint32_t row)
@@ -308,7 +308,7 @@ static void add_devices(struct maker *m)
 	free(done);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool add_rows(struct maker *m, struct hwy_err *err)
 {

@@ -13,8 +13,9 @@
  * A cell is [from + c·(to - from)/cells, …). Of the states that share it, the one with the most
  * time is shown; nothing (between calls, idle) only gives way where something else is seen at
  * all, so that a kernel of 2 us in a cell of 8 is still there, and 'part' says how much of the
- * cell it takes. Time in the OS does not: between calls that take longer it is not shown. States exclude each other: a wait hides the call around it, a call what the OS
- * does inside it, compute hides copies under it.
+ * cell it takes. Time in the OS does not: between calls that take longer it is not shown. States
+ * exclude each other: a wait hides the call around it, a call what the OS does inside it,
+ * compute hides copies under it.
  */
 #ifndef HWY_CLI_PICTURE_PICTURE_H
 #define HWY_CLI_PICTURE_PICTURE_H
@@ -120,8 +121,8 @@ void picture_fill(const struct hwy_picture *picture, struct picture_row *row,
 #define PICTURE_HOST_KINDS                                                                         \
 	(HWY_KIND_BIT(HWY_OS) | HWY_KIND_BIT(HWY_STATE) | HWY_KIND_BIT(HWY_SAMPLE) |               \
 	 HWY_KIND_BIT(HWY_OP) | HWY_KIND_BIT(HWY_CALL) | HWY_KIND_BIT(HWY_RANGE))
-/* Counts for each thread the spans of these kinds that lie in the window; loads what picture_host_runs
- * needs too. */
+/* Counts for each thread the spans of these kinds that lie in the window; loads what
+ * picture_host_runs needs too. */
 bool picture_host_score(struct hwy_trace *trace, const struct picture_options *options,
 			uint64_t *scores, struct hwy_err *err);
 /* Adds to a layer when the thread ran: by its states; where it has none, by its samples; where it

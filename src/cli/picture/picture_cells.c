@@ -46,8 +46,8 @@ static void measure_union(const struct hwy_picture *picture, const struct pictur
 	free(all);
 }
 
-/* Yields the layer with the most time in the cell, n where none has any; with 'is_small', of those that are seen where they are
- * the lesser part. */
+/* Yields the layer with the most time in the cell, n where none has any; with 'is_small', of
+ * those that are seen where they are the lesser part. */
 static uint32_t most_of(const int64_t *times, uint32_t n, const struct picture_layer *layers,
 			bool is_small)
 {
@@ -60,8 +60,9 @@ static uint32_t most_of(const int64_t *times, uint32_t n, const struct picture_l
 	return most;
 }
 
-/* Calls and work are seen in a cell that is mostly empty: a launch takes a few us of milliseconds. Calls into the OS are not:
- * a thread that computes reads and writes now and then, and would seem to be in the OS all the time. */
+/* Calls and work are seen in a cell that is mostly empty: a launch takes a few us of
+ * milliseconds. Calls into the OS are not: a thread that computes reads and writes now and then,
+ * and would seem to be in the OS all the time. */
 static struct picture_cell cell_of(const int64_t *times, int64_t length,
 				   const struct picture_layer *layers, uint32_t n)
 {

@@ -59,7 +59,8 @@ enum cupti_domain {
 	CUPTI_DOMAIN_RESOURCE = 3,
 	CUPTI_DOMAIN_STATE = 6,
 };
-/* Callbacks of CUPTI_DOMAIN_RESOURCE; their data is a struct cupti_resource with a struct cupti_graph_data. */
+/* Callbacks of CUPTI_DOMAIN_RESOURCE; their data is a struct cupti_resource with a struct
+ * cupti_graph_data. */
 enum cupti_node_event {
 	CUPTI_NODE_CREATED = 13,
 	CUPTI_NODE_DEPENDENCY = 15,

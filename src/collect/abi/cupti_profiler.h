@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_profiler.h - the part of CUPTI's binary interface that reads counters and samples program counters inside
- * the target: the range profiler (CUDA 12.6 and later) and PC sampling.
+/* cupti_profiler.h - the part of CUPTI's binary interface that reads counters and samples
+ * program counters inside the target: the range profiler (CUDA 12.6 and later) and PC sampling.
  *
- * Declared here for the same reasons as cupti.h; tests/collect/abi_cupti.c compares it with NVIDIA's headers. Every
- * parameter struct begins with its size and a pointer that is NULL. CUPTI compares the size with the end of the last
- * field that it knows, so that CUPTI_SIZE, not sizeof, must be given: sizeof may have padding behind the last field.
+ * Declared here for the same reasons as cupti.h; tests/collect/abi_cupti.c compares it with
+ * NVIDIA's headers. Every parameter struct begins with its size and a pointer that is NULL.
+ * CUPTI compares the size with the end of the last field that it knows, so that CUPTI_SIZE, not
+ * sizeof, must be given: sizeof may have padding behind the last field.
  */
 #ifndef HWY_COLLECT_ABI_CUPTI_PROFILER_H
 #define HWY_COLLECT_ABI_CUPTI_PROFILER_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl.h - what a profiler plugin of NCCL meets: layouts and numbers of the interface's versions 1 to 6, under our own
- * names. RCCL has the same interface.
+/* nccl.h - what a profiler plugin of NCCL meets: layouts and numbers of the interface's versions
+ * 1 to 6, under our own names. RCCL has the same interface.
  *
- * NCCL 2.23 speaks version 1, 2.24 and 2.25 version 2, 2.26 version 3, 2.27 version 4, 2.28 version 5, 2.29 version 6;
- * every release takes the newest version that both sides know. Version 7 (announced) is asked for before 6, and not
- * needed. Handles of events are opaque to NCCL: it hands them back, and never follows them.
- * tests/collect/nccl_driver.c has declarations of its own, by which it calls the plugin.
+ * NCCL 2.23 speaks version 1, 2.24 and 2.25 version 2, 2.26 version 3, 2.27 version 4, 2.28
+ * version 5, 2.29 version 6; every release takes the newest version that both sides know.
+ * Version 7 (announced) is asked for before 6, and not needed. Handles of events are opaque to
+ * NCCL: it hands them back, and never follows them. tests/collect/nccl_driver.c has declarations
+ * of its own, by which it calls the plugin.
  */
 #ifndef HWY_COLLECT_ABI_NCCL_H
 #define HWY_COLLECT_ABI_NCCL_H
@@ -252,7 +253,8 @@ typedef int abi_nccl_finalize(void *context);
 typedef void abi_nccl_log(int level, unsigned long flags, const char *file, int line,
 			  const char *format, ...);
 
-/* The tables that NCCL looks for by the names ncclProfiler_v1 to ncclProfiler_v6; only 'init' differs. */
+/* The tables that NCCL looks for by the names ncclProfiler_v1 to ncclProfiler_v6; only 'init'
+ * differs. */
 struct abi_nccl_table {
 	const char *name;
 	union {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx_extensions.h - layouts and numbers of NVTX's extensions for payloads and counters, under our own names.
+/* nvtx_extensions.h - layouts and numbers of NVTX's extensions for payloads and counters, under
+ * our own names.
  *
  * tests/collect/nvtx_abi.c compares each of them with the real headers where they are present.
  */
@@ -147,8 +148,8 @@ struct abi_nvtx_counter_batch {
 /* Ids that the program chooses begin at the first number, ids of the tool at the second. */
 #define ABI_NVTX_STATIC_ID (UINT64_C(1) << 24)
 #define ABI_NVTX_DYNAMIC_ID (UINT64_C(1) << 32)
-/* Types of clocks that are CLOCK_MONOTONIC in ns: what ABI_NVTX_TIMESTAMP_GET yields, clock_gettime's, C++'s steady
- * clock. */
+/* Types of clocks that are CLOCK_MONOTONIC in ns: what ABI_NVTX_TIMESTAMP_GET yields,
+ * clock_gettime's, C++'s steady clock. */
 enum { ABI_NVTX_TIME_TOOL = 1, ABI_NVTX_TIME_MONOTONIC = 14, ABI_NVTX_TIME_STEADY = 50 };
 /* Bits of flags of a batch: its times are not one a sample. */
 #define ABI_NVTX_BATCH_INTERVAL (UINT64_C(3) << 32)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cublas.c - the shapes of cuBLAS's and cuBLASLt's matrix products.
  *
- * The libraries tell name and time of their calls through NVTX, but no arguments; their loggers write pages of text, some to
- * stdout. So the functions that multiply matrices are replaced (sibling/wrapped.h) by ones that record the shape, in front of
- * the range that the library then makes of the call. Layouts of cuBLASLt are asked for by its own function.
+ * The libraries tell name and time of their calls through NVTX, but no arguments; their loggers
+ * write pages of text, some to stdout. So the functions that multiply matrices are replaced
+ * (sibling/wrapped.h) by ones that record the shape, in front of the range that the library then
+ * makes of the call. Layouts of cuBLASLt are asked for by its own function.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,10 +47,11 @@ static const char *type_of_letter(char letter)
 			       : "complex128";
 }
 
-/* ---- texts of shapes ------------------------------------------------------------------------------ */
+/* ---- texts of shapes ------------------------------------------------------------------------- */
 
-/* Programs repeat shapes, and writing a text takes longer than the rest. So texts are kept by what they are made of: words of a
- * call, or the layouts of cuBLASLt. Guarded by the lock; who does not get it makes the text anew. */
+/* Programs repeat shapes, and writing a text takes longer than the rest. So texts are kept by
+ * what they are made of: words of a call, or the layouts of cuBLASLt. Guarded by the lock; who
+ * does not get it makes the text anew. */
 enum { SHAPES = 256, KEY_BYTES = 128, MOST_TEXT = 128 };
 static struct shape {
 	char key[KEY_BYTES];
@@ -111,7 +113,7 @@ static bool cublas_records(void)
 	return !wrapped_inside && collect_is_on(REC_TRACE_CUBLAS_SHAPES) && !*sibling_is_sealed;
 }
 
-/* ---- cuBLAS: handle, transa, transb, m, n, k, … -------------------------------------------------- */
+/* ---- cuBLAS: handle, transa, transb, m, n, k, … ---------------------------------------------- */
 
 static long long gemm_size(const struct function *function, word w)
 {
@@ -195,7 +197,7 @@ GEMM_BOTH(cublasGemmEx, 19, NONE, 8, NULL)
 GEMM_BOTH(cublasGemmBatchedEx, 20, 17, 8, NULL)
 GEMM_BOTH(cublasGemmStridedBatchedEx, 23, 20, 8, NULL)
 
-/* ---- cuBLASLt ------------------------------------------------------------------------------------ */
+/* ---- cuBLASLt -------------------------------------------------------------------------------- */
 
 /* Attributes of a layout. A layout is a struct of 64 bytes, which the program holds. */
 enum { LAYOUT_TYPE = 0, LAYOUT_ROWS = 2, LAYOUT_COLUMNS = 3, LAYOUT_BATCH = 5 };
@@ -249,7 +251,8 @@ static bool shape_find(void *ask, word a_layout, word d_layout, char text[MOST_T
 	return true;
 }
 
-/* handle, desc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc, algorithm, workspace, its size, stream */
+/* handle, desc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc, algorithm, workspace, its
+ * size, stream */
 WRAPPED_EXPORT int cublasLtMatmul(WRAPPED_P16);
 WRAPPED_EXPORT int cublasLtMatmul(WRAPPED_P16)
 {

@@ -53,10 +53,12 @@ static inline bool cuda_is_on(void)
 	return atomic_load_explicit(&cuda.stage, memory_order_acquire) == CUDA_ON;
 }
 
-/* Begins in a program that has initialised CUDA before the collector came: what the driver does elsewhere inside cuInit.
- * Does nothing the second time, and where the program has not initialised CUDA: then the driver will. */
+/* Begins in a program that has initialised CUDA before the collector came: what the driver does
+ * elsewhere inside cuInit. Does nothing the second time, and where the program has not
+ * initialised CUDA: then the driver will. */
 void cuda_begin_late(void);
-/* Fetches the records of a recording that has ended, while the program goes on; waits a few seconds at most. */
+/* Fetches the records of a recording that has ended, while the program goes on; waits a few
+ * seconds at most. */
 void cuda_flush_drain(void);
 
 /* True once recording has ended for good: the last records must be fetched, and CUPTI detached. */
@@ -154,7 +156,8 @@ void cuda_records_convert(uint8_t *buffer, size_t valid);
 /* Records how many CUPTI records were lost since the last call. */
 void cuda_records_report_losses(bool at_end);
 
-/* Another run has begun: what the spools of the run before define is defined anew when it is used. */
+/* Another run has begun: what the spools of the run before define is defined anew when it is
+ * used. */
 void cuda_intern_begin_again(void);
 void cuda_calls_begin_again(void); /* defines the names of the calls that were seen */
 void cuda_device_begin_again(void);

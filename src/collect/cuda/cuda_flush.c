@@ -3,14 +3,14 @@
  * little.
  *
  * Every flush_ms the thread fetches the records that are complete, reports losses and devices,
- * keeps buffers ready, follows the control page and begins what could not begin earlier (late.h); every 1000/launch_stacks ms it opens a round of
- * launch samples. The thread starts with the first buffer (a process that makes no CUDA call has
- * none), takes no signals and does not exist in forked children. Fetching costs the program nothing
- * that could be measured (H200, CUDA 13.0: 4.3 µs a launch, whether records are fetched every 5, 20
- * or 100 ms).
+ * keeps buffers ready, follows the control page and begins what could not begin earlier
+ * (late.h); every 1000/launch_stacks ms it opens a round of launch samples. The thread starts
+ * with the first buffer (a process that makes no CUDA call has none), takes no signals and does
+ * not exist in forked children. Fetching costs the program nothing that could be measured (H200,
+ * CUDA 13.0: 4.3 µs a launch, whether records are fetched every 5, 20 or 100 ms).
  *
- * At exit the same thread makes the last, forced flush, and the exiting thread waits LAST_FLUSH_S
- * seconds for it at most: flushes have been seen to hang.
+ * At exit the same thread makes the last, forced flush, and the exiting thread waits
+ * LAST_FLUSH_S seconds for it at most: flushes have been seen to hang.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -35,7 +35,8 @@ static struct {
 	/* is_running: true from the flush thread's start to its last flush. */
 	_Atomic bool is_running;
 	bool was_started, must_end, has_ended; /* states of the flush thread; guarded by 'lock' */
-	/* A recording has ended, and somebody waits until its records are fetched; guarded by 'lock'. */
+	/* A recording has ended, and somebody waits until its records are fetched; guarded by
+	 * 'lock'. */
 	bool must_drain;
 	uint32_t drained; /* how often that was done; guarded by 'lock' */
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -84,8 +84,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* Forgets all names and shapes: the spools of another run do not define them. Entries are not freed, since a reader
- * takes no lock. Numbers of shapes go on. */
+/* Forgets all names and shapes: the spools of another run do not define them. Entries are not
+ * freed, since a reader takes no lock. Numbers of shapes go on. */
 void cuda_intern_begin_again(void)
 {
 	pthread_mutex_lock(&table.lock);

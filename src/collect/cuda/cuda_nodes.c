@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_nodes.c - records how the nodes of CUDA graphs are made: by which thread, when, from which Python stack; which
- * node is a copy of which; and which node runs after which.
+/* cuda_nodes.c - records how the nodes of CUDA graphs are made: by which thread, when, from
+ * which Python stack; which node is a copy of which; and which node runs after which.
  *
- * CUPTI calls back on the thread that captures, adds, clones or instantiates. Instantiating makes a graph of copies,
- * and the records of device work name these copies: without the chain of copies nobody can tell where a kernel was
- * captured. For a copy CUPTI reports a creation and then the cloning (CUDA 13.0); both are recorded, and the reader
- * lets the cloning count.
+ * CUPTI calls back on the thread that captures, adds, clones or instantiates. Instantiating
+ * makes a graph of copies, and the records of device work name these copies: without the chain
+ * of copies nobody can tell where a kernel was captured. For a copy CUPTI reports a creation and
+ * then the cloning (CUDA 13.0); both are recorded, and the reader lets the cloning count.
  *
- * Only where graphs are recorded node by node; else no callback is enabled. Nodes are recorded also while the recording
- * pauses: a graph that is launched later may have been captured before. Nothing here blocks or calls CUDA: only the two
- * functions of CUPTI that yield the id of a handle, which CUPTI permits inside callbacks.
+ * Only where graphs are recorded node by node; else no callback is enabled. Nodes are recorded
+ * also while the recording pauses: a graph that is launched later may have been captured before.
+ * Nothing here blocks or calls CUDA: only the two functions of CUPTI that yield the id of a
+ * handle, which CUPTI permits inside callbacks.
  */
 #include "collect/cuda/cuda.h"
 #include "collect/python/stack_ids.h"
 #include "spool/record_frameworks.h"
 
 enum {
-	/* Records of nodes are definitions, which no ring overwrites and nobody gives back: a process writes so many
-	 * at most (64 bytes each, 64 MiB), and no more than the share of the run's bytes below. */
+	/* Records of nodes are definitions, which no ring overwrites and nobody gives back: a
+	 * process writes so many at most (64 bytes each, 64 MiB), and no more than the share of
+	 * the run's bytes below. */
 	MOST_RECORDS = 1 << 20,
 	SHARE_OF_RUN = 8,
 	RECORD_BYTES = sizeof(struct rec_node),
 };
 
-/* The graph that the thread's last event on a node was a cloning into, else 0. A creation in that graph that follows at
- * once is the next copy of an instantiation: no Python stack is taken for it, since that of its original counts. */
+/* The graph that the thread's last event on a node was a cloning into, else 0. A creation in
+ * that graph that follows at once is the next copy of an instantiation: no Python stack is taken
+ * for it, since that of its original counts. */
 static __thread uint32_t cloning_into __attribute__((tls_model("initial-exec")));
 
 static struct {
@@ -80,7 +83,8 @@ static void cuda_nodes_put(enum rec_node_event event, const struct cupti_graph_d
 	bool has_place = event == REC_NODE_CREATED && collect_control->stack_threshold >= 0 &&
 			 (graph == 0 || graph != cloning_into);
 	cloning_into = event == REC_NODE_CLONED ? graph : 0;
-	/* The place comes first: it may itself be recorded, which must not happen between reserving and publishing. */
+	/* The place comes first: it may itself be recorded, which must not happen between
+	 * reserving and publishing. */
 	uint32_t place = has_place ? place_here() : 0;
 	struct rec_node *record = collect_reserve(REC_NODE, 2);
 	if (!record)

@@ -162,8 +162,8 @@ static void convert_graph(const struct cupti_graph *g)
 	r->stream = g->stream;
 	r->context = g->context;
 	r->device = (uint16_t)g->device;
-	/* CUPTI's only id of a launched graph is that of the instantiated one (CUDA 13.0 on an H200: a program that
-	 * instantiates its graph 1 has records of graph 2). */
+	/* CUPTI's only id of a launched graph is that of the instantiated one (CUDA 13.0 on an
+	 * H200: a program that instantiates its graph 1 has records of graph 2). */
 	r->graph = r->graph_exec = g->graph;
 	collect_publish(r);
 }

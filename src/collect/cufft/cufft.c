@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cufft.c - records the calls of cuFFT, which does not tell of them itself, with the size of their transforms.
+/* cufft.c - records the calls of cuFFT, which does not tell of them itself, with the size of
+ * their transforms.
  *
- * Every function of the library is replaced by one that notes the time and calls it (sibling/wrapped.h). A plan's size is kept
- * when the plan is made, and goes with the calls that execute it.
+ * Every function of the library is replaced by one that notes the time and calls it
+ * (sibling/wrapped.h). A plan's size is kept when the plan is made, and goes with the calls that
+ * execute it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,8 @@
 enum { MOST_PLANS = 512, MOST_TEXT = 120 };
 enum { INTERNAL_ERROR = 5 }; /* what cuFFT returns where it cannot go on */
 
-/* What the arguments of a function tell. Argument 0 is the plan, or the address of a new one (READS_MADE). */
+/* What the arguments of a function tell. Argument 0 is the plan, or the address of a new one
+ * (READS_MADE). */
 enum reads {
 	READS_NOTHING,
 	READS_PLAN,      /* executes a plan */
@@ -34,10 +37,10 @@ struct function {
 	uint8_t reads;
 };
 
-/* ---- plans -------------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
-/* The sizes of plans as JSON, without its last brace; guarded by the lock. A plan takes the place of another one that has
- * the same remainder. */
+/* The sizes of plans as JSON, without its last brace; guarded by the lock. A plan takes the
+ * place of another one that has the same remainder. */
 static struct {
 	int32_t plan; /* 0: free */
 	char text[MOST_TEXT];
@@ -93,7 +96,8 @@ static int put_sizes(char *text, size_t room, int rank, const void *sizes, bool 
 	return n + snprintf(text + n, room - (size_t)n, "]");
 }
 
-/* Writes what the arguments of a call that made a plan tell, after it succeeded: its pointers are good. */
+/* Writes what the arguments of a call that made a plan tell, after it succeeded: its pointers
+ * are good. */
 static bool describe_plan(enum reads reads, const word *w, char text[MOST_TEXT])
 {
 	int sizes[3] = {(int)w[1], (int)w[2], (int)w[3]}, n;
@@ -155,7 +159,7 @@ static uint32_t cufft_describe(const struct function *function, const word *w)
 	return collect_string_z(text);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void cufft_record(const struct function *function, const word *w, int result, int64_t start,
 			 int64_t end)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure.c - counters of chosen launches: the subscription, and the callbacks around launches.
  *
- * The driver loads the collect library as for a recording (cuda.c), but nothing is recorded. Every launch has a
- * callback; a launch that the plan names is counted, and measured where its ordinal is chosen: the profiler is
- * started at the enter of the launch call and stopped at its exit. CUPTI's errors end the measuring, never the
- * program, and are noted for the parent.
+ * The driver loads the collect library as for a recording (cuda.c), but nothing is recorded.
+ * Every launch has a callback; a launch that the plan names is counted, and measured where its
+ * ordinal is chosen: the profiler is started at the enter of the launch call and stopped at its
+ * exit. CUPTI's errors end the measuring, never the program, and are noted for the parent.
  *
- * While the profiler is started, nothing else may reach the context: a kernel would be counted too, a graph would not
- * run at all (CUDA 13.0: its work is lost), and a copy could be undone when CUPTI restores memory for a repetition. So
- * every call that hands work to the device is inside the fence: a lock that such calls share, and that a measurement
- * has alone from the enter to the exit of its launch. A measurement that does not get the fence soon is left to
- * the next launch. Launches into a graph that is being captured are neither counted nor measured: they do not run.
- * Graphs are never measured.
+ * While the profiler is started, nothing else may reach the context: a kernel would be counted
+ * too, a graph would not run at all (CUDA 13.0: its work is lost), and a copy could be undone
+ * when CUPTI restores memory for a repetition. So every call that hands work to the device is
+ * inside the fence: a lock that such calls share, and that a measurement has alone from the
+ * enter to the exit of its launch. A measurement that does not get the fence soon is left to the
+ * next launch. Launches into a graph that is being captured are neither counted nor measured:
+ * they do not run. Graphs are never measured.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -136,8 +137,8 @@ static bool take_fence(void)
 	return pthread_rwlock_timedwrlock(&here.fence, &until) == 0;
 }
 
-/* Where the last measurement ended while this call waited for the fence, the callbacks are off, and the call's exit would not
- * give the fence back. */
+/* Where the last measurement ended while this call waited for the fence, the callbacks are off,
+ * and the call's exit would not give the fence back. */
 static bool share_fence(void)
 {
 	if (pthread_rwlock_rdlock(&here.fence) != 0)
@@ -271,8 +272,8 @@ static void measure_callback(void *user, uint32_t domain, uint32_t cbid, const v
 
 /* ---- begin and end ---- */
 
-/* libcupti opens libnvperf_host and libnvperf_target by their names alone. They lie beside it, where the dynamic
- * linker need not look: once they are open, their names are found. */
+/* libcupti opens libnvperf_host and libnvperf_target by their names alone. They lie beside it,
+ * where the dynamic linker need not look: once they are open, their names are found. */
 static void open_beside(const char *path)
 {
 	static const char *const names[] = {"libnvperf_target.so", "libnvperf_host.so"};
@@ -323,7 +324,8 @@ static void measure_at_exit(void)
 	if (!cuda_is_on())
 		return;
 	atomic_store(&measure.is_on, false);
-	/* A thread that is inside a measurement keeps its context: nothing waits long for it here. */
+	/* A thread that is inside a measurement keeps its context: nothing waits long for it
+	 * here. */
 	context_ends(NULL);
 }
 

@@ -7,8 +7,9 @@
  *   measure_source.c  program counters of a launch: CUPTI's PC sampling, and the code of modules
  *   measure_answer.c  writes what was found to the run directory
  *
- * Nothing of this runs in `headway profile`: a process either records or measures. One launch is measured at a
- * time; the program's other launches wait meanwhile, because the profiler would count them too.
+ * Nothing of this runs in `headway profile`: a process either records or measures. One launch is
+ * measured at a time; the program's other launches wait meanwhile, because the profiler would
+ * count them too.
  */
 #ifndef HWY_COLLECT_KERNELS_MEASURE_H
 #define HWY_COLLECT_KERNELS_MEASURE_H
@@ -53,7 +54,8 @@ struct measure {
 extern struct measure measure;
 
 /* ---- measure.c ---- */
-/* Begins to measure where the run asks for it: called in InitializeInjection; false: the run records. */
+/* Begins to measure where the run asks for it: called in InitializeInjection; false: the run
+ * records. */
 bool measure_begin(void);
 void measure_after_fork(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure_answer.c - writes what was measured to the process's file in the run directory.
  *
- * Answers are whole or absent for a reader: head and payload go out in one call, and a reader stops at one that is
- * cut. The watch is a page that the parent maps too.
+ * Answers are whole or absent for a reader: head and payload go out in one call, and a reader
+ * stops at one that is cut. The watch is a page that the parent maps too.
  */
 #include <errno.h>
 #include <fcntl.h>

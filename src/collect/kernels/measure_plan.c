@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure_plan.c - the plan in memory: which launch is measured.
  *
- * The plan is read once and checked whole, so that nothing else has to check places. Targets are found by a hash
- * of their symbol; the program's threads look up at the same time, and change nothing but the counts.
+ * The plan is read once and checked whole, so that nothing else has to check places. Targets are
+ * found by a hash of their symbol; the program's threads look up at the same time, and change
+ * nothing but the counts.
  */
 #include <string.h>
 

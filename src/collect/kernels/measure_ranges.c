@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure_ranges.c - counters of one launch, through CUPTI's range profiler.
  *
- * The first measured launch of a context enables the profiler there, which costs the program a good part of a
- * second once. Each measurement has a counter data image of one range; CUPTI makes the range itself around the
- * launch (AUTO). Counter data is only copied out: what it means is found out by the parent.
+ * The first measured launch of a context enables the profiler there, which costs the program a
+ * good part of a second once. Each measurement has a counter data image of one range; CUPTI
+ * makes the range itself around the launch (AUTO). Counter data is only copied out: what it
+ * means is found out by the parent.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -29,8 +30,8 @@ bool measure_ranges_load(void *library)
 	return true;
 }
 
-/* Inside cuInit the result is CUPTI_UNKNOWN, and the profiler works all the same (CUDA 13.0): what matters is whether
- * it can be enabled. */
+/* Inside cuInit the result is CUPTI_UNKNOWN, and the profiler works all the same (CUDA 13.0):
+ * what matters is whether it can be enabled. */
 static void ranges_begin(void)
 {
 	static bool was_here;
@@ -114,7 +115,8 @@ static bool prepare_image(struct measure_context *c)
 			     c->chip);
 		return false;
 	}
-	/* CUPTI 13.0 takes another config image only after the profiler was disabled: else it goes on with the first one. */
+	/* CUPTI 13.0 takes another config image only after the profiler was disabled: else it
+	 * goes on with the first one. */
 	if (row != c->row && c->row != UINT32_MAX) {
 		measure_ranges_leave(c);
 		if (!enable(c))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure_source.c - program counters of a launch, through CUPTI's PC sampling, and the code that they are in.
+/* measure_source.c - program counters of a launch, through CUPTI's PC sampling, and the code
+ * that they are in.
  *
- * Sampling is continuous: from the first chosen launch to the end of the context, at almost no cost (H200: a step of
- * 7.8 ms takes 8.0 ms). CUPTI names the function of each program counter, so that samples of other kernels are left
- * out. Lines are not looked up here: the parent has the code of the modules and the same functions of CUPTI,
- * which need no GPU.
+ * Sampling is continuous: from the first chosen launch to the end of the context, at almost no
+ * cost (H200: a step of 7.8 ms takes 8.0 ms). CUPTI names the function of each program counter,
+ * so that samples of other kernels are left out. Lines are not looked up here: the parent has
+ * the code of the modules and the same functions of CUPTI, which need no GPU.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

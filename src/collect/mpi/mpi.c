@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi.c - the calls of MPI in a process: passes them on, and writes their records.
  *
- * Where the collect library is missing or records no MPI, every replacement only calls the replaced function. A
- * program without MPI never comes here.
+ * Where the collect library is missing or records no MPI, every replacement only calls the
+ * replaced function. A program without MPI never comes here.
  */
 #include "collect/mpi/mpi.h"
 
@@ -21,7 +21,7 @@ static _Thread_local struct mpi_scope *inside;
 /* Calls longer than this get a stack, ns; below 0: none does. */
 static int64_t stack_threshold = -1;
 
-/* ---- calls -------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static __attribute__((noinline, cold)) void *find_real(const struct mpi_scope *scope)
 {
@@ -42,8 +42,8 @@ static inline void *real_of(const struct mpi_scope *scope)
 	return MPI_UNLIKELY(!real) ? find_real(scope) : real;
 }
 
-/* The count -1 stands for one that does not fit an int: the library then refuses the call as MPI has it, MPI_ERR_COUNT by the
- * error handler of the communicator, window or file. */
+/* The count -1 stands for one that does not fit an int: the library then refuses the call as MPI
+ * has it, MPI_ERR_COUNT by the error handler of the communicator, window or file. */
 void mpi_narrow(struct mpi_scope *scope, mpi_word *words)
 {
 	struct mpi_call *call = scope->call;
@@ -59,7 +59,8 @@ void mpi_narrow(struct mpi_scope *scope, mpi_word *words)
 	scope->call = call->plain;
 }
 
-/* A function may be called with more arguments than it takes: the caller makes the room for them, and removes it. */
+/* A function may be called with more arguments than it takes: the caller makes the room for
+ * them, and removes it. */
 static int call_real(const struct mpi_scope *scope, const mpi_word *w)
 {
 	typedef mpi_word word;
@@ -83,9 +84,10 @@ int mpi_forward(struct mpi_scope *scope, const mpi_word *words)
 	return result;
 }
 
-/* Whether this thread is in a call that has not returned. An error handler of the program may have left the call by
- * longjmp or by an exception; then its scope is no longer on the stack, and what lies there instead is no scope. Only what
- * is near is looked at: the program may have left another stack, and freed it. */
+/* Whether this thread is in a call that has not returned. An error handler of the program may
+ * have left the call by longjmp or by an exception; then its scope is no longer on the stack,
+ * and what lies there instead is no scope. Only what is near is looked at: the program may have
+ * left another stack, and freed it. */
 static inline bool mpi_is_inside(const struct mpi_scope *scope)
 {
 	enum { NEAR = 256 * 1024 };
@@ -135,7 +137,7 @@ int mpi_on_communicator(struct mpi_scope *scope, mpi_word *words)
 	return result;
 }
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static inline uint32_t mpi_text_id(struct mpi_call *call)
 {
@@ -149,8 +151,9 @@ static inline uint32_t mpi_text_id(struct mpi_call *call)
 	return text;
 }
 
-/* Takes the stack of a long call. Calls that wait come in rows, and a stack takes some 10 µs, more where many libraries are
- * loaded: the process gets no more than one a millisecond, and spends no more than a fiftieth of its time on them. */
+/* Takes the stack of a long call. Calls that wait come in rows, and a stack takes some 10 µs,
+ * more where many libraries are loaded: the process gets no more than one a millisecond, and
+ * spends no more than a fiftieth of its time on them. */
 static void take_stack(int64_t start, int64_t end)
 {
 	enum { SHARE = 50 };
@@ -167,7 +170,8 @@ static void take_stack(int64_t start, int64_t end)
 			      memory_order_relaxed);
 }
 
-/* Reserves the record of a call that has ended, with room for 'slots' slots behind the first one. */
+/* Reserves the record of a call that has ended, with room for 'slots' slots behind the first
+ * one. */
 static inline struct rec_mpi *reserve_call(const struct mpi_scope *scope, int result,
 					   uint32_t communicator, uint8_t flags, unsigned slots)
 {
@@ -255,10 +259,11 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communica
 	errno = saved;
 }
 
-/* ---- the program's own switch ------------------------------------------------------------------- */
+/* ---- the program's own switch ---------------------------------------------------------------- */
 
-/* MPI_Pcontrol: 0 switches profiling off, 1 and 2 on; what other numbers mean is the tool's business. It takes any arguments
- * behind the first: as many as there are registers are passed on. */
+/* MPI_Pcontrol: 0 switches profiling off, 1 and 2 on; what other numbers mean is the tool's
+ * business. It takes any arguments behind the first: as many as there are registers are passed
+ * on. */
 static struct mpi_call call_Pcontrol = {.name = "MPI_Pcontrol", .words = 6};
 
 static int pcontrol(int which, const void *caller, mpi_word *words)
@@ -284,7 +289,7 @@ static int pcontrol(int which, const void *caller, mpi_word *words)
 PCONTROL(MPI_Pcontrol, 0)
 PCONTROL(PMPI_Pcontrol, 1)
 
-/* ---- the beginning ------------------------------------------------------------------------------ */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 static void mpi_after_fork(void)
 {

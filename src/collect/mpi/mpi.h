@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi.h - what the replacements of MPI's functions share.
  *
- * One library serves Open MPI and MPICH (whose ABI Intel MPI and MVAPICH have too). It knows no type of theirs: every
- * argument is a word of the machine, which is passed on as it came. A handle is a pointer in Open MPI and an int in MPICH;
- * both travel in the same registers, or in the same 8 bytes of the stack (x86-64, and AArch64 on Linux). An int in such
- * a word may have anything in its upper half, so mpi_handle cuts it.
+ * One library serves Open MPI and MPICH (whose ABI Intel MPI and MVAPICH have too). It knows no
+ * type of theirs: every argument is a word of the machine, which is passed on as it came. A
+ * handle is a pointer in Open MPI and an int in MPICH; both travel in the same registers, or in
+ * the same 8 bytes of the stack (x86-64, and AArch64 on Linux). An int in such a word may have
+ * anything in its upper half, so mpi_handle cuts it.
  *
- * MPI_X and PMPI_X are both replaced, each by a function that calls the next one of its name: so tools that
- * replace MPI_X themselves still work, and Open MPI's Fortran bindings, which call PMPI_X, are seen. A call
- * inside another one (of a tool, or of the library) is passed on and not recorded.
+ * MPI_X and PMPI_X are both replaced, each by a function that calls the next one of its name: so
+ * tools that replace MPI_X themselves still work, and Open MPI's Fortran bindings, which call
+ * PMPI_X, are seen. A call inside another one (of a tool, or of the library) is passed on and
+ * not recorded.
  *
- * A program may ask (by a weak symbol, by dlsym) whether a function exists, and finds ours. So a function is replaced only if
- * every library since MPI 3.1 has it, or if ours can do its work without it: MPI_X_c of a library that has no such
- * function calls MPI_X (mpi_narrow). Other functions of MPI 4 are left alone, whatever they exchange.
+ * A program may ask (by a weak symbol, by dlsym) whether a function exists, and finds ours. So a
+ * function is replaced only if every library since MPI 3.1 has it, or if ours can do its work
+ * without it: MPI_X_c of a library that has no such function calls MPI_X (mpi_narrow). Other
+ * functions of MPI 4 are left alone, whatever they exchange.
  *
- * A handle is looked at only after the call that the program passed it to has succeeded: a wrong one would have been refused.
+ * A handle is looked at only after the call that the program passed it to has succeeded: a wrong
+ * one would have been refused.
  */
 #ifndef HWY_COLLECT_MPI_MPI_H
 #define HWY_COLLECT_MPI_MPI_H
@@ -45,10 +49,11 @@ struct mpi_call {
 	uint8_t words; /* how many arguments it takes */
 	uint8_t op;    /* enum rec_mpi_op */
 	uint8_t flags; /* MPI_… below */
-	/* Which argument is the communicator, and which is the address of a new one; MPI_NONE: there is none. */
+	/* Which argument is the communicator, and which is the address of a new one; MPI_NONE:
+	 * there is none. */
 	uint8_t communicator_at, made_at;
-	/* Of a function MPI_X_c: MPI_X, which arguments are counts (a bit each), and where (MPI_X_c 1, PMPI_X_c 2) the library
-	 * lacks the function. */
+	/* Of a function MPI_X_c: MPI_X, which arguments are counts (a bit each), and where
+	 * (MPI_X_c 1, PMPI_X_c 2) the library lacks the function. */
 	struct mpi_call *plain;
 	uint16_t counts;
 	_Atomic uint8_t absent;
@@ -132,8 +137,9 @@ void mpi_keep_done(const struct mpi_scope *scope, int result, uint32_t communica
 	static struct mpi_call call_##id = {.name = "MPI_" #id, .words = n, __VA_ARGS__};          \
 	MPI_WRAP_AS(MPI_##id, 0, id, n, MPI_AS_IT_IS, body)                                        \
 	MPI_WRAP_AS(PMPI_##id, 1, id, n, MPI_AS_IT_IS, body)
-/* MPI_X, and MPI_X_c with counts of 64 bits; 'which': the arguments that are counts, a bit each. Where counts come in an
- * array there is no way from MPI_X_c to MPI_X: an operation that goes on after the call needs the array until it ends. */
+/* MPI_X, and MPI_X_c with counts of 64 bits; 'which': the arguments that are counts, a bit each.
+ * Where counts come in an array there is no way from MPI_X_c to MPI_X: an operation that goes on
+ * after the call needs the array until it ends. */
 #define MPI_WRAP_BOTH(id, n, body, flag, which, ...)                                               \
 	MPI_WRAP(id, n, body, .flags = flag, __VA_ARGS__)                                          \
 	static struct mpi_call call_##id##_c = {.name = "MPI_" #id "_c",                           \
@@ -252,7 +258,8 @@ void mpi_communicators_after_fork(void);
 
 /* ---- mpi_clocks.c ---- */
 
-/* Where every rank is recorded, ranks compare their clocks: after MPI_Init and before MPI_Finalize. */
+/* Where every rank is recorded, ranks compare their clocks: after MPI_Init and before
+ * MPI_Finalize. */
 void mpi_clocks_begin(void);
 void mpi_clocks_end(void);
 

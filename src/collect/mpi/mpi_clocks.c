@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_clocks.c - reads the clock of rank 0 from ranks that have another clock, after MPI_Init and before MPI_Finalize.
+/* mpi_clocks.c - reads the clock of rank 0 from ranks that have another clock, after MPI_Init
+ * and before MPI_Finalize.
  *
- * Only where every rank is recorded (control.every_rank): a rank that is not would never answer, and the job would hang.
- * All ranks say which clock they have, on a communicator of our own. The first rank of each clock that is not rank 0's
- * asks rank 0 for the time, some times in a row; the quickest answer counts: the peer's clock was read between the question
- * and the answer, so it is wrong by at most half of what they took. Ranks that share a clock need not ask. Ranks take
- * turns in the order of their numbers, so that rank 0 answers one at a time. Nobody waits longer than PATIENCE_NS for
- * a rank that does not come: a program may end without MPI_Finalize.
+ * Only where every rank is recorded (control.every_rank): a rank that is not would never answer,
+ * and the job would hang. All ranks say which clock they have, on a communicator of our own. The
+ * first rank of each clock that is not rank 0's asks rank 0 for the time, some times in a row;
+ * the quickest answer counts: the peer's clock was read between the question and the answer, so
+ * it is wrong by at most half of what they took. Ranks that share a clock need not ask. Ranks
+ * take turns in the order of their numbers, so that rank 0 answers one at a time. Nobody waits
+ * longer than PATIENCE_NS for a rank that does not come: a program may end without MPI_Finalize.
  */
 #include <sys/stat.h>
 
@@ -41,7 +43,8 @@ static mpi_word channel; /* the communicator of our own; 0: clocks are not compa
 static int own_rank, ranks;
 static uint64_t *clock_of; /* of each rank */
 
-/* A number that processes have in common which read the same CLOCK_MONOTONIC: of the boot, and of the time namespace. */
+/* A number that processes have in common which read the same CLOCK_MONOTONIC: of the boot, and
+ * of the time namespace. */
 static uint64_t own_clock(void)
 {
 	char boot[64] = "";
@@ -76,7 +79,7 @@ static bool is_spawned(void)
 	       mpi_handle_at((mpi_word)&parent, 0) != mpi_library.comm_null;
 }
 
-/* ---- questions and answers ---------------------------------------------------------------------- */
+/* ---- questions and answers ------------------------------------------------------------------- */
 
 static void put_ping(int64_t time, int64_t peer_time, int64_t error)
 {
@@ -168,9 +171,10 @@ static void compare(void)
 			tell_time(i);
 }
 
-/* ---- begin and end ------------------------------------------------------------------------------ */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Memory for the clocks of all ranks: a rank that has none could not take part, and the others would wait for it. */
+/* Memory for the clocks of all ranks: a rank that has none could not take part, and the others
+ * would wait for it. */
 static uint64_t *room_for_clocks(int n)
 {
 	enum { MANY = 4096 };
@@ -195,7 +199,8 @@ void mpi_clocks_begin(void)
 	compare();
 }
 
-/* The communicator is freed only where all ranks are sure to do so, which nobody knows: MPI_Finalize frees it. */
+/* The communicator is freed only where all ranks are sure to do so, which nobody knows:
+ * MPI_Finalize frees it. */
 void mpi_clocks_end(void)
 {
 	if (channel)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_collectives.c - collective operations: what this rank gives and gets, by the arguments of the call.
+/* mpi_collectives.c - collective operations: what this rank gives and gets, by the arguments of
+ * the call.
  *
- * A rank's own share counts like that of the others: MPI_Allgather of 8 bytes on 4 ranks gives 8 and gets 32. Arguments that
- * mean nothing on a rank (what others receive, MPI_IN_PLACE) are not looked at. Collectives of a communicator are
- * counted also while nothing is recorded, so that their numbers mean the same on all ranks.
+ * A rank's own share counts like that of the others: MPI_Allgather of 8 bytes on 4 ranks gives 8
+ * and gets 32. Arguments that mean nothing on a rank (what others receive, MPI_IN_PLACE) are not
+ * looked at. Collectives of a communicator are counted also while nothing is recorded, so that
+ * their numbers mean the same on all ranks.
  */
 #include "collect/mpi/mpi.h"
 
@@ -29,8 +31,8 @@ static bool is_in_place(const struct collective *o, unsigned at)
 	return o->w[at] == mpi_library.in_place;
 }
 
-/* Notes the root, and yields whether this rank is the root; 'takes_part': false in the root's own group of an
- * intercommunicator. */
+/* Notes the root, and yields whether this rank is the root; 'takes_part': false in the root's
+ * own group of an intercommunicator. */
 static bool is_root(const struct collective *o, unsigned at, bool *takes_part)
 {
 	int32_t root = (int32_t)o->w[at];
@@ -83,7 +85,7 @@ static uint64_t typed_blocks(const struct collective *o, unsigned counts_at, uns
 	return sum;
 }
 
-/* ---- layouts of arguments ----------------------------------------------------------------------- */
+/* ---- layouts of arguments -------------------------------------------------------------------- */
 
 /* communicator */
 static void barrier(const struct collective *o)
@@ -218,7 +220,7 @@ static void all_to_all_types(const struct collective *o)
 	o->part->sent = is_in_place(o, 0) ? o->part->received : typed_blocks(o, 1, 3, peers(o), 0);
 }
 
-/* ---- neighbours: the same layouts ------------------------------------------------------------------ */
+/* ---- neighbours: the same layouts ------------------------------------------------------------ */
 
 static int present(int n, uint64_t absent)
 {
@@ -249,7 +251,7 @@ static void neighbor_all_to_all_types(const struct collective *o)
 	o->part->sent = typed_blocks(o, 1, 3, o->c->destinations, o->c->absent);
 }
 
-/* ---- the functions ------------------------------------------------------------------------------ */
+/* ---- the functions --------------------------------------------------------------------------- */
 
 static void keep_collective(struct mpi_scope *scope, mpi_word *w,
 			    void (*describe)(const struct collective *))
@@ -287,8 +289,9 @@ static int collective(struct mpi_scope *scope, mpi_word *w,
 	return result;
 }
 
-/* MPI_X and MPI_Ix; n: how many arguments MPI_X has, of which the communicator is the last. The layout 'describe' makes
- * the body collective_…. 'counts': the arguments that are counts; functions with arrays of counts have no MPI_X_c here. */
+/* MPI_X and MPI_Ix; n: how many arguments MPI_X has, of which the communicator is the last. The
+ * layout 'describe' makes the body collective_…. 'counts': the arguments that are counts;
+ * functions with arrays of counts have no MPI_X_c here. */
 #define LAYOUT(describe)                                                                           \
 	static int collective_##describe(struct mpi_scope *scope, mpi_word *w)                     \
 	{                                                                                          \

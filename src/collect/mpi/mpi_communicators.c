@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_communicators.c - the communicators of a process: numbers for records, members as ranks of the world, and an identity.
+/* mpi_communicators.c - the communicators of a process: numbers for records, members as ranks of
+ * the world, and an identity.
  *
- * The identity is equal on all members without a word between them: it is a hash of the parent's identity, of the
- * members, and of how many communicators this rank made of that parent with those members before. All members take part in
- * making a communicator, in the same order, so they all count the same; ranks that are no members need not know.
- * The two groups of an intercommunicator have different parents: there the parent is left out, and the groups are
+ * The identity is equal on all members without a word between them: it is a hash of the parent's
+ * identity, of the members, and of how many communicators this rank made of that parent with
+ * those members before. All members take part in making a communicator, in the same order, so
+ * they all count the same; ranks that are no members need not know. The two groups of an
+ * intercommunicator have different parents: there the parent is left out, and the groups are
  * hashed without an order.
  *
- * A handle is used again after its communicator was freed: functions that free and make communicators tell.
- * The table is read without a lock. A place is taken by writing 'handle' last, under the lock.
+ * A handle is used again after its communicator was freed: functions that free and make
+ * communicators tell. The table is read without a lock. A place is taken by writing 'handle'
+ * last, under the lock.
  */
 #include <string.h>
 
@@ -92,7 +95,7 @@ static mpi_word handle_in(const uint64_t *memory)
 	return mpi_handle_at((mpi_word)memory, 0);
 }
 
-/* ---- members ------------------------------------------------------------------------------------ */
+/* ---- members --------------------------------------------------------------------------------- */
 
 struct members {
 	struct rec_communicator_run runs[MOST_RUNS];
@@ -124,7 +127,8 @@ static void add_member(struct members *members, int32_t rank)
 	}
 }
 
-/* Adds the ranks of a group, translated to ranks of the world; REC_MPI_NO_RANK: a rank of another world. */
+/* Adds the ranks of a group, translated to ranks of the world; REC_MPI_NO_RANK: a rank of
+ * another world. */
 static bool add_group(struct members *members, mpi_word group, int size)
 {
 	enum { AT_ONCE = 256 };
@@ -155,7 +159,7 @@ static void read_members(struct members *members, mpi_word handle, int size, boo
 	ask.group_free(&group);
 }
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static void put_record(const struct mpi_communicator *c, uint32_t parent, uint32_t label,
 		       const struct members *own, const struct members *other)
@@ -206,7 +210,7 @@ static uint64_t identity_of(uint64_t parent, const struct members *own, const st
 	return mixed(key, counted(key)) | 1;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static struct mpi_communicator *find_place(mpi_word handle, bool for_new)
 {
@@ -245,7 +249,8 @@ static bool prepare(void)
 		places = sys_memory(PLACES * sizeof *places);
 	}
 	if (places && !has_world_group) {
-		/* Before MPI_Init there is no world; so there is none where a program uses only sessions. */
+		/* Before MPI_Init there is no world; so there is none where a program uses only
+		 * sessions. */
 		uint64_t group = 0;
 		int (*is_there)(int *) = NULL;
 		*(void **)&is_there = mpi_library_helper("PMPI_Initialized");
@@ -367,7 +372,7 @@ void mpi_communicator_named(mpi_word word, const char *name)
 	collect_publish(record);
 }
 
-/* ---- neighbours --------------------------------------------------------------------------------- */
+/* ---- neighbours ------------------------------------------------------------------------------ */
 
 static void read_grid(struct mpi_communicator *c, mpi_word handle)
 {
@@ -406,7 +411,8 @@ void mpi_communicator_neighbors(struct mpi_communicator *c)
 void mpi_communicators_after_fork(void)
 {
 	lock_give(&changing);
-	/* Numbers mean something in one process only. MPI cannot be used in the child, but nobody hinders it. */
+	/* Numbers mean something in one process only. MPI cannot be used in the child, but
+	 * nobody hinders it. */
 	places = NULL;
 	counters = NULL;
 	has_world_group = false;

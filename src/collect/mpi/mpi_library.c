@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_library.c - which MPI the program uses, where its functions are, and what its datatypes and statuses say.
+/* mpi_library.c - which MPI the program uses, where its functions are, and what its datatypes
+ * and statuses say.
  *
- * The library may be linked with the program, or with something that the program opened for itself alone (mpi4py): then only
- * the caller knows it. What a library calls itself decides how it is spoken to; of one that is neither Open MPI nor MPICH nor
- * has MPICH's ABI, only names and times of calls are recorded.
+ * The library may be linked with the program, or with something that the program opened for
+ * itself alone (mpi4py): then only the caller knows it. What a library calls itself decides how
+ * it is spoken to; of one that is neither Open MPI nor MPICH nor has MPICH's ABI, only names and
+ * times of calls are recorded.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -16,7 +18,7 @@ struct mpi_library mpi_library;
 
 static struct lock meeting;
 
-/* ---- functions ---------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static const void *object_of(const void *address)
 {
@@ -24,7 +26,8 @@ static const void *object_of(const void *address)
 	return address && dladdr(address, &about) ? about.dli_fbase : NULL;
 }
 
-/* A function of this name in the object that has the address 'in', or in what the object was linked with; NULL: none. */
+/* A function of this name in the object that has the address 'in', or in what the object was
+ * linked with; NULL: none. */
 static void *find_beside(const void *in, const char *name)
 {
 	Dl_info about;
@@ -91,10 +94,10 @@ void *mpi_library_function(const char *name, const void *caller)
 	return found;
 }
 
-/* ---- who it is ---------------------------------------------------------------------------------- */
+/* ---- who it is ------------------------------------------------------------------------------- */
 
-/* Open MPI's handles are the addresses of its variables. Where the program has a copy of such a variable, everybody uses the
- * copy: it comes first in the search. */
+/* Open MPI's handles are the addresses of its variables. Where the program has a copy of such a
+ * variable, everybody uses the copy: it comes first in the search. */
 static mpi_word variable(const char *name, const void *in)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
@@ -225,10 +228,10 @@ void *mpi_library_helper(const char *name)
 	return mpi_library_function(name, mpi_library.at);
 }
 
-/* ---- datatypes ---------------------------------------------------------------------------------- */
+/* ---- datatypes ------------------------------------------------------------------------------- */
 
-/* Types that MPI names are never freed: what they are is asked once. A place is written under the lock; 'handle' is
- * written last. */
+/* Types that MPI names are never freed: what they are is asked once. A place is written under
+ * the lock; 'handle' is written last. */
 enum { TYPES = 256 };
 static struct known_type {
 	_Atomic mpi_word handle;
@@ -291,9 +294,10 @@ struct mpi_type mpi_type_of(mpi_word word)
 	return learn_type(word);
 }
 
-/* ---- statuses ----------------------------------------------------------------------------------- */
+/* ---- statuses -------------------------------------------------------------------------------- */
 
-/* Open MPI: size_t at byte 16. MPICH: the lower half at byte 0, the upper half at byte 4, whose bit 0 says "cancelled". */
+/* Open MPI: size_t at byte 16. MPICH: the lower half at byte 0, the upper half at byte 4, whose
+ * bit 0 says "cancelled". */
 uint64_t mpi_status_bytes(const void *status)
 {
 	const uint32_t *words = status;

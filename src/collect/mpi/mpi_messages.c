@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi_messages.c - messages from one rank to another: what is sent and received, by which call.
  *
- * A receive is recorded with what came, which the status tells: the program may have given room for more, and may have
- * received from anybody. What is sent to or received from MPI_PROC_NULL is no message.
+ * A receive is recorded with what came, which the status tells: the program may have given room
+ * for more, and may have received from anybody. What is sent to or received from MPI_PROC_NULL
+ * is no message.
  */
 #include "collect/mpi/mpi.h"
 
@@ -122,7 +123,7 @@ static int mpi_receive(struct mpi_scope *scope, mpi_word *w)
 	return result;
 }
 
-/* ---- one call that sends and receives ------------------------------------------------------------- */
+/* ---- one call that sends and receives -------------------------------------------------------- */
 
 /* Where the arguments of such a call stand. */
 struct exchange {
@@ -165,7 +166,7 @@ static int mpi_exchange_in_place(struct mpi_scope *scope, mpi_word *w)
 	return exchange(scope, w, &one_buffer);
 }
 
-/* ---- messages that were looked for first ---------------------------------------------------------- */
+/* ---- messages that were looked for first ----------------------------------------------------- */
 
 /* What MPI_Mprobe found; the receive that follows does not name the communicator. */
 static void keep_found(struct mpi_scope *scope, int result, mpi_word communicator, mpi_word message,
@@ -227,7 +228,7 @@ static int mpi_receive_found(struct mpi_scope *scope, mpi_word *w)
 	return result;
 }
 
-/* ---- the functions ------------------------------------------------------------------------------ */
+/* ---- the functions --------------------------------------------------------------------------- */
 
 #define SEND(id) MPI_WRAP_BOTH(id, 6, mpi_send, 0, MPI_COUNT_AT(1), .op = REC_MPI_SEND)
 #define SEND_LATER(id, flag)                                                                       \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi_plain.c - the functions of MPI of which only name and time are recorded.
  *
- * Functions that return at once and tell something (MPI_Comm_rank, MPI_Type_size, MPI_Wtime …) are not replaced at all, nor
- * are functions that some library lacks (mpi.h).
+ * Functions that return at once and tell something (MPI_Comm_rank, MPI_Type_size, MPI_Wtime …)
+ * are not replaced at all, nor are functions that some library lacks (mpi.h).
  */
 #include "collect/mpi/mpi.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_requests.c - calls that start, await, test or free requests: which requests were done in which call.
+/* mpi_requests.c - calls that start, await, test or free requests: which requests were done in
+ * which call.
  *
- * MPI overwrites a request that is done, so requests are read before the call. What a receive got stands in the
- * status: where the program does not want statuses, the call gets some of ours.
+ * MPI overwrites a request that is done, so requests are read before the call. What a receive
+ * got stands in the status: where the program does not want statuses, the call gets some of
+ * ours.
  */
 #include <string.h>
 
@@ -151,7 +153,7 @@ AWAIT(Testall, 4, 0, 1, 2, MPI_NONE, MPI_NONE, 3)
 AWAIT(Testany, 5, 0, 1, 3, 2, MPI_NONE, 4)
 AWAIT(Testsome, 5, 0, 1, MPI_NONE, 2, 3, 4)
 
-/* ---- start, and give up ------------------------------------------------------------------------- */
+/* ---- start, and give up ---------------------------------------------------------------------- */
 
 /* Requests that a call names, but does not await: 'flags' says what it does with them. */
 static int name_requests(struct mpi_scope *scope, mpi_word *w, mpi_word array, int n, uint8_t flags)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_transfers.c - bytes that a call moves to or from another rank's memory (one-sided), or a file.
+/* mpi_transfers.c - bytes that a call moves to or from another rank's memory (one-sided), or a
+ * file.
  *
- * These are no messages: nobody receives or sends them on the other side. Of reads and writes the status tells how much was
- * moved; where it comes later (MPI_File_iread), or in no status, the arguments do.
+ * These are no messages: nobody receives or sends them on the other side. Of reads and writes
+ * the status tells how much was moved; where it comes later (MPI_File_iread), or in no status,
+ * the arguments do.
  */
 #include "collect/mpi/mpi.h"
 
@@ -41,7 +43,7 @@ static int transfer(struct mpi_scope *scope, mpi_word *w, unsigned count_at, uns
 	return result;
 }
 
-/* ---- memory of other ranks ------------------------------------------------------------------------- */
+/* ---- memory of other ranks ------------------------------------------------------------------- */
 
 /* from, count, datatype, rank, displacement, count, datatype[, operation], window[, request] */
 static int mpi_put(struct mpi_scope *scope, mpi_word *w)
@@ -52,7 +54,8 @@ static int mpi_get(struct mpi_scope *scope, mpi_word *w)
 {
 	return transfer(scope, w, 1, 2, TAKES);
 }
-/* from, count, datatype, to, count, datatype, rank, displacement, count, datatype, operation, window[, request] */
+/* from, count, datatype, to, count, datatype, rank, displacement, count, datatype, operation,
+ * window[, request] */
 static int mpi_get_accumulate(struct mpi_scope *scope, mpi_word *w)
 {
 	bool only_takes = mpi_library.is_known && mpi_handle(w[10]) == mpi_library.op_no_op;
@@ -83,7 +86,7 @@ ONE_SIDED(Rget_accumulate, 13, mpi_get_accumulate, THREE_COUNTS)
 MPI_WRAP(Fetch_and_op, 7, mpi_fetch, .op = 0)
 MPI_WRAP(Compare_and_swap, 7, mpi_compare_and_swap, .op = 0)
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* file[, offset], buffer, count, datatype, status */
 static int file_now(struct mpi_scope *scope, mpi_word *w, unsigned ways)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_worlds.c - the begin and the end of MPI, and functions that make, name and free communicators. */
+/* mpi_worlds.c - the begin and the end of MPI, and functions that make, name and free
+ * communicators. */
 #include "collect/mpi/mpi.h"
 
-/* ---- communicators ------------------------------------------------------------------------------ */
+/* ---- communicators --------------------------------------------------------------------------- */
 
-/* communicator_at: the communicator that all its members call the function with; made_at: the address of the new one. */
+/* communicator_at: the communicator that all its members call the function with; made_at: the
+ * address of the new one. */
 static int mpi_make(struct mpi_scope *scope, mpi_word *w)
 {
 	if (!mpi_begin(scope))
@@ -21,7 +23,8 @@ static int mpi_make(struct mpi_scope *scope, mpi_word *w)
 	return result;
 }
 
-/* The handle may be another communicator's as soon as the library has freed it, so it is forgotten before. */
+/* The handle may be another communicator's as soon as the library has freed it, so it is
+ * forgotten before. */
 static int mpi_free(struct mpi_scope *scope, mpi_word *w)
 {
 	uint32_t number = 0;
@@ -71,7 +74,7 @@ MPI_WRAP(Comm_free, 1, mpi_free, .op = 0)
 MPI_WRAP(Comm_disconnect, 1, mpi_free, .op = 0)
 MPI_WRAP(Comm_set_name, 2, mpi_name, .op = 0)
 
-/* ---- begin and end ------------------------------------------------------------------------------ */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 static int mpi_init_world(struct mpi_scope *scope, mpi_word *w)
 {

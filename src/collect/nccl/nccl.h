@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.h - what the files of NCCL's profiler plugin share.
  *
- * libheadway-nccl.so is loaded by NCCL itself (NCCL_PROFILER_PLUGIN), when the program makes its first communicator. NCCL
- * asks for the newest of six tables that it knows (nccl_versions.c) and calls the functions in it from the program's
- * threads, from its own proxy threads and from CUDA's callback threads. All of them yield success whatever happens.
+ * libheadway-nccl.so is loaded by NCCL itself (NCCL_PROFILER_PLUGIN), when the program makes its
+ * first communicator. NCCL asks for the newest of six tables that it knows (nccl_versions.c) and
+ * calls the functions in it from the program's threads, from its own proxy threads and from
+ * CUDA's callback threads. All of them yield success whatever happens.
  *
- * A handle that NCCL gets for an event is never an address. It is a number that was not used before (calls, operations:
- * the number is their id in the records), or names a slot of a table with the number of its use (what a proxy thread or a
- * kernel does, which is summed up before it is recorded: nccl_proxy.c). So a parent that is gone, a handle that is stopped
- * twice, and the handle of another process (PXN) do no harm.
+ * A handle that NCCL gets for an event is never an address. It is a number that was not used
+ * before (calls, operations: the number is their id in the records), or names a slot of a table
+ * with the number of its use (what a proxy thread or a kernel does, which is summed up before it
+ * is recorded: nccl_proxy.c). So a parent that is gone, a handle that is stopped twice, and the
+ * handle of another process (PXN) do no harm.
  */
 #ifndef HWY_COLLECT_NCCL_NCCL_H
 #define HWY_COLLECT_NCCL_NCCL_H
@@ -31,8 +33,8 @@ static inline bool nccl_is_on(void)
 
 /* ---- nccl_events.c: communicators, calls, operations ---- */
 
-/* Records a communicator and yields NCCL's context for it; sets the mask of the events that NCCL shall tell. 'caller' is
- * an address in the library that asks. */
+/* Records a communicator and yields NCCL's context for it; sets the mask of the events that NCCL
+ * shall tell. 'caller' is an address in the library that asks. */
 void *nccl_begin_comm(unsigned interface, uint64_t hash, const char *name, int nodes, int ranks,
 		      int rank, int *mask, const void *caller);
 

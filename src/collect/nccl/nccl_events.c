@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_events.c - records communicators, calls and operations of NCCL as they begin, and the ends of calls. */
+/* nccl_events.c - records communicators, calls and operations of NCCL as they begin, and the
+ * ends of calls. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,9 +22,10 @@ static uint32_t text_or_0(const char *text)
 	return text && *text ? collect_string_z(text) : 0;
 }
 
-/* ---- communicators ------------------------------------------------------------------------------ */
+/* ---- communicators --------------------------------------------------------------------------- */
 
-/* Whether the library that asks is RCCL; notes its version at the first communicator. The library is open: it calls. */
+/* Whether the library that asks is RCCL; notes its version at the first communicator. The
+ * library is open: it calls. */
 static bool look_at_caller(const void *caller, bool is_first)
 {
 	Dl_info about;
@@ -51,9 +53,10 @@ static bool look_at_caller(const void *caller, bool is_first)
 	return is_rccl;
 }
 
-/* The events that NCCL shall tell. Channels of kernels have their price: NCCL's proxy thread watches for them, and every graph
- * that is captured gets a host function for each kernel of NCCL's, which it would not have otherwise. Where CUDA is recorded
- * the kernels' times are known without them. */
+/* The events that NCCL shall tell. Channels of kernels have their price: NCCL's proxy thread
+ * watches for them, and every graph that is captured gets a host function for each kernel of
+ * NCCL's, which it would not have otherwise. Where CUDA is recorded the kernels' times are known
+ * without them. */
 static int wanted_events(uint32_t traces)
 {
 	bool wants_channels = !(traces & REC_TRACE_CUDA) || (traces & REC_TRACE_NCCL_CHANNELS);
@@ -94,7 +97,7 @@ void *nccl_begin_comm(unsigned interface, uint64_t hash, const char *name, int n
 	return (void *)(uintptr_t)number;
 }
 
-/* ---- calls and operations ----------------------------------------------------------------------- */
+/* ---- calls and operations -------------------------------------------------------------------- */
 
 void *nccl_start_plan(void)
 {

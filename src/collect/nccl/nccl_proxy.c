@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_proxy.c - what NCCL's proxy threads and kernels do for an operation, summed up in slots of a table and recorded
- * when it ends: one record for each channel.
+/* nccl_proxy.c - what NCCL's proxy threads and kernels do for an operation, summed up in slots
+ * of a table and recorded when it ends: one record for each channel.
  *
- * A proxy operation moves the data of one channel in steps, several at a time. While it lasts, each moment counts for at
- * most one kind of wait:
+ * A proxy operation moves the data of one channel in steps, several at a time. While it lasts,
+ * each moment counts for at most one kind of wait:
  *   network  a step is under way: it was sent and not acknowledged, or it is to come, or is being flushed;
  *   peer     no step is under way, and one may not be sent because the peer has given no credit, or the first
  *            step is to come: until the peer sends, its network has nothing to do;
  *   gpu      all steps wait for the GPU to produce or consume the data.
  * A peer that sends slowly after its first step looks like a slow network here.
  *
- * A slot belongs to the thread that started it until that thread stops it; a step and its operation are told by one proxy
- * thread. A handle names the slot and the number of its use, so that a handle from an earlier use is recognised.
+ * A slot belongs to the thread that started it until that thread stops it; a step and its
+ * operation are told by one proxy thread. A handle names the slot and the number of its use, so
+ * that a handle from an earlier use is recognised.
  */
 #include <errno.h>
 
@@ -50,11 +51,11 @@ struct slot {
 };
 static struct slot slots[SLOTS];
 static _Atomic uint32_t used_slots; /* slots from here on were never used */
-/* The first free slot as index + 1 in the lower half; the upper half counts changes, so that a slot which came back
- * meanwhile is noticed. */
+/* The first free slot as index + 1 in the lower half; the upper half counts changes, so that a
+ * slot which came back meanwhile is noticed. */
 static _Atomic uint64_t free_slots;
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static struct slot *slot_pop(void)
 {
@@ -128,7 +129,7 @@ static void slot_end(struct slot *slot)
 	slot_push(slot);
 }
 
-/* ---- proxies ------------------------------------------------------------------------------------ */
+/* ---- proxies --------------------------------------------------------------------------------- */
 
 void *nccl_start_proxy(void *operation, const struct abi_nccl_proxy_op *op)
 {
@@ -240,7 +241,7 @@ static void proxy_put(struct slot *proxy)
 	collect_publish(record);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 void *nccl_start_channel(void *operation, unsigned channel, uint64_t timer)
 {
@@ -268,7 +269,7 @@ static void channel_put(const struct slot *channel)
 	collect_publish(record);
 }
 
-/* ---- both --------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 void nccl_proxy_state(void *handle, int state, uint64_t kernel_timer)
 {

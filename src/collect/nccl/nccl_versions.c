@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_versions.c - the six tables that NCCL looks for, and what each version of an event means.
  *
- * Version 1 tells functions, types, algorithms and protocols as numbers, the others as texts. Versions 1 to 3 name the
- * communicator in every operation, the others when it is made. The parent of an operation is its plan up to version 4, and
- * its call from version 5 on.
+ * Version 1 tells functions, types, algorithms and protocols as numbers, the others as texts.
+ * Versions 1 to 3 name the communicator in every operation, the others when it is made. The
+ * parent of an operation is its plan up to version 4, and its call from version 5 on.
  */
 #include <errno.h>
 
@@ -19,7 +19,7 @@ static __attribute__((constructor)) void nccl_init(void)
 	errno = saved;
 }
 
-/* ---- what all versions share -------------------------------------------------------------------- */
+/* ---- what all versions share ----------------------------------------------------------------- */
 
 static int init_v4(void **context, int *mask, const char *name, uint64_t comm, int nodes, int ranks,
 		   int rank, abi_nccl_log *log)
@@ -51,7 +51,7 @@ static int record_timed(void *handle, int state, void *argument)
 	return ABI_NCCL_SUCCESS;
 }
 
-/* ---- version 1 ---------------------------------------------------------------------------------- */
+/* ---- version 1 ------------------------------------------------------------------------------- */
 
 static const char *name_of(const char *const *names, size_t n, unsigned number)
 {
@@ -135,7 +135,7 @@ static int start_v1(void *context, void **handle, void *descriptor)
 	return ABI_NCCL_SUCCESS;
 }
 
-/* ---- versions 2 and 3 --------------------------------------------------------------------------- */
+/* ---- versions 2 and 3 ------------------------------------------------------------------------ */
 
 static void *start_p2p_v2(void *context, const struct abi_nccl_v2_p2p *told, void *plan, int rank)
 {
@@ -150,7 +150,8 @@ static void *start_p2p_v2(void *context, const struct abi_nccl_v2_p2p *told, voi
 							      .rank = rank});
 }
 
-/* The fields that collectives of versions 2 and 3 have under the same names, at different offsets. */
+/* The fields that collectives of versions 2 and 3 have under the same names, at different
+ * offsets. */
 #define COLLECTIVE_OF(told)                                                                        \
 	.kind = REC_NCCL_COLLECTIVE, .ends = true, .plan = (told)->parent,                         \
 	.hash = (told)->coll.comm_hash, .sequence = (told)->coll.sequence,                         \
@@ -202,7 +203,7 @@ static int start_v3(void *context, void **handle, void *descriptor)
 	return ABI_NCCL_SUCCESS;
 }
 
-/* ---- versions 4 to 6 ---------------------------------------------------------------------------- */
+/* ---- versions 4 to 6 ------------------------------------------------------------------------- */
 
 static void *start_coll(void *context, const struct abi_nccl_coll *told, void *call, void *plan,
 			int rank)
@@ -340,7 +341,7 @@ static int start_v6(void *context, void **handle, void *descriptor)
 	return ABI_NCCL_SUCCESS;
 }
 
-/* ---- the tables --------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 #define INIT_BEFORE_4(version)                                                                     \
 	static int init_v##version(void **context, int *mask)                                      \

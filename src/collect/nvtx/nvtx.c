@@ -28,7 +28,7 @@ static _Atomic uint64_t started_ranges;
 static _Atomic uint32_t
 	copies; /* how many copies of NVTX called InitializeInjectionNvtx2 with success */
 
-/* ---- the capture range -------------------------------------------------------------------------- */
+/* ---- the capture range ----------------------------------------------------------------------- */
 
 enum { CAPTURE_IDLE, CAPTURE_CHANGING, CAPTURE_OPEN };
 
@@ -379,7 +379,8 @@ int nvtx_range_pop(void)
 	return range_pop(NULL);
 }
 
-/* Events of the payload extension have no attributes: what they have, their message too, is in their payloads. */
+/* Events of the payload extension have no attributes: what they have, their message too, is in
+ * their payloads. */
 static struct abi_nvtx_event event_of_payloads(const struct abi_nvtx_payload *payloads, size_t n)
 {
 	return (struct abi_nvtx_event){
@@ -423,7 +424,7 @@ void nvtx_range_end_payload(struct nvtx_domain *domain, uint64_t id,
 	range_end_with(domain, id, (struct payloads){payloads, n});
 }
 
-/* ---- installing --------------------------------------------------------------------------------- */
+/* ---- installing ------------------------------------------------------------------------------ */
 
 static void install_core(abi_nvtx_function **table, unsigned size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx.h - what the files of the NVTX source share: events (nvtx.c), names (nvtx_names.c), the extensions for payloads
- * (nvtx_payload.c) and counters (nvtx_counters.c). */
+/* nvtx.h - what the files of the NVTX source share: events (nvtx.c), names (nvtx_names.c), the
+ * extensions for payloads (nvtx_payload.c) and counters (nvtx_counters.c). */
 #ifndef HWY_COLLECT_NVTX_NVTX_H
 #define HWY_COLLECT_NVTX_NVTX_H
 
@@ -20,8 +20,8 @@ struct nvtx_domain;
 uint32_t nvtx_domain_number(struct nvtx_domain *domain);
 uint32_t nvtx_domain_name(const struct nvtx_domain *domain); /* text id of the domain's name */
 
-/* Whether events of this domain are to be recorded: all of them, or those of a library; not what the collector calls
- * itself. */
+/* Whether events of this domain are to be recorded: all of them, or those of a library; not what
+ * the collector calls itself. */
 bool nvtx_is_on(struct nvtx_domain *domain);
 
 /* Whether events of this domain are recorded whenever recording is on. */
@@ -73,14 +73,17 @@ void nvtx_range_end_payload(struct nvtx_domain *domain, uint64_t id,
 
 /* ---- nvtx_payload.c ---- */
 
-/* Records the payloads of an event that is recorded next; yields the event's number, 0: it has none. */
+/* Records the payloads of an event that is recorded next; yields the event's number, 0: it has
+ * none. */
 uint64_t nvtx_put_payloads(uint32_t domain, const struct abi_nvtx_payload *payloads, size_t n);
-/* The id of a new definition: the one that the program gives, if it is one of the program's, else a new one. */
+/* The id of a new definition: the one that the program gives, if it is one of the program's,
+ * else a new one. */
 uint64_t nvtx_new_id(uint64_t given);
 /* Reserves a definition with room for so many entries; NULL: there is no room. */
 struct rec_nvtx_definition *nvtx_reserve_definition(enum rec_nvtx_defined what, uint32_t name,
 						    uint32_t count);
-/* The unit of a counter, or NULL; *scale: what its values are multiplied with, as rec_nvtx_definition.scale. */
+/* The unit of a counter, or NULL; *scale: what its values are multiplied with, as
+ * rec_nvtx_definition.scale. */
 const char *nvtx_unit(const struct abi_nvtx_semantics *semantics, uint64_t *scale);
 /* Bytes of a value of a type or schema; 0: not known. */
 uint32_t nvtx_size_of_type(uint32_t domain, uint64_t type);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_counters.c - NVTX's extension for counters: values that the program samples.
  *
- * A sample gets the time at which the program gives it. Samples of a batch bring times of their own: they are recorded where
- * these are of CLOCK_MONOTONIC, else they are counted as lost.
+ * A sample gets the time at which the program gives it. Samples of a batch bring times of their
+ * own: they are recorded where these are of CLOCK_MONOTONIC, else they are counted as lost.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 
 enum { MOST_COUNTERS = 256, MOST_TIME_DOMAINS = 64 };
 
-/* ---- clocks --------------------------------------------------------------------------------------- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* The time domains that are CLOCK_MONOTONIC; 0: the place is free. */
 static _Atomic uint64_t monotonic[MOST_TIME_DOMAINS];
@@ -40,9 +40,10 @@ uint64_t nvtx_time_domain(uint64_t given, uint64_t type)
 	return id;
 }
 
-/* ---- counters ------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
-/* What batches need to know of a counter. Written once, by the thread that sets 'id'; 'is_ready' is set last. */
+/* What batches need to know of a counter. Written once, by the thread that sets 'id'; 'is_ready'
+ * is set last. */
 static struct counter {
 	_Atomic uint64_t id;
 	_Atomic int is_ready;
@@ -113,7 +114,7 @@ static uint64_t counter_register(struct nvtx_domain *domain, const struct abi_nv
 	return id;
 }
 
-/* ---- samples -------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void put_sample(struct nvtx_domain *domain, uint64_t counter, enum rec_nvtx_value what,
 		       uint64_t value)

@@ -24,8 +24,8 @@ struct nvtx_domain {
 	/* The generation in whose spools the domain's name is defined;
 	 * each fork begins a new generation. */
 	_Atomic uint32_t generation;
-	/* The source that the domain's ranges are recorded for, beside REC_TRACE_NVTX: a bit REC_TRACE_… where the
-	 * domain is that of a library, else 0. */
+	/* The source that the domain's ranges are recorded for, beside REC_TRACE_NVTX: a bit
+	 * REC_TRACE_… where the domain is that of a library, else 0. */
 	_Atomic uint32_t source;
 };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx_payload.c - NVTX's extension for payloads: layouts that the program registers, and data that it gives with events.
+/* nvtx_payload.c - NVTX's extension for payloads: layouts that the program registers, and data
+ * that it gives with events.
  *
- * The bytes of a payload are copied as they are, and so are the texts that they point to; ingest decodes them. A text is
- * read by a system call, which fails where a pointer points to nothing; in a process that has restricted its system calls
- * texts are left out. Payloads above REC_NVTX_MOST_BYTES, and texts above MOST_TEXT bytes, are cut.
+ * The bytes of a payload are copied as they are, and so are the texts that they point to; ingest
+ * decodes them. A text is read by a system call, which fails where a pointer points to nothing;
+ * in a process that has restricted its system calls texts are left out. Payloads above
+ * REC_NVTX_MOST_BYTES, and texts above MOST_TEXT bytes, are cut.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -26,14 +28,15 @@ enum {
 	MOST_PAYLOADS = 16, /* of one event */
 };
 
-/* The next id that the collector gives to a schema, an enumeration, a counter or a scope; and the number of the last event
- * with payloads. */
+/* The next id that the collector gives to a schema, an enumeration, a counter or a scope; and
+ * the number of the last event with payloads. */
 static _Atomic uint64_t next_id = ABI_NVTX_DYNAMIC_ID, events;
 
-/* ---- what is known of schemas ----------------------------------------------------------------------- */
+/* ---- what is known of schemas ---------------------------------------------------------------- */
 
-/* The schemas that the collector must know to copy a payload, by domain and id: open addressing. A schema is added once,
- * by the thread that sets 'state' to SCHEMA_MAKING, and can be read once it is SCHEMA_MADE. */
+/* The schemas that the collector must know to copy a payload, by domain and id: open addressing.
+ * A schema is added once, by the thread that sets 'state' to SCHEMA_MAKING, and can be read once
+ * it is SCHEMA_MADE. */
 enum { SCHEMA_FREE, SCHEMA_MAKING, SCHEMA_MADE };
 static struct schema {
 	_Atomic int state;
@@ -104,7 +107,7 @@ uint32_t nvtx_size_of_type(uint32_t domain, uint64_t type)
 							     : rec_nvtx_type_size(type);
 }
 
-/* ---- definitions ---------------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 uint64_t nvtx_new_id(uint64_t given)
 {
@@ -260,7 +263,7 @@ static uint64_t scope_register(struct nvtx_domain *domain, const struct abi_nvtx
 	return id;
 }
 
-/* ---- payloads ------------------------------------------------------------------------------------ */
+/* ---- payloads -------------------------------------------------------------------------------- */
 
 /* The id of the text that a payload points to; 0: there is none. */
 static uint32_t pointed_text(const char *bytes, size_t size, uint32_t offset)
@@ -320,7 +323,7 @@ uint64_t nvtx_put_payloads(uint32_t domain, const struct abi_nvtx_payload *paylo
 	return number;
 }
 
-/* ---- installing ---------------------------------------------------------------------------------- */
+/* ---- installing ------------------------------------------------------------------------------ */
 
 static uint8_t domain_is_enabled(struct nvtx_domain *domain)
 {
@@ -371,8 +374,8 @@ static void install_payloads(intptr_t *slots, size_t count)
 
 EXPORT int InitializeInjectionNvtxExtension(struct abi_nvtx_extension_info *info);
 
-/* Each copy of NVTX calls this once for each extension that it has. With a result of 0 that copy's extension does
- * nothing. Functions that are not set here do nothing either. */
+/* Each copy of NVTX calls this once for each extension that it has. With a result of 0 that
+ * copy's extension does nothing. Functions that are not set here do nothing either. */
 int InitializeInjectionNvtxExtension(struct abi_nvtx_extension_info *info)
 {
 	if (!collect_control || !info || info->struct_size < sizeof *info ||

@@ -50,7 +50,7 @@ void record_clSVMFree(void *context, void *pointer)
 		opencl_report_call(&span, CALL_clSVMFree, false, ABI_CL_SUCCESS);
 }
 
-/* ---- queues ---------------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------------------- */
 
 void *record_clCreateCommandQueue(void *context, void *device, uint64_t properties, int32_t *error)
 {
@@ -200,7 +200,7 @@ int32_t record_clSetCommandQueueProperty(void *queue, uint64_t properties, uint3
 	return result;
 }
 
-/* ---- events ---------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void *event_queue(void *event)
 {
@@ -246,7 +246,7 @@ int32_t record_clGetEventProfilingInfo(void *event, uint32_t name, size_t size, 
 	return opencl_next.clGetEventProfilingInfo(event, name, size, value, size_ret);
 }
 
-/* ---- waits ----------------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 int32_t record_clWaitForEvents(uint32_t n_events, void *const *events)
 {

@@ -135,7 +135,7 @@ static uint32_t map_kind(uint64_t flags, uint32_t kind)
 	return flags & (ABI_CL_MAP_READ | ABI_CL_MAP_WRITE) ? kind : UNKNOWN;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 /* Contract of ENQUEUE(name, parameters, arguments, blocks, n_waits, waits, describe): defines
  * record_NAME for a call that takes an event and returns an error code. The parameter list must

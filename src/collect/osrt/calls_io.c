@@ -22,7 +22,7 @@
 
 #include "collect/osrt/osrt.h"
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 OS_WRAP(read, ssize_t, (int fd, void *into, size_t n), (fd, into, n), os_fd(fd))
 OS_WRAP(pread, ssize_t, (int fd, void *into, size_t n, off_t offset), (fd, into, n, offset),
@@ -45,7 +45,7 @@ OS_WRAP_AS(__pread64_chk, "pread", ssize_t,
 	   (int fd, void *into, size_t n, off64_t offset, size_t room), (fd, into, n, offset, room),
 	   os_fd(fd))
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 #define WRITES(id, parameters, arguments, fd)                                                      \
 	OS_CALL(id, ssize_t, parameters);                                                          \
@@ -81,7 +81,7 @@ OS_WRAP(copy_file_range, ssize_t,
 	(int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags),
 	(from, from_at, to, to_at, n, flags), os_fd(to))
 
-/* ---- waiting for one of several ----------------------------------------------------------------- */
+/* ---- waiting for one of several -------------------------------------------------------------- */
 
 /* Yields the object behind the first descriptor that poll found ready; 0: no descriptor is. */
 static uint64_t ready_of_poll(const struct pollfd *fds, nfds_t n, int ready)
@@ -133,7 +133,7 @@ OS_WRAP(epoll_pwait2, int,
 	 const sigset_t *mask),
 	(fd, events, most, timeout, mask), 0)
 
-/* ---- opening and closing ------------------------------------------------------------------------ */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static bool has_mode(int flags)
 {
@@ -236,7 +236,7 @@ OS_EXPORT int eventfd(unsigned value, int flags)
 	return result;
 }
 
-/* ---- disks, devices, memory --------------------------------------------------------------------- */
+/* ---- disks, devices, memory ------------------------------------------------------------------ */
 
 OS_WRAP(fsync, int, (int fd), (fd), os_fd(fd))
 OS_WRAP(fdatasync, int, (int fd), (fd), os_fd(fd))

@@ -23,7 +23,7 @@
 #define NEW_CONDITIONS NULL
 #endif
 
-/* ---- taking ------------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 /* False where glibc refuses a time (ns out of range) or a clock, whether the lock is free or not:
  * then there is no wait to record. */
@@ -82,7 +82,7 @@ TAKES_IF(clock_is_valid(clock) && time_is_valid(until), pthread_rwlock_clockwrlo
 	 (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
 	 (lock, clock, until), lock)
 
-/* ---- waking ------------------------------------------------------------------------------------- */
+/* ---- waking ---------------------------------------------------------------------------------- */
 
 /* Replaces a function that wakes. Whether a thread waits is read before the call: after it, the
  * object may be another thread's, or freed. */
@@ -106,10 +106,10 @@ WAKES(pthread_cond_signal, pthread_cond_t, NEW_CONDITIONS, condition,
 WAKES(pthread_cond_broadcast, pthread_cond_t, NEW_CONDITIONS, condition,
       os_condition_traces(os_address(condition)))
 
-/* ---- waiting ------------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
-/* The flags of a wait that ended: Python waits for its lock in slices of time, and the last one shows whether it got
- * the lock. */
+/* The flags of a wait that ended: Python waits for its lock in slices of time, and the last one
+ * shows whether it got the lock. */
 static uint8_t condition_flags(uint64_t condition, int result)
 {
 	if (!os_is_gil(condition))
@@ -153,7 +153,7 @@ OS_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return result;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* The id of the thread that was created. A thread of the collector is recognised by the function
  * that it runs. The handle is read through the kernel: the new thread itself may have freed the

@@ -10,7 +10,7 @@
 
 #include "collect/osrt/osrt.h"
 
-/* ---- receiving ---------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 OS_WRAP(recv, ssize_t, (int fd, void *into, size_t n, int flags), (fd, into, n, flags), os_fd(fd))
 OS_WRAP(recvfrom, ssize_t,
@@ -31,7 +31,7 @@ OS_WRAP_AS(__recvfrom_chk, "recvfrom", ssize_t,
 	    socklen_t *size),
 	   (fd, into, n, room, flags, from, size), os_fd(fd))
 
-/* ---- sending ------------------------------------------------------------------------------------ */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 #define SENDS(id, type, parameters, arguments)                                                     \
 	OS_CALL(id, type, parameters);                                                             \
@@ -53,7 +53,7 @@ SENDS(sendmsg, ssize_t, (int fd, const struct msghdr *message, int flags), (fd, 
 SENDS(sendmmsg, int, (int fd, struct mmsghdr *messages, unsigned n, int flags),
       (fd, messages, n, flags))
 
-/* ---- connections -------------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 OS_CALL(connect, int, (int, const struct sockaddr *, socklen_t));
 OS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t size)
@@ -117,7 +117,7 @@ OS_WRAP(getaddrinfo, int,
 	 struct addrinfo **found),
 	(host, service, hints, found), 0)
 
-/* ---- System V and POSIX messages and semaphores --------------------------------------------------- */
+/* ---- System V and POSIX messages and semaphores ---------------------------------------------- */
 
 OS_WRAP(msgrcv, ssize_t, (int id, void *into, size_t n, long type, int flags),
 	(id, into, n, type, flags), 0)

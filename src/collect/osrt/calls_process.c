@@ -103,7 +103,7 @@ OS_WRAP(wait4, pid_t, (pid_t pid, int *status, int options, struct rusage *usage
 OS_WRAP(waitid, int, (idtype_t type, id_t id, siginfo_t *about, int options),
 	(type, id, about, options), result == 0 && about ? process_object(about->si_pid) : 0)
 
-/* ---- sleep -------------------------------------------------------------------------------------- */
+/* ---- sleep ----------------------------------------------------------------------------------- */
 
 OS_WRAP(sleep, unsigned, (unsigned seconds), (seconds), 0)
 OS_WRAP(usleep, int, (useconds_t us), (us), 0)
@@ -112,7 +112,7 @@ OS_WRAP(clock_nanosleep, int,
 	(clockid_t clock, int flags, const struct timespec *time, struct timespec *left),
 	(clock, flags, time, left), 0)
 
-/* ---- signals ------------------------------------------------------------------------------------ */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 OS_WRAP(pause, int, (void), (), 0)
 OS_WRAP(sigsuspend, int, (const sigset_t *mask), (mask), 0)

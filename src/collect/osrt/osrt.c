@@ -35,7 +35,7 @@ _Thread_local uint8_t os_vforked;
  * here. */
 static struct os_slot nobody = {.tid = UINT32_MAX};
 
-/* ---- the real functions ------------------------------------------------------------------------- */
+/* ---- the real functions ---------------------------------------------------------------------- */
 
 static const void *loaded_object(void *address)
 {
@@ -53,7 +53,7 @@ void os_resolve(struct os_call *call)
 	*call->real = meant && loaded_object(meant) == loaded_object(found) ? meant : found;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 struct os_slot *os_slot_make(void)
 {
@@ -118,7 +118,7 @@ void os_thread_is_named(const char *name)
 	errno = saved;
 }
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static uint32_t call_text_id(struct os_call *call)
 {
@@ -173,8 +173,9 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK);
 }
 
-/* Whether the stack of a call is taken. Where a thread gives Python's lock away to one that waits for it, its stack tells
- * what held the other one up: with -t python one is taken a millisecond, however short the call is. */
+/* Whether the stack of a call is taken. Where a thread gives Python's lock away to one that
+ * waits for it, its stack tells what held the other one up: with -t python one is taken a
+ * millisecond, however short the call is. */
 static bool wants_stack(int64_t start, int64_t end, uint8_t flags)
 {
 	static const int64_t PAUSE_NS = 1000 * 1000;
@@ -205,7 +206,7 @@ void os_keep(struct os_call *call, int64_t start, int64_t end, uint64_t object, 
 	errno = saved;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Records the calls that threads are still in. The threads may still run: what is read here was
  * true at some moment. */
@@ -239,7 +240,8 @@ OS_EXPORT void _exit(int status)
 {
 	osrt_put_unfinished();
 	for (;;)
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the pointer */
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the
+		 * pointer */
 		OS_REAL(_exit)(status);
 }
 
@@ -248,11 +250,12 @@ OS_EXPORT void _Exit(int status)
 {
 	osrt_put_unfinished();
 	for (;;)
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the pointer */
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the
+		 * pointer */
 		OS_REAL(_Exit)(status);
 }
 
-/* ---- the beginning ------------------------------------------------------------------------------ */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 /* Functions of sanitizers' runtimes; NULL in a program without that sanitizer. The loader looks for
  * them: a dlsym that fails would leave an error, and memory, behind. */

@@ -139,8 +139,8 @@ static inline struct os_slot *os_slot(void)
 	return slot;
 }
 
-/* Notes that the thread is in a call of the sources 'traces'. Yields the time in ns; 0: the call is not to be
- * recorded. */
+/* Notes that the thread is in a call of the sources 'traces'. Yields the time in ns; 0: the call
+ * is not to be recorded. */
 static inline int64_t os_begin_of(struct os_call *call, uint32_t traces)
 {
 	if (!os_is_traced(traces))
@@ -214,8 +214,8 @@ static inline bool os_is_waited_for(uint64_t object, uint32_t traces)
 
 /* ---- Python's lock ---- */
 
-/* Whether a condition belongs to the lock that all threads of a Python interpreter share (GIL): it lies in the
- * interpreter's runtime, which has no other conditions (CPython 3.10 to 3.14). */
+/* Whether a condition belongs to the lock that all threads of a Python interpreter share (GIL):
+ * it lies in the interpreter's runtime, which has no other conditions (CPython 3.10 to 3.14). */
 static inline bool os_is_gil(uint64_t condition)
 {
 	const _Atomic uint64_t *runtime = sibling_python_runtime;

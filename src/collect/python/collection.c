@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collection.c - records the runs of Python's garbage collector.
  *
- * One function of C is appended to the list gc.callbacks of the main interpreter: the collector calls what is in the
- * list when it begins ("start") and when it has ended ("stop"), on the thread that it runs on, and never runs twice at a
- * time. The list is taken from a module object of our own, which the import system never sees: neither sys.modules nor
- * a hook of the program's changes by that.
+ * One function of C is appended to the list gc.callbacks of the main interpreter: the collector
+ * calls what is in the list when it begins ("start") and when it has ended ("stop"), on the
+ * thread that it runs on, and never runs twice at a time. The list is taken from a module object
+ * of our own, which the import system never sees: neither sys.modules nor a hook of the
+ * program's changes by that.
  *
- * A program may call the function itself, with any arguments, and may remove it from the list, which ends the
- * recording of collections. The function raises nothing.
+ * A program may call the function itself, with any arguments, and may remove it from the list,
+ * which ends the recording of collections. The function raises nothing.
  */
 #include "collect/python/collection.h"
 
@@ -27,11 +28,13 @@ enum {
 	METH_FASTCALL = 0x80,
 };
 
-/* The Python stack is taken for collections that last this long, in ns: others are too short to matter. */
+/* The Python stack is taken for collections that last this long, in ns: others are too short to
+ * matter. */
 static const int64_t STACK_NS = 500 * 1000;
 
 static _Atomic bool has_begun;
-/* When the collection began that runs now, in ns, and its thread; 0: none runs. Only one runs at a time. */
+/* When the collection began that runs now, in ns, and its thread; 0: none runs. Only one runs at
+ * a time. */
 static _Atomic int64_t began;
 static _Atomic uint32_t began_on;
 
@@ -40,7 +43,7 @@ bool collection_has_begun(void)
 	return atomic_load_explicit(&has_begun, memory_order_relaxed);
 }
 
-/* ---- being called ----------------------------------------------------------------------------- */
+/* ---- being called ---------------------------------------------------------------------------- */
 
 /* A number of the dict that the collector passes; 0 where there is none. */
 static uint32_t number_in(const struct inside_api *python, void *info, const char *name)
@@ -86,7 +89,8 @@ static void collection_report(const struct inside_api *python, const char *phase
 	}
 }
 
-/* What the collector calls, as a function of the kind METH_FASTCALL: two arguments, the phase and a dict. */
+/* What the collector calls, as a function of the kind METH_FASTCALL: two arguments, the phase
+ * and a dict. */
 static void *collection_callback(void *self, void *const *arguments, int64_t count)
 {
 	(void)self;
@@ -108,7 +112,7 @@ static void *collection_callback(void *self, void *const *arguments, int64_t cou
 	return python->Py_BuildValue(""); /* None */
 }
 
-/* ---- the beginning ---------------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 /* struct PyMethodDef of Python. */
 static struct method {

@@ -10,7 +10,8 @@ void collection_begin(void);
 /* True once the interpreter reports its collections, or was found unable to. */
 bool collection_has_begun(void);
 
-/* inside.c: notes that the interpreter works in this process, which may be a forked child. Called inside it. */
+/* inside.c: notes that the interpreter works in this process, which may be a forked child.
+ * Called inside it. */
 void inside_is_alive(void);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inside.c - see inside.h.
  *
- * The interpreter is asked by Py_AddPendingCall, which any thread may call without the GIL. It takes a lock of the
- * interpreter, which exists from the interpreter's initialisation to its finalization, and which a forked child must
- * have made anew: a child that fork() made behind Python's back has no such lock. So a child asks only after the
- * interpreter has called us there.
+ * The interpreter is asked by Py_AddPendingCall, which any thread may call without the GIL. It
+ * takes a lock of the interpreter, which exists from the interpreter's initialisation to its
+ * finalization, and which a forked child must have made anew: a child that fork() made behind
+ * Python's back has no such lock. So a child asks only after the interpreter has called us
+ * there.
  *
- * Pending calls run between two instructions of the main thread, where no exception is set; a program's C code may call
- * Py_MakePendingCalls at any other moment, so that an exception that is set is kept and set again. Python 3.10 and 3.11
- * may choose a sub-interpreter for the call: what waits then goes on waiting for the main one.
+ * Pending calls run between two instructions of the main thread, where no exception is set; a
+ * program's C code may call Py_MakePendingCalls at any other moment, so that an exception that
+ * is set is kept and set again. Python 3.10 and 3.11 may choose a sub-interpreter for the call:
+ * what waits then goes on waiting for the main one.
  */
 #include "collect/python/inside.h"
 
@@ -69,7 +71,7 @@ void inside_look_at_object(const struct elf_object *object, const struct python_
 	atomic_store_explicit(&api, &functions, memory_order_release);
 }
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 void inside_is_alive(void)
 {
@@ -107,7 +109,8 @@ static bool may_ask(const struct inside_api *python)
 	if (!python || !python_is_usable())
 		return false;
 	if (!python->Py_IsInitialized()) {
-		/* What an interpreter was asked for is lost when it is finalized, and another one may begin. */
+		/* What an interpreter was asked for is lost when it is finalized, and another
+		 * one may begin. */
 		atomic_store(&is_asked, false);
 		return false;
 	}
@@ -121,8 +124,8 @@ static bool ask(const struct inside_api *python)
 {
 	if (atomic_exchange(&is_asked, true))
 		return true;
-	/* A signal handler of the program's may make a pending call too, and would wait for the lock
-	 * that this thread has. */
+	/* A signal handler of the program's may make a pending call too, and would wait for the
+	 * lock that this thread has. */
 	uint64_t signals = sys_hold_signals();
 	bool accepted = python->Py_AddPendingCall(run_waiting, NULL) == 0;
 	sys_restore_signals(signals);
@@ -151,7 +154,7 @@ bool inside_call_soon(void (*run)(void))
 	return may_ask(python) && inside_enqueue(run) && ask(python);
 }
 
-/* ---- the late step ---------------------------------------------------------------------------- */
+/* ---- the late step --------------------------------------------------------------------------- */
 
 bool inside_begin(void)
 {

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layers.c - the nn.Modules of PyTorch that were called: their classes, and their paths in the model.
+/* layers.c - the nn.Modules of PyTorch that were called: their classes, and their paths in the
+ * model.
  *
- * A module is known by its address, as stack_ids.c finds it in a frame. A module does not know its own path: the modules that
- * hold it do, in their dictionary '_modules'. So when modules without a path were called, the dictionaries are gone
- * through from the outermost module of the main thread's stack, inside the interpreter (inside.h), where objects
- * may be used: no code of Python runs meanwhile, only dictionaries are read. All modules of a model get
- * their paths at once.
+ * A module is known by its address, as stack_ids.c finds it in a frame. A module does not know
+ * its own path: the modules that hold it do, in their dictionary '_modules'. So when modules
+ * without a path were called, the dictionaries are gone through from the outermost module of the
+ * main thread's stack, inside the interpreter (inside.h), where objects may be used: no code of
+ * Python runs meanwhile, only dictionaries are read. All modules of a model get their paths at
+ * once.
  *
- * A path begins with the class of the outermost module: "GPT.blocks.3.attention"; where a module is held twice, the first
- * path counts, as in PyTorch's named_modules. An id never changes its path: a module whose path becomes another one, since
- * it was called alone first and is part of a larger module now, gets a new id, and so it does if its class becomes another
- * one. Where a path changed, all places that call modules are defined anew (layers_epoch).
+ * A path begins with the class of the outermost module: "GPT.blocks.3.attention"; where a module
+ * is held twice, the first path counts, as in PyTorch's named_modules. An id never changes its
+ * path: a module whose path becomes another one, since it was called alone first and is part of
+ * a larger module now, gets a new id, and so it does if its class becomes another one. Where a
+ * path changed, all places that call modules are defined anew (layers_epoch).
  *
- * An address that was freed may be another module's later. One of the same class keeps the path of the old one, until
- * the modules are gone through again: that happens, at times, when modules are called in a way that is new.
+ * An address that was freed may be another module's later. One of the same class keeps the path
+ * of the old one, until the modules are gone through again: that happens, at times, when modules
+ * are called in a way that is new.
  */
 #include "collect/python/layers.h"
 
@@ -36,13 +40,15 @@ enum {
 	MOST_DEPTH = 64,
 	MOST_PATH = 1024,
 	MOST_CLASS = 256,
-	/* DICT_SUBCLASS: the bit of a type's flags that all dictionaries have (Py_TPFLAGS_DICT_SUBCLASS). */
+	/* DICT_SUBCLASS: the bit of a type's flags that all dictionaries have
+	 * (Py_TPFLAGS_DICT_SUBCLASS). */
 	DICT_SUBCLASS = 1 << 29,
 	MOST_WALKS = 256, /* how often the modules of a model are gone through in a process */
 };
 
-/* Modules whose paths are known are gone through again no sooner than this after the last time, in ns; the time doubles with
- * each walk, since a walk that changes paths has all places defined anew. */
+/* Modules whose paths are known are gone through again no sooner than this after the last time,
+ * in ns; the time doubles with each walk, since a walk that changes paths has all places defined
+ * anew. */
 #define AGAIN_NS INT64_C(100000000)
 
 struct layer {
@@ -82,7 +88,7 @@ void layers_begin_again(void)
 	lock_give(&lock);
 }
 
-/* ---- the table, under the lock ------------------------------------------------------------------- */
+/* ---- the table, under the lock --------------------------------------------------------------- */
 
 static struct layer *layer_slot(uintptr_t object)
 {
@@ -165,8 +171,9 @@ uint32_t layers_id(uintptr_t object, uintptr_t type, bool *is_in_new)
 	return id;
 }
 
-/* Gives a module its path. Unless this is the first walk since the module was called, the module gets a new id too: what was
- * recorded with the old id may have been another module, or was called alone. */
+/* Gives a module its path. Unless this is the first walk since the module was called, the module
+ * gets a new id too: what was recorded with the old id may have been another module, or was
+ * called alone. */
 static void layer_change_path(struct layer *layer, uint32_t path)
 {
 	struct layer changed = *layer;
@@ -185,19 +192,20 @@ static void layer_change_path(struct layer *layer, uint32_t path)
 	*layer = changed;
 }
 
-/* ---- the paths, inside the interpreter ------------------------------------------------------------ */
+/* ---- the paths, inside the interpreter ------------------------------------------------------- */
 
 struct path_walk { /* the path to the module that is being looked at */
 	const struct inside_api *api;
 	uint32_t number;
-	/* How many bytes of the path are the class of the outermost module, and the path that this module already has
-	 * as a part of a larger one, which is longer; 0: it has none. */
+	/* How many bytes of the path are the class of the outermost module, and the path that
+	 * this module already has as a part of a larger one, which is longer; 0: it has none. */
 	size_t class_length;
 	uint32_t larger;
 	char path[MOST_PATH];
 };
 
-/* Whether a module has the path that is looked at, or the one that leads to it from the larger module. */
+/* Whether a module has the path that is looked at, or the one that leads to it from the larger
+ * module. */
 static bool path_is_known(const struct path_walk *walk, uint32_t path, size_t length)
 {
 	size_t known_length, larger_length;
@@ -214,7 +222,8 @@ static bool path_is_known(const struct path_walk *walk, uint32_t path, size_t le
 	       memcmp(known + larger_length, walk->path + walk->class_length, rest) == 0;
 }
 
-/* Gives a module the path of so many bytes. False: this walk has come to the module before, or it cannot be noted. */
+/* Gives a module the path of so many bytes. False: this walk has come to the module before, or
+ * it cannot be noted. */
 static bool layer_set_path(struct path_walk *walk, uintptr_t object, uintptr_t type, size_t length)
 {
 	bool is_first = false;
@@ -261,8 +270,9 @@ static void name_child(struct path_walk *walk, void *key, void *child, size_t le
 	name_layer(walk, child, length + 1 + (size_t)n, depth + 1);
 }
 
-/* Yields the attribute _modules of an object, with a reference of its own; NULL: the object is no module. The attribute is
- * not asked for: a class may have a __getattr__ or a property for it, which is the program's code. */
+/* Yields the attribute _modules of an object, with a reference of its own; NULL: the object is
+ * no module. The attribute is not asked for: a class may have a __getattr__ or a property for
+ * it, which is the program's code. */
 static void *modules_in(const struct inside_api *api, void *object)
 {
 	void *dict = api->PyObject_GenericGetDict(object);
@@ -276,8 +286,9 @@ static void *modules_in(const struct inside_api *api, void *object)
 	return children;
 }
 
-/* Goes on with the modules in a dictionary. A copy of it holds references of its own: a collection of garbage, and another thread of
- * a Python without the GIL, may change the dictionary meanwhile. */
+/* Goes on with the modules in a dictionary. A copy of it holds references of its own: a
+ * collection of garbage, and another thread of a Python without the GIL, may change the
+ * dictionary meanwhile. */
 static void name_children(struct path_walk *walk, void *children, size_t length, unsigned depth)
 {
 	const struct inside_api *api = walk->api;
@@ -304,7 +315,8 @@ static void name_layer(struct path_walk *walk, void *object, size_t length, unsi
 	walk->api->Py_DecRef(children);
 }
 
-/* Runs on the main thread, inside the interpreter. Its stack holds references to the modules that it is calling. */
+/* Runs on the main thread, inside the interpreter. Its stack holds references to the modules
+ * that it is calling. */
 static void find_paths(void)
 {
 	static struct path_walk walk; /* used by the main thread alone */

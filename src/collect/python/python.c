@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python.c - the Python stack of the calling thread, read without the interpreter's help.
  *
- * The GIL is neither taken nor needed: a thread's own chain of frames cannot change while the thread sits in
- * our code, and each frame owns its code object. Nothing is called but PyGILState_GetThisThreadState and
- * Py_IsFinalizing, which are safe in any state of the interpreter; no reference is counted, nothing is written.
- * An interpreter that is being finalized has freed the states of its other threads, and is left alone; so is one
- * that was unloaded.
+ * The GIL is neither taken nor needed: a thread's own chain of frames cannot change while the
+ * thread sits in our code, and each frame owns its code object. Nothing is called but
+ * PyGILState_GetThisThreadState and Py_IsFinalizing, which are safe in any state of the
+ * interpreter; no reference is counted, nothing is written. An interpreter that is being
+ * finalized has freed the states of its other threads, and is left alone; so is one that was
+ * unloaded.
  *
- * A wrong layout must not crash the program. The first stacks are read through the kernel, which fails where
- * a load would fault; only when PROVEN of them came out whole are pointers followed directly, but for the innermost
- * frame of an OS call, which may be gone (python_walk). What names a code object (texts, line table) is always read
- * through the kernel, once.
+ * A wrong layout must not crash the program. The first stacks are read through the kernel, which
+ * fails where a load would fault; only when PROVEN of them came out whole are pointers followed
+ * directly, but for the innermost frame of an OS call, which may be gone (python_walk). What
+ * names a code object (texts, line table) is always read through the kernel, once.
  *
- * The line table of REC_CODE is decoded by the parent: 3.10 has co_linetable of PEP 626, pairs (bytes of
- * bytecode, signed difference of lines; -128: no line); from 3.11 on it is the location table, entries
- * that begin with a byte 1cccclll: lll + 1 instructions of two bytes, kind cccc, then its bytes
- * (CPython's Objects/locations.md). Offsets of frames are bytes into the bytecode.
+ * The line table of REC_CODE is decoded by the parent: 3.10 has co_linetable of PEP 626, pairs
+ * (bytes of bytecode, signed difference of lines; -128: no line); from 3.11 on it is the
+ * location table, entries that begin with a byte 1cccclll: lll + 1 instructions of two bytes,
+ * kind cccc, then its bytes (CPython's Objects/locations.md). Offsets of frames are bytes into
+ * the bytecode.
  */
 #include "collect/python/python.h"
 
@@ -146,7 +148,8 @@ static bool layout_in(const struct elf_object *object, uint32_t version)
 	return python_layout_of(version, is_read ? runtime : NULL, &layout);
 }
 
-/* Notes where the interpreter's runtime lies. A free-threaded build is known by the size of its objects' heads. */
+/* Notes where the interpreter's runtime lies. A free-threaded build is known by the size of its
+ * objects' heads. */
 static void note_runtime(const struct elf_object *object)
 {
 	enum { HEAD_WITH_GIL = 16 };
@@ -208,7 +211,7 @@ void python_end_look(bool complete)
 	home.seen = false;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool fetch(void *into, uintptr_t from, size_t size)
 {
@@ -244,7 +247,7 @@ static bool python_read_text(uintptr_t object, uint32_t *id)
 	return true;
 }
 
-/* ---- code objects ------------------------------------------------------------------------------ */
+/* ---- code objects ---------------------------------------------------------------------------- */
 
 /* Whether a type is that of code objects. The type's name decides: its symbol may have been copied
  * elsewhere. */
@@ -325,8 +328,8 @@ static struct code *python_code_place(uintptr_t address)
 	return &codes[i];
 }
 
-/* Yields the entry of the code object at an address, which is defined if need be; NULL: there is no code
- * object. */
+/* Yields the entry of the code object at an address, which is defined if need be; NULL: there is
+ * no code object. */
 static const struct code *code_entry(uintptr_t address)
 {
 	struct code code = {.address = address};
@@ -354,7 +357,7 @@ static const struct code *code_entry(uintptr_t address)
 	return cached;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* Free-threaded Python: this frame runs the thread's own copy of the bytecode, whose address is
  * yielded. */
@@ -476,7 +479,8 @@ bool python_is_usable(void)
 	       (!ready_at || collect_now() >= ready_at) && !is_finalizing();
 }
 
-/* The state of the calling thread in the interpreter; NULL: there is none, or the interpreter is to be left alone. */
+/* The state of the calling thread in the interpreter; NULL: there is none, or the interpreter is
+ * to be left alone. */
 static void *own_state(int64_t now)
 {
 	void *(*get_state)(void) = atomic_load_explicit(&thread_state, memory_order_acquire);
@@ -494,7 +498,8 @@ static bool has_memory(void)
 	return codes && room;
 }
 
-/* Reads a thread's frames, and yields their number. *is_first becomes true where no stack had been read whole before. */
+/* Reads a thread's frames, and yields their number. *is_first becomes true where no stack had
+ * been read whole before. */
 static uint32_t read_stack(uintptr_t state, bool is_os_call, struct rec_frame *frames,
 			   bool *is_first)
 {
@@ -547,7 +552,7 @@ void python_stack(enum rec_why why, int64_t start, uint32_t correlation)
 		python_put_stack(why, start, correlation, frames, count);
 }
 
-/* ---- frames by plain loads ---------------------------------------------------------------------- */
+/* ---- frames by plain loads ------------------------------------------------------------------- */
 
 /* Reads the stack once more through the kernel, until enough stacks have proven the layout. */
 static bool python_prove(uintptr_t state)
@@ -585,7 +590,8 @@ bool python_define_frame(uintptr_t frame, struct rec_frame *into, enum python_ca
 	bool good = false;
 	if (!lock_take(&lock))
 		return false;
-	/* A daemon thread's frames are gone once the main thread finalizes the interpreter, which may happen now. */
+	/* A daemon thread's frames are gone once the main thread finalizes the interpreter,
+	 * which may happen now. */
 	may_be_gone = collect_tid() != process.pid;
 	if (has_memory() && fetch(&code, frame + layout.frame_code, sizeof code)) {
 		code &= ~(uintptr_t)7;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* served.c - see served.h. Nothing of the interpreter is called, and all of it is read through the kernel: the state of a thread that
- * has ended may be gone, and the frames of a thread that runs change.
+/* served.c - see served.h. Nothing of the interpreter is called, and all of it is read through
+ * the kernel: the state of a thread that has ended may be gone, and the frames of a thread that
+ * runs change.
  */
 #include "collect/python/served.h"
 
@@ -35,8 +36,8 @@ void served_note(enum rec_why why, uintptr_t state)
 		atomic_store_explicit(&noted, state, memory_order_relaxed);
 }
 
-/* Whether the thread of this state is the only thread of its interpreter. A thread state begins with the pointers to the
- * states before and behind it (Python 3.10 to 3.14). */
+/* Whether the thread of this state is the only thread of its interpreter. A thread state begins
+ * with the pointers to the states before and behind it (Python 3.10 to 3.14). */
 static bool is_only_thread(uintptr_t state)
 {
 	uintptr_t beside[2];

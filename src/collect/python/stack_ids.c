@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_ids.c - Python stacks that are taken at every operator: each is defined once, then named by number.
+/* stack_ids.c - Python stacks that are taken at every operator: each is defined once, then named
+ * by number.
  *
- * A stack is told from others by a hash over its frames: code object, instruction, and the module that the frame calls
- * where it is the call of an nn.Module. The hash takes plain loads of the thread's own frames, which cannot change
- * while the thread is here (python.c says why, and proves the layout first). A hash that was seen before has an id, found
- * without a lock; only a new one is read in full, and recorded.
+ * A stack is told from others by a hash over its frames: code object, instruction, and the
+ * module that the frame calls where it is the call of an nn.Module. The hash takes plain loads
+ * of the thread's own frames, which cannot change while the thread is here (python.c says why,
+ * and proves the layout first). A hash that was seen before has an id, found without a lock;
+ * only a new one is read in full, and recorded.
  *
- * A code object that was freed may leave its address to another one; the addresses of its name and of its file's name go
- * into the hash too, so that another function is another place.
+ * A code object that was freed may leave its address to another one; the addresses of its name
+ * and of its file's name go into the hash too, so that another function is another place.
  */
 #include "collect/python/stack_ids.h"
 
@@ -40,8 +42,9 @@ static struct place *_Atomic places;
 static struct lock lock; /* guards all variables below; readers of 'callers' need no lock */
 static uint32_t last_place;
 static _Atomic bool is_full; /* MOST_PLACES were defined, and a note says so */
-/* The addresses of the code objects that call nn.Modules. Where both kinds are known, the wrapper alone counts:
- * what it calls has its module in a cell, which is another object each time. */
+/* The addresses of the code objects that call nn.Modules. Where both kinds are known, the
+ * wrapper alone counts: what it calls has its module in a cell, which is another object each
+ * time. */
 static struct {
 	_Atomic uintptr_t code[MOST_CALLERS];
 	_Atomic uint32_t count;
@@ -51,7 +54,8 @@ static struct {
 void place_after_fork(void)
 {
 	lock_give(&lock);
-	/* Ids of the parent are not the child's. The memory is not freed: the child shares its pages. */
+	/* Ids of the parent are not the child's. The memory is not freed: the child shares its
+	 * pages. */
 	atomic_store(&places, NULL);
 	layers_after_fork();
 }
@@ -105,8 +109,8 @@ static bool is_caller(uintptr_t code)
 	return false;
 }
 
-/* The module that a frame of PyTorch's calling functions has as its first variable; from Python 3.13 on the low bits
- * of a variable may be marks. */
+/* The module that a frame of PyTorch's calling functions has as its first variable; from Python
+ * 3.13 on the low bits of a variable may be marks. */
 static uintptr_t called_layer(const struct python_layout *layout, uintptr_t frame)
 {
 	return place_load(frame + layout->frame_locals) & ~(uintptr_t)7;
@@ -142,7 +146,7 @@ static void see_stack(const struct python_view *view, struct seen_stack *stack)
 	stack->hash = hash | 1; /* never 0 */
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* The slot of a hash, or the free slot where it would go. */
 static struct place *place_slot(struct place *table, uint64_t hash)
@@ -155,7 +159,7 @@ static struct place *place_slot(struct place *table, uint64_t hash)
 	}
 }
 
-/* ---- defining, all under the lock ---------------------------------------------------------------- */
+/* ---- defining, all under the lock ------------------------------------------------------------ */
 
 /* Notes code that calls nn.Modules; true if it was not known. */
 static bool note_caller(uintptr_t code, enum python_caller caller)
@@ -175,9 +179,9 @@ static bool note_caller(uintptr_t code, enum python_caller caller)
 	return true;
 }
 
-/* Yields the ids of the modules of a stack's frames, 0 for other frames. The type of a module is read through the kernel:
- * Python 3.11 releases the variables of a frame that ends while the frame is still in the stack, and finalizers may run
- * operators then. */
+/* Yields the ids of the modules of a stack's frames, 0 for other frames. The type of a module is
+ * read through the kernel: Python 3.11 releases the variables of a frame that ends while the
+ * frame is still in the stack, and finalizers may run operators then. */
 static void define_layers(const struct python_layout *layout, const struct seen_stack *stack,
 			  uint32_t ids[REC_MAX_FRAMES])
 {
@@ -191,8 +195,8 @@ static void define_layers(const struct python_layout *layout, const struct seen_
 	}
 }
 
-/* Fills in the frames of a place; yields their number. *is_stale: code that calls modules became known, so that
- * the stack's hash would be another one. */
+/* Fills in the frames of a place; yields their number. *is_stale: code that calls modules became
+ * known, so that the stack's hash would be another one. */
 static uint32_t define_frames(const struct python_layout *layout, const struct seen_stack *stack,
 			      struct rec_place_frame *into, bool *is_stale)
 {
@@ -263,7 +267,7 @@ static uint32_t define_place(const struct python_layout *layout, struct seen_sta
 	return place->id;
 }
 
-/* ---- the places ----------------------------------------------------------------------------------- */
+/* ---- the places ------------------------------------------------------------------------------ */
 
 static __attribute__((noinline, cold)) uint32_t place_define(const struct python_view *view,
 							     struct seen_stack *stack)
@@ -319,9 +323,9 @@ uint32_t place_here_unless(const struct place_mark *around, struct place_mark *m
 	return place_of_view(&view);
 }
 
-/* Whether a frame surely holds references to its variables. Python 3.11 does not take a frame that ends off the stack before it
- * has released them. While a frame runs, or calls C code as PyTorch's functions do here, the int before its variables
- * (stacktop) is -1. */
+/* Whether a frame surely holds references to its variables. Python 3.11 does not take a frame
+ * that ends off the stack before it has released them. While a frame runs, or calls C code as
+ * PyTorch's functions do here, the int before its variables (stacktop) is -1. */
 static bool frame_is_alive(const struct python_layout *layout, uintptr_t frame)
 {
 	int32_t top;

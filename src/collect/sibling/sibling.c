@@ -20,8 +20,8 @@ const bool *sibling_is_sealed;
 const _Atomic uint64_t *sibling_python_runtime;
 const _Atomic uint32_t *sibling_generation;
 
-/* The table's function in a collect library that the program loaded later and for itself alone (self_record.c); it lies
- * beside this library. */
+/* The table's function in a collect library that the program loaded later and for itself alone
+ * (self_record.c); it lies beside this library. */
 static void *find_in_loaded(void)
 {
 	static const char name[] = "libheadway-collect.so";

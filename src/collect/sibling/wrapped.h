@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wrapped.h - for a sibling that replaces functions of a library which programs bring with them, in any release.
+/* wrapped.h - for a sibling that replaces functions of a library which programs bring with them,
+ * in any release.
  *
- * No type of the library is known: every argument is a word of the machine, which is passed on as it came, so only
- * functions fit that take no floating-point number and no struct by value.
+ * No type of the library is known: every argument is a word of the machine, which is passed on
+ * as it came, so only functions fit that take no floating-point number and no struct by value.
  *
- * A program may use several releases of the library at once, each in a module of its own. So the function that is called is the
- * one that the calling module is linked with; it is looked for once for each place that calls. Calls through a pointer that dlsym
- * gave to the program are not seen.
+ * A program may use several releases of the library at once, each in a module of its own. So the
+ * function that is called is the one that the calling module is linked with; it is looked for
+ * once for each place that calls. Calls through a pointer that dlsym gave to the program are not
+ * seen.
  *
  * One file of a sibling includes this.
  */
@@ -24,7 +26,8 @@ enum { WRAPPED_WORDS = 24, WRAPPED_PLACES = 32 };
 
 struct wrapped {
 	const char *name;
-	/* The places that call it, and what they call. A place is taken by writing 'real', and used once 'from' is written. */
+	/* The places that call it, and what they call. A place is taken by writing 'real', and
+	 * used once 'from' is written. */
 	struct {
 		_Atomic(const void *) from;
 		_Atomic(void *) real;
@@ -64,8 +67,8 @@ static inline const void *wrapped_object(const void *address)
 	return address && dladdr(address, &about) ? about.dli_fbase : NULL;
 }
 
-/* The function in what the calling module is linked with; NULL: the module is the program, which is linked with this library,
- * too. */
+/* The function in what the calling module is linked with; NULL: the module is the program, which
+ * is linked with this library, too. */
 static inline void *wrapped_beside(const void *caller, const char *name)
 {
 	Dl_info about;
@@ -103,8 +106,8 @@ static __attribute__((noinline)) void *wrapped_resolve(struct wrapped *function,
 /* The function that a place calls; NULL: there is none. */
 static inline void *wrapped_real(struct wrapped *function, const void *caller)
 {
-	/* A function of the library that ends with a call of another one jumps there: the other one then returns to
-	 * wrapped_call, and is of the library that the thread is in. */
+	/* A function of the library that ends with a call of another one jumps there: the other
+	 * one then returns to wrapped_call, and is of the library that the thread is in. */
 	if (wrapped_inside && (const char *)caller >= __start_wrapped_calls &&
 	    (const char *)caller <= __stop_wrapped_calls)
 		caller = wrapped_inside;

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torch.c - the operators of PyTorch: libtorch calls us at the beginning and at the end of each.
  *
- * libtorch has an interface for observers, at::addGlobalCallback(RecordFunctionCallback), which its own profiler
- * uses too. It is C++, but what crosses it is plain: a struct of two function pointers and some flags, and a pointer to an
- * at::RecordFunction, whose name libtorch's own function yields. The functions are found by their symbols.
+ * libtorch has an interface for observers, at::addGlobalCallback(RecordFunctionCallback), which
+ * its own profiler uses too. It is C++, but what crosses it is plain: a struct of two function
+ * pointers and some flags, and a pointer to an at::RecordFunction, whose name libtorch's own
+ * function yields. The functions are found by their symbols.
  *
- * What is not exported is where a RecordFunction keeps its sequence number and its scope. torch_try finds
- * out on an object of our own: it is made, begun and ended by libtorch's functions with values that we know, and these
- * values are looked for in it. The same try shows that the callbacks are called as we think they are. A
- * libtorch that does not pass is left alone, and the report says so. So no list of versions is needed; it was seen to
- * pass in PyTorch 1.13 and 2.11.
+ * What is not exported is where a RecordFunction keeps its sequence number and its scope.
+ * torch_try finds out on an object of our own: it is made, begun and ended by libtorch's
+ * functions with values that we know, and these values are looked for in it. The same try shows
+ * that the callbacks are called as we think they are. A libtorch that does not pass is left
+ * alone, and the report says so. So no list of versions is needed; it was seen to pass in
+ * PyTorch 1.13 and 2.11.
  *
- * An operator is one record, written at its end: what a thread has begun is kept in the thread. A record_function of
- * Python may end on another thread than it began on, or after one that it is inside of: its beginning is then
- * forgotten, and a note says so. Libraries that communicate on threads of their own (gloo) begin a scope on the thread that
- * asks and end it on theirs: such scopes are known by their names, and kept in a table of the process. With '-t nccl' and
- * without '-t pytorch' only these are recorded: libtorch then calls us for scopes, and for no operator.
+ * An operator is one record, written at its end: what a thread has begun is kept in the thread.
+ * A record_function of Python may end on another thread than it began on, or after one that it
+ * is inside of: its beginning is then forgotten, and a note says so. Libraries that communicate
+ * on threads of their own (gloo) begin a scope on the thread that asks and end it on theirs:
+ * such scopes are known by their names, and kept in a table of the process. With '-t nccl' and
+ * without '-t pytorch' only these are recorded: libtorch then calls us for scopes, and for no
+ * operator.
  */
 #include "collect/torch/torch.h"
 
@@ -34,8 +38,9 @@
 #include "collect/torch/torch_inputs.h"
 #include "spool/record_frameworks.h"
 
-/* at::RecordFunctionCallback of PyTorch 1.10 to 2.11: passed by value, on the stack. What libtorch does not
- * know of our struct it does not read; fields of a later version that we do not know are 0. */
+/* at::RecordFunctionCallback of PyTorch 1.10 to 2.11: passed by value, on the stack. What
+ * libtorch does not know of our struct it does not read; fields of a later version that we do
+ * not know are 0. */
 struct torch_callback {
 	void **(*start)(void **context, const void *function);
 	void (*end)(const void *function, void *context);
@@ -74,8 +79,8 @@ static struct {
 	void (*remove)(uint64_t handle);
 	bool (*is_observed)(void); /* NULL: not known */
 	const char *(*name)(const void *function);
-	/* construct, begin, destroy: the constructor of at::RecordFunction, its function 'before' in one of two
-	 * shapes, and its destructor, which ends it. */
+	/* construct, begin, destroy: the constructor of at::RecordFunction, its function
+	 * 'before' in one of two shapes, and its destructor, which ends it. */
 	void (*construct)(void *function, uint8_t scope);
 	void (*begin_z)(void *function, const char *name, int64_t sequence);
 	void (*begin_text)(void *function, struct torch_text name, int64_t sequence);
@@ -97,8 +102,8 @@ struct open_operator {
 	struct place_mark mark; /* where Python was */
 };
 
-/* The text id of an operator's name, found again by the name's address: the names of operators stay where they are, those
- * of scopes do not. One line of the CPU's cache. */
+/* The text id of an operator's name, found again by the name's address: the names of operators
+ * stay where they are, those of scopes do not. One line of the CPU's cache. */
 struct known_name {
 	const char *at;
 	uint32_t id;
@@ -106,7 +111,8 @@ struct known_name {
 };
 static_assert(sizeof(struct known_name) == 64, "one line of the cache");
 
-/* What a thread has begun. It belongs to the thread's spool, which a forked child does not share. */
+/* What a thread has begun. It belongs to the thread's spool, which a forked child does not
+ * share. */
 struct operators {
 	struct known_name names[NAMES];
 	uint32_t generation; /* process.generation that the names are defined in */
@@ -122,7 +128,8 @@ static struct operators *operators_own(void)
 		spool->operators = sys_memory(sizeof *spool->operators);
 	struct operators *own = spool ? spool->operators : NULL;
 	if (own && own->generation != spool->generation) {
-		/* Another run: the names are not defined in it, and what is open began before it. */
+		/* Another run: the names are not defined in it, and what is open began before
+		 * it. */
 		memset(own->names, 0, sizeof own->names);
 		own->depth = 0;
 		own->generation = spool->generation;
@@ -201,8 +208,9 @@ static void operator_begin(const void *function)
 		memcpy(own->open, own->open + MOST_OPEN / 2, own->depth * sizeof *own->open);
 	}
 	struct open_operator *now = &own->open[own->depth];
-	/* An operator that another one calls has the same place. A scope of record_function is no call: the function that began
-	 * it has ended, and the frame of the same function that begins the next scope may be at the same address. */
+	/* An operator that another one calls has the same place. A scope of record_function is
+	 * no call: the function that began it has ended, and the frame of the same function that
+	 * begins the next scope may be at the same address. */
 	bool is_inside = own->depth && now[-1].scope != SCOPE_USER;
 	now->function = function;
 	now->name = name_id(own, torch.name(function));
@@ -226,7 +234,8 @@ static void note_forgotten_scopes(const struct operators *own, uint32_t first)
 				"on another thread, or after a scope that they began in");
 }
 
-/* Takes an operator, and those that it is around, off the thread's list; NULL: it did not begin on this thread. */
+/* Takes an operator, and those that it is around, off the thread's list; NULL: it did not begin
+ * on this thread. */
 static const struct open_operator *operator_take(struct operators *own, const void *function)
 {
 	for (uint32_t i = own->depth; i-- > 0;)
@@ -283,7 +292,7 @@ static void operator_end(const void *function)
 		spool_withdraw(&record->head);
 }
 
-/* ---- libtorch's calls ------------------------------------------------------------------------- */
+/* ---- libtorch's calls ------------------------------------------------------------------------ */
 
 static bool is_trial(const void *function)
 {
@@ -291,7 +300,8 @@ static bool is_trial(const void *function)
 	       function == trial.function && atomic_load(&trial.tid) == collect_tid();
 }
 
-/* Returns a std::unique_ptr<ObserverContext>: the caller passes its address first, and expects it back. */
+/* Returns a std::unique_ptr<ObserverContext>: the caller passes its address first, and expects
+ * it back. */
 static void **torch_on_start(void **context, const void *function)
 {
 	int saved = errno;
@@ -320,10 +330,10 @@ static void torch_on_end(const void *function, void *context)
 	errno = saved;
 }
 
-/* ---- trying libtorch out ---------------------------------------------------------------------- */
+/* ---- trying libtorch out --------------------------------------------------------------------- */
 
-/* SEQUENCE: a number that is found nowhere in the object by chance. OBJECT: more bytes than an at::RecordFunction
- * has; 344 in PyTorch 2.11. */
+/* SEQUENCE: a number that is found nowhere in the object by chance. OBJECT: more bytes than an
+ * at::RecordFunction has; 344 in PyTorch 2.11. */
 enum { OBJECT = 4096, ROUNDS = 256 };
 static const int64_t SEQUENCE = INT64_C(0x6865616477617921);
 static const char trial_name[] = "headway::a_name_that_is_longer_than_a_short_string";
@@ -336,7 +346,8 @@ static void torch_begin_object(void *object, const char *name)
 		torch.begin_text(object, (struct torch_text){strlen(name), name, 0}, SEQUENCE);
 }
 
-/* Offset of the only byte that differs between an object of one scope and one of another; 0: there is no such byte. */
+/* Offset of the only byte that differs between an object of one scope and one of another; 0:
+ * there is no such byte. */
 static unsigned find_scope(unsigned char *object, unsigned char *other)
 {
 	unsigned found = 0, count = 0;
@@ -384,8 +395,8 @@ static void torch_run_one(void *object)
 	torch_begin_object(object, "headway");
 }
 
-/* Records what an operator costs more because it is recorded, in ps: predictions subtract that. Measured is an operator
- * that Python calls and that calls two others, which is common. */
+/* Records what an operator costs more because it is recorded, in ps: predictions subtract that.
+ * Measured is an operator that Python calls and that calls two others, which is common. */
 static void torch_measure(void *outer, void *inner)
 {
 	int64_t best = INT64_MAX;
@@ -450,7 +461,8 @@ static void torch_set_up(void)
 		return;
 	}
 	if (!all) {
-		/* The trial needed every scope; from now on libtorch calls us for none but these. */
+		/* The trial needed every scope; from now on libtorch calls us for none but
+		 * these. */
 		torch.remove(handle);
 		callback.scopes[SCOPE_FUNCTION] = callback.scopes[SCOPE_BACKWARD] =
 			callback.scopes[SCOPE_TORCHSCRIPT] = false;
@@ -467,7 +479,8 @@ bool torch_begin(void)
 	int found = TORCH_FOUND;
 	if (!(collect_control->traces & TORCH_TRACES))
 		return true;
-	/* While another observer is there, such as the program's own profiler, that one would see the trial. */
+	/* While another observer is there, such as the program's own profiler, that one would
+	 * see the trial. */
 	if (atomic_load(&stage) == TORCH_FOUND &&
 	    (!late_may_call(&library) || (torch.is_observed && torch.is_observed())))
 		return false;
@@ -476,7 +489,7 @@ bool torch_begin(void)
 	return atomic_load(&stage) != TORCH_NONE;
 }
 
-/* ---- finding libtorch ------------------------------------------------------------------------- */
+/* ---- finding libtorch ------------------------------------------------------------------------ */
 
 static void find_function(void *function, const struct elf_object *object, const char *name)
 {

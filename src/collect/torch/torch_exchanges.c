@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torch_exchanges.c - see torch_exchanges.h.
  *
- * A table without a lock. A slot's 'function' is NULL (free), TAKEN (one thread reads or writes the slot), or the address of the
- * at::RecordFunction. libtorch ends each function once, and frees it afterwards: no two threads look for the same address.
+ * A table without a lock. A slot's 'function' is NULL (free), TAKEN (one thread reads or writes
+ * the slot), or the address of the at::RecordFunction. libtorch ends each function once, and
+ * frees it afterwards: no two threads look for the same address.
  */
 #include "collect/torch/torch_exchanges.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_inputs.c - the shapes and types of an operator's inputs, as PyTorch's own profiler finds them.
+/* torch_inputs.c - the shapes and types of an operator's inputs, as PyTorch's own profiler finds
+ * them.
  *
- * libtorch's functions yield std::vector<std::vector<int64_t>> and std::vector<std::string>: vectors are three pointers, and
- * a std::string is a pointer, a length, and 16 bytes in which a short text lies. What they hold is given back by the
- * program's operator delete.
+ * libtorch's functions yield std::vector<std::vector<int64_t>> and std::vector<std::string>:
+ * vectors are three pointers, and a std::string is a pointer, a length, and 16 bytes in which a
+ * short text lies. What they hold is given back by the program's operator delete.
  */
 #include "collect/torch/torch_inputs.h"
 
@@ -50,7 +51,7 @@ bool torch_inputs_are_found(void)
 	return input_sizes && delete;
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 struct line {
 	size_t length;

@@ -83,8 +83,8 @@ static bool uses_pool(const struct hwy_case *c, uint64_t n)
 	return found * 2 > n;
 }
 
-/* The number of places in the steady steps at which memory is released: calls that release one piece
- * after the other, as empty_cache() makes them, count once. */
+/* The number of places in the steady steps at which memory is released: calls that release one
+ * piece after the other, as empty_cache() makes them, count once. */
 static uint64_t count_releases(const struct hwy_case *c)
 {
 	uint64_t n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attention_unfused.c - attention that writes all its scores to memory: softmax as a kernel of its own between
- * two matrix products.
+/* attention_unfused.c - attention that writes all its scores to memory: softmax as a kernel of
+ * its own between two matrix products.
  *
- * Conditions: on one stream a softmax stands between two matrix products, with at most MOST_BETWEEN kernels
- * (scale, mask, dropout) in all; that happens FEWEST_TIMES or more; and these softmax kernels take
- * WORTH_SHARE of the time of all kernels or more. Cost: the time of the kernels between the two products,
- * which a fused kernel does on the way.
+ * Conditions: on one stream a softmax stands between two matrix products, with at most
+ * MOST_BETWEEN kernels (scale, mask, dropout) in all; that happens FEWEST_TIMES or more; and
+ * these softmax kernels take WORTH_SHARE of the time of all kernels or more. Cost: the time of
+ * the kernels between the two products, which a fused kernel does on the way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static const struct advice fix = {
 
 enum sort { NOT_ASKED, PRODUCT, SOFTMAX, OTHER };
 
-/* By the names of cuBLAS, CUTLASS, Tensile, Triton and XLA for products, of PyTorch and Inductor for softmax. The
- * log-softmax of a loss is another thing. */
+/* By the names of cuBLAS, CUTLASS, Tensile, Triton and XLA for products, of PyTorch and Inductor
+ * for softmax. The log-softmax of a loss is another thing. */
 static enum sort sort_of_name(const char *name)
 {
 	static const char *const products[] = {"gemm",  "Cijk_", "nvjet", "matmul",
@@ -73,7 +73,8 @@ static enum sort sort_of_op(const struct hwy_case *c, struct attention *found, u
 /* Goes over the kernels of one stream in order of time. */
 static void look_at_lane(struct hwy_case *c, struct attention *found, const struct flow_lane *lane)
 {
-	/* The kernels since the last matrix product; UINT32_MAX where there are too many, or no product yet. */
+	/* The kernels since the last matrix product; UINT32_MAX where there are too many, or no
+	 * product yet. */
 	uint32_t between = UINT32_MAX;
 	int64_t softmax = 0;
 	uint32_t kernels[MOST_BETWEEN];

@@ -17,7 +17,8 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* A shorter collective is mostly latency: moving its bytes takes less time than the ranks need to synchronise. */
+/* A shorter collective is mostly latency: moving its bytes takes less time than the ranks need
+ * to synchronise. */
 #define SHORT_COLLECTIVE_NS 50000
 #define MANY_PER_STEP 20.0
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy_bandwidth.c - the link is the limit: large copies run at its full rate and take longer than
- * the computation.
+/* copy_bandwidth.c - the link is the limit: large copies run at its full rate and take longer
+ * than the computation.
  *
- * Conditions: large copies reach NEAR_LIMIT_SHARE of the link's rate or more, and the copies of one
- * direction alone would take longer than the kernels even with perfect overlap. Cost: the time by
- * which they exceed the kernels. Nothing but sending less helps. Where counters of the link say so (link-saturated), this
- * finding is silent.
+ * Conditions: large copies reach NEAR_LIMIT_SHARE of the link's rate or more, and the copies of
+ * one direction alone would take longer than the kernels even with perfect overlap. Cost: the
+ * time by which they exceed the kernels. Nothing but sending less helps. Where counters of the
+ * link say so (link-saturated), this finding is silent.
  */
 #include "base/lang.h"
 #include "base/say.h"

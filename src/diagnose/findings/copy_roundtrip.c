@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host, device.
+/* copy_roundtrip.c - data that goes to the host and comes back within a step: device, host,
+ * device.
  *
- * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES or
- * more) back, within the time of a step. A program that streams chunks through the device (in,
- * kernel, out, in …) looks alike; but its first copy goes to the device, and it copies in as often
- * as out. A round trip begins on the device, or with data that was put there once before.
+ * Condition: in most steps a copy to the host is followed by a copy of the same size (TRIP_BYTES
+ * or more) back, within the time of a step. A program that streams chunks through the device
+ * (in, kernel, out, in …) looks alike; but its first copy goes to the device, and it copies in
+ * as often as out. A round trip begins on the device, or with data that was put there once
+ * before.
  *
- * Data that is sent to another rank in between is no trip: other data comes back than went out. A message or a collective of the
- * process between the two copies shows that, of MESSAGE_SHARE of the copy's bytes or more.
+ * Data that is sent to another rank in between is no trip: other data comes back than went out.
+ * A message or a collective of the process between the two copies shows that, of MESSAGE_SHARE
+ * of the copy's bytes or more.
  *
- * Trips may nest: activations that are parked on the host in the forward pass come back last first. Cost: both copies' exposed
- * time; for a trip that holds no other one the idle time between the two copies, for any other the idle time right behind the
- * copy to the host and right before the copy back.
+ * Trips may nest: activations that are parked on the host in the forward pass come back last
+ * first. Cost: both copies' exposed time; for a trip that holds no other one the idle time
+ * between the two copies, for any other the idle time right behind the copy to the host and
+ * right before the copy back.
  */
 #include <stdlib.h>
 
@@ -154,8 +158,8 @@ struct open_copies {
 	struct hwy_map came_back;
 };
 
-/* Takes the trip that the copy back ends, where its data went out no longer than a step ago; the borders of the steps do not
- * matter. */
+/* Takes the trip that the copy back ends, where its data went out no longer than a step ago; the
+ * borders of the steps do not matter. */
 static bool close_trip(const struct hwy_case *c, struct open_copies *open, uint32_t back,
 		       struct trip *trip)
 {
@@ -209,7 +213,8 @@ static uint32_t find_trips(const struct hwy_case *c, struct trip *trips)
 	return n;
 }
 
-/* Whether a gap ends after the op has begun, or is a gap of a later device: gaps are sorted by device, then by time. */
+/* Whether a gap ends after the op has begun, or is a gap of a later device: gaps are sorted by
+ * device, then by time. */
 static bool gap_is_behind(const struct hwy_gap *gap, const struct flow_op *op)
 {
 	return gap->device > op->device || (gap->device == op->device && gap->at.to > op->start);

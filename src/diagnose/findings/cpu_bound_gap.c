@@ -70,7 +70,8 @@ static const struct advice unknown = {
 			 "  headway profile -s process-tree python3 train.py"},
 };
 
-/* The advice where results are read right before, and the recording does not show what the CPU does with them. */
+/* The advice where results are read right before, and the recording does not show what the CPU
+ * does with them. */
 static const struct advice with_results = {
 	.any = "Right before, results are copied to the host. If the next step needs what the CPU makes of them, do that on the GPU, and "
 	       "copy only what the host must see; if it does not, launch the next step first.",
@@ -145,7 +146,8 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 	}
 	const char *name = claim_top_name(c, &claim, &in_top);
 	const char *where = "", *mark = hwy_str(c->trace, c->phase->name);
-	/* A name helps nobody where it is the mark of the step, or where it takes a small share of the gaps. */
+	/* A name helps nobody where it is the mark of the step, or where it takes a small share
+	 * of the gaps. */
 	if ((*mark && strncmp(name, mark, strlen(mark)) == 0) ||
 	    (double)in_top < NAMED_SHARE * (double)claim.total)
 		name = "";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_copies.c - the program copies data from one place of the GPU's memory to another.
  *
- * Cost: the exposed time of copies between two buffers of one device, and the time of kernels that only
- * copy (PyTorch's contiguous(), clone() and cat() are kernels), by their names. Condition: WORTH_SHARE
- * of the step or more.
+ * Cost: the exposed time of copies between two buffers of one device, and the time of kernels
+ * that only copy (PyTorch's contiguous(), clone() and cat() are kernels), by their names.
+ * Condition: WORTH_SHARE of the step or more.
  */
 #include <string.h>
 
@@ -43,7 +43,8 @@ static const char donate[] =
 	"XLA reuse an argument's memory for the result.\n"
 	"  step = jax.jit(step, donate_argnums=0)";
 
-/* Whether at least half of the bytes that are copied are arguments of functions which XLA compiled. */
+/* Whether at least half of the bytes that are copied are arguments of functions which XLA
+ * compiled. */
 static bool are_arguments(const struct hwy_case *c, uint64_t bytes)
 {
 	uint64_t arguments = 0;
@@ -60,7 +61,8 @@ static bool are_arguments(const struct hwy_case *c, uint64_t bytes)
 	return arguments > 0 && arguments >= bytes / 2;
 }
 
-/* Names of kernels that copy: PyTorch's for copy_() and cat(), and the kernel by which HIP copies between buffers. */
+/* Names of kernels that copy: PyTorch's for copy_() and cat(), and the kernel by which HIP
+ * copies between buffers. */
 static bool is_copy_kernel(const char *name)
 {
 	static const char *const parts[] = {"direct_copy_kernel", "CatArrayBatchedCopy",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* few_sms.c - the GPU is busy, but few of its multiprocessors have work: counters say so.
  *
- * Conditions: while kernels of a name run, fewer than FEW_SMS_PERCENT of the multiprocessors are active on average, whatever
- * their grid (a persistent kernel, a long tail, blocks that ended early), and that costs WORTH_SHARE of the step or more.
- * Cost: the kernels' time, times the share of the multiprocessors that look on; with the edit fill-gpu, what the replay
- * gains. Where counters were recorded, this finding stands for grid-too-small, which only knows the grid.
+ * Conditions: while kernels of a name run, fewer than FEW_SMS_PERCENT of the multiprocessors are
+ * active on average, whatever their grid (a persistent kernel, a long tail, blocks that ended
+ * early), and that costs WORTH_SHARE of the step or more. Cost: the kernels' time, times the
+ * share of the multiprocessors that look on; with the edit fill-gpu, what the replay gains.
+ * Where counters were recorded, this finding stands for grid-too-small, which only knows the
+ * grid.
  */
 #include "base/lang.h"
 #include "base/say.h"

@@ -37,7 +37,8 @@ const struct hwy_finding_kind *const hwy_finding_kinds[] = {
 	&finding_priority_inversion,
 	&finding_stream_serial,
 	&finding_kernel_storm,
-	/* Findings about the work inside the GPU. A lower clock makes all kernels longer, whatever else there is to be said of them. */
+	/* Findings about the work inside the GPU. A lower clock makes all kernels longer,
+	 * whatever else there is to be said of them. */
 	&finding_throttled,
 	&finding_copy_bandwidth,
 	&finding_attention_unfused,

@@ -21,8 +21,8 @@ extern const struct hwy_finding_kind finding_alloc_in_loop, finding_attention_un
 /* What to do about kernels that leave most multiprocessors without work; in grid_too_small.c. */
 extern const struct advice finding_more_blocks;
 
-/* Whether the phase's steps put together what grows from step to step, as a cache of keys and values does: no graph can be captured
- * of steps whose shapes change. */
+/* Whether the phase's steps put together what grows from step to step, as a cache of keys and
+ * values does: no graph can be captured of steps whose shapes change. */
 bool operator_cures_cache_grows(struct hwy_case *c);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gc_pauses.c - Python's garbage collector stops the program, and the GPU runs out of work meanwhile.
+/* gc_pauses.c - Python's garbage collector stops the program, and the GPU runs out of work
+ * meanwhile.
  *
- * Cost: idle time during collections on a thread that launches, whatever else is said about the gap; during
- * collections on other threads only idle time whose cause is the collector or the lock that it holds. Collections that
- * take WORTH_TIME of the steps while the GPU has work are acquitted.
+ * Cost: idle time during collections on a thread that launches, whatever else is said about the
+ * gap; during collections on other threads only idle time whose cause is the collector or the
+ * lock that it holds. Collections that take WORTH_TIME of the steps while the GPU has work are
+ * acquitted.
  */
 #include <stdlib.h>
 #include <string.h>

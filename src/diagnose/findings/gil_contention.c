@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gil_contention.c - the thread that launches waits for the lock that Python's threads share (GIL), and the GPU runs out
- * of work meanwhile.
+/* gil_contention.c - the thread that launches waits for the lock that Python's threads share
+ * (GIL), and the GPU runs out of work meanwhile.
  *
- * Cost: idle time during such waits of threads that launch, whatever else is said about the gap. The edge from the call
- * that ended a wait says which thread had the lock. In which function that thread was, its samples during the wait tell,
- * else the stack of that call, else the stack of its own next wait for the lock: whoever is made to give the lock away
- * waits for it again, at the same line.
+ * Cost: idle time during such waits of threads that launch, whatever else is said about the gap.
+ * The edge from the call that ended a wait says which thread had the lock. In which function
+ * that thread was, its samples during the wait tell, else the stack of that call, else the stack
+ * of its own next wait for the lock: whoever is made to give the lock away waits for it again,
+ * at the same line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/interpreter.h"
 
-/* ns between the end of a wait and the begin of the holder's own wait: the holder gave the lock away. */
+/* ns between the end of a wait and the begin of the holder's own wait: the holder gave the lock
+ * away. */
 #define HANDED_OVER_NS 1000000
 /* A thread that had the lock for a smaller share of the waits is not named. */
 #define NAMED_SHARE 0.3
@@ -64,8 +66,8 @@ static void find_wakers(struct holders *holders)
 				hwy_ref32((uint32_t)trace->edges[i].from);
 }
 
-/* The thread that ended the wait, which had the lock; FLOW_NONE: not recorded. *call becomes the span of the call by which
- * that thread gave the lock away. */
+/* The thread that ended the wait, which had the lock; FLOW_NONE: not recorded. *call becomes the
+ * span of the call by which that thread gave the lock away. */
 static uint32_t holder_of(const struct holders *holders, const struct interpreter_span *wait,
 			  uint32_t *call)
 {
@@ -84,7 +86,8 @@ static bool has_function(const struct holders *holders, uint32_t span)
 	return *place_of(holders->c->analysis->places, span).function;
 }
 
-/* A sample of the thread in the middle of the wait; CLAIM_NOBODY: the thread was not sampled then. */
+/* A sample of the thread in the middle of the wait; CLAIM_NOBODY: the thread was not sampled
+ * then. */
 static uint32_t sample_in(const struct holders *holders, uint32_t thread, struct hwy_interval at)
 {
 	const struct hwy_trace *trace = holders->c->trace;
@@ -103,7 +106,8 @@ static uint32_t sample_in(const struct holders *holders, uint32_t thread, struct
 	return CLAIM_NOBODY;
 }
 
-/* The wait of the thread for the lock that it had just given away at a time, with a stack; CLAIM_NOBODY: there is none. */
+/* The wait of the thread for the lock that it had just given away at a time, with a stack;
+ * CLAIM_NOBODY: there is none. */
 static uint32_t own_wait_at(const struct holders *holders, uint32_t thread, int64_t time)
 {
 	const struct interpreter_spans *waits = holders->waits;
@@ -151,8 +155,8 @@ static void look_at_wait(struct holders *holders, const struct interpreter_span 
 	add_to_seat(holders, thread, &place, ns);
 }
 
-/* The seat of the thread that had the lock longest, of its seats the longest whose place is known; NULL: there is none.
- * *ns becomes the time of all seats of the thread. */
+/* The seat of the thread that had the lock longest, of its seats the longest whose place is
+ * known; NULL: there is none. *ns becomes the time of all seats of the thread. */
 static const struct seat *longest_seat(const struct holders *holders, int64_t *ns)
 {
 	const struct seat *top = NULL;

@@ -2,11 +2,12 @@
 /* grid_too_small.c - kernels with far fewer blocks than the GPU has multiprocessors: most of the
  * GPU is idle.
  *
- * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their grid),
- * its blocks fill less than SMALL_GRID_SHARE of the multiprocessors, and such kernels take
- * WORTH_SHARE of the step or more. Cost: the time in which such a kernel runs alone on its device,
- * times the share of the GPU that is idle; with the edit fill-gpu, what the replay gains. Where counters tell
- * how many multiprocessors have work while such kernels run, they decide: few-sms has said so, or the suspect is acquitted.
+ * Conditions: the kernel is longer than SHORT_NS (shorter ones are latency, whatever their
+ * grid), its blocks fill less than SMALL_GRID_SHARE of the multiprocessors, and such kernels
+ * take WORTH_SHARE of the step or more. Cost: the time in which such a kernel runs alone on its
+ * device, times the share of the GPU that is idle; with the edit fill-gpu, what the replay
+ * gains. Where counters tell how many multiprocessors have work while such kernels run, they
+ * decide: few-sms has said so, or the suspect is acquitted.
  */
 #include <stdlib.h>
 
@@ -36,7 +37,8 @@ struct found {
 	int64_t ns, fewest, sms;
 };
 
-/* Of the ops of a device that have begun, the op that will end last, and how long this op has run alone. */
+/* Of the ops of a device that have begun, the op that will end last, and how long this op has
+ * run alone. */
 struct sole {
 	uint32_t op;
 	int64_t end;    /* when the op 'op' ends */
@@ -106,7 +108,8 @@ static bool op_is_small(const struct hwy_case *c, uint32_t op, const void *what)
 	return small_blocks(c, op) > 0;
 }
 
-/* Whether counters have the last word about these kernels: acquits them where most multiprocessors have work all the same. */
+/* Whether counters have the last word about these kernels: acquits them where most
+ * multiprocessors have work all the same. */
 static bool counters_decide(struct hwy_case *c, struct claim *claim)
 {
 	struct evidence evidence;

@@ -55,7 +55,8 @@ static const struct advice depends = {
 	       "does not, prepare batches ahead of time in other threads or processes.",
 };
 
-/* Yields a sentence about who prepares the batches, with a space before it; "" where the recording does not tell. */
+/* Yields a sentence about who prepares the batches, with a space before it; "" where the
+ * recording does not tell. */
 static const char *who_prepares(struct hwy_case *c, const struct workers *workers, const char *name)
 {
 	static const char own[] = " The batch is prepared in the loop's own process.";
@@ -76,8 +77,8 @@ static const char *who_prepares(struct hwy_case *c, const struct workers *worker
 		workers->n == 1 ? "s" : "");
 }
 
-/* The name of what takes most of the wait; "" where that is a call of the vendor's library: such a call
- * ends the wait, and is not what the CPU does in it. */
+/* The name of what takes most of the wait; "" where that is a call of the vendor's library: such
+ * a call ends the wait, and is not what the CPU does in it. */
 static const char *name_of_loader(struct hwy_case *c, const struct claim *claim)
 {
 	int64_t in_top;
@@ -86,7 +87,8 @@ static const char *name_of_loader(struct hwy_case *c, const struct claim *claim)
 	return in_top > claim->total / 2 && !is_call ? name : "";
 }
 
-/* Names the code inside of the loader in which most of the wait passes; "" where nothing tells more than the loader's name. */
+/* Names the code inside of the loader in which most of the wait passes; "" where nothing tells
+ * more than the loader's name. */
 static const char *inside_of_loader(struct hwy_case *c, const struct claim *claim,
 				    const char *loader)
 {
@@ -104,7 +106,8 @@ static const char *inside_of_loader(struct hwy_case *c, const struct claim *clai
 			     hwy_say_time3(case_per_step(c, in_top)).text, name, at);
 }
 
-/* Whether spans of the program, and not only the copies that end it, tell what most of the wait is. */
+/* Whether spans of the program, and not only the copies that end it, tell what most of the wait
+ * is. */
 static bool is_named(const struct hwy_case *c, const struct claim *claim)
 {
 	int64_t named = 0;

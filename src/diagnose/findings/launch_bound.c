@@ -66,7 +66,8 @@ static const char growing[] =
 	"\nA graph needs shapes that stay, and what aten::cat puts together grows from step to step: use a static cache.\n"
 	"  model.generation_config.cache_implementation = \"static\"     # Hugging Face's generate()";
 
-/* Yields the advice; where a PyTorch program waits in its steps, with the line that a graph cannot hold a wait. */
+/* Yields the advice; where a PyTorch program waits in its steps, with the line that a graph
+ * cannot hold a wait. */
 static const char *launch_bound_advice(struct hwy_case *c)
 {
 	const char *text = case_advice(c, &fix);

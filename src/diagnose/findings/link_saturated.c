@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_saturated.c - a link of the GPU is full for a good part of the step: counters of PCIe or NVLink say so.
+/* link_saturated.c - a link of the GPU is full for a good part of the step: counters of PCIe or
+ * NVLink say so.
  *
- * Conditions: one direction of a link is at INSIDE_LINK_LIMIT percent of its rate or more for FULL_SHARE of the steady steps,
- * and that is longer than the device computes: no overlap hides it. Cost: the transfers beside which nothing else runs,
- * at most as much as the full link exceeds the computing, WORTH_SHARE of the step or more. Where the transfers hide behind
- * kernels the suspect is acquitted; where they could, other findings say how. copy-bandwidth says the same of copies
- * without counters.
+ * Conditions: one direction of a link is at INSIDE_LINK_LIMIT percent of its rate or more for
+ * FULL_SHARE of the steady steps, and that is longer than the device computes: no overlap hides
+ * it. Cost: the transfers beside which nothing else runs, at most as much as the full link
+ * exceeds the computing, WORTH_SHARE of the step or more. Where the transfers hide behind
+ * kernels the suspect is acquitted; where they could, other findings say how. copy-bandwidth
+ * says the same of copies without counters.
  */
 #include "base/lang.h"
 #include "base/say.h"

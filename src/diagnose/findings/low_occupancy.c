@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* low_occupancy.c - long kernels with too few warps: all multiprocessors have work, but too little of it to hide latency.
+/* low_occupancy.c - long kernels with too few warps: all multiprocessors have work, but too
+ * little of it to hide latency.
  *
- * Conditions: while kernels of a name run, on average LONG_NS or more each, most multiprocessors are active, fewer than
- * INSIDE_FEW_WARPS percent of the warps that they could hold are there, and nothing is near its limit: pipes, memory,
- * caches, and tensor cores below TENSOR_PERCENT (kernels that feed tensor cores want few warps). Cost: what they would
- * gain until the busiest unit is at its limit, but at most MOST_GAIN_SHARE: twice the warps halve the waiting at best.
+ * Conditions: while kernels of a name run, on average LONG_NS or more each, most multiprocessors
+ * are active, fewer than INSIDE_FEW_WARPS percent of the warps that they could hold are there,
+ * and nothing is near its limit: pipes, memory, caches, and tensor cores below TENSOR_PERCENT
+ * (kernels that feed tensor cores want few warps). Cost: what they would gain until the busiest
+ * unit is at its limit, but at most MOST_GAIN_SHARE: twice the warps halve the waiting at best.
  */
 #include <math.h>
 
@@ -42,7 +44,8 @@ static bool has_few_warps(const struct inside_levels *levels)
 	       levels->warps < INSIDE_FEW_WARPS / 100.0 * levels->sms && nearest_limit(levels) < 1;
 }
 
-/* "; registers let 2 blocks of 128 threads onto a multiprocessor", where the launch is the reason. */
+/* "; registers let 2 blocks of 128 threads onto a multiprocessor", where the launch is the
+ * reason. */
 static const char *about_limit(struct hwy_case *c, uint32_t span)
 {
 	uint32_t row;
@@ -61,7 +64,8 @@ static const char *about_limit(struct hwy_case *c, uint32_t span)
 			     occupancy.blocks, occupancy.warps_per_block);
 }
 
-/* ", issues instructions in 20 % of the cycles", where that is known: not every source of counters has it. */
+/* ", issues instructions in 20 % of the cycles", where that is known: not every source of
+ * counters has it. */
 static const char *about_issue(struct hwy_case *c, double issue)
 {
 	return isnan(issue)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory_bound.c - elementwise kernels in a row that wait for the device's memory: one kernel would read and write once.
+/* memory_bound.c - elementwise kernels in a row that wait for the device's memory: one kernel
+ * would read and write once.
  *
- * Conditions: chains of elementwise kernels (whatif/fusion.h) take WORTH_SHARE of the step or more over what one kernel for each
- * chain would take, and the memory is what they wait for: counters show it at INSIDE_DRAM_LIMIT percent or more while
- * they run; without counters, the shapes of operators say "memory" for BOUND_SHARE of their time.
- * Cost: what the replay gains with the edit fuse.
+ * Conditions: chains of elementwise kernels (whatif/fusion.h) take WORTH_SHARE of the step or
+ * more over what one kernel for each chain would take, and the memory is what they wait for:
+ * counters show it at INSIDE_DRAM_LIMIT percent or more while they run; without counters, the
+ * shapes of operators say "memory" for BOUND_SHARE of their time. Cost: what the replay gains
+ * with the edit fuse.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_load_late.c - code is used for the first time while the GPU idles: loaded, compiled, tuned,
- * or captured.
+/* module_load_late.c - code is used for the first time while the GPU idles: loaded, compiled,
+ * tuned, or captured.
  *
  * Cost: gaps with the causes 'module' and 'first-use', and other idle time that calls which load
- * modules overlap. In a loop only the steady steps count. Where nothing repeats and the first uses
- * fade, the recording is of a start-up: the finding says so, instead of advising a change of the program.
+ * modules overlap. In a loop only the steady steps count. Where nothing repeats and the first
+ * uses fade, the recording is of a start-up: the finding says so, instead of advising a change
+ * of the program.
  */
 #include <string.h>
 
@@ -16,7 +17,8 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* A start-up is over in the first half of a recording: where so much of the time lies in the second half, first uses go on. */
+/* A start-up is over in the first half of a recording: where so much of the time lies in the
+ * second half, first uses go on. */
 #define GOES_ON_SHARE 0.25
 
 enum deed { LOADED, COMPILED, TUNED, CAPTURED, DEEDS };
@@ -28,7 +30,7 @@ static const char *const deeds[DEEDS] = {
 	[CAPTURED] = "captured as graphs",
 };
 
-/* ---- advice -------------------------------------------------------------------------------------- */
+/* ---- advice ---------------------------------------------------------------------------------- */
 
 /* CuPy and OpenCL compile what they load: the advice is the same for both. */
 static const char cupy_keeps[] =
@@ -129,7 +131,7 @@ static const struct advice once = {
 		},
 };
 
-/* ---- what was done ------------------------------------------------------------------------------- */
+/* ---- what was done --------------------------------------------------------------------------- */
 
 struct first_use_sum {
 	int64_t ns[DEEDS];
@@ -216,7 +218,8 @@ static const char *name_of_longest(struct hwy_case *c, const struct first_use_su
 	return *label ? hwy_arena_format(&c->diagnosis->arena, "%s", label) : name;
 }
 
-/* What XLA compiles again and again in the steady steps of a loop; a function "" where it is nothing, or several functions. */
+/* What XLA compiles again and again in the steady steps of a loop; a function "" where it is
+ * nothing, or several functions. */
 static struct recompiled recompiled_in_steps(const struct hwy_case *c,
 					     const struct first_use_sum *sum)
 {
@@ -270,7 +273,8 @@ static int64_t claimed_late(const struct hwy_case *c, const struct claim *claim)
 	return late;
 }
 
-/* Whether the span is a call of the vendor's library: no range, operator or process names what was compiled. */
+/* Whether the span is a call of the vendor's library: no range, operator or process names what
+ * was compiled. */
 static bool is_call(const struct hwy_case *c, uint32_t span)
 {
 	uint32_t row;
@@ -283,7 +287,8 @@ static bool is_in_attention(const struct hwy_case *c, uint32_t span)
 	const struct hwy_trace *trace = c->trace;
 	uint32_t stack;
 	bool has_stack = hwy_ref_to_index(case_get(c, span, HWY_STACK), &stack);
-	/* The loop ends because, in the trie of stacks, a caller's entry stands before the entries of its callees. */
+	/* The loop ends because, in the trie of stacks, a caller's entry stands before the
+	 * entries of its callees. */
 	while (has_stack && stack < trace->n_stacks) {
 		const char *function =
 			hwy_str(trace, trace->frames[trace->stacks[stack].frame].function);

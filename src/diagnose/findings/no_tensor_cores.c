@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_tensor_cores.c - a GPU-bound step of fp32 matrix multiplications and convolutions that do not
- * use the tensor cores the GPU has. Judged by the names of the kernels.
+/* no_tensor_cores.c - a GPU-bound step of fp32 matrix multiplications and convolutions that do
+ * not use the tensor cores the GPU has. Judged by the names of the kernels.
  *
- * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step, and
- * such kernels take a good part of the kernel time. Cost: what the rates of
- * the device's tensor cores would save (whatif/tensor_cores.h), or what the replay with them gains. Counters, where there
- * are some, have the last word: tensor pipes that are active for USED_PERCENT while such kernels run acquit them.
+ * Conditions: a GPU of compute capability 7 or more (8 for TF32) computes for most of the step,
+ * and such kernels take a good part of the kernel time. Cost: what the rates of the device's
+ * tensor cores would save (whatif/tensor_cores.h), or what the replay with them gains. Counters,
+ * where there are some, have the last word: tensor pipes that are active for USED_PERCENT while
+ * such kernels run acquit them.
  */
 #include <math.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operator_cures.c - findings about what single operators of PyTorch do needlessly, as a table: zero-grad-fills, layout-changes,
- * cast-repeated and cache-grows.
+/* operator_cures.c - findings about what single operators of PyTorch do needlessly, as a table:
+ * zero-grad-fills, layout-changes, cast-repeated and cache-grows.
  *
- * Each row says which kernels are meant, how many a step there must be at least, which share of the step they must cost, and what
- * to say and to advise. Cost: the time of these kernels and, where the row says so, the gaps between them. A kernel that an earlier
- * finding of this kind has claimed is left out. docs/findings/ has the page of each.
+ * Each row says which kernels are meant, how many a step there must be at least, which share of
+ * the step they must cost, and what to say and to advise. Cost: the time of these kernels and,
+ * where the row says so, the gaps between them. A kernel that an earlier finding of this kind
+ * has claimed is left out. docs/findings/ has the page of each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,16 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/launchers.h"
 
-/* The longest pause, and the longest gap, between two kernels of one operator or scope that counts: see optimizer_unfused.c. */
+/* The longest pause, and the longest gap, between two kernels of one operator or scope that
+ * counts: see optimizer_unfused.c. */
 #define PAUSE_NS 10000
 #define MOST_GAP_NS 200000
-/* A cache grows where what is put together takes so many times longer in the last quarter of the steps than in the first. */
+/* A cache grows where what is put together takes so many times longer in the last quarter of the
+ * steps than in the first. */
 #define GROWTH 1.2
 #define FEWEST_STEPS 8
-/* The fewest kernels a step that fill gradients, and that put tensors together, a few of which every program has. */
+/* The fewest kernels a step that fill gradients, and that put tensors together, a few of which
+ * every program has. */
 #define FEWEST_FILLS 8
 #define FEWEST_CATS 4
 /* Kernels that cost a smaller share of the step are not worth a change of the model. */
@@ -37,7 +41,8 @@ struct cured { /* the kernels that a row of the table means */
 
 struct cure {
 	const struct hwy_finding_kind *kind;
-	/* Which kernels are meant: by their operators, which must be recorded, or by their names. */
+	/* Which kernels are meant: by their operators, which must be recorded, or by their
+	 * names. */
 	bool (*is_it)(const struct hwy_case *c, uint32_t op);
 	bool (*is_name)(const char *name);
 	bool counts_gaps; /* the gaps between these kernels are part of the cost */
@@ -63,7 +68,7 @@ static const char *times_a_step(struct hwy_case *c, const struct cured *it)
 		hwy_say_share(claim_share(c, &it->claim)).text);
 }
 
-/* ---- zero-grad-fills: gradients are filled with zeros ------------------------------------------------ */
+/* ---- zero-grad-fills: gradients are filled with zeros ---------------------------------------- */
 
 static bool is_zero_grad(const struct hwy_case *c, uint32_t op)
 {
@@ -86,7 +91,7 @@ static const char *zero_grad_advice(struct hwy_case *c, const struct cured *it)
 	       "  optimizer.zero_grad(set_to_none=True)     # the default from torch 2.0 on";
 }
 
-/* ---- layout-changes: convolutions change the layout of their data ------------------------------------ */
+/* ---- layout-changes: convolutions change the layout of their data ---------------------------- */
 
 /* cuDNN's kernels, which it runs around a convolution that wants another layout. */
 static bool is_layout_change(const char *name)
@@ -116,9 +121,10 @@ static const char *layout_advice(struct hwy_case *c, const struct cured *it)
 	return case_advice(c, &fix);
 }
 
-/* ---- cast-repeated: the same conversion in every step ------------------------------------------------- */
+/* ---- cast-repeated: the same conversion in every step ---------------------------------------- */
 
-/* The link of the conversion in a chain: aten::to or aten::_to_copy, the outermost of them; 0 where there is none. */
+/* The link of the conversion in a chain: aten::to or aten::_to_copy, the outermost of them; 0
+ * where there is none. */
 static uint32_t link_of_cast(const struct hwy_owners *o, uint32_t chain)
 {
 	uint32_t found = 0;
@@ -139,7 +145,8 @@ static bool is_cast(const struct hwy_case *c, uint32_t op)
 	       link_of_cast(o, owner->chain);
 }
 
-/* Whether autocast made the conversion: it lies inside of an operator that computes, such as aten::linear. */
+/* Whether autocast made the conversion: it lies inside of an operator that computes, such as
+ * aten::linear. */
 static bool is_by_autocast(const struct hwy_owners *o, const struct hwy_owner *owner)
 {
 	uint32_t cast = link_of_cast(o, owner->chain), outer = cast ? o->chain[cast].outer : 0;
@@ -177,7 +184,7 @@ static const char *cast_advice(struct hwy_case *c, const struct cured *it)
 	       "  model = model.to(torch.bfloat16)     # with an optimizer that keeps float32 copies";
 }
 
-/* ---- cache-grows: keys and values are put together anew for each token -------------------------------- */
+/* ---- cache-grows: keys and values are put together anew for each token ----------------------- */
 
 static bool is_cat(const struct hwy_case *c, uint32_t op)
 {
@@ -186,7 +193,8 @@ static bool is_cat(const struct hwy_case *c, uint32_t op)
 	       strcmp(owners_text(c->owners, c->owners->chain[owner->op].name), "aten::cat") == 0;
 }
 
-/* Whether the kernels take longer in later steps: the sums of the first and the last quarter of the steps tell. */
+/* Whether the kernels take longer in later steps: the sums of the first and the last quarter of
+ * the steps tell. */
 static bool cats_grow(struct hwy_case *c)
 {
 	uint32_t n = c->phase->n_steady, quarter = n / 4;
@@ -235,7 +243,7 @@ static const char *cache_advice(struct hwy_case *c, const struct cured *it)
 	       "  cache[:, :, position] = key     # not: cache = torch.cat([cache, key], dim=2)";
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct cure operator_cures[] = {
 	{.kind = &finding_zero_grad_fills,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer_unfused.c - the optimizer launches many small kernels, for each parameter or list of parameters several, and the
- * GPU idles meanwhile.
+/* optimizer_unfused.c - the optimizer launches many small kernels, for each parameter or list of
+ * parameters several, and the GPU idles meanwhile.
  *
- * Conditions: PyTorch's operators are recorded; inside of Optimizer.step#X, without kernels of graphs, FEWEST_LAUNCHES or more
- * kernels are launched a step; and the gaps between these kernels (causes 'launch' and 'cpu', and pauses up to PAUSE_NS) are worth
- * a finding. The gap before the first kernel of the optimizer is not counted: what the CPU did in it is not the optimizer's. The
- * optimizer goes parameter by parameter where one operator that is no list operator (_foreach_) launches FEWEST_REPEATS or more
- * times a step, and most kernels are not launched by list operators. An optimizer whose kernels are fused is left alone. Cost: the gaps.
+ * Conditions: PyTorch's operators are recorded; inside of Optimizer.step#X, without kernels of
+ * graphs, FEWEST_LAUNCHES or more kernels are launched a step; and the gaps between these
+ * kernels (causes 'launch' and 'cpu', and pauses up to PAUSE_NS) are worth a finding. The gap
+ * before the first kernel of the optimizer is not counted: what the CPU did in it is not the
+ * optimizer's. The optimizer goes parameter by parameter where one operator that is no list
+ * operator (_foreach_) launches FEWEST_REPEATS or more times a step, and most kernels are not
+ * launched by list operators. An optimizer whose kernels are fused is left alone. Cost: the
+ * gaps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,8 @@
 #define FEWEST_LAUNCHES 20.0
 #define FEWEST_REPEATS 8.0
 #define PAUSE_NS 10000
-/* In a longer gap the CPU does not launch: it computes, or waits. (PyTorch takes 5 to 60 us for an operator, profiled.) */
+/* In a longer gap the CPU does not launch: it computes, or waits. (PyTorch takes 5 to 60 us for
+ * an operator, profiled.) */
 #define MOST_GAP_NS 200000
 
 #define SCOPE "Optimizer.step#"
@@ -39,8 +43,8 @@ static bool is_of_optimizer(const struct hwy_case *c, uint32_t op)
 	return launchers_link(c->owners, owner->chain, SCOPE) != 0;
 }
 
-/* Adds up the kernels of the owners by a number that each owner has, and yields the number with most of them, and how many these
- * are. Owners whose number is 0 are left out. */
+/* Adds up the kernels of the owners by a number that each owner has, and yields the number with
+ * most of them, and how many these are. Owners whose number is 0 are left out. */
 static uint32_t most_launches(const struct launchers *found, const uint32_t *number_of,
 			      uint32_t n_owners, uint32_t n_numbers, uint64_t *most)
 {
@@ -84,8 +88,8 @@ static struct optimizer find_optimizer(const struct hwy_case *c, const struct la
 	return it;
 }
 
-/* Which optimizers of torch.optim have an implementation that is fused into few kernels on CUDA devices, and which have one over
- * lists of parameters (torch 2.3; older ones have fewer). */
+/* Which optimizers of torch.optim have an implementation that is fused into few kernels on CUDA
+ * devices, and which have one over lists of parameters (torch 2.3; older ones have fewer). */
 static const char *const with_fused[] = {"Adam", "AdamW", "SGD", NULL};
 static const char *const with_foreach[] = {"Adadelta", "Adagrad", "Adamax", "ASGD", "NAdam",
 					   "RAdam",    "RMSprop", "Rprop",  NULL};

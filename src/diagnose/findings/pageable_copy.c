@@ -58,7 +58,8 @@ static uint32_t culprit(const struct hwy_case *c, const struct flow_op *op)
 	return op->call == FLOW_NONE ? op->span : c->flow->calls[op->call].span;
 }
 
-/* Claims the time of exposed copies beyond the time that the copies would take with pinned memory. */
+/* Claims the time of exposed copies beyond the time that the copies would take with pinned
+ * memory. */
 static struct seen claim_copies(struct hwy_case *c, struct claim *claim)
 {
 	struct seen seen = {.rate_known = true};

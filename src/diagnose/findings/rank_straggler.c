@@ -48,8 +48,8 @@ void diagnose_take_from_comm(struct hwy_diagnosis *diagnosis, uint32_t phase, in
 	}
 }
 
-/* Inserts a finding by its cost; findings of the main phase are the first of the list, and those about
- * what the verdict says stay before it, unless the verdict is communication. */
+/* Inserts a finding by its cost; findings of the main phase are the first of the list, and those
+ * about what the verdict says stay before it, unless the verdict is communication. */
 static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
 {
 	HWY_GROW(diagnosis->findings, diagnosis->n, diagnosis->cap);
@@ -65,8 +65,9 @@ static void insert_by_cost(struct hwy_diagnosis *diagnosis, const struct hwy_fin
 	diagnosis->findings[place] = *finding;
 }
 
-/* Replays together the ranks that share collectives, without waiting for 'rank'; false where that
- * is not possible. Where the replay explains too little to be shown, its gain still limits the cost: *gain, in ns. */
+/* Replays together the ranks that share collectives, without waiting for 'rank'; false where
+ * that is not possible. Where the replay explains too little to be shown, its gain still limits
+ * the cost: *gain, in ns. */
 static bool predict_without_rank(const struct joint_rank *ranks, uint32_t n,
 				 const struct hwy_collectives *c, const char *rank,
 				 struct hwy_arena *arena, struct hwy_predicted *predicted,
@@ -108,7 +109,8 @@ static int64_t wait_for(const struct hwy_collectives *c, uint32_t n, uint32_t la
 	}
 	if (others == 0 || c->n_counted == 0)
 		return 0;
-	/* 'waits' covers only some of the collectives: the others are taken to wait as long on average. */
+	/* 'waits' covers only some of the collectives: the others are taken to wait as long on
+	 * average. */
 	return (int64_t)((double)waited / (double)others * c->n / c->n_counted);
 }
 

@@ -13,7 +13,8 @@
 #include "diagnose/case.h"
 #include "diagnose/findings/findings.h"
 
-/* The fewest changes of the launching thread in a step; a hand-over to another thread and back has fewer changes. */
+/* The fewest changes of the launching thread in a step; a hand-over to another thread and back
+ * has fewer changes. */
 #define TURNS_PER_STEP 6.0
 /* The smallest share of launches that another thread makes than the launch before. */
 #define TURNS_SHARE 0.2

@@ -116,7 +116,8 @@ static void finding_sync_in_loop_look(struct hwy_case *c)
 	if (claim_is_worth(c, &syncs.claim) && !is_for_data)
 		claim_accuse(c, &syncs.claim, syncs.n >= FEWEST_WAITS ? HWY_HIGH : HWY_LOW,
 			     sync_in_loop_accusation(c, &syncs), sync_in_loop_advice(c, &syncs));
-	/* What a wait costs a thread that another thread waits for cannot be replayed: no acquittal. */
+	/* What a wait costs a thread that another thread waits for cannot be replayed: no
+	 * acquittal. */
 	else if (!syncs_are_accused(c) && syncs.for_others <= syncs.n / 2 &&
 		 (syncs.n >= FEWEST_WAITS || (syncs.n && c->phase->n_steady < 20))) {
 		const char *says = excuse(c, &syncs);

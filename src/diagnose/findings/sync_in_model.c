@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sync_in_model.c - waits inside the model: control flow that depends on values on the GPU.
  *
- * Condition: there are SYNCS_MANY_PER_STEP waits a step or more, or the wait that costs most is in
- * a method forward(); most of them wait for values, not for large data; and the idle time after the
- * waits is worth a finding. It takes the place of sync-in-loop: moving one wait out of the loop would not help.
+ * Condition: there are SYNCS_MANY_PER_STEP waits a step or more, or the wait that costs most is
+ * in a method forward(); most of them wait for values, not for large data; and the idle time
+ * after the waits is worth a finding. It takes the place of sync-in-loop: moving one wait out of
+ * the loop would not help.
  */
 #include "base/lang.h"
 #include "base/say.h"

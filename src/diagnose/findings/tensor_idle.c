@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor_idle.c - matrix kernels during which the tensor cores sleep, although their names do not say so: counters do.
+/* tensor_idle.c - matrix kernels during which the tensor cores sleep, although their names do
+ * not say so: counters do.
  *
- * Conditions: kernels that multiply or convolve, by their names, take DOMINATES_SHARE of the kernel time or more; while one of
- * them runs the tensor pipes are active for less than IDLE_PERCENT, and neither memory nor too few multiprocessors hold it
- * back. Kernels whose names tell fp32 without tensor cores belong to no-tensor-cores, those in fp64 need none. Cost: what
+ * Conditions: kernels that multiply or convolve, by their names, take DOMINATES_SHARE of the
+ * kernel time or more; while one of them runs the tensor pipes are active for less than
+ * IDLE_PERCENT, and neither memory nor too few multiprocessors hold it back. Kernels whose names
+ * tell fp32 without tensor cores belong to no-tensor-cores, those in fp64 need none. Cost: what
  * the rates of the device's tensor cores would save, or what the replay with them gains.
  */
 #include <math.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* throttled.c - the GPU computes at a lower clock than it could, because of its power limit, of heat, of the power supply or of
- * somebody's setting.
+/* throttled.c - the GPU computes at a lower clock than it could, because of its power limit, of
+ * heat, of the power supply or of somebody's setting.
  *
- * Every sample of the clock that lies in busy time counts with that time. Where the driver names a reason that holds the clock
- * down, the time lost is the busy time times the share by which the clock is below the best one: the best that the GPU reached
- * in the recording without such a reason, else the highest that it has. Cost: the sum, as far as kernels ran; a kernel that
- * waits for memory loses less, so it is said to be at most that. A clock that is low while the GPU has nothing to do is how
- * GPUs save power: an acquittal says so.
+ * Every sample of the clock that lies in busy time counts with that time. Where the driver names
+ * a reason that holds the clock down, the time lost is the busy time times the share by which
+ * the clock is below the best one: the best that the GPU reached in the recording without such a
+ * reason, else the highest that it has. Cost: the sum, as far as kernels ran; a kernel that
+ * waits for memory loses less, so it is said to be at most that. A clock that is low while the
+ * GPU has nothing to do is how GPUs save power: an acquittal says so.
  */
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ static const struct reason {
 	uint32_t bit;
 	const char *words, *advice;
 } reasons[] = {
-	/* A sample with several reasons counts for the first of them here: the rarer and the worse first. */
+	/* A sample with several reasons counts for the first of them here: the rarer and the
+	 * worse first. */
 	{REASON_POWER_BRAKE, HWY_KEY("the power supply"),
 	 HWY_KEY("The power supply or the rack told the GPU to slow down (power brake): look into the machine's log.\n"
 		 "  ipmitool sel list; nvidia-smi -q -d PERFORMANCE")},
@@ -92,7 +94,8 @@ static int64_t busy_inside(const struct hwy_interval *times, uint32_t n, uint32_
 	return ns;
 }
 
-/* The best clock while busy without a reason; where there was no such time, the highest that the device has. */
+/* The best clock while busy without a reason; where there was no such time, the highest that the
+ * device has. */
 static double best_clock(const struct metric_series *clock, const struct metric_series *limits,
 			 const struct hwy_interval *times, uint32_t n, double most, bool *is_seen)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* too_many_workers.c - the loader has more worker processes than there are processors: they take time
- * from each other and from the loop.
+/* too_many_workers.c - the loader has more worker processes than there are processors: they take
+ * time from each other and from the loop.
  *
  * Conditions: the GPU waits for input, the loop's process has more workers than the host has
- * processors and, where the states of threads were recorded, the workers are ready to run and lack a
- * processor for PREEMPTED_SHARE of the time or more. Cost: gaps with the cause 'input'. The finding
- * takes the place of input-starved, whose advice would be more workers.
+ * processors and, where the states of threads were recorded, the workers are ready to run and
+ * lack a processor for PREEMPTED_SHARE of the time or more. Cost: gaps with the cause 'input'.
+ * The finding takes the place of input-starved, whose advice would be more workers.
  */
 #include <math.h>
 
@@ -14,8 +14,8 @@
 #include "diagnose/findings/findings.h"
 #include "diagnose/workers.h"
 
-/* The number that would do: as many as ran at the same time, at most one less than processors, so that
- * one is left for the loop. */
+/* The number that would do: as many as ran at the same time, at most one less than processors,
+ * so that one is left for the loop. */
 static uint32_t enough(const struct workers *workers)
 {
 	int64_t most = workers->cpus > 1 ? workers->cpus - 1 : 1;

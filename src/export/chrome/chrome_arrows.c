@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chrome_arrows.c - the arrows between events: from calls to their work, from forward to backward operators, and from rank to
- * rank: a message from who sends it to who receives it, a collective from the last rank that came to those that waited. */
+/* chrome_arrows.c - the arrows between events: from calls to their work, from forward to
+ * backward operators, and from rank to rank: a message from who sends it to who receives it, a
+ * collective from the last rank that came to those that waited. */
 #include "export/chrome/chrome.h"
 #include "export/message_args.h"
 

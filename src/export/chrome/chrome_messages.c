@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chrome_messages.c - what a span exchanges, as its arguments.
  *
- * Kernels get the arguments that PyTorch's profiler gives them ("Collective name", "In msg nelems", "dtype" …), so that tools for
- * its traces understand recordings of other sources; a trace of PyTorch has them already. Calls of libraries get plain ones.
+ * Kernels get the arguments that PyTorch's profiler gives them ("Collective name", "In msg
+ * nelems", "dtype" …), so that tools for its traces understand recordings of other sources; a
+ * trace of PyTorch has them already. Calls of libraries get plain ones.
  */
 #include "export/chrome/chrome.h"
 #include "export/message_args.h"

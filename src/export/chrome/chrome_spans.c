@@ -387,8 +387,8 @@ static void write_python(struct chrome *c, const struct hwy_strip *strip, uint32
 	chrome_spans_end(c, &e, strip, row);
 }
 
-/* A call of a library has the library's name as its category. Scopes of PyTorch ("gloo:all_reduce") are annotations, as in its own
- * traces; they may overlap. */
+/* A call of a library has the library's name as its category. Scopes of PyTorch
+ * ("gloo:all_reduce") are annotations, as in its own traces; they may overlap. */
 static void write_library(struct chrome *c, const struct hwy_strip *strip, uint32_t row)
 {
 	const struct hwy_trace *trace = c->x.trace;

@@ -6,8 +6,8 @@
 
 /* Parquet's own sizes: every reader knows them. */
 enum { BLOCK = 128, MINI = 32, MINIS = BLOCK / MINI };
-/* A run of one value that is at least this long is written as a run. zstd sees shorter ones, too, and
- * finds more in a list that is not cut into pieces. */
+/* A run of one value that is at least this long is written as a run. zstd sees shorter ones,
+ * too, and finds more in a list that is not cut into pieces. */
 enum { LEAST_RUN = 64 };
 
 unsigned encodings_width(uint64_t top)
@@ -43,7 +43,7 @@ void encodings_pack(struct hwy_bytes *out, const uint64_t *values, uint32_t n, u
 	out->n += bytes;
 }
 
-/* ---- runs and packed bits ---------------------------------------------------------------------- */
+/* ---- runs and packed bits -------------------------------------------------------------------- */
 
 void encodings_run(struct hwy_bytes *out, uint32_t value, uint32_t n, unsigned width)
 {
@@ -51,7 +51,8 @@ void encodings_run(struct hwy_bytes *out, uint32_t value, uint32_t n, unsigned w
 	hwy_bytes_put_little(out, value, (width + 7) / 8);
 }
 
-/* Adds n values as groups of eight; the last group is filled up with zeros, which no reader asks for. */
+/* Adds n values as groups of eight; the last group is filled up with zeros, which no reader asks
+ * for. */
 static void put_groups(struct hwy_bytes *out, const uint32_t *values, uint32_t n, unsigned width)
 {
 	enum { PART = 512 };
@@ -79,7 +80,8 @@ void encodings_hybrid(struct hwy_bytes *out, const uint32_t *values, uint32_t n,
 	uint32_t first = 0; /* of the values that are not written yet */
 	for (uint32_t at = 0; at < n;) {
 		uint32_t run = run_at(values + at, n - at);
-		/* Groups have eight values: what is missing to the last one is taken from the run. */
+		/* Groups have eight values: what is missing to the last one is taken from the
+		 * run. */
 		uint32_t missing = (8 - (at - first) % 8) % 8;
 		if (run < LEAST_RUN + missing && at + run < n) {
 			at += run;
@@ -99,7 +101,7 @@ void encodings_hybrid(struct hwy_bytes *out, const uint32_t *values, uint32_t n,
 	}
 }
 
-/* ---- differences ------------------------------------------------------------------------------- */
+/* ---- differences ----------------------------------------------------------------------------- */
 
 /* Adds a block: at most BLOCK differences, of which the last MINI may be filled up. */
 static void put_block(struct hwy_bytes *out, uint64_t *deltas, uint32_t n, bool whole_bytes)

@@ -15,7 +15,8 @@ unsigned encodings_width(uint64_t top);
 /* The width, rounded up to whole bytes. */
 unsigned encodings_whole_bytes(unsigned width);
 
-/* Adds n values of 'width' bits each, the first in the lowest bits; n * width must be a multiple of 8. */
+/* Adds n values of 'width' bits each, the first in the lowest bits; n * width must be a multiple
+ * of 8. */
 void encodings_pack(struct hwy_bytes *out, const uint64_t *values, uint32_t n, unsigned width);
 
 /* Adds n values below 2^width (at most 32) as runs of one value and groups of packed bits. */

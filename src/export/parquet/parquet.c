@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet.c - see parquet.h. Files stay announced as temporary until all tables are written; who calls
- * export_parquet moves the folder to its place. */
+/* parquet.c - see parquet.h. Files stay announced as temporary until all tables are written; who
+ * calls export_parquet moves the folder to its place. */
 #include "export/parquet/parquet.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct hwy_text parquet_text_of(void *user, int64_t id)
 	return export_text(&p->x, id);
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 bool parquet_table_open(struct parquet *p, struct parquet_file *file, struct parquet_table *table)
 {
@@ -85,7 +85,7 @@ bool parquet_cells_write(struct parquet *p, const struct parquet_cells *cells)
 	return parquet_table_close(p, &file) && !p->x.failed;
 }
 
-/* ---- the rank ---------------------------------------------------------------------------------- */
+/* ---- the rank -------------------------------------------------------------------------------- */
 
 static const struct parquet_field rank_fields[] = {
 	{"id", PARQUET_NUMBER, false},        {"rank", PARQUET_NUMBER, false},
@@ -142,7 +142,7 @@ bool parquet_rank_write(struct parquet *p)
 		p, &(struct parquet_cells){"ranks", rank_fields, RANK_FIELDS, 1, rank_cell, NULL});
 }
 
-/* ---- facts about the export -------------------------------------------------------------------- */
+/* ---- facts about the export ------------------------------------------------------------------ */
 
 /* Names of files and jobs may be any bytes; texts of a footer are UTF-8. */
 static void add_fact(struct parquet *p, const char *key, const char *value)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parquet.h - a trace as Parquet files, one a table: what the files of this folder share.
  *
- * Each table is FOLDER/table=NAME/part-0.parquet. Tables of spans (parquet_spans.c) are named after their
- * kind and have the columns of the CSV export, '_' in place of '-', so that SQL needs no quotes; tables of
- * records (parquet_records.c) after the report's tables; parquet_analysis.c adds what Headway found out. A
- * table without rows is not written.
+ * Each table is FOLDER/table=NAME/part-0.parquet. Tables of spans (parquet_spans.c) are named
+ * after their kind and have the columns of the CSV export, '_' in place of '-', so that SQL
+ * needs no quotes; tables of records (parquet_records.c) after the report's tables;
+ * parquet_analysis.c adds what Headway found out. A table without rows is not written.
  */
 #ifndef HWY_EXPORT_PARQUET_PARQUET_H
 #define HWY_EXPORT_PARQUET_PARQUET_H
@@ -45,8 +45,8 @@ struct parquet_cells {
 	const char *name;
 	const struct parquet_field *fields;
 	uint32_t n_fields, rows;
-	/* Yields the cell: a number, the bits of a double, or the id of a text (export_text); false where
-	 * there is no value. */
+	/* Yields the cell: a number, the bits of a double, or the id of a text (export_text);
+	 * false where there is no value. */
 	bool (*cell)(struct parquet *p, const void *user, uint32_t row, uint32_t field,
 		     int64_t *value);
 	const void *user;
@@ -61,11 +61,11 @@ bool parquet_analysis_write(struct parquet *p);
 /* Writes the table 'ranks', which has one row; the other tables are there already. */
 bool parquet_rank_write(struct parquet *p);
 
-/* The functions of a stack (a reference, base/ref.h), from the innermost to the outermost, with semicolons
- * between them; valid until the next call. */
+/* The functions of a stack (a reference, base/ref.h), from the innermost to the outermost, with
+ * semicolons between them; valid until the next call. */
 struct hwy_text parquet_stack_text(void *p, int64_t stack);
 
-/* ---- the schema, for the documentation and its test ---------------------------------------------- */
+/* ---- the schema, for the documentation and its test ------------------------------------------ */
 
 /* A table of spans. Names of columns live in 'names'. */
 struct parquet_span_names {
@@ -73,8 +73,8 @@ struct parquet_span_names {
 };
 void parquet_span_fields(int kind, struct parquet_field fields[PARQUET_MOST_FIELDS],
 			 struct parquet_span_names *names, uint32_t *n);
-/* The tables of records, that of the rank, and those of the analysis: the name of table number i, or NULL behind
- * the last. */
+/* The tables of records, that of the rank, and those of the analysis: the name of table number
+ * i, or NULL behind the last. */
 const char *parquet_record_fields(uint32_t i, struct parquet_field fields[PARQUET_MOST_FIELDS],
 				  uint32_t *n);
 const char *parquet_rank_fields(struct parquet_field fields[PARQUET_MOST_FIELDS], uint32_t *n);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_analysis.c - the tables of what Headway found out: phases, steps, gaps, findings, the verdict.
+/* parquet_analysis.c - the tables of what Headway found out: phases, steps, gaps, findings, the
+ * verdict.
  *
- * Spans are named by the ids of the tables of spans. A recording that cannot be analysed is exported without
- * these tables; that is no error.
+ * Spans are named by the ids of the tables of spans. A recording that cannot be analysed is
+ * exported without these tables; that is no error.
  */
 #include <stdlib.h>
 
@@ -73,7 +74,7 @@ const char *parquet_analysis_fields(uint32_t i, struct parquet_field fields[PARQ
 	return tables[i].name;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 struct found {
 	struct hwy_analysis analysis;
@@ -285,7 +286,7 @@ static bool verdict_cell(struct parquet *p, const void *user, uint32_t row, uint
 	}
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void list_places(struct found *found)
 {

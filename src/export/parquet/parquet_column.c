@@ -19,7 +19,8 @@ enum {
 	MOST_BYTES = 1 << 25, /* of a dictionary of texts */
 	PAGE_BYTES = 1 << 20, /* of a page of texts that are not in the dictionary */
 	MOST_TEXT = 1 << 28,  /* of one text: a page must stay below 2^31 bytes */
-	/* Longer texts are left out of the statistics. They would be in the footer once a row group. */
+	/* Longer texts are left out of the statistics. They would be in the footer once a row
+	 * group. */
 	MOST_STATISTIC = 96,
 	PAGE_DATA = 0, /* Parquet's numbers of pages */
 	PAGE_DICTIONARY = 2,
@@ -65,7 +66,7 @@ void parquet_packer_free(struct parquet_packer *p)
 	free(p);
 }
 
-/* ---- pages ------------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 /* Compresses into p->packed; false where zstd fails, which means that memory ran out. */
 static bool zstd_compress(struct parquet_packer *p, const struct hwy_bytes *from)
@@ -162,7 +163,7 @@ static void page_put_values(struct parquet_packer *p, enum way way, const int64_
 	}
 }
 
-/* ---- statistics -------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 static void note_number(struct hwy_bytes *to, int64_t value)
 {
@@ -207,7 +208,7 @@ static bool chunk_note_text(struct hwy_bytes *to, struct hwy_text text)
 	return true;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static size_t size_of_way(struct parquet_packer *p, enum way way, const int64_t *values, uint32_t n)
 {
@@ -293,7 +294,7 @@ static bool pack_numbers(struct parquet_packer *p, const struct parquet_field *f
 	return add_pages(p, field, from, way, values, n, err);
 }
 
-/* ---- texts ------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Adds pages of texts that the dictionary has no room for: the rows from 'row' on. */
 static bool add_plain_texts(struct parquet_packer *p, const struct parquet_field *field,
@@ -384,10 +385,10 @@ static bool pack_texts(struct parquet_packer *p, const struct parquet_field *fie
 	return add_pages(p, field, from, way, values, n, err);
 }
 
-/* ---- the chunk --------------------------------------------------------------------------------- */
+/* ---- the chunk ------------------------------------------------------------------------------- */
 
-/* Yields the values of the rows that have one, and their number in *n; of a constant column the first
- * value only. */
+/* Yields the values of the rows that have one, and their number in *n; of a constant column the
+ * first value only. */
 static const int64_t *values_that_are(struct parquet_packer *p, const struct parquet_values *from,
 				      uint32_t rows, uint32_t *n)
 {

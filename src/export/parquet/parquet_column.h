@@ -58,8 +58,9 @@ struct parquet_packer;
 struct parquet_packer *parquet_packer_new(void);
 void parquet_packer_free(struct parquet_packer *packer);
 
-/* Packs the rows of a column. The chunk belongs to the packer and is valid until the next call. NULL,
- * with a sentence that begins with the column's name, where the values do not fit a Parquet file. */
+/* Packs the rows of a column. The chunk belongs to the packer and is valid until the next call.
+ * NULL, with a sentence that begins with the column's name, where the values do not fit a
+ * Parquet file. */
 const struct parquet_chunk *parquet_pack(struct parquet_packer *packer,
 					 const struct parquet_field *field,
 					 const struct parquet_values *values, uint32_t rows,

@@ -20,7 +20,7 @@ void parquet_dictionary_free(struct parquet_dictionary *dictionary)
 	*dictionary = (struct parquet_dictionary){0};
 }
 
-/* ---- texts ------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 void parquet_put_text(struct hwy_bytes *out, struct hwy_text text)
 {
@@ -70,7 +70,7 @@ static void dictionary_add_text(struct parquet_dictionary *d, struct hwy_text te
 		d->largest = d->n;
 }
 
-/* ---- numbering --------------------------------------------------------------------------------- */
+/* ---- numbering ------------------------------------------------------------------------------- */
 
 static bool add_entry(struct parquet_dictionary *d, int64_t value, uint32_t most, size_t most_bytes,
 		      parquet_text *text, void *user)

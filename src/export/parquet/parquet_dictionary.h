@@ -2,8 +2,8 @@
 /* parquet_dictionary.h - the different values of a column in one row group, numbered by first
  * appearance.
  *
- * Values are numbers, or keys of texts: then each entry's text is asked for once, and must be UTF-8 in
- * the file, so bytes that are none become U+FFFD.
+ * Values are numbers, or keys of texts: then each entry's text is asked for once, and must be
+ * UTF-8 in the file, so bytes that are none become U+FFFD.
  */
 #ifndef HWY_EXPORT_PARQUET_PARQUET_DICTIONARY_H
 #define HWY_EXPORT_PARQUET_PARQUET_DICTIONARY_H
@@ -28,9 +28,9 @@ struct parquet_dictionary {
 
 void parquet_dictionary_free(struct parquet_dictionary *dictionary);
 
-/* Numbers n values. Yields how many values, from the first on, have an entry: fewer than n where there
- * would be more than 'most' entries, or more than 'most_bytes' bytes of texts. min and max are those of
- * the values. 'text' is NULL for numbers. */
+/* Numbers n values. Yields how many values, from the first on, have an entry: fewer than n where
+ * there would be more than 'most' entries, or more than 'most_bytes' bytes of texts. min and max
+ * are those of the values. 'text' is NULL for numbers. */
 uint32_t parquet_dictionary_make(struct parquet_dictionary *dictionary, const int64_t *values,
 				 uint32_t n, int64_t min, int64_t max, uint32_t most,
 				 size_t most_bytes, parquet_text *text, void *user);

@@ -41,7 +41,7 @@ bool parquet_file_open(struct parquet_file *file, const char *path, const char *
 	return true;
 }
 
-/* ---- row groups -------------------------------------------------------------------------------- */
+/* ---- row groups ------------------------------------------------------------------------------ */
 
 void parquet_group_begin(struct parquet_file *file, uint32_t rows)
 {
@@ -135,7 +135,7 @@ void parquet_group_end(struct parquet_file *file)
 	file->rows += file->group_rows;
 }
 
-/* ---- the footer -------------------------------------------------------------------------------- */
+/* ---- the footer ------------------------------------------------------------------------------ */
 
 static void footer_put_field(struct thrift *t, const struct parquet_field *field)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_file.h - one Parquet file: row groups of column chunks, then the footer that says where they
- * are.
+/* parquet_file.h - one Parquet file: row groups of column chunks, then the footer that says
+ * where they are.
  *
  *   static const struct parquet_field fields[] = {{"start", PARQUET_NUMBER, false}};
  *   const struct parquet_table table = {.name = "kernel", .fields = fields, .n_fields = 1};
@@ -15,12 +15,12 @@
  *   bool is_whole = parquet_file_close(&file);
  *   parquet_packer_free(packer);
  *
- * The first error is kept in err, and what is written after it is dropped. The file has the name it is
- * opened with from the begin: whoever opens it chooses a temporary one.
+ * The first error is kept in err, and what is written after it is dropped. The file has the name
+ * it is opened with from the begin: whoever opens it chooses a temporary one.
  *
- * The footer has a checksum of its own among its key-values ("headway.footer_crc32"), since Parquet has
- * one for pages only: the CRC-32 of the footer's bytes in which the eight digits of the checksum are
- * zeros.
+ * The footer has a checksum of its own among its key-values ("headway.footer_crc32"), since
+ * Parquet has one for pages only: the CRC-32 of the footer's bytes in which the eight digits of
+ * the checksum are zeros.
  */
 #ifndef HWY_EXPORT_PARQUET_PARQUET_FILE_H
 #define HWY_EXPORT_PARQUET_PARQUET_FILE_H
@@ -66,7 +66,8 @@ struct parquet_file {
 	struct hwy_err *err;
 };
 
-/* Creates the file, mode 0600; there must be none of that name. 'table' and 'packer' must outlive it. */
+/* Creates the file, mode 0600; there must be none of that name. 'table' and 'packer' must
+ * outlive it. */
 bool parquet_file_open(struct parquet_file *file, const char *path, const char *target,
 		       const struct parquet_table *table, struct parquet_packer *packer,
 		       struct hwy_err *err);

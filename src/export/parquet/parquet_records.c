@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_records.c - the tables that say who is who and what was told beside spans: lanes, processes,
- * devices, properties, messages …
+/* parquet_records.c - the tables that say who is who and what was told beside spans: lanes,
+ * processes, devices, properties, messages …
  *
- * Columns that end in _id hold the id of a row of another table of the same rank. Launch shapes, symbols
- * and stacks are spelled out in the tables of spans.
+ * Columns that end in _id hold the id of a row of another table of the same rank. Launch shapes,
+ * symbols and stacks are spelled out in the tables of spans.
  */
 #include <stddef.h>
 #include <string.h>
@@ -241,7 +241,7 @@ const char *parquet_record_fields(uint32_t i, struct parquet_field fields[PARQUE
 	return record_tables[i].name;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static const int64_t *records_of(const struct hwy_trace *trace, enum hwy_table table)
 {

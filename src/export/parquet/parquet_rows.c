@@ -35,7 +35,7 @@ static bool cursor_settle(struct parquet_rows *rows, struct parquet_cursor *curs
 	return false;
 }
 
-/* ---- the heap ---------------------------------------------------------------------------------- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 /* Of two spans that start together that with the smaller id comes first. */
 static bool is_before(const struct parquet_cursor *a, const struct parquet_cursor *b)
@@ -93,7 +93,7 @@ void parquet_rows_close(struct parquet_rows *rows)
 	free(rows->runs);
 }
 
-/* ---- row groups -------------------------------------------------------------------------------- */
+/* ---- row groups ------------------------------------------------------------------------------ */
 
 /* Adds a row, as a part of the last run where it follows it. */
 static void group_add_row(struct parquet_rows *rows, const struct hwy_strip *strip, uint32_t row)
@@ -163,7 +163,7 @@ bool parquet_rows_next(struct parquet_rows *rows)
 	return rows->n > 0 && !rows->x->failed;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* Whether all rows of the row group have one value in this column, which is loaded. */
 static bool column_is_constant(const struct parquet_rows *rows, enum hwy_col col, int64_t *value)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_rows.h - the spans of one kind, of all lanes, in order of their start: row group after row
- * group.
+/* parquet_rows.h - the spans of one kind, of all lanes, in order of their start: row group after
+ * row group.
  *
- * A row group is a list of runs: rows of one strip that follow each other. Columns are read run by run.
- * Of a report, the chunks that the row group needs are in memory, and one chunk for each lane: that in
- * which the next row group begins.
+ * A row group is a list of runs: rows of one strip that follow each other. Columns are read run
+ * by run. Of a report, the chunks that the row group needs are in memory, and one chunk for each
+ * lane: that in which the next row group begins.
  */
 #ifndef HWY_EXPORT_PARQUET_PARQUET_ROWS_H
 #define HWY_EXPORT_PARQUET_PARQUET_ROWS_H
@@ -37,10 +37,11 @@ struct parquet_rows {
 
 void parquet_rows_open(struct parquet_rows *rows, struct export *x, int kind, uint32_t most);
 void parquet_rows_close(struct parquet_rows *rows);
-/* Moves to the next row group; false behind the last one, and where it cannot be read (x->failed). */
+/* Moves to the next row group; false behind the last one, and where it cannot be read
+ * (x->failed). */
 bool parquet_rows_next(struct parquet_rows *rows);
-/* Reads a column of the row group. Where all values are the same *is_constant becomes true and values[0]
- * is the value. False where it cannot be read. */
+/* Reads a column of the row group. Where all values are the same *is_constant becomes true and
+ * values[0] is the value. False where it cannot be read. */
 bool parquet_rows_read(struct parquet_rows *rows, enum hwy_col col, int64_t *values,
 		       bool *is_constant);
 

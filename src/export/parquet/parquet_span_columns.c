@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_span_columns.c - the columns of the CSV export, in its order, with '_' in place of '-'; behind them the role of a
- * call, the class of device work, and the id of the lane. A counter's value is a double, and where it was recorded as a whole
- * number that number stands in "value_integer", too. */
+/* parquet_span_columns.c - the columns of the CSV export, in its order, with '_' in place of
+ * '-'; behind them the role of a call, the class of device work, and the id of the lane. A
+ * counter's value is a double, and where it was recorded as a whole number that number stands in
+ * "value_integer", too. */
 #include "export/parquet/parquet_span_columns.h"
 
 #include "trace/columns.h"

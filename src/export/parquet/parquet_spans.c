@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_spans.c - the tables of spans, one a kind, column by column and row group by row group.
+/* parquet_spans.c - the tables of spans, one a kind, column by column and row group by row
+ * group.
  *
- * Cells are those of the CSV export. What differs: texts that are empty there are null here; a payload is a text, as
- * "payload_type" says.
+ * Cells are those of the CSV export. What differs: texts that are empty there are null here; a
+ * payload is a text, as "payload_type" says.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "export/parquet/parquet_span_columns.h"
 #include "trace/columns.h"
 
-/* ---- the values of a column -------------------------------------------------------------------- */
+/* ---- the values of a column ------------------------------------------------------------------ */
 
 struct filling {
 	struct parquet *p;
@@ -362,7 +363,7 @@ static bool fill(struct filling *f)
 	}
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void span_write_group(struct parquet *p, struct parquet_rows *rows, struct span_table *spans,
 			     struct parquet_file *file)

@@ -40,7 +40,8 @@ void thrift_binary(struct thrift *t, int id, const void *bytes, size_t n);
 void thrift_text(struct thrift *t, int id, const char *text);
 /* Begins a struct that is a field. */
 void thrift_struct(struct thrift *t, int id);
-/* Begins a list of n elements: structs, each begun by thrift_element, or numbers (thrift_number). */
+/* Begins a list of n elements: structs, each begun by thrift_element, or numbers
+ * (thrift_number). */
 void thrift_list(struct thrift *t, int id, int type, uint32_t n);
 void thrift_element(struct thrift *t);
 void thrift_number(struct thrift *t, int64_t value);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfetto_messages.c - what spans exchange with other ranks: arguments of the spans, and arrows between ranks of a job.
+/* perfetto_messages.c - what spans exchange with other ranks: arguments of the spans, and arrows
+ * between ranks of a job.
  *
- * An arrow (flow) of Perfetto goes from the slice that began first to the one that began later: an arrow to a rank that already
- * waits begins there.
+ * An arrow (flow) of Perfetto goes from the slice that began first to the one that began later:
+ * an arrow to a rank that already waits begins there.
  */
 #include <stdlib.h>
 

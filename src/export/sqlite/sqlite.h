@@ -77,7 +77,8 @@ struct sqlite {
 	struct hwy_index categories; /* number of an NVTX category, by its struct sqlite_category */
 	uint32_t n_domains, n_categories, n_names;
 	int64_t sample; /* number of the sample that was written last */
-	/* sqlite_libraries.c: messages by the span that waited for them; made with the first call of MPI. */
+	/* sqlite_libraries.c: messages by the span that waited for them; made with the first
+	 * call of MPI. */
 	struct hwy_message_index waited;
 	bool has_waited;
 };

@@ -208,8 +208,8 @@ static void write_work(struct sqlite *s, const struct hwy_strip *strip)
 	}
 }
 
-/* The export's rows for copies of nodes are left out: a node of an instantiated graph stands with the thread and the time
- * of its original. */
+/* The export's rows for copies of nodes are left out: a node of an instantiated graph stands
+ * with the thread and the time of its original. */
 void sqlite_cuda_write_nodes(struct sqlite *s)
 {
 	enum { CREATION = 77 }; /* eventClass of "Graph Node Creation" */

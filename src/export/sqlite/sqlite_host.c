@@ -56,8 +56,8 @@ static uint64_t pair_key(int64_t high, int64_t low)
 	return (uint64_t)high << 32 ^ (uint64_t)low;
 }
 
-/* Inserts a row of NVTX_EVENTS. Where its row id is taken already (a damaged file may use one twice, or one of those for
- * names), SQLite chooses another. */
+/* Inserts a row of NVTX_EVENTS. Where its row id is taken already (a damaged file may use one
+ * twice, or one of those for names), SQLite chooses another. */
 static void insert_nvtx(struct sqlite *s, sqlite3_stmt *to)
 {
 	if (s->x.failed)

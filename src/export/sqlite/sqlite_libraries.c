@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sqlite_libraries.c - writes the calls of libraries: cuDNN, cuBLAS, and MPI with what its calls exchanged.
+/* sqlite_libraries.c - writes the calls of libraries: cuDNN, cuBLAS, and MPI with what its calls
+ * exchanged.
  *
- * nsys has a table for each sort of MPI's calls. A call goes into MPI_P2P_EVENTS or MPI_COLLECTIVES_EVENTS, a row for each
- * message, where the trace has messages of it; else calls that start or wait for requests go into MPI_START_WAIT_EVENTS, a row
- * for each message that the call waited for, and the rest into MPI_OTHER_EVENTS. A trace does not keep handles: the number of
- * a message stands for its request, and the number of a communicator for its handle.
+ * nsys has a table for each sort of MPI's calls. A call goes into MPI_P2P_EVENTS or
+ * MPI_COLLECTIVES_EVENTS, a row for each message, where the trace has messages of it; else calls
+ * that start or wait for requests go into MPI_START_WAIT_EVENTS, a row for each message that the
+ * call waited for, and the rest into MPI_OTHER_EVENTS. A trace does not keep handles: the number
+ * of a message stands for its request, and the number of a communicator for its handle.
  */
 #include <string.h>
 
@@ -74,7 +76,8 @@ static void write_message(struct sqlite *s, const struct mpi_call *call, uint32_
 	sqlite_integers(s, SQL_MPI_P2P, v, 9);
 }
 
-/* Whether the second message of MPI_Sendrecv is the first one in the other direction: nsys writes one row then. */
+/* Whether the second message of MPI_Sendrecv is the first one in the other direction: nsys
+ * writes one row then. */
 static bool is_mirrored(const struct hwy_trace *trace, const uint32_t *first, uint32_t n)
 {
 	if (n != 2)

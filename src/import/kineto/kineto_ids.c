@@ -80,9 +80,9 @@ struct kineto_id kineto_first_number(struct kineto *k, struct kineto_id id)
 	return id;
 }
 
-/* Kineto lists AMD's GPUs by their ordinal, and numbers them in its events after the processors: the
- * only GPU of a file is 0 there and 2 here. Such a device keeps its description and gets the events'
- * number. */
+/* Kineto lists AMD's GPUs by their ordinal, and numbers them in its events after the processors:
+ * the only GPU of a file is 0 there and 2 here. Such a device keeps its description and gets the
+ * events' number. */
 static bool is_only_amd_gpu(const struct kineto *k)
 {
 	return k->trace->n_devices == 1 && k->trace->devices[0].threads_per_warp == AMD_WARP &&

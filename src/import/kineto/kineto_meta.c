@@ -152,7 +152,8 @@ void kineto_describe_devices(struct kineto *k)
 	}
 }
 
-/* "cuda:nccl" is the library that communicates; a group with a library for each kind of device keeps the whole text. */
+/* "cuda:nccl" is the library that communicates; a group with a library for each kind of device
+ * keeps the whole text. */
 static uint32_t backend_text(struct kineto *k, const struct scan_value *value)
 {
 	static const struct {

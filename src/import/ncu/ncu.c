@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncu.c - reads what `ncu --csv` printed: the counters of kernels that Nsight Compute has measured.
+/* ncu.c - reads what `ncu --csv` printed: the counters of kernels that Nsight Compute has
+ * measured.
  *
- * Three tables are understood, by the names of their columns: `--page raw` (a row for each launch, a column for
- * each counter, the units in a row of their own), `--page details` and plain `--csv` (a row for each counter of a
- * launch, under the counter's name or under its label), and `--print-summary` (a row for each counter of a kernel,
- * with its average). The trace has no spans, only measured kernels and their counters; times are ns, sizes bytes,
- * rates a second, whatever unit ncu chose to print. A counter that ncu could not read is left out.
+ * Three tables are understood, by the names of their columns: `--page raw` (a row for each
+ * launch, a column for each counter, the units in a row of their own), `--page details` and
+ * plain `--csv` (a row for each counter of a launch, under the counter's name or under its
+ * label), and `--print-summary` (a row for each counter of a kernel, with its average). The
+ * trace has no spans, only measured kernels and their counters; times are ns, sizes bytes, rates
+ * a second, whatever unit ncu chose to print. A counter that ncu could not read is left out.
  */
 #include "import/ncu/ncu.h"
 
@@ -41,7 +43,8 @@ enum { ABSENT = -1 };
 struct layout {
 	int at[COLUMNS]; /* the place of each column in a row, or ABSENT */
 	uint32_t n;      /* columns of the header */
-	/* Of a table with a column for each counter: by column the counter's name, "" where the column is none. */
+	/* Of a table with a column for each counter: by column the counter's name, "" where the
+	 * column is none. */
 	char **metrics;
 	struct ncu_unit *units;
 	bool *is_left_out; /* by column: its unit is not known */
@@ -69,9 +72,10 @@ static void layout_free(struct layout *layout)
 	*layout = (struct layout){0};
 }
 
-/* ---- the header ------------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
-/* Whether a column of a wide table is a counter's: those names, and no others, have "__" in them. */
+/* Whether a column of a wide table is a counter's: those names, and no others, have "__" in
+ * them. */
 static bool is_metric(const char *name)
 {
 	return strstr(name, "__") != NULL;
@@ -110,15 +114,16 @@ static void note_unit(struct ncu *n, const char *unit)
 		snprintf(n->unknown_unit, sizeof n->unknown_unit, "%s", unit);
 }
 
-/* Reads the unit of a counter. A time in a unit that is not known is not taken for a number of ns: it would be wrong by any
- * factor. */
+/* Reads the unit of a counter. A time in a unit that is not known is not taken for a number of
+ * ns: it would be wrong by any factor. */
 static bool read_unit(const char *metric, const char *text, struct ncu_unit *unit)
 {
 	bool is_time = strstr(metric, "__time_duration") != NULL;
 	return ncu_unit_read(text, unit) && (!is_time || !*text || unit->class == NCU_TIME);
 }
 
-/* The row behind a wide table's header holds the units; it has no number of a launch and no kernel. */
+/* The row behind a wide table's header holds the units; it has no number of a launch and no
+ * kernel. */
 static void read_units(struct ncu *n, struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->n && i < n->rows.n; i++) {
@@ -132,7 +137,7 @@ static void read_units(struct ncu *n, struct layout *layout)
 	layout->has_units = true;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Reads "(256, 1, 1)" or "256,1,1"; false where the text is no triple of positive numbers. */
 static bool read_triple(const char *text, int64_t out[3])
@@ -177,8 +182,8 @@ static void read_launch(struct ncu *n, const struct layout *layout, struct ncu_l
 	}
 }
 
-/* Yields the launch that a row belongs to: rows of one process, number and kernel are of one launch; in a summary,
- * which has no numbers, those of one kernel and shape. */
+/* Yields the launch that a row belongs to: rows of one process, number and kernel are of one
+ * launch; in a summary, which has no numbers, those of one kernel and shape. */
 static uint32_t launch_of(struct ncu *n, const struct layout *layout)
 {
 	static const enum column keys[] = {COLUMN_PROCESS, COLUMN_ID, COLUMN_KERNEL, COLUMN_BLOCK,
@@ -229,7 +234,8 @@ static bool read_wide_row(struct ncu *n, struct layout *layout)
 	uint32_t launch = launch_of(n, layout);
 	for (uint32_t i = 0; i < layout->n; i++) {
 		bool is_known = *layout->metrics[i] && !layout->is_left_out[i];
-		/* "Block Size" and "Grid Size" are labels of counters, and here the columns with the shape. */
+		/* "Block Size" and "Grid Size" are labels of counters, and here the columns with
+		 * the shape. */
 		bool is_shape =
 			(int)i == layout->at[COLUMN_BLOCK] || (int)i == layout->at[COLUMN_GRID];
 		if (is_known && !is_shape &&
@@ -293,7 +299,7 @@ static bool read_tables(struct ncu *n, struct layout *layout)
 			n->path);
 }
 
-/* ---- the trace -------------------------------------------------------------------------------------- */
+/* ---- the trace ------------------------------------------------------------------------------- */
 
 static void ncu_add_note(struct ncu *n, const char *text)
 {

@@ -13,7 +13,8 @@
 struct hwy_trace *import_ncu_window(const char *path, size_t window,
 				    const struct hwy_progress *progress, struct hwy_err *err);
 
-/* Whether a text file has the header of ncu's table in its first bytes, behind messages and output. */
+/* Whether a text file has the header of ncu's table in its first bytes, behind messages and
+ * output. */
 bool ncu_is_table(const char *path);
 
 /* One launch that ncu has measured, while it is read. */
@@ -41,7 +42,8 @@ struct ncu {
 	char unknown_unit[64]; /* the first unit that was not known */
 };
 
-/* ncu_launch.c: keeps a value as a measure of a launch, and where it is the shape's or the device's, there too. */
+/* ncu_launch.c: keeps a value as a measure of a launch, and where it is the shape's or the
+ * device's, there too. */
 void ncu_add_value(struct ncu *n, uint32_t launch, const char *metric, double value);
 /* Keeps a text; only the device's name is of use. */
 void ncu_add_text(struct ncu *n, const char *metric, const char *text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncu_launch.c - what ncu tells of one launch as records: measured kernel, measures, shape, device. */
+/* ncu_launch.c - what ncu tells of one launch as records: measured kernel, measures, shape,
+ * device. */
 #include <math.h>
 #include <string.h>
 
@@ -85,10 +86,10 @@ void ncu_add_text(struct ncu *n, const char *metric, const char *text)
 		n->device.name = hwy_text_id(n->b, text);
 }
 
-/* ---- records ----------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-/* Yields the index of the device with ncu's number. The table's attributes are those of the first device:
- * ncu measures one kernel at a time, nearly always on one device. */
+/* Yields the index of the device with ncu's number. The table's attributes are those of the
+ * first device: ncu measures one kernel at a time, nearly always on one device. */
 static uint32_t ncu_device_of(struct ncu *n, const struct ncu_launch *launch)
 {
 	struct hwy_trace *trace = hwy_builder_trace(n->b);

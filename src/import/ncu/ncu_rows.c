@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ncu_rows.c - see ncu_rows.h.
  *
- * A field that begins with a quote ends with the next quote that is not doubled; it may hold commas and line
- * ends. In other fields a quote is a character like any other, so that a stray quote in the program's output
- * does not swallow the table behind it.
+ * A field that begins with a quote ends with the next quote that is not doubled; it may hold
+ * commas and line ends. In other fields a quote is a character like any other, so that a stray
+ * quote in the program's output does not swallow the table behind it.
  */
 #include "import/ncu/ncu_rows.h"
 
@@ -25,7 +25,7 @@ void ncu_rows_close(struct ncu_rows *rows)
 	free(rows->fields);
 }
 
-/* ---- where a row ends ------------------------------------------------------------------------------- */
+/* ---- where a row ends ------------------------------------------------------------------------ */
 
 /* A search for the end of a row: how far it got, counted from source->cursor. */
 struct row_end {
@@ -74,10 +74,10 @@ static bool read_row(struct ncu_rows *rows, bool is_plain, const struct hwy_prog
 			source_path(source), (unsigned long long)rows->line);
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Copies the field that begins at 'at' to rows->text, without its quotes; yields where the next one begins,
- * behind 'end' where this was the last one. */
+/* Copies the field that begins at 'at' to rows->text, without its quotes; yields where the next
+ * one begins, behind 'end' where this was the last one. */
 static const char *copy_field(struct ncu_rows *rows, const char *at, const char *end)
 {
 	uint8_t *to = hwy_bytes_reserve(&rows->text, (size_t)(end - at) + 1);
@@ -125,8 +125,8 @@ static bool split_row(struct ncu_rows *rows, const char *at, size_t length, stru
 	return true;
 }
 
-/* Yields where the names of the columns begin in a line, or NULL. What the program printed last may stand
- * before them, where it ended without a line end. */
+/* Yields where the names of the columns begin in a line, or NULL. What the program printed last
+ * may stand before them, where it ended without a line end. */
 static const char *find_header(const char *line, size_t length)
 {
 	static const char *const firsts[] = {"\"ID\",", "\"Process ID\",", "\"Kernel Name\","};

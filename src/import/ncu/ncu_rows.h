@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ncu_rows.h - the table in what `ncu --csv` printed, row by row.
  *
- * ncu prints its table behind its own messages ("==PROF== …") and behind whatever the program printed. The
- * lines before the header are skipped; inside of the table, lines of ncu's messages, and lines that do not
- * begin with a quote, are skipped and counted.
+ * ncu prints its table behind its own messages ("==PROF== …") and behind whatever the program
+ * printed. The lines before the header are skipped; inside of the table, lines of ncu's
+ * messages, and lines that do not begin with a quote, are skipped and counted.
  *
  *   struct ncu_rows rows;
  *   if (!ncu_rows_open(&rows, path, SOURCE_WINDOW, err))
@@ -22,8 +22,8 @@
 enum { NCU_MOST_FIELDS = 1 << 16 }; /* columns of a table; ncu --set full has about 2,000 */
 
 struct ncu_rows {
-	/* The row read last; n is 0 at the end of the file. The texts end with a 0 and are valid until the next
-	 * row is read. */
+	/* The row read last; n is 0 at the end of the file. The texts end with a 0 and are valid
+	 * until the next row is read. */
 	struct hwy_text *fields;
 	uint32_t n, cap;
 	bool is_header;   /* the row has a field "Kernel Name" and is the names of the columns */
@@ -38,7 +38,8 @@ struct ncu_rows {
 };
 
 bool ncu_rows_open(struct ncu_rows *rows, const char *path, size_t window, struct hwy_err *err);
-/* Reads the next row; rows->n is 0 at the end. False: the file cannot be read, or the row is broken. */
+/* Reads the next row; rows->n is 0 at the end. False: the file cannot be read, or the row is
+ * broken. */
 bool ncu_rows_next(struct ncu_rows *rows, const struct hwy_progress *progress, struct hwy_err *err);
 void ncu_rows_close(struct ncu_rows *rows);
 

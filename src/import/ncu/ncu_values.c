@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ncu_values.c - see ncu_values.h.
  *
- * A prefix is a power of ten (ncu's Kbyte is 1000 bytes: it shows 233.47 Kbyte for the 233472 bytes of an H100's
- * shared memory). The power is added to the number's own exponent before the digits become a double, so that no
- * multiplication rounds.
+ * A prefix is a power of ten (ncu's Kbyte is 1000 bytes: it shows 233.47 Kbyte for the 233472
+ * bytes of an H100's shared memory). The power is added to the number's own exponent before the
+ * digits become a double, so that no multiplication rounds.
  */
 #include "import/ncu/ncu_values.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- units ------------------------------------------------------------------------------------------ */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 enum unit_word { WORD_OTHER, WORD_PERCENT, WORD_SECOND, WORD_BYTE, WORD_HERTZ, WORD_CYCLE };
 
@@ -59,8 +59,9 @@ static bool read_word(const char *text, size_t n, enum unit_word *word, int *exp
 		*exponent = powers[prefix - prefixes];
 		return true;
 	}
-	/* A word that is not known counts something that has no prefix in ncu's output ("thr"). Large prefixes are
-	 * capitals: behind one of them the number may be a billion times larger than it looks. */
+	/* A word that is not known counts something that has no prefix in ncu's output ("thr").
+	 * Large prefixes are capitals: behind one of them the number may be a billion times
+	 * larger than it looks. */
 	return !prefix || islower((unsigned char)*text);
 }
 
@@ -86,10 +87,10 @@ bool ncu_unit_read(const char *text, struct ncu_unit *unit)
 	return true;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Copies the digits of a number without the commas between thousands; false where commas or points stand where
- * English has none. */
+/* Copies the digits of a number without the commas between thousands; false where commas or
+ * points stand where English has none. */
 static bool copy_digits(const char *text, size_t n, char *out)
 {
 	size_t group = 0; /* digits since the begin or the last comma */
@@ -134,7 +135,8 @@ enum ncu_number ncu_number_read(const char *text, int exponent, double *number)
 			return NCU_NO_NUMBER;
 		rest = end;
 	}
-	/* Numbers of the instances follow in brackets. Anything else makes it a text: "3 of 4", "sm_90". */
+	/* Numbers of the instances follow in brackets. Anything else makes it a text: "3 of 4",
+	 * "sm_90". */
 	while (*rest == ' ')
 		rest++;
 	if (*rest && *rest != '(')
@@ -148,7 +150,7 @@ enum ncu_number ncu_number_read(const char *text, int exponent, double *number)
 	return isfinite(*number) ? NCU_NUMBER : NCU_NO_NUMBER;
 }
 
-/* ---- labels ----------------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 #define PEAK ".avg.pct_of_peak_sustained_elapsed"
 #define PEAK_ACTIVE ".avg.pct_of_peak_sustained_active"

@@ -19,7 +19,8 @@ struct ncu_unit {
 	int exponent; /* the number times 10^exponent is in the unit of its class */
 };
 
-/* False: the unit has a prefix such as G before a word that is not known, so its numbers cannot be trusted. */
+/* False: the unit has a prefix such as G before a word that is not known, so its numbers cannot
+ * be trusted. */
 bool ncu_unit_read(const char *text, struct ncu_unit *unit);
 
 enum ncu_number {
@@ -30,8 +31,9 @@ enum ncu_number {
 /* Reads "1,205.00", "4.0e-05"; of "5 (2; 3)", a number with those of its instances, the first. */
 enum ncu_number ncu_number_read(const char *text, int exponent, double *number);
 
-/* Yields ncu's name of the counter that a label of its pages stands for ("Duration": "gpu__time_duration.sum"),
- * or NULL. The class of the unit is needed because two labels are used twice. */
+/* Yields ncu's name of the counter that a label of its pages stands for ("Duration":
+ * "gpu__time_duration.sum"), or NULL. The class of the unit is needed because two labels are
+ * used twice. */
 const char *ncu_label_metric(const char *label, enum ncu_unit_class class);
 
 #endif

@@ -154,8 +154,8 @@ static inline int64_t nsys_ref(struct nsys_query *q, int column)
 uint32_t nsys_text(struct nsys_query *q, int column);
 /* Yields the text of the trace for an id of the table StringIds; 0 for ids that do not exist. */
 uint32_t nsys_string(struct nsys *n, int64_t id);
-/* Yields the function of a frame by its id in StringIds: 0 where the text is only the frame's address
- * ("0x5ce7d4"). */
+/* Yields the function of a frame by its id in StringIds: 0 where the text is only the frame's
+ * address ("0x5ce7d4"). */
 uint32_t nsys_function(struct nsys *n, int64_t id, int64_t address);
 /* Yields the text of the trace for a column that holds an id of StringIds; 0 for NULL. */
 static inline uint32_t nsys_string_of(struct nsys_query *q, int column)
@@ -219,14 +219,15 @@ static inline bool nsys_call_key(uint32_t process, int64_t correlation, uint64_t
 }
 /* nsys_nodes.c: device work refers to a node of a CUDA graph. */
 void nsys_nodes_use(struct nsys *n, uint32_t process, int64_t id);
-/* nsys_nodes.c: adds the nodes of CUDA graphs that device work refers to; called after nsys_read_cuda. */
+/* nsys_nodes.c: adds the nodes of CUDA graphs that device work refers to; called after
+ * nsys_read_cuda. */
 void nsys_read_nodes(struct nsys *n);
 void nsys_nodes_free(struct nsys *n);
 void nsys_read_nvtx(struct nsys *n);
 /* nsys_payload.c: reads what the payloads of ranges have in them. */
 void nsys_payloads_open(struct nsys *n);
-/* nsys_payload.c: the payload of a range as a JSON object, a text of the trace; 0: there is none, or its schema is not known.
- * 'column' is binaryData. */
+/* nsys_payload.c: the payload of a range as a JSON object, a text of the trace; 0: there is
+ * none, or its schema is not known. 'column' is binaryData. */
 uint32_t nsys_payload_args(struct nsys_query *q, int column);
 void nsys_payloads_close(struct nsys *n);
 void nsys_read_cpu(struct nsys *n);

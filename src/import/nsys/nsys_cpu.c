@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_cpu.c - reads calls into the operating system and into libraries, and CPU samples.
  *
- * Calls of libraries (cuDNN, cuBLAS; nsys_mpi.c reads those of MPI) are call spans on a lane with the library's name. In the
- * same way, system calls are os spans on a lane with the name "syscall".
+ * Calls of libraries (cuDNN, cuBLAS; nsys_mpi.c reads those of MPI) are call spans on a lane
+ * with the library's name. In the same way, system calls are os spans on a lane with the name
+ * "syscall".
  */
 #include "import/nsys/nsys.h"
 

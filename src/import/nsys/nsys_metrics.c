@@ -60,8 +60,8 @@ static uint32_t metric_lane(struct nsys_query *q)
 	return *lane;
 }
 
-/* A value that is no number is not 0: what is not known must not look like an idle GPU. Files that other tools rewrote hold
- * numbers as texts. */
+/* A value that is no number is not 0: what is not known must not look like an idle GPU. Files
+ * that other tools rewrote hold numbers as texts. */
 static void add_value(struct nsys_query *q)
 {
 	int type = sqlite3_value_numeric_type(q->values[3]);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nsys_mpi.c - reads the calls of MPI, and what they exchange.
  *
- * Calls stand on a lane "MPI" of their thread. A row of MPI_P2P_EVENTS is a message, and MPI_COLLECTIVES_EVENTS has a rank's
- * part in a collective. MPI_Sendrecv has two rows of the same times where it sends and receives differently, first what it
- * sends; else it has one, which stands for both. MPI_START_WAIT_EVENTS has a row for each request of a call: such rows are
- * one span. Requests join a call that asks (MPI_Irecv) with one that waits (MPI_Wait), and the call that prepares an exchange
- * (MPI_Send_init) with the one that asks for it (MPI_Start).
+ * Calls stand on a lane "MPI" of their thread. A row of MPI_P2P_EVENTS is a message, and
+ * MPI_COLLECTIVES_EVENTS has a rank's part in a collective. MPI_Sendrecv has two rows of the
+ * same times where it sends and receives differently, first what it sends; else it has one,
+ * which stands for both. MPI_START_WAIT_EVENTS has a row for each request of a call: such rows
+ * are one span. Requests join a call that asks (MPI_Irecv) with one that waits (MPI_Wait), and
+ * the call that prepares an exchange (MPI_Send_init) with the one that asks for it (MPI_Start).
  *
- * A communicator is known by its handle, which is a number of its process. MPI_COMM_WORLD is told by MPICH's number for it, or
- * because the process uses no other one; the members of other communicators are not told, so these get a name that no other
- * process has.
+ * A communicator is known by its handle, which is a number of its process. MPI_COMM_WORLD is
+ * told by MPICH's number for it, or because the process uses no other one; the members of other
+ * communicators are not told, so these get a name that no other process has.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +70,8 @@ static const char *mpi_call_name(struct mpi_reader *m, const struct nsys_query *
 	return hwy_str(m->n->trace, q->row.v[HWY_NAME]);
 }
 
-/* Adds the call of a row, unless the row before was of the same call. False: the row has no usable time. */
+/* Adds the call of a row, unless the row before was of the same call. False: the row has no
+ * usable time. */
 static bool add_mpi_call(struct mpi_reader *m, struct nsys_query *q, bool *is_repeated)
 {
 	struct nsys *n = m->n;
@@ -93,7 +95,7 @@ static bool add_mpi_call(struct mpi_reader *m, struct nsys_query *q, bool *is_re
 	return true;
 }
 
-/* ---- communicators ---------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
 static int64_t nsys_mpi_group(struct mpi_reader *m, uint32_t process, int64_t handle)
 {
@@ -148,7 +150,7 @@ static void name_communicators(struct mpi_reader *m)
 	}
 }
 
-/* ---- messages ---------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int64_t size_in(struct nsys_query *q, int column)
 {
@@ -228,7 +230,8 @@ static void add_p2p(struct nsys_query *q)
 		operation = is_repeated ? &receives : &sends;
 	if (!operation || operation->kind == HWY_MESSAGE_COLLECTIVE)
 		return;
-	/* The row before was taken for what the call sends and receives; now it is told what it receives. */
+	/* The row before was taken for what the call sends and receives; now it is told what it
+	 * receives. */
 	struct hwy_trace *trace = m->n->trace;
 	if (is_both && is_repeated && m->last.has_received && trace->n_messages > 0)
 		trace->n_messages--;
@@ -284,7 +287,7 @@ static void add_other(struct nsys_query *q)
 	add_mpi_call(q->user, q, &is_repeated);
 }
 
-/* ---- requests ---------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static int by_request_and_time(const void *left, const void *right)
 {
@@ -298,8 +301,8 @@ static int by_request_and_time(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Goes through the calls that name one request, in order of time, and adds their messages. A library may have one handle for
- * several requests under way: the oldest is done first. */
+/* Goes through the calls that name one request, in order of time, and adds their messages. A
+ * library may have one handle for several requests under way: the oldest is done first. */
 static void join_request(struct mpi_reader *m, const struct mpi_event *events, uint32_t n)
 {
 	struct hwy_trace *trace = m->n->trace;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nsys_nodes.c - reads where nodes of CUDA graphs were made, from the table CUDA_GRAPH_NODE_EVENTS.
+/* nsys_nodes.c - reads where nodes of CUDA graphs were made, from the table
+ * CUDA_GRAPH_NODE_EVENTS.
  *
- * Device work names nodes of an instantiated graph, which are copies: a row with originalGraphNodeId says of which node.
- * A copy has a row without it, too, which says when it was copied. The trace gets the thread and time of the first
- * original, for nodes that device work refers to. The export has no edges and no stacks of nodes.
+ * Device work names nodes of an instantiated graph, which are copies: a row with
+ * originalGraphNodeId says of which node. A copy has a row without it, too, which says when it
+ * was copied. The trace gets the thread and time of the first original, for nodes that device
+ * work refers to. The export has no edges and no stacks of nodes.
  */
 #include <stdlib.h>
 

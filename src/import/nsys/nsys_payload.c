@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nsys_payload.c - decodes the payloads of NVTX ranges that have a schema: NCCL tells bytes, ranks and communicators so.
+/* nsys_payload.c - decodes the payloads of NVTX ranges that have a schema: NCCL tells bytes,
+ * ranks and communicators so.
  *
- * NVTX_PAYLOAD_SCHEMA_ENTRIES says which fields a payload of a schema has. The column binaryData of a range begins with 32 bytes:
- * domain, schema (both 32 bits of 64), size of the payload, size of all. A payload whose sizes do not agree is not decoded.
- * Fields that are numbers become a JSON object, by their names; others (arrays, texts, structs, enumerations) are left out.
+ * NVTX_PAYLOAD_SCHEMA_ENTRIES says which fields a payload of a schema has. The column binaryData
+ * of a range begins with 32 bytes: domain, schema (both 32 bits of 64), size of the payload,
+ * size of all. A payload whose sizes do not agree is not decoded. Fields that are numbers become
+ * a JSON object, by their names; others (arrays, texts, structs, enumerations) are left out.
  */
 #include <ctype.h>
 #include <inttypes.h>

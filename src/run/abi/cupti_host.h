@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_host.h - the part of CUPTI's profiler host API that Headway uses, under our own names, from CUDA 12.6 on.
+/* cupti_host.h - the part of CUPTI's profiler host API that Headway uses, under our own names,
+ * from CUDA 12.6 on.
  *
- * The host API turns names of metrics into a config image (which hardware counters to collect, in how many
- * passes) and counter data back into values. It needs no GPU and no driver. NVIDIA's own header is C++ only.
- * Every parameter struct begins with its size, without the padding behind the last field (ABI_CUPTI_SIZE), and
- * a pointer that is NULL. tests/collect/abi_cupti_host.cpp compares all of this with NVIDIA's headers.
+ * The host API turns names of metrics into a config image (which hardware counters to collect,
+ * in how many passes) and counter data back into values. It needs no GPU and no driver. NVIDIA's
+ * own header is C++ only. Every parameter struct begins with its size, without the padding
+ * behind the last field (ABI_CUPTI_SIZE), and a pointer that is NULL.
+ * tests/collect/abi_cupti_host.cpp compares all of this with NVIDIA's headers.
  */
 #ifndef HWY_RUN_ABI_CUPTI_HOST_H
 #define HWY_RUN_ABI_CUPTI_HOST_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_pm.h - the part of CUPTI's PM sampling API that Headway uses, under our own names, from CUDA 12.6 on.
+/* cupti_pm.h - the part of CUPTI's PM sampling API that Headway uses, under our own names, from
+ * CUDA 12.6 on.
  *
- * The GPU writes its counters into a buffer at a fixed rate; DecodeData turns that buffer into counter data, which
- * the host API (cupti_host.h) evaluates. tests/collect/abi_cupti_host.c compares this with NVIDIA's header.
+ * The GPU writes its counters into a buffer at a fixed rate; DecodeData turns that buffer into
+ * counter data, which the host API (cupti_host.h) evaluates. tests/collect/abi_cupti_host.c
+ * compares this with NVIDIA's header.
  */
 #ifndef HWY_RUN_ABI_CUPTI_PM_H
 #define HWY_RUN_ABI_CUPTI_PM_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_source.h - the part of CUPTI that tells the source line of an instruction, under our own names. Needs no GPU.
+/* cupti_source.h - the part of CUPTI that tells the source line of an instruction, under our own
+ * names. Needs no GPU.
  *
  * tests/collect/abi_cupti.c compares this with NVIDIA's headers.
  */

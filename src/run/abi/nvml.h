@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml.h - the part of NVIDIA's management library (libnvidia-ml.so.1) that headway needs, under our own names.
+/* nvml.h - the part of NVIDIA's management library (libnvidia-ml.so.1) that headway needs, under
+ * our own names.
  *
- * The facts are those of the public NVML API reference. Handles are pointers, every function returns an error
- * number. Functions that older drivers lack are looked for one by one: see X's third argument.
+ * The facts are those of the public NVML API reference. Handles are pointers, every function
+ * returns an error number. Functions that older drivers lack are looked for one by one: see X's
+ * third argument.
  */
 #ifndef HWY_RUN_ABI_NVML_H
 #define HWY_RUN_ABI_NVML_H
@@ -49,9 +51,10 @@ enum {
 	ABI_NVML_FIELD_POWER_INSTANT = 186, /* mW */
 	ABI_NVML_FIELD_PCIE_SENT = 197,
 	ABI_NVML_FIELD_PCIE_RECEIVED = 198,
-	/* Software thermal, hardware thermal and power brake, three fields in this order. Two numberings are in public
-	 * headers: the one of CUDA 12.8 to 13.0, and a later one, whose numbers mean settings of power smoothing in the
-	 * former. Settings are 32 bits wide, times 64. */
+	/* Software thermal, hardware thermal and power brake, three fields in this order. Two
+	 * numberings are in public headers: the one of CUDA 12.8 to 13.0, and a later one, whose
+	 * numbers mean settings of power smoothing in the former. Settings are 32 bits wide,
+	 * times 64. */
 	ABI_NVML_FIELD_SLOWDOWNS = 269,
 	ABI_NVML_FIELD_SLOWDOWNS_LATER = 251,
 };
@@ -89,7 +92,8 @@ struct abi_nvml_gpm_metric {
 	char *texts[3]; /* short name, long name, unit */
 };
 static_assert(sizeof(struct abi_nvml_gpm_metric) == 40, "nvmlGpmMetric_t");
-/* The array has 98 entries in the first release and 333 in CUDA 13; NVML looks at 'count' of them. */
+/* The array has 98 entries in the first release and 333 in CUDA 13; NVML looks at 'count' of
+ * them. */
 enum { ABI_NVML_GPM_MOST = 512 };
 struct abi_nvml_gpm_query {
 	uint32_t version, count;
@@ -98,7 +102,8 @@ struct abi_nvml_gpm_query {
 };
 static_assert(offsetof(struct abi_nvml_gpm_query, metrics) == 24, "nvmlGpmMetricsGet_t");
 
-/* X(name, parameters, needed): needed 1: in every libnvidia-ml.so.1 that can be used; 0: may be missing. */
+/* X(name, parameters, needed): needed 1: in every libnvidia-ml.so.1 that can be used; 0: may be
+ * missing. */
 #define ABI_NVML_FUNCTIONS(X)                                                                      \
 	X(nvmlInit_v2, (void), 1)                                                                  \
 	X(nvmlShutdown, (void), 1)                                                                 \

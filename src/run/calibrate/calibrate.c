@@ -34,7 +34,7 @@ struct helper_run {
 	size_t length;
 };
 
-/* ---- the child --------------------------------------------------------------------------------- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 /* Sets the helper's environment, without variables that would make it another program than the one
  * that was profiled, or slower for no reason. */

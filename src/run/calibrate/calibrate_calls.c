@@ -70,7 +70,7 @@ static void time_batches(struct helper *helper, struct timed *timed)
 	}
 }
 
-/* ---- the device held back ---------------------------------------------------------------------- */
+/* ---- the device held back -------------------------------------------------------------------- */
 
 static void hold_device(struct helper *helper)
 {
@@ -163,7 +163,7 @@ void helper_measure_calls(struct helper *helper)
 	measure_periods(helper);
 }
 
-/* ---- the queue --------------------------------------------------------------------------------- */
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 /* Launches kernels behind a held device until a launch blocks; that launch goes on when
  * HOLD_LIMIT_NS is over. Yields the depth of the queue; 0: no launch blocked. */

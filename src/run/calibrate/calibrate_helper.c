@@ -35,7 +35,7 @@ void helper_synchronize(struct helper *helper)
 	helper_ok(helper, helper->cuda.cuStreamSynchronize(helper->stream));
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 void helper_summarize(struct helper_samples *samples, double *median, double *spread)
 {
@@ -75,7 +75,7 @@ void helper_print_samples(struct helper *helper, const char *name, struct helper
 		helper_print(helper, name, median, spread, "ns");
 }
 
-/* ---- the driver -------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------ */
 
 static bool open_driver(struct abi_cuda *cuda, struct hwy_err *err)
 {

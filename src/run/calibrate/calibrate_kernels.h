@@ -8,8 +8,8 @@
  *                                    are those of the number (HELPER_STAMP_LOW): one store says both
  *
  * A time is read behind the branch that depends on what was loaded: a load alone does not delay
- * reading the time. Every loop ends by itself: by the device's clock and, should that stand still,
- * by counting.
+ * reading the time. Every loop ends by itself: by the device's clock and, should that stand
+ * still, by counting.
  */
 #ifndef HWY_RUN_CALIBRATE_CALIBRATE_KERNELS_H
 #define HWY_RUN_CALIBRATE_CALIBRATE_KERNELS_H

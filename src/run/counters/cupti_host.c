@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cupti_host.c - see cupti_host.h.
  *
- * libcupti opens "libnvperf_host.so" by that name when the first host object is made, and ends with
- * ABI_CUPTI_UNKNOWN where the dynamic linker finds none. So it is opened here first, by its path beside libcupti:
- * the linker then answers libcupti with the copy that is there.
+ * libcupti opens "libnvperf_host.so" by that name when the first host object is made, and ends
+ * with ABI_CUPTI_UNKNOWN where the dynamic linker finds none. So it is opened here first, by its
+ * path beside libcupti: the linker then answers libcupti with the copy that is there.
  */
 #include "run/counters/cupti_host.h"
 
@@ -71,7 +71,7 @@ const char *cupti_result_remedy(int result)
 	}
 }
 
-/* ---- the library ------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 struct library_search {
 	struct cupti_library *library;
@@ -217,7 +217,7 @@ bool cupti_library_chips(const struct cupti_library *library, const char *const 
 	return true;
 }
 
-/* ---- a host object ----------------------------------------------------------------------------- */
+/* ---- a host object --------------------------------------------------------------------------- */
 
 struct cupti_host *cupti_host_make(const struct cupti_library *library,
 				   enum abi_cupti_profiler profiler, const char *chip,
@@ -278,7 +278,8 @@ bool cupti_host_add(struct cupti_host *host, const char *const *metrics, size_t 
 		.n_metrics = n,
 	};
 	int result = host->library->cuptiProfilerHostConfigAddMetrics(&p);
-	/* An unknown name comes back as ABI_CUPTI_INVALID_PARAMETER or ABI_CUPTI_UNKNOWN (CUPTI 13.0). */
+	/* An unknown name comes back as ABI_CUPTI_INVALID_PARAMETER or ABI_CUPTI_UNKNOWN (CUPTI
+	 * 13.0). */
 	return !result ||
 	       hwy_fail(err, "the chip has no metric '%s'%s, or cannot collect it (CUPTI error %d)",
 			n ? metrics[0] : "", n > 1 ? " or one of those with it" : "", result);
@@ -356,7 +357,7 @@ size_t cupti_host_choose(const struct cupti_library *library, enum abi_cupti_pro
 	return n_taken;
 }
 
-/* ---- evaluation -------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 bool cupti_host_evaluate(struct cupti_host *host, const uint8_t *data, size_t bytes, size_t range,
 			 const char *const *metrics, size_t n, double *values, struct hwy_err *err)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpm.c - GPU metrics from NVML's GPM, for GPUs from Hopper on: the source where counters cannot be sampled.
+/* gpm.c - GPU metrics from NVML's GPM, for GPUs from Hopper on: the source where counters cannot
+ * be sampled.
  *
- * GPM needs no rights, and other hardware than CUPTI's counters, so that it works beside any profiler; but it is slow: a value is the
- * mean between two samples that are more than 100 ms apart. The row's time is that of the first of the two. Metrics that a GPU does
- * not have, such as NVLink where there is none, are not a number, and make no lane.
+ * GPM needs no rights, and other hardware than CUPTI's counters, so that it works beside any
+ * profiler; but it is slow: a value is the mean between two samples that are more than 100 ms
+ * apart. The row's time is that of the first of the two. Metrics that a GPU does not have, such
+ * as NVLink where there is none, are not a number, and make no lane.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +59,7 @@ struct gpm {
 	struct abi_nvml_gpm_query query;
 };
 
-/* ---- opening ------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool has_gpm(const struct abi_nvml *nvml)
 {
@@ -72,7 +74,8 @@ static bool gpm_is_wanted(const struct gpm *gpm, uint32_t index)
 	       (index < 64 && settings->listed & UINT64_C(1) << index);
 }
 
-/* Makes the lanes of a GPU that GPM supports; the GPUs that the program does not use are left out when the report is made. */
+/* Makes the lanes of a GPU that GPM supports; the GPUs that the program does not use are left
+ * out when the report is made. */
 static bool gpm_open_gpu(struct gpm *gpm, uint32_t index)
 {
 	const struct abi_nvml *nvml = &gpm->nvml;
@@ -146,7 +149,7 @@ static void *gpm_open(struct watched *watched, struct hwy_err *err)
 	return NULL;
 }
 
-/* ---- recording ---------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 static void gpm_write_row(struct gpm *gpm, const struct gpm_gpu *gpu)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml_clocks.c - clocks, power, temperature and what holds the clocks down, of every GPU, through NVML.
+/* nvml_clocks.c - clocks, power, temperature and what holds the clocks down, of every GPU,
+ * through NVML.
  *
- * A GPU is asked RATE_HZ times a second for values that are true at that moment, and once a second, at the begin and at
- * the end of recording for what it has counted: time lost to the power limit and to heat, energy, bytes over PCIe. The
- * counts miss nothing between two questions; the driver advances them about ten times a second.
+ * A GPU is asked RATE_HZ times a second for values that are true at that moment, and once a
+ * second, at the begin and at the end of recording for what it has counted: time lost to the
+ * power limit and to heat, energy, bytes over PCIe. The counts miss nothing between two
+ * questions; the driver advances them about ten times a second.
  *
  * A GPU that the driver has lost is not asked again. Other GPUs go on.
  */
@@ -49,7 +51,7 @@ struct clocks {
 	int64_t next_totals;
 };
 
-/* ---- opening ------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool field_is_time(const struct abi_nvml_field *field)
 {
@@ -168,7 +170,7 @@ static void *clocks_open(struct watched *watched, struct hwy_err *err)
 	return NULL;
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Looks at an error number; true where the question was answered. */
 static bool is_answer(const struct clocks *clocks, struct gpu *gpu, int error)

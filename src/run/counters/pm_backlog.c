@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_backlog.c - see pm_backlog.h.
  *
- * Slots stand in a ring, in the order of their samples: first … first + n are in use. A slot is filled by the
- * decoding thread, evaluated by any of the workers, and written by the worker that finds it the oldest and done. All
- * fields of a slot's state and of the ring are under 'lock'; the content of a slot belongs to whoever its state says.
+ * Slots stand in a ring, in the order of their samples: first … first + n are in use. A slot is
+ * filled by the decoding thread, evaluated by any of the workers, and written by the worker that
+ * finds it the oldest and done. All fields of a slot's state and of the ring are under 'lock';
+ * the content of a slot belongs to whoever its state says.
  */
 #include "run/counters/pm_backlog.h"
 
@@ -119,7 +120,8 @@ static void give_room(struct pm_backlog *b, struct slot *slot)
 	*slot = (struct slot){SLOT_FREE, NULL};
 }
 
-/* Writes the oldest slots that are done, unless another worker does. Called, and returns, with the lock held. */
+/* Writes the oldest slots that are done, unless another worker does. Called, and returns, with
+ * the lock held. */
 static void write_done(struct pm_backlog *b)
 {
 	if (b->is_writing)

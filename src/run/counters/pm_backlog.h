@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_backlog.h - samples of one device that wait to be evaluated, and the threads that do it.
  *
- * Decoding keeps up with any rate, evaluation may not. So images of counter data wait here, within a bound of memory,
- * and a few threads of low priority evaluate them. Rows come out in the order of their samples. Where the bound is
- * reached pm_backlog_take yields NULL: the samples stay in the device's buffer, and when that runs over too the
- * rate is halved (pm_gpu.c). Memory is taken as it is needed, and used again at once.
+ * Decoding keeps up with any rate, evaluation may not. So images of counter data wait here,
+ * within a bound of memory, and a few threads of low priority evaluate them. Rows come out in
+ * the order of their samples. Where the bound is reached pm_backlog_take yields NULL: the
+ * samples stay in the device's buffer, and when that runs over too the rate is halved
+ * (pm_gpu.c). Memory is taken as it is needed, and used again at once.
  */
 #ifndef HWY_RUN_COUNTERS_PM_BACKLOG_H
 #define HWY_RUN_COUNTERS_PM_BACKLOG_H
@@ -30,17 +31,20 @@ struct pm_backlog_settings {
 	const struct pm_set *set;
 	uint64_t most_bytes; /* of all images together */
 	uint32_t threads;
-	/* Takes a sample's values, in the order of the set, from one thread at a time; all NaN: a gap begins. */
+	/* Takes a sample's values, in the order of the set, from one thread at a time; all NaN:
+	 * a gap begins. */
 	void (*row)(void *to, int64_t start, const double *values, size_t n);
 	void *to;
 };
 
 struct pm_backlog;
 
-/* NULL: nothing can be evaluated, for the reason in err. What the settings point to must outlive the backlog. */
+/* NULL: nothing can be evaluated, for the reason in err. What the settings point to must outlive
+ * the backlog. */
 struct pm_backlog *pm_backlog_start(const struct pm_backlog_settings *settings,
 				    struct hwy_err *err);
-/* Yields an image to fill, or NULL where the bound is reached. One thread fills, and one image at a time. */
+/* Yields an image to fill, or NULL where the bound is reached. One thread fills, and one image
+ * at a time. */
 struct pm_image *pm_backlog_take(struct pm_backlog *backlog);
 /* Hands the image to the threads; one without samples and gap is taken back. */
 void pm_backlog_put(struct pm_backlog *backlog, struct pm_image *image);

@@ -2,8 +2,8 @@
 /* pm_clock.c - see pm_clock.h. */
 #include "run/counters/pm_clock.h"
 
-/* Long enough for many decodes, short enough that a drift of 10 us a second does not matter beside samples of
- * 100 us. */
+/* Long enough for many decodes, short enough that a drift of 10 us a second does not matter
+ * beside samples of 100 us. */
 static const int64_t WINDOW = 1000000000;
 
 void pm_clock_saw(struct pm_clock *clock, uint64_t device, int64_t host)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_clock.h - the device's time of a sample into CLOCK_MONOTONIC.
  *
- * Samples carry the GPU's own time, and nothing tells how that clock stands to the host's without a CUDA context.
- * But a sample has ended when it can be read: the host's time of reading minus the sample's end is never smaller
- * than the clocks' difference, and the smallest of many such numbers comes near it. Clocks drift, so the smallest
- * of the last seconds is taken.
+ * Samples carry the GPU's own time, and nothing tells how that clock stands to the host's
+ * without a CUDA context. But a sample has ended when it can be read: the host's time of reading
+ * minus the sample's end is never smaller than the clocks' difference, and the smallest of many
+ * such numbers comes near it. Clocks drift, so the smallest of the last seconds is taken.
  */
 #ifndef HWY_RUN_COUNTERS_PM_CLOCK_H
 #define HWY_RUN_COUNTERS_PM_CLOCK_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pm_devices.h - which GPUs are sampled: what --gpu-metrics-devices says, and CUDA's numbers of them. */
+/* pm_devices.h - which GPUs are sampled: what --gpu-metrics-devices says, and CUDA's numbers of
+ * them. */
 #ifndef HWY_RUN_COUNTERS_PM_DEVICES_H
 #define HWY_RUN_COUNTERS_PM_DEVICES_H
 
@@ -18,8 +19,8 @@ struct pm_settings {
 	const char *visible;
 };
 
-/* Sets the environment of this process so that CUDA counts GPUs as the settings do. Must be called before any
- * thread is started. */
+/* Sets the environment of this process so that CUDA counts GPUs as the settings do. Must be
+ * called before any thread is started. */
 void pm_devices_environment(const struct pm_settings *settings);
 
 enum { PM_MOST_DEVICES = 64 };

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_gpu.c - see pm_gpu.h.
  *
- * Seen on an H200 (CUPTI 13.0): decoding and evaluating cost by the number of hardware counters, and each counter of an
- * SM is one of 132. An image that gets full loses samples, and those after it lose their times: so images have room for
- * many times what a pause leaves, and the thread makes no pause where it lags. Samples without a time are let go and
- * counted. Who decodes until nothing is left never ends where decoding is slower than sampling: nothing here waits for
- * an empty buffer but the end, which has a bound. A session whose buffer ran over can only be closed.
+ * Seen on an H200 (CUPTI 13.0): decoding and evaluating cost by the number of hardware counters,
+ * and each counter of an SM is one of 132. An image that gets full loses samples, and those
+ * after it lose their times: so images have room for many times what a pause leaves, and the
+ * thread makes no pause where it lags. Samples without a time are let go and counted. Who
+ * decodes until nothing is left never ends where decoding is slower than sampling: nothing here
+ * waits for an empty buffer but the end, which has a bound. A session whose buffer ran over can
+ * only be closed.
  *
- * A decode reads the device at its begin: the end of its newest sample is near the host's time then (where the end of the
- * decode was taken instead, times were 3 ms late). So now and then a few decodes follow each other without pause, which
- * have few samples each.
+ * A decode reads the device at its begin: the end of its newest sample is near the host's time
+ * then (where the end of the decode was taken instead, times were 3 ms late). So now and then a
+ * few decodes follow each other without pause, which have few samples each.
  */
 #include "run/counters/pm_gpu.h"
 
@@ -27,8 +29,8 @@ enum {
 	LEAST_RATE_HZ = 10, /* the rate is not halved below this */
 	IMAGE_SAMPLES = 512,
 	LEAST_NEAR_SAMPLES = 32,
-	/* Images that are full one after the other: reading does not keep up. Some are full after a disturbance, and the
-	 * device's buffer holds more than 20 of them. */
+	/* Images that are full one after the other: reading does not keep up. Some are full
+	 * after a disturbance, and the device's buffer holds more than 20 of them. */
 	MOST_FULL = 20,
 	MOST_THREADS = 4, /* that evaluate samples of one device */
 	NEAR_DECODES = 4, /* that follow each other to look at the device's clock */
@@ -68,10 +70,10 @@ static uint32_t near_samples(const struct pm_gpu *gpu)
 				      : (uint32_t)n;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
-/* Looks at the device's clock: the newest sample had ended when the device was read. Of many samples that says little:
- * more may have come while they were decoded. */
+/* Looks at the device's clock: the newest sample had ended when the device was read. Of many
+ * samples that says little: more may have come while they were decoded. */
 static void see_clock(struct pm_gpu *gpu, const struct pm_image *image, size_t n, int64_t asked)
 {
 	uint64_t start, end;
@@ -141,8 +143,8 @@ static void put_gap(struct pm_gpu *gpu)
 	pm_backlog_put(gpu->backlog, image);
 }
 
-/* Reads and lets go what was sampled while the session started, which takes some 0.3 s and fills several images: behind them reading
- * keeps up. Yields CUPTI's result. */
+/* Reads and lets go what was sampled while the session started, which takes some 0.3 s and fills
+ * several images: behind them reading keeps up. Yields CUPTI's result. */
 static int settle(struct pm_gpu *gpu)
 {
 	int64_t until = run_now() + SETTLE_NS;
@@ -155,7 +157,7 @@ static int settle(struct pm_gpu *gpu)
 	return result;
 }
 
-/* ---- a session ----------------------------------------------------------------------------------- */
+/* ---- a session ------------------------------------------------------------------------------- */
 
 /* Opens a session and starts it; one that there was is closed first. */
 static bool start_sampling(struct pm_gpu *gpu, int *result, struct hwy_err *err)
@@ -179,7 +181,8 @@ static void give_up(struct pm_gpu *gpu, const char *what, int result)
 	put_gap(gpu);
 }
 
-/* Reading failed, or does not keep up: another session with half the rate. What was in the buffer is lost. */
+/* Reading failed, or does not keep up: another session with half the rate. What was in the
+ * buffer is lost. */
 static void halve_rate(struct pm_gpu *gpu, int result)
 {
 	struct hwy_err err;
@@ -205,14 +208,15 @@ static void halve_rate(struct pm_gpu *gpu, int result)
 		give_up(gpu, "sampling cannot be started again", result);
 }
 
-/* ---- the thread ---------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static bool wants_samples(const struct pm_gpu *gpu, int64_t now)
 {
 	return atomic_load(&gpu->from) <= now && now - LATE_NS < atomic_load(&gpu->until);
 }
 
-/* Decodes once, into the backlog where samples are wanted. '*n' gets how many came. False: the backlog is full. */
+/* Decodes once, into the backlog where samples are wanted. '*n' gets how many came. False: the
+ * backlog is full. */
 static bool read_samples(struct pm_gpu *gpu, size_t bytes, size_t *n)
 {
 	int64_t now = run_now();
@@ -242,8 +246,8 @@ static bool read_samples(struct pm_gpu *gpu, size_t bytes, size_t *n)
 	return true;
 }
 
-/* The size of the image that is decoded next, where the clock is looked at and the decode before took so long: small,
- * unless it could get full. */
+/* The size of the image that is decoded next, where the clock is looked at and the decode before
+ * took so long: small, unless it could get full. */
 static size_t near_image(const struct pm_gpu *gpu, int64_t took)
 {
 	return took < NEAR_NS / 2 && !gpu->n_full ? gpu->near_bytes : gpu->bytes;
@@ -298,7 +302,7 @@ static void *live_gpu(void *self)
 	return NULL;
 }
 
-/* ---- begin and end ------------------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 static uint32_t count_threads(uint32_t devices)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_gpu.h - one GPU whose counters are sampled: its session, and the thread that reads it.
  *
- * The GPU writes its counters into a buffer in the host's memory. A thread of its own decodes that buffer from the moment
- * sampling begins until it ends, whether recording is on or not, and does nothing else: evaluation is the backlog's work.
- * It knows for which time samples are wanted, and lets others go. The order of calls:
+ * The GPU writes its counters into a buffer in the host's memory. A thread of its own decodes
+ * that buffer from the moment sampling begins until it ends, whether recording is on or not, and
+ * does nothing else: evaluation is the backlog's work. It knows for which time samples are
+ * wanted, and lets others go. The order of calls:
  *
  *   pm_gpu_start, { pm_gpu_record(from), pm_gpu_record_until(to) } as often as recording begins and ends, pm_gpu_end.
  *
- * Whatever goes wrong after pm_gpu_start is written down by pm_gpu_end or as it happens; a recording without one sample
- * always has a reason in it.
+ * Whatever goes wrong after pm_gpu_start is written down by pm_gpu_end or as it happens; a
+ * recording without one sample always has a reason in it.
  */
 #ifndef HWY_RUN_COUNTERS_PM_GPU_H
 #define HWY_RUN_COUNTERS_PM_GPU_H
@@ -56,13 +57,15 @@ struct pm_gpu {
 	int64_t last_row; /* time of the last row; by the backlog's threads, one at a time */
 };
 
-/* Starts sampling and the thread. False: it cannot be sampled, for the reason in err; '*result' gets CUPTI's. */
+/* Starts sampling and the thread. False: it cannot be sampled, for the reason in err; '*result'
+ * gets CUPTI's. */
 bool pm_gpu_start(struct pm_gpu *gpu, int *result, struct hwy_err *err);
-/* Samples that begin at 'from' or later are wanted, until pm_gpu_record_until says when that ends. */
+/* Samples that begin at 'from' or later are wanted, until pm_gpu_record_until says when that
+ * ends. */
 void pm_gpu_record(struct pm_gpu *gpu, int64_t from);
 void pm_gpu_record_until(struct pm_gpu *gpu, int64_t until);
-/* Reads and evaluates what is left, for a bounded time, drops the rest with a count, and writes down how it went. Shows signs
- * of life (watched_is_alive) for as long as something moves. */
+/* Reads and evaluates what is left, for a bounded time, drops the rest with a count, and writes
+ * down how it went. Shows signs of life (watched_is_alive) for as long as something moves. */
 void pm_gpu_end(struct pm_gpu *gpu);
 /* Frees what belongs to it. */
 void pm_gpu_free(struct pm_gpu *gpu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_probe.c - see pm_probe.h.
  *
- * The child answers in lines "key value": "gpu NAME" begins a GPU, "chip", "metrics", "reason" and "remedy" belong to
- * it, "nothing" says why no GPU could be asked.
+ * The child answers in lines "key value": "gpu NAME" begins a GPU, "chip", "metrics", "reason"
+ * and "remedy" belong to it, "nothing" says why no GPU could be asked.
  */
 #include "run/counters/pm_probe.h"
 

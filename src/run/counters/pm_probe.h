@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pm_probe.h - asks, in a child that may crash or hang, which GPUs could be sampled: for the doctor and for
- * --gpu-metrics-devices=help. */
+/* pm_probe.h - asks, in a child that may crash or hang, which GPUs could be sampled: for the
+ * doctor and for --gpu-metrics-devices=help. */
 #ifndef HWY_RUN_COUNTERS_PM_PROBE_H
 #define HWY_RUN_COUNTERS_PM_PROBE_H
 

@@ -15,7 +15,8 @@ static bool pm_refuses(struct hwy_err *err, const char *call, int *result, int g
 	return hwy_fail(err, "%s: %s (CUPTI error %d)", call, cupti_result_text(got), got);
 }
 
-/* CUPTI's profiler works only in a process that has initialised the driver; no context is needed. */
+/* CUPTI's profiler works only in a process that has initialised the driver; no context is
+ * needed. */
 static bool init_driver(struct hwy_err *err)
 {
 	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_set.c - see pm_set.h.
  *
- * Names with "Triage" exist on some chips only (GH100, AD102, GB100 with CUDA 13.0) and collect together what would
- * else need several passes. The order decides what is left out where not all fits. A counter of each SM is
- * 132 values a sample on an H200: the general set has few of them, so that 10,000 samples a second can be read. The counter
- * of warps is the one without "Triage": TPC.TriageCompute's stays 0 there where its pipes are not sampled beside it.
+ * Names with "Triage" exist on some chips only (GH100, AD102, GB100 with CUDA 13.0) and collect
+ * together what would else need several passes. The order decides what is left out where not all
+ * fits. A counter of each SM is 132 values a sample on an H200: the general set has few of them,
+ * so that 10,000 samples a second can be read. The counter of warps is the one without "Triage":
+ * TPC.TriageCompute's stays 0 there where its pipes are not sampled beside it.
  */
 #include "run/counters/pm_set.h"
 
@@ -109,8 +110,9 @@ struct set_plan {
 	struct pm_set *built;
 };
 
-/* Adds those of rows[0 … n) that fit, as if one after the other were tried: a block that fits is taken as a whole, one
- * that does not is halved. Planning takes ms a try, and the program waits for it. */
+/* Adds those of rows[0 … n) that fit, as if one after the other were tried: a block that fits is
+ * taken as a whole, one that does not is halved. Planning takes ms a try, and the program waits
+ * for it. */
 static void add_fitting(const struct set_plan *plan, const struct pm_metric *const *rows, size_t n)
 {
 	struct pm_set *set = plan->built, with = *set;

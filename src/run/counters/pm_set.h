@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm_set.h - which metrics are sampled, by which of NVIDIA's names, and which lanes they become.
  *
- * A set is built for the chip at hand: the metrics of one table, in the order of their use, as many as one pass of
- * the hardware can collect. Lanes have nsys's names where nsys has the same metric.
+ * A set is built for the chip at hand: the metrics of one table, in the order of their use, as
+ * many as one pass of the hardware can collect. Lanes have nsys's names where nsys has the same
+ * metric.
  */
 #ifndef HWY_RUN_COUNTERS_PM_SET_H
 #define HWY_RUN_COUNTERS_PM_SET_H

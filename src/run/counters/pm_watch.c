@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pm_watch.c - GPU metrics: a source of the watcher (watched.h) that samples counters through CUPTI.
+/* pm_watch.c - GPU metrics: a source of the watcher (watched.h) that samples counters through
+ * CUPTI.
  *
- * Sampling begins when the source is opened: so its refusal is known early, and the device's clock is known when the
- * first sample counts. Each GPU has a thread that reads its samples (pm_gpu.h); the source's own thread only opens, says
- * when recording begins and ends, and waits for the end of what is left.
+ * Sampling begins when the source is opened: so its refusal is known early, and the device's
+ * clock is known when the first sample counts. Each GPU has a thread that reads its samples
+ * (pm_gpu.h); the source's own thread only opens, says when recording begins and ends, and waits
+ * for the end of what is left.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,9 @@
  *
  * Each source has a thread of its own, which calls the functions below in this order:
  *   open, { begin, poll …, end } as often as recording begins and ends, finish.
- * A library that hangs holds up its own source only. All functions of a source are called by its thread. The functions
- * watched_… may be called by any thread; they take a lock for the time of one record, never while a library is asked.
+ * A library that hangs holds up its own source only. All functions of a source are called by its
+ * thread. The functions watched_… may be called by any thread; they take a lock for the time of
+ * one record, never while a library is asked.
  *
  *   uint32_t gpu = watched_device(watched, uuid, "NVIDIA H200");     // defined once, whoever asks first
  *   uint32_t lane = watched_lanes(watched, gpu, lanes, 5);           // their numbers are in a row
@@ -28,11 +29,11 @@ struct watch_source {
 	/* Recording begins, or ends; may be NULL. */
 	void (*begin)(void *state, int64_t now);
 	void (*end)(void *state, int64_t now);
-	/* Called while recording; yields ns of CLOCK_MONOTONIC when to be called again. INT64_MAX: there is nothing more
-	 * to be had from this source. */
+	/* Called while recording; yields ns of CLOCK_MONOTONIC when to be called again.
+	 * INT64_MAX: there is nothing more to be had from this source. */
 	int64_t (*poll)(void *state, int64_t now);
-	/* Writes what is left, closes libraries. What takes longer than 100 ms calls watched_is_alive now and then, else
-	 * the watcher is taken for dead. */
+	/* Writes what is left, closes libraries. What takes longer than 100 ms calls
+	 * watched_is_alive now and then, else the watcher is taken for dead. */
 	void (*finish)(void *state);
 	bool was_asked_for; /* the user named it: its absence is a warning */
 	/* The source that takes the place of this one where it cannot be opened; may be NULL. */
@@ -55,7 +56,8 @@ enum {
 _Noreturn void watched_run(const struct run *run, const struct watch_settings *settings, int line);
 
 const struct watch_settings *watched_settings(const struct watched *watched);
-/* The control page: settings as the program sees them. Recording or not, and whether there is room, may change. */
+/* The control page: settings as the program sees them. Recording or not, and whether there is
+ * room, may change. */
 const struct rec_control *watched_control(const struct watched *watched);
 /* Shows headway that the watcher is at work, after recording has ended. */
 void watched_is_alive(struct watched *watched);

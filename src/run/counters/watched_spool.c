@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watched_spool.c - what the watcher writes: definitions into one spool, values into another, which is a ring where the
- * run keeps its last seconds only. Each is made when its first record is: a machine without a GPU gets no empty files.
+/* watched_spool.c - what the watcher writes: definitions into one spool, values into another,
+ * which is a ring where the run keeps its last seconds only. Each is made when its first record
+ * is: a machine without a GPU gets no empty files.
  */
 #include <pthread.h>
 #include <stdarg.h>

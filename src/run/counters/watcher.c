@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watcher.c - the watcher's process: see watcher.h and watched.h.
  *
- * The main thread does nothing but wait for the end of recording, or of headway, and for the sources' threads after
- * that. So it can end the process whatever a library does. The process leaves by _exit: libraries of a driver that
- * misbehaves get no chance to do so in their destructors.
+ * The main thread does nothing but wait for the end of recording, or of headway, and for the
+ * sources' threads after that. So it can end the process whatever a library does. The process
+ * leaves by _exit: libraries of a driver that misbehaves get no chance to do so in their
+ * destructors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,8 @@ enum {
 	LINE = 0,            /* descriptor of the socket to headway */
 	LOOK_EVERY_MS = 100, /* how often the main thread looks whether recording is over */
 	FINISH_EVERY_MS = 10,
-	/* ms without a sign of life after which the watcher gives up, where headway has ended before it. */
+	/* ms without a sign of life after which the watcher gives up, where headway has ended
+	 * before it. */
 	ALONE_MS = 1000,
 	ALONE_METRICS_MS = 4000, /* closing CUPTI's session gives no sign */
 };
@@ -82,7 +84,7 @@ bool watched_is_over(const struct watched *watched)
 	return atomic_load(&watched->is_over);
 }
 
-/* ---- a source's thread -------------------------------------------------------------------------- */
+/* ---- a source's thread ----------------------------------------------------------------------- */
 
 static void sleep_until(struct watched *watched, int64_t when)
 {
@@ -179,10 +181,10 @@ static void start_source(struct watched *watched, const struct watch_source *sou
 		watched_note(watched, 1, "%s: not recorded: no thread for it", source->what);
 }
 
-/* ---- the process -------------------------------------------------------------------------------- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
-/* Maps the state of the run, and copies the settings. The pages that the parent mapped are given up: they hold the lock
- * by which others see that headway lives. */
+/* Maps the state of the run, and copies the settings. The pages that the parent mapped are given
+ * up: they hold the lock by which others see that headway lives. */
 static struct rec_control *map_control(const struct run *run)
 {
 	char path[PATH_MAX];
@@ -223,7 +225,8 @@ static bool is_everything_done(struct watched *watched)
 	return true;
 }
 
-/* Waits until recording has ended for good, headway has ended or told the watcher to, or no source is left. */
+/* Waits until recording has ended for good, headway has ended or told the watcher to, or no
+ * source is left. */
 static void await_end(struct watched *watched)
 {
 	struct pollfd line = {.fd = LINE, .events = POLLIN};

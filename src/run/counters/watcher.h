@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watcher.h - a process of headway's own that watches the GPUs from outside while the program runs.
+/* watcher.h - a process of headway's own that watches the GPUs from outside while the program
+ * runs.
  *
- * It opens libraries of vendors (NVML, CUPTI), which may hang, crash or end their process: the program and headway must
- * not notice that. So the watcher is a process apart: nobody waits for it but for a bounded time at the end of the run,
- * it has a session of its own so that no signal of the terminal or the process group reaches it, and it ends when
- * headway does, however headway ends. What it has seen is in spools of the run directory (spool/record_counters.h) as
+ * It opens libraries of vendors (NVML, CUPTI), which may hang, crash or end their process: the
+ * program and headway must not notice that. So the watcher is a process apart: nobody waits for
+ * it but for a bounded time at the end of the run, it has a session of its own so that no signal
+ * of the terminal or the process group reaches it, and it ends when headway does, however
+ * headway ends. What it has seen is in spools of the run directory (spool/record_counters.h) as
  * soon as it is seen, so that `headway recover` finds it.
  *
  *   watcher_start(&run->watcher, run, &settings->watch);  // at once, and without waiting
@@ -41,7 +43,8 @@ struct watcher {
 /* Starts the watcher, where there is something to watch. Where that fails, the journal says so. */
 void watcher_start(struct watcher *watcher, const struct run *run,
 		   const struct watch_settings *settings);
-/* Waits, for a bounded time, until GPU metrics are sampled or cannot be: the program's first work is to be seen. */
+/* Waits, for a bounded time, until GPU metrics are sampled or cannot be: the program's first
+ * work is to be seen. */
 void watcher_await_metrics(struct watcher *watcher, struct journal *journal);
 /* Tells the watcher to end, and waits for that. A watcher that shows no sign of life is killed. */
 void watcher_end(struct watcher *watcher, struct journal *journal);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watcher_start.c - headway's side of the watcher: see watcher.h.
  *
- * Nothing here waits for the watcher before the run ends, and then for PATIENCE_MS without a sign of life: a byte that it
- * sends when a source has moved on (watched_is_alive: samples were read or evaluated). Closing CUPTI's session takes some
- * tenths of a second without one, so who samples has METRICS_PATIENCE_MS. Even where the kernel cannot end the watcher (a driver that hangs in it), headway goes on: the watcher is left behind.
+ * Nothing here waits for the watcher before the run ends, and then for PATIENCE_MS without a
+ * sign of life: a byte that it sends when a source has moved on (watched_is_alive: samples were
+ * read or evaluated). Closing CUPTI's session takes some tenths of a second without one, so who
+ * samples has METRICS_PATIENCE_MS. Even where the kernel cannot end the watcher (a driver that
+ * hangs in it), headway goes on: the watcher is left behind.
  */
 #include <errno.h>
 #include <poll.h>
@@ -106,8 +108,8 @@ static bool has_ending_signal(void)
 		sigismember(&pending, SIGHUP) == 1 || sigismember(&pending, SIGQUIT) == 1);
 }
 
-/* Waits until the watcher has closed its end of the line; false where it shows no sign of life, takes too long, or
- * somebody does not want to wait any more. */
+/* Waits until the watcher has closed its end of the line; false where it shows no sign of life,
+ * takes too long, or somebody does not want to wait any more. */
 static bool await_last_work(struct watcher *watcher)
 {
 	char sign;
@@ -202,7 +204,8 @@ void watcher_end(struct watcher *watcher, struct journal *journal)
 	if (!watcher->pid)
 		return;
 	if (is_opening(watcher)) {
-		/* Drivers take up to a second to begin. Who runs a short program is not to wait for that. */
+		/* Drivers take up to a second to begin. Who runs a short program is not to wait
+		 * for that. */
 		watcher_kill(watcher);
 		if (run_now() - watcher->started > LONG_RUN_MS * INT64_C(1000000))
 			journal_note(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_clocks.c - whether NVML tells the clocks and the power of the GPUs, and whether they have GPM. It is opened in a child, as
- * the watcher of a recording opens it in a process of its own. */
+/* doctor_clocks.c - whether NVML tells the clocks and the power of the GPUs, and whether they
+ * have GPM. It is opened in a child, as the watcher of a recording opens it in a process of its
+ * own. */
 #include <stdlib.h>
 #include <string.h>
 

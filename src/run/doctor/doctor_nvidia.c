@@ -30,7 +30,7 @@ static const char *library_path(void *handle, const char *otherwise)
 	return map && *map->l_name ? map->l_name : otherwise;
 }
 
-/* ---- driver and GPUs ----------------------------------------------------------------------------- */
+/* ---- driver and GPUs ------------------------------------------------------------------------- */
 
 static void look_at_driver(FILE *out, const void *with)
 {
@@ -165,7 +165,7 @@ static enum doctor_probe_end find_driver(struct doctor *doctor)
 	return end;
 }
 
-/* ---- CUPTI --------------------------------------------------------------------------------------- */
+/* ---- CUPTI ----------------------------------------------------------------------------------- */
 
 static bool try_cupti(FILE *out, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_answers.c - reads what the processes of a run measured.
  *
- * The files come from inside the program: nothing in them is believed before it is checked, and a process may have
- * died while it wrote. An answer that is not whole ends its file.
+ * The files come from inside the program: nothing in them is believed before it is checked, and
+ * a process may have died while it wrote. An answer that is not whole ends its file.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_apart.c - a child process for NVIDIA's code: what crashes there costs a sentence.
  *
- * The child has the memory of the parent as it is at the fork; what it finds goes back through shared memory. It
- * neither runs exit handlers nor flushes files of the parent.
+ * The child has the memory of the parent as it is at the fork; what it finds goes back through
+ * shared memory. It neither runs exit handlers nor flushes files of the parent.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_evaluate.c - counter data of launches into values, in a child process.
  *
- * A counter that cannot be evaluated is not a number; it never takes others with it: they are evaluated together,
- * and one by one where that fails.
+ * A counter that cannot be evaluated is not a number; it never takes others with it: they are
+ * evaluated together, and one by one where that fails.
  */
 #include <math.h>
 #include <stdlib.h>

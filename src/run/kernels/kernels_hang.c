@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_hang.c - ends a program that hangs in a measurement.
  *
- * While a launch is measured nothing else of its process reaches the device. A kernel that waits for another
- * kernel, or for the CPU, then waits for ever. The targets say in a shared file what they measure and since when;
- * a thread looks at it, and kills the processes of the run where one measurement takes longer than LONGEST_NS.
- * A program that takes its time outside of measurements is never ended.
+ * While a launch is measured nothing else of its process reaches the device. A kernel that waits
+ * for another kernel, or for the CPU, then waits for ever. The targets say in a shared file what
+ * they measure and since when; a thread looks at it, and kills the processes of the run where
+ * one measurement takes longer than LONGEST_NS. A program that takes its time outside of
+ * measurements is never ended.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -68,8 +68,8 @@ struct kernels_answers {
 	char *reasons[128]; /* names of the stall reasons, by number */
 };
 
-/* Calls work(argument, err) in a child process; memory that it is to change must be shared (kernels_shared). False
- * where the work failed, or the child died. */
+/* Calls work(argument, err) in a child process; memory that it is to change must be shared
+ * (kernels_shared). False where the work failed, or the child died. */
 bool kernels_apart(bool (*work)(void *argument, struct hwy_err *err), void *argument,
 		   struct hwy_err *err);
 /* Zeroed memory that a child of kernels_apart shares with its parent; NULL: there is none. */
@@ -87,7 +87,8 @@ struct kernels_part {
 	const char *directory;
 	struct kernels_rows *rows; /* shared memory */
 };
-/* Whether a target is measured without being repeated: each of its launches by one set of one pass. */
+/* Whether a target is measured without being repeated: each of its launches by one set of one
+ * pass. */
 bool kernels_target_is_apart(const struct kernels_order *order,
 			     const struct kernels_target *target);
 /* Writes the plan of a run to its directory, and fills part->rows. */
@@ -105,7 +106,8 @@ bool kernels_evaluate(const struct kernels_order *order, const struct kernels_ro
 bool kernels_lines_find(const struct kernels_answers *answers, struct kernels_found *found,
 			struct hwy_err *err);
 
-/* kernels_metrics.c: whether a metric counts operations of the tensor cores, which take the most passes. */
+/* kernels_metrics.c: whether a metric counts operations of the tensor cores, which take the most
+ * passes. */
 bool kernels_metric_is_of_tensors(const char *metric);
 /* Whether a metric is not collected, because it follows from others. */
 bool kernels_metric_follows(const char *metric);
@@ -114,7 +116,8 @@ bool kernels_metric_follows(const char *metric);
 void kernels_note(struct kernels_found *found, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Watches over a run from run_go on, in a thread; kernels_hang_end says whether the program was ended. */
+/* Watches over a run from run_go on, in a thread; kernels_hang_end says whether the program was
+ * ended. */
 struct kernels_hang;
 struct kernels_hang *kernels_hang_begin(const struct run *run);
 bool kernels_hang_end(struct kernels_hang *hang, uint32_t *target);

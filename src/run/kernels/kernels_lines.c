@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_lines.c - sampled program counters into source lines, in a child process.
  *
- * CUPTI looks a line up in the code of the module (cubin), which the program left in the run directory. A kernel that
- * was built without line information (nvcc -lineinfo) keeps its samples by reason, with no line. The child
- * writes rows to a file in memory; the parent sorts them and adds up what is of one line.
+ * CUPTI looks a line up in the code of the module (cubin), which the program left in the run
+ * directory. A kernel that was built without line information (nvcc -lineinfo) keeps its samples
+ * by reason, with no line. The child writes rows to a file in memory; the parent sorts them and
+ * adds up what is of one line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,8 +92,8 @@ static bool lines_write_rows(void *argument, struct hwy_err *err)
 	return fclose(rows) == 0 || hwy_fail(err, "no memory for the samples");
 }
 
-/* The name of a stall reason, or NULL where it is not one: totals, and the same samples once more for the cycles in
- * which the scheduler issued nothing. */
+/* The name of a stall reason, or NULL where it is not one: totals, and the same samples once
+ * more for the cycles in which the scheduler issued nothing. */
 static const char *reason_name(const struct kernels_answers *answers, unsigned number)
 {
 	static const char plain[] = "smsp__pcsamp_warps_issue_stalled_", again[] = "_not_issued";
@@ -104,7 +105,8 @@ static const char *reason_name(const struct kernels_answers *answers, unsigned n
 	return name + strlen(plain);
 }
 
-/* Reads "name TAB file TAB line TAB reason TAB samples"; false where it is not that, or no reason. */
+/* Reads "name TAB file TAB line TAB reason TAB samples"; false where it is not that, or no
+ * reason. */
 static bool take_row(char *text, const struct kernels_answers *answers, struct kernels_line *line)
 {
 	char *fields[5], *rest = text;

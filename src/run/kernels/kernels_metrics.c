@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_metrics.c - the counters that a verdict about a kernel needs, by NVIDIA's names, and those that follow from others.
+/* kernels_metrics.c - the counters that a verdict about a kernel needs, by NVIDIA's names, and
+ * those that follow from others.
  *
- * The order is that of importance: where a launch gives only some of the counters, it gives the first ones first. A chip
- * that lacks a counter leaves it out. A pass costs 15 ms whatever it reads, so that passes count, not counters. Passes on GH100
- * with CUPTI 13.0: 8 for all but the operations of the tensor cores, 14 with them; 5 and 8 for the roofline alone.
+ * The order is that of importance: where a launch gives only some of the counters, it gives the
+ * first ones first. A chip that lacks a counter leaves it out. A pass costs 15 ms whatever it
+ * reads, so that passes count, not counters. Passes on GH100 with CUPTI 13.0: 8 for all but the
+ * operations of the tensor cores, 14 with them; 5 and 8 for the roofline alone.
  *
- * sm__throughput and l1tex__throughput alone would take 8 and 4 passes more. They are the largest of their parts, and
- * the parts below are those that were the largest in each of 14 kernels that Nsight Compute measured on an H200 (to the
- * last digit, but for L1 in a kernel of one block).
+ * sm__throughput and l1tex__throughput alone would take 8 and 4 passes more. They are the
+ * largest of their parts, and the parts below are those that were the largest in each of 14
+ * kernels that Nsight Compute measured on an H200 (to the last digit, but for L1 in a kernel of
+ * one block).
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +48,8 @@ const char *const kernels_metrics[] = {
 	PEAK("l1tex__data_pipe_lsu_wavefronts"),
 	PEAK("l1tex__m_l1tex2xbar_req_cycles_active"),
 	PEAK("lts__throughput"),
-	/* Operations outside the tensor cores: instructions of threads, a fused one is two operations. */
+	/* Operations outside the tensor cores: instructions of threads, a fused one is two
+	 * operations. */
 	THREADS("fadd"),
 	THREADS("fmul"),
 	THREADS("ffma"),
@@ -55,7 +59,8 @@ const char *const kernels_metrics[] = {
 	THREADS("dadd"),
 	THREADS("dmul"),
 	THREADS("dfma"),
-	/* Operations of the tensor cores, by the type of their inputs; not every chip has every type. */
+	/* Operations of the tensor cores, by the type of their inputs; not every chip has every
+	 * type. */
 	"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
 	"sm__ops_path_tensor_src_bf16_dst_fp32.sum",
 	"sm__ops_path_tensor_src_fp16.sum",
@@ -105,7 +110,8 @@ bool kernels_metric_is_of_tensors(const char *metric)
 
 bool kernels_metric_is_of_roofline(const char *metric)
 {
-	/* What explains a kernel beyond its place under the roof, and what takes passes of its own for few programs. */
+	/* What explains a kernel beyond its place under the roof, and what takes passes of its
+	 * own for few programs. */
 	static const char *const others[] = {
 		"smsp__average_warps_issue_stalled_",
 		"lts__t_sector_hit_rate",
@@ -124,7 +130,8 @@ bool kernels_metric_is_of_roofline(const char *metric)
 	return true;
 }
 
-/* Counters that are the largest of others: of those whose names lie between two in the list above. */
+/* Counters that are the largest of others: of those whose names lie between two in the list
+ * above. */
 static const struct {
 	const char *metric, *first, *last;
 } largest[] = {

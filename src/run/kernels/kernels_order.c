@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_order.c - writes the plan of one run: which launches, and what the hardware is told on each chip.
+/* kernels_order.c - writes the plan of one run: which launches, and what the hardware is told on
+ * each chip.
  *
- * The chip is known only inside the program, where the driver is. So the plan has a config image for every chip
- * that a device of the recording may be; that takes milliseconds each and needs no GPU. All targets of the order
- * stand in every plan, so that their numbers are the same; those that a part leaves out have no ordinals.
+ * The chip is known only inside the program, where the driver is. So the plan has a config image
+ * for every chip that a device of the recording may be; that takes milliseconds each and needs
+ * no GPU. All targets of the order stand in every plan, so that their numbers are the same;
+ * those that a part leaves out have no ordinals.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +29,8 @@ static const struct {
 	{"GB110", 103}, {"GB10B", 110}, {"GB20B", 121}, {"GB20", 120},
 };
 
-/* False where the chip is known to be of another compute capability than every device of the recording. */
+/* False where the chip is known to be of another compute capability than every device of the
+ * recording. */
 static bool chip_may_be(const char *chip, const uint32_t *compute)
 {
 	if (!compute || !*compute)
@@ -65,7 +68,8 @@ bool kernels_target_is_apart(const struct kernels_order *order, const struct ker
 	       (order->replay == KERNELS_REPLAY_AUTO && target->talks);
 }
 
-/* The first set of a target in this run; the run before went on from the first set, one for each launch. */
+/* The first set of a target in this run; the run before went on from the first set, one for each
+ * launch. */
 static void choose_sets(const struct kernels_part *part, uint32_t index,
 			struct kernels_plan_target *row)
 {
@@ -165,7 +169,8 @@ static bool set_is_repeated(uint32_t set)
 	return set == 0 || set == KERNELS_SET_PLAIN;
 }
 
-/* Finds out which metrics the chip has: one by one, because a trial of many costs far more than many trials of one. */
+/* Finds out which metrics the chip has: one by one, because a trial of many costs far more than
+ * many trials of one. */
 static void find_known(struct chip_plan *c)
 {
 	const struct kernels_order *order = c->part->order;
@@ -177,8 +182,8 @@ static void find_known(struct chip_plan *c)
 	}
 }
 
-/* Chooses the metrics of a set: for sets that are repeated all that the chip has, for the others what fits one pass of
- * those that no set has yet. False: there is nothing more to choose. */
+/* Chooses the metrics of a set: for sets that are repeated all that the chip has, for the others
+ * what fits one pass of those that no set has yet. False: there is nothing more to choose. */
 static bool choose_row(struct chip_plan *c, struct kernels_row *row)
 {
 	const struct kernels_order *order = c->part->order;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_run.c - runs the program as often as the counters need.
  *
- * A chosen launch is repeated in place until its counters are read; CUPTI saves and restores the memory that the
- * kernel writes. A kernel that waits for other kernels (a collective) would never end that way: each of its
- * launches reads the counters of one pass, and runs once. Where it has fewer launches than there are passes, the
- * program runs again for the rest. With sources there is one more run. Every run is the program's own: its output,
- * descriptors and signals are not touched.
+ * A chosen launch is repeated in place until its counters are read; CUPTI saves and restores the
+ * memory that the kernel writes. A kernel that waits for other kernels (a collective) would
+ * never end that way: each of its launches reads the counters of one pass, and runs once. Where
+ * it has fewer launches than there are passes, the program runs again for the rest. With sources
+ * there is one more run. Every run is the program's own: its output, descriptors and signals are
+ * not touched.
  */
 #include <errno.h>
 #include <math.h>
@@ -125,8 +126,9 @@ static bool is_measured(const struct session *s, uint32_t target)
 	return false;
 }
 
-/* Where CUPTI does not take other counters in a process than the first ones, the launches of the other set have no value, or
- * CUPTI refuses them. They are measured in a run of their own. True where there are such; leaves_out gets the rest. */
+/* Where CUPTI does not take other counters in a process than the first ones, the launches of the
+ * other set have no value, or CUPTI refuses them. They are measured in a run of their own. True
+ * where there are such; leaves_out gets the rest. */
 static bool were_in_vain(const struct session *s, bool was_refused, bool *leaves_out)
 {
 	bool any = false, plain = false;
@@ -198,7 +200,8 @@ static bool measure_source(struct session *s, struct hwy_err *err)
 	return done;
 }
 
-/* The libcupti of the recording fits the program; the collector and the evaluation both look at this variable. */
+/* The libcupti of the recording fits the program; the collector and the evaluation both look at
+ * this variable. */
 static void prefer_library(const struct kernels_order *order)
 {
 	const char *wish = getenv("HEADWAY_CUPTI");

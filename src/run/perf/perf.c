@@ -26,7 +26,7 @@
 
 enum { MOST_RECORD = 64 * 1024, SAMPLE_BYTES = REC_STACK_BYTES + 2048 };
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void drain(struct perf *perf, struct perf_ring *ring, bool keep)
 {
@@ -111,7 +111,7 @@ static void *reader(void *self)
 	return NULL;
 }
 
-/* ---- beginning --------------------------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static bool watch_rings(struct perf *perf)
 {
@@ -191,7 +191,7 @@ struct perf *perf_begin(const struct run *run, const struct perf_settings *setti
 	return NULL;
 }
 
-/* ---- the end ----------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 void perf_stop(struct perf *perf)
 {

@@ -67,7 +67,8 @@ struct perf {
 /* Opens events and rings; false, with a sentence in 'reason', when nothing can be opened. */
 bool perf_open(struct perf *perf, char *reason, size_t size);
 void perf_close(struct perf *perf);
-/* How many records the kernel had no room for, by the counters of all events; 0 before Linux 6.0. */
+/* How many records the kernel had no room for, by the counters of all events; 0 before Linux
+ * 6.0. */
 uint64_t perf_losses(const struct perf *perf);
 
 /* ---- perf_records.c: the kernel's records become records of the spool ------------------------ */

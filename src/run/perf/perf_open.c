@@ -66,7 +66,7 @@ static long number_in_file(const char *path, long otherwise)
 	return number;
 }
 
-/* ---- what to ask for --------------------------------------------------------------------------- */
+/* ---- what to ask for ------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 /* Bits of BX, BP, SP, IP and R12 to R15 in asm/perf_regs.h: the registers that rec_stack has. */
@@ -129,7 +129,7 @@ static struct perf_event_attr describe_event(const struct perf *perf, bool cycle
 	return attr;
 }
 
-/* ---- rings ------------------------------------------------------------------------------------- */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 static bool map_ring(struct perf *perf, struct perf_ring *ring)
 {
@@ -204,7 +204,7 @@ static bool open_on_all_cpus(struct perf *perf, struct perf_event_attr *attr)
 	return perf->n_rings > 0;
 }
 
-/* ---- wake-ups ---------------------------------------------------------------------------------- */
+/* ---- wake-ups -------------------------------------------------------------------------------- */
 
 /* The tracepoints of wake-ups, best first. sched_waking is hit by the thread that wakes;
  * sched_wakeup often on the CPU of the thread that is woken, in nobody's name. */

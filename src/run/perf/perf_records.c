@@ -76,7 +76,7 @@ static struct trailer read_trailer(const struct perf_event_header *record)
 	return trailer;
 }
 
-/* ---- who is who --------------------------------------------------------------------------------- */
+/* ---- who is who ------------------------------------------------------------------------------ */
 
 static void put_task(struct perf *perf, uint8_t flags, uint32_t pid, uint32_t tid, uint32_t parent,
 		     const char *name, int64_t time)
@@ -155,7 +155,7 @@ static void take_map(struct perf *perf, const struct perf_event_header *record, 
 	perf_tasks_map(perf, pid, map);
 }
 
-/* ---- scheduling --------------------------------------------------------------------------------- */
+/* ---- scheduling ------------------------------------------------------------------------------ */
 
 static void take_switch(struct perf *perf, const struct perf_event_header *record)
 {
@@ -197,7 +197,7 @@ static void put_wakeup(struct perf *perf, uint32_t pid, uint32_t tid, int64_t ti
 	perf_spool_publish(perf->events);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 struct sample {
 	uint32_t pid, tid, cpu;

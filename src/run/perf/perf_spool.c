@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_spool.c - the spools of samples and scheduling: chunks as record.h describes them, with pid
- * 0.
+/* perf_spool.c - the spools of samples and scheduling: chunks as record.h describes them, with
+ * pid 0.
  *
- * Room is allocated before it is mapped, so that a full disk drops records (counted in the present
- * chunk) instead of raising SIGBUS; and only where the disk's reserve stays free (space.h). With --keep-last chunks are used again once they are old
- * enough; definitions then stand in a spool of their own, whose chunks are never used again.
+ * Room is allocated before it is mapped, so that a full disk drops records (counted in the
+ * present chunk) instead of raising SIGBUS; and only where the disk's reserve stays free
+ * (space.h). With --keep-last chunks are used again once they are old enough; definitions then
+ * stand in a spool of their own, whose chunks are never used again.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_spool.h - spools that are written outside the program: by the reader of perf events, and by the watcher
- * (run/counters/). Chunks have pid 0. One thread at a time writes to a spool.
+/* perf_spool.h - spools that are written outside the program: by the reader of perf events, and
+ * by the watcher (run/counters/). Chunks have pid 0. One thread at a time writes to a spool.
  *
  *   struct rec_drop *record = perf_spool_reserve(spool, REC_DROP, sizeof *record);
  *   if (record)

@@ -171,7 +171,7 @@ void perf_tasks_record_maps(struct perf *perf, struct perf_process *process)
 	}
 }
 
-/* ---- where code is ------------------------------------------------------------------------------ */
+/* ---- where code is --------------------------------------------------------------------------- */
 
 static int range_by_address(const void *left, const void *right)
 {

@@ -10,7 +10,7 @@
 #include "base/lang.h"
 #include "whatif/edits/edits.h"
 
-/* ---- calls that are made before the steps --------------------------------------------------------- */
+/* ---- calls that are made before the steps ---------------------------------------------------- */
 
 #define ROLE(role) (1u << HWY_ROLE_##role)
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edit_fill.c - kernels that leave most multiprocessors without work spread it over all of them.
  *
- * How many have work is what counters say while the kernel runs; without them, the blocks of its grid, where it runs alone. The
- * kernel then takes that share of its time, but no less than its bytes need: where counters show the memory's level, it cannot
- * be driven above FILL_MOST_DRAM. Left out are kernels below FILL_SHORT_NS, and kernels that run through the whole phase,
- * whose length is not their work's.
+ * How many have work is what counters say while the kernel runs; without them, the blocks of its
+ * grid, where it runs alone. The kernel then takes that share of its time, but no less than its
+ * bytes need: where counters show the memory's level, it cannot be driven above FILL_MOST_DRAM.
+ * Left out are kernels below FILL_SHORT_NS, and kernels that run through the whole phase, whose
+ * length is not their work's.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@
 #define FILL_MOST_DRAM 90.0
 #define FILL_WHOLE_PHASE_SHARE 0.9
 
-/* Counters tell about a kernel where samples cover this share of it, and it is at least this many distances long. */
+/* Counters tell about a kernel where samples cover this share of it, and it is at least this
+ * many distances long. */
 #define FILL_COVERED_SHARE 0.75
 
 struct filling {
@@ -56,7 +58,8 @@ static double share_of_blocks(const struct filling *f, const struct flow_op *op)
 	return (double)(shape->grid_x * shape->grid_y * shape->grid_z) / (double)sms;
 }
 
-/* Whether no op of the device begins while op 'index' runs, and none that began before still does. */
+/* Whether no op of the device begins while op 'index' runs, and none that began before still
+ * does. */
 static bool runs_alone(const struct filling *f, uint32_t index)
 {
 	const struct hwy_flow *flow = f->e->flow;
@@ -69,7 +72,8 @@ static bool runs_alone(const struct filling *f, uint32_t index)
 	return true;
 }
 
-/* The share of its time that a kernel takes on all multiprocessors; 1 where it fills them already. */
+/* The share of its time that a kernel takes on all multiprocessors; 1 where it fills them
+ * already. */
 static double share_when_filled(struct filling *f, uint32_t index)
 {
 	const struct flow_op *op = &f->e->flow->ops[index];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_fuse.c - one kernel for each chain of elementwise kernels: what lies between them is neither written nor read. */
+/* edit_fuse.c - one kernel for each chain of elementwise kernels: what lies between them is
+ * neither written nor read. */
 #include "base/lang.h"
 #include "whatif/edits/edits.h"
 #include "whatif/fusion.h"
@@ -14,8 +15,8 @@ static uint32_t step_of_op(void *self, uint32_t op)
 	return ((struct fusing *)self)->e->w->step_of[op];
 }
 
-/* The first kernel does all of the work; the others, and the pauses before them, are gone. Their launches stay: a fused
- * kernel saves these, too, but here only the device's time counts. */
+/* The first kernel does all of the work; the others, and the pauses before them, are gone. Their
+ * launches stay: a fused kernel saves these, too, but here only the device's time counts. */
 static void fuse_chain(void *self, const struct fusion_chain *chain)
 {
 	struct fusing *fusing = self;

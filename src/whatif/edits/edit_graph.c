@@ -2,12 +2,13 @@
 /* edit_graph.c - each step's launches become one launch of a graph.
  *
  * The first launch of a run of launches becomes the launch of the graph. The other launches are
- * removed, with the CPU's work between them: that is the framework's dispatch. Longer work, in which
- * the program samples a token, logs or runs an optimizer's Python, is the program's own. It stays, as
- * does the work before the first launch of a step and between a wait and the next launch, less the
- * usual dispatch of one operation; a graph ends there and another begins. Device work follows its
- * predecessor at the pace of a graph's nodes. Waits and allocations inside a step cannot be captured:
- * a run of launches ends there, another begins after it, and the note tells the user.
+ * removed, with the CPU's work between them: that is the framework's dispatch. Longer work, in
+ * which the program samples a token, logs or runs an optimizer's Python, is the program's own.
+ * It stays, as does the work before the first launch of a step and between a wait and the next
+ * launch, less the usual dispatch of one operation; a graph ends there and another begins.
+ * Device work follows its predecessor at the pace of a graph's nodes. Waits and allocations
+ * inside a step cannot be captured: a run of launches ends there, another begins after it, and
+ * the note tells the user.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 #include "base/lang.h"
 #include "whatif/edits/edits.h"
 
-/* CPU work of up to this many times the usual dispatch is the framework's own work for an operation. */
+/* CPU work of up to this many times the usual dispatch is the framework's own work for an
+ * operation. */
 enum { DISPATCH_TIMES = 4 };
 
 enum {
@@ -115,7 +117,8 @@ static void see_op(struct editing *e, const uint32_t *launch_of, uint32_t index)
 		return;
 	node->before[GRAPH_CAUSE] = launch_of[call];
 	node->flags |= GRAPH_FROM_BEGIN(GRAPH_CAUSE);
-	/* Work that ran beside the work ahead of it keeps its distance: a graph does not change how kernels overlap. */
+	/* Work that ran beside the work ahead of it keeps its distance: a graph does not change
+	 * how kernels overlap. */
 	if (graph_counts_from_begin(node, GRAPH_ORDER))
 		return;
 	int64_t next = graph_overlaps(node) ? 0 : gap_in_graph_ns(e, node);

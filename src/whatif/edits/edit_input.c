@@ -104,7 +104,8 @@ static void supply(struct editing *e, uint32_t index, int64_t part, void *self)
 	if (took <= 0)
 		return;
 	edit_shorten_before(e, index, took);
-	/* With N workers, batches come 'took' / N apart; the time to take a batch over overlaps with that distance. */
+	/* With N workers, batches come 'took' / N apart; the time to take a batch over overlaps
+	 * with that distance. */
 	int64_t apart = s->workers > 0 ? took / s->workers - (work - took) : 0;
 	if (apart > UINT32_MAX)
 		apart = UINT32_MAX;

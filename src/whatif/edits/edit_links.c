@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_links.c - communication between ranks, faster or in fewer pieces. Waiting and transfer can be told apart only
- * where several ranks are known.
+/* edit_links.c - communication between ranks, faster or in fewer pieces. Waiting and transfer
+ * can be told apart only where several ranks are known.
  *
- * faster-link: what a transfer takes beyond the quickest of the run, which is latency, takes less.
- * bucket: of N collectives of one stream or thread in a step the first N - 1 are left out, and the last one carries
- * their data, too: it takes what they took beyond the latency. What waited for one of them waits for the last.
+ * faster-link: what a transfer takes beyond the quickest of the run, which is latency, takes
+ * less. bucket: of N collectives of one stream or thread in a step the first N - 1 are left out,
+ * and the last one carries their data, too: it takes what they took beyond the latency. What
+ * waited for one of them waits for the last.
  */
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@
 #include "whatif/edits/edits.h"
 #include "whatif/joint.h"
 
-/* ---- transfers ------------------------------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 static void lower_to(int64_t *least, int64_t value)
 {
@@ -43,7 +44,7 @@ static void set_part_transfer(struct graph_node *node, const struct links_part *
 			(int64_t)((double)node->length * (to / (double)part->transfer) + 0.5);
 }
 
-/* ---- faster-link ----------------------------------------------------------------------------------- */
+/* ---- faster-link ----------------------------------------------------------------------------- */
 
 static bool read_factor(const char *arguments, double *factor)
 {
@@ -103,15 +104,17 @@ const struct edit_kind edit_faster_link = {
 	.apply = apply_faster_link,
 };
 
-/* ---- bucket ---------------------------------------------------------------------------------------- */
+/* ---- bucket ---------------------------------------------------------------------------------- */
 
 struct bucketing {
 	struct editing *e;
 	uint32_t size;
 	int64_t latency;
-	/* By node: a reference to the collective that carries the node's data now; unset for others. */
+	/* By node: a reference to the collective that carries the node's data now; unset for
+	 * others. */
 	uint32_t *carrier;
-	/* The collectives of the bucket that is being filled; all of one lane or thread, and of one step. */
+	/* The collectives of the bucket that is being filled; all of one lane or thread, and of
+	 * one step. */
 	uint32_t *nodes, n;
 	uint32_t lane, step, found;
 };
@@ -125,7 +128,8 @@ static bool is_in(const struct links_ends *ends, uint32_t rank, uint32_t node, u
 	return i < end && ends->items[i].node == node;
 }
 
-/* Whether the end of a call waits for one collective that the call itself comes to: not for messages, nor for several. */
+/* Whether the end of a call waits for one collective that the call itself comes to: not for
+ * messages, nor for several. */
 static bool ends_collective(const struct editing *e, uint32_t leave)
 {
 	const struct links *links = &e->w->joint->links;
@@ -206,7 +210,8 @@ static uint32_t step_of_collective(const struct editing *e, uint32_t node, uint3
 	return call == FLOW_NONE || !e->w->phase ? HWY_REF_NONE : edit_step_of(e, call);
 }
 
-/* What waited for a collective that was taken out waits for the one that carries its data, where that comes before. */
+/* What waited for a collective that was taken out waits for the one that carries its data, where
+ * that comes before. */
 static void wait_for_carriers(struct bucketing *b)
 {
 	struct hwy_graph *graph = b->e->graph;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_overlap.c - overlap-comm: work of a step no longer waits for the step's communication; the next step does.
+/* edit_overlap.c - overlap-comm: work of a step no longer waits for the step's communication;
+ * the next step does.
  *
- * Kernels that waited for a communication kernel of their step go on. A call that communicates on the CPU (several
- * ranks) returns at once, as its nonblocking twin would, and the first call of the next step waits for its end.
+ * Kernels that waited for a communication kernel of their step go on. A call that communicates
+ * on the CPU (several ranks) returns at once, as its nonblocking twin would, and the first call
+ * of the next step waits for its end.
  */
 #include <stdlib.h>
 
@@ -10,7 +12,7 @@
 #include "base/ref.h"
 #include "whatif/edits/edits.h"
 
-/* ---- kernels --------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static bool is_comm(const struct editing *e, uint32_t node)
 {
@@ -65,7 +67,7 @@ static uint32_t loosen_kernels(struct editing *e)
 	return found;
 }
 
-/* ---- calls ----------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The first call of the step after that of the call, or GRAPH_NONE. */
 static uint32_t first_of_next_step(const struct editing *e, uint32_t call)

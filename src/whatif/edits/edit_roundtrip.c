@@ -25,7 +25,8 @@ enum { SWEEPS_CACHES_BYTES = 1 << 20 };
 struct trip {
 	uint32_t step; /* reference (base/ref.h) to the step in which the trip began */
 	bool is_large;
-	/* The calls that copy the data out and back; 'back' is FLOW_NONE until the data has come back. */
+	/* The calls that copy the data out and back; 'back' is FLOW_NONE until the data has come
+	 * back. */
 	uint32_t out, back;
 	uint32_t next; /* reference (base/ref.h) to the next open trip with as many bytes */
 };
@@ -48,7 +49,8 @@ static int64_t length_of_pass(const struct editing *e, uint32_t op)
 			    rate > 0 ? rate : DEFAULT_BYTES_PER_S);
 }
 
-/* Turns a copy's node into a kernel, or the copy's call into a launch, or removes the wait for the copy. */
+/* Turns a copy's node into a kernel, or the copy's call into a launch, or removes the wait for
+ * the copy. */
 static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 {
 	struct graph_node *node = &e->graph->nodes[index];
@@ -71,7 +73,8 @@ static void replace(struct editing *e, uint32_t index, int64_t usual_delay)
 struct trips {
 	struct trip *list;
 	uint32_t n, cap;
-	/* Both map a size in bytes to a reference: to the first, and to the last, open trip of that size. */
+	/* Both map a size in bytes to a reference: to the first, and to the last, open trip of
+	 * that size. */
 	struct hwy_map first, last;
 };
 

@@ -17,7 +17,8 @@ uint32_t edit_step_of(const struct editing *e, uint32_t call)
 	if (phase->n_steps == 0 || e->flow->calls[call].process != phase->process)
 		return HWY_REF_NONE;
 	uint32_t after = HWY_FIRST(i, 0, phase->n_steps, phase->steps[i].first_call > call);
-	/* The call precedes the first step; calls that launch nothing may do so inside the window. */
+	/* The call precedes the first step; calls that launch nothing may do so inside the
+	 * window. */
 	if (after == 0)
 		return e->w->lead.is_set &&
 				       e->flow->calls[call].start >= phase->steps[0].device.from

@@ -120,7 +120,7 @@ const struct edit_kind edit_copy_stream = {
 	.apply = apply_copy_stream,
 };
 
-/* ---- several streams ---------------------------------------------------------------------------- */
+/* ---- several streams ------------------------------------------------------------------------- */
 
 enum { MOST_STREAMS = 64 };
 
@@ -194,7 +194,7 @@ const struct edit_kind edit_streams = {
 	.apply = apply_streams,
 };
 
-/* ---- no barrier ----------------------------------------------------------------------------------- */
+/* ---- no barrier ------------------------------------------------------------------------------ */
 
 /* Whether an op waits for the node 'before' only because of the legacy default stream: one of the
  * two is on that stream, the other on a stream that blocks with it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_tensor.c - fp32 multiplications and convolutions run on the device's tensor cores. Which kernels these are, their names tell;
- * with an argument, all kernels whose name has it. */
+/* edit_tensor.c - fp32 multiplications and convolutions run on the device's tensor cores. Which
+ * kernels these are, their names tell; with an argument, all kernels whose name has it. */
 #include <string.h>
 
 #include "base/lang.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every Nth
- * step; and waits for a value that Python decides by, where the device decides instead.
+/* edit_wait.c - waits are removed: all of them, those of one place, or all but those of every
+ * Nth step; and waits for a value that Python decides by, where the device decides instead.
  *
- * Two waits for the same work are one: with a wait of a place go later waits that would wait in its place.
- * A synchronise call is removed whole. So is the copy of a value that it waits for (PyTorch's
- * .item()), with the CPU's work to get to the copy and back: a program that no longer reads the
- * value no longer copies it. A larger copy that blocks stays, and its call returns as soon as the
- * copy is enqueued: its data is read later. A wait that put the work of two streams in order
- * becomes an event between them. The launch queue's limit still holds the CPU back. A value that is
- * read a step late waits for the work that the same wait of the step before had waited for.
+ * Two waits for the same work are one: with a wait of a place go later waits that would wait in
+ * its place. A synchronise call is removed whole. So is the copy of a value that it waits for
+ * (PyTorch's .item()), with the CPU's work to get to the copy and back: a program that no longer
+ * reads the value no longer copies it. A larger copy that blocks stays, and its call returns as
+ * soon as the copy is enqueued: its data is read later. A wait that put the work of two streams
+ * in order becomes an event between them. The launch queue's limit still holds the CPU back. A
+ * value that is read a step late waits for the work that the same wait of the step before had
+ * waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,8 @@ static bool remove_copy(struct editing *e, uint32_t back, bool decides)
 			nodes[before].delay -= reading(e, &nodes[before], back);
 			nodes[before].length = call->delay = 0;
 		}
-		/* A wait between the copy and this call was removed: the CPU's work is done once, after both. */
+		/* A wait between the copy and this call was removed: the CPU's work is done
+		 * once, after both. */
 		if (copy && call->before[GRAPH_ORDER] != before)
 			nodes[call->before[GRAPH_ORDER]].delay = 0;
 	}
@@ -308,7 +310,8 @@ static bool apply_every(struct editing *e, const char *arguments, struct hwy_err
 	       remove_waits(e, place, every, (struct instead){0}, err);
 }
 
-/* Makes the k-th wait of each step wait for the work that the k-th wait of the step before had waited for. */
+/* Makes the k-th wait of each step wait for the work that the k-th wait of the step before had
+ * waited for. */
 static bool apply_late(struct editing *e, const char *place, struct hwy_err *err)
 {
 	uint32_t *before = NULL, *now = NULL;

@@ -36,7 +36,8 @@ int64_t edit_usual_delay(const struct editing *e);
 /* How long the CPU usually works before it launches a kernel: of the delays of the phase's launches
  * the lower quartile (quartile 1) or the median (quartile 2), in ns. */
 int64_t edit_usual_dispatch(const struct editing *e, unsigned quartile);
-/* Like whatif_work_before in the edited graph; edit_shorten_before removes 'ns' of the CPU's work before the node. */
+/* Like whatif_work_before in the edited graph; edit_shorten_before removes 'ns' of the CPU's
+ * work before the node. */
 int64_t edit_work_before(const struct editing *e, uint32_t node);
 void edit_shorten_before(struct editing *e, uint32_t node, int64_t ns);
 /* Removes the wait of a GRAPH_RETURN node: its call then returns as soon as its own work is
