@@ -37,8 +37,11 @@ static bool has_said(char word[8])
 {
 	char byte;
 	ssize_t got = read(STDIN_FILENO, &byte, 1);
-	if (got == 1 && byte != '\n')
-		strncat(word, &byte, strlen(word) < 7);
+	size_t length = strlen(word);
+	if (got == 1 && byte != '\n' && length < 7) {
+		word[length] = byte;
+		word[length + 1] = 0;
+	}
 	return got == 0 || (got == 1 && byte == '\n') || (got < 0 && errno != EINTR);
 }
 
