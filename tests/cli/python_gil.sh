@@ -64,7 +64,7 @@ for one in "${found[@]}"; do
 	fi
 	for trace in python osrt,python-gil; do
 		# On a busy machine a thread may wait so shortly that none of its waits has a stack: then the threads fight again.
-		for _ in 1 2 3; do
+		for _ in {1..10}; do
 			run profile -q -f -o "$work/report.hwy" -t $trace "$python" "$work/fight.py"
 			expect_status 0 "$name"
 			expect_line "$work/out" done "$name: output"
