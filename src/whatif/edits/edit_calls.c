@@ -126,7 +126,7 @@ static bool apply_no_graph_build(struct editing *e, const char *place, struct hw
 			shorten(e, node, call, captured[call]);
 	}
 	free(captured);
-	return take_out(e, ROLE(GRAPH_BUILD), place, "builds no graphs", err);
+	return take_out(e, ROLE(GRAPH_BUILD), place, HWY_KEY("the phase builds no graphs"), err);
 }
 
 const struct edit_kind edit_no_alloc = {
