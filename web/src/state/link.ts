@@ -112,7 +112,7 @@ export function readLink(): void {
 		void search(query, panel === "search");
 	const span = /^(\d)\.(\d+)$/.exec(link.get("span") ?? "");
 	if (span && state.traces[Number(span[1])])
-		void select(Number(span[1]), Number(span[2]));
+		void select(Number(span[1]), Number(span[2])).then(() => set({ panel })); // the link names the panel, not the span
 }
 
 let written = "";
