@@ -453,9 +453,8 @@ static void mask_named(struct masking *m, size_t end)
 		mask_header(m, skip_blanks(m, next + 1));
 	else if (separator == '=' && next == end)
 		mask_value(m, name, next + 1, stops);
-	else if ((separator == ':' || separator == '=') && i > end)
-		mask_value(m, name, skip_blanks(m, next + 1), stops);
-	else if (is_option && i > end && separator == ',') /* ['--token', 'x'] */
+	else if (i > end && (separator == ':' || separator == '=' ||
+			     (is_option && separator == ','))) /* "name": x and ['--token', 'x'] */
 		mask_value(m, name, skip_blanks(m, next + 1), stops);
 	else if (is_option && next > end && separator && separator != '-' && name.n > 1)
 		is_user ? mask_user(m, next) : mask_value(m, name, next, "");

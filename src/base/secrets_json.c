@@ -188,10 +188,9 @@ static void copy_string(struct walk *w, size_t end)
 {
 	struct slice raw = {w->text + w->i + 1, end - w->i - 1};
 	struct hwy_bytes plain = {0}, masked = {0};
-	bool is_escaped = memchr(raw.at, '\\', raw.n);
-	if (is_escaped)
+	if (memchr(raw.at, '\\', raw.n))
 		unescape(raw, &plain);
-	struct slice text = is_escaped ? (struct slice){(const char *)plain.bytes, plain.n} : raw;
+	struct slice text = plain.bytes ? (struct slice){(const char *)plain.bytes, plain.n} : raw;
 	if (mask_content(text, &masked, w->texts)) {
 		hwy_bytes_put_byte(w->out, '"');
 		put_escaped(w->out, &masked);

@@ -240,8 +240,7 @@ OS_EXPORT void _exit(int status)
 {
 	osrt_put_unfinished();
 	for (;;)
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the
-		 * pointer */
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets it */
 		OS_REAL(_exit)(status);
 }
 
@@ -250,8 +249,7 @@ OS_EXPORT void _Exit(int status)
 {
 	osrt_put_unfinished();
 	for (;;)
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets the
-		 * pointer */
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): os_resolve sets it */
 		OS_REAL(_Exit)(status);
 }
 
