@@ -116,7 +116,7 @@ static struct apart *compare_ends(const struct matching *m, uint32_t *n)
 	const struct hwy_collectives *c = m->c;
 	struct apart *list = hwy_array(c->n_parts, sizeof *list);
 	*n = 0;
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; m->next && i < c->n; i++) {
 		uint32_t first = c->meetings[i].first;
 		if (c->meetings[i].kind != EXCHANGE_ALL)
 			continue;

@@ -166,12 +166,12 @@ static void advise_memory(struct known_kernel *kernel, enum kernel_maker maker)
 }
 
 static const char *const stall_advice[COUNTERS_STALLS] = {
-	[STALL_LONG_SCOREBOARD] =
+	[STALL_LONG_SCOREBOARD] = HWY_KEY(
 		"have more loads in flight: unroll the loop, load before the values are needed, vector "
-		"loads (float4), cp.async or TMA into shared memory",
-	[STALL_SHORT_SCOREBOARD] =
+		"loads (float4), cp.async or TMA into shared memory"),
+	[STALL_SHORT_SCOREBOARD] = HWY_KEY(
 		"wait less for shared memory: remove conflicts, keep values in registers; fewer special "
-		"functions (exp, sin, division)",
+		"functions (exp, sin, division)"),
 	[STALL_BARRIER] =
 		"wait less at barriers: smaller blocks, fewer __syncthreads(), equal work for all warps of a block",
 	[STALL_MATH_PIPE] = "mix the instructions: one kind of unit is busy in bursts",

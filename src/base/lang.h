@@ -44,7 +44,7 @@ void hwy_lang_tell_page(void (*tell)(void *to, const char *english, const char *
 
 /* Marks a string of a table as a key for tests/check_lang; the sentence itself is asked for with
  * hwy_tr where the table is read. */
-#define HWY_KEY(english) english
+#define HWY_KEY(english) (english)
 
 /* hwy_arena_format with a format that is translated first. */
 HWY_ALLOCATES char *hwy_arena_say(struct hwy_arena *arena, const char *english, ...)

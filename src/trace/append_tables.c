@@ -371,16 +371,22 @@ static void append_measured(struct append *a)
 	APPEND_ALL(stalled_lines)
 }
 
-void append_stories(struct append *a)
+/* Appends what says how the recording was made, and what it lost. */
+static void append_circumstances(struct append *a)
 {
-	APPEND_ALL(modules)
-	append_edges(a);
-	APPEND_ALL(groups)
 	APPEND_ALL(clocks)
 	append_calibrations(a);
 	APPEND_ALL(drops)
 	APPEND_ALL(diagnostics)
 	append_properties(a);
+}
+
+void append_stories(struct append *a)
+{
+	APPEND_ALL(modules)
+	append_edges(a);
+	APPEND_ALL(groups)
+	append_circumstances(a);
 	APPEND_ALL(nodes)
 	APPEND_ALL(node_edges)
 	append_measured(a);

@@ -74,7 +74,7 @@ static const struct hwy_exchange *operation_of_letters(const char *letters)
 const struct hwy_exchange *hwy_exchange_of(const char *name, size_t length)
 {
 	static const char *const beginnings[] = {"mpi", "nccl", "rccl"};
-	char letters[MOST_LETTERS];
+	char letters[MOST_LETTERS] = "";
 	size_t n = 0;
 	for (size_t i = 0; i < length; i++) {
 		/* "nccl:send 0->1" and "all-reduce.3": what follows is a number. */
@@ -86,7 +86,6 @@ const struct hwy_exchange *hwy_exchange_of(const char *name, size_t length)
 			return NULL;
 		letters[n++] = (char)tolower((unsigned char)name[i]);
 	}
-	letters[n] = 0;
 	const char *from = letters;
 	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
 		if (strncmp(from, beginnings[i], strlen(beginnings[i])) == 0)

@@ -163,8 +163,23 @@ static bool check_places(const struct hwy_trace *trace, struct hwy_err *err)
 	return true;
 }
 
-/* Checks the records of stacks, edges, groups, graph nodes, measured kernels, messages, pings,
- * clocks, calibrations, drops, diagnostics and results. */
+/* Checks the records of messages, pings, clocks, calibrations, drops, diagnostics and results. */
+static bool check_reports(const struct hwy_trace *trace, struct hwy_err *err)
+{
+	CHECK(messages, message, INDEX(message, process, processes), INDEX(message, group, groups),
+	      INDEX(message, span, spans), INDEX(message, asked, spans),
+	      INDEX(message, done, spans), {"kind", message->kind, HWY_MESSAGE_KINDS, false})
+	CHECK(pings, ping, INDEX(ping, process, processes))
+	CHECK(clocks, clock, INDEX(clock, host, hosts), INDEX(clock, device, devices))
+	CHECK(calibrations, calibration, INDEX(calibration, device, devices))
+	CHECK(drops, drop, INDEX(drop, process, processes), INDEX(drop, thread, threads))
+	CHECK(diagnostics, diagnostic, INDEX(diagnostic, process, processes))
+	CHECK(results, result, {"version", result->version, INT64_MAX, true},
+	      {"bytes", result->bytes, INT64_MAX, false})
+	return true;
+}
+
+/* Checks the records of stacks, edges, groups, graph nodes and measured kernels. */
 static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 {
 	/* A caller's entry stands before the entries of its callees, so the trie has no cycle. */
@@ -178,16 +193,6 @@ static bool check_stories(const struct hwy_trace *trace, struct hwy_err *err)
 	CHECK(node_edges, edge, INDEX(edge, process, processes))
 	CHECK(measured, kernel, INDEX(kernel, shape, shapes), INDEX(kernel, device, devices))
 	CHECK(measures, measure, {"measured", measure->measured, trace->n_measured, false})
-	CHECK(messages, message, INDEX(message, process, processes), INDEX(message, group, groups),
-	      INDEX(message, span, spans), INDEX(message, asked, spans),
-	      INDEX(message, done, spans), {"kind", message->kind, HWY_MESSAGE_KINDS, false})
-	CHECK(pings, ping, INDEX(ping, process, processes))
-	CHECK(clocks, clock, INDEX(clock, host, hosts), INDEX(clock, device, devices))
-	CHECK(calibrations, calibration, INDEX(calibration, device, devices))
-	CHECK(drops, drop, INDEX(drop, process, processes), INDEX(drop, thread, threads))
-	CHECK(diagnostics, diagnostic, INDEX(diagnostic, process, processes))
-	CHECK(results, result, {"version", result->version, INT64_MAX, true},
-	      {"bytes", result->bytes, INT64_MAX, false})
 	return true;
 }
 
@@ -239,6 +244,6 @@ static bool check_message_times(const struct hwy_trace *trace, struct hwy_err *e
 
 bool check_records(const struct hwy_trace *trace, struct hwy_err *err)
 {
-	return check_places(trace, err) && check_stories(trace, err) &&
+	return check_places(trace, err) && check_stories(trace, err) && check_reports(trace, err) &&
 	       check_node_order(trace, err) && check_message_times(trace, err);
 }

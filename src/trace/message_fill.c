@@ -94,18 +94,16 @@ static void fill_bytes(const struct hwy_trace *trace, struct hwy_message *m,
 		fill_bytes_of_range(m, args, size, gathers, scatters);
 	int64_t rank = trace->processes[m->process].rank;
 	bool is_root = m->peer != HWY_NONE && rank == m->peer;
-	if (operation->kind == HWY_MESSAGE_SEND || (!strcmp(name, "Broadcast") && is_root))
+	bool is_other = m->peer != HWY_NONE && rank != HWY_NONE && !is_root;
+	bool broadcasts = !strcmp(name, "Broadcast"), is_barrier = !strcmp(name, "Barrier");
+	bool receives = operation->kind == HWY_MESSAGE_RECEIVE;
+	if (receives && (m->received == HWY_NONE || m->received == 0))
+		m->received = m->sent;
+	if (operation->kind == HWY_MESSAGE_SEND || is_barrier || (broadcasts && is_root) ||
+	    (is_other && !strcmp(name, "Reduce")))
 		m->received = 0;
-	else if (operation->kind == HWY_MESSAGE_RECEIVE) {
-		m->received = m->received == HWY_NONE || m->received == 0 ? m->sent : m->received;
+	if (receives || is_barrier || (broadcasts && is_other))
 		m->sent = 0;
-	} else if (rank != HWY_NONE && m->peer != HWY_NONE && !is_root &&
-		   !strcmp(name, "Broadcast"))
-		m->sent = 0;
-	else if (rank != HWY_NONE && m->peer != HWY_NONE && !is_root && !strcmp(name, "Reduce"))
-		m->received = 0;
-	else if (!strcmp(name, "Barrier"))
-		m->sent = m->received = 0;
 }
 
 void message_fill(struct hwy_trace *trace, struct hwy_message *m,

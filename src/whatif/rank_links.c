@@ -304,7 +304,8 @@ void links_build(struct links *links, const struct links_rank *ranks, uint32_t n
 	links->first_part[links->n_hubs] = links->n_parts;
 	sort_ends(&links->arrivals, n);
 	sort_ends(&links->gates, n);
-	set_transfers(&l);
+	if (l.hub_times)
+		set_transfers(&l);
 	free(l.hub_times);
 }
 

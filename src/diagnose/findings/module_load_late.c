@@ -79,11 +79,11 @@ static const struct advice compile = {
 static const struct advice compile_again = {
 	.any = "A function is compiled again for every new shape or type of its inputs: pad the inputs to a few shapes.",
 	.by_framework =
-		{[HWY_JAX] =
+		{[HWY_JAX] = HWY_KEY(
 			 "Every new shape or type of an argument, and every new value of a static one, makes XLA compile the "
 			 "function again: pad batches to a few sizes, drop a last batch that is shorter, and pass numbers "
 			 "that change as arrays. The log says what changed.\n"
-			 "  jax.config.update(\"jax_explain_cache_misses\", True)"},
+			 "  jax.config.update(\"jax_explain_cache_misses\", True)")},
 };
 /* The advice for PyTorch programs that run no compiled code of their own: a library compiles. */
 static const char library_compiles[] =

@@ -132,11 +132,11 @@ static const char *optimizer_advice(const struct hwy_case *c, const struct optim
 static void finding_optimizer_unfused_look(struct hwy_case *c)
 {
 	const struct launchers *found = launchers_find(c);
-	struct optimizer it = {0};
 	struct claim claim = {0};
 	struct hwy_arena *arena = &c->diagnosis->arena;
-	if (found)
-		it = find_optimizer(c, found);
+	if (!found)
+		return;
+	struct optimizer it = find_optimizer(c, found);
 	if (case_count_per_step(c, it.n) < FEWEST_LAUNCHES || it.fused * 2 > it.n)
 		return;
 	double repeats = case_count_per_step(c, it.in_top);

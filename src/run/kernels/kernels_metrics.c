@@ -121,8 +121,8 @@ bool kernels_metric_is_of_roofline(const char *metric)
 		"l1tex__data_pipe_lsu_wavefronts_mem_shared",
 		"l1tex__t_sectors_pipe",
 		"l1tex__t_requests_pipe",
-		OPERATIONS "src_int8",
-		OPERATIONS "src_fp64",
+		(OPERATIONS "src_int8"),
+		(OPERATIONS "src_fp64"),
 	};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (begins_with(metric, others[i]))
