@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "analyze/phases/phases.h"
+#include "base/lang.h"
 
 enum { SHOWN_STEPS = 3, MOST_PERIODS = 12, SHOWN_LAUNCHES = 24 };
 

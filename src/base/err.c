@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lang.h"
+
 void hwy_sanitize(char *text, size_t length)
 {
 	for (size_t i = 0, n; i < length; i += n) {
@@ -20,12 +22,17 @@ void hwy_sanitize(char *text, size_t length)
 	}
 }
 
+const char *hwy_strerror(int number)
+{
+	return hwy_tr(strerror(number));
+}
+
 #undef hwy_fail
 bool hwy_fail(struct hwy_err *err, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	vsnprintf(err->text, sizeof err->text, format, args);
+	vsnprintf(err->text, sizeof err->text, hwy_tr(format), args);
 	va_end(args);
 	hwy_sanitize(err->text, strlen(err->text));
 	return false;

@@ -21,8 +21,12 @@ struct hwy_err {
  * line. */
 void hwy_sanitize(char *text, size_t length);
 
+/* Yields what the system calls an error, errno of a call that failed, in the reader's language:
+ * the C library's own sentences would need an installed locale. */
+const char *hwy_strerror(int number);
+
 /* Writes a sentence to 'err' (control characters become '?') and yields false, so that callers can
- * return the result. */
+ * return the result. The format is a key of lang/: it is translated here. */
 bool hwy_fail(struct hwy_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #ifdef __clang_analyzer__ /* the analyzer does not see that hwy_fail always yields false */
 #define hwy_fail(...) ((void)(hwy_fail)(__VA_ARGS__), false)

@@ -56,7 +56,7 @@ static void contents_begin(void *self, const struct stats_column *columns, uint3
 	contents->columns = columns;
 	size_t best = sizeof shares / sizeof *shares;
 	for (uint32_t i = n; i-- > 0;) {
-		if (columns[i].type == STATS_TEXT && !is_sort_of_row(columns[i].name))
+		if (stats_is_text(&columns[i]) && !is_sort_of_row(columns[i].name))
 			contents->name = (int)i;
 		if (columns[i].type == STATS_ID)
 			contents->name = NO_COLUMN;
@@ -106,7 +106,8 @@ static bool put_report(FILE *out, struct hwy_trace *trace, const struct stats_re
 	char *line = memory_text_end(&memory);
 	bool any = made && contents.rows > 0;
 	if (any && contents.name != NO_COLUMN) {
-		fprintf(out, "   %-*s", TITLE_WIDTH - 3, report->title);
+		fputs("   ", out);
+		cli_put_column(out, hwy_tr(report->title), TITLE_WIDTH - 3);
 		cli_wrap(out, line, TITLE_WIDTH, width);
 	}
 	free(line);

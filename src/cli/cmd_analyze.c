@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "analyze/collectives.h"
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/analyze_print.h"
 #include "cli/commands.h"
@@ -214,7 +215,7 @@ static void print_each(const struct analyze_view *view, FILE *out, int format,
 		       const char *difference)
 {
 	fprintf(stderr,
-		"headway: %s and %s are not ranks of one job, %s: each file is judged alone\n",
+		hwy_tr("headway: %s and %s are not ranks of one job, %s: each file is judged alone\n"),
 		view->runs[0].path, view->runs[view->n - 1].path, difference);
 	uint32_t n = printers[format] == analyze_page ? 1 : view->n;
 	for (uint32_t i = 0; i < n; i++) {

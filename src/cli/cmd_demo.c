@@ -42,9 +42,9 @@ static int run_demo(int argc, char **argv)
 	self[length] = '\0';
 	if (setenv("HEADWAY", self, 1) != 0 || setenv("DEMO_OUT", options.folder, 1) != 0 ||
 	    setenv("HEADWAY_LANG", hwy_lang(), 1) != 0)
-		cli_die("%s", strerror(errno));
+		cli_die("%s", hwy_strerror(errno));
 	execlp("bash", "bash", script, (char *)NULL);
-	cli_die("bash, which runs %s: %s", script, strerror(errno));
+	cli_die("bash, which runs %s: %s", script, hwy_strerror(errno));
 }
 
 const struct cli_command cmd_demo = {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "cli/commands.h"
@@ -193,7 +194,7 @@ static void say_missing(struct digesting *d)
 		if (absent > 0) {
 			char *list = job_rank_list(ranks, (uint32_t)absent);
 			cli_say("%" PRId64 " of %" PRId64 " ranks%s%s have no digest here: %s",
-				absent, world, *first->digest.job ? " of job " : "",
+				absent, world, hwy_tr(*first->digest.job ? " of job " : ""),
 				first->digest.job, list);
 			free(list);
 			d->missing += (uint32_t)absent;
@@ -241,7 +242,8 @@ static int run_digest(int argc, char **argv)
 		say_missing(&d);
 	bool is_idle = options.share.n && d.n == 0; /* more processes than reports */
 	if (d.set.n == 0 && !is_idle)
-		cli_die("nothing has a digest%s", d.missing ? ", for the reasons above" : "");
+		cli_die("nothing has a digest%s",
+			hwy_tr(d.missing ? ", for the reasons above" : ""));
 	if (options.output && !digest_set_write(&d.set, options.output, options.force, &err))
 		cli_die("%s", err.text);
 	if (!options.quiet && !is_idle)

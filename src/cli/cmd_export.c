@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
 #include "cli/commands.h"
@@ -171,7 +172,7 @@ static void empty_folder(const char *path, bool only_look)
 {
 	DIR *folder = opendir(path);
 	if (!folder)
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (!is_exported_file(entry->d_name))
 			cli_die("%s: holds '%s', which no export wrote; name another folder with "
@@ -197,9 +198,9 @@ static void export_check_output(const struct options *options, bool is_folder)
 	cli_keep_input(options->input, options->output);
 	if (is_folder != (bool)S_ISDIR(status.st_mode) || (!is_folder && !S_ISREG(status.st_mode)))
 		cli_die("%s: is %s", options->output,
-			S_ISDIR(status.st_mode) ? "a directory"
-			: is_folder             ? "not a folder"
-						: "not a regular file");
+			S_ISDIR(status.st_mode) ? hwy_tr("a directory")
+			: is_folder             ? hwy_tr("not a folder")
+						: hwy_tr("not a regular file"));
 	if (!options->force)
 		cli_die("%s: exists and is kept; -f overwrites it", options->output);
 	if (is_folder)
@@ -239,7 +240,7 @@ static char *make_temporary(const char *path, bool is_folder)
 	cli_hold_signals(&before);
 	int fd = is_folder ? -1 : mkstemp(name);
 	if (is_folder ? !mkdtemp(name) : fd < 0)
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 	cli_unfinished(name, true);
 	cli_release_signals(&before);
 	if (fd >= 0)
@@ -267,7 +268,7 @@ static void write_files(const struct options *options, struct export_result *res
 	if (is_folder && access(options->output, F_OK) == 0)
 		empty_folder(options->output, false);
 	if (rename(temporary, options->output) != 0)
-		cli_die("%s: %s", options->output, strerror(errno));
+		cli_die("%s: %s", options->output, hwy_strerror(errno));
 	cli_unfinished(temporary, false);
 	free(temporary);
 	hwy_trace_free(trace);

@@ -60,7 +60,7 @@ static _Noreturn void profile_refuse(const struct profile *profile, int reason)
 		cli_say(hwy_tr("%s is a Python script: headway profile python3 %s"), program,
 			program);
 	else
-		cli_say("%s: %s", program, strerror(reason));
+		cli_say("%s: %s", program, hwy_strerror(reason));
 	exit(reason == ENOENT ? 127 : 126);
 }
 
@@ -96,7 +96,7 @@ static void profile_start(struct profile *profile, struct run *run, char **path)
 	if (!run_go(run, &profile->settings, &err)) {
 		int reason = run->exec_error;
 		profile_discard(run);
-		profile_job_failed(profile, strerror(reason),
+		profile_job_failed(profile, hwy_strerror(reason),
 				   W_EXITCODE(reason == ENOENT ? 127 : 126, 0));
 		profile_refuse(profile, reason);
 	}

@@ -85,7 +85,7 @@ static char *read_stream(FILE *file, const char *name)
 			cli_die("%s: longer than %d bytes: no query", name, LONGEST_FILE);
 	}
 	if (ferror(file))
-		cli_die("%s: %s", name, strerror(errno));
+		cli_die("%s: %s", name, hwy_strerror(errno));
 	if (text.n && memchr(text.bytes, '\0', text.n))
 		cli_die("%s: holds a byte 0: no query", name);
 	hwy_bytes_put_byte(&text, 0);
@@ -100,7 +100,7 @@ static char *read_named(const char *name)
 	if (!file && !question && errno == ENOENT)
 		cli_die("%s: neither a file nor a ready question; --list lists those", name);
 	if (!file && !question)
-		cli_die("%s: %s", name, strerror(errno));
+		cli_die("%s: %s", name, hwy_strerror(errno));
 	if (!file)
 		return hwy_copy(question->text, strlen(question->text) + 1);
 	char *text = read_stream(file, name);

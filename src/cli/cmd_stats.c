@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/lang.h"
 #include "cli/kit/paint.h"
 #include "cli/kit/report_table.h"
 #include "cli/stats_ranks.h"
@@ -29,8 +30,9 @@ static void list_reports(void)
 	bool colour = cli_colour(stdout);
 	for (const struct stats_report *report = stats_reports; report->name; report++)
 		printf("  %s%-22s%s %s\n", paint(colour, PAINT_BOLD), report->name,
-		       paint(colour, PAINT_PLAIN), report->about);
-	printf("\n'headway stats FILE' alone prints, of these, those that have rows:\n ");
+		       paint(colour, PAINT_PLAIN), hwy_tr(report->about));
+	fputs(hwy_tr("\n'headway stats FILE' alone prints, of these, those that have rows:\n "),
+	      stdout);
 	for (const struct stats_report *report = stats_reports; report->name; report++)
 		if (report->handful)
 			printf(" %s", report->name);
@@ -209,7 +211,7 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 	bool asked = options->n > 0, any = false;
 	bool whole = !options->what.range && options->what.from == INT64_MIN &&
 		     options->what.to == INT64_MAX && !options->what.has_rank;
-	const char *part = whole ? "this recording" : "the chosen part of this recording";
+	const char *part = hwy_tr(whole ? "this recording" : "the chosen part of this recording");
 	for (const struct stats_report *report = stats_reports; !asked && report->name; report++)
 		if (report->handful && options->n < MOST_REPORTS)
 			options->reports[options->n++] = report;
@@ -227,13 +229,14 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 		bool rows = report_table_end(table);
 		any = any || rows;
 		if (!rows && asked)
-			fprintf(stderr, "headway: %s: %s: no %s in %s\n", options->file,
-				report->name, report->subject, part);
+			fprintf(stderr, hwy_tr("headway: %s: %s: no %s in %s\n"), options->file,
+				report->name, hwy_tr(report->subject), part);
 	}
 	report_table_free(table);
 	stats_ranks_free(&ranks);
 	if (!any && !asked)
-		fprintf(stderr, "headway: %s: nothing to tell in %s\n", options->file, part);
+		fprintf(stderr, hwy_tr("headway: %s: nothing to tell in %s\n"), options->file,
+			part);
 }
 
 static int run_stats(int argc, char **argv)

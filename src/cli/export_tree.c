@@ -199,7 +199,7 @@ static void check_rank(const char *path, const char *inner)
 {
 	DIR *folder = opendir(path);
 	if (!folder)
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		const char *name = entry->d_name;
 		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -271,7 +271,7 @@ static void check_tree(struct tree_ranks *r)
 static void make_folder(const char *path)
 {
 	if (mkdir(path, 0700) != 0 && (errno != EEXIST || !path_is_folder(path)))
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 }
 
 static int64_t map_to_job(const void *clock, int64_t time)
@@ -319,7 +319,7 @@ static void move_rank(const char *from, const char *to)
 	if (asprintf(&old, "%s.old", from) < 0)
 		cli_die("out of memory");
 	if (rename(to, old) != 0 || rename(from, to) != 0)
-		cli_die("%s: %s", to, strerror(errno));
+		cli_die("%s: %s", to, hwy_strerror(errno));
 	free(old);
 }
 
@@ -342,7 +342,7 @@ static void write_ranks(struct tree_ranks *r, struct export_result *result)
 	sigset_t before;
 	cli_hold_signals(&before);
 	if (!mkdtemp(temporary))
-		cli_die("%s: %s", output, strerror(errno));
+		cli_die("%s: %s", output, hwy_strerror(errno));
 	cli_unfinished_tree(temporary);
 	cli_release_signals(&before);
 	for (uint32_t i = 0; i < r->n; i++)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "cli/view_process.h"
 #include "serve/inline.h"
@@ -67,7 +68,7 @@ void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, ui
 	if (!inline_write(&page, out, &err))
 		cli_die("%s", err.text);
 	for (uint32_t i = 0; i < page.n_left_out; i++)
-		fprintf(stderr, "headway: left out of the page: %s\n", page.left_out[i]);
+		fprintf(stderr, hwy_tr("headway: left out of the page: %s\n"), page.left_out[i]);
 	inline_free(&page);
 	free(compare);
 	for (uint32_t i = 0; i < n; i++) {

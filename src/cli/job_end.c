@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "cli/digest_print.h"
@@ -256,7 +257,7 @@ static void say_together(const struct job_folder *job, const char *const *senten
 	close_part(&words);
 	if (!*words.text)
 		snprintf(words.text, sizeof words.text, "without a number");
-	cli_say("rank%s %s%s%s: %s", n == 1 ? "" : "s", words.text, one_host ? " on " : "",
+	cli_say("rank%s %s%s%s: %s", n == 1 ? "" : "s", words.text, hwy_tr(one_host ? " on " : ""),
 		one_host ? host : "", sentences[i]);
 }
 
@@ -415,7 +416,7 @@ static void complete_job(const char *folder, int64_t status, bool quiet, int pat
 	}
 	if (job.n_ranks == 0) {
 		cli_say("%s started no rank: nothing is recorded",
-			*job.launcher ? job.launcher : "the launcher");
+			*job.launcher ? job.launcher : hwy_tr("the launcher"));
 		job_folder_free(&job);
 		if (job_folder_clear(folder, &err))
 			rmdir(folder);

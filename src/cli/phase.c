@@ -2,6 +2,8 @@
 /* phase.c - see phase.h. */
 #include "cli/phase.h"
 
+#include "base/lang.h"
+
 void phase_read_number(const struct cli_value *value)
 {
 	uint64_t number = cli_count(value);
@@ -14,7 +16,7 @@ void phase_open(struct chosen_phase *phase, const char *path, const char *step, 
 		const char *consequence)
 {
 	if (!phase_choose(phase, cli_open(path), path, step, number))
-		cli_die("%s: no device work: %s", path, consequence);
+		cli_die("%s: no device work: %s", path, hwy_tr(consequence));
 }
 
 bool phase_choose(struct chosen_phase *phase, struct hwy_trace *trace, const char *path,

@@ -107,7 +107,7 @@ const char *profile_output_refusal(const char *path, bool force)
 	char *folder = profile_output_folder(path);
 	const char *refusal = NULL;
 	if (access(folder, W_OK | X_OK) != 0)
-		refusal = strerror(errno);
+		refusal = hwy_strerror(errno);
 	else if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
 		refusal = "is a directory";
 	else if (!force && access(path, F_OK) == 0)

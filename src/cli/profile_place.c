@@ -98,7 +98,7 @@ static bool replace_job(struct profile *profile, const char *path, struct hwy_er
 		return done;
 	}
 	if (errno != EEXIST)
-		return hwy_fail(err, "%s: %s", path, strerror(errno));
+		return hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	for (int waited = 0; waited < PATIENCE_MS && !done; waited += LOOK_MS) {
 		sleep_ms(LOOK_MS);
 		done = may_join(job, path);
@@ -155,7 +155,7 @@ void profile_place(struct profile *profile)
 			cli_die("%s", err.text);
 	}
 	if (!realpath(name, real))
-		cli_die("%s: %s", name, strerror(errno));
+		cli_die("%s: %s", name, hwy_strerror(errno));
 	free(name);
 	job->folder = hwy_arena_text(&job->texts, real, strlen(real));
 }

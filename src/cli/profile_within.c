@@ -81,7 +81,7 @@ int profile_within(struct profile *profile, struct run *run, const char *path)
 	printf("run %s\n", run->directory);
 	if (fflush(stdout) != 0) {
 		run_remove(run->directory);
-		cli_die("nobody waits for the run's directory: %s", strerror(errno));
+		cli_die("nobody waits for the run's directory: %s", hwy_strerror(errno));
 	}
 	bool has_joined = await_word(run);
 	end_run(run);

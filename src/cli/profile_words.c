@@ -58,7 +58,7 @@ char **profile_words(struct profile *profile, int argc, char **argv)
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (length <= 0)
-		cli_die("/proc/self/exe: %s", strerror(errno));
+		cli_die("/proc/self/exe: %s", hwy_strerror(errno));
 	const char *path = hwy_arena_text(&profile->job.texts, self, (size_t)length);
 	int program = (int)(profile->program - argv), n_options = program - 1;
 	if (n_options > 0 && strcmp(argv[n_options], "--") == 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "import/import.h"
 
@@ -39,7 +40,7 @@ struct hwy_trace **recordings_open(struct job_files *recordings)
 	if (n == 0)
 		cli_die("%s", errors[0].text);
 	for (uint32_t i = 0; i < n_errors; i++)
-		fprintf(stderr, "headway: left out: %s\n", errors[i].text);
+		fprintf(stderr, hwy_tr("headway: left out: %s\n"), errors[i].text);
 	free(errors);
 	recordings->n = n;
 	return traces;

@@ -48,7 +48,7 @@ static FILE *open_private(const char *path)
 	if (fd < 0 && errno == ENOENT)
 		return NULL;
 	if (fd < 0 || fstat(fd, &about) != 0)
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 	if (!S_ISREG(about.st_mode))
 		cli_die("%s: is not a file", path);
 	if (about.st_uid != geteuid() || (about.st_mode & 077))
@@ -57,7 +57,7 @@ static FILE *open_private(const char *path)
 			path);
 	FILE *in = fdopen(fd, "r");
 	if (!in)
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 	return in;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
+
 const char *const budget_operators[] = {"<=", ">=", "<", ">", "==", "!="};
 enum { OPERATORS = 6, LONGEST_NAME_BYTES = 256 };
 
@@ -21,7 +23,7 @@ struct reader {
 
 static bool budget_fail(const struct reader *r, const char *reason)
 {
-	return hwy_fail(r->err, "%s:%u: %s", r->file, r->line, reason);
+	return hwy_fail(r->err, "%s:%u: %s", r->file, r->line, hwy_tr(reason));
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -171,8 +173,8 @@ static bool forbid(struct reader *r, const char *id)
 			known[i] = hwy_finding_kinds[i]->id;
 		near = r->nearest ? r->nearest(id, known) : NULL;
 		return hwy_fail(r->err, "%s:%u: there is no finding '%s'%s%s%s", r->file, r->line,
-				id, near ? "; did you mean '" : "", near ? near : "",
-				near ? "'?" : "");
+				id, hwy_tr(near ? "; did you mean '" : ""), near ? near : "",
+				hwy_tr(near ? "'?" : ""));
 	}
 	add_rule(r)->forbids = id;
 	return true;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static double step_time(const struct compare_summary *run, const struct compare_phase *phase,
@@ -159,7 +161,7 @@ static bool kernel_value(const struct metric_request *request, const struct comp
 	if (!(count > 0))
 		return hwy_fail(err, "%s: no kernel of its steps has '%s' in its name%s", run->file,
 				request->kernel,
-				kernels->left_out ? " (the smallest are not kept)" : "");
+				kernels->left_out ? hwy_tr(" (the smallest are not kept)") : "");
 	switch ((enum kernel_field)request->metric->which) {
 	case FIELD_MEAN: *value = ns / count; break;
 	case FIELD_TIME: *value = ns / phase->n_steady; break;
@@ -204,8 +206,8 @@ static bool find_kernel(struct metric_request *request, metric_nearest *nearest,
 		return true;
 	const char *near = nearest ? nearest(end + 2, fields) : NULL;
 	return hwy_fail(err, "a kernel has no '%s'; %s%s%s", end + 2,
-			near ? "did you mean '" : "it has mean, time, count and share",
-			near ? near : "", near ? "'?" : "");
+			hwy_tr(near ? "did you mean '" : "it has mean, time, count and share"),
+			near ? near : "", hwy_tr(near ? "'?" : ""));
 }
 
 bool metric_find(struct metric_request *request, const char *text, size_t length,
@@ -268,8 +270,9 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 		{"GB", METRIC_BYTES, 1e9},      {"KiB", METRIC_BYTES, 1024},
 		{"MiB", METRIC_BYTES, 1 << 20}, {"GiB", METRIC_BYTES, 1 << 30},
 	};
-	static const char *const wanted[] = {"a time such as 12ms", "a share such as 90%",
-					     "a plain number", "bytes such as 16MB"};
+	static const char *const wanted[] = {
+		HWY_KEY("a time such as 12ms"), HWY_KEY("a share such as 90%"),
+		HWY_KEY("a plain number"), HWY_KEY("bytes such as 16MB")};
 	char word[64];
 	snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
 	char *end;
@@ -297,7 +300,7 @@ bool metric_read(enum metric_kind kind, const char *text, size_t length, double 
 			return hwy_fail(err, "%s: do you mean %s%%?", word, word);
 	}
 	if (!good)
-		return hwy_fail(err, "'%s' is not %s", word, wanted[kind]);
+		return hwy_fail(err, "'%s' is not %s", word, hwy_tr(wanted[kind]));
 	*value = number * factor;
 	return true;
 }

@@ -56,7 +56,7 @@ bool digest_source_of(struct digest_source *source, const char *path, struct hwy
 		int why = fd < 0 ? errno : EINVAL;
 		if (fd >= 0)
 			close(fd);
-		return hwy_fail(err, "%s: %s", path, strerror(why));
+		return hwy_fail(err, "%s: %s", path, hwy_strerror(why));
 	}
 	uint64_t size = (uint64_t)about.st_size, end = size < ENDS ? size : ENDS;
 	/* The end of a report has its directory, whose own checksum changes with all that it
@@ -209,7 +209,7 @@ bool digest_file_read(struct digest_records *records, const char *path, struct h
 		int why = fd < 0 ? errno : EINVAL;
 		if (fd >= 0)
 			close(fd);
-		return hwy_fail(err, "%s: %s", path, strerror(why));
+		return hwy_fail(err, "%s: %s", path, hwy_strerror(why));
 	}
 	size_t n = (size_t)about.st_size;
 	uint8_t *bytes = hwy_alloc(n + 1);
@@ -274,7 +274,7 @@ static bool write_bytes(const char *path, const struct hwy_bytes *file, bool ove
 	if (!done && fd >= 0)
 		unlink(temporary);
 	free(temporary);
-	return done || hwy_fail(err, "%s: %s%s", path, strerror(why),
+	return done || hwy_fail(err, "%s: %s%s", path, hwy_strerror(why),
 				why == EEXIST ? "; -f overwrites it" : "");
 }
 

@@ -204,7 +204,7 @@ static bool write_file(struct csv *c, int number, const char *name)
 	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file)
-		return hwy_fail(c->x.err, "%s: %s", c->x.options->target, strerror(errno));
+		return hwy_fail(c->x.err, "%s: %s", c->x.options->target, hwy_strerror(errno));
 	hwy_temporary(c->x.progress, name, true);
 	out_open(&c->out, file, false);
 	if (number == CSV_MESSAGES)
@@ -213,7 +213,7 @@ static bool write_file(struct csv *c, int number, const char *name)
 		write_spans(c, number);
 	bool ok = out_close(&c->out, c->x.options->target, c->x.err) && !c->x.failed;
 	if (fclose(file) != 0 && ok)
-		ok = hwy_fail(c->x.err, "%s: %s", c->x.options->target, strerror(errno));
+		ok = hwy_fail(c->x.err, "%s: %s", c->x.options->target, hwy_strerror(errno));
 	return ok;
 }
 

@@ -84,7 +84,7 @@ bool out_close(struct out *out, const char *target, struct hwy_err *err)
 	free(out->gzip);
 	free(out->packed);
 	free(out->at);
-	return out->error == 0 || hwy_fail(err, "%s: %s", target, strerror(out->error));
+	return out->error == 0 || hwy_fail(err, "%s: %s", target, hwy_strerror(out->error));
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

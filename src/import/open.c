@@ -7,14 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "import/import.h"
 #include "import/ncu/ncu.h"
 #include "import/nsys/nsysrep.h"
 #include "trace/file.h"
 #include "trace/privacy.h"
 
-#define READS                                                                                      \
-	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, PyTorch .json or .json.gz traces, and the output of ncu --csv"
+static const char reads[] = HWY_KEY(
+	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, PyTorch .json or .json.gz traces, and the output of ncu --csv");
 
 /* The 0 byte at the end of this text is part of the magic. */
 static const char sqlite_magic[] = "SQLite format 3";
@@ -26,7 +27,7 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t length, s
 	/* O_NONBLOCK is needed because opening a FIFO would wait for a writer. */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file < 0) {
-		hwy_fail(err, "%s: %s", path, strerror(errno));
+		hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 		return -1;
 	}
 	ssize_t got = -1;
@@ -37,7 +38,7 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t length, s
 	else if (info.st_size == 0)
 		hwy_fail(err, "%s: is empty; was the recording interrupted?", path);
 	else if ((got = pread(file, head, length, 0)) < 0)
-		hwy_fail(err, "%s: %s", path, strerror(errno));
+		hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	close(file);
 	return got;
 }
@@ -61,28 +62,28 @@ static const char *guess_file_kind(const unsigned char *head, size_t length)
 	} kinds[] = {
 		{"\x7f"
 		 "ELF",
-		 4, "a program or library"},
-		{"PK\x03\x04", 4, "a zip archive; unpack it first"},
+		 4, HWY_KEY("a program or library")},
+		{"PK\x03\x04", 4, HWY_KEY("a zip archive; unpack it first")},
 		{"\xfd"
 		 "7zXZ",
-		 5, "an xz archive; unpack it first"},
-		{"\x28\xb5\x2f\xfd", 4, "a zstd archive; unpack it first"},
-		{"BZh", 3, "a bzip2 archive; unpack it first"},
-		{"PAR1", 4, "a Parquet file; export with --type sqlite instead"},
-		{"ARROW1", 6, "an Arrow file; export with --type sqlite instead"},
-		{"\x89HDF", 4, "an HDF5 file; export with --type sqlite instead"},
-		{"PERFILE2", 8, "a perf recording"},
-		{"SQLite", 6, "a damaged SQLite database"},
+		 5, HWY_KEY("an xz archive; unpack it first")},
+		{"\x28\xb5\x2f\xfd", 4, HWY_KEY("a zstd archive; unpack it first")},
+		{"BZh", 3, HWY_KEY("a bzip2 archive; unpack it first")},
+		{"PAR1", 4, HWY_KEY("a Parquet file; export with --type sqlite instead")},
+		{"ARROW1", 6, HWY_KEY("an Arrow file; export with --type sqlite instead")},
+		{"\x89HDF", 4, HWY_KEY("an HDF5 file; export with --type sqlite instead")},
+		{"PERFILE2", 8, HWY_KEY("a perf recording")},
+		{"SQLite", 6, HWY_KEY("a damaged SQLite database")},
 	};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (length >= kinds[i].length && !memcmp(head, kinds[i].magic, kinds[i].length))
-			return kinds[i].what;
+			return hwy_tr(kinds[i].what);
 	}
 	for (size_t i = 0; i < length; i++) {
 		if (!isprint(head[i]) && !isspace(head[i]) && head[i] < 0x80)
-			return "a binary file of an unknown kind";
+			return hwy_tr("a binary file of an unknown kind");
 	}
-	return "a text file that is not JSON";
+	return hwy_tr("a text file that is not JSON");
 }
 
 /* A report of Nsight Compute is in a closed format, which only ncu reads: the first bytes are
@@ -162,7 +163,7 @@ static struct hwy_trace *open_any(const char *path, const struct hwy_progress *p
 		return import_ncu(path, progress, err);
 	if (is_own_parquet(path, head, length, err))
 		return NULL;
-	hwy_fail(err, "%s: seems to be %s; %s", path, guess_file_kind(head, length), READS);
+	hwy_fail(err, "%s: seems to be %s; %s", path, guess_file_kind(head, length), hwy_tr(reads));
 	return NULL;
 }
 

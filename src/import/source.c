@@ -37,7 +37,7 @@ static bool read_some(struct source_stream *stream, void *to, size_t most, size_
 		n = read(stream->fd, to, most);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return hwy_fail(err, "%s: %s", stream->path, strerror(errno));
+		return hwy_fail(err, "%s: %s", stream->path, hwy_strerror(errno));
 	*got = (size_t)n;
 	stream->file_read += *got;
 	return true;
@@ -58,7 +58,7 @@ static bool open_file(struct source_stream *stream, const char *path, struct hwy
 	struct stat about;
 	stream->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (stream->fd < 0 || fstat(stream->fd, &about) != 0)
-		return hwy_fail(err, "%s: %s", path, strerror(errno));
+		return hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	if (S_ISDIR(about.st_mode))
 		return hwy_fail(err, "%s: is a directory", path);
 	stream->file_bytes = about.st_size > 0 ? (uint64_t)about.st_size : 0;

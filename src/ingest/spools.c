@@ -375,7 +375,7 @@ bool spools_open(struct spools *spools, const char *directory, struct hwy_err *e
 	*spools = (struct spools){0};
 	DIR *listing = opendir(directory);
 	if (!listing)
-		return hwy_fail(err, "%s: %s", directory, strerror(errno));
+		return hwy_fail(err, "%s: %s", directory, hwy_strerror(errno));
 	spools->has_control = control_read(dirfd(listing), &spools->control);
 	add_files(spools, listing);
 	closedir(listing);

@@ -157,7 +157,7 @@ static const struct json_value *read_json(struct hwy_arena *arena, const char *p
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe must not hold us up */
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file || fstat(fd, &about) != 0) {
-		hwy_fail(err, "%s: %s", path, strerror(errno));
+		hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 		if (fd >= 0 && !file)
 			close(fd);
 	} else if (!S_ISREG(about.st_mode) || about.st_size > MOST_FILE) {
@@ -297,7 +297,7 @@ static bool write_beside(const char *path, char temporary[PATH_MAX], const char 
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
-		hwy_fail(err, "%s: %s", path, strerror(errno));
+		hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -315,7 +315,7 @@ static bool write_beside(const char *path, char temporary[PATH_MAX], const char 
 	failed = fclose(out) != 0 || failed;
 	if (!failed)
 		return true;
-	hwy_fail(err, "%s: %s", path, strerror(errno));
+	hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	unlink(temporary);
 	return false;
 }
@@ -324,7 +324,7 @@ static bool replace_file(const char *path, const char *temporary, struct hwy_err
 {
 	if (rename(temporary, path) == 0)
 		return true;
-	hwy_fail(err, "%s: %s", path, strerror(errno));
+	hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	unlink(temporary);
 	return false;
 }
@@ -340,7 +340,7 @@ static bool take_name(const char *path, const char *temporary, bool *is_taken, s
 		done = !*is_taken && rename(temporary, path) == 0;
 	}
 	if (!done)
-		hwy_fail(err, "%s: %s", path, strerror(*is_taken ? EEXIST : errno));
+		hwy_fail(err, "%s: %s", path, hwy_strerror(*is_taken ? EEXIST : errno));
 	unlink(temporary);
 	return done;
 }
@@ -392,7 +392,7 @@ bool job_folder_make(const struct job_folder *job, bool *is_taken, struct hwy_er
 		return hwy_fail(err, "%s: the path is too long", job->path);
 	if (mkdir(job->path, 0777) != 0) {
 		if (errno != EEXIST)
-			return hwy_fail(err, "%s: %s", job->path, strerror(errno));
+			return hwy_fail(err, "%s: %s", job->path, hwy_strerror(errno));
 		*is_taken = !is_empty(job->path);
 		if (*is_taken)
 			return hwy_fail(err, "%s: exists and is kept; -f overwrites the job in it",
@@ -483,5 +483,5 @@ bool job_folder_clear(const char *path, struct hwy_err *err)
 	job_agreement_forget(path);
 	/* The last: whoever is stopped before can begin again. */
 	return (folder_file(file, path, JOB_FILE) && unlink(file) == 0) ||
-	       hwy_fail(err, "%s: %s", path, strerror(errno));
+	       hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 }

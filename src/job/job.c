@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "import/import.h"
@@ -19,7 +20,7 @@ void job_problem(struct hwy_job *job, const char *format, ...)
 	char text[1024];
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
+	vsnprintf(text, sizeof text, hwy_tr(format), arguments);
 	va_end(arguments);
 	HWY_GROW(job->problems, job->n_problems, job->cap_problems);
 	job->problems[job->n_problems++] = hwy_copy(text, strlen(text) + 1);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "job/clock_line.h"
 #include "job/clock_repair.h"
@@ -386,8 +387,8 @@ static void tell_unsure(struct hwy_job *job, enum job_clock_source source, const
 			ranks[n++] = job->ranks[r].rank;
 	if (n > 0) {
 		char *list = job_rank_list(ranks, n);
-		job_problem(job, "rank%s %s: %s rank %" PRId64 "'s", n == 1 ? "" : "s", list, what,
-			    job->ranks[0].rank);
+		job_problem(job, "rank%s %s: %s rank %" PRId64 "'s", n == 1 ? "" : "s", list,
+			    hwy_tr(what), job->ranks[0].rank);
 		free(list);
 	}
 	free(ranks);
@@ -399,8 +400,9 @@ static void place_the_rest(struct placing *p)
 		if (!p->is_placed[r] && !place_by_wall(p, r))
 			p->job->ranks[r].clock =
 				(struct job_clock){.source = JOB_CLOCK_UNKNOWN, .error = HWY_NONE};
-	tell_unsure(p->job, JOB_CLOCK_WALL, "only the wall clocks tell how their times stand to");
-	tell_unsure(p->job, JOB_CLOCK_UNKNOWN, "nothing tells how their clocks stand to");
+	tell_unsure(p->job, JOB_CLOCK_WALL,
+		    HWY_KEY("only the wall clocks tell how their times stand to"));
+	tell_unsure(p->job, JOB_CLOCK_UNKNOWN, HWY_KEY("nothing tells how their clocks stand to"));
 }
 
 static bool place_all(struct placing *p, struct hwy_err *err)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "job/job.h"
@@ -160,15 +161,15 @@ const char *job_differ(const struct hwy_trace *a, const struct hwy_trace *b)
 	const char *one = hwy_property(a, "job.id"), *two = hwy_property(b, "job.id");
 	if (one && two && *one &&
 	    *two) /* a job may have several programs, and ranks that started late */
-		return strcmp(one, two) == 0 ? NULL : "they are of two jobs";
+		return strcmp(one, two) == 0 ? NULL : hwy_tr("they are of two jobs");
 	if (x && y && !same_program(a, x, b, y))
-		return "their programs differ";
+		return hwy_tr("their programs differ");
 	if (x && y && x->world > 0 && y->world > 0 && x->world != y->world)
-		return "their world sizes differ";
+		return hwy_tr("their world sizes differ");
 	int64_t apart;
 	if (a->wall != HWY_NONE && b->wall != HWY_NONE &&
 	    (__builtin_sub_overflow(a->wall, b->wall, &apart) || apart > APART_NS ||
 	     apart < -APART_NS))
-		return "they were recorded at different times";
+		return hwy_tr("they were recorded at different times");
 	return NULL;
 }

@@ -33,7 +33,7 @@ static bool has_room(const char *folder, uint64_t bytes, struct hwy_err *err)
 {
 	struct space_place place;
 	if (!space_look(folder, &place))
-		return hwy_fail(err, "%s: %s", folder, strerror(errno));
+		return hwy_fail(err, "%s: %s", folder, hwy_strerror(errno));
 	return place.free >= place.keep_free + bytes ||
 	       hwy_fail(err, "%s: less than %llu MiB is free, which a recording leaves alone",
 			folder, (unsigned long long)((place.keep_free + bytes) >> 20));
@@ -116,7 +116,7 @@ static bool make_empty_directory(struct run *run, const char *folder)
 static bool make_run_directory_in(struct run *run, const char *folder, struct hwy_err *err)
 {
 	if (!make_empty_directory(run, folder))
-		return hwy_fail(err, "%s: %s", folder, strerror(errno));
+		return hwy_fail(err, "%s: %s", folder, hwy_strerror(errno));
 	run->control = make_control(run->directory, &run->lock);
 	run->journal = run->control ? journal_open(run->directory) : NULL;
 	int reason = errno;
@@ -130,7 +130,7 @@ static bool make_run_directory_in(struct run *run, const char *folder, struct hw
 	give_up_directory(run);
 	return hwy_fail(err, "%s: %s", folder,
 			reason == EFBIG ? "files of this size are not permitted (ulimit -f)"
-					: strerror(reason));
+					: hwy_strerror(reason));
 }
 
 static bool make_directory(struct run *run, const char *beside, struct hwy_err *err)

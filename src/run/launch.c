@@ -115,12 +115,12 @@ bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_e
 {
 	int go[2], failure[2];
 	if (pipe2(go, O_CLOEXEC) != 0)
-		return hwy_fail(err, "no process for it: %s", strerror(errno));
+		return hwy_fail(err, "no process for it: %s", hwy_strerror(errno));
 	if (pipe2(failure, O_CLOEXEC) != 0) {
 		int reason = errno;
 		close(go[0]);
 		close(go[1]);
-		return hwy_fail(err, "no process for it: %s", strerror(reason));
+		return hwy_fail(err, "no process for it: %s", hwy_strerror(reason));
 	}
 	bool forked = fork_child(run, settings, go, failure);
 	int reason = errno;
@@ -132,7 +132,7 @@ bool run_fork(struct run *run, const struct run_settings *settings, struct hwy_e
 		return true;
 	close(run->go);
 	close(run->failure);
-	return hwy_fail(err, "no process for it: %s", strerror(reason));
+	return hwy_fail(err, "no process for it: %s", hwy_strerror(reason));
 }
 
 static void launch_reap(struct run *run)
@@ -183,7 +183,7 @@ bool run_go(struct run *run, const struct run_settings *settings, struct hwy_err
 	perf_end(run->perf);
 	run->perf = NULL;
 	run->exec_error = reason;
-	return hwy_fail(err, "%s", strerror(reason));
+	return hwy_fail(err, "%s", hwy_strerror(reason));
 }
 
 void run_cancel(struct run *run)

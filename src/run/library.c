@@ -54,14 +54,15 @@ char *library_find(struct hwy_err *err)
 		char *path = file_at(given, "");
 		path = path ? path : file_at(given, "/" NAME);
 		if (!path)
-			hwy_fail(err, "HEADWAY_LIB=%s: no " NAME " there", given);
+			hwy_fail(err, "HEADWAY_LIB=%s: no %s there", given, NAME);
 		return path;
 	}
 	char *path = library_place(places);
 	if (!path)
-		hwy_fail(err,
-			 NAME " is neither beside headway nor in ../lib/headway; HEADWAY_LIB can "
-			      "name it");
+		hwy_fail(
+			err,
+			"%s is neither beside headway nor in ../lib/headway; HEADWAY_LIB can name it",
+			NAME);
 	return path;
 }
 

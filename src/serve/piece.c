@@ -59,7 +59,7 @@ static bool piece_read(FILE *in, struct hwy_bytes *out, struct hwy_err *err)
 	size_t got = 0;
 	enum { PART = 1 << 16 };
 	if (!in)
-		return hwy_fail(err, "cannot read what was written: %s", strerror(errno));
+		return hwy_fail(err, "cannot read what was written: %s", hwy_strerror(errno));
 	rewind(in);
 	do {
 		got = fread(hwy_bytes_reserve(out, PART), 1, PART, in);
@@ -79,7 +79,7 @@ static bool put_report(struct hwy_trace *piece, struct hwy_bytes *out, struct hw
 	snprintf(folder, sizeof folder, "%s/headway-piece-XXXXXX",
 		 temporary && *temporary ? temporary : "/tmp");
 	if (!mkdtemp(folder))
-		return hwy_fail(err, "no folder for the piece: %s", strerror(errno));
+		return hwy_fail(err, "no folder for the piece: %s", hwy_strerror(errno));
 	snprintf(path, sizeof path, "%s/piece.hwy", folder);
 	bool ok = hwy_file_write(piece, path, true, NULL, err) &&
 		  piece_read(fopen(path, "re"), out, err);
@@ -102,7 +102,7 @@ static bool put_perfetto(struct hwy_trace *piece, struct hwy_bytes *out, struct 
 	struct export_result result = {0};
 	FILE *file = tmpfile(); /* it has no name */
 	if (!file)
-		return hwy_fail(err, "no file for the piece: %s", strerror(errno));
+		return hwy_fail(err, "no file for the piece: %s", hwy_strerror(errno));
 	if (type->stream(piece, file, false, &options, NULL, &result, err))
 		return piece_read(file, out, err);
 	fclose(file);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 
 /* What is being read. 'begin' is the whole query: places in sentences are characters after it. */
@@ -210,10 +211,10 @@ static bool set_numbers(struct parsing *p, const char *sign, const char *value_a
 			const struct hwy_bytes *text, enum query_unit unit)
 {
 	static const char *const wanted[] = {
-		[QUERY_PLAIN] = "a number (7, or 3..5)",
-		[QUERY_TIME] = "a time (50us, or 1ms..2ms)",
-		[QUERY_BYTES] = "a size (4MB, or 1KiB..1MiB)",
-		[QUERY_BYTES_A_SECOND] = "a rate (20GB/s, or 1GB/s..2GB/s)",
+		[QUERY_PLAIN] = HWY_KEY("a number (7, or 3..5)"),
+		[QUERY_TIME] = HWY_KEY("a time (50us, or 1ms..2ms)"),
+		[QUERY_BYTES] = HWY_KEY("a size (4MB, or 1KiB..1MiB)"),
+		[QUERY_BYTES_A_SECOND] = HWY_KEY("a rate (20GB/s, or 1GB/s..2GB/s)"),
 	};
 	/* The bytes of an empty text are NULL, and in C even 0 must not be added to NULL. */
 	const char *at = text->n ? (const char *)text->bytes : "", *end = at + text->n;
@@ -226,7 +227,7 @@ static bool set_numbers(struct parsing *p, const char *sign, const char *value_a
 				: read_range(at, end, unit, &bounds);
 		if (!at || (at < end && (is_limit || *at != ',')))
 			return hwy_fail(p->err, "character %u: %s is expected here",
-					query_place(p, value_at), wanted[unit]);
+					query_place(p, value_at), hwy_tr(wanted[unit]));
 		if (p->term->n_bounds >= QUERY_LIST)
 			return hwy_fail(p->err, "character %u: the list has more than %d numbers",
 					query_place(p, value_at), QUERY_LIST);
@@ -253,7 +254,8 @@ static bool set_value(struct parsing *p, const struct query_word *word, const ch
 	if ((is_text && is_limit) || (!is_text && *sign == '~') ||
 	    (word->unit == QUERY_WORDS && *sign == '~'))
 		return hwy_fail(p->err, "character %u: this field is no %s: '%.*s' does not fit it",
-				query_place(p, sign), is_text && is_limit ? "number" : "text",
+				query_place(p, sign),
+				hwy_tr(is_text && is_limit ? "number" : "text"),
 				(int)sign_length(sign), sign);
 	p->term->field = word->field;
 	p->term->part = word->part;

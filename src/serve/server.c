@@ -370,7 +370,7 @@ static bool make_token(struct server *server, struct hwy_err *err)
 		return true;
 	}
 	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-		return hwy_fail(err, "no random numbers: %s", strerror(errno));
+		return hwy_fail(err, "no random numbers: %s", hwy_strerror(errno));
 	for (size_t i = 0; i < sizeof random; i++) {
 		server->token[2 * i] = "0123456789abcdef"[random[i] >> 4];
 		server->token[2 * i + 1] = "0123456789abcdef"[random[i] & 15];
@@ -387,13 +387,13 @@ static bool listen_here(struct server *server, struct hwy_err *err)
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	server->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->socket < 0)
-		return hwy_fail(err, "no socket: %s", strerror(errno));
+		return hwy_fail(err, "no socket: %s", hwy_strerror(errno));
 	setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (bind(server->socket, (struct sockaddr *)&address, sizeof address) != 0 ||
 	    listen(server->socket, CONNECTIONS) != 0 ||
 	    getsockname(server->socket, (struct sockaddr *)&address, &n) != 0) {
 		hwy_fail(err, "cannot listen on 127.0.0.1:%u: %s", server->options.port,
-			 strerror(errno));
+			 hwy_strerror(errno));
 		close(server->socket);
 		return false;
 	}

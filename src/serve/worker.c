@@ -128,11 +128,11 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	int to[2], from[2];
 	worker_begin(worker);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
-		return hwy_fail(err, "no socket: %s", strerror(errno));
+		return hwy_fail(err, "no socket: %s", hwy_strerror(errno));
 	if (pipe2(from, O_CLOEXEC) != 0) {
 		close(to[0]);
 		close(to[1]);
-		return hwy_fail(err, "no pipe: %s", strerror(errno));
+		return hwy_fail(err, "no pipe: %s", hwy_strerror(errno));
 	}
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
@@ -165,7 +165,7 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 		close(from[0]);
 	/* As if it had never been started: worker_stop has nothing to do, and a request may ask. */
 	worker_begin(worker);
-	return hwy_fail(err, "cannot start the diagnosis: %s", strerror(error));
+	return hwy_fail(err, "cannot start the diagnosis: %s", hwy_strerror(error));
 }
 
 void worker_here(struct worker *worker, const struct hwy_analysis *analysis,

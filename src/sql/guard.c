@@ -14,6 +14,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/lang.h"
 #include "sql/span_columns.h"
 
 enum {
@@ -79,24 +80,25 @@ bool guard_is_table(const struct sql_guard *guard, const char *name)
 static const char *words_for(int action)
 {
 	switch (action) {
-	case SQLITE_ATTACH: return "ATTACH opens a file";
-	case SQLITE_DETACH: return "DETACH";
-	case SQLITE_PRAGMA: return "PRAGMA changes or tells settings of SQLite";
-	case SQLITE_INSERT: return "INSERT writes";
-	case SQLITE_UPDATE: return "UPDATE writes";
-	case SQLITE_DELETE: return "DELETE writes";
+	case SQLITE_ATTACH: return HWY_KEY("ATTACH opens a file");
+	case SQLITE_DETACH: return HWY_KEY("DETACH");
+	case SQLITE_PRAGMA: return HWY_KEY("PRAGMA changes or tells settings of SQLite");
+	case SQLITE_INSERT: return HWY_KEY("INSERT writes");
+	case SQLITE_UPDATE: return HWY_KEY("UPDATE writes");
+	case SQLITE_DELETE: return HWY_KEY("DELETE writes");
 	case SQLITE_TRANSACTION:
-	case SQLITE_SAVEPOINT: return "there are no transactions, because nothing is written";
+	case SQLITE_SAVEPOINT:
+		return HWY_KEY("there are no transactions, because nothing is written");
 	case SQLITE_ANALYZE:
-	case SQLITE_REINDEX: return "ANALYZE and REINDEX write";
-	default: return "statements that create, change or drop something write";
+	case SQLITE_REINDEX: return HWY_KEY("ANALYZE and REINDEX write");
+	default: return HWY_KEY("statements that create, change or drop something write");
 	}
 }
 
 static int refuse(struct sql_guard *guard, const char *format, const char *what)
 {
 	char text[512];
-	snprintf(text, sizeof text, "%s: %.300s", format, what);
+	snprintf(text, sizeof text, "%s: %.300s", hwy_tr(format), hwy_tr(what));
 	if (!*guard->refusal.text)
 		hwy_fail(&guard->refusal, "refused: %s", text);
 	return SQLITE_DENY;
@@ -106,7 +108,7 @@ static int refuse_table(struct sql_guard *guard, const char *name)
 {
 	return refuse(
 		guard,
-		"a query reads the tables of the recording (.tables lists them), not this one",
+		HWY_KEY("a query reads the tables of the recording (.tables lists them), not this one"),
 		name);
 }
 
@@ -140,17 +142,17 @@ static int authorize(void *self, int action, const char *one, const char *two, c
 			return SQLITE_OK;
 		return refuse(
 			guard,
-			"not one of the functions that a query may call (docs/sql.md lists them)",
+			HWY_KEY("not one of the functions that a query may call (docs/sql.md lists them)"),
 			two ? two : "");
 	case SQLITE_UPDATE:
 		if (is_schema)
-			return refuse_table(guard, "a table of SQLite itself");
+			return refuse_table(guard, HWY_KEY("a table of SQLite itself"));
 		break;
 	case SQLITE_INSERT:
 	case SQLITE_DELETE: action = is_schema ? SQLITE_CREATE_TABLE : action; break;
 	default: break;
 	}
-	return refuse(guard, "a query may only SELECT", words_for(action));
+	return refuse(guard, HWY_KEY("a query may only SELECT"), words_for(action));
 }
 
 static int64_t guard_now(void)
@@ -225,8 +227,8 @@ bool guard_fail(const struct sql_guard *guard, sqlite3 *db, int rc, struct hwy_e
 	}
 	const char *says = sqlite3_errmsg(db), *hint = "";
 	if (strncmp(says, "no such table", 13) == 0)
-		hint = "; .tables lists them";
+		hint = hwy_tr("; .tables lists them");
 	else if (strncmp(says, "no such column", 14) == 0)
-		hint = "; '.schema TABLE' lists them, and a text stands in single quotes";
+		hint = hwy_tr("; '.schema TABLE' lists them, and a text stands in single quotes");
 	return hwy_fail(err, "%s%s", says, hint);
 }

@@ -110,7 +110,8 @@ size_t stats_number(const struct stats_column *column, const struct stats_cell *
 	if (cell->empty)
 		return 0;
 	switch (column->type) {
-	case STATS_TEXT: return 0;
+	case STATS_TEXT:
+	case STATS_WORD: return 0;
 	case STATS_COUNT:
 	case STATS_ID: return integer_text(cell->number, text);
 	case STATS_TIME:
@@ -140,6 +141,7 @@ void stats_heading(const struct stats_column *column, enum stats_time_unit unit,
 	case STATS_RATE: name = "MB/s"; break;
 	case STATS_PERCENT: name = "%"; break;
 	case STATS_TEXT:
+	case STATS_WORD:
 	case STATS_COUNT:
 	case STATS_ID:
 	case STATS_MEAN:

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/index.h"
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/ref.h"
 #include "stats/families.h"
@@ -147,7 +148,8 @@ bool make_cpu_sample_sum(struct report_run *run, struct hwy_err *err)
 /* ---- states ---------------------------------------------------------------------------------- */
 
 enum { RUNNING, PREEMPTED, WAITING, CLASSES };
-static const char *const class_names[CLASSES] = {"running", "preempted", "waiting"};
+static const char *const class_names[CLASSES] = {HWY_KEY("running"), HWY_KEY("preempted"),
+						 HWY_KEY("waiting")};
 
 struct states { /* the states of one thread */
 	uint32_t lane;
@@ -224,7 +226,7 @@ static void yield_states(struct report_run *run, const struct states *states)
 bool make_thread_state_sum(struct report_run *run, struct hwy_err *err)
 {
 	static const struct stats_column columns[] = {
-		{"Pid", STATS_ID},        {"Tid", STATS_ID},          {"State", STATS_TEXT},
+		{"Pid", STATS_ID},        {"Tid", STATS_ID},          {"State", STATS_WORD},
 		{"Time", STATS_PERCENT},  {"Total", STATS_TIME},      {"Instances", STATS_COUNT},
 		{"Avg", STATS_TIME_MEAN}, {"Thread Name", STATS_TEXT}};
 	const struct hwy_trace *trace = run->trace;

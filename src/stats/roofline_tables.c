@@ -11,6 +11,7 @@
 
 #include "analyze/roofline.h"
 #include "base/index.h"
+#include "base/lang.h"
 #include "stats/families.h"
 #include "stats/nsys_labels.h"
 
@@ -48,7 +49,7 @@ static void roofline_yield(struct report_run *run, const struct roofline_point *
 		roofline_cell(point->bytes_per_s * 1e-9),
 		roofline_cell(point->flop > 0 ? point->intensity : NAN),
 		roofline_cell(100 * point->of_peak),
-		cell_from_textz(point->is_from_cache ? "from cache"
+		cell_from_textz(point->is_from_cache ? HWY_KEY("from cache")
 						     : roofline_bound_names[point->bound]),
 		cell_number(point->gain_ns),
 		cell_from_textz(precision),
@@ -89,7 +90,7 @@ static bool roofline_make(struct report_run *run, enum roofline_kind kind,
 #define ROOFLINE_COLUMNS(calls)                                                                    \
 	{"Time", STATS_PERCENT}, {"Total Time", STATS_TIME}, {calls, STATS_COUNT},                 \
 		{"TFLOP/s", STATS_REAL}, {"GB/s", STATS_REAL}, {"FLOP/Byte", STATS_REAL},          \
-		{"Of Roof", STATS_PERCENT}, {"Bound", STATS_TEXT}, {"Gain", STATS_TIME},           \
+		{"Of Roof", STATS_PERCENT}, {"Bound", STATS_WORD}, {"Gain", STATS_TIME},           \
 		{"Precision", STATS_TEXT}, {"GFLOP", STATS_REAL}, {"Bytes", STATS_BYTES_MEAN},     \
 		{"Occupancy", STATS_PERCENT}, {"Waves", STATS_REAL},                               \
 	{                                                                                          \
@@ -195,7 +196,7 @@ bool make_kernel_occupancy(struct report_run *run, struct hwy_err *err)
 	static const struct stats_column columns[] = {
 		{"Time", STATS_PERCENT},       {"Total Time", STATS_TIME},
 		{"Instances", STATS_COUNT},    {"Occupancy", STATS_PERCENT},
-		{"Limited by", STATS_TEXT},    {"Blocks/SM", STATS_COUNT},
+		{"Limited by", STATS_WORD},    {"Blocks/SM", STATS_COUNT},
 		{"Warps/SM", STATS_COUNT},     {"Waves", STATS_REAL},
 		{"Tail", STATS_PERCENT},       {"Registers", STATS_COUNT},
 		{"Shared Bytes", STATS_COUNT}, {"GridXYZ", STATS_TEXT},

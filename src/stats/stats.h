@@ -16,6 +16,7 @@
 
 enum stats_type {
 	STATS_TEXT,
+	STATS_WORD,       /* a text of a few words of ours, which are keys of lang/ */
 	STATS_COUNT,      /* a number of things */
 	STATS_ID,         /* a number that names something: a pid, a stream */
 	STATS_TIME,       /* a length of time in ns */
@@ -34,10 +35,15 @@ struct stats_column {
 	enum stats_type type;
 };
 
+static inline bool stats_is_text(const struct stats_column *column)
+{
+	return column->type == STATS_TEXT || column->type == STATS_WORD;
+}
+
 struct stats_cell {
 	bool empty;
 	int64_t number; /* the value in a column of type COUNT, ID, TIME, MOMENT, BYTES or RATE */
-	double real;    /* the value in a column of any other type but TEXT */
+	double real;    /* the value in a column of any other type but TEXT and WORD */
 	struct hwy_text text;
 };
 

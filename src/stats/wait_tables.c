@@ -14,6 +14,7 @@
 #include "analyze/place.h"
 #include "base/hash.h"
 #include "base/index.h"
+#include "base/lang.h"
 #include "stats/families.h"
 #include "stats/launches.h"
 #include "stats/nsys_labels.h"
@@ -74,12 +75,12 @@ static void set_wait_for_sync(const struct waits *waits, uint32_t id, struct wai
 static const char *sync_reason(const char *name)
 {
 	if (strstr(name, "Stream"))
-		return "waits for a stream";
+		return HWY_KEY("waits for a stream");
 	if (strstr(name, "Finish"))
-		return "waits for a queue";
+		return HWY_KEY("waits for a queue");
 	if (strstr(name, "Event"))
-		return "waits for an event";
-	return "waits for the device";
+		return HWY_KEY("waits for an event");
+	return HWY_KEY("waits for the device");
 }
 
 /* Sets the wait of a call that enqueued copies or fills: it waits for them where it blocks, and
@@ -99,9 +100,9 @@ static void set_wait_for_work(const struct waits *waits, const struct hwy_strip 
 		wait->own_end = end > wait->own_end ? end : wait->own_end;
 		wait->device = trace->lanes[strip->lane].device;
 		wait->stream = trace->lanes[strip->lane].stream;
-		wait->why = pageable                  ? "copies pageable memory"
-			    : strip->kind == HWY_FILL ? "fills and waits"
-						      : "copies and waits";
+		wait->why = pageable                  ? HWY_KEY("copies pageable memory")
+			    : strip->kind == HWY_FILL ? HWY_KEY("fills and waits")
+						      : HWY_KEY("copies and waits");
 	}
 }
 
@@ -117,16 +118,16 @@ static struct wait wait_of(struct waits *waits, const struct hwy_strip *call, ui
 		wait.why = blocks ? sync_reason(hwy_str(trace, name)) : NULL;
 		set_wait_for_sync(waits, call->first + row, &wait);
 		break;
-	case HWY_ROLE_FREE: wait.why = blocks ? "frees memory" : NULL; break;
+	case HWY_ROLE_FREE: wait.why = blocks ? HWY_KEY("frees memory") : NULL; break;
 	case HWY_ROLE_COPY:
-		wait.why = blocks ? "copies and waits" : NULL;
+		wait.why = blocks ? HWY_KEY("copies and waits") : NULL;
 		set_wait_for_work(waits, call, row, blocks, &wait);
 		break;
 	case HWY_ROLE_FILL:
-		wait.why = blocks ? "fills and waits" : NULL;
+		wait.why = blocks ? HWY_KEY("fills and waits") : NULL;
 		set_wait_for_work(waits, call, row, blocks, &wait);
 		break;
-	default: wait.why = blocks ? "blocks by contract" : NULL;
+	default: wait.why = blocks ? HWY_KEY("blocks by contract") : NULL;
 	}
 	return wait;
 }
@@ -263,7 +264,7 @@ bool make_wait_sum(struct report_run *run, struct hwy_err *err)
 						      {"Nothing Pending", STATS_COUNT},
 						      {"Avg", STATS_TIME_MEAN},
 						      {"Max", STATS_TIME},
-						      {"Why", STATS_TEXT},
+						      {"Why", STATS_WORD},
 						      {"Name", STATS_TEXT},
 						      {"Place", STATS_TEXT}};
 	struct waits waits;

@@ -21,7 +21,7 @@ bool file_read_at(struct hwy_file *file, void *to, size_t n, uint64_t place, con
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
-			*reason = got < 0 ? strerror(errno) : "the file has become shorter";
+			*reason = got < 0 ? hwy_strerror(errno) : "the file has become shorter";
 			return false;
 		}
 		at += got;

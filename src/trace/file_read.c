@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "trace/file_format.h"
 #include "trace/privacy.h"
 
@@ -482,8 +483,8 @@ static bool check_header(const struct hwy_file *file, const uint8_t *header, str
 	uint64_t size = get_le(header + 16, 8);
 	if (size != file->size)
 		return hwy_fail(err, "%s: %s: it should have %" PRIu64 " bytes but has %" PRIu64,
-				file->path, size > file->size ? "truncated" : "damaged", size,
-				file->size);
+				file->path, hwy_tr(size > file->size ? "truncated" : "damaged"),
+				size, file->size);
 	return true;
 }
 
@@ -493,10 +494,11 @@ static bool open_and_measure(struct hwy_file *file, struct hwy_err *err)
 	/* O_NONBLOCK: opening a pipe that nobody writes to must not block. */
 	file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0 || fstat(file->fd, &status) != 0)
-		return hwy_fail(err, "%s: %s", file->path, strerror(errno));
+		return hwy_fail(err, "%s: %s", file->path, hwy_strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return hwy_fail(err, "%s: is %s", file->path,
-				S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
+		return hwy_fail(
+			err, "%s: is %s", file->path,
+			hwy_tr(S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
 	file->size = (uint64_t)status.st_size;
 	file->budget = BUDGET_FLOOR +
 		       (file->size < UINT64_MAX / BUDGET_RATIO / 2 ? file->size : 0) * BUDGET_RATIO;

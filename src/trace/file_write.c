@@ -345,7 +345,7 @@ static bool write_content(struct writer *w, struct hwy_err *err)
 	if (!w->failed && fsync(w->fd) != 0)
 		w->failed = errno;
 	if (w->failed)
-		return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(w->failed));
+		return hwy_fail(err, "%s: cannot write: %s", w->path, hwy_strerror(w->failed));
 	hwy_tell(w->progress, "writing", w->trace->n_spans, w->trace->n_spans);
 	return true;
 }
@@ -397,7 +397,7 @@ static bool open_temporary(struct writer *w, struct hwy_err *err)
 	}
 	free(w->temporary);
 	w->temporary = NULL;
-	return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(why));
+	return hwy_fail(err, "%s: cannot write: %s", w->path, hwy_strerror(why));
 }
 
 static void forget_temporary(struct writer *w)
@@ -425,7 +425,7 @@ static bool give_name(struct writer *w, bool overwrite, struct hwy_err *err)
 	if (failed && errno == EEXIST)
 		return hwy_fail(err, "%s: exists already and is kept", w->path);
 	if (failed)
-		return hwy_fail(err, "%s: cannot write: %s", w->path, strerror(errno));
+		return hwy_fail(err, "%s: cannot write: %s", w->path, hwy_strerror(errno));
 	forget_temporary(w);
 	return true;
 }
@@ -443,7 +443,7 @@ bool hwy_file_write(struct hwy_trace *trace, const char *path, bool overwrite,
 	bool ok = check_target(&w, overwrite, err) && hwy_file_load_all(trace, err) &&
 		  open_temporary(&w, err) && write_content(&w, err);
 	if (w.fd >= 0 && close(w.fd) != 0 && ok)
-		ok = hwy_fail(err, "%s: cannot write: %s", path, strerror(errno));
+		ok = hwy_fail(err, "%s: cannot write: %s", path, hwy_strerror(errno));
 	ok = ok && give_name(&w, overwrite, err);
 	if (w.temporary) {
 		unlink(w.temporary);

@@ -5,6 +5,7 @@ import fcntl
 import gzip
 import json
 import os
+import pathlib
 import pty
 import re
 import struct
@@ -105,6 +106,31 @@ def ragged(text, heading):
     return [row for row in rows if columns_of(row) != columns_of(rows[0])]
 
 
+def wrong_input(headway, data, folder):
+    """What is said of a wrong command line or a file that cannot be read is Chinese, one line, and names what was wrong."""
+    cut, text, recording = f"{folder}/cut.hwy", f"{folder}/text.txt", f"{data}/gpu/mlp_sync.hwy"
+    pathlib.Path(cut).write_bytes(pathlib.Path(recording).read_bytes()[:3000])
+    pathlib.Path(text).write_text("only words\n", encoding="utf-8")
+    problems = []
+    for command, word in (
+        (["bogus"], "bogus"), (["--bogus"], "--bogus"), (["statz"], "'stats'"), (["stats", "--bogus", recording], "--bogus"),
+        (["stats", "--formt", "csv", recording], "--format"), (["stats", "-Q", recording], "-Q"), (["stats", "--rows"], "--rows"),
+        (["stats", "--rows", "x", recording], "'x'"), (["stats", "--from", "x", recording], "'x'"), (["stats", "--time-unit", "x", recording], "ns, us"),
+        (["stats", "-r", "kernels", recording], "cuda_gpu_kern_sum"), (["stats", recording, recording], "mlp_sync"), (["stats", "--csv", recording], "--format csv"),
+        (["stats", f"{folder}/absent.hwy"], "absent.hwy"), (["info", cut], "3000"), (["info", text], "text.txt"), (["analyze", folder + "/empty"], "empty"),
+        (["sql", recording, "select * from absent"], ".tables"), (["sql", recording, "attach 'a' as b"], "ATTACH"), (["gate", recording], "--baseline"),
+        (["analyze", "-o", recording, recording], "mlp_sync"), (["analyze", "--format", "x", recording], "json"), (["view", "--port", "99999", recording], "65535"),
+        (["whatif", "--apply", "bogus", recording], "bogus"), (["kernels", "--kernel", "absent", recording], "absent"), (["path", "--phase", "9", recording], "1"),
+        (["diff", recording], "headway diff"), (["--lang", "tlh", "info"], "tlh"),
+    ):
+        done = subprocess.run([headway, *command], env={**os.environ, "HEADWAY_LANG": "zh"}, capture_output=True, text=True, check=False)
+        said, named = done.stderr.splitlines(), " ".join(["headway", *command])
+        if done.returncode != 2 or done.stdout or not said or not all(re.search("[\u4e00-\u9fff]", line) for line in said) or word not in done.stderr:
+            problems.append(f"{named}: {done.returncode}: {done.stderr[:300]}")
+        problems += [f"{named}: English: {line}" for line in english(done.stderr)]
+    return problems
+
+
 def whole(headway, data, folder):
     """Every output that a newcomer sees is Chinese in full, and its rows line up."""
     before, after, job = f"{data}/nsys/mlp_sync.hwy", f"{data}/nsys/mlp_async.hwy", f"{data}/jobs/ddp_late"
@@ -129,9 +155,11 @@ def whole(headway, data, folder):
         (["breakdown", before], [(misplaced, r"  (?!GPU).*(%)$")]), (["breakdown", f"{data}/nsys/decode_graph.hwy"], []),
         (["path", before], []), (["path", job], []),
         (["kernels", before], []), (["info", before], [(misplaced, r"(?:来源|录制于|命令|主机|设备|进程|可信度|丢失) +(\S)")]),
+        (["stats", "-r", "wait_sum", f"{data}/gpu/starve_0.hwy"], [(misplaced, r" +(?:时间|[\d.]+ %) .* (cuda[A-Z]\w+|名称) ")]),
+        (["stats", before], []), (["stats", "-r", "kernel_occupancy,osrt_sum", before], []), (["stats", "--help-reports"], []),
         (["info", job], []), (["info", f"{data}/nsys/decode_graph.hwy"], []),
     ]
-    problems = []
+    problems = wrong_input(headway, data, folder)
     for command, placed in looks:
         done = subprocess.run([headway, *command], env={**os.environ, "HEADWAY_LANG": "zh"}, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)

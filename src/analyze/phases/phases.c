@@ -16,6 +16,7 @@
 #include "analyze/marks.h"
 #include "analyze/phases/phases_internal.h"
 #include "analyze/xla.h"
+#include "base/lang.h"
 #include "base/search.h"
 
 static const struct phases_least least_alone = {10, false}, least_beside_marks = {50, true};
@@ -491,7 +492,7 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 		char alike[160];
 		marks_alike(flow->trace, options->step, alike, sizeof alike);
 		return hwy_fail(err, "no range named '%s' launches device work%s%s", options->step,
-				*alike ? "; names that begin so: " : "", alike);
+				hwy_tr(*alike ? "; names that begin so: " : ""), alike);
 	}
 	phases_put_in_order(phases);
 	return true;

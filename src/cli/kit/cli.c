@@ -22,7 +22,7 @@
 static void cli_print_line(const char *who, const char *format, va_list arguments)
 {
 	char text[2048];
-	vsnprintf(text, sizeof text, format, arguments);
+	vsnprintf(text, sizeof text, hwy_tr(format), arguments);
 	hwy_sanitize(text, strlen(text));
 	cli_progress_end();
 	fflush(stdout);
@@ -52,7 +52,7 @@ _Noreturn void cli_misuse(const struct cli_command *command, const char *format,
 	va_start(arguments, format);
 	cli_print_line(command->name, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "See 'headway %s --help'.\n", command->name);
+	fprintf(stderr, hwy_tr("See 'headway %s --help'.\n"), command->name);
 	exit(2);
 }
 

@@ -173,7 +173,8 @@ void cli_help(const struct cli_command *command, FILE *out);
 
 /* ---- failing, opening, output --------------------------------------------------------------- */
 
-/* Prints the line "headway: TEXT" on stderr. */
+/* Prints the line "headway: TEXT" on stderr. Here and below the format is a key of lang/ and is
+ * translated. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the line "headway: TEXT" on stderr and exits with 2. */
 _Noreturn void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2)));

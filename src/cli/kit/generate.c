@@ -65,7 +65,7 @@ static FILE *generate_open(const char *folder, const char *name, char **path)
 		cli_die("out of memory");
 	FILE *out = fopen(*path, "w");
 	if (!out)
-		cli_die("%s: %s", *path, strerror(errno));
+		cli_die("%s: %s", *path, hwy_strerror(errno));
 	return out;
 }
 
@@ -98,7 +98,7 @@ void generate(const struct cli_program *program, const char *kind, const char *f
 		      {"fish", "headway.fish", completion_fish},
 		      {"keys", "keys", help_keys}};
 	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		cli_die("%s: %s", folder, strerror(errno));
+		cli_die("%s: %s", folder, hwy_strerror(errno));
 	if (strcmp(kind, "man") == 0) {
 		generate_page(program, NULL, folder);
 		for (size_t i = 0; program->commands[i]; i++)

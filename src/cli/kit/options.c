@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 
 enum { MOST_OPTIONS = 160 };
@@ -97,7 +98,7 @@ static const char *word_list(const char *const *words, char *list, size_t size)
 		n += (size_t)snprintf(list + n, size - n, "%s%s",
 				      i == 0         ? ""
 				      : words[i + 1] ? ", "
-						     : " or ",
+						     : hwy_tr(" or "),
 				      words[i]);
 	return list;
 }
@@ -131,6 +132,15 @@ static void keep_inputs(const struct cli_command *command, void *options, const 
 		cli_keep_input(files->texts[i], output);
 }
 
+static _Noreturn void cannot_write(const char *path, const struct cli_command *command,
+				   const char *format, const char *writer, const char *formats)
+{
+	if (writer)
+		cli_die("%s: '%s' writes no %s, 'headway %s' does; --format takes %s", path,
+			command->name, format, writer, formats);
+	cli_die("%s: '%s' writes no %s; --format takes %s", path, command->name, format, formats);
+}
+
 /* Where no --format was given, the ending of the output's name is one. A name that promises what
  * the command cannot write is refused: text in page.html would be taken for a page. */
 static void format_by_output(const struct cli_command *command, void *options)
@@ -149,11 +159,8 @@ static void format_by_output(const struct cli_command *command, void *options)
 		if (index < 0)
 			keep_inputs(command, options, path);
 		if (index < 0)
-			cli_die("%s: '%s' writes no %s%s%s%s; --format takes %s", path,
-				command->name, file_formats[i].formats[0],
-				writer ? ", 'headway " : "", writer ? writer : "",
-				writer ? "' does" : "",
-				word_list(format->words, list, sizeof list));
+			cannot_write(path, command, file_formats[i].formats[0], writer,
+				     word_list(format->words, list, sizeof list));
 		*(int *)((char *)options + format->offset) = index;
 		return;
 	}
@@ -181,9 +188,9 @@ static bool print_format(const struct cli_command *command, const char *word)
 		for (size_t i = 0; option && option->word && !value && option->word(i); i++)
 			value = strcmp(option->word(i), word) == 0 ? option->word(i) : NULL;
 		if (value)
-			fprintf(stderr, "did you mean '--%s %s'?\n", option->name, value);
+			fprintf(stderr, hwy_tr("did you mean '--%s %s'?\n"), option->name, value);
 		else if (option && option->words)
-			fprintf(stderr, "--%s takes %s\n", option->name,
+			fprintf(stderr, hwy_tr("--%s takes %s\n"), option->name,
 				word_list(option->words, list, sizeof list));
 		if (value || (option && option->words))
 			return true;
@@ -206,13 +213,13 @@ static _Noreturn void unknown_name(const struct cli_command *command, const char
 	/* What other tools call an option of ours. */
 	bool limit = strcmp(word, "threshold") == 0 && find_name(command, "max-regression", 14);
 	const char *near = limit ? "max-regression" : cli_nearest(word, names);
-	fprintf(stderr, "headway %s: unknown option '--%s'; ", command->name, word);
+	fprintf(stderr, hwy_tr("headway %s: unknown option '--%s'; "), command->name, word);
 	if (print_format(command, word))
 		exit(2);
 	if (near)
-		fprintf(stderr, "did you mean '--%s'?\n", near);
+		fprintf(stderr, hwy_tr("did you mean '--%s'?\n"), near);
 	else
-		fprintf(stderr, "'headway %s --help' lists them\n", command->name);
+		fprintf(stderr, hwy_tr("'headway %s --help' lists them\n"), command->name);
 	exit(2);
 }
 
@@ -367,8 +374,8 @@ static const struct cli_option *spelled_now(const struct cli_command *command,
 		return option;
 	const struct cli_option *now = find_name(command, option->renamed, strlen(option->renamed));
 	const char *space = now->value ? " " : "", *shown = now->value ? text : "";
-	fprintf(stderr, "headway %s: '--%s%s%s' is now '--%s%s%s'\n", command->name, option->name,
-		space, shown, now->name, space, shown);
+	fprintf(stderr, hwy_tr("headway %s: '--%s%s%s' is now '--%s%s%s'\n"), command->name,
+		option->name, space, shown, now->name, space, shown);
 	return now;
 }
 
@@ -413,7 +420,7 @@ static const char *boolean_word(struct command_line *line)
 static const char *value_word(struct command_line *line, const struct cli_option *option)
 {
 	if (line->next >= line->n_words) {
-		fprintf(stderr, "headway %s: option '--%s' needs a value (%s)\n",
+		fprintf(stderr, hwy_tr("headway %s: option '--%s' needs a value (%s)\n"),
 			line->command->name, option->name, option->value);
 		exit(2);
 	}
@@ -484,7 +491,7 @@ static void short_option(struct command_line *line)
 		show_help(line);
 	if (!option) {
 		fprintf(stderr,
-			"headway %s: unknown option '-%c'; 'headway %s --help' lists them\n",
+			hwy_tr("headway %s: unknown option '-%c'; 'headway %s --help' lists them\n"),
 			command->name, (unsigned char)letter < 0x20 ? '?' : letter, command->name);
 		exit(2);
 	}
@@ -534,8 +541,10 @@ static bool operand(struct command_line *line, char *word)
 	case CLI_FILE:
 	case CLI_DIRECTORY:
 		if (*(const char **)field)
-			cli_misuse(command, "one %s at a time: '%s' and '%s'",
-				   command->operands == CLI_FILE ? "file" : "run",
+			cli_misuse(command,
+				   command->operands == CLI_FILE
+					   ? HWY_KEY("one file at a time: '%s' and '%s'")
+					   : HWY_KEY("one run at a time: '%s' and '%s'"),
 				   *(const char **)field, word);
 		*(const char **)field = word;
 		break;

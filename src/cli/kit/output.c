@@ -16,6 +16,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/lang.h"
+
 /* Files and folders that are removed at exit and by a signal, the last one first. The program
  * writes the array, the signal handler reads it. An export to a folder has most: the folder and
  * one file for each kind of span. */
@@ -175,7 +178,7 @@ static int flush_error(FILE *out)
 
 static const char *reason(int number)
 {
-	return number == UNKNOWN_ERROR ? "cannot be written" : strerror(number);
+	return number == UNKNOWN_ERROR ? hwy_tr("cannot be written") : hwy_strerror(number);
 }
 
 /* Says why stdout cannot be written and yields the exit status. EPIPE ends the program as
@@ -187,7 +190,7 @@ static int stdout_broke(int number)
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);
 	}
-	fprintf(stderr, "headway: standard output: %s\n", reason(number));
+	fprintf(stderr, hwy_tr("headway: standard output: %s\n"), reason(number));
 	return 2;
 }
 
@@ -252,10 +255,10 @@ static FILE *open_temporary(const char *path, char **name)
 		cli_unfinished(*name, true);
 	cli_release_signals(&before);
 	if (fd < 0)
-		cli_die("%s: %s", path, strerror(why));
+		cli_die("%s: %s", path, hwy_strerror(why));
 	FILE *out = fdopen(fd, "w");
 	if (!out)
-		cli_die("%s: %s", path, strerror(errno));
+		cli_die("%s: %s", path, hwy_strerror(errno));
 	return out;
 }
 
@@ -284,7 +287,7 @@ struct cli_output cli_output_open(const char *path, int force)
 			output.path = strdup(path);
 			output.out = fopen(path, "w");
 			if (!output.out)
-				cli_die("%s: %s", path, strerror(errno));
+				cli_die("%s: %s", path, hwy_strerror(errno));
 			return output;
 		}
 		/* Where the path is a symbolic link, the file behind the link is written and the
@@ -310,9 +313,9 @@ void cli_output_close(struct cli_output *output)
 	if (number)
 		cli_die("%s: %s", output->path, reason(number));
 	if (fclose(output->out) != 0)
-		cli_die("%s: %s", output->path, strerror(errno));
+		cli_die("%s: %s", output->path, hwy_strerror(errno));
 	if (output->temporary && rename(output->temporary, output->path) != 0)
-		cli_die("%s: %s", output->path, strerror(errno));
+		cli_die("%s: %s", output->path, hwy_strerror(errno));
 	if (output->temporary)
 		cli_unfinished(output->temporary, false);
 	free(output->path);

@@ -78,7 +78,7 @@ static void json_cell(struct report_table *table, uint32_t i, const struct stats
 	json_key(&table->json, table->headings[i]);
 	if (cell->empty) {
 		json_null(&table->json);
-	} else if (table->columns[i].type == STATS_TEXT) {
+	} else if (stats_is_text(&table->columns[i])) {
 		json_text(&table->json, cell->text.at, cell->text.length);
 	} else {
 		stats_number(&table->columns[i], cell, table->options.unit, text);
@@ -90,7 +90,7 @@ static void report_table_put_cell(struct report_table *table, uint32_t i,
 				  const struct stats_cell *cell)
 {
 	FILE *out = table->options.out;
-	if (table->columns[i].type != STATS_TEXT) {
+	if (!stats_is_text(&table->columns[i])) {
 		char text[STATS_NUMBER_BYTES];
 		size_t length = stats_number(&table->columns[i], cell, table->options.unit, text);
 		fwrite_unlocked(text, 1, length, out);
@@ -125,7 +125,7 @@ static void begin_lines(struct report_table *table)
 		fprintf(out, "%s%s", i ? between : markdown ? "| " : "", table->headings[i]);
 	fputs(markdown ? " |\n" : "\n", out);
 	for (uint32_t i = 0; markdown && i < table->n; i++)
-		fputs(table->columns[i].type == STATS_TEXT ? "| :-- " : "| --: ", out);
+		fputs(stats_is_text(&table->columns[i]) ? "| :-- " : "| --: ", out);
 	fputs(markdown ? "|\n" : "", out);
 }
 

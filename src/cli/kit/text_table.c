@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
 #include "cli/kit/paint.h"
@@ -15,6 +16,9 @@ enum { HEADING_BYTES = 128 };
 static void put_heading(const struct text_table *text_table, uint32_t i, char text[HEADING_BYTES])
 {
 	struct stats_column column = text_table->columns[i];
+	char key[HEADING_BYTES];
+	snprintf(key, sizeof key, "column|%s", column.name);
+	column.name = hwy_tr_word(key);
 	/* Each cell has its unit; where the user chose one unit with an option, the heading has the
 	 * unit instead. */
 	bool is_time = column.type == STATS_TIME || column.type == STATS_MOMENT ||
@@ -31,7 +35,7 @@ void text_table_begin(struct text_table *text_table, const struct stats_column *
 	text_table->columns = columns;
 	text_table->align = hwy_alloc((size_t)n + 1);
 	for (uint32_t i = 0; i < n; i++)
-		text_table->align[i] = columns[i].type == STATS_TEXT ? 'l' : 'r';
+		text_table->align[i] = stats_is_text(&columns[i]) ? 'l' : 'r';
 	text_table->align[n] = '\0';
 	text_table->table = (struct table){
 		.columns = n,
@@ -104,7 +108,8 @@ static void add_number(struct text_table *text_table, const struct stats_column 
 	case STATS_MEAN:
 	case STATS_REAL: table_cell(table, "%s", hwy_say_digits_grouped(digits).text); break;
 	case STATS_ID:
-	case STATS_TEXT: table_cell(table, "%s", digits); break;
+	case STATS_TEXT:
+	case STATS_WORD: table_cell(table, "%s", digits); break;
 	}
 }
 
@@ -119,11 +124,21 @@ static void add_text(struct text_table *text_table, struct hwy_text text)
 	free(copy);
 }
 
+static void add_table_word(struct text_table *text_table, struct hwy_text text)
+{
+	char *word = hwy_copy(text.at, text.length + 1u);
+	word[text.length] = '\0';
+	table_cell(&text_table->table, "%s", hwy_tr(word));
+	free(word);
+}
+
 void text_table_row(struct text_table *text_table, const struct stats_cell *cells)
 {
 	for (uint32_t i = 0; i < text_table->table.columns; i++)
 		if (cells[i].empty)
 			table_cell(&text_table->table, "%s", "");
+		else if (text_table->columns[i].type == STATS_WORD)
+			add_table_word(text_table, cells[i].text);
 		else if (text_table->columns[i].type == STATS_TEXT)
 			add_text(text_table, cells[i].text);
 		else
@@ -140,13 +155,13 @@ void text_table_end(struct text_table *text_table, const struct stats_report *re
 	bool colour = options->colour;
 	uint32_t shown = text_table->table.n_cells / text_table->table.columns - 1;
 	fprintf(out, "%s%s%s%s  %s%s%s\n", is_first ? "" : "\n", paint(colour, PAINT_BOLD),
-		report->title, paint(colour, PAINT_PLAIN), paint(colour, PAINT_FAINT), report->name,
-		paint(colour, PAINT_PLAIN));
+		hwy_tr(report->title), paint(colour, PAINT_PLAIN), paint(colour, PAINT_FAINT),
+		report->name, paint(colour, PAINT_PLAIN));
 	table_print(&text_table->table, out);
 	if (rows > shown)
-		fprintf(out, "%s%s %s more; --rows 0 shows all%s\n", paint(colour, PAINT_FAINT),
-			options->utf8 ? "…" : "...", hwy_say_count_grouped(rows - shown).text,
-			paint(colour, PAINT_PLAIN));
+		fprintf(out, hwy_tr("%s%s %s more; --rows 0 shows all%s\n"),
+			paint(colour, PAINT_FAINT), options->utf8 ? "…" : "...",
+			hwy_say_count_grouped(rows - shown).text, paint(colour, PAINT_PLAIN));
 	text_table_free(text_table);
 }
 

@@ -35,7 +35,7 @@ bool parquet_table_open(struct parquet *p, struct parquet_file *file, struct par
 	table->facts = p->facts;
 	table->n_facts = p->n_facts;
 	if (mkdir(folder, 0700) != 0)
-		return hwy_fail(p->x.err, "%s: %s", p->x.options->target, strerror(errno));
+		return hwy_fail(p->x.err, "%s: %s", p->x.options->target, hwy_strerror(errno));
 	return parquet_file_open(file, path, p->x.options->target, table, p->packer, p->x.err);
 }
 

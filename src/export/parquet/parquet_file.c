@@ -35,7 +35,7 @@ bool parquet_file_open(struct parquet_file *file, const char *path, const char *
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	file->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file->file)
-		return hwy_fail(err, "%s: %s", target, strerror(errno));
+		return hwy_fail(err, "%s: %s", target, hwy_strerror(errno));
 	out_open(&file->out, file->file, false);
 	parquet_file_put(file, magic, MAGIC);
 	return true;
@@ -229,6 +229,6 @@ bool parquet_file_close(struct parquet_file *file)
 	bool ok = out_close(&file->out, file->target, file->failed ? &ignored : file->err) &&
 		  !file->failed;
 	if (fclose(file->file) != 0 && ok)
-		ok = hwy_fail(file->err, "%s: %s", file->target, strerror(errno));
+		ok = hwy_fail(file->err, "%s: %s", file->target, hwy_strerror(errno));
 	return ok;
 }

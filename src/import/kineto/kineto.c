@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "trace/find_messages.h"
 
 static uint64_t offset_of(const struct kineto *k, const char *cursor)
@@ -21,7 +22,7 @@ static uint64_t offset_of(const struct kineto *k, const char *cursor)
 
 static bool fail_at(struct kineto *k, uint64_t offset, const char *what)
 {
-	return hwy_fail(k->err, "%s: %s at byte %llu", source_path(&k->source), what,
+	return hwy_fail(k->err, "%s: %s at byte %llu", source_path(&k->source), hwy_tr(what),
 			(unsigned long long)offset);
 }
 
@@ -185,7 +186,7 @@ static enum step next_event(struct kineto *k, bool fresh)
 		}
 		bool is_long = lenient && source->end - source->cursor > LENIENT_BYTES;
 		if (scan.status == SCAN_DEEP) {
-			fail_at(k, offset_of(k, scan.cursor), "nested deeper than 64");
+			fail_at(k, offset_of(k, scan.cursor), HWY_KEY("nested deeper than 64"));
 			return STEP_FAILED;
 		}
 		if (scan.status == SCAN_MORE && !source->finished && !is_long) {
@@ -223,7 +224,7 @@ static bool read_events(struct kineto *k, bool is_bare)
 		return true;
 	if (!is_bare || k->n_kept == 0)
 		return fail_at(k, offset_of(k, k->source.end),
-			       "truncated: the list of events ends");
+			       HWY_KEY("truncated: the list of events ends"));
 	kineto_add_diagnostic(k, 2,
 			      "the list of events has no closing bracket; the file may be cut off");
 	k->source.cursor = k->source.end;
@@ -274,9 +275,9 @@ static enum member next_member(struct kineto *k, bool fresh)
 			first_bad = offset_of(k, scan.cursor);
 		} else {
 			fail_at(k, lenient ? first_bad : offset_of(k, scan.cursor),
-				lenient                    ? "not JSON"
-				: scan.status == SCAN_DEEP ? "nested deeper than 64"
-							   : "truncated: the file ends");
+				lenient                    ? HWY_KEY("not JSON")
+				: scan.status == SCAN_DEEP ? HWY_KEY("nested deeper than 64")
+							   : HWY_KEY("truncated: the file ends"));
 			return MEMBER_FAILED;
 		}
 	}

@@ -72,7 +72,7 @@ static bool is_whole(struct nsys *n)
 	if (file >= 0)
 		close(file);
 	if (got < 0 || !has_size)
-		return hwy_fail(n->err, "%s: %s", n->path, strerror(errno));
+		return hwy_fail(n->err, "%s: %s", n->path, hwy_strerror(errno));
 	if (got < (ssize_t)sizeof head)
 		return hwy_fail(n->err, "%s: an SQLite database cut short after %lld bytes",
 				n->path, (long long)got);

@@ -134,7 +134,7 @@ struct hwy_trace *import_nsysrep(const char *path, const struct hwy_progress *pr
 	char *folder = join_texts(tmp && *tmp ? tmp : "/tmp", "/headway-XXXXXX");
 	if (!mkdtemp(folder)) {
 		hwy_fail(err, "%s: no room for a temporary export: %s: %s", path, folder,
-			 strerror(errno));
+			 hwy_strerror(errno));
 		free(folder);
 		return NULL;
 	}

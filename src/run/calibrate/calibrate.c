@@ -153,7 +153,7 @@ static bool run_helper(struct helper_run *helper, const struct run *run, struct 
 	int output[2], status = 0;
 	helper->length = 0;
 	if (pipe2(output, O_CLOEXEC) != 0)
-		return hwy_fail(err, "%s", strerror(errno));
+		return hwy_fail(err, "%s", hwy_strerror(errno));
 	pid_t pid = fork();
 	if (pid == 0) {
 		sigset_t set = ending_signals();

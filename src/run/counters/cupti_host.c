@@ -282,7 +282,8 @@ bool cupti_host_add(struct cupti_host *host, const char *const *metrics, size_t 
 	 * 13.0). */
 	return !result ||
 	       hwy_fail(err, "the chip has no metric '%s'%s, or cannot collect it (CUPTI error %d)",
-			n ? metrics[0] : "", n > 1 ? " or one of those with it" : "", result);
+			n ? metrics[0] : "", hwy_tr(n > 1 ? " or one of those with it" : ""),
+			result);
 }
 
 bool cupti_host_config(struct cupti_host *host, struct cupti_config *config, struct hwy_err *err)

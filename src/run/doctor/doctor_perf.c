@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/lang.h"
 #include "run/doctor/doctor.h"
 #include "run/host_facts.h"
@@ -98,7 +99,7 @@ static void judge_samples(struct doctor *doctor)
 	bool any = doctor->cycles || doctor->cpu_clock;
 	if (!any) {
 		doctor_say(doctor, DOCTOR_SAMPLES, DOCTOR_NO, "perf_event_open: %s",
-			   strerror(doctor->perf_error));
+			   hwy_strerror(doctor->perf_error));
 		advise_level(doctor, DOCTOR_SAMPLES, 2);
 		return;
 	}

@@ -30,7 +30,7 @@ bool kernels_apart(bool (*work)(void *argument, struct hwy_err *err), void *argu
 {
 	struct hwy_err *said = kernels_shared(sizeof *said);
 	if (!said)
-		return hwy_fail(err, "no memory for the counters: %s", strerror(errno));
+		return hwy_fail(err, "no memory for the counters: %s", hwy_strerror(errno));
 	pid_t child = fork();
 	if (child == 0)
 		_exit(work(argument, said) ? 0 : 1);
@@ -39,7 +39,7 @@ bool kernels_apart(bool (*work)(void *argument, struct hwy_err *err), void *argu
 	while (has_child && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (!has_child)
-		hwy_fail(err, "no process for CUPTI: %s", strerror(errno));
+		hwy_fail(err, "no process for CUPTI: %s", hwy_strerror(errno));
 	else if (WIFSIGNALED(status))
 		hwy_fail(err, "CUPTI crashed while it planned or evaluated counters (signal %d)",
 			 WTERMSIG(status));

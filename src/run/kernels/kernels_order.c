@@ -269,7 +269,7 @@ static bool write_plan(const struct hwy_bytes *plan, const char *directory, stru
 		n = write(fd, plan->bytes + done, plan->n - done);
 	bool written = fd >= 0 && done == plan->n;
 	if (!written)
-		hwy_fail(err, "%s: %s", path, strerror(errno));
+		hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return written;

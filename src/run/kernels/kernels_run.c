@@ -43,7 +43,7 @@ static bool run_to_end(struct session *s, struct run *run, const struct run_sett
 		return false;
 	if (!run_go(run, settings, err)) {
 		int reason = run->exec_error;
-		return hwy_fail(err, "%s: %s", settings->program[0], strerror(reason));
+		return hwy_fail(err, "%s: %s", settings->program[0], hwy_strerror(reason));
 	}
 	struct kernels_hang *hang = kernels_hang_begin(run);
 	while (run_wait(run, settings) == RUN_RECORDED)
@@ -214,7 +214,7 @@ bool kernels_run(const struct kernels_order *order, struct kernels_found *found,
 {
 	struct session s = {order, found, kernels_shared(sizeof *s.rows)};
 	if (!s.rows)
-		return hwy_fail(err, "no memory for the counters: %s", strerror(errno));
+		return hwy_fail(err, "no memory for the counters: %s", hwy_strerror(errno));
 	prefer_library(order);
 	bool done = measure_counters(&s, err);
 	if (done && order->source)

@@ -184,7 +184,7 @@ struct perf *perf_begin(const struct run *run, const struct perf_settings *setti
 	if (!opened)
 		note(run, "CPU samples and scheduling are not recorded: %s", reason);
 	else if (!perf_start(perf))
-		note(run, "CPU samples and scheduling are not recorded: %s", strerror(errno));
+		note(run, "CPU samples and scheduling are not recorded: %s", hwy_strerror(errno));
 	else
 		return perf;
 	perf_end(perf);

@@ -336,9 +336,9 @@ static void explain_refusal(const struct perf *perf, int reason, char *text, siz
 			text, size,
 			"perf_event_open is not permitted here (%s); in a container: --cap-add PERFMON, or a "
 			"seccomp profile that allows it",
-			strerror(reason));
+			hwy_strerror(reason));
 	else
-		snprintf(text, size, "perf_event_open: %s", strerror(reason));
+		snprintf(text, size, "perf_event_open: %s", hwy_strerror(reason));
 }
 
 bool perf_open(struct perf *perf, char *reason, size_t size)
