@@ -59,7 +59,7 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 			cli_put(out, gate->checks[i].says, strlen(gate->checks[i].says));
 			fputc('\n', out);
 		}
-	if (gate_is_explained(gate)) {
+	if (gate->diff && gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("  a step is %s: "),
 			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);
@@ -116,7 +116,7 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		table_cell(&table, "%s", check->is_stable ? hwy_tr("stable") : "");
 	}
 	table_print(&table, out);
-	if (gate_is_explained(gate)) {
+	if (gate->diff && gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("\nA step is %s: "),
 			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);

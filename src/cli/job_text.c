@@ -126,6 +126,7 @@ static const enum paint shade_paints[JOB_DEGREES] = {PAINT_FAINT, PAINT_PLAIN, P
 
 static void print_shade(const struct job_page *page, unsigned degree)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): below JOB_DEGREES */
 	fputs(page->view->utf8 ? shades[degree] : ascii_shades[degree], page->out);
 }
 

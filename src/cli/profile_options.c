@@ -227,7 +227,8 @@ static void read_size(const struct cli_value *value)
 {
 	static const char units[] = "KMGT";
 	char *end;
-	double number = isdigit((unsigned char)*value->text) ? strtod(value->text, &end) : 0;
+	double number = strtod(value->text, &end);
+	number = isdigit((unsigned char)*value->text) ? number : 0; /* no sign, no "inf" */
 	const char *unit = number > 0 && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	if (unit) {
 		for (const char *u = units; u <= unit; u++)

@@ -329,6 +329,7 @@ void ranks_guess_waits(struct job_ranks *ranks)
 	for (size_t i = 0; i < (size_t)ranks->n * ranks->n; i++)
 		ranks->waits[i] /= ranks->n_steps;
 	for (uint32_t r = 0; r < ranks->n; r++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): two or more are judged */
 		ranks->rows[r].blamed = sums[r] / ranks->n_steps / (judged - 1);
 		for (uint32_t other = 0; other < ranks->n; other++)
 			ranks->rows[r].waited += ranks->waits[(size_t)r * ranks->n + other];

@@ -184,6 +184,8 @@ static void choose_name(struct job_ranks *ranks, const struct ranks_member *memb
 		    (!best || one->ns[1] < best->ns[1]))
 			best = one;
 	}
+	if (!best)
+		return;
 	const struct hwy_trace *trace = members[cause->member].analysis->trace;
 	uint32_t row;
 	const struct hwy_strip *strip = hwy_strip_of(trace, best->span, &row);

@@ -276,6 +276,8 @@ static void take_means(struct job_ranks *ranks, uint32_t member)
 	struct rank_row *row = &ranks->rows[member];
 	int64_t sum = 0, before = 0, totals[RANK_PARTS] = {0};
 	row->step = 0;
+	if (ranks->n_steps == 0)
+		return;
 	for (uint32_t s = 0; s < ranks->n_steps; s++) {
 		row->step += ranks->length[(size_t)member * ranks->n_steps + s];
 		for (unsigned p = 0; p < RANK_PARTS; p++)

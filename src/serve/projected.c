@@ -121,7 +121,7 @@ static void sweep_ranges(const struct hwy_strip *ranges, const struct projected_
 /* Sets the row of each span: the first that is free where the span starts. */
 static void set_rows(struct projected_lane *lane)
 {
-	int64_t until[MOST_ROWS];
+	int64_t until[MOST_ROWS] = {0};
 	lane->reach = hwy_array((size_t)lane->n + 1, sizeof *lane->reach);
 	for (uint32_t i = 0; i < lane->n; i++) {
 		struct view_span *span = &lane->v[i];

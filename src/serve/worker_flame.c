@@ -182,7 +182,9 @@ static bool answer_spans(const struct hwy_analysis *analysis, struct hwy_json *j
 	struct hwy_flame again;
 	options->spans = &spans;
 	options->of_node = flame->before[node];
-	if (!flame_make(&again, &analysis->flow, options, err))
+	bool done = flame_make(&again, &analysis->flow, options, err);
+	options->spans = NULL;
+	if (!done)
 		return false;
 	flame_put_spans(json, &spans);
 	flame_free(&again);

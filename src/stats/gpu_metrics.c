@@ -300,8 +300,10 @@ static void gather_kernels(struct report_run *run, struct pieces *pieces, struct
 			}
 			struct hwy_interval at =
 				in_window(run, hwy_get(strip, HWY_START, i), hwy_end(strip, i));
-			hwy_add_saturating(&(*names)[*row].ns, at.to - at.from);
-			(*names)[*row].count++;
+			struct named *named = &(*names)[*row];
+			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the row exists */
+			named->count++;
+			hwy_add_saturating(&named->ns, at.to - at.from);
 			add_piece(pieces, *row, trace->lanes[strip->lane].device, at.from, at.to);
 		}
 	}

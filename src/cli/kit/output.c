@@ -66,6 +66,7 @@ void cli_unfinished_tree(const char *path)
 static void remove_unfinished(void)
 {
 	if (unfinished_tree)
+		/* NOLINTNEXTLINE(bugprone-signal-handler): system calls only */
 		cli_remove_tree(unfinished_tree);
 	unfinished_tree = NULL;
 	for (int i = MOST_UNFINISHED; i-- > 0;) {
@@ -79,6 +80,7 @@ static void remove_unfinished(void)
 /* Makes calls only that a signal handler may make. */
 static void print_last_words(int number)
 {
+	/* NOLINTNEXTLINE(bugprone-signal-handler): looks into a table */
 	const char *name = sigabbrev_np(number);
 	const char *const parts[] = {"headway: stopped by SIG", name ? name : "?", "; ", last_words,
 				     "\n"};
@@ -92,6 +94,7 @@ static void print_last_words(int number)
 		used += n;
 	}
 	/* A progress bar may stand in the terminal's line. */
+	/* NOLINTNEXTLINE(bugprone-signal-handler): one system call */
 	if (isatty(STDERR_FILENO))
 		(void)!write(STDERR_FILENO, "\r\033[K", 4);
 	(void)!write(STDERR_FILENO, line, used);

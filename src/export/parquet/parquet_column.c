@@ -261,9 +261,7 @@ static bool add_pages(struct parquet_packer *p, const struct parquet_field *fiel
 	if (!zstd_compress(p, &p->page))
 		return hwy_fail(err, "out of memory");
 	size_t saved = p->page.n > p->packed.n ? p->page.n - p->packed.n : 0;
-	if (by_dictionary && p->dictionary.page.n < 256 && saved < 16)
-		p->chunk.codec = PARQUET_PLAIN_BYTES;
-	else if (!by_dictionary && saved == 0)
+	if (by_dictionary ? p->dictionary.page.n < 256 && saved < 16 : saved == 0)
 		p->chunk.codec = PARQUET_PLAIN_BYTES;
 	if (by_dictionary &&
 	    !add_page(p, &p->dictionary.page, PAGE_DICTIONARY, PARQUET_PLAIN, p->dictionary.n, err))
