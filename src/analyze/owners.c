@@ -7,14 +7,15 @@
 
 #include "analyze/graph_nodes.h"
 #include "analyze/owners_internal.h"
+#include "base/lang.h"
 #include "base/ref.h"
 
 const char *const owner_why_texts[OWNER_WHYS] = {
 	[OWNER_KNOWN] = "",
-	[OWNER_OUTSIDE] = "outside of operators",
-	[OWNER_NO_OPERATORS] = "no operators were recorded",
-	[OWNER_NO_CALL] = "the call that launched it was not recorded",
-	[OWNER_NO_THREAD] = "the thread that launched it is not known",
+	[OWNER_OUTSIDE] = HWY_KEY("outside of operators"),
+	[OWNER_NO_OPERATORS] = HWY_KEY("no operators were recorded"),
+	[OWNER_NO_CALL] = HWY_KEY("the call that launched it was not recorded"),
+	[OWNER_NO_THREAD] = HWY_KEY("the thread that launched it is not known"),
 };
 
 #define BIT(col) HWY_COL_BIT(HWY_##col)

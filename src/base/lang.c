@@ -147,6 +147,14 @@ const char *hwy_tr(const char *english)
 	return found ? lang.sentences[*found].text : english;
 }
 
+const char *hwy_tr_page(const char *english)
+{
+	for (uint32_t i = 0; i < lang.n; i++)
+		if (lang.sentences[i].is_of_page && strcmp(lang.sentences[i].english, english) == 0)
+			return lang.sentences[i].text;
+	return english;
+}
+
 void hwy_lang_tell_page(void (*tell)(void *to, const char *english, const char *sentence), void *to)
 {
 	for (uint32_t i = 0; i < lang.n; i++)

@@ -36,6 +36,9 @@ const char *hwy_tr(const char *english) __attribute__((format_arg(1)));
  * the bar where the language lacks it. */
 const char *hwy_tr_word(const char *key);
 
+/* hwy_tr of a sentence that the page says, too: a ready question of `headway sql`. */
+const char *hwy_tr_page(const char *english);
+
 /* Tells every sentence of the language in use that the viewer's page says, in the file's order:
  * their entries have the context "web", so that a word of the page may have another translation
  * than the same word here. */

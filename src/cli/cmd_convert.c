@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
 #include "trace/file.h"
@@ -77,13 +78,13 @@ static uint64_t size_of(const char *path)
 static void print_result(const char *input, const char *output, const struct hwy_trace *trace)
 {
 	uint64_t source = size_of(input), report = size_of(output), spans = trace->n_spans;
-	printf("%s: %s spans, %s", output, hwy_say_count_grouped(spans).text,
+	printf(hwy_tr("%s: %s spans, %s"), output, hwy_say_count_grouped(spans).text,
 	       hwy_say_bytes3(report).text);
 	if (spans)
-		printf(", %.2f bytes a span", (double)report / (double)spans);
+		printf(hwy_tr(", %.2f bytes a span"), (double)report / (double)spans);
 	if (source)
-		printf(", %.3g %% of the source's %s", 100.0 * (double)report / (double)source,
-		       hwy_say_bytes3(source).text);
+		printf(hwy_tr(", %.3g %% of the source's %s"),
+		       100.0 * (double)report / (double)source, hwy_say_bytes3(source).text);
 	putchar('\n');
 }
 

@@ -31,7 +31,7 @@ struct options {
 static _Noreturn void list_types(void)
 {
 	for (const struct export_type *type = export_types; type->name; type++)
-		printf("%-9s %-10s %s\n", type->name, type->ending, type->about);
+		printf("%-9s %-10s %s\n", type->name, type->ending, hwy_tr(type->about));
 	exit(0);
 }
 
@@ -296,34 +296,35 @@ static uint64_t size_of(const char *path)
 static void print_tree(const struct options *options, const struct export_result *result)
 {
 	if (result->files == 0) {
-		printf("%s: nothing is missing\n", options->output);
+		printf(hwy_tr("%s: nothing is missing\n"), options->output);
 		return;
 	}
-	printf("%s: %s files, %s rows, %s", options->output,
+	printf(hwy_tr("%s: %s files, %s rows, %s"), options->output,
 	       hwy_say_count_grouped(result->files).text, hwy_say_count_grouped(result->rows).text,
 	       hwy_say_bytes3(result->bytes).text);
 	if (result->spans)
-		printf("; %s spans, %.1f bytes a span", hwy_say_count_grouped(result->spans).text,
+		printf(hwy_tr("; %s spans, %.1f bytes a span"),
+		       hwy_say_count_grouped(result->spans).text,
 		       (double)result->bytes / (double)result->spans);
-	printf("\nnext: duckdb -c \"SELECT name, count(*), sum(duration) FROM '%s/*/*/table=%s/*.parquet' "
-	       "GROUP BY name ORDER BY 3 DESC LIMIT 10\"\n",
+	printf(hwy_tr("\nnext: duckdb -c \"SELECT name, count(*), sum(duration) FROM '%s/*/*/table=%s/*.parquet' "
+		      "GROUP BY name ORDER BY 3 DESC LIMIT 10\"\n"),
 	       options->output, result->table ? result->table : "lanes");
 }
 
 static void print_result(const struct options *options, const struct export_result *result)
 {
 	uint64_t bytes = size_of(options->output);
-	printf("%s: %s spans, %s", options->output, hwy_say_count_grouped(result->spans).text,
-	       hwy_say_bytes3(bytes).text);
+	printf(hwy_tr("%s: %s spans, %s"), options->output,
+	       hwy_say_count_grouped(result->spans).text, hwy_say_bytes3(bytes).text);
 	if (result->spans)
-		printf(", %.1f bytes a span", (double)bytes / (double)result->spans);
+		printf(hwy_tr(", %.1f bytes a span"), (double)bytes / (double)result->spans);
 	putchar('\n');
 	bool any = false;
 	for (int i = 0; i < HWY_KINDS; i++) {
 		if (!result->left_out[i])
 			continue;
 		printf("%s%s %s",
-		       any ? ", " : "left out, because the format has no place for them: ",
+		       hwy_tr(any ? ", " : "left out, because the format has no place for them: "),
 		       hwy_say_count_grouped(result->left_out[i]).text, hwy_kind_names[i]);
 		any = true;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "cli/commands.h"
 #include "cli/compare_print.h"
 
@@ -61,7 +62,9 @@ static void gate_check_options(const struct options *options)
 
 static void list_metric(const char *name, bool is_stable, const char *about)
 {
-	printf("  %-26s %-7s %s\n", name, is_stable ? "stable" : "", about);
+	printf("  %-26s ", name);
+	cli_put_column(stdout, is_stable ? hwy_tr("stable") : "", 7);
+	printf(" %s\n", hwy_tr(about));
 }
 
 static int list_metrics(void)
@@ -69,12 +72,13 @@ static int list_metrics(void)
 	for (const struct metric *metric = metrics; metric->name; metric++)
 		list_metric(metric->name, metric->is_stable, metric->about);
 	list_metric("kernel[\"NAME\"].mean", false,
-		    "time of a launch of the kernels with NAME in their name");
-	list_metric("kernel[\"NAME\"].time", false, "their time a step");
-	list_metric("kernel[\"NAME\"].count", true, "their launches a step");
-	list_metric("kernel[\"NAME\"].share", true, "their share of all kernels' time");
-	list_metric("findings.forbid = [\"ID\"]", true, "budgets only: findings there must not be");
-	puts("\nStable ones do not depend on the clock of the machine.");
+		    HWY_KEY("time of a launch of the kernels with NAME in their name"));
+	list_metric("kernel[\"NAME\"].time", false, HWY_KEY("their time a step"));
+	list_metric("kernel[\"NAME\"].count", true, HWY_KEY("their launches a step"));
+	list_metric("kernel[\"NAME\"].share", true, HWY_KEY("their share of all kernels' time"));
+	list_metric("findings.forbid = [\"ID\"]", true,
+		    HWY_KEY("budgets only: findings there must not be"));
+	puts(hwy_tr("\nStable ones do not depend on the clock of the machine."));
 	return 0;
 }
 

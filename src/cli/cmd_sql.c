@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/kit/paint.h"
 #include "cli/opened_job.h"
@@ -39,9 +40,11 @@ static void list_questions(const struct cli_value *value)
 	bool colour = cli_colour(stdout);
 	(void)value;
 	for (const struct sql_question *question = sql_questions; question->name; question++) {
-		const char *about = question->text + 3;
-		printf("  %s%-22s%s %.*s\n", paint(colour, PAINT_BOLD), question->name,
-		       paint(colour, PAINT_PLAIN), (int)strcspn(about, "\n"), about);
+		char about[256];
+		snprintf(about, sizeof about, "%.*s", (int)strcspn(question->text, "\n") - 3,
+			 question->text + 3);
+		printf("  %s%-22s%s %s\n", paint(colour, PAINT_BOLD), question->name,
+		       paint(colour, PAINT_PLAIN), hwy_tr_page(about));
 	}
 	exit(0);
 }

@@ -206,6 +206,14 @@ static struct stats_ranks ranks_to_print(struct hwy_trace *trace, struct options
 	return ranks;
 }
 
+/* What there is none of, in a table without rows. */
+static const char *subject_of(const struct stats_report *report)
+{
+	static char key[96];
+	snprintf(key, sizeof key, "subject|%s", report->subject);
+	return hwy_tr_word(key);
+}
+
 static void print_all(struct hwy_trace *trace, struct options *options)
 {
 	bool asked = options->n > 0, any = false;
@@ -230,7 +238,7 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 		any = any || rows;
 		if (!rows && asked)
 			fprintf(stderr, hwy_tr("headway: %s: %s: no %s in %s\n"), options->file,
-				report->name, hwy_tr(report->subject), part);
+				report->name, subject_of(report), part);
 	}
 	report_table_free(table);
 	stats_ranks_free(&ranks);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/lang.h"
 #include "cli/commands.h"
 #include "cli/phase.h"
 #include "cli/tree_print.h"
@@ -77,7 +78,7 @@ static void choose_steps(const struct options *options, const struct hwy_phases 
 	const struct phase_step *first = &phase->steps[phase->first_steady], *last;
 	last = first + (phase->n_steady ? phase->n_steady - 1 : 0);
 	if (options->step_number == CLI_NOT_GIVEN) {
-		snprintf(what, size, "%" PRIu32 " steady step%s", phase->n_steady,
+		snprintf(what, size, hwy_tr("%" PRIu32 " steady step%s"), phase->n_steady,
 			 phase->n_steady == 1 ? "" : "s");
 		chosen->device = phase->window;
 	} else {
@@ -85,7 +86,7 @@ static void choose_steps(const struct options *options, const struct hwy_phases 
 			cli_die("%s: the phase has steps 0 to %" PRIu32, options->path,
 				phase->n_steps - 1);
 		first = last = &phase->steps[options->step_number];
-		snprintf(what, size, "step %" PRIu64 " of %" PRIu32, options->step_number,
+		snprintf(what, size, hwy_tr("step %" PRIu64 " of %" PRIu32), options->step_number,
 			 phase->n_steps);
 		chosen->device = first->device;
 	}

@@ -105,20 +105,20 @@ static void print_address(const struct options *options, const struct server *se
 	bool opened = !options->no_browser && view_browser_open(address);
 	printf("%s\n", address);
 	if (opened) {
-		printf("Open this address by hand if the browser shows no page.\n");
+		fputs(hwy_tr("Open this address by hand if the browser shows no page.\n"), stdout);
 	} else {
 		gethostname(host, sizeof host - 1);
 		const struct passwd *me = getpwuid(getuid());
-		printf("from another machine:  ssh -N -L %u:127.0.0.1:%u %s@%s   and open the same "
-		       "address there\n",
+		printf(hwy_tr("from another machine:  ssh -N -L %u:127.0.0.1:%u %s@%s   and open the same "
+			      "address there\n"),
 		       port, port, me ? me->pw_name : "USER", host);
 	}
 	for (uint32_t i = 0; i < options->hosts.n; i++)
-		printf("through the proxy of Jupyter or code-server:  https://%s/…/proxy/%u/%s/\n",
+		printf(hwy_tr("through the proxy of Jupyter or code-server:  https://%s/…/proxy/%u/%s/\n"),
 		       options->hosts.texts[i], port, server_token(server));
-	printf("%s\n", options->stay
-			       ? "Ctrl-C ends it."
-			       : "Ends with Ctrl-C, or a minute after its last page was closed.");
+	puts(hwy_tr(options->stay
+			    ? "Ctrl-C ends it."
+			    : "Ends with Ctrl-C, or a minute after its last page was closed."));
 	fflush(stdout);
 }
 

@@ -19,15 +19,15 @@ static void put_ranks(FILE *out, const struct job_view *job)
 	if (job->answer.ranks.n_steps == 0)
 		return;
 	fprintf(out,
-		"\n## Ranks\n\nA step of each rank, in %s. *hidden*: communication beside compute. *waits*: for other ranks, "
-		"and nothing else. *costs*: what one other rank waits for this one. *late*: steps in which it is.\n",
+		hwy_tr("\n## Ranks\n\nA step of each rank, in %s. *hidden*: communication beside compute. *waits*: for other ranks, "
+		       "and nothing else. *costs*: what one other rank waits for this one. *late*: steps in which it is.\n"),
 		job_unit(job));
 	uint32_t left_out = job_fill_table(&table, job, ROWS, true);
 	table_print(&table, out);
 	free((char *)table.align);
 	if (left_out > 0)
-		fprintf(out, "\n%" PRIu32 " more ranks lie between these.\n", left_out);
-	fputs("\nClocks: ", out);
+		fprintf(out, hwy_tr("\n%" PRIu32 " more ranks lie between these.\n"), left_out);
+	fputs(hwy_tr("\nClocks: "), out);
 	job_put_clocks(out, job);
 	fputs(".\n", out);
 }
@@ -36,11 +36,11 @@ static void put_ranks(FILE *out, const struct job_view *job)
 static void put_exchanges(FILE *out, const struct job_view *job)
 {
 	struct table table = {.format = TABLE_MARKDOWN, .right_rule = "--:"};
-	fprintf(out, "\n## Ranks\n\nTimes are %s.\n", job_cpu_window(job));
+	fprintf(out, hwy_tr("\n## Ranks\n\nTimes are %s.\n"), job_cpu_window(job));
 	job_fill_cpu_table(&table, job, ROWS);
 	table_print(&table, out);
 	if (job->answer.n > ROWS)
-		fprintf(out, "\nand %" PRIu32 " more ranks.\n", job->answer.n - ROWS);
+		fprintf(out, hwy_tr("\nand %" PRIu32 " more ranks.\n"), job->answer.n - ROWS);
 }
 
 static void put_map(FILE *out, const struct job_view *job)
@@ -50,8 +50,8 @@ static void put_map(FILE *out, const struct job_view *job)
 	if (!job_map_make(&map, job, MAP_ROWS, MAP_COLUMNS))
 		return;
 	fprintf(out,
-		"\n## How late each rank is, step by step\n\n`·` less than 2 %% of a step, `░` to 5 %%, `▒` to 15 %%, `▓` to "
-		"30 %%, `█` more; %" PRIu32 " step%s a cell.\n\n```\n",
+		hwy_tr("\n## How late each rank is, step by step\n\n`·` less than 2 %% of a step, `░` to 5 %%, `▒` to 15 %%, `▓` to "
+		       "30 %%, `█` more; %" PRIu32 " step%s a cell.\n\n```\n"),
 		map.group, map.group == 1 ? "" : "s");
 	for (uint32_t r = 0; r < map.rows; r++) {
 		fprintf(out, "%4" PRId64 "  ", job->answer.ranks.rows[map.members[r]].rank);
@@ -69,8 +69,8 @@ static void put_waits(FILE *out, const struct job_view *job)
 	struct job_pair *pairs = job_pairs(job, PAIRS, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i == 0)
-			fputs("\n## Who waits for whom\n\n", out);
-		fprintf(out, "- rank %" PRId64 " for rank %" PRId64 ": %s a step\n",
+			fputs(hwy_tr("\n## Who waits for whom\n\n"), out);
+		fprintf(out, hwy_tr("- rank %" PRId64 " for rank %" PRId64 ": %s a step\n"),
 			job->answer.ranks.rows[pairs[i].waits].rank,
 			job->answer.ranks.rows[pairs[i].late].rank,
 			hwy_say_time3(pairs[i].ns).text);
@@ -103,8 +103,9 @@ static void job_markdown_findings(FILE *out, const struct job_view *job)
 			      .right_rule = "--:"};
 	if (answer->n_findings == 0)
 		return;
-	fputs("\n## Findings\n", out);
-	table_row(&table, (const char *[]){"finding", "ranks", "cost", "where"});
+	fputs(hwy_tr("\n## Findings\n"), out);
+	table_row(&table, (const char *[]){hwy_tr_word("head|finding"), hwy_tr_word("head|ranks"),
+					   hwy_tr_word("head|cost"), hwy_tr_word("head|where")});
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		const struct job_finding *one = &answer->findings[i];
 		char *ranks = in_memory(job_put_finding_ranks, job, one),
@@ -151,7 +152,7 @@ void job_print_markdown(FILE *out, const struct analyze_view *view)
 		put_exchanges(out, job);
 	}
 	for (uint32_t i = 0; i < job->job.n_problems; i++) {
-		fprintf(out, "%s- ", i == 0 ? "\n## To know before\n\n" : "");
+		fprintf(out, "%s- ", hwy_tr(i == 0 ? "\n## To know before\n\n" : ""));
 		cli_put_markdown(out, job->job.problems[i]);
 		fputc('\n', out);
 	}

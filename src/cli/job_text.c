@@ -69,11 +69,11 @@ static void print_legend(const struct job_page *page)
 	}
 	if (asprintf(
 		    &text,
-		    "%swaits: only waits for other ranks. %scosts: what one other rank waits for this one. late: in how many steps.",
-		    has_hidden ? "hidden: communication beside compute. " : "",
-		    has_start
-			    ? "start: waits in its first collective, which shows when each recording began. "
-			    : "") < 0)
+		    hwy_tr("%swaits: only waits for other ranks. %scosts: what one other rank waits for this one. late: in how many steps."),
+		    hwy_tr(has_hidden ? "hidden: communication beside compute. " : ""),
+		    hwy_tr(has_start
+				   ? "start: waits in its first collective, which shows when each recording began. "
+				   : "")) < 0)
 		cli_die("out of memory");
 	fprintf(page->out, "%s   ", job_paint(page, PAINT_FAINT));
 	cli_wrap(page->out, text, 3, page->width);
@@ -97,7 +97,7 @@ static void print_ranks(const struct job_page *page)
 	}
 	fprintf(page->out, hwy_tr("\n   %sa step of each rank, in %s%s%s\n"),
 		job_paint(page, PAINT_BOLD), job_unit(page->job), job_paint(page, PAINT_PLAIN),
-		ranks->is_cut ? " (the first steps of a long run)" : "");
+		hwy_tr(ranks->is_cut ? " (the first steps of a long run)" : ""));
 	uint32_t left_out = job_fill_table(&table, page->job, page->view->verbose ? ALL : ROWS,
 					   page->view->verbose);
 	table_print(&table, page->out);
@@ -199,8 +199,9 @@ static void print_matrix(const struct job_page *page)
 	};
 	table_cell(&table, "rank");
 	for (uint32_t late = 0; late < ranks->n; late++)
-		table_cell(&table, "%s%" PRId64, late == 0 ? "for " : "", ranks->rows[late].rank);
-	table_cell(&table, "in all");
+		table_cell(&table, "%s%" PRId64, hwy_tr(late == 0 ? "for " : ""),
+			   ranks->rows[late].rank);
+	table_cell(&table, "%s", hwy_tr("in all"));
 	for (uint32_t r = 0; r < ranks->n; r++) {
 		table_cell(&table, "%" PRId64, ranks->rows[r].rank);
 		for (uint32_t late = 0; late < ranks->n; late++) {
@@ -304,7 +305,7 @@ static void print_path(const struct job_page *page)
 			break;
 		fputc(k == 0 ? ';' : ',', page->out);
 		lines_may_break(page->out, 3);
-		fprintf(page->out, " %s %s", path_class_names[best],
+		fprintf(page->out, " %s %s", path_class_word(path_class_names[best]),
 			hwy_say_share((double)path->classes[best] / whole).text);
 	}
 	uint32_t steps = page->job->answer.ranks.n_steps;
@@ -362,7 +363,7 @@ static void print_job_finding(const struct job_page *page, const struct job_find
 		fputc('\n', page->out);
 	}
 	char *text = NULL;
-	if (asprintf(&text, "On rank %" PRId64 ": %s", page->job->members[one->member].rank,
+	if (asprintf(&text, hwy_tr("On rank %" PRId64 ": %s"), page->job->members[one->member].rank,
 		     finding->says) < 0)
 		cli_die("out of memory");
 	/* The head has said it where it is the verdict. */

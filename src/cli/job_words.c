@@ -85,7 +85,7 @@ void job_put_clocks(FILE *out, const struct job_view *job)
 	for (uint32_t r = 1; r < job->job.n; r++)
 		if (is_less_sure(&job->job.ranks[r].clock, worst))
 			worst = &job->job.ranks[r].clock;
-	fprintf(out, "%s", job_clock_source_names[worst->source]);
+	fprintf(out, "%s", hwy_tr(job_clock_source_names[worst->source]));
 	if (worst->error != HWY_NONE && worst->source != JOB_CLOCK_SAME)
 		fprintf(out, ", ± %s", hwy_say_time3(worst->error).text);
 	if (job->answer.meetings.n > 0)
@@ -141,7 +141,7 @@ static int64_t idle_of(const struct rank_row *row, const char **why)
 		idle += row->parts[RANK_IDLE + c];
 		if (row->parts[RANK_IDLE + c] > most) {
 			most = row->parts[RANK_IDLE + c];
-			*why = gap_cause_names[c];
+			*why = hwy_tr(gap_cause_names[c]);
 		}
 	}
 	return idle;
@@ -247,15 +247,27 @@ static void drop_empty_columns(struct table *table)
 uint32_t job_fill_table(struct table *table, const struct job_view *job, uint32_t most,
 			bool with_clocks)
 {
-	static const char *const heads[] = {"rank",     "host",  "step",  "compute", "hidden",
-					    "transfer", "waits", "start", "copies",  "idle",
-					    "why",      "costs", "late",  "clock"};
+	static const char *const heads[] = {"rank",
+					    HWY_KEY("head|host"),
+					    HWY_KEY("head|step"),
+					    HWY_KEY("head|compute"),
+					    HWY_KEY("head|hidden"),
+					    HWY_KEY("head|transfer"),
+					    HWY_KEY("head|waits"),
+					    HWY_KEY("head|start"),
+					    HWY_KEY("head|copies"),
+					    HWY_KEY("head|idle"),
+					    HWY_KEY("head|why"),
+					    HWY_KEY("head|costs"),
+					    HWY_KEY("head|late"),
+					    HWY_KEY("head|clock")};
 	uint32_t n = job->answer.ranks.n, left_out = 0, shown = 0;
 	bool *chosen = hwy_zarray(n, sizeof *chosen);
 	table->columns = sizeof heads / sizeof *heads;
 	table->align = "rlrrrrrrrrlrrr";
 	table->heads = 1;
-	table_row(table, heads);
+	for (uint32_t i = 0; i < table->columns; i++)
+		table_cell(table, "%s", hwy_tr_word(heads[i]));
 	if (n > most)
 		choose_rows(job, chosen);
 	for (uint32_t r = 0; r < n; r++) {
@@ -296,7 +308,7 @@ void job_put_cost(FILE *out, const struct job_view *job, const struct job_findin
 			predicted->speedup);
 	else
 		fprintf(out, " (%s%s)", hwy_say_share(finding->share).text,
-			finding->n_members > 1 && !finding->is_joint ? " on average" : "");
+			finding->n_members > 1 && !finding->is_joint ? hwy_tr(" on average") : "");
 }
 
 /* ---- who waits for whom ---------------------------------------------------------------------- */
@@ -333,19 +345,28 @@ const char *job_cpu_window(const struct job_view *job)
 {
 	for (uint32_t r = 0; r < job->answer.n; r++)
 		if (job->answer.cpu[r].threads > 1)
-			return "from the first to the last exchange of each thread, the threads of a "
-			       "rank added up";
-	return "from the first to the last exchange of each rank";
+			return hwy_tr(
+				"from the first to the last exchange of each thread, the threads of a "
+				"rank added up");
+	return hwy_tr("from the first to the last exchange of each rank");
 }
 
 void job_fill_cpu_table(struct table *table, const struct job_view *job, uint32_t most)
 {
-	table->columns = 6;
+	static const char *const heads[] = {
+		"rank",
+		HWY_KEY("head|host"),
+		HWY_KEY("head|time"),
+		HWY_KEY("head|communicates"),
+		HWY_KEY("head|waits"),
+		HWY_KEY("head|costs others"),
+	};
+	table->columns = sizeof heads / sizeof *heads;
 	table->heads = 1;
 	table->align = "rlrrrr";
 	table->hides_empty = true;
-	table_row(table, (const char *[]){"rank", "host", "time", "communicates", "waits",
-					  "costs others"});
+	for (uint32_t i = 0; i < table->columns; i++)
+		table_cell(table, "%s", hwy_tr_word(heads[i]));
 	for (uint32_t r = 0; r < job->answer.n && r < most; r++) {
 		const struct job_cpu_row *row = &job->answer.cpu[r];
 		table_cell(table, "%" PRId64, job->members[r].rank);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
@@ -29,15 +30,15 @@ static void print_tables(const struct sql_db *db, const struct sql_print *print)
 	for (uint32_t i = 0; sql_table_name(db, i); i++)
 		fprintf(print->out, "  %s%-14s%s %s\n", paint(print->colour, PAINT_BOLD),
 			sql_table_name(db, i), paint(print->colour, PAINT_PLAIN),
-			sql_table_about(db, i));
+			hwy_tr(sql_table_about(db, i)));
 }
 
 static void print_dot_help(const struct sql_print *print)
 {
-	fputs("  .tables          list the tables\n"
-	      "  .schema [TABLE]  columns with their units and meanings\n"
-	      "  .quit            leave; so does Ctrl-D\n"
-	      "A query ends with a semicolon: select name, sum(duration) from kernel group by name;\n",
+	fputs(hwy_tr("  .tables          list the tables\n"
+		     "  .schema [TABLE]  columns with their units and meanings\n"
+		     "  .quit            leave; so does Ctrl-D\n"
+		     "A query ends with a semicolon: select name, sum(duration) from kernel group by name;\n"),
 	      print->out);
 }
 
@@ -107,7 +108,7 @@ void sql_prompt_run(struct sql_db *db, struct sql_print *print)
 	char *line = NULL;
 	size_t size = 0;
 	struct hwy_bytes query = {0};
-	fputs("Queries end with a semicolon. .tables lists the tables, .help tells more.\n",
+	fputs(hwy_tr("Queries end with a semicolon. .tables lists the tables, .help tells more.\n"),
 	      print->out);
 	for (;;) {
 		fputs(query.n ? "   ...> " : "headway> ", print->out);

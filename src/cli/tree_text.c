@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/utf8.h"
@@ -19,6 +20,7 @@
 #include "compare/kernel_names.h"
 
 enum { NAME_BYTES = 512, MOST_DEPTH = 160, DEFAULT_WIDTH = 110, LEAST_NAME = 30 };
+enum { TIME_COLUMNS = 11, SHARE_COLUMNS = 9, COUNT_COLUMNS = 10 };
 
 struct tree_page {
 	FILE *out;
@@ -56,7 +58,9 @@ static void name_add_node(const struct tree_page *page, struct tree_name *name,
 		kernel_name_short(text, folded);
 		text = folded;
 	}
-	name_add(name, *text ? text : "(no name)");
+	if (node->kind == TREE_NOTHING)
+		text = hwy_tr(text);
+	name_add(name, *text ? text : hwy_tr("(no name)"));
 	if (node->count > 1) {
 		char count[32];
 		snprintf(count, sizeof count, " ×%" PRIu32, node->count);
@@ -76,7 +80,7 @@ static void put_time(const struct tree_page *page, int64_t ns)
 	struct hwy_words words = hwy_say_time4(ns);
 	const char *text = ns ? words.text : "";
 	int columns = hwy_utf8_columns(text, strlen(text));
-	fprintf(page->out, "%*s%s", columns < 11 ? 11 - columns : 1, "", text);
+	fprintf(page->out, "%*s%s", columns < TIME_COLUMNS ? TIME_COLUMNS - columns : 1, "", text);
 }
 
 /* The time that the tree is about, in ns. */
@@ -90,8 +94,8 @@ static void put_numbers(const struct tree_page *page, const struct tree_node *no
 	int64_t time = time_of(page, node), all = time_of(page, &page->tree->nodes[0]);
 	uint32_t count = page->by_cpu ? node->calls : node->launches;
 	put_time(page, time);
-	fprintf(page->out, "%9s", time ? hwy_say_part_1decimal(time, all).text : "");
-	fprintf(page->out, "%10s", count ? hwy_say_count_grouped(count).text : "");
+	fprintf(page->out, "%*s", SHARE_COLUMNS, time ? hwy_say_part_1decimal(time, all).text : "");
+	fprintf(page->out, "%*s", COUNT_COLUMNS, count ? hwy_say_count_grouped(count).text : "");
 	if (page->has_cpu)
 		put_time(page, node->cpu);
 	if (page->has_idle)
@@ -102,7 +106,8 @@ static void put_numbers(const struct tree_page *page, const struct tree_node *no
 static void put_line(const struct tree_page *page, const struct tree_node *node, uint32_t level,
 		     const char *text, enum paint colour)
 {
-	int used = 11 + 9 + 10 + (page->has_cpu ? 11 : 0) + (page->has_idle ? 11 : 0) + 2;
+	int used = TIME_COLUMNS + SHARE_COLUMNS + COUNT_COLUMNS +
+		   (page->has_cpu ? TIME_COLUMNS : 0) + (page->has_idle ? TIME_COLUMNS : 0) + 2;
 	int room = page->width - used - 2 * (int)level;
 	room = room < LEAST_NAME ? LEAST_NAME : room;
 	put_numbers(page, node);
@@ -211,7 +216,7 @@ static void print_inner(const struct tree_page *page, const struct tree_node *ou
 	if (n_rest == 0 || is_all || !is_large(page, &rest))
 		return;
 	char text[64];
-	snprintf(text, sizeof text, "… %" PRIu32 " more", n_rest);
+	snprintf(text, sizeof text, hwy_tr("… %" PRIu32 " more"), n_rest);
 	put_line(page, &rest, level, text, PAINT_FAINT);
 }
 
@@ -233,35 +238,58 @@ static void print_head(const struct tree_page *page)
 	if (*page->view->what)
 		fprintf(page->out, " · %s", page->view->what);
 	if (page->by_cpu) {
-		fprintf(page->out, "\n   no device work; CPU time %s in %s call%s of operators\n",
+		fprintf(page->out,
+			hwy_tr("\n   no device work; CPU time %s in %s call%s of operators\n"),
 			hwy_say_time4(root->cpu).text, hwy_say_count_grouped(root->calls).text,
 			root->calls == 1 ? "" : "s");
 		return;
 	}
-	fprintf(page->out, "\n   GPU time %s in %s launch%s", hwy_say_time4(root->gpu).text,
+	fprintf(page->out, hwy_tr("\n   GPU time %s in %s launch%s"), hwy_say_time4(root->gpu).text,
 		hwy_say_count_grouped(root->launches).text, root->launches == 1 ? "" : "es");
 	if (root->idle)
-		fprintf(page->out, " · idle %s", hwy_say_time4(root->idle).text);
+		fprintf(page->out, hwy_tr(" · idle %s"), hwy_say_time4(root->idle).text);
 	fputc('\n', page->out);
 	if (root->gpu <= 0)
 		return;
-	fprintf(page->out, "   %s of it has an operator, ",
+	fprintf(page->out, hwy_tr("   %s of it has an operator, "),
 		hwy_say_share((double)page->tree->with_operator / (double)root->gpu).text);
-	fprintf(page->out, "%s a module or a line\n",
+	fprintf(page->out, hwy_tr("%s a module or a line\n"),
 		hwy_say_share((double)page->tree->with_place / (double)root->gpu).text);
 }
 
 static void print_advice(const struct tree_page *page)
 {
 	if (!page->tree->has_operators)
-		fputs("\n   No operators were recorded. Those of a PyTorch program are, by headway profile -t pytorch or by torch.profiler.\n",
+		fputs(hwy_tr("\n   No operators were recorded. Those of a PyTorch program are, by headway profile -t pytorch or by torch.profiler.\n"),
 		      page->out);
 	/* Lines are counted by GPU time: without device work nobody can tell whether there are
 	 * any. */
 	else if (!page->tree->has_modules && page->tree->with_place == 0 && !page->by_cpu)
-		fputs("\n   There are no modules or lines in this recording: headway profile -t pytorch, or\n"
-		      "   torch.profiler.profile(with_stack=True), records them.\n",
+		fputs(hwy_tr("\n   There are no modules or lines in this recording: headway profile -t pytorch, or\n"
+			     "   torch.profiler.profile(with_stack=True), records them.\n"),
 		      page->out);
+}
+
+static void print_headings(const struct tree_page *page)
+{
+	fprintf(page->out, "\n%s", paint(page->colour, PAINT_FAINT));
+	cli_put_right(page->out, hwy_tr(page->by_cpu ? "CPU time" : "GPU time"), TIME_COLUMNS);
+	fprintf(page->out, "%*s", SHARE_COLUMNS, "");
+	cli_put_right(page->out,
+		      hwy_tr_word(page->by_cpu ? HWY_KEY("tree|calls") : HWY_KEY("tree|launches")),
+		      COUNT_COLUMNS);
+	if (page->has_cpu)
+		cli_put_right(page->out, "CPU", TIME_COLUMNS);
+	if (page->has_idle)
+		cli_put_right(page->out, hwy_tr_word("tree|idle"), TIME_COLUMNS);
+	static const char *const words[TREE_BYS] = {
+		[TREE_BY_MODULE] = HWY_KEY("tree|module"),
+		[TREE_BY_OPERATOR] = HWY_KEY("tree|operator"),
+		[TREE_BY_LINE] = HWY_KEY("tree|line"),
+		[TREE_BY_SCOPE] = HWY_KEY("tree|scope"),
+	};
+	fprintf(page->out, "  %s%s\n", hwy_tr_word(words[page->view->options->by]),
+		paint(page->colour, PAINT_PLAIN));
 }
 
 void tree_print_text(FILE *out, const struct tree_view *view)
@@ -278,21 +306,19 @@ void tree_print_text(FILE *out, const struct tree_view *view)
 				 .width = width ? width : DEFAULT_WIDTH};
 	print_head(&page);
 	if (root->launches == 0 && !page.by_cpu) {
-		fputs("\n   No device work in this recording or in this part of it.\n", out);
+		fputs(hwy_tr("\n   No device work in this recording or in this part of it.\n"),
+		      out);
 		return;
 	}
-	fprintf(out, "\n%s%11s%9s%10s%s%s  %s%s\n", paint(page.colour, PAINT_FAINT),
-		page.by_cpu ? "CPU time" : "GPU time", "", page.by_cpu ? "calls" : "launches",
-		page.has_cpu ? "        CPU" : "", page.has_idle ? "       idle" : "",
-		tree_by_names[view->options->by], paint(page.colour, PAINT_PLAIN));
+	print_headings(&page);
 	print_inner(&page, root, 0, 1);
 	if (page.has_cpu || page.has_idle)
 		fprintf(out, "\n   %s%s%s%s%s\n", paint(page.colour, PAINT_FAINT),
-			page.has_cpu ? "CPU: the time inside its operators." : "",
+			hwy_tr(page.has_cpu ? "CPU: the time inside its operators." : ""),
 			page.has_cpu && page.has_idle ? " " : "",
-			page.has_idle
-				? "idle: the GPU had nothing to do, because the CPU was there."
-				: "",
+			hwy_tr(page.has_idle
+				       ? "idle: the GPU had nothing to do, because the CPU was there."
+				       : ""),
 			paint(page.colour, PAINT_PLAIN));
 	print_advice(&page);
 }

@@ -6,24 +6,27 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/lang.h"
 #include "export/export_internal.h"
 #include "stats/stats.h"
 
 const struct export_type export_types[] = {
-	{"perfetto", ".pftrace", "ui.perfetto.dev, trace_processor: native, every span arrives",
-	 EXPORT_STREAM, export_perfetto, NULL},
+	{"perfetto", ".pftrace",
+	 HWY_KEY("ui.perfetto.dev, trace_processor: native, every span arrives"), EXPORT_STREAM,
+	 export_perfetto, NULL},
 	{"chrome", ".json",
-	 "chrome://tracing, Perfetto, HTA, TraceLens: JSON as PyTorch's profiler writes it",
+	 HWY_KEY("chrome://tracing, Perfetto, HTA, TraceLens: JSON as PyTorch's profiler writes it"),
 	 EXPORT_STREAM, export_chrome, NULL},
-	{"sqlite", ".sqlite", "everything written for Nsight Systems' exports (schema 3.20)",
-	 EXPORT_FILE, NULL, export_sqlite},
-	{"csv", ".csv.d", "scripts: a folder with one file a kind of span, all columns",
+	{"sqlite", ".sqlite",
+	 HWY_KEY("everything written for Nsight Systems' exports (schema 3.20)"), EXPORT_FILE, NULL,
+	 export_sqlite},
+	{"csv", ".csv.d", HWY_KEY("scripts: a folder with one file a kind of span, all columns"),
 	 EXPORT_FOLDER, NULL, export_csv},
 	{"parquet", ".parquet.d",
-	 "DuckDB, Spark and the like: a folder of tables, many jobs and ranks beside each other",
+	 HWY_KEY("DuckDB, Spark and the like: a folder of tables, many jobs and ranks beside each other"),
 	 EXPORT_TREE, NULL, export_parquet},
 	{"folded", ".folded",
-	 "flame graphs (speedscope, inferno): CPU samples, or GPU time by range and stack",
+	 HWY_KEY("flame graphs (speedscope, inferno): CPU samples, or GPU time by range and stack"),
 	 EXPORT_STREAM, export_folded, NULL},
 	{0},
 };

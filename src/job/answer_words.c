@@ -29,7 +29,7 @@ const char *answer_say_ranks(struct hwy_arena *arena, const struct job_ranks *ra
 			last++;
 		size_t length = strlen(text);
 		bool ends = last + 1 == n;
-		const char *between = i == 0 ? "" : ends ? hwy_tr(" and ") : ", ";
+		const char *between = i == 0 ? "" : ends ? hwy_tr(" and ") : hwy_tr(", ");
 		if (last > i + 1)
 			snprintf(text + length, sizeof text - length, "%s%" PRId64 " – %" PRId64,
 				 between, ranks->rows[members[i]].rank,
@@ -270,7 +270,7 @@ const char *answer_say_late(struct job_answer *answer)
 	struct hwy_arena *arena = &answer->arena;
 	const char *who = answer_say_ranks(arena, ranks, ranks->late_ranks, ranks->n_late_ranks);
 	const char *cost = say_cost(answer, mean_wait(answer));
-	const char *colon = *answer->why ? ": " : "";
+	const char *colon = *answer->why ? hwy_tr(": ") : "";
 	uint32_t worst = 0;
 	switch (ranks->lateness) {
 	case RANKS_REPEAT:

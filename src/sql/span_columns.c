@@ -10,7 +10,7 @@
 
 static const char *const kind_abouts[HWY_KINDS] = {
 	[HWY_API] = "calls into the vendor's library (CUDA, HIP, OpenCL), on threads",
-	[HWY_KERNEL] = "kernels",
+	[HWY_KERNEL] = "kernels, one row a launch",
 	[HWY_COPY] = "copies by the device; migrations of unified memory too (cause is then set)",
 	[HWY_FILL] = "memsets by the device",
 	[HWY_GRAPH] = "launches of whole graphs whose nodes were not recorded",

@@ -39,7 +39,7 @@ static const struct sql_column process_columns[] = {
 	 SQL_FIELD(hwy_process, labels)},
 };
 const struct sql_table table_processes = {.name = "processes",
-					  .about = "processes",
+					  .about = "the recorded processes",
 					  SQL_COLUMNS(process_columns),
 					  .records = HWY_TABLE_processes};
 

@@ -157,6 +157,10 @@ def whole(headway, data, folder):
         (["kernels", before], []), (["info", before], [(misplaced, r"(?:来源|录制于|命令|主机|设备|进程|可信度|丢失) +(\S)")]),
         (["stats", "-r", "wait_sum", f"{data}/gpu/starve_0.hwy"], [(misplaced, r" +(?:时间|[\d.]+ %) .* (cuda[A-Z]\w+|名称) ")]),
         (["stats", before], []), (["stats", "-r", "kernel_occupancy,osrt_sum", before], []), (["stats", "--help-reports"], []),
+        (["tree", before], [(misplaced, r" +(?:GPU 时间|[\d.]+ .s +[\d.]+ %) .*?((?:模块|layer_\*|没有录到算子))")]), (["tree", "--step-number", "3", before], []),
+        (["analyze", job], [(misplaced, r"   (?:rank|   [01]) .*  (下发|输入|原因)")]), (["analyze", "--format", "markdown", job], []),
+        (["gate", "--list"], []), (["export", "--type", "help"], []), (["sql", "--list"], []), (["sql", before, ".tables"], []),
+        (["convert", "-f", "-o", program, before], []), (["export", "-f", "-t", "chrome", "-o", f"{folder}/trace.json", before], []),
         (["info", job], []), (["info", f"{data}/nsys/decode_graph.hwy"], []),
     ]
     problems = wrong_input(headway, data, folder)
