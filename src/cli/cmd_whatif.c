@@ -72,7 +72,9 @@ static void list_edits(FILE *out)
 		snprintf(text, sizeof text, "%s%s", edit_kinds[i]->id, edit_kinds[i]->arguments);
 		fprintf(out, "  %-28s  %s\n", text, hwy_tr(edit_kinds[i]->about));
 	}
-	fputs(hwy_tr("\nPLACE is file:line, a function, a range or the name of a call.\n"), out);
+	fputs(hwy_tr("\nPLACE is file:line, a function, a range or the name of a call. 'headway whatif --help' "
+		     "has examples for faster.\n"),
+	      out);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -270,12 +272,20 @@ const struct cli_command cmd_whatif = {
 		"the recordings in it. What has no device work is left out and named; a job without any "
 		"is predicted as a whole.",
 	.options = option_table,
-	.footer = "Examples:\n"
-		  "  headway whatif report1.hwy\n"
-		  "  headway whatif --apply remove-wait:train.py:23 report1.hwy\n"
-		  "  headway whatif --apply pin --apply streams:4 run.sqlite\n"
-		  "  headway whatif --check trace.json.gz\n"
-		  "  headway whatif --apply straggler traces/      one file a rank\n",
+	.footer =
+		"Examples:\n"
+		"  headway whatif report1.hwy\n"
+		"  headway whatif --apply remove-wait:train.py:23 report1.hwy\n"
+		"  headway whatif --apply pin --apply streams:4 run.sqlite\n"
+		"  headway whatif --check trace.json.gz\n"
+		"  headway whatif --apply straggler traces/      one file a rank\n"
+		"\n"
+		"What 'faster' takes:\n"
+		"  faster:gemm:30   kernels and ranges with 'gemm' in their name take 30 % less time\n"
+		"  faster:gpu:20    all kernels and copies take 20 % less time\n"
+		"  faster:cpu:50    all code on the CPU takes 50 % less time; so does faster:cpu=2\n"
+		"  faster:gemm_k=2  the one kernel with 'gemm_k' in its name is twice as fast\n"
+		"  faster:gemm_k    that kernel is as fast as its device allows: its roof\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),
 	.run = run_whatif,

@@ -46,6 +46,18 @@ done
 file=$(unpack "$DATA/nsys/power_base.sqlite.xz")
 [ "$(ask "$file" "r['predictions'][0]['step_ns'] == r['step_ns']" --apply faster:gpu:0)" = True ] ||
 	fail "0 % faster is not the same"
+# A factor of the CPU is a share of its time, and who names no kernel is told what else there is.
+[ "$(ask "$file" "r['predictions'][0]['step_ns']" --apply faster:cpu=2)" = "$(ask "$file" "r['predictions'][0]['step_ns']" --apply faster:cpu:50)" ] ||
+	fail "twice as fast is not half of the time"
+for what in faster faster:cpu faster:=2; do
+	run whatif --apply $what "$file"
+	expect_status 2 "$what"
+	grep -qF 'faster:cpu=2' "$work/err" || fail "$what has no example: $(cat "$work/err")"
+done
+run whatif --apply faster:layer_0=4 "$file"
+expect_refusal "a factor for a range" "faster:layer_0:75"
+run whatif --help
+grep -qF 'faster:gpu:20' "$work/out" || fail "--help has no example for faster"
 for edit in remove-wait read-late pin no-alloc background faster:cpu:30; do
 	[ "$(ask "$file" "r['predictions'][0]['step_ns'] <= r['step_ns']" --apply $edit)" = True ] ||
 		fail "$edit predicts slower"

@@ -2,7 +2,8 @@
 /* edit_faster.c - something takes less time: a kernel, a range, all kernels or all CPU code.
  *
  * faster:WHAT:PERCENT   all kernels and ranges whose name contains WHAT, 'gpu' or 'cpu', take so much less time
- * faster:KERNEL=FACTOR  one kernel, by its name or a part that no other kernel's name has, becomes so many times faster
+ * faster:KERNEL=FACTOR  one kernel, by its name or a part that no other kernel's name has, becomes so many times faster; with
+ *                       'cpu' all CPU code does
  * faster:KERNEL         one kernel, or with 'gpu' every kernel, becomes as fast as its device allows: as its counters tell,
  *                       else as the shapes of its operator do (analyze/kernel_table.h)
  *
@@ -25,8 +26,15 @@ struct faster {
 };
 
 static const char faster_needs[] = HWY_KEY(
-	"faster needs what and perhaps by how much: faster:KERNEL (to its roof), faster:KERNEL=2, "
-	"faster:KERNEL-OR-RANGE:30 (percent), faster:gpu:20, faster:cpu:50");
+	"faster takes what and by how much: faster:gemm:30 (30 % less time for all kernels and ranges "
+	"with 'gemm' in their name), faster:gpu:20 (all kernels and copies), faster:cpu:50 or "
+	"faster:cpu=2 (all CPU code), faster:KERNEL=2 (one kernel, twice as fast), faster:KERNEL (to its "
+	"roof)");
+
+static bool is_word_of(const struct faster *faster, const char *word)
+{
+	return faster->length == strlen(word) && memcmp(faster->what, word, faster->length) == 0;
+}
 
 /* Reads a number at the end of the arguments, behind 'sign'. */
 static bool read_number(const char *arguments, char sign, const char **at, double *number)
@@ -59,8 +67,10 @@ static bool read_faster(const char *arguments, struct faster *faster, struct hwy
 					at + 1);
 		*faster = (struct faster){arguments, (size_t)(at - arguments), 1 / number, true};
 	}
-	bool is_cpu = faster->length == 3 && memcmp(arguments, "cpu", 3) == 0;
-	return (faster->length > 0 && !(is_cpu && isnan(faster->left))) ||
+	bool is_cpu = is_word_of(faster, "cpu");
+	if (is_cpu)
+		faster->is_unique = false;
+	return (!strchr(":=", *arguments) && !(is_cpu && isnan(faster->left))) ||
 	       hwy_fail(err, "%s", hwy_tr(faster_needs));
 }
 
@@ -71,11 +81,6 @@ static bool check_faster(const char *arguments, struct hwy_err *err)
 }
 
 /* ---- by a given share ------------------------------------------------------------------------------------------ */
-
-static bool is_word_of(const struct faster *faster, const char *word)
-{
-	return faster->length == strlen(word) && memcmp(faster->what, word, faster->length) == 0;
-}
 
 static bool is_meant(const struct editing *e, const struct graph_node *node,
 		     const struct faster *faster)
@@ -191,6 +196,17 @@ static bool fail_without_roof(const char *what, bool is_endless, struct hwy_err 
 		what, what);
 }
 
+/* 'err' says that no kernel, or more than one, has the name. */
+static bool fail_without_kernel(const struct faster *faster, const char *what, struct hwy_err *err)
+{
+	const struct hwy_err why = *err;
+	double percent = isnan(faster->left) ? 50 : 100 * (1 - faster->left);
+	return hwy_fail(
+		err,
+		"%s; all kernels and ranges with this in their name take a percentage: faster:%s:%.3g",
+		why.text, what, percent);
+}
+
 static bool apply_to_kernel(struct editing *e, const struct faster *faster, struct hwy_err *err)
 {
 	struct kernel_table table;
@@ -206,7 +222,7 @@ static bool apply_to_kernel(struct editing *e, const struct faster *faster, stru
 		is_endless = kernel && kernel->is_endless;
 		if (!kernel) {
 			kernel_table_free(&table);
-			ok = false;
+			ok = fail_without_kernel(faster, what, err);
 		}
 	}
 	if (ok) {
