@@ -25,7 +25,10 @@ for i in range(400):
     add("cpu_instant_event", "[memory]", 1, t + 6, 0, ph="i", Bytes=512, Addr=64 + i, **{"Total Allocated": 512 * i, "Device Type": 1, "Device Id": 0})
 json.dump({"schemaVersion": 1, "traceEvents": events}, open(sys.argv[1], "w"))
 PY
-for name in power_base graphs_node unified_memory two_processes; do
+# Answers are compared in the release build; the sanitizers look at the code that reads parts of a report.
+names=(graphs_node unified_memory)
+is_sanitized || names+=(power_base two_processes)
+for name in "${names[@]}"; do
 	unpack $name
 	mv "$work/$name.sqlite" "$work/${name%_*}.sqlite" # Markdown would escape the underscore
 done

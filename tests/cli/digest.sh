@@ -131,7 +131,7 @@ expect_value "all that is planted, and nothing else" "[611, 612] [3001] [[1702, 
 	"j['lateness']['ranks'], j['slowing'], [x['ranks'] for x in j['links']], j['trend'], [(x['what'], x['value']) for x in j['lateness']['in_common']]" big.hwd
 expect_value "nobody else is late" "{'in-time': 4093, 'late': 2, 'slowing': 1}" \
 	"dict(sorted(__import__('collections').Counter(x['state'] for x in j['ranks']).items()))" big.hwd
-for seed in 1 2 3; do
+for seed in $(is_sanitized || echo 1 2) 3; do
 	"$DIGESTS_OF" ddp.hwd even.hwd 4096 300 $seed
 	expect_value "nothing is planted, seed $seed" "[] [] [] None" "j['lateness']['ranks'], j['slowing'], j['links'], j['trend']" even.hwd
 done
