@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin front for CMake: `make demo` and `make test` set up what they need first.
+# A thin front for CMake: `make demo`, `make test` and `make test-all` set up what they need first.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -9,7 +9,7 @@ FIRST ?= 1
 # KILLS: how many recorded programs and recorders `make kills` kills, with FIRST as its seed.
 KILLS ?= 1000
 
-.PHONY: build demo test torture faults full-disk unchanged kills fuzz bench install package package-test aarch64 aarch64-test clean format tidy
+.PHONY: build demo test test-all torture faults full-disk unchanged kills fuzz bench install package package-test aarch64 aarch64-test clean format tidy
 
 build: build/build.ninja
 	@cmake --build build
@@ -25,6 +25,11 @@ demo:
 test:
 	@scripts/setup test
 	@scripts/test
+
+# With what the sanitizers have seen in other tests already.
+test-all:
+	@scripts/setup test
+	@scripts/test all
 
 torture: build
 	@tests/torture/run --first $(FIRST) --seeds $(SEEDS)

@@ -21,6 +21,15 @@ target_include_directories(parquet_of PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
 target_link_libraries(parquet_of PRIVATE headway_flags headway_static)
 list(APPEND test_environment "PARQUET_OF=$<TARGET_FILE:parquet_of>")
 
+# Under the sanitizers these are the long set (label "long", `make test-all`): what is sanitized, headway itself, runs the same
+# code in another test, and what only they try is not sanitized.
+# - unchanged: what recorded programs notice; headway's part is that of profile and parent.
+# - mpi_languages: how Fortran, Python and opened libraries reach MPI; what they send is read as in mpi and mpi_waits.
+# - job_clocks: the clocks of real ranks; the arithmetic is unit.job_clock_test, and job, job_answers read jobs.
+# - jobs_slurm: ranks that srun starts; jobs_launch has ranks that mpirun starts, unit.job_launchers_test the words of both.
+# - recipes_answers: shell scripts around digests and Parquet; the commands are those of digest and parquet.
+set(long_when_sanitized "unchanged|mpi_languages|job_clocks|jobs_slurm|recipes_answers")
+
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.sh)
 foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)
@@ -35,6 +44,9 @@ foreach(script IN LISTS cli_tests)
 		set(limit 900)
 	endif()
 	test_add(cli.${name} ${limit} bash ${script})
+	if(HEADWAY_SANITIZE AND name MATCHES "^(${long_when_sanitized})$")
+		set_tests_properties(${prefix}cli.${name} PROPERTIES LABELS long)
+	endif()
 endforeach()
 
 # Once is enough for these.
