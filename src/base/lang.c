@@ -25,6 +25,7 @@ static const struct catalogue {
 
 static struct {
 	const struct catalogue *from; /* NULL: English */
+	bool says_device;             /* instead of GPU */
 	struct hwy_index keys;        /* by English sentence: its place in 'sentences' */
 	struct sentence {
 		const char *english, *text;
@@ -96,12 +97,117 @@ static void read_catalogue(const char *text)
 	hwy_bytes_free(&sentence);
 }
 
+/* The texts stay: somebody may hold a sentence that was asked for before. */
 static void forget(void)
 {
 	hwy_index_free(&lang.keys);
-	hwy_arena_free(&lang.arena);
 	free(lang.sentences);
-	memset(&lang, 0, sizeof lang);
+	lang.keys = (struct hwy_index){0};
+	lang.sentences = NULL;
+	lang.n = lang.cap = 0;
+	lang.says_device = false;
+}
+
+/* Forgets all sentences, then reads those of a language; NULL: English has none. */
+static void load(const struct catalogue *from)
+{
+	forget();
+	lang.from = from;
+	if (from)
+		read_catalogue(from->text);
+}
+
+/* ---- "device" for "GPU" ---------------------------------------------------------------------- */
+
+static bool is_of_name(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+/* Where the next word "GPU" or "GPUs" of a text stands; NULL: there is none. It is no word in
+ * NumGPUOps. */
+static const char *find_gpu(const char *text, const char *from)
+{
+	const char *at = from;
+	while ((at = strstr(at, "GPU"))) {
+		const char *end = at + 3 + (at[3] == 's');
+		if ((at == text || !is_of_name(at[-1])) && !is_of_name(*end))
+			return at;
+		at += 3;
+	}
+	return NULL;
+}
+
+static bool is_wide(char c)
+{
+	return (unsigned char)c >= 0x80;
+}
+
+/* Whether a sentence of the text begins at 'at'. A text without a full stop is no sentence. */
+static bool begins_sentence(const char *text, const char *at)
+{
+	if (at == text)
+		return text[strlen(text) - 1] == '.';
+	return at - text >= 2 && at[-1] == ' ' && at[-2] == '.';
+}
+
+/* Yields the text with 'noun' for each word "GPU". Chinese has a space between "GPU" and its own
+ * words, but none between two words of its own. */
+static const char *with_noun(const char *text, const char *noun)
+{
+	struct hwy_bytes changed = {0};
+	const char *from = text, *at;
+	while ((at = find_gpu(text, from))) {
+		size_t before = (size_t)(at - from);
+		if (is_wide(*noun) && before >= 2 && at[-1] == ' ' && is_wide(at[-2]))
+			before--;
+		hwy_bytes_put(&changed, from, before);
+		size_t first = changed.n;
+		hwy_bytes_put(&changed, noun, strlen(noun));
+		if (begins_sentence(text, at) && *noun >= 'a' && *noun <= 'z')
+			changed.bytes[first] = (uint8_t)(*noun - 'a' + 'A');
+		from = at + 3;
+		if (is_wide(*noun) && from[0] == ' ' && is_wide(from[1]))
+			from++;
+	}
+	hwy_bytes_put(&changed, from, strlen(from));
+	const char *kept = keep_sentence(&changed);
+	hwy_bytes_free(&changed);
+	return kept;
+}
+
+/* English has no sentences of its own here: their keys stand in any language's. */
+static void use_english_keys(void)
+{
+	struct sentence *sentences = lang.sentences;
+	for (uint32_t i = 0; i < lang.n; i++) {
+		const char *bar = strchr(sentences[i].english, '|');
+		bool is_word = bar && !memchr(sentences[i].english, ' ',
+					      (size_t)(bar - sentences[i].english));
+		sentences[i].text = is_word ? bar + 1 : sentences[i].english;
+		sentences[i].is_of_page = false;
+	}
+}
+
+void hwy_lang_name_device(bool is_gpu)
+{
+	if (lang.says_device == !is_gpu)
+		return;
+	const struct catalogue *from = lang.from;
+	load(from ? from : is_gpu ? NULL : &catalogues[0]);
+	lang.from = from;
+	lang.says_device = !is_gpu;
+	if (is_gpu)
+		return;
+	if (!from)
+		use_english_keys();
+	const char *noun = hwy_tr_word(HWY_KEY("noun|device"));
+	for (uint32_t i = 0; i < lang.n; i++) {
+		struct sentence *one = &lang.sentences[i];
+		if (!one->is_of_page && find_gpu(one->text, one->text))
+			one->text = with_noun(one->text, noun);
+	}
 }
 
 static bool is_name(const char *known, const char *name, size_t length)
@@ -123,10 +229,9 @@ bool hwy_lang_use(const char *name)
 		return false;
 	if (found == lang.from)
 		return true;
-	forget();
-	lang.from = found;
-	if (found)
-		read_catalogue(found->text);
+	bool says_device = lang.says_device;
+	load(found);
+	hwy_lang_name_device(!says_device);
 	return true;
 }
 
@@ -143,7 +248,7 @@ const char *hwy_lang_name(unsigned i)
 const char *hwy_tr(const char *english)
 {
 	const uint32_t *found =
-		lang.from ? hwy_index_get(&lang.keys, english, strlen(english)) : NULL;
+		lang.n > 0 ? hwy_index_get(&lang.keys, english, strlen(english)) : NULL;
 	return found ? lang.sentences[*found].text : english;
 }
 

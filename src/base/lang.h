@@ -39,6 +39,12 @@ const char *hwy_tr_word(const char *key);
 /* hwy_tr of a sentence that the page says, too: a ready question of `headway sql`. */
 const char *hwy_tr_page(const char *english);
 
+/* From here on sentences say "device" where they say "GPU", or again "GPU": for recordings whose
+ * devices are all CPUs, by OpenCL. Only the sentences change, never what is filled into them:
+ * names of kernels and of devices stay as they are. To be called, as hwy_lang_use, before the
+ * first thread. */
+void hwy_lang_name_device(bool is_gpu);
+
 /* Tells every sentence of the language in use that the viewer's page says, in the file's order:
  * their entries have the context "web", so that a word of the page may have another translation
  * than the same word here. */

@@ -108,6 +108,7 @@ static bool add_run_of(struct analyze_view *view, const char *path, const char *
 	*run = (struct analyze_run){.path = hwy_copy(path, strlen(path) + 1),
 				    .trace = hwy_open(path, NULL, err)};
 	if (run->trace) {
+		cli_name_device(run->trace);
 		run->rank = job_rank_of(run->trace, path);
 		const char *other =
 			view->n > 0 ? job_differ(view->runs[0].trace, run->trace) : NULL;

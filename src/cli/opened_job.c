@@ -32,6 +32,7 @@ void opened_job_open(struct opened_job *opened, const char *const *paths, uint32
 	for (uint32_t r = 0; r < n; r++) {
 		const struct job_recording *rank = &opened->job.ranks[r];
 		struct hwy_analysis *analysis = &opened->analyses[r];
+		cli_name_device(rank->trace);
 		if (!analysis_make(analysis, rank->trace, &how, &err))
 			cli_die("%s: %s", rank->path, err.text);
 		const struct hwy_phases *phases = &analysis->phases;

@@ -207,6 +207,7 @@ bool profile_report(const char *directory, const struct profile_making *how, cha
 	error_print_progname = leave_without_memory;
 	struct hwy_trace *trace = ingest_run_with(directory, how->stacks, cli_progress(), &err);
 	if (trace) {
+		cli_name_device(trace);
 		profile_calibrate(trace, directory, how->calibration, how->quiet);
 		/* After the calibration, which asks for the device by its number. */
 		report_leave_out(trace, how->privacy);

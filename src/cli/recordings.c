@@ -31,6 +31,7 @@ struct hwy_trace **recordings_open(struct job_files *recordings)
 				    : cli_open(name);
 		cli_progress_end();
 		if (traces[n]) {
+			cli_name_device(traces[n]);
 			recordings->files[n++] = recordings->files[i];
 		} else {
 			n_errors++;

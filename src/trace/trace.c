@@ -2,6 +2,8 @@
 /* trace.c - functions that read a finished trace; see trace.h. */
 #include "trace/trace.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/search.h"
@@ -269,4 +271,18 @@ bool hwy_walk_next(struct hwy_walk *walk)
 	walk->strip = walk->heads[best].strip;
 	walk->row = walk->heads[best].next++;
 	return true;
+}
+
+bool hwy_devices_are_cpus(const struct hwy_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->n_devices; i++) {
+		const struct hwy_device *device = &trace->devices[i];
+		char name[64];
+		snprintf(name, sizeof name, "opencl.device.%" PRId64 ".type", device->ordinal);
+		const char *type = hwy_property(trace, name);
+		/* A device of CUDA has a compute capability, and may have the same ordinal. */
+		if (device->compute_major != HWY_NONE || !type || strcmp(type, "cpu") != 0)
+			return false;
+	}
+	return trace->n_devices > 0;
 }

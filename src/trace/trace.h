@@ -254,6 +254,9 @@ const char *hwy_str(const struct hwy_trace *trace, int64_t id);
 bool hwy_has_ranks(const struct hwy_trace *trace);
 /* Yields the value of the property with this name, or NULL. */
 const char *hwy_property(const struct hwy_trace *trace, const char *name);
+/* Whether all devices of the recording are CPUs, which OpenCL ran the work on. False where a
+ * device's type was not recorded. */
+bool hwy_devices_are_cpus(const struct hwy_trace *trace);
 
 /* Yields the correlation id of any span, linked or not (needs LINK and CORR, and CORR of
  * HWY_API). */

@@ -75,4 +75,21 @@ status=$?
 expect_status 0 "live"
 [ "$(grep -c '^  GPU 0 ' "$work/out")" = 2 ] || fail "two pictures: $(cat "$work/out" "$work/demo/run.log")"
 [ "$(grep -c 'ms/step' "$work/out")" = 2 ] || fail "two times: $(cat "$work/out")"
+# Where OpenCL's device is the CPU, no sentence calls it a GPU; the recordings of an H200 above are of a GPU.
+run sql --format csv "$work/demo/before.hwy" "select value from properties where name = 'opencl.device.0.type'"
+type=$(tail -1 "$work/out")
+for language in en zh; do
+	for command in "analyze --format brief" diff; do
+		files=$work/demo/before.hwy
+		[ "$command" = diff ] && files+=" $work/demo/after.hwy"
+		run $command --lang $language $files
+		case $type in
+		cpu) ! grep 'GPU' "$work/out" || fail "$command --lang $language: the CPU is called a GPU" ;;
+		gpu) grep -q 'GPU' "$work/out" || fail "$command --lang $language: the GPU is called something else" ;;
+		*) fail "the type of OpenCL's device is not recorded: '$type'" ;;
+		esac
+	done
+done
+run analyze --format brief "$DATA/nsys/mlp_sync.hwy"
+grep -q 'GPU' "$work/out" || fail "the GPU of a recording is not called one"
 finish

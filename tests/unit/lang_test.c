@@ -106,6 +106,37 @@ static void a_word_of_the_page_may_differ_from_the_same_word_elsewhere(void **st
 	assert_null(of_page);
 }
 
+static void where_devices_are_cpus_sentences_say_device(void **state)
+{
+	struct hwy_arena arena = {0};
+	assert_true(hwy_lang_use("en"));
+	hwy_lang_name_device(false);
+	assert_string_equal(hwy_lang(), "en");
+	assert_string_equal(hwy_tr("there are %d GPUs, none of them was asked for"),
+			    "there are %d devices, none of them was asked for");
+	assert_string_equal(hwy_tr("The GPU idles %s of %s while the CPU does other work."),
+			    "The device idles %s of %s while the CPU does other work.");
+	assert_string_equal(hwy_tr_word("row|from the GPU"), "from the device");
+	assert_string_equal(hwy_tr("Usage:"), "Usage:");
+	assert_string_equal(hwy_tr_word("row|copies"), "copies");
+	/* Part of a name is no word. */
+	assert_string_equal(hwy_tr_word("column|NumGPUOps"), "NumGPUOps");
+	/* What is filled in stays as it is. */
+	assert_string_equal(hwy_arena_say(&arena, "the phase launches no kernel '%s'", "GPU_sum on GPU"),
+			    "the phase launches no kernel 'GPU_sum on GPU'");
+	assert_true(hwy_lang_use("zh"));
+	assert_string_equal(hwy_tr("the GPU waits for CPU code"), "设备在等待 CPU 代码");
+	assert_string_equal(hwy_tr("CPU and GPU take turns"), "CPU 与设备轮流工作");
+	const char *of_page = NULL;
+	hwy_lang_tell_page(note_kernels, &of_page);
+	assert_string_equal(of_page, "核函数");
+	hwy_lang_name_device(true);
+	assert_string_equal(hwy_tr("the GPU waits for CPU code"), "GPU 在等待 CPU 代码");
+	assert_true(hwy_lang_use("en"));
+	assert_string_equal(hwy_tr("GPU clocks"), "GPU clocks");
+	hwy_arena_free(&arena);
+}
+
 /* Yields what cli_wrap prints from column 2 on; the caller frees it. */
 static char *wrapped(const char *text, int width)
 {
@@ -173,6 +204,7 @@ int main(void)
 		cmocka_unit_test(every_language_that_is_named_can_be_used),
 		cmocka_unit_test(a_word_is_said_as_its_place_needs),
 		cmocka_unit_test(a_sentence_that_a_language_lacks_stays_english),
+		cmocka_unit_test(where_devices_are_cpus_sentences_say_device),
 		cmocka_unit_test(a_word_of_the_page_may_differ_from_the_same_word_elsewhere),
 		cmocka_unit_test(chinese_breaks_between_any_two_characters),
 		cmocka_unit_test(no_line_begins_with_punctuation_that_closes),

@@ -78,6 +78,15 @@ static struct hwy_trace *open_job(const char *const *paths, uint32_t n, const ch
 	return trace;
 }
 
+void cli_name_device(const struct hwy_trace *trace)
+{
+	static bool has_gpu, has_cpu;
+	bool are_cpus = hwy_devices_are_cpus(trace);
+	has_cpu |= are_cpus;
+	has_gpu |= trace->n_devices > 0 && !are_cpus;
+	hwy_lang_name_device(has_gpu || !has_cpu);
+}
+
 struct hwy_trace *cli_open_ranks(const char *const *paths, uint32_t n)
 {
 	struct hwy_err err;
@@ -86,6 +95,7 @@ struct hwy_trace *cli_open_ranks(const char *const *paths, uint32_t n)
 	cli_progress_end();
 	if (!trace)
 		cli_die("%s", err.text);
+	cli_name_device(trace);
 	return trace;
 }
 
@@ -101,6 +111,7 @@ struct hwy_trace *cli_open(const char *path)
 	cli_progress_end();
 	if (!trace)
 		cli_die("%s", err.text);
+	cli_name_device(trace);
 	return trace;
 }
 

@@ -199,6 +199,9 @@ struct hwy_trace *cli_open(const char *path);
 /* Opens the recordings of some ranks of a job as one trace on one clock; exits with 2 on
  * failure. */
 struct hwy_trace *cli_open_ranks(const char *const *paths, uint32_t n);
+/* Has sentences say "device" instead of "GPU" where the devices of all recordings that were opened
+ * so far are CPUs; cli_open and cli_open_ranks have called it. */
+void cli_name_device(const struct hwy_trace *trace);
 /* Whether a file is a report of our own, by its first bytes. */
 bool cli_is_report(const char *path);
 

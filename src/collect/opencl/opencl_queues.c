@@ -219,6 +219,16 @@ static void device_text(void *device, uint32_t name, char *into, size_t size)
 	into[size - 1] = '\0';
 }
 
+static void put_type(void *device, uint32_t index)
+{
+	enum { CPU = 1 << 1, GPU = 1 << 2 }; /* OpenCL 3.0, CL_DEVICE_TYPE_… */
+	char name[64];
+	uint64_t type = device_number(device, ABI_CL_DEVICE_TYPE, 8);
+	snprintf(name, sizeof name, "opencl.device.%u.type", index);
+	if (type & (CPU | GPU))
+		collect_property(name, type & GPU ? "gpu" : "cpu");
+}
+
 static void put_versions(void *device, uint32_t index)
 {
 	char name[64], text[512] = "";
@@ -273,6 +283,7 @@ static void put_device(void *device, uint32_t index)
 	facts.head.value = REC_OPENCL_DEVICE + index;
 	*record = facts;
 	collect_publish(record);
+	put_type(device, index);
 	put_versions(device, index);
 }
 
