@@ -280,8 +280,8 @@ static void advise_sectors(struct known_kernel *kernel, struct hwy_arena *arena)
 	const struct kernel_counters *c = &kernel->counters;
 	double used = fmin(c->load_used, c->store_used),
 	       most = fmax(c->load_sectors, c->store_sectors);
-	static const char remedy[] =
-		"let neighbouring threads take neighbouring addresses, or gather through shared memory";
+	const char *remedy = hwy_tr(
+		"let neighbouring threads take neighbouring addresses, or gather through shared memory");
 	if (used < SCATTERED_SHARE)
 		advise(kernel,
 		       hwy_arena_say(

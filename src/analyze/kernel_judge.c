@@ -334,7 +334,7 @@ static const char *say_latency(const struct known_kernel *kernel, struct hwy_are
 				     say_units(kernel, arena));
 	return hwy_arena_say(arena, "no unit is busy (%s): %s of the time a warp %s",
 			     say_units(kernel, arena), hwy_say_share(c->stalls[stall]).text,
-			     counters_stall_meanings[stall]);
+			     hwy_tr(counters_stall_meanings[stall]));
 }
 
 static const char *say_occupancy(const struct known_kernel *kernel, struct hwy_arena *arena)

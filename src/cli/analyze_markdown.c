@@ -66,8 +66,11 @@ static void analyze_markdown_put_table(FILE *out, const struct analyze_run *run)
 		.is_markup = true,
 		.right_rule = "--:",
 	};
-	table_row(&table, (const char *[]){"finding", "cost a step", "share",
-					   "what the fix is worth", "confidence", "where"});
+	table_row(&table,
+		  (const char *[]){hwy_tr_word("head|finding"), hwy_tr_word("head|cost a step"),
+				   hwy_tr_word("head|share"),
+				   hwy_tr_word("head|what the fix is worth"),
+				   hwy_tr_word("head|confidence"), hwy_tr_word("head|where")});
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		char *worth = worth_text(run, finding), *place = place_markup(finding);

@@ -15,8 +15,8 @@ void compare_put_verdicts(FILE *out, const struct compare_diff *diff)
 	enum verdict_word before = summary_verdict(side_phase(diff->before));
 	enum verdict_word after = summary_verdict(side_phase(diff->after));
 	if (before != after)
-		fprintf(out, "%s → ", verdict_words[before]);
-	fputs(verdict_words[after], out);
+		fprintf(out, "%s → ", verdict_said(before));
+	fputs(verdict_said(after), out);
 }
 
 void compare_put_cause(FILE *out, const struct compare_diff *diff)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/quantile.h"
 #include "base/say.h"
 #include "cli/digest_print.h"
@@ -16,15 +17,15 @@
 void digest_put_title(FILE *out, const struct digest_view *view)
 {
 	const struct digest_answer *answer = &view->answer;
-	fprintf(out, "%s ranks", hwy_say_count_grouped(answer->n).text);
+	fprintf(out, hwy_tr("%s ranks"), hwy_say_count_grouped(answer->n).text);
 	if (answer->n_hosts > 0)
-		fprintf(out, " on %s host%s", hwy_say_count_grouped(answer->n_hosts).text,
+		fprintf(out, hwy_tr(" on %s host%s"), hwy_say_count_grouped(answer->n_hosts).text,
 			answer->n_hosts == 1 ? "" : "s");
 	if (*answer->gpu) {
 		fputs(" · ", out);
 		analyze_put(out, answer->gpu);
 	}
-	fprintf(out, " · %s steps · from digests",
+	fprintf(out, hwy_tr(" · %s steps · from digests"),
 		hwy_say_count_grouped(answer->job.ranks.n_steps).text);
 }
 
@@ -132,7 +133,7 @@ static int64_t idle_of(const struct rank_row *row, const char **why)
 		if (row->parts[RANK_IDLE + c] <= most)
 			continue;
 		most = row->parts[RANK_IDLE + c];
-		*why = gap_cause_names[c];
+		*why = hwy_tr(gap_cause_names[c]);
 	}
 	return idle;
 }
@@ -144,7 +145,7 @@ static void add_who(struct table *table, const struct digest_view *view,
 	const struct digest_answer *answer = &view->answer;
 	const char *list = answer_say_ranks(&arena, &answer->job.ranks, fold->ranks, fold->n);
 	if (fold->n > 3 && fold->state == DIGEST_IN_TIME)
-		table_cell(table, "%s like %" PRId64, hwy_say_count_grouped(fold->n).text,
+		table_cell(table, hwy_tr("%s like %" PRId64), hwy_say_count_grouped(fold->n).text,
 			   answer->ranks[fold->shown].digest->rank);
 	else
 		table_cut_text(table, list, 30);
@@ -187,9 +188,9 @@ static void add_fold(struct table *table, const struct digest_view *view,
 		     const struct digest_fold *fold)
 {
 	static const char *const words[] = {[DIGEST_IN_TIME] = "",
-					    [DIGEST_LATE] = "late",
-					    [DIGEST_SLOWING] = "slows",
-					    [DIGEST_NOT_JUDGED] = "not judged"};
+					    [DIGEST_LATE] = HWY_KEY("fold|late"),
+					    [DIGEST_SLOWING] = HWY_KEY("fold|slows"),
+					    [DIGEST_NOT_JUDGED] = HWY_KEY("fold|not judged")};
 	const struct rank_row *row = &view->answer.job.ranks.rows[fold->shown];
 	const struct digest_judged *rank = &view->answer.ranks[fold->shown];
 	const char *why = "";
@@ -211,20 +212,23 @@ static void add_fold(struct table *table, const struct digest_view *view,
 		table_cell(table, "%s", "");
 	table_cell(table, "%s", has_devices && !is_narrow(table) ? why : "");
 	job_add_time(table, &view->shell, row->blamed);
-	table_cell(table, "%s", words[fold->state]);
+	table_cell(table, "%s", hwy_tr_word(words[fold->state]));
 }
 
 uint32_t digest_fill_table(struct table *table, const struct digest_view *view, uint32_t most)
 {
-	static const char *const heads[] = {"ranks",   "host",    "step",     "own",
-					    "of 90 %", "compute", "transfer", "waits",
-					    "idle",    "why",     "costs",    ""};
+	static const char *const heads[] = {
+		HWY_KEY("head|ranks"),    HWY_KEY("head|host"),    HWY_KEY("head|step"),
+		HWY_KEY("head|own"),      HWY_KEY("head|of 90 %"), HWY_KEY("head|compute"),
+		HWY_KEY("head|transfer"), HWY_KEY("head|waits"),   HWY_KEY("head|idle"),
+		HWY_KEY("head|why"),      HWY_KEY("head|costs"),   ""};
 	uint32_t n, left_out = 0;
 	struct digest_fold *folds = digest_folds(view, &n);
 	table->columns = sizeof heads / sizeof *heads;
 	table->align = "llrrrrrrrlrl";
 	table->heads = 1;
-	table_row(table, heads);
+	for (uint32_t i = 0; i < table->columns; i++)
+		table_cell(table, "%s", hwy_tr_word(heads[i]));
 	for (uint32_t i = 0; i < n; i++) {
 		if (i < most)
 			add_fold(table, view, &folds[i]);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/digest_print.h"
 #include "cli/kit/table.h"
@@ -24,7 +25,7 @@ static void put_digest_map(FILE *out, const struct digest_view *view)
 	struct digest_map map;
 	if (!digest_map_make(&map, view, MAP_ROWS, MAP_COLUMNS))
 		return;
-	fputs("\n## How late ranks are\n\n```\n", out);
+	fputs(hwy_tr("\n## How late ranks are\n\n```\n"), out);
 	for (uint32_t i = 0; i < map.rows; i++) {
 		const struct digest_map_row *row = &map.names[i];
 		fprintf(out, "%6" PRId64, view->answer.ranks[row->first].digest->rank);
@@ -50,8 +51,10 @@ static void put_findings_table(FILE *out, const struct digest_answer *answer)
 			      .right_rule = "--:"};
 	if (answer->n_findings == 0)
 		return;
-	fputs("\n## Findings\n", out);
-	table_row(&table, (const char *[]){"finding", "ranks", "cost a step", "where"});
+	fputs(hwy_tr("\n## Findings\n"), out);
+	table_row(&table,
+		  (const char *[]){hwy_tr_word("head|finding"), hwy_tr_word("head|ranks"),
+				   hwy_tr_word("head|cost a step"), hwy_tr_word("head|where")});
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		const struct digest_finding *one = &answer->findings[i];
 		struct hwy_arena arena = {0};
@@ -76,7 +79,7 @@ void digest_print_markdown(FILE *out, const struct analyze_view *how,
 	cli_put_markdown(out, *answer->program ? answer->program : answer->id);
 	fputs("\n\n", out);
 	digest_put_title(out, view);
-	fprintf(out, "\n\n**%s**: ", verdict_words[answer->job.word]);
+	fprintf(out, "\n\n**%s**: ", verdict_said(answer->job.word));
 	cli_put_markdown(out, answer->job.says);
 	fputc('\n', out);
 	if (answer->job.late_says != answer->job.says)
@@ -87,15 +90,16 @@ void digest_print_markdown(FILE *out, const struct analyze_view *how,
 	put_paragraph(out, answer->trend_says);
 	put_paragraph(out, answer->link_says);
 	put_paragraph(out, answer->role_says);
-	fprintf(out, "\n## Ranks, folded by likeness (%s a step)\n\n", job_unit(&view->shell));
+	fprintf(out, hwy_tr("\n## Ranks, folded by likeness (%s a step)\n\n"),
+		job_unit(&view->shell));
 	uint32_t left_out = digest_fill_table(&table, view, FOLDS);
 	table_print(&table, out);
 	if (left_out > 0)
-		fprintf(out, "\nand %s more ranks\n", hwy_say_count_grouped(left_out).text);
+		fprintf(out, hwy_tr("\nand %s more ranks\n"), hwy_say_count_grouped(left_out).text);
 	put_digest_map(out, view);
 	put_findings_table(out, answer);
 	for (uint32_t i = 0; i < answer->n_problems; i++) {
-		fprintf(out, "%s- ", i == 0 ? "\n## To know before\n\n" : "");
+		fprintf(out, "%s- ", hwy_tr(i == 0 ? "\n## To know before\n\n" : ""));
 		cli_put_markdown(out, answer->problems[i]);
 		fputc('\n', out);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/path.h"
 #include "base/say.h"
@@ -83,22 +84,23 @@ static void print_folds(const struct digest_page *page)
 		.width = page->width,
 	};
 	if (page->view->answer.matrix.n_buckets == 0) {
-		fputs("\n   The ranks have no steady steps in common: they are not compared step by step.\n",
+		fputs(hwy_tr("\n   The ranks have no steady steps in common: they are not compared step by step.\n"),
 		      page->out);
 		return;
 	}
-	fprintf(page->out, "\n   %sthe ranks, folded by likeness: a step in %s%s\n",
+	fprintf(page->out, hwy_tr("\n   %sthe ranks, folded by likeness: a step in %s%s\n"),
 		digest_paint(page, PAINT_BOLD), job_unit(&page->view->shell),
 		digest_paint(page, PAINT_PLAIN));
 	uint32_t left_out = digest_fill_table(&table, page->view, page->how->verbose ? ALL : FOLDS);
 	table_print(&table, page->out);
 	if (left_out > 0)
-		fprintf(page->out, "   and %s more: -v\n", hwy_say_count_grouped(left_out).text);
+		fprintf(page->out, hwy_tr("   and %s more: -v\n"),
+			hwy_say_count_grouped(left_out).text);
 	fprintf(page->out, "%s   ", digest_paint(page, PAINT_FAINT));
 	cli_wrap(
 		page->out,
-		"own: without the time that a rank only communicates. waits: what it communicates longer than "
-		"who comes last. costs: by how much it makes the others wait.",
+		hwy_tr("own: without the time that a rank only communicates. waits: what it communicates longer than "
+		       "who comes last. costs: by how much it makes the others wait."),
 		3, page->width);
 	fputs(digest_paint(page, PAINT_PLAIN), page->out);
 }
@@ -147,24 +149,25 @@ static void print_digest_map(const struct digest_page *page)
 		return;
 	uint64_t steps = (uint64_t)map.group << page->view->answer.matrix.shift;
 	bool is_folded = !map.names[0].is_one;
-	fprintf(page->out, "\n   %show late ranks are, step by step%s",
+	fprintf(page->out, hwy_tr("\n   %show late ranks are, step by step%s"),
 		digest_paint(page, PAINT_BOLD), digest_paint(page, PAINT_PLAIN));
 	if (steps > 1)
-		fprintf(page->out, ", %s steps a cell", hwy_say_count_grouped(steps).text);
+		fprintf(page->out, hwy_tr(", %s steps a cell"), hwy_say_count_grouped(steps).text);
 	if (is_folded) {
 		fputc(';', page->out);
 		lines_may_break(page->out, 3);
-		fputs(" a row: the latest of its ranks", page->out);
+		fputs(hwy_tr(" a row: the latest of its ranks"), page->out);
 	}
 	fputs("\n                ", page->out);
 	for (unsigned d = 0; d < JOB_DEGREES; d++) {
 		print_degree(page, d);
 		if (d == 0)
-			fprintf(page->out, " below %.0f %% of a step", 100 * job_degrees[1]);
+			fprintf(page->out, hwy_tr(" below %.0f %% of a step"),
+				100 * job_degrees[1]);
 		else if (d + 1 < JOB_DEGREES)
-			fprintf(page->out, " to %.0f %%", 100 * job_degrees[d + 1]);
+			fprintf(page->out, hwy_tr(" to %.0f %%"), 100 * job_degrees[d + 1]);
 		else
-			fputs(" more", page->out);
+			fputs(hwy_tr(" more"), page->out);
 		fputs(d + 1 < JOB_DEGREES ? "  " : "\n", page->out);
 	}
 	print_map_rows(page, &map);
@@ -186,10 +189,12 @@ static void print_links(const struct digest_page *page)
 	uint32_t most = page->how->verbose ? ALL : LINKS;
 	if (answer->n_slow == 0)
 		return;
-	fprintf(page->out, "\n   %sslow links%s, of %s that were compared\n",
+	fprintf(page->out, hwy_tr("\n   %sslow links%s, of %s that were compared\n"),
 		digest_paint(page, PAINT_BOLD), digest_paint(page, PAINT_PLAIN),
 		hwy_say_count_grouped(answer->n_links).text);
-	table_row(&table, (const char *[]){"from → to", "hosts", "rate", "others", "costs a step"});
+	table_row(&table, (const char *[]){hwy_tr_word("head|from → to"), hwy_tr_word("head|hosts"),
+					   hwy_tr_word("head|rate"), hwy_tr_word("head|others"),
+					   hwy_tr_word("head|costs a step")});
 	for (uint32_t i = 0; i < answer->n_slow && i < most; i++) {
 		const struct digest_link *link = &answer->links[i];
 		const struct rank_digest *from = answer->ranks[link->from].digest,
@@ -197,7 +202,8 @@ static void print_links(const struct digest_page *page)
 		if (link->is_pair)
 			table_cell(&table, "%" PRId64 " → %" PRId64, from->rank, to->rank);
 		else
-			table_cell(&table, "%s of %" PRId64 " ranks", link->operation, link->size);
+			table_cell(&table, hwy_tr("%s of %" PRId64 " ranks"), link->operation,
+				   link->size);
 		table_cell(&table, "%s%s%s", from->host, strcmp(from->host, to->host) ? " → " : "",
 			   strcmp(from->host, to->host) ? to->host : "");
 		table_cell(&table, "%s", hwy_say_rate3(link->rate).text);
@@ -206,7 +212,7 @@ static void print_links(const struct digest_page *page)
 	}
 	table_print(&table, page->out);
 	if (answer->n_slow > most)
-		fprintf(page->out, "   and %" PRIu32 " more: -v\n", answer->n_slow - most);
+		fprintf(page->out, hwy_tr("   and %" PRIu32 " more: -v\n"), answer->n_slow - most);
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -222,18 +228,18 @@ static void print_digest_finding(const struct digest_page *page, const struct di
 		one->n > 0 ? answer_say_ranks(&arena, &answer->job.ranks, one->ranks, one->n) : "");
 	hwy_arena_free(&arena);
 	lines_may_break(page->out, 4);
-	fprintf(page->out, "   %s%s of %s a step (%s)%s\n", digest_paint(page, PAINT_RED),
+	fprintf(page->out, hwy_tr("   %s%s of %s a step (%s)%s\n"), digest_paint(page, PAINT_RED),
 		hwy_say_time3(one->cost).text, hwy_say_time3(answer->job.step).text,
 		hwy_say_share(share).text, digest_paint(page, PAINT_PLAIN));
 	if (*one->place) {
-		fputs("    at ", page->out);
+		fputs(hwy_tr("    at "), page->out);
 		analyze_put(page->out, one->place);
 		fputc('\n', page->out);
 	}
 	bool is_said = one->says == answer->job.late_says || one->says == answer->link_says;
 	if (!is_said && *one->says) {
 		char *text;
-		if (asprintf(&text, "On rank %" PRId64 ": %s",
+		if (asprintf(&text, hwy_tr("On rank %" PRId64 ": %s"),
 			     answer->ranks[one->worst].digest->rank, one->says) < 0)
 			cli_die("out of memory");
 		print_sentence(page, text);
@@ -253,14 +259,14 @@ static void print_digest_findings(const struct digest_page *page)
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		const struct digest_finding *one = &answer->findings[i];
 		if (i == FINDINGS && !page->how->verbose) {
-			fprintf(page->out, "    and %" PRIu32 " more: -v\n",
+			fprintf(page->out, hwy_tr("    and %" PRIu32 " more: -v\n"),
 				answer->n_findings - i);
 			break;
 		}
 		print_digest_finding(page, one, i + 1);
 		if (advice && one->says == answer->job.late_says) {
 			fputs("    ▸ ", page->out);
-			cli_wrap(page->out, advice, 6, page->width);
+			cli_wrap(page->out, hwy_tr(advice), 6, page->width);
 		}
 	}
 }
@@ -273,9 +279,10 @@ static void print_reports(const struct digest_page *page)
 	const struct job_view *job = view->reports.job;
 	if (!job)
 		return;
-	fprintf(page->out, "\n   %sfrom the reports of rank", digest_paint(page, PAINT_BOLD));
+	fprintf(page->out, hwy_tr("\n   %sfrom the reports of ranks"),
+		digest_paint(page, PAINT_BOLD));
 	for (uint32_t i = 0; i < view->n_opened; i++)
-		fprintf(page->out, "%s%" PRId64, i == 0 ? "s " : ", ",
+		fprintf(page->out, "%s%" PRId64, i == 0 ? " " : hwy_tr(", "),
 			view->answer.ranks[view->opened[i]].digest->rank);
 	fprintf(page->out, "%s\n", digest_paint(page, PAINT_PLAIN));
 	print_sentence(page, *job->answer.late_says ? job->answer.late_says : job->answer.says);
@@ -283,7 +290,7 @@ static void print_reports(const struct digest_page *page)
 		const struct job_finding *one = &job->answer.findings[i];
 		if (!one->is_joint || one->finding->n_places == 0)
 			continue;
-		fputs("    at ", page->out);
+		fputs(hwy_tr("    at "), page->out);
 		analyze_put_finding_place(page->out, &one->finding->places[0]);
 		fputc('\n', page->out);
 	}
@@ -308,10 +315,10 @@ static void print_digest_foot(const struct digest_page *page)
 	char *report = look_at < answer->n ? digest_view_report(view, look_at) : NULL;
 	if (!report)
 		return;
-	fprintf(page->out, "\n   next: rank %" PRId64 " alone: headway analyze ",
+	fprintf(page->out, hwy_tr("\n   next: rank %" PRId64 " alone: headway analyze "),
 		answer->ranks[look_at].digest->rank);
 	analyze_put(page->out, report);
-	fputs("\n         beside a typical one: headway view ", page->out);
+	fputs(hwy_tr("\n         beside a typical one: headway view "), page->out);
 	analyze_put(page->out, view->name);
 	fputc('\n', page->out);
 	free(report);
@@ -369,7 +376,7 @@ void digest_print_short(FILE *out, const char *folder)
 static void brief_put_line(FILE *out, const char *name, const char *text)
 {
 	if (*text)
-		fprintf(out, "%s: %s\n", name, text);
+		fprintf(out, hwy_tr("%s: %s\n"), hwy_tr_word(name), text);
 }
 
 void digest_print_brief(FILE *out, const struct analyze_view *how, const struct digest_view *view)
@@ -381,25 +388,27 @@ void digest_print_brief(FILE *out, const struct analyze_view *how, const struct 
 	put_name(to, view);
 	fputs(": ", to);
 	digest_put_title(to, view);
-	fprintf(to, "\nVerdict: %s. %s\n", verdict_words[answer->job.word], answer->job.says);
+	fprintf(to, hwy_tr("\nVerdict: %s. %s\n"), verdict_said(answer->job.word),
+		answer->job.says);
 	if (answer->job.late_says != answer->job.says)
-		brief_put_line(to, "Late", answer->job.late_says);
-	brief_put_line(to, "Gain", answer->gain_says);
-	brief_put_line(to, "Clock", answer->clock_says);
-	brief_put_line(to, "Slows down", answer->slowing_says);
-	brief_put_line(to, "Trend", answer->trend_says);
-	brief_put_line(to, "Link", answer->link_says);
-	brief_put_line(to, "Uneven", answer->role_says);
-	fprintf(to, "Step: %s; of it waiting %s, transfer %s\n",
+		brief_put_line(to, HWY_KEY("brief|Late"), answer->job.late_says);
+	brief_put_line(to, HWY_KEY("brief|Gain"), answer->gain_says);
+	brief_put_line(to, HWY_KEY("brief|Clock"), answer->clock_says);
+	brief_put_line(to, HWY_KEY("brief|Slows down"), answer->slowing_says);
+	brief_put_line(to, HWY_KEY("brief|Trend"), answer->trend_says);
+	brief_put_line(to, HWY_KEY("brief|Link"), answer->link_says);
+	brief_put_line(to, HWY_KEY("brief|Uneven"), answer->role_says);
+	fprintf(to, hwy_tr("Step: %s; of it waiting %s, transfer %s\n"),
 		hwy_say_time3(answer->job.step).text, hwy_say_time3(answer->wait).text,
 		hwy_say_time3(answer->transfer).text);
 	for (uint32_t i = 0; i < answer->n_findings && i < FINDINGS; i++)
-		fprintf(to, "%" PRIu32 ". %s (%" PRIu32 " ranks): %s a step%s%s\n", i + 1,
+		fprintf(to, hwy_tr("%" PRIu32 ". %s (%" PRIu32 " ranks): %s a step%s%s\n"), i + 1,
 			answer->findings[i].id, answer->findings[i].n,
 			hwy_say_time3(answer->findings[i].cost).text,
-			*answer->findings[i].place ? " at " : "", answer->findings[i].place);
+			hwy_tr(*answer->findings[i].place ? " at " : ""),
+			answer->findings[i].place);
 	for (uint32_t i = 0; i < answer->n_problems; i++)
-		brief_put_line(to, "Note", answer->problems[i]);
+		brief_put_line(to, HWY_KEY("brief|Note"), answer->problems[i]);
 	char *text = memory_text_end(&memory);
 	size_t size = memory.length;
 	if (size >= BRIEF_BYTES) /* the brief ends with the last whole line that fits */

@@ -83,7 +83,7 @@ static void job_brief_put_all(FILE *out, const struct job_view *job)
 	analyze_put(out, job_program(job).text);
 	fputs(": ", out);
 	job_put_title(out, job);
-	fprintf(out, hwy_tr("\nVerdict: %s. %s\n"), verdict_words[answer->word], answer->says);
+	fprintf(out, hwy_tr("\nVerdict: %s. %s\n"), verdict_said(answer->word), answer->says);
 	if (answer->typical < answer->n)
 		job_brief_put_steps(out, job);
 	for (uint32_t i = 0; i < job->job.n_problems; i++)

@@ -135,7 +135,7 @@ void job_print_markdown(FILE *out, const struct analyze_view *view)
 	cli_put_markdown(out, job_program(job).text);
 	fputs("\n\n", out);
 	job_put_title(out, job);
-	fprintf(out, "\n\n**%s**: ", verdict_words[answer->word]);
+	fprintf(out, "\n\n**%s**: ", verdict_said(answer->word));
 	cli_put_markdown(out, answer->says);
 	fputc('\n', out);
 	if (*answer->late_says && answer->late_says != answer->says) {

@@ -23,6 +23,24 @@ const char *const verdict_words[VERDICTS] = {
 	[VERDICT_NO_DEVICE_WORK] = "no-device-work",
 };
 
+const char *verdict_said(enum verdict_word word)
+{
+	static const char *const keys[VERDICTS] = {
+		[VERDICT_GPU] = HWY_KEY("verdict|gpu"),
+		[VERDICT_INPUT] = HWY_KEY("verdict|input"),
+		[VERDICT_LAUNCH] = HWY_KEY("verdict|launch"),
+		[VERDICT_SYNC] = HWY_KEY("verdict|sync"),
+		[VERDICT_CPU] = HWY_KEY("verdict|cpu"),
+		[VERDICT_COPY] = HWY_KEY("verdict|copy"),
+		[VERDICT_COMM] = HWY_KEY("verdict|comm"),
+		[VERDICT_ALLOC] = HWY_KEY("verdict|alloc"),
+		[VERDICT_FIRST_USE] = HWY_KEY("verdict|first-use"),
+		[VERDICT_CANNOT_TELL] = HWY_KEY("verdict|cannot-tell"),
+		[VERDICT_NO_DEVICE_WORK] = HWY_KEY("verdict|no-device-work"),
+	};
+	return hwy_tr_word(keys[word]);
+}
+
 /* The verdict is 'gpu' where all other words together have less than SMALL_SHARE of the time; or
  * where no other word has SMALL_SHARE, and all other words together have less than
  * SMALL_SHARES_TOGETHER. */

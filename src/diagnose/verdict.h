@@ -28,6 +28,8 @@ enum verdict_word {
 };
 /* the verdict's words as text: "gpu", "input", … "no-device-work" */
 extern const char *const verdict_words[VERDICTS];
+/* The word for people: beside it stands what it means where their language is not English. */
+const char *verdict_said(enum verdict_word word);
 
 /* What became of the recording's time, in ns: the five parts add up to 'recording'. */
 struct verdict_account {

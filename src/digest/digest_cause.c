@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/quantile.h"
 #include "base/say.h"
 #include "digest/digest_answer.h"
@@ -155,13 +156,13 @@ static const char *say_clock(struct digest_answer *answer, uint32_t member)
 	if (own <= 0 || usual <= 0 || (double)own >= SLOW_CLOCK * (double)usual)
 		return "";
 	bool is_held = limit < CLOCK_LIMITS && share >= others + HELD_SHARE;
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&answer->arena,
 		"The GPU of rank %lld runs at %.2f GHz, the others' at %.2f GHz%s%s%s%s%s.",
 		(long long)answer->ranks[member].digest->rank, (double)own / 1e9,
-		(double)usual / 1e9, is_held ? "; it is held down by " : "",
-		is_held ? device_clocks_words[limit] : "", is_held ? " for " : "",
-		is_held ? hwy_say_share(share).text : "", is_held ? " of the time" : "");
+		(double)usual / 1e9, hwy_tr(is_held ? "; it is held down by " : ""),
+		is_held ? hwy_tr(device_clocks_words[limit]) : "", hwy_tr(is_held ? " for " : ""),
+		is_held ? hwy_say_share(share).text : "", hwy_tr(is_held ? " of the time" : ""));
 }
 
 void digest_cause_find(struct digest_answer *answer)

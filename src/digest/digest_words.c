@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "digest/digest_answer.h"
 
@@ -29,24 +30,24 @@ static const char *say_common(struct digest_answer *answer)
 	for (uint32_t i = 0; i < answer->n_common && i < MOST_NAMED; i++) {
 		const struct digest_common *one = &answer->common[i];
 		static const char *const where[DIGEST_SHARED] = {
-			[DIGEST_HOST] = "on host ",
-			[DIGEST_SWITCH] = "behind switch ",
-			[DIGEST_GPU] = "on a ",
-			[DIGEST_LOCAL_RANK] = "local rank ",
+			[DIGEST_HOST] = HWY_KEY("on host "),
+			[DIGEST_SWITCH] = HWY_KEY("behind switch "),
+			[DIGEST_GPU] = HWY_KEY("on a "),
+			[DIGEST_LOCAL_RANK] = HWY_KEY("local rank "),
 		};
 		const char *who =
-			one->n == 2 && accused == 2 ? "Both are"
+			one->n == 2 && accused == 2 ? hwy_tr("Both are")
 			: one->n == accused
-				? hwy_arena_format(&answer->arena, "All %" PRIu32 " are", one->n)
-				: hwy_arena_format(&answer->arena, "%s are",
-						   digest_say_ranks(answer, one->ranks, one->n));
+				? hwy_arena_say(&answer->arena, "All %" PRIu32 " are", one->n)
+				: hwy_arena_say(&answer->arena, "%s are",
+						digest_say_ranks(answer, one->ranks, one->n));
 		char *words = hwy_arena_format(&answer->arena, "%s", who);
 		if (*words >= 'a' && *words <= 'z')
 			*words = (char)(*words - 'a' + 'A');
-		text = hwy_arena_format(&answer->arena, "%s%s%s %s%s%s.", text, *text ? " " : "",
-					words, where[one->what], one->value,
-					one->n == one->all && one->n > 2 ? ", and so are no others"
-									 : "");
+		text = hwy_arena_say(
+			&answer->arena, "%s%s%s %s%s%s.", text, *text ? " " : "", words,
+			hwy_tr(where[one->what]), one->value,
+			hwy_tr(one->n == one->all && one->n > 2 ? ", and so are no others" : ""));
 	}
 	return text;
 }
@@ -57,10 +58,10 @@ static const char *say_gain(struct digest_answer *answer)
 	int64_t now = answer->job.step, then = now - answer->gain;
 	if (answer->job.ranks.n_late_ranks == 0 || answer->gain < digest_worth(answer) || then <= 0)
 		return "";
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&answer->arena, "With %s in time, a step would take %s instead of %s (%.2f×).",
-		answer->job.ranks.n_late_ranks == 1 ? "it" : "them", hwy_say_time3(then).text,
-		hwy_say_time3(now).text, (double)now / (double)then);
+		answer->job.ranks.n_late_ranks == 1 ? hwy_tr("it") : hwy_tr("them"),
+		hwy_say_time3(then).text, hwy_say_time3(now).text, (double)now / (double)then);
 }
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
@@ -76,25 +77,26 @@ static const char *say_verdict(struct digest_answer *answer)
 	double step = (double)(job->step > 0 ? job->step : 1);
 	bool late = job->ranks.lateness == RANKS_REPEAT || job->ranks.lateness == RANKS_TAKE_TURNS;
 	if (!answer->has_devices && answer->matrix.n_buckets == 0)
-		return "No rank has device work, and no collectives of all ranks tell one step from the next: only the reports "
-		       "themselves can be compared (--whole).";
+		return hwy_tr(
+			"No rank has device work, and no collectives of all ranks tell one step from the next: only the reports "
+			"themselves can be compared (--whole).");
 	if (!answer->has_devices)
 		return late && job->word == VERDICT_COMM ? job->late_says
 		       : job->word == VERDICT_COMM
-			       ? hwy_arena_format(
+			       ? hwy_arena_say(
 					 arena,
 					 "The ranks communicate and wait for each other %s of their time.",
 					 hwy_say_share(job->shares[VERDICT_COMM]).text)
-			       : "No rank has device work in its recording (no kernel, copy, fill or graph).";
+			       : hwy_tr("No rank has device work in its recording (no kernel, copy, fill or graph).");
 	const char *plain = verdict_sentence(job->word, job->shares[job->word], &phase, arena);
 	if (job->word != VERDICT_COMM)
 		return plain;
 	if (late && 2 * answer->wait >= answer->transfer)
 		return job->late_says;
-	return hwy_arena_format(arena, "%.*s: %s is waiting for other ranks, %s transfer.",
-				(int)strlen(plain) - 1, plain,
-				hwy_say_share((double)answer->wait / step).text,
-				hwy_say_share((double)answer->transfer / step).text);
+	return hwy_arena_say(arena, "%.*s: %s is waiting for other ranks, %s transfer.",
+			     (int)(strlen(plain) - strlen(hwy_tr_word(HWY_KEY("stop|.")))), plain,
+			     hwy_say_share((double)answer->wait / step).text,
+			     hwy_say_share((double)answer->transfer / step).text);
 }
 
 /* ---- roles ----------------------------------------------------------------------------------- */
@@ -115,7 +117,7 @@ static const char *say_roles(struct digest_answer *answer)
 	}
 	if (!next || (double)(slowest->own - next->own) < UNEVEN_SHARE * (double)answer->job.step)
 		return "";
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&answer->arena,
 		"The %s ranks that work like rank %" PRId64
 		" need %s longer than the next slowest kind: the work is shared out unevenly.",
@@ -136,15 +138,15 @@ static const char *say_trend(struct digest_answer *answer)
 	/* A rate that says more than the whole rise is worth nothing: the recording is shorter
 	 * than an hour. */
 	const char *rate = isfinite(trend->per_hour) && trend->per_hour < share
-				   ? hwy_arena_format(&answer->arena, ", %s an hour",
-						      hwy_say_share_change(trend->per_hour).text)
+				   ? hwy_arena_say(&answer->arena, ", %s an hour",
+						   hwy_say_share_change(trend->per_hour).text)
 				   : "";
-	return hwy_arena_format(
+	return hwy_arena_say(
 		&answer->arena,
 		"The steps of all ranks get slower with time: from %s to %s (%s%s), %s.",
 		hwy_say_time3(trend->from).text, hwy_say_time3(trend->to).text,
 		hwy_say_share_change(share).text, rate,
-		trend->is_own ? "in the ranks' own time" : "in communication");
+		hwy_tr(trend->is_own ? "in the ranks' own time" : "in communication"));
 }
 
 static const char *say_slowing(struct digest_answer *answer)
@@ -153,18 +155,18 @@ static const char *say_slowing(struct digest_answer *answer)
 	const char *text = "";
 	for (uint32_t i = 0; i < answer->n_slowing && i < MOST_NAMED; i++) {
 		const struct digest_judged *rank = &answer->ranks[answer->slowing[i]];
-		text = hwy_arena_format(arena, "%s%srank %" PRId64 "%s%s by %s", text,
-					i == 0 ? "" : ", ", rank->digest->rank,
-					*rank->digest->host ? " on " : "", rank->digest->host,
-					hwy_say_time3(rank->slowing).text);
+		text = hwy_arena_say(arena, "%s%srank %" PRId64 "%s%s by %s", text,
+				     i == 0 ? "" : hwy_tr(", "), rank->digest->rank,
+				     hwy_tr(*rank->digest->host ? " on " : ""), rank->digest->host,
+				     hwy_say_time3(rank->slowing).text);
 	}
 	if (answer->n_slowing == 0)
 		return "";
 	bool is_one = answer->n_slowing == 1;
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena, "%s slower with time, compared with the others, over the recording: %s%s.",
-		is_one ? "One rank gets"
-		       : hwy_arena_format(arena, "%" PRIu32 " ranks get", answer->n_slowing),
+		is_one ? hwy_tr("One rank gets")
+		       : hwy_arena_say(arena, "%" PRIu32 " ranks get", answer->n_slowing),
 		text, answer->n_slowing > MOST_NAMED ? " …" : "");
 }
 
@@ -178,23 +180,24 @@ static const char *say_link(struct digest_answer *answer)
 	struct hwy_words rate = hwy_say_rate3(link->rate), usual = hwy_say_rate3(link->usual);
 	const struct rank_digest *from = answer->ranks[link->from].digest,
 				 *to = answer->ranks[link->to].digest;
-	const char *more = answer->n_slow > 1 ? hwy_arena_format(&answer->arena,
-								 " %" PRIu32 " links are slow.",
-								 answer->n_slow)
-					      : "";
+	const char *more = answer->n_slow > 1
+				   ? hwy_arena_say(&answer->arena, " %" PRIu32 " links are slow.",
+						   answer->n_slow)
+				   : "";
 	if (link->is_pair)
-		return hwy_arena_format(
-			&answer->arena,
-			"Messages from rank %" PRId64 "%s%s%s to rank %" PRId64
-			"%s%s%s travel at %s, those between other ranks %s at %s.%s",
-			from->rank, *from->host ? " (" : "", from->host, *from->host ? ")" : "",
-			to->rank, *to->host ? " (" : "", to->host, *to->host ? ")" : "", rate.text,
-			link->is_across ? "of different hosts" : "of one host", usual.text, more);
-	return hwy_arena_format(&answer->arena,
-				"%s in the communicator%s%s of %" PRId64 " ranks, rank %" PRId64
-				" among them, moves %s, in others like it %s.%s",
-				link->operation, *link->group ? " " : "", link->group, link->size,
-				from->rank, rate.text, usual.text, more);
+		return hwy_arena_say(&answer->arena,
+				     "Messages from rank %" PRId64 "%s%s%s to rank %" PRId64
+				     "%s%s%s travel at %s, those between other ranks %s at %s.%s",
+				     from->rank, *from->host ? " (" : "", from->host,
+				     *from->host ? ")" : "", to->rank, *to->host ? " (" : "",
+				     to->host, *to->host ? ")" : "", rate.text,
+				     hwy_tr(link->is_across ? "of different hosts" : "of one host"),
+				     usual.text, more);
+	return hwy_arena_say(&answer->arena,
+			     "%s in the communicator%s%s of %" PRId64 " ranks, rank %" PRId64
+			     " among them, moves %s, in others like it %s.%s",
+			     link->operation, *link->group ? " " : "", link->group, link->size,
+			     from->rank, rate.text, usual.text, more);
 }
 
 void digest_words_say(struct digest_answer *answer)
@@ -204,7 +207,7 @@ void digest_words_say(struct digest_answer *answer)
 	job->late_says = answer_say_late(job);
 	const char *common = say_common(answer);
 	if (job->ranks.lateness == RANKS_REPEAT && *common)
-		job->late_says = hwy_arena_format(&answer->arena, "%s %s", job->late_says, common);
+		job->late_says = hwy_arena_say(&answer->arena, "%s %s", job->late_says, common);
 	answer->gain_says = say_gain(answer);
 	answer->role_says = say_roles(answer);
 	answer->trend_says = say_trend(answer);

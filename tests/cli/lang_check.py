@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -137,6 +138,8 @@ def whole(headway, data, folder):
     program, budget = f"{folder}/program.hwy", f"{folder}/budget.toml"
     with open(budget, "w", encoding="utf-8") as file:
         file.write('findings.forbid = ["sync-in-loop"]\ngpu.idle <= 0.9\n')
+    digested = f"{folder}/digested"
+    shutil.copytree(f"{data}/jobs/halo_late", digested, dirs_exist_ok=True)
     row = r"   (?:变快|变慢|移除|新增|消失|改名) +(\S)"
     looks = [
         ([], [(misplaced, r"  (?:录制|查看|试用) +(headway)")]),
@@ -161,6 +164,9 @@ def whole(headway, data, folder):
         (["analyze", job], [(misplaced, r"   (?:rank|   [01]) .*  (下发|输入|原因)")]), (["analyze", "--format", "markdown", job], []),
         (["gate", "--list"], []), (["export", "--type", "help"], []), (["sql", "--list"], []), (["sql", before, ".tables"], []),
         (["convert", "-f", "-o", program, before], []), (["export", "-f", "-t", "chrome", "-o", f"{folder}/trace.json", before], []),
+        (["digest", digested], []), (["analyze", "--digests", digested], [(misplaced, r"   rank .*  (原因|下发|CPU)  ")]),
+        (["analyze", "--digests", "--format", "markdown", digested], []), (["analyze", "--digests", "--format", "brief", digested], []),
+        (["kernels", f"{data}/gpu/twelve_own.hwy"], []),
         (["info", job], []), (["info", f"{data}/nsys/decode_graph.hwy"], []),
     ]
     problems = wrong_input(headway, data, folder)
