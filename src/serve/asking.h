@@ -45,6 +45,11 @@ bool query_ask_table(struct asking *a, struct hwy_err *err);
 char *query_read_sql(const struct asking *a, struct hwy_err *err);
 bool query_ask_questions(struct asking *a, struct hwy_err *err);
 
+/* ---- page_language.c: the page without its second script, and that script with its sentences - */
+
+bool page_ask(struct asking *a, struct hwy_err *err);
+bool page_ask_late(struct asking *a, struct hwy_err *err);
+
 /* ---- requests_export.c: a piece of the recording as a file, and how many spans it would have - */
 
 bool export_ask_piece(struct asking *a, struct hwy_err *err);

@@ -64,19 +64,35 @@ static uint32_t point_at(const int64_t *points, uint32_t n, int64_t time)
 	return after > 0 ? after - 1 : 0;
 }
 
-static void headway_series_put_point(struct hwy_json *json, int64_t time, int64_t count,
-				     int64_t work)
+/* Writes points one after the other. All but the first of a series are written as differences from
+ * the one before: they then compress to a third. */
+struct pen {
+	struct hwy_json *json;
+	int64_t time, count, work; /* of the point before */
+};
+
+static struct pen pen_begin(struct hwy_json *json)
 {
+	json_key(json, "points");
 	json_begin_array(json);
-	json_int(json, time);
-	json_int(json, count);
-	json_int(json, work);
-	json_end_array(json);
+	return (struct pen){.json = json};
+}
+
+static void pen_put(struct pen *pen, int64_t time, int64_t count, int64_t work)
+{
+	json_begin_array(pen->json);
+	json_int(pen->json, time - pen->time);
+	json_int(pen->json, count - pen->count);
+	json_int(pen->json, work - pen->work);
+	json_end_array(pen->json);
+	pen->time = time;
+	pen->count = count;
+	pen->work = work;
 }
 
 /* Writes the points from 'first' on that begin in the same part of the window as 'first' does, as
  * one or two; yields the number of the point after them. */
-static uint32_t put_part(struct hwy_json *json, const int64_t *points, uint32_t first, uint32_t n,
+static uint32_t put_part(struct pen *pen, const int64_t *points, uint32_t first, uint32_t n,
 			 const struct parts *parts)
 {
 	const int64_t *begin = points + first * POINT, *last = begin;
@@ -87,9 +103,9 @@ static uint32_t put_part(struct hwy_json *json, const int64_t *points, uint32_t 
 		count = last[COUNT] > count ? last[COUNT] : count;
 		work = last[WORK] > work ? last[WORK] : work;
 	}
-	headway_series_put_point(json, begin[TIME], count, work);
+	pen_put(pen, begin[TIME], count, work);
 	if (last[COUNT] < count || last[WORK] < work)
-		headway_series_put_point(json, last[TIME], last[COUNT], last[WORK]);
+		pen_put(pen, last[TIME], last[COUNT], last[WORK]);
 	return i;
 }
 
@@ -97,13 +113,13 @@ static void put_points(struct hwy_json *json, const int64_t *points, uint32_t n,
 		       const struct parts *parts)
 {
 	uint32_t i = point_at(points, n, parts->from);
-	json_begin_array(json);
+	struct pen pen = pen_begin(json);
 	while (i < n && points[i * POINT + TIME] < parts->to)
-		i = put_part(json, points, i, n, parts);
+		i = put_part(&pen, points, i, n, parts);
 	/* The first point after the window says how long the last one holds. */
 	if (i < n && i > 0)
-		headway_series_put_point(json, points[i * POINT + TIME], points[i * POINT + COUNT],
-					 points[i * POINT + WORK]);
+		pen_put(&pen, points[i * POINT + TIME], points[i * POINT + COUNT],
+			points[i * POINT + WORK]);
 	json_end_array(json);
 }
 
@@ -160,7 +176,6 @@ static void put_series(struct hwy_json *json, const int64_t *series, const struc
 	json_put_int(json, "max_work", series[MAX_WORK]);
 	int64_t cell = series_cell(series), part = part_length(parts);
 	json_put_int(json, "within", cell > part ? cell : part);
-	json_key(json, "points");
 	put_points(json, series + HEAD, (uint32_t)series[N_POINTS], parts);
 	json_end_object(json);
 }
@@ -175,8 +190,7 @@ static void put_exact(struct hwy_json *json, int64_t device, const struct parts 
 	json_put_int(json, "device", device);
 	json_put_int(json, "phase", -1);
 	json_put_int(json, "within", part_length(parts));
-	json_key(json, "points");
-	json_begin_array(json);
+	struct pen pen = pen_begin(json);
 	for (uint32_t p = 0; p < parts->n; p++) {
 		int64_t time = device_lead_part(parts->from, parts->to, p, parts->n);
 		most.count = leads[p].count > most.count ? leads[p].count : most.count;
@@ -184,12 +198,11 @@ static void put_exact(struct hwy_json *json, int64_t device, const struct parts 
 		bool is_same = written >= 0 && leads[p].count == leads[written].count &&
 			       leads[p].work == leads[written].work;
 		if (!is_same) {
-			headway_series_put_point(json, time, leads[p].count, leads[p].work);
+			pen_put(&pen, time, leads[p].count, leads[p].work);
 			written = p;
 		}
 	}
-	headway_series_put_point(json, parts->to, leads[parts->n - 1].count,
-				 leads[parts->n - 1].work);
+	pen_put(&pen, parts->to, leads[parts->n - 1].count, leads[parts->n - 1].work);
 	json_end_array(json);
 	json_put_int(json, "max_count", most.count);
 	json_put_int(json, "max_work", most.work);

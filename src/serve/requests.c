@@ -150,16 +150,6 @@ static bool ask_bye(struct asking *a, struct hwy_err *err)
 	return true;
 }
 
-static bool ask_page(struct asking *a, struct hwy_err *err)
-{
-	(void)err;
-	a->answer->type = "text/html; charset=utf-8";
-	const char *rest = page_language_begin(&a->answer->body);
-	rest = rest ? rest : built_page;
-	hwy_bytes_put(&a->answer->body, rest, (size_t)(built_page_end - rest));
-	return true;
-}
-
 static bool ask_lanes(struct asking *a, struct hwy_err *err)
 {
 	uint32_t t;
@@ -494,7 +484,8 @@ static const struct kind {
 	bool (*ask)(struct asking *a, struct hwy_err *err);
 	unsigned how;
 } kinds[] = {
-	{"", "GET", ask_page, 0},
+	{"", "GET", page_ask, 0},
+	{"late", "GET", page_ask_late, 0},
 	{"info", "GET", ask_info, LOCKED | AS_JSON},
 	{"alive", "GET", ask_alive, AS_JSON},
 	{"bye", "POST", ask_bye, 0},

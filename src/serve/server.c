@@ -41,6 +41,7 @@ enum {
 	 * browser's machine sleeps. */
 	SILENT_S = 12 * 3600,
 	GZIP_FROM_BYTES = 1024,      /* answers shorter than this are not compressed */
+	GZIP_WELL_BYTES = 64 * 1024, /* answers up to this are compressed well: about a ms each */
 	CONNECTION_BYTES = 64 << 10, /* memory for a connection's address and headers */
 };
 
@@ -135,10 +136,12 @@ static bool compress_body(const struct server *server, struct mhd_connection *co
 	struct hwy_bytes small = {0};
 	if (answer->body.n < GZIP_FROM_BYTES || !accepts || !strstr(accepts, "gzip"))
 		return false;
-	/* The page is asked for once and is the largest thing before the first picture; tiles
-	 * are asked for all the time. */
-	bool is_page = answer->type && strncmp(answer->type, "text/html", 9) == 0;
-	bool is_smaller = gzip(answer->body.bytes, answer->body.n, is_page ? 6 : 1, &small);
+	/* The page's scripts are asked for once and are the largest thing in a session; small
+	 * answers are the rest of what the first picture waits for. Large ones cost time at a
+	 * high level, and are asked for all the time. */
+	bool is_script = answer->type && strncmp(answer->type, "text/", 5) == 0;
+	int level = is_script || answer->body.n <= GZIP_WELL_BYTES ? 6 : 1;
+	bool is_smaller = gzip(answer->body.bytes, answer->body.n, level, &small);
 	hwy_bytes_free(is_smaller ? &answer->body : &small);
 	if (is_smaller)
 		answer->body = small;

@@ -115,7 +115,6 @@ extern const char built_page_end[];
  * yields the rest of it, up to built_page_end. NULL, and nothing is put: this build has no page,
  * only a text that says so. */
 const char *page_language_begin(struct hwy_bytes *out);
-
 /* gzip.c: adds a compressed copy to 'out'; false where the copy is not at least a tenth smaller. */
 bool gzip(const void *bytes, size_t n, int level, struct hwy_bytes *out);
 

@@ -138,7 +138,7 @@ export async function onPage(browser, files, test, hash = "") {
 	}
 }
 
-/** Until the diagnosis is there, nothing is left to draw, and no tile is under way. */
+/** Until the diagnosis and all panels are there, nothing is left to draw, and no tile is under way. */
 export async function settled(page) {
 	await page.waitForFunction(() => window.headway);
 	const there = await page.evaluate(async (slow) => {
@@ -152,6 +152,9 @@ export async function settled(page) {
 				return false;
 			await pause(20);
 		}
+		// Panels that come behind the first picture open at once from here on.
+		while (!window.headway.lateNow() && performance.now() < end)
+			await pause(20);
 		for (let quiet = 0; quiet < 3;) {
 			await pause(40);
 			// What is to be drawn may ask for tiles yet.

@@ -150,7 +150,8 @@ export function headway(trace) {
 			const level = k < 8 ? k * 10 : Math.max(0, 80 - (k - 8) * 10);
 			points.push([trace.begin + (s + k / 20) * trace.step, level, level * trace.step / 100]);
 		}
-	return { devices: [{ device: 0, phase: 0, points, max_count: 80, max_work: trace.step * 0.8, within: 0 }] };
+	const steps = points.map((point, i) => point.map((value, k) => value - (points[i - 1]?.[k] ?? 0)));
+	return { devices: [{ device: 0, phase: 0, points: steps, max_count: 80, max_work: trace.step * 0.8, within: 0 }] };
 }
 
 export function edits(trace) {

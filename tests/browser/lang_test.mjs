@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { builtPage, cacheHere, check, openBrowser, openPage, run, settled, skip, stateOf, view } from "./common.mjs";
+import { builtPage, cacheHere, check, newPage, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -137,14 +137,42 @@ await run([
 	})],
 	["the page needs no further request for its sentences, and runs no markup of theirs", () => onServed([recording], async (page, server) => {
 		const document = await (await fetch(server.url)).text();
-		const sentences = JSON.parse(/window\.HEADWAY_LANG=(\{.*\})<\/script>/.exec(document)[1]);
-		check(sentences["Nothing was recorded"] && Object.keys(sentences).length > 500, "they stand in it");
+		const late = await (await fetch(`${server.url}late`)).text();
+		const [first, second] = [document, late].map((text) => JSON.parse(/window\.HEADWAY_LANG=(\{.*?\});(?:<\/script>|window\.headwayLate)/.exec(text)[1]));
+		check(first["Nothing was recorded"] && Object.keys(first).length > 300, "they stand in it");
+		check(second["Click a span to see everything known about it."] && Object.keys(second).length > 100, "those of later panels come with their script");
+		check(!Object.keys(second).some((key) => key in first), "none is sent twice");
 		check(!/HEADWAY_LANG=[^\n]*<[^/]/.test(document), "no '<' stands in them as it is");
 	})],
+	["the first picture takes at most 140 kB in any language, and the later panels come behind it", async () => {
+		for (const lang of ["en", "zh"]) {
+			const server = await view([recording], ["--lang", lang]);
+			const page = await newPage(browser.context);
+			const session = await browser.context.newCDPSession(page);
+			const seen = { bytes: 0, until: 0, late: "" };
+			await session.send("Network.enable");
+			session.on("Network.requestWillBeSent", ({ requestId, request }) => {
+				if (request.url.endsWith("/late"))
+					Object.assign(seen, { until: seen.bytes, late: requestId });
+			});
+			session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+				seen.bytes += encodedDataLength;
+				seen.came ||= requestId === seen.late;
+			});
+			await page.goto(server.url);
+			await until(() => seen.came, "the later panels come by themselves");
+			check(seen.until > 50_000 && seen.until < 140_000, `${lang}: ${seen.until} bytes until the picture was there`);
+			await page.keyboard.press("8");
+			await page.waitForSelector(".dock .flame");
+			await page.close();
+			await server.close();
+		}
+	}],
 	["an English page has none of it", () => onServed([recording], async (page, server) => {
 		const document = await (await fetch(server.url)).text();
 		check(document.startsWith('<!doctype html>\n<html lang="en">') && !/HEADWAY_LANG=\{/.test(document), "neither language nor sentences");
-		check(document === built, "it is the page as it was built");
+		const late = await (await fetch(`${server.url}late`)).text();
+		check(document === built.replace(/<!--HEADWAY_LATE-->.*<!--HEADWAY_LATE_END-->/s, "") && built.includes(`<script>${late}</script>`), "it is the page as it was built, in two parts");
 		check(await page.evaluate(() => !/\p{Script=Han}/u.test(document.querySelector("#app").textContent)), "and shows no Chinese");
 	}, ["--lang", "en"])],
 ]);

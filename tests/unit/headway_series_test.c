@@ -31,11 +31,17 @@ static uint32_t ask_finer(const struct hwy_bytes *series, int64_t from, int64_t 
 	headway_series_answer(series, from, to, n, finer, &json);
 	memory_text_end(&memory);
 	uint32_t got = 0;
+	struct point last = {0}, by;
 	for (const char *at = memory.text; *at; at++) {
-		struct point *one = &points[got];
-		if (sscanf(at, "[%" SCNd64 ",%" SCNd64 ",%" SCNd64 "]", &one->time, &one->count,
-			   &one->work) == 3)
-			assert_true(++got < MOST);
+		if (strncmp(at, "\"points\"", strlen("\"points\"")) == 0)
+			last = (struct point){0};
+		if (sscanf(at, "[%" SCNd64 ",%" SCNd64 ",%" SCNd64 "]", &by.time, &by.count,
+			   &by.work) != 3)
+			continue;
+		last = (struct point){last.time + by.time, last.count + by.count,
+				      last.work + by.work};
+		points[got] = last;
+		assert_true(++got < MOST);
 	}
 	free(memory.text);
 	return got;

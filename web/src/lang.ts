@@ -13,8 +13,17 @@ declare global {
 }
 
 // Tests load parts of the page where there is no window.
-const sentences = new Map(Object.entries(globalThis.HEADWAY_LANG ?? {}));
-const english = new Map([...sentences].map(([key, sentence]) => [sentence, key]));
+const sentences = new Map<string, string>();
+const english = new Map<string, string>();
+
+/** Takes what stands in HEADWAY_LANG: the second script of the page (late.ts) brings more. */
+export function addSentences(): void {
+	for (const [key, sentence] of Object.entries(globalThis.HEADWAY_LANG ?? {})) {
+		sentences.set(key, sentence);
+		english.set(sentence, key);
+	}
+}
+addSentences();
 
 /** A sentence with things in it that are not texts, in their places. */
 export function phrase(key: string, values: Record<string, ComponentChild>): ComponentChild[] {

@@ -49,6 +49,11 @@ export async function fileOf(request: string): Promise<Blob> {
 	return answer.blob();
 }
 
+/** A part of the page's own script. */
+export async function scriptOf(request: string): Promise<string> {
+	return new TextDecoder().decode(await bytesOf(request, {}));
+}
+
 export const httpSource: Source = {
 	inline: false,
 

@@ -5,8 +5,18 @@ import type { Source } from "./source";
 
 export type Lead = Headway["devices"][number];
 
+/** The points of an answer, of which each says how it differs from the one before, as they are. */
+export function withPoints(answer: Headway): Headway {
+	return { devices: answer.devices.map((device) => {
+		let [time, count, work] = [0, 0, 0];
+		return { ...device, points: device.points.map((by) => [time += by[0], count += by[1], work += by[2]]) };
+	}) };
+}
+
 const MOST_PIXELS = 8192;
 const STILL_MS = 70;
+/** So much is asked for on both sides of the window, in windows. */
+const BESIDE = 0.5;
 
 interface Held { from: number; to: number; perPixel: number; leads: Lead[] }
 
@@ -32,14 +42,15 @@ export class Leads {
 	}
 
 	private async ask(trace: number, from: number, to: number, pixels: number): Promise<void> {
-		const wide = { from: Math.max(0, Math.floor(from - (to - from))), to: Math.max(1, Math.ceil(to + (to - from))) };
-		const n = Math.min(MOST_PIXELS, Math.ceil(pixels * 3));
+		const beside = (to - from) * BESIDE;
+		const wide = { from: Math.max(0, Math.floor(from - beside)), to: Math.max(1, Math.ceil(to + beside)) };
+		const n = Math.min(MOST_PIXELS, Math.ceil(pixels * (1 + 2 * BESIDE)));
 		this.asking[trace] = true;
 		const answer = await this.source.get<Headway>(`headway?t=${trace}&from=${wide.from}&to=${wide.to}&n=${n}`).catch(() => null);
 		this.asking[trace] = false;
 		if (!answer)
 			return;
-		this.held[trace] = { ...wide, perPixel: (wide.to - wide.from) / n, leads: answer.devices };
+		this.held[trace] = { ...wide, perPixel: (wide.to - wide.from) / n, leads: withPoints(answer).devices };
 		this.arrived();
 	}
 }

@@ -74,7 +74,7 @@ export function Notes() {
 			<button disabled={inline} title={pieceHint} onClick={() => void savePiece("hwy")}>{tr("report")}</button>
 			<button disabled={inline} title={pieceHint} onClick={() => void savePiece("perfetto")}>Perfetto</button>
 			<button title={tr("the timeline as a picture")} onClick={() => void savePng()}>PNG</button>
-			<button title={tr("the timeline as a drawing, names as text")} onClick={saveSvg}>SVG</button>
+			<button title={tr("the timeline as a drawing, names as text")} onClick={() => void saveSvg()}>SVG</button>
 		</div>
 	</div>;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
+import { withPoints } from "../data/leads";
 import type { At, Group, Headway, Metric, NextHit, Search, Selection, Span, SpanDetails, WhatIf } from "../data/protocol";
 import { tr } from "../lang";
 import { queryError } from "../query/parse";
@@ -210,7 +211,7 @@ export async function metricsOf(trace: number, span: Span): Promise<Metric[]> {
 
 /** The CPU's lead in a window, at this number of points; null where the page carries no more than it has. */
 export const headwayOf = (trace: number, from: number, to: number, points: number): Promise<Headway | null> =>
-	source.get<Headway>(`headway?t=${trace}&from=${from}&to=${to}&n=${points}`).catch(() => null);
+	source.get<Headway>(`headway?t=${trace}&from=${from}&to=${to}&n=${points}`).then((answer) => answer && withPoints(answer), () => null);
 
 /** A text that is SQL, not a query of the language. */
 export const isSql = (text: string): boolean => /^\s*(select|with)\s/i.test(text);

@@ -2,6 +2,7 @@
 /* load.ts - the first answers, and those of the diagnosis once it is there. */
 import type { Diagnosis, DiagnosisState, Edits, Headway, Info, Lanes, Steps } from "../data/protocol";
 import { showsRecordings } from "../data/http";
+import { withPoints } from "../data/leads";
 import type { Roofline } from "../data/roofline";
 import type { Source } from "../data/source";
 import { tr } from "../lang";
@@ -123,7 +124,7 @@ async function loadDiagnosis(source: Source, t: number): Promise<void> {
 	});
 	const [diagnosis, steps, headway, edits, roofline] = await Promise.all([
 		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits"), ask<Roofline>("roofline")]);
-	Object.assign(state.traces[t]!, { diagnosis, steps, headway, edits, roofline: roofline?.devices ? roofline : { devices: [], points: [] } });
+	Object.assign(state.traces[t]!, { diagnosis, steps, headway: headway && withPoints(headway), edits, roofline: roofline?.devices ? roofline : { devices: [], points: [] } });
 	document.title = `${state.traces.map(titleOf).join(" · ")} – Headway`;
 	set({ traces: [...state.traces] });
 }

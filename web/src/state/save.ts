@@ -2,9 +2,9 @@
 /* save.ts - the selection, or what is on the screen, as a file: a report, for Perfetto, a picture. */
 import { fileOf } from "../data/http";
 import { tr } from "../lang";
-import { pngOf, svgOf } from "../timeline/picture";
 import { count } from "../timeline/units";
 import { saveBlob, saveText } from "./files";
+import { late } from "./later";
 import { source, timeline } from "./page";
 import { hasSelection, selectionOf } from "./selection";
 import { set, state } from "./store";
@@ -50,15 +50,15 @@ export async function savePng(): Promise<void> {
 	// The pointer is not of the recording. What is on the screen is drawn once a frame.
 	set({ cursor: null });
 	await new Promise(requestAnimationFrame);
-	const blob = canvas && await pngOf(timeline, canvas);
+	const blob = canvas && await (await late()).pngOf(timeline, canvas);
 	if (blob)
 		saveBlob(`${stem(0)}.png`, blob);
 }
 
-export function saveSvg(): void {
+export async function saveSvg(): Promise<void> {
 	const canvas = theCanvas();
 	set({ cursor: null });
-	const text = canvas && svgOf(timeline, canvas);
+	const text = canvas && (await late()).svgOf(timeline, canvas);
 	if (text)
 		saveText(`${stem(0)}.svg`, "image/svg+xml", text);
 	else
