@@ -275,7 +275,7 @@ static void note_names(struct writing *w, const struct hwy_bytes *tile, uint32_t
 	hwy_bytes_take(&reader, VIEW_TILE_HEAD);
 	if (form == VIEW_SUMMARY) {
 		unsigned mask = hwy_bytes_read_byte(&reader), bytes_per_bucket = 1;
-		hwy_bytes_read_byte(&reader);
+		bytes_per_bucket += hwy_bytes_read_byte(&reader);
 		uint32_t n_long = (uint32_t)hwy_bytes_read_little(&reader, 2);
 		for (unsigned bit = 0; bit < 4; bit++)
 			bytes_per_bucket += mask >> bit & 1;

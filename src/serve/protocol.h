@@ -17,7 +17,9 @@ enum {
 	VIEW_LEVELS = 41,   /* number of zoom levels, 0 … 40; a bucket of level L lasts 2^L ns */
 	VIEW_TILE_BITS = 8, /* a tile has 2^8 buckets */
 	VIEW_BUCKETS = 1 << VIEW_TILE_BITS,
-	VIEW_TILE_SPANS = 256,  /* a tile with more spans is sent as a summary */
+	VIEW_TILE_SPANS = 256, /* a tile with more spans is sent as a summary */
+	VIEW_PARTS = 16, /* the most rows that a summary tells apart; deeper ones are in the last */
+	VIEW_PARTED = 16384,    /* a tile with more spans, on a lane with a pyramid, has no parts */
 	VIEW_LONG = 8,          /* a summary lists the spans that last at least 8 of its buckets */
 	VIEW_TILES = 2048,      /* the most tiles in one request */
 	VIEW_TILE_REQUEST = 20, /* bytes in which a request names one tile */

@@ -35,7 +35,8 @@ static void tiles_put_spans(const struct view_trace *view, const struct view_spa
 
 /* ---- summaries ------------------------------------------------------------------------------- */
 
-void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to)
+static void add_bucket_cover(const struct summary *summary, int64_t cover[VIEW_BUCKETS],
+			     int64_t from, int64_t to)
 {
 	int64_t end = summary->from + summary->width * VIEW_BUCKETS;
 	from = from > summary->from ? from : summary->from;
@@ -44,9 +45,14 @@ void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int6
 		int64_t bucket = (from - summary->from) >> summary->level;
 		int64_t next = summary->from + (bucket + 1) * summary->width;
 		next = next < to ? next : to;
-		summary->cover[class][bucket] += next - from;
+		cover[bucket] += next - from;
 		from = next;
 	}
+}
+
+void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to)
+{
+	add_bucket_cover(summary, summary->cover[class], from, to);
 }
 
 /* Moves the end of each class to the latest end of the rows row … end - 1; only ends later than
@@ -143,9 +149,37 @@ static bool summarize_buckets(struct view_trace *view, uint32_t lane,
 	return true;
 }
 
+/* Yields the row of a summary to which a span belongs: its depth, or whether its thread ran. */
+static unsigned summary_row(struct view_trace *view, const struct view_span *span)
+{
+	const struct hwy_strip *strip = &view->trace->strips[span->strip];
+	if (strip->kind == HWY_STATE)
+		return span_color(view->trace, HWY_STATE, hwy_get(strip, HWY_NAME, span->row)) ==
+		       COLOR_STOPPED;
+	return span->depth < VIEW_PARTS ? span->depth : VIEW_PARTS - 1;
+}
+
+static void summarize_rows(struct view_trace *view, const struct view_spans *spans,
+			   struct summary *summary)
+{
+	int64_t covered[VIEW_PARTS];
+	for (unsigned r = 0; r < VIEW_PARTS; r++)
+		covered[r] = INT64_MIN;
+	for (uint32_t i = 0; i < spans->n; i++) {
+		const struct view_span *span = &spans->v[i];
+		int64_t end = span->start + span->dur;
+		unsigned r = summary_row(view, span);
+		add_bucket_cover(summary, summary->rows[r],
+				 span->start > covered[r] ? span->start : covered[r], end);
+		covered[r] = end > covered[r] ? end : covered[r];
+		summary->n_rows = r >= summary->n_rows ? r + 1 : summary->n_rows;
+	}
+}
+
 static void summarize_spans(struct view_trace *view, const struct view_spans *spans,
 			    struct summary *summary)
 {
+	summarize_rows(view, spans, summary);
 	int64_t covered[HWY_BUSY_CLASSES] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
 	for (uint32_t i = 0; i < spans->n; i++) {
 		const struct view_span *span = &spans->v[i];
@@ -252,7 +286,7 @@ static bool put_summary(struct view_trace *view, uint32_t lane, const struct sum
 			offsets[n++] = (uint8_t)bucket;
 	}
 	hwy_bytes_put_byte(out, (uint8_t)mask);
-	hwy_bytes_put_byte(out, 0);
+	hwy_bytes_put_byte(out, (uint8_t)summary->n_rows);
 	hwy_bytes_put_little(out, spans->n, 2);
 	hwy_bytes_put(out, offsets, n);
 	for (unsigned c = 0; c < 4; c++)
@@ -265,6 +299,10 @@ static bool put_summary(struct view_trace *view, uint32_t lane, const struct sum
 		uint32_t count = summary->counts[offsets[i]];
 		hwy_bytes_put_little(out, count < 65535 ? count : 65535, 2);
 	}
+	for (unsigned r = 0; r < summary->n_rows; r++)
+		for (uint32_t i = 0; i < n; i++)
+			hwy_bytes_put_byte(
+				out, share_of_bucket(summary->rows[r][offsets[i]], summary->width));
 	tiles_put_spans(view, spans, summary->from, out);
 	*n_out = n;
 	return true;
@@ -289,9 +327,22 @@ static bool has_colors(const struct view_trace *view, uint32_t lane)
 	return type != HWY_LANE_STREAM && type != HWY_LANE_DEVICE_RANGE;
 }
 
+/* Whether spans of the lane may stand one under the other, or are states of a thread. */
+static bool can_have_rows(const struct view_trace *view, uint32_t lane)
+{
+	enum {
+		NEVER = HWY_KIND_BIT(HWY_SAMPLE) | HWY_KIND_BIT(HWY_MEMORY) |
+			HWY_KIND_BIT(HWY_SYNC) | HWY_KIND_BIT(HWY_OVERHEAD),
+	};
+	const struct view_lane *on_lane = &view->lanes[lane];
+	return on_lane->n > 0 && !(HWY_KIND_BIT(view->trace->strips[on_lane->first].kind) & NEVER);
+}
+
 static bool finish_summary(struct making *m, bool may_have_long, struct hwy_err *err)
 {
 	struct view_spans spans = {0};
+	if (!can_have_rows(m->view, m->lane))
+		m->summary->n_rows = 0;
 	bool ok = find_long(m->view, m->lane, m->summary, may_have_long, &spans, err) &&
 		  put_summary(m->view, m->lane, m->summary, has_colors(m->view, m->lane), &spans,
 			      m->out, &m->n, err);
@@ -316,7 +367,8 @@ static bool try_pyramid(struct making *m, bool *done, struct hwy_err *err)
 		starts += buckets.v[i].index >= s->from >> s->level ? buckets.v[i].count : 0;
 		may_have_long |= buckets.v[i].longest_dur / VIEW_LONG >= s->width;
 	}
-	*done = starts > VIEW_TILE_SPANS;
+	/* A pyramid does not know the rows of a lane: its spans are read where they are few. */
+	*done = starts > (can_have_rows(m->view, m->lane) ? VIEW_PARTED : VIEW_TILE_SPANS);
 	bool ok = !*done || (summarize_buckets(m->view, m->lane, &buckets, m->summary, err) &&
 			     finish_summary(m, may_have_long, err));
 	free(buckets.v);

@@ -31,6 +31,10 @@ struct summary {
 	uint32_t counts[VIEW_BUCKETS];  /* by bucket: number of spans that start in the bucket */
 	int64_t longest[VIEW_BUCKETS];  /* by bucket: duration of its longest span */
 	uint32_t ids[VIEW_BUCKETS];     /* by bucket: id of its longest span */
+	/* By row of the lane and bucket: busy time, ns. On a lane of thread states row 0 is the
+	 * time in which the thread ran, row 1 the time in which it did not. */
+	int64_t rows[VIEW_PARTS][VIEW_BUCKETS];
+	unsigned n_rows; /* 0: only the lane's whole cover is known */
 };
 /* Adds the part of [from, to) inside the tile to the busy time of its buckets. */
 void tiles_add_cover(struct summary *summary, unsigned class, int64_t from, int64_t to);

@@ -33,6 +33,10 @@ const deep = recording("deep.json", [...kernel(1, 10, 5, "k", 9),
 /** The same kernel all the time: 4000 of them, so that the last tile of most levels has few and the others many. */
 const uniform = recording("uniform.json", Array.from({ length: 4000 }, (_, i) => kernel(i + 1, 10 + i * 10, 5)).flat());
 
+/** Calls with a shorter one inside, all the time; one of them nests five deep. */
+const nested = recording("nested.json", [...kernel(1, 10, 5, "k", 9), ...Array.from({ length: 4000 }, (_, i) => [call(7, "outer", 10 + i * 10, 9), call(7, "inner", 11 + i * 10, 2)]).flat(),
+	...[0, 1, 2].map((i) => call(7, "deepest", 20001.2 + i * 0.1, 1.5 - i * 0.2))]);
+
 /** Kernels of two names by turns, all the time. */
 const turns = recording("turns.json", Array.from({ length: 4000 }, (_, i) => kernel(i + 1, 10 + i * 10, 5, i % 20 ? "other" : "wanted")).flat());
 
@@ -175,6 +179,56 @@ await run([
 			check(list.length > 10 && Math.max(...list) - Math.min(...list) < 12, `one colour all along: ${list.map(Math.round)}`);
 		}
 		check(both > 0, "tiles of both forms were drawn");
+	})],
+	["each level of a lane that nests is as strong as its spans cover it, in tiles of both forms", () => withPage([nested], async (page) => {
+		const { start } = await page.evaluate(() => window.headway.state.traces[0].info);
+		let both = 0;
+		for (const wide of [3e6, 5e6, 7e6, 10e6, 14e6, 19e6]) {
+			await show(page, start + 39.9e6 - wide, start + 39.9e6);
+			const row = await rowOf(page, "perators");
+			const shares = [];
+			for (let level = 0; level < 3; level++)
+				shares.push(await colours(page, row.top + (level + 0.5) * row.level, 50));
+			// The first and the last stretch may hold an end of the recording.
+			const [outer, inner, none] = shares.map((list) => list.slice(1, -1));
+			const spread = (list) => Math.max(...list) - Math.min(...list);
+			check(spread(outer) < 12 && spread(inner) < 12, `one colour all along a level, ${wide / 1e6} ms: ${outer.map(Math.round)}; ${inner.map(Math.round)}`);
+			check(outer[0] + 25 < inner[0] && inner[0] + 15 < none[0] && Math.min(...none) > 250, `paler where less is covered, nothing where nothing is: ${outer[0]}, ${inner[0]}, ${none}`);
+			both += await page.evaluate(() => {
+				const { timeline } = window.headway;
+				const { lane } = timeline.layout.rows.find((r) => r.title.includes("perators") && r.lane);
+				const scene = timeline.scene();
+				const { from, to } = scene.window(0);
+				return new Set(timeline.tiles.cover(0, lane.lane, from, to, scene.level(), lane.detail).map((c) => c.tile.form)).size > 1;
+			}) ? 1 : 0;
+		}
+		check(both > 0, "tiles of both forms were drawn");
+	})],
+	["a pixel with many states of a thread shows how much of it the thread ran, and its tip says so", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page) => {
+		await page.keyboard.press("0");
+		await settled(page);
+		const { top, level } = await rowOf(page, "state");
+		const column = await page.evaluate(([y, high]) => {
+			const canvas = document.querySelector("canvas.timeline");
+			const { data: pixels } = canvas.getContext("2d").getImageData(0, y, canvas.width, high);
+			const at = (x, i) => [...pixels.slice(4 * (i * canvas.width + x), 4 * (i * canvas.width + x) + 3)];
+			const isRunning = ([r, g, b]) => g > r + 40 && g > b + 40;
+			for (let x = 0; x < canvas.width; x++) {
+				const rows = Array.from({ length: high }, (_, i) => isRunning(at(x, i)));
+				const ran = rows.filter(Boolean).length / high;
+				// All of it below, and the other state above it.
+				if (ran > 0.3 && ran < 0.7 && rows.lastIndexOf(false) < rows.indexOf(true))
+					return { x, ran };
+			}
+			return null;
+		}, [Math.round(top + 2), Math.round(level - 1)]);
+		check(column, "some pixel has both states, one over the other");
+		const box = await page.locator("canvas.timeline").boundingBox();
+		await page.mouse.move(box.x + column.x + 0.5, box.y + top + 2 + level / 2);
+		const tip = page.locator(".tip", { hasText: /running \d+ %, not running \d+ % of/ });
+		await tip.waitFor();
+		const told = Number(/running (\d+) %/.exec(await tip.textContent())[1]) / 100;
+		check(Math.abs(told - column.ran) < 0.15, `drawn ${column.ran}, told ${told}`);
 	})],
 	["everything that is drawn in an overview can be pointed at and clicked", () => withPage([uniform], async (page) => {
 		await page.keyboard.press("0");

@@ -13,18 +13,44 @@ export function showsRecordings(ids: string[]): void {
 	recordings = ids.join(".");
 }
 
-const ask = (request: string, init: RequestInit = {}): Promise<Response> => fetch(request, recordings ? { ...init, headers: { "X-Headway-Recordings": recordings } } : init);
+/** An answer that is none, in words; `status` is 0 where nobody answered. */
+export class NoAnswer extends Error {
+	constructor(readonly status: number, sentence: string) {
+		super(sentence);
+	}
+}
 
-/** What the server says is wrong with a request, if it says anything. */
-async function sentenceOf(answer: Response): Promise<string> {
-	const said = await answer.json().catch(() => null) as { error?: unknown } | null;
-	return typeof said?.error === "string" ? said.error : "";
+/** Given up by the page itself, or by the network. */
+const isAbort = (e: unknown): boolean => e instanceof DOMException && e.name === "AbortError";
+
+async function ask(request: string, init: RequestInit = {}): Promise<Response> {
+	try {
+		return await fetch(request, recordings ? { ...init, headers: { "X-Headway-Recordings": recordings } } : init);
+	} catch (e) {
+		throw isAbort(e) ? e : new NoAnswer(0, tr("The server does not answer: look whether `headway view` still runs, and try again."));
+	}
+}
+
+/** What to do about an answer without a sentence of its own. */
+function adviceOn(request: string, status: number): string {
+	switch (status) {
+	case 409: return tr("The server has another recording by now: reload the page to see it.");
+	case 413: return tr("This is too much for one request: choose less time, or fewer lanes.");
+	case 503: return tr("The server had no time for this: wait until other questions are answered, choose less time or fewer lanes, and try again.");
+	default: return tr("The server cannot answer this ({what}, status {status}): reload the page, or start `headway view` again.", { what: request.split("?")[0]!, status });
+	}
+}
+
+/** What the server says is wrong with a request, as a sentence; else what one can do. */
+async function wrongWith(answer: Response, request: string): Promise<NoAnswer> {
+	const told = await answer.json().catch(() => null) as { error?: unknown } | null;
+	return new NoAnswer(answer.status, typeof told?.error === "string" && told.error ? told.error : adviceOn(request, answer.status));
 }
 
 async function bytesOf(request: string, init: RequestInit): Promise<Uint8Array> {
 	const answer = await ask(request, init);
 	if (!answer.ok)
-		throw new Error(`${request.split("?")[0]}: ${answer.status}`);
+		throw await wrongWith(answer, request);
 	return new Uint8Array(await answer.arrayBuffer());
 }
 
@@ -45,7 +71,7 @@ function tilesBody(keys: TileKey[]): ArrayBuffer {
 export async function fileOf(request: string): Promise<Blob> {
 	const answer = await ask(request);
 	if (!answer.ok)
-		throw new Error(answer.status === 400 ? (await answer.json() as { error: string }).error : `${request.split("?")[0]}: ${answer.status}`);
+		throw await wrongWith(answer, request);
 	return answer.blob();
 }
 
@@ -62,7 +88,7 @@ export const httpSource: Source = {
 		if (answer.status === 202)
 			return null;
 		if (!answer.ok)
-			throw new Error(await sentenceOf(answer) || `${request.split("?")[0]}: ${answer.status}`);
+			throw await wrongWith(answer, request);
 		const value = await answer.json() as T & { state?: string; error?: string };
 		if (value.state === "failed")
 			throw new Error(value.error ?? tr("failed"));

@@ -21,6 +21,8 @@ interface Head { trace: number; level: number; lane: number; index: number; rows
 export interface SpanTile extends Head { form: "spans"; spans: Spans }
 export interface SummaryTile extends Head {
 	form: "summary"; n: number; offset: Uint8Array; share: (Uint8Array | null)[]; look: Uint8Array | null; count: Uint16Array | null; spans: Spans;
+	/** Shares by row of the lane; of thread states: running, not running. Empty: not known, or there is one row. */
+	rowShares: Uint8Array[];
 }
 export interface CounterTile extends Head {
 	form: "counter"; n: number; before: number; offset: Uint8Array; least: Float32Array; most: Float32Array; last: Float32Array; mean: Float32Array;
@@ -84,7 +86,7 @@ export const isUnfinished = (spans: Spans, i: number): boolean => (spans.flags[i
 
 function readSummary(from: Reader, head: Head, n: number): SummaryTile {
 	const mask = from.u8();
-	from.u8();
+	const rows = from.u8();
 	const long = from.u8() + from.u8() * 256;
 	const offset = from.take(n);
 	const share: (Uint8Array | null)[] = [];
@@ -97,7 +99,8 @@ function readSummary(from: Reader, head: Head, n: number): SummaryTile {
 		for (let i = 0; i < n; i++)
 			count[i] = from.u8() + from.u8() * 256;
 	}
-	return { ...head, form: "summary", n, offset, share, look, count, spans: readSpans(from, long, head.begin) };
+	const rowShares = Array.from({ length: rows }, () => from.take(n));
+	return { ...head, form: "summary", n, offset, share, look, count, rowShares, spans: readSpans(from, long, head.begin) };
 }
 
 function readCounter(view: DataView, from: Reader, head: Head, n: number): CounterTile {

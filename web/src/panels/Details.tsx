@@ -9,7 +9,7 @@ import { laneTitle } from "../timeline/lane_title";
 import { plain } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { CopyButton } from "./CopyButton";
-import { launchText, placeText, projectedText, workText } from "./readout";
+import { fieldText, launchText, placeText, projectedText, workText } from "./readout";
 import { SpanLink } from "./SpanLink";
 import { SpanMetrics } from "./SpanMetrics";
 import { SpanTree } from "./SpanTree";
@@ -54,7 +54,10 @@ function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
 		{span.place?.module && <tr><th>{tr("module")}</th><td>{span.place.module}</td></tr>}
 		{span.place?.operator && <tr><th>{tr("operator")}</th><td>{span.place.operator}</td></tr>}
 		{span.place?.range && !span.around.length && <tr><th>{tr("range")}</th><td>{span.place.range}</td></tr>}
-		{span.fields.map((f) => <tr key={f.key}><th>{tr(f.key)}</th><td>{f.value}{f.unit ? ` ${f.unit}` : ""}</td></tr>)}
+		{span.fields.map((f) => {
+			const { text, whole } = fieldText(f, info.start);
+			return <tr key={f.key}><th>{tr(f.key)}</th><td title={whole}>{text}</td></tr>;
+		})}
 		<tr><th>{tr("span")}</th><td>{span.id}</td></tr>
 	</tbody></table>;
 }

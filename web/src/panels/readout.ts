@@ -2,7 +2,7 @@
 /* readout.ts - what a span's answer says in a line or two: when it started after its launch, how it was launched, what it moved. Pure text. */
 import { Look, type Lead, type SpanDetails } from "../data/protocol";
 import { tr } from "../lang";
-import { count, duration, withPrefix } from "../timeline/units";
+import { count, duration, exact, withPrefix } from "../timeline/units";
 import { plain, shorten } from "../timeline/text";
 
 export const placeText = (f: { file: string; line: number | null }): string => (f.file ? `${f.file}${f.line ? `:${f.line}` : ""}` : "");
@@ -36,6 +36,19 @@ export function projectedText(span: SpanDetails): string {
 const fieldOf = (span: SpanDetails, key: string): string => span.fields.find((f) => f.key === key)?.value ?? "";
 
 const bytesText = (text: string): string => withPrefix(Number(text), "B");
+
+/** A field's value with its unit, as people read it, and all its digits. Moments count from the first event, as on the ruler. */
+export function fieldText({ value, unit }: SpanDetails["fields"][number], begin: number): { text: string; whole: string } {
+	const n = Number(value);
+	if (!value || Number.isNaN(n))
+		return { text: value, whole: "" };
+	if (unit === "ns")
+		return { text: exact(n - begin), whole: "" };
+	if (unit?.startsWith("bytes"))
+		return { text: withPrefix(n, unit.replace("bytes", "B")), whole: unit === "bytes" ? tr("{n} bytes", { n: count(n) }) : `${count(n)} B/s` };
+	// What a 64-bit number has behind its sixth digit is mostly how it was stored.
+	return /\.\d{6,}/.test(value) ? { text: String(Number(n.toPrecision(6))), whole: value } : { text: unit ? `${value} ${unit}` : value, whole: "" };
+}
 
 function kernelLines(span: SpanDetails): string[] {
 	const of = (key: string): string => fieldOf(span, key);

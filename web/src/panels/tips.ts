@@ -67,10 +67,15 @@ function spanTip(timeline: Timeline, { row }: Hit, span: NonNullable<Hit["span"]
 	} };
 }
 
+/** The states of a thread, in the order of a summary's rows. */
+const STATES = [Look.running, Look.stopped];
+
 /** Many spans in one pixel: how many, how much of it they cover, and the longest of them. */
-function summaryTip({ row, count: n, share, from, to }: Hit, lane: Lane, x: number, y: number): Tip {
-	const covers = lane.marks ? "" : tr("covers {share} of {time}", { share: percent(share), time: duration(to - from) });
-	return { x, y, head: n ? tr(n === 1 ? "{n} span begins here" : "{n} spans begin here", { n: count(n) }) : laneTitle(lane.title), line: covers, more: async () => {
+function summaryTip({ row, count: n, share, states, from, to }: Hit, lane: Lane, x: number, y: number): Tip {
+	const time = duration(to - from);
+	const inStates = states && tr("{what} of {time}", { what: STATES.flatMap((look, i) => (states[i]! > 0 ? [`${tr(LOOK_NAMES[look]!)} ${percent(states[i]!)}`] : [])).join(tr(", ")), time });
+	const covers = inStates || (lane.marks ? "" : tr("covers {share} of {time}", { share: percent(share), time }));
+	return { x, y, head: n && !states ? tr(n === 1 ? "{n} span begins here" : "{n} spans begin here", { n: count(n) }) : laneTitle(lane.title), line: covers, more: async () => {
 		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
 		return longest ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(longest.name)), time: duration(longest.dur) }) } : null;
 	} };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* connection.ts - whether the server is there. Where it is not, the page keeps what it shows and tries again by itself. */
+import { NoAnswer } from "../data/http";
 import type { DiagnosisState } from "../data/protocol";
 import type { Source } from "../data/source";
 import { timeline } from "./page";
@@ -31,7 +32,7 @@ export async function askAlive(source: Source): Promise<DiagnosisState[] | null>
 	let gone: Gone = "";
 	const alive = await source.get<{ diagnosis: DiagnosisState[] }>("alive").catch((e: Error) => {
 		// The server knows by a header which recordings the page shows.
-		gone = /: 409$/.test(e.message) ? "other" : "ended";
+		gone = e instanceof NoAnswer && e.status === 409 ? "other" : "ended";
 		return null;
 	});
 	if (state.gone !== gone) {

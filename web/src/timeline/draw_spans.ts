@@ -2,7 +2,7 @@
 /* draw_spans.ts - a lane: its spans, or the summary of a stretch with too many of them.
  *
  * Where a lane has summaries at this scale, stretches with few spans are summed up, too (sum_up.ts): one look for the whole lane,
- * so that a border between two tiles does not look like a change of the program. */
+ * so that a border between two tiles does not look like a change of the program. Each row of a lane that nests has the share that its own spans cover. */
 import type { Marks } from "../data/marks";
 import { isMark, isUnfinished, type Spans } from "../data/tile";
 import type { Cover } from "../data/tiles";
@@ -18,6 +18,9 @@ const COMM = 1;
 const CLASSES = [0, 1, 2, 3];
 /** Looks of which names tell more than the kind. */
 const BY_NAME = new Set<number>([Look.kernel, Look.comm, Look.graph, Look.range, Look.op, Look.call]);
+
+/** The rows of a summary of thread states. */
+const STATES = [Look.running, Look.stopped];
 
 interface Place { scene: Scene; row: Row; lane: Lane; top: number; level: number; x0: number; x1: number; from: number; perPixel: number;
 	/** The strip of a rank's messages: all of it is communication, and of streams nothing else is drawn. */
@@ -99,38 +102,78 @@ function isMarked(p: Place, start: number): boolean {
 	return scene.marks.list(row.trace, p.lane.lane, scene.state.query.trim(), from, to, scene.width).some(([begin, end]) => start >= begin && start < end);
 }
 
+/** A bucket of a summary on the screen, and how strong its colour is. */
+interface Bar { x0: number; x1: number; look: number; shade: (strength: number) => number; share: number }
+
+/** What share of the time the thread ran: from below, and above it what share it did not. */
+function drawStates(p: Place, tile: Sum, i: number, { x0, x1 }: Bar): void {
+	const { palette, raster } = p.scene;
+	const high = p.level - 1;
+	let y = p.top + high;
+	for (const [r, look] of STATES.entries()) {
+		const share = (tile.rowShares[r]?.[i] ?? 0) / 255;
+		const top = share > 0 ? Math.max(p.top, Math.min(y - 1, Math.round(y - share * high))) : y;
+		raster.rect(x0, x1, top, y, palette.pixel(palette.look(look)));
+		y = top;
+	}
+}
+
+/** Each row of a lane as strong as spans of it cover the bucket; the last row that is drawn has what is deeper, too. */
+function drawRows(p: Place, tile: Sum, i: number, { x0, x1, shade, share }: Bar): void {
+	const { raster } = p.scene;
+	const last = p.row.kind === "lane" ? p.row.levels - 1 : 0;
+	if (last === 0 || !tile.rowShares.length) {
+		raster.rect(x0, x1, p.top, p.top + p.level - 1, shade(share));
+		// How deep it nests is not known here.
+		if (last > 0)
+			raster.rect(x0, x1, p.top + p.level, p.top + (last + 1) * p.level - 1, shade(share >> 3));
+		return;
+	}
+	for (let r = 0; r <= last && r < tile.rowShares.length; r++) {
+		const strength = r < last ? tile.rowShares[r]![i]! : Math.max(...tile.rowShares.slice(r).map((row) => row[i]!));
+		if (strength > 0)
+			raster.rect(x0, x1, p.top + r * p.level, p.top + (r + 1) * p.level - 1, shade(strength));
+	}
+}
+
+/** The class of work that covers most of a bucket, and the share. */
+function mostOf(tile: Sum, i: number, classes: number[]): [best: number, share: number] {
+	let best = 0;
+	let share = -1;
+	for (const c of classes) {
+		const s = tile.share[c]?.[i] ?? 0;
+		if (s > share) {
+			share = s;
+			best = c;
+		}
+	}
+	return [best, share];
+}
+
 function drawSummary(p: Place, tile: Sum): void {
 	const { scene, lane } = p;
 	const { palette, raster } = scene;
-	const height = scene.size(p.row.h) - scene.size(4);
-	const bottom = p.top + (lane.marks ? Math.ceil(p.level * 0.7) : Math.max(p.level, Math.min(height, p.level * 2)) - 1);
+	const classes = p.talk && lane.type === "stream" ? [COMM] : CLASSES;
 	for (let i = 0; i < tile.n; i++) {
 		const left = (tile.begin + tile.offset[i]! * tile.bucket - p.from) / p.perPixel;
 		const x0 = Math.max(Math.floor(left), Math.floor(p.x0));
 		const x1 = Math.min(Math.max(x0 + 1, Math.floor(left + tile.bucket / p.perPixel)), Math.ceil(p.x1));
 		if (x1 <= x0)
 			continue;
-		const classes = p.talk && lane.type === "stream" ? [COMM] : CLASSES;
-		let best = 0;
-		let share = -1;
-		for (const c of classes) {
-			const s = tile.share[c]?.[i] ?? 0;
-			if (s > share) {
-				share = s;
-				best = c;
-			}
-		}
+		const [best, share] = mostOf(tile, i, classes);
 		if (p.talk && share <= 0)
 			continue;
 		const start = tile.look?.[i] ?? 0xff;
 		const look = p.talk ? Look.comm : start !== 0xff ? start : best < 3 ? palette.classLook(best) : lane.looks[0] ?? Look.api;
-		const strength = lane.marks ? Math.min(255, 60 + (tile.count?.[i] ?? 1) * 20) : Math.max(0, share);
 		const dim = p.lit !== null && !(p.lit.lanes.has(lane.lane) && p.lit.looks.has(look));
 		const shade = (of: number): number => (dim ? palette.dim(palette.shade(look)[of]!) : palette.shade(look)[of]!);
-		raster.rect(x0, x1, p.top, bottom, shade(strength));
-		// What nests deeper is in there too, fainter.
-		if (height > 2 * p.level)
-			raster.rect(x0, x1, bottom, p.top + height, shade(strength >> 3));
+		const bar = { x0, x1, look, shade, share: Math.max(0, share) };
+		if (lane.marks)
+			raster.rect(x0, x1, p.top, p.top + Math.ceil(p.level * 0.7), shade(Math.min(255, 60 + (tile.count?.[i] ?? 1) * 20)));
+		else if (lane.type === "state" && tile.rowShares.length && !dim)
+			drawStates(p, tile, i, bar);
+		else
+			drawRows(p, tile, i, bar);
 	}
 }
 
@@ -138,7 +181,7 @@ function drawSummary(p: Place, tile: Sum): void {
 function drawHits(p: Place, summed: Cover[], marks: Marks, query: string, kind: Outline["kind"]): void {
 	const { scene, row } = p;
 	const { from, to } = scene.window(row.trace);
-	const y1 = p.top + (p.row.kind === "lane" ? Math.min(scene.size(row.h) - scene.size(4), p.level * 2) : p.level) - 1;
+	const y1 = p.top + (p.row.kind === "lane" ? p.row.levels : 1) * p.level - 1;
 	let last: Outline | null = null;
 	for (const [begin, end] of marks.list(row.trace, p.lane.lane, query, from, to, scene.width)) {
 		if (end <= from || begin >= to || !summed.some((c) => c.from < end && c.to > begin))
@@ -159,7 +202,8 @@ export function drawLane(scene: Scene, row: Row, lane: Lane, covers: Cover[], de
 	const level = scene.size(row.level);
 	const under = { label: null, id: -1 };
 	const bucket = 2 ** scene.level();
-	const summed = dense || covers.some((c) => c.tile.form === "summary");
+	// A pixel may hold many states of a thread: none of them is all of it.
+	const summed = dense || lane.type === "state" || covers.some((c) => c.tile.form === "summary");
 	const kin = scene.state.kin?.trace === row.trace ? scene.state.kin : null;
 	const whole: Place = { kin, scene, row, lane, level, from, perPixel, talk, under, top: scene.top(row) + scene.size(row.kind === "group" ? 4 : 2), x0: 0, x1: scene.width,
 		lit: scene.state.lit?.spans.length ? { ...scene.state.lit, lanes: scene.state.lit.trace === row.trace ? scene.state.lit.lanes : new Set() } : null };

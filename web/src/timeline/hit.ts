@@ -3,6 +3,7 @@
 import type { Spans } from "../data/tile";
 import { laneKey, levelOf, partsOf, type Row } from "./layout";
 import { Look, type Lane } from "../data/protocol";
+import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
 import { RULER, type Timeline } from "./timeline";
 import type { Scene } from "./scene";
 
@@ -13,6 +14,8 @@ export interface Hit {
 	from: number; to: number;
 	/** Of a summary: the spans that start there, the covered share (0 … 1), and the lane they stand on. */
 	count: number; share: number; lane: Lane | null;
+	/** Of a thread's states: the shares (0 … 1) in which it ran, and did not. */
+	states: number[] | null;
 }
 
 function rowAt(timeline: Timeline, y: number): Row | null {
@@ -60,6 +63,24 @@ function lanesAt(row: Row, inside: number): Lane[] {
 	return row.lane && row.lane.type !== "counter" && row.kind !== "device" ? [row.lane] : [];
 }
 
+/** What a summary says of a time, and of one level of its lane. */
+function readSum(hit: Hit, sum: Sum, time: number, level: number): void {
+	const bucket = Math.floor((time - sum.begin) / sum.bucket);
+	const at = Array.prototype.indexOf.call(sum.offset, bucket);
+	if (at < 0)
+		return;
+	const rows = sum.rowShares.map((row) => row[at]! / 255);
+	const isState = hit.lane?.type === "state";
+	const ofRow = level >= 0 && rows.length && !isState ? rows.slice(level, level === hit.row.levels - 1 ? undefined : level + 1) : null;
+	hit.share = Math.max(0, ...ofRow ?? sum.share.map((share) => (share?.[at] ?? 0) / 255));
+	if (ofRow && hit.share === 0)
+		return;
+	hit.count = sum.count?.[at] ?? 0;
+	hit.states = isState && rows.length ? rows : null;
+	hit.from = Math.max(0, sum.begin + bucket * sum.bucket);
+	hit.to = hit.from + sum.bucket;
+}
+
 function lookIn(timeline: Timeline, scene: Scene, hit: Hit, lane: Lane, level: number): void {
 	const { row, time } = hit;
 	const { perPixel } = scene.window(row.trace);
@@ -67,23 +88,17 @@ function lookIn(timeline: Timeline, scene: Scene, hit: Hit, lane: Lane, level: n
 		if (tile.form !== "spans" && tile.form !== "summary")
 			continue;
 		const talk = row.kind === "rank" && lane.type === "stream";
-		const exact = spanAt(tile.spans, time, perPixel * 1.5, level, row, talk);
-		// Where all is summed up, short spans are drawn in the first levels, whatever their own.
-		const i = exact < 0 && tile.form === "spans" && timeline.tiles.isDense(row.trace, lane.lane, scene.level())
-			? spanAt(tile.spans, time, perPixel * 1.5, -1, row, talk) : exact;
+		const i = spanAt(tile.spans, time, perPixel * 1.5, level, row, talk);
 		hit.lane = lane;
-		if (i >= 0) {
+		const bucket = 2 ** scene.level();
+		if (lane.type === "state" && tile.form === "spans" && (i < 0 || tile.spans.dur[i]! < bucket * LONG_BUCKETS)) {
+			const from = Math.floor(time / bucket) * bucket;
+			readSum(hit, sumUp(tile.spans, lane, from, from + bucket, bucket), from, level);
+		} else if (i >= 0) {
 			const s = tile.spans;
 			hit.span = { id: s.id[i]!, name: s.name[i]!, start: s.start[i]!, dur: s.dur[i]!, look: s.look[i]!, lane: lane.lane, row: s.row[i]! };
 		} else if (tile.form === "summary") {
-			const bucket = Math.floor((time - tile.begin) / tile.bucket);
-			const at = tile.offset.indexOf(bucket);
-			if (at < 0)
-				continue;
-			hit.count = tile.count?.[at] ?? 0;
-			hit.share = Math.max(...tile.share.map((share) => (share?.[at] ?? 0) / 255));
-			hit.from = Math.max(0, tile.begin + bucket * tile.bucket);
-			hit.to = hit.from + tile.bucket;
+			readSum(hit, tile, time, level);
 		}
 	}
 }
@@ -94,7 +109,7 @@ export function hitAt(timeline: Timeline, scene: Scene, x: number, y: number): H
 		return null;
 	const { from, perPixel } = scene.window(row.trace);
 	const time = from + x * scene.dpr * perPixel;
-	const hit: Hit = { row, time, span: null, from: Math.max(0, Math.floor(time - 2 * perPixel)), to: Math.ceil(time + 2 * perPixel), count: 0, share: 0, lane: null };
+	const hit: Hit = { row, time, span: null, from: Math.max(0, Math.floor(time - 2 * perPixel)), to: Math.ceil(time + 2 * perPixel), count: 0, share: 0, lane: null, states: null };
 	const inside = y - (row.pinned ? RULER + row.y : RULER + timeline.layout.pinnedHeight + row.y - timeline.scroll) - 2;
 	const level = row.kind === "lane" && row.levels > 1 ? Math.min(row.levels - 1, Math.floor(inside / row.level)) : -1;
 	for (const lane of lanesAt(row, inside))

@@ -133,9 +133,9 @@ export class Palette {
 	counter(unit: string): number {
 		return this.tone(COUNTER_TONES[unit] ?? LOOKS[Look.counter]!);
 	}
-	/** Neighbours of the same look but another name differ a little. */
+	/** Neighbours of the same look but another name differ a little; states of threads do not, as a summary has only one colour for each. */
 	span(look: number, name: number): number {
-		const twist = (Math.imul(name, 0x9e3779b1) >>> 0) % TWISTS;
+		const twist = look === Look.running || look === Look.stopped ? 0 : (Math.imul(name, 0x9e3779b1) >>> 0) % TWISTS;
 		return (this.twists[look] ??= this.twisted(look))[twist]!;
 	}
 	private twisted(look: number): Uint32Array {
