@@ -57,6 +57,33 @@ await run([
 		}
 		await page.close();
 	}],
+	["at 1280 pixels lanes are readable, columns can be made wider by hand and by key, and stay so", async () => {
+		const page = await open("kernel");
+		await page.setViewportSize({ width: 1280, height: 800 });
+		const widthOf = (title) => page.locator("[role=columnheader]", { hasText: title }).evaluate((head) => head.getBoundingClientRect().width);
+		await until(async () => await page.locator(".grid").evaluate((grid) => grid.scrollWidth <= grid.clientWidth), "the table fits");
+		const cut = await page.locator(".grid-line [role=gridcell]:nth-child(5)").evaluateAll((list) => list.filter((cell) => cell.scrollWidth > cell.clientWidth && !cell.title).length);
+		check(await widthOf("lane") >= 150 && cut === 0, `the column of lanes has ${await widthOf("lane")} pixels; ${cut} without a tip are cut`);
+		const before = await widthOf("kind");
+		const edge = await page.locator("[role=columnheader]", { hasText: "kind" }).locator(".edge").boundingBox();
+		await page.mouse.move(edge.x + 4, edge.y + 8);
+		await page.mouse.down();
+		await page.mouse.move(edge.x + 44, edge.y + 8, { steps: 3 });
+		await page.mouse.up();
+		await until(async () => Math.abs(await widthOf("kind") - before - 40) < 3, "as wide as it was made");
+		await page.locator("[role=columnheader] button", { hasText: "kind" }).focus();
+		await page.keyboard.press("Shift+ArrowLeft");
+		await until(async () => Math.abs(await widthOf("kind") - before - 24) < 3, "narrower by a key");
+		await page.goto("about:blank");
+		await page.goto(server.url);
+		await settled(page);
+		await page.keyboard.press("9");
+		await page.waitForSelector(".grid");
+		await until(async () => Math.abs(await widthOf("kind") - before - 24) < 3, "and so it is kept");
+		await page.locator("[role=columnheader]", { hasText: "kind" }).locator(".edge").dblclick();
+		await until(async () => Math.abs(await widthOf("kind") - before) < 3, "a double click takes it back");
+		await page.close();
+	}],
 	["a press on a head sorts all rows, and a second one turns them around", async () => {
 		const page = await open("kernel");
 		const rows = sql("select name, duration from kernel order by duration desc, id desc limit 1");

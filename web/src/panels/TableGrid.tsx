@@ -5,20 +5,61 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { EventGroup, EventRow } from "../data/protocol";
 import { tr } from "../lang";
+import { keep, kept } from "../state/kept";
 import { state, useStore } from "../state/store";
 import { goToRow, openGroup, PAGE_ROWS, setActive, sortTable, tablePage, type Line, type Page } from "../state/table";
 import { GROUP_COLUMNS, ROW_COLUMNS, type Around, type Column } from "./table_columns";
 
 const ROW = 22;
 const MOST_PIXELS = 6_000_000;
+/** Of a column, in pixels. */
+const LEAST_WIDTH = 40;
+const MOST_WIDTH = 1200;
+const BY_KEY = 16;
 
-function Head({ columns }: { columns: Column[] }) {
+function Head({ columns, resize }: { columns: Column[]; resize: (id: string, pixels: number | null) => void }) {
 	const { sort, down } = useStore((s) => s.table);
+	const dragged = useRef<{ id: string; at: number; width: number } | null>(null);
+	const widthOf = (e: Event): number => (e.currentTarget as HTMLElement).closest("[role=columnheader]")!.getBoundingClientRect().width;
+	const byKey = (e: KeyboardEvent, id: string): void => {
+		const by = e.shiftKey ? { ArrowLeft: -BY_KEY, ArrowRight: BY_KEY }[e.key] : undefined;
+		if (by === undefined)
+			return;
+		e.preventDefault();
+		e.stopPropagation();
+		resize(id, widthOf(e) + by);
+	};
 	return <div class="grid-head" role="row" aria-rowindex={1}>{columns.map((c) => {
 		const by = sort === c.id;
 		return <div key={c.id} role="columnheader" class={c.text ? "text" : "n"} aria-sort={by ? (down ? "descending" : "ascending") : "none"} title={c.fixed ? c.hint : tr("{hint}; press to sort", { hint: c.hint })}>
-			{c.fixed ? <span>{tr(c.title)}</span> : <button onClick={() => sortTable(c.id, by ? !down : !c.text && c.id !== "start")}>{tr(c.title)}{by ? (down ? " ▾" : " ▴") : ""}</button>}</div>;
+			{c.fixed ? <span>{tr(c.title)}</span> : <button onClick={() => sortTable(c.id, by ? !down : !c.text && c.id !== "start")} onKeyDown={(e) => byKey(e, c.id)}>{tr(c.title)}{by ? (down ? " ▾" : " ▴") : ""}</button>}
+			<i class="edge" title={tr("drag to make the column wider or narrower, double click for its own width; Shift + ← → with the keyboard on the title")}
+				onPointerDown={(e) => {
+					dragged.current = { id: c.id, at: e.clientX, width: widthOf(e) };
+					e.currentTarget.setPointerCapture(e.pointerId);
+				}} onPointerMove={(e) => {
+					if (dragged.current)
+						resize(dragged.current.id, dragged.current.width + e.clientX - dragged.current.at);
+				}} onPointerUp={() => { dragged.current = null; }} onDblClick={() => resize(c.id, null)} /></div>;
 	})}</div>;
+}
+
+/** Beside columns that were made wider, the others give way. */
+const widthOf = (c: Column, chosen: Record<string, number>): string =>
+	(chosen[c.id] ? `${chosen[c.id]}px` : Object.keys(chosen).length ? c.width.replace(/minmax\(\d+px/, `minmax(${LEAST_WIDTH}px`) : c.width);
+
+/** The widths of columns that somebody has changed, as the browser keeps them. */
+function useWidths(): [Record<string, number>, (id: string, pixels: number | null) => void] {
+	const [widths, setWidths] = useState<Record<string, number>>(() => {
+		const old = kept("columns");
+		return Object.fromEntries(Object.entries(old && typeof old === "object" ? old : {}).filter((one): one is [string, number] => typeof one[1] === "number"));
+	});
+	return [widths, (id, pixels) => setWidths((old) => {
+		const { [id]: _, ...rest } = old;
+		const now = pixels === null ? rest : { ...rest, [id]: Math.round(Math.min(MOST_WIDTH, Math.max(LEAST_WIDTH, pixels))) };
+		keep("columns", now);
+		return now;
+	})];
 }
 
 interface LineProps { columns: Column[]; line: Line | undefined; index: number; around: Around; active: boolean; stop: boolean; selected: boolean; press: () => void }
@@ -88,6 +129,7 @@ export function TableGrid({ around }: { around: Omit<Around, "names"> }) {
 	const [{ height, bar }, setSize] = useState({ height: 200, bar: 0 });
 	const lines = table.sums?.lines ?? 0;
 	const columns = table.group ? GROUP_COLUMNS : ROW_COLUMNS;
+	const [widths, resize] = useWidths();
 	const { box, top, fit, tall, go, onScroll, onWheel } = useScroll(lines, height);
 	const pages = usePages(top, fit);
 	useEffect(() => {
@@ -133,9 +175,9 @@ export function TableGrid({ around }: { around: Omit<Around, "names"> }) {
 	};
 	const shown = Array.from({ length: Math.max(0, Math.min(fit + 1, lines - top)) }, (_, i) => top + i);
 	const stop = shown.includes(table.active) ? table.active : top;
-	const style = { "--columns": columns.map((c) => c.width).join(" "), "--bar": `${bar}px` } as Record<string, string>;
+	const style = { "--columns": columns.map((c) => widthOf(c, widths)).join(" "), "--bar": `${bar}px` } as Record<string, string>;
 	return <div class="grid" style={style} role="grid" aria-label={tr("spans")} aria-rowcount={lines + 1} aria-colcount={columns.length} onKeyDown={keys}>
-		<div role="rowgroup"><Head columns={columns} /></div>
+		<div role="rowgroup"><Head columns={columns} resize={resize} /></div>
 		<div class="grid-box" ref={box} onScroll={onScroll} onWheel={onWheel} role="presentation">
 			<div class="grid-tall" style={{ height: `${tall}px` }} role="presentation">
 				<div class="grid-lines" role="rowgroup">{shown.map((i) => {
