@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
-import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
+import { cacheHere, check, later, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 import { join } from "node:path";
 
@@ -295,6 +295,34 @@ await run([
 		check(parts.slice(1, 19).every((n) => n > 3), `in the page alone: ${parts}`);
 		await alone.close();
 	}],
+	["hits in every pixel of a lane tint it, hits in a folded group are ticks on it, and what the server had no time for is asked for again", () => withPage([uniform], async (page) => {
+		await page.keyboard.press("0");
+		await settled(page);
+		const { top, level } = await rowOf(page, "stream 7");
+		const before = await colours(page, top + level / 2, 50);
+		let refused = 0;
+		await page.route("**/marks?*", (route) => (refused++ ? route.continue() : route.fulfill({ status: 503, body: "" })));
+		await page.locator("input[type=search]").fill("name~^(k|cudaLaunch)");
+		await until(async () => {
+			const after = await colours(page, top + level / 2, 50);
+			return after.slice(2, -2).every((c, i) => Math.abs(c - before[i + 2]) > 15);
+		}, "the lane is tinted all along");
+		check(refused > 1, "although the first answer was none");
+		await page.locator(".title.group", { hasText: "pid 7" }).locator(".fold").click();
+		await settled(page);
+		const ticks = await page.evaluate(() => {
+			const { timeline } = window.headway;
+			const row = timeline.layout.rows.find((r) => r.folded && /pid 7/.test(r.title));
+			const canvas = document.querySelector("canvas.timeline");
+			const y = 26 + row.y + row.h - 3 + (row.pinned ? 0 : timeline.layout.pinnedHeight - timeline.scroll);
+			const { data: pixels } = canvas.getContext("2d").getImageData(0, Math.round(y), canvas.width, 1);
+			let n = 0;
+			for (let i = 0; i < pixels.length; i += 4)
+				n += Math.abs(pixels[i] - 0xc9) < 20 && Math.abs(pixels[i + 1] - 0x7b) < 20 && pixels[i + 2] < 40 ? 1 : 0;
+			return n;
+		});
+		check(ticks > 500, `ticks on the folded process: ${ticks}`);
+	})],
 	["Enter goes from hit to hit and says which one it is, and all hits of a lane can be listed", () => withPage([turns], async (page) => {
 		await page.keyboard.press("0");
 		await page.locator("input[type=search]").fill("want ed");
@@ -322,6 +350,12 @@ await run([
 		await settled(page);
 		const box = await page.locator("canvas.timeline").boundingBox();
 		await until(async () => (await stateOf(page, "window")).from < 0, "the window begins before the origin");
+		await settled(page);
+		await later(page, 500);
+		let asked = 0;
+		page.on("request", (request) => { asked += /\/(gaps|headway|path)\?/.test(request.url()) ? 1 : 0; });
+		await later(page, 1000);
+		check(asked === 0, `what is there is not asked for again: ${asked} requests`);
 		await page.mouse.move(box.x + 5, box.y + 8);
 		await page.mouse.down();
 		await page.mouse.move(box.x + box.width - 50, box.y + 8, { steps: 4 });

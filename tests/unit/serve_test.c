@@ -131,7 +131,8 @@ static struct hwy_trace *make_trace(void)
 struct told {
 	unsigned form, level, rows;
 	uint32_t n, n_long, n_spans;
-	unsigned mask;
+	unsigned mask, n_rows;
+	uint8_t row_share[VIEW_PARTS][VIEW_BUCKETS];
 	uint8_t share[4][VIEW_BUCKETS], look[VIEW_BUCKETS];
 	uint32_t count[VIEW_BUCKETS];
 	bool is_there[VIEW_BUCKETS];
@@ -176,6 +177,8 @@ static void read_summary(struct told *told, const uint8_t **at, int64_t from)
 {
 	const uint8_t *head = *at, *offsets = head + 4;
 	told->mask = head[0];
+	told->n_rows = head[1];
+	assert_true(told->n_rows <= VIEW_PARTS);
 	told->n_long = (uint32_t)hwy_little_read(head + 2, 2);
 	*at = offsets + told->n;
 	for (uint32_t i = 0; i < told->n; i++)
@@ -187,6 +190,9 @@ static void read_summary(struct told *told, const uint8_t **at, int64_t from)
 		told->look[offsets[i]] = *(*at)++;
 	for (uint32_t i = 0; told->mask & VIEW_HAS_COUNTS && i < told->n; i++, *at += 2)
 		told->count[offsets[i]] = (uint32_t)hwy_little_read(*at, 2);
+	for (unsigned r = 0; r < told->n_rows; r++)
+		for (uint32_t i = 0; i < told->n; i++)
+			told->row_share[r][offsets[i]] = *(*at)++;
 	read_spans(told, at, told->n_long, from);
 }
 
@@ -297,6 +303,17 @@ static void check_tile(uint32_t lane, unsigned level, int64_t index, struct dice
 				slow_cover(lane, c, from + at * width, from + (at + 1) * width);
 			assert_int_equal(told->share[c][at], share_of(cover, width));
 		}
+	}
+	/* What nests lies inside the spans of the first row. */
+	uint32_t starts = 0;
+	for (unsigned bucket = 0; bucket < VIEW_BUCKETS; bucket++)
+		starts += told->count[bucket];
+	if (lane == calls)
+		assert_int_equal(told->n_rows, starts > VIEW_PARTED ? 0 : 2);
+	for (unsigned bucket = 0; lane == calls && told->n_rows && bucket < VIEW_BUCKETS;
+	     bucket++) {
+		assert_int_equal(told->row_share[0][bucket], told->share[HWY_BUSY_OTHER][bucket]);
+		assert_true(told->row_share[1][bucket] <= told->row_share[0][bucket]);
 	}
 	if (lane != VIEW_HARDWARE)
 		check_spans(told, lane, from, from + width * 256, 8 * width);

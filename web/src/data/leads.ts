@@ -33,7 +33,8 @@ export class Leads {
 			return all.devices;
 		const held = this.held[trace];
 		const perPixel = (to - from) / pixels;
-		const covers = held && held.from <= from && held.to >= to;
+		// Nothing is before the origin: no answer begins there.
+		const covers = held && held.from <= Math.max(0, from) && held.to >= to;
 		if (!(covers && held.perPixel <= perPixel * 1.01 && held.perPixel >= perPixel / 8) && !this.asking[trace]) {
 			clearTimeout(this.timers[trace]);
 			this.timers[trace] = window.setTimeout(() => void this.ask(trace, from, to, pixels), held ? STILL_MS : 0);

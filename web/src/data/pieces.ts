@@ -19,7 +19,8 @@ export class Pieces {
 	list(trace: number, device: number, from: number, to: number, pixels: number): Piece[] {
 		const held = this.held[trace];
 		const perPixel = (to - from) / pixels;
-		const fits = held && (this.source.inline || (held.from <= from && held.to >= to && held.perPixel <= perPixel * 1.01 && held.perPixel >= perPixel / 8));
+		// Nothing is before the origin: no answer begins there.
+		const fits = held && (this.source.inline || (held.from <= Math.max(0, from) && held.to >= to && held.perPixel <= perPixel * 1.01 && held.perPixel >= perPixel / 8));
 		if (!fits && !this.aborts[trace]) {
 			clearTimeout(this.timers[trace]);
 			this.timers[trace] = window.setTimeout(() => void this.ask(trace, from, to, pixels), held ? STILL_MS : 0);

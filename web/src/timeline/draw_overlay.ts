@@ -150,12 +150,16 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 }
 
 export function drawOutlines(on: Ink, scene: Scene, pinned: boolean): void {
-	for (const { x0, x1, y0, y1, kind } of scene.outlines.filter((o) => o.pinned === pinned)) {
+	for (const { x0, x1, y0, y1, kind, many } of scene.outlines.filter((o) => o.pinned === pinned)) {
 		on.fillStyle = scene.palette.accent;
 		if (kind === "path")
 			on.fillRect(x0, y1 - 2 * scene.dpr, x1 - x0, 2 * scene.dpr);
 		else {
-			on.strokeStyle = kind === "kin" ? (scene.palette.dark ? "#ff7ad9" : "#c2188f") : scene.palette.dark ? "#ffe14d" : "#c97b00";
+			on.strokeStyle = kind === "kin" ? (scene.palette.dark ? "#ff7ad9" : "#c2188f") : css(scene.palette.hit);
+			if (many) {
+				on.fillStyle = `${on.strokeStyle}40`;
+				on.fillRect(x0, y0, x1 - x0, y1 - y0);
+			}
 			on.lineWidth = (kind === "kin" ? 2 : 1.5) * scene.dpr;
 			on.strokeRect(x0 + 0.5, y0 + 0.5, Math.max(1, x1 - x0 - 1), y1 - y0 - 1);
 		}

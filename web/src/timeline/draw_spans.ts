@@ -192,8 +192,22 @@ function drawHits(p: Place, summed: Cover[], marks: Marks, query: string, kind: 
 		if (last && x0 <= last.x1 + 1)
 			last.x1 = x1;
 		else
-			scene.outlines.push(last = { x0, x1, y0: p.top, y1, kind, pinned: row.pinned });
+			scene.outlines.push(last = { x0, x1, y0: p.top, y1, kind, pinned: row.pinned, many: true });
 	}
+}
+
+const TICK = 4;
+
+/** Hits on the lanes inside a folded group: ticks along its lower edge. */
+export function drawFoldedHits(scene: Scene, row: Row, lanes: number[]): void {
+	const { from, to, perPixel } = scene.window(row.trace);
+	const bottom = scene.top(row) + scene.size(row.h) - 1;
+	for (const lane of lanes)
+		for (const [begin, end] of scene.marks.list(row.trace, lane, scene.state.query.trim(), from, to, scene.width))
+			if (end > from && begin < to) {
+				const x0 = Math.floor((begin - from) / perPixel);
+				scene.raster.rect(x0, Math.max(x0 + 2, Math.ceil((end - from) / perPixel)), bottom - scene.size(TICK), bottom, scene.palette.pixel(scene.palette.hit));
+			}
 }
 
 /** Draws a lane into its row; `dense`: it has summaries at this scale; `talk`: as messages of a rank. */

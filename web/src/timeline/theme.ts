@@ -91,6 +91,7 @@ export class Palette {
 	readonly ink: string;
 	readonly faint: string;
 	readonly accent: string;
+	readonly hit: number;
 	private shades = new Map<number, Uint32Array>();
 	private twists: Uint32Array[] = [];
 	private dimmed = new Map<number, number>();
@@ -103,6 +104,7 @@ export class Palette {
 		this.ink = dark ? "#dfe6ee" : "#1c2733";
 		this.faint = dark ? "#8b98a7" : "#66727f";
 		this.accent = dark ? "#ffc94d" : "#b35c00";
+		this.hit = dark ? 0xffe14d : 0xc97b00;
 	}
 
 	pixel(c: number): number {

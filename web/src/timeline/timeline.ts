@@ -6,7 +6,7 @@ import { Leads } from "../data/leads";
 import { Marks } from "../data/marks";
 import { Names } from "../data/names";
 import { Pieces } from "../data/pieces";
-import type { Lane, Piece } from "../data/protocol";
+import type { Group, Lane, Piece } from "../data/protocol";
 import type { Source } from "../data/source";
 import { Tiles, type Cover } from "../data/tiles";
 import { focusedRow } from "../state/focus";
@@ -17,7 +17,7 @@ import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
 import { drawNotes } from "./draw_notes";
 import { drawCursor, drawFocus, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
-import { drawLane } from "./draw_spans";
+import { drawFoldedHits, drawLane } from "./draw_spans";
 import { layOut, levelOf, partsOf, type Layout, type Row } from "./layout";
 import { Raster } from "./raster";
 import { Scene } from "./scene";
@@ -25,6 +25,9 @@ import { drawLabels } from "./text";
 import { Palette } from "./theme";
 
 export const RULER = 26;
+
+/** All lanes inside a group. */
+const lanesOf = (group: Group): number[] => [...group.lanes, ...group.groups.flatMap(lanesOf)];
 
 export class Timeline {
 	readonly tiles: Tiles;
@@ -244,6 +247,8 @@ export class Timeline {
 				this.raster.rect(0, scene.width, top, bottom, palette.pixel(palette.band));
 			this.raster.rect(0, scene.width, bottom - 1, bottom, palette.pixel(palette.line));
 			this.drawRow(scene, row);
+			if (row.folded && row.group && scene.highlight)
+				drawFoldedHits(scene, row, lanesOf(row.group).filter((lane) => row.kind !== "group" || lane !== row.lane?.lane));
 		}
 	}
 
