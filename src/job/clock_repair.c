@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/say.h"
 #include "job/job_meetings.h"
 
 enum { RECOVERY = 100 };
@@ -250,9 +251,8 @@ static void take_repairs(struct repairing *r, struct hwy_job *job)
 		job_problem(job,
 			    "%" PRIu32
 			    " messages or collectives seemed to end before they were sent or the "
-			    "last rank had come, by up to %" PRId64
-			    " ns: the clocks were put right there",
-			    r->n_repaired, r->worst);
+			    "last rank had come, by up to %s: the clocks were put right there",
+			    r->n_repaired, hwy_say_time3(r->worst).text);
 	if (r->n_doubted > 0)
 		job_problem(job,
 			    "%" PRIu32

@@ -9,6 +9,7 @@
 
 #include "base/lang.h"
 #include "base/memory_text.h"
+#include "base/say.h"
 #include "serve/tiles.h"
 
 enum {
@@ -485,14 +486,13 @@ static void tell_losses(struct writing *w)
 	uint64_t mb = page->most / 1000000;
 	if (w->n_lost_tiles > 0)
 		leave_out(page,
-			  hwy_tr("details finer than %" PRIu64 " ns: they do not fit into %" PRIu64
-				 " MB"),
-			  UINT64_C(1) << (w->lost_level + 1), mb);
+			  hwy_tr("details finer than %s: they do not fit into %" PRIu64 " MB"),
+			  hwy_say_time4(INT64_C(1) << (w->lost_level + 1)).text, mb);
 	if (w->n_lost_rows > 0)
 		leave_out(page,
-			  hwy_tr("the columns and stacks of %" PRIu64
-				 " spans: they do not fit into %" PRIu64 " MB"),
-			  w->n_lost_rows, mb);
+			  hwy_tr("the columns and stacks of %s spans: they do not fit into %" PRIu64
+				 " MB"),
+			  hwy_say_count_grouped(w->n_lost_rows).text, mb);
 }
 
 /* Puts the lanes of every trace, and keeps room for 'info', which is written last because it

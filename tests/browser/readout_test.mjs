@@ -73,6 +73,36 @@ await run([
 		await page.mouse.move(at.x, at.y);
 		await until(async () => /launched .* which started [\d.]+ .s later/.test((await known(page)).replaceAll("\n", " ")), "its work");
 	})],
+	["sizes and moments of a span have units for people, and all their digits in the tip; numbers of SQL have groups of digits", () => withPage([mlp], async (page) => {
+		const id = await page.evaluate(async () => (await (await fetch("hit?t=0&q=copy+bytes%3E1MB&dir=1")).json()).span.id);
+		await page.evaluate((n) => { location.hash = `${location.hash}&span=0.${n}`; }, id);
+		await page.waitForFunction((n) => window.headway.state.selected?.span.id === n, id);
+		await page.keyboard.press("2");
+		const row = (name) => page.locator(".fields tr", { has: page.getByRole("rowheader", { name, exact: true }) }).locator("td");
+		await until(async () => /^[\d.]+ [kMG]B$/.test(await row("bytes").textContent()), "bytes");
+		check(/^[\d\u2009]+ bytes$/.test(await row("bytes").getAttribute("title")), "all of them in the tip");
+		check(/^[\d.]+ [MGT]B\/s$/.test(await row("throughput").textContent()), "the rate");
+		check(/^\d+\.\d{9} s$/.test(await row("on its clock").textContent()), "the moment on the trace's clock");
+		await page.locator("#tab-sql").click();
+		await page.locator(".sql-bar textarea").fill("select id, bytes, duration from copy where bytes > 1000000 limit 1");
+		await page.locator(".sql-bar textarea").press("Control+Enter");
+		const cells = page.locator(".sql-rows tbody td");
+		await until(async () => await cells.count() === 3, "an answer");
+		check(/^\d+$/.test(await cells.nth(0).textContent()) && /\d\u2009\d{3}/.test(await cells.nth(1).textContent()), "ids stay as they are typed");
+		check(/[MG]B$/.test(await cells.nth(1).getAttribute("title")) && /[µm]s$/.test(await cells.nth(2).getAttribute("title")), "tips have units");
+	})],
+	["an answer that the server has no time for, or that does not come, says what to do", () => withPage([mlp], async (page) => {
+		for (const [answer, says] of [[(route) => route.fulfill({ status: 503, body: "" }), /no time for this.*try again/], [(route) => route.fulfill({ status: 500, body: "" }), /table, status 500.*reload the page/],
+			[(route) => route.abort(), /still runs.*try again/]]) {
+			await page.route("**/table?*", answer);
+			await page.keyboard.press("9");
+			await page.locator(".table-bar .query").fill(`kernel ${says.source.slice(0, 5).trim()}`);
+			await page.locator(".table-bar .query").press("Enter");
+			await page.locator("#table-error", { hasText: says }).waitFor();
+			await page.unroute("**/table?*");
+			await page.locator("#tab-table").click();
+		}
+	})],
 	["the tip of a copy has bytes, rate, direction and kinds of memory", () => withPage([join(data, "nsys/itemloop_item.hwy")], async (page) => {
 		const copy = await page.evaluate(async () => (await (await fetch("search?t=0&q=copy+device+to+host&n=1")).json()).lanes[0].first[30]);
 		await page.evaluate(({ start, dur }) => {

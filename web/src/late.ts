@@ -5,6 +5,7 @@ export { inlineSource } from "./data/inline";
 export { Compare } from "./panels/Compare";
 export { Details } from "./panels/Details";
 export { Flame } from "./panels/Flame";
+export { Help } from "./panels/Help";
 export { Legend } from "./panels/Legend";
 export { Notes } from "./panels/Notes";
 export { Prediction } from "./panels/Prediction";

@@ -10,14 +10,15 @@ import { CommandPalette } from "./CommandPalette";
 import { useDark } from "./dark";
 import { Dock } from "./Dock";
 import { Empty } from "./Empty";
-import { Help } from "./Help";
 import { Lanes } from "./Lanes";
+import { later } from "./Later";
 import { MiniMap } from "./MiniMap";
 import { SIDE } from "./registry";
 import { Spoken } from "./Spoken";
 import { Splitter } from "./Splitter";
 import { Toolbar } from "./Toolbar";
 
+const Help = later("Help");
 const LEAST_WIDTH = 120;
 const MOST_SHARE = 0.6;
 const mostWidth = (): number => innerWidth * MOST_SHARE;
@@ -54,6 +55,7 @@ function Messages() {
 export function App({ timeline }: { timeline: Timeline }) {
 	const dark = useDark();
 	const width = useStore((s) => s.sizes.lanes);
+	const help = useStore((s) => s.help);
 	// A file of counters alone has nothing to draw but its roofline.
 	const bare = useStore((s) => s.dock === "roofline" && s.traces.every((t) => t.info.spans === 0));
 	// Before the page is drawn: no picture has the colours of before.
@@ -77,6 +79,6 @@ export function App({ timeline }: { timeline: Timeline }) {
 			</div>
 			<Side timeline={timeline} />
 		</main>
-		<Help /><CommandPalette /><Spoken timeline={timeline} />
+		{help && <Help timeline={timeline} />}<CommandPalette /><Spoken timeline={timeline} />
 	</>;
 }

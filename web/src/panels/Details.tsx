@@ -15,6 +15,7 @@ import { SpanMetrics } from "./SpanMetrics";
 import { SpanTree } from "./SpanTree";
 import { Stack } from "./Stack";
 
+const NS = 1_000_000_000n;
 /** Characters of a name that are shown. */
 const NAME = 4096;
 
@@ -32,6 +33,9 @@ function ownerOf(groups: Group[], lane: number): string {
 
 const launchedText = (time: string, thread: string): string => (thread ? tr("{time} before its start by {thread}", { time, thread }) : tr("{time} before its start", { time }));
 
+/** A moment in seconds: more digits than a double has. */
+const clockText = (ns: bigint): string => `${ns / NS}.${String(ns % NS).padStart(9, "0")} s`;
+
 /** Fields with a name for people; those that are columns of the model are called as they are typed. */
 keys("theoretical occupancy", "waves of blocks", "grid", "block", "registers a thread", "static shared memory", "dynamic shared memory", "executed shared memory", "local memory a thread", "local memory in total",
 	"mangled name", "throughput");
@@ -44,7 +48,7 @@ function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
 	const thread = span.launch && ownerOf(groups, span.launch.lane);
 	return <table class="fields"><tbody>
 		<tr><th>{tr("start")}</th><td>{exact(span.start - info.start)}</td></tr>
-		<tr><th>{tr("on its clock")}</th><td>{(BigInt(info.origin) + BigInt(span.start)).toString()} ns</td></tr>
+		<tr><th>{tr("on its clock")}</th><td title={`${BigInt(info.origin) + BigInt(span.start)} ns`}>{clockText(BigInt(info.origin) + BigInt(span.start))}</td></tr>
 		<tr><th>{tr("duration")}</th><td>{exact(span.dur)}</td></tr>
 		<tr><th>{tr("end")}</th><td>{exact(span.start + span.dur - info.start)}</td></tr>
 		{lane && <tr><th>{tr("lane")}</th><td>{owner ? tr("{lane} of {owner}", { lane: plain(laneTitle(lane.title)), owner: plain(owner) }) : plain(laneTitle(lane.title))}</td></tr>}

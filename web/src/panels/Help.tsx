@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { tr } from "../lang";
 import { COMMANDS } from "../state/commands";
-import { set, useStore } from "../state/store";
+import { set } from "../state/store";
 import { Dialog } from "./Dialog";
 import { Keys } from "./Keys";
 
@@ -24,6 +24,5 @@ function Content() {
 }
 
 export function Help() {
-	const open = useStore((s) => s.help);
-	return open ? <Dialog name="help" title={tr("keys")} close={() => set({ help: false })}><Content /></Dialog> : null;
+	return <Dialog name="help" title={tr("keys")} close={() => set({ help: false })}><Content /></Dialog>;
 }

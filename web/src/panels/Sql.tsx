@@ -7,10 +7,26 @@ import { source } from "../state/page";
 import { goToSqlRow, leads, markQuery, markRows, questions, runSql, type Cell, type Question } from "../state/sql";
 import { set, state, useStore } from "../state/store";
 import { plain } from "../timeline/text";
-import { count } from "../timeline/units";
+import { count, duration, withPrefix } from "../timeline/units";
 
 const FIRST_ROWS = 200;
-const show = (cell: Cell | undefined): string => (cell == null ? "" : plain(String(cell), 400));
+/** Columns whose numbers are names: they are typed and compared, not read. */
+const NAMES = /(^|_)(id|pid|tid|line|stream|device|context|correlation|rank|step|phase|address|link)$/i;
+const MANY = 10_000;
+const isAmount = (column: string, cell: Cell | undefined): cell is number => typeof cell === "number" && !NAMES.test(column);
+
+/** Large numbers have their digits in groups. */
+const show = (cell: Cell | undefined, column: string): string =>
+	(cell == null ? "" : isAmount(column, cell) && Number.isInteger(cell) && Math.abs(cell) >= MANY ? count(cell) : plain(String(cell), 400));
+
+/** What a number stands for by the name of its column: SQL counts in ns and bytes. */
+function tipOf(cell: Cell, column: string): string | undefined {
+	if (typeof cell === "string")
+		return plain(cell, 4096);
+	if (!isAmount(column, cell))
+		return undefined;
+	return /duration|_ns$|^start$|^end$|latency/i.test(column) ? duration(cell) : /bytes/i.test(column) ? withPrefix(cell, "B") : undefined;
+}
 
 function Answer() {
 	const answer = useStore((s) => s.sql.answer);
@@ -27,7 +43,7 @@ function Answer() {
 	return <div class="roofline-table sql-rows" tabIndex={0} aria-label={tr("answer")}><table>
 		<thead><tr>{answer.columns.map((c, i) => <th key={i} class={typeof answer.rows[0]?.[i] === "number" ? "" : "text"}>{plain(c)}</th>)}</tr></thead>
 		<tbody>{answer.rows.slice(0, most).map((row, r) => <tr key={r} tabIndex={goes ? 0 : undefined} onClick={goes ? press(row) : undefined} onKeyDown={goes ? press(row) : undefined}>
-			{row.map((cell, i) => <td key={i} class={typeof cell === "number" ? "n" : "text"} title={typeof cell === "string" ? plain(cell, 4096) : undefined}>{show(cell)}</td>)}</tr>)}</tbody></table>
+			{row.map((cell, i) => <td key={i} class={typeof cell === "number" ? "n" : "text"} title={tipOf(cell, answer.columns[i] ?? "")}>{show(cell, answer.columns[i] ?? "")}</td>)}</tr>)}</tbody></table>
 		{answer.rows.length > most && <button class="more" onClick={() => setMost(answer.rows.length)}>{tr("show all {n} rows", { n: count(answer.rows.length) })}</button>}</div>;
 }
 
