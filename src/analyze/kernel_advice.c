@@ -78,9 +78,9 @@ static bool is_library(enum kernel_maker maker)
 	return maker == MAKER_GEMM || maker == MAKER_CONVOLUTION || maker == MAKER_ATTENTION;
 }
 
-static const char another_attention[] =
+static const char another_attention[] = HWY_KEY(
 	"another kernel may suit these shapes better: torch.nn.attention.sdpa_kernel chooses between flash, cuDNN and "
-	"others; a newer library";
+	"others; a newer library");
 
 /* ---- by bound -------------------------------------------------------------------------------- */
 

@@ -305,7 +305,7 @@ static const char *say_compute(const struct known_kernel *kernel, struct hwy_are
 		return sm;
 	return hwy_arena_say(
 		arena, "%s; %s%s reaches %s of its peak", sm, counters_path_precisions[path],
-		counters_path_is_tensor(path) ? " on the tensor cores" : "",
+		hwy_tr(counters_path_is_tensor(path) ? " on the tensor cores" : ""),
 		hwy_say_share(kernel->flop[path] / kernel->peak[path] * 1e9 / c->ns).text);
 }
 

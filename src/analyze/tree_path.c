@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "analyze/tree_internal.h"
+#include "base/lang.h"
 #include "base/ref.h"
 
 #define ENGINE "autograd::engine::evaluate_function: "
@@ -280,9 +281,10 @@ uint32_t tree_path(struct tree_paths *paths, const struct hwy_owner *owner)
 	if (node == 0 || paths->tree->nodes[node].kind == TREE_NOTHING)
 		node = add_line(paths, node, owner->line);
 	if (node == 0 || paths->tree->nodes[node].kind == TREE_NOTHING)
-		node = add_nothing(paths, node,
-				   owner->is_replayed
-					   ? "in a CUDA graph whose capture was not recorded"
-					   : owner_why_texts[owner->why]);
+		node = add_nothing(
+			paths, node,
+			owner->is_replayed
+				? HWY_KEY("in a CUDA graph whose capture was not recorded")
+				: owner_why_texts[owner->why]);
 	return node;
 }

@@ -53,7 +53,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);
 	fputc('\n', out);
-	fprintf(out, hwy_tr("Verdict: %s. "), verdict_name(&diagnosis->verdict).text);
+	fprintf(out, hwy_tr("Verdict: %s. "), verdict_name(&diagnosis->verdict, true).text);
 	analyze_put_verdict(out, run);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < diagnosis->n && i < FINDINGS; i++)

@@ -90,7 +90,7 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	uint32_t n;
 	fputs("# ", out);
 	cli_put_markdown(out, analyze_program(run).text);
-	fprintf(out, "\n\n**%s**: ", verdict_name(&run->diagnosis.verdict).text);
+	fprintf(out, "\n\n**%s**: ", verdict_name(&run->diagnosis.verdict, true).text);
 	cli_put_markdown(out, run->diagnosis.verdict.says);
 	if (!phase) {
 		fputc('\n', out);

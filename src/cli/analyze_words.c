@@ -271,7 +271,7 @@ void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel)
 	if (strlen(kernel->name) >= most)
 		fputs("…", out);
 	if (*kernel->bound)
-		fprintf(out, "   %s", kernel->bound);
+		fprintf(out, "   %s", hwy_tr(kernel->bound));
 	if (!isnan(kernel->of_roof))
 		fprintf(out, hwy_tr(", %s of the roof"), hwy_say_share(kernel->of_roof).text);
 	fputc('\n', out);

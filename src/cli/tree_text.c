@@ -48,6 +48,15 @@ static void name_add(struct tree_name *name, const char *text)
 	name->text[name->length] = '\0';
 }
 
+/* "copy Host-to-Device", "fill": the first word is ours. */
+static const char *say_leaf(enum tree_kind kind, const char *text, char *leaf, size_t size)
+{
+	const char *word =
+		hwy_tr_word(kind == TREE_COPY ? HWY_KEY("tree|copy") : HWY_KEY("tree|fill"));
+	snprintf(leaf, size, "%s%s", word, text + strcspn(text, " "));
+	return leaf;
+}
+
 static void name_add_node(const struct tree_page *page, struct tree_name *name,
 			  const struct tree_node *node, bool is_last)
 {
@@ -58,8 +67,11 @@ static void name_add_node(const struct tree_page *page, struct tree_name *name,
 		kernel_name_short(text, folded);
 		text = folded;
 	}
+	char leaf[64];
 	if (node->kind == TREE_NOTHING)
 		text = hwy_tr(text);
+	else if (node->kind == TREE_COPY || node->kind == TREE_FILL)
+		text = say_leaf(node->kind, text, leaf, sizeof leaf);
 	name_add(name, *text ? text : hwy_tr("(no name)"));
 	if (node->count > 1) {
 		char count[32];

@@ -71,11 +71,12 @@ static const enum verdict_word words_of_causes[GAP_CAUSES] = {
 	[GAP_GIL] = VERDICT_CPU,
 };
 
-struct verdict_name verdict_name(const struct verdict *verdict)
+struct verdict_name verdict_name(const struct verdict *verdict, bool for_people)
 {
 	struct verdict_name name;
 	bool has_second = verdict->word == VERDICT_GPU && verdict->inside.word != INSIDE_UNKNOWN;
-	snprintf(name.text, sizeof name.text, "%s%s%s", verdict_words[verdict->word],
+	snprintf(name.text, sizeof name.text, "%s%s%s",
+		 for_people ? verdict_said(verdict->word) : verdict_words[verdict->word],
 		 has_second ? ", " : "", has_second ? inside_words[verdict->inside.word] : "");
 	return name;
 }

@@ -65,9 +65,9 @@ struct verdict {
 
 /* The verdict's word, and the second one where it is known: "gpu", "gpu, memory". */
 struct verdict_name {
-	char text[48];
+	char text[64];
 };
-struct verdict_name verdict_name(const struct verdict *verdict);
+struct verdict_name verdict_name(const struct verdict *verdict, bool for_people);
 
 /* Chooses the verdict's word by these shares of a step's time; VERDICT_NO_DEVICE_WORK is never
  * chosen. */

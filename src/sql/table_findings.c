@@ -144,7 +144,7 @@ static struct hwy_cell verdict_cell(struct sql_source *source, uint32_t row, uin
 	(void)row;
 	switch (column) {
 	case VERDICT_VERDICT: {
-		char *name = verdict_name(verdict).text;
+		char *name = verdict_name(verdict, false).text;
 		return sql_textz(hwy_arena_text(&source->arena, name, strlen(name)));
 	}
 	case VERDICT_SAYS: return sql_textz(verdict->says);

@@ -107,7 +107,7 @@ static void a_verdict_says_its_second_word_with_the_numbers(void **state)
 	put_levels(&p, (struct levels){98, 15, 0, 80, 50, 30, 0});
 	struct diagnosed d = program_diagnose(&p);
 	assert_true(says(&d, "the limit is memory") && says(&d, "DRAM 80 %"));
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, memory");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, memory");
 	assert_int_equal(d.diagnosis.verdict.inside.source, INSIDE_METRICS);
 	assert_true(d.diagnosis.verdict.inside.shares[INSIDE_MEMORY] > 0.99);
 	diagnosed_free(&d);
@@ -161,7 +161,7 @@ static void measured_kernels_give_the_word_where_nothing_was_sampled(void **stat
 	add_measure(&p, measured, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 20);
 	add_measure(&p, measured, "sm__warps_active.avg.pct_of_peak_sustained_active", 80);
 	struct diagnosed d = program_diagnose(&p);
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, memory");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, memory");
 	assert_int_equal(d.diagnosis.verdict.inside.source, INSIDE_MEASURED);
 	diagnosed_free(&d);
 }
@@ -185,7 +185,7 @@ static void samples_of_a_small_part_do_not_tell_of_the_whole(void **state)
 	assert_non_null(strstr(because, "too little"));
 	diagnosed_free(&d);
 	d = sampled_in_part(3);
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, memory");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, memory");
 	assert_true(says(&d, "compute time that was sampled"));
 	diagnosed_free(&d);
 	d = sampled_in_part(1);
@@ -282,7 +282,7 @@ static void counters_see_through_a_kernel_that_never_ends(void **state)
 	struct diagnosed d = program_diagnose(&p);
 	assert_false(d.diagnosis.verdict.is_opaque);
 	assert_null(cannot(&d, "whether the device works or waits"));
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, occupancy");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, occupancy");
 	ASSERT_ACCUSED(&d, "few-sms");
 	/* How long it would take on all multiprocessors is not known: it waits for work. */
 	assert_false(accused(&d, "few-sms")->predicted.is_known);
@@ -311,7 +311,7 @@ static void a_grid_of_eight_blocks_is_found_once(void **state)
 	assert_true(accused(&d, "few-sms")->share > 0.85);
 	assert_true(accused(&d, "few-sms")->predicted.is_known);
 	assert_non_null(strstr(accused(&d, "few-sms")->says, "8 blocks"));
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, occupancy");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, occupancy");
 	diagnosed_free(&d);
 }
 
@@ -376,7 +376,7 @@ static void a_chain_of_elementwise_kernels_that_fills_the_memory_can_be_fused(vo
 	assert_string_equal(predicted->edits, "fuse");
 	/* 900 us become the first kernel and what the last takes longer: 300 us */
 	assert_true(predicted->speedup > 2.8 && predicted->speedup < 3.1);
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, memory");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, memory");
 	diagnosed_free(&d);
 }
 
@@ -471,7 +471,7 @@ static void matrix_kernels_without_tensor_cores_are_found_by_counters(void **sta
 	ASSERT_NOT_ACCUSED(&d, "no-tensor-cores");
 	assert_string_equal(accused(&d, "tensor-idle")->predicted.edits,
 			    "tensor-cores:my_matmul_kernel");
-	assert_string_equal(verdict_name(&d.diagnosis.verdict).text, "gpu, compute");
+	assert_string_equal(verdict_name(&d.diagnosis.verdict, false).text, "gpu, compute");
 	diagnosed_free(&d);
 }
 

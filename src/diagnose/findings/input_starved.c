@@ -145,7 +145,7 @@ static void finding_input_starved_look(struct hwy_case *c)
 		where = HWY_KEY(
 			" The place is where the batch is copied; what the loop does right before prepares it.");
 	if (depends_on_results)
-		who = " Right before, results are copied to the host.";
+		who = hwy_tr(" Right before, results are copied to the host.");
 	const char *says = hwy_arena_say(
 		arena, "The GPU waits %s%s, %s of the time, for the next batch%s.%s%s%s",
 		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c),

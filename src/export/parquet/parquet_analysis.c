@@ -277,7 +277,7 @@ static bool verdict_cell(struct parquet *p, const void *user, uint32_t row, uint
 	const struct found *found = user;
 	const struct verdict *verdict = &found->diagnosis.verdict;
 	switch (field) {
-	case 0: return found_text(p, verdict_name(verdict).text, value);
+	case 0: return found_text(p, verdict_name(verdict, false).text, value);
 	case 1: return found_text(p, verdict->says, value);
 	case 2: return found_real(verdict->shares[verdict->word], value);
 	case 3: return found_real(verdict->coverage, value);
