@@ -26,23 +26,22 @@ def fail(text):
     sys.exit(1)
 
 
-def read_rows(file):
+def read_rows(text):
     """Rows as lists; a byte that is no UTF-8 is U+FFFD, as in the export."""
-    lines = (re.sub("[\udc80-\udcff]", "\ufffd", line) for line in file)
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(io.StringIO(re.sub("[\udc80-\udcff]", "\ufffd", text), newline=""), strict=True)
     return next(reader), list(reader)
 
 
 def read_csv(path):
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-        return read_rows(file)
+        return read_rows(file.read())
 
 
 def read_parquet(reader, path):
     run = subprocess.run([reader, path], capture_output=True, check=False)
     if run.returncode != 0:
         fail(run.stderr.decode())
-    return read_rows(io.StringIO(run.stdout.decode("utf-8", "strict"), newline=""))
+    return read_rows(run.stdout.decode("utf-8", "strict"))
 
 
 def table(folder, name):
