@@ -173,7 +173,7 @@ static void page_row(void *self, const struct stats_cell *cells, uint32_t n)
 		char number[STATS_NUMBER_BYTES];
 		const char *text = number;
 		int length = (int)stats_number(&page->columns[i], &cells[i], STATS_NS, number);
-		if (page->columns[i].type == STATS_TEXT && !cells[i].empty) {
+		if (stats_is_text(&page->columns[i]) && !cells[i].empty) {
 			text = cells[i].text.at;
 			length = (int)cells[i].text.length;
 		}
