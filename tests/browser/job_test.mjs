@@ -54,6 +54,35 @@ await run([
 		await settled(page);
 		check((await stateOf(page, "message")) === "", "nothing went wrong");
 	}],
+	["names of messages that several threads of a rank wait for do not stand over one another", () => onPage(browser, [join(data, "jobs/ddp_late")], async (other) => {
+		await other.keyboard.press("]");
+		await settled(other);
+		const texts = await other.evaluate(async () => {
+			const seen = [];
+			const proto = CanvasRenderingContext2D.prototype;
+			const { fillText } = proto;
+			proto.fillText = function draw(text, x, y) {
+				seen.push({ text, x, y, w: this.measureText(text).width });
+				return fillText.call(this, text, x, y);
+			};
+			for (const end = performance.now() + 20_000; performance.now() < end && !seen.some((t) => t.text.startsWith("gloo:"));) {
+				seen.length = 0;
+				window.headway.timeline.invalidate();
+				await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+			}
+			proto.fillText = fillText;
+			return seen.filter((t) => t.text.startsWith("gloo:"));
+		});
+		check(texts.length > 1, "messages have names");
+		for (const a of texts)
+			for (const b of texts)
+				check(a === b || a.y !== b.y || a.x + a.w <= b.x + 1 || b.x + b.w <= a.x + 1 || (a.text === b.text && a.x === b.x), `"${a.text}" at ${a.x} and "${b.text}" at ${b.x} stand apart`);
+	})],
+	["idle time of ranks that share a GPU is said to be added up", () => onPage(browser, [join(data, "jobs/ddp_late")], async (other) => {
+		await other.keyboard.press("]");
+		await other.keyboard.press("E");
+		await other.locator(".causes", { hasText: "of each rank on this GPU, added up" }).waitFor();
+	})],
 	["what is said of a job stands there whole, however long its sentences are", async () => {
 		for (const name of ["ddp_turns", "ddp_late"])
 			await onPage(browser, [join(data, "jobs", name)], async (other) => {

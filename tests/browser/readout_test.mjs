@@ -91,6 +91,16 @@ await run([
 		check(/^\d+$/.test(await cells.nth(0).textContent()) && /\d\u2009\d{3}/.test(await cells.nth(1).textContent()), "ids stay as they are typed");
 		check(/[MG]B$/.test(await cells.nth(1).getAttribute("title")) && /[µm]s$/.test(await cells.nth(2).getAttribute("title")), "tips have units");
 	})],
+	["steps of one name are told apart by their numbers, and directions of copies can be read in a narrow panel", () => withPage([join(data, "torch/starve_0.hwy")], async (page) => {
+		await page.setViewportSize({ width: 1280, height: 800 });
+		await page.keyboard.press("Control+k");
+		await page.keyboard.type("slowest");
+		await page.keyboard.press("Enter");
+		await until(async () => /^Slowest step: step \d+ \(Optimizer/.test(await stateOf(page, "message")), () => stateOf(page, "message"));
+		const cell = page.locator(".copies td").first();
+		await cell.waitFor();
+		check(await cell.evaluate((td) => td.scrollWidth <= td.clientWidth && td.textContent.includes("-to-")), "the direction is whole");
+	})],
 	["an answer that the server has no time for, or that does not come, says what to do", () => withPage([mlp], async (page) => {
 		for (const [answer, says] of [[(route) => route.fulfill({ status: 503, body: "" }), /no time for this.*try again/], [(route) => route.fulfill({ status: 500, body: "" }), /table, status 500.*reload the page/],
 			[(route) => route.abort(), /still runs.*try again/]]) {

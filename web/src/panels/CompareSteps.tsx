@@ -4,7 +4,7 @@ import { phrase, tr } from "../lang";
 import { showStep } from "../state/actions";
 import { phaseOf, stepTimes } from "../state/compare";
 import { useStore } from "../state/store";
-import { plain } from "../timeline/text";
+import { stepTitle } from "../timeline/text";
 import { duration, roundStep } from "../timeline/units";
 
 const WIDE = 360;
@@ -54,7 +54,7 @@ function StepControl() {
 		<button aria-label={tr("next step of both runs")} title={tr("next step (])")} disabled={k >= last} onClick={() => go(k + 1)}>›</button></span>
 		{phases.map((p, i) => {
 			const one = p?.steps[k];
-			return <span key={i}><b class={i ? "of-b" : "of-a"}>{i ? "B" : "A"}</b> {one ? <>{plain(one[6]) || tr("step {k}", { k })} {duration(one[1] - one[0])}</> : tr("has no such step")}</span>;
+			return <span key={i}><b class={i ? "of-b" : "of-a"}>{i ? "B" : "A"}</b> {one ? <>{stepTitle(one[6], k)} {duration(one[1] - one[0])}</> : tr("has no such step")}</span>;
 		})}</p>;
 }
 

@@ -11,7 +11,7 @@ import { Headline } from "./Headline";
 import { HeadwayPlot } from "./HeadwayPlot";
 import { Job } from "./Job";
 import { StepsPlot } from "./StepsPlot";
-import { plain, sentence, shorten } from "../timeline/text";
+import { plain, sentence, shorten, stepTitle } from "../timeline/text";
 
 /** Judged steps that cover less of the recording than this are told so, as `headway analyze` does. */
 const COVERS_LITTLE = 0.5;
@@ -29,7 +29,7 @@ function Outliers({ diagnosis }: { diagnosis: Diagnosis }) {
 	if (!outliers.length)
 		return null;
 	return <section><h3>{tr("Steps unlike the rest")}</h3><table class="rows"><tbody>{outliers.map((o) => <tr key={o.step}>
-		<td>{o.name ? plain(o.name) : tr("step {k}", { k: o.step })}: <small>{o.differs_by === "busy" ? tr("busy") : tr("idle, {cause}", { cause: tr(o.differs_by) })} {plain(o.because_of ?? "")}, + {duration(o.excess_ns)}</small></td>
+		<td>{stepTitle(o.name ?? "", o.step)}: <small>{o.differs_by === "busy" ? tr("busy") : tr("idle, {cause}", { cause: tr(o.differs_by) })} {plain(o.because_of ?? "")}, + {duration(o.excess_ns)}</small></td>
 		<td class="n">{duration(o.step_ns)}</td></tr>)}</tbody></table></section>;
 }
 

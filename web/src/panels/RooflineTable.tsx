@@ -9,19 +9,19 @@ import { plain, shorten } from "../timeline/text";
 import { count, duration, percent, withPrefix } from "../timeline/units";
 
 interface Column { id: string; title: string; hint: string; value: (p: RooflinePoint) => number | string | null; show: (p: RooflinePoint) => string; text?: boolean;
-	/** Left out first (2), or second (1), where there is little room. */
-	extra?: 1 | 2 }
+	/** Left out first (2), second (1), or last (0), where there is little room. */
+	extra?: 0 | 1 | 2 }
 
 const known = (value: number | null | undefined, show: (v: number) => string): string => (value == null ? "–" : show(value));
 const COLUMNS: Column[] = [
 	{ id: "name", title: tr("name"), hint: tr("kernel or operator"), value: (p) => p.name.toLowerCase(), show: (p) => shorten(plain(p.name)), text: true },
 	{ id: "gain", title: tr("to gain"), hint: tr("how much less it would take at its roof"), value: (p) => (p.of_peak == null ? null : p.gain_ns), show: (p) => (p.of_peak == null ? "–" : duration(p.gain_ns)) },
 	{ id: "time", title: tr("time"), hint: tr("of all launches together"), value: (p) => p.ns, show: (p) => duration(p.ns) },
-	{ id: "share", title: tr("share"), hint: tr("of the time of all kernels of its device"), value: (p) => p.share, show: (p) => percent(p.share) },
+	{ id: "share", title: tr("share"), hint: tr("of the time of all kernels of its device"), value: (p) => p.share, show: (p) => percent(p.share), extra: 0 },
 	{ id: "roof", title: tr("of roof"), hint: tr("how near it is to the roof over it"), value: (p) => p.of_peak, show: (p) => known(p.of_peak, percent) },
 	{ id: "bound", title: tr("bound by"), hint: tr("what holds it back"), value: (p) => BOUNDS.indexOf(p.bound), show: (p) => (p.bound === "unknown" ? tr("cannot tell") : tr(p.bound)), text: true },
 	{ id: "flop", title: "FLOP/s", hint: tr("operations a second"), value: (p) => p.flop_per_s, show: (p) => known(p.flop_per_s, (v) => withPrefix(v, "")) },
-	{ id: "bytes", title: "B/s", hint: tr("bytes of memory traffic a second"), value: (p) => p.bytes_per_s, show: (p) => known(p.bytes_per_s, (v) => withPrefix(v, "")) },
+	{ id: "bytes", title: "B/s", hint: tr("bytes of memory traffic a second"), value: (p) => p.bytes_per_s, show: (p) => known(p.bytes_per_s, (v) => withPrefix(v, "")), extra: 0 },
 	{ id: "intensity", title: "FLOP/B", hint: tr("operations a byte"), value: (p) => p.intensity, show: (p) => known(p.intensity, (v) => String(Number(v.toPrecision(3)))), extra: 2 },
 	{ id: "precision", title: tr("precision"), hint: tr("of its operations; T: on the tensor cores"), value: (p) => (p.flop ? `${p.precision}${p.tensor ? " T" : ""}` : null),
 		show: (p) => (p.flop ? `${p.precision}${p.tensor ? " T" : ""}` : "–"), text: true, extra: 1 },
@@ -60,7 +60,7 @@ function moveFocus(e: KeyboardEvent, row: HTMLElement): HTMLElement | null {
 }
 
 function Head({ sort, down, set }: { sort: string; down: boolean; set: (id: string, down: boolean) => void }) {
-	return <thead><tr>{COLUMNS.map((c) => <th key={c.id} class={`${c.text ? "text" : ""} ${c.extra ? `extra${c.extra}` : ""}`} aria-sort={sort === c.id ? (down ? "descending" : "ascending") : "none"}>
+	return <thead><tr>{COLUMNS.map((c) => <th key={c.id} class={`${c.text ? "text" : ""} ${c.extra === undefined ? "" : `extra${c.extra}`}`} aria-sort={sort === c.id ? (down ? "descending" : "ascending") : "none"}>
 		<button title={tr("{hint}; press to sort", { hint: c.hint })} onClick={() => set(c.id, sort === c.id ? !down : !c.text)}>{c.title}{sort === c.id ? (down ? " ▾" : " ▴") : ""}</button></th>)}</tr></thead>;
 }
 
@@ -86,7 +86,7 @@ export function RooflineTable({ points, chosen, hovered, hover, choose, go }: Pr
 		<Head sort={sort} down={down} set={(id, way) => setSort({ sort: id, down: way })} />
 		<tbody>{shown.map((p, i) => <tr key={`${p.kind}${p.name}${p.device}${i}`} class={`${p === chosen ? "chosen" : ""} ${p === hovered ? "over" : ""}`} tabIndex={p === stop ? 0 : -1}
 			aria-selected={p === chosen} onClick={() => go(p)} onKeyDown={(e) => keys(e, p)} onFocus={(e) => e.currentTarget.matches(":focus-visible") && choose(p)} onMouseEnter={() => hover(p)} onMouseLeave={() => hover(null)}>
-			{COLUMNS.map((c) => <td key={c.id} class={`${c.text ? "text" : "n"} of-${c.id} ${c.extra ? `extra${c.extra}` : ""}`} title={c.id === "name" ? plain(p.name) : undefined}>
+			{COLUMNS.map((c) => <td key={c.id} class={`${c.text ? "text" : "n"} of-${c.id} ${c.extra === undefined ? "" : `extra${c.extra}`}`} title={c.id === "name" ? plain(p.name) : undefined}>
 				{c.id === "gain" && <span class="bar" style={{ width: `${p.gain_ns / most * 100}%` }} />}
 				{c.id === "bound" && <i class={`chip ${p.bound}`} />}<span>{c.show(p)}</span></td>)}</tr>)}</tbody>
 	</table>

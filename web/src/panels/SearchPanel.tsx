@@ -6,7 +6,7 @@ import { searchMore } from "../state/actions";
 import { useStore, type Trace } from "../state/store";
 import { tableOfSearch } from "../state/table";
 import { laneTitle } from "../timeline/lane_title";
-import { plain } from "../timeline/text";
+import { stepTitle } from "../timeline/text";
 import { count, duration } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
 
@@ -16,7 +16,7 @@ function placeInTime({ info, steps }: Trace, span: Span, onDevice: boolean): str
 	for (const phase of steps?.phases ?? []) {
 		const k = phase.steps.findIndex((s) => s[onDevice ? 0 : 2] <= span.start && span.start < s[onDevice ? 1 : 3]);
 		if (k >= 0)
-			return tr("{time}, {step}", { time, step: plain(phase.steps[k]![6]) || tr("step {k}", { k }) });
+			return tr("{time}, {step}", { time, step: stepTitle(phase.steps[k]![6], k) });
 	}
 	return time;
 }

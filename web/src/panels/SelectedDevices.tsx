@@ -6,12 +6,16 @@ import { duration, count, percent, withPrefix } from "../timeline/units";
 
 const leadText = ({ count: n, work }: Lead): string => (n ? tr(n === 1 ? "{n} operation, {time}" : "{n} operations, {time}", { n: count(n), time: duration(work) }) : tr("nothing"));
 
+/** So much more than the idle time is no rounding: ranks that share a GPU have each their own idle time. */
+const ROUNDING = 0.01;
+
 /** Idle time by cause. Causes are known in the judged steps only: what lies outside of them stands by itself, so that the parts add up. */
 function Causes({ causes, idle }: { causes: Record<string, number>; idle: number }) {
 	const known = Object.entries(causes).filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
 	const rest = idle - known.reduce((sum, [, ns]) => sum + ns, 0);
 	return <ul class="causes">{known.map(([cause, ns]) => <li key={cause}>{tr(cause)} <b>{duration(ns)}</b></li>)}
-		{rest > 0 && <li>{tr("outside of the judged steps")} <b>{duration(rest)}</b></li>}</ul>;
+		{rest > 0 && <li>{tr("outside of the judged steps")} <b>{duration(rest)}</b></li>}
+		{rest < -idle * ROUNDING && <li>{tr("of each rank on this GPU, added up")}</li>}</ul>;
 }
 
 function Device({ device: d, whole }: { device: DeviceTimes; whole: number }) {

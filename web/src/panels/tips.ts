@@ -9,7 +9,7 @@ import { BOUND_LEAST } from "../timeline/draw_charts";
 import { hitAt, type Hit } from "../timeline/hit";
 import { laneTitle } from "../timeline/lane_title";
 import type { Scene } from "../timeline/scene";
-import { plain, shorten } from "../timeline/text";
+import { plain, shorten, stepTitle } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
 import { count, duration, percent } from "../timeline/units";
 import { tipLines } from "./readout";
@@ -86,7 +86,7 @@ function stepTip({ row, time }: Hit, x: number, y: number): Tip | null {
 	for (const phase of steps?.phases ?? [])
 		for (const [i, [from, to, , , busy, flags, name]] of phase.steps.entries())
 			if (from <= time && time < to)
-				return { x, y, head: plain(name) || tr("step {k}", { k: i }), line: tr("{time}, GPU {share} busy", { time: duration(to - from), share: percent(busy / (to - from)) }) + (flags & WARM_UP ? tr(", warm-up") : "") + (flags & OUTLIER ? tr(", unlike the rest") : "") };
+				return { x, y, head: stepTitle(name, i), line: tr("{time}, GPU {share} busy", { time: duration(to - from), share: percent(busy / (to - from)) }) + (flags & WARM_UP ? tr(", warm-up") : "") + (flags & OUTLIER ? tr(", unlike the rest") : "") };
 	return null;
 }
 

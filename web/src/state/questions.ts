@@ -2,7 +2,7 @@
 /* questions.ts - what people ask most, as one command each: where the longest idle gap is, which step is slowest and why, which kernel varies, which line costs. */
 import { CAUSES, type Phase, type Piece } from "../data/protocol";
 import { tr } from "../lang";
-import { plain } from "../timeline/text";
+import { plain, stepTitle } from "../timeline/text";
 import { duration } from "../timeline/units";
 import { select, show, showStep } from "./actions";
 import { source } from "./page";
@@ -87,7 +87,7 @@ export async function goToSlowestStep(): Promise<void> {
 		return;
 	showStep(slowest.k);
 	await selectStep();
-	set({ message: tr("Slowest step: {step}, {time}; the median is {median}: {reason}.", { step: plain(slowest.name) || slowest.k, time: duration(slowest.dur), median: duration(phase.median), reason: reasonOf(phase, slowest.k) }) });
+	set({ message: tr("Slowest step: {step}, {time}; the median is {median}: {reason}.", { step: stepTitle(slowest.name, slowest.k), time: duration(slowest.dur), median: duration(phase.median), reason: reasonOf(phase, slowest.k) }) });
 }
 
 /** Selects the time of the step that was gone to, else of the one in the middle of the screen. */

@@ -66,7 +66,7 @@ function label(scene: Scene, { pinned }: Row, x0: number, x1: number, y0: number
 
 /** Where the whole name does not fit, its number is what tells steps apart. */
 const stepName = (name: string, i: number, w: number): string =>
-	(name && w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
+	(/\d/.test(name) && w > 8 * name.length + 8 ? name : /\d+$/.exec(name)?.[0] ?? String(i));
 
 /** Phases of other processes run at the same time as the main one: there is one strip. */
 function shownPhases(steps: Steps): Phase[] {

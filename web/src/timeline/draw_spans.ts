@@ -12,7 +12,8 @@ import { isThin, levelOf, type Row } from "./layout";
 import type { Label, Outline, Scene } from "./scene";
 import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
 
-const LABEL_LEAST = 30;
+/** A span or a stretch that is narrower has no label. */
+export const LABEL_LEAST = 30;
 /** The class of communication in summaries. */
 const COMM = 1;
 const CLASSES = [0, 1, 2, 3];

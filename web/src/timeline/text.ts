@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+import { tr } from "../lang";
 /* text.ts - labels on the canvas, cut to the room there is. Widths of texts are measured once. */
 import type { Label } from "./scene";
 
@@ -82,6 +83,13 @@ function withoutType(text: string): string {
 	const name = stop > 0 ? head.slice(0, stop) : head;
 	const scope = name.lastIndexOf("::");
 	return (scope >= 0 && stop > 0 ? name.slice(scope + 2) + head.slice(stop) : head) || text;
+}
+
+/** What a step is called. Where all steps have one name ("Optimizer.step#Adam.step"), the number tells them apart. */
+export function stepTitle(name: string, k: number): string {
+	if (/\d/.test(name))
+		return plain(name);
+	return name ? `${tr("step {k}", { k })} (${plain(name)})` : tr("step {k}", { k });
 }
 
 export function drawLabels(on: CanvasRenderingContext2D, labels: Label[], dpr: number): void {

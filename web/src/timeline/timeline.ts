@@ -17,7 +17,7 @@ import { drawAxes, drawCounter, drawReadings } from "./draw_counter";
 import { drawNotes } from "./draw_notes";
 import { drawCursor, drawFocus, drawLit, drawOutlines, drawRange, drawRuler, drawSelection } from "./draw_overlay";
 import { drawGaps, drawPath, drawSteps, tintGaps } from "./draw_pieces";
-import { drawFoldedHits, drawLane } from "./draw_spans";
+import { drawFoldedHits, drawLane, LABEL_LEAST } from "./draw_spans";
 import { layOut, levelOf, partsOf, type Layout, type Row } from "./layout";
 import { Raster } from "./raster";
 import { Scene } from "./scene";
@@ -25,6 +25,16 @@ import { drawLabels } from "./text";
 import { Palette } from "./theme";
 
 export const RULER = 26;
+
+/** Labels of one line, from lanes that are drawn over each other: each ends where the next one begins. */
+function setApart(labels: Scene["labels"], out: Scene["labels"]): void {
+	labels.sort((a, b) => a.x - b.x);
+	for (const [i, label] of labels.entries()) {
+		const w = Math.min(label.w, (labels[i + 1]?.x ?? Infinity) - label.x);
+		if (w >= LABEL_LEAST)
+			out.push({ ...label, w });
+	}
+}
 
 /** All lanes inside a group. */
 const lanesOf = (group: Group): number[] => [...group.lanes, ...group.groups.flatMap(lanesOf)];
@@ -302,8 +312,10 @@ export class Timeline {
 		if (chart)
 			this.drawDevice(scene, chart, covers);
 		const { from, to } = scene.window(row.trace);
+		const before = scene.labels.length;
 		for (const lane of strip ? row.strips : [])
 			drawLane(scene, strip!, lane, this.tiles.cover(row.trace, lane.lane, from, to, scene.level(), lane.detail), this.tiles.isDense(row.trace, lane.lane, scene.level()), true);
+		setApart(scene.labels.splice(before), scene.labels);
 	}
 
 	private drawLaneRow(scene: Scene, row: Row, covers: Cover[]): void {
