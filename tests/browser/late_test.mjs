@@ -66,6 +66,15 @@ await run([
 		await spans.release();
 		await until(async () => (await stateOf(page, "selected")).span.id === third, async () => `three spans further is ${third}, not ${(await stateOf(page, "selected")).span.id}`);
 	})],
+	["a panel that is opened before the answer about a span stays open", () => withPage(async (page) => {
+		await selectKernel(page);
+		const { held, release } = await hold(page, "**/span?*");
+		await page.keyboard.press(".");
+		await until(() => held.length > 0, "the next span is asked for");
+		await page.keyboard.press("7");
+		await release();
+		check(await stateOf(page, "panel") === "notes", "the answer does not take it away");
+	})],
 	["of two spans that were chosen the second one stays, whichever answer is there first", () => withPage(async (page) => {
 		await page.locator("input[type=search]").fill("kernel");
 		await page.locator(".search .span-link").nth(1).waitFor();

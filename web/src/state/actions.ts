@@ -159,6 +159,7 @@ let choice = 0;
 /** Selects a span; `stay` leaves the panel as it is. */
 export async function select(trace: number, id: number, go = false, stay = false): Promise<void> {
 	const mine = ++choice;
+	const { panel } = state;
 	const span = await source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 	if (mine !== choice)
 		return;
@@ -166,7 +167,8 @@ export async function select(trace: number, id: number, go = false, stay = false
 		set({ message: source.inline ? tr("The details of this span were left out of this page.") : tr("The server does not know this span.") });
 		return;
 	}
-	set({ selected: { trace, span }, focus: null, panel: stay ? state.panel : "details", message: "" });
+	// Another panel that was opened meanwhile stays.
+	set({ selected: { trace, span }, focus: null, panel: stay || state.panel !== panel ? state.panel : "details", message: "" });
 	if (go)
 		goTo(trace, span);
 }
