@@ -163,10 +163,13 @@ static const char *with_noun(const char *text, const char *noun)
 		if (is_wide(*noun) && before >= 2 && at[-1] == ' ' && is_wide(at[-2]))
 			before--;
 		hwy_bytes_put(&changed, from, before);
-		size_t first = changed.n;
-		hwy_bytes_put(&changed, noun, strlen(noun));
-		if (begins_sentence(text, at) && *noun >= 'a' && *noun <= 'z')
-			changed.bytes[first] = (uint8_t)(*noun - 'a' + 'A');
+		const char *rest = noun;
+		if (begins_sentence(text, at) && *noun >= 'a' && *noun <= 'z') {
+			char capital = (char)(*noun - 'a' + 'A');
+			hwy_bytes_put(&changed, &capital, 1);
+			rest++;
+		}
+		hwy_bytes_put(&changed, rest, strlen(rest));
 		from = at + 3;
 		if (is_wide(*noun) && from[0] == ' ' && is_wide(from[1]))
 			from++;
