@@ -9,6 +9,7 @@
 #include "base/memory_text.h"
 #include "base/utf8.h"
 #include "cli/analyze_print.h"
+#include "cli/record_again.h"
 #include "stats/stats.h"
 
 enum { NAMES = 3, TITLE_WIDTH = 18, NO_COLUMN = -1 };
@@ -17,7 +18,8 @@ enum { NAMES = 3, TITLE_WIDTH = 18, NO_COLUMN = -1 };
 struct contents {
 	FILE *line;
 	uint64_t rows;
-	int name, share;   /* indexes of the columns to show, or NO_COLUMN */
+	/* Indexes of the columns to show, or NO_COLUMN; 'module' has the file of a function. */
+	int name, module, share;
 	const char *whole; /* what the shares are of; NULL: none was shown */
 	const struct stats_column *columns;
 };
@@ -60,11 +62,31 @@ static void contents_begin(void *self, const struct stats_column *columns, uint3
 			contents->name = (int)i;
 		if (columns[i].type == STATS_ID)
 			contents->name = NO_COLUMN;
+		if (strcmp(columns[i].name, "Module") == 0)
+			contents->module = (int)i;
 		if (share_of_column(&columns[i]) < best) {
 			best = share_of_column(&columns[i]);
 			contents->share = (int)i;
 		}
 	}
+}
+
+/* Yields the name of a row; of a function without a symbol the name of its file. */
+static struct hwy_text contents_name(const struct contents *contents,
+				     const struct stats_cell *cells)
+{
+	struct hwy_text name = cells[contents->name].text;
+	static const char unknown[] = "[unknown]";
+	if (contents->module == NO_COLUMN || name.length != sizeof unknown - 1 ||
+	    memcmp(name.at, unknown, name.length) != 0)
+		return name;
+	struct hwy_text module = cells[contents->module].text;
+	const char *slash = module.length ? memrchr(module.at, '/', module.length) : NULL;
+	if (slash) {
+		module.length -= (uint32_t)(slash + 1 - module.at);
+		module.at = slash + 1;
+	}
+	return module.length ? module : name;
 }
 
 static void contents_row(void *self, const struct stats_cell *cells, uint32_t n)
@@ -73,7 +95,7 @@ static void contents_row(void *self, const struct stats_cell *cells, uint32_t n)
 	(void)n;
 	if (contents->rows++ >= NAMES || contents->name == NO_COLUMN)
 		return;
-	struct hwy_text name = cells[contents->name].text;
+	struct hwy_text name = contents_name(contents, cells);
 	fputs(contents->rows > 1 ? hwy_tr(", ") : "", contents->line);
 	size_t shown = hwy_utf8_cut(name.at, name.length, 40);
 	cli_put(contents->line, name.at, shown);
@@ -93,8 +115,10 @@ static bool put_report(FILE *out, struct hwy_trace *trace, const struct stats_re
 {
 	struct stats_options options = {.from = INT64_MIN, .to = INT64_MAX};
 	struct memory_text memory;
-	struct contents contents = {
-		.line = memory_text_begin(&memory), .name = NO_COLUMN, .share = NO_COLUMN};
+	struct contents contents = {.line = memory_text_begin(&memory),
+				    .name = NO_COLUMN,
+				    .module = NO_COLUMN,
+				    .share = NO_COLUMN};
 	struct stats_sink sink = {&contents, contents_begin, contents_row};
 	struct hwy_err ignored;
 	bool made = stats_run(trace, report, &options, &sink, &ignored);
@@ -114,19 +138,40 @@ static bool put_report(FILE *out, struct hwy_trace *trace, const struct stats_re
 	return any;
 }
 
+/* Writes that nothing was recorded, and what the next command records. */
+static void put_nothing(FILE *out, const struct hwy_trace *trace, int width)
+{
+	struct memory_text memory;
+	fprintf(memory_text_begin(&memory),
+		hwy_tr("The program did nothing that was to be recorded. The next command records %s, "
+		       "calls into the operating system and samples of the CPU."),
+		record_again_source(trace));
+	char *text = memory_text_end(&memory);
+	fputs(width > 0 ? "   " : "", out);
+	cli_wrap(out, text, width > 0 ? 3 : 0, width);
+	free(text);
+}
+
 void analyze_put_contents(FILE *out, const struct analyze_run *run, int width)
 {
-	bool any = false;
+	bool any = false, again = record_again_is_wanted(run->trace);
 	if (width > 0)
 		fputc('\n', out);
 	for (const struct stats_report *report = stats_reports; report->name; report++)
 		if (report->handful)
 			any |= put_report(out, run->trace, report, width);
+	if (again)
+		put_nothing(out, run->trace, width);
 	if (width > 0)
 		fputc('\n', out);
 	fputs(hwy_tr(width > 0 ? "   next: " : "Next: "), out);
-	fputs(any ? "headway stats " : "headway info ", out);
-	analyze_put(out, run->path);
+	if (again) {
+		fputs("headway ", out);
+		record_again_put_command(out, run->trace);
+	} else {
+		fputs(any ? "headway stats " : "headway info ", out);
+		analyze_put(out, run->path);
+	}
 	fputs(any && width > 0 ? ", headway show " : "", out);
 	if (any && width > 0)
 		analyze_put(out, run->path);

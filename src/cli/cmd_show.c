@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/kit/drawing.h"
+#include "cli/record_again.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 50, MOST_WIDTH = 1000, MOST_ROWS = 1000 };
 
@@ -103,6 +104,8 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 	bool launches = find_extent(trace, HWY_DEVICE_KINDS | HWY_KIND_BIT(HWY_API), &from, &to);
 	bool any = launches || find_extent(trace, PICTURE_HOST_KINDS, &from, &to);
 	if (options->from == HWY_NONE && options->to == HWY_NONE) {
+		if (record_again_is_wanted(trace))
+			record_again_say(trace);
 		if (!any || (!launches && from == to))
 			cli_die("%s: nothing of a thread or a device was recorded; 'headway info %s' tells what it holds",
 				options->path, options->path);

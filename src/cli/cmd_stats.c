@@ -9,6 +9,7 @@
 #include "base/lang.h"
 #include "cli/kit/paint.h"
 #include "cli/kit/report_table.h"
+#include "cli/record_again.h"
 #include "cli/stats_ranks.h"
 #include "stats/stats.h"
 
@@ -242,7 +243,9 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 	}
 	report_table_free(table);
 	stats_ranks_free(&ranks);
-	if (!any && !asked)
+	if (!any && !asked && record_again_is_wanted(trace))
+		record_again_say(trace);
+	else if (!any && !asked)
 		fprintf(stderr, hwy_tr("headway: %s: nothing to tell in %s\n"), options->file,
 			part);
 }

@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/profile.h"
+#include "cli/record_again.h"
 #include "ingest/ingest.h"
 #include "trace/file.h"
 #include "whatif/path_cache.h"
@@ -48,31 +49,18 @@ static bool has_device_work(const struct hwy_trace *trace)
 	return false;
 }
 
-/* Whether a process of the program was a Python interpreter. */
-static bool ran_python(const struct hwy_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->n_processes; i++)
-		if (trace->processes[i].name != HWY_NONE &&
-		    strncmp(hwy_str(trace, trace->processes[i].name), "python", 6) == 0)
-			return true;
-	return false;
-}
-
 /* Writes the command to suggest next, without "headway". After an empty recording it is the one
  * that would have recorded something of the same program. */
 static void put_next_command(FILE *out, const struct hwy_trace *trace, const char *path, bool lacks)
 {
-	const char *command = hwy_property(trace, "command");
-	if (lacks || trace->n_spans || trace->n_processes == 0)
+	if (!lacks && record_again_is_wanted(trace))
+		record_again_put_command(out, trace);
+	else
 		fprintf(out, "%s %s",
 			lacks || !trace->n_spans ? "info"
 			: has_device_work(trace) ? "analyze"
 						 : "stats",
 			path);
-	else
-		fprintf(out, "profile -t %s -s process-tree %s",
-			ran_python(trace) ? "pytorch,python,osrt" : "opencl,osrt",
-			command ? command : "PROGRAM");
 }
 
 /* Yields from when to when records were lost, " (12.3 s to 25.0 s)"; "" where that is not known. */
@@ -132,9 +120,7 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 			       "-t mpi records what they exchange, and 'headway profile' before the launcher "
 			       "makes a report for each rank"));
 	else if (trace->n_spans == 0)
-		cli_say(hwy_tr("it did nothing that was to be recorded; the next command records %s, calls "
-			       "into the operating system and samples of the CPU"),
-			hwy_tr(ran_python(trace) ? "operators of PyTorch" : "OpenCL"));
+		record_again_say_why(trace);
 	struct memory_text memory;
 	put_next_command(memory_text_begin(&memory), trace, path, lost > 0 || silent);
 	char *next = memory_text_end(&memory);

@@ -27,7 +27,7 @@ says() {
 	grep -qF -- "$1" err || fail "'$1' is missing in: $(cat err)"
 }
 silent() {
-	[ "$(grep -vc 'it did nothing that was to be recorded' err)" = 1 ] || fail "more than the last line: $(cat err)"
+	[ "$(grep -vc 'the program did nothing that was to be recorded' err)" = 1 ] || fail "more than the last line: $(cat err)"
 }
 
 app="./app a --flag -f true"

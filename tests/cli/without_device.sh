@@ -38,4 +38,13 @@ tr -s ' \n' ' ' <"$work/out" | grep -qF 'Operators aten::mm 75.0 %, aten::relu 2
 	fail "operators without shares: $(cat "$work/out" "$work/err")"
 run analyze --format brief "$work/sleep.hwy"
 grep -q '^Next: headway stats ' "$work/out" || fail "the brief names no command: $(cat "$work/out")"
+
+# A recording in which nothing happened leads to the command that would have recorded something.
+run profile -q -t nvtx -o "$work/nothing.hwy" sh -c 'exit 0'
+for command in analyze stats show; do
+	run $command "$work/nothing.hwy"
+	cat "$work/out" "$work/err" >"$work/said"
+	grep -q 'headway profile -t opencl,osrt -s process-tree sh ' "$work/said" ||
+		fail "$command of an empty recording is a dead end: $(cat "$work/said")"
+done
 finish
