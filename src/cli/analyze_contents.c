@@ -45,7 +45,8 @@ static bool is_sort_of_row(const char *column)
 static size_t share_of_column(const struct stats_column *column)
 {
 	size_t i = 0, n = sizeof shares / sizeof *shares;
-	while (i < n && (column->type != STATS_PERCENT || strcmp(column->name, shares[i].column)))
+	while (i < n &&
+	       (column->type != STATS_PERCENT || strcmp(column->name, shares[i].column) != 0))
 		i++;
 	return i;
 }
