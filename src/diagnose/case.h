@@ -286,6 +286,10 @@ void pauses_free(struct case_pauses *pauses);
 /* The op of the copy that a pause reads or writes data with; FLOW_NONE where the pause only
  * waits. */
 uint32_t pause_copy(const struct hwy_case *c, const struct case_pause *pause);
+/* The index of the pause that a gap with the cause 'blocked' is charged to; FLOW_NONE where it is
+ * charged to none. */
+uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
+		      const struct hwy_gap *gap);
 /* Claims the idle time that was charged to pauses for which 'is_it' is true. 'is_it' gets NULL for
  * a gap that was charged to no pause. */
 void pauses_blame(struct hwy_case *c, const struct case_pauses *pauses, struct claim *claim,

@@ -129,10 +129,8 @@ void pauses_free(struct case_pauses *pauses)
 	free(pauses->by_wait);
 }
 
-/* The index of the pause that a gap with the cause 'blocked' is charged to; FLOW_NONE where it is
- * charged to none. */
-static uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
-			     const struct hwy_gap *gap)
+uint32_t pause_of_gap(const struct hwy_case *c, const struct case_pauses *pauses,
+		      const struct hwy_gap *gap)
 {
 	const struct hwy_waits *waits = &c->measures->waits;
 	if (gap->culprit == FLOW_NONE)

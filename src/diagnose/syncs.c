@@ -116,14 +116,37 @@ const char *syncs_meanwhile(struct hwy_case *c, const struct syncs *syncs)
 		hwy_say_time3(case_per_step(c, in_top)).text, name);
 }
 
+/* Whether the pause is one that copies to the device. */
+static bool pause_sends(const struct hwy_case *c, const struct case_pause *pause)
+{
+	uint32_t copy = pause_copy(c, pause);
+	return copy != FLOW_NONE && case_get(c, c->flow->ops[copy].span, HWY_DIRECTION) == HWY_H2D;
+}
+
+/* The idle time that is charged to waits for copies to the device, in ns. */
+static int64_t idle_by_sending(const struct hwy_case *c, const struct syncs *syncs)
+{
+	int64_t sending = 0;
+	for (uint32_t i = 0; i < syncs->claim.n; i++) {
+		const struct claim_item *item = &syncs->claim.items[i];
+		uint32_t pause = FLOW_NONE;
+		if (item->purse == CLAIM_GAP)
+			pause = pause_of_gap(c, &syncs->pauses,
+					     &c->measures->gaps.gaps[item->index]);
+		if (pause != FLOW_NONE && pause_sends(c, &syncs->pauses.pauses[pause]))
+			sending += item->ns;
+	}
+	return sending;
+}
+
 bool syncs_send(const struct hwy_case *c, const struct syncs *syncs)
 {
+	if (syncs->claim.total > 0)
+		return idle_by_sending(c, syncs) > syncs->claim.total / 2;
 	int64_t sending = 0;
 	for (uint32_t i = 0; i < syncs->pauses.n; i++) {
 		const struct case_pause *pause = &syncs->pauses.pauses[i];
-		uint32_t copy = is_sync(pause) ? pause_copy(c, pause) : FLOW_NONE;
-		if (copy != FLOW_NONE &&
-		    case_get(c, c->flow->ops[copy].span, HWY_DIRECTION) == HWY_H2D)
+		if (is_sync(pause) && pause_sends(c, pause))
 			sending += pause->waited;
 	}
 	return sending > syncs->waited / 2;

@@ -37,7 +37,8 @@ const char *syncs_callback_advice(const struct hwy_case *c, const struct syncs *
 /* A sentence, to be put behind another one, that names what the CPU does in the idle time behind
  * the waits; "" where it launches, or where no name covers a good part of that time. */
 const char *syncs_meanwhile(struct hwy_case *c, const struct syncs *syncs);
-/* Whether most of the waiting is for copies to the device: nothing is read back there. */
+/* Whether most of the idle time that the waits cost, or where they cost none most of the waiting,
+ * is for copies to the device: nothing is read back there. */
 bool syncs_send(const struct hwy_case *c, const struct syncs *syncs);
 /* Whether another finding about waits has accused this phase already: then nothing is left to
  * acquit. */

@@ -306,6 +306,32 @@ static void a_loop_without_workers_is_told_that_it_prepares_its_batches(void **s
 	diagnosed_free(&d);
 }
 
+static struct diagnosed diagnose_a_wait_in_the_os(const char *call)
+{
+	struct program p = program_new();
+	program_trace(&p)->processes[p.process].start = 0;
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_os(&p, call, 2000);
+		program_copy(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PINNED, 20, false);
+		program_launch(&p, 0, "k", 100);
+	}
+	return program_diagnose(&p);
+}
+
+static void a_loop_that_waits_for_a_thread_is_told_of_that_thread(void **state)
+{
+	struct diagnosed d = diagnose_a_wait_in_the_os("clock_nanosleep");
+	ASSERT_ACCUSED(&d, "input-starved");
+	assert_null(strstr(accused(&d, "input-starved")->says, "Another thread"));
+	diagnosed_free(&d);
+	d = diagnose_a_wait_in_the_os("sem_wait");
+	ASSERT_ACCUSED(&d, "input-starved");
+	assert_non_null(strstr(accused(&d, "input-starved")->says, "Another thread prepares"));
+	assert_non_null(strstr(accused(&d, "input-starved")->advice, "several threads"));
+	diagnosed_free(&d);
+}
+
 /* ---- what the program does already --------------------------------------------------------------- */
 
 static struct diagnosed slow_launches(const char *kernel, const char *operator)
@@ -699,6 +725,7 @@ int main(void)
 		cmocka_unit_test(many_workers_that_never_lack_a_processor_are_not_too_many),
 		cmocka_unit_test(compilers_are_no_workers_of_the_loader),
 		cmocka_unit_test(a_loop_without_workers_is_told_that_it_prepares_its_batches),
+		cmocka_unit_test(a_loop_that_waits_for_a_thread_is_told_of_that_thread),
 		cmocka_unit_test(a_compiled_program_is_not_told_to_compile),
 		cmocka_unit_test(one_compiled_function_does_not_make_a_compiled_program),
 		cmocka_unit_test(a_hip_program_is_given_hip_names),

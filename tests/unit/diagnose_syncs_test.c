@@ -33,6 +33,27 @@ static void a_read_back_every_step_is_sync_in_loop_with_its_idle_time(void **sta
 	diagnosed_free(&d);
 }
 
+/* Most of the waiting is for a copy to the device, whose wait is over when the queue still has work for
+ * the device; most of the idle time is behind the wait for a result. */
+static void advice_is_about_the_waits_that_cost_most_not_about_the_longest(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 20; k++)
+			program_launch(&p, 0, "k", 100);
+		program_copy(&p, 0, HWY_H2D, 4096, HWY_MEM_PAGEABLE, 2, true);
+		for (int k = 0; k < 4; k++)
+			program_launch(&p, 0, "k", 100);
+		program_copy(&p, 0, HWY_D2H, 4, HWY_MEM_PAGEABLE, 2, true);
+		program_compute(&p, 300);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "sync-in-loop");
+	assert_null(strstr(accused(&d, "sync-in-loop")->advice, "copies to the device"));
+	diagnosed_free(&d);
+}
+
 static void a_wait_of_a_launch_bound_loop_is_acquitted(void **state)
 {
 	struct program p = program_new();
@@ -263,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(advice_for_inference_does_not_speak_of_the_loss),
 		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
+		cmocka_unit_test(advice_is_about_the_waits_that_cost_most_not_about_the_longest),
 		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
 		cmocka_unit_test(a_gain_inside_its_own_bar_does_not_accuse_what_was_let_off),
 		cmocka_unit_test(a_wait_for_nothing_is_not_guilty_of_what_its_call_costs),

@@ -306,18 +306,25 @@ struct activity { /* what a thread did in a stretch of time */
 	bool waits;     /* the thread seems to have waited for another thread */
 };
 
+bool gaps_cpu_waits_for_thread(const char *name)
+{
+	/* "lock" alone is in clock_nanosleep and flock, too. */
+	static const char *const words[] = {"cond_", "futex",  "sem_",      "mutex",
+					    "join",  "rwlock", "spin_lock", "barrier"};
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
 /* Whether a span of waiting may have been a wait for another thread: the name of an OS call
  * tells, and any state may be one. */
 static bool waits_for_a_thread(const struct gaps_cpu *cpu, uint32_t id)
 {
-	static const char *const words[] = {"cond_", "futex", "sem_", "mutex", "lock", "join"};
 	uint32_t row;
 	const struct hwy_strip *strip = hwy_strip_of(cpu->flow->trace, id, &row);
-	const char *name = hwy_str(cpu->flow->trace, hwy_get(strip, HWY_NAME, row));
-	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcasestr(name, words[i]))
-			return true;
-	return strip->kind == HWY_STATE;
+	return strip->kind == HWY_STATE ||
+	       gaps_cpu_waits_for_thread(hwy_str(cpu->flow->trace, hwy_get(strip, HWY_NAME, row)));
 }
 
 /* The thread that ended a wait, or FLOW_NONE. 'call' and 'state' are references to the OS call

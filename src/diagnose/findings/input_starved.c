@@ -48,6 +48,12 @@ static const struct advice again = {
 				 "  DataLoader(…, num_workers=8, persistent_workers=True)"},
 };
 
+/* The advice where one thread of the loop's process prepares the batches. */
+static const struct advice threads = {
+	.any = "Let several threads prepare batches by turns (in Python processes, since threads share the GIL), or make faster what "
+	       "one batch takes; a longer queue alone does not help a thread that is slower than the step.",
+};
+
 /* The advice for loops that read results right before they prepare the next batch. */
 static const struct advice depends = {
 	.any = "If the next batch needs these results (a simulation, sampling), it cannot be prepared ahead: make that part faster, move "
@@ -57,7 +63,8 @@ static const struct advice depends = {
 
 /* Yields a sentence about who prepares the batches, with a space before it; "" where the
  * recording does not tell. */
-static const char *who_prepares(struct hwy_case *c, const struct workers *workers, const char *name)
+static const char *who_prepares(struct hwy_case *c, const struct workers *workers, const char *name,
+				bool is_thread)
 {
 	static const char own[] = " The batch is prepared in the loop's own process.";
 	struct hwy_arena *arena = &c->diagnosis->arena;
@@ -65,6 +72,8 @@ static const char *who_prepares(struct hwy_case *c, const struct workers *worker
 		return hwy_tr(own);
 	if (!workers->is_known)
 		return "";
+	if (is_thread)
+		return hwy_tr(" Another thread prepares the batches, and comes late.");
 	if (workers->n == 0)
 		return hwy_tr(
 			" No worker processes were seen: the batch is prepared in the loop's own process.");
@@ -134,11 +143,12 @@ static void finding_input_starved_look(struct hwy_case *c)
 	struct hwy_arena *arena = &c->diagnosis->arena;
 	struct workers workers = workers_find(c);
 	const char *name = name_of_loader(c, &claim);
-	const char *who = who_prepares(c, &workers, name);
+	bool is_thread = workers.is_known && workers.n == 0 && gaps_cpu_waits_for_thread(name);
+	const char *who = who_prepares(c, &workers, name, is_thread);
 	bool is_again = workers.n >= FEWEST_WORKERS && workers.generations > 1;
 	const char *where = "", *inside = inside_of_loader(c, &claim, name);
-	bool depends_on_results =
-		!gaps_cpu_is_loader(name) && workers.n == 0 && claim_follows_results(c, &claim);
+	bool depends_on_results = !gaps_cpu_is_loader(name) && !is_thread && workers.n == 0 &&
+				  claim_follows_results(c, &claim);
 	if (*name)
 		name = hwy_arena_say(arena, ", mostly in %.80s", name);
 	else if (case_is_loop(c) && !is_named(c, &claim))
@@ -153,6 +163,7 @@ static void finding_input_starved_look(struct hwy_case *c)
 	claim_accuse(c, &claim, HWY_HIGH, says,
 		     case_advice(c, depends_on_results ? &depends
 				    : is_again         ? &again
+				    : is_thread        ? &threads
 						       : &few));
 }
 
