@@ -54,8 +54,8 @@ uint32_t gaps_cpu_work(struct gaps_cpu *cpu, uint32_t thread, struct hwy_interva
 /* Whether a range, an operator or a function of this name loads input data: "DataLoader",
  * "load_batch", "get_next". */
 bool gaps_cpu_is_loader(const char *name);
-/* Whether an OS call of this name may be a wait for another thread: a lock, a semaphore, a condition
- * or the end of the thread. */
+/* Whether an OS call of this name may be a wait for another thread: a lock, a semaphore, a
+ * condition or the end of the thread. */
 bool gaps_cpu_waits_for_thread(const char *name);
 /* Whether the call was made inside a loader: its recorded stack says so; or, since stacks are
  * recorded of some calls only, the call copies to the device, and the stack of another such copy
