@@ -237,7 +237,7 @@ struct hwy_words hwy_say_bytes3(uint64_t bytes)
 {
 	static const char *const names[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
 	if (bytes < 1000)
-		return say_format("%" PRIu64 " bytes", bytes);
+		return say_format(hwy_tr("%" PRIu64 " bytes"), bytes);
 	uint64_t unit = 1000;
 	size_t i = 0;
 	for (; i + 1 < sizeof names / sizeof *names && bytes / unit >= 1000; i++)

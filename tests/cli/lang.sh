@@ -44,6 +44,9 @@ for width in 80 100; do
 done
 # What a newcomer sees has no English sentence left, and its rows line up by columns of the terminal.
 python3 "$(dirname "$0")/lang_check.py" whole "$HEADWAY" "$DATA" "$work" || bad=1
+told=$DATA
+is_sanitized && told=$work/few && mkdir -p "$told/gpu" && cp "$DATA"/gpu/{decode_eager,mlp_sync}.hwy "$told/gpu"
+python3 "$(dirname "$0")/lang_check.py" told "$HEADWAY" "$told" || bad=1
 python3 "$(dirname "$0")/lang_check.py" numbers "$HEADWAY" "$recording" || bad=1
 run analyze --lang zh --format html "$recording"
 grep -q 'built without npm' "$work/err" || python3 "$(dirname "$0")/lang_check.py" page "$work/out" "$chinese" || bad=1
