@@ -60,7 +60,7 @@ static const struct stats_column columns[COLUMNS] = {
 	[BYTES] = {"Bytes", STATS_COUNT},
 	[ALGORITHM_RATE] = {"Algorithm GB/s", STATS_REAL},
 	[BUS_RATE] = {"Bus GB/s", STATS_REAL},
-	[LINK] = {"Link", STATS_TEXT},
+	[LINK] = {"Link", STATS_WORD},
 	[PEAK] = {"Peak GB/s", STATS_REAL},
 	[OF_PEAK] = {"Of Peak", STATS_PERCENT},
 	[SKEW] = {"Skew", STATS_TIME_MEAN},
@@ -287,7 +287,7 @@ static const char *link_of(const struct hwy_trace *trace, const struct exchange_
 	if (line->key.ranks == 1)
 		return HWY_KEY("none: one rank");
 	if (nodes > 1)
-		return "network";
+		return HWY_KEY("network");
 	if (nodes < 1 || device < 0 || device >= trace->n_devices)
 		return HWY_KEY("not known");
 	const struct hwy_device *one = &trace->devices[device];
