@@ -58,7 +58,7 @@ static void note_ends(struct digest_view *view)
 			if (note->state != state || note->rank == HWY_NONE ||
 			    (state == JOB_RECORDED && !*note->why))
 				continue;
-			why = *note->why ? note->why : why;
+			why = *note->why ? hwy_tr(note->why) : why;
 			ranks[n++] = note->rank;
 		}
 		char *list = job_rank_list(ranks, n);

@@ -62,7 +62,7 @@ static void recover_rank(const char *folder, const struct job_note *note)
 	if (!done) {
 		job.note.state = JOB_LOST;
 		job.note.report = "";
-		job.note.why = *err.text ? err.text : hwy_tr("its report could not be made");
+		job.note.why = *err.text ? err.text : HWY_KEY("its report could not be made");
 		job_folder_put_note(folder, &job.note, &err);
 	}
 	free(path);
@@ -187,7 +187,7 @@ static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 	if (note->state == JOB_ELSEWHERE)
 		return hwy_arena_say(arena, "its report is %s there", note->report);
 	if (note->state == JOB_RECOVERED)
-		return note->why;
+		return hwy_tr(note->why);
 	if (is_being_recorded(note))
 		return hwy_arena_say(arena,
 				     "still being recorded; when it has ended: headway recover %s",
@@ -196,7 +196,7 @@ static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 		return hwy_arena_say(arena, "no report yet; there: headway recover -f -o %s/%s %s",
 				     folder, job_note_report(arena, note), note->directory);
 	if (waits)
-		return hwy_arena_say(arena, "not recorded: %s", note->why);
+		return hwy_arena_say(arena, "not recorded: %s", hwy_tr(note->why));
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
 		return hwy_arena_say(arena, "exit status %d", WEXITSTATUS(status));
 	if (!WIFSIGNALED(status))

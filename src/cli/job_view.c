@@ -24,7 +24,7 @@ static void note_ends(struct job_view *job)
 			continue;
 		job_problem(&job->job, "rank %" PRId64 ": %s%s%s", note->rank,
 			    hwy_tr(job_state_names[note->state]), hwy_tr(*note->why ? ": " : ""),
-			    note->why);
+			    hwy_tr(note->why));
 	}
 	job_folder_free(&folder);
 }
