@@ -322,7 +322,7 @@ static const char *say_memory(const struct known_kernel *kernel, struct hwy_aren
 	if (!(rate > 0) || kernel->level == LEVEL_L1)
 		return busy;
 	return rate >= 1e12 ? hwy_arena_say(arena, "%s: %.2f TB/s", busy, rate * 1e-12)
-			    : hwy_arena_format(arena, "%s: %s", busy, hwy_say_rate3(rate).text);
+			    : hwy_arena_say(arena, "%s: %s", busy, hwy_say_rate3(rate).text);
 }
 
 static const char *say_latency(const struct known_kernel *kernel, struct hwy_arena *arena)

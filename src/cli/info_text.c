@@ -154,7 +154,7 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 		info_text_add(line, "", hwy_str(trace, host->name));
 		info_text_add(line, ", ", hwy_str(trace, host->cpu));
 		if (host->cpus > 0)
-			snprintf(cpus, sizeof cpus, "%lld CPUs", (long long)host->cpus);
+			snprintf(cpus, sizeof cpus, hwy_tr("%lld CPUs"), (long long)host->cpus);
 		info_text_add(line, ", ", cpus);
 		info_text_add(line, ", ", hwy_str(trace, host->os));
 		info_text_add(line, ", ", hwy_str(trace, host->kernel));
@@ -169,7 +169,7 @@ static void describe_device(const struct hwy_trace *trace, uint32_t i, char *lin
 	char part[80];
 	info_text_add(line, "", hwy_str(trace, device->name));
 	if (device->sms > 0) {
-		snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
+		snprintf(part, sizeof part, hwy_tr("%lld SMs"), (long long)device->sms);
 		info_text_add(line, ", ", part);
 	}
 	if (device->memory_bytes > 0)

@@ -52,8 +52,8 @@ static _Noreturn void list_devices(void)
 			printf(hwy_tr("  %u: %s (%s), %u metrics\n"), i, gpu->name, gpu->chip,
 			       gpu->metrics);
 		else
-			printf(hwy_tr("  %u: %s: cannot be sampled: %s%s%s\n"), i, gpu->name, gpu->reason,
-			       hwy_tr(*gpu->remedy ? "; " : ""), gpu->remedy);
+			printf(hwy_tr("  %u: %s: cannot be sampled: %s%s%s\n"), i, gpu->name,
+			       gpu->reason, hwy_tr(*gpu->remedy ? "; " : ""), gpu->remedy);
 	}
 	puts(hwy_tr("  all: each of them"));
 	puts(hwy_tr("  cuda-visible: those in CUDA_VISIBLE_DEVICES"));
@@ -107,7 +107,8 @@ void profile_metrics_frequency(const struct cli_value *value)
 
 static _Noreturn void list_sets(void)
 {
-	puts(hwy_tr("Sets for --gpu-metrics-set; each is built for the chip, as many metrics as fit:"));
+	puts(hwy_tr(
+		"Sets for --gpu-metrics-set; each is built for the chip, as many metrics as fit:"));
 	for (int i = 0; pm_sets[i].name; i++) {
 		printf("  %s: %s\n", pm_sets[i].name, pm_sets[i].what);
 		const char *last = "";
