@@ -322,7 +322,7 @@ static const char *say_memory(const struct known_kernel *kernel, struct hwy_aren
 	if (!(rate > 0) || kernel->level == LEVEL_L1)
 		return busy;
 	return rate >= 1e12 ? hwy_arena_say(arena, "%s: %.2f TB/s", busy, rate * 1e-12)
-			    : hwy_arena_format(arena, "%s: %s", busy, hwy_say_rate3(rate).text);
+			    : hwy_arena_say(arena, "%s: %s", busy, hwy_say_rate3(rate).text);
 }
 
 static const char *say_latency(const struct known_kernel *kernel, struct hwy_arena *arena)
@@ -350,14 +350,15 @@ static const char *say_occupancy(const struct known_kernel *kernel, struct hwy_a
 				    : NULL;
 	return hwy_arena_say(
 		arena, "%s of the warps that an SM can hold are there%s%s, too few to hide waits",
-		hwy_say_share(c->occupancy).text, limit ? ", limited by " : "", limit ? limit : "");
+		hwy_say_share(c->occupancy).text, hwy_tr(limit ? ", limited by " : ""),
+		hwy_tr(limit ? limit : ""));
 }
 
 static const char *say_endless(const struct known_kernel *kernel, struct hwy_arena *arena)
 {
 	const char *units = kernel->is_measured ? hwy_arena_say(arena, "no unit is busy (%s)",
 								say_units(kernel, arena))
-						: "it was not measured";
+						: hwy_tr("it was not measured");
 	return hwy_arena_say(
 		arena,
 		"one launch runs all of the time, %s, and %s: it waits for the host or for work, and a roof says nothing about it",

@@ -135,11 +135,11 @@ static const char *roofline_say_above(const struct roofline_point *point, bool i
 				      double rate, struct hwy_arena *arena)
 {
 	if (is_by_compute)
-		return hwy_arena_format(
+		return hwy_arena_say(
 			arena,
 			"%.4g TFLOP/s, more than the %s roof: it computes less than its shapes tell, or with other units",
 			rate, hwy_precision_names[point->precision]);
-	return hwy_arena_format(
+	return hwy_arena_say(
 		arena,
 		point->is_from_cache
 			? "%.4g GB/s, more than the memory's roof: its data came from a cache, so DRAM does not bind it"
@@ -151,33 +151,33 @@ static const char *roofline_say_above(const struct roofline_point *point, bool i
 static void roofline_say(struct roofline_point *point, bool is_by_compute, struct hwy_arena *arena)
 {
 	static const char *const whys[ROOFLINE_BOUNDS] = {
-		[ROOFLINE_UNKNOWN] = "; what holds it back only counters can tell",
-		[ROOFLINE_COMPUTE] = ": bound by compute",
-		[ROOFLINE_MEMORY] = ": bound by memory",
-		[ROOFLINE_LATENCY] = "; its launches are too short to get there",
-		[ROOFLINE_OCCUPANCY] = "; its grid fills too little of the device",
+		[ROOFLINE_UNKNOWN] = HWY_KEY("; what holds it back only counters can tell"),
+		[ROOFLINE_COMPUTE] = HWY_KEY(": bound by compute"),
+		[ROOFLINE_MEMORY] = HWY_KEY(": bound by memory"),
+		[ROOFLINE_LATENCY] = HWY_KEY("; its launches are too short to get there"),
+		[ROOFLINE_OCCUPANCY] = HWY_KEY("; its grid fills too little of the device"),
 	};
 	if (point->is_shortcut) {
-		point->says = hwy_arena_format(
+		point->says = hwy_arena_say(
 			arena,
 			"%.4g TFLOP/s by definition; its algorithm (Winograd or FFT) computes less, so no roof can be told",
 			point->flop_per_s * 1e-12);
 		return;
 	}
 	if (isnan(point->of_peak)) {
-		point->says = "its FLOP, its bytes or the device's peaks are not known";
+		point->says = hwy_tr("its FLOP, its bytes or the device's peaks are not known");
 		return;
 	}
-	const char *roof = is_by_compute ? hwy_precision_names[point->precision] : "memory";
+	const char *roof = is_by_compute ? hwy_precision_names[point->precision] : hwy_tr("memory");
 	const char *units = is_by_compute && point->tensor ? " tensor" : "";
 	double rate = is_by_compute ? point->flop_per_s * 1e-12 : point->bytes_per_s * 1e-9;
 	const char *unit = is_by_compute ? "TFLOP/s" : "GB/s";
 	if (point->of_peak > 1)
 		point->says = roofline_say_above(point, is_by_compute, rate, arena);
 	else
-		point->says = hwy_arena_format(arena, "%.4g %s, %s of the %s%s roof%s", rate, unit,
-					       hwy_say_share(point->of_peak).text, roof, units,
-					       whys[point->bound]);
+		point->says = hwy_arena_say(arena, "%.4g %s, %s of the %s%s roof%s", rate, unit,
+					    hwy_say_share(point->of_peak).text, roof, units,
+					    hwy_tr(whys[point->bound]));
 }
 
 void roofline_judge(struct roofline_point *point, const struct hwy_peaks *peaks,

@@ -9,6 +9,7 @@
 
 #include "analyze/tree_internal.h"
 #include "analyze/work.h"
+#include "base/lang.h"
 #include "base/ref.h"
 #include "base/saturating.h"
 
@@ -304,8 +305,9 @@ static void add_idle(struct tree_filling *filling, const struct hwy_gaps *gaps,
 		uint32_t node =
 			owner == UINT32_MAX
 				? tree_put(tree, 0, TREE_NOTHING,
-					   hwy_intern_z(&tree->owners.texts,
-							"idle that nobody is known to cause"),
+					   hwy_intern_z(
+						   &tree->owners.texts,
+						   HWY_KEY("idle that nobody is known to cause")),
 					   0)
 				: node_of_owner(filling, owner);
 		hwy_add_saturating(&tree->nodes[node].idle,

@@ -261,13 +261,15 @@ static uint32_t upper_path(struct tree_paths *paths, const struct hwy_owner *own
 		node = add_links(paths, 0, owner->chain, 0, false);
 		if (node || !known || !paths->tree->has_modules)
 			return node;
-		return add_line(paths, add_nothing(paths, 0, "outside of modules"), owner->line);
+		return add_line(paths, add_nothing(paths, 0, HWY_KEY("outside of modules")),
+				owner->line);
 	case TREE_BY_LINE:
 		node = add_line(paths, 0, owner->line);
-		return node || !owner->op ? node : add_nothing(paths, 0, "line not known");
+		return node || !owner->op ? node : add_nothing(paths, 0, HWY_KEY("line not known"));
 	case TREE_BY_SCOPE:
 		node = add_links(paths, 0, owner->chain, 0, false);
-		return node || !owner->op ? node : add_nothing(paths, 0, "outside of scopes");
+		return node || !owner->op ? node
+					  : add_nothing(paths, 0, HWY_KEY("outside of scopes"));
 	default: return 0;
 	}
 }

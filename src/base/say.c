@@ -237,7 +237,7 @@ struct hwy_words hwy_say_bytes3(uint64_t bytes)
 {
 	static const char *const names[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
 	if (bytes < 1000)
-		return say_format("%" PRIu64 " bytes", bytes);
+		return say_format(hwy_tr("%" PRIu64 " bytes"), bytes);
 	uint64_t unit = 1000;
 	size_t i = 0;
 	for (; i + 1 < sizeof names / sizeof *names && bytes / unit >= 1000; i++)
@@ -253,7 +253,7 @@ struct hwy_words hwy_say_bytes3_signed(int64_t bytes)
 struct hwy_words hwy_say_bytes3_to_gb(uint64_t bytes)
 {
 	if (bytes < 1000)
-		return say_format("%d byte%s", (int)bytes, bytes == 1 ? "" : "s");
+		return say_format(hwy_tr("%d byte%s"), (int)bytes, bytes == 1 ? "" : "s");
 	double size = (double)bytes;
 	return size < 999.5e3   ? three_digits(size / 1e3, "kB")
 	       : size < 999.5e6 ? three_digits(size / 1e6, "MB")

@@ -16,7 +16,9 @@ enum { LIMIT_BYTES = 2000, FINDINGS = 3, ACQUITTALS = 4 };
 static void analyze_brief_put_finding(FILE *out, const struct hwy_finding *finding,
 				      const struct hwy_phase *phase, uint32_t number)
 {
-	fprintf(out, "%" PRIu32 ". %s: ", number, finding->kind->id);
+	fprintf(out, hwy_tr("%" PRIu32 ". %s: "), number, finding->kind->id);
+	/* A language that says "a step" before the time does so here, and not behind it. */
+	fputs(hwy_tr_word(HWY_KEY("a step before a cost|")), out);
 	analyze_put_worth(out, finding, phase);
 	int advice_length = (int)strcspn(finding->advice, "\n");
 	if (finding->n_places) {
@@ -44,7 +46,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	uint32_t main = run->analysis.phases.main, n;
 	const struct hwy_outlook *verdict = &diagnosis->outlooks[main];
 	struct gap_states states = analyze_states(run, main, &n);
-	fputs(": ", out);
+	fputs(hwy_tr(": "), out);
 	analyze_put_steps(out, run, phase);
 	fprintf(out, hwy_tr("; step %s (median %s, p10 %s, p90 %s)\n"),
 		hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,

@@ -90,7 +90,7 @@ static void put_head(FILE *out, const struct analyze_run *run)
 	uint32_t n;
 	fputs("# ", out);
 	cli_put_markdown(out, analyze_program(run).text);
-	fprintf(out, "\n\n**%s**: ", verdict_name(&run->diagnosis.verdict, true).text);
+	fprintf(out, hwy_tr("\n\n**%s**: "), verdict_name(&run->diagnosis.verdict, true).text);
 	cli_put_markdown(out, run->diagnosis.verdict.says);
 	if (!phase) {
 		fputc('\n', out);
@@ -118,7 +118,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	analyze_markdown_put_table(out, run);
 	for (uint32_t i = 0; i < diagnosis->n; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
-		fprintf(out, "\n## %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,
+		fprintf(out, hwy_tr("\n## %" PRIu32 ". %s: %s\n\n"), i + 1, finding->kind->id,
 			hwy_tr(finding->kind->title));
 		cli_put_markdown(out, finding->says);
 		fputs("\n\n", out);
@@ -128,7 +128,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		if (i == 0)
 			fputs(hwy_tr("\n## Looked at, not guilty\n\n"), out);
 		char *place = place_markup(&diagnosis->acquitted[i]);
-		fprintf(out, "- **%s** %s: ", diagnosis->acquitted[i].kind->id, place);
+		fprintf(out, hwy_tr("- **%s** %s: "), diagnosis->acquitted[i].kind->id, place);
 		free(place);
 		cli_put_markdown(out, diagnosis->acquitted[i].says);
 		fputc('\n', out);
@@ -138,7 +138,7 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 		cli_put_markdown(out, diagnosis->cannot[i].what);
 		fputs(hwy_tr(", because "), out);
 		cli_put_markdown(out, diagnosis->cannot[i].because);
-		fputs(".\n", out);
+		fprintf(out, "%s\n", hwy_tr_word(HWY_KEY("stop|.")));
 	}
 	if (verdict->is_healthy && *verdict->ncu) {
 		char *command = analyze_say_kernels(run, verdict);

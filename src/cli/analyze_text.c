@@ -244,7 +244,7 @@ static void print_places(const struct page *page, const struct hwy_finding *find
 		print_place(page, place, 18);
 		if (*place->at.file && *place->at.range) {
 			lines_may_break(page->out, 18);
-			fputs(*place->layer ? "  · " : "  in ", page->out);
+			fputs(hwy_tr(*place->layer ? "  · " : "  in "), page->out);
 			analyze_put(page->out, place->at.range);
 		}
 		fprintf(page->out, "  (%" PRIu64 ")\n", place->count);
@@ -458,13 +458,13 @@ static void print_causes(const struct page *page, uint32_t phase)
 		fprintf(page->out, hwy_tr("  step %" PRIu32), outlier->step);
 		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
 		if (*name) {
-			fputs(", ", page->out);
+			fputs(hwy_tr_word(HWY_KEY("clause|, ")), page->out);
 			analyze_put(page->out, name);
 		}
 		fprintf(page->out, hwy_tr(": %s more %s"), hwy_say_time3(outlier->excess).text,
 			hwy_tr(outlier->part));
 		if (*outlier->name) {
-			fputs(", ", page->out);
+			fputs(hwy_tr_word(HWY_KEY("clause|, ")), page->out);
 			analyze_put(page->out, outlier->name);
 		}
 		fputc('\n', page->out);

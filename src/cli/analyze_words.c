@@ -119,11 +119,12 @@ void analyze_put_steps(FILE *out, const struct analyze_run *run, const struct hw
 	if (phase->source != PHASE_MARKS) {
 		fputs(hwy_tr(how[phase->source]), out);
 	} else if (*hwy_str(run->trace, phase->name)) {
-		fputs(" (", out);
+		fputs(hwy_tr_word(HWY_KEY("open| (")), out);
 		analyze_put(out, hwy_str(run->trace, phase->name));
 		/* A name that ends with a parenthesis is a function, and whole: "jit(step)". */
 		const char *name = hwy_str(run->trace, phase->name);
-		fputs(name[strlen(name) - 1] == ')' ? ")" : "…)", out);
+		fputs(name[strlen(name) - 1] == ')' ? "" : "…", out);
+		fputs(hwy_tr_word(HWY_KEY("close|)")), out);
 	}
 	if (phase->n_steady < phase->n_steps)
 		fprintf(out, hwy_tr(", %" PRIu32 " of them steady"), phase->n_steady);
@@ -145,7 +146,7 @@ struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, 
 
 void analyze_put_causes(FILE *out, const struct gap_states *states)
 {
-	const char *before = " (";
+	const char *open = hwy_tr_word(HWY_KEY("open| (")), *before = open;
 	bool done[GAP_CAUSES] = {false};
 	for (int k = 0; k < 3 && states->idle > 0; k++) {
 		unsigned top = GAP_CAUSES;
@@ -159,10 +160,10 @@ void analyze_put_causes(FILE *out, const struct gap_states *states)
 			break;
 		fprintf(out, "%s%s %s", before, hwy_tr(gap_cause_names[top]),
 			hwy_say_share(share).text);
-		before = ", ";
+		before = hwy_tr(", ");
 	}
-	if (*before == ',')
-		fputc(')', out);
+	if (before != open)
+		fputs(hwy_tr_word(HWY_KEY("close|)")), out);
 }
 
 void analyze_put_states(FILE *out, const struct gap_states *states)

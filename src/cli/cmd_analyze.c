@@ -126,7 +126,7 @@ static const char *find_difference(const struct analyze_view *view)
 			why = job_differ(view->runs[0].trace, view->runs[i].trace);
 	}
 	if (are_ranks && !why && all_communicate && !they_meet(view))
-		why = "they have no collective in common";
+		why = hwy_tr("they have no collective in common");
 	return are_ranks ? why : NULL;
 }
 

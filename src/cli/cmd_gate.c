@@ -94,7 +94,7 @@ static void read_budget(struct compare_budget *budget, const char *path)
 	size_t n = fread(text, 1, LARGEST_BYTES, file);
 	if (ferror(file) || n == LARGEST_BYTES)
 		cli_die("%s: %s", path,
-			n == LARGEST_BYTES ? "too large for a budget" : "cannot be read");
+			hwy_tr(n == LARGEST_BYTES ? "too large for a budget" : "cannot be read"));
 	fclose(file);
 	struct hwy_err err;
 	if (!budget_read(budget, path, text, n, cli_nearest, &err))

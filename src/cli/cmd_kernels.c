@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/measured_join.h"
+#include "base/lang.h"
 #include "base/secrets.h"
 #include "cli/commands.h"
 #include "cli/kernels_measure.h"
@@ -128,8 +129,8 @@ static void join_ncu(struct kernels_job *job)
 	if (joined.found < joined.kernels) {
 		char text[256];
 		snprintf(text, sizeof text,
-			 "%" PRIu32 " of %" PRIu32
-			 " measured kernels are not in the recording; the first is %.120s",
+			 hwy_tr("%" PRIu32 " of %" PRIu32
+				" measured kernels are not in the recording; the first is %.120s"),
 			 joined.kernels - joined.found, joined.kernels, joined.missing);
 		add_kernels_note(job, text);
 	}

@@ -172,7 +172,7 @@ static void path_print(const struct options *options)
 	struct chosen_phase phase;
 	struct hwy_err err;
 	phase_open(&phase, options->path, options->step, options->phase,
-		   "there is no path through it");
+		   hwy_tr("there is no path through it"));
 	uint32_t n_steps = phase.analysis.phases.phases[phase.index].n_steps;
 	bool one_step = options->step_number != CLI_NOT_GIVEN;
 	if (one_step && options->step_number >= n_steps)

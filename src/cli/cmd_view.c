@@ -240,9 +240,9 @@ static void serve(const struct options *options)
 	if (!server) {
 		close_all(options, &viewing);
 		cli_die("%s%s", err.text,
-			!options->port && known.port
-				? "; is it open already? --port chooses another port"
-				: "");
+			hwy_tr(!options->port && known.port
+				       ? "; is it open already? --port chooses another port"
+				       : ""));
 	}
 	note_address(options, server, path, &known);
 	free(path);

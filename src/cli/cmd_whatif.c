@@ -188,7 +188,7 @@ static void whatif_replay_cpus(const struct options *options, const struct job_f
 	struct hwy_err err;
 	if (n_talking < 2 || options->check)
 		cli_die("%s%s: no device work: nothing to replay", recordings->files[0].name,
-			recordings->n > 1 ? " and the others" : "");
+			hwy_tr(recordings->n > 1 ? " and the others" : ""));
 	opened_job_open(&opened, files->texts, files->n, options->step, options->phase);
 	if (!whatif_job_print(out, &opened, options->edits, options->n_edits,
 			      options->format == CLI_FORMAT_JSON, &err))

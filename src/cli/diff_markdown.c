@@ -82,7 +82,8 @@ static void put_notes(const struct page *page, const struct compare_diff *diff)
 		const struct diff_note *note = &diff->notes[i];
 		table_cell(&table, "%s", hwy_tr(note->what));
 		table_cell(&table, "%s", note->before);
-		table_cell(&table, "%s%s%s", note->after, *note->so ? ": " : "", hwy_tr(note->so));
+		table_cell(&table, "%s%s%s", note->after, hwy_tr(*note->so ? ": " : ""),
+			   hwy_tr(note->so));
 	}
 	table_print(&table, page->out);
 }

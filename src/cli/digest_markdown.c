@@ -79,7 +79,7 @@ void digest_print_markdown(FILE *out, const struct analyze_view *how,
 	cli_put_markdown(out, *answer->program ? answer->program : answer->id);
 	fputs("\n\n", out);
 	digest_put_title(out, view);
-	fprintf(out, "\n\n**%s**: ", verdict_said(answer->job.word));
+	fprintf(out, hwy_tr("\n\n**%s**: "), verdict_said(answer->job.word));
 	cli_put_markdown(out, answer->job.says);
 	fputc('\n', out);
 	if (answer->job.late_says != answer->job.says)

@@ -386,7 +386,7 @@ void digest_print_brief(FILE *out, const struct analyze_view *how, const struct 
 	FILE *to = memory_text_begin(&memory);
 	(void)how;
 	put_name(to, view);
-	fputs(": ", to);
+	fputs(hwy_tr(": "), to);
 	digest_put_title(to, view);
 	fprintf(to, hwy_tr("\nVerdict: %s. %s\n"), verdict_said(answer->job.word),
 		answer->job.says);

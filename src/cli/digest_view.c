@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/say.h"
 #include "cli/digest_print.h"
 #include "cli/opened_job.h"
@@ -57,13 +58,14 @@ static void note_ends(struct digest_view *view)
 			if (note->state != state || note->rank == HWY_NONE ||
 			    (state == JOB_RECORDED && !*note->why))
 				continue;
-			why = *note->why ? note->why : why;
+			why = *note->why ? hwy_tr(note->why) : why;
 			ranks[n++] = note->rank;
 		}
 		char *list = job_rank_list(ranks, n);
 		if (n > 0)
 			digest_answer_problem(&view->answer, "rank%s %s: %s%s%s", n == 1 ? "" : "s",
-					      list, job_state_names[state], *why ? ": " : "", why);
+					      list, hwy_tr(job_state_names[state]),
+					      hwy_tr(*why ? ": " : ""), why);
 		free(list);
 		free(ranks);
 	}
@@ -103,7 +105,8 @@ void digest_view_open(struct digest_view *view, const struct cli_texts *operands
 			cli_die("%s", err.text);
 	digest_set_settle(&view->set);
 	if (view->set.n == 0)
-		cli_die("%s", view->set.n_problems ? view->set.problems[0] : "no digest is here");
+		cli_die("%s",
+			view->set.n_problems ? view->set.problems[0] : hwy_tr("no digest is here"));
 	leave_other_jobs(view);
 	const char *first = view->set.ranks[0].digest.job,
 		   *last = view->set.ranks[view->set.n - 1].digest.job;

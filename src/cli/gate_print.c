@@ -100,7 +100,7 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		cli_put_markdown(out, note->before);
 		fputs(" → ", out);
 		cli_put_markdown(out, note->after);
-		fprintf(out, "%s%s\n", *note->so ? ": " : "", hwy_tr(note->so));
+		fprintf(out, "%s%s\n", hwy_tr(*note->so ? ": " : ""), hwy_tr(note->so));
 	}
 	struct table table = {.format = TABLE_MARKDOWN, .columns = 5, .align = "lrrll", .heads = 1};
 	table_row(&table,
@@ -111,8 +111,8 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		table_cell(&table, "%s", check->value);
 		table_cell(&table, "%s", check->limit);
 		table_cell(&table, "%s %s%s%s", marks[check->verdict],
-			   hwy_tr(gate_verdict_names[check->verdict]), *check->says ? ": " : "",
-			   check->says);
+			   hwy_tr(gate_verdict_names[check->verdict]),
+			   hwy_tr(*check->says ? ": " : ""), check->says);
 		table_cell(&table, "%s", check->is_stable ? hwy_tr("stable") : "");
 	}
 	table_print(&table, out);

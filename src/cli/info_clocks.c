@@ -30,7 +30,7 @@ static void add_clock(char *line, const char *name, const struct clock_values *c
 {
 	if (!clock->samples)
 		return;
-	add_part(line, "%s%s %s", *line ? "; " : "", name, mega(clock->least).text);
+	add_part(line, "%s%s %s", *line ? hwy_tr("; ") : "", name, mega(clock->least).text);
 	if (clock->most - clock->least < 1e6)
 		add_part(line, " MHz");
 	else
@@ -45,7 +45,8 @@ static void add_losses(char *line, const struct device_clocks *clocks)
 		known += clocks->lost[i] != HWY_NONE;
 		if (clocks->lost[i] <= 0)
 			continue;
-		add_part(line, hwy_tr("%s%s by %s"), told++ ? ", " : hwy_tr("; held down for "),
+		add_part(line, hwy_tr("%s%s by %s"),
+			 told++ ? hwy_tr(", ") : hwy_tr("; held down for "),
 			 hwy_say_time3(clocks->lost[i]).text, hwy_tr(device_clocks_words[i]));
 	}
 	if (known && !told)
@@ -58,8 +59,8 @@ void info_clocks_words(const struct device_clocks *clocks, char line[INFO_CLOCKS
 	add_clock(line, "SM", &clocks->sm);
 	add_clock(line, hwy_tr("memory"), &clocks->memory);
 	if (clocks->power.samples)
-		add_part(line, hwy_tr("%s%.0f W on average, %.0f at most"), *line ? "; " : "",
-			 clocks->power.mean, clocks->power.most);
+		add_part(line, hwy_tr("%s%.0f W on average, %.0f at most"),
+			 *line ? hwy_tr("; ") : "", clocks->power.mean, clocks->power.most);
 	if (clocks->power.samples && clocks->power_limit > 0)
 		add_part(line, hwy_tr(" (limit %.0f)"), clocks->power_limit);
 	if (clocks->temperature.samples)

@@ -90,7 +90,7 @@ static void info_text_add(char *line, const char *separator, const char *text)
 {
 	size_t n = strlen(line);
 	if (text && *text)
-		snprintf(line + n, LINE - n, "%s%s", n ? separator : "", text);
+		snprintf(line + n, LINE - n, "%s%s", n ? hwy_tr(separator) : "", text);
 }
 
 static void print_source(const struct page *page, const struct info *info)
@@ -112,7 +112,7 @@ static void print_source(const struct page *page, const struct info *info)
 	if (info->has_window) {
 		char lasts[96];
 		snprintf(lasts, sizeof lasts, hwy_tr("for %s"), hwy_say_time4(info->duration).text);
-		info_text_add(when, ", ", lasts);
+		info_text_add(when, hwy_tr_word(HWY_KEY("clause|, ")), lasts);
 	}
 	field(page, HWY_KEY("label|Recorded"), when);
 	field(page, HWY_KEY("label|Command"), hwy_property(trace, "command"));
@@ -154,7 +154,7 @@ static void print_hosts(const struct page *page, const struct hwy_trace *trace)
 		info_text_add(line, "", hwy_str(trace, host->name));
 		info_text_add(line, ", ", hwy_str(trace, host->cpu));
 		if (host->cpus > 0)
-			snprintf(cpus, sizeof cpus, "%lld CPUs", (long long)host->cpus);
+			snprintf(cpus, sizeof cpus, hwy_tr("%lld CPUs"), (long long)host->cpus);
 		info_text_add(line, ", ", cpus);
 		info_text_add(line, ", ", hwy_str(trace, host->os));
 		info_text_add(line, ", ", hwy_str(trace, host->kernel));
@@ -169,7 +169,7 @@ static void describe_device(const struct hwy_trace *trace, uint32_t i, char *lin
 	char part[80];
 	info_text_add(line, "", hwy_str(trace, device->name));
 	if (device->sms > 0) {
-		snprintf(part, sizeof part, "%lld SMs", (long long)device->sms);
+		snprintf(part, sizeof part, hwy_tr("%lld SMs"), (long long)device->sms);
 		info_text_add(line, ", ", part);
 	}
 	if (device->memory_bytes > 0)
@@ -249,12 +249,13 @@ static void print_calibration(const struct page *page, const struct hwy_trace *t
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < trace->n_devices; i++) {
 		char line[LINE] = "", number[40] = "";
-		const char *more = hwy_tr_word(HWY_KEY("cost| more"));
+		const char *more = hwy_tr_word(HWY_KEY("cost| more")),
+			   *clause = hwy_tr_word(HWY_KEY("clause|, "));
 		add_calibration(line, "", trace, i, "cost.launch",
 				hwy_tr("a recorded launch costs"), more);
-		add_calibration(line, ", ", trace, i, "cost.sync", hwy_tr("a wait"),
+		add_calibration(line, clause, trace, i, "cost.sync", hwy_tr("a wait"),
 				*line ? "" : more);
-		add_calibration(line, ", ", trace, i, "cost.range", hwy_tr("a range"),
+		add_calibration(line, clause, trace, i, "cost.range", hwy_tr("a range"),
 				*line ? "" : more);
 		add_calibration(line, "; ", trace, i, "machine.launch_latency",
 				hwy_tr("a kernel starts"), hwy_tr(" after its launch"));

@@ -18,11 +18,11 @@ static void job_brief_put_finding(FILE *out, const struct job_view *job,
 	const struct hwy_finding *finding = one->finding;
 	fprintf(out, "%" PRIu32 ". %s", number, finding->kind->id);
 	if (one->n_members > 0) {
-		fputs(" (", out);
+		fputs(hwy_tr_word(HWY_KEY("open| (")), out);
 		job_put_finding_ranks(out, job, one);
-		fputc(')', out);
+		fputs(hwy_tr_word(HWY_KEY("close|)")), out);
 	}
-	fputs(": ", out);
+	fputs(hwy_tr(": "), out);
 	job_put_cost(out, job, one);
 	if (finding->n_places) {
 		fputs(hwy_tr(" at "), out);
@@ -69,7 +69,7 @@ static void job_brief_put_steps(FILE *out, const struct job_view *job)
 	struct job_pair *pairs = job_pairs(job, PAIRS, &n);
 	for (uint32_t i = 0; i < n; i++)
 		fprintf(out, hwy_tr("%srank %" PRId64 " for rank %" PRId64 " %s a step%s"),
-			i == 0 ? "Waits: " : ", ", ranks->rows[pairs[i].waits].rank,
+			hwy_tr(i == 0 ? "Waits: " : ", "), ranks->rows[pairs[i].waits].rank,
 			ranks->rows[pairs[i].late].rank, hwy_say_time3(pairs[i].ns).text,
 			i + 1 < n ? "" : "\n");
 	free(pairs);
@@ -81,7 +81,7 @@ static void job_brief_put_all(FILE *out, const struct job_view *job)
 {
 	const struct job_answer *answer = &job->answer;
 	analyze_put(out, job_program(job).text);
-	fputs(": ", out);
+	fputs(hwy_tr(": "), out);
 	job_put_title(out, job);
 	fprintf(out, hwy_tr("\nVerdict: %s. %s\n"), verdict_said(answer->word), answer->says);
 	if (answer->typical < answer->n)

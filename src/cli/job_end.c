@@ -45,7 +45,8 @@ static void recover_rank(const char *folder, const struct job_note *note)
 	char *path;
 	job.note.state = JOB_RECOVERED;
 	job.note.ended = profile_wall_ns();
-	job.note.why = "killed together with headway; the report has what was recorded until then";
+	job.note.why =
+		hwy_tr("killed together with headway; the report has what was recorded until then");
 	job.note.report = job_note_report(&job.texts, &job.note);
 	if (asprintf(&path, "%s/%s", folder, job.note.report) < 0)
 		cli_die("out of memory");
@@ -61,7 +62,7 @@ static void recover_rank(const char *folder, const struct job_note *note)
 	if (!done) {
 		job.note.state = JOB_LOST;
 		job.note.report = "";
-		job.note.why = *err.text ? err.text : "its report could not be made";
+		job.note.why = *err.text ? err.text : HWY_KEY("its report could not be made");
 		job_folder_put_note(folder, &job.note, &err);
 	}
 	free(path);
@@ -184,26 +185,25 @@ static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 	bool waits = note->state == JOB_LOST || note->state == JOB_RUNNING;
 	int status = note->status == HWY_NONE ? 0 : (int)note->status;
 	if (note->state == JOB_ELSEWHERE)
-		return hwy_arena_format(arena, "its report is %s there", note->report);
+		return hwy_arena_say(arena, "its report is %s there", note->report);
 	if (note->state == JOB_RECOVERED)
-		return note->why;
+		return hwy_tr(note->why);
 	if (is_being_recorded(note))
-		return hwy_arena_format(
-			arena, "still being recorded; when it has ended: headway recover %s",
-			folder);
+		return hwy_arena_say(arena,
+				     "still being recorded; when it has ended: headway recover %s",
+				     folder);
 	if (waits && *note->directory)
-		return hwy_arena_format(arena,
-					"no report yet; there: headway recover -f -o %s/%s %s",
-					folder, job_note_report(arena, note), note->directory);
+		return hwy_arena_say(arena, "no report yet; there: headway recover -f -o %s/%s %s",
+				     folder, job_note_report(arena, note), note->directory);
 	if (waits)
-		return hwy_arena_format(arena, "not recorded: %s", note->why);
+		return hwy_arena_say(arena, "not recorded: %s", hwy_tr(note->why));
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-		return hwy_arena_format(arena, "exit status %d", WEXITSTATUS(status));
+		return hwy_arena_say(arena, "exit status %d", WEXITSTATUS(status));
 	if (!WIFSIGNALED(status))
 		return "";
 	const char *name = sigabbrev_np(WTERMSIG(status));
-	return hwy_arena_format(arena, "died of %s%s", name ? "SIG" : "signal ",
-				name ? name : hwy_arena_format(arena, "%d", WTERMSIG(status)));
+	return hwy_arena_say(arena, "died of %s%s", name ? "SIG" : hwy_tr("signal "),
+			     name ? name : hwy_arena_format(arena, "%d", WTERMSIG(status)));
 }
 
 /* A list of ranks as people write it: "0, 2-5, 9"; of many only the first ones. */
@@ -216,7 +216,7 @@ struct rank_words {
 static void close_part(struct rank_words *words)
 {
 	size_t used = strlen(words->text), room = sizeof words->text - used;
-	const char *comma = words->parts ? ", " : "";
+	const char *comma = hwy_tr(words->parts ? ", " : "");
 	if (words->first == HWY_NONE)
 		return;
 	if (words->parts == MOST_NAMED)
@@ -406,7 +406,8 @@ static void complete_job(const char *folder, int64_t status, bool quiet, int pat
 	struct job_folder job;
 	struct hwy_err err;
 	char words[PATH_MAX + 64];
-	snprintf(words, sizeof words, "what is left of the job: headway recover %s", folder);
+	snprintf(words, sizeof words, hwy_tr("what is left of the job: headway recover %s"),
+		 folder);
 	cli_last_words(words);
 	recover_ranks(folder, patience_ms);
 	cli_last_words(NULL);

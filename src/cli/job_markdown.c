@@ -29,7 +29,7 @@ static void put_ranks(FILE *out, const struct job_view *job)
 		fprintf(out, hwy_tr("\n%" PRIu32 " more ranks lie between these.\n"), left_out);
 	fputs(hwy_tr("\nClocks: "), out);
 	job_put_clocks(out, job);
-	fputs(".\n", out);
+	fprintf(out, "%s\n", hwy_tr_word(HWY_KEY("stop|.")));
 }
 
 /* A job without device work. */
@@ -119,7 +119,7 @@ static void job_markdown_findings(FILE *out, const struct job_view *job)
 	table_print(&table, out);
 	for (uint32_t i = 0; i < answer->n_findings; i++) {
 		const struct hwy_finding *finding = answer->findings[i].finding;
-		fprintf(out, "\n### %" PRIu32 ". %s: %s\n\n", i + 1, finding->kind->id,
+		fprintf(out, hwy_tr("\n### %" PRIu32 ". %s: %s\n\n"), i + 1, finding->kind->id,
 			hwy_tr(finding->kind->title));
 		cli_put_markdown(out, finding->says);
 		fputs("\n\n", out);
@@ -135,7 +135,7 @@ void job_print_markdown(FILE *out, const struct analyze_view *view)
 	cli_put_markdown(out, job_program(job).text);
 	fputs("\n\n", out);
 	job_put_title(out, job);
-	fprintf(out, "\n\n**%s**: ", verdict_said(answer->word));
+	fprintf(out, hwy_tr("\n\n**%s**: "), verdict_said(answer->word));
 	cli_put_markdown(out, answer->says);
 	fputc('\n', out);
 	if (*answer->late_says && answer->late_says != answer->says) {

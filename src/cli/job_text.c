@@ -287,7 +287,7 @@ static void print_path(const struct job_page *page)
 		if (r == path->n_ranks || (double)path->by_rank[r] < 0.01 * whole)
 			break;
 		if (k > 0)
-			fputc(',', page->out);
+			fputs(hwy_tr_word(HWY_KEY("list|,")), page->out);
 		lines_may_break(page->out, 3);
 		fprintf(page->out, hwy_tr("%s rank %" PRId64 " %s"),
 			k == 0 ? hwy_tr(" runs on") : "", page->job->members[r].rank,
@@ -303,13 +303,13 @@ static void print_path(const struct job_page *page)
 		taken[best] = true;
 		if ((double)path->classes[best] < 0.05 * whole)
 			break;
-		fputc(k == 0 ? ';' : ',', page->out);
+		fputs(hwy_tr_word(k == 0 ? HWY_KEY("list|;") : HWY_KEY("list|,")), page->out);
 		lines_may_break(page->out, 3);
-		fprintf(page->out, " %s %s", path_class_word(path_class_names[best]),
+		fprintf(page->out, hwy_tr(" %s %s"), path_class_word(path_class_names[best]),
 			hwy_say_share((double)path->classes[best] / whole).text);
 	}
 	uint32_t steps = page->job->answer.ranks.n_steps;
-	fputc(';', page->out);
+	fputs(hwy_tr_word(HWY_KEY("list|;")), page->out);
 	lines_may_break(page->out, 3);
 	if (path->n_crossings == 0)
 		fputs(hwy_tr(" it stays there\n"), page->out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/job_print.h"
 #include "import/import.h"
@@ -22,7 +23,8 @@ static void note_ends(struct job_view *job)
 		if (note->state == JOB_RECORDED && !*note->why)
 			continue;
 		job_problem(&job->job, "rank %" PRId64 ": %s%s%s", note->rank,
-			    job_state_names[note->state], *note->why ? ": " : "", note->why);
+			    hwy_tr(job_state_names[note->state]), hwy_tr(*note->why ? ": " : ""),
+			    hwy_tr(note->why));
 	}
 	job_folder_free(&folder);
 }
@@ -53,8 +55,9 @@ struct job_view *job_view_open(struct analyze_view *view, const char *name, stru
 		uint32_t n = job->job.n;
 		if (run->rank == HWY_NONE || (n > 0 && run->rank == job->members[n - 1].rank)) {
 			job_problem(&job->job, "left out: %s: %s", run->path,
-				    run->rank == HWY_NONE ? "does not tell its rank"
-							  : "another file has the same rank");
+				    hwy_tr(run->rank == HWY_NONE
+						   ? "does not tell its rank"
+						   : "another file has the same rank"));
 			continue;
 		}
 		HWY_GROW(job->job.ranks, job->job.n, job->job.cap);
@@ -113,7 +116,8 @@ static bool add_run_of(struct analyze_view *view, const char *path, const char *
 		const char *other =
 			view->n > 0 ? job_differ(view->runs[0].trace, run->trace) : NULL;
 		if (run->rank == HWY_NONE || other)
-			hwy_fail(err, "%s: %s", path, other ? other : "does not tell its rank");
+			hwy_fail(err, "%s: %s", path,
+				 other ? other : hwy_tr("does not tell its rank"));
 		else if (analysis_make(&run->analysis, run->trace, &wanted, err)) {
 			if (diagnose(&run->analysis, &run->diagnosis, err)) {
 				view->n++;

@@ -87,7 +87,7 @@ void job_put_clocks(FILE *out, const struct job_view *job)
 			worst = &job->job.ranks[r].clock;
 	fprintf(out, "%s", hwy_tr(job_clock_source_names[worst->source]));
 	if (worst->error != HWY_NONE && worst->source != JOB_CLOCK_SAME)
-		fprintf(out, ", ± %s", hwy_say_time3(worst->error).text);
+		fprintf(out, hwy_tr(", ± %s"), hwy_say_time3(worst->error).text);
 	if (job->answer.meetings.n > 0)
 		fprintf(out, hwy_tr("; %s collectives end within %s of each other"),
 			hwy_say_count_grouped(job->answer.meetings.n).text,
@@ -307,7 +307,7 @@ void job_put_cost(FILE *out, const struct job_view *job, const struct job_findin
 		fprintf(out, " → %s (%.2f×)", hwy_say_time3(predicted->step).text,
 			predicted->speedup);
 	else
-		fprintf(out, " (%s%s)", hwy_say_share(finding->share).text,
+		fprintf(out, hwy_tr(" (%s%s)"), hwy_say_share(finding->share).text,
 			finding->n_members > 1 && !finding->is_joint ? hwy_tr(" on average") : "");
 }
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "base/say.h"
 #include "base/secrets.h"
@@ -44,7 +45,7 @@ static void outcome_note(struct kernels_outcome *outcome, const char *format, ..
 	char text[1024];
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	vsnprintf(text, sizeof text, hwy_tr(format), args);
 	va_end(args);
 	outcome->notes = hwy_resize(outcome->notes, outcome->n_notes + 1u, sizeof *outcome->notes);
 	outcome->notes[outcome->n_notes++] = hwy_copy(text, strlen(text) + 1);
@@ -147,8 +148,9 @@ static bool choose(struct measuring *m, struct hwy_err *err)
 		return hwy_fail(err, "no kernel of the steady steps has '%s' in its name",
 				options->name);
 	return hwy_fail(err, "no kernel to measure: %s",
-			m->outcome->n_notes ? m->outcome->notes[m->outcome->n_notes - 1]
-					    : "the report has no kernels with launch shapes");
+			m->outcome->n_notes
+				? m->outcome->notes[m->outcome->n_notes - 1]
+				: hwy_tr("the report has no kernels with launch shapes"));
 }
 
 /* ---- the rows -------------------------------------------------------------------------------- */

@@ -359,7 +359,7 @@ void profile_job_unreported(struct profile *profile)
 		return;
 	job->note.state = JOB_LOST;
 	job->note.report = "";
-	job->note.why = "its report could not be made";
+	job->note.why = HWY_KEY("its report could not be made");
 	if (!*job->unreachable.text)
 		job_folder_put_note(job->folder, &job->note, &(struct hwy_err){0});
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "cli/profile.h"
 #include "run/counters/pm_probe.h"
 #include "run/counters/pm_set.h"
@@ -44,18 +45,18 @@ static _Noreturn void list_devices(void)
 	pm_probe_look(&probe);
 	if (!probe.n)
 		cli_die("no GPU can be sampled: %s", probe.reason);
-	puts("GPUs for --gpu-metrics-devices:");
+	puts(hwy_tr("GPUs for --gpu-metrics-devices:"));
 	for (uint32_t i = 0; i < probe.n; i++) {
 		const struct pm_probe_gpu *gpu = &probe.gpus[i];
 		if (gpu->metrics)
-			printf("  %u: %s (%s), %u metrics\n", i, gpu->name, gpu->chip,
+			printf(hwy_tr("  %u: %s (%s), %u metrics\n"), i, gpu->name, gpu->chip,
 			       gpu->metrics);
 		else
-			printf("  %u: %s: cannot be sampled: %s%s%s\n", i, gpu->name, gpu->reason,
-			       *gpu->remedy ? "; " : "", gpu->remedy);
+			printf(hwy_tr("  %u: %s: cannot be sampled: %s%s%s\n"), i, gpu->name,
+			       gpu->reason, hwy_tr(*gpu->remedy ? "; " : ""), gpu->remedy);
 	}
-	puts("  all: each of them");
-	puts("  cuda-visible: those in CUDA_VISIBLE_DEVICES");
+	puts(hwy_tr("  all: each of them"));
+	puts(hwy_tr("  cuda-visible: those in CUDA_VISIBLE_DEVICES"));
 	puts("  none");
 	exit(fflush(stdout) == 0 ? 0 : 2);
 }
@@ -106,7 +107,8 @@ void profile_metrics_frequency(const struct cli_value *value)
 
 static _Noreturn void list_sets(void)
 {
-	puts("Sets for --gpu-metrics-set; each is built for the chip, as many metrics as fit:");
+	puts(hwy_tr(
+		"Sets for --gpu-metrics-set; each is built for the chip, as many metrics as fit:"));
 	for (int i = 0; pm_sets[i].name; i++) {
 		printf("  %s: %s\n", pm_sets[i].name, pm_sets[i].what);
 		const char *last = "";

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/lang.h"
 #include "base/mem.h"
 #include "cli/profile.h"
 
@@ -109,9 +110,9 @@ const char *profile_output_refusal(const char *path, bool force)
 	if (access(folder, W_OK | X_OK) != 0)
 		refusal = hwy_strerror(errno);
 	else if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-		refusal = "is a directory";
+		refusal = hwy_tr("is a directory");
 	else if (!force && access(path, F_OK) == 0)
-		refusal = "exists and is kept; -f overwrites it";
+		refusal = hwy_tr("exists and is kept; -f overwrites it");
 	free(folder);
 	return refusal;
 }

@@ -304,6 +304,18 @@ static void print_headings(const struct tree_page *page)
 		paint(page->colour, PAINT_PLAIN));
 }
 
+/* Says what the columns of the CPU and of idle time mean. */
+static void print_meanings(const struct tree_page *page)
+{
+	const char *cpu = hwy_tr(page->has_cpu ? "CPU: the time inside its operators." : "");
+	const char *idle = hwy_tr(page->has_idle ? "idle: the GPU had nothing to do, because the "
+						   "CPU was there."
+						 : "");
+	fprintf(page->out, "\n   %s", paint(page->colour, PAINT_FAINT));
+	fprintf(page->out, *cpu && *idle ? hwy_tr("%s %s") : "%s%s", cpu, idle);
+	fprintf(page->out, "%s\n", paint(page->colour, PAINT_PLAIN));
+}
+
 void tree_print_text(FILE *out, const struct tree_view *view)
 {
 	const struct tree_node *root = &view->tree->nodes[0];
@@ -325,12 +337,6 @@ void tree_print_text(FILE *out, const struct tree_view *view)
 	print_headings(&page);
 	print_inner(&page, root, 0, 1);
 	if (page.has_cpu || page.has_idle)
-		fprintf(out, "\n   %s%s%s%s%s\n", paint(page.colour, PAINT_FAINT),
-			hwy_tr(page.has_cpu ? "CPU: the time inside its operators." : ""),
-			page.has_cpu && page.has_idle ? " " : "",
-			hwy_tr(page.has_idle
-				       ? "idle: the GPU had nothing to do, because the CPU was there."
-				       : ""),
-			paint(page.colour, PAINT_PLAIN));
+		print_meanings(&page);
 	print_advice(&page);
 }

@@ -268,11 +268,11 @@ static bool fail_without_work(const struct hwy_trace *trace, struct hwy_err *err
 	if (!traces || !*traces)
 		return hwy_fail(err, "no device work, so it has no steps");
 	bool cuda = strstr(traces, "cuda"), opencl = strstr(traces, "opencl");
-	return hwy_fail(err, "no device work, so it has no steps; it was recorded with -t %s: %s",
-			traces,
-			!opencl ? "headway profile -t opencl records OpenCL"
-			: !cuda ? "headway profile -t cuda,nvtx records CUDA"
-				: "did the program reach its device? headway info says what ran");
+	return hwy_fail(
+		err, "no device work, so it has no steps; it was recorded with -t %s: %s", traces,
+		hwy_tr(!opencl ? "headway profile -t opencl records OpenCL"
+		       : !cuda ? "headway profile -t cuda,nvtx records CUDA"
+			       : "did the program reach its device? headway info says what ran"));
 }
 
 static bool summary_begin(struct compare_summary *summary, const char *file,

@@ -168,7 +168,7 @@ static uint32_t group_of_owner(struct hwy_case *c, struct launchers *found,
 	if (!link && owner->module && found->group_of_module[owner->module])
 		return hwy_ref32_index(found->group_of_module[owner->module]);
 	if (!link && owner->is_backward)
-		return launchers_group(c, found, LAUNCHER_BACKWARD, "the backward pass", 0);
+		return launchers_group(c, found, LAUNCHER_BACKWARD, hwy_tr("the backward pass"), 0);
 	link = link ? link : owners_scope(o, owner->chain);
 	if (link)
 		return launchers_group(c, found, LAUNCHER_SCOPE,

@@ -194,7 +194,7 @@ static const char *shares_in_words(struct hwy_arena *arena, const struct inside 
 		unsigned word = (i + 1) % INSIDE_WORDS; /* what is not known comes last */
 		if (inside->shares[word] >= SMALL_PART_SHARE)
 			text = hwy_arena_format(
-				arena, "%s%s%s %s", text, *text ? ", " : "",
+				arena, "%s%s%s %s", text, hwy_tr(*text ? ", " : ""),
 				hwy_tr(word == INSIDE_UNKNOWN ? "not known" : inside_words[word]),
 				hwy_say_share(inside->shares[word]).text);
 	}
@@ -261,6 +261,6 @@ void verdict_look_inside(struct hwy_analysis *analysis, struct hwy_diagnosis *di
 	if (inside.word == INSIDE_UNKNOWN)
 		say_why_not(diagnosis, &inside);
 	else
-		verdict->says = hwy_arena_format(arena, "%s %s", verdict->says,
-						 inside_in_words(arena, &inside));
+		verdict->says = hwy_arena_say(arena, "%s %s", verdict->says,
+					      inside_in_words(arena, &inside));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/lang.h"
 #include "base/quantile.h"
 #include "base/say.h"
 #include "diagnose/findings/findings.h"
@@ -33,7 +34,7 @@ void digest_answer_problem(struct digest_answer *answer, const char *format, ...
 	va_list args;
 	char *text;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) >= 0) {
+	if (vasprintf(&text, hwy_tr(format), args) >= 0) {
 		HWY_GROW(answer->problems, answer->n_problems, answer->cap_problems);
 		answer->problems[answer->n_problems++] = text;
 	}
@@ -371,7 +372,8 @@ static void name_ranks(struct digest_answer *answer, const int64_t *ranks, uint3
 	if (n == 0)
 		return;
 	char *list = job_rank_list(ranks, n);
-	digest_answer_problem(answer, "%s %s: %s", hwy_say_count_grouped(n).text, what, list);
+	digest_answer_problem(answer, "%s %s: %s", hwy_say_count_grouped(n).text, hwy_tr(what),
+			      list);
 	free(list);
 }
 
@@ -387,22 +389,26 @@ static void note_problems(struct digest_answer *answer, const struct digest_set 
 			ranks[n++] = rank;
 	}
 	name_ranks(answer, ranks, n,
-		   n == 1 ? "rank has no digest here" : "ranks have no digest here");
+		   n == 1 ? HWY_KEY("rank has no digest here")
+			  : HWY_KEY("ranks have no digest here"));
 	n = 0;
 	for (uint32_t i = 0; i < set->n; i++)
 		if (set->ranks[i].is_stale)
 			ranks[n++] = set->ranks[i].digest.rank;
-	name_ranks(answer, ranks, n, "left out, because the report is newer than the digest");
+	name_ranks(answer, ranks, n,
+		   HWY_KEY("left out, because the report is newer than the digest"));
 	n = 0;
 	for (uint32_t r = 0; r < answer->n; r++)
 		if (answer->ranks[r].state == DIGEST_NOT_JUDGED)
 			ranks[n++] = answer->ranks[r].digest->rank;
-	name_ranks(answer, ranks, n, "not judged, for lack of steps in common with the others");
+	name_ranks(answer, ranks, n,
+		   HWY_KEY("not judged, for lack of steps in common with the others"));
 	n = 0;
 	for (uint32_t r = 0; r < answer->n; r++)
 		if (answer->ranks[r].digest->dropped > 0)
 			ranks[n++] = answer->ranks[r].digest->rank;
-	name_ranks(answer, ranks, n, n == 1 ? "rank lost records" : "ranks lost records");
+	name_ranks(answer, ranks, n,
+		   n == 1 ? HWY_KEY("rank lost records") : HWY_KEY("ranks lost records"));
 	free(ranks);
 	if (answer->matrix.is_in_order && answer->matrix.n_buckets > 0 && answer->n > 1)
 		digest_answer_problem(

@@ -314,7 +314,7 @@ void answer_judge_cpu(struct job_answer *answer, const struct ranks_member *memb
 		hwy_say_share(share).text, hwy_say_share(blamed).text, members[worst].rank,
 		place_of_worst(answer, members, worst),
 		is_slow_itself
-			? " For most of that time this rank is in exchanges itself that are slow "
-			  "to end, as with many bytes, or with more ranks than cores."
+			? hwy_tr(" For most of that time this rank is in exchanges itself that are slow "
+				 "to end, as with many bytes, or with more ranks than cores.")
 			: "");
 }

@@ -324,8 +324,8 @@ static const char *say_comm(struct job_answer *answer, const struct hwy_phase *p
 	double all = (double)(n * answer->step), began = (double)start / all;
 	return hwy_arena_say(
 		&answer->arena, "%.*s: %s is waiting for other ranks, %s transfer%s%s%s.",
-		(int)strlen(plain) - 1, plain, hwy_say_share((double)wait / all).text,
-		hwy_say_share((double)transfer / all).text,
+		(int)(strlen(plain) - strlen(hwy_tr_word(HWY_KEY("stop|.")))), plain,
+		hwy_say_share((double)wait / all).text, hwy_say_share((double)transfer / all).text,
 		hwy_tr(began >= HWY_WORTH_SHARE ? ", and " : ""),
 		began >= HWY_WORTH_SHARE ? hwy_say_share(began).text : "",
 		hwy_tr(began >= HWY_WORTH_SHARE

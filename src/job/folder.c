@@ -20,13 +20,15 @@
 #include <unistd.h>
 
 #include "base/json_fields.h"
+#include "base/lang.h"
 #include "job/agreement.h"
 
 #define FORMAT "headway job"
 enum { FORMAT_VERSION = 1, MOST_FILE = 1 << 28 };
 
-const char *const job_state_names[JOB_STATES] = {"running", "recorded", "recovered", "lost",
-						 "elsewhere"};
+const char *const job_state_names[JOB_STATES] = {HWY_KEY("running"), HWY_KEY("recorded"),
+						 HWY_KEY("recovered"), HWY_KEY("lost"),
+						 HWY_KEY("elsewhere")};
 
 static const struct json_field rank_fields[] = {
 	{JSON_FIELD_OPTIONAL_INT(struct job_note, rank, "rank")},

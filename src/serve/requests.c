@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lang.h"
 #include "base/path.h"
 #include "serve/asking.h"
 #include "serve/flame_request.h"
@@ -283,7 +284,7 @@ static bool has_result(struct asking *a, const struct worker *worker, bool is_th
 		return true;
 	const char *why = (const char *)worker->frames[WORKER_FAILED].bytes;
 	if (worker->state == WORKER_BROKEN || worker->state == WORKER_NONE)
-		answer_texts(a, 200, "failed", why ? why : "the diagnosis ended early");
+		answer_texts(a, 200, "failed", why ? why : hwy_tr("the diagnosis ended early"));
 	else
 		answer_texts(a, 202, "pending", NULL);
 	return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_findings.c - what `headway analyze` finds: findings, then suspects that were acquitted;
  * and the verdict. */
+#include "base/lang.h"
 #include "sql/sql_tables.h"
 
 enum {
@@ -81,7 +82,7 @@ static struct hwy_cell finding_cell(struct sql_source *source, uint32_t row, uin
 	const struct hwy_predicted *predicted = &finding->predicted;
 	switch (column) {
 	case FINDING_ID: return sql_textz(finding->kind->id);
-	case FINDING_TITLE: return sql_textz(finding->kind->title);
+	case FINDING_TITLE: return sql_textz(hwy_tr(finding->kind->title));
 	case FINDING_PHASE: return sql_int(finding->phase);
 	case FINDING_RANK: return sql_known(finding->rank);
 	case FINDING_ACQUITTED: return sql_int(finding->is_acquitted);

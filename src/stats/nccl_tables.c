@@ -15,6 +15,7 @@
 #include "analyze/collectives.h"
 #include "analyze/device_metrics.h"
 #include "base/index.h"
+#include "base/lang.h"
 #include "stats/families.h"
 #include "stats/sums.h"
 
@@ -59,7 +60,7 @@ static const struct stats_column columns[COLUMNS] = {
 	[BYTES] = {"Bytes", STATS_COUNT},
 	[ALGORITHM_RATE] = {"Algorithm GB/s", STATS_REAL},
 	[BUS_RATE] = {"Bus GB/s", STATS_REAL},
-	[LINK] = {"Link", STATS_TEXT},
+	[LINK] = {"Link", STATS_WORD},
 	[PEAK] = {"Peak GB/s", STATS_REAL},
 	[OF_PEAK] = {"Of Peak", STATS_PERCENT},
 	[SKEW] = {"Skew", STATS_TIME_MEAN},
@@ -284,11 +285,11 @@ static const char *link_of(const struct hwy_trace *trace, const struct exchange_
 	int64_t nodes = nodes_of(trace, &line->key), device = line->device;
 	*peak = 0;
 	if (line->key.ranks == 1)
-		return "none: one rank";
+		return HWY_KEY("none: one rank");
 	if (nodes > 1)
-		return "network";
+		return HWY_KEY("network");
 	if (nodes < 1 || device < 0 || device >= trace->n_devices)
-		return "not known";
+		return HWY_KEY("not known");
 	const struct hwy_device *one = &trace->devices[device];
 	double nvlink = metric_nvlink_rate(one);
 	bool is_card = strstr(hwy_str(trace, one->name), "PCIe") != NULL;

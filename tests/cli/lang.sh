@@ -23,6 +23,15 @@ LANG=zh_CN.UTF-8 run analyze "$recording"
 says_chinese "a Chinese locale"
 LANG=zh_CN.GBK run analyze "$recording"
 says_english "a locale that is not UTF-8"
+LC_ALL=C grep -q '[^ -~]' "$work/out" && fail "a locale that is not UTF-8 has characters beyond ASCII"
+LANG=zh_CN run analyze "$recording"
+says_english "a locale that names no character set"
+LANG=zh_TW.UTF-8 run analyze "$recording"
+says_chinese "a Chinese locale of another country"
+LANG=C run analyze --lang zh "$recording"
+says_chinese "--lang zh in a plain locale"
+HEADWAY_LANG=tlh run analyze "$recording"
+expect_refusal "HEADWAY_LANG that names no language" "tlh"
 HEADWAY_LANG=zh run analyze --lang en "$recording"
 says_english "--lang en beside HEADWAY_LANG=zh"
 run analyze --lang tlh "$recording"
@@ -44,6 +53,9 @@ for width in 80 100; do
 done
 # What a newcomer sees has no English sentence left, and its rows line up by columns of the terminal.
 python3 "$(dirname "$0")/lang_check.py" whole "$HEADWAY" "$DATA" "$work" || bad=1
+told=$DATA
+is_sanitized && told=$work/few && mkdir -p "$told/gpu" && cp "$DATA"/gpu/{decode_eager,mlp_sync}.hwy "$told/gpu"
+python3 "$(dirname "$0")/lang_check.py" told "$HEADWAY" "$told" || bad=1
 python3 "$(dirname "$0")/lang_check.py" numbers "$HEADWAY" "$recording" || bad=1
 run analyze --lang zh --format html "$recording"
 grep -q 'built without npm' "$work/err" || python3 "$(dirname "$0")/lang_check.py" page "$work/out" "$chinese" || bad=1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lang_check.py width|numbers|served HEADWAY RECORDING …, page FILE SENTENCE, whole HEADWAY DATA FOLDER - what tests/cli/lang.sh looks at closer."""
+"""lang_check.py width|numbers|served HEADWAY RECORDING …, page FILE SENTENCE, whole|told HEADWAY DATA … - what tests/cli/lang.sh looks at closer."""
 import base64
+import collections
 import fcntl
 import gzip
 import json
@@ -57,6 +58,43 @@ def numbers(headway, recording):
         [headway, "analyze", "--lang", lang, "--format", "json", recording], check=True, capture_output=True).stdout))
         for lang in ("en", "zh"))
     return [] if english == chinese else ["the language changes more than sentences"]
+
+
+def sentences(value, key=""):
+    """The texts of a diagnosis that may be sentences, in order."""
+    if isinstance(value, dict):
+        return [text for name, one in value.items() for text in sentences(one, name)]
+    if isinstance(value, list):
+        return [text for one in value for text in sentences(one, key)]
+    return [value] if isinstance(value, str) and key in ("says", "advice", "because", "verdict_says") else []
+
+
+def numbers_in(text):
+    """The numbers of a text, those of the code in an advice apart: its comments are translated."""
+    prose = "\n".join(line for line in text.split("\n") if not line.startswith("  "))
+    return collections.Counter(re.findall(r"(?<![\w.])\d+(?:\.\d+)?", re.sub(r"(?<=[^\x00-\x7f])|(?=[^\x00-\x7f])", " ", prose)))
+
+
+def told(headway, data):
+    """Chinese tells what English tells: each sentence with the same numbers, each advice with the same lines. "Once" is a number in Chinese."""
+    problems = []
+    for path in sorted([*pathlib.Path(data).glob("*/*.hwy"), *pathlib.Path(data).glob("jobs/*/")]):
+        english_texts, chinese_texts = (sentences(json.loads(subprocess.run(
+            [headway, "analyze", "--lang", lang, "--format", "json", path], check=True, capture_output=True).stdout)) for lang in ("en", "zh"))
+        if len(english_texts) != len(chinese_texts):
+            problems.append(f"{path.name}: {len(chinese_texts)} sentences, in English {len(english_texts)}")
+        for one, other in zip(english_texts, chinese_texts):
+            lacks, adds = numbers_in(one) - numbers_in(other), numbers_in(other) - numbers_in(one)
+            if lacks or not set(adds) <= {"1", "2"} or one.count("\n") != other.count("\n"):
+                problems.append(f"{path.name}: other numbers or lines than {one!r}: {other!r}")
+        brief = subprocess.run([headway, "analyze", "--lang", "zh", "--format", "brief", path], check=True, capture_output=True).stdout
+        try:
+            lines = brief.decode().splitlines()
+        except UnicodeDecodeError as broken:
+            problems.append(f"{path.name}: the brief is no UTF-8: {broken}")
+            continue
+        problems += [f"{path.name}: punctuation: {line}" for line in lines if re.search("[\u4e00-\u9fff][,;:.](?:\\s|$)|[，。；：、（] |[，。；：、（][，。；：、）]", line)]
+    return problems
 
 
 def served(headway, recording, sentence):
@@ -160,6 +198,7 @@ def whole(headway, data, folder):
         (["kernels", before], []), (["info", before], [(misplaced, r"(?:来源|录制于|命令|主机|设备|进程|可信度|丢失) +(\S)")]),
         (["stats", "-r", "wait_sum", f"{data}/gpu/starve_0.hwy"], [(misplaced, r" +(?:时间|[\d.]+ %) .* (cuda[A-Z]\w+|名称) ")]),
         (["stats", before], []), (["stats", "-r", "kernel_occupancy,osrt_sum", before], []), (["stats", "--help-reports"], []),
+        (["tree", f"{data}/breakdown/two_gpus.json"], []), (["kernels", f"{data}/torch/decode_eager.hwy"], []),
         (["tree", before], [(misplaced, r" +(?:GPU 时间|[\d.]+ .s +[\d.]+ %) .*?((?:模块|layer_\*|没有录到算子))")]), (["tree", "--step-number", "3", before], []),
         (["analyze", job], [(misplaced, r"   (?:rank|   [01]) .*  (下发|输入|原因)")]), (["analyze", "--format", "markdown", job], []),
         (["gate", "--list"], []), (["export", "--type", "help"], []), (["sql", "--list"], []), (["sql", before, ".tables"], []),
@@ -181,7 +220,7 @@ def whole(headway, data, folder):
     return problems
 
 
-problems = {"page": page, "whole": whole, "width": width, "numbers": numbers, "served": served}[sys.argv[1]](*sys.argv[2:])
+problems = {"page": page, "whole": whole, "told": told, "width": width, "numbers": numbers, "served": served}[sys.argv[1]](*sys.argv[2:])
 for problem in problems:
     print("FAIL:", problem)
 sys.exit(1 if problems else 0)

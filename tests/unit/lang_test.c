@@ -153,6 +153,12 @@ static void check_wrapped(const char *text, int width, const char *expected)
 	free(lines);
 }
 
+static void a_percentage_keeps_its_number_on_the_line(void **state)
+{
+	check_wrapped("busy 43 % of it", 10, "busy\n  43 % of\n  it\n");
+	check_wrapped("空闲占 43 %。等待", 10, "空闲占\n  43 %。等\n  待\n");
+}
+
 static void chinese_breaks_between_any_two_characters(void **state)
 {
 	check_wrapped("设备空闲等待主机", 10, "设备空闲\n  等待主机\n");
@@ -206,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_sentence_that_a_language_lacks_stays_english),
 		cmocka_unit_test(where_devices_are_cpus_sentences_say_device),
 		cmocka_unit_test(a_word_of_the_page_may_differ_from_the_same_word_elsewhere),
+		cmocka_unit_test(a_percentage_keeps_its_number_on_the_line),
 		cmocka_unit_test(chinese_breaks_between_any_two_characters),
 		cmocka_unit_test(no_line_begins_with_punctuation_that_closes),
 		cmocka_unit_test(no_line_ends_with_punctuation_that_opens),

@@ -24,7 +24,7 @@ static void see_row(void *self, const struct stats_cell *cells, uint32_t n)
 	struct seen *seen = self;
 	for (uint32_t i = 0; i < n; i++) {
 		seen->cells[seen->n][i] = cells[i];
-		if (seen->columns[i].type == STATS_TEXT && !cells[i].empty)
+		if (stats_is_text(&seen->columns[i]) && !cells[i].empty)
 			snprintf(seen->texts[seen->n][i], NAME, "%.*s", (int)cells[i].text.length,
 				 cells[i].text.at);
 	}

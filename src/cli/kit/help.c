@@ -64,12 +64,21 @@ static bool opens(uint32_t code)
 	return (is_bracket(code) && code % 2 == 0) || code == 0xff08;
 }
 
+/* Yields how far it is to the next white space at which a line may end: not before "%". */
+static size_t unbroken_length(const char *text)
+{
+	size_t length = strcspn(text, " \t\n");
+	while (text[length] == ' ' && text[length + 1] == '%')
+		length += 1 + strcspn(text + length + 1, " \t\n");
+	return length;
+}
+
 /* Yields the length of the piece at 'text' that a line keeps together: up to the next white
  * space, and between two characters of which one is wide, as those of Chinese are. Brackets and
  * punctuation stay with what they enclose or close. */
 static size_t piece_length(const char *text)
 {
-	size_t length = strcspn(text, " \t\n"), at = 0;
+	size_t length = unbroken_length(text), at = 0;
 	bool was_wide = false, was_opening = false;
 	while (at < length) {
 		uint32_t code;

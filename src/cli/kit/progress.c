@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/lang.h"
+
 enum { BAR_CELLS = 24 };
 static const int64_t patience_ns = 300000000, between_ns = 66000000;
 
@@ -35,7 +37,7 @@ static void draw(const char *what, uint64_t done, uint64_t total)
 	if (room < 8)
 		return;
 	char line[256 + BAR_CELLS * 4];
-	int n = snprintf(line, sizeof line, "\r%.*s ", room < 200 ? room : 200, what);
+	int n = snprintf(line, sizeof line, "\r%.*s ", room < 200 ? room : 200, hwy_tr(what));
 	if (total) {
 		double share = done < total ? (double)done / (double)total : 1.0;
 		int full = (int)(share * BAR_CELLS);

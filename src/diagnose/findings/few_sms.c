@@ -76,7 +76,7 @@ static void accuse_few_sms(struct hwy_case *c, struct few_sms *found)
 {
 	const char *says = hwy_arena_say(
 		&c->diagnosis->arena,
-		"%s%s kernels run that keep less than half of the multiprocessors at work: %s, with %.0f %% of them "
+		"For %s%s kernels run that keep less than half of the multiprocessors at work: %s, with %.0f %% of them "
 		"active%s (%s).%s",
 		hwy_say_time3(case_time_in_step(c, found->ns)).text, case_a_step(c),
 		evidence_name(c, found->longest_name), found->level, about_grid(c, found),

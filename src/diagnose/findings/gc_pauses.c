@@ -74,10 +74,11 @@ static const char *gc_pauses_says(struct hwy_case *c, const struct claim *claim,
 			     : hwy_arena_say(arena, "every %s steps",
 					     hwy_say_count_mean(1 / often).text);
 	const char *full = "";
-	if (sum->full)
+	if (sum->full == sum->n)
+		full = hwy_tr(", all of them over all objects (generation 2)");
+	else if (sum->full)
 		full = hwy_arena_say(arena, ", %s of them over all objects (generation 2)",
-				     sum->full == sum->n ? hwy_tr("all")
-							 : hwy_say_count_grouped(sum->full).text);
+				     hwy_say_count_grouped(sum->full).text);
 	return hwy_arena_say(
 		arena,
 		"Python's garbage collector runs %s, %s collections in all%s; one takes %s on average and %s at most. "

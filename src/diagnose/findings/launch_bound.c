@@ -71,12 +71,12 @@ static const char growing[] =
 static const char *launch_bound_advice(struct hwy_case *c)
 {
 	const char *text = case_advice(c, &fix);
-	bool is_pytorch = text == fix.by_framework[HWY_PYTORCH] || text == fix.rocm;
+	bool is_pytorch = text == hwy_tr(fix.by_framework[HWY_PYTORCH]) || text == hwy_tr(fix.rocm);
 	const char *first = is_pytorch ? launchers_compile_advice(c) : "";
 	bool grows = is_pytorch && operator_cures_cache_grows(c);
 	if (*first || grows)
 		text = hwy_arena_format(&c->diagnosis->arena, "%s%s%s", text, first,
-					grows ? growing : "");
+					hwy_tr(grows ? growing : ""));
 	if (!is_pytorch || case_count_per_step(c, c->counts.calls[HWY_ROLE_SYNC]) < WAITS_PER_STEP)
 		return text;
 	return hwy_arena_say(

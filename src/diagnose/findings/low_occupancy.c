@@ -118,7 +118,7 @@ static void finding_low_occupancy_look(struct hwy_case *c)
 			c, &found.claim, HWY_LOW,
 			hwy_arena_say(
 				&c->diagnosis->arena,
-				"%s%s kernels run with few warps, and nothing is near its limit: %s holds %.0f %% of the warps of "
+				"For %s%s kernels run with few warps, and nothing is near its limit: %s holds %.0f %% of the warps of "
 				"its multiprocessors%s%s (%s)%s.",
 				hwy_say_time3(case_time_in_step(c, found.ns)).text, case_a_step(c),
 				evidence_name(c, found.top->name),

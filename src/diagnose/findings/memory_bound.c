@@ -115,7 +115,7 @@ static const char *how_known(struct hwy_case *c, const struct chains *chains,
 	}
 	*confidence = HWY_MEDIUM;
 	return shapes_say_memory(c, chains)
-		       ? "by the shapes of the operators, memory is what holds them back"
+		       ? hwy_tr("by the shapes of the operators, memory is what holds them back")
 		       : NULL;
 }
 

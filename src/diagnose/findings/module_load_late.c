@@ -205,7 +205,8 @@ static const char *what_was_done(struct hwy_case *c, const struct first_use_sum 
 	for (enum deed deed = LOADED; deed < DEEDS; deed++)
 		if (sum->ns[deed] > 0 && sum->ns[deed] >= all / 10)
 			text = hwy_arena_format(&c->diagnosis->arena, "%s%s%s", text,
-						*text ? hwy_tr(" and ") : "", hwy_tr(deeds[deed]));
+						*text ? hwy_tr_word(HWY_KEY("deeds| and ")) : "",
+						hwy_tr(deeds[deed]));
 	return *text ? text : hwy_tr("loaded or compiled");
 }
 
@@ -309,8 +310,8 @@ static const char *module_load_late_advice(struct hwy_case *c, const struct clai
 	if (*recompiled_in_steps(c, sum).function)
 		return case_advice(c, &compile_again);
 	const char *text = case_advice(c, goes_on ? advice[main_deed(sum)] : &once);
-	bool is_library = text == compile.by_framework[HWY_PYTORCH] && is_call(c, sum->longest) &&
-			  !c->diagnosis->habits.has_compiled;
+	bool is_library = text == hwy_tr(compile.by_framework[HWY_PYTORCH]) &&
+			  is_call(c, sum->longest) && !c->diagnosis->habits.has_compiled;
 	if (!is_library)
 		return text;
 	return is_in_attention(c, sum->longest) ? attention_compiles : library_compiles;

@@ -12,10 +12,10 @@ export const percentChange = (share: number): string => `${share > 0 ? "+" : sha
 
 export function CompareVerdict({ answer }: { answer: Comparison }) {
 	const { change, before, after } = answer;
-	const range = change.low !== null && change.high !== null ? `95 %: ${percentChange(change.low)} … ${percentChange(change.high)}` : tr("no interval");
+	const range = change.low !== null && change.high !== null ? tr("95 %: {low} … {high}", { low: percentChange(change.low), high: percentChange(change.high) }) : tr("no interval");
 	const method = change.method === "welch" ? tr("by runs") : change.method === "bootstrap" ? tr("by steps") : change.method;
 	return <section class={`compare-verdict ${answer.verdict}`}>
-		<p><b class="big">{WORDS[answer.verdict]}</b> {phrase("{times} a step, {change}", { times: <b>{duration(before.step_ns)} → {duration(after.step_ns)}</b>, change: <b>{percentChange(change.share)}</b> })} <small>({range}, {method})</small>
+		<p><b class="big">{WORDS[answer.verdict]}</b> {phrase("{times} a step, {change}", { times: <b>{duration(before.step_ns)} → {duration(after.step_ns)}</b>, change: <b>{percentChange(change.share)}</b> })} <small>{tr("({range}, {method})", { range, method })}</small>
 			{" "}· {tr("what holds it back: {verdict}", { verdict: before.verdict === after.verdict ? after.verdict : `${before.verdict} → ${after.verdict}` })} <small>· {tr("{before} and {after} steady steps", { before: before.steady_steps, after: after.steady_steps })}</small></p>
 		{change.why && <p class="faint">{change.why}</p>}
 		{answer.other_program && <p class="error">{tr("These are recordings of different programs.")}</p>}

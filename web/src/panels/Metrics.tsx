@@ -30,5 +30,5 @@ export function Metrics({ trace, metrics, title, leads }: { trace: number; metri
 				{leads ? <button class="lead text" onClick={() => openLane(trace, lane.lane)} title={`${plain(lane.title)}\n${tr("at the end {value}. Go to its lane.", { value: amount(last, unit) })}`}>{name(lane)}</button> : <span class="text">{name(lane)}</span>}</td>
 			<td class="n">{amount(mean, unit)}</td><td class="n wide"><small>{low === high ? "" : `${low} – ${high}`}</small></td></tr>;
 	})}</tbody></table>
-	{few < FEWEST && <p class="empty">{tr(few === 1 ? "One sample of a counter fall into this time: what else ran then is in the values, too." : "{n} samples of a counter fall into this time: what else ran then is in the values, too.", { n: few })}</p>}</section>;
+	{few < FEWEST && <p class="empty">{tr(few === 1 ? "One sample of a counter falls into this time: what else ran then is in the values, too." : "{n} samples of a counter fall into this time: what else ran then is in the values, too.", { n: few })}</p>}</section>;
 }

@@ -7,6 +7,9 @@ keys("API calls", "operators", "functions", "OS calls", "state", "samples", "mem
 keys("waits for {where}", "ranges on {where}", "overhead of {where}");
 
 export function laneTitle(title: string): string {
+	const [, lane, owner] = /^(.+) of ((?:pid|rank) \d+)$/s.exec(title) ?? [];
+	if (lane && owner)
+		return tr("{lane} of {owner}", { lane: laneTitle(lane), owner });
 	const [, ranges, , thread] = /^(.+) on the GPU( \((.*)\))?$/s.exec(title) ?? [];
 	if (ranges)
 		return thread ? tr("{what} on the GPU ({thread})", { what: tr(ranges), thread }) : tr("{what} on the GPU", { what: tr(ranges) });

@@ -184,7 +184,7 @@ class Builder {
 		} else {
 			const strip = folded ? this.stripOf(group) : null;
 			const counter = strip?.type === "counter";
-			const row = this.row("group", group.id, counter ? `${group.title}: ${counterTitle(strip)}` : group.title, counter ? FOLDED_COUNTER : 22, depth,
+			const row = this.row("group", group.id, counter ? tr("{title}: {name}", { title: group.title, name: counterTitle(strip) }) : group.title, counter ? FOLDED_COUNTER : 22, depth,
 				{ group, folds: true, folded, pinned: stays, lane: strip, level: 15 });
 			if (folded)
 				this.standIn(group, row);
