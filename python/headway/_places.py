@@ -25,7 +25,7 @@ def reason(said: str) -> str:
     """Of what the program said on stderr the line with the reason: after a misuse, the last one only names the help of a
     command that nobody typed."""
     lines = said.splitlines()
-    return next((line for line in reversed(lines) if line.strip() and not line.startswith("See 'headway ")), "")
+    return next((line for line in reversed(lines) if line.strip() and " --help'" not in line), "")
 
 
 class Places(NamedTuple):
