@@ -7,6 +7,7 @@ shut off from the notebook around it. docs/notebook.md tells more.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import html
 import itertools
 import os
@@ -158,10 +159,19 @@ def _earlier_cells(shell: Any, recording: Recording) -> list[str]:
     return [f"{file} is In [{cells[file]}]" for file in sorted(files & cells.keys())]
 
 
+def _is_in_loop() -> bool:
+    """Whether the shell runs inside of an event loop, as a kernel does: a magic cannot await there."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def _magic(shell: Any, line: str, cell: str) -> None:
     from IPython.display import display  # type: ignore[import]
     options = _options(line)
-    if shell.should_run_async(cell, transformed_cell=shell.transform_cell(cell)):
+    if _is_in_loop() and shell.should_run_async(cell, transformed_cell=shell.transform_cell(cell)):
         raise Error("%%headway: a cell with 'await' records itself by 'with headway.record() as run:', and shows that by "
                     "'headway.show(run)'")
     output = os.path.expanduser(options.output) if options.output else None

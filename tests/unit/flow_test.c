@@ -189,16 +189,18 @@ static void a_call_blocks_by_contract_or_when_it_is_seen_to(void **state)
 	}
 }
 
-/* 'waiting' of ten launches return after their kernel of 50 us; how many are taken to block. */
-static uint32_t blocking_of_ten(int waiting)
+/* 'waiting' of ten launches return after their kernel; how many are taken to block. The kernels
+ * of the others take 'other' ns. */
+static uint32_t blocking_of_ten(int waiting, int64_t other)
 {
 	struct small small = small_new();
 	uint32_t stream = small_stream(&small, small_device(&small, 0), 7), blocking = 0;
 	for (int64_t i = 0; i < 10; i++) {
-		int64_t start = i * 100000;
+		int64_t start = i * 100000, length = i < waiting ? 50000 : other;
 		small_call(&small, start, start + (i < waiting ? 80000 : 5000), i + 1,
 			   "cudaLaunchKernel");
-		small_span(&small, stream, HWY_KERNEL, start + 7000, start + 57000, i + 1, "gemm");
+		small_span(&small, stream, HWY_KERNEL, start + 7000, start + 7000 + length, i + 1,
+			   "gemm");
 	}
 	struct hwy_flow flow = open_flow(small_finish(&small));
 	for (uint32_t i = 0; i < flow.n_calls; i++)
@@ -209,9 +211,10 @@ static uint32_t blocking_of_ten(int waiting)
 
 static void launches_that_lost_their_cpu_do_not_block(void **state)
 {
-	assert_int_equal(blocking_of_ten(4), 0);
-	assert_int_equal(blocking_of_ten(5), 5);
-	assert_int_equal(blocking_of_ten(10), 10);
+	assert_int_equal(blocking_of_ten(4, 50000), 0);
+	assert_int_equal(blocking_of_ten(4, 2000), 0);
+	assert_int_equal(blocking_of_ten(5, 50000), 5);
+	assert_int_equal(blocking_of_ten(10, 0), 10);
 }
 
 static void the_launch_latency_is_seen_or_three_microseconds(void **state)
