@@ -192,7 +192,9 @@ class Run:
                               "that")
         self.said = self._end_helper(b"end\n") or self._lost()
         self._remove_temporary()
-        if not self._quiet:
+        if self._quiet or sys.stderr is None:
+            return
+        with contextlib.suppress(OSError, ValueError):  # the program has closed it, or nobody reads it
             for line in [*(f"headway: {note}" for note in self.notes), *self.said.splitlines()]:
                 print(line, file=sys.stderr)
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_record.py FOLDER WHAT - programs that record themselves with the package `headway`; each checks its own reports."""
 import asyncio
+import io
 import os
 import shutil
 import signal
@@ -202,6 +203,19 @@ def a_recorder_that_is_gone_is_told():
     assert "goes on alone" in run.said, run.said
 
 
+def a_recording_ends_well_where_stderr_does_not():
+    kept = sys.stderr
+    try:
+        for sys.stderr in (open(os.devnull), io.StringIO(), None):
+            if sys.stderr:
+                sys.stderr.close()
+            with headway.record(f"{folder}/unheard.hwy") as run:
+                pass
+            assert run.recording.path == run.path
+    finally:
+        sys.stderr = kept
+
+
 def exceptions_and_children_and_the_environment_stay_as_they_are():
     environment, descriptors = dict(os.environ), set(os.listdir("/proc/self/fd"))
     try:
@@ -361,7 +375,7 @@ def under_profile():
 
 TESTS = [a_recording_has_what_happens_inside_it_and_nothing_else, ranges_decorate_functions_and_coroutines,
          whatever_is_called_is_decorated_and_nothing_else, a_child_records_itself_when_its_parents_recording_is_over,
-         a_recorder_that_is_gone_is_told, threads_go_on_while_recordings_begin_and_end, forked_children_are_part_of_a_recording,
+         a_recorder_that_is_gone_is_told, a_recording_ends_well_where_stderr_does_not, threads_go_on_while_recordings_begin_and_end, forked_children_are_part_of_a_recording,
          exceptions_and_children_and_the_environment_stay_as_they_are,
          a_misspelt_source_is_refused_with_the_nearest_one, a_run_says_where_its_report_is_and_what_it_shows,
          opencl_that_is_only_loaded_is_not_missed, a_recording_that_cannot_be_made_is_refused_before_it_begins, a_recording_that_does_not_begin_leaves_nothing, python_collects_garbage,
