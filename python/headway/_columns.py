@@ -59,6 +59,7 @@ class Column(Sequence[Value]):
         self._rows: int = info.rows
         number: Any = ctypes.c_double if self._is_real else ctypes.c_int64
         self._values: Any = (number * self._rows).from_address(self.address)
+        self._values.trace = trace  # whoever holds the numbers keeps their memory
         self._present = (ctypes.c_uint8 * ((self._rows + 7) // 8)).from_address(info.present) if info.present else None
         self._words = info.words.contents if info.words else None
 

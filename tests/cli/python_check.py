@@ -149,6 +149,13 @@ def numpy_reads_a_column_in_place():
     assert int(frame["duration"].sum()) == total
 
 
+def numbers_of_a_column_outlive_the_recording():
+    wanted = list(headway.open(recording_path).columns("kernel")["duration"])
+    numbers = headway.open(recording_path).columns("kernel")["duration"].numbers
+    gc.collect()
+    assert list(numbers) == wanted, "the numbers keep the recording's memory"
+
+
 def take(capsules):
     schema, array = capsules
     assert consumer.arrow_take(ctypes.c_void_p(capsule_pointer(schema, b"arrow_schema")),
