@@ -50,6 +50,14 @@ static bool hunt_lane(struct hunt *hunt, struct match_scope *scope, uint8_t *cho
 	return ok;
 }
 
+/* Yields in which of n equal parts of the window [from, to) a time lies that is inside of it. */
+static uint32_t part_of_window(int64_t from, int64_t to, uint32_t n, int64_t time)
+{
+	double share = (double)(time - from) / (double)(to - from);
+	uint32_t part = (uint32_t)(share * n);
+	return part < n ? part : n - 1;
+}
+
 /* ---- hits by lane ---------------------------------------------------------------------------- */
 
 /* What a search found on one lane; the marks count the hits of all lanes. */
@@ -71,11 +79,8 @@ static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t r
 	if (hits->count >= hits->skip && hits->count - hits->skip < LISTED_SPANS)
 		hits->first[hits->count - hits->skip] = strip->first + row;
 	hits->count++;
-	if (start >= hits->from && start < hits->to) {
-		double share = (double)(start - hits->from) / (double)(hits->to - hits->from);
-		uint32_t mark = (uint32_t)(share * hits->n_marks);
-		hits->marks[mark < hits->n_marks ? mark : hits->n_marks - 1]++;
-	}
+	if (start >= hits->from && start < hits->to)
+		hits->marks[part_of_window(hits->from, hits->to, hits->n_marks, start)]++;
 }
 
 static bool add_hits(void *context, const struct match_rows *rows, struct hwy_err *err)
@@ -180,9 +185,7 @@ static void mark_pixel(struct pixels *pixels, const struct hwy_strip *strip, uin
 	int64_t start = hwy_get(strip, HWY_START, row);
 	if (start < pixels->from || start >= pixels->to)
 		return;
-	double share = (double)(start - pixels->from) / (double)(pixels->to - pixels->from);
-	uint32_t pixel = (uint32_t)(share * pixels->n);
-	pixels->v[pixel < pixels->n ? pixel : pixels->n - 1] = 1;
+	pixels->v[part_of_window(pixels->from, pixels->to, pixels->n, start)] = 1;
 	pixels->any = true;
 }
 
