@@ -264,7 +264,7 @@ static bool ask_selection(struct asking *a, struct hwy_err *err)
 	    !lane_choice_read(view, a->request->argument(a->request, "lanes"), &lanes, err))
 		return false;
 	struct annotations gaps = read_annotations_of(&a->all->workers[t], false);
-	selection.gaps = gaps.v ? &gaps : NULL;
+	selection.gaps = annotations_are_known(&gaps) ? &gaps : NULL;
 	selection.lanes = lanes;
 	selection.from += view->origin;
 	selection.to += view->origin;
@@ -392,7 +392,7 @@ static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 	struct worker *worker = &a->all->workers[asked.trace];
 	struct annotations all = read_annotations_of(worker, path);
 	pthread_mutex_lock(&worker->lock);
-	bool is_there = has_result(a, worker, all.v);
+	bool is_there = has_result(a, worker, annotations_are_known(&all));
 	pthread_mutex_unlock(&worker->lock);
 	if (is_there)
 		annotations_answer(&all, asked.from, asked.to, asked.n, &a->answer->body);
