@@ -38,16 +38,11 @@ static bool hunt_is_empty(const struct hunt *hunt)
 	return hunt->query.n == 0;
 }
 
-/* Goes through the hits of one lane. 'scope' says what is done with them; its lanes are set
- * here. */
-static bool hunt_lane(struct hunt *hunt, struct match_scope *scope, uint8_t *chosen, uint32_t lane,
+/* Goes through the hits of one lane. */
+static bool hunt_lane(struct hunt *hunt, const struct match_scope *scope, uint32_t lane,
 		      struct hwy_err *err)
 {
-	chosen[lane] = 1;
-	scope->lanes = chosen;
-	bool ok = hunt_is_empty(hunt) || match_scan(&hunt->matcher, scope, err);
-	chosen[lane] = 0;
-	return ok;
+	return hunt_is_empty(hunt) || match_scan_lane(&hunt->matcher, scope, lane, err);
 }
 
 /* Yields in which of n equal parts of the window [from, to) a time lies that is inside of it. */
@@ -119,7 +114,6 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 				    .columns = HWY_COL_BIT(HWY_START),
 				    .on_rows = add_hits,
 				    .context = hits};
-	uint8_t *chosen = hwy_zarray(view->trace->n_lanes, 1);
 	uint64_t count = 0;
 	bool ok = true;
 	json_key(json, "lanes");
@@ -128,7 +122,7 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 		if (view->lanes[lane].n == 0 || (search->lane >= 0 && search->lane != lane))
 			continue;
 		hits->count = 0;
-		ok = hunt_lane(hunt, &scope, chosen, lane, err);
+		ok = hunt_lane(hunt, &scope, lane, err);
 		count += hits->count;
 		if (ok && hits->count > 0)
 			ok = put_hits(view, json, lane, hits, err);
@@ -136,7 +130,6 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 	json_end_array(json);
 	json_put_int(json, "hits", (int64_t)count);
 	json_put_bool(json, "more", hits->is_cut);
-	free(chosen);
 	return ok;
 }
 
@@ -231,7 +224,6 @@ bool search_answer_marks(struct view_trace *view, struct hwy_json *json,
 				    .columns = HWY_COL_BIT(HWY_START),
 				    .on_rows = mark_pixels,
 				    .context = &pixels};
-	uint8_t *chosen = hwy_zarray(view->trace->n_lanes, 1);
 	bool ok = hunt_begin(&hunt, view, search->text, search->steps, err);
 	json_begin_object(json);
 	json_put_text(json, "q", search->text);
@@ -242,14 +234,13 @@ bool search_answer_marks(struct view_trace *view, struct hwy_json *json,
 			continue;
 		memset(pixels.v, 0, pixels.n);
 		pixels.any = false;
-		ok = hunt_lane(&hunt, &scope, chosen, lane, err);
+		ok = hunt_lane(&hunt, &scope, lane, err);
 		if (ok && pixels.any)
 			put_runs(json, lane, &pixels);
 	}
 	json_end_array(json);
 	json_end_object(json);
 	hunt_end(&hunt);
-	free(chosen);
 	free(pixels.v);
 	return ok;
 }
