@@ -147,13 +147,13 @@ await run([
 				return fillText.call(this, text, x, y);
 			};
 			// Until the names have come: a picture that is drawn with them.
-			for (const end = performance.now() + 20_000; performance.now() < end && !seen.some((t) => /^(level|innermost)/.test(t.text));) {
+			for (const end = performance.now() + 20_000; performance.now() < end && !seen.some((t) => /^(lev|inn)/.test(t.text));) {
 				seen.length = 0;
 				timeline.invalidate();
 				await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 			}
 			proto.fillText = fillText;
-			return { seen: seen.filter((t) => /^(level|innermost)/.test(t.text)), folded: [...state.folded] };
+			return { seen: seen.filter((t) => /^(lev|inn)/.test(t.text)), folded: [...state.folded] };
 		});
 		const { seen } = texts;
 		check(seen.length > 0, `something is written: ${texts.folded}`);
