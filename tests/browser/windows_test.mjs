@@ -69,6 +69,23 @@ await run([
 		check(before.y === after.y, `it stands where it stood: ${before.y}, ${after.y}`);
 		await until(async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
 	}, { width, height: 800 })]),
+	...[[800, 600], [640, 400], [480, 640], [360, 640]].map(([width, height]) => [`no panel covers the timeline, or what a finding shows there, in a window of ${width} x ${height}`, () => withPage(async (page) => {
+		await page.locator(".finding .show").first().click();
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length && window.headway.state.selected);
+		await page.keyboard.press("9");
+		await page.locator(".dock").waitFor();
+		const boxes = async () => Promise.all(["aside", ".upper", ".dock"].map((what) => page.locator(what).boundingBox()));
+		const apart = (a, b) => a.x >= b.x + b.width - 1 || b.x >= a.x + a.width - 1 || a.y >= b.y + b.height - 1 || b.y >= a.y + a.height - 1;
+		await when(boxes, ([side, upper, dock]) => apart(side, upper) && apart(side, dock) && apart(upper, dock) && side.height > 100 && side.y + side.height <= height + 1 && upper.height > 40, (seen) => JSON.stringify(seen));
+		await until(async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
+		await page.keyboard.press("9");
+		const canvas = await page.locator("canvas.timeline").boundingBox();
+		const at = await page.evaluate(() => {
+			const { from, to, selected: { span } } = window.headway.state;
+			return [span.start, span.start + span.dur].map((time) => (time - from) / (to - from));
+		});
+		check(at[0] >= 0 && at[1] <= 1 && canvas.width > 200, `the evidence is on the part that one sees: ${at} of ${canvas.width}`);
+	}, { width, height })]),
 	["details call a span as its tip does, and of a path in a list the file is seen", () => withPage(async (page) => {
 		await page.route(/\/span\?/, async (route) => {
 			const answer = await route.fetch();
