@@ -51,6 +51,18 @@ await run([
 		await command(page, "nccldev");
 		await page.waitForSelector(".search .span-link");
 	})],
+	["Tab stops at the buttons of one row, the one that the keyboard is at, however many lanes there are", () => withPage(async (page) => {
+		const stops = () => page.locator(".lanes button").evaluateAll((all) => [...new Set(all.filter((b) => b.tabIndex >= 0).map((b) => b.closest(".title").dataset.key))]);
+		await when(stops, (rows) => rows.join() === "0/gpu0", (rows) => `the first row: ${rows}`);
+		await page.keyboard.press("i");
+		// Down to a row that has buttons.
+		const rows = await page.locator(".lanes .title:has(button)").evaluateAll((all) => all.map((row) => row.dataset.key));
+		await until(async () => {
+			await page.keyboard.press("ArrowDown");
+			return rows.indexOf(await stateOf(page, "focus")) > 2;
+		}, "the keyboard is further down");
+		await when(async () => [...await stops(), await stateOf(page, "focus")], ([stop, row, ...more]) => stop === row && !more.length, (seen) => `${seen}`);
+	}, near)],
 	["the palette is a combobox with its list: arrows choose, what was used last stands first", () => withPage(async (page) => {
 		await page.keyboard.press(":");
 		await page.waitForSelector("[role=combobox]");

@@ -86,6 +86,21 @@ await run([
 		});
 		check(at[0] >= 0 && at[1] <= 1 && canvas.width > 200, `the evidence is on the part that one sees: ${at} of ${canvas.width}`);
 	}, { width, height })]),
+	["a lane's name has the room of its buttons until the pointer or the keyboard is there", () => withPage(async (page) => {
+		const row = page.locator("[data-key='0/p0t0']");
+		const name = row.locator(".text");
+		const rest = async () => {
+			const [all, text] = [await row.boundingBox(), await name.boundingBox()];
+			return all.x + all.width - text.x - text.width;
+		};
+		await page.mouse.move(600, 400);
+		await when(rest, (room) => room < 10, (room) => `the name ends at the edge: ${room} pixels before it`);
+		await row.hover();
+		await when(rest, (room) => room > 30, (room) => `there are its buttons: ${room} pixels`);
+		await row.locator(".pin").click();
+		await page.mouse.move(600, 400);
+		await until(async () => await row.locator(".pin").isVisible(), "what is pinned says so");
+	})],
 	["details call a span as its tip does, and of a path in a list the file is seen", () => withPage(async (page) => {
 		await page.route(/\/span\?/, async (route) => {
 			const answer = await route.fetch();
@@ -98,6 +113,13 @@ await run([
 		await page.keyboard.press("2");
 		await page.locator(".details .kind", { hasText: /^wait$/ }).waitFor();
 		await page.locator(".details .span-link[title^='torch/nn']", { hasText: /^linear\.py\(124\): forward/ }).waitFor();
+	})],
+	["a filter that no lane is called like says so", () => withPage(async (page) => {
+		await page.locator("input.filter").fill("loader");
+		await settled(page);
+		check(await page.locator(".lanes .empty").count() === 0, "there is such a lane");
+		await page.locator("input.filter").fill("nosuchlane");
+		await page.locator(".lanes .empty", { hasText: "No lane is called like this." }).waitFor();
 	})],
 	["no label is written over the span behind it, no time over the edge of the ruler", () => withPage(async (page) => {
 		await writes(page);
