@@ -50,6 +50,15 @@ const known = async (page) => {
 };
 
 await run([
+	["the step that predictions begin with is told where it is not the one that was seen", () => withPage([join(data, "operators/resnet.hwy")], async (page) => {
+		const { step, base } = await page.evaluate(() => {
+			const { findings, phases, summary } = window.headway.state.traces[0].diagnosis;
+			return { step: phases[summary.phase].step_ns, base: findings[0].predicted.before_ns };
+		});
+		check(Math.abs(step - base) > step / 50, `the recorder has a cost here: ${step}, ${base}`);
+		await page.locator(".about.base", { hasText: `${(base / 1e6).toFixed(2)} ms a step without the cost of recording` }).waitFor();
+		await page.locator(".finding .gain", { hasText: `${(base / 1e6).toFixed(2)} ms →` }).first().waitFor();
+	})],
 	["the tip of a kernel has its launch, its occupancy and what was ahead of it, once the pointer stands still", () => withPage([mlp], async (page) => {
 		await zoomIn(page, 9e6);
 		const asked = [];
