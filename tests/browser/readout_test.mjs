@@ -59,6 +59,14 @@ await run([
 		await page.locator(".about.base", { hasText: `${(base / 1e6).toFixed(2)} ms a step without the cost of recording` }).waitFor();
 		await page.locator(".finding .gain", { hasText: `${(base / 1e6).toFixed(2)} ms →` }).first().waitFor();
 	})],
+	["the table shows the whole line of the program in a window of 1280 pixels", () => withPage([join(data, "gpu/mlp_sync.hwy")], async (page) => {
+		await page.setViewportSize({ width: 1280, height: 800 });
+		await page.keyboard.press("9");
+		const line = page.locator(".grid-line [role=gridcell]", { hasText: /^mlp\.py:\d+$/ }).first();
+		await line.waitFor();
+		await until(async () => await line.evaluate((cell) => cell.scrollWidth <= cell.clientWidth && cell.getBoundingClientRect().right <= cell.closest(".grid-box").getBoundingClientRect().right), "it is not cut");
+		check(await line.getAttribute("title") === await line.textContent(), "and in its tip");
+	})],
 	["the tip of a kernel has its launch, its occupancy and what was ahead of it, once the pointer stands still", () => withPage([mlp], async (page) => {
 		await zoomIn(page, 9e6);
 		const asked = [];

@@ -33,7 +33,7 @@ function baseOf(d: Diagnosis, phase: DiagnosedPhase): number | null {
 export function Headline({ diagnosis }: { diagnosis: Diagnosis }) {
 	const phase = diagnosis.phases[diagnosis.summary.phase ?? -1];
 	if (!phase)
-		return <p class="empty">{tr("No device work in this recording (no kernel, copy, fill or graph): nothing to diagnose.")}</p>;
+		return null;
 	const ahead = aheadOf(phase);
 	const base = baseOf(diagnosis, phase);
 	return <><div class="tiles">
