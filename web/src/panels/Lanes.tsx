@@ -91,6 +91,14 @@ function Title({ row, top, onChoose, same, room, here }: { row: Row; top: number
 	</div>;
 }
 
+/** A button that the keyboard comes to is on the screen, with its lane. */
+function reveal(timeline: Timeline, button: EventTarget | null): void {
+	const key = button instanceof Element && button.matches(":focus-visible") && button.closest<HTMLElement>(".title")?.dataset["key"];
+	const row = timeline.layout.rows.find((r) => r.key === key);
+	if (row)
+		timeline.revealRow(row);
+}
+
 export function Lanes({ timeline }: { timeline: Timeline }) {
 	const [, again] = useState({ rows: timeline.layout.rows, scroll: 0 });
 	useStore((s) => s.pinned);
@@ -127,7 +135,7 @@ export function Lanes({ timeline }: { timeline: Timeline }) {
 	const height = column.current?.clientHeight ?? 0;
 	/** Of thousands of rows only those on the screen and around it have a title. */
 	const isNear = (r: Row): boolean => rows.length <= MANY_ROWS || (r.y + r.h > timeline.scroll - height && r.y < timeline.scroll + 2 * height);
-	return <div class="lanes" ref={column} onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
+	return <div class="lanes" ref={column} onFocusCapture={(e) => reveal(timeline, e.target)} onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
 		<div class="part" style={{ top: `${RULER}px`, height: `${pinnedHeight}px` }}>
 			{rows.filter((r) => r.pinned).map((r) => titleAt(r, r.y))}
 		</div>
