@@ -87,7 +87,7 @@ await run([
 		check(at[0] >= 0 && at[1] <= 1 && canvas.width > 200, `the evidence is on the part that one sees: ${at} of ${canvas.width}`);
 	}, { width, height })]),
 	["a lane's name has the room of its buttons until the pointer or the keyboard is there", () => withPage(async (page) => {
-		const row = page.locator("[data-key='0/p0t0']");
+		const row = page.locator("[data-key='0/gpu0']");
 		const name = row.locator(".text");
 		const rest = async () => {
 			const [all, text] = [await row.boundingBox(), await name.boundingBox()];
