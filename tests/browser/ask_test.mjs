@@ -2,15 +2,16 @@
 /* ask_test.mjs - the field in which one asks: the language and SQL. Hits are marked wherever they stand, Enter goes from one to the next, and the search, the marks and the
  * table are of the same spans. */
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
 import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
-import { makeFolder, pick } from "./recordings.mjs";
+import { data, makeFolder } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
 const folder = makeFolder();
-const recording = folder.unpack(pick("mlp_sync", "itemloop_item", "graphs_node") ?? skip("no recordings"));
+const recording = join(data, "nsys/mlp_sync.hwy");
 const browser = await openBrowser({ width: 1440, height: 900 });
 const server = await view([recording]);
 const sql = (query) => JSON.parse(spawnSync(process.env.HEADWAY, ["sql", recording, query, "--format", "json"], { encoding: "utf8", env: cacheHere(), maxBuffer: 1 << 28 }).stdout);
