@@ -71,8 +71,8 @@ void inline_data_put_stacks(const struct view_trace *view, struct hwy_json *json
 }
 
 /* The place that a query with "line:" and the table name, where there is one. */
-static bool put_line(struct view_trace *view, struct hwy_json *json, const struct hwy_strip *strip,
-		     uint32_t row, struct hwy_err *err)
+static bool put_called_from(struct view_trace *view, struct hwy_json *json,
+			    const struct hwy_strip *strip, uint32_t row, struct hwy_err *err)
 {
 	struct span_facts *facts = span_facts_of(view);
 	uint32_t number;
@@ -106,7 +106,7 @@ bool inline_data_put_rows(struct view_trace *view, struct hwy_json *json, uint32
 		int64_t stack = hwy_get(strip, HWY_STACK, row);
 		if (hwy_ref_is_set(stack))
 			json_put_int(json, "stack", stack);
-		ok = put_line(view, json, strip, row, err) &&
+		ok = put_called_from(view, json, strip, row, err) &&
 		     detail_put_fields(view, json, number, row, err);
 		json_end_object(json);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_next.c - the span before or after another one on its lane: of any kind, or of the same name. */
+/* span_next.c - the span before or after another one on its lane: any, or one of the same name. */
 #include "base/json.h"
 #include "serve/answers.h"
 

@@ -64,20 +64,21 @@ export async function goToSqlRow(row: Cell[]): Promise<void> {
 	await selectRange(start - shift, start - shift + length, false);
 }
 
-const MOST_QUERY = 4000;
+const MOST_QUERY = 4000, MOST_MARKED = 1000;
 
-/** The spans of the result, as a query that marks them on the timeline; "" where there are none. */
-export function markQuery(): string {
+/** The first spans of the result, as many as a query can name: a query that marks them on the timeline, and their number. */
+export function markQuery(): { query: string; n: number } {
 	const column = idColumn();
+	let [query, n] = ["", 0];
 	if (column < 0 || at("start") < 0)
-		return "";
-	let query = "";
+		return { query, n };
 	for (const row of state.sql.answer?.rows ?? []) {
 		const next = `${query ? `${query},` : "id:"}${row[column]}`;
-		if (typeof row[column] !== "number" || next.length > MOST_QUERY || next.split(",").length > 1000)
+		if (typeof row[column] !== "number" || next.length > MOST_QUERY || n === MOST_MARKED)
 			break;
 		query = next;
+		n++;
 	}
-	return query;
+	return { query, n };
 }
-export const markRows = (): Promise<void> => search(markQuery(), false);
+export const markRows = (): Promise<void> => search(markQuery().query, false);
