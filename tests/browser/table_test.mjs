@@ -209,6 +209,9 @@ await run([
 			const hits = `search?t=0&q=${encodeURIComponent(q)}&${span}&n=50`;
 			const [a, b] = [await answer(live, hits), await answer(alone, hits)];
 			check(a.hits === b.hits && String(a.marks) === String(b.marks), `${q}: the marks`);
+			const first = (x) => JSON.stringify(x.lanes.map((l) => [l.lane, l.count, l.first.map((s) => s.id)]).sort((one, two) => one[0] - two[0]));
+			check(first(a) === first(b), `${q}: the earliest hits of each lane`);
+			check(a.lanes.every((l) => l.first.every((s, i) => !i || s.start >= l.first[i - 1].start)), `${q}: they are in order of time`);
 		}
 		check((await alone.evaluate(() => window.headway.source.get("table?t=0&q=module:x").catch((e) => e.message))).includes("headway view"), "modules need the server");
 		await live.close();

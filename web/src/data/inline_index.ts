@@ -215,7 +215,7 @@ export class InlineIndex {
 	}
 
 	async search(q: string, from: number, to: number, n: number, only: number | null, skip: number): Promise<Search> {
-		const hits = (await this.hits(q)).filter((s) => only === null || s.lane === only);
+		const hits = (await this.hits(q)).filter((s) => only === null || s.lane === only).sort((a, b) => a.start - b.start || a.id - b.id);
 		const lanes = new Map<number, { lane: number; count: number; first: Span[] }>();
 		const marks = new Array<number>(n).fill(0);
 		for (const s of hits) {
