@@ -131,6 +131,10 @@ await run([
 		const first = Number((await some.textContent()).replace(/\D/g, ""));
 		await some.click();
 		await page.waitForFunction((n) => window.headway.state.found[0]?.hits === n, first);
+		await page.getByRole("textbox", { name: "SQL" }).fill("select id, start, duration from steps");
+		await page.getByRole("button", { name: "run", exact: true }).click();
+		await page.waitForFunction(() => !window.headway.state.sql.running && window.headway.state.sql.text.includes("from steps"));
+		check(await page.getByRole("button", { name: /^mark/ }).count() === 0, "ids of steps are not marked as spans");
 		await page.getByLabel("ready questions").selectOption("top-kernels");
 		await page.waitForFunction(() => window.headway.state.sql.text.startsWith("-- ") && !window.headway.state.sql.running && window.headway.state.sql.answer.rows.length > 1);
 		await page.close();
