@@ -142,6 +142,9 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", run->path, err.text);
+	if (step && *step && run->analysis.phases.n == 0)
+		cli_say("%s: --step finds nothing: without device work a recording has no steps",
+			run->path);
 	run->rank = job_rank_of(run->trace, run->path);
 }
 

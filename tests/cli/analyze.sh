@@ -224,4 +224,16 @@ for format in text brief markdown json; do
 done
 run analyze "$work/cpu.json"
 grep -q 'No device work in this recording' "$work/out" || fail "no device work is said"
+run analyze --step forward "$work/cpu.json"
+grep -q -- '--step finds nothing: without device work' "$work/err" || fail "--step is ignored without a word"
+run analyze "$DATA/ncu/mlp_raw.csv"
+grep -q 'next: headway kernels .*mlp_raw.csv' "$work/out" || fail "counters do not lead to headway kernels: $(cat "$work/out")"
+run stats "$DATA/ncu/mlp_raw.csv"
+grep -q 'next: headway kernels .*mlp_raw.csv' "$work/err" || fail "stats of counters is a dead end: $(cat "$work/err")"
+run info "$DATA/ncu/mlp_raw.csv"
+grep -q '^Trust .*headway kernels shows them' "$work/out" || fail "info of counters is a dead end: $(cat "$work/out")"
+run analyze "$DATA/ncu/mlp_raw.csv"
+awk '!NF && blank { exit 1 } { blank = !NF }' "$work/out" || fail "two blank lines: $(cat "$work/out")"
+run analyze "$DATA/nsys/power_base.sqlite.xz"
+grep -q 'unpack it first: xz -dk FILE' "$work/err" || fail "what unpacks a file is not said: $(cat "$work/err")"
 finish
