@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/flow_first.h"
 #include "analyze/flow_reads.h"
 #include "analyze/sweep.h"
 #include "analyze/work.h"
@@ -495,8 +496,10 @@ bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *e
 		learn_from_waits(&opening);
 		flow->latency = latency_of(&opening);
 		done = first_uses_find(&flow->first_uses, trace, err);
-		if (done)
+		if (done) {
+			flow_forget_launched(flow);
 			flow_learn_reads(flow);
+		}
 	}
 	free(opening.enqueues);
 	free(opening.call_of);

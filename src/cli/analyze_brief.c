@@ -37,6 +37,7 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	const struct analyze_run *run = &view->runs[view->shown];
 	const struct hwy_phase *phase = analyze_main(run);
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
+	analyze_put_runs(out, view, 0, 0);
 	analyze_put(out, analyze_program(run).text);
 	if (!phase) {
 		fputs(hwy_tr(": no device work in this recording.\n"), out);

@@ -112,6 +112,10 @@ void analyze_print_markdown(FILE *out, const struct analyze_view *view)
 	const struct analyze_run *run = &view->runs[view->shown];
 	const struct hwy_diagnosis *diagnosis = &run->diagnosis;
 	put_head(out, run);
+	if (view->n > 1 && !view->are_ranks) {
+		fputc('\n', out);
+		analyze_put_runs(out, view, 0, 0);
+	}
 	if (!analyze_main(run))
 		return;
 	const struct hwy_outlook *verdict = &diagnosis->outlooks[run->analysis.phases.main];

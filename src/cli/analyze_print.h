@@ -19,12 +19,14 @@ struct analyze_run { /* one recording with its diagnosis */
 
 struct job_view;
 struct analyze_view {
-	/* Recordings of several ranks are in order of rank, several runs of one program in order of
-	 * their step time. */
+	/* Recordings of several ranks are in order of rank, others in order of their step time. */
 	struct analyze_run *runs;
 	uint32_t n;
-	/* Index of the run whose diagnosis is printed: the middle run, or the first rank. */
+	/* Index of the run whose diagnosis is printed: the middle one of those with device work,
+	 * or the first rank. */
 	uint32_t shown;
+	uint32_t n_worked;    /* the first runs, which have device work; unless these are ranks */
+	bool are_programs;    /* runs with device work are of different programs */
 	bool are_ranks;       /* there are several runs, and they are the ranks of one program */
 	struct job_view *job; /* job_print.h: where they are, the ranks compared; else NULL */
 	bool verbose;
@@ -118,6 +120,14 @@ void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
 /* Whether the recording is incomplete: launches without device work, work without launches, or
  * missing records. */
 bool analyze_is_incomplete(const struct analyze_run *run);
+
+/* ---- analyze_runs.c -------------------------------------------------------------------------- */
+
+/* Puts recordings that are no ranks of one job in order, and chooses the one to show. */
+void analyze_choose_run(struct analyze_view *view);
+/* Writes, as lines, which of several recordings is shown and which are left out; nothing of a
+ * single one and of ranks. */
+void analyze_put_runs(FILE *out, const struct analyze_view *view, int indent, int width);
 
 /* ---- analyze_contents.c ---------------------------------------------------------------------- */
 

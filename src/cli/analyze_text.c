@@ -73,19 +73,10 @@ static void print_title(const struct analyze_page *page)
 		fputs(hwy_tr(analyze_is_incomplete(page->run) ? " · records incomplete\n"
 							      : " · nothing lost\n"),
 		      page->out);
-	if (page->view->n < 2)
-		return;
-	const struct analyze_run *first = &page->view->runs[0],
-				 *last = &page->view->runs[page->view->n - 1];
-	const struct hwy_phase *low = analyze_main(first), *high = analyze_main(last);
-	if (page->view->are_ranks)
+	if (page->view->n > 1 && page->view->are_ranks)
 		fprintf(page->out, hwy_tr(" %" PRIu32 " ranks; this is rank %" PRId64 "\n"),
 			page->view->n, page->run->rank);
-	else if (low && high)
-		fprintf(page->out,
-			hwy_tr(" %" PRIu32 " runs, %s to %s a step; this is the middle one, %s\n"),
-			page->view->n, hwy_say_time3(low->mean).text,
-			hwy_say_time3(high->mean).text, page->run->path);
+	analyze_put_runs(page->out, page->view, 1, page->width);
 }
 
 /* A finding with this share of the time is worth more than a tick. */

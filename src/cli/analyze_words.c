@@ -305,7 +305,8 @@ void analyze_put_health(FILE *out, const struct hwy_outlook *verdict)
 	else
 		fprintf(out,
 			hwy_tr("Nothing starves the GPU. No fix on the CPU side is worth more than %s."),
-			hwy_say_share(verdict->reachable).text);
+			hwy_say_share(verdict->reachable > 0.001 ? verdict->reachable : 0.001)
+				.text);
 }
 
 void analyze_put_worth(FILE *out, const struct hwy_finding *finding, const struct hwy_phase *phase)

@@ -3,8 +3,8 @@
  * innocent.
  *
  * Several files are the ranks of one job when their ranks differ and nothing speaks against it:
- * program, world size, time and collectives; else each file is judged alone. Files of one rank, or
- * of none, are runs of one program, and the run whose step time is the median is shown.
+ * program, world size, time and collectives; else each file is judged alone. Of files of one rank,
+ * or of none, one is shown (analyze_runs.c).
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -78,18 +78,6 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int64_t step_time(const struct analyze_run *run)
-{
-	const struct hwy_phase *phase = analyze_main(run);
-	return phase ? phase->mean : 0;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = step_time(a), y = step_time(b);
-	return (x > y) - (x < y);
-}
-
 static bool communicates(const struct analyze_run *run)
 {
 	const struct hwy_flow *flow = &run->analysis.flow;
@@ -136,8 +124,7 @@ static void analyze_choose(struct analyze_view *view, const char *name)
 	for (uint32_t i = 1; i < view->n; i++)
 		view->are_ranks |= view->runs[i].rank != view->runs[0].rank;
 	if (!view->are_ranks) {
-		qsort(view->runs, view->n, sizeof *view->runs, compare_times);
-		view->shown = (view->n - 1) / 2;
+		analyze_choose_run(view);
 		return;
 	}
 	qsort(view->runs, view->n, sizeof *view->runs, compare_ranks);
@@ -156,6 +143,9 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", run->path, err.text);
+	if (step && *step && run->analysis.phases.n == 0)
+		cli_say("%s: --step finds nothing: without device work a recording has no steps",
+			run->path);
 	run->rank = opened_job_is(run->path) ? HWY_NONE : job_rank_of(run->trace, run->path);
 }
 
@@ -346,8 +336,8 @@ const struct cli_command cmd_analyze = {
 		"Says what holds the program back: why the GPU idles, which lines are to blame, "
 		"what that costs each step, what to do about it, and which suspects are "
 		"innocent. Of a job (its folder, files of different ranks, or a recording of several) "
-		"the ranks are compared: who is late, why, and what that costs. Files of one rank, or of none, "
-		"are runs of one program. What cannot be read in a folder is left out and named. Jobs of more than 64 ranks "
+		"the ranks are compared: who is late, why, and what that costs. Of files of one rank, or of none, "
+		"which have device work, the one with the median step is shown. What cannot be read in a folder is left out and named. Jobs of more than 64 ranks "
 		"are answered from their digests, where these are there, and from the reports of a few ranks.",
 	.options = option_table,
 	.footer =

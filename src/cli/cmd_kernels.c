@@ -248,11 +248,22 @@ static uint32_t choose_kernels(const struct kernels_job *job, const struct kerne
 	return n;
 }
 
+/* Whether the recording has kernels that CUPTI could measure: not those of OpenCL. */
+static bool has_cuda_kernels(const struct hwy_trace *trace)
+{
+	for (uint32_t s = 0; s < trace->n_strips; s++)
+		if (trace->strips[s].kind == HWY_KERNEL &&
+		    !hwy_lane_is_opencl(trace, trace->strips[s].lane))
+			return true;
+	return false;
+}
+
 /* The words that measure, to be freed; NULL where most of the time is measured already, or where
  * there is nothing to measure. */
 static char *say_measure(const struct kernels_job *job, const struct kernel_table *table)
 {
-	if (!table->has_launches || table->measured_ns > table->ns / 2)
+	if (!table->has_launches || table->measured_ns > table->ns / 2 ||
+	    !has_cuda_kernels(job->trace))
 		return NULL;
 	return kernels_say_measure(job->trace, job->path);
 }

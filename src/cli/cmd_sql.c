@@ -43,8 +43,9 @@ static void list_questions(const struct cli_value *value)
 		char about[256];
 		snprintf(about, sizeof about, "%.*s", (int)strcspn(question->text, "\n") - 3,
 			 question->text + 3);
-		printf("  %s%-22s%s %s\n", paint(colour, PAINT_BOLD), question->name,
-		       paint(colour, PAINT_PLAIN), hwy_tr_page(about));
+		printf("  %s%-22s%s ", paint(colour, PAINT_BOLD), question->name,
+		       paint(colour, PAINT_PLAIN));
+		cli_wrap(stdout, hwy_tr_page(about), 25, cli_width(stdout));
 	}
 	exit(0);
 }
@@ -159,6 +160,8 @@ static void answer(struct sql_db *db, const struct options *options, const char 
 	cli_die_after(0, NULL);
 	if (!done)
 		cli_die("%s: %s", options->operands.texts[0], err.text);
+	if (print->rows == 0 && options->format == SQL_FORMAT_TABLE)
+		cli_say("no rows");
 	if (print->is_cut)
 		cli_say("these are the first %llu rows; --max-rows 0 prints all",
 			(unsigned long long)print->most_rows);

@@ -245,6 +245,9 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 	stats_ranks_free(&ranks);
 	if (!any && !asked && record_again_is_wanted(trace))
 		record_again_say(trace);
+	else if (!any && !asked && trace->n_measured > 0)
+		cli_say("%s: it holds counters of kernels, and no times; next: headway kernels %s",
+			options->file, options->file);
 	else if (!any && !asked)
 		fprintf(stderr, hwy_tr("headway: %s: nothing to tell in %s\n"), options->file,
 			part);

@@ -245,10 +245,13 @@ static void say_launch(FILE *line, const struct kernels_view *view,
 	if (kernel->shape == HWY_NONE)
 		return;
 	const struct hwy_shape *s = &trace->shapes[kernel->shape];
-	add_fact(line, hwy_tr("grid %" PRId64 "×%" PRId64 "×%" PRId64), s->grid_x, s->grid_y,
-		 s->grid_z);
-	add_fact(line, hwy_tr("block %" PRId64 "×%" PRId64 "×%" PRId64), s->block_x, s->block_y,
-		 s->block_z);
+	/* OpenCL may choose the size of a work-group itself, and does not tell. */
+	if (s->grid_x > 0)
+		add_fact(line, hwy_tr("grid %" PRId64 "×%" PRId64 "×%" PRId64), s->grid_x,
+			 s->grid_y, s->grid_z);
+	if (s->block_x > 0)
+		add_fact(line, hwy_tr("block %" PRId64 "×%" PRId64 "×%" PRId64), s->block_x,
+			 s->block_y, s->block_z);
 	if (s->registers > 0)
 		add_fact(line, hwy_tr("%" PRId64 " registers"), s->registers);
 	int64_t shared = s->static_shared + s->dynamic_shared;

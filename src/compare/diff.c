@@ -226,14 +226,23 @@ void diff_free(struct compare_diff *diff)
 }
 
 /* A program may change its name or its kernels; where both differ, it is another program. */
+static bool are_other(const struct compare_summary *a, const struct compare_phase *x,
+		      const struct compare_summary *b, const struct compare_phase *y, double alike)
+{
+	bool have_kernels = x->tables[TABLE_KERNELS].n > 0 && y->tables[TABLE_KERNELS].n > 0;
+	if (*a->program && *b->program)
+		return strcmp(a->program, b->program) != 0 && (!have_kernels || alike < 0.2);
+	return have_kernels && alike < 0.05;
+}
+
 bool diff_is_other_program(const struct compare_diff *diff)
 {
-	const struct compare_summary *a = side_run(diff->before), *b = side_run(diff->after);
-	bool named = *a->program && *b->program;
-	bool have_kernels = side_phase(diff->before)->tables[TABLE_KERNELS].n > 0 &&
-			    side_phase(diff->after)->tables[TABLE_KERNELS].n > 0;
-	if (named)
-		return strcmp(a->program, b->program) != 0 &&
-		       (!have_kernels || diff->similarity < 0.2);
-	return have_kernels && diff->similarity < 0.05;
+	return are_other(side_run(diff->before), side_phase(diff->before), side_run(diff->after),
+			 side_phase(diff->after), diff->similarity);
+}
+
+bool diff_are_other_programs(const struct compare_summary *a, const struct compare_summary *b)
+{
+	const struct compare_phase *x = &a->phases[0], *y = &b->phases[0];
+	return are_other(a, x, b, y, similarity(x, y));
 }

@@ -124,6 +124,9 @@ void diff_free(struct compare_diff *diff);
  * kernels. */
 bool diff_is_other_program(const struct compare_diff *diff);
 
+/* The same of two runs, by their longest phases. */
+bool diff_are_other_programs(const struct compare_summary *a, const struct compare_summary *b);
+
 /* Chooses each run's phase (the one most like 'wanted') and the middle run, and takes the means.
  * diff_make calls it. */
 void diff_prepare_side(struct compare_side *side, const struct compare_phase *wanted,

@@ -270,9 +270,14 @@ static bool fail_without_work(const struct hwy_trace *trace, struct hwy_err *err
 	bool cuda = strstr(traces, "cuda"), opencl = strstr(traces, "opencl");
 	return hwy_fail(
 		err, "no device work, so it has no steps; it was recorded with -t %s: %s", traces,
-		hwy_tr(!opencl ? "headway profile -t opencl records OpenCL"
-		       : !cuda ? "headway profile -t cuda,nvtx records CUDA"
-			       : "did the program reach its device? headway info says what ran"));
+		hwy_tr(!cuda && !opencl && trace->n_spans > 0
+			       ? HWY_KEY("a program that drives a device is recorded with -t cuda or "
+					 "-t opencl; of one on the CPU alone headway analyze says where "
+					 "its time went")
+		       : !opencl ? HWY_KEY("headway profile -t opencl records OpenCL")
+		       : !cuda   ? HWY_KEY("headway profile -t cuda,nvtx records CUDA")
+			       : HWY_KEY("did the program reach its device? headway info says what "
+					 "ran")));
 }
 
 static bool summary_begin(struct compare_summary *summary, const char *file,

@@ -50,6 +50,10 @@ const char *verdict_said(enum verdict_word word)
  * recording, in fewer ops than this. */
 #define HARDLY_ANY_SHARE 0.0001
 #define HARDLY_ANY_OPS 100
+/* The least that a sentence says nothing is worth more than: "0.0 %" would be no number. */
+#define LEAST_SAID_SHARE 0.001
+/* From this share of the time on, the verdict 'gpu' tells of the pauses between queued work. */
+#define PAUSES_SHARE 0.05
 
 /* For each cause of idle time, the verdict (docs/verdict.md) that this time is evidence for.
  * word_of_dependency may choose another verdict for GAP_DEPENDENCY. */
@@ -243,6 +247,12 @@ static const char *const sentences[VERDICTS] = {
 		"Why the GPU idles %s of %s cannot be told: the device's records, or the calls that belong to them, are missing.",
 };
 
+/* What all of the CPU's side is worth at most where the device has work for this share. */
+static struct hwy_words say_rest(double share)
+{
+	return hwy_say_share(1 - share > LEAST_SAID_SHARE ? 1 - share : LEAST_SAID_SHARE);
+}
+
 const char *verdict_sentence(enum verdict_word word, double share, const struct hwy_phase *phase,
 			     struct hwy_arena *arena)
 {
@@ -252,7 +262,7 @@ const char *verdict_sentence(enum verdict_word word, double share, const struct 
 		return hwy_arena_say(
 			arena,
 			"The GPU has work %s of %s: nothing on the CPU's side is worth more than %s.",
-			hwy_say_share(share).text, whole_of(phase), hwy_say_share(1 - share).text);
+			hwy_say_share(share).text, whole_of(phase), say_rest(share).text);
 	/* The sentences above are the formats: each takes these two texts. */
 	return hwy_arena_say(arena, sentences[word], hwy_say_share(share).text, whole_of(phase));
 }
@@ -301,6 +311,38 @@ static struct verdict without_work(const struct hwy_analysis *analysis, struct h
 	};
 }
 
+/* The share of the phase's time in which its devices idle although work is queued, and which
+ * therefore counts for 'gpu'. */
+static double pauses_of(const struct hwy_analysis *analysis, uint32_t phase)
+{
+	const struct hwy_gaps *gaps = &analysis->measures[phase].gaps;
+	double pauses = 0, whole = 0;
+	for (uint32_t d = 0; d < analysis->flow.n_devices; d++)
+		if (gaps->devices[d].busy)
+			whole += (double)gaps->devices[d].window;
+	for (uint32_t i = 0; i < gaps->n; i++) {
+		const struct hwy_gap *gap = &gaps->gaps[i];
+		if (gaps->devices[gap->device].busy && gap->cause == GAP_DEPENDENCY &&
+		    verdict_word_of_gap(&analysis->flow, gap) == VERDICT_GPU)
+			pauses += (double)(gap->at.to - gap->at.from);
+	}
+	return whole > 0 ? pauses / whole : 0;
+}
+
+/* The sentence of the verdict 'gpu' where the device pauses a good part of the time between work
+ * that is queued: "has work" must not seem to say "busy". */
+static const char *say_with_pauses(const struct verdict *verdict, double pauses,
+				   const struct hwy_phase *phase, struct hwy_arena *arena)
+{
+	double share = verdict->shares[VERDICT_GPU];
+	return hwy_arena_say(
+		arena,
+		"The GPU has work %s of %s, %s of it pauses between queued work: nothing on the CPU's "
+		"side is worth more than %s.",
+		hwy_say_share(share).text, whole_of(phase), hwy_say_share(pauses).text,
+		say_rest(share).text);
+}
+
 struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
 			    struct hwy_arena *arena)
 {
@@ -317,6 +359,10 @@ struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
 	share_out(analysis, phase, &verdict);
 	verdict.word = has_hardly_any_work(analysis) ? VERDICT_NO_DEVICE_WORK
 						     : verdict_choose(verdict.shares);
-	verdict.says = verdict_sentence(verdict.word, verdict.shares[verdict.word], judged, arena);
+	double pauses = pauses_of(analysis, phase);
+	verdict.says = verdict.word == VERDICT_GPU && pauses >= PAUSES_SHARE
+			       ? say_with_pauses(&verdict, pauses, judged, arena)
+			       : verdict_sentence(verdict.word, verdict.shares[verdict.word],
+						  judged, arena);
 	return verdict;
 }

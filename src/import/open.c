@@ -66,9 +66,9 @@ static const char *guess_file_kind(const unsigned char *head, size_t length)
 		{"PK\x03\x04", 4, HWY_KEY("a zip archive; unpack it first")},
 		{"\xfd"
 		 "7zXZ",
-		 5, HWY_KEY("an xz archive; unpack it first")},
-		{"\x28\xb5\x2f\xfd", 4, HWY_KEY("a zstd archive; unpack it first")},
-		{"BZh", 3, HWY_KEY("a bzip2 archive; unpack it first")},
+		 5, HWY_KEY("an xz archive; unpack it first: xz -dk FILE")},
+		{"\x28\xb5\x2f\xfd", 4, HWY_KEY("a zstd archive; unpack it first: zstd -dk FILE")},
+		{"BZh", 3, HWY_KEY("a bzip2 archive; unpack it first: bunzip2 -k FILE")},
 		{"PAR1", 4, HWY_KEY("a Parquet file; export with --type sqlite instead")},
 		{"ARROW1", 6, HWY_KEY("an Arrow file; export with --type sqlite instead")},
 		{"\x89HDF", 4, HWY_KEY("an HDF5 file; export with --type sqlite instead")},

@@ -190,6 +190,31 @@ run whatif "$work/rank0.hwy" "$work/rank1.hwy"
 expect_status 2 "whatif of two programs"
 grep -q "are not ranks of one job, their programs differ" "$work/err" || fail "whatif of two programs: $(cat "$work/err")"
 
+# ---- several recordings that are no job ----
+
+# What has no device work is shown only where there is nothing else, and is named.
+mkdir "$work/mixed"
+cp "$DATA/gpu/mlp_sync.hwy" "$work/mixed/b.hwy"
+cp "$DATA/gpu/decode_eager.hwy" "$work/mixed/c.hwy"
+echo '[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1, "dur": 2}]' >"$work/mixed/a.json"
+run analyze "$work/mixed"
+expect_status 0 "recordings of several programs"
+tr -s ' \n' ' ' <"$work/out" >"$work/flat"
+grep -q '2 recordings of different programs: analyze each by itself; this is one of them, .*/mixed/[bc].hwy' "$work/flat" ||
+	fail "different programs are taken for runs of one: $(head -5 "$work/out")"
+grep -q 'left out, without device work: .*/mixed/a.json' "$work/flat" || fail "what was left out is not named: $(head -5 "$work/out")"
+rm "$work/mixed/c.hwy"
+run analyze "$work/mixed"
+tr -s ' \n' ' ' <"$work/out" | grep -q '2 recordings; this is the only one with device work, .*/mixed/b.hwy' ||
+	fail "an empty recording is chosen: $(head -5 "$work/out")"
+run analyze --format brief "$work/mixed"
+grep -q '^2 recordings; this is the only one' "$work/out" || fail "the brief does not say what it is of: $(cat "$work/out")"
+
+# A device that pauses between queued work has work, and is not busy: one sentence says both.
+run analyze "$DATA/operators/decode.hwy"
+tr -s ' \n' ' ' <"$work/out" | grep -q 'The GPU has work [0-9.]* % of a step, [0-9.]* % of it pauses between queued work: ' ||
+	fail "pauses between queued work are not told: $(head -4 "$work/out")"
+
 # ---- no device work ----
 
 echo '[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1, "dur": 2}]' >"$work/cpu.json"
@@ -199,4 +224,16 @@ for format in text brief markdown json; do
 done
 run analyze "$work/cpu.json"
 grep -q 'No device work in this recording' "$work/out" || fail "no device work is said"
+run analyze --step forward "$work/cpu.json"
+grep -q -- '--step finds nothing: without device work' "$work/err" || fail "--step is ignored without a word"
+run analyze "$DATA/ncu/mlp_raw.csv"
+grep -q 'next: headway kernels .*mlp_raw.csv' "$work/out" || fail "counters do not lead to headway kernels: $(cat "$work/out")"
+run stats "$DATA/ncu/mlp_raw.csv"
+grep -q 'next: headway kernels .*mlp_raw.csv' "$work/err" || fail "stats of counters is a dead end: $(cat "$work/err")"
+run info "$DATA/ncu/mlp_raw.csv"
+grep -q '^Trust .*headway kernels shows them' "$work/out" || fail "info of counters is a dead end: $(cat "$work/out")"
+run analyze "$DATA/ncu/mlp_raw.csv"
+awk '!NF && blank { exit 1 } { blank = !NF }' "$work/out" || fail "two blank lines: $(cat "$work/out")"
+run analyze "$DATA/nsys/power_base.sqlite.xz"
+grep -q 'unpack it first: xz -dk FILE' "$work/err" || fail "what unpacks a file is not said: $(cat "$work/err")"
 finish

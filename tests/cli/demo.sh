@@ -35,6 +35,22 @@ expect_status 0 "headway is a command already"
 grep -q '^next: headway view' "$work/out" ||
 	fail "it says how to call what can be called already: $(tail -1 "$work/out")"
 
+# Where headway view lacks its library, the last line offers the page that was made.
+cat >"$work/bin/unserved" <<END
+#!/bin/sh
+if [ "\$1" = doctor ]; then
+	"$HEADWAY" "\$@" | sed '/^    "viewer": {/,/}/s/"can": "[a-z]*"/"can": "no"/'
+else
+	exec "$HEADWAY" "\$@"
+fi
+END
+chmod +x "$work/bin/unserved"
+HEADWAY=$work/bin/unserved PATH=$work/bin:$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
+status=$?
+expect_status 0 "without the viewer's library"
+grep -q "^next: open $work/demo/before.html in a browser" "$work/out" ||
+	fail "it offers a viewer that cannot start: $(tail -1 "$work/out")"
+
 # A second version that is slower is an answer, too: the demo goes on to its page and its last line.
 mkdir "$work/slower"
 cp "$demo" "$work/slower"
@@ -75,6 +91,29 @@ status=$?
 expect_status 0 "live"
 [ "$(grep -c '^  GPU 0 ' "$work/out")" = 2 ] || fail "two pictures: $(cat "$work/out" "$DEMO_OUT/run.log")"
 [ "$(grep -c 'ms/step' "$work/out")" = 2 ] || fail "two times: $(cat "$work/out")"
+
+# A second program that is slower by more than noise is called slower. The programs change their places, so that it
+# usually is; what 'diff' says decides.
+cat >"$work/bin/swapped" <<END
+#!/bin/bash
+args=("\$@")
+for i in "\${!args[@]}"; do
+	case \$1-\${args[i]} in
+	profile-sync) args[i]=async ;;
+	profile-async) args[i]=sync ;;
+	esac
+done
+exec "$HEADWAY" "\${args[@]}"
+END
+chmod +x "$work/bin/swapped"
+HEADWAY=$work/bin/swapped DEMO_OUT=$work/swapped "$demo" >"$work/swapped.out" 2>"$work/err"
+if "$HEADWAY" diff "$work/swapped/before.hwy" "$work/swapped/after.hwy" >/dev/null 2>&1 || [ $? != 1 ]; then
+	grep -q 'is slower here, by more than noise' "$work/swapped.out" && fail "what is not slower is called slower"
+else
+	grep -q 'is slower here, by more than noise' "$work/swapped.out" || fail "a slower second program is not called slower"
+	grep -q 'hardly differs' "$work/swapped.out" && fail "a slower second program is said to hardly differ"
+fi
+
 # Where OpenCL's device is the CPU, no sentence calls it a GPU; the recordings of an H200 above are of a GPU.
 run sql --format csv "$DEMO_OUT/before.hwy" "select value from properties where name = 'opencl.device.0.type'"
 type=$(tail -1 "$work/out")

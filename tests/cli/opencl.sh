@@ -54,6 +54,10 @@ for way in "${ways[@]}"; do
 	told "opencl.way = $([ -z "$way" ] && echo layer || echo preload)" || fail "way${way:+ ($way)}"
 	told "Dropped      nothing" || fail "dropped: $("$HEADWAY" info --all "$report" | grep -A3 Dropped)"
 
+	# No counters can be measured of OpenCL's kernels, and the size of a group may be the runtime's choice.
+	"$HEADWAY" kernels "$report" >kernels.out 2>&1 || fail "kernels: $(cat kernels.out)"
+	grep -qE 'to measure them|0×0×0' kernels.out && fail "kernels of OpenCL: $(cat kernels.out)"
+
 	same "what a program sees of its queues and events" "$target" visible 2
 	has "what a program sees" queue=12 kernel=12 copy=12 edge=36
 

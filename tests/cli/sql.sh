@@ -35,6 +35,9 @@ fi
 
 # ---- ready questions: each is listed with what it answers, and answers
 
+run sql "$DATA/gpu/mlp_sync.hwy" "select 1 as one where 0"
+expect_status 0 "a query without rows"
+expect_line "$work/err" "headway: no rows" "a query without rows"
 run sql --list
 expect_status 0 "--list"
 [ "$(wc -l <"$work/out")" -ge 12 ] || fail "few ready questions: $(cat "$work/out")"

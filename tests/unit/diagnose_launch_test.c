@@ -558,6 +558,26 @@ static void a_first_launch_that_takes_long_is_first_use_where_nothing_repeats(vo
 	diagnosed_free(&d);
 }
 
+/* A launch that is slow once in a loop, of a kernel that ran before, waits for a CPU or for the
+ * driver: nothing is loaded. */
+static void a_slow_launch_of_a_kernel_that_ran_before_is_no_first_use(void **state)
+{
+	struct program p = program_new();
+	launch_slowly(&p, 30);
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "at::native::other", 50);
+		struct hwy_row row = {0};
+		row.v[HWY_NAME] = hwy_text_id(p.builder, "at::native::fresh");
+		program_work(&p, 0, "cudaLaunchKernel", step == STEPS / 2 ? 13000 : 5, HWY_KERNEL,
+			     row, US(100));
+	}
+	struct diagnosed d = program_diagnose(&p);
+	assert_int_equal(d.analysis.flow.first_uses.n, 1);
+	ASSERT_NOT_ACCUSED(&d, "module-load-late");
+	diagnosed_free(&d);
+}
+
 static void first_uses_that_go_on_to_the_end_are_no_start_up(void **state)
 {
 	static const char *const kernels[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -739,6 +759,7 @@ int main(void)
 		cmocka_unit_test(loading_kernels_inside_the_loop_is_found),
 		cmocka_unit_test(loading_kernels_before_the_loop_is_none),
 		cmocka_unit_test(a_first_launch_that_takes_long_is_first_use_where_nothing_repeats),
+		cmocka_unit_test(a_slow_launch_of_a_kernel_that_ran_before_is_no_first_use),
 		cmocka_unit_test(first_uses_that_go_on_to_the_end_are_no_start_up),
 		cmocka_unit_test(a_range_that_compiles_inside_the_loop_is_called_compiling),
 		cmocka_unit_test(the_first_finding_is_about_what_the_verdict_says),

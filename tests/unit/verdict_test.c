@@ -342,22 +342,45 @@ static void one_fill_in_a_second_is_no_device_work(void **state)
 
 /* ---- what is judged ----------------------------------------------------------------------------------- */
 
-static void the_layers_of_one_forward_pass_are_no_steps(void **state)
+static void launch_layers(struct program *p, int64_t us)
 {
-	struct program p = program_new();
-	program_launch(&p, 0, "embedding", 50);
 	for (int layer = 0; layer < 24; layer++)
 		for (int k = 0; k < 12; k++) {
 			char name[32];
 			snprintf(name, sizeof name, "kernel_%c", 'a' + k);
-			program_launch(&p, 0, name, 100);
+			program_launch(p, 0, name, us);
 		}
+}
+
+static void the_layers_of_one_forward_pass_are_no_steps(void **state)
+{
+	struct program p = program_new();
+	program_launch(&p, 0, "embedding", 50);
+	launch_layers(&p, 100);
 	program_launch(&p, 0, "head", 50);
 	struct judged j = judge(&p);
 	assert_true(j.verdict.is_whole);
 	assert_int_equal(j.d.analysis.phases.phases[j.d.analysis.phases.main].n_steps, 1);
 	assert_int_equal(j.d.analysis.phases.n_inner, 1);
 	assert_true(j.d.analysis.phases.inner[0].n >= 23);
+	hwy_arena_free(&j.arena);
+	diagnosed_free(&j.d);
+}
+
+/* What runs before the loop repeats itself like layers, but in no step: its turns may be longer
+ * than a step. */
+static void the_layers_before_the_first_step_are_no_loop_inside_a_step(void **state)
+{
+	struct program p = program_new();
+	launch_layers(&p, 500);
+	for (int step = 0; step < 30; step++) {
+		program_launch(&p, 0, "gemm", 5000);
+		program_launch(&p, 0, "relu", 500);
+		program_sync(&p, 0);
+	}
+	struct judged j = judge(&p);
+	assert_int_equal(j.d.analysis.phases.phases[j.d.analysis.phases.main].n_steps, 30);
+	assert_int_equal(j.d.analysis.phases.n_inner, 0);
 	hwy_arena_free(&j.arena);
 	diagnosed_free(&j.d);
 }
@@ -438,6 +461,7 @@ int main(void)
 		cmocka_unit_test(a_wait_beside_an_idle_device_cannot_be_judged),
 		cmocka_unit_test(one_fill_in_a_second_is_no_device_work),
 		cmocka_unit_test(the_layers_of_one_forward_pass_are_no_steps),
+		cmocka_unit_test(the_layers_before_the_first_step_are_no_loop_inside_a_step),
 		cmocka_unit_test(a_loop_that_reads_a_value_is_steps_however_few),
 		cmocka_unit_test(one_marked_step_begins_with_its_mark),
 		cmocka_unit_test(

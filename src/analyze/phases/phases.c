@@ -460,6 +460,26 @@ static void forget_tuning(const struct hwy_flow *flow, double *work)
 	free(kept);
 }
 
+/* Forgets the loops that lie in no step of the main phase: a loop that repeats itself like the
+ * layers of a model may also run before the first step, with turns longer than any step. */
+static void keep_inner_of_steps(struct hwy_phases *phases)
+{
+	const struct hwy_phase *main =
+		phases->main < phases->n ? &phases->phases[phases->main] : NULL;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < phases->n_inner; i++) {
+		const struct phase_inner_loop *loop = &phases->inner[i];
+		bool is_inside = false;
+		for (uint32_t k = 0; main && k < main->n_steps; k++)
+			is_inside |= main->process == loop->process &&
+				     loop->time.from >= main->steps[k].device.from &&
+				     loop->time.to <= main->steps[k].device.to;
+		if (is_inside)
+			phases->inner[kept++] = *loop;
+	}
+	phases->n_inner = kept;
+}
+
 bool phases_find(const struct hwy_flow *flow, const struct phases_options *options,
 		 struct hwy_phases *phases, struct hwy_err *err)
 {
@@ -495,6 +515,7 @@ bool phases_find(const struct hwy_flow *flow, const struct phases_options *optio
 				hwy_tr(*alike ? "; names that begin so: " : ""), alike);
 	}
 	phases_put_in_order(phases);
+	keep_inner_of_steps(phases);
 	return true;
 }
 

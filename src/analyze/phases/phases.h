@@ -67,7 +67,7 @@ struct hwy_phases {
 	uint32_t n;
 	/* The phase that took longest (n_steps times mean); n where there is no phase. */
 	uint32_t main;
-	struct phase_inner_loop *inner; /* the loops that were found inside a step */
+	struct phase_inner_loop *inner; /* the loops that were found inside a step of 'main' */
 	uint32_t n_inner, cap_inner;
 };
 

@@ -125,7 +125,7 @@ static void acquit_copies(struct hwy_case *c, struct claim *claim, const struct 
 	} else {
 		says = hwy_arena_say(
 			arena,
-			"%s a step from or to pageable memory; pinning it would gain %s of the step.",
+			"%s a step from or to pageable memory; pinned memory would gain %s of the step.",
 			hwy_say_count_of(case_count_per_step(c, seen->large), "large copy",
 					 "large copies")
 				.text,
