@@ -20,8 +20,8 @@
  *
  * cc prog.c $(pkg-config --cflags --libs headway)
  *
- * Texts belong to the trace and live as long as it does. A trace may be used by one thread at a
- * time.
+ * Texts belong to the trace and live as long as it does. A trace may be used by several threads at
+ * a time, a cursor by one.
  *
  * Compatibility. The library exports the functions below and nothing else; all names of this header
  * begin with headway_ or HEADWAY_. A trace and a cursor are opaque. The program provides the memory
@@ -163,8 +163,8 @@ struct ArrowArrayStream;
 HEADWAY_PUBLIC bool headway_arrow_export(struct headway_trace *trace, const char *kind,
 					 const char *name, struct ArrowSchema *schema,
 					 struct ArrowArray *array, char *why, size_t why_size);
-/* Fills a stream with one batch: all columns of the spans of a kind (NULL: of all spans). The stream, unlike the arrays
- * that it gives, is used by the thread that uses the trace. */
+/* Fills a stream with one batch: all columns of the spans of a kind (NULL: of all spans). The stream is
+ * used by one thread at a time. */
 HEADWAY_PUBLIC bool headway_arrow_stream(struct headway_trace *trace, const char *kind,
 					 struct ArrowArrayStream *stream, char *why,
 					 size_t why_size);

@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass, fields
 from typing import Any, Optional, Sequence, Type, TypeVar
 
-from ._places import Error, find
+from ._places import Error, find, reason
 
 T = TypeVar("T")
 
@@ -22,8 +22,7 @@ def run(command: str, *operands: str, options: Sequence[str] = ()) -> str:
     done = subprocess.run([str(find().program), command, *options, "--", *operands], stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
     if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise Error(said[-1] if said else f"headway {command} ended with status {done.returncode}")
+        raise Error(reason(done.stderr.decode("utf-8", "replace")) or f"headway {command} ended with status {done.returncode}")
     return done.stdout.decode("utf-8", "replace")
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional, Union, overload
 
 from . import _arrow
-from ._library import REALS, ColumnInfo, Why, library, text
+from ._library import REALS, ColumnInfo, Why, key, library, text
 
 Value = Union[int, float, str, None]
 
@@ -18,7 +17,7 @@ class Trace:
 
     def __init__(self, path: str) -> None:
         why = Why()
-        handle = library().headway_trace_open(os.fsencode(path), *why.arguments)
+        handle = library().headway_trace_open(key(path), *why.arguments)
         if not handle:
             raise why.error()
         self.handle: int = handle
@@ -45,8 +44,8 @@ class Column(Sequence[Value]):
 
     def __init__(self, trace: Trace, kind: Optional[str], name: str) -> None:
         why = Why()
-        self._trace, self._kind = trace, kind.encode() if kind else None
-        found = library().headway_trace_column(trace.handle, self._kind, name.encode(), *why.arguments)
+        self._trace, self._kind = trace, key(kind)
+        found = library().headway_trace_column(trace.handle, self._kind, key(name), *why.arguments)
         if not found:
             raise why.error()
         info: ColumnInfo = found.contents
@@ -58,7 +57,10 @@ class Column(Sequence[Value]):
         self._is_real = info.type == REALS
         self._rows: int = info.rows
         number: Any = ctypes.c_double if self._is_real else ctypes.c_int64
-        self._values: Any = (number * self._rows).from_address(self.address)
+        memory = (number * self._rows).from_address(self.address)
+        memory.owner = trace  # whoever holds the memory holds the trace
+        bits = memoryview(memory).toreadonly()
+        self._values: Any = bits.cast("B").cast("d" if self._is_real else "q") if self._rows else ()
         self._present = (ctypes.c_uint8 * ((self._rows + 7) // 8)).from_address(info.present) if info.present else None
         self._words = info.words.contents if info.words else None
 
@@ -72,7 +74,8 @@ class Column(Sequence[Value]):
 
     @property
     def numbers(self) -> Sequence[Union[int, float]]:
-        """The numbers as they lie in memory: 0 where a span has no value, and the number of a text for a text."""
+        """The numbers as they lie in memory, read-only: 0 where a span has no value, and the number of a text for a
+        text."""
         numbers: Sequence[Union[int, float]] = self._values
         return numbers
 
@@ -135,9 +138,8 @@ class Columns(Mapping[str, Column]):
     def __init__(self, trace: Trace, kind: Optional[str]) -> None:
         self._trace, self._kind = trace, kind
         self._names: list[str] = []
-        key = self._key
         while True:
-            name = library().headway_column_name(trace.handle, key, len(self._names))
+            name = library().headway_column_name(trace.handle, self._key, len(self._names))
             if name is None:
                 break
             self._names.append(text(name))
@@ -146,7 +148,7 @@ class Columns(Mapping[str, Column]):
 
     @property
     def _key(self) -> Optional[bytes]:
-        return self._kind.encode() if self._kind else None
+        return key(self._kind)
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._names:

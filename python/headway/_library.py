@@ -6,6 +6,7 @@ import ctypes
 from ctypes import POINTER, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64
 from ctypes import c_void_p
 import functools
+import os
 from typing import Optional
 
 from ._places import Error, find
@@ -92,10 +93,19 @@ def text(value: Optional[bytes]) -> str:
     return (value or b"").decode("utf-8", "replace")
 
 
+def key(value: Optional[str]) -> Optional[bytes]:
+    """A text for the library, whose texts end at a NUL: one that contains it would name something else."""
+    if value is None:
+        return None
+    if "\0" in value:
+        raise ValueError("embedded null byte")
+    return os.fsencode(value)
+
+
 def number(value: int) -> Optional[int]:
     """A number of the library, or None where the recording does not contain it."""
     return None if value == NONE else value
 
 
-__all__ = ["ALL_LANES", "ColumnInfo", "LaneInfo", "NO_SPAN", "REALS", "SpanInfo", "Why", "c_double", "library",
-           "number", "text"]
+__all__ = ["ALL_LANES", "ColumnInfo", "LaneInfo", "NO_SPAN", "REALS", "SpanInfo", "Why", "c_double", "key",
+           "library", "number", "text"]

@@ -7,7 +7,9 @@ shut off from the notebook around it. docs/notebook.md tells more.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import html
+import itertools
 import os
 import shlex
 import tempfile
@@ -119,6 +121,11 @@ def _options(line: str) -> argparse.Namespace:
     return options
 
 
+def _empty_lines(cell: str) -> int:
+    """With how many empty lines a cell begins."""
+    return len(list(itertools.takewhile(str.isspace, cell.splitlines(keepends=True))))
+
+
 class _Cell:
     """Runs a cell as if it stood alone: its lines are called by the number of the cell, and its exception is raised once,
     by the magic."""
@@ -129,25 +136,51 @@ class _Cell:
 
     def run(self, cell: str) -> Optional[BaseException]:
         compiler, shell = self._shell.compile, self._shell
-        shell.showtraceback = lambda *words, **named: None
+        transform = shell.transform_cell
+        shell.showtraceback = shell.showsyntaxerror = lambda *words, **named: None
         compiler.get_code_name = lambda *words, **named: self._name
+        # The line of the magic counts, and empty lines, which IPython leaves out: lines are those that the notebook shows.
+        shell.transform_cell = lambda raw: "\n" * (1 + _empty_lines(raw)) + transform(raw)
         try:
-            # The line of the magic counts: line numbers are those that the notebook shows.
-            result = shell.run_cell("\n" + cell, store_history=False)
+            result = shell.run_cell(cell, store_history=False)
         finally:
-            del shell.showtraceback, compiler.get_code_name
+            del shell.showtraceback, shell.showsyntaxerror, shell.transform_cell, compiler.get_code_name
         error: Optional[BaseException] = result.error_before_exec or result.error_in_exec
         return error
+
+
+def _earlier_cells(shell: Any, recording: Recording) -> list[str]:
+    """Whose code the findings are about that lies in cells which ran without the magic: IPython calls it by a number of
+    its own."""
+    names = getattr(shell.compile, "_filename_map", {})
+    cells = {os.path.basename(file): number for file, number in names.items() if os.path.isabs(file)}
+    findings = [*recording.findings, *recording.acquitted]
+    files = {os.path.basename(place.file) for finding in findings for place in finding.places}
+    return [f"{file} is In [{cells[file]}]" for file in sorted(files & cells.keys())]
+
+
+def _is_in_loop() -> bool:
+    """Whether the shell runs inside of an event loop, as a kernel does: a magic cannot await there."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _magic(shell: Any, line: str, cell: str) -> None:
     from IPython.display import display  # type: ignore[import]
     options = _options(line)
-    with record(options.output, trace=options.trace, quiet=True) as run:
+    if _is_in_loop() and shell.should_run_async(cell, transformed_cell=shell.transform_cell(cell)):
+        raise Error("%%headway: a cell with 'await' records itself by 'with headway.record() as run:', and shows that by "
+                    "'headway.show(run)'")
+    output = os.path.expanduser(options.output) if options.output else None
+    with record(output, trace=options.trace, quiet=True) as run:
         error = _Cell(shell).run(cell)
     try:
         if run.path is not None:
-            display(show(run, size_mb=options.size))
+            recording = run.recording
+            display(Shown(recording, [*run.notes, *_earlier_cells(shell, recording)], options.size))
     except Error as problem:
         print(f"headway: {problem}")
     if error is not None:
@@ -157,7 +190,12 @@ def _magic(shell: Any, line: str, cell: str) -> None:
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext headway``: has the cell magic ``%%headway``, and prepares recordings of what is used later."""
     _collector.prepare()
-    shell.register_magic_function(lambda line, cell: _magic(shell, line, cell), "cell", "headway")
+
+    def headway(line: str, cell: str) -> None:
+        _magic(shell, line, cell)
+
+    headway.__doc__ = _parser().format_help()
+    shell.register_magic_function(headway, "cell", "headway")
 
 
 def unload_ipython_extension(shell: Any) -> None:

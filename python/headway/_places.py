@@ -21,6 +21,13 @@ class Error(Exception):
     """Headway could not do what was asked; the text is one line with the file and the reason."""
 
 
+def reason(said: str) -> str:
+    """Of what the program said on stderr the line with the reason: after a misuse, the last one only names the help of a
+    command that nobody typed."""
+    lines = said.splitlines()
+    return next((line for line in reversed(lines) if line.strip() and " --help'" not in line), "")
+
+
 class Places(NamedTuple):
     """Where the parts of one build of Headway are."""
 

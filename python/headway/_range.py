@@ -16,6 +16,8 @@ class Range:
     """A range that was named; ``headway.range`` makes it."""
 
     def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"headway.range: {name!r} is neither a name nor a function")
         self.name = name
         self._text = name.encode("utf-8", "replace").replace(b"\0", b"?")
         self._open: list[Optional[_collector.Collector]] = []
@@ -36,8 +38,14 @@ class Range:
 
     def __call__(self, function: F) -> F:
         text = self._text
+        if isinstance(function, (staticmethod, classmethod)):
+            return cast(F, type(function)(self(function.__func__)))
+        if not callable(function) or isinstance(function, type):
+            raise TypeError(f"headway.range: {function!r} is no function")
         if inspect.iscoroutinefunction(function):
             return cast(F, _of_coroutine(text, function))
+        if inspect.isgeneratorfunction(function):
+            return cast(F, _of_generator(text, function))
 
         @functools.wraps(function)
         def wrapped(*words: Any, **named: Any) -> Any:
@@ -69,6 +77,22 @@ def _of_coroutine(text: bytes, function: Callable[..., Any]) -> Callable[..., An
     return wrapped
 
 
+def _of_generator(text: bytes, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What the caller does between two values is inside, too, and need not nest."""
+
+    @functools.wraps(function)
+    def wrapped(*words: Any, **named: Any) -> Any:
+        collector = _collector.current
+        number = collector.start(text) if collector is not None else 0
+        try:
+            return (yield from function(*words, **named))
+        finally:
+            if collector is not None:
+                collector.end(number)
+
+    return wrapped
+
+
 @overload
 def range(name: str) -> Range: ...  # noqa: A001
 
@@ -92,8 +116,9 @@ def range(name: Union[str, F]) -> Union[Range, F]:  # noqa: A001
     >>> train()
     'batch'
 
-    A decorated coroutine is one range from its first step to its last.
+    A decorated coroutine or generator is one range from its first step to its last.
     """
-    if callable(name):
-        return cast(F, Range(getattr(name, "__qualname__", repr(name)))(name))
+    if callable(name) or isinstance(name, (staticmethod, classmethod)):
+        function = getattr(name, "__func__", name)
+        return cast(F, Range(getattr(function, "__qualname__", repr(function)))(cast(Any, name)))
     return Range(name)

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import IO, Optional, Union
 
 from . import _collector
-from ._places import Error, find
+from ._places import Error, find, reason
 from ._recording import Recording
 
 #: what a recording has by default
@@ -25,6 +25,15 @@ TRACE = "cuda,nvtx,opencl,python"
 # Sources that replace functions of libraries when the program is loaded.
 _NEEDS_START = {"osrt", "mpi", "nccl", "cufft", "cublas-verbose"}
 _busy = threading.Lock()
+
+
+def _begin_child() -> None:
+    """A forked child holds no lock: what its parent records is no recording of its own."""
+    global _busy
+    _busy = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_child)
 
 
 class Run:
@@ -41,6 +50,7 @@ class Run:
         self._quiet = quiet
         self._pid = 0
         self._helper: Optional["subprocess.Popen[bytes]"] = None
+        self._folder = ""
         self._injects_cuda = False
         self._is_temporary = False
         self._is_made = False
@@ -49,8 +59,9 @@ class Run:
     def recording(self) -> Recording:
         """The recording, opened."""
         if self.path is None or not self._is_made:
+            why = next(iter(self.said.splitlines()), "")
             raise Error(f"{self.path or 'headway.record'}: there is no report"
-                        + (" yet" if self._helper is not None else ""))
+                        + (" yet" if self._helper is not None else f": {why}" if why else ""))
         return Recording(self.path)
 
     def __repr__(self) -> str:
@@ -101,6 +112,10 @@ class Run:
     def _join(self) -> None:
         _collector.prepare()
         collector = _collector.loaded()
+        if collector.tells(_collector.HAS_RUN):  # a forked child, in the run of its parent
+            if collector.tells(_collector.RECORDING):
+                raise Error("headway.record: this program is being recorded already, with the one that forked it")
+            collector.leave()
         directory = self._start_helper()
         self._tell_what_is_late(collector)
         if not (_collector.is_mapped("libcuda.so") and collector.tells(_collector.CUDA_STAGE) == _collector.CUDA_ON):
@@ -139,10 +154,10 @@ class Run:
                                         stderr=subprocess.PIPE, start_new_session=True)
         line = _of(self._helper.stdout).readline()
         if not line.startswith(b"run "):
-            # After a misuse, the last line only names the help of a command that nobody typed.
-            reason = [text for text in self._end_helper().splitlines() if text.strip() and not text.startswith("See 'headway ")]
-            raise Error(reason[-1] if reason else "headway ended before anything could be recorded")
-        return line[len(b"run "):].rstrip(b"\n")
+            raise Error(reason(self._end_helper()) or "headway ended before anything could be recorded")
+        directory = line[len(b"run "):].rstrip(b"\n")
+        self._folder = os.fsdecode(directory)
+        return directory
 
     def _tell_what_is_late(self, collector: _collector.Collector) -> None:
         late = sorted(_NEEDS_START.intersection(self._traces))
@@ -175,9 +190,11 @@ class Run:
         if "opencl" in self._traces and _collector.opencl_was_used() and not _collector.is_mapped("libheadway-opencl"):
             self.notes.append("OpenCL is not recorded: it was used before Headway was loaded; headway.prepare() before "
                               "that")
-        self.said = self._end_helper(b"end\n")
+        self.said = self._end_helper(b"end\n") or self._lost()
         self._remove_temporary()
-        if not self._quiet:
+        if self._quiet or sys.stderr is None:
+            return
+        with contextlib.suppress(OSError, ValueError):  # the program has closed it, or nobody reads it
             for line in [*(f"headway: {note}" for note in self.notes), *self.said.splitlines()]:
                 print(line, file=sys.stderr)
 
@@ -186,9 +203,16 @@ class Run:
         helper, self._helper = self._helper, None
         if helper is None:
             return ""
-        printed, said = helper.communicate(word)
+        try:
+            printed, said = helper.communicate(word)
+        except (OSError, ValueError):
+            return f"headway: {self.path}: the program has closed what connects it with its recorder, which goes on alone\n"
         self._is_made = helper.returncode == 0 and b"\nreport " in b"\n" + printed
         return said.decode("utf-8", "replace")
+
+    def _lost(self) -> str:
+        """What is to be said where headway made no report and said nothing: it was killed."""
+        return f"headway: {self.path}: there is no report of it; headway recover {self._folder} makes one\n"
 
 
 def _of(pipe: Optional[IO[bytes]]) -> IO[bytes]:

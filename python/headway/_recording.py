@@ -12,7 +12,8 @@ from typing import Any, Optional, Union
 from . import _analysis
 from ._analysis import Finding, Prediction, Step, Verdict
 from ._columns import Columns, Trace
-from ._library import ALL_LANES, NO_SPAN, LaneInfo, SpanInfo, Why, library, number, text
+from ._library import ALL_LANES, NO_SPAN, LaneInfo, SpanInfo, Why, key, library, number, text
+from ._places import Error
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,14 @@ class Recording:
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        self.path = os.fspath(path)
-        self._trace = Trace(self.path)
+        self._trace = Trace(os.fsdecode(path))
         self._handle = self._trace.handle
+        #: where it lies, also after the program has gone to another folder
+        self.path = os.path.abspath(os.fsdecode(path))
+
+    def __reduce__(self) -> tuple[type["Recording"], tuple[str]]:
+        """A copy, as another process gets it, is the file opened once more."""
+        return Recording, (self.path,)
 
     def __repr__(self) -> str:
         return f"<headway.Recording {self.path}>"
@@ -109,8 +115,10 @@ class Recording:
         """
         why = Why()
         trace = self._trace  # an iterator keeps the trace, also where the recording is gone
-        cursor = library().headway_cursor_open(trace.handle, ALL_LANES if lane is None else lane,
-                                               kind.encode() if kind else None, *why.arguments)
+        if lane is not None and not 0 <= lane < ALL_LANES:
+            raise Error(f"{self.path}: no such lane")
+        cursor = library().headway_cursor_open(trace.handle, ALL_LANES if lane is None else lane, key(kind),
+                                               *why.arguments)
         if not cursor:
             raise why.error()
         info = SpanInfo()
@@ -127,7 +135,7 @@ class Recording:
 
     def fact(self, name: str) -> Optional[str]:
         """A fact about the recording, such as ``"source.format"``; ``None`` where it is not known."""
-        value = library().headway_trace_property(self._handle, name.encode())
+        value = library().headway_trace_property(self._handle, key(name))
         return None if value is None else text(value)
 
     def sql(self, query: str) -> list[dict[str, Any]]:

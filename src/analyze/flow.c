@@ -15,6 +15,8 @@
  *   call returned (the last chunk of a staged copy is still on its way then). A copy to the device of less than 10 us
  *   proves nothing: it is staged, and may be done by chance;
  * - any call that returned after work of at least 10 us that it enqueued (CUDA_LAUNCH_BLOCKING=1);
+ *   a launch only where half of all launches of its process returned after their work: others lost
+ *   their CPU meanwhile, or loaded code;
  * - a call for which the driver recorded a wait;
  * - a copy to the host in a program of XLA that the program waits for (flow_reads.h). Such a call ends with its copy.
  */
@@ -243,6 +245,37 @@ static void learn_from_op(const struct opening *opening, uint32_t index, struct 
 		call->blocks = blocks_by_contract(opening, call);
 }
 
+static bool is_launch_of_work(const struct flow_call *call)
+{
+	return call->op != FLOW_NONE &&
+	       (call->role == HWY_ROLE_LAUNCH || call->role == HWY_ROLE_GRAPH_LAUNCH);
+}
+
+/* Takes back that launches block, in processes where less than half of all launches returned after
+ * their work. Short work tells nothing about one launch, but it does about all of them. */
+static void doubt_rare_blocking(struct hwy_flow *flow)
+{
+	struct {
+		uint32_t launches, late;
+	} *seen = hwy_zarray(FLOW_NO_PROCESS + 1u, sizeof *seen);
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		const struct flow_call *call = &flow->calls[i];
+		if (!is_launch_of_work(call))
+			continue;
+		const struct flow_op *op = &flow->ops[call->op];
+		bool is_short = op->end - op->start < LONG_WORK_NS;
+		seen[call->process].launches++;
+		seen[call->process].late += call->blocks || (is_short && op->end <= call->end);
+	}
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		struct flow_call *call = &flow->calls[i];
+		if (is_launch_of_work(call) &&
+		    seen[call->process].late < (seen[call->process].launches + 1) / 2)
+			call->blocks = false;
+	}
+	free(seen);
+}
+
 /* Marks as blocking every call for which the driver recorded a wait. */
 static void learn_from_waits(struct opening *opening)
 {
@@ -458,6 +491,7 @@ bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *e
 		put_calls_in_order(&opening);
 		put_ops_in_order(&opening);
 		sort_by_device(flow);
+		doubt_rare_blocking(flow);
 		learn_from_waits(&opening);
 		flow->latency = latency_of(&opening);
 		done = first_uses_find(&flow->first_uses, trace, err);

@@ -40,6 +40,7 @@ struct headway_trace *headway_trace_open(const char *path, char *why, size_t why
 	}
 	struct headway_trace *trace = hwy_zalloc(sizeof *trace);
 	trace->inside = inside;
+	pthread_mutex_init(&trace->lock, NULL);
 	api_trace_use(trace);
 	return trace;
 }
@@ -55,6 +56,7 @@ void api_trace_leave(struct headway_trace *trace)
 		return;
 	api_columns_free(trace->columns);
 	hwy_trace_free(trace->inside);
+	pthread_mutex_destroy(&trace->lock);
 	free(trace);
 }
 
@@ -171,7 +173,10 @@ struct headway_cursor *headway_cursor_open(struct headway_trace *trace, uint32_t
 	struct hwy_err err;
 	if (!kinds)
 		return NULL;
-	if (!hwy_need(inside, kinds, columns, &err)) {
+	pthread_mutex_lock(&trace->lock);
+	bool is_there = hwy_need(inside, kinds, columns, &err);
+	pthread_mutex_unlock(&trace->lock);
+	if (!is_there) {
 		api_put_reason(why, why_size, err.text);
 		return NULL;
 	}

@@ -110,9 +110,12 @@ static struct api_column *column_find(const struct api_columns *columns, unsigne
 const char *headway_column_name(struct headway_trace *trace, const char *kind, unsigned index)
 {
 	unsigned number = kind_of(kind);
+	pthread_mutex_lock(&trace->lock);
+	const struct api_columns *columns = api_columns_of(trace);
+	pthread_mutex_unlock(&trace->lock);
 	for (unsigned col = 0; number <= ALL_KINDS && col < OWN_COLUMNS + HWY_COLS; col++)
 		if (column_is_there(trace->inside, number, col) && index-- == 0)
-			return api_columns_of(trace)->name[col];
+			return columns->name[col];
 	return NULL;
 }
 
@@ -358,8 +361,9 @@ static bool column_need(struct hwy_trace *trace, unsigned kind, unsigned col, st
 	return hwy_need(trace, kinds, needed, err);
 }
 
-const struct headway_column *headway_trace_column(struct headway_trace *trace, const char *kind,
-						  const char *name, char *why, size_t why_size)
+static const struct headway_column *column_find_or_make(struct headway_trace *trace,
+							const char *kind, const char *name,
+							char *why, size_t why_size)
 {
 	struct hwy_err err;
 	const struct api_columns *columns = api_columns_of(trace);
@@ -380,6 +384,15 @@ const struct headway_column *headway_trace_column(struct headway_trace *trace, c
 		return NULL;
 	}
 	return &(column ? column : column_make(trace, number, col))->shown;
+}
+
+const struct headway_column *headway_trace_column(struct headway_trace *trace, const char *kind,
+						  const char *name, char *why, size_t why_size)
+{
+	pthread_mutex_lock(&trace->lock);
+	const struct headway_column *column = column_find_or_make(trace, kind, name, why, why_size);
+	pthread_mutex_unlock(&trace->lock);
+	return column;
 }
 
 static void words_free(struct api_words *words)

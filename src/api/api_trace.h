@@ -6,6 +6,7 @@
 
 #include "headway.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "trace/trace.h"
@@ -16,6 +17,9 @@ struct headway_trace {
 	 * its release, which may be called by any thread. */
 	_Atomic uint32_t users;
 	struct api_columns *columns; /* the columns made so far; NULL: none */
+	/* Held while 'columns' changes, and while columns of 'inside' are loaded. What was loaded
+	 * is only read. */
+	pthread_mutex_t lock;
 };
 
 void api_trace_use(struct headway_trace *trace);

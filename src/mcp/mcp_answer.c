@@ -156,11 +156,13 @@ static const char *frame_text(const struct mcp_call *call, const struct writer *
 		w->arena,
 		"headway %s. The next text is JSON. Its strings " ARE_DATA " Times are ns.",
 		tool->name);
+	bool is_all = !w->list || !tool->most_rows || w->list->n < tool->most_rows;
 	if (w->list && (w->offset > 0 || w->shown < w->list->n))
 		text = hwy_arena_format(w->arena,
-					"%s The list has %" PRIu32 " elements; here are %" PRIu64
+					"%s The list has %s%" PRIu32 " elements; here are %" PRIu64
 					" from number %" PRIu64 " on.",
-					text, w->list->n, w->shown, w->offset);
+					text, is_all ? "" : "at least ", w->list->n, w->shown,
+					w->offset);
 	if (w->list && w->offset + w->shown < w->list->n)
 		text = hwy_arena_format(w->arena,
 					"%s The rest: call again with \"cursor\": \"%" PRIu64
@@ -222,6 +224,12 @@ void mcp_answer_put_error(struct hwy_json *json, struct mcp_call *call, const ch
 	free(text);
 }
 
+static void drop_empty_end(struct hwy_bytes *says)
+{
+	while (says->n > 0 && says->bytes[says->n - 1] == '\n')
+		says->n--;
+}
+
 /* Why a command gave no answer; NULL where it did. */
 static const char *what_went_wrong(struct mcp_call *call)
 {
@@ -238,8 +246,12 @@ static const char *what_went_wrong(struct mcp_call *call)
 	if (WEXITSTATUS(outcome->status) <= 1)
 		return outcome->is_cut ? "the answer is too large" : NULL;
 	struct hwy_bytes *says = &outcome->err;
-	while (says->n > 0 && says->bytes[says->n - 1] == '\n')
-		says->n--;
+	drop_empty_end(says);
+	/* After a misuse, the last line only names the help of a command that nobody typed. */
+	const uint8_t *line = says->n ? memrchr(says->bytes, '\n', says->n) : NULL;
+	if (line && memmem(line, says->n - (size_t)(line - says->bytes), " --help'", 8))
+		says->n = (size_t)(line - says->bytes);
+	drop_empty_end(says);
 	for (size_t i = 0; i < says->n; i++)
 		if (says->bytes[i] == '\n')
 			says->bytes[i] = ' ';

@@ -211,6 +211,7 @@ const struct mcp_tool mcp_tools[] = {
 				  CURSOR),
 		.command = COMMAND("sql", "--format=json", "--timeout=30s", "--max-rows=20000"),
 		.list = "*",
+		.most_rows = 20000,
 		.narrow = "add 'limit', 'where' or 'group by'",
 		.instead = "ask '.tables', then '.schema TABLE'",
 		.add_words = sql_check_query,

@@ -47,6 +47,7 @@ struct mcp_tool {
 	/* The list that is given page by page: a key of the answer, or "*": the answer itself,
 	 * or its first list. NULL: none. */
 	const char *list;
+	uint32_t most_rows;    /* how many of the list the command gives at most; 0: all */
 	const char *narrow;    /* how to ask for less */
 	const char *instead;   /* what to try where the tool fails */
 	bool needs_permission; /* only there with --allow-profile */

@@ -66,10 +66,11 @@ echo '{"pull_request": {"number": 7}}' >"$GITHUB_EVENT_PATH"
 action() { # action MODE [NAME=VALUE…]: the action on mlp_cl in this mode
 	read_action steps "$root/action.yml" program="build/examples/mlp_cl $1 30 4 64 64" runs=1 trace=opencl baseline=perf/baseline.json \
 		budget=perf/headway.toml metrics='launches_per_step kernels_per_step copies.bytes' "${@:2}" >"$work/steps"
-	python3 "$root/tests/ci/run_steps.py" "$root" "$work/runner" <"$work/steps" >"$work/out" 2>"$work/err"
+	python3 "$root/tests/ci/run_steps.py" "$work/the action" "$work/runner" <"$work/steps" >"$work/out" 2>"$work/err"
 	status=$?
 }
 folder=$work/runner/headway
+ln -s "$root" "$work/the action" # as a runner in a folder with a space has it
 action async
 expect_status 1 "the action with a baseline that is not there: $(tail -n 3 -q "$work/out")"
 grep -q 'gate: perf/baseline.json: no such file; HEADWAY_ALLOW_MISSING_BASELINE=true lets a first run pass' "$work/out" "$work/err" ||
@@ -93,6 +94,10 @@ own_comments | grep -q 'd2h' || fail "the comment does not say what fails: $(own
 action async token=read-only
 expect_status 0 "a token that may not comment"
 grep -q 'comment: not written: HTTP Error 403' "$work/out" || fail "403 is not told: $(cat "$work/out")"
+echo 'step.mean <= banana' >perf/broken.toml
+action async budget=perf/broken.toml
+[ "$(tail -1 "$work/out")" = "step gate: status 2" ] || fail "a budget that cannot be read: $(tail -n 3 "$work/out")"
+[ ! -e "$folder/gate.md" ] && [ ! -e "$folder/gate.xml" ] || fail "what an earlier run found is left: $(cat "$folder/gate.md")"
 action async comment=false name=other
 [ -s "$work/runner/other/gate.md" ] || fail "another name"
 read_action steps "$root/action.yml" program='exit 5' | python3 "$root/tests/ci/run_steps.py" "$root" "$work/runner" >"$work/out" 2>&1

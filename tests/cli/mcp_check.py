@@ -235,6 +235,7 @@ def wrong_arguments_are_errors_that_say_what_to_try():
             ("profile", {"program": ["true"], "report": "x.hwy"}, "--allow-profile")):
         is_error, text, data = server.call(tool, **arguments)
         assert is_error and data is None and says in text, (tool, arguments, text)
+        assert "--help" not in text, text
     assert not os.path.exists(RUNS + "/x.hwy")
     server.close()
 
@@ -281,6 +282,9 @@ def long_answers_come_in_pages():
     assert pages > 3 and [row["id"] for row in rows] == [row["id"] for row in plain], (pages, len(rows))
     is_error, text, data = server.call("sql", recording="mlp_sync.hwy", query="select * from kernel", cursor="999999")
     assert not is_error and data == []
+    # More than the query may give: how many there are is not known.
+    is_error, text, _ = server.call("sql", recording="mlp_sync.hwy", query="select a.id from kernel a, kernel b")
+    assert not is_error and "The list has at least 20000 elements" in text, text[:300]
     # More than the server reads at all.
     is_error, text, _ = server.call("sql", recording="mlp_sync.hwy",
                                     query="select a.*, b.* from kernel a, kernel b")

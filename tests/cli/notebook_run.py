@@ -4,6 +4,7 @@
 
 OUT gets the executed notebook, OUT.html one cell's output as a page. Checks what the notebook shows, and its size.
 """
+import re
 import sys
 
 import nbformat
@@ -61,3 +62,21 @@ assert any("In [2]" in line for line in errors[0].traceback) and any("raise Valu
 assert outputs(cell[1], "text/html"), "what was recorded until then is shown"
 assert printed(cell[2]) == "1\n", "the cell ran in the notebook's own names"
 assert any(output.get("ename") == "Error" and "--wrong" in output.evalue for output in cell[3].outputs), cell[3].outputs
+
+# Lines are those that the notebook shows, also where the magic is the first of them; a syntax error is one error.
+cell = run_cells("%load_ext headway", "%%headway -o lines.hwy\n\nx = 1\ny = x / 0", "%%headway\ndef f(:\n    pass", "%%headway?",
+                 "%%headway\nimport asyncio\nawait asyncio.sleep(0)", "%%headway\n%%time\nz = 3", "z",
+                 "import os\nos.environ['HOME'] = os.getcwd()", "%%headway -o ~/home.hwy\nhere = 1", "os.unlink('home.hwy')\nos.unlink('lines.hwy')")
+plain = [re.sub("\x1b\\[[0-9;]*m", "", "\n".join(line for output in one.outputs for line in output.get("traceback", []))) for one in cell]
+assert "----> 4 y = x / 0" in plain[1], plain[1]
+assert "In [3], line 2" in plain[2] and "SyntaxError" not in printed(cell[2]), (plain[2], printed(cell[2]))
+assert [output.output_type for output in cell[2].outputs].count("error") == 1, cell[2].outputs
+assert "headway.record() as run" in plain[4] and "never awaited" not in printed(cell[4]), plain[4]
+assert outputs(cell[6], "text/plain") == ["3"] and not plain[8] and not plain[9], (plain[8], plain[9])
+if "no OpenCL here" not in whole:
+    cell = run_cells("%load_ext headway\nimport headway, numpy, pyopencl\nqueue = pyopencl.CommandQueue(pyopencl.create_some_context(interactive=False))\n"
+                     "memory = pyopencl.Buffer(queue.context, pyopencl.mem_flags.READ_WRITE, 65536)\nhost = numpy.zeros(8192)",
+                     "def copies():\n    pyopencl.enqueue_copy(queue, host, memory)",
+                     "%%headway\nfor i in range(12):\n    with headway.range(f'step_{i}'):\n        copies()\n        pyopencl.enqueue_copy(queue, host, memory)")
+    page = outputs(cell[2], "text/html")[0]
+    assert re.search(r"<small>\d+\.py is In \[2\]</small>", page), page[:2000]

@@ -12,6 +12,7 @@ import html.parser
 import importlib
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -149,6 +150,37 @@ def numpy_reads_a_column_in_place():
     assert int(frame["duration"].sum()) == total
 
 
+def numbers_keep_the_memory_they_show_and_cannot_change_it():
+    numbers = headway.open(recording_path).columns("kernel")["duration"].numbers
+    absent = headway.open(recording_path).columns("op")["id"].numbers
+    gc.collect()
+    assert sum(numbers) == 184720359 and list(absent) == []
+    try:
+        numbers[0] = 7
+        raise AssertionError("written")
+    except TypeError:
+        pass
+
+
+def a_recording_is_found_after_the_program_went_elsewhere_and_in_another_process():
+    before = os.getcwd()
+    os.chdir(os.path.dirname(recording_path))
+    try:
+        recording = headway.open(os.path.basename(recording_path))
+    finally:
+        os.chdir(before)
+    assert recording.sql("select count(*) as n from kernel") == [{"n": 1228}]
+    assert pickle.loads(pickle.dumps(recording)).kinds == recording.kinds
+
+
+def a_refusal_gives_the_reason():
+    try:
+        headway.open(recording_path).predict("no-such-edit")
+        raise AssertionError("accepted")
+    except headway.Error as problem:
+        assert "no-such-edit" in str(problem), problem
+
+
 def take(capsules):
     schema, array = capsules
     assert consumer.arrow_take(ctypes.c_void_p(capsule_pointer(schema, b"arrow_schema")),
@@ -185,7 +217,14 @@ def wrong_names_are_refused():
             raise AssertionError("accepted")
         except KeyError:
             pass
-    for wrong in (lambda: list(recording.spans("kernal")), lambda: recording.sql("select nothing from nowhere")):
+    for wrong in (lambda: headway.open(recording_path + "\0"), lambda: recording.columns("kernel\0"), lambda: recording.fact("a\0")):
+        try:
+            wrong()
+            raise AssertionError("accepted")
+        except ValueError:
+            pass
+    for wrong in (lambda: list(recording.spans("kernal")), lambda: recording.sql("select nothing from nowhere"),
+                  lambda: list(recording.spans(lane=1 << 32)), lambda: list(recording.spans(lane=-1))):
         try:
             wrong()
             raise AssertionError("accepted")

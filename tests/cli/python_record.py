@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_record.py FOLDER WHAT - programs that record themselves with the package `headway`; each checks its own reports."""
 import asyncio
+import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,6 +63,45 @@ def ranges_decorate_functions_and_coroutines():
     assert plain.__name__ == "plain"
 
 
+def whatever_is_called_is_decorated_and_nothing_else():
+    class Batches:
+        @headway.range("generator")
+        def three(self):
+            got = yield 1
+            yield got
+            return 3
+
+        @headway.range
+        @staticmethod
+        def loose(number):
+            return number
+
+        @headway.range("of the class")
+        @classmethod
+        def made(cls):
+            return cls()
+
+    def delegates():
+        return (yield from Batches.made().three())
+
+    with headway.record(f"{folder}/called.hwy", quiet=True) as run:
+        turns = delegates()
+        assert (next(turns), turns.send(2), Batches().loose(4)) == (1, 2, 4)
+        try:
+            next(turns)
+        except StopIteration as end:
+            assert end.value == 3
+    spans = {span.name: span for span in run.recording.spans("range")}
+    loose = next(span for name, span in spans.items() if name.endswith("Batches.loose"))
+    assert spans["generator"].end > loose.start and "of the class" in spans, spans
+    for wrong in (5, b"bytes", None, Batches):
+        try:
+            headway.range(wrong)
+            raise AssertionError(f"{wrong} is a range")
+        except TypeError as problem:
+            assert "headway.range" in str(problem)
+
+
 def threads_go_on_while_recordings_begin_and_end():
     done = threading.Event()
     counts = [0] * 4
@@ -117,6 +158,62 @@ def forked_children_are_part_of_a_recording():
         with headway.range("the parent again"):
             pass
     assert names(run) == ["the parent again"]
+
+
+def a_child_records_itself_when_its_parents_recording_is_over():
+    go_on, said = os.pipe(), os.pipe()
+    with headway.record(f"{folder}/with_child.hwy", quiet=True):
+        child = os.fork()
+        if child == 0:
+            os.close(go_on[1])  # it ends with its parent
+            words = []
+            for path in ("during.hwy", "afterwards.hwy"):
+                try:
+                    with headway.record(f"{folder}/{path}", quiet=True) as own:
+                        with headway.range("the child's own"):
+                            pass
+                    words += names(own)
+                except headway.Error as problem:
+                    words.append("already" if "already" in str(problem) else str(problem))
+                os.write(said[1], words[-1].encode())
+                os.read(go_on[0], 1)
+            os._exit(0)
+        assert os.read(said[0], 200) == b"already"
+    os.write(go_on[1], b"1")
+    assert os.read(said[0], 200) == b"the child's own"
+    os.write(go_on[1], b"1")
+    os.waitpid(child, 0)
+    for end in (*go_on, *said):
+        os.close(end)
+
+
+def a_recorder_that_is_gone_is_told():
+    run = headway.record(f"{folder}/gone.hwy", quiet=True)
+    with run:
+        os.kill(run._helper.pid, signal.SIGKILL)
+    assert "headway recover /" in run.said and not os.path.exists(run.path), run.said
+    try:
+        run.recording
+        raise AssertionError("there is a report")
+    except headway.Error as problem:
+        assert "headway recover /" in str(problem), problem
+    shutil.rmtree(run._folder)
+    with headway.record(f"{folder}/closed.hwy", quiet=True) as run:
+        os.close(run._helper.stdin.fileno())
+    assert "goes on alone" in run.said, run.said
+
+
+def a_recording_ends_well_where_stderr_does_not():
+    kept = sys.stderr
+    try:
+        for sys.stderr in (open(os.devnull), io.StringIO(), None):
+            if sys.stderr:
+                sys.stderr.close()
+            with headway.record(f"{folder}/unheard.hwy") as run:
+                pass
+            assert run.recording.path == run.path
+    finally:
+        sys.stderr = kept
 
 
 def exceptions_and_children_and_the_environment_stay_as_they_are():
@@ -277,7 +374,8 @@ def under_profile():
 
 
 TESTS = [a_recording_has_what_happens_inside_it_and_nothing_else, ranges_decorate_functions_and_coroutines,
-         threads_go_on_while_recordings_begin_and_end, forked_children_are_part_of_a_recording,
+         whatever_is_called_is_decorated_and_nothing_else, a_child_records_itself_when_its_parents_recording_is_over,
+         a_recorder_that_is_gone_is_told, a_recording_ends_well_where_stderr_does_not, threads_go_on_while_recordings_begin_and_end, forked_children_are_part_of_a_recording,
          exceptions_and_children_and_the_environment_stay_as_they_are,
          a_misspelt_source_is_refused_with_the_nearest_one, a_run_says_where_its_report_is_and_what_it_shows,
          opencl_that_is_only_loaded_is_not_missed, a_recording_that_cannot_be_made_is_refused_before_it_begins, a_recording_that_does_not_begin_leaves_nothing, python_collects_garbage,

@@ -189,6 +189,34 @@ static void a_call_blocks_by_contract_or_when_it_is_seen_to(void **state)
 	}
 }
 
+/* 'waiting' of ten launches return after their kernel; how many are taken to block. The kernels
+ * of the others take 'other' ns. */
+static uint32_t blocking_of_ten(int waiting, int64_t other)
+{
+	struct small small = small_new();
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7), blocking = 0;
+	for (int64_t i = 0; i < 10; i++) {
+		int64_t start = i * 100000, length = i < waiting ? 50000 : other;
+		small_call(&small, start, start + (i < waiting ? 80000 : 5000), i + 1,
+			   "cudaLaunchKernel");
+		small_span(&small, stream, HWY_KERNEL, start + 7000, start + 7000 + length, i + 1,
+			   "gemm");
+	}
+	struct hwy_flow flow = open_flow(small_finish(&small));
+	for (uint32_t i = 0; i < flow.n_calls; i++)
+		blocking += flow.calls[i].blocks;
+	done(&flow);
+	return blocking;
+}
+
+static void launches_that_lost_their_cpu_do_not_block(void **state)
+{
+	assert_int_equal(blocking_of_ten(4, 50000), 0);
+	assert_int_equal(blocking_of_ten(4, 2000), 0);
+	assert_int_equal(blocking_of_ten(5, 50000), 5);
+	assert_int_equal(blocking_of_ten(10, 0), 10);
+}
+
 static void the_launch_latency_is_seen_or_three_microseconds(void **state)
 {
 	struct small small = small_new();
@@ -221,6 +249,7 @@ int main(void)
 		cmocka_unit_test(all_nodes_of_a_graph_belong_to_its_launch_and_the_graph_is_no_op),
 		cmocka_unit_test(the_ops_of_each_device_stand_in_order),
 		cmocka_unit_test(a_call_blocks_by_contract_or_when_it_is_seen_to),
+		cmocka_unit_test(launches_that_lost_their_cpu_do_not_block),
 		cmocka_unit_test(the_launch_latency_is_seen_or_three_microseconds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
