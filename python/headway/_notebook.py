@@ -42,9 +42,11 @@ class Shown:
 
 
 def _cost(finding: Finding) -> str:
-    words = f"{finding.cost_ns_per_step / 1e6:.3g} ms a step ({finding.share:.1%})"
+    """The cost a step, its share, and the predicted gain: numbers alone, as what stands around them is in the reader's
+    language."""
+    words = f"{finding.cost_ns_per_step / 1e6:.3g} ms ({finding.share:.1%})"
     if finding.predicted is not None:
-        words += f", {finding.predicted.speedup:.2f} times as fast without"
+        words += f" · {finding.predicted.speedup:.2f}×"
     return words
 
 

@@ -55,7 +55,8 @@ struct hwy_measures {
 };
 
 struct hwy_device_part {
-	int64_t device; /* index into trace.devices, or HWY_NONE where the recording does not tell */
+	/* index into trace.devices, or HWY_NONE where the recording does not tell */
+	int64_t device;
 	struct hwy_measures measures;
 	/* The busy ns in each cell of the total's window; NULL where options.cells is 0. */
 	int64_t *cells;

@@ -72,8 +72,8 @@ struct hwy_collectives {
 	struct meeting_part *parts;
 	uint32_t n_parts;
 	uint32_t n_counted; /* meetings that count for 'waits' */
-	uint32_t
-		n_contradicted; /* parts left out since they ended before one came that they waited for */
+	/* parts left out since they ended before one came that they waited for */
+	uint32_t n_contradicted;
 	/* For each rank, the ns to add to a time on the rank's clock to get the time on the
 	 * first rank's clock. */
 	int64_t *shift;

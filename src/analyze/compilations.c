@@ -169,7 +169,8 @@ struct compilations compilations_in(const struct hwy_flow *flow, uint32_t proces
 
 /* ---- one function again ---------------------------------------------------------------------- */
 
-struct function_sum { /* the compilations of one function; 'times' and 'ns' are of those that begin inside the window */
+/* the compilations of one function; 'times' and 'ns' are of those that begin inside the window */
+struct function_sum {
 	struct hwy_text module;
 	uint32_t times;
 	int64_t ns;

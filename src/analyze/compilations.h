@@ -9,13 +9,15 @@
 #include "analyze/flow.h"
 
 struct compilations {
-	int64_t total; /* the part of the window in which the process, or a compiler that it started, compiles */
+	/* the part of the window in which the process, or a compiler that it started, compiles */
+	int64_t total;
 	uint32_t n; /* how many compilations of XLA begin inside the window */
-	char longest
-		[128]; /* the function whose compilation takes longest: "jit(step)"; "" where XLA compiles none */
+	/* the function whose compilation takes longest: "jit(step)"; "" where XLA compiles none */
+	char longest[128];
 	int64_t longest_ns;   /* how long that compilation takes inside the window */
 	uint32_t n_processes; /* how many compilers were started inside the window */
-	int64_t in_processes; /* the part of the window in which at least one of these compilers runs */
+	/* the part of the window in which at least one of these compilers runs */
+	int64_t in_processes;
 	char programs[64]; /* the compilers' names, the most frequent first: "ptxas, nvlink" */
 };
 /* What a process compiled inside a window. */
@@ -27,7 +29,8 @@ struct recompiled {         /* the function that XLA compiles longest inside a w
 	uint32_t times;     /* how many compilations of this function begin inside the window */
 	int64_t ns;         /* how long they take together */
 	bool is_again;      /* the function had been compiled before the window */
-	int64_t all_ns; /* how long all compilations that begin inside the window take, of any function */
+	/* how long all compilations that begin inside the window take, of any function */
+	int64_t all_ns;
 };
 struct recompiled recompiled_in(const struct hwy_flow *flow, uint32_t process,
 				struct hwy_interval window);

@@ -66,7 +66,9 @@ enum hwy_metric {
 	METRIC_MEMORY_CLOCK, /* as NVML says */
 	METRIC_POWER,        /* W */
 	METRIC_TEMPERATURE,  /* degrees Celsius */
-	METRIC_LIMITS, /* bits: what holds the clocks down, as NVML says (REASON_… of device_clocks.h); has no mean */
+	/* bits: what holds the clocks down, as NVML says (REASON_… of device_clocks.h); has no
+	 * mean */
+	METRIC_LIMITS,
 	METRICS
 };
 

@@ -23,7 +23,8 @@
 /* Fewer copies prove nothing. */
 #define FEWEST_READS 4
 
-struct reads { /* the copies to the host of one process, while its calls are looked at in order of time */
+/* the copies to the host of one process, while its calls are looked at in order of time */
+struct reads {
 	uint32_t n, awaited, soon;
 	/* The first uses of the process that have not begun yet are uses[next … end - 1]; the
 	 * others have ended by 'reach'. */

@@ -62,7 +62,8 @@ struct kernel_table {
 	int64_t ns;          /* time of all kernels */
 	int64_t measured_ns; /* and of those that were measured */
 	bool has_launches;   /* the trace has launches, not only counters */
-	int64_t floor_ns; /* no launch is taken to need less: the shortest kernels, and at least 1 us */
+	/* no launch is taken to need less: the shortest kernels, and at least 1 us */
+	int64_t floor_ns;
 	struct hwy_arena arena;
 };
 

@@ -11,8 +11,8 @@
 #include "analyze/flow.h"
 
 struct flow_lanes {
-	struct flow_lane *
-		lanes; /* the lanes with ops in the stretch; a lane holds only its ops of the stretch */
+	/* the lanes with ops in the stretch; a lane holds only its ops of the stretch */
+	struct flow_lane *lanes;
 	uint32_t n;
 };
 

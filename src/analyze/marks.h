@@ -27,8 +27,9 @@ struct mark_family {
 	struct mark *marks;
 	uint32_t n, cap;
 	enum mark_rank rank;
-	int64_t text;  /* id of the text that names one of the family's marks */
-	bool is_exact; /* all marks of the family have this name; else the names differ in numbers */
+	int64_t text; /* id of the text that names one of the family's marks */
+	/* all marks of the family have this name; else the names differ in numbers */
+	bool is_exact;
 	bool is_asked; /* the user named this family with --step */
 };
 

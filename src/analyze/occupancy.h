@@ -18,7 +18,8 @@
 /* What forbids another block on the multiprocessor. Where several limits are equal, the first in
  * this order is named. */
 enum occupancy_limit {
-	OCCUPANCY_THREADS, /* the multiprocessor's warps are all taken: occupancy cannot be higher */
+	/* the multiprocessor's warps are all taken: occupancy cannot be higher */
+	OCCUPANCY_THREADS,
 	OCCUPANCY_REGISTERS, /* registers of the multiprocessor */
 	OCCUPANCY_SHARED,    /* shared memory of the multiprocessor */
 	OCCUPANCY_BLOCKS,    /* the greatest number of blocks */
@@ -42,7 +43,9 @@ struct hwy_occupancy {
 	/* grid_blocks / (blocks * multiprocessors): 2.25 is two full waves and a quarter; below
 	 * 1 the device is not filled. 0 where the number of multiprocessors is not known. */
 	double waves;
-	double filled; /* the share of the multiprocessors that get a block: 1 from one block for each on; 0: not known */
+	/* the share of the multiprocessors that get a block: 1 from one block for each on; 0:
+	 * not known */
+	double filled;
 	/* The share of the kernel's time that its last wave costs because it is not full, if all
 	 * blocks take equally long: (ceil(waves) - waves) / ceil(waves): 0.25 for 2.25 waves.
 	 * Says nothing of a kernel whose blocks fetch their work themselves (persistent kernels,

@@ -72,7 +72,8 @@ struct owner_link {     /* an operator or a scope in a chain; equal chains share
 	uint32_t is_operator;
 };
 
-struct owner_module { /* a part of the path of a module; parts that are not called themselves are listed too */
+/* a part of the path of a module; parts that are not called themselves are listed too */
+struct owner_module {
 	uint32_t outer; /* index of the module that holds this one; 0: none */
 	uint32_t name; /* the last part of the path: "attn", "3", of Kineto's modules "Linear_12" */
 	uint32_t type; /* the class: "Linear"; 0: not known */

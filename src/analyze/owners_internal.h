@@ -24,7 +24,8 @@ struct owner_name { /* the name of an operator or a range */
 	bool is_backward; /* the name says that the operator is of a backward pass */
 };
 
-struct owner_context { /* the module and the line that a stack, or the functions around a moment, tell; 0: none */
+/* the module and the line that a stack, or the functions around a moment, tell; 0: none */
+struct owner_context {
 	uint32_t module, line;
 };
 
@@ -35,10 +36,10 @@ struct owner_names {
 	uint32_t *name_of;
 	struct owner_name *names;
 	uint32_t n, cap;
-	uint32_t *
-		module_of_stack; /* by stack of the trace: the module; NULL where no stack has modules */
-	uint32_t *
-		line_of_stack; /* by stack of the trace: a reference to its line, 0 until asked for */
+	/* by stack of the trace: the module; NULL where no stack has modules */
+	uint32_t *module_of_stack;
+	/* by stack of the trace: a reference to its line, 0 until asked for */
+	uint32_t *line_of_stack;
 	struct hwy_nests nests; /* of ranges; opened where the program is XLA's */
 	struct xla_lines lines;
 	uint32_t *line_of_call; /* by text that names a traced function: as line_of_stack */

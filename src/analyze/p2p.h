@@ -16,8 +16,8 @@ struct p2p_pair { /* indexes of ranks, and of messages in the tables of their tr
 };
 
 struct hwy_p2p {
-	struct p2p_pair *
-		pairs; /* those of one sender, receiver and tag in the order in which they were sent */
+	/* those of one sender, receiver and tag in the order in which they were sent */
+	struct p2p_pair *pairs;
 	uint32_t n;
 	uint32_t n_unpaired; /* messages whose other half is in no recording, or not known */
 };

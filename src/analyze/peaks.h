@@ -36,7 +36,9 @@ struct hwy_peaks {
 	 * not known. */
 	double plain[HWY_PRECISIONS], tensor[HWY_PRECISIONS];
 	double bytes_per_s; /* of the device's memory; 0: not known */
-	double cache_bytes; /* of the cache before the memory; 0: not known. Not recorded: the most that its generation has */
+	/* of the cache before the memory; 0: not known. Not recorded: the most that its
+	 * generation has */
+	double cache_bytes;
 	/* Where the rates and the bandwidth come from: "data sheet", "computed", "calibrated",
 	 * "recorded"; NULL: nothing is known. */
 	const char *source, *bandwidth_source;

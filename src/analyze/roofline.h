@@ -50,8 +50,8 @@ struct roofline_point {
 	enum roofline_kind kind;
 	enum roofline_source source;
 	const char *name;
-	const char *
-		shapes; /* of an operator: the sizes of its inputs, "[[64, 768], [768, 2304]]"; NULL: any */
+	/* of an operator: the sizes of its inputs, "[[64, 768], [768, 2304]]"; NULL: any */
+	const char *shapes;
 	uint32_t device; /* index into the trace's devices */
 	uint32_t count;  /* launches, or calls of the operator */
 	int64_t ns;      /* device time of all of them */
@@ -90,7 +90,8 @@ struct roofline_point {
 struct roofline_device {
 	uint32_t device; /* index into the trace's devices */
 	struct hwy_peaks peaks;
-	int64_t kernel_ns; /* time of all kernels of the device that count (struct roofline_options) */
+	/* time of all kernels of the device that count (struct roofline_options) */
+	int64_t kernel_ns;
 	int64_t known_ns; /* and of those that have a point */
 };
 
@@ -136,8 +137,8 @@ void roofline_free(struct hwy_roofline *roofline);
 /* Time in kernels whose points are bound by one thing, for the second word of the verdict. */
 struct roofline_shares {
 	int64_t kernel_ns; /* all kernels */
-	int64_t bound_ns
-		[ROOFLINE_BOUNDS]; /* ROOFLINE_UNKNOWN: kernels without a point or with an unknown bound */
+	/* ROOFLINE_UNKNOWN: kernels without a point or with an unknown bound */
+	int64_t bound_ns[ROOFLINE_BOUNDS];
 };
 /* Adds up the time of the points of kind ROOFLINE_KERNEL by what bounds them. 'device' is an
  * index into the trace's devices; HWY_NONE: the points of all devices are added up. */

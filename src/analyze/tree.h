@@ -46,11 +46,11 @@ extern const char *const tree_kind_names[TREE_KINDS]; /* for JSON: "root", "modu
 struct tree_node {
 	uint32_t outer; /* index of the node around this one; the root is its own */
 	uint32_t kind;  /* enum tree_kind */
-	uint32_t
-		name; /* id of a text of tree.owners: "attn", "blocks.*" has the two nodes "blocks" and "*" */
+	/* id of a text of tree.owners: "attn", "blocks.*" has the two nodes "blocks" and "*" */
+	uint32_t name;
 	uint32_t type; /* of modules: id of the text of the class, or 0 */
-	uint32_t
-		count; /* how many numbered modules, or scopes, are merged into this node; 1: none */
+	/* how many numbered modules, or scopes, are merged into this node; 1: none */
+	uint32_t count;
 	uint32_t first,
 		n; /* the inner nodes: tree.order[first … first + n - 1], those with most GPU time first */
 	uint32_t launches;      /* pieces of device work */

@@ -36,7 +36,8 @@ struct wait_state {
 	bool is_device;         /* a kernel waits, and other work may run beside it */
 	uint32_t rank, culprit; /* who waits, and for whom: indexes of ranks */
 	struct hwy_interval at; /* the time lost, on the clock of the rank that waits */
-	int64_t came; /* when the culprit came, on its own clock; it is late by what it did before */
+	/* when the culprit came, on its own clock; it is late by what it did before */
+	int64_t came;
 	/* Indexes into the messages of the two ranks' traces; FLOW_NONE for a kernel without a
 	 * message. */
 	uint32_t message, culprit_message;

@@ -21,7 +21,8 @@
 enum xla_kind {
 	XLA_NONE,      /* the range is not XLA's */
 	XLA_EXECUTION, /* a compiled function is executed: its thunks lie inside the range */
-	XLA_TRIAL, /* a candidate for one operation is executed while XLA tunes: part of a compilation */
+	/* a candidate for one operation is executed while XLA tunes: part of a compilation */
+	XLA_TRIAL,
 	XLA_THUNK,        /* an operation of an execution */
 	XLA_COMPILE,      /* a function is compiled */
 	XLA_COMPILE_PART, /* a pass, a backend, or another part of a compilation */
@@ -37,7 +38,9 @@ struct xla_range {
 	 * "jit(step)/jvp(MLP)/Dense_0/dot_general". For an execution what all of its operations
 	 * have in common. Empty where the range does not say it. */
 	struct hwy_text path;
-	int64_t program; /* number of the compiled program; it changes when the function is compiled again. -1: not said */
+	/* number of the compiled program; it changes when the function is compiled again. -1:
+	 * not said */
+	int64_t program;
 };
 
 /* Parses the name of a range. A name that is not XLA's yields the kind XLA_NONE. */

@@ -11,8 +11,8 @@
  * '>' closes a '<' only where no other bracket was opened after that '<'. All members are 0 at
  * the begin of a name. */
 struct hwy_brackets {
-	uint64_t
-		angles; /* a bit for each open bracket, the innermost in bit 0: 1 where the bracket is '<' */
+	/* a bit for each open bracket, the innermost in bit 0: 1 where the bracket is '<' */
+	uint64_t angles;
 	unsigned depth; /* how many brackets are open */
 };
 

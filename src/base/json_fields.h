@@ -31,22 +31,27 @@
 #include "base/json_read.h"
 
 enum json_field_type {
-	JSON_AS_INT,      /* a signed integer of 'size' bytes */
-	JSON_AS_UNSIGNED, /* an unsigned integer; above INT64_MAX it is written as a negative number */
+	JSON_AS_INT, /* a signed integer of 'size' bytes */
+	/* an unsigned integer; above INT64_MAX it is written as a negative number */
+	JSON_AS_UNSIGNED,
 	JSON_AS_OPTIONAL_INT, /* an int64_t; INT64_MIN (HWY_NONE) is written as null */
 	JSON_AS_BOOL,
-	JSON_AS_REAL,   /* a double or a float; NaN and infinities are written as null */
-	JSON_AS_TEXT,   /* a char *; NULL is written as null */
-	JSON_AS_CHARS,  /* a char[size] */
-	JSON_AS_ENUM,   /* an integer of 'size' bytes, written as names[integer] */
-	JSON_AS_OBJECT, /* a struct inside the struct: written as an object, by the table 'fields' */
-	JSON_AS_POINTER, /* a pointer to a struct: written as an object, by 'fields'; NULL as null */
-	JSON_AS_MEMBERS, /* a struct inside the struct: its members are written without a key of their own */
+	JSON_AS_REAL,  /* a double or a float; NaN and infinities are written as null */
+	JSON_AS_TEXT,  /* a char *; NULL is written as null */
+	JSON_AS_CHARS, /* a char[size] */
+	JSON_AS_ENUM,  /* an integer of 'size' bytes, written as names[integer] */
+	/* a struct inside the struct: written as an object, by the table 'fields' */
+	JSON_AS_OBJECT,
+	/* a pointer to a struct: written as an object, by 'fields'; NULL as null */
+	JSON_AS_POINTER,
+	/* a struct inside the struct: its members are written without a key of their own */
+	JSON_AS_MEMBERS,
 	JSON_AS_ARRAY, /* structs of 'size' bytes: written as an array of objects, by 'fields' */
 	JSON_AS_INT_ARRAY,  /* an array of int64_t */
 	JSON_AS_TEXT_ARRAY, /* an array of char * */
-	JSON_AS_NAMED_INTS, /* int64_t[n_names]: an object in which names[i] is the key of element i */
-	JSON_AS_CALL,       /* a value that the function 'put' writes and 'get' reads */
+	/* int64_t[n_names]: an object in which names[i] is the key of element i */
+	JSON_AS_NAMED_INTS,
+	JSON_AS_CALL, /* a value that the function 'put' writes and 'get' reads */
 };
 
 struct json_field {

@@ -338,8 +338,8 @@ static size_t skip_blanks(const struct masking *m, size_t i)
  * backslash before it: JSON inside of a quoted text. */
 static void mask_value(struct masking *m, struct part name, size_t i, const char *stops)
 {
-	size_t end = value_end(m, i, stops), from = i, to = end;
 	bool is_escaped = i + 1 < m->n && m->line[i] == '\\' && is_quote(m->line[i + 1]);
+	size_t end = is_escaped ? i : value_end(m, i, stops), from = i, to = end;
 	if (is_escaped) {
 		from = to = i + 2;
 		while (to < m->n &&

@@ -14,40 +14,20 @@
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
-#include "cli/analyze_print.h"
+#include "cli/analyze_findings.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/drawing.h"
 #include "cli/kit/lines.h"
-#include "cli/kit/paint.h"
 #include "whatif/whatif.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LABEL = 15, BAR = 20 }; /* widths in columns */
 /* The report prints at most so many findings, phases and other items, so that it fits one screen;
  * -v prints all. */
-enum {
-	FINDINGS = 4,
-	OTHER_PHASES = 3,
-	PHASE_FINDINGS = 1,
-	ACQUITTALS = 3,
-	CANNOT = 2,
-	INNER_LOOPS = 2
-};
-
-struct page {
-	FILE *out;
-	const struct analyze_view *view;
-	const struct analyze_run *run;
-	int width;
-};
-
-static const char *analyze_text_paint(const struct page *page, enum paint which)
-{
-	return paint(page->view->colour, which);
-}
+enum { FINDINGS = 4, OTHER_PHASES = 3, PHASE_FINDINGS = 1, CANNOT = 2, INNER_LOOPS = 2 };
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static void analyze_text_print_devices(const struct page *page)
+static void analyze_text_print_devices(const struct analyze_page *page)
 {
 	const struct hwy_flow *flow = &page->run->analysis.flow;
 	const char *before = "";
@@ -67,13 +47,13 @@ static void analyze_text_print_devices(const struct page *page)
 	}
 }
 
-static void print_title(const struct page *page)
+static void print_title(const struct analyze_page *page)
 {
 	const struct hwy_phase *phase = analyze_main(page->run);
 	uint64_t lost = analyze_lost(page->run->trace);
-	fprintf(page->out, " %s", analyze_text_paint(page, PAINT_BOLD));
+	fprintf(page->out, " %s", analyze_page_paint(page, PAINT_BOLD));
 	analyze_put(page->out, analyze_program(page->run).text);
-	fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
+	fputs(analyze_page_paint(page, PAINT_PLAIN), page->out);
 	analyze_text_print_devices(page);
 	lines_may_break(page->out, 1);
 	if (phase && page->run->analysis.phases.n > 1)
@@ -111,31 +91,31 @@ static void print_title(const struct page *page)
 /* A finding with this share of the time is worth more than a tick. */
 #define LARGE_SHARE 0.1
 
-static void print_verdict(const struct page *page)
+static void print_verdict(const struct analyze_page *page)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
 	/* A device that always works is well only where no finding would shorten its work by
 	 * much. */
 	bool is_gpu = diagnosis->verdict.word == VERDICT_GPU && !diagnosis->verdict.is_opaque &&
 		      (diagnosis->n == 0 || diagnosis->findings[0].share < LARGE_SHARE);
-	fprintf(page->out, " %s%s", is_gpu ? analyze_text_paint(page, PAINT_GREEN) : "",
+	fprintf(page->out, " %s%s", is_gpu ? analyze_page_paint(page, PAINT_GREEN) : "",
 		is_gpu ? "✓  " : "   ");
-	fputs(analyze_text_paint(page, PAINT_BOLD), page->out);
+	fputs(analyze_page_paint(page, PAINT_BOLD), page->out);
 	cli_wrap(page->out, page->run->diagnosis.verdict.says, 4, page->width);
-	fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
+	fputs(analyze_page_paint(page, PAINT_PLAIN), page->out);
 	analyze_put_scope(page->out, page->run, page->width);
 }
 
-static void print_headline(const struct page *page, uint32_t index)
+static void print_headline(const struct analyze_page *page, uint32_t index)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
 	fprintf(page->out, hwy_tr("   %s%s %s%s    GPU busy %s    "),
-		analyze_text_paint(page, PAINT_BOLD), hwy_say_time3(phase->mean).text,
+		analyze_page_paint(page, PAINT_BOLD), hwy_say_time3(phase->mean).text,
 		hwy_tr(phase->source == PHASE_ONE ? "in all" : "a step"),
-		analyze_text_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
+		analyze_page_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	analyze_put_units(page->out, page->run, index);
@@ -156,7 +136,7 @@ static void print_headline(const struct page *page, uint32_t index)
 
 /* ---- the picture and the bar ----------------------------------------------------------------- */
 
-static void print_picture(const struct page *page, uint32_t index)
+static void print_picture(const struct analyze_page *page, uint32_t index)
 {
 	const struct hwy_phase *phase = &page->run->analysis.phases.phases[index];
 	struct hwy_interval window = analyze_typical(phase);
@@ -190,7 +170,7 @@ static void print_picture(const struct page *page, uint32_t index)
 	picture_free(&picture);
 }
 
-static void print_bar(const struct page *page, uint32_t index)
+static void print_bar(const struct analyze_page *page, uint32_t index)
 {
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, index, &n);
@@ -210,10 +190,10 @@ static void print_bar(const struct page *page, uint32_t index)
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		sum += parts[i].ns;
 		int64_t to = (int64_t)((double)sum * BAR / (double)states.window + 0.5);
-		fputs(analyze_text_paint(page, parts[i].paint), page->out);
+		fputs(analyze_page_paint(page, parts[i].paint), page->out);
 		for (; cells < to; cells++)
 			fputs(parts[i].block, page->out);
-		fputs(analyze_text_paint(page, PAINT_PLAIN), page->out);
+		fputs(analyze_page_paint(page, PAINT_PLAIN), page->out);
 	}
 	fputs("  ", page->out);
 	analyze_put_states(page->out, &states);
@@ -222,204 +202,9 @@ static void print_bar(const struct page *page, uint32_t index)
 	fputc('\n', page->out);
 }
 
-/* ---- findings -------------------------------------------------------------------------------- */
-
-/* Prints a place; where the line is too long, the module begins a line that is indented. */
-static void print_place(const struct page *page, const struct hwy_finding_place *place, int indent)
-{
-	analyze_put_place(page->out, &place->at);
-	if (*place->layer) {
-		lines_may_break(page->out, indent);
-		fputs(hwy_tr(" in "), page->out);
-		analyze_put(page->out, place->layer);
-	}
-}
-
-static void print_places(const struct page *page, const struct hwy_finding *finding)
-{
-	for (uint32_t i = 0; i < finding->n_places; i++) {
-		const struct hwy_finding_place *place = &finding->places[i];
-		cli_put_right(page->out, hwy_say_time3(place->cost).text, 16);
-		fputs("  ", page->out);
-		print_place(page, place, 18);
-		if (*place->at.file && *place->at.range) {
-			lines_may_break(page->out, 18);
-			fputs(hwy_tr(*place->layer ? "  · " : "  in "), page->out);
-			analyze_put(page->out, place->at.range);
-		}
-		fprintf(page->out, "  (%" PRIu64 ")\n", place->count);
-	}
-	if (finding->n_evidence) {
-		fprintf(page->out, hwy_tr("      evidence, confidence %s: spans"),
-			hwy_tr(hwy_confidence_names[finding->confidence]));
-		for (uint32_t i = 0; i < finding->n_evidence; i++)
-			fprintf(page->out, " %" PRIu32, finding->evidence[i]);
-		fputc('\n', page->out);
-	}
-}
-
-/* Prints an advice; only its first line where 'all' is false. */
-static void print_advice(const struct page *page, const char *advice, bool all)
-{
-	struct analyze_line line;
-	while (analyze_next_line(&advice, &line)) {
-		char *text;
-		if (asprintf(&text, "%.*s", line.length, line.text) < 0)
-			cli_die("out of memory");
-		fputs(line.is_code ? "      " : "    ▸ ", page->out);
-		fputs(line.is_code ? analyze_text_paint(page, PAINT_FAINT) : "", page->out);
-		cli_wrap(page->out, text, 6, page->width);
-		fputs(line.is_code ? analyze_text_paint(page, PAINT_PLAIN) : "", page->out);
-		free(text);
-		if (!all)
-			break;
-	}
-}
-
-/* Whether an already printed finding of another phase gives the same advice. */
-static bool is_repeated(const struct hwy_diagnosis *diagnosis, const struct hwy_finding *finding)
-{
-	for (const struct hwy_finding *one = diagnosis->findings; one < finding; one++)
-		if (one->phase != finding->phase && one->advice == finding->advice)
-			return true;
-	return false;
-}
-
-static void print_finding(const struct page *page, const struct hwy_finding *finding,
-			  uint32_t number, bool all)
-{
-	const struct hwy_phase *phase = &page->run->analysis.phases.phases[finding->phase];
-	fprintf(page->out, " %s%" PRIu32 "  %s%s", analyze_text_paint(page, PAINT_BOLD), number,
-		finding->kind->id, analyze_text_paint(page, PAINT_PLAIN));
-	if (finding->n_places) {
-		fputs("   ", page->out);
-		print_place(page, &finding->places[0], 4);
-		lines_may_break(page->out, 4);
-		if (finding->n_places > 1)
-			fprintf(page->out, hwy_tr(" and %" PRIu32 " more"), finding->n_places - 1);
-	}
-	lines_may_break(page->out, 4);
-	fprintf(page->out, "   %s", analyze_text_paint(page, PAINT_RED));
-	analyze_put_worth(page->out, finding, phase);
-	fprintf(page->out, "%s\n    ", analyze_text_paint(page, PAINT_PLAIN));
-	cli_wrap(page->out, finding->says, 4, page->width);
-	if (all || !is_repeated(&page->run->diagnosis, finding))
-		print_advice(page, finding->advice, all);
-	if (page->view->verbose)
-		print_places(page, finding);
-}
-
-/* Prints the findings of one phase, at most 'most'; the first finding of the longest phase is
- * printed in full. Yields how many findings the phase has. */
-static uint32_t print_findings(const struct page *page, uint32_t phase, uint32_t most)
-{
-	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
-	bool is_main = phase == page->run->analysis.phases.main;
-	uint32_t n = 0, left_out = 0;
-	for (uint32_t i = 0; i < diagnosis->n; i++) {
-		if (diagnosis->findings[i].phase != phase)
-			continue;
-		if (n >= most && !page->view->verbose)
-			left_out++;
-		else
-			print_finding(page, &diagnosis->findings[i], n + 1,
-				      (n == 0 && is_main) || page->view->verbose);
-		n++;
-	}
-	if (left_out)
-		fprintf(page->out, hwy_tr("    and %" PRIu32 " more: -v\n"), left_out);
-	return n;
-}
-
-static bool phase_has_findings(const struct page *page, uint32_t phase)
-{
-	for (uint32_t i = 0; i < page->run->diagnosis.n; i++)
-		if (page->run->diagnosis.findings[i].phase == phase)
-			return true;
-	return false;
-}
-
-static void print_health(const struct page *page, uint32_t phase)
-{
-	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
-	bool found = phase_has_findings(page, phase);
-	bool repeats = page->run->analysis.phases.phases[phase].source != PHASE_ONE;
-	if (!verdict->is_healthy && !found)
-		fprintf(page->out, hwy_tr("    The GPU idles %s of the time; %s.\n"),
-			hwy_say_share(verdict->reachable).text,
-			hwy_tr(repeats ? "no single fix is worth 2 %"
-				       : "nothing repeats: start-up and the program's own pace look alike"));
-	/* For the main phase, the verdict has already said that nothing starves the devices. */
-	if (!verdict->is_healthy || !verdict->is_known || phase == page->run->analysis.phases.main)
-		return;
-	fprintf(page->out, " %s✓%s  ", analyze_text_paint(page, PAINT_GREEN),
-		analyze_text_paint(page, PAINT_PLAIN));
-	analyze_put_health(page->out, verdict);
-	fputc('\n', page->out);
-}
-
-static void print_inside(const struct page *page, uint32_t phase)
-{
-	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
-	if (!verdict->is_healthy || !verdict->is_known || verdict->n_kernels == 0)
-		return;
-	bool is_first =
-		phase == page->run->analysis.phases.main && !phase_has_findings(page, phase);
-	fprintf(page->out, "%s\n",
-		hwy_tr(is_first ? " what is left is inside the kernels"
-				: "\n the kernels that take most of the GPU's time"));
-	for (uint32_t i = 0; i < verdict->n_kernels; i++)
-		analyze_put_top_kernel(page->out, &verdict->kernels[i]);
-	print_advice(page, verdict->inside, true);
-	if (!*verdict->ncu)
-		return;
-	char *command = analyze_say_kernels(page->run, verdict);
-	fputs("    ▸ ", page->out);
-	analyze_put(page->out, command);
-	free(command);
-	if (page->view->verbose) {
-		fputs("\n    ▸ ", page->out);
-		analyze_put(page->out, verdict->ncu);
-	}
-	fputc('\n', page->out);
-}
-
-static void print_acquittals(const struct page *page, uint32_t phase)
-{
-	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < diagnosis->n_acquitted; i++) {
-		const struct hwy_finding *finding = &diagnosis->acquitted[i];
-		if (finding->phase != phase || (n == ACQUITTALS && !page->view->verbose))
-			continue;
-		if (n++ == 0)
-			fputs(hwy_tr("\n looked at, not guilty\n"), page->out);
-		fprintf(page->out, " %s✓%s  %s", analyze_text_paint(page, PAINT_GREEN),
-			analyze_text_paint(page, PAINT_PLAIN), finding->kind->id);
-		if (finding->n_places) {
-			fputs("   ", page->out);
-			print_place(page, &finding->places[0], 4);
-		}
-		if (finding->predicted.is_known) {
-			lines_may_break(page->out, 4);
-			fputs("   ", page->out);
-			analyze_put_worth(page->out, finding,
-					  &page->run->analysis.phases.phases[phase]);
-		}
-		fputs("\n    ", page->out);
-		cli_wrap(page->out, finding->says, 4, page->width);
-		if (finding->predicted.tipping)
-			fprintf(page->out,
-				hwy_tr("    It starts to cost above ≈ %s of GPU work a step.\n"),
-				hwy_say_time3(finding->predicted.tipping).text);
-		if (page->view->verbose)
-			print_places(page, finding);
-	}
-}
-
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void print_cannot(const struct page *page)
+static void print_cannot(const struct analyze_page *page)
 {
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
 	for (uint32_t i = 0; i < diagnosis->n_cannot; i++) {
@@ -437,7 +222,7 @@ static void print_cannot(const struct page *page)
 	}
 }
 
-static void print_causes(const struct page *page, uint32_t phase)
+static void print_causes(const struct analyze_page *page, uint32_t phase)
 {
 	uint32_t n;
 	struct gap_states states = analyze_states(page->run, phase, &n);
@@ -471,14 +256,14 @@ static void print_causes(const struct page *page, uint32_t phase)
 	}
 }
 
-static void print_foot(const struct page *page)
+static void print_foot(const struct analyze_page *page)
 {
 	fprintf(page->out, hwy_tr("\n   next: headway show "));
 	analyze_put(page->out, page->run->path);
 	fputc('\n', page->out);
 }
 
-static void print_other_phases(const struct page *page)
+static void print_other_phases(const struct analyze_page *page)
 {
 	const struct hwy_phases *phases = &page->run->analysis.phases;
 	uint32_t shown = 0;
@@ -496,14 +281,14 @@ static void print_other_phases(const struct page *page)
 		print_headline(page, i);
 		if (page->view->verbose)
 			print_bar(page, i);
-		if (print_findings(page, i, PHASE_FINDINGS) == 0)
-			print_health(page, i);
+		if (analyze_findings_print(page, i, PHASE_FINDINGS) == 0)
+			analyze_findings_print_health(page, i);
 		if (page->view->verbose)
-			print_acquittals(page, i);
+			analyze_findings_print_acquittals(page, i);
 	}
 }
 
-static void print_page(const struct page *page)
+static void print_page(const struct analyze_page *page)
 {
 	const struct hwy_phases *phases = &page->run->analysis.phases;
 	print_title(page);
@@ -521,10 +306,10 @@ static void print_page(const struct page *page)
 	print_picture(page, phases->main);
 	print_bar(page, phases->main);
 	fputc('\n', page->out);
-	print_health(page, phases->main);
-	print_findings(page, phases->main, FINDINGS);
-	print_inside(page, phases->main);
-	print_acquittals(page, phases->main);
+	analyze_findings_print_health(page, phases->main);
+	analyze_findings_print(page, phases->main, FINDINGS);
+	analyze_findings_print_inside(page, phases->main);
+	analyze_findings_print_acquittals(page, phases->main);
 	if (page->view->verbose)
 		print_causes(page, phases->main);
 	print_cannot(page);
@@ -535,10 +320,10 @@ static void print_page(const struct page *page)
 /* Calls 'print' with a stream into memory, and prints the text with characters that the terminal
  * can show. */
 static void print_through_memory(FILE *out, const struct analyze_view *view,
-				 void (*print)(const struct page *page))
+				 void (*print)(const struct analyze_page *page))
 {
 	struct memory_text memory;
-	struct page page = {
+	struct analyze_page page = {
 		.out = memory_text_begin(&memory),
 		.view = view,
 		.run = &view->runs[view->shown],
@@ -559,20 +344,20 @@ void analyze_print_text(FILE *out, const struct analyze_view *view)
 
 /* ---- the end of `headway profile` ------------------------------------------------------------ */
 
-static void print_few(const struct page *page)
+static void print_few(const struct analyze_page *page)
 {
 	const struct hwy_phases *phases = &page->run->analysis.phases;
 	enum { FEW = 3 };
 	print_verdict(page);
 	print_headline(page, phases->main);
-	print_health(page, phases->main);
+	analyze_findings_print_health(page, phases->main);
 	const struct hwy_diagnosis *diagnosis = &page->run->diagnosis;
 	for (uint32_t i = 0; i < diagnosis->n && i < FEW; i++) {
 		const struct hwy_finding *finding = &diagnosis->findings[i];
 		fprintf(page->out, " %" PRIu32 "  %s", i + 1, finding->kind->id);
 		if (finding->n_places) {
 			fputs("   ", page->out);
-			print_place(page, &finding->places[0], 4);
+			analyze_findings_print_place(page, &finding->places[0], 4);
 		}
 		lines_may_break(page->out, 4);
 		fprintf(page->out, "   %s (%s)\n    ", hwy_say_time3(finding->cost).text,

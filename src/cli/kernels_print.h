@@ -16,7 +16,8 @@ struct kernels_view {
 	uint32_t rows;    /* lines of the table in text and Markdown; 0: all */
 	bool is_asked;    /* the user named the kernels: each is described, known or not */
 	uint32_t details; /* how many kernels are described one by one; 0: all */
-	bool is_brief; /* the user named no number: kernels that hardly take time are not described */
+	/* the user named no number: kernels that hardly take time are not described */
+	bool is_brief;
 	/* The words that measure: "headway kernels run.hwy --run"; NULL where nothing needs to
 	 * be measured. */
 	const char *measure;

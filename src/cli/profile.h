@@ -81,7 +81,8 @@ char *profile_output_folder(const char *path);
 enum profile_calibration {
 	PROFILE_NO_CALIBRATION,
 	PROFILE_CACHED_CALIBRATION, /* add the costs of recording only where the cache has them */
-	PROFILE_CALIBRATE, /* measure the costs where the cache lacks them; nothing else may use the GPU */
+	/* measure the costs where the cache lacks them; nothing else may use the GPU */
+	PROFILE_CALIBRATE,
 };
 void profile_calibrate(struct hwy_trace *trace, const char *directory, enum profile_calibration how,
 		       bool quiet);

@@ -27,12 +27,13 @@ enum profile_role {
 
 struct profile_job {
 	enum profile_role role;
-	const char *
-		given; /* the value of --job-rank: the folder that the headway above has made; or NULL */
+	/* the value of --job-rank: the folder that the headway above has made; or NULL */
+	const char *given;
 	struct launcher_found launcher; /* of PROFILE_LAUNCHER and PROFILE_TREE */
 	struct ranks ranks;             /* as this headway's environment tells */
 	char id[96];                    /* what tells the job from others */
-	bool joins; /* other headways, of which none is above this one, record into the same folder */
+	/* other headways, of which none is above this one, record into the same folder */
+	bool joins;
 	char *folder; /* the job's folder, an absolute path */
 	/* Why the folder cannot be written from here; "" where it can. */
 	struct hwy_err unreachable;

@@ -21,6 +21,7 @@
 #include <sys/auxv.h>
 
 #include "collect/collect.h"
+#include "collect/handed_list.h"
 #include "collect/process.h"
 #include "collect/sys.h"
 #include "spool/control.h"
@@ -59,68 +60,12 @@ bool handed_is_hidden;
 /* The run's state, in which programs are counted; not NULL where 'texts' is not. */
 static struct rec_control *shared;
 
-/* ---- lists with ours in them ----------------------------------------------------------------- */
-
-static const char *value_if_named(const char *variable, const char *name)
-{
-	size_t length = strlen(name);
-	return strncmp(variable, name, length) == 0 && variable[length] == '='
-		       ? variable + length + 1
-		       : NULL;
-}
-
-/* Yields the length of the part that begins at 'part', and in *next where the next part begins. */
-static size_t part_length(const char *part, const char **next)
-{
-	size_t length = strcspn(part, ": ");
-	*next = part + length + (part[length] != '\0');
-	return length;
-}
-
-static bool list_has_ours(const char *list, const char *library)
-{
-	for (const char *part = list, *next; *part; part = next)
-		if (preload_is_ours(part, part_length(part, &next), library))
-			return true;
-	return false;
-}
-
-/* Removes ours from a list, in place. False: the list was nothing but ours, so that there would
- * be no such variable. A list to which ours were appended becomes, byte for byte, what it was
- * before. */
-static bool list_remove_ours(char *list, const char *ours, const char *library)
-{
-	size_t length = strlen(list), tail = strlen(ours);
-	if (!list_has_ours(list, library))
-		return true;
-	if (length >= tail && strcmp(list + length - tail, ours) == 0) {
-		if (length == tail)
-			return false;
-		if (list[length - tail - 1] == ':') {
-			list[length - tail - 1] = '\0';
-			return true;
-		}
-	}
-	char *to = list;
-	for (const char *part = list, *next; *part; part = next) {
-		size_t size = part_length(part, &next);
-		if (size == 0 || preload_is_ours(part, size, library))
-			continue;
-		if (to != list)
-			*to++ = ':';
-		memmove(to, part, size);
-		to += size;
-	}
-	*to = '\0';
-	return to != list;
-}
-
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 static const char *variable_of_environment(const char *name)
 {
 	for (char **at = environ; at && *at; at++) {
-		const char *value = value_if_named(*at, name);
+		const char *value = handed_list_value(*at, name);
 		if (value)
 			return value;
 	}
@@ -169,7 +114,7 @@ static const char *keep_text(char **end, const char *first, const char *second)
 static const char *keep_list_ours(char **end, const char *value, const char *library)
 {
 	for (const char *part = value, *next; value && *part; part = next) {
-		size_t size = part_length(part, &next);
+		size_t size = handed_list_part(part, &next);
 		if (!preload_is_ours(part, size, library))
 			continue;
 		char *kept = *end;
@@ -194,7 +139,8 @@ static void fill_texts(struct handed_texts *into, const struct rec_control *cont
 		char *left = end;
 		keep_text(&end, layers, "");
 		into->layers_left =
-			list_remove_ours(left, into->ours[LAYERS], control->library) ? left : NULL;
+			handed_list_remove_ours(left, into->ours[LAYERS], control->library) ? left
+											    : NULL;
 	}
 	for (int i = 0; i < SINGLES; i++) {
 		const char *value = single_of_run(i, control->library);
@@ -230,10 +176,10 @@ void handed_hide(char **variables)
 			keep &= !texts->singles[i] || strcmp(*at, texts->singles[i]) != 0 ||
 				(i == CUDA && shared->has_driver);
 		for (int i = 0; i < LISTS; i++) {
-			const char *value = value_if_named(*at, list_names[i]);
-			if (value && texts->ours[i] && list_has_ours(value, texts->library))
-				keep &= list_remove_ours(*at + (value - *at), texts->ours[i],
-							 texts->library);
+			const char *value = handed_list_value(*at, list_names[i]);
+			if (value && texts->ours[i] && handed_list_has_ours(value, texts->library))
+				keep &= handed_list_remove_ours(*at + (value - *at), texts->ours[i],
+								texts->library);
 		}
 		if (keep)
 			*to++ = *at;
@@ -244,7 +190,8 @@ void handed_hide(char **variables)
 void handed_init(struct rec_control *control)
 {
 	const char *preload = variable_of_environment(list_names[PRELOAD]);
-	if (texts || !preload || !control->library[0] || !list_has_ours(preload, control->library))
+	if (texts || !preload || !control->library[0] ||
+	    !handed_list_has_ours(preload, control->library))
 		return;
 	size_t size = texts_size(control);
 	struct handed_texts *made = size <= MOST_TEXT ? sys_memory(2 * size) : NULL;
@@ -434,17 +381,17 @@ static NOT_INLINE bool look_at(char *const *variables, struct given *given)
 		if (given->n == MOST_VARIABLES)
 			return false;
 		for (int i = 0; i < SINGLES; i++) {
-			given->sets[i] |= value_if_named(variable, single_names[i]) != NULL;
+			given->sets[i] |= handed_list_value(variable, single_names[i]) != NULL;
 			given->has_ours |=
 				texts->singles[i] && strcmp(variable, texts->singles[i]) == 0;
 		}
 		for (int i = 0; i < LISTS; i++) {
-			const char *value = value_if_named(variable, list_names[i]);
+			const char *value = handed_list_value(variable, list_names[i]);
 			if (!value || !texts->ours[i])
 				continue;
 			at[i] = given->n;
 			given->lists += strlen(variable) + strlen(texts->ours[i]) + 2;
-			given->has_ours |= list_has_ours(value, texts->library);
+			given->has_ours |= handed_list_has_ours(value, texts->library);
 		}
 	}
 	for (int i = 0; i < LISTS; i++)
@@ -466,8 +413,8 @@ static char *write_list_without(char **text, const char *variable, size_t length
 {
 	char *copy = *text;
 	*(char *)mempcpy(copy, variable, length) = '\0';
-	if (!list_remove_ours(copy + strlen(list_names[list]) + 1, texts->ours[list],
-			      texts->library))
+	if (!handed_list_remove_ours(copy + strlen(list_names[list]) + 1, texts->ours[list],
+				     texts->library))
 		return NULL;
 	*text = copy + strlen(copy) + 1;
 	return copy;
@@ -504,7 +451,7 @@ static NOT_INLINE void write_variables(struct handed_room *room, char *const *va
 				variable = NULL, i = SINGLES;
 		for (int i = 0; i < LISTS && variable; i++) {
 			size_t length = strlen(variable), need;
-			if (!texts->ours[i] || !value_if_named(variable, list_names[i]) ||
+			if (!texts->ours[i] || !handed_list_value(variable, list_names[i]) ||
 			    (need = length + strlen(texts->ours[i]) + 2) > left)
 				continue;
 			left -= need;

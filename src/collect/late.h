@@ -33,8 +33,10 @@ void late_look_patiently(void);
  * meanwhile crashes. */
 struct late_object {
 	uintptr_t address; /* of a function of the object */
-	int64_t found; /* when the object was found in the loader's list, in ns; 0: it was there from the start */
-	int64_t finished; /* when the loader was first seen to be done with the object; 0: not yet */
+	/* when the object was found in the loader's list, in ns; 0: it was there from the start */
+	int64_t found;
+	/* when the loader was first seen to be done with the object; 0: not yet */
+	int64_t finished;
 };
 bool late_may_call(struct late_object *object);
 

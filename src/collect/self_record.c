@@ -38,7 +38,8 @@ enum {
 	TELLS_NVTX_COPIES, /* how many copies of NVTX have the collector's functions */
 	TELLS_TRACES,      /* the sources that the run records: REC_TRACE_… */
 	TELLS_RECORDING,   /* 1: events are recorded now */
-	TELLS_JOINED_ITSELF, /* 1: the process has asked for its recording; 0: headway profile started it */
+	/* 1: the process has asked for its recording; 0: headway profile started it */
+	TELLS_JOINED_ITSELF,
 };
 
 static bool joined_itself;

@@ -72,8 +72,8 @@ struct stacks {                     /* the stacks that are kept of one thread */
 	/* The value of modules_version when the kept stacks were recorded: another value means
 	 * that code has moved. */
 	uint64_t modules;
-	uint32_t
-		generation; /* process.generation when the kept stacks were recorded: another run lacks them */
+	/* process.generation when the kept stacks were recorded: another run lacks them */
+	uint32_t generation;
 };
 
 void stack_forget(struct spool *spool)

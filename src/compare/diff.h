@@ -83,8 +83,9 @@ struct diff_finding {
 
 struct diff_note { /* a fact that differs and makes the sides hard to compare */
 	const char *what, *before, *after;
-	const char *
-		so; /* what follows from it: "the comparison says little"; or ""; as 'what', a key of base/lang.h */
+	/* what follows from it: "the comparison says little"; or ""; as 'what', a key of
+	 * base/lang.h */
+	const char *so;
 };
 
 struct compare_diff {

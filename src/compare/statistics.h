@@ -57,7 +57,8 @@ struct difference {
 	double change;        /* ns: after - before */
 	double low, high;     /* 95 % interval of the change; infinite where nothing can be said;
 			       * never below -before: no step takes less than no time */
-	double run_noise; /* the noise from run to run that was assumed, as a share; 0: runs showed it */
+	/* the noise from run to run that was assumed, as a share; 0: runs showed it */
+	double run_noise;
 	const char *method; /* "welch", "bootstrap"; "identical": one recording on both sides */
 	/* The verdict is faster or slower where the change is larger than this: the half width of
 	 * an interval. */

@@ -61,9 +61,10 @@ struct pass {
 	struct tallies tallies[TABLES];
 	uint32_t step;                   /* the step of the current op: ops come in order of time */
 	const struct hwy_owners *owners; /* NULL where the recording has no operators */
-	uint32_t *
-		row_of_owner; /* by owner: a reference to its row of TABLE_MODULES, 0 until asked for */
-	struct module_step { /* by row of TABLE_MODULES: its time in the last step that it worked in */
+	/* by owner: a reference to its row of TABLE_MODULES, 0 until asked for */
+	uint32_t *row_of_owner;
+	/* by row of TABLE_MODULES: its time in the last step that it worked in */
+	struct module_step {
 		uint32_t step;
 		int64_t ns;
 		double place;

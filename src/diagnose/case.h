@@ -164,8 +164,8 @@ void transfers_find(struct hwy_case *c);
 enum claim_purse { CLAIM_GAP, CLAIM_TRANSFER, CLAIM_KERNEL };
 struct claim_item {
 	int64_t ns;
-	uint32_t
-		index; /* index of the gap or the transfer; of a kernel that claim_op claimed, of its op */
+	/* index of the gap or the transfer; of a kernel that claim_op claimed, of its op */
+	uint32_t index;
 	/* Id of the span to blame, which gives place and evidence, or CLAIM_NOBODY. */
 	uint32_t span;
 	uint8_t purse;

@@ -143,7 +143,8 @@ struct hwy_outlier {
 /* What is said about a phase besides its findings. */
 struct hwy_outlook {
 	bool is_healthy; /* the phase has no finding about the CPU side, and hardly any idle time */
-	bool is_known; /* false where too little of the idle time is explained to call the phase healthy */
+	/* false where too little of the idle time is explained to call the phase healthy */
+	bool is_known;
 	/* Id of the span of one op that runs through the whole phase, where no counter says what
 	 * it does; else HWY_NONE. */
 	int64_t opaque;
@@ -158,12 +159,14 @@ struct hwy_outlook {
 	const char *ncu;
 	/* For kernels that are not CUDA's: the tool that looks into these kernels; else "". */
 	const char *inside;
-	int64_t own_cost; /* ns of CPU time a step that recording added; HWY_NONE where that was not calibrated */
+	/* ns of CPU time a step that recording added; HWY_NONE where that was not calibrated */
+	int64_t own_cost;
 	struct hwy_outlier *outliers; /* a few outlier steps, the longest first */
 	uint32_t n_outliers;
 };
 
-struct hwy_cannot { /* a question that the recording cannot answer: "cannot tell WHAT, because BECAUSE" */
+/* a question that the recording cannot answer: "cannot tell WHAT, because BECAUSE" */
+struct hwy_cannot {
 	const char *what, *because;
 };
 
@@ -180,7 +183,8 @@ struct hwy_diagnosis {
 	struct verdict verdict;       /* the verdict about the main phase */
 	enum hwy_framework framework;
 	struct hwy_habits habits;
-	bool infers; /* PyTorch's operators were recorded, and none of them belongs to a backward pass */
+	/* PyTorch's operators were recorded, and none of them belongs to a backward pass */
+	bool infers;
 	/* While diagnose() runs: who launched the device work (analyze/owners.h); NULL where the
 	 * recording has no operators. */
 	const struct hwy_owners *owners;

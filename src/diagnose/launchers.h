@@ -23,13 +23,14 @@ enum launcher_kind {
 	LAUNCHER_BACKWARD, /* the backward pass of work without a known module */
 	LAUNCHER_OPERATOR,
 };
-struct launcher_group { /* the kernels of a module and of all modules in it, of a scope, or of an operator */
+/* the kernels of a module and of all modules in it, of a scope, or of an operator */
+struct launcher_group {
 	/* The path of a module with "*" for every number, "GPT.blocks.*"; of modules that Kineto
 	 * recorded their classes, "GPT.Block". */
 	const char *name;
 	enum launcher_kind kind;
-	uint32_t
-		outer; /* of modules: a reference (ref.h) to the group of the module around this one */
+	/* of modules: a reference (ref.h) to the group of the module around this one */
+	uint32_t outer;
 	bool is_classes; /* the name has classes of modules, not names of attributes */
 	uint64_t n, pointwise;
 	uint64_t backward; /* how many of the n belong to a backward pass */

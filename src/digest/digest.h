@@ -39,7 +39,8 @@ enum {
 enum digest_numbers {
 	DIGEST_NO_STEPS,
 	DIGEST_MARKED, /* that of its mark: step_7 is number 7 on every rank */
-	DIGEST_COUNTED, /* its place in the phase: the same on all ranks whose recordings began together */
+	/* its place in the phase: the same on all ranks whose recordings began together */
+	DIGEST_COUNTED,
 	/* No device work: a step is the time between the ends of two collectives of the largest
 	 * communicator, and its number is that of the collective. */
 	DIGEST_COLLECTIVES,
@@ -87,8 +88,8 @@ enum { DIGEST_LARGE_BYTES = 65536 };
 
 struct rank_digest {
 	/* ---- who ---- */
-	const char *
-		job; /* what tells the job from others: its id, else the name of the report's folder */
+	/* what tells the job from others: its id, else the name of the report's folder */
+	const char *job;
 	bool is_named; /* the recording has the job's id */
 	int64_t rank, local_rank, world;
 	const char *host;

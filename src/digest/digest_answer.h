@@ -39,7 +39,8 @@ struct digest_judged { /* parallel to answer.job.ranks.rows */
 	 * rank is late. */
 	int64_t late, excess;
 	uint32_t n_late; /* buckets in which it is late */
-	int64_t slowing; /* ns by which its lateness grows over the recording; 0 where that may be chance */
+	/* ns by which its lateness grows over the recording; 0 where that may be chance */
+	int64_t slowing;
 	int64_t step, own; /* ns a step: means over the job's buckets */
 };
 
@@ -61,7 +62,8 @@ struct digest_matrix {
 	int64_t *late;       /* own time beyond the median of the role */
 	int64_t *usual;      /* by bucket: the median step */
 	bool is_by_clock;    /* steps have no numbers: they were matched by the date */
-	bool is_in_order; /* nor do the dates fit: the first steps of all ranks are taken for the same */
+	/* nor do the dates fit: the first steps of all ranks are taken for the same */
+	bool is_in_order;
 };
 
 enum digest_shared { DIGEST_HOST, DIGEST_SWITCH, DIGEST_GPU, DIGEST_LOCAL_RANK, DIGEST_SHARED };
@@ -76,7 +78,8 @@ struct digest_common { /* what accused ranks have in common, beyond chance */
 struct digest_trend {
 	bool is_sure;
 	int64_t from, to; /* ns a step at the begin and at the end of the recording */
-	double per_hour; /* as a share of 'from'; not a number where the recording's length is not known */
+	/* as a share of 'from'; not a number where the recording's length is not known */
+	double per_hour;
 	double chance; /* that steps in a random order would show it */
 	bool is_own;   /* the ranks' own time grows; else communication */
 };
@@ -132,7 +135,8 @@ struct digest_answer {
 	struct digest_finding *findings;
 	uint32_t n_findings;
 	int64_t world;
-	char **problems; /* what a person should know before the numbers are believed, a line each */
+	/* what a person should know before the numbers are believed, a line each */
+	char **problems;
 	uint32_t n_problems, cap_problems;
 	struct hwy_arena arena;
 };

@@ -34,7 +34,8 @@ struct export_options {
 	 * recording. A later time must never become an earlier one. */
 	int64_t (*map)(const void *clock, int64_t time);
 	const void *clock;
-	int64_t epoch; /* parquet, with 'map': wall-clock ns of time 0 of the job's clock, or HWY_NONE */
+	/* parquet, with 'map': wall-clock ns of time 0 of the job's clock, or HWY_NONE */
+	int64_t epoch;
 };
 
 struct export_result {

@@ -68,8 +68,8 @@ struct ingest_nccl {
 	struct hwy_map event_of; /* maps a nccl_key of an event's id to an index into 'events' */
 	struct hwy_map
 		comm_of; /* maps a nccl_key of a communicator's number to an index into 'comms' */
-	struct hwy_map
-		is_kernel; /* maps a text of the trace to 1 where it is the name of a kernel of NCCL's */
+	/* maps a text of the trace to 1 where it is the name of a kernel of NCCL's */
+	struct hwy_map is_kernel;
 	uint64_t foreign; /* proxies that worked for a process that is not in this run */
 };
 

@@ -66,8 +66,8 @@ struct ingest_nvtx {
 	/* Maps process and domain to 1 where the domain is not a library's, to 2 where it is. */
 	struct hwy_map library_domains;
 	const struct rec_nvtx_payload *pending[MOST_PENDING];
-	uint32_t
-		n_pending; /* how many there have been in the file; the last MOST_PENDING are kept */
+	/* how many there have been in the file; the last MOST_PENDING are kept */
+	uint32_t n_pending;
 	struct range_payloads *payloads;
 	uint32_t n_payloads, cap_payloads;
 	/* The arguments of the call that comes next in the file, as a ref of 'payloads', and the

@@ -12,8 +12,9 @@
 
 enum { UNWIND_FRAMES = 64 };
 
-struct unwind_files; /* what all processes of a run share: files, their functions, libdw's session */
-struct unwinder;     /* belongs to one process, and is small: there may be 100,000 of them */
+/* what all processes of a run share: files, their functions, libdw's session */
+struct unwind_files;
+struct unwinder; /* belongs to one process, and is small: there may be 100,000 of them */
 
 /* 'with_libdw': uses libdw, where it is installed, for stacks and source lines. */
 struct unwind_files *unwind_files_open(bool with_libdw);

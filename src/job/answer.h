@@ -33,7 +33,8 @@ struct job_cpu_row {
 	uint32_t threads; /* how many of its threads exchange data */
 	int64_t waits,
 		costs; /* what it loses to other ranks, and what they lose by its fault, together */
-	int64_t exchanging; /* of 'costs': while the rank is in calls that communicate, and does not wait for others */
+	/* of 'costs': while the rank is in calls that communicate, and does not wait for others */
+	int64_t exchanging;
 };
 
 struct job_answer {
@@ -56,8 +57,8 @@ struct job_answer {
 		*why; /* what late ranks do longer, as a clause: "it waits …"; "" where not known */
 	struct job_finding *findings; /* in the order to look at them */
 	uint32_t n_findings;
-	struct job_cpu_row *
-		cpu; /* by member, where no rank has device work but exchanges are recorded; else NULL */
+	/* by member, where no rank has device work but exchanges are recorded; else NULL */
+	struct job_cpu_row *cpu;
 	struct hwy_arena arena;
 };
 

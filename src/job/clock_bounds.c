@@ -21,7 +21,9 @@ enum { ROUNDS = 80, MOST_BOUNDS = 8192 };
 /* How much larger the error of a line without drift may be. */
 #define LEVEL_TIMES 1.5
 
-struct bound { /* relative to the middle of the recording and to a first offset, so that doubles are exact enough */
+/* relative to the middle of the recording and to a first offset, so that doubles are exact
+ * enough */
+struct bound {
 	double time, low, high;
 };
 

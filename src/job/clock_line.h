@@ -26,7 +26,9 @@ bool clock_line_of_bounds(struct job_clock *clock, const struct clock_bound *bou
 
 struct clock_point {
 	int64_t time; /* on the rank's clock */
-	int64_t offset; /* what was added to 'time' to get the time on the other clock, wrong by an unknown amount */
+	/* what was added to 'time' to get the time on the other clock, wrong by an unknown
+	 * amount */
+	int64_t offset;
 };
 
 /* The line through the middle of points (ends of collectives); what they differ from it by is

@@ -30,7 +30,8 @@
 enum job_state {
 	JOB_RUNNING,  /* its headway has not said that it ended */
 	JOB_RECORDED, /* its report is in the folder */
-	JOB_RECOVERED, /* its headway was killed; the report is made of what was recorded until then */
+	/* its headway was killed; the report is made of what was recorded until then */
+	JOB_RECOVERED,
 	JOB_LOST,      /* there is no report; 'why' says more */
 	JOB_ELSEWHERE, /* its report is not in the folder but at 'report', on its host */
 	JOB_STATES,

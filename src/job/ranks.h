@@ -24,8 +24,8 @@ struct ranks_member { /* a rank of the job, with its measures */
 	struct hwy_analysis *analysis;
 	struct hwy_diagnosis *diagnosis; /* NULL: places are not looked for in findings */
 	uint32_t phase; /* the phase that is judged; analysis->phases.n: no device work */
-	uint32_t
-		process; /* the rank's process where a recording has several, else FLOW_NO_PROCESS */
+	/* the rank's process where a recording has several, else FLOW_NO_PROCESS */
+	uint32_t process;
 	const char *host;              /* "" where it is not known */
 	const struct job_clock *clock; /* to the first member's clock; NULL where it is not known */
 };
@@ -60,7 +60,8 @@ struct ranks_meetings {
 	uint32_t n_arrivals, cap_arrivals;
 	struct ranks_wait *waits; /* outside collectives, by member, then by time */
 	uint32_t n_waits, cap_waits;
-	int64_t uncertain; /* ns: shorter waiting cannot be told from what is not known about the clocks */
+	/* ns: shorter waiting cannot be told from what is not known about the clocks */
+	int64_t uncertain;
 	/* Once they are sorted: the arrivals of a member are arrivals[by_member[first_of[member]
 	 * … first_of[member + 1] - 1]]. */
 	uint32_t *by_member, *first_of;
@@ -84,8 +85,9 @@ void ranks_meetings_free(struct ranks_meetings *meetings);
 /* What a rank's device does, one thing at a time. */
 enum rank_part {
 	RANK_COMPUTE,
-	RANK_TRANSFER, /* communication beside which nothing is computed, without the waiting in it */
-	RANK_WAIT,     /* nothing but waiting for other ranks */
+	/* communication beside which nothing is computed, without the waiting in it */
+	RANK_TRANSFER,
+	RANK_WAIT, /* nothing but waiting for other ranks */
 	/* Waiting in the first collective of a rank: the recordings, or the program's ranks,
 	 * began at different times. */
 	RANK_START,
@@ -101,7 +103,8 @@ const char *ranks_part_word(unsigned part); /* … in the reader's language */
 struct rank_row {
 	int64_t rank;
 	const char *host;
-	bool is_judged; /* false: no device work, or no steps in common with the others; the times are 0 */
+	/* false: no device work, or no steps in common with the others; the times are 0 */
+	bool is_judged;
 	int64_t step;              /* ns: mean over the job's steps */
 	int64_t parts[RANK_PARTS]; /* ns a step; they add up to 'step' */
 	int64_t hidden;            /* ns a step of communication beside compute */
@@ -145,8 +148,9 @@ struct ranks_cause {
 	/* What the CPU does was not recorded, but lies between this line and that of 'place', in
 	 * one function; 0: not known. */
 	int64_t after_line;
-	bool is_before_place; /* what the CPU does comes before the call at 'place'; more is not known */
-	uint32_t member;      /* the late rank that 'place' and 'kernel' were seen on */
+	/* what the CPU does comes before the call at 'place'; more is not known */
+	bool is_before_place;
+	uint32_t member; /* the late rank that 'place' and 'kernel' were seen on */
 };
 
 struct job_ranks {
@@ -177,7 +181,8 @@ struct job_ranks {
 		n_late_ranks; /* members: those late in most steps, or early ones with RANKS_EARLY */
 	uint32_t n_late_steps; /* job steps in which somebody waits for long enough to count */
 	struct ranks_cause cause;
-	double imbalance; /* of compute: 1 - mean / max over ranks, of a step's compute; mean over steps */
+	/* of compute: 1 - mean / max over ranks, of a step's compute; mean over steps */
+	double imbalance;
 	struct hwy_arena arena;
 };
 

@@ -156,7 +156,8 @@ static void count_meeting(struct blame *b, const struct ranks_meeting *meeting, 
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-struct fault { /* what a rank waits for another one's messages in a step, without what that one waited itself */
+/* what a rank waits for another one's messages in a step, without what that one waited itself */
+struct fault {
 	uint32_t culprit, step, member;
 	int64_t ns;
 };

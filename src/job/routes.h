@@ -28,7 +28,8 @@ struct job_route {
 	double rate,
 		usual; /* bytes/s, and the median of the comparable routes; 0 where there are too few */
 	bool is_slow;
-	int64_t cost; /* of a slow route: ns in all that it takes longer than the usual rate would */
+	/* of a slow route: ns in all that it takes longer than the usual rate would */
+	int64_t cost;
 };
 
 struct job_routes {

@@ -154,9 +154,15 @@ bool mcp_child_has_ended(struct mcp_child *child, struct mcp_call *call)
 			call->outcome.stopped = "this takes too long, and was ended";
 		mcp_child_end(child);
 	}
-	pid_t ended = waitpid(child->pid, &call->outcome.status, WNOHANG);
-	if (ended == 0 || (ended < 0 && errno == EINTR))
+	siginfo_t ended = {0};
+	if (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    ended.si_pid == 0)
 		return false;
+	/* Until waitpid takes the status, the group keeps its number. Processes of the group that
+	 * outlive a command which was asked to end do not end by themselves. */
+	if (child->is_ending)
+		kill(-child->pid, SIGKILL);
+	waitpid(child->pid, &call->outcome.status, 0);
 	/* What it printed last may still be in the pipes, which a process that it left behind
 	 * may hold open. */
 	mcp_child_read(child, call);

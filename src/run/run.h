@@ -86,7 +86,8 @@ struct descendants {
 };
 
 struct run {
-	char *directory; /* path of the run directory; NULL: nothing is recorded, or the report is made */
+	/* path of the run directory; NULL: nothing is recorded, or the report is made */
+	char *directory;
 	char *mark; /* the same path, by which processes of the run are found to the end */
 	struct rec_control *control; /* the control page, mapped */
 	/* The descriptor of the control page, which is locked while headway lives. */

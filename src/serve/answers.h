@@ -31,6 +31,11 @@ struct annotations {
 };
 enum { ANNOTATIONS_BLOCK = 1024 };
 void annotations_index(struct annotations *all); /* computes 'blocks' from 'v' */
+/* Whether the diagnosis has told them: there may be none. */
+static inline bool annotations_are_known(const struct annotations *all)
+{
+	return all->blocks != NULL;
+}
 /* Writes the annotations that touch a window of n_pixels pixels; annotations that share a pixel are
  * merged. */
 void annotations_answer(const struct annotations *all, int64_t from, int64_t to, uint32_t n_pixels,

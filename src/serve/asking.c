@@ -45,6 +45,18 @@ bool asking_read_window(const struct asking *a, const struct view_trace *view, i
 	return *from < *to || hwy_fail(err, "'from' must be before 'to'");
 }
 
+bool asking_read_parts(const struct asking *a, int64_t most, struct asked_parts *parts,
+		       struct hwy_err *err)
+{
+	int64_t n, usual = 1024;
+	if (!asking_read_trace(a, &parts->trace, err) ||
+	    !asking_read_window(a, &a->all->traces[parts->trace], &parts->from, &parts->to, err) ||
+	    !asking_read_number(a, "n", 1, most, &usual, &n, err))
+		return false;
+	parts->n = (uint32_t)n;
+	return true;
+}
+
 bool asking_read_direction(const struct asking *a, int64_t *direction, struct hwy_err *err)
 {
 	int64_t one = 1;

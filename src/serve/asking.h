@@ -29,6 +29,15 @@ bool asking_read_trace(const struct asking *a, uint32_t *trace, struct hwy_err *
 /* Reads 'from' and 'to', ns after the view's origin; where they are missing, the whole trace. */
 bool asking_read_window(const struct asking *a, const struct view_trace *view, int64_t *from,
 			int64_t *to, struct hwy_err *err);
+/* A window of a trace in equal parts, such as the pixels of the page. */
+struct asked_parts {
+	uint32_t trace;
+	int64_t from, to; /* ns after the view's origin */
+	uint32_t n;
+};
+/* Reads 't', 'from', 'to' and 'n', at most 'most' parts; 1024 where 'n' is missing. */
+bool asking_read_parts(const struct asking *a, int64_t most, struct asked_parts *parts,
+		       struct hwy_err *err);
 /* Reads 'dir', 1 or -1; 1 where it is missing. */
 bool asking_read_direction(const struct asking *a, int64_t *direction, struct hwy_err *err);
 /* The steps of a trace, as far as the worker has told them. */

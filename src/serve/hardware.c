@@ -148,7 +148,8 @@ bool hardware_need(struct view_trace *view, uint32_t number, struct hwy_err *err
 		return true;
 	if (!need_device_columns(view, err))
 		return false;
-	while ((view->to - view->from) >> made.level >= MOST_BUCKETS / view_unions(view))
+	int64_t most = MOST_BUCKETS / view_unions(view);
+	while ((view->to - view->from) >> made.level >= (most > 0 ? most : 1))
 		made.level++;
 	made.base = view->from >> made.level;
 	made.n = (uint32_t)((view->to >> made.level) - made.base + 1);

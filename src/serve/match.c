@@ -283,10 +283,12 @@ static bool match_window(struct matcher *m, const struct match_scope *scope, uin
 	return ok;
 }
 
-static bool match_lane(struct matcher *m, const struct match_scope *scope, uint32_t lane,
-		       struct hwy_err *err)
+bool match_scan_lane(struct matcher *m, const struct match_scope *scope, uint32_t lane,
+		     struct hwy_err *err)
 {
 	const struct view_lane *at = &m->view->lanes[lane];
+	if (!m->lanes[lane] || (m->names && m->n_names == 0))
+		return true;
 	bool is_inside = scope->is_whole || (scope->from <= at->from && scope->to > at->to);
 	if (!is_inside && (at->from >= scope->to || at->to < scope->from))
 		return true;
@@ -304,8 +306,7 @@ static bool match_lane(struct matcher *m, const struct match_scope *scope, uint3
 bool match_scan(struct matcher *m, const struct match_scope *scope, struct hwy_err *err)
 {
 	for (uint32_t lane = 0; lane < m->view->trace->n_lanes; lane++)
-		if (m->lanes[lane] && (!scope->lanes || scope->lanes[lane]) &&
-		    (!m->names || m->n_names > 0) && !match_lane(m, scope, lane, err))
+		if ((!scope->lanes || scope->lanes[lane]) && !match_scan_lane(m, scope, lane, err))
 			return false;
 	return true;
 }

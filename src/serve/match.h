@@ -56,6 +56,9 @@ struct matcher {
 bool match_open(struct matcher *matcher, struct view_trace *view, const struct query *query,
 		struct step_times steps, struct hwy_err *err);
 bool match_scan(struct matcher *matcher, const struct match_scope *scope, struct hwy_err *err);
+/* The same for one lane, whatever the scope's lanes are. */
+bool match_scan_lane(struct matcher *matcher, const struct match_scope *scope, uint32_t lane,
+		     struct hwy_err *err);
 void match_close(struct matcher *matcher);
 
 /* match_rows.c: keeps those of n rows that fulfil the terms about single rows; yields their

@@ -265,7 +265,7 @@ static bool ask_selection(struct asking *a, struct hwy_err *err)
 	    !lane_choice_read(view, a->request->argument(a->request, "lanes"), &lanes, err))
 		return false;
 	struct annotations gaps = read_annotations_of(&a->all->workers[t], false);
-	selection.gaps = gaps.v ? &gaps : NULL;
+	selection.gaps = annotations_are_known(&gaps) ? &gaps : NULL;
 	selection.lanes = lanes;
 	selection.from += view->origin;
 	selection.to += view->origin;
@@ -332,8 +332,7 @@ static bool ask_steps(struct asking *a, struct hwy_err *err)
 /* A window of a trace in which the headway of a device may be looked for exactly. */
 struct headway_window {
 	struct view_trace *view;
-	int64_t from, to;
-	uint32_t n;
+	struct asked_parts asked;
 	bool ok;
 	struct hwy_err *err;
 };
@@ -344,21 +343,19 @@ static bool find_headway(void *self, int64_t device, struct device_lead *parts)
 	bool is_known = false;
 	if (device >= w->view->trace->n_devices || !w->ok)
 		return false;
-	w->ok = device_lead_parts(w->view, (uint32_t)device, w->from + w->view->origin,
-				  w->to + w->view->origin, parts, w->n, &is_known, w->err);
+	w->ok = device_lead_parts(w->view, (uint32_t)device, w->asked.from + w->view->origin,
+				  w->asked.to + w->view->origin, parts, w->asked.n, &is_known,
+				  w->err);
 	return is_known;
 }
 
 /* The answer is written through a->json, unless it says why there is none. */
 static bool ask_headway(struct asking *a, struct hwy_err *err)
 {
-	uint32_t t;
-	int64_t from, to, n, usual = 1024;
-	if (!asking_read_trace(a, &t, err) ||
-	    !asking_read_window(a, &a->all->traces[t], &from, &to, err) ||
-	    !asking_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
+	struct asked_parts asked;
+	if (!asking_read_parts(a, VIEW_PIXELS, &asked, err))
 		return false;
-	struct worker *worker = &a->all->workers[t];
+	struct worker *worker = &a->all->workers[asked.trace];
 	pthread_mutex_lock(&worker->lock);
 	/* The frame comes once and stays until the server ends, so it can be read without the
 	 * lock. */
@@ -366,11 +363,14 @@ static bool ask_headway(struct asking *a, struct hwy_err *err)
 	bool is_there = has_result(a, worker, series->bytes);
 	pthread_mutex_unlock(&worker->lock);
 	struct headway_window window = {
-		&a->all->traces[t], from, to, (uint32_t)n, true, err,
+		&a->all->traces[asked.trace],
+		asked,
+		true,
+		err,
 	};
 	const struct headway_finer finer = {find_headway, &window};
 	if (is_there)
-		headway_series_answer(series, from, to, (uint32_t)n,
+		headway_series_answer(series, asked.from, asked.to, asked.n,
 				      a->request->argument(a->request, "from") ? &finer : NULL,
 				      &a->json);
 	return window.ok;
@@ -387,19 +387,16 @@ static bool ask_roofline(struct asking *a, struct hwy_err *err)
 
 static bool ask_annotations(struct asking *a, bool path, struct hwy_err *err)
 {
-	uint32_t t;
-	int64_t from, to, n, usual = 1024;
-	if (!asking_read_trace(a, &t, err) ||
-	    !asking_read_window(a, &a->all->traces[t], &from, &to, err) ||
-	    !asking_read_number(a, "n", 1, VIEW_PIXELS, &usual, &n, err))
+	struct asked_parts asked;
+	if (!asking_read_parts(a, VIEW_PIXELS, &asked, err))
 		return false;
-	struct worker *worker = &a->all->workers[t];
+	struct worker *worker = &a->all->workers[asked.trace];
 	struct annotations all = read_annotations_of(worker, path);
 	pthread_mutex_lock(&worker->lock);
-	bool is_there = has_result(a, worker, all.v);
+	bool is_there = has_result(a, worker, annotations_are_known(&all));
 	pthread_mutex_unlock(&worker->lock);
 	if (is_there)
-		annotations_answer(&all, from, to, (uint32_t)n, &a->answer->body);
+		annotations_answer(&all, asked.from, asked.to, asked.n, &a->answer->body);
 	return true;
 }
 

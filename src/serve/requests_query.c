@@ -22,15 +22,16 @@ static bool read_query(const struct asking *a, const char **text, struct hwy_err
 static bool read_search(const struct asking *a, int64_t most, uint32_t *t, struct search *search,
 			struct hwy_err *err)
 {
-	int64_t n, skip, usual = 1024, none = -1, zero = 0;
-	if (!asking_read_trace(a, t, err) ||
-	    !asking_read_window(a, &a->all->traces[*t], &search->from, &search->to, err) ||
-	    !read_query(a, &search->text, err) ||
-	    !asking_read_number(a, "n", 1, most, &usual, &n, err) ||
+	int64_t skip, none = -1, zero = 0;
+	struct asked_parts asked;
+	if (!asking_read_parts(a, most, &asked, err) || !read_query(a, &search->text, err) ||
 	    !asking_read_number(a, "lane", 0, UINT32_MAX, &none, &search->lane, err) ||
 	    !asking_read_number(a, "skip", 0, INT64_MAX, &zero, &skip, err))
 		return false;
-	search->n = (uint32_t)n;
+	*t = asked.trace;
+	search->from = asked.from;
+	search->to = asked.to;
+	search->n = asked.n;
 	search->skip = (uint64_t)skip;
 	search->steps = asking_step_times(a, *t);
 	return true;

@@ -38,16 +38,19 @@ static bool hunt_is_empty(const struct hunt *hunt)
 	return hunt->query.n == 0;
 }
 
-/* Goes through the hits of one lane. 'scope' says what is done with them; its lanes are set
- * here. */
-static bool hunt_lane(struct hunt *hunt, struct match_scope *scope, uint8_t *chosen, uint32_t lane,
+/* Goes through the hits of one lane. */
+static bool hunt_lane(struct hunt *hunt, const struct match_scope *scope, uint32_t lane,
 		      struct hwy_err *err)
 {
-	chosen[lane] = 1;
-	scope->lanes = chosen;
-	bool ok = hunt_is_empty(hunt) || match_scan(&hunt->matcher, scope, err);
-	chosen[lane] = 0;
-	return ok;
+	return hunt_is_empty(hunt) || match_scan_lane(&hunt->matcher, scope, lane, err);
+}
+
+/* Yields in which of n equal parts of the window [from, to) a time lies that is inside of it. */
+static uint32_t part_of_window(int64_t from, int64_t to, uint32_t n, int64_t time)
+{
+	double share = (double)(time - from) / (double)(to - from);
+	uint32_t part = (uint32_t)(share * n);
+	return part < n ? part : n - 1;
 }
 
 /* ---- hits by lane ---------------------------------------------------------------------------- */
@@ -71,11 +74,8 @@ static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t r
 	if (hits->count >= hits->skip && hits->count - hits->skip < LISTED_SPANS)
 		hits->first[hits->count - hits->skip] = strip->first + row;
 	hits->count++;
-	if (start >= hits->from && start < hits->to) {
-		double share = (double)(start - hits->from) / (double)(hits->to - hits->from);
-		uint32_t mark = (uint32_t)(share * hits->n_marks);
-		hits->marks[mark < hits->n_marks ? mark : hits->n_marks - 1]++;
-	}
+	if (start >= hits->from && start < hits->to)
+		hits->marks[part_of_window(hits->from, hits->to, hits->n_marks, start)]++;
 }
 
 static bool add_hits(void *context, const struct match_rows *rows, struct hwy_err *err)
@@ -114,7 +114,6 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 				    .columns = HWY_COL_BIT(HWY_START),
 				    .on_rows = add_hits,
 				    .context = hits};
-	uint8_t *chosen = hwy_zarray(view->trace->n_lanes, 1);
 	uint64_t count = 0;
 	bool ok = true;
 	json_key(json, "lanes");
@@ -123,7 +122,7 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 		if (view->lanes[lane].n == 0 || (search->lane >= 0 && search->lane != lane))
 			continue;
 		hits->count = 0;
-		ok = hunt_lane(hunt, &scope, chosen, lane, err);
+		ok = hunt_lane(hunt, &scope, lane, err);
 		count += hits->count;
 		if (ok && hits->count > 0)
 			ok = put_hits(view, json, lane, hits, err);
@@ -131,7 +130,6 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 	json_end_array(json);
 	json_put_int(json, "hits", (int64_t)count);
 	json_put_bool(json, "more", hits->is_cut);
-	free(chosen);
 	return ok;
 }
 
@@ -180,9 +178,7 @@ static void mark_pixel(struct pixels *pixels, const struct hwy_strip *strip, uin
 	int64_t start = hwy_get(strip, HWY_START, row);
 	if (start < pixels->from || start >= pixels->to)
 		return;
-	double share = (double)(start - pixels->from) / (double)(pixels->to - pixels->from);
-	uint32_t pixel = (uint32_t)(share * pixels->n);
-	pixels->v[pixel < pixels->n ? pixel : pixels->n - 1] = 1;
+	pixels->v[part_of_window(pixels->from, pixels->to, pixels->n, start)] = 1;
 	pixels->any = true;
 }
 
@@ -228,7 +224,6 @@ bool search_answer_marks(struct view_trace *view, struct hwy_json *json,
 				    .columns = HWY_COL_BIT(HWY_START),
 				    .on_rows = mark_pixels,
 				    .context = &pixels};
-	uint8_t *chosen = hwy_zarray(view->trace->n_lanes, 1);
 	bool ok = hunt_begin(&hunt, view, search->text, search->steps, err);
 	json_begin_object(json);
 	json_put_text(json, "q", search->text);
@@ -239,14 +234,13 @@ bool search_answer_marks(struct view_trace *view, struct hwy_json *json,
 			continue;
 		memset(pixels.v, 0, pixels.n);
 		pixels.any = false;
-		ok = hunt_lane(&hunt, &scope, chosen, lane, err);
+		ok = hunt_lane(&hunt, &scope, lane, err);
 		if (ok && pixels.any)
 			put_runs(json, lane, &pixels);
 	}
 	json_end_array(json);
 	json_end_object(json);
 	hunt_end(&hunt);
-	free(chosen);
 	free(pixels.v);
 	return ok;
 }

@@ -330,12 +330,24 @@ static void assign_list_depths(struct view_lane *lane, struct view_spans *spans)
 	lane->depth = lane->depth > depth ? lane->depth : depth;
 }
 
+/* Yields the depth of a span on a lane that was read as a whole. */
+static uint8_t depth_of_row(const struct view_lane *lane, uint32_t strip, uint32_t row)
+{
+	const uint8_t *depths = lane->strips[strip - lane->first].depths;
+	return depths ? depths[row] : 0;
+}
+
 bool view_find_depth(struct view_trace *view, struct view_span *span, struct hwy_err *err)
 {
 	uint32_t lane = view->trace->strips[span->strip].lane;
+	const struct view_lane *on_lane = &view->lanes[lane];
 	struct view_spans around = {0};
 	if (!view_need(view, lane, span->start, span->start + 1, 0, err))
 		return false;
+	if (on_lane->is_whole) {
+		span->depth = depth_of_row(on_lane, span->strip, span->row);
+		return true;
+	}
 	view_spans_touching(view, lane, span->start, span->start + 1, 0, UINT32_MAX, &around);
 	for (uint32_t i = 0; i < around.n; i++)
 		if (around.v[i].strip == span->strip && around.v[i].row == span->row)
@@ -450,10 +462,8 @@ bool view_spans_touching(struct view_trace *view, uint32_t lane, int64_t from, i
 	}
 	if (at->n > 1 && before == 0)
 		view_spans_sort(out);
-	for (uint32_t i = before; at->is_whole && i < out->n; i++) {
-		const uint8_t *depths = at->strips[out->v[i].strip - at->first].depths;
-		out->v[i].depth = depths ? depths[out->v[i].row] : 0;
-	}
+	for (uint32_t i = before; at->is_whole && i < out->n; i++)
+		out->v[i].depth = depth_of_row(at, out->v[i].strip, out->v[i].row);
 	if (!at->is_whole && before == 0)
 		assign_list_depths(at, out);
 	return true;

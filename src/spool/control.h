@@ -120,8 +120,8 @@ struct rec_control {
 	uint32_t reserved;
 	/* Counted by whoever starts or becomes such a program: programs inside which nothing is
 	 * recorded, because ... */
-	uint32_t
-		unreached; /* they have not the rights, or not the files, to reach the run directory */
+	/* they have not the rights, or not the files, to reach the run directory */
+	uint32_t unreached;
 	uint32_t unfit;    /* the collect library cannot be loaded into them (spool/preload.h) */
 	uint32_t sealed;   /* their system calls are restricted (seccomp) */
 	uint32_t elsewhen; /* they have a clock of their own (a time namespace) */

@@ -75,8 +75,8 @@ struct kernels_answer {
 	uint32_t rank;   /* of the process in a distributed run; 0 where there is none */
 	uint64_t ordinal;
 	uint32_t value, reserved;
-	uint64_t
-		bytes; /* of payload behind this head, without the zeros that pad it to a multiple of 8 */
+	/* of payload behind this head, without the zeros that pad it to a multiple of 8 */
+	uint64_t bytes;
 };
 
 struct kernels_sample { /* payload of KERNELS_ANSWER_SAMPLES: one program counter */

@@ -184,22 +184,29 @@ enum rec_type {
 	 * generation. */
 	REC_COLLECTION,
 	/* ---- records about devices, seen from outside the program; their structs are in record_counters.h ---- */
-	REC_COUNTER_DEVICE, /* struct rec_counter_device: a device of the machine; head.value is its number */
-	REC_COUNTER_LANE, /* struct rec_counter_lane: a value over time; head.value is the lane's number */
-	REC_COUNTER_VALUE, /* struct rec_counter_value: the value of the lane head.value from now on */
+	/* struct rec_counter_device: a device of the machine; head.value is its number */
+	REC_COUNTER_DEVICE,
+	/* struct rec_counter_lane: a value over time; head.value is the lane's number */
+	REC_COUNTER_LANE,
+	/* struct rec_counter_value: the value of the lane head.value from now on */
+	REC_COUNTER_VALUE,
 	REC_COUNTER_ROW, /* struct rec_counter_row: the values of lanes from head.value on */
-	REC_COUNTER_TOTAL, /* struct rec_counter_total: what the device head.value has counted so far */
+	/* struct rec_counter_total: what the device head.value has counted so far */
+	REC_COUNTER_TOTAL,
 	/* ---- records about NCCL; their structs are in record_nccl.h ---- */
-	REC_NCCL_COMM,    /* struct rec_nccl_comm: a communicator */
-	REC_NCCL_EVENT,   /* struct rec_nccl_event: a call, or an operation that was planned */
-	REC_NCCL_END,     /* struct rec_nccl_end: a call ended */
-	REC_NCCL_CHANNEL, /* struct rec_nccl_channel: a kernel worked at an operation on one channel */
-	REC_NCCL_PROXY,   /* struct rec_nccl_proxy: a proxy thread moved the data of one channel */
+	REC_NCCL_COMM,  /* struct rec_nccl_comm: a communicator */
+	REC_NCCL_EVENT, /* struct rec_nccl_event: a call, or an operation that was planned */
+	REC_NCCL_END,   /* struct rec_nccl_end: a call ended */
+	/* struct rec_nccl_channel: a kernel worked at an operation on one channel */
+	REC_NCCL_CHANNEL,
+	REC_NCCL_PROXY, /* struct rec_nccl_proxy: a proxy thread moved the data of one channel */
 	/* ---- records about libraries and NVTX's extensions; the structs of the last three are in record_nvtx.h ---- */
-	REC_CALL, /* struct rec_call: a call of a library; head.value is the string id of its name */
-	REC_NVTX_DEFINITION, /* struct rec_nvtx_definition: a schema, an enumeration, a counter or a scope */
-	REC_NVTX_PAYLOAD,    /* struct rec_nvtx_payload: data of an NVTX event */
-	REC_NVTX_SAMPLE,     /* struct rec_nvtx_sample: a value of a counter */
+	/* struct rec_call: a call of a library; head.value is the string id of its name */
+	REC_CALL,
+	/* struct rec_nvtx_definition: a schema, an enumeration, a counter or a scope */
+	REC_NVTX_DEFINITION,
+	REC_NVTX_PAYLOAD, /* struct rec_nvtx_payload: data of an NVTX event */
+	REC_NVTX_SAMPLE,  /* struct rec_nvtx_sample: a value of a counter */
 	/* ---- records about MPI; their structs are in record_mpi.h ---- */
 	REC_MPI, /* struct rec_mpi: a call of MPI; head.value is the string id of its name */
 	REC_COMMUNICATOR, /* struct rec_communicator: who belongs to it; head.value is its number */
@@ -450,11 +457,12 @@ enum { REC_STACK_BYTES = 8 * 1024, REC_STACK_REGS = 8, REC_MAX_FRAMES = 128 };
 enum {
 	REC_OS_WAKES = 1, /* the call wakes other threads, so that it is kept however short it is */
 	REC_OS_UNFINISHED = 2, /* the process or thread ended inside the call */
-	REC_OS_GIL =
-		4, /* what the call waits for or wakes is a condition of Python's global interpreter lock */
+	/* what the call waits for or wakes is a condition of Python's global interpreter lock */
+	REC_OS_GIL = 4,
 	REC_OS_TIMED_OUT = 8, /* such a wait ended because its time was over */
 };
-struct rec_os { /* a call into the operating system's libraries, by the thread whose spool this is */
+/* a call into the operating system's libraries, by the thread whose spool this is */
+struct rec_os {
 	struct rec_head head;
 	int64_t start, duration;
 	/* What the call waits for or wakes, 0: nothing. A lock, condition, semaphore or thread
@@ -474,7 +482,8 @@ static_assert(sizeof(struct rec_os_of) == 2 * REC_SLOT, "two slots");
 /* head.flags of a rec_call: no call, but the arguments of the call of this name that the
  * thread's next range of a library is. */
 enum { REC_CALL_ARGUMENTS = 1 };
-struct rec_call { /* a call of a library that a wrapper recorded, by the thread whose spool this is */
+/* a call of a library that a wrapper recorded, by the thread whose spool this is */
+struct rec_call {
 	struct rec_head head;
 	int64_t start, duration;
 	uint32_t library; /* string id of the library's name, "cuFFT" */

@@ -55,8 +55,8 @@ static_assert(sizeof(struct rec_counter_value) == REC_SLOT, "one slot");
 
 /* Values of several lanes at one time, for sources that have many. */
 struct rec_counter_row {
-	struct rec_head
-		head; /* head.value: the lane of the first value; the next lane has the next number */
+	/* head.value: the lane of the first value; the next lane has the next number */
+	struct rec_head head;
 	int64_t time;
 	uint32_t count; /* how many values follow, from byte 24 on */
 	uint32_t spare;

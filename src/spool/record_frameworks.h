@@ -20,8 +20,8 @@ static_assert(sizeof(struct rec_operator) == REC_SLOT, "one slot");
 /* A REC_OPERATOR of two slots. */
 struct rec_operator_inputs {
 	struct rec_operator operator;
-	uint32_t
-		inputs; /* string id of shapes and types as JSON, as PyTorch's profiler writes them */
+	/* string id of shapes and types as JSON, as PyTorch's profiler writes them */
+	uint32_t inputs;
 	/* Of a scope of a library that communicates on threads of its own ("gloo:all_reduce"):
 	 * the tid of the thread that began it, which need not be the one that ended it. Such
 	 * scopes may overlap. 0: an operator, or another scope. */
@@ -52,7 +52,8 @@ static_assert(sizeof(struct rec_layer) == REC_SLOT, "one slot");
 
 enum rec_node_event {
 	REC_NODE_CREATED, /* 'node' of 'graph' was made, by the thread whose spool this is */
-	REC_NODE_CLONED, /* 'node' of 'graph' is a copy of the node 'other' of the graph 'other_graph' */
+	/* 'node' of 'graph' is a copy of the node 'other' of the graph 'other_graph' */
+	REC_NODE_CLONED,
 	REC_NODE_AFTER, /* 'node' of 'graph' runs after the node 'other' of the same graph */
 };
 struct rec_node {

@@ -70,8 +70,8 @@ struct rec_mpi_part {
 	uint64_t sent, received; /* bytes; REC_MPI_UNKNOWN: not known */
 	uint64_t count;          /* elements of 'datatype'; REC_MPI_UNKNOWN: not known */
 	uint64_t request;
-	uint64_t
-		message; /* what MPI_Mprobe found and this call receives; 0: the call looks for a message itself */
+	/* what MPI_Mprobe found and this call receives; 0: the call looks for a message itself */
+	uint64_t message;
 	uint64_t spare;
 };
 static_assert(sizeof(struct rec_mpi_part) == 2 * REC_SLOT, "two slots");

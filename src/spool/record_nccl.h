@@ -49,22 +49,24 @@ struct rec_nccl_event {
 	uint64_t plan;     /* of an operation: operations of one plan are done by one kernel */
 	uint64_t sequence; /* of a collective: its number among those of its function */
 	uint64_t count;    /* number of elements */
-	uint64_t
-		traffic; /* interfaces 1 and 2: the bytes that all ranks move, by NCCL's estimate; else 0 */
+	/* interfaces 1 and 2: the bytes that all ranks move, by NCCL's estimate; else 0 */
+	uint64_t traffic;
 	uint64_t hash; /* with REC_NCCL_HAS_HASH: the communicator, as in rec_nccl_comm.hash */
 	uint32_t function, datatype, algorithm, protocol; /* string ids of NCCL's own words */
 	int32_t peer; /* the other rank of a message, the root of a collective; -1: none */
 	int32_t rank; /* the rank of this process in the communicator */
 	uint16_t channels;
 	uint16_t bits; /* REC_NCCL_CAPTURED, REC_NCCL_HAS_HASH */
-	uint32_t
-		depth; /* of a group call: how many groups are around its calls; 1: only the one of a call itself */
+	/* of a group call: how many groups are around its calls; 1: only the one of a call
+	 * itself */
+	uint32_t depth;
 	uint64_t stream; /* the CUDA stream's handle, where told */
 	uint64_t spare[2];
 };
 static_assert(sizeof(struct rec_nccl_event) == 4 * REC_SLOT, "four slots");
 
-struct rec_nccl_end { /* a call ended, or an operation was handed over (interface below version 5) */
+/* a call ended, or an operation was handed over (interface below version 5) */
+struct rec_nccl_end {
 	struct rec_head head;
 	int64_t time;
 	uint64_t id;

@@ -76,8 +76,10 @@ static_assert(sizeof(struct rec_nvtx_payload) == REC_SLOT, "one slot");
 enum rec_nvtx_value {
 	REC_NVTX_INT64,
 	REC_NVTX_FLOAT64,
-	REC_NVTX_BYTES, /* the number of bytes that follow, from byte 32 on: one sample of the counter's schema */
-	REC_NVTX_NO_VALUE, /* NVTX's reason: 0 the value is zero, 1 it has not changed, else there is none */
+	/* the number of bytes that follow, from byte 32 on: one sample of the counter's schema */
+	REC_NVTX_BYTES,
+	/* NVTX's reason: 0 the value is zero, 1 it has not changed, else there is none */
+	REC_NVTX_NO_VALUE,
 };
 struct rec_nvtx_sample {
 	struct rec_head head; /* head.value: number of the domain */

@@ -42,8 +42,8 @@ struct span_rows {
 	} * pieces; /* the rows to look at, in order of span ids */
 	uint32_t n_pieces, cap_pieces, piece;
 	uint32_t loaded; /* rows of the strip below this one are in memory */
-	uint32_t *
-		order; /* the span ids where they are sorted by name; NULL: in the order of the pieces */
+	/* the span ids where they are sorted by name; NULL: in the order of the pieces */
+	uint32_t *order;
 	uint32_t n_order, next;
 	bool is_done;
 	const struct hwy_strip *strip; /* strip and row of the current span, unless is_done */

@@ -56,8 +56,8 @@ struct sql_source;
 struct sql_table {
 	const char *name;
 	const char *about; /* what a row is */
-	const struct sql_column *
-		columns; /* without 'id', the row's number, which every list has as its first column */
+	/* without 'id', the row's number, which every list has as its first column */
+	const struct sql_column *columns;
 	uint32_t n_columns;
 	enum hwy_table
 		records; /* the rows are these records; HWY_TABLE_NONE: 'make' tells their number */

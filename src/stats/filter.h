@@ -13,7 +13,8 @@ struct filter {
 	bool timed, ranged; /* timed: the window is checked; ranged: the intervals are checked */
 	bool has_rank;      /* the rank of the span's process is checked */
 	int64_t rank;
-	struct filter_interval { /* a range of the wanted name, on a thread or (thread HWY_NONE) in a process */
+	/* a range of the wanted name, on a thread or (thread HWY_NONE) in a process */
+	struct filter_interval {
 		int64_t process, thread, start, end;
 		/* Sorted by process, thread and start; the intervals of one thread are disjoint. */
 	} * intervals;

@@ -83,8 +83,9 @@ struct exchange_line {
 		int64_t algorithm, protocol, channels, datatype;
 	} key;
 	int64_t instances;
-	int64_t total;  /* ns of those that have times */
-	int64_t device; /* index of the device; HWY_NONE: not known, or several of different kinds */
+	int64_t total; /* ns of those that have times */
+	/* index of the device; HWY_NONE: not known, or several of different kinds */
+	int64_t device;
 	/* ns: of meetings whose ranks are all known, and how many parts they have. */
 	int64_t skew, transfer, met;
 	int64_t waits[3],

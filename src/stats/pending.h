@@ -12,8 +12,9 @@ struct pending {
 		struct pending_work {
 			/* When the call started, or the work where no call was recorded. */
 			int64_t enqueued;
-			int64_t end; /* the latest end of this work and all work enqueued before it */
-		} * work;            /* the device work, in order of 'enqueued' */
+			/* the latest end of this work and all work enqueued before it */
+			int64_t end;
+		} * work; /* the device work, in order of 'enqueued' */
 		uint32_t n;
 	} * lanes;
 	uint32_t n;

@@ -25,8 +25,8 @@ struct append {
 	uint32_t *maps[APPEND_TABLES]; /* by table and record of 'from': the record of 'to' */
 	uint32_t n_lanes_before;       /* lanes of 'to' that earlier traces brought */
 	bool *is_used;                 /* by device of 'from': a process that is kept uses it */
-	struct hwy_ref *
-		strips; /* by strip of 'from': where its first row went; strip APPEND_NONE: left out */
+	/* by strip of 'from': where its first row went; strip APPEND_NONE: left out */
+	struct hwy_ref *strips;
 	/* By strip of 'from': the rows that are taken; NULL: all rows of every strip. */
 	struct append_rows *rows;
 };

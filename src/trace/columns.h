@@ -23,7 +23,8 @@ enum hwy_meaning {
 	HWY_MEANS_ENUM,   /* one of a list of names */
 	HWY_MEANS_FLAGS,  /* a number whose bits are flags */
 	HWY_MEANS_COLOR,  /* ARGB, with bit 32 set so that black is not "none" */
-	HWY_MEANS_TYPED, /* a number, a real or a text: the span's enum hwy_payload_type says which */
+	/* a number, a real or a text: the span's enum hwy_payload_type says which */
+	HWY_MEANS_TYPED,
 	HWY_MEANINGS
 };
 

@@ -32,7 +32,8 @@ enum hwy_kind {
 	HWY_EVENT,  /* an event recorded on a stream: a mark */
 	HWY_RANGE,  /* NVTX or a framework's annotation */
 	HWY_OP,     /* a framework's operator */
-	HWY_CALL, /* a call of a library (cuBLAS, MPI …), or a function of the program, from a tracer */
+	/* a call of a library (cuBLAS, MPI …), or a function of the program, from a tracer */
+	HWY_CALL,
 	HWY_OS,       /* a call into the operating system's libraries */
 	HWY_STATE,    /* what a thread did: running on a CPU, or why it was not */
 	HWY_MEMORY,   /* an allocation or a release: a mark */
@@ -350,16 +351,19 @@ enum {
 /* A stack is its innermost frame and the stack of the caller: stacks are a trie. Use
  * hwy_stack_caller to go up. */
 struct hwy_stack {
-	int64_t parent; /* hwy_ref of the caller's stack, which has a smaller index; 0 at the root */
-	int64_t frame;  /* index into frames */
+	/* hwy_ref of the caller's stack, which has a smaller index; 0 at the root */
+	int64_t parent;
+	int64_t frame; /* index into frames */
 };
 enum hwy_edge_kind {
 	HWY_EDGE_EVENT,   /* from the record of an event to a wait for the event */
 	HWY_EDGE_FORWARD, /* from a forward operator to its backward operator */
 	HWY_EDGE_WAKE,
 	HWY_EDGE_SPAWN,
-	HWY_EDGE_COLLECTIVE, /* from the last rank to come to a collective to one that waits for it there */
-	HWY_EDGE_LAUNCH, /* from a call to its work, where the source has an arrow but no correlation id */
+	/* from the last rank to come to a collective to one that waits for it there */
+	HWY_EDGE_COLLECTIVE,
+	/* from a call to its work, where the source has an arrow but no correlation id */
+	HWY_EDGE_LAUNCH,
 	HWY_EDGE_MESSAGE, /* from the span that sends a message to the one that has received it */
 	HWY_EDGE_KINDS
 };
@@ -387,10 +391,12 @@ struct hwy_node_edge {
  * name and shape. A row of 'measures' for each counter. The launch itself is not in the
  * recording: the program ran again for it, or another tool did. */
 struct hwy_measured {
-	int64_t kernel; /* text: the kernel's name as the recording has it (HWY_NAME of its spans) */
+	/* text: the kernel's name as the recording has it (HWY_NAME of its spans) */
+	int64_t kernel;
 	int64_t shape;  /* index into shapes, or HWY_NONE */
 	int64_t device; /* index into devices, or HWY_NONE */
-	int64_t ordinal; /* how many launches of this name and shape came before it; HWY_NONE: not known */
+	/* how many launches of this name and shape came before it; HWY_NONE: not known */
+	int64_t ordinal;
 	int64_t launches; /* how many launches the counters are the mean of */
 	int64_t source;   /* text: "headway" or "ncu" */
 };
@@ -403,7 +409,8 @@ struct hwy_measure {      /* the value of one counter of a measured kernel */
 struct hwy_stalled_line {
 	int64_t kernel;     /* text: the kernel's name, as in hwy_measured */
 	int64_t file, line; /* text and number; HWY_NONE: the kernel has no line information */
-	int64_t reason; /* text: why the warps did not issue, "long_scoreboard"; "selected": they did */
+	/* text: why the warps did not issue, "long_scoreboard"; "selected": they did */
+	int64_t reason;
 	int64_t samples;
 };
 enum hwy_message_kind {
@@ -430,7 +437,8 @@ struct hwy_message {
 	int64_t peer, tag;
 	int64_t sent, received;  /* bytes that this rank gives, and gets */
 	int64_t count, datatype; /* number of elements, and a text */
-	int64_t sequence; /* the number of a collective among those of its group on this rank, from 0 */
+	/* the number of a collective among those of its group on this rank, from 0 */
+	int64_t sequence;
 	int64_t algorithm, protocol; /* texts: "Ring", "LL128" */
 	int64_t channels;
 	/* When the rank asked for it, when it took part, and when it was done with it, ns. */
@@ -454,7 +462,8 @@ struct hwy_group { /* a process group of a distributed run */
 struct hwy_clock { /* one moment, read on several clocks */
 	int64_t host, monotonic, monotonic_raw, realtime, device, device_time;
 };
-struct hwy_calibration { /* a measured cost of profiling, or a time that the machine takes without it */
+/* a measured cost of profiling, or a time that the machine takes without it */
+struct hwy_calibration {
 	int64_t device, name, value, spread, unit; /* name and unit are texts */
 };
 struct hwy_drop { /* events that were lost */

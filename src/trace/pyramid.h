@@ -13,7 +13,8 @@
 enum { HWY_BUSY_OTHER = HWY_CLASSES, HWY_BUSY_CLASSES };
 
 struct hwy_bucket {
-	int64_t index; /* the bucket counts the spans that start in [index << level, (index + 1) << level) */
+	/* the bucket counts the spans that start in [index << level, (index + 1) << level) */
+	int64_t index;
 	uint32_t count;
 	/* Id of the longest span that starts in the bucket; of equally long spans the first. */
 	uint32_t longest;

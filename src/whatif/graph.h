@@ -79,7 +79,8 @@ struct graph_node {
 	uint32_t flow_index;           /* the call or op, in flow->calls or flow->ops by the kind */
 	uint16_t lag[GRAPH_PLACES];    /* ns from the predecessor's end or begin to this node */
 	uint8_t kind;                  /* enum graph_kind */
-	uint8_t flags; /* GRAPH_FROM_BEGIN of each place, GRAPH_WAIT_REMOVED, GRAPH_ALONE, GRAPH_OVERLAPS */
+	/* GRAPH_FROM_BEGIN of each place, GRAPH_WAIT_REMOVED, GRAPH_ALONE, GRAPH_OVERLAPS */
+	uint8_t flags;
 };
 
 static inline bool graph_counts_from_begin(const struct graph_node *node, int place)

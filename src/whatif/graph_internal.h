@@ -9,8 +9,9 @@
 #include "whatif/graph.h"
 
 struct sequence { /* the nodes of a process, or of a thread, so far */
-	uint32_t
-		last; /* the newest node of this sequence: a call, or the return of a call that waited; or GRAPH_NONE */
+	/* the newest node of this sequence: a call, or the return of a call that waited; or
+	 * GRAPH_NONE */
+	uint32_t last;
 	uint32_t call; /* the node of the last call */
 	int64_t end;   /* the last call's measured end */
 };
@@ -35,7 +36,8 @@ struct awaited {        /* what the last wait of a process for all of its stream
 /* How a stream is ordered against the legacy default stream of its context. */
 enum lane_order { LANE_ALONE, LANE_BLOCKING, LANE_LEGACY, LANE_ORDERS };
 
-struct stream_wait { /* work enqueued on 'lane' after 'call' waits for 'op', which is on another lane */
+/* work enqueued on 'lane' after 'call' waits for 'op', which is on another lane */
+struct stream_wait {
 	uint32_t lane, call, op;
 };
 

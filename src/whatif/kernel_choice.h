@@ -54,8 +54,8 @@ struct kernel_choice_options {
 	const char *name;  /* only kernels whose name contains this text; NULL: any */
 	uint32_t most;     /* how many kernels */
 	uint32_t launches; /* how many launches of each */
-	uint32_t
-		launches_apart; /* how many of a kernel that communicates, which must not be repeated */
+	/* how many of a kernel that communicates, which must not be repeated */
+	uint32_t launches_apart;
 };
 
 bool kernel_choice_make(struct kernel_choices *choices, struct hwy_trace *trace,

@@ -23,7 +23,8 @@ struct part_state {
 	bool is_pending; /* the part has begun, and its hub is not over */
 };
 
-struct rank_cursor { /* for each rank the next node, and the next of what belongs to nodes from there on */
+/* for each rank the next node, and the next of what belongs to nodes from there on */
+struct rank_cursor {
 	uint32_t node, extra, arrival, gate;
 };
 

@@ -56,7 +56,8 @@ struct whatif_machine {
 struct whatif_moment {
 	bool is_set;
 	uint32_t after; /* the call or return before the moment; GRAPH_NONE where there is none */
-	int64_t offset; /* ns from the end of 'after' to the moment; without 'after' the moment itself */
+	/* ns from the end of 'after' to the moment; without 'after' the moment itself */
+	int64_t offset;
 };
 
 struct edit_kind;
@@ -84,8 +85,8 @@ struct whatif {
 	/* phase and gaps are NULL in a run without steps (joint_open_run). */
 	const struct hwy_phase *phase;
 	const struct hwy_gaps *gaps;
-	struct excerpt *
-		excerpt; /* NULL where the graph holds the whole recording, as the analysis has it */
+	/* NULL where the graph holds the whole recording, as the analysis has it */
+	struct excerpt *excerpt;
 	uint32_t phase_index;
 	struct joint *joint; /* all ranks of the run, with this rank; NULL for a single rank */
 	uint32_t rank;       /* index of this rank in joint->ranks */
@@ -109,7 +110,8 @@ struct whatif {
 	/* The prediction for the unedited graph, or for all ranks' unedited graphs. */
 	struct whatif_prediction base;
 	struct {
-		double residual; /* share of the steps in which work is delayed and no edge explains it */
+		/* share of the steps in which work is delayed and no edge explains it */
+		double residual;
 		/* The number of nodes whose replayed times differ from the measured times; any
 		 * value but 0 is a bug. */
 		uint32_t differ;

@@ -8,6 +8,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -61,6 +62,15 @@ class Server:
         rest = self.process.stdout.read()
         assert self.process.wait(60) == 0, self.process.stderr.read()
         return [json.loads(line) for line in rest.splitlines()]
+
+
+def is_running(pid):
+    """Whether there is this process, and more of it than a status that nobody has taken."""
+    try:
+        with open(f"/proc/{int(pid)}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def headway(*words, status=(0,)):
@@ -153,6 +163,24 @@ def a_call_that_was_cancelled_is_ended_and_not_answered():
     assert server.close() == []
     pid = int(open(RUNS + "/pid").read())
     assert not os.path.exists(f"/proc/{pid}"), "the program outlived its call"
+
+
+def what_a_cancelled_program_left_behind_is_ended_too():
+    server = Server("--root", RUNS, "--allow-profile")
+    # The program ends at once. What stays ignores SIGTERM; headway waits for it until the call is cancelled.
+    stays = "trap '' TERM; echo $$ >stays; while :; do sleep 600; done"
+    server.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {
+        "name": "profile", "arguments": {"program": ["sh", "-c", "echo $$ >began; sh -c \"$0\" >/dev/null 2>&1 &", stays],
+                                         "report": "stays.hwy", "trace": "none"}}})
+    while not os.path.exists(RUNS + "/stays") or not (written := open(RUNS + "/stays").read()) or is_running(open(RUNS + "/began").read()):
+        assert server.ask("ping")["result"] == {}
+        select.select([], [], [], 0.05)
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}})
+    assert server.close() == []
+    outlived = is_running(written)
+    if outlived:
+        os.kill(int(written), signal.SIGKILL)
+    assert not outlived, "a process outlived the call that started it"
 
 
 def a_client_that_is_gone_ends_its_calls():
@@ -459,7 +487,7 @@ def main():
     make_folder()
     failed = 0
     checks = [check for name, check in globals().items() if callable(check) and getattr(check, "__code__", None)
-              and "_" in name and name not in ("hostile_trace", "make_folder")]
+              and "_" in name and name not in ("hostile_trace", "is_running", "make_folder")]
     for check in checks:
         try:
             check()

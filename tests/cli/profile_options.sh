@@ -92,6 +92,8 @@ refused "nothing of 'ucx,oshmem' is built yet" -t ucx,oshmem
 refused "'none' and something else" -t none,cuda
 refused "neither true nor false" --force-overwrite=perhaps
 refused "is not a time" -d soon
+refused "is too large" -d 9223372036.9
+refused "is too large" -d 2305843010
 refused "did you mean 'cudaProfilerApi'?" -c cudaprofilerap
 refused "which range? name it with -p RANGE" -c nvtx
 refused "it goes with --capture-range=nvtx" -c cudaProfilerApi -p step

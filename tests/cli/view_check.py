@@ -197,6 +197,21 @@ def check_diagnosis(viewer):
     expect(viewer.json("edits?t=0")["edits"], "edits")
 
 
+def check_nothing_to_find():
+    """A recording without device work has no gaps and no path, which is known when the diagnosis is ready."""
+    with open(FOLDER + "/cpu.json", "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}, file)
+    subprocess.run([HEADWAY, "convert", "-o", FOLDER + "/cpu.hwy", FOLDER + "/cpu.json"], check=True, capture_output=True)
+    viewer = Viewer(FOLDER + "/cpu.hwy")
+    while viewer.json("alive")["diagnosis"] == ["pending"]:
+        time.sleep(0.1)
+    expect(viewer.json("alive")["diagnosis"] == ["ready"], "a diagnosis of a recording without device work")
+    for what in ("gaps", "path"):
+        status, content, _ = viewer.ask(what + "?t=0")
+        expect((status, content) == (200, b"\0\0\0\0"), "%s of a recording without any: %d %s" % (what, status, content))
+    viewer.end()
+
+
 def check_strangers(viewer):
     ours = "127.0.0.1:%d" % viewer.port
     refused = [
@@ -408,6 +423,7 @@ def main():
     expect("ssh -N -L %d:127.0.0.1:%d " % (viewer.port, viewer.port) in viewer.lines[1], "the ssh line")
     check_answers(viewer)
     check_diagnosis(viewer)
+    check_nothing_to_find()
     check_strangers(viewer)
     check_garbage(viewer)
     check_crowd(viewer)

@@ -16,6 +16,9 @@
 
 #include "analyze/device_metrics.h"
 #include "analyze/kernel_table.h"
+#include "api/api_trace.h"
+#include "serve/device_lead.h"
+#include "serve/event_table.h"
 #include "serve/selection.h"
 #include "serve/tiles.h"
 #include "trace/file_format.h"
@@ -90,6 +93,50 @@ static void use(struct hwy_trace *trace)
 	hwy_intern(&trace->strings, "x", 1);
 }
 
+/* The columns that the C API hands out, of every kind. */
+static void take_columns(struct hwy_trace *trace)
+{
+	struct headway_trace handle = {.inside = trace};
+	char why[256];
+	for (unsigned kind = 0; kind <= HWY_KINDS; kind++) {
+		const char *name, *kind_name = headway_kind_name(kind);
+		for (unsigned i = 0; (name = headway_column_name(&handle, kind_name, i)); i++)
+			headway_trace_column(&handle, kind_name, name, why, sizeof why);
+	}
+	api_columns_free(handle.columns);
+}
+
+/* Tables of spans, by every column and in every kind of group, and of queries with every kind of
+ * term. */
+static void ask_tables(struct view_trace *view, struct hwy_json *json)
+{
+	static const char *const texts[] = {
+		"",
+		"-thread~. -line~. lane:\"a\"",
+		"dur>0 latency>=0 start:0.. end:..1s",
+		"line:a.py:1 name~a.*b",
+		"registers>0 correlation:1.. payload>0 rate>1MB/s",
+		"module:m step:0.. phase:0 gpu:0 stream:0.. rank:0.. pid:0..",
+	};
+	const struct timed_step step = {.cpu = {view->from, view->to},
+					.device = {view->from, view->to},
+					.process = FLOW_NO_PROCESS};
+	struct event_request request = {.is_whole = true,
+					.to = view->to - view->origin,
+					.lanes = "",
+					.n = 100,
+					.steps = {.v = &step, .n = 1, .is_known = true}};
+	struct hwy_err err;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		for (unsigned by = 0; by < EVENT_GROUPS + EVENT_COUNT; by++) {
+			request.text = texts[i];
+			request.group = by < EVENT_GROUPS ? by : EVENT_BY_NOTHING;
+			request.sort = by < EVENT_GROUPS ? EVENT_NAME : by - EVENT_GROUPS;
+			request.falls = by % 2;
+			event_table_answer(view, json, &request, &err);
+		}
+}
+
 /* Everything the viewer's page may ask; frees the trace. */
 static void show(struct hwy_trace *trace)
 {
@@ -110,8 +157,16 @@ static void show(struct hwy_trace *trace)
 					  &(struct tile){0, level, lane, last >> (level + 9)}, &out,
 					  &err);
 		tiles_put(&view, &(struct tile){0, 20, VIEW_HARDWARE, 0}, &out, &err);
-		for (uint32_t id = 0; id < trace->n_spans && id < 16; id++)
+		for (uint32_t id = 0; id < trace->n_spans && id < 16; id++) {
 			detail_answer_span(&view, &json, id, &err);
+			span_chain_answer(&view, &json, id, &err);
+		}
+		ask_tables(&view, &json);
+		struct device_lead leads[16];
+		bool is_known;
+		for (uint32_t d = 0; d < trace->n_devices && d < 4; d++)
+			device_lead_parts(&view, d, view.from, view.to + 1, leads, 16, &is_known,
+					  &err);
 		struct search search = {.text = "e", .to = last + 1, .n = 16, .lane = -1};
 		search_answer(&view, &json, &search, &err);
 		search_answer_marks(&view, &json, &search, &err);
@@ -142,6 +197,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		struct hwy_trace *trace = hwy_file_open(path, &err);
 		if (trace && size % 2)
 			use(trace);
+		if (trace && size % 4 < 2)
+			take_columns(trace);
 		if (trace)
 			show(trace);
 	}

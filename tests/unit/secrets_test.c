@@ -208,6 +208,22 @@ static void what_does_not_stays(void **state)
 		check_line(kept[i], kept[i], false);
 }
 
+/* Of 2 MB every name is looked at once. A walk over the rest of the text for each name would take
+ * minutes, and the test would not end. */
+static void a_long_line_of_empty_values_is_walked_once(void **state)
+{
+	static const char empty[] = "token=\\\"\\\"";
+	enum { TIMES = 200000 };
+	struct hwy_bytes line = {0}, out = {0};
+	for (uint32_t i = 0; i < TIMES; i++)
+		hwy_bytes_put(&line, empty, strlen(empty));
+	assert_false(secrets_mask((const char *)line.bytes, line.n, &out));
+	assert_int_equal(out.n, line.n);
+	assert_memory_equal(out.bytes, line.bytes, line.n);
+	hwy_bytes_free(&line);
+	hwy_bytes_free(&out);
+}
+
 /* What was masked has no secret any more, and no input makes the function read beyond its end (a
  * sanitizer would see that). */
 static void masking_twice_changes_nothing_more(void **state)
@@ -303,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_looks_like_a_secret_is_masked),
 		cmocka_unit_test(what_does_not_stays),
+		cmocka_unit_test(a_long_line_of_empty_values_is_walked_once),
 		cmocka_unit_test(masking_twice_changes_nothing_more),
 		cmocka_unit_test(values_of_json_are_masked_by_their_keys),
 		cmocka_unit_test(a_text_is_masked_as_a_line_is),

@@ -367,6 +367,11 @@ static void nested_spans_have_rows_and_calls_have_looks(void **state)
 	assert_int_equal(told->form, VIEW_SPANS);
 	assert_int_equal(told->rows, 2);
 	for (uint32_t i = 0; i < told->n_spans; i++) {
+		struct view_span span;
+		struct hwy_err err;
+		assert_true(detail_find_span(&view, (uint32_t)told->spans[i].id, &span, &err));
+		assert_true(view_find_depth(&view, &span, &err));
+		assert_int_equal(span.depth, told->spans[i].row);
 		assert_true(told->spans[i].row < 2);
 		rows[told->spans[i].row]++;
 		waits += told->spans[i].look == COLOR_WAIT;
@@ -532,6 +537,26 @@ static void the_example_of_the_protocol_is_true(void **state)
 	assert_memory_equal(out.bytes, expected, sizeof expected);
 	free(out.bytes);
 	view_close(&small);
+	hwy_trace_free(made);
+}
+
+/* So many devices leave less than one bucket for each. */
+static void a_recording_of_a_million_devices_has_their_unions(void **state)
+{
+	enum { DEVICES = 1000000 };
+	struct small small = small_new();
+	uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
+	hwy_add_span(small.builder, stream, HWY_KERNEL, &(struct hwy_row){.v[HWY_DUR] = 1000});
+	for (uint32_t i = 0; i < DEVICES; i++)
+		hwy_new_devices(small.builder);
+	struct hwy_trace *made = hwy_builder_finish(small.builder, false);
+	struct view_trace shown;
+	struct hwy_err err;
+	assert_true(view_open(&shown, made, "x", &err));
+	assert_true(hardware_need(&shown, 0, &err));
+	assert_int_equal(shown.devices[0].n, 1);
+	assert_int_equal(shown.devices[0].cover[HARDWARE_ANY][0], 1000);
+	view_close(&shown);
 	hwy_trace_free(made);
 }
 
@@ -749,6 +774,7 @@ int main(void)
 		cmocka_unit_test(answers_do_not_depend_on_what_is_loaded),
 		cmocka_unit_test(names_are_text_and_very_long_ones_are_cut),
 		cmocka_unit_test(the_example_of_the_protocol_is_true),
+		cmocka_unit_test(a_recording_of_a_million_devices_has_their_unions),
 		cmocka_unit_test(work_of_a_graph_has_the_stack_of_its_capture),
 		cmocka_unit_test(work_has_its_operator_its_module_and_the_operators_stack),
 		cmocka_unit_test(a_server_waits_for_a_page_that_sleeps_and_ends_after_a_goodbye),

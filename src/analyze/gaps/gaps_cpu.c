@@ -168,7 +168,8 @@ bool gaps_cpu_calls_from_loader(struct gaps_cpu *cpu, const struct flow_call *ca
 
 /* ---- what fills an interval ------------------------------------------------------------------ */
 
-struct filling { /* what fills a stretch of a thread's time; lengths in ns, spans as references (base/ref.h) */
+/* what fills a stretch of a thread's time; lengths in ns, spans as references (base/ref.h) */
+struct filling {
 	struct hwy_interval at;
 	/* The time that one lane's OS calls and states off the CPU cover, and the time that its
 	 * loaders, its garbage collections and its waits for Python's lock cover. */

@@ -26,7 +26,8 @@ struct op_input {
 	uint32_t n_dims;
 	double dims[OP_ARGS_DIMS];
 	double elements; /* of a tensor or of all tensors of a list */
-	double stored; /* elements that lie in memory: a dimension of stride 0 repeats the same ones */
+	/* elements that lie in memory: a dimension of stride 0 repeats the same ones */
+	double stored;
 	double size; /* bytes of an element; 0: not known */
 	enum hwy_precision precision;
 	bool is_complex, is_floating;

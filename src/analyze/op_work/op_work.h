@@ -30,7 +30,9 @@ extern const char *const op_family_names[OP_FAMILIES]; /* "", "gemm", "convoluti
 enum op_open {
 	OP_OPEN_NOTHING,
 	OP_OPEN_MASK, /* whether attention is causal */
-	OP_OPEN_RESULTS, /* how many elements a convolution yields: flop is of each of them, bytes are without them */
+	/* how many elements a convolution yields: flop is of each of them, bytes are without
+	 * them */
+	OP_OPEN_RESULTS,
 };
 
 struct op_work {
@@ -48,8 +50,9 @@ struct op_work {
 	 * backward, elements of the gradient, which are those of the forward's result. */
 	uint64_t pair;
 	double results;
-	uint32_t
-		parts; /* how many kernels share the work equally: 2 for both products of a convolution's backward */
+	/* how many kernels share the work equally: 2 for both products of a convolution's
+	 * backward */
+	uint32_t parts;
 };
 
 struct op_model; /* an operator that is known by name */

@@ -13,9 +13,11 @@ struct phases_track {
 	const struct hwy_flow *flow;
 	uint32_t process; /* index into the trace's processes, or FLOW_NO_PROCESS */
 	uint32_t *calls;  /* the process's calls as ascending indexes into flow.calls */
-	double *work; /* n + 1 values: ns of device work that the calls before each place enqueued */
+	/* n + 1 values: ns of device work that the calls before each place enqueued */
+	double *work;
 	uint32_t n;
-	int64_t longest; /* ns of the trace's longest op: an op that began earlier than that is over */
+	/* ns of the trace's longest op: an op that began earlier than that is over */
+	int64_t longest;
 	/* For each place a number that is equal for equal work on the same stream; NULL until
 	 * period_find makes them. */
 	uint32_t *tokens;

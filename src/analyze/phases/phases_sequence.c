@@ -191,7 +191,8 @@ static void start_at_anchors(const struct phases_track *track, const struct peri
 
 /* ---- layers that only the CPU's pauses tell from steps --------------------------------------- */
 
-struct usual_pause { /* quantiles of the pauses before every m-th step, in ns: noise makes pauses longer only */
+/* quantiles of the pauses before every m-th step, in ns: noise makes pauses longer only */
+struct usual_pause {
 	int64_t quarter, half;
 };
 

@@ -30,7 +30,8 @@ enum cli_type {
 	CLI_SECONDS, /* int64_t, ns: not negative; a number without a unit is seconds */
 	CLI_SHARE,   /* double: "3%" and "0.03" are 0.03; "3" is refused */
 	CLI_WORD,    /* int: the index of one of 'words' */
-	CLI_READ, /* the function 'read' stores the value; "true" or "false" where 'value' is NULL */
+	/* the function 'read' stores the value; "true" or "false" where 'value' is NULL */
+	CLI_READ,
 	CLI_RENAMED, /* an older spelling of the option that 'renamed' names */
 };
 

@@ -13,6 +13,10 @@
 
 enum { MOST_OPTIONS = 160 };
 
+/* 73 years, the length of the longest recording: the sum of such a time and a time of a clock or
+ * of a recording fits 64 bits. */
+static const int64_t longest_ns = INT64_C(1) << 61;
+
 const char *const cli_text_or_json[] = {"text", "json", NULL};
 
 /* A command line, and the position up to which it was read. */
@@ -261,11 +265,12 @@ int64_t cli_time(const struct cli_value *value)
 		cli_misuse(value->command,
 			   "option '--%s': '%s' is not a time; write 1500, 1.5us, 20ms or 3s",
 			   option, value->text);
-	if (!fits || __builtin_mul_overflow(whole, ns, &whole))
-		cli_misuse(value->command, "option '--%s': '%s' is too large", option, value->text);
 	/* Either the unit is a multiple of 'scale' or 'scale' of the unit: no digit above 1 ns
 	 * is lost. */
-	whole += ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
+	fraction = ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
+	if (!fits || __builtin_mul_overflow(whole, ns, &whole) ||
+	    __builtin_add_overflow(whole, fraction, &whole) || whole > longest_ns)
+		cli_misuse(value->command, "option '--%s': '%s' is too large", option, value->text);
 	return negative ? -whole : whole;
 }
 

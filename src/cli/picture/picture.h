@@ -28,7 +28,8 @@ enum picture_state {
 	/* States of threads; an earlier state hides a later one. */
 	PICTURE_WAIT, /* the thread is in a call that waits for the device */
 	PICTURE_CALL, /* the thread is in another call of the vendor's library */
-	PICTURE_OS, /* the thread is in the operating system, outside calls of the vendor's library */
+	/* the thread is in the operating system, outside calls of the vendor's library */
+	PICTURE_OS,
 	/* The thread runs on a CPU; only in recordings that have neither device work nor calls. */
 	PICTURE_RUN,
 	/* States of devices; an earlier state hides a later one. */

@@ -33,12 +33,13 @@ struct slot {
 		struct {                       /* SLOT_PROXY */
 			int64_t since;         /* when 'waiting' last changed */
 			int64_t waited[WAITS]; /* ns */
-			uint32_t waiting
-				[WAITS]; /* steps that are in this wait; [WAIT_PEER] also the operation itself */
+			/* steps that are in this wait; [WAIT_PEER] also the operation itself */
+			uint32_t waiting[WAITS];
 			uint32_t steps, pid;
 			int32_t peer;
 			bool has_moved; /* a step has come */
-			bool has_no_credit; /* below version 4 the operation waits for credits, not a step */
+			/* below version 4 the operation waits for credits, not a step */
+			bool has_no_credit;
 		};
 		struct { /* SLOT_STEP */
 			void *proxy;

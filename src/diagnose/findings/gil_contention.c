@@ -48,8 +48,8 @@ struct seat { /* where a thread had the lock */
 struct holders {
 	struct hwy_case *c;
 	const struct interpreter_spans *waits;
-	struct hwy_map
-		wakers; /* maps the id of a span that was woken to the ref of the span that woke it */
+	/* maps the id of a span that was woken to the ref of the span that woke it */
+	struct hwy_map wakers;
 	struct seat seats[MOST_SEATS];
 	uint32_t n;
 	int64_t ns, known; /* ns of all waits, and of those whose holder is known */

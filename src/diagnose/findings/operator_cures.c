@@ -35,8 +35,9 @@ struct cured { /* the kernels that a row of the table means */
 	struct claim claim;
 	uint64_t n;
 	int64_t ns;
-	int64_t ns_by_autocast; /* of casts: ns of those that autocast makes inside of other operators */
-	const char *scope;      /* the name of the scope of the last kernel, or "" */
+	/* of casts: ns of those that autocast makes inside of other operators */
+	int64_t ns_by_autocast;
+	const char *scope; /* the name of the scope of the last kernel, or "" */
 };
 
 struct cure {

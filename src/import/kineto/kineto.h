@@ -86,7 +86,8 @@ enum kineto_category {
 	CAT_TRACE,
 	CAT_LAUNCH_FLOW,
 	CAT_FORWARD_FLOW,
-	CAT_LIBRARY, /* calls of a library, as our own export writes them: the category is the library's name */
+	/* calls of a library, as our own export writes them: the category is the library's name */
+	CAT_LIBRARY,
 };
 
 struct kineto_arg {
@@ -201,7 +202,8 @@ struct kineto {
 	/* first_host: the first process with an event on the CPU that is no call of CUDA, HIP or
 	 * the like, or HWY_NONE. */
 	int64_t first_host;
-	bool is_listing; /* deviceProperties are being read: their ids are ordinals, not events' pids */
+	/* deviceProperties are being read: their ids are ordinals, not events' pids */
+	bool is_listing;
 	bool several_callers;
 	struct kineto_late { /* a lane that gets its thread at the end, when the process is known */
 		int64_t tid;

@@ -26,7 +26,8 @@ bool ncu_unit_read(const char *text, struct ncu_unit *unit);
 enum ncu_number {
 	NCU_NUMBER,
 	NCU_NO_NUMBER, /* "n/a", "nan", a text such as "PolicySpread", nothing */
-	NCU_BAD_NUMBER, /* digits, points and commas that are no number as ncu writes it in English */
+	/* digits, points and commas that are no number as ncu writes it in English */
+	NCU_BAD_NUMBER,
 };
 /* Reads "1,205.00", "4.0e-05"; of "5 (2; 3)", a number with those of its instances, the first. */
 enum ncu_number ncu_number_read(const char *text, int exponent, double *number);

@@ -24,7 +24,8 @@ enum { WORKER_NICE = 10, LEAST_SLOTS = 4, MOST_SLOTS = 4096, MOST_WORKERS = 16 }
 
 enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_READY, SLOT_WORKING, SLOT_DONE };
 
-struct room { /* memory of one image; those that are not in use wait for the next, the last used one first */
+/* memory of one image; those that are not in use wait for the next, the last used one first */
+struct room {
 	struct pm_image image;
 	double *values; /* set.n for each sample */
 	bool *has;      /* which samples have values */

@@ -19,7 +19,8 @@ struct pm_image { /* counter data of up to 'most' samples */
 	uint32_t *lengths; /* of each sample, ns; 0: it is left out */
 	bool *after_hole;  /* there are no values between the sample before and this one */
 	size_t n;
-	int64_t gap; /* behind the samples there are no values from this time on; 0: others follow */
+	/* behind the samples there are no values from this time on; 0: others follow */
+	int64_t gap;
 };
 
 struct pm_backlog_settings {

@@ -16,8 +16,8 @@ enum pm_scale {
 };
 struct pm_metric {
 	const char *metric; /* NVIDIA's name */
-	const char *
-		lane; /* the lane's name; several rows may have the same: the first that fits is taken */
+	/* the lane's name; several rows may have the same: the first that fits is taken */
+	const char *lane;
 	const char *unit;
 	enum pm_scale scale;
 	uint32_t sets; /* bits: in which of pm_sets it is */

@@ -31,8 +31,8 @@ struct kernels_hang {
 	pthread_t thread;
 	int64_t longest;
 	_Atomic bool is_over, was_killed;
-	uint32_t
-		target; /* what was measured when the program was ended; read after the thread has ended */
+	/* what was measured when the program was ended; read after the thread has ended */
+	uint32_t target;
 };
 
 static bool hang_path(const struct run *run, char path[PATH_MAX])
