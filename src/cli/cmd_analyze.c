@@ -17,6 +17,7 @@
 #include "cli/digest_print.h"
 #include "cli/html_page.h"
 #include "cli/job_print.h"
+#include "cli/opened_job.h"
 #include "cli/recordings.h"
 #include "job/job_parts.h"
 
@@ -155,7 +156,7 @@ static void analyze_look_at(struct analyze_run *run, const char *step)
 	if (!analysis_make(&run->analysis, run->trace, &wanted, &err) ||
 	    !diagnose(&run->analysis, &run->diagnosis, &err))
 		cli_die("%s: %s", run->path, err.text);
-	run->rank = job_rank_of(run->trace, run->path);
+	run->rank = opened_job_is(run->path) ? HWY_NONE : job_rank_of(run->trace, run->path);
 }
 
 void analyze_open_trace(struct analyze_run *run, struct hwy_trace *trace, const char *path,

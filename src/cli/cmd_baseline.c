@@ -2,7 +2,10 @@
 /* cmd_baseline.c - headway baseline: writes a small summary of some runs, to be kept in a
  * repository. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/lang.h"
+#include "base/say.h"
 #include "cli/commands.h"
 #include "cli/compare_print.h"
 
@@ -19,6 +22,60 @@ static const struct cli_option option_table[] = {
 	CLI_END_OF_OPTIONS,
 };
 
+/* Runs whose medians differ by more than this share do not show how fast the program is. */
+static const double far_apart = 0.2;
+
+/* Writes the stable metrics that each run has as options of gate: " --metric copies.bytes". */
+static void name_stable(char *text, size_t size, const struct compare_runs *runs)
+{
+	static const char *const names[] = {"launches_per_step", "kernels_per_step",
+					    "syncs_per_step", "copies.bytes"};
+	size_t n = 0;
+	*text = '\0';
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct hwy_arena arena = {0};
+		struct hwy_err err;
+		struct metric_request metric;
+		bool has = metric_find(&metric, names[i], strlen(names[i]), NULL, &arena, &err);
+		for (uint32_t k = 0; k < runs->n && has; k++) {
+			double value;
+			has = metric_value(&metric, &runs->runs[k], &runs->runs[k].phases[0],
+					   &value, &err) &&
+			      value > 0;
+		}
+		if (has && n < size)
+			n += (size_t)snprintf(text + n, size - n, " --metric %s", names[i]);
+		hwy_arena_free(&arena);
+	}
+}
+
+/* Says what was written to a file, and where the runs differ so much that their times are no
+ * measure. */
+static void say_what_it_holds(const char *path, const struct compare_runs *runs)
+{
+	const struct compare_summary *first = &runs->runs[0];
+	int64_t least = INT64_MAX, most = 0;
+	for (uint32_t i = 0; i < runs->n; i++) {
+		int64_t step = runs->runs[i].phases[0].p50;
+		least = step < least ? step : least;
+		most = step > most ? step : most;
+	}
+	bool is_file = path && strcmp(path, "-") != 0;
+	const char *program = *first->program ? first->program : "?";
+	if (is_file && runs->n == 1)
+		cli_say("%s: one run of %s, a step takes %s", path, program,
+			hwy_say_time3(most).text);
+	else if (is_file)
+		cli_say("%s: %u runs of %s, a step takes %s … %s", path, runs->n, program,
+			hwy_say_time3(least).text, hwy_say_time3(most).text);
+	if ((double)most <= (1 + far_apart) * (double)least)
+		return;
+	char stable[160];
+	name_stable(stable, sizeof stable, runs);
+	cli_say("the runs differ by a factor of %.1f: as a baseline of times they let slowdowns pass; record them on an idle machine, or gate only what no clock changes:%s",
+		(double)most / (double)(least > 0 ? least : 1), stable);
+}
+
 static int run_baseline(int argc, char **argv)
 {
 	struct options options = {0};
@@ -33,6 +90,7 @@ static int run_baseline(int argc, char **argv)
 		compare_open(&runs, options.files.texts[i], options.step);
 	summary_write(output.out, runs.runs, runs.n);
 	cli_output_close(&output);
+	say_what_it_holds(options.output, &runs);
 	compare_close(&runs);
 	free(options.files.texts);
 	return 0;

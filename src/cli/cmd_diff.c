@@ -4,6 +4,7 @@
  * possible. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/compare_print.h"
@@ -50,10 +51,21 @@ static uint32_t files_before(const struct options *options)
 	return before ? before : 1;
 }
 
+/* What follows "--" is a file, whatever it begins with: says so where somebody meant an option. */
+static void check_options_after_dashes(const struct options *options)
+{
+	const struct cli_texts *files = &options->files;
+	for (uint32_t i = files->before_dashes; i < files->n; i++)
+		if (strncmp(files->texts[i], "--", 2) == 0 && access(files->texts[i], F_OK) != 0)
+			cli_misuse(&cmd_diff, "%s: there is no such file; options go before '--'",
+				   files->texts[i]);
+}
+
 static int run_diff(int argc, char **argv)
 {
 	struct options options = {.run_noise = STATISTICS_RUN_NOISE_BY_DRIFT};
 	cli_read(&cmd_diff, argc, argv, &options);
+	check_options_after_dashes(&options);
 	uint32_t n_before = files_before(&options);
 	const char **paths = options.files.texts;
 	for (uint32_t i = 0; i < options.files.n; i++)

@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/html_page.h"
+#include "cli/job_print.h"
+#include "cli/opened_job.h"
 #include "cli/view_process.h"
 #include "serve/server.h"
 
@@ -254,27 +256,41 @@ static void serve(const struct options *options)
 	close_all(options, &viewing);
 }
 
+/* Opens what the page shows of a file or of a job; 'ranks' keeps the answer about the ranks of a
+ * job. Names of a job cannot be hidden: with --no-args and --anonymous there is no such answer. */
+static void open_for_page(const struct options *options, const char *source,
+			  struct analyze_run *run, struct analyze_view *view,
+			  struct analyze_view *ranks)
+{
+	const struct cli_privacy *privacy = &options->privacy;
+	struct view_choice choice = view_choose(source, options->ranks);
+	struct hwy_err ignored;
+	analyze_open_trace(run,
+			   choice.files ? cli_open_ranks(choice.files, choice.n) : cli_open(source),
+			   source, NULL, privacy);
+	view_choice_free(&choice);
+	*view = (struct analyze_view){.runs = run, .n = 1};
+	*ranks = (struct analyze_view){0};
+	if (opened_job_is(source) && !privacy->no_args && !privacy->anonymous &&
+	    job_view_of_folder(ranks, source, NULL, &ignored))
+		view->job = ranks->job;
+}
+
 static void write_page(const struct options *options)
 {
 	struct analyze_run runs[SERVER_TRACES];
-	struct analyze_view views[SERVER_TRACES];
+	struct analyze_view views[SERVER_TRACES], ranks[SERVER_TRACES];
 	for (uint32_t i = 0; i < options->files.n; i++)
 		cli_keep_input(options->files.texts[i], options->html);
 	struct cli_output output = cli_output_open(options->html, options->force);
-	for (uint32_t i = 0; i < options->files.n; i++) {
-		const char *source = options->files.texts[i];
-		struct view_choice choice = view_choose(source, options->ranks);
-		analyze_open_trace(&runs[i],
-				   choice.files ? cli_open_ranks(choice.files, choice.n)
-						: cli_open(source),
-				   source, NULL, &options->privacy);
-		view_choice_free(&choice);
-		views[i] = (struct analyze_view){.runs = &runs[i], .n = 1};
-	}
+	for (uint32_t i = 0; i < options->files.n; i++)
+		open_for_page(options, options->files.texts[i], &runs[i], &views[i], &ranks[i]);
 	html_page_write(output.out, views, options->files.n, options->max_mb);
 	cli_output_close(&output);
-	for (uint32_t i = 0; i < options->files.n; i++)
+	for (uint32_t i = 0; i < options->files.n; i++) {
+		job_view_free(&ranks[i]);
 		analyze_close(&runs[i]);
+	}
 }
 
 static int run_view(int argc, char **argv)

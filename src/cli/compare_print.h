@@ -46,7 +46,8 @@ void compare_side_free(struct compare_side *side);
 	{                                                                                                 \
 		0, "run-noise", "SHARE",                                                                  \
 			"how far a run's mean commonly lies from the program's, assumed with fewer than " \
-			"three runs a side (default: the drift within each run, 2% at least)",            \
+			"three runs a side (default: the drift within each run or what the runs differ "  \
+			"by, 2% at least)",                                                               \
 			CLI_SHARE, CLI_AT(run_noise)                                                      \
 	}
 

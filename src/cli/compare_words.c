@@ -73,6 +73,11 @@ struct compare_sentence compare_why(const struct compare_diff *diff)
 			hwy_say_share_change(step->middle.change).text,
 			hwy_say_share_change(step->middle.low).text,
 			hwy_say_share_change(step->middle.high).text);
+	else if (step->is_apart && !unknown && step->low <= 0 && step->high >= 0)
+		snprintf(
+			why.text, sizeof why.text,
+			hwy_tr("the runs of a side lie far apart, but none reaches into the other side, and those lie %.1f× apart"),
+			fmax(step->after / step->before, step->before / step->after));
 	else if (unknown && !isfinite(most))
 		snprintf(why.text, sizeof why.text, "%s", hwy_tr("too few steps to tell"));
 	else if (unknown && (step->low > 0 || step->high < 0))
@@ -181,7 +186,7 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 			 finding->low, finding->high);
 	if (finding->grade == GRADE_NONE || n < 0 || (size_t)n >= size)
 		return;
-	if (finding->grade == GRADE_SHARED)
+	if (finding->grade >= GRADE_SHARED)
 		snprintf(text + n, size - (size_t)n, hwy_tr(": %s"),
 			 hwy_tr(diff_grade_names[finding->grade]));
 	else

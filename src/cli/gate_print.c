@@ -100,32 +100,34 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 		cli_put_markdown(out, note->before);
 		fputs(" → ", out);
 		cli_put_markdown(out, note->after);
-		fprintf(out, "%s%s\n", hwy_tr(*note->so ? ": " : ""), hwy_tr(note->so));
+		if (*note->so)
+			fprintf(out, hwy_tr(": %s"), hwy_tr(note->so));
+		fputc('\n', out);
 	}
 	struct table table = {.format = TABLE_MARKDOWN, .columns = 5, .align = "lrrll", .heads = 1};
-	table_row(&table,
-		  (const char *[]){hwy_tr("check"), hwy_tr("value"), hwy_tr("limit"), NULL, NULL});
+	table_row(&table, (const char *[]){hwy_tr("check"), hwy_tr("value"), hwy_tr("limit"),
+					   hwy_tr("verdict"), hwy_tr("stable")});
 	for (uint32_t i = 0; i < gate->n; i++) {
 		const struct gate_check *check = &gate->checks[i];
 		table_cell(&table, "%s", check->metric);
 		table_cell(&table, "%s", check->value);
 		table_cell(&table, "%s", check->limit);
-		table_cell(&table, "%s %s%s%s", marks[check->verdict],
-			   hwy_tr(gate_verdict_names[check->verdict]),
-			   hwy_tr(*check->says ? ": " : ""), check->says);
-		table_cell(&table, "%s", check->is_stable ? hwy_tr("stable") : "");
+		table_cell(&table, *check->says ? hwy_tr("%s %s: %s") : "%s %s%s",
+			   marks[check->verdict], hwy_tr(gate_verdict_names[check->verdict]),
+			   check->says);
+		table_cell(&table, "%s", check->is_stable ? hwy_tr("yes") : "");
 	}
 	table_print(&table, out);
 	if (gate->diff && gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("\nA step is %s: "),
 			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
 		compare_put_cause(out, gate->diff);
-		fputs(".\n", out);
+		fprintf(out, "%s\n", hwy_tr("."));
 	}
 	if (gate->diff) {
 		fputs(hwy_tr("\nVerdict: "), out);
 		compare_put_verdicts(out, gate->diff);
-		fputs(".\n", out);
+		fprintf(out, "%s\n", hwy_tr("."));
 	}
 	fputc('\n', out);
 }
@@ -142,14 +144,12 @@ static void put_case(FILE *out, const struct compare_gate *gate, const struct ga
 	if (check->verdict != GATE_PASS) {
 		fprintf(out, "      <%s message=\"", fails ? "failure" : "skipped");
 		html_text(out, check->metric, 0);
-		fputs(": ", out);
+		fputc(' ', out);
 		html_text(out, check->value, 0);
-		fputs(", limit ", out);
+		fputs(hwy_tr(", limit "), out);
 		html_text(out, check->limit, 0);
-		if (*check->says) {
-			fputs("; ", out);
-			html_text(out, check->says, 0);
-		}
+		fputs(*check->says ? hwy_tr("; ") : "", out);
+		html_text(out, check->says, 0);
 		fputs("\"/>\n", out);
 	}
 	fputs("      <system-out>", out);

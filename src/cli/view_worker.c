@@ -11,6 +11,7 @@
 #include "cli/kit/cli.h"
 #include "cli/opened_job.h"
 #include "cli/view_process.h"
+#include "job/job.h"
 #include "serve/worker.h"
 #include "trace/file.h"
 
@@ -55,6 +56,8 @@ int view_worker_run(const char *report, const char *source)
 	run.trace = hwy_file_open(report, &err);
 	if (!run.trace)
 		return view_worker_fail(&err);
+	if (!opened_job_is(source))
+		run.rank = job_rank_of(run.trace, source);
 	struct view_trace view;
 	struct analysis_options wanted = {.cells = ANALYZE_POINTS};
 	if (!view_open(&view, run.trace, source, &err) ||

@@ -209,7 +209,7 @@ bool diff_make_halves(struct compare_diff *diff, struct compare_side *first,
 		run_noise = STATISTICS_RUN_NOISE_SHARE;
 	struct difference *step = &diff->step;
 	struct interval mean = {step->change / step->before, step->low / step->before,
-				step->high / step->before};
+				step->high / step->before, step->doubt};
 	bool untold =
 		step->verdict == VERDICT_UNKNOWN && fabs(mean.change) <= STATISTICS_SAME_SHARE;
 	if (is_steady(mean, run_noise) || (untold && is_steady(step->middle, run_noise))) {

@@ -66,6 +66,7 @@ enum prediction_grade {
 	GRADE_LESS,   /* the measured gain is smaller than predicted */
 	GRADE_MORE,   /* the measured gain is larger than predicted */
 	GRADE_SHARED, /* a costlier finding is gone too: the two gains cannot be told apart */
+	GRADE_SLOWER, /* the program became slower, so something else changed as well */
 };
 extern const char *const diff_grade_names[];
 

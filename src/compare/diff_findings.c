@@ -3,10 +3,11 @@
  * gone ones were.
  *
  * A prediction is graded when its finding is gone: somebody applied the fix, or another fix that
- * helped too. Where several findings are gone, only the costliest is graded. A prediction is about
- * the program without a profiler; so the measured speedup is taken without the cost of recording
- * where both sides know that. A speedup is as predicted where it lies inside the prediction's bar
- * and has the predicted direction: a bar may reach beyond 1.
+ * helped too. Where several findings are gone, only the costliest is graded; where the program
+ * became slower, none is: something else changed, and hides what the fix gave. A prediction is
+ * about the program without a profiler; so the measured speedup, of all runs of the sides, is taken
+ * without the cost of recording where each run knows that. A speedup is as predicted where it lies
+ * inside the prediction's bar and has the predicted direction: a bar may reach beyond 1.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +18,12 @@
 
 const char *const diff_finding_change_names[] = {HWY_KEY("gone"), HWY_KEY("new"),
 						 HWY_KEY("changed"), HWY_KEY("same")};
-const char *const diff_grade_names[] = {
-	HWY_KEY("none"), HWY_KEY("as predicted"), HWY_KEY("less than predicted"),
-	HWY_KEY("more than predicted"), HWY_KEY("not told apart from the others")};
+const char *const diff_grade_names[] = {HWY_KEY("none"),
+					HWY_KEY("as predicted"),
+					HWY_KEY("less than predicted"),
+					HWY_KEY("more than predicted"),
+					HWY_KEY("not told apart from the others"),
+					HWY_KEY("not checked, as the program became slower")};
 
 static const struct compare_finding *finding_with(const struct compare_phase *phase, const char *id)
 {
@@ -29,11 +33,23 @@ static const struct compare_finding *finding_with(const struct compare_phase *ph
 	return NULL;
 }
 
+/* The mean step of a side without the cost of recording; 0 where a run does not know it. */
+static double plain_of(const struct compare_side *side)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < side->n; i++) {
+		if (side->phases[i]->plain <= 0)
+			return 0;
+		sum += (double)side->phases[i]->plain / side->n;
+	}
+	return sum;
+}
+
 static void measure_speedup(const struct compare_diff *diff, struct diff_finding *finding)
 {
-	int64_t a = side_phase(diff->before)->plain, b = side_phase(diff->after)->plain;
+	double a = plain_of(diff->before), b = plain_of(diff->after);
 	double recorded = (double)diff->before->step / (double)diff->after->step;
-	finding->measured = a > 0 && b > 0 ? (double)a / (double)b : recorded;
+	finding->measured = a > 0 && b > 0 ? a / b : recorded;
 	finding->without_recorder = fabs(finding->measured - recorded) > 0.005 * recorded;
 }
 
@@ -50,6 +66,10 @@ static void grade(const struct compare_diff *diff, struct diff_finding *finding)
 	measure_speedup(diff, finding);
 	if (finding->change != FINDING_GONE)
 		return;
+	if (diff->step.verdict == VERDICT_SLOWER) {
+		finding->grade = GRADE_SLOWER;
+		return;
+	}
 	bool is_gain = finding->predicted > 1, has_gained = finding->measured > 1;
 	if (finding->measured < finding->low || (is_gain && !has_gained))
 		finding->grade = GRADE_LESS;
@@ -101,7 +121,7 @@ void diff_findings(struct compare_diff *diff)
 	bool graded = false;
 	for (uint32_t i = 0; i < diff->n_findings; i++) {
 		struct diff_finding *one = &diff->findings[i];
-		if (one->grade != GRADE_NONE && graded)
+		if (one->grade != GRADE_NONE && one->grade != GRADE_SLOWER && graded)
 			one->grade = GRADE_SHARED;
 		graded |= one->grade != GRADE_NONE;
 	}

@@ -65,19 +65,21 @@ static struct seen mean_of_side(const struct compare_side *side, enum compare_ta
 static enum row_change judge_row(const struct seen *before, const struct seen *after,
 				 double run_noise, uint32_t rows)
 {
-	double change = after->mean - before->mean, half;
+	double change = after->mean - before->mean;
+	bool sure;
 	if (fabs(after->count - before->count) > 0.01 * before->count + 0.01)
 		return after->count > before->count ? ROW_MORE : ROW_FEWER;
 	if (before->n >= STATISTICS_RUNS && after->n >= STATISTICS_RUNS) {
-		half = statistics_welch(before->means, before->n, after->means, after->n, rows)
-			       .sure;
+		sure = statistics_runs(before->means, before->n, after->means, after->n, rows, true)
+			       .is_sure;
 	} else {
-		half = 1.96 * sqrt(before->error + after->error) +
-		       run_noise * sqrt(before->mean * before->mean / before->n +
-					after->mean * after->mean / after->n);
+		double a = fmax(before->mean, 1), b = fmax(after->mean, 1);
+		double noise = log1p(run_noise) * sqrt(1.0 / before->n + 1.0 / after->n);
+		double error = sqrt(before->error / a / a + after->error / b / b);
+		sure = fabs(log(b / a)) > 1.96 * error + noise;
 	}
 	/* A change by a tick or two of the clock means nothing for a short kernel. */
-	if (fabs(change) <= half || fabs(change) < 0.01 * before->mean || fabs(change) < 50)
+	if (!sure || fabs(change) < 0.01 * before->mean || fabs(change) < 50)
 		return ROW_SAME;
 	return change > 0 ? ROW_SLOWER : ROW_FASTER;
 }

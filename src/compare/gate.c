@@ -126,34 +126,60 @@ bool gate_budget(struct compare_gate *gate, const struct compare_budget *budget,
 
 /* ---- a baseline ------------------------------------------------------------------------------ */
 
-/* The change of one metric, and how sure it is. The mean step has its own statistics; with enough
- * runs the runs decide; counts and bytes are exact; for other metrics the doubt about the step
- * stands in (for the median step the doubt about the middle half of the steps). */
+/* Whether the runs of one side all lie beyond those of the other. */
+static bool are_separate(const double *before, uint32_t n_before, const double *after,
+			 uint32_t n_after)
+{
+	double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+	for (uint32_t i = 0; i < n_before + n_after; i++) {
+		bool late = i >= n_before;
+		double value = late ? after[i - n_before] : before[i];
+		low[late] = fmin(low[late], value);
+		high[late] = fmax(high[late], value);
+	}
+	return high[0] < low[1] || high[1] < low[0];
+}
+
+/* Whether the change of a metric is more than chance explains, where there are too few runs to
+ * ask them. The doubt about the step stands in for that about the metric (for the median step that
+ * about the middle half of the steps); a share may hold all of the step's doubt, or none of it. */
+static bool is_sure_of_few(const struct difference *step, const struct metric_request *request,
+			   double a, double b)
+{
+	bool median = strcmp(request->metric->name, "step.p50") == 0;
+	switch (request->metric->kind) {
+	case METRIC_COUNT:
+	case METRIC_BYTES: return true;
+	case METRIC_SHARE: return fabs(b - a) > step->doubt * fmax(fmax(a, b), 1 - fmin(a, b));
+	case METRIC_TIME: break;
+	}
+	return fabs(log(fmax(b, 1) / fmax(a, 1))) > (median ? step->middle.doubt : step->doubt);
+}
+
+/* The change of one metric, and whether it is real. The mean step has its own statistics; with
+ * enough runs the runs decide; counts and bytes are exact. Where the step became slower, so did
+ * its median: diff and gate do not contradict each other. */
 static struct difference compare_values(const struct compare_diff *diff,
 					const struct metric_request *request, const double *before,
 					const double *after, double a, double b)
 {
 	const struct difference *step = &diff->step;
-	if (!request->kernel && strcmp(request->metric->name, "step.mean") == 0)
-		return *step;
-	if (diff->before->n >= STATISTICS_RUNS && diff->after->n >= STATISTICS_RUNS)
-		return statistics_welch(before, diff->before->n, after, diff->after->n, 1);
+	uint32_t n = diff->before->n, m = diff->after->n;
+	bool is_time = request->metric->kind == METRIC_TIME;
 	bool exact = request->metric->kind == METRIC_COUNT || request->metric->kind == METRIC_BYTES;
-	bool median = strcmp(request->metric->name, "step.p50") == 0;
-	/* The interval of the middle half is a share of the side before, and cut off at −100 %
-	 * below. */
-	if (median)
-		return (struct difference){.before = a,
-					   .after = b,
-					   .change = b - a,
-					   .sure = (step->middle.high - step->middle.change) * a};
-	double most = fmax(a, b);
-	/* All doubt about the length of the step may lie in this part of the step, or in the
-	 * other parts. */
-	if (request->metric->kind == METRIC_SHARE)
-		most = fmax(most, 1 - fmin(a, b));
-	return (struct difference){
-		.before = a, .after = b, .change = b - a, .sure = exact ? 0 : step->doubt * most};
+	struct difference d = {.before = a, .after = b, .change = b - a, .doubt = step->doubt};
+	if (!request->kernel && strcmp(request->metric->name, "step.mean") == 0) {
+		d = *step;
+		d.is_sure |= d.by_middle && d.verdict == VERDICT_SLOWER;
+	} else if (n >= STATISTICS_RUNS && m >= STATISTICS_RUNS) {
+		d = statistics_runs(before, n, after, m, 1, is_time);
+		d.is_sure |= exact && are_separate(before, n, after, m);
+	} else {
+		d.is_sure = is_sure_of_few(step, request, a, b);
+	}
+	d.is_sure |=
+		strcmp(request->metric->name, "step.p50") == 0 && step->verdict == VERDICT_SLOWER;
+	return d;
 }
 
 /* Two steps of a noisy run that are taken for one move a count a step: 1 → 1.035 in recordings
@@ -179,11 +205,11 @@ static void gate_judge(struct compare_gate *gate, struct gate_check *check,
 	double sign = more_is_better ? -1 : 1;
 	double worse = sign * d->change;
 	double share = d->before > 0 ? worse / d->before : worse > 0 ? INFINITY : 0;
-	bool real = worse > d->sure || (d->by_middle && d->verdict == VERDICT_SLOWER);
+	bool real = worse > 0 && d->is_sure;
 	check->number = share;
 	if (worse > trifle && share > limit)
 		check->verdict = real ? GATE_FAIL : GATE_CANNOT_TELL;
-	else if (!isfinite(d->sure))
+	else if (!d->is_sure && !isfinite(d->doubt))
 		check->verdict = GATE_CANNOT_TELL;
 	if (check->verdict == GATE_CANNOT_TELL)
 		check->says = hwy_tr(

@@ -75,13 +75,18 @@ double statistics_t(double freedom, double share)
 
 /* ---- one side -------------------------------------------------------------------------------- */
 
-struct estimate { /* a mean time in ns and how exact it is */
-	double value;
-	double square;  /* squared standard error of the mean; infinite where it is not known */
+/* A mean and how exact it is. Times are compared as ratios, so the errors are those of their
+ * logarithms; other numbers are compared as they are. */
+struct estimate {
+	double value;   /* the mean over the runs: of times in ns */
+	double centre;  /* the mean of the runs' logarithms; of other numbers 'value' */
+	double square;  /* squared standard error of 'centre'; infinite where it is not known */
 	double freedom; /* degrees of freedom of 'square' */
 	uint32_t runs;  /* how many runs the mean is of */
-	/* How far noise from run to run may move the mean, as a share of it, in 95 % of all
-	 * runs. */
+	/* The least and the largest run, and the sum of the runs' squared distances from 'centre',
+	 * on its scale. */
+	double least, most, apart;
+	/* How far noise from run to run may move 'centre' in 95 % of all runs. */
 	double noise;
 };
 
@@ -94,16 +99,27 @@ static double mean_of(const double *values, uint32_t n)
 }
 
 /* Yields the mean of independent values, of which each run has one. */
-static struct estimate estimate_runs(const double *values, uint32_t n)
+static struct estimate estimate_runs(const double *values, uint32_t n, bool are_times)
 {
-	struct estimate e = {
-		.value = mean_of(values, n), .square = INFINITY, .freedom = 1, .runs = n};
+	double *scaled = hwy_array(n, sizeof *scaled);
+	for (uint32_t i = 0; i < n; i++)
+		scaled[i] = are_times ? log(fmax(values[i], 1)) : values[i];
+	struct estimate e = {.value = mean_of(values, n),
+			     .centre = mean_of(scaled, n),
+			     .square = INFINITY,
+			     .freedom = 1,
+			     .runs = n,
+			     .least = INFINITY,
+			     .most = -INFINITY};
+	for (uint32_t i = 0; i < n; i++) {
+		e.least = fmin(e.least, scaled[i]);
+		e.most = fmax(e.most, scaled[i]);
+		e.apart += (scaled[i] - e.centre) * (scaled[i] - e.centre);
+	}
+	free(scaled);
 	if (n < 2)
 		return e;
-	double squares = 0;
-	for (uint32_t i = 0; i < n; i++)
-		squares += (values[i] - e.value) * (values[i] - e.value);
-	e.square = squares / n / (n - 1);
+	e.square = e.apart / n / (n - 1);
 	e.freedom = n - 1;
 	return e;
 }
@@ -194,15 +210,26 @@ static const double commonly = 2;
  * their spread; single steps would count noise that averages out. */
 static double drift_of(const struct sample *run)
 {
+	static const double least = STATISTICS_RUN_NOISE_SHARE;
 	uint32_t length = run->n < 6 ? 1 : (uint32_t)ceil(cbrt(run->n)), blocks = run->n / length;
 	if (blocks < 2 || !(run->mean > 0))
-		return STATISTICS_RUN_NOISE_SHARE;
+		return log1p(least);
 	double *means = hwy_zarray(blocks, sizeof *means);
 	for (uint32_t i = 0; i < blocks * length; i++)
 		means[i / length] += (double)run->values[i] / length;
-	struct estimate e = estimate_runs(means, blocks);
+	struct estimate e = estimate_runs(means, blocks, true);
 	free(means);
-	return fmax(commonly * sqrt(e.square * blocks) / run->mean, STATISTICS_RUN_NOISE_SHARE);
+	return fmax(commonly * sqrt(e.square * blocks), log1p(least));
+}
+
+/* One run alone shows by its steps how far it reaches: from its first to its last decile. */
+static void reach_of_steps(struct estimate *e, const struct sample *run)
+{
+	int64_t *sorted = hwy_copy_array(run->values, run->n, sizeof *sorted);
+	hwy_sort(sorted, run->n);
+	e->least = log(fmax((double)hwy_rank_below(sorted, run->n, 10), 1));
+	e->most = log(fmax((double)hwy_rank_below(sorted, run->n, 90), 1));
+	free(sorted);
 }
 
 /* The mean of a side: its error comes from the runs' means where there are enough runs, else from
@@ -214,19 +241,23 @@ static struct estimate estimate_side(const struct sample *side, uint32_t n, bool
 	double sum = 0, parts = 0, noise = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct estimate one = estimate_run(&side[i], middle);
-		double square = one.square / n / n;
-		double own = run_noise < 0 ? drift_of(&side[i]) : run_noise;
+		double square = one.square / one.value / one.value / n / n;
+		double own = run_noise < 0 ? drift_of(&side[i]) : log1p(run_noise);
 		values[i] = one.value;
 		noise += own * own / n / n;
 		sum += square;
 		parts += square * square / one.freedom;
 	}
-	struct estimate e = estimate_runs(values, n);
+	struct estimate e = estimate_runs(values, n, true);
 	if (!runs_speak) {
 		e.noise = sqrt(noise);
 		e.square = sum;
 		e.freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : 1;
+		if (run_noise >= 0)
+			e.apart = 0; /* the noise is given, and needs not be seen */
 	}
+	if (n == 1 && side->n > 0)
+		reach_of_steps(&e, side);
 	free(values);
 	return e;
 }
@@ -243,9 +274,35 @@ static double pooled(const struct estimate *a, const struct estimate *b)
 	return variance * (1 / x + 1 / y);
 }
 
+/* How far the runs of the sides differ, as a noise from run to run; 0 where each side has one. */
+static double noise_seen(const struct estimate *a, const struct estimate *b)
+{
+	uint32_t freedom = a->runs + b->runs - 2;
+	return freedom > 0 ? commonly * sqrt((a->apart + b->apart) / freedom) : 0;
+}
+
+/* Whether all runs of one side lie beyond all of the other, STATISTICS_FAR times as far. */
+static bool are_far_apart(const struct estimate *a, const struct estimate *b)
+{
+	return (a->most < b->least || b->most < a->least) &&
+	       fabs(b->centre - a->centre) >= log(STATISTICS_FAR);
+}
+
+static void set_interval(struct difference *d, const struct estimate *a, const struct estimate *b,
+			 bool are_times)
+{
+	double change = b->centre - a->centre, low = change - d->doubt, high = change + d->doubt;
+	/* The mean of the times may have changed otherwise than that of their logarithms. */
+	d->low = fmin(are_times ? a->value * expm1(low) : low, d->change);
+	d->high = fmax(are_times ? a->value * expm1(high) : high, d->change);
+	if (!isfinite(d->doubt))
+		d->low = -INFINITY;
+}
+
 /* The difference of two means; 'risk' is the probability of a false "faster" or "slower". The noise
  * from run to run widens the interval, unless there are enough runs to show it: then it is 0. */
-static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak)
+static struct difference between(struct estimate a, struct estimate b, double risk, bool runs_speak,
+				 bool are_times)
 {
 	/* Welch's and Satterthwaite's degrees of freedom. */
 	double sum = a.square + b.square;
@@ -253,21 +310,27 @@ static struct difference between(struct estimate a, struct estimate b, double ri
 	double freedom = parts > 0 && isfinite(sum) ? sum * sum / parts : a.freedom + b.freedom;
 	if (runs_speak && isfinite(sum))
 		sum = fmax(sum, pooled(&a, &b));
-	double t = statistics_t(freedom, 0.05), error = sqrt(sum), change = b.value - a.value;
-	double x = a.value * a.value, y = b.value * b.value;
-	double noise = sqrt(x * a.noise * a.noise + y * b.noise * b.noise);
-	double half = error * t + noise;
-	return (struct difference){
+	double error = sqrt(sum), change = b.centre - a.centre;
+	/* With too few runs to judge by them alone, each run's drift is its noise, or what the runs
+	 * differ by, where that is more. */
+	double noise = sqrt(a.noise * a.noise + b.noise * b.noise), of_a_run = 0;
+	if (noise > 0) {
+		double seen = noise_seen(&a, &b), n = a.runs, m = b.runs;
+		noise = fmax(noise, seen * sqrt(1 / n + 1 / m));
+		of_a_run = fmax(seen, fmax(a.noise * sqrt(n), b.noise * sqrt(m)));
+	}
+	struct difference d = {
 		.before = a.value,
 		.after = b.value,
-		.change = change,
-		.run_noise = fmax(a.noise * sqrt(a.runs), b.noise * sqrt(b.runs)),
-		.low = isfinite(half) ? fmax(change - half, -a.value) : -INFINITY,
-		.high = change + half,
-		.doubt = t * sqrt(a.square / x + b.square / y) +
-			 sqrt(a.noise * a.noise + b.noise * b.noise),
-		.sure = error * statistics_t(freedom, risk) + noise,
+		.change = b.value - a.value,
+		.run_noise = expm1(of_a_run),
+		.doubt = error * statistics_t(freedom, 0.05) + noise,
+		.is_apart = are_times && are_far_apart(&a, &b),
 	};
+	set_interval(&d, &a, &b, are_times);
+	d.is_sure = change * d.change > 0 &&
+		    (d.is_apart || fabs(change) > error * statistics_t(freedom, risk) + noise);
+	return d;
 }
 
 static enum compare_verdict statistics_judge(const struct difference *d)
@@ -275,7 +338,7 @@ static enum compare_verdict statistics_judge(const struct difference *d)
 	double least = STATISTICS_LEAST_SHARE * d->before, same = STATISTICS_SAME_SHARE * d->before;
 	if (!isfinite(d->high) || !(d->before > 0))
 		return VERDICT_UNKNOWN;
-	if (fabs(d->change) > d->sure && fabs(d->change) >= least)
+	if (d->is_sure && fabs(d->change) >= least)
 		return d->change < 0 ? VERDICT_FASTER : VERDICT_SLOWER;
 	return d->low >= -same && d->high <= same ? VERDICT_SAME : VERDICT_UNKNOWN;
 }
@@ -294,11 +357,12 @@ static bool may_speak(const struct difference *middle, const struct difference *
  * quite normal. */
 static const double risk_taken = 0.04;
 
-struct difference statistics_welch(const double *before, uint32_t n_before, const double *after,
-				   uint32_t n_after, uint32_t questions)
+struct difference statistics_runs(const double *before, uint32_t n_before, const double *after,
+				  uint32_t n_after, uint32_t questions, bool are_times)
 {
-	struct difference d = between(estimate_runs(before, n_before),
-				      estimate_runs(after, n_after), risk_taken / questions, true);
+	struct difference d = between(estimate_runs(before, n_before, are_times),
+				      estimate_runs(after, n_after, are_times),
+				      risk_taken / questions, true, are_times);
 	d.method = "welch";
 	d.verdict = statistics_judge(&d);
 	return d;
@@ -332,14 +396,15 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 				b = estimate_side(after, n_after, runs_speak, middle, run_noise);
 		/* The test of the middle half is a second chance to find a change, so it uses
 		 * half the risk. */
-		changes[middle] = between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak);
+		changes[middle] =
+			between(a, b, middle ? risk_taken / 2 : risk_taken, runs_speak, true);
 		changes[middle].verdict = statistics_judge(&changes[middle]);
 	}
 	struct difference d = changes[0];
 	d.method = runs_speak ? "welch" : "bootstrap";
 	d.middle = (struct interval){changes[1].change / changes[1].before,
 				     changes[1].low / changes[1].before,
-				     changes[1].high / changes[1].before};
+				     changes[1].high / changes[1].before, changes[1].doubt};
 	bool enough = runs_speak || (has_steps(before, n_before, STATISTICS_MIDDLE_STEPS) &&
 				     has_steps(after, n_after, STATISTICS_MIDDLE_STEPS));
 	if (d.verdict == VERDICT_UNKNOWN && changes[1].verdict != VERDICT_UNKNOWN &&

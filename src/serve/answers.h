@@ -83,8 +83,8 @@ bool detail_answer_span(struct view_trace *view, struct hwy_json *json, uint32_t
 			struct hwy_err *err);
 bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32_t lane,
 			  int64_t from, int64_t to, struct hwy_err *err);
-/* Yields the next (direction 1) or previous (direction -1) span on the span's lane: of the same
- * name, or of any. */
+/* span_next.c: yields the next (direction 1) or previous (direction -1) span on the span's lane: of
+ * the same kind and name, or any, where those that start together stand in order of id. */
 bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
 			bool any_name, struct hwy_err *err);
 bool detail_find_span(struct view_trace *view, uint32_t id, struct view_span *span,

@@ -551,35 +551,3 @@ bool detail_answer_window(struct view_trace *view, struct hwy_json *json, uint32
 	json_end_object(json);
 	return ok;
 }
-
-bool detail_answer_next(struct view_trace *view, struct hwy_json *json, uint32_t id, int direction,
-			bool any_name, struct hwy_err *err)
-{
-	struct view_span span;
-	if (!detail_find_span(view, id, &span, err) ||
-	    !view_need_rows(view, span.strip, VIEW_COLUMNS, span.row, 1, err))
-		return false;
-	const struct hwy_strip *strip = &view->trace->strips[span.strip];
-	int64_t name = span_names_id(view->trace, strip, span.row), row = span.row;
-	for (row += direction; row >= 0 && row < strip->rows; row += direction) {
-		bool is_next = (row - direction) >> HWY_CHUNK_BITS != row >> HWY_CHUNK_BITS;
-		if (is_next && !view_pause(view, err))
-			return false;
-		if (is_next)
-			view_trim(view);
-		if (is_next &&
-		    !view_need_rows(view, span.strip, VIEW_COLUMNS, (uint32_t)row, 1, err))
-			return false;
-		if (any_name || span_names_id(view->trace, strip, (uint32_t)row) == name)
-			break;
-	}
-	json_begin_object(json);
-	json_key(json, "span");
-	bool ok = true;
-	if (row >= 0 && row < strip->rows)
-		ok = detail_put_span(view, json, strip->first + (uint32_t)row, err);
-	else
-		json_null(json);
-	json_end_object(json);
-	return ok;
-}

@@ -97,9 +97,11 @@ static void put_formatted(struct hwy_bytes *out, const char *format, long long n
 
 static void write_step_label(const struct naming *naming, uint32_t step, struct hwy_bytes *out)
 {
-	const struct timed_step *at = &naming->request->steps.v[step];
-	bool has_phases =
-		naming->request->steps.v[naming->request->steps.n - 1].phase > 0 || at->phase > 0;
+	const struct step_times *steps = &naming->request->steps;
+	const struct timed_step *at = &steps->v[step];
+	bool has_phases = false;
+	for (uint32_t i = 0; !has_phases && i < steps->n; i++)
+		has_phases = steps->v[i].phase > 0;
 	put_formatted(out, "step %lld", at->number);
 	if (has_phases)
 		put_formatted(out, " of phase %lld", at->phase);

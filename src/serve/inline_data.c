@@ -7,18 +7,19 @@
  */
 #include "analyze/place.h"
 #include "serve/answers.h"
+#include "serve/span_facts.h"
 
 /* Links are written as differences to the row before: calls and their work are mostly in the
  * same order, so the differences are small and compress well. */
 bool inline_data_put_links(struct view_trace *view, struct hwy_json *json, struct hwy_err *err)
 {
 	struct hwy_trace *trace = view->trace;
-	if (!hwy_need(trace, HWY_DEVICE_KINDS, HWY_COL_BIT(HWY_LINK), err))
+	if (!hwy_need(trace, UINT32_MAX, HWY_COL_BIT(HWY_LINK), err))
 		return false;
 	json_begin_array(json);
 	for (uint32_t s = 0; s < trace->n_strips; s++) {
 		const struct hwy_strip *strip = &trace->strips[s];
-		if (!(HWY_KIND_BIT(strip->kind) & HWY_DEVICE_KINDS) || !strip->columns[HWY_LINK])
+		if (!strip->columns[HWY_LINK])
 			continue;
 		int64_t before = 0;
 		json_begin_array(json);
@@ -69,6 +70,26 @@ void inline_data_put_stacks(const struct view_trace *view, struct hwy_json *json
 	json_end_object(json);
 }
 
+/* The place that a query with "line:" and the table name, where there is one. */
+static bool put_called_from(struct view_trace *view, struct hwy_json *json,
+			    const struct hwy_strip *strip, uint32_t row, struct hwy_err *err)
+{
+	struct span_facts *facts = span_facts_of(view);
+	uint32_t number;
+	if (!span_facts_line(facts, strip, row, &number, err))
+		return false;
+	if (number == 0)
+		return true;
+	const struct span_line *line = &facts->lines[number];
+	json_key(json, "line");
+	json_begin_array(json);
+	span_names_put(json, facts->texts.texts[line->file]);
+	json_int(json, line->line);
+	span_names_put(json, facts->texts.texts[line->function]);
+	json_end_array(json);
+	return true;
+}
+
 bool inline_data_put_rows(struct view_trace *view, struct hwy_json *json, uint32_t number,
 			  uint32_t row, uint32_t n, struct hwy_err *err)
 {
@@ -85,7 +106,8 @@ bool inline_data_put_rows(struct view_trace *view, struct hwy_json *json, uint32
 		int64_t stack = hwy_get(strip, HWY_STACK, row);
 		if (hwy_ref_is_set(stack))
 			json_put_int(json, "stack", stack);
-		ok = detail_put_fields(view, json, number, row, err);
+		ok = put_called_from(view, json, strip, row, err) &&
+		     detail_put_fields(view, json, number, row, err);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -9,6 +9,8 @@
 #include "serve/event_table.h"
 #include "sql/questions.h"
 
+enum { MOST_SKIPPED = 1 << 20 }; /* hits of a lane before those that are listed */
+
 /* Reads the query; "" where it is missing. */
 static bool read_query(const struct asking *a, const char **text, struct hwy_err *err)
 {
@@ -26,7 +28,7 @@ static bool read_search(const struct asking *a, int64_t most, uint32_t *t, struc
 	struct asked_parts asked;
 	if (!asking_read_parts(a, most, &asked, err) || !read_query(a, &search->text, err) ||
 	    !asking_read_number(a, "lane", 0, UINT32_MAX, &none, &search->lane, err) ||
-	    !asking_read_number(a, "skip", 0, INT64_MAX, &zero, &skip, err))
+	    !asking_read_number(a, "skip", 0, MOST_SKIPPED, &zero, &skip, err))
 		return false;
 	*t = asked.trace;
 	search->from = asked.from;

@@ -62,17 +62,39 @@ struct hits {
 	uint32_t n_marks;
 	/* the first hits of the lane, which are not listed: the page has them already */
 	uint64_t skip;
-	uint64_t count;               /* hits on this lane */
-	uint32_t n_listed;            /* spans of all lanes that were listed */
-	bool is_cut;                  /* there are more spans, but LISTED_IN_ALL are listed */
-	uint32_t first[LISTED_SPANS]; /* ids of the spans that are listed */
+	uint64_t count;    /* hits on this lane */
+	uint32_t n_listed; /* spans of all lanes that were listed */
+	bool is_cut;       /* there are more spans, but LISTED_IN_ALL are listed */
+	/* The first hits of each strip of the lane, skipped ones included: the first ones of the
+	 * lane are among them. */
+	struct hit {
+		int64_t start;
+		uint32_t id;
+	} * first;
+	uint32_t n_first, cap_first;
+	const struct hwy_strip *strip; /* the strip of the last hit */
+	uint64_t of_strip;             /* hits on it that are among the first */
 };
+
+static int by_start_then_id(const void *left, const void *right)
+{
+	const struct hit *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
 
 static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t row)
 {
 	int64_t start = hwy_get(strip, HWY_START, row);
-	if (hits->count >= hits->skip && hits->count - hits->skip < LISTED_SPANS)
-		hits->first[hits->count - hits->skip] = strip->first + row;
+	if (hits->strip != strip)
+		hits->of_strip = 0;
+	hits->strip = strip;
+	if (hits->of_strip < hits->skip + LISTED_SPANS) {
+		HWY_GROW(hits->first, hits->n_first, hits->cap_first);
+		hits->first[hits->n_first++] = (struct hit){start, strip->first + row};
+		hits->of_strip++;
+	}
 	hits->count++;
 	if (start >= hits->from && start < hits->to)
 		hits->marks[part_of_window(hits->from, hits->to, hits->n_marks, start)]++;
@@ -90,17 +112,19 @@ static bool put_hits(struct view_trace *view, struct hwy_json *json, uint32_t la
 		     struct hits *hits, struct hwy_err *err)
 {
 	bool ok = true;
+	qsort(hits->first, hits->n_first, sizeof *hits->first, by_start_then_id);
 	json_begin_object(json);
 	json_put_int(json, "lane", lane);
 	json_put_int(json, "count", (int64_t)hits->count);
 	json_key(json, "first");
 	json_begin_array(json);
-	for (uint32_t i = 0; ok && hits->skip + i < hits->count && i < LISTED_SPANS; i++) {
+	for (uint64_t i = hits->skip; ok && i < hits->n_first && i - hits->skip < LISTED_SPANS;
+	     i++) {
 		hits->is_cut |= hits->n_listed >= LISTED_IN_ALL;
 		if (hits->is_cut)
 			break;
 		hits->n_listed++;
-		ok = view_pause(view, err) && detail_put_span(view, json, hits->first[i], err);
+		ok = view_pause(view, err) && detail_put_span(view, json, hits->first[i].id, err);
 	}
 	json_end_array(json);
 	json_end_object(json);
@@ -121,7 +145,8 @@ static bool put_hits_of_lanes(struct view_trace *view, struct hwy_json *json, st
 	for (uint32_t lane = 0; ok && lane < view->trace->n_lanes; lane++) {
 		if (view->lanes[lane].n == 0 || (search->lane >= 0 && search->lane != lane))
 			continue;
-		hits->count = 0;
+		hits->count = hits->n_first = 0;
+		hits->strip = NULL;
 		ok = hunt_lane(hunt, &scope, lane, err);
 		count += hits->count;
 		if (ok && hits->count > 0)
@@ -159,6 +184,7 @@ bool search_answer(struct view_trace *view, struct hwy_json *json, const struct 
 		json_int(json, hits.marks[i]);
 	json_end_array(json);
 	json_end_object(json);
+	free(hits.first);
 	free(hits.marks);
 	hunt_end(&hunt);
 	return ok;

@@ -153,6 +153,9 @@ static void put_sql_answer(struct hwy_json *json, struct hwy_trace *trace, const
 	query += strspn(query, " \t\r\n");
 	bool done = db && (*query == '.' ? put_description(&t, db, query, &err)
 					 : sql_query(db, query, &sink, &err));
+	if (done && t.is_closed)
+		done = hwy_fail(&err, "only one query can be answered at a time: what stands "
+				      "behind the semicolon is another one");
 	if (t.has_begun)
 		json_end_array(json);
 	json_put_bool(json, "cut", t.is_cut);

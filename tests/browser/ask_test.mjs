@@ -2,15 +2,16 @@
 /* ask_test.mjs - the field in which one asks: the language and SQL. Hits are marked wherever they stand, Enter goes from one to the next, and the search, the marks and the
  * table are of the same spans. */
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
 import { cacheHere, check, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
-import { makeFolder, pick } from "./recordings.mjs";
+import { data, makeFolder } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
 const folder = makeFolder();
-const recording = folder.unpack(pick("mlp_sync", "itemloop_item", "graphs_node") ?? skip("no recordings"));
+const recording = join(data, "nsys/mlp_sync.hwy");
 const browser = await openBrowser({ width: 1440, height: 900 });
 const server = await view([recording]);
 const sql = (query) => JSON.parse(spawnSync(process.env.HEADWAY, ["sql", recording, query, "--format", "json"], { encoding: "utf8", env: cacheHere(), maxBuffer: 1 << 28 }).stdout);
@@ -124,6 +125,17 @@ await run([
 		await page.getByRole("button", { name: "mark them" }).click();
 		await page.waitForFunction(() => window.headway.state.found[0]?.hits === 5);
 		await checkAxe(page, "SQL");
+		await page.getByRole("textbox", { name: "SQL" }).fill("select id, start from spans");
+		await page.getByRole("button", { name: "run", exact: true }).click();
+		const some = page.getByRole("button", { name: /mark the first \d+/ });
+		await some.waitFor();
+		const first = Number((await some.textContent()).replace(/\D/g, ""));
+		await some.click();
+		await page.waitForFunction((n) => window.headway.state.found[0]?.hits === n, first);
+		await page.getByRole("textbox", { name: "SQL" }).fill("select id, start, duration from steps");
+		await page.getByRole("button", { name: "run", exact: true }).click();
+		await page.waitForFunction(() => !window.headway.state.sql.running && window.headway.state.sql.text.includes("from steps"));
+		check(await page.getByRole("button", { name: /^mark/ }).count() === 0, "ids of steps are not marked as spans");
 		await page.getByLabel("ready questions").selectOption("top-kernels");
 		await page.waitForFunction(() => window.headway.state.sql.text.startsWith("-- ") && !window.headway.state.sql.running && window.headway.state.sql.answer.rows.length > 1);
 		await page.close();
@@ -156,6 +168,7 @@ await run([
 		};
 		check(/SELECT|modified|read/.test(await refused("with x as (select 1) delete from kernel")), "it only reads");
 		check((await refused("select load_extension('x')")).length > 10, "no function that loads");
+		check((await refused("select 1; select 2")).includes("one query"), "a second query is not left out in silence");
 		const endless = page.evaluate(() => window.headway.source.get(`sql?t=0&q=${encodeURIComponent("with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c")}`));
 		const lanes = await page.evaluate(() => window.headway.source.get("lanes?t=0"));
 		check(lanes.lanes.length > 3, "others are answered while it runs");

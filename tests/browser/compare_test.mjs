@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, openBrowser, openPage, run, skip, stateOf, until, view } from "./common.mjs";
+import { cacheHere, check, newPage, openBrowser, openPage, run, skip, stateOf, until, view } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 
 const headway = process.env.HEADWAY ?? skip("no headway binary");
@@ -95,6 +95,18 @@ await run([
 		await page.getByRole("button", { name: "previous step of both runs" }).click();
 		await page.waitForFunction((k) => window.headway.state.step === k - 1, step);
 	})],
+	["a link's finding and edits are there, however late the answers about one of the runs come", async () => {
+		const page = await newPage(browser.context);
+		await page.route(/diagnosis\?t=0/, async (route) => {
+			await page.waitForFunction(() => window.headway?.state.traces[1].diagnosis);
+			await route.continue();
+		});
+		await page.goto(`${server.url}#from=0&to=1&lit=0.0&whatif=${encodeURIComponent("0.remove-wait")}`);
+		await page.waitForFunction(() => window.headway?.state.traces.every((t) => t.diagnosis));
+		await until(async () => (await stateOf(page, "lit"))?.finding === 0, "the finding");
+		await until(async () => (await stateOf(page, "edits")).join() === "remove-wait", "the edits");
+		await page.close();
+	}],
 	["a self-contained page of two recordings has the comparison inside", async () => {
 		const out = folder.path("two.html");
 		say("view", ...files, "--html", out);

@@ -168,6 +168,26 @@ await run([
 		await page.close();
 		await alone.close();
 	}],
+	["of functions of one name, the sandwich is around the one that was chosen", async () => {
+		const file = folder.path("forward.json");
+		const call = (name, ts, dur, tid = 1) => ({ ph: "X", cat: "python_function", name, pid: 1, tid, ts, dur });
+		const events = [call("run.py(3): main", 0, 1000)];
+		for (const [i, [place, dur]] of [["nn/linear.py(9): forward", 30], ["nn/conv.py(9): forward", 50]].entries())
+			events.push(call(place, 100 * i + 100, 50), { ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts: 100 * i + 110, dur: 5, args: { correlation: i + 1 } },
+				{ ph: "X", cat: "kernel", name: `k${i}`, pid: 0, tid: 7, ts: 100 * i + 120, dur, args: { correlation: i + 1, device: 0, stream: 7 } });
+		writeFileSync(file, JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: "GPU" }], traceEvents: events }));
+		const served = await view([file]);
+		const page = await openPage(browser.context, `${served.url}#from=0&to=1&dock=flame&flame=${encodeURIComponent("stacks|all|down|table||0|share||||")}`);
+		for (const [mine, other] of [["30.0 µs", "50.0 µs"], ["50.0 µs", "30.0 µs"]]) {
+			await pressed(page, "top-down");
+			await page.locator(".flame-table tr", { hasText: "forward" }).filter({ hasText: mine }).click();
+			await page.getByRole("button", { name: "callers and callees" }).click();
+			await until(async () => (await flame(page)).view === "sandwich" && await page.locator(".flame-table tr", { hasText: mine }).count() > 0, `around that of ${mine}`);
+			check(await page.locator(".flame-table tr", { hasText: other }).count() === 0, `and not that of ${other}`);
+		}
+		await page.close();
+		await served.close();
+	}],
 	["a page from file:// has the flames of the whole run and of its steps, and says what it lacks", async () => {
 		const out = folder.path("page.html");
 		say("view", resnet, "--html", out);

@@ -78,6 +78,15 @@ await run([
 			for (const b of texts)
 				check(a === b || a.y !== b.y || a.x + a.w <= b.x + 1 || b.x + b.w <= a.x + 1 || (a.text === b.text && a.x === b.x), `"${a.text}" at ${a.x} and "${b.text}" at ${b.x} stand apart`);
 	})],
+	["a hit of the search has the step of its own rank, as the table has", () => onPage(browser, [join(data, "jobs/halo_late")], async (other) => {
+		await other.locator(".span-link .at").first().waitFor();
+		const steps = new Map((await other.evaluate(() => window.headway.source.get("table?t=0&q=kernel&n=10000"))).list.map((row) => [row[0], row[6]]));
+		const ids = await other.evaluate(() => window.headway.state.found[0].lanes.flatMap((l) => l.first.map((s) => s.id)));
+		const said = await other.locator(".span-link .at").allTextContents();
+		check(said.length === ids.length && ids.length > 100, `${said.length} hits`);
+		const wrong = said.flatMap((text, i) => ((/step (\d+)/.exec(text)?.[1] ?? "none") === String(steps.get(ids[i]) ?? "none") ? [] : [`${text} for step ${steps.get(ids[i])}`]));
+		check(!wrong.length, `${wrong.length} of ${said.length}: ${wrong.slice(0, 3).join("; ")}`);
+	}, "#from=0&to=1&panel=search&q=kernel")],
 	["idle time of ranks that share a GPU is said to be added up", () => onPage(browser, [join(data, "jobs/ddp_late")], async (other) => {
 		await other.keyboard.press("]");
 		await other.keyboard.press("E");

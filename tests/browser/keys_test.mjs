@@ -51,6 +51,33 @@ await run([
 		await command(page, "nccldev");
 		await page.waitForSelector(".search .span-link");
 	})],
+	["Tab stops at the buttons of one row, the one that the keyboard is at, however many lanes there are", () => withPage(async (page) => {
+		const stops = () => page.locator(".lanes button").evaluateAll((all) => [...new Set(all.filter((b) => b.tabIndex >= 0).map((b) => b.closest(".title").dataset.key))]);
+		await when(stops, (rows) => rows.join() === "0/gpu0", (rows) => `the first row: ${rows}`);
+		await page.keyboard.press("i");
+		// Down to a row that has buttons.
+		const rows = await page.locator(".lanes .title:has(button)").evaluateAll((all) => all.map((row) => row.dataset.key));
+		await until(async () => {
+			await page.keyboard.press("ArrowDown");
+			return rows.indexOf(await stateOf(page, "focus")) > 2;
+		}, "the keyboard is further down");
+		await when(async () => [...await stops(), await stateOf(page, "focus")], ([stop, row, ...more]) => stop === row && !more.length, (seen) => `${seen}`);
+	}, near)],
+	["a name that gets the keyboard below the window takes its lane along", () => withPage(async (page) => {
+		await page.setViewportSize({ width: 1280, height: 420 });
+		await page.waitForFunction(() => window.headway.timeline.mostScroll > 100);
+		const key = await page.evaluate(() => window.headway.timeline.layout.rows.findLast((r) => r.folds).key);
+		await page.keyboard.press("i");
+		await page.keyboard.press("Shift+Tab");
+		await page.evaluate((of) => document.querySelector(`[data-key='${of}'] .fold`).focus({ focusVisible: true }), key);
+		await page.waitForFunction((of) => {
+			const { timeline } = window.headway;
+			const row = timeline.layout.rows.find((r) => r.key === of);
+			const name = document.querySelector(`[data-key='${of}']`).getBoundingClientRect();
+			const lane = document.querySelector("canvas.timeline").getBoundingClientRect().top + 26 + timeline.layout.pinnedHeight + row.y - timeline.scroll;
+			return timeline.scroll > 0 && Math.abs(name.top - lane) < 1.5 && name.bottom <= innerHeight && [...document.querySelectorAll(".lanes, .lanes .part")].every((part) => part.scrollTop === 0);
+		}, key);
+	})],
 	["the palette is a combobox with its list: arrows choose, what was used last stands first", () => withPage(async (page) => {
 		await page.keyboard.press(":");
 		await page.waitForSelector("[role=combobox]");

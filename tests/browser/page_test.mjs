@@ -230,7 +230,8 @@ await run([
 		await until(async () => await rows() === before - 7, "seven rows are gone");
 		await page.locator("[data-key='0/gpu0'] .fold").click();
 		await settled(page);
-		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });
+		await page.locator("[data-key='0/p0t0']").hover();
+		await page.locator("[data-key='0/p0t0'] .pin").click();
 		await settled(page);
 		await until(async () => await page.evaluate(() => window.headway.timeline.layout.pinnedHeight > 80), "a pinned thread stands on top");
 		await page.locator("[data-key='0/p0t0'] .pin").click({ force: true });

@@ -50,6 +50,23 @@ const known = async (page) => {
 };
 
 await run([
+	["the step that predictions begin with is told where it is not the one that was seen", () => withPage([join(data, "operators/resnet.hwy")], async (page) => {
+		const { step, base } = await page.evaluate(() => {
+			const { findings, phases, summary } = window.headway.state.traces[0].diagnosis;
+			return { step: phases[summary.phase].step_ns, base: findings[0].predicted.before_ns };
+		});
+		check(Math.abs(step - base) > step / 50, `the recorder has a cost here: ${step}, ${base}`);
+		await page.locator(".about.base", { hasText: `${(base / 1e6).toFixed(2)} ms a step without the cost of recording` }).waitFor();
+		await page.locator(".finding .gain", { hasText: `${(base / 1e6).toFixed(2)} ms →` }).first().waitFor();
+	})],
+	["the table shows the whole line of the program in a window of 1280 pixels", () => withPage([join(data, "gpu/mlp_sync.hwy")], async (page) => {
+		await page.setViewportSize({ width: 1280, height: 800 });
+		await page.keyboard.press("9");
+		const line = page.locator(".grid-line [role=gridcell]", { hasText: /^mlp\.py:\d+$/ }).first();
+		await line.waitFor();
+		await until(async () => await line.evaluate((cell) => cell.scrollWidth <= cell.clientWidth && cell.getBoundingClientRect().right <= cell.closest(".grid-box").getBoundingClientRect().right), "it is not cut");
+		check(await line.getAttribute("title") === await line.textContent(), "and in its tip");
+	})],
 	["the tip of a kernel has its launch, its occupancy and what was ahead of it, once the pointer stands still", () => withPage([mlp], async (page) => {
 		await zoomIn(page, 9e6);
 		const asked = [];

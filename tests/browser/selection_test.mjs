@@ -77,6 +77,21 @@ await run([
 		await page.waitForFunction(() => window.headway.state.found.length > 0 || window.headway.state.dock === "table");
 		check(name.length > 0, "the row has a name");
 	})],
+	["a name leads to the spans of its kind, work without a name too", () => withPage([folder.unpack(pick("two_processes") ?? skip("no recordings"))], async (page) => {
+		await page.evaluate(() => {
+			const { start, end } = window.headway.state.traces[0].info;
+			location.hash = `#from=${start}&to=${end}&range=${start},${end}&panel=selection`;
+		});
+		await page.waitForFunction(() => window.headway.state.range);
+		const { kernels } = await when(() => tableOf(page), (table) => table.kernels.rows.some((r) => r.name === ""), "graphs have no names there");
+		const row = kernels.rows.find((r) => r.name === "");
+		await page.locator(".interval .names .lead").filter({ hasText: /^graph$/ }).click();
+		await page.waitForFunction((n) => window.headway.state.table.sums?.rows === n, row.count);
+		await page.locator(".grid-line").first().click();
+		await page.waitForFunction(() => window.headway.state.selected);
+		await page.locator(".panels button", { hasText: "Details" }).click();
+		await until(async () => await page.locator(".details h2.name").textContent() === "graph", "its details have a head");
+	})],
 	["keys select the time on the screen, the time of the span and its lane", () => withPage([loop], async (page) => {
 		await page.keyboard.press("r");
 		await counted(page);

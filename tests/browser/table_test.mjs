@@ -3,10 +3,11 @@
  * The self-contained page answers as the server does. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
-import { makeFolder, pick } from "./recordings.mjs";
+import { cacheHere, check, onPage, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
+import { data, makeFolder, pick } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
@@ -208,8 +209,56 @@ await run([
 			const hits = `search?t=0&q=${encodeURIComponent(q)}&${span}&n=50`;
 			const [a, b] = [await answer(live, hits), await answer(alone, hits)];
 			check(a.hits === b.hits && String(a.marks) === String(b.marks), `${q}: the marks`);
+			const first = (x) => JSON.stringify(x.lanes.map((l) => [l.lane, l.count, l.first.map((s) => s.id)]).sort((one, two) => one[0] - two[0]));
+			check(first(a) === first(b), `${q}: the earliest hits of each lane`);
+			check(a.lanes.every((l) => l.first.every((s, i) => !i || s.start >= l.first[i - 1].start)), `${q}: they are in order of time`);
 		}
 		check((await alone.evaluate(() => window.headway.source.get("table?t=0&q=module:x").catch((e) => e.message))).includes("headway view"), "modules need the server");
+		await live.close();
+		await alone.close();
+	}],
+	["so does that of a job, of lines that operators tell, of several phases; and both know its ranks", async () => {
+		for (const [file, questions] of [["operators/resnet.hwy", ["q=work&group=line", "q=api&group=line&sort=name", "q=kernel%20line~%3A5&sort=dur"]],
+			["jobs/ddp_late", ["q=work&group=step&sort=start", "q=kernel&sort=step", "q=kernel&sort=step&dir=-1"]]]) {
+			const html = folder.path(`${file.replace("/", "_")}.html`);
+			const done = spawnSync(process.env.HEADWAY, ["view", join(data, file), "--html", html], { encoding: "utf8", env: cacheHere() });
+			check(done.status === 0, done.stderr);
+			await onPage(browser, [join(data, file)], async (live) => {
+				const alone = await openPage(browser.context, pathToFileURL(html).href);
+				for (const question of questions) {
+					const [a, b] = [await answer(live, `table?t=0&${question}&n=300`), await answer(alone, `table?t=0&${question}&n=300`)];
+					// Means are rounded by the server.
+					const key = (x) => JSON.stringify([x.rows, x.list.map((row) => ("groups" in x ? [...row.slice(0, 6), row[8]] : [row[0], ...row.slice(4)]))]);
+					check(a.list.length > 3 && key(a) === key(b), `${file} ${question}: ${key(b).slice(0, 300)} instead of ${key(a).slice(0, 300)}`);
+				}
+				const [a, b] = [await answer(live, "diagnosis?t=0"), await answer(alone, "diagnosis?t=0")];
+				check(JSON.stringify(a) === JSON.stringify(b), `${file}: the diagnosis, with what it says of a job`);
+				await alone.close();
+			});
+		}
+		await onPage(browser, [join(data, "jobs/ddp_late/rank1.hwy")], async (page) => {
+			check((await answer(page, "diagnosis?t=0")).summary.runs[0].rank === 1, "the rank of a recording");
+		});
+	}],
+	["the span beside another one is of whatever kind, with a server and without", async () => {
+		const html = folder.path("beside.html");
+		check(spawnSync(process.env.HEADWAY, ["view", recording, "--html", html, "--max-size=60"], { env: cacheHere() }).status === 0, "written");
+		const [live, alone] = [await open("kernel"), await open("kernel", pathToFileURL(html).href)];
+		const { lane } = await live.evaluate(() => window.headway.state.traces[0].lanes.lanes.filter((l) => l.type === "stream").sort((a, b) => b.spans - a.spans)[0]);
+		const { list } = await answer(live, `table?t=0&q=lane:%23${lane}&n=10000`);
+		const ids = list.map((row) => ({ id: row[0], start: row[4] })).sort((a, b) => a.start - b.start || a.id - b.id).map((row) => row.id);
+		check(new Set(list.map((row) => row[2])).size > 1, "the stream has work of several kinds");
+		for (const page of [live, alone])
+			for (const dir of [1, -1]) {
+				const wanted = dir > 0 ? ids.slice(0, 60) : ids.slice(-60).reverse();
+				const went = await page.evaluate(async ([id, way, n]) => {
+					const seen = [];
+					for (let at = id; at !== undefined && seen.length < n; at = (await window.headway.source.get(`next?t=0&id=${at}&dir=${way}&any=1`)).span?.id)
+						seen.push(at);
+					return seen;
+				}, [wanted[0], dir, wanted.length]);
+				check(String(went) === String(wanted), `${dir}: ${went} instead of ${wanted}`);
+			}
 		await live.close();
 		await alone.close();
 	}],

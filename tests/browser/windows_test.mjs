@@ -29,6 +29,23 @@ const inside = async (page, what, width, height) => {
 const CONTROLS = ["input[type=search]", "input.filter", ".panels button:last-child", "button.theme", "header button[aria-label=keys]", "header button[aria-label=commands]", "header button[aria-label='zoom in']",
 	".tabs button", "canvas.timeline"];
 
+/** Names are drawn by the canvas: from here on it tells what it wrote where, in pixels of the screen. */
+const writes = (page) => page.addInitScript(() => {
+	const write = CanvasRenderingContext2D.prototype.fillText;
+	CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+		if (this.canvas.matches("canvas.timeline") && this.textAlign === "left")
+			(window.written ??= []).push({ text, y, left: x, right: x + this.measureText(text).width });
+		write.call(this, text, x, y, ...more);
+	};
+});
+
+/** What the page writes when it is drawn once more. */
+const written = (page) => page.evaluate(async () => {
+	window.written = [];
+	window.headway.timeline.draw();
+	return { texts: window.written, width: document.querySelector("canvas.timeline").width };
+});
+
 await run([
 	// 640 x 400 is a window of 1280 x 800 at 200 %.
 	...[[1920, 1080], [1280, 800], [800, 600], [640, 400], [480, 640]].map(([width, height]) => [`every control can be reached in a window of ${width} x ${height}`, () => withPage(async (page) => {
@@ -52,6 +69,77 @@ await run([
 		check(before.y === after.y, `it stands where it stood: ${before.y}, ${after.y}`);
 		await until(async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
 	}, { width, height: 800 })]),
+	...[[800, 600], [640, 400], [480, 640], [360, 640]].map(([width, height]) => [`no panel covers the timeline, or what a finding shows there, in a window of ${width} x ${height}`, () => withPage(async (page) => {
+		await page.locator(".finding .show").first().click();
+		await page.waitForFunction(() => window.headway.state.lit?.spans.length && window.headway.state.selected);
+		await page.keyboard.press("9");
+		await page.locator(".dock").waitFor();
+		const boxes = async () => Promise.all(["aside", ".upper", ".dock"].map((what) => page.locator(what).boundingBox()));
+		const apart = (a, b) => a.x >= b.x + b.width - 1 || b.x >= a.x + a.width - 1 || a.y >= b.y + b.height - 1 || b.y >= a.y + a.height - 1;
+		await when(boxes, ([side, upper, dock]) => apart(side, upper) && apart(side, dock) && apart(upper, dock) && side.height > 100 && side.y + side.height <= height + 1 && upper.height > 40, (seen) => JSON.stringify(seen));
+		await until(async () => await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing stands out to the right");
+		await page.keyboard.press("9");
+		const canvas = await page.locator("canvas.timeline").boundingBox();
+		const at = await page.evaluate(() => {
+			const { from, to, selected: { span } } = window.headway.state;
+			return [span.start, span.start + span.dur].map((time) => (time - from) / (to - from));
+		});
+		check(at[0] >= 0 && at[1] <= 1 && canvas.width > 200, `the evidence is on the part that one sees: ${at} of ${canvas.width}`);
+	}, { width, height })]),
+	["a lane's name has the room of its buttons until the pointer or the keyboard is there", () => withPage(async (page) => {
+		const row = page.locator("[data-key='0/gpu0']");
+		const name = row.locator(".text");
+		const rest = async () => {
+			const [all, text] = [await row.boundingBox(), await name.boundingBox()];
+			return all.x + all.width - text.x - text.width;
+		};
+		await page.mouse.move(600, 400);
+		await when(rest, (room) => room < 10, (room) => `the name ends at the edge: ${room} pixels before it`);
+		await row.hover();
+		await when(rest, (room) => room > 30, (room) => `there are its buttons: ${room} pixels`);
+		await row.locator(".pin").click();
+		await page.mouse.move(600, 400);
+		await until(async () => await row.locator(".pin").isVisible(), "what is pinned says so");
+	})],
+	["details call a span as its tip does, and of a path in a list the file is seen", () => withPage(async (page) => {
+		await page.route(/\/span\?/, async (route) => {
+			const answer = await route.fetch();
+			const span = await answer.json();
+			const { id, lane, name, start, dur, look } = span;
+			await route.fulfill({ response: answer, json: { ...span, around: [{ id, lane, name: "torch/nn/modules/linear.py(124): forward", start, dur, look }] } });
+		});
+		await page.locator(".finding .show").first().click();
+		await page.waitForFunction(() => window.headway.state.selected);
+		await page.keyboard.press("2");
+		await page.locator(".details .kind", { hasText: /^wait$/ }).waitFor();
+		await page.locator(".details .span-link[title^='torch/nn']", { hasText: /^linear\.py\(124\): forward/ }).waitFor();
+	})],
+	["a filter that no lane is called like says so", () => withPage(async (page) => {
+		await page.locator("input.filter").fill("loader");
+		await settled(page);
+		check(await page.locator(".lanes .empty").count() === 0, "there is such a lane");
+		await page.locator("input.filter").fill("nosuchlane");
+		await page.locator(".lanes .empty", { hasText: "No lane is called like this." }).waitFor();
+	})],
+	["no label is written over the span behind it, no time over the edge of the ruler", () => withPage(async (page) => {
+		await writes(page);
+		await page.reload();
+		await settled(page);
+		// From labels with a letter or two to whole ones.
+		let cut = 0;
+		for (const width of [8e6, 5e6, 3e6, 2e6]) {
+			await page.evaluate((ns) => Object.assign(window.headway.state, { from: 84e6, to: 84e6 + ns }), width);
+			await page.evaluate(() => window.headway.timeline.invalidate());
+			await settled(page);
+			const { texts, width: edge } = await written(page);
+			cut += texts.filter((t) => t.text.endsWith("…")).length;
+			for (const t of texts) {
+				const next = texts.filter((one) => one.y === t.y && one.left > t.left).sort((a, b) => a.left - b.left)[0];
+				check(t.right < (next?.left ?? edge + 1), `"${t.text}" ends before "${next?.text ?? "the edge"}" begins: ${t.right}`);
+			}
+		}
+		check(cut > 20, `names are cut: ${cut}`);
+	})],
 	["the lanes have a scrollbar, where they do not fit", () => withPage(async (page) => {
 		const bar = page.locator("[role=scrollbar]");
 		const thumb = await bar.locator(".thumb").boundingBox();

@@ -4,7 +4,7 @@
 # about which.
 # shellcheck source=common.bash
 source "$(dirname "$0")/common.bash"
-export LC_ALL=C.UTF-8 HEADWAY DEMO_OUT=$work/demo
+export LC_ALL=C.UTF-8 HEADWAY DEMO_OUT="$work/the demo"
 demo=$(realpath "$(dirname "$0")/../../scripts/demo")
 HEADWAY=$(realpath "$HEADWAY")
 
@@ -20,12 +20,12 @@ PATH=$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$dem
 status=$?
 expect_status 0 "nothing can be recorded"
 grep -q 'Nothing can be recorded live here' "$work/out" || fail "it does not say so: $(head -5 "$work/out")"
-for part in before.hwy after.hwy 'GPU 0' 'headway: ' 'sync-in-loop' 'faster  ' "open: file://$work/demo/before.html"; do
+for part in before.hwy after.hwy 'GPU 0' 'headway: ' 'sync-in-loop' 'faster  ' "open: file://$work/the%20demo/before.html"; do
 	grep -qF "$part" "$work/out" || fail "shipped recordings: no '$part'"
 done
 
-[ -s "$work/demo/before.html" ] || fail "the page that it tells to open is not there"
-grep -q "^next: export PATH=$(dirname "$HEADWAY"):.PATH, headway view" "$work/out" ||
+[ -s "$DEMO_OUT/before.html" ] || fail "the page that it tells to open is not there"
+grep -qF "next: export PATH=$(dirname "$HEADWAY"):\$PATH, headway view '$DEMO_OUT/before.hwy' '$DEMO_OUT/after.hwy'," "$work/out" ||
 	fail "it does not say how to call what was built: $(tail -1 "$work/out")"
 mkdir "$work/bin"
 ln -s "$HEADWAY" "$work/bin/headway"
@@ -73,16 +73,16 @@ grep -q 'This package has no OpenCL program of its own' "$work/out" || fail "a p
 "$demo" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "live"
-[ "$(grep -c '^  GPU 0 ' "$work/out")" = 2 ] || fail "two pictures: $(cat "$work/out" "$work/demo/run.log")"
+[ "$(grep -c '^  GPU 0 ' "$work/out")" = 2 ] || fail "two pictures: $(cat "$work/out" "$DEMO_OUT/run.log")"
 [ "$(grep -c 'ms/step' "$work/out")" = 2 ] || fail "two times: $(cat "$work/out")"
 # Where OpenCL's device is the CPU, no sentence calls it a GPU; the recordings of an H200 above are of a GPU.
-run sql --format csv "$work/demo/before.hwy" "select value from properties where name = 'opencl.device.0.type'"
+run sql --format csv "$DEMO_OUT/before.hwy" "select value from properties where name = 'opencl.device.0.type'"
 type=$(tail -1 "$work/out")
 for language in en zh; do
 	for command in "analyze --format brief" diff; do
-		files=$work/demo/before.hwy
-		[ "$command" = diff ] && files+=" $work/demo/after.hwy"
-		run $command --lang $language $files
+		files=("$DEMO_OUT/before.hwy")
+		[ "$command" = diff ] && files+=("$DEMO_OUT/after.hwy")
+		run $command --lang $language "${files[@]}"
 		case $type in
 		cpu) ! grep 'GPU' "$work/out" || fail "$command --lang $language: the CPU is called a GPU" ;;
 		gpu) grep -q 'GPU' "$work/out" || fail "$command --lang $language: the GPU is called something else" ;;

@@ -128,6 +128,9 @@ run diff "$a"
 expect_status 2 "one file"
 run diff "$a" "$a" "$b"
 expect_status 2 "three files"
+run diff "$a" -- "$b" --format json
+expect_status 2 "an option after --"
+grep -q "^headway diff: --format: there is no such file; options go before '--'" "$work/err" || fail "an option after --: $(cat "$work/err")"
 run diff "$a" "$work/nowhere.hwy"
 expect_refusal "no such file" nowhere.hwy
 run diff --run-noise many "$a" "$b"

@@ -119,6 +119,46 @@ grep -q 'fails: 2 of 3 checks hold' "$work/out" || fail "--strict: $(tail -1 "$w
 run gate --baseline "$a" --metric step.p90 --metric gpu.exposed_copy "$b"
 expect_status 0 "better is no regression"
 
+# ---- several runs: more of them hide nothing, gate and diff agree, and a baseline says what it is worth
+python3 - "$work/b.json" "$work" <<-'END' || fail "no runs could be made"
+	import copy, json, sys
+	whole = json.load(open(sys.argv[1]))
+	def made(name, all_ms):
+	    new = {"headway_baseline": 1, "runs": []}
+	    for ms in all_ms:
+	        run = copy.deepcopy(whole["runs"][0])
+	        phase = run["phases"][0]
+	        run["phases"] = [phase]
+	        steps = [int(ms * 1000000) + i for i in range(60)]
+	        mean = sum(steps) // len(steps)
+	        phase["parts_ns"] = {k: 0 for k in phase["parts_ns"]} | {"compute": mean}
+	        phase["steps_ns"], phase["group"] = steps, 1
+	        phase["step_ns"].update({k: mean for k in phase["step_ns"]})
+	        new["runs"].append(run)
+	    json.dump(new, open(f"{sys.argv[2]}/{name}.json", "w"), indent=1)
+	made("wide", [4.2, 11.1, 5.6])
+	made("close", [3.11, 3.08, 3.16])
+	made("tenfold", [100, 58, 51])
+	made("fourfold", [8.9, 15.95, 9.94])
+END
+for pair in "wide tenfold" "close fourfold"; do
+	read -r before after <<<"$pair"
+	run gate --baseline "$work/$before.json" "$work/$after.json"
+	expect_status 1 "gate: $pair"
+	grep -q 'step.p50 .*fail' "$work/out" || fail "gate: $pair: $(cat "$work/out")"
+	run diff "$work/$before.json" "$work/$after.json"
+	expect_status 1 "diff: $pair"
+done
+run baseline -o "$work/again.json" "$work/close.json"
+grep -qx "headway: $work/again.json: 3 runs of streams, a step takes 3.08 ms … 3.16 ms" "$work/err" || fail "baseline says: $(cat "$work/err")"
+run baseline -o "$work/again.json" -f "$work/wide.json"
+grep -q 'the runs differ by a factor of 2.6: .* --metric launches_per_step .*--metric copies.bytes$' "$work/err" ||
+	fail "a baseline of runs that differ: $(cat "$work/err")"
+run baseline "$work/close.json"
+[ ! -s "$work/err" ] || fail "a baseline on standard output says: $(cat "$work/err")"
+run gate --baseline "$work/close.json" --format markdown "$work/fourfold.json"
+grep -qxF '| check | value | limit | verdict | stable |' "$work/out" || fail "markdown: $(head -4 "$work/out")"
+
 # ---- refusals: one line, exit status 2
 # refuse WHAT TEXT LINE…: a budget of these lines is refused with TEXT.
 refuse() {

@@ -18,6 +18,9 @@ done
 for file in job.hwy o.pftrace o.json o.sqlite o.html; do
 	[ -s "$work/$file" ] || fail "$file of a job is empty"
 done
+run analyze --format html -o "$work/p.html" "$work/job/"
+expect_status 0 "the page of a job"
+cmp -s "$work/o.html" "$work/p.html" || fail "view --html and analyze --format html write different pages of a job"
 
 # The whole is the sum of its parts, and so is the report that was made of it.
 python3 "$check" sums "$HEADWAY" "$work/job" >"$work/found" || fail "sums: $(cat "$work/found")"

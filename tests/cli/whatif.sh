@@ -66,6 +66,14 @@ for edit in remove-wait read-late pin no-alloc background faster:cpu:30; do
 		fail "$edit predicts slower"
 done
 
+# Each edit can be asked for alone, in a recording of which nothing but it has read columns.
+for edit in $("$HEADWAY" whatif --list | sed -n 's/^ *\([a-z][a-z-]*\).*/\1/p'); do
+	for other in "$file" "$DATA/nsys/mlp_sync.hwy" "$DATA/torch/decode_eager.hwy"; do
+		run whatif --apply "$edit" "$other"
+		[ "$status" -le 2 ] || fail "$edit of $other ends with status $status"
+	done
+done
+
 # Fixes that were measured on an H200: no prediction is off by more than 20 %, half of them by no more than 7 %, and no gain is
 # predicted as a loss. (That one loss, inmodel-16384, is predicted as a gain of 2 % is known.)
 while read -r name before after parts edits; do

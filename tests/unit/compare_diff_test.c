@@ -169,8 +169,32 @@ static enum prediction_grade grade_of_change(int64_t kernel_us)
 static void a_loss_is_never_as_predicted_where_a_gain_was(void **state)
 {
 	assert_int_equal(grade_of_change(300), GRADE_RIGHT);
-	assert_int_equal(grade_of_change(900), GRADE_LESS);
+	assert_int_equal(grade_of_change(830), GRADE_LESS); /* slower, but not surely */
+	assert_int_equal(grade_of_change(900), GRADE_SLOWER);
 	assert_int_equal(grade_of_change(20), GRADE_MORE);
+}
+
+/* What is measured of a prediction is the speedup of all runs, not of the middle ones. */
+static void a_prediction_is_measured_by_all_runs(void **state)
+{
+	static const int64_t waiting[] = {500, 510, 900}, fixed[] = {100, 110, 300};
+	struct made made[6];
+	const struct compare_summary *runs[6];
+	double plain[2] = {0};
+	for (int i = 0; i < 6; i++) {
+		made[i] = simple("first", i < 3 ? waiting[i] : fixed[i - 3], i < 3);
+		runs[i] = &made[i].summary;
+		struct compare_phase *phase = &made[i].summary.phases[0];
+		phase->plain = phase->step * 9 / 10;
+		plain[i / 3] += (double)phase->plain;
+	}
+	struct compare_side x = side_of(runs, 3), y = side_of(runs + 3, 3);
+	struct compare_diff diff = compared(&x, &y);
+	assert_int_equal(diff.findings[0].change, FINDING_GONE);
+	assert_true(fabs(diff.findings[0].measured - plain[0] / plain[1]) < 1e-6);
+	diff_free(&diff);
+	for (int i = 0; i < 6; i++)
+		made_close(&made[i]);
 }
 
 static void removing_a_wait_is_faster_by_blocked_idle_and_was_predicted(void **state)
@@ -349,6 +373,7 @@ int main(void)
 		cmocka_unit_test(shares_are_whole_and_add_up_to_the_rounded_total),
 		cmocka_unit_test(the_parts_of_a_change_add_up_to_it_exactly),
 		cmocka_unit_test(removing_a_wait_is_faster_by_blocked_idle_and_was_predicted),
+		cmocka_unit_test(a_prediction_is_measured_by_all_runs),
 		cmocka_unit_test(a_loss_is_never_as_predicted_where_a_gain_was),
 		cmocka_unit_test(kernels_are_matched_by_name_and_by_place),
 		cmocka_unit_test(a_baseline_gives_back_the_same_comparison),

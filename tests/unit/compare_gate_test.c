@@ -235,6 +235,33 @@ static void a_regression_fails_only_where_it_is_real_and_above_the_limit(void **
 	made_close(&waits);
 }
 
+/* Three runs a side whose counts and times lie far apart, but do not overlap. */
+static void more_runs_do_not_hide_what_one_shows(void **state)
+{
+	static const int64_t us[] = {3000, 8700, 4000, 97000, 58000, 38000};
+	static const int64_t waits[] = {20, 20, 20, 40, 60, 400};
+	struct made made[6];
+	const struct compare_summary *runs[6];
+	bool failed;
+	for (int i = 0; i < 6; i++) {
+		make(&made[i], us[i], false);
+		made[i].summary.phases[0].counts[COUNT_WAITS] = waits[i];
+		runs[i] = &made[i].summary;
+	}
+	for (uint32_t n = 1; n <= 3; n++) {
+		struct made before = {.side = {.runs = runs, .n = 3}},
+			    after = {.side = {.runs = runs + 3, .n = n}};
+		assert_int_equal(gated(&before, &after, "step.p50", 0.03, false, &failed),
+				 GATE_FAIL);
+		assert_int_equal(gated(&before, &after, "step.mean", 0.03, false, &failed),
+				 GATE_FAIL);
+		assert_int_equal(gated(&before, &after, "syncs_per_step", 0.03, false, &failed),
+				 GATE_FAIL);
+	}
+	for (int i = 0; i < 6; i++)
+		made_close(&made[i]);
+}
+
 /* Without a sanitizer only the text can be wrong. */
 static void a_limit_that_no_clock_reaches_is_printed(void **state)
 {
@@ -253,6 +280,7 @@ int main(void)
 		cmocka_unit_test(any_text_is_read_or_refused),
 		cmocka_unit_test(rules_hold_or_do_not),
 		cmocka_unit_test(a_regression_fails_only_where_it_is_real_and_above_the_limit),
+		cmocka_unit_test(more_runs_do_not_hide_what_one_shows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

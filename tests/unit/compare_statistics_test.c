@@ -27,8 +27,64 @@ static void one_step_a_side_tells_nothing(void **state)
 static void values_that_never_vary_differ_when_they_differ(void **state)
 {
 	double a[] = {4, 4, 4}, b[] = {5, 5, 5};
-	assert_int_equal(statistics_welch(a, 3, b, 3, 1).verdict, VERDICT_SLOWER);
-	assert_int_equal(statistics_welch(a, 3, a, 3, 1).verdict, VERDICT_SAME);
+	assert_int_equal(statistics_runs(a, 3, b, 3, 1, false).verdict, VERDICT_SLOWER);
+	assert_int_equal(statistics_runs(a, 3, a, 3, 1, false).verdict, VERDICT_SAME);
+}
+
+static struct difference of_runs(const double *before, uint32_t n_before, const double *after,
+				 uint32_t n_after)
+{
+	enum { STEPS = 40, MOST = 6 };
+	static int64_t values[MOST][STEPS];
+	struct sample runs[MOST];
+	for (uint32_t i = 0; i < n_before + n_after; i++) {
+		double ms = i < n_before ? before[i] : after[i - n_before];
+		for (int k = 0; k < STEPS; k++)
+			values[i][k] = (int64_t)(1e6 * ms) + k % 7;
+		runs[i] = (struct sample){values[i], STEPS, 1e6 * ms + 3};
+	}
+	return statistics_compare(runs, n_before, runs + n_before, n_after,
+				  STATISTICS_RUN_NOISE_BY_DRIFT);
+}
+
+/* A tenfold slowdown whose runs lie far apart, too: each of them alone shows it, so all together must. */
+static void more_runs_do_not_hide_a_tenfold_slowdown(void **state)
+{
+	static const double before[] = {4.22, 11.1, 5.56}, after[] = {100, 58, 50.7};
+	for (uint32_t n = 1; n <= 3; n++)
+		for (uint32_t m = 1; m <= 3; m++) {
+			struct difference d = of_runs(before, n, after, m);
+			assert_int_equal(d.verdict, VERDICT_SLOWER);
+			d = of_runs(after, m, before, n);
+			assert_int_equal(d.verdict, VERDICT_FASTER);
+			assert_true(d.low > -d.before && d.low <= d.change && d.change <= d.high);
+		}
+	/* A quiet side and one that others disturb. */
+	static const double quiet[] = {3.11, 3.08, 3.16}, disturbed[] = {8.9, 15.95, 9.94};
+	assert_int_equal(of_runs(quiet, 3, disturbed, 3).verdict, VERDICT_SLOWER);
+}
+
+/* However far the runs of a side lie apart: where the sides do not overlap, a tenfold change is no noise. */
+static void far_sides_that_do_not_overlap_differ(void **state)
+{
+	static const double before[] = {1, 9, 9.5}, after[] = {10, 200, 900},
+			    over[] = {9, 200, 900};
+	struct difference d = of_runs(before, 3, after, 3);
+	assert_true(d.is_apart && d.low < 0);
+	assert_int_equal(d.verdict, VERDICT_SLOWER);
+	d = of_runs(before, 3, over, 3);
+	assert_false(d.is_apart);
+	assert_int_equal(d.verdict, VERDICT_UNKNOWN);
+}
+
+/* One new run against a baseline whose runs differ: what they differ by is noise, too. */
+static void a_side_of_some_runs_shows_the_noise_of_the_other(void **state)
+{
+	static const double apart[] = {4.22, 11.1, 5.56}, close[] = {5.5, 5.56, 5.6}, one[] = {8};
+	assert_int_equal(of_runs(close, 3, one, 1).verdict, VERDICT_SLOWER);
+	struct difference d = of_runs(apart, 3, one, 1);
+	assert_int_equal(d.verdict, VERDICT_UNKNOWN);
+	assert_true(d.run_noise > 0.5);
 }
 
 /* Every tenth step takes twice as long: of the mean nothing can be said, of the others all. */
@@ -137,6 +193,9 @@ int main(void)
 		cmocka_unit_test(a_mean_against_most_steps_is_unknown),
 		cmocka_unit_test(the_drift_of_one_run_is_its_noise_from_run_to_run),
 		cmocka_unit_test(steps_that_remember_count_for_less),
+		cmocka_unit_test(more_runs_do_not_hide_a_tenfold_slowdown),
+		cmocka_unit_test(far_sides_that_do_not_overlap_differ),
+		cmocka_unit_test(a_side_of_some_runs_shows_the_noise_of_the_other),
 		cmocka_unit_test(values_that_never_vary_differ_when_they_differ),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,8 @@ static double share_when_filled(struct filling *f, uint32_t index)
 static bool edit_fill_apply(struct editing *e, const char *arguments, struct hwy_err *err)
 {
 	(void)arguments;
+	if (!hwy_need(e->flow->trace, HWY_KIND_BIT(HWY_KERNEL), HWY_COL_BIT(HWY_SHAPE), err))
+		return false;
 	struct filling f = {.e = e, .reach = hwy_array(e->flow->n_devices, sizeof *f.reach)};
 	uint32_t found = 0;
 	metrics_open(&f.metrics, e->flow->trace);

@@ -4,7 +4,7 @@
  * Spans that were left out of the page are not counted; the page says what was left out. Made on the first question. */
 import { VIRTUAL, type At, type EventGroups, type EventTable, type Frame, type Lane, type Lanes, type Lead, type Marks, type NextHit, type Piece, type Search, type Selection, type Span, type SpanDetails, type Steps } from "./protocol";
 import { leadAt, opsOf, select, type Op } from "./inline_selection";
-import { InlineQuery } from "./inline_query";
+import { InlineQuery, isWork } from "./inline_query";
 import { tableOf, type TableRequest } from "./inline_table";
 import { readLanes } from "./lane_list";
 import type { Tile } from "./tile";
@@ -20,8 +20,8 @@ class Links {
 	private calls = new Map<number, number>();
 	private work = new Map<number, number[]>();
 
-	/** One list a strip: the first span's id, then for each span the difference of its call's id plus one. */
-	constructor(strips: number[][]) {
+	/** One list a strip: the first span's id, then for each span the difference of its call's id plus one. Waits, events and overhead have a call, too. */
+	constructor(strips: number[][], private isWork: (id: number) => boolean) {
 		for (const [first, ...steps] of strips) {
 			let link = 0;
 			steps.forEach((step, row) => {
@@ -33,6 +33,8 @@ class Links {
 	}
 	private add(call: number, work: number): void {
 		this.calls.set(work, call);
+		if (!this.isWork(work))
+			return;
 		const known = this.work.get(call);
 		if (known)
 			known.push(work);
@@ -48,7 +50,7 @@ class Links {
 }
 
 export interface Stacks { frames: [string, string, number, string][]; stacks: [number, number, number][] }
-export interface RowDetails { kind: string; stack?: number; fields: SpanDetails["fields"] }
+export interface RowDetails { kind: string; stack?: number; line?: [file: string, line: number, function: string]; fields: SpanDetails["fields"] }
 
 /** Everything a page has of one trace. */
 export interface Inlined {
@@ -74,10 +76,10 @@ export class InlineIndex {
 			if (tile.form === "spans" || tile.form === "summary")
 				this.add(tile.lane, tile.spans, tile.lane < VIRTUAL ? this.byId : this.projectedOn(tile.lane));
 		this.ordered = [...this.byId.values()].sort((a, b) => a.start - b.start || b.dur - a.dur);
-		this.links = new Links(of.links);
+		this.links = new Links(of.links, (id) => isWork(this.byId.get(id)?.look ?? NaN));
 		this.lanes = new Map(of.lanes.lanes.map((lane) => [lane.lane, lane]));
 		this.query = new InlineQuery({
-			lanes: of.lanes, begin: of.begin, steps: of.steps, row: of.row, callOf: (id) => this.byId.get(this.links.callOf(id) ?? -1), placeOf: (stack) => this.stack(stack).place,
+			lanes: of.lanes, begin: of.begin, steps: of.steps, row: of.row, callOf: (id) => this.byId.get(this.links.callOf(id) ?? -1),
 		});
 	}
 
@@ -132,12 +134,14 @@ export class InlineIndex {
 		const [own, its] = await Promise.all([this.of.row(id), this.of.row(call.id)]);
 		const around = this.around(call);
 		const { frames, place } = this.stack(its?.stack);
+		// Work of a graph stands where it was captured, not where its call stands.
+		const [file, line, name] = own?.line ?? [place?.file ?? "", place?.line ?? null, place?.function ?? ""];
 		const work = this.links.workOf(id);
 		const isCall = (s: Known): boolean => this.lanes.get(s.lane)?.type === "api";
 		return {
 			...span, kind: own?.kind ?? "", fields: own?.fields ?? [], partial: !own, stack: frames, around, launch: launch ?? null,
 			place: {
-				file: place?.file ?? "", line: place?.line ?? null, function: place?.function ?? "", api: isCall(call) ? call.name : "",
+				file, line, function: name, api: isCall(call) ? call.name : "",
 				range: around.filter((s) => !isCall(s)).map((s) => s.name).join(" > "),
 			},
 			headway: this.headway(span, launch), projected: [...this.projected.values()].flatMap((on) => on.get(id) ?? []),
@@ -148,7 +152,7 @@ export class InlineIndex {
 	/** What was ahead of device work when its call began. */
 	private headway(span: Known, launch: Known | undefined): Lead | null {
 		const device = this.lanes.get(span.lane)?.device;
-		if (!launch || device === undefined)
+		if (!launch || device === undefined || !isWork(span.look))
 			return null;
 		const facts = { ordered: this.ordered, lanes: this.lanes, byId: this.byId, callOf: (id: number) => this.links.callOf(id) };
 		return leadAt(this.ops[device] ??= opsOf(facts, device), launch.start);
@@ -158,7 +162,7 @@ export class InlineIndex {
 	chain(id: number): { ids: number[]; more: boolean } {
 		const span = this.byId.get(id);
 		const lane = span && this.lanes.get(span.lane);
-		const call = this.links.callOf(id) ?? id;
+		const call = (span && isWork(span.look) ? this.links.callOf(id) : undefined) ?? id;
 		const holds = lane !== undefined && lane.type !== "api" && AROUND.has(lane.type);
 		const inside = (s: Known): boolean => holds && this.lanes.get(s.lane)?.type === "api" && this.lanes.get(s.lane)?.thread === lane.thread && s.start >= span!.start && end(s) <= end(span!);
 		const calls = holds ? this.ordered.filter(inside).map((s) => s.id) : [call];
@@ -168,7 +172,7 @@ export class InlineIndex {
 
 	next(id: number, dir: number, any: boolean): { span: Span | null } {
 		const span = this.byId.get(id);
-		const same = span ? this.ordered.filter((s) => s.lane === span.lane && (any || s.name_id === span.name_id)) : [];
+		const same = span ? this.ordered.filter((s) => s.lane === span.lane && (any || s.name_id === span.name_id)).sort((a, b) => a.start - b.start || a.id - b.id) : [];
 		return { span: span ? same[same.indexOf(span) + dir] ?? null : null };
 	}
 
@@ -211,7 +215,7 @@ export class InlineIndex {
 	}
 
 	async search(q: string, from: number, to: number, n: number, only: number | null, skip: number): Promise<Search> {
-		const hits = (await this.hits(q)).filter((s) => only === null || s.lane === only);
+		const hits = (await this.hits(q)).filter((s) => only === null || s.lane === only).sort((a, b) => a.start - b.start || a.id - b.id);
 		const lanes = new Map<number, { lane: number; count: number; first: Span[] }>();
 		const marks = new Array<number>(n).fill(0);
 		for (const s of hits) {

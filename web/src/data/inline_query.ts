@@ -4,7 +4,7 @@ import { tr } from "../lang";
 import { fitsLocally, isLocal, LaneFacts, numberFits, realFits, textFits, type Told } from "../query/fits";
 import { parseQuery, QueryError, smallLetters, type Term } from "../query/parse";
 import type { RowDetails } from "./inline_index";
-import { Look, type Frame, type Lanes, type Steps } from "./protocol";
+import { Look, type Lanes, type Steps } from "./protocol";
 
 export type InlineSpan = Told & { lane: number };
 
@@ -13,10 +13,10 @@ export interface Facts {
 	lanes: Lanes; begin: number; steps: Steps | null;
 	row: (id: number) => Promise<RowDetails | null>;
 	callOf: (id: number) => InlineSpan | undefined;
-	placeOf: (stack: number | undefined) => Frame | null;
 }
 export interface Place { file: string; line: number }
-interface StepTime { phase: number; number: number; process: number; cpu: [number, number]; device: [number, number] }
+/** `place`: among the steps of all processes, in order of process, then of time on the device. */
+interface StepTime { phase: number; number: number; process: number; place: number; cpu: [number, number]; device: [number, number] }
 
 const SHAPE_KEYS: Record<string, string> = {
 	registers: "registers a thread", static_shared: "static shared memory", dynamic_shared: "dynamic shared memory", executed_shared: "executed shared memory",
@@ -30,14 +30,17 @@ export class InlineQuery {
 	/** By process (-1: of all) and by which of the times counts, in order of it. */
 	private steps = new Map<string, StepTime[]>();
 	private readonly ofAll: boolean;
+	readonly hasPhases: boolean;
 
 	constructor(private facts: Facts) {
 		this.laneFacts = new LaneFacts(facts.lanes);
 		const steps = (facts.steps?.phases ?? []).flatMap((p, phase) => p.steps.map((s, k): StepTime => {
 			const mark = /\d{1,9}$/.exec(s[6] ?? "");
-			return { phase, number: mark && !/\d{10}$/.test(s[6]) ? Number(mark[0]) : k, process: p.process ?? -1, cpu: [s[2], s[3]], device: [s[0], s[1]] };
-		}));
+			return { phase, number: mark && !/\d{10}$/.test(s[6]) ? Number(mark[0]) : k, process: p.process ?? -1, place: 0, cpu: [s[2], s[3]], device: [s[0], s[1]] };
+		})).sort((a, b) => a.process - b.process || a.device[0] - b.device[0]);
+		steps.forEach((step, i) => { step.place = i; });
 		this.ofAll = steps.some((s) => s.process === -1);
+		this.hasPhases = steps.some((s) => s.phase > 0);
 		for (const at of ["device", "cpu"] as const)
 			for (const step of [...steps].sort((a, b) => a[at][0] - b[at][0])) {
 				const key = `${step.process}/${at}`;
@@ -68,9 +71,8 @@ export class InlineQuery {
 		return call && span.start >= call.start ? span.start - call.start : null;
 	}
 	async lineOf(span: InlineSpan): Promise<Place | null> {
-		const call = isWork(span.look) ? this.facts.callOf(span.id) : undefined;
-		const frame = this.facts.placeOf((await this.facts.row((call ?? span).id))?.stack);
-		return frame?.file && frame.line ? { file: frame.file, line: frame.line } : null;
+		const [file, line] = (await this.facts.row(span.id))?.line ?? [];
+		return file && line ? { file, line } : null;
 	}
 	async fieldOf(span: InlineSpan, key: string): Promise<string | null> {
 		return (await this.facts.row(span.id))?.fields.find((f) => f.key.replaceAll("-", "_") === key || f.key === key)?.value ?? null;

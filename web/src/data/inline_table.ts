@@ -15,7 +15,7 @@ async function keyOf(query: InlineQuery, span: InlineSpan, sort: string): Promis
 	case "name": return span.name.toLowerCase();
 	case "kind": return span.look;
 	case "lane": return span.lane;
-	case "step": return query.stepOf(span)?.device[0] ?? null;
+	case "step": return query.stepOf(span)?.place ?? null;
 	case "latency": return query.latencyOf(span);
 	case "bytes": return await query.bytesOf(span) || null;
 	case "rate": {
@@ -61,7 +61,7 @@ async function groupOf(query: InlineQuery, span: InlineSpan, by: string): Promis
 	case "rank": return lane?.rank === undefined ? ["", "-rank:0..", -1] : [`rank ${lane.rank}`, `rank:${lane.rank}`, lane.rank];
 	case "step": {
 		const step = query.stepOf(span);
-		return step ? [`step ${step.number}${step.phase ? ` of phase ${step.phase}` : ""}`, `phase:${step.phase} step:${step.number}`, step.device[0]] : ["", "-step:0..", -1];
+		return step ? [`step ${step.number}${query.hasPhases ? ` of phase ${step.phase}` : ""}`, `phase:${step.phase} step:${step.number}`, step.place] : ["", "-step:0..", -1];
 	}
 	case "line": {
 		const place = await query.lineOf(span);
@@ -88,6 +88,7 @@ async function groups(query: InlineQuery, spans: InlineSpan[], ask: TableRequest
 		const [name, term, place] = await groupOf(query, span, ask.group);
 		const group = found.get(term) ?? { name, place, durations: [] };
 		group.durations.push(span.dur);
+		group.place = Math.min(group.place, place);
 		found.set(term, group);
 	}
 	const all = [...found].map(([term, g]) => ({ place: g.place, row: summed(g.name, term, g.durations) }));

@@ -87,8 +87,8 @@ export function Details() {
 	const said = launchText(span) || workText(span) || projectedText(span);
 	const sentence = said && said[0]!.toUpperCase() + said.slice(1);
 	return <div class="details">
-		<h2 class="name">{plain(span.name || span.stack[0]?.function || "", NAME)}</h2>
-		<p class="kind">{span.kind || tr(LOOK_NAMES[span.look ?? -1] ?? "")}</p>
+		<h2 class="name">{plain(span.name || span.stack[0]?.function || tr(LOOK_NAMES[span.look ?? -1] ?? ""), NAME)}</h2>
+		<p class="kind">{tr(LOOK_NAMES[span.look ?? -1] ?? span.kind)}</p>
 		<div class="buttons">
 			<button title={tr("previous of the same name (,)")} onClick={() => void selectNext(-1)}>‹ {tr("previous")}</button>
 			<button title={tr("next of the same name (.)")} onClick={() => void selectNext(1)}>{tr("next")} ›</button>

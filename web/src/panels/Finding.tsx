@@ -56,12 +56,13 @@ function Evidence() {
 		nextEvidence(by);
 	};
 	return <p class="evidence"><button title={tr("previous (N)")} aria-label={tr("previous piece of evidence")} onClick={step(-1)}>‹</button>
-		<span>{tr("evidence {n} of {all}", { n: lit.at + 1, all: lit.spans.length })}{lit.total > lit.spans.length && <small>{tr(", picked from {total}; others of the same kind keep their colour", { total: count(lit.total) })}</small>}</span>
+		<span>{tr("evidence {n} of {all}", { n: lit.at + 1, all: lit.spans.length })}</span>
 		<button title={tr("next (n)")} aria-label={tr("next piece of evidence")} onClick={step(1)}>›</button>
 		<button title={tr("a table of its evidence")} onClick={(e) => {
 			e.stopPropagation();
 			tableOfFinding(lit.trace, lit.finding);
-		}}>{tr("table")}</button></p>;
+		}}>{tr("table")}</button>
+		{lit.total > lit.spans.length && <small>{tr("picked from {total}; others of the same kind keep their colour", { total: count(lit.total) })}</small>}</p>;
 }
 
 interface Props { trace: number; index: number; finding: Item; diagnosis: Diagnosis; innocent: boolean }

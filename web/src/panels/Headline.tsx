@@ -24,14 +24,22 @@ function about(d: Diagnosis, phase: DiagnosedPhase): string {
 	return `${steps}${spread}${phase.bursty ? tr(", bursty") : ""} · ${d.summary.lost_records ? tr("{n} records lost", { n: count(d.summary.lost_records) }) : tr("nothing lost")}`;
 }
 
+/** The step that predictions begin with, where a reader sees another time than that of the step: the recorder's cost is not in it. */
+function baseOf(d: Diagnosis, phase: DiagnosedPhase): number | null {
+	const base = [...d.findings, ...d.acquitted].find((f) => f.phase === d.summary.phase && f.predicted)?.predicted?.before_ns ?? 0;
+	return base > 0 && Math.abs(base - phase.step_ns) > phase.step_ns / 100 ? base : null;
+}
+
 export function Headline({ diagnosis }: { diagnosis: Diagnosis }) {
 	const phase = diagnosis.phases[diagnosis.summary.phase ?? -1];
 	if (!phase)
-		return <p class="empty">{tr("No device work in this recording (no kernel, copy, fill or graph): nothing to diagnose.")}</p>;
+		return null;
 	const ahead = aheadOf(phase);
+	const base = baseOf(diagnosis, phase);
 	return <><div class="tiles">
 		<div><b>{duration(phase.step_ns)}</b><small>{phase.source === "one" ? tr("in all") : tr("a step")}</small></div>
 		<div><b>{percent(diagnosis.summary.busy)}</b><small>{tr("GPU busy")}</small></div>
 		{ahead && <div><b>{ahead[0]}</b><small>{ahead[1]}</small></div>}
-	</div><p class="about"><small>{about(diagnosis, phase)}</small></p></>;
+	</div><p class="about"><small>{about(diagnosis, phase)}</small></p>
+	{base && <p class="about base"><small>{tr("{time} a step without the cost of recording: predictions begin there", { time: duration(base) })}</small></p>}</>;
 }

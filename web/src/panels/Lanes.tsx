@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { tr } from "../lang";
 import { deepen, fold, moveGroup, pin } from "../state/actions";
+import { focusedRow } from "../state/focus";
 import { choose, chooseOnly, lanesOfRow } from "../state/selection";
 import { state, useStore } from "../state/store";
 import { tableOfLane } from "../state/table";
@@ -22,31 +23,33 @@ function Range({ row }: { row: Row }) {
 }
 
 /** A lane that nests deeper than it shows at first. */
-function Deep({ row }: { row: Row }) {
+function Deep({ row, tab }: { row: Row; tab: number }) {
 	const all = row.levels === row.depths;
-	return <button class="deep" aria-expanded={all} title={all ? tr("show the first {n} levels", { n: levelsAtFirst(row.lane!) }) : tr("{n} levels stand in the last one: show all", { n: row.depths - row.levels })}
+	return <button class="deep" tabIndex={tab} aria-expanded={all} title={all ? tr("show the first {n} levels", { n: levelsAtFirst(row.lane!) }) : tr("{n} levels stand in the last one: show all", { n: row.depths - row.levels })}
 		onClick={() => deepen(laneKey(row.trace, row.lane!.lane))}>{tr("{n} deep", { n: row.depths })} {all ? "▴" : "▾"}</button>;
 }
 
-/** Pixels of a row that its name does not have: the buttons. */
-const ROOM_OF_BUTTONS = 50;
+/** Pixels of a row that its name does not have. The buttons at its end take room only where the pointer or the keyboard is. */
+const ROOM_OF_FOLD = 26;
 const MANY_ROWS = 400;
 
 /** How a row is chosen: by a click with Ctrl besides the others, with Shift up to it, or by its button. */
 type Choose = (row: Row, upTo: boolean) => void;
 
-function ChooseButton({ row, onChoose }: { row: Row; onChoose: Choose }) {
+function ChooseButton({ row, tab, onChoose }: { row: Row; tab: number; onChoose: Choose }) {
 	const lanes = lanesOfRow(row);
 	const on = lanes.length > 0 && lanes.every((key) => state.chosen.has(key));
-	return <button class={`choose ${on ? "on" : ""}`} aria-pressed={on} aria-label={tr("choose {name}", { name: row.title })} title={tr("choose for the selection (Ctrl + click; with Shift up to here)")}
+	return <button class={`choose ${on ? "on" : ""}`} tabIndex={tab} aria-pressed={on} aria-label={tr("choose {name}", { name: row.title })} title={tr("choose for the selection (Ctrl + click; with Shift up to here)")}
 		onClick={(e) => {
 			e.stopPropagation();
 			onChoose(row, e.shiftKey);
 		}} />;
 }
 
-/** `room`: how wide the column is; `same`: how many letters the name shares with another one. */
-function Title({ row, top, onChoose, same, room }: { row: Row; top: number; onChoose: Choose; same: number; room: number }) {
+/** `room`: how wide the column is; `same`: how many letters the name shares with another one. Tab stops at the buttons of one row only,
+ * `here`: there are hundreds of rows, and the arrows lead from one to the next. */
+function Title({ row, top, onChoose, same, room, here }: { row: Row; top: number; onChoose: Choose; same: number; room: number; here: boolean }) {
+	const tab = here ? 0 : -1;
 	const style = { top: `${top}px`, height: `${row.h}px`, paddingLeft: `${6 + row.depth * 12}px` };
 	const pinned = state.pinned.has(row.key);
 	const lanes = lanesOfRow(row);
@@ -69,18 +72,18 @@ function Title({ row, top, onChoose, same, room }: { row: Row; top: number; onCh
 			setOver(false);
 			moveGroup(e.dataTransfer?.getData("text/plain") ?? "", row.key);
 		}}>
-		{row.folds && <button class="fold" aria-expanded={!row.folded} aria-label={tr(row.folded ? "unfold {name}" : "fold {name}", { name: row.title })}>
+		{row.folds && <button class="fold" tabIndex={tab} aria-expanded={!row.folded} aria-label={tr(row.folded ? "unfold {name}" : "fold {name}", { name: row.title })}>
 			{row.folded ? "▸" : "▾"}</button>}
-		<LaneName name={row.title} same={same} room={room - ROOM_OF_BUTTONS - row.depth * 12} />
+		<LaneName name={row.title} same={same} room={room - ROOM_OF_FOLD - row.depth * 12} />
 		<Range row={row} />
-		{row.lane && row.depths > levelsAtFirst(row.lane) && row.kind === "lane" && <Deep row={row} />}
+		{row.lane && row.depths > levelsAtFirst(row.lane) && row.kind === "lane" && <Deep row={row} tab={tab} />}
 		{row.note && <small class="scale" title={tr("the top of the chart")}>{row.note}</small>}
-		{row.lane && row.kind === "lane" && <button class="pin" aria-label={tr("table of {name}", { name: row.title })} title={tr("a table of its spans")} onClick={(e) => {
+		{row.lane && row.kind === "lane" && <button class="pin" tabIndex={tab} aria-label={tr("table of {name}", { name: row.title })} title={tr("a table of its spans")} onClick={(e) => {
 			e.stopPropagation();
 			tableOfLane(row.trace, row.lane!);
 		}}>▤</button>}
-		{lanes.length > 0 && <ChooseButton row={row} onChoose={onChoose} />}
-		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} aria-pressed={pinned} aria-label={tr("pin {name}", { name: row.title })} title={tr("pin to the top")}
+		{lanes.length > 0 && <ChooseButton row={row} tab={tab} onChoose={onChoose} />}
+		{row.folds && <button class={`pin ${pinned ? "on" : ""}`} tabIndex={tab} aria-pressed={pinned} aria-label={tr("pin {name}", { name: row.title })} title={tr("pin to the top")}
 			onClick={(e) => {
 				e.stopPropagation();
 				pin(row.key);
@@ -88,10 +91,21 @@ function Title({ row, top, onChoose, same, room }: { row: Row; top: number; onCh
 	</div>;
 }
 
+/** A button that the keyboard comes to is on the screen, with its lane. */
+function reveal(timeline: Timeline, button: EventTarget | null): void {
+	const key = button instanceof Element && button.matches(":focus-visible") && button.closest<HTMLElement>(".title")?.dataset["key"];
+	const row = timeline.layout.rows.find((r) => r.key === key);
+	if (row)
+		timeline.revealRow(row);
+}
+
 export function Lanes({ timeline }: { timeline: Timeline }) {
 	const [, again] = useState({ rows: timeline.layout.rows, scroll: 0 });
 	useStore((s) => s.pinned);
 	useStore((s) => s.chosen);
+	useStore((s) => s.focus);
+	useStore((s) => s.selected);
+	const filter = useStore((s) => s.filter);
 	const column = useRef<HTMLDivElement>(null);
 	const anchor = useRef("");
 	const onChoose: Choose = (row, upTo) => {
@@ -116,15 +130,17 @@ export function Lanes({ timeline }: { timeline: Timeline }) {
 	const { rows, pinnedHeight } = timeline.layout;
 	const width = column.current?.clientWidth ?? 0;
 	const likeness = useMemo(() => likenessOf(rows.map((r) => r.title)), [rows]);
-	const titleAt = (r: Row, top: number) => <Title key={r.key} row={r} top={top} onChoose={onChoose} same={likeness.get(r.title) ?? 0} room={width} />;
+	const here = focusedRow() ?? rows.find((r) => r.folds || lanesOfRow(r).length > 0);
+	const titleAt = (r: Row, top: number) => <Title key={r.key} row={r} top={top} onChoose={onChoose} same={likeness.get(r.title) ?? 0} room={width} here={r.key === here?.key} />;
 	const height = column.current?.clientHeight ?? 0;
 	/** Of thousands of rows only those on the screen and around it have a title. */
 	const isNear = (r: Row): boolean => rows.length <= MANY_ROWS || (r.y + r.h > timeline.scroll - height && r.y < timeline.scroll + 2 * height);
-	return <div class="lanes" ref={column} onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
+	return <div class="lanes" ref={column} onFocusCapture={(e) => reveal(timeline, e.target)} onWheel={(e) => timeline.setScroll(timeline.scroll + e.deltaY)}>
 		<div class="part" style={{ top: `${RULER}px`, height: `${pinnedHeight}px` }}>
 			{rows.filter((r) => r.pinned).map((r) => titleAt(r, r.y))}
 		</div>
 		<div class="part" style={{ top: `${RULER + pinnedHeight}px`, bottom: 0 }}>
+			{filter.trim() && rows.every((r) => !r.lane && !r.folds) && <p class="empty">{tr("No lane is called like this.")}</p>}
 			{rows.filter((r) => !r.pinned && isNear(r)).map((r) => titleAt(r, r.y - timeline.scroll))}
 		</div>
 	</div>;

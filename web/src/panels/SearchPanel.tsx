@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SearchPanel.tsx - hits of the search, by lane. */
-import type { Span } from "../data/protocol";
+import { Look, type Span } from "../data/protocol";
 import { phrase, tr } from "../lang";
 import { searchMore } from "../state/actions";
 import { useStore, type Trace } from "../state/store";
@@ -10,15 +10,24 @@ import { stepTitle } from "../timeline/text";
 import { count, duration } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
 
-/** When a span began after the first event, and its step: of device work the step's time on the device counts, of all else that on the CPU. */
-function placeInTime({ info, steps }: Trace, span: Span, onDevice: boolean): string {
+/** The process of steps that are of all processes. */
+const NOBODY = -1;
+
+/** When a span began after the first event, and its step: the last of its process that has begun, if it is not over. Of device work the step's time on the
+ * device counts, of all else that on the CPU. */
+function placeInTime({ info, steps, lanes }: Trace, span: Span): string {
 	const time = duration(span.start - info.start);
-	for (const phase of steps?.phases ?? []) {
-		const k = phase.steps.findIndex((s) => s[onDevice ? 0 : 2] <= span.start && span.start < s[onDevice ? 1 : 3]);
-		if (k >= 0)
-			return tr("{time}, {step}", { time, step: stepTitle(phase.steps[k]![6], k) });
-	}
-	return time;
+	const at = (span.look ?? Look.api) <= Look.graph ? 0 : 2;
+	const all = steps?.phases ?? [];
+	const process = all.some((p) => p.process === NOBODY) ? NOBODY : lanes.lanes.find((l) => l.lane === span.lane)?.process;
+	let last = { from: -1, to: -1, title: "" };
+	for (const phase of all)
+		if (phase.process === process)
+			phase.steps.forEach((s, k) => {
+				if (s[at] <= span.start && s[at] >= last.from)
+					last = { from: s[at], to: s[at === 0 ? 1 : 3], title: stepTitle(s[6], k) };
+			});
+	return span.start < last.to ? tr("{time}, {step}", { time, step: last.title }) : time;
 }
 
 export function SearchPanel() {
@@ -33,11 +42,10 @@ export function SearchPanel() {
 		if (!answer)
 			return <p key={t} class="empty">{tr("No answer.")}</p>;
 		const titles = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.title]));
-		const types = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.type]));
 		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span>{phrase(answer.hits === 1 ? "{n} hit" : "{n} hits", { n: <b>{count(answer.hits)}</b> })}{answer.more && tr(" and more")}</span>
 			{answer.names > 0 && <span>{phrase(answer.names === 1 ? "{n} name" : "{n} names", { n: <b>{count(answer.names)}</b> })}</span>}</p>
 			{answer.lanes.map((lane) => <section key={lane.lane}><h3>{laneTitle(titles.get(lane.lane) ?? String(lane.lane))} <small>{count(lane.count)}</small></h3>
-				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay at={placeInTime(traces[t]!, s, types.get(lane.lane) === "stream")} />)}
+				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay at={placeInTime(traces[t]!, s)} />)}
 				{lane.first.length < lane.count && <button class="more" onClick={() => void searchMore(t, lane.lane)}>{tr("{n} more", { n: count(lane.count - lane.first.length) })}</button>}</section>)}
 		</div>;
 	})}</div>;

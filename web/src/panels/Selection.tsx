@@ -12,7 +12,9 @@ import { NameRows } from "./NameRows";
 import { SelectedDevices } from "./SelectedDevices";
 import { SelectedThreads } from "./SelectedThreads";
 
-const TITLES: [(typeof NAME_TABLES)[number], string][] = [["kernels", tr("Device work")], ["calls", tr("Calls")], ["ranges", tr("Ranges")], ["operators", tr("Operators")], ["functions", tr("Functions")], ["os", tr("OS calls")]];
+/** What the query language calls the spans of a table, too. */
+const TITLES: [(typeof NAME_TABLES)[number], string, string][] = [["kernels", tr("Device work"), "work"], ["calls", tr("Calls"), "api"], ["ranges", tr("Ranges"), "range"], ["operators", tr("Operators"), "op"], ["functions", tr("Functions"), "kind:call"],
+	["os", tr("OS calls"), "os"]];
 
 /** Nothing of what is listed here happened. */
 const isBare = (table: Table): boolean => !table.devices.length && !table.counters.length && !table.threads.length && !table.samples.count && TITLES.every(([key]) => !table[key].count);
@@ -21,7 +23,7 @@ function Happened({ trace, table }: { trace: number; table: Table }) {
 	return <>
 		<SelectedDevices table={table} />
 		<Metrics trace={trace} metrics={table.counters} title={tr("Counters")} leads />
-		{TITLES.map(([key, title]) => <NameRows key={key} trace={trace} title={title} table={table[key]} whole={table.to - table.from} />)}
+		{TITLES.map(([key, title, kind]) => <NameRows key={key} trace={trace} title={title} kind={kind} table={table[key]} whole={table.to - table.from} />)}
 		<SelectedThreads trace={trace} table={table} />
 		{isBare(table) && <p class="empty">{tr("Nothing happened there.")}</p>}
 	</>;

@@ -2,11 +2,11 @@
 /* SpanLink.tsx - a span in a list; a press goes there. */
 import type { Span } from "../data/protocol";
 import { select } from "../state/actions";
-import { plain, shorten } from "../timeline/text";
+import { plain, shorten, withoutFolders } from "../timeline/text";
 import { duration } from "../timeline/units";
 
 /** `at`: when it was, after the first event, and in which step. */
 export function SpanLink({ trace, span, stay, at }: { trace: number; span: Span; stay?: boolean; at?: string }) {
 	return <button class="span-link" title={plain(span.name)} onClick={() => void select(trace, span.id, true, stay ?? false)}>
-		<span>{shorten(plain(span.name))}</span>{at && <small class="at">{at}</small>}<small>{duration(span.dur)}</small></button>;
+		<span>{withoutFolders(shorten(plain(span.name)))}</span>{at && <small class="at">{at}</small>}<small>{duration(span.dur)}</small></button>;
 }

@@ -63,6 +63,7 @@ export function Sql() {
 		return <p class="empty sql-none">{phrase("SQL needs the recording itself: open it with {command}.", { command: <code>headway view</code> })}</p>;
 	const run = (): void => void runSql(box.current?.value ?? "");
 	const { answer } = sql;
+	const marked = answer ? markQuery().n : 0;
 	return <div class="table-panel">
 		<div class="table-bar sql-bar">
 			<textarea ref={box} rows={3} class="query" value={sql.text} aria-label="SQL" aria-invalid={sql.error !== ""} aria-describedby="sql-error" spellcheck={false} onInput={(e) => set({ sql: { ...state.sql, text: e.currentTarget.value } })} placeholder="select name, count(*), sum(duration) from kernel group by name order by 3 desc"
@@ -82,7 +83,7 @@ export function Sql() {
 				{traces.length > 1 && <span class="group" role="group" aria-label={tr("run")}>{traces.map((_, t) => <button key={t} class={t === sql.trace ? "on" : ""} aria-pressed={t === sql.trace} onClick={() => set({ sql: { ...sql, trace: t } })}>{t ? "B" : "A"}</button>)}</span>}
 				<button disabled={sql.running} title="(Ctrl + Enter)" onClick={run}>{sql.running ? tr("running …") : tr("run")}</button>
 				{answer && <output class="sums">{phrase("{n} rows", { n: <b>{count(answer.rows.length)}</b> })}{answer.cut && tr(", and more")}</output>}
-				{answer && markQuery() && <button title={tr("find these spans: marked on the timeline, Enter goes from one to the next")} onClick={() => void markRows()}>{tr("mark them")}</button>}
+				{marked > 0 && answer && <button title={tr("find these spans: marked on the timeline, Enter goes from one to the next")} onClick={() => void markRows()}>{marked < answer.rows.length ? tr("mark the first {n}", { n: count(marked) }) : tr("mark them")}</button>}
 				{answer && <button onClick={() => void copyText(asCsv(answer.columns, answer.rows)).then((done) => set({ message: done ? tr("{n} rows copied as {form}.", { n: count(answer.rows.length), form: "CSV" }) : tr("The browser does not let this page use the clipboard.") }))}>{tr("copy CSV")}</button>}
 			</span>
 		</div>

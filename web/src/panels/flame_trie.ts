@@ -114,17 +114,22 @@ export class Trie {
 	totals(node: number): number[] {
 		return this.total.map((column) => column[node]!);
 	}
-	/** The index of a frame, or -1. */
+	/** The index of a frame, or -1. Of two runs frames have places without folders, and older links name no place. */
 	find(key: string): number {
-		return this.frames.findIndex((f) => keyOf(f) === key);
+		const [name, place] = key.split("\n");
+		const same = this.frames.findIndex((f) => keyOf(f) === key);
+		return same >= 0 ? same : this.frames.findIndex((f) => nameOf(f) === name && (place === undefined || lastOf(f.place) === lastOf(place)));
 	}
 }
 
-/** A frame as a link names it. */
-export const keyOf = (f: Frame): string => `${f.kind}:${f.name}`;
+const nameOf = (f: Frame): string => `${f.kind}:${f.name}`;
+const lastOf = (place: string): string => place.slice(place.lastIndexOf("/") + 1);
+
+/** A frame as a link names it: functions of several files have the same name. */
+export const keyOf = (f: Frame): string => (f.place ? `${nameOf(f)}\n${f.place}` : nameOf(f));
 
 /** Two runs have other numbers of processes and threads, and other folders. */
-const alike = (f: Frame): Frame => ({ kind: f.kind, name: f.name.replace(/ \((pid|tid) \d+\)$/, ""), place: f.place.slice(f.place.lastIndexOf("/") + 1) });
+const alike = (f: Frame): Frame => ({ kind: f.kind, name: f.name.replace(/ \((pid|tid) \d+\)$/, ""), place: lastOf(f.place) });
 
 /** One run, or two on top of each other, each with its scale. */
 export function trieOf(answers: FlameAnswer[], weight: string, scales: number[]): Trie {

@@ -37,12 +37,12 @@ export const ROW_COLUMNS: Column[] = [
 	{ id: "kind", title: "kind", hint: tr("what it is"), width: "84px", text: true, show: (l) => tr(LOOK_NAMES[row(l)[2]] ?? ""), value: (l) => LOOK_NAMES[row(l)[2]] ?? "" },
 	{ id: "start", title: "start", hint: tr("after the first event"), width: "118px", show: (l, a) => exact(startOf(l, a)), value: startOf },
 	{ id: "dur", title: "duration", hint: tr("how long it took"), width: "78px", show: (l) => duration(row(l)[5]), full: (l) => exact(row(l)[5]), value: (l) => row(l)[5] },
-	{ id: "lane", title: "lane", hint: tr("the stream or thread it stands on"), width: "minmax(190px, 2.4fr)", text: true, show: (l, a) => plain(a.shown.get(row(l)[1]) ?? String(row(l)[1])), full: (l, a) => plain(a.shown.get(row(l)[1]) ?? ""), value: (l, a) => a.titles.get(row(l)[1]) ?? "" },
+	{ id: "lane", title: "lane", hint: tr("the stream or thread it stands on"), width: "minmax(160px, 2.4fr)", text: true, show: (l, a) => plain(a.shown.get(row(l)[1]) ?? String(row(l)[1])), full: (l, a) => plain(a.shown.get(row(l)[1]) ?? ""), value: (l, a) => a.titles.get(row(l)[1]) ?? "" },
 	{ id: "step", title: "step", hint: tr("the step it belongs to"), width: "46px", show: (l) => known(row(l)[6], String), value: (l) => row(l)[6] },
 	{ id: "latency", title: "latency", hint: tr("from the begin of its launch to its start"), width: "78px", show: (l) => known(row(l)[7], duration), full: (l) => known(row(l)[7], exact), value: (l) => row(l)[7] },
 	{ id: "bytes", title: "bytes", hint: tr("size of the copy, the fill or the allocation"), width: "78px", show: (l) => known(row(l)[8], (n) => withPrefix(n, "B")), full: (l) => known(row(l)[8], (n) => tr("{n} bytes", { n: count(n) })), value: (l) => row(l)[8] },
 	{ id: "rate", title: "rate", hint: tr("bytes a second"), width: "80px", show: (l) => known(rateOf(row(l)), (n) => withPrefix(n, "B/s")), value: (l) => known(rateOf(row(l)), (n) => String(Math.round(n))) || null },
-	{ id: "line", title: "line", hint: tr("where in the program it was called or launched"), width: "minmax(60px, 1fr)", text: true, show: (l) => plain(row(l)[9]), value: (l) => row(l)[9] },
+	{ id: "line", title: "line", hint: tr("where in the program it was called or launched"), width: "minmax(94px, 1fr)", text: true, show: (l) => plain(row(l)[9]), full: (l) => plain(row(l)[9]), value: (l) => row(l)[9] },
 ];
 
 const time = (id: string, title: string, hint: string, at: number): Column => ({ id, title, hint, width: "78px", show: (l) => duration(Number(l[at])), full: (l) => exact(Number(l[at])), value: (l) => Number(l[at]) });

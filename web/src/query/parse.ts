@@ -2,7 +2,7 @@
 /* parse.ts - takes a query apart: `kernel name~gemm dur>50us -lane:"stream 7"`. As src/serve/query.c; tests/query_cases.txt holds both to the same. */
 import { tr } from "../lang";
 import { readQuantity } from "./numbers";
-import { compilePattern, Wrong } from "./pattern";
+import { compilePattern, Wrong, type Pattern } from "./pattern";
 import { fieldOf, looksOf, type Field, type Unit, type Word } from "./words";
 
 const MOST_TERMS = 32;
@@ -14,7 +14,7 @@ export type Test = "has" | "is" | "matches" | "in";
 export interface Term {
 	field: Field; part: string; test: Test; negated: boolean; looks: readonly number[]; text: string;
 	/** Of "line": the number behind the file, or 0. */
-	line: number; pattern: RegExp | null; bounds: Bounds[];
+	line: number; pattern: Pattern | null; bounds: Bounds[];
 }
 export class QueryError extends Error {}
 
@@ -121,7 +121,7 @@ function readNumbers(p: Parser, at: number, operator: string, text: string, unit
 	return parts.map((part) => (isLimit ? readLimit(operator, part, unit) : readRange(part, unit)) ?? p.fail(at, tr("{what} is expected here", { what: WANTED[unit] ?? "" })));
 }
 
-function readPattern(p: Parser, at: number, text: string): RegExp {
+function readPattern(p: Parser, at: number, text: string): Pattern {
 	try {
 		return compilePattern(text);
 	} catch (e) {

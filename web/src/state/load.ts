@@ -132,16 +132,20 @@ async function loadDiagnosis(source: Source, t: number): Promise<void> {
 /** Asks until every trace has its diagnosis, tells the server that the page is there. */
 export async function follow(source: Source, timeline: Timeline): Promise<void> {
 	const open = new Set(state.traces.keys());
+	let left = open.size;
 	const settle = async (t: number, now: DiagnosisState): Promise<void> => {
 		if (now === "pending" || !open.delete(t))
 			return;
 		state.traces[t]!.info = { ...state.traces[t]!.info, diagnosis: now };
-		if (now === "none")
+		if (now === "none") {
+			left--;
 			return set({ traces: [...state.traces] });
+		}
 		await loadDiagnosis(source, t);
 		timeline.gaps.forget();
 		timeline.path.forget();
-		if (!open.size) {
+		// The answers about one run may come long before those about the other.
+		if (--left === 0) {
 			const steps = state.traces[0]?.steps;
 			align(state.step >= 0 ? state.step : steps?.phases[steps.main]?.first_steady ?? 0);
 			showSteps();

@@ -127,8 +127,8 @@ export async function dropPart(): Promise<void> {
 	await tabulate();
 }
 
-/** Where a row of the selection's tables leads: to the table of the spans of that name, inside the selection. */
-export const openName = (trace: number, name: string): void => showTable(exactName(name), trace, true);
+/** Where a row of the selection's tables leads: to the table of the spans of that name and kind, inside the selection. */
+export const openName = (trace: number, kind: string, name: string): void => showTable(`${kind} ${exactName(name)}`, trace, true);
 
 /** Where a row that is of a lane leads. */
 export const openLane = (trace: number, lane: number): void => laneInView(trace, lane);

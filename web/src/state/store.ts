@@ -101,7 +101,8 @@ export interface State {
 	query: string; found: (Search | null)[];
 	table: TableState;
 	/** The question in SQL, and the last answer. */
-	sql: { text: string; trace: number; answer: { columns: string[]; rows: (number | string | null)[][]; cut: boolean } | null; error: string; running: boolean };
+	/** The answer is of its own run, whichever is asked next; `areSpans`: its rows name spans, not rows of a table such as steps. */
+	sql: { text: string; trace: number; answer: { columns: string[]; rows: (number | string | null)[][]; cut: boolean; trace: number; areSpans: boolean } | null; error: string; running: boolean };
 	/** The hit that was gone to: which one of how many. */
 	hit: { number: number; hits: number } | null;
 	kin: Kin | null;

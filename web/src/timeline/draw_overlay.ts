@@ -5,7 +5,7 @@ import { beginOf } from "../state/store";
 import { laneKey, levelOf, partsOf, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
-import { FONT } from "./text";
+import { FONT, widthOf } from "./text";
 import { roundStep, tick, duration, momentText, signed } from "./units";
 
 type Ink = CanvasRenderingContext2D;
@@ -27,8 +27,9 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 		on.fillStyle = palette.faint;
 		on.fillRect(x, scene.ruler * dpr - 6 * dpr, 1, 6 * dpr);
 		// Half a text says another time.
-		if (x >= 0)
-			on.fillText(tick(k * step, step), x + 4 * dpr, scene.ruler * dpr / 2);
+		const text = tick(k * step, step);
+		if (x >= 0 && x + 4 * dpr + widthOf(on, text) <= width)
+			on.fillText(text, x + 4 * dpr, scene.ruler * dpr / 2);
 	}
 }
 

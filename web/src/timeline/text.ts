@@ -26,7 +26,7 @@ export function inner(path: string): string {
 /** The font that the widths are of: another zoom of the browser draws in another size. */
 let measured = "";
 
-function widthOf(on: CanvasRenderingContext2D, text: string): number {
+export function widthOf(on: CanvasRenderingContext2D, text: string): number {
 	if (on.font !== measured) {
 		widths.clear();
 		measured = on.font;
@@ -92,6 +92,24 @@ export function stepTitle(name: string, k: number): string {
 	return name ? `${tr("step {k}", { k })} (${plain(name)})` : tr("step {k}", { k });
 }
 
+/** Functions begin with the path of their file: the file's own name tells more than the first folders. */
+export const withoutFolders = (text: string): string => text.slice(text.lastIndexOf("/", text.search(/[(:<]|$/)) + 1) || text;
+
+/** Fewer letters of a name say nothing. */
+const LEAST_LETTERS = 3;
+
+/** The text, or as much of it as has room, with a sign that there is more of it; "" where that would say nothing. */
+function cutTo(on: CanvasRenderingContext2D, text: string, room: number): string {
+	if (widthOf(on, text) <= room + 1)
+		return text;
+	const letters = [...text];
+	let left = room - widthOf(on, "…");
+	let n = 0;
+	while (n < letters.length && (left -= widthOf(on, letters[n]!)) >= 0)
+		n++;
+	return n < LEAST_LETTERS ? "" : `${letters.slice(0, n).join("")}…`;
+}
+
 export function drawLabels(on: CanvasRenderingContext2D, labels: Label[], dpr: number): void {
 	on.font = FONT.replace("11px", `${11 * dpr}px`);
 	on.textBaseline = "middle";
@@ -99,13 +117,10 @@ export function drawLabels(on: CanvasRenderingContext2D, labels: Label[], dpr: n
 	for (const label of labels) {
 		const room = label.w - 6 * dpr;
 		let text = shorten(plain(label.text));
-		const width = widthOf(on, text);
-		if (width > room + 1) {
-			const chars = Math.floor(text.length * room / width) - 1;
-			if (chars < 4)
-				continue;
-			text = `${text.slice(0, chars)}…`;
-		}
+		if (widthOf(on, text) > room + 1)
+			text = cutTo(on, withoutFolders(text), room);
+		if (!text)
+			continue;
 		on.fillStyle = label.ink;
 		on.fillText(text, Math.round(label.x + 3 * dpr), Math.round(label.y + label.h / 2) + 0.5);
 	}
