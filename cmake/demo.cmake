@@ -6,7 +6,7 @@
 
 set(demo_folder ${CMAKE_INSTALL_DATADIR}/headway/demo)
 install(PROGRAMS scripts/demo DESTINATION ${demo_folder})
-install(FILES examples/mlp.py tests/data/nsys/mlp_sync.hwy tests/data/nsys/mlp_async.hwy DESTINATION ${demo_folder})
+install(FILES examples/mlp.py examples/mlp_cl.c examples/example_cl.h tests/data/nsys/mlp_sync.hwy tests/data/nsys/mlp_async.hwy DESTINATION ${demo_folder})
 
 # The headers are the same for every processor, so that a cross build may take those of this machine.
 find_path(OPENCL_HEADERS CL/cl.h NO_CMAKE_FIND_ROOT_PATH)

@@ -23,5 +23,5 @@ install(DIRECTORY recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/headway/recipes 
 # PYTHONPATH can name this folder; a wheel and the .deb have the package where Python looks (scripts/package).
 install(DIRECTORY python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/headway/python PATTERN __pycache__ EXCLUDE)
 # What --help calls docs/NAME.md is docs/NAME.md below this folder, so that links between the documents lead somewhere.
-install(FILES LICENSE CHANGELOG.md README.md README.zh.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE CHANGELOG.md SECURITY.md README.md README.zh.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN *.md PATTERN img EXCLUDE)
