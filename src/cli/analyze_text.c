@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
+#include "base/utf8.h"
 #include "cli/analyze_print.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/drawing.h"
@@ -349,6 +350,21 @@ static void print_health(const struct page *page, uint32_t phase)
 	fputc('\n', page->out);
 }
 
+/* A command that is too wide goes on in a second line, as a shell reads it. */
+static void print_command(const struct page *page, const char *command)
+{
+	enum { INDENT = 6 };
+	const char *rest = strstr(command, " --");
+	int columns = INDENT + hwy_utf8_columns(command, strlen(command));
+	fputs("    ▸ ", page->out);
+	if (rest && columns > page->width) {
+		cli_put(page->out, command, (size_t)(rest - command));
+		fprintf(page->out, " \\\n%*s", INDENT + 2, "");
+		command = rest + 1;
+	}
+	analyze_put(page->out, command);
+}
+
 static void print_inside(const struct page *page, uint32_t phase)
 {
 	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
@@ -365,8 +381,7 @@ static void print_inside(const struct page *page, uint32_t phase)
 	if (!*verdict->ncu)
 		return;
 	char *command = analyze_say_kernels(page->run, verdict);
-	fputs("    ▸ ", page->out);
-	analyze_put(page->out, command);
+	print_command(page, command);
 	free(command);
 	if (page->view->verbose) {
 		fputs("\n    ▸ ", page->out);
