@@ -211,7 +211,7 @@ void analyze_cpu_put_lines(FILE *out, struct hwy_trace *trace)
 			hwy_say_part_1decimal((int64_t)line->samples, (int64_t)lines.all).text);
 	}
 	if (lines.n)
-		fprintf(out, hwy_tr(" (%% of all samples)"));
+		fprintf(out, hwy_tr(" (%% %s)"), hwy_tr("of all samples"));
 	hwy_index_free(&lines.by_key);
 	free(lines.list);
 }

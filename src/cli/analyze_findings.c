@@ -9,6 +9,7 @@
 
 #include "base/lang.h"
 #include "base/say.h"
+#include "base/utf8.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/lines.h"
 
@@ -146,6 +147,21 @@ void analyze_findings_print_health(const struct analyze_page *page, uint32_t pha
 	fputc('\n', page->out);
 }
 
+/* A command that is too wide goes on in a second line, as a shell reads it. */
+static void print_command(const struct analyze_page *page, const char *command)
+{
+	enum { INDENT = 6 };
+	const char *rest = strstr(command, " --");
+	int columns = INDENT + hwy_utf8_columns(command, strlen(command));
+	fputs("    ▸ ", page->out);
+	if (rest && columns > page->width) {
+		cli_put(page->out, command, (size_t)(rest - command));
+		fprintf(page->out, " \\\n%*s", INDENT + 2, "");
+		command = rest + 1;
+	}
+	analyze_put(page->out, command);
+}
+
 void analyze_findings_print_inside(const struct analyze_page *page, uint32_t phase)
 {
 	const struct hwy_outlook *verdict = &page->run->diagnosis.outlooks[phase];
@@ -162,8 +178,7 @@ void analyze_findings_print_inside(const struct analyze_page *page, uint32_t pha
 	if (!*verdict->ncu)
 		return;
 	char *command = analyze_say_kernels(page->run, verdict);
-	fputs("    ▸ ", page->out);
-	analyze_put(page->out, command);
+	print_command(page, command);
 	free(command);
 	if (page->view->verbose) {
 		fputs("\n    ▸ ", page->out);

@@ -210,6 +210,13 @@ tr -s ' \n' ' ' <"$work/out" | grep -q '2 recordings; this is the only one with 
 run analyze --format brief "$work/mixed"
 grep -q '^2 recordings; this is the only one' "$work/out" || fail "the brief does not say what it is of: $(cat "$work/out")"
 
+# A command that is wider than the page goes on in a second line, as a shell reads it.
+long=$work/a_folder_with_a_name_that_is_rather_long_for_a_line_of_a_hundred_columns
+mkdir "$long"
+cp "$DATA/nsys/decode_graph.hwy" "$long"
+run analyze "$long/decode_graph.hwy"
+grep -A1 '▸ headway kernels' "$work/out" | tr -d '\n' | grep -q 'decode_graph.hwy \\ *--' || fail "a command is too wide: $(grep -A1 '▸ headway kernels' "$work/out")"
+
 # A device that pauses between queued work has work, and is not busy: one sentence says both.
 run analyze "$DATA/operators/decode.hwy"
 tr -s ' \n' ' ' <"$work/out" | grep -q 'The GPU has work [0-9.]* % of a step, [0-9.]* % of it pauses between queued work: ' ||

@@ -48,7 +48,7 @@ chmod +x "$work/bin/unserved"
 HEADWAY=$work/bin/unserved PATH=$work/bin:$path_without_headway OCL_ICD_VENDORS=$work/nowhere HEADWAY_LIB=$work "$demo" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "without the viewer's library"
-grep -q "^next: open $work/demo/before.html in a browser" "$work/out" ||
+grep -q "^next: open $DEMO_OUT/before.html in a browser" "$work/out" ||
 	fail "it offers a viewer that cannot start: $(tail -1 "$work/out")"
 
 # A second version that is slower is an answer, too: the demo goes on to its page and its last line.
