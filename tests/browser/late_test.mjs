@@ -66,6 +66,13 @@ await run([
 		await spans.release();
 		await until(async () => (await stateOf(page, "selected")).span.id === third, async () => `three spans further is ${third}, not ${(await stateOf(page, "selected")).span.id}`);
 	})],
+	["Enter opens what the keys before it lead to, however late the answers are", () => withPage(async (page) => {
+		const spans = await hold(page, "**/at?*");
+		await page.keyboard.press("i");
+		await page.keyboard.press("Enter");
+		await spans.release();
+		await until(async () => await stateOf(page, "panel") === "details", "details are open");
+	})],
 	["a panel that is opened before the answer about a span stays open", () => withPage(async (page) => {
 		await selectKernel(page);
 		const { held, release } = await hold(page, "**/span?*");

@@ -211,8 +211,10 @@ async function moveToEnd(dir: Dir): Promise<void> {
 		await arrive(row, found.longest, true);
 }
 
-/** Enter: what is known of the span; of a group, what is inside. */
-export function focusOpen(): void {
+/** Enter: what is known of the span that the keyboard has come to; of a group, what is inside. */
+export const focusOpen = (): Promise<void> => inTurn(openFocused);
+
+function openFocused(): void {
 	const row = focusedRow();
 	if (row && selectedOn(row))
 		set({ panel: "details" });
