@@ -95,6 +95,12 @@ tests.push(
 		const { from, to } = await stateOf(page, "window");
 		check(spans[0].start < to && spans[0].start + spans[0].dur > from, "it is on the screen");
 	})],
+	["a place of many steps has no step's number", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page) => {
+		const place = page.locator("[data-finding] .places").first();
+		await place.waitFor();
+		const text = await place.textContent();
+		check(/step_N/.test(text) && !/step_\d/.test(text), text);
+	})],
 	["search finds what the server finds", () => withPage([folder.unpack(eager)], async (page) => {
 		await page.locator("input[type=search]").fill("cudaLaunchKernel");
 		await page.waitForSelector(".search .span-link");
