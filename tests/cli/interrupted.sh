@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Signal handlers that interrupt a record: those that return lose nothing, those that leave by longjmp, switch fibers or
-# fork lose at most what they interrupted, and the report says so.
+# Signal handlers that interrupt a record: those that return lose nothing but the last record of a chunk, where the handler's
+# own record begins the next chunk; those that leave by longjmp, switch fibers or fork lose at most what they interrupted.
+# The report says what was lost.
 source "$(dirname "$0")/common.bash"
 : "${COLLECT:?folder of the test programs}"
 target=$COLLECT/jump_target
@@ -23,8 +24,9 @@ profile() {
 }
 
 profile nest
-[ "$recorded" = $((pushed + marked)) ] || fail "nest: $recorded ranges and marks, not $pushed + $marked"
-[ "$lost" = 0 ] || fail "nest: $lost records lost, though every handler returns"
+[ $((recorded + lost)) = $((pushed + marked)) ] || fail "nest: $recorded ranges and marks and $lost lost, not $pushed + $marked"
+# It takes a signal that comes while the last record of a chunk is written.
+[ "$lost" -le 2 ] || fail "nest: $lost records lost, though every handler returns"
 
 # A push that was left may count or not: the program counts after the call.
 profile leave

@@ -6,9 +6,11 @@
 
 import { tr } from "../lang";
 const MOST_BYTES = 256;
+/** By number: the bundler would write the character itself into the page. */
+const TAB = 9;
 type Test = (c: string) => boolean;
 const isDigit: Test = (c) => c >= "0" && c <= "9";
-const CLASSES: Record<string, Test> = { d: isDigit, w: (c) => isDigit(c) || (c >= "a" && c <= "z") || c === "_", s: (c) => c === " " || c === "\t" };
+const CLASSES: Record<string, Test> = { d: isDigit, w: (c) => isDigit(c) || (c >= "a" && c <= "z") || c === "_", s: (c) => c === " " || c.charCodeAt(0) === TAB };
 const small = (c: string): string => (c >= "A" && c <= "Z" ? c.toLowerCase() : c);
 const family = (c: string): number => (isDigit(c) ? 1 : c >= "a" && c <= "z" ? 2 : 0);
 
