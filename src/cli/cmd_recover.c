@@ -3,6 +3,7 @@
  * make one.
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "cli/commands.h"
 #include "cli/profile.h"
@@ -32,6 +33,20 @@ static int recover_job(const char *folder)
 	return 0;
 }
 
+/* Whether the run is over, or will be in a moment: processes of a headway that was killed take some
+ * ms to end, and hold the lock of the run until then. */
+static bool run_ends_soon(const char *directory)
+{
+	enum { PATIENCE_MS = 2000, LOOK_MS = 20 };
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+	int left_ms = PATIENCE_MS;
+	while (!run_is_over(directory) && left_ms > 0) {
+		nanosleep(&pause, NULL);
+		left_ms -= LOOK_MS;
+	}
+	return left_ms > 0;
+}
+
 static int run_recover(int argc, char **argv)
 {
 	struct options options = {0};
@@ -48,7 +63,7 @@ static int run_recover(int argc, char **argv)
 	struct hwy_err err = {0};
 	if (!run_is_ours(directory, &err))
 		cli_die("%s", err.text);
-	if (!run_is_over(directory))
+	if (!run_ends_soon(directory))
 		cli_die("%s: this run is still being recorded", directory);
 	const struct profile_making how = {.path = path,
 					   .force = options.force,
