@@ -252,7 +252,8 @@ void cli_put_column(FILE *out, const char *text, int columns);
 void cli_put_right(FILE *out, const char *text, int columns);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no
  * limit); the caller has printed the first 'indent' columns. Newlines are kept, other control
- * characters are not. */
+ * characters are not. A line that begins with two spaces is code, printed from 'indent' on too:
+ * where its comment is broken, the comment's sign is repeated. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Writes a member of a JSON object; the value HWY_NONE is written as null. */
 struct hwy_json;
