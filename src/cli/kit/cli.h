@@ -170,6 +170,8 @@ int cli_word(const struct cli_value *value, const char *text, const char *const 
 const char *cli_nearest(const char *word, const char *const *words);
 
 /* Prints the help of a command. */
+/* Prints "Usage: " and a usage, whose lines after the first are indented by as many columns. */
+void cli_put_usage(FILE *out, const char *usage);
 void cli_help(const struct cli_command *command, FILE *out);
 
 /* ---- failing, opening, output --------------------------------------------------------------- */

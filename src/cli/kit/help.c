@@ -81,6 +81,24 @@ static int widest_label(const struct cli_command *command)
 const struct cli_option cli_help_option = {
 	.letter = 'h', .name = "help", .help = "this text", .type = CLI_SWITCH};
 
+void cli_put_usage(FILE *out, const char *usage)
+{
+	enum { INDENT = sizeof "Usage: " - 1 };
+	const char *label = hwy_tr("Usage: ");
+	bool colour = cli_colour(out);
+	fprintf(out, "%s%s%s", paint(colour, PAINT_BOLD), label, paint(colour, PAINT_PLAIN));
+	int columns = hwy_utf8_columns(label, strlen(label));
+	for (const char *line = usage; *line;) {
+		size_t n = strcspn(line, "\n");
+		fprintf(out, "%.*s", (int)n, line);
+		line += n;
+		if (*line)
+			fprintf(out, "\n%*s", columns, "");
+		line += strspn(line, "\n");
+		line += strncmp(line, "       ", INDENT) == 0 ? INDENT : 0;
+	}
+}
+
 void cli_help(const struct cli_command *command, FILE *out)
 {
 	int width = cli_width(out);
@@ -88,7 +106,8 @@ void cli_help(const struct cli_command *command, FILE *out)
 	bool colour = cli_colour(out);
 	const char *bold = paint(colour, PAINT_BOLD), *plain = paint(colour, PAINT_PLAIN);
 
-	fprintf(out, "%s%s%s %s\n\n", bold, hwy_tr("Usage:"), plain, command->usage);
+	cli_put_usage(out, command->usage);
+	fputs("\n\n", out);
 	cli_wrap(out, hwy_tr(command->about), 0, width);
 	int label_width = widest_label(command);
 	if (command->options->type != CLI_HEADING)

@@ -36,10 +36,10 @@ static bool opens(uint32_t code)
  * counted thing or its measure. */
 static bool is_unit(const char *text)
 {
-	static const char *const units[] = {
-		"ns", "µs",   "us",   "ms",   "s",   "min", "B",   "kB",      "MB",      "GB",
-		"TB", "MB/s", "GB/s", "TB/s", "KiB", "MiB", "GiB", "TFLOP/s", "GFLOP/s", "MHz",
-		"GHz", "W",   "J",    "°C"};
+	static const char *const units[] = {"ns",      "µs",   "us",  "ms",  "s",   "min",
+					    "B",       "kB",   "MB",  "GB",  "TB",  "MB/s",
+					    "GB/s",    "TB/s", "KiB", "MiB", "GiB", "TFLOP/s",
+					    "GFLOP/s", "MHz",  "GHz", "W",   "J",   "°C"};
 	size_t n = strcspn(text, " \t\n,;:.)");
 	uint32_t code;
 	if (hwy_utf8_decode(text, strlen(text), &code) && hwy_utf8_code_columns(code) == 2)
@@ -150,7 +150,7 @@ static void break_line(struct wrapped *line, int columns)
 	line->column = line->start;
 }
 
-static void put_piece(struct wrapped *line, const char *text, size_t n, bool has_space)
+static void wrap_put_piece(struct wrapped *line, const char *text, size_t n, bool has_space)
 {
 	int columns = hwy_utf8_columns(text, n);
 	size_t sign = line->is_code && !line->sign ? comment_sign(text) : 0;
@@ -180,7 +180,7 @@ void cli_wrap(FILE *out, const char *text, int indent, int width)
 		/* A comment's sign stays with its first word. */
 		if (sign && sign == n)
 			n += 1 + piece_length(text + n + 1);
-		put_piece(&line, text, n, has_space);
+		wrap_put_piece(&line, text, n, has_space);
 		text += n;
 		has_space = *text == ' ' || *text == '\t';
 		if (*text == '\n') {

@@ -10,6 +10,9 @@ const WORDS: Record<Comparison["verdict"], string> = { faster: tr("B is faster")
 /** +3.1 %, −7.3 %. */
 export const percentChange = (share: number): string => `${share > 0 ? "+" : share < 0 ? "−" : "±"}${Math.abs(share * 100).toFixed(1)} %`;
 
+/** What a run has there: a name or a number, but for a word that the server says. */
+const valueOf = (n: Comparison["not_alike"][number], value: string): string => (n.what === "kernels of graphs" ? tr(value) : value);
+
 export function CompareVerdict({ answer }: { answer: Comparison }) {
 	const { change, before, after } = answer;
 	const range = change.low !== null && change.high !== null ? tr("95 %: {low} … {high}", { low: percentChange(change.low), high: percentChange(change.high) }) : tr("no interval");
@@ -19,6 +22,6 @@ export function CompareVerdict({ answer }: { answer: Comparison }) {
 			{" "}· {tr("what holds it back: {verdict}", { verdict: before.verdict === after.verdict ? after.verdict : `${before.verdict} → ${after.verdict}` })} <small>· {tr("{before} and {after} steady steps", { before: before.steady_steps, after: after.steady_steps })}</small></p>
 		{change.why && <p class="faint">{change.why}</p>}
 		{answer.other_program && <p class="error">{tr("These are recordings of different programs.")}</p>}
-		{answer.not_alike.length > 0 && <p class="faint">{tr("Not alike: {what}", { what: answer.not_alike.map((n) => `${tr(n.what)} ${plain(tr(n.before))} → ${plain(tr(n.after))}${n.so && `: ${tr(n.so)}`}`).join(" · ") })}</p>}
+		{answer.not_alike.length > 0 && <p class="faint">{tr("Not alike: {what}", { what: answer.not_alike.map((n) => `${tr(n.what)} ${plain(valueOf(n, n.before))} → ${plain(valueOf(n, n.after))}${n.so && `${tr(": ")}${tr(n.so)}`}`).join(" · ") })}</p>}
 	</section>;
 }

@@ -30,7 +30,7 @@ function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number
 		return null;
 	const range = shown.lane.flags ? null : shown.row.range;
 	const [least, most] = range ? [valueText(shown.lane, range.least), valueText(shown.lane, range.most)] : ["", ""];
-	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, shown.lane)}`,
+	return { x, y, head: `${plain(counterTitle(shown.lane))}${tr(": ")}${readingText(reading, shown.lane)}`,
 		line: !range ? "" : least === most ? tr("the same all over the screen") : tr("on the screen {least} to {most}", { least, most }) };
 }
 
