@@ -188,8 +188,14 @@ static void put_inside_shares(struct hwy_json *json, const void *shares)
 	json_end_object(json);
 }
 
+static void put_said(struct hwy_json *json, const void *word)
+{
+	json_textz(json, verdict_said(*(const enum verdict_word *)word));
+}
+
 static const struct json_field verdict_fields[] = {
 	{JSON_FIELD_ENUM(struct verdict, word, "verdict", verdict_words, VERDICTS)},
+	{JSON_FIELD_CALL(struct verdict, word, "verdict_said", put_said)},
 	{JSON_FIELD_TEXT(struct verdict, says, "verdict_says")},
 	{JSON_FIELD_CALL(struct verdict, shares, "verdict_shares", put_shares)},
 	{JSON_FIELD_CALL(struct verdict, inside.word, "verdict_second", put_inside_word)},
