@@ -52,6 +52,10 @@ extern "C" {
 
 /* Yields the version of this library, such as "0.2.0". */
 HEADWAY_PUBLIC const char *headway_version(void);
+/* Chooses the language of the reasons that functions give: "en", "zh", or a locale such as
+ * "zh_CN.UTF-8". False where there is none of that name: the language stays. Call this before the
+ * first thread that uses the library. */
+HEADWAY_PUBLIC bool headway_use_language(const char *name);
 
 struct headway_trace;
 

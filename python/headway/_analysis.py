@@ -47,6 +47,8 @@ class Verdict:
     shares: dict[str, float]
     #: the share of the recording that was judged
     coverage: float
+    #: the word for people: in another language than English, with its meaning
+    said: str = ""
 
     def __str__(self) -> str:
         return f"{self.word}: {self.says}"
@@ -119,7 +121,7 @@ class Finding:
 
 def verdict(answer: dict[str, Any]) -> Verdict:
     summary = answer["summary"]
-    return Verdict(summary["verdict"], summary["verdict_says"], summary["verdict_shares"], summary["coverage"])
+    return Verdict(summary["verdict"], summary["verdict_says"], summary["verdict_shares"], summary["coverage"], summary["verdict_said"])
 
 
 def _finding(values: dict[str, Any]) -> Finding:

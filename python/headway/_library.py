@@ -7,6 +7,7 @@ from ctypes import POINTER, c_bool, c_char, c_char_p, c_double, c_int, c_int64, 
 from ctypes import c_void_p
 import functools
 import os
+import re
 from typing import Optional
 
 from ._places import Error, find
@@ -40,6 +41,7 @@ class ColumnInfo(ctypes.Structure):
 _WHY = (POINTER(c_char), c_size_t)
 _FUNCTIONS = {
     "headway_version": (c_char_p,),
+    "headway_use_language": (c_bool, c_char_p),
     "headway_trace_open": (c_void_p, c_char_p, *_WHY),
     "headway_trace_close": (None, c_void_p),
     "headway_trace_spans": (c_uint32, c_void_p),
@@ -59,6 +61,12 @@ _FUNCTIONS = {
 }
 
 
+def _language() -> str:
+    """The language of the reader, as the program chooses it: ``HEADWAY_LANG``, else that of a locale of UTF-8."""
+    locale = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
+    return os.environ.get("HEADWAY_LANG") or (locale if re.search(r"\.utf-?8", locale, re.I) else "en")
+
+
 @functools.lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
     """libheadway, loaded when it is first needed."""
@@ -69,6 +77,7 @@ def library() -> ctypes.CDLL:
             function = getattr(loaded, name)
             function.restype = result
             function.argtypes = parameters
+        loaded.headway_use_language(os.fsencode(_language()))
     except (OSError, AttributeError) as problem:
         raise Error(f"{path}: {problem}") from None
     return loaded

@@ -70,17 +70,17 @@ def _timeline_html(path: str, size_mb: int) -> str:
         try:
             run_headway("view", path, options=[f"--html={page}", f"--max-size={size_mb}"])
         except Error as problem:
-            return f"<p><i>no timeline: {html.escape(str(problem))}</i></p>"
+            return f"<p><i>{html.escape(str(problem))}</i></p>"
         with open(page, encoding="utf-8") as text:
             source = _attribute(text.read())
-    return (f'<iframe title="Headway: timeline of {html.escape(os.path.basename(path), quote=True)}"'
+    return (f'<iframe title="Headway · {html.escape(os.path.basename(path), quote=True)}"'
             f' sandbox="allow-scripts" style="width:100%;height:{_HEIGHT_PX}px;border:1px solid #8888"'
             f" srcdoc={source}></iframe>")
 
 
 def _page(recording: Recording, notes: list[str], size_mb: int) -> str:
     verdict = recording.verdict
-    parts = [f"<p><b>{html.escape(verdict.word)}</b> {html.escape(verdict.says)}</p>"]
+    parts = [f"<p><b>{html.escape(verdict.said)}</b> {html.escape(verdict.says)}</p>"]
     parts += [f"<p><small>{html.escape(note)}</small></p>" for note in notes]
     parts += [_finding_html(finding) for finding in recording.findings]
     parts.append(_timeline_html(recording.path, size_mb))

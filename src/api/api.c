@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "import/import.h"
 
 /* NOLINTNEXTLINE(misc-redundant-expression): the assert states that both constants are equal */
@@ -22,6 +23,11 @@ struct headway_cursor {
 const char *headway_version(void)
 {
 	return HEADWAY_VERSION;
+}
+
+bool headway_use_language(const char *name)
+{
+	return hwy_lang_use(name);
 }
 
 void api_put_reason(char *why, size_t size, const char *text)

@@ -217,7 +217,10 @@ struct hwy_words hwy_say_count_times(double count)
 		return say_format("%s", hwy_tr("once"));
 	if (strcmp(number.text, "2") == 0)
 		return say_format("%s", hwy_tr("twice"));
-	return say_format(hwy_tr("%.20s times"), number.text);
+	/* What is not whole is a mean, which some languages say. */
+	return say_format(strchr(number.text, '.') ? hwy_tr_word(HWY_KEY("mean|%.20s times"))
+						   : hwy_tr("%.20s times"),
+			  number.text);
 }
 
 struct hwy_words hwy_say_count_2decimals(double count)

@@ -55,7 +55,7 @@ static void busiest_row(void *self, const struct stats_cell *cells, uint32_t n)
 		busiest->pid = cells[STATE_PID].number;
 		busiest->tid = cells[STATE_TID].number;
 		cli_put(busiest->out, cells[STATE_NAME].text.at, cells[STATE_NAME].text.length);
-		fprintf(busiest->out, " %lld: ", (long long)busiest->tid);
+		fprintf(busiest->out, hwy_tr(" %lld: "), (long long)busiest->tid);
 	}
 	/* A process that became another program has a row for each state of each of them. */
 	busiest->is_done |=
@@ -65,7 +65,7 @@ static void busiest_row(void *self, const struct stats_cell *cells, uint32_t n)
 	if (busiest->is_done)
 		return;
 	/* The report's word is a key of lang/, followed by a zero. */
-	fprintf(busiest->out, "%s%s %s (%s)", busiest->rows++ ? hwy_tr(", ") : "",
+	fprintf(busiest->out, hwy_tr("%s%s %s (%s)"), busiest->rows++ ? hwy_tr(", ") : "",
 		hwy_tr(cells[STATE_WORD].text.at),
 		hwy_say_share(cells[STATE_SHARE].real / 100).text,
 		hwy_say_time3(cells[STATE_TIME].number).text);

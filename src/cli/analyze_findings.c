@@ -55,7 +55,7 @@ static void print_advice(const struct analyze_page *page, const char *advice, bo
 	struct analyze_line line;
 	while (analyze_next_line(&advice, &line)) {
 		char *text;
-		if (asprintf(&text, "%.*s", line.length, line.text) < 0)
+		if (asprintf(&text, "%s%.*s", line.is_code ? "  " : "", line.length, line.text) < 0)
 			cli_die("out of memory");
 		fputs(line.is_code ? "      " : "    ▸ ", page->out);
 		fputs(line.is_code ? analyze_page_paint(page, PAINT_FAINT) : "", page->out);

@@ -77,7 +77,7 @@ static void analyze_markdown_put_table(FILE *out, const struct analyze_run *run)
 		table_row(&table,
 			  (const char *[]){finding->kind->id, hwy_say_time3(finding->cost).text,
 					   hwy_say_share(finding->share).text, worth,
-					   hwy_confidence_names[finding->confidence], place});
+					   hwy_tr(hwy_confidence_names[finding->confidence]), place});
 		free(worth);
 		free(place);
 	}

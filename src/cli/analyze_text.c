@@ -234,8 +234,9 @@ static void print_causes(const struct analyze_page *page, uint32_t phase)
 		fprintf(page->out, hwy_tr("  step %" PRIu32), outlier->step);
 		const char *name = hwy_str(page->run->trace, one->steps[outlier->step].name);
 		if (*name) {
-			fputs(hwy_tr_word(HWY_KEY("clause|, ")), page->out);
+			fputs(hwy_tr_word(HWY_KEY("name|, ")), page->out);
 			analyze_put(page->out, name);
+			fputs(hwy_tr_word(HWY_KEY("name ends|")), page->out);
 		}
 		fprintf(page->out, hwy_tr(": %s more %s"), hwy_say_time3(outlier->excess).text,
 			hwy_tr(outlier->part));

@@ -45,7 +45,7 @@ static void put_compiled(FILE *out, const struct verdict_account *account)
 		analyze_put(out, compiled->programs);
 		fprintf(out, hwy_tr(") for %s"), hwy_say_time3(compiled->in_processes).text);
 	}
-	fputc('.', out);
+	fputs(hwy_tr("."), out);
 }
 
 static void put_account(FILE *out, const struct analyze_run *run)
@@ -64,8 +64,9 @@ static void put_account(FILE *out, const struct analyze_run *run)
 	const char *comma = "";
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if ((double)parts[i].ns >= SMALL_PART_SHARE * (double)account->recording) {
-			fprintf(out, "%s%s %s", comma, hwy_say_time3(parts[i].ns).text,
-				hwy_tr(parts[i].words));
+			fputs(comma, out);
+			fprintf(out, hwy_tr_word(HWY_KEY("account|%s %s")),
+				hwy_say_time3(parts[i].ns).text, hwy_tr(parts[i].words));
 			comma = hwy_tr(", ");
 		}
 	fputs(hwy_tr("."), out);
@@ -187,8 +188,14 @@ static void put_inside_shares(struct hwy_json *json, const void *shares)
 	json_end_object(json);
 }
 
+static void put_said(struct hwy_json *json, const void *word)
+{
+	json_textz(json, verdict_said(*(const enum verdict_word *)word));
+}
+
 static const struct json_field verdict_fields[] = {
 	{JSON_FIELD_ENUM(struct verdict, word, "verdict", verdict_words, VERDICTS)},
+	{JSON_FIELD_CALL(struct verdict, word, "verdict_said", put_said)},
 	{JSON_FIELD_TEXT(struct verdict, says, "verdict_says")},
 	{JSON_FIELD_CALL(struct verdict, shares, "verdict_shares", put_shares)},
 	{JSON_FIELD_CALL(struct verdict, inside.word, "verdict_second", put_inside_word)},

@@ -477,7 +477,7 @@ static void print_cautions(const struct page *page)
 		fprintf(page->out,
 			hwy_tr("\n  comm is what HTA counts: kernels of NCCL, RCCL and NVSHMEM. Other kernels that\n"
 			       "  communicate by their names (%s, %s) are compute here, and comm in\n"
-			       "  `headway analyze`.\n"),
+			       "  'headway analyze'.\n"),
 			hwy_say_count_grouped(total->n_comm_in_compute).text,
 			hwy_say_time4(total->comm_in_compute).text);
 	if (total->n_graph)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_gate.c - headway gate: a check for CI. Exit status: 0 where the run passes, 1 where it
  * does not, 2 where steps, metrics or a readable file are missing and no verdict is possible. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static void read_budget(struct compare_budget *budget, const char *path)
 	enum { LARGEST_BYTES = 1 << 20 };
 	FILE *file = fopen(path, "rb");
 	if (!file)
-		cli_die("%s: cannot be opened: %m", path);
+		cli_die("%s: cannot be opened: %s", path, hwy_strerror(errno));
 	char *text = hwy_alloc(LARGEST_BYTES);
 	size_t n = fread(text, 1, LARGEST_BYTES, file);
 	if (ferror(file) || n == LARGEST_BYTES)
@@ -164,10 +165,10 @@ static void print_all(const struct compare_gate *gate, const struct options *opt
 		int fd = open(options->summary, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 		FILE *summary = fd < 0 ? NULL : fdopen(fd, "a");
 		if (!summary)
-			cli_die("%s: cannot be opened: %m", options->summary);
+			cli_die("%s: cannot be opened: %s", options->summary, hwy_strerror(errno));
 		gate_print_markdown(summary, gate);
 		if (fclose(summary) != 0)
-			cli_die("%s: cannot be written: %m", options->summary);
+			cli_die("%s: cannot be written: %s", options->summary, hwy_strerror(errno));
 	}
 }
 

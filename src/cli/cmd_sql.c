@@ -160,7 +160,8 @@ static void answer(struct sql_db *db, const struct options *options, const char 
 	cli_die_after(0, NULL);
 	if (!done)
 		cli_die("%s: %s", options->operands.texts[0], err.text);
-	if (print->rows == 0 && options->format == SQL_FORMAT_TABLE)
+	bool is_query = query[strspn(query, " \t\r\n")] != '.';
+	if (is_query && print->rows == 0 && options->format == SQL_FORMAT_TABLE)
 		cli_say("no rows");
 	if (print->is_cut)
 		cli_say("these are the first %llu rows; --max-rows 0 prints all",

@@ -51,6 +51,8 @@ void compare_side_free(struct compare_side *side);
 			CLI_SHARE, CLI_AT(run_noise)                                                      \
 	}
 
+/* Yields what a verdict on the step is called: "faster", "unknown". */
+const char *compare_verdict_word(enum compare_verdict verdict);
 /* Writes what limited the step before and after, such as "sync → gpu"; one word where both are the
  * same. */
 void compare_put_verdicts(FILE *out, const struct compare_diff *diff);

@@ -10,6 +10,12 @@
 #include "cli/kit/cli.h"
 #include "cli/kit/paint.h"
 
+const char *compare_verdict_word(enum compare_verdict verdict)
+{
+	return verdict == VERDICT_UNKNOWN ? hwy_tr_word(HWY_KEY("step|unknown"))
+					  : hwy_tr(statistics_verdict_names[verdict]);
+}
+
 void compare_put_verdicts(FILE *out, const struct compare_diff *diff)
 {
 	enum verdict_word before = summary_verdict(side_phase(diff->before));

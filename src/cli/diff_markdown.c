@@ -60,7 +60,7 @@ static void put_head(const struct page *page, const struct compare_diff *diff)
 	const struct compare_summary *run = side_run(diff->after);
 	put_markup(page, "## ", "<header><h1>");
 	diff_markdown_put(page, *run->program ? run->program : hwy_tr("two recordings"));
-	fprintf(page->out, hwy_tr(": %s"), hwy_tr(statistics_verdict_names[diff->step.verdict]));
+	fprintf(page->out, hwy_tr(": %s"), compare_verdict_word(diff->step.verdict));
 	struct compare_sentence found = compare_new_finding(diff);
 	if (*found.text) {
 		fputs(hwy_tr("; "), page->out);
@@ -102,7 +102,7 @@ static void put_verdict(const struct page *page, const struct compare_diff *diff
 	if (isfinite(step->low))
 		fprintf(page->out, hwy_tr(" (95 %% interval %s … %s, %s)"),
 			hwy_say_share_change(step->low / step->before).text,
-			hwy_say_share_change(step->high / step->before).text, step->method);
+			hwy_say_share_change(step->high / step->before).text, hwy_tr(step->method));
 	if (step->verdict >= VERDICT_FASTER) {
 		fputs(hwy_tr("; cause: "), page->out);
 		compare_put_cause(page->out, diff);

@@ -61,13 +61,13 @@ static void diff_text_print_head(FILE *out, const struct compare_diff *diff, boo
 static void print_verdict(FILE *out, const struct compare_diff *diff, bool colour)
 {
 	const struct difference *step = &diff->step;
-	const char *word = step->verdict == VERDICT_SAME ? HWY_KEY("the same")
-							 : statistics_verdict_names[step->verdict];
+	const char *word = step->verdict == VERDICT_SAME ? hwy_tr("the same")
+							 : compare_verdict_word(step->verdict);
 	const char *verdict_paint = step->verdict == VERDICT_FASTER   ? paint(colour, PAINT_GREEN)
 				    : step->verdict == VERDICT_SLOWER ? paint(colour, PAINT_RED)
 								      : "";
 	fprintf(out, "\n   %s%s", paint(colour, PAINT_BOLD), verdict_paint);
-	cli_put_column(out, hwy_tr(word), 6);
+	cli_put_column(out, word, 6);
 	fputs(paint(colour, PAINT_PLAIN), out);
 	fprintf(out, hwy_tr("    %s → %s a step"), hwy_say_time3_signed(diff->before->step).text,
 		hwy_say_time3_signed(diff->after->step).text);

@@ -61,7 +61,7 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 		}
 	if (gate->diff && gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("  a step is %s: "),
-			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
+			compare_verdict_word(gate->diff->step.verdict));
 		compare_put_cause(out, gate->diff);
 		fputc('\n', out);
 	}
@@ -120,7 +120,7 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	table_print(&table, out);
 	if (gate->diff && gate_is_explained(gate)) {
 		fprintf(out, hwy_tr("\nA step is %s: "),
-			hwy_tr(statistics_verdict_names[gate->diff->step.verdict]));
+			compare_verdict_word(gate->diff->step.verdict));
 		compare_put_cause(out, gate->diff);
 		fprintf(out, "%s\n", hwy_tr("."));
 	}

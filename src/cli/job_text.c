@@ -328,7 +328,7 @@ static void print_job_advice(const struct job_page *page, const char *advice, bo
 	struct analyze_line line;
 	while (analyze_next_line(&advice, &line)) {
 		char *text;
-		if (asprintf(&text, "%.*s", line.length, line.text) < 0)
+		if (asprintf(&text, "%s%.*s", line.is_code ? "  " : "", line.length, line.text) < 0)
 			cli_die("out of memory");
 		fputs(line.is_code ? "      " : "    ▸ ", page->out);
 		cli_wrap(page->out, text, 6, page->width);

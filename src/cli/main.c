@@ -52,7 +52,9 @@ static void print_bold(FILE *out, const char *text, size_t n)
 static void print_help(FILE *out)
 {
 	print_bold(out, hwy_tr(program.about), strlen("Headway"));
-	fprintf(out, "\n\n%s %s\n\n", hwy_tr("Usage:"), program.usage);
+	fputs("\n\n", out);
+	cli_put_usage(out, program.usage);
+	fputs("\n\n", out);
 	print_bold(out, hwy_tr("Commands:\n"), strlen(hwy_tr("Commands:\n")));
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s  %s\n", commands[i]->name, hwy_tr(commands[i]->summary));

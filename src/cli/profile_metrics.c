@@ -110,7 +110,7 @@ static _Noreturn void list_sets(void)
 	puts(hwy_tr(
 		"Sets for --gpu-metrics-set; each is built for the chip, as many metrics as fit:"));
 	for (int i = 0; pm_sets[i].name; i++) {
-		printf("  %s: %s\n", pm_sets[i].name, pm_sets[i].what);
+		printf(hwy_tr("  %s: %s\n"), pm_sets[i].name, hwy_tr(pm_sets[i].what));
 		const char *last = "";
 		for (size_t m = 0; pm_set_entry(m); m++) {
 			const struct pm_metric *metric = pm_set_entry(m);

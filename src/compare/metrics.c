@@ -136,7 +136,7 @@ const struct metric metrics[] = {
 	{"waits.time", METRIC_TIME, false, false, HWY_KEY("time a step the CPU waits for the GPU"),
 	 COUNT_WAITED, count_each},
 	COUNT("job.late_ranks", METRIC_COUNT, COUNT_LATE_RANKS,
-	      HWY_KEY("ranks of a job that are late again and again")),
+	      HWY_KEY("ranks of a job that are late again and again, or get slower with time")),
 	COUNT("job.slow_links", METRIC_COUNT, COUNT_SLOW_LINKS,
 	      HWY_KEY("links of a job that are slower than others like them")),
 	{"job.waits", METRIC_TIME, false, false,

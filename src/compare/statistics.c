@@ -363,7 +363,7 @@ struct difference statistics_runs(const double *before, uint32_t n_before, const
 	struct difference d = between(estimate_runs(before, n_before, are_times),
 				      estimate_runs(after, n_after, are_times),
 				      risk_taken / questions, true, are_times);
-	d.method = "welch";
+	d.method = HWY_KEY("welch");
 	d.verdict = statistics_judge(&d);
 	return d;
 }
@@ -401,7 +401,7 @@ struct difference statistics_compare(const struct sample *before, uint32_t n_bef
 		changes[middle].verdict = statistics_judge(&changes[middle]);
 	}
 	struct difference d = changes[0];
-	d.method = runs_speak ? "welch" : "bootstrap";
+	d.method = runs_speak ? HWY_KEY("welch") : HWY_KEY("bootstrap");
 	d.middle = (struct interval){changes[1].change / changes[1].before,
 				     changes[1].low / changes[1].before,
 				     changes[1].high / changes[1].before, changes[1].doubt};

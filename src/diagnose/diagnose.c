@@ -114,15 +114,25 @@ void diagnose_cannot_tell(struct hwy_diagnosis *diagnosis, const char *what, con
 
 static void doubt_trust(struct hwy_analysis *analysis, struct hwy_diagnosis *diagnosis)
 {
+	/* What may forbid an answer. Whole sentences: languages count in different places. */
+	static const char *const counted[HWY_LACKS] = {
+		[HWY_LACK_WORK] = HWY_KEY("%llu of %llu launches have no device work"),
+		[HWY_LACK_LAUNCH] = HWY_KEY("%llu of %llu device ops have no launch"),
+		[HWY_LACK_NODES] = HWY_KEY("%llu of %llu graph launches have no recorded nodes"),
+		[HWY_LACK_CLOCK] =
+			HWY_KEY("%llu of %llu linked ops start before the call that launched them"),
+		[HWY_LACK_CLOCKS] = HWY_KEY("%llu of %llu recordings had the GPU's clocks changed "
+					    "by sampling its counters"),
+	};
 	for (unsigned i = 0; i < HWY_LACKS; i++) {
 		const struct hwy_lack *lack = &analysis->trust.lacks[i];
 		if (lack->count == 0 || lack->effect != HWY_EFFECT_FORBIDS)
 			continue;
+		const char *says = counted[i] ? counted[i] : "%llu of %llu";
 		diagnose_cannot_tell(diagnosis, lack->measures,
-				     hwy_arena_say(&diagnosis->arena, "%llu of %llu %s",
+				     hwy_arena_say(&diagnosis->arena, says,
 						   (unsigned long long)lack->count,
-						   (unsigned long long)lack->total,
-						   hwy_tr(lack->what)));
+						   (unsigned long long)lack->total));
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/quantile.h"
 #include "base/ref.h"
 #include "diagnose/case.h"
@@ -76,7 +77,7 @@ static struct hwy_outlier explain(const struct hwy_case *c, uint32_t index, cons
 		.step = step,
 		.ns = window->to - window->from,
 		.excess = parts[index * PARTS + top] - medians[top],
-		.part = top == BUSY ? "busy" : gap_cause_names[top],
+		.part = top == BUSY ? HWY_KEY("busy") : gap_cause_names[top],
 		.name = top == BUSY ? "" : outliers_name_of(c, step, top),
 	};
 }

@@ -21,7 +21,7 @@ bool mcp_folders_add(struct mcp_folders *folders, const char *path, struct hwy_e
 	char *real = realpath(path, NULL);
 	if (!real || stat(real, &about) != 0) {
 		free(real);
-		return hwy_fail(err, "%s: %s", path, strerror(errno));
+		return hwy_fail(err, "%s: %s", path, hwy_strerror(errno));
 	}
 	if (!S_ISDIR(about.st_mode)) {
 		free(real);

@@ -11,6 +11,7 @@
 #include "analyze/graph_nodes.h"
 #include "analyze/occupancy.h"
 #include "analyze/place.h"
+#include "base/lang.h"
 #include "serve/answers.h"
 #include "serve/projected.h"
 #include "trace/columns.h"
@@ -114,8 +115,8 @@ static void put_occupancy(struct looking *l, const struct hwy_shape *shape)
 	struct hwy_occupancy occupancy;
 	if (device == HWY_NONE || !occupancy_find(&occupancy, &trace->devices[device], shape))
 		return;
-	put_format(l->json, "theoretical occupancy", NULL, "%.0f %%, limited by %s",
-		   100 * occupancy.share, occupancy_limit_names[occupancy.limit]);
+	put_format(l->json, "theoretical occupancy", NULL, hwy_tr("%.0f %%, limited by %s"),
+		   100 * occupancy.share, hwy_tr(occupancy_limit_names[occupancy.limit]));
 	if (occupancy.waves > 0)
 		put_format(l->json, "waves of blocks", NULL, "%.2f", occupancy.waves);
 }

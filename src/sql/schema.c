@@ -3,6 +3,7 @@
  * meaning of each column. */
 #include <stdio.h>
 
+#include "base/lang.h"
 #include "sql/span_columns.h"
 
 static const char *sql_type(enum sql_means means)
@@ -18,10 +19,10 @@ static const char *sql_type(enum sql_means means)
 static const char *sql_unit(enum sql_means means)
 {
 	switch (means) {
-	case SQL_TIME: return "ns since time 0: ";
-	case SQL_DURATION: return "ns: ";
-	case SQL_BYTES: return "bytes: ";
-	case SQL_FLAG: return "1 or 0: ";
+	case SQL_TIME: return hwy_tr("ns since time 0: ");
+	case SQL_DURATION: return hwy_tr("ns: ");
+	case SQL_BYTES: return hwy_tr("bytes: ");
+	case SQL_FLAG: return hwy_tr("1 or 0: ");
 	default: return "";
 	}
 }
@@ -79,8 +80,11 @@ static void describe_column(struct hwy_bytes *text, const struct sql_column *col
 	snprintf(padded, sizeof padded, "%-32s -- ", line);
 	put_z(text, padded);
 	put_z(text, sql_unit(column->means));
-	put_z(text, column->description);
-	put_z(text, column->is_hidden ? "; not part of *\n" : "\n");
+	char meaning[512]; /* the key: a word such as "memory" may be said otherwise elsewhere */
+	snprintf(meaning, sizeof meaning, "meaning|%s", column->description);
+	put_z(text, hwy_tr_word(meaning));
+	put_z(text, column->is_hidden ? hwy_tr("; not part of *") : "");
+	put_z(text, "\n");
 }
 
 void schema_list(const struct sql_table *table, struct hwy_bytes *text)

@@ -6,7 +6,7 @@ source "$(dirname "$0")/common.bash"
 unset LC_ALL LC_MESSAGES HEADWAY_LANG
 export LANG=C.UTF-8 XDG_CACHE_HOME=$work/cache
 recording=$DATA/gpu/mlp_sync.hwy
-chinese='CPU 每步停下来等 GPU 1 次'
+chinese='CPU 停下来等 GPU，每步 1 次'
 
 says_chinese() {
 	grep -qF "$chinese" "$work/out" || fail "$1 is not Chinese: $(head -c 300 "$work/out")"

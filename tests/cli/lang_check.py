@@ -47,7 +47,7 @@ def width(headway, recording, columns):
 
 def without_sentences(value):
     """The diagnosis with every text that may be a sentence left out; ids, words and numbers stay."""
-    said = {"says", "title", "advice", "what", "because", "cannot_tell", "verdict_says"}
+    said = {"says", "title", "advice", "what", "because", "cannot_tell", "verdict_said", "verdict_says"}
     if isinstance(value, dict):
         return {key: without_sentences(one) for key, one in value.items() if key not in said}
     return [without_sentences(one) for one in value] if isinstance(value, list) else value

@@ -26,7 +26,7 @@ static void cli_print_line(const char *who, const char *format, va_list argument
 	hwy_sanitize(text, strlen(text));
 	cli_progress_end();
 	fflush(stdout);
-	fprintf(stderr, "headway%s%s: %s\n", who ? " " : "", who ? who : "", text);
+	fprintf(stderr, hwy_tr("headway%s%s: %s\n"), who ? " " : "", who ? who : "", text);
 }
 
 void cli_say(const char *format, ...)

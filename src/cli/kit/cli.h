@@ -170,6 +170,8 @@ int cli_word(const struct cli_value *value, const char *text, const char *const 
 const char *cli_nearest(const char *word, const char *const *words);
 
 /* Prints the help of a command. */
+/* Prints "Usage: " and a usage, whose lines after the first are indented by as many columns. */
+void cli_put_usage(FILE *out, const char *usage);
 void cli_help(const struct cli_command *command, FILE *out);
 
 /* ---- failing, opening, output --------------------------------------------------------------- */
@@ -252,7 +254,8 @@ void cli_put_column(FILE *out, const char *text, int columns);
 void cli_put_right(FILE *out, const char *text, int columns);
 /* Prints text from column 'indent' on, breaking lines at spaces to stay within 'width' (0: no
  * limit); the caller has printed the first 'indent' columns. Newlines are kept, other control
- * characters are not. */
+ * characters are not. A line that begins with two spaces is code, printed from 'indent' on too:
+ * where its comment is broken, the comment's sign is repeated. */
 void cli_wrap(FILE *out, const char *text, int indent, int width);
 /* Writes a member of a JSON object; the value HWY_NONE is written as null. */
 struct hwy_json;

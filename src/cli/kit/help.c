@@ -43,87 +43,6 @@ void cli_put_right(FILE *out, const char *text, int columns)
 	fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
 }
 
-/* Whether the character is one of the brackets 〈〉《》「」『』【】: in Unicode they stand in pairs, and
- * the second of a pair, which is odd, closes. */
-static bool is_bracket(uint32_t code)
-{
-	return code >= 0x3008 && code <= 0x3011;
-}
-
-/* Whether no line may begin with this character: punctuation that closes what stands before it. */
-static bool closes(uint32_t code)
-{
-	return (is_bracket(code) && code % 2 == 1) || code == 0x3001 || code == 0x3002 ||
-	       code == 0xff0c || code == 0xff1a || code == 0xff1b || code == 0xff01 ||
-	       code == 0xff1f || code == 0xff09;
-}
-
-/* Whether no line may end with this character: a bracket that opens what stands behind it. */
-static bool opens(uint32_t code)
-{
-	return (is_bracket(code) && code % 2 == 0) || code == 0xff08;
-}
-
-/* Yields how far it is to the next white space at which a line may end: not before "%". */
-static size_t unbroken_length(const char *text)
-{
-	size_t length = strcspn(text, " \t\n");
-	while (text[length] == ' ' && text[length + 1] == '%')
-		length += 1 + strcspn(text + length + 1, " \t\n");
-	return length;
-}
-
-/* Yields the length of the piece at 'text' that a line keeps together: up to the next white
- * space, and between two characters of which one is wide, as those of Chinese are. Brackets and
- * punctuation stay with what they enclose or close. */
-static size_t piece_length(const char *text)
-{
-	size_t length = unbroken_length(text), at = 0;
-	bool was_wide = false, was_opening = false;
-	while (at < length) {
-		uint32_t code;
-		size_t n = hwy_utf8_decode(text + at, length - at, &code);
-		bool is_wide = hwy_utf8_code_columns(code) == 2;
-		if (at > 0 && (was_wide || is_wide) && !was_opening && !closes(code))
-			return at;
-		was_wide = is_wide;
-		was_opening = opens(code);
-		at += n ? n : 1;
-	}
-	return length;
-}
-
-void cli_wrap(FILE *out, const char *text, int indent, int width)
-{
-	int column = indent;
-	bool has_space = false; /* before the next piece */
-	while (*text) {
-		size_t n = piece_length(text);
-		int columns = hwy_utf8_columns(text, n);
-		if (width > 0 && column > indent && column + has_space + columns > width) {
-			fprintf(out, "\n%*s", indent, "");
-			column = indent;
-		} else if (column > indent && has_space) {
-			fputc(' ', out);
-			column++;
-		}
-		cli_put(out, text, n);
-		column += columns;
-		text += n;
-		has_space = *text == ' ' || *text == '\t';
-		if (*text == '\n') {
-			text++;
-			fputc('\n', out);
-			if (*text && *text != '\n')
-				fprintf(out, "%*s", indent, "");
-			column = indent;
-		} else if (*text == ' ' || *text == '\t') {
-			text++;
-		}
-	}
-	fputc('\n', out);
-}
-
 static int help_label(const struct cli_option *option, char *label, size_t size)
 {
 	char letter[5] = "    ";
@@ -162,6 +81,24 @@ static int widest_label(const struct cli_command *command)
 const struct cli_option cli_help_option = {
 	.letter = 'h', .name = "help", .help = "this text", .type = CLI_SWITCH};
 
+void cli_put_usage(FILE *out, const char *usage)
+{
+	enum { INDENT = sizeof "Usage: " - 1 };
+	const char *label = hwy_tr("Usage: ");
+	bool colour = cli_colour(out);
+	fprintf(out, "%s%s%s", paint(colour, PAINT_BOLD), label, paint(colour, PAINT_PLAIN));
+	int columns = hwy_utf8_columns(label, strlen(label));
+	for (const char *line = usage; *line;) {
+		size_t n = strcspn(line, "\n");
+		fprintf(out, "%.*s", (int)n, line);
+		line += n;
+		if (*line)
+			fprintf(out, "\n%*s", columns, "");
+		line += strspn(line, "\n");
+		line += strncmp(line, "       ", INDENT) == 0 ? INDENT : 0;
+	}
+}
+
 void cli_help(const struct cli_command *command, FILE *out)
 {
 	int width = cli_width(out);
@@ -169,7 +106,8 @@ void cli_help(const struct cli_command *command, FILE *out)
 	bool colour = cli_colour(out);
 	const char *bold = paint(colour, PAINT_BOLD), *plain = paint(colour, PAINT_PLAIN);
 
-	fprintf(out, "%s%s%s %s\n\n", bold, hwy_tr("Usage:"), plain, command->usage);
+	cli_put_usage(out, command->usage);
+	fputs("\n\n", out);
 	cli_wrap(out, hwy_tr(command->about), 0, width);
 	int label_width = widest_label(command);
 	if (command->options->type != CLI_HEADING)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "run/counters/nvml_open.h"
 #include "run/counters/watched.h"
@@ -214,7 +215,7 @@ static void gpm_finish(void *state)
 }
 
 const struct watch_source gpm_source = {
-	.what = "GPU metrics",
+	.what = HWY_KEY("GPU metrics"),
 	.open = gpm_open,
 	.begin = gpm_begin,
 	.poll = gpm_poll,

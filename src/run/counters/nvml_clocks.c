@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "run/counters/nvml_open.h"
 #include "run/counters/watched.h"
@@ -326,7 +327,7 @@ static void clocks_finish(void *state)
 }
 
 const struct watch_source nvml_clocks_source = {
-	.what = "clocks and power of the GPU",
+	.what = HWY_KEY("clocks and power of the GPU"),
 	.open = clocks_open,
 	.begin = clocks_begin,
 	.poll = clocks_poll,

@@ -13,17 +13,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lang.h"
+
 #define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
 
 enum { GENERAL = 1, MEMORY = 2, THROUGHPUT = 4, PIPES = 8, ALL = 15 };
 
 const struct pm_set_name pm_sets[] = {
 	{"general",
-	 "what the device does and how fast: SMs, tensor cores, warps, DRAM, links, clocks"},
-	{"memory", "DRAM, the L2 cache and links only: cheaper"},
+	 HWY_KEY("what the device does and how fast: SMs, tensor cores, warps, DRAM, links, clocks")},
+	{"memory", HWY_KEY("DRAM, the L2 cache and links only: cheaper")},
 	{"throughput",
-	 "how near SMs, L1 and L2 are to what they can do: each the largest of many counters, dear"},
-	{"pipes", "what the pipes of the SMs do: FMA, ALU, FP64, tensor cores by kind; dear"},
+	 HWY_KEY("how near SMs, L1 and L2 are to what they can do: each the largest of many counters, dear")},
+	{"pipes", HWY_KEY("what the pipes of the SMs do: FMA, ALU, FP64, tensor cores by kind; dear")},
 	{NULL, NULL},
 };
 

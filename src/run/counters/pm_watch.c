@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "run/counters/pm_devices.h"
 #include "run/counters/pm_effect.h"
@@ -135,7 +136,8 @@ static void *metrics_open(struct watched *watched, struct hwy_err *err)
 			continue;
 		*err = reason;
 		if (i + 1 < devices.n || watch->n)
-			watched_note(watched, 2, "GPU metrics: not recorded: %s", reason.text);
+			watched_note(watched, 2, hwy_tr("%s: not recorded: %s"),
+				     hwy_tr("GPU metrics"), reason.text);
 	}
 	if (watch->n) {
 		tell_settings(watch);
@@ -184,7 +186,7 @@ static void metrics_finish(void *state)
 }
 
 const struct watch_source pm_source = {
-	.what = "GPU metrics",
+	.what = HWY_KEY("GPU metrics"),
 	.was_asked_for = true,
 	.open = metrics_open,
 	.begin = metrics_begin,

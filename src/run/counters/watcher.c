@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lang.h"
 #include "base/mem.h"
 #include "run/counters/watched.h"
 #include "run/run.h"
@@ -109,9 +110,10 @@ static void *open_source(struct watched *watched, const struct watch_source **so
 		if (state)
 			return state;
 		if (*err.text)
-			watched_note(watched, (*source)->was_asked_for ? 2 : 1, "%s: not %s: %s",
-				     (*source)->what, (*source)->otherwise ? "sampled" : "recorded",
-				     err.text);
+			watched_note(watched, (*source)->was_asked_for ? 2 : 1,
+				     (*source)->otherwise ? hwy_tr("%s: not sampled: %s")
+							  : hwy_tr("%s: not recorded: %s"),
+				     hwy_tr((*source)->what), err.text);
 	}
 	return NULL;
 }
@@ -178,7 +180,8 @@ static void start_source(struct watched *watched, const struct watch_source *sou
 	if (pthread_create(&thread->thread, NULL, live_source, thread) == 0)
 		watched->n++;
 	else
-		watched_note(watched, 1, "%s: not recorded: no thread for it", source->what);
+		watched_note(watched, 1, hwy_tr("%s: not recorded: no thread for it"),
+			     hwy_tr(source->what));
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */

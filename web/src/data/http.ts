@@ -27,7 +27,7 @@ async function ask(request: string, init: RequestInit = {}): Promise<Response> {
 	try {
 		return await fetch(request, recordings ? { ...init, headers: { "X-Headway-Recordings": recordings } } : init);
 	} catch (e) {
-		throw isAbort(e) ? e : new NoAnswer(0, tr("The server does not answer: look whether `headway view` still runs, and try again."));
+		throw isAbort(e) ? e : new NoAnswer(0, tr("The server does not answer: look whether 'headway view' still runs, and try again."));
 	}
 }
 
@@ -37,7 +37,7 @@ function adviceOn(request: string, status: number): string {
 	case 409: return tr("The server has another recording by now: reload the page to see it.");
 	case 413: return tr("This is too much for one request: choose less time, or fewer lanes.");
 	case 503: return tr("The server had no time for this: wait until other questions are answered, choose less time or fewer lanes, and try again.");
-	default: return tr("The server cannot answer this ({what}, status {status}): reload the page, or start `headway view` again.", { what: request.split("?")[0]!, status });
+	default: return tr("The server cannot answer this ({what}, status {status}): reload the page, or start 'headway view' again.", { what: request.split("?")[0]!, status });
 	}
 }
 

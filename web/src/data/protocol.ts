@@ -11,6 +11,8 @@ export const Look = {
 export const LOOK_NAMES: readonly string[] = keys("kernel", "communication", "copy", "fill", "graph", "call", "launch", "wait", "allocation", "copy call", "range",
 	"operator", "function", "OS call", "running", "not running", "memory", "sample", "event", "driver wait", "profiler", "counter");
 
+/** The states of a thread by name, where Headway recorded them. */
+export const STATE_NAMES: readonly string[] = keys("running", "runnable", "waiting", "preempted", "starting");
 export const CAUSES = keys("blocked", "launch", "input", "os", "cpu", "dependency", "alloc", "module", "drain", "unknown", "first-use", "missing", "comm", "gc", "gil");
 export const PATH_KINDS = keys("cpu", "launch", "call", "wait", "compute", "comm", "copy", "next", "other");
 /** What bounds a predicted step: as PATH_KINDS, in the words of `headway path`. */

@@ -37,7 +37,7 @@ function Side({ timeline }: { timeline: Timeline }) {
 }
 
 const GONE = {
-	ended: tr("The server does not answer. What is on the screen stays; the page goes on as soon as `headway view` is back at this address (--keep-address)."),
+	ended: tr("The server does not answer. What is on the screen stays; the page goes on as soon as 'headway view' is back at this address (--keep-address)."),
 	other: tr("Another recording is served at this address now. What is on the screen stays; reload the page to see the other one."),
 };
 

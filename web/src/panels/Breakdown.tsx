@@ -36,7 +36,7 @@ export function Breakdown({ diagnosis }: { diagnosis: Diagnosis }) {
 	const step = diagnosis.summary.step_ns;
 	return <section class="breakdown"><h3>{tr("What the GPU does with a step")}</h3>
 		<div class="stack-bar" role="img" aria-label={tr("the list below as a bar")}>{parts.map((p) =>
-			<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.idle ? tr("idle, {cause}", { cause: tr(p.name) }) : p.name}: ${percent(p.ns / whole)}`} style={{ flexGrow: p.ns / whole, backgroundColor: p.colour }} />)}</div>
+			<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.idle ? tr("idle, {cause}", { cause: tr(p.name) }) : p.name}${tr(": ")}${percent(p.ns / whole)}`} style={{ flexGrow: p.ns / whole, backgroundColor: p.colour }} />)}</div>
 		<table class="rows"><tbody>{parts.filter((p) => p.ns / whole >= LEAST).map((p) => <tr key={p.name} title={p.idle ? WORDS[p.name] : ""}>
 			<td class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.idle ? <>{phrase("idle: {cause}", { cause: <b>{tr(p.name)}</b> })} <small>{WORDS[p.name]}</small></> : p.name}</td>
 			<td class="n">{duration(p.ns / whole * step)}</td><td class="n short">{percent(p.ns / whole)}</td></tr>)}</tbody></table>

@@ -20,7 +20,7 @@ function Bar({ answer, side, most }: { answer: Comparison; side: "before" | "aft
 	return <div class="compare-bar"><b class={side === "before" ? "of-a" : "of-b"}>{side === "before" ? "A" : "B"}</b><div class="stack-bar" style={{ width: `${answer[side].step_ns / most * 100}%` }} role="img" aria-label={tr("a step of {run}, as in the table", { run: side === "before" ? "A" : "B" })}>{parts.map((p) => {
 		const cause = causeOf(p.part);
 		const colour = cause ? palette.cause(CAUSES.findIndex((c) => c === cause)) : palette.look(NAMES[p.part]?.[1] ?? Look.kernel);
-		return <i key={p.part} class={cause ? "idle" : ""} title={`${cause ? tr("idle: {cause}", { cause: tr(cause) }) : NAMES[p.part]?.[0] ?? p.part}: ${duration(p[`${side}_ns`])}`} style={{ flexGrow: p[`${side}_ns`], backgroundColor: css(colour) }} />;
+		return <i key={p.part} class={cause ? "idle" : ""} title={`${cause ? tr("idle: {cause}", { cause: tr(cause) }) : NAMES[p.part]?.[0] ?? p.part}${tr(": ")}${duration(p[`${side}_ns`])}`} style={{ flexGrow: p[`${side}_ns`], backgroundColor: css(colour) }} />;
 	})}</div></div>;
 }
 

@@ -34,7 +34,7 @@ function Plot({ times }: { times: number[][] }) {
 	const y = (share: number): number => TALL - EDGE.bottom - share * (TALL - EDGE.top - EDGE.bottom);
 	const step = roundStep((to - from) / 4);
 	const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil(from / step) * step + i * step).filter((t) => t <= to);
-	return <svg class="compare-plot" viewBox={`0 0 ${WIDE} ${TALL}`} role="img" aria-label={sorted.map((s, i) => tr("{run}: median {median}, from {least} to {most}", { run: i ? "B" : "A", median: duration(at(s, 0.5)), least: duration(s[0]!), most: duration(s.at(-1)!) })).join("; ")}>
+	return <svg class="compare-plot" viewBox={`0 0 ${WIDE} ${TALL}`} role="img" aria-label={sorted.map((s, i) => tr("{run}: median {median}, from {least} to {most}", { run: i ? "B" : "A", median: duration(at(s, 0.5)), least: duration(s[0]!), most: duration(s.at(-1)!) })).join(tr("; "))}>
 		{[0, 0.5, 1].map((share) => <g key={share}><line x1={EDGE.left} x2={WIDE - EDGE.right} y1={y(share)} y2={y(share)} /><text x={EDGE.left - 4} y={y(share) + 3.5} text-anchor="end">{share * 100}%</text></g>)}
 		{ticks.map((t) => <text key={t} x={x(t)} y={TALL - 5} text-anchor="middle">{duration(t)}</text>)}
 		{sorted.map((s, i) => <g key={i} class={i ? "of-b" : "of-a"}><path d={pathOf(s, x, y, to)} /><circle cx={x(at(s, 0.5))} cy={y(0.5)} r="3.5"><title>{tr("{run}: median {median}", { run: i ? "B" : "A", median: duration(at(s, 0.5)) })}</title></circle></g>)}

@@ -6,7 +6,7 @@ import { followLink, selectNext, zoomToSelection } from "../state/actions";
 import { lightChain, lightSame } from "../state/kin";
 import { useStore } from "../state/store";
 import { laneTitle } from "../timeline/lane_title";
-import { plain } from "../timeline/text";
+import { plain, spanName } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { CopyButton } from "./CopyButton";
 import { fieldText, launchText, placeText, projectedText, workText } from "./readout";
@@ -87,7 +87,7 @@ export function Details() {
 	const said = launchText(span) || workText(span) || projectedText(span);
 	const sentence = said && said[0]!.toUpperCase() + said.slice(1);
 	return <div class="details">
-		<h2 class="name">{plain(span.name || span.stack[0]?.function || tr(LOOK_NAMES[span.look ?? -1] ?? ""), NAME)}</h2>
+		<h2 class="name">{plain(spanName(span.name, span.look) || span.stack[0]?.function || tr(LOOK_NAMES[span.look ?? -1] ?? ""), NAME)}</h2>
 		<p class="kind">{tr(LOOK_NAMES[span.look ?? -1] ?? span.kind)}</p>
 		<div class="buttons">
 			<button title={tr("previous of the same name (,)")} onClick={() => void selectNext(-1)}>‹ {tr("previous")}</button>

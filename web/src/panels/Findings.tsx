@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings.tsx - the diagnosis in the order of `headway analyze`: what, where, what it is worth, what to do, what is innocent. */
 import type { Diagnosis } from "../data/protocol";
-import { tr } from "../lang";
+import { keys, tr } from "../lang";
 import { showDock } from "../state/layout";
 import { titleOf, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
@@ -12,6 +12,8 @@ import { HeadwayPlot } from "./HeadwayPlot";
 import { Job } from "./Job";
 import { StepsPlot } from "./StepsPlot";
 import { plain, sentence, shorten, stepTitle } from "../timeline/text";
+
+keys("memory (DRAM)", "memory (L2)", "memory (L1)");
 
 /** Judged steps that cover less of the recording than this are told so, as `headway analyze` does. */
 const COVERS_LITTLE = 0.5;

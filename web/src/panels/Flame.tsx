@@ -42,7 +42,7 @@ function Notes({ answers }: { answers: FlameAnswer[] }) {
 }
 
 const NOTHING: Record<string, string> = {
-	samples: tr("No samples of the CPU here. `headway profile --sample` records them."), operators: tr("No work of a device and no operators here."), stacks: tr("No work of a device here. `headway profile --sample` records samples of the CPU."),
+	samples: tr("No samples of the CPU here. 'headway profile --sample' records them."), operators: tr("No work of a device and no operators here."), stacks: tr("No work of a device here. 'headway profile --sample' records samples of the CPU."),
 };
 
 function Body({ answers }: { answers: FlameAnswer[] }) {

@@ -42,7 +42,7 @@ export function HeadwayPlot({ trace }: { trace: Trace }) {
 		show(time - phase.mean * 1.5, time + phase.mean * 1.5);
 	};
 	return <section class="plot"><h3>{tr("Headway over time")} <small>{tr("work launched and not finished; 0: the GPU waits for the CPU")}</small></h3>
-		{devices.map((d) => <figure key={d.device}><figcaption><small>{devices.length > 1 && `GPU ${d.device}, `}{tr("up to {time}", { time: duration(d.max_work) })}</small>
+		{devices.map((d) => <figure key={d.device}><figcaption><small>{devices.length > 1 && `GPU ${d.device}${tr(", ")}`}{tr("up to {time}", { time: duration(d.max_work) })}</small>
 			<small>{duration(phase.to - phase.from)}</small></figcaption>
 			<svg viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={tr("headway over time")} onClick={go}>
 				<path d={pathOf(d.points, phase, d.max_work)} /></svg></figure>)}

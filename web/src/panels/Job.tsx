@@ -15,7 +15,7 @@ const DEGREES = [0.02, 0.05, 0.15, 0.3];
 function ranksOf(ranks: number[], all: number): string {
 	if (ranks.length === all)
 		return tr("all ranks");
-	const few = ranks.slice(0, 8).join(", ");
+	const few = ranks.slice(0, 8).join(tr(", "));
 	if (ranks.length > 8)
 		return tr("ranks {ranks} and {n} more", { ranks: few, n: ranks.length - 8 });
 	return tr(ranks.length === 1 ? "rank {rank}" : "ranks {rank}", { rank: few });
@@ -42,8 +42,8 @@ function Ranks({ job }: { job: Answer }) {
 		const parts = partsOf(r, palette).filter((p) => p.ns > 0);
 		return <tr key={r.rank} class={job.lateness.kind === "repeats" && job.lateness.ranks.includes(r.rank) ? "shown" : ""}>
 			<td class="short">{tr("rank {rank}", { rank: r.rank })}</td>
-			<td><div class="stack-bar" role="img" aria-label={parts.map((p) => `${p.name} ${duration(p.ns)}`).join(", ")} style={{ width: `${r.step_ns / longest * 100}%` }}>{parts.map((p) =>
-				<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.name}: ${duration(p.ns)}, ${percent(p.ns / r.step_ns)}`} style={{ flexGrow: p.ns / r.step_ns, backgroundColor: p.colour }} />)}</div></td>
+			<td><div class="stack-bar" role="img" aria-label={parts.map((p) => `${p.name} ${duration(p.ns)}`).join(tr(", "))} style={{ width: `${r.step_ns / longest * 100}%` }}>{parts.map((p) =>
+				<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.name}${tr(": ")}${duration(p.ns)}${tr(", ")}${percent(p.ns / r.step_ns)}`} style={{ flexGrow: p.ns / r.step_ns, backgroundColor: p.colour }} />)}</div></td>
 			<td class="n short" title={tr("steps in which it is late")}>{r.late_steps ? tr("late {n}", { n: count(r.late_steps) }) : ""}</td></tr>;
 	})}</tbody></table>{ranks.length > MOST_RANKS && <p><small>{tr("and {n} more: headway analyze -v", { n: ranks.length - MOST_RANKS })}</small></p>}
 	<ul class="causes">{partsOf(ranks[0]!, palette).map((p) => <li key={p.name} class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.name}</li>)}</ul></section>;

@@ -20,7 +20,7 @@ export function NameRows({ trace, title, kind, table, whole }: { trace: number; 
 	return <section><h3>{title} <small>{tr(table.names === 1 ? "{count} of {names} name, {time}" : "{count} of {names} names, {time}", { count: count(table.count), names: count(table.names), time: duration(table.total) })}</small></h3>
 		<table class="rows names"><thead><tr><th>{tr("name")}</th><th>{tr("count")}</th><th>{tr("total")}</th><th>{tr("mean")}</th><th>{tr("max")}</th></tr></thead><tbody>{rows.map((r) => <tr key={`${r.name_id} ${r.look}`}>
 			<td class="bar-cell"><span class="bar" style={{ width: `${r.total / longest * 100}%` }} />
-				<button class="lead text" title={`${nameOf(r)}\n${tr("{share} of the time selected. Find its spans.", { share: percent(r.total / whole) })}\n${tr("mean")} ${duration(r.total / r.count)}, ${tr("max")} ${duration(r.max)}`} onClick={() => openName(trace, kind, r.name)}>{shorten(nameOf(r))}</button></td>
+				<button class="lead text" title={`${nameOf(r)}\n${tr("{share} of the time selected. Find its spans.", { share: percent(r.total / whole) })}\n${tr("mean")} ${duration(r.total / r.count)}${tr(", ")}${tr("max")} ${duration(r.max)}`} onClick={() => openName(trace, kind, r.name)}>{shorten(nameOf(r))}</button></td>
 			<td class="n">{count(r.count)}</td><td class="n">{duration(r.total)}</td><td class="n">{duration(r.total / r.count)}</td><td class="n">{duration(r.max)}</td></tr>)}</tbody></table>
 		{table.rows.length > AT_FIRST && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? tr("fewer") : tr("{n} more", { n: count(Math.min(table.names, table.rows.length) - AT_FIRST) })}</button>}
 	</section>;

@@ -24,7 +24,7 @@ export function RooflineCard({ point, device, go, edit }: { point: RooflinePoint
 		<dl>
 			<div><dt>{tr("time")}</dt><dd>{tr("{time}, {share} of the kernels", { time: duration(point.ns), share: percent(point.share) })}</dd></div>
 			<div><dt>{point.kind === "operator" ? tr("calls") : tr("launches")}</dt><dd>{tr("{n}, {time} each", { n: count(point.count), time: duration(point.ns / Math.max(1, point.count)) })}</dd></div>
-			<div><dt>{tr("compute")}</dt><dd>{point.flop ? `${rateOf(point.flop_per_s, peak?.flop_per_s, "FLOP/s")}, ${point.tensor ? tr("{precision} on tensor cores", { precision: point.precision }) : point.precision}` : point.flop === 0 ? tr("no arithmetic that counts") : tr("not known")}</dd></div>
+			<div><dt>{tr("compute")}</dt><dd>{point.flop ? `${rateOf(point.flop_per_s, peak?.flop_per_s, "FLOP/s")}${tr(", ")}${point.tensor ? tr("{precision} on tensor cores", { precision: point.precision }) : point.precision}` : point.flop === 0 ? tr("no arithmetic that counts") : tr("not known")}</dd></div>
 			<div><dt>{tr("memory")}</dt><dd>{rateOf(point.bytes_per_s, device?.bytes_per_s, "B/s")}</dd></div>
 			{point.of_peak !== null && <div><dt>{tr("at its roof")}</dt><dd>{tr("{time}: {gain} less", { time: duration(Math.max(0, point.ns - point.gain_ns)), gain: duration(point.gain_ns) })}</dd></div>}
 			{point.occupancy != null && <div><dt>{tr("occupancy")}</dt><dd>{tr("{share} at most", { share: percent(point.occupancy) })}{point.waves != null && tr(", {n} waves", { n: Number(point.waves.toPrecision(2)) })}</dd></div>}

@@ -163,6 +163,6 @@ export function RooflinePlot({ device, points, chosen, hovered, hover, choose, g
 		</svg>
 		{told && <div class="tip" style={{
 			left: `${Math.max(4, Math.min(x.at(told.intensity) + 14, size.w - 250))}px`, top: `${Math.max(4, Math.min(y.at(told.flop_per_s) + 16, size.h - 118))}px` }}>
-			<b>{plain(told.name)}</b><span>{withPrefix(told.flop_per_s, "FLOP/s")}, {withPrefix(told.bytes_per_s ?? 0, "B/s")}; {duration(told.ns)}, {percent(told.share)}</span><span>{plain(told.says)}</span></div>}
+			<b>{plain(told.name)}</b><span>{withPrefix(told.flop_per_s, "FLOP/s")}{tr(", ")}{withPrefix(told.bytes_per_s ?? 0, "B/s")}{tr("; ")}{duration(told.ns)}{tr(", ")}{percent(told.share)}</span><span>{plain(told.says)}</span></div>}
 	</div>;
 }

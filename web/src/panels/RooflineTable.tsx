@@ -4,9 +4,12 @@
  * The pointer chooses a row when it is released, the keyboard when it comes there. One row is in the order of Tab; the arrow keys go on from it, Enter shows the row's kernel in the timeline. */
 import { useState } from "preact/hooks";
 import { BOUNDS, type RooflinePoint } from "../data/roofline";
-import { tr } from "../lang";
+import { keys, tr } from "../lang";
 import { plain, shorten } from "../timeline/text";
 import { count, duration, percent, withPrefix } from "../timeline/units";
+
+/** Where a point is from. */
+keys("counters", "ncu", "shapes");
 
 interface Column { id: string; title: string; hint: string; value: (p: RooflinePoint) => number | string | null; show: (p: RooflinePoint) => string; text?: boolean;
 	/** Left out first (2), second (1), or last (0), where there is little room. */
@@ -27,7 +30,7 @@ const COLUMNS: Column[] = [
 		show: (p) => (p.flop ? `${p.precision}${p.tensor ? " T" : ""}` : "–"), text: true, extra: 1 },
 	{ id: "occupancy", title: tr("occupancy"), hint: tr("warps that its launch lets reside on a multiprocessor, of those that fit"), value: (p) => p.occupancy ?? null, show: (p) => known(p.occupancy, percent), extra: 2 },
 	{ id: "count", title: tr("launches"), hint: tr("launches, or calls of the operator"), value: (p) => p.count, show: (p) => count(p.count), extra: 1 },
-	{ id: "source", title: tr("from"), hint: tr("counters of the hardware, ncu, or shapes of the operator's inputs"), value: (p) => p.source, show: (p) => (p.flop == null && p.bytes == null ? "–" : p.source), text: true, extra: 2 },
+	{ id: "source", title: tr("from"), hint: tr("counters of the hardware, ncu, or shapes of the operator's inputs"), value: (p) => p.source, show: (p) => (p.flop == null && p.bytes == null ? "–" : tr(p.source)), text: true, extra: 2 },
 ];
 const FIRST_ROWS = 200;
 

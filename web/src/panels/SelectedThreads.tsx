@@ -4,7 +4,7 @@ import type { Selection } from "../data/protocol";
 import { tr } from "../lang";
 import { openLane } from "../state/selection";
 import { useStore } from "../state/store";
-import { plain, shorten } from "../timeline/text";
+import { plain, shorten, spanName } from "../timeline/text";
 import { css, Palette } from "../timeline/theme";
 import { count, duration, percent } from "../timeline/units";
 import { useDark } from "./dark";
@@ -19,9 +19,9 @@ function States({ trace, table }: { trace: number; table: Selection }) {
 	return <section><h3>{tr("Threads")} {table.thread_count > table.threads.length && <small>{tr("the first {n} of {all}", { n: table.threads.length, all: count(table.thread_count) })}</small>}</h3>
 		{table.threads.map((t) => <div key={t.lane} class="thread-states">
 			<button class="lead" title={tr("go to its lane")} onClick={() => openLane(trace, t.lane)}>{plain(t.title)}</button>
-			<div class="stack-bar" role="img" aria-label={t.states.map((s) => `${plain(s.name)} ${percent(s.total / whole)}`).join(", ")}>{t.states.map((s, i) =>
-				<i key={s.name} title={`${plain(s.name)}: ${duration(s.total)}`} style={{ flexGrow: s.total / whole, backgroundColor: css(palette.look(s.look)), opacity: 1 - 0.18 * Math.min(4, i) }} />)}</div>
-			<ul class="causes">{t.states.slice(0, 4).map((s) => <li key={s.name}>{plain(s.name)} <b>{duration(s.total)}</b></li>)}</ul></div>)}
+			<div class="stack-bar" role="img" aria-label={t.states.map((s) => `${plain(spanName(s.name, s.look))} ${percent(s.total / whole)}`).join(tr(", "))}>{t.states.map((s, i) =>
+				<i key={s.name} title={`${plain(spanName(s.name, s.look))}${tr(": ")}${duration(s.total)}`} style={{ flexGrow: s.total / whole, backgroundColor: css(palette.look(s.look)), opacity: 1 - 0.18 * Math.min(4, i) }} />)}</div>
+			<ul class="causes">{t.states.slice(0, 4).map((s) => <li key={s.name}>{plain(spanName(s.name, s.look))} <b>{duration(s.total)}</b></li>)}</ul></div>)}
 	</section>;
 }
 

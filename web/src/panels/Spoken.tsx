@@ -27,7 +27,7 @@ function reading(timeline: Timeline, row: Row): string {
 	const x = ((state.cursor ?? state.from) - state.from) / (state.to - state.from) * timeline.viewWidth;
 	const tip = tipAt(timeline, x, y);
 	const at = duration((state.cursor ?? state.from) - beginOf(state));
-	const said = tip ? `${plain(row.title)}: ${[tip.head, tip.line].filter(Boolean).join(tr(", "))}` : plain(row.title);
+	const said = tip ? `${plain(row.title)}${tr(": ")}${[tip.head, tip.line].filter(Boolean).join(tr(", "))}` : plain(row.title);
 	return tr("{said}, at {at}", { said, at });
 }
 

@@ -50,7 +50,7 @@ export function WhatIf() {
 		{known.suggested.length > 0 && <section><h3>{tr("What the findings suggest")}</h3>{known.suggested.map((s) =>
 			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(splitEdits(s.edits, known.edits))}>
 				<b>{s.edits}</b><small>{duration(s.step)}</small><em>{s.speedup.toFixed(2)}×</em></button>)}</section>}
-		{inline && <p class="empty">{tr("This page holds what the findings suggest. `headway view` replays any other edit.")}</p>}
+		{inline && <p class="empty">{tr("This page holds what the findings suggest. 'headway view' replays any other edit.")}</p>}
 		{!inline && <section><h3>{tr("Edits")}</h3>{known.edits.map((e) => <EditControl key={e.id} edit={e} choices={choices}
 			on={on.find((o) => o === e.id || o.startsWith(`${e.id}:`)) ?? null} change={(text) => set(e.id, text)} />)}</section>}
 	</div>;

@@ -43,7 +43,7 @@ export function roofsOf(device: RooflineDevice, points: RooflinePoint[]): Roof[]
 	for (const roof of roofs) {
 		const tensor = roof.names.filter((n) => n.endsWith(" tensor")).map((n) => n.slice(0, -7));
 		const plain = roof.names.filter((n) => !n.endsWith(" tensor"));
-		roof.title = [plain.join(", "), tensor.length ? tr("{precisions} tensor", { precisions: tensor.join(", ") }) : ""].filter(Boolean).join("; ");
+		roof.title = [plain.join(tr(", ")), tensor.length ? tr("{precisions} tensor", { precisions: tensor.join(tr(", ")) }) : ""].filter(Boolean).join(tr("; "));
 	}
 	return roofs;
 }

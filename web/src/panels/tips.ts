@@ -9,7 +9,7 @@ import { BOUND_LEAST } from "../timeline/draw_charts";
 import { hitAt, type Hit } from "../timeline/hit";
 import { laneTitle } from "../timeline/lane_title";
 import type { Scene } from "../timeline/scene";
-import { plain, shorten, stepTitle } from "../timeline/text";
+import { plain, spanName, shorten, stepTitle } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
 import { count, duration, percent } from "../timeline/units";
 import { tipLines } from "./readout";
@@ -30,7 +30,7 @@ function counterTip(timeline: Timeline, { row, time }: Hit, x: number, y: number
 		return null;
 	const range = shown.lane.flags ? null : shown.row.range;
 	const [least, most] = range ? [valueText(shown.lane, range.least), valueText(shown.lane, range.most)] : ["", ""];
-	return { x, y, head: `${plain(counterTitle(shown.lane))}: ${readingText(reading, shown.lane)}`,
+	return { x, y, head: `${plain(counterTitle(shown.lane))}${tr(": ")}${readingText(reading, shown.lane)}`,
 		line: !range ? "" : least === most ? tr("the same all over the screen") : tr("on the screen {least} to {most}", { least, most }) };
 }
 
@@ -58,7 +58,7 @@ function sampledText({ stack }: SpanDetails): string {
 
 /** The tiles know what it is and how long; the rest is asked for. */
 function spanTip(timeline: Timeline, { row }: Hit, span: NonNullable<Hit["span"]>, x: number, y: number): Tip {
-	const name = plain(timeline.names.text(row.trace, span.name));
+	const name = plain(spanName(timeline.names.text(row.trace, span.name), span.look));
 	const look = tr(LOOK_NAMES[span.look] ?? "");
 	const isSample = span.look === Look.sample;
 	return { x, y, of: span.id, head: name || (isSample ? look : ""), line: isSample && !name ? "" : span.dur ? `${look} · ${duration(span.dur)}` : look, more: async () => {

@@ -339,12 +339,12 @@ export async function predict(edits: string[], trace = state.whatIfTrace): Promi
 		if (!answer)
 			set({ whatIf: null, whatIfError: source.inline ? tr("This prediction was left out of this page.") : tr("Still diagnosing."), asking: false });
 		else if (answer.error)
-			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${answer.error}`, asking: false });
+			set({ whatIf: null, whatIfError: `${edits.join(tr(", "))}${tr(": ")}${answer.error}`, asking: false });
 		else
 			set({ whatIf: answer, whatIfError: "", asking: false });
 	} catch (e) {
 		if (!signal.aborted)
-			set({ whatIf: null, whatIfError: `${edits.join(", ")}: ${e instanceof Error ? e.message : tr("no answer")}`, asking: false });
+			set({ whatIf: null, whatIfError: `${edits.join(tr(", "))}${tr(": ")}${e instanceof Error ? e.message : tr("no answer")}`, asking: false });
 	}
 }
 

@@ -49,7 +49,7 @@ function requestOf(run: number): string {
 
 let asked: AbortController | null = null;
 
-const MISSING = tr("This page carries the flame graphs of the whole recording and of its steady steps, as they are shown at first. `headway view` shows those of a selection, of a thread, and with other frames.");
+const MISSING = tr("This page carries the flame graphs of the whole recording and of its steady steps, as they are shown at first. 'headway view' shows those of a selection, of a thread, and with other frames.");
 
 /** Asks for what is to be shown. */
 export async function askFlame(): Promise<void> {

@@ -18,7 +18,7 @@ const MOST_RECENT = 8;
 /** More than these nobody reads; typing on makes them fewer. */
 const MOST_SHOWN = 60;
 
-const prefixOf = (trace: number): string => (state.traces.length > 1 ? `${trace ? "B" : "A"}: ` : "");
+const prefixOf = (trace: number): string => (state.traces.length > 1 ? `${trace ? "B" : "A"}${tr(": ")}` : "");
 
 /** Lanes with the thread or device that they stand in. */
 function lanes(): Command[] {

@@ -68,7 +68,7 @@ function reasonOf(phase: Phase, k: number): string {
 	const { diagnosis } = state.traces[0]!;
 	const outlier = diagnosis?.phases[state.traces[0]!.steps!.main]?.outliers.find((o) => o.step === k);
 	if (outlier)
-		return `${outlier.differs_by === "busy" ? tr("the GPU works longer") : tr("idle, {cause}", { cause: tr(outlier.differs_by) })}${outlier.because_of ? `, ${plain(outlier.because_of)}` : ""}: + ${duration(outlier.excess_ns)}`;
+		return `${outlier.differs_by === "busy" ? tr("the GPU works longer") : tr("idle, {cause}", { cause: tr(outlier.differs_by) })}${outlier.because_of ? `${tr(", ")}${plain(outlier.because_of)}` : ""}${tr(": ")}+ ${duration(outlier.excess_ns)}`;
 	const steady = phase.steps.slice(phase.first_steady, phase.first_steady + phase.n_steady);
 	const idleOf = (s: Phase["steps"][number]): number => s[1] - s[0] - s[4];
 	const idle = idleOf(phase.steps[k]!) - medianOf(steady.map(idleOf));

@@ -34,7 +34,7 @@ async function saveTrace(trace: number, type: keyof typeof ENDINGS): Promise<voi
 /** Saves a file for each recording that is open. */
 export async function savePiece(type: keyof typeof ENDINGS): Promise<void> {
 	if (source.inline)
-		return set({ message: tr("This page holds no recording to take a piece of: `headway view` does.") });
+		return set({ message: tr("This page holds no recording to take a piece of: 'headway view' does.") });
 	try {
 		for (const trace of state.traces.keys())
 			await saveTrace(trace, type);

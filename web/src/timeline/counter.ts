@@ -87,13 +87,13 @@ export function valueText(lane: Lane, value: number): string {
 	if (!lane.flags)
 		return amount(value, lane.unit ?? "");
 	const words = lane.flags.filter((_, bit) => Math.floor(value / 2 ** bit) % 2 === 1);
-	return words.join(", ") || tr("none");
+	return words.join(tr(", ")) || tr("none");
 }
 
 /** 612 W, or 612 W (480 – 700 W) where many values share the place. */
 export function readingText(reading: Reading, lane: Lane): string {
 	const [value, least, most] = [reading.value, reading.least, reading.most].map((v) => valueText(lane, v)) as [string, string, string];
 	if (lane.flags)
-		return least === most ? value : `${least}; ${most}`;
+		return least === most ? value : `${least}${tr("; ")}${most}`;
 	return least === most ? value : `${value} (${least} – ${most})`;
 }

@@ -10,6 +10,7 @@ import { Look, type Lane } from "../data/protocol";
 import type { Kin, Lit } from "../state/store";
 import { isThin, levelOf, type Row } from "./layout";
 import type { Label, Outline, Scene } from "./scene";
+import { spanName } from "./text";
 import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
 
 /** A span or a stretch that is narrower has no label. */
@@ -90,7 +91,7 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	const from = Math.max(left, 0);
 	if (!labelled || !text || from < p.x0 - 0.5 || from >= p.x1)
 		return;
-	const label = { pinned: row.pinned, x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: dim ? palette.faint : named === null ? palette.inkOn(look, name) : palette.inkOf(named) };
+	const label = { pinned: row.pinned, x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text: spanName(text, look), ink: dim ? palette.faint : named === null ? palette.inkOn(look, name) : palette.inkOf(named) };
 	scene.labels.push(label);
 	if (stacked)
 		Object.assign(p.under, { label, id });

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 import { tr } from "../lang";
 /* text.ts - labels on the canvas, cut to the room there is. Widths of texts are measured once. */
+import { Look, STATE_NAMES } from "../data/protocol";
 import type { Label } from "./scene";
 
 export const FONT = "11px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
@@ -13,6 +14,9 @@ const ODD = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 
 /** A name, at most as long as a line. */
 export const plain = (text: string, most = MOST_CHARS): string => text.slice(0, most).replace(ODD, "\ufffd");
+
+/** What a span is called: a thread's state in the reader's language, all else by its name. */
+export const spanName = (text: string, look: number | null | undefined): string => ((look === Look.running || look === Look.stopped) && STATE_NAMES.includes(text) ? tr(text) : text);
 
 /** A sentence or a command: whole, however long. Line ends stay. */
 export const sentence = (text: string): string => text.split("\n").map((line) => plain(line, Infinity)).join("\n");
