@@ -180,9 +180,8 @@ static const char *with_noun(const char *text, const char *noun)
 	return kept;
 }
 
-/* Yields the text of a key without the place where it stands: "row|copies" is "copies". A place is
- * told in small letters and blanks, so the pipe of a shell, or "good|weakened" after a capital, ends
- * none. */
+/* Yields the text of a key without the place where it stands: "row|copies" is "copies". A place
+ * is told in small letters and blanks, so that the pipe of a shell ends none. */
 static const char *behind_context(const char *key)
 {
 	size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyz ");

@@ -4,8 +4,8 @@
  *
  * A prediction is graded when its finding is gone: somebody applied the fix, or another fix that
  * helped too. Where several findings are gone, only the costliest is graded; where the program
- * became slower, none is: something else changed, and hides what the fix gave; nor where it cannot be
- * told whether it became faster, since then the measured speedup is noise. A prediction is
+ * became slower, none is: something else changed, and hides what the fix gave. Nor is any where it
+ * cannot be told whether it became faster: the measured speedup is noise then. A prediction is
  * about the program without a profiler; so the measured speedup, of all runs of the sides, is taken
  * without the cost of recording where each run knows that. A speedup is as predicted where it lies
  * inside the prediction's bar and has the predicted direction: a bar may reach beyond 1.

@@ -366,16 +366,12 @@ static void options_store(const struct cli_value *value)
 
 /* ---- older spellings ------------------------------------------------------------------------ */
 
-static bool is_digits(const char *text)
-{
-	return *text && text[strspn(text, "0123456789")] == '\0';
-}
-
 /* Yields the option that 'option' stands for; an older spelling first prints a line on stderr. */
 static const struct cli_option *spelled_now(const struct cli_command *command,
 					    const struct cli_option *option, const char *text)
 {
-	if (option->type != CLI_RENAMED && !(option->renamed && is_digits(text)))
+	bool is_digits = *text && text[strspn(text, "0123456789")] == '\0';
+	if (option->type != CLI_RENAMED && !(option->renamed && is_digits))
 		return option;
 	const struct cli_option *now = find_name(command, option->renamed, strlen(option->renamed));
 	const char *space = now->value ? " " : "", *shown = now->value ? text : "";
@@ -422,6 +418,14 @@ static const char *boolean_word(struct command_line *line)
 	return "true";
 }
 
+/* Whether a word is exactly an option of the command: "-o", "--html", "--html=page". */
+static bool is_option(const struct cli_command *command, const char *word)
+{
+	if (word[0] != '-' || word[1] != '-')
+		return word[0] == '-' && word[1] && !word[2] && find_letter(command, word[1]);
+	return find_name(command, word + 2, strcspn(word + 2, "=")) != NULL;
+}
+
 static const char *value_word(struct command_line *line, const struct cli_option *option)
 {
 	if (line->next >= line->n_words) {
@@ -429,7 +433,11 @@ static const char *value_word(struct command_line *line, const struct cli_option
 			line->command->name, option->name, option->value);
 		exit(2);
 	}
-	return line->words[line->next++];
+	const char *word = line->words[line->next++];
+	if (is_option(line->command, word))
+		cli_misuse(line->command, "option '--%s' needs a value, and '%s' is an option",
+			   option->name, word);
+	return word;
 }
 
 static void take(struct command_line *line, const struct cli_option *option, const char *text)
