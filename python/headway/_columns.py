@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional, Union, overload
 
@@ -10,6 +11,26 @@ from . import _arrow
 from ._library import REALS, ColumnInfo, Why, key, library, text
 
 Value = Union[int, float, str, None]
+
+
+class _Unknown(KeyError):
+    """A name that there is not: says which there are, and which was probably meant."""
+
+    def __init__(self, name: object, what: str, names: Sequence[str]) -> None:
+        super().__init__(name)
+        near = difflib.get_close_matches(str(name), names, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        self._says = f"no {what} {name!r}; {meant}there are {', '.join(names)}"
+
+    def __str__(self) -> str:
+        return self._says
+
+
+def _kinds() -> list[str]:
+    kinds: list[str] = []
+    while (kind := library().headway_kind_name(len(kinds))) is not None:
+        kinds.append(text(kind))
+    return kinds
 
 
 class Trace:
@@ -144,7 +165,7 @@ class Columns(Mapping[str, Column]):
                 break
             self._names.append(text(name))
         if not self._names:
-            raise KeyError(kind)
+            raise _Unknown(kind, "kind of spans", _kinds())
 
     @property
     def _key(self) -> Optional[bytes]:
@@ -152,7 +173,7 @@ class Columns(Mapping[str, Column]):
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._names:
-            raise KeyError(name)
+            raise _Unknown(name, "column", self._names)
         return Column(self._trace, self._kind, name)
 
     def __contains__(self, name: object) -> bool:

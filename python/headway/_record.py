@@ -20,7 +20,7 @@ from . import _collector
 from ._places import Error, find, reason
 from ._recording import Recording
 
-#: what a recording has by default
+#: what a recording has by default; without a driver of NVIDIA operators of PyTorch, too, as with `headway profile`
 TRACE = "cuda,nvtx,opencl,python"
 # Sources that replace functions of libraries when the program is loaded.
 _NEEDS_START = {"osrt", "mpi", "nccl", "cufft", "cublas-verbose"}
@@ -36,6 +36,11 @@ def _begin_child() -> None:
 os.register_at_fork(after_in_child=_begin_child)
 
 
+def _can_have_cuda() -> bool:
+    """Whether there is a driver of NVIDIA, or a CUPTI that somebody named."""
+    return os.path.exists("/proc/driver/nvidia/version") or bool(os.environ.get("HEADWAY_CUPTI"))
+
+
 class Run:
     """A recording that is being made, or was made; ``headway.record`` yields it."""
 
@@ -47,6 +52,8 @@ class Run:
         #: what Headway said when the report was made
         self.said = ""
         self._traces = [word.strip() for word in trace.split(",") if word.strip()]
+        if trace == TRACE and not _can_have_cuda():
+            self._traces.append("pytorch")
         self._quiet = quiet
         self._pid = 0
         self._helper: Optional["subprocess.Popen[bytes]"] = None
@@ -164,6 +171,8 @@ class Run:
         if late:
             self.notes.append(f"{', '.join(late)}: needs an earlier start, headway profile -t {','.join(late)} "
                               "python3 …")
+        if "cuda" in self._traces and not _can_have_cuda():
+            self.notes.append("CUDA is not recorded: there is no NVIDIA driver here")
         for module in _collector.modules_without_nvtx(collector):
             self.notes.append(f"ranges of {module}'s NVTX are not recorded: it was used before Headway was loaded; "
                               "headway.prepare() before that, or headway.range")
@@ -238,7 +247,8 @@ def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, trace: str 
     Under ``headway profile`` the ``with`` statement is a range called ``headway.record`` in its report, and a capture range
     with ``-c cudaProfilerApi``.
 
-    :param trace: what is recorded, as ``headway profile --trace`` takes it
+    :param trace: what is recorded, as ``headway profile --trace`` takes it; by default CUDA, NVTX, OpenCL and collections of
+        garbage, and where there is no driver of NVIDIA the operators of PyTorch, too
     :param quiet: print nothing when the report is made
     :raises Error: where nothing can be recorded, before the program's part begins
     """

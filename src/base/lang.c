@@ -180,16 +180,21 @@ static const char *with_noun(const char *text, const char *noun)
 	return kept;
 }
 
+/* Yields the text of a key without the place where it stands: "row|copies" is "copies". A place
+ * is told in small letters and blanks, so that the pipe of a shell ends none. */
+static const char *behind_context(const char *key)
+{
+	size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyz ");
+	bool is_place = key[length] == '|' && length > 0 && key[length - 1] != ' ';
+	return is_place ? key + length + 1 : key;
+}
+
 /* English has no sentences of its own here: their keys stand in any language's. */
 static void use_english_keys(void)
 {
-	struct sentence *sentences = lang.sentences;
 	for (uint32_t i = 0; i < lang.n; i++) {
-		const char *bar = strchr(sentences[i].english, '|');
-		bool is_word = bar && !memchr(sentences[i].english, ' ',
-					      (size_t)(bar - sentences[i].english));
-		sentences[i].text = is_word ? bar + 1 : sentences[i].english;
-		sentences[i].is_of_page = false;
+		lang.sentences[i].text = behind_context(lang.sentences[i].english);
+		lang.sentences[i].is_of_page = false;
 	}
 }
 
@@ -272,8 +277,8 @@ void hwy_lang_tell_page(void (*tell)(void *to, const char *english, const char *
 
 const char *hwy_tr_word(const char *key)
 {
-	const char *found = hwy_tr(key), *bar = strchr(key, '|');
-	return found == key && bar ? bar + 1 : found;
+	const char *found = hwy_tr(key);
+	return found == key ? behind_context(key) : found;
 }
 
 char *hwy_arena_say(struct hwy_arena *arena, const char *english, ...)

@@ -10,6 +10,7 @@
 
 #include "base/json_fields.h"
 #include "base/lang.h"
+#include "base/say.h"
 #include "cli/analyze_print.h"
 #include "cli/job_print.h"
 #include "cli/kit/cli.h"
@@ -41,8 +42,9 @@ struct summary {
 	double busy; /* share of the steady steps in which a device works */
 	bool is_healthy;
 	double reachable;
-	int64_t own_cost; /* ns of CPU time a step that recording added, or HWY_NONE */
-	uint64_t lost;    /* records that the recorder could not keep */
+	int64_t own_cost;         /* ns of CPU time a step that recording added, or HWY_NONE */
+	uint64_t lost;            /* records that the recorder could not keep */
+	struct hwy_words records; /* what is said of them */
 	const struct hwy_top_kernel *kernels;
 	uint32_t n_kernels;
 	const char *ncu;
@@ -106,6 +108,7 @@ static const struct json_field summary_fields[] = {
 	{JSON_FIELD_REAL(struct summary, reachable, "reachable", 6)},
 	{JSON_FIELD_OPTIONAL_INT(struct summary, own_cost, "own_cost_ns_per_step")},
 	{JSON_FIELD_INT(struct summary, lost, "lost_records")},
+	{JSON_FIELD_TEXT(struct summary, records.text, "records_say")},
 	{JSON_FIELD_ARRAY(struct summary, kernels, n_kernels, "top_kernels", kernel_fields)},
 	{JSON_FIELD_CALL_OBJECT("kernels_command", put_kernels_command)},
 	{JSON_FIELD_TEXT_OR_NULL(struct summary, ncu, "ncu")},
@@ -122,6 +125,7 @@ static struct summary summarize(const struct analyze_run *run)
 		.step = HWY_NONE,
 		.own_cost = HWY_NONE,
 		.lost = analyze_lost(run->trace),
+		.records = analyze_say_records(run),
 	};
 	const struct hwy_phase *phase = analyze_main(run);
 	if (!phase)

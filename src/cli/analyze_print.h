@@ -117,9 +117,9 @@ char *analyze_say_kernels(const struct analyze_run *run, const struct hwy_outloo
 void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel);
 void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
 
-/* Whether the recording is incomplete: launches without device work, work without launches, or
- * missing records. */
-bool analyze_is_incomplete(const struct analyze_run *run);
+/* Says what the headlines of the text and of the page say of the records: how many are lost, that
+ * they are incomplete, or "nothing lost". */
+struct hwy_words analyze_say_records(const struct analyze_run *run);
 
 /* ---- analyze_runs.c -------------------------------------------------------------------------- */
 

@@ -50,7 +50,6 @@ static void analyze_text_print_devices(const struct analyze_page *page)
 static void print_title(const struct analyze_page *page)
 {
 	const struct hwy_phase *phase = analyze_main(page->run);
-	uint64_t lost = analyze_lost(page->run->trace);
 	fprintf(page->out, " %s", analyze_page_paint(page, PAINT_BOLD));
 	analyze_put(page->out, analyze_program(page->run).text);
 	fputs(analyze_page_paint(page, PAINT_PLAIN), page->out);
@@ -66,13 +65,7 @@ static void print_title(const struct analyze_page *page)
 		analyze_put_steps(page->out, page->run, phase);
 	}
 	lines_may_break(page->out, 1);
-	if (lost)
-		fprintf(page->out, hwy_tr(" · %s records lost\n"),
-			hwy_say_count_grouped(lost).text);
-	else
-		fputs(hwy_tr(analyze_is_incomplete(page->run) ? " · records incomplete\n"
-							      : " · nothing lost\n"),
-		      page->out);
+	fprintf(page->out, " · %s\n", analyze_say_records(page->run).text);
 	if (page->view->n > 1 && page->view->are_ranks)
 		fprintf(page->out, hwy_tr(" %" PRIu32 " ranks; this is rank %" PRId64 "\n"),
 			page->view->n, page->run->rank);

@@ -79,7 +79,9 @@ static bool covers_little(const struct analyze_run *run)
 	return analyze_main(run) && verdict->coverage < COVERS_LITTLE_SHARE;
 }
 
-bool analyze_is_incomplete(const struct analyze_run *run)
+/* Whether the recording is incomplete: launches without device work, work without launches, or
+ * missing records. */
+static bool is_incomplete(const struct analyze_run *run)
 {
 	const struct hwy_lack *lacks = run->analysis.trust.lacks;
 	uint32_t n_devices;
@@ -92,6 +94,19 @@ bool analyze_is_incomplete(const struct analyze_run *run)
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n_devices);
 	return (double)states.causes[GAP_MISSING] >= HWY_WORTH_SHARE * (double)states.window &&
 	       states.causes[GAP_MISSING] > 0;
+}
+
+struct hwy_words analyze_say_records(const struct analyze_run *run)
+{
+	struct hwy_words says;
+	uint64_t lost = analyze_lost(run->trace);
+	if (lost)
+		snprintf(says.text, sizeof says.text, hwy_tr("%s records lost"),
+			 hwy_say_count_grouped(lost).text);
+	else
+		snprintf(says.text, sizeof says.text, "%s",
+			 hwy_tr(is_incomplete(run) ? "records incomplete" : "nothing lost"));
+	return says;
 }
 
 static int64_t turn_of(const struct phase_inner_loop *loop)

@@ -98,15 +98,8 @@ static void print_text(const struct doctor *doctor)
 		if (concerns(doctor, i))
 			print_check(&page, &doctor->checks[i]);
 	putchar('\n');
-	/* Where CUDA cannot be recorded, the default options would record little of most
-	 * programs. */
-	if (doctor->any && doctor->checks[DOCTOR_CUDA].verdict != DOCTOR_NO)
+	if (doctor->any)
 		printf(hwy_tr("next: headway %s\n"), "profile PROGRAM");
-	else if (doctor->any)
-		printf(hwy_tr("next: headway %s\n"),
-		       doctor->checks[DOCTOR_SAMPLES].verdict != DOCTOR_NO
-			       ? "profile -t nvtx,opencl,osrt -s process-tree PROGRAM"
-			       : "profile -t nvtx,opencl,osrt PROGRAM");
 	else
 		puts(hwy_tr(
 			"Nothing can be recorded here; recordings made elsewhere can be read."));

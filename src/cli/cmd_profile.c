@@ -200,6 +200,9 @@ static int record(struct recording *recording, int argc, char **argv)
 	profile->settings.privacy = profile->privacy.anonymous ? "anonymous"
 				    : profile->privacy.no_args ? "no-args"
 							       : NULL;
+	static const struct run_property within[] = {{"capture.within", "true"}, {NULL, NULL}};
+	if (profile->within)
+		profile->settings.properties = within;
 	if (profile->within)
 		return profile_within(profile, run, recording->path);
 	profile_start(profile, run, &recording->path);
@@ -262,8 +265,8 @@ const struct cli_command cmd_profile = {
 	.usage = "headway profile [options] PROGRAM [arguments]",
 	.about =
 		"Runs a program as it is and records it: CUDA, NVTX, its processes and threads, "
-		"and where in the source its waits come from; OpenCL, where no driver of NVIDIA is loaded or when asked; the operating "
-		"system and the CPU when asked (-t, -s). The exit status is the program's own: Headway dies "
+		"and where in the source its waits come from; OpenCL, the operating system and the CPU where no driver of NVIDIA "
+		"is loaded or when asked (-t, -s). The exit status is the program's own: Headway dies "
 		"of the signal that the program died of, and exits with 127 where the program "
 		"is not found, 126 where it cannot be executed. A launcher (mpirun, srun, torchrun …) "
 		"is recorded as a job: a folder with a report for each rank.",

@@ -66,6 +66,7 @@ static const struct cli_option option_table[] = {
 	{0, "html", "FILE",
 	 "write one self-contained page instead: to send to somebody, needs no server", CLI_TEXT,
 	 CLI_AT(html)},
+	{'o', "output", "FILE", "the same", CLI_TEXT, CLI_AT(html)},
 	{0, "ranks", "LIST",
 	 "the ranks of a job to open: 3,17-19 (default: all of 64 at most; of more, those that its "
 	 "digests point at)",
@@ -276,6 +277,31 @@ static void open_for_page(const struct options *options, const char *source,
 		view->job = ranks->job;
 }
 
+/* Whether a name is one of a recording: no page is called so. */
+static bool is_of_recording(const char *name)
+{
+	static const char *const endings[] = {".hwy",  ".sqlite",  ".nsys-rep",
+					      ".json", ".json.gz", ".hwd"};
+	size_t length = strlen(name);
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		size_t n = strlen(endings[i]);
+		if (length > n && strcmp(name + length - n, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void check_page_name(const char *page)
+{
+	if (*page == '-' && page[1])
+		cli_misuse(&cmd_view, "--html takes the name of the page to write, not '%s'", page);
+	if (is_of_recording(page))
+		cli_misuse(&cmd_view,
+			   "'%s' is the name of a recording; --html takes that of the page to "
+			   "write: headway view %s --html page.html",
+			   page, page);
+}
+
 static void write_page(const struct options *options)
 {
 	struct analyze_run runs[SERVER_TRACES];
@@ -299,6 +325,8 @@ static int run_view(int argc, char **argv)
 	cli_read(&cmd_view, argc, argv, &options);
 	if (options.files.n > SERVER_TRACES && !options.is_worker)
 		cli_misuse(&cmd_view, "at most two files can be seen together");
+	if (options.html)
+		check_page_name(options.html);
 	if (options.files.n == 0)
 		cli_misuse(&cmd_view, "which file?");
 	if (options.keep_address && options.token_file)
@@ -339,7 +367,7 @@ const struct cli_command cmd_view = {
 		  "  headway view before.hwy after.hwy\n"
 		  "  headway view --keep-address run.hwy      links still work after a restart\n"
 		  "  headway view job1 --ranks 0,611          some ranks of a job\n"
-		  "  headway view report1.hwy --html run.html\n",
+		  "  headway view report1.hwy -o run.html     a page to send, needs no server\n",
 	.operands = CLI_FILES,
 	.operands_offset = offsetof(struct options, files),
 	.run = run_view,

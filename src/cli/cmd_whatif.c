@@ -2,6 +2,7 @@
 /* cmd_whatif.c - headway whatif: predicts how much faster a fix would make the program. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/lang.h"
 #include "cli/commands.h"
@@ -42,6 +43,16 @@ static void read_edit(const struct cli_value *value)
 		cli_misuse(value->command, "%s", err.text);
 	HWY_GROW(options->edits, options->n_edits, options->cap_edits);
 	options->edits[options->n_edits++] = edit;
+}
+
+/* An edit that stands where a recording is expected, without --apply. */
+static void refuse_edits(const struct cli_texts *files)
+{
+	struct whatif_edit edit;
+	for (uint32_t i = 0; i < files->n; i++)
+		if (access(files->texts[i], F_OK) != 0 && edit_read(files->texts[i], &edit))
+			cli_misuse(&cmd_whatif, "'%s' is an edit; did you mean '--apply %s'?",
+				   files->texts[i], files->texts[i]);
 }
 
 static const char *edit_name(size_t i)
@@ -245,6 +256,7 @@ static int run_whatif(int argc, char **argv)
 {
 	struct options options = {0};
 	cli_read(&cmd_whatif, argc, argv, &options);
+	refuse_edits(&options.files);
 	if (!options.list && options.files.n == 0)
 		cli_misuse(&cmd_whatif, "which file?");
 	if (options.list) {

@@ -192,7 +192,7 @@ void compare_prediction(const struct diff_finding *finding, char *text, size_t s
 			 finding->low, finding->high);
 	if (finding->grade == GRADE_NONE || n < 0 || (size_t)n >= size)
 		return;
-	if (finding->grade >= GRADE_SHARED)
+	if (finding->grade == GRADE_SHARED || finding->grade == GRADE_SLOWER)
 		snprintf(text + n, size - (size_t)n, hwy_tr(": %s"),
 			 hwy_tr(diff_grade_names[finding->grade]));
 	else

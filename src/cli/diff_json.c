@@ -96,7 +96,7 @@ static const struct json_field prediction_fields[] = {
 	{JSON_FIELD_REAL(struct diff_finding, low, "low", 4)},
 	{JSON_FIELD_REAL(struct diff_finding, high, "high", 4)},
 	{JSON_FIELD_REAL(struct diff_finding, measured, "measured", 4)},
-	{JSON_FIELD_ENUM(struct diff_finding, grade, "grade", diff_grade_names, GRADE_SLOWER + 1)},
+	{JSON_FIELD_ENUM(struct diff_finding, grade, "grade", diff_grade_names, GRADES)},
 };
 
 static void put_prediction(struct hwy_json *json, const struct diff_finding *finding)

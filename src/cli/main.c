@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/kit/generate.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #include "base/mem.h"
 #include "cli/kit/paint.h"
 #include "cli/welcome.h"
+#include "run/job_launchers.h"
+#include "run/run.h"
 
 /* The commands, in the order of `headway --help`. */
 static const struct cli_command *const commands[] = {
@@ -49,6 +52,23 @@ static void print_bold(FILE *out, const char *text, size_t n)
 		paint(colour, PAINT_PLAIN), text + n);
 }
 
+/* Prints where the documents are that the help of commands calls docs/NAME.md. */
+static void print_documents(FILE *out)
+{
+	static const char *const places[] = {
+		"/../share/doc/headway/docs/view.md", /* installed */
+		"/../_share/docs/view.md",            /* a Python package */
+		"/../docs/view.md",                   /* the build folder of the source */
+		NULL,
+	};
+	char *page = library_place(places);
+	if (page) {
+		*strrchr(page, '/') = '\0';
+		fprintf(out, hwy_tr("The documents docs/NAME.md are in %s.\n"), page);
+	}
+	free(page);
+}
+
 static void print_help(FILE *out)
 {
 	print_bold(out, hwy_tr(program.about), strlen("Headway"));
@@ -64,6 +84,7 @@ static void print_help(FILE *out)
 	print_bold(out, hwy_tr("Examples:\n"), strlen(hwy_tr("Examples:\n")));
 	fprintf(out, "%s\n%s", hwy_tr(program.examples),
 		hwy_tr("'headway COMMAND --help' tells more; 'headway --version' prints the version.\n"));
+	print_documents(out);
 }
 
 /* What other tools call a command of ours, or what people look for. Such a word may look more
@@ -111,8 +132,39 @@ static const char *meant_by(const char *name)
 	return NULL;
 }
 
-static const struct cli_command *main_find(const char *name)
+/* Whether this is a program, by the content of its file: a recording may be executable, too. */
+static bool is_program(const char *name)
 {
+	char path[PATH_MAX], magic[4] = "";
+	size_t length = strlen(name);
+	if (length > 3 && strcmp(name + length - 3, ".py") == 0 && access(name, R_OK) == 0)
+		return true;
+	if (!launchers_find_file(name, path) || access(path, X_OK) != 0)
+		return false;
+	FILE *file = fopen(path, "re");
+	size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+	if (file)
+		fclose(file);
+	return n == 4 && (memcmp(magic, "\177ELF", 4) == 0 || memcmp(magic, "#!", 2) == 0);
+}
+
+/* Ends Headway where the words begin with no command, but with a program or a file. */
+static void main_need_command(char *const *words)
+{
+	char line[512] = "";
+	if (is_program(words[0])) {
+		for (size_t n = 0; *words && n < sizeof line; words++)
+			n += (size_t)snprintf(line + n, sizeof line - n, " %s", *words);
+		cli_die("a command comes first: did you mean 'headway profile%s'?", line);
+	}
+	if (access(words[0], F_OK) == 0)
+		cli_die("a command comes first: did you mean 'headway analyze %s'?", words[0]);
+}
+
+/* The command that the words begin with; ends Headway where there is none. */
+static const struct cli_command *main_find(char *const *words)
+{
+	const char *name = words[0];
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
@@ -125,8 +177,7 @@ static const struct cli_command *main_find(const char *name)
 		cli_die("unknown command '%s'; did you mean %s?", name, meant);
 	if (near)
 		cli_die("unknown command '%s'; did you mean '%s'?", name, near);
-	if (access(name, F_OK) == 0)
-		cli_die("a command comes first: did you mean 'headway analyze %s'?", name);
+	main_need_command(words);
 	cli_die("unknown command '%s'; 'headway --help' lists them", name);
 }
 
@@ -136,7 +187,7 @@ static int run_help(int argc, char **argv)
 		print_help(stdout);
 		return 0;
 	}
-	const struct cli_command *command = main_find(argv[1]);
+	const struct cli_command *command = main_find(argv + 1);
 	char option[] = "--help";
 	char *words[] = {argv[1], option, NULL};
 	return command->run(2, words);
@@ -192,5 +243,5 @@ int main(int argc, char **argv)
 	if (word[0] == '-')
 		cli_die("unknown option '%s'; a command comes first, 'headway --help' lists them",
 			word);
-	return run_command(main_find(word), argc - 1, argv + 1);
+	return run_command(main_find(argv + 1), argc - 1, argv + 1);
 }

@@ -54,6 +54,9 @@ void profile_sampling_backtrace(const struct cli_value *value);
 /* Samples threads as nsys does by default, where no option says otherwise. */
 void profile_sampling_like_nsys(struct profile *profile);
 
+/* profile_default.c: adds what is recorded where neither -t nor -s says it. */
+void profile_default_sources(struct profile *profile);
+
 /* profile_metrics.c: read the options about GPU metrics; exit on a misuse, and after "help". */
 void profile_metrics_devices(const struct cli_value *value);
 void profile_metrics_frequency(const struct cli_value *value);

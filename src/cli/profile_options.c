@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/profile.h"
-#include "run/host_facts.h"
 
 /* Yields the index of 'text' in a NULL-terminated list; other texts are a misuse, which names the
  * nearest word. */
@@ -344,7 +343,7 @@ const struct cli_option profile_option_table[] = {
 	CLI_HEAD("What is recorded:"),
 	{'t', "trace", "LIST",
 	 "cuda, nvtx, opencl, osrt (calls that block in the operating system), pytorch (operators "
-	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx, opencl where there is no driver of NVIDIA, and mpi,nccl for the ranks of a job); other names of nsys are understood, but not built yet",
+	 "and modules), python (garbage collection, waits for the GIL), cublas, cudnn, cusparse, cusolver, cufft (calls of these libraries), nccl (collectives and messages of NCCL and RCCL, and those of PyTorch over gloo), mpi (calls, messages and communicators of MPI) or none, separated by commas (default: cuda,nvtx, and mpi,nccl for the ranks of a job; where there is no driver of NVIDIA also opencl,osrt,pytorch,python, and -s process-tree); other names of nsys are understood, but not built yet",
 	 CLI_READ, CONTROL(traces), .words = trace_words, .read = read_traces},
 	{0, "like-nsys", NULL,
 	 "what nsys records where nothing is asked for: -t cuda,nvtx,osrt -s process-tree; -t, -s "
@@ -556,14 +555,7 @@ void profile_options_read(struct profile *profile, int argc, char **argv)
 	cli_read(&cmd_profile, argc, argv, profile);
 	if (!profile->program)
 		cli_misuse(&cmd_profile, "which program?");
-	char driver[64];
-	if (!profile->like_nsys && !profile->traces_given &&
-	    !host_facts_driver_version(driver, sizeof driver))
-		profile->settings.control.traces |= run_installed_sources(REC_TRACE_OPENCL);
-	if (profile->like_nsys && !profile->traces_given)
-		profile->settings.control.traces |= REC_TRACE_OSRT;
-	if (profile->like_nsys)
-		profile_sampling_like_nsys(profile);
+	profile_default_sources(profile);
 	copy_to_settings(profile);
 	check_together(profile);
 	say_of_plugin(profile);

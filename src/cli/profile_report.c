@@ -119,7 +119,7 @@ static void say_result(const struct hwy_trace *trace, const char *path)
 			hwy_tr("it started the ranks of a job, which did nothing that was to be recorded; "
 			       "-t mpi records what they exchange, and 'headway profile' before the launcher "
 			       "makes a report for each rank"));
-	else if (trace->n_spans == 0)
+	else if (record_again_is_wanted(trace))
 		record_again_say_why(trace);
 	struct memory_text memory;
 	put_next_command(memory_text_begin(&memory), trace, path, lost > 0 || silent);

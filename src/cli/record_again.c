@@ -10,9 +10,20 @@
 #include "base/memory_text.h"
 #include "cli/kit/cli.h"
 
+/* Whether -t named a source, or the default has it. */
+static bool has_source(const struct hwy_trace *trace, const char *name)
+{
+	const char *sources = hwy_property(trace, "capture.traces");
+	size_t length = strlen(name);
+	for (const char *at = sources; at && (at = strstr(at, name)); at += length)
+		if ((at == sources || at[-1] == ',') && (at[length] == ',' || !at[length]))
+			return true;
+	return false;
+}
+
 bool record_again_is_wanted(const struct hwy_trace *trace)
 {
-	return trace->n_spans == 0 && trace->n_processes > 0;
+	return trace->n_spans == 0 && trace->n_processes > 0 && !has_source(trace, "osrt");
 }
 
 /* Whether a process of the program was a Python interpreter. */
@@ -28,8 +39,12 @@ static bool ran_python(const struct hwy_trace *trace)
 void record_again_put_command(FILE *out, const struct hwy_trace *trace)
 {
 	const char *command = hwy_property(trace, "command");
-	fprintf(out, "profile -t %s -s process-tree ",
-		ran_python(trace) ? "pytorch,python,osrt" : "opencl,osrt");
+	/* Without a driver of NVIDIA that is what is recorded where nothing is asked for. */
+	if (!hwy_property(trace, "driver"))
+		fputs("profile ", out);
+	else
+		fprintf(out, "profile -t %s -s process-tree ",
+			ran_python(trace) ? "pytorch,python,osrt" : "opencl,osrt");
 	cli_put(out, command ? command : "PROGRAM", strlen(command ? command : "PROGRAM"));
 }
 
@@ -40,9 +55,21 @@ const char *record_again_source(const struct hwy_trace *trace)
 
 void record_again_say_why(const struct hwy_trace *trace)
 {
-	cli_say(hwy_tr("the program did nothing that was to be recorded; the next command records "
-		       "%s, calls into the operating system and samples of the CPU"),
-		record_again_source(trace));
+	if (hwy_property(trace, "capture.within") && !has_source(trace, "pytorch"))
+		cli_say("%s",
+			hwy_tr("the part of the program did nothing that was to be recorded; "
+			       "trace=\"nvtx,pytorch,python\" records operators of PyTorch, headway.range "
+			       "names parts; the next command records the whole program, with calls into "
+			       "the operating system and samples of the CPU"));
+	else if (hwy_property(trace, "capture.within"))
+		cli_say("%s",
+			hwy_tr("the part of the program did nothing that was to be recorded; "
+			       "headway.range names parts; the next command records the whole program, "
+			       "with calls into the operating system and samples of the CPU"));
+	else
+		cli_say(hwy_tr("the program did nothing that was to be recorded; the next command records "
+			       "%s, calls into the operating system and samples of the CPU"),
+			record_again_source(trace));
 }
 
 void record_again_say(const struct hwy_trace *trace)

@@ -9,7 +9,8 @@
 
 #include "trace/trace.h"
 
-/* Whether programs ran under Headway, and nothing is recorded of what they did. */
+/* Whether programs ran under Headway, and nothing is recorded of what they did; never where calls
+ * into the operating system were recorded: there is no more to ask for. */
 bool record_again_is_wanted(const struct hwy_trace *trace);
 
 /* Writes the command, without "headway" and without a newline. */

@@ -67,6 +67,8 @@ enum prediction_grade {
 	GRADE_MORE,   /* the measured gain is larger than predicted */
 	GRADE_SHARED, /* a costlier finding is gone too: the two gains cannot be told apart */
 	GRADE_SLOWER, /* the program became slower, so something else changed as well */
+	GRADE_NOISE,  /* the verdict is unknown: what was measured says nothing */
+	GRADES,
 };
 extern const char *const diff_grade_names[];
 

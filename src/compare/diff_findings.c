@@ -4,7 +4,8 @@
  *
  * A prediction is graded when its finding is gone: somebody applied the fix, or another fix that
  * helped too. Where several findings are gone, only the costliest is graded; where the program
- * became slower, none is: something else changed, and hides what the fix gave. A prediction is
+ * became slower, none is: something else changed, and hides what the fix gave. Nor is any where it
+ * cannot be told whether it became faster: the measured speedup is noise then. A prediction is
  * about the program without a profiler; so the measured speedup, of all runs of the sides, is taken
  * without the cost of recording where each run knows that. A speedup is as predicted where it lies
  * inside the prediction's bar and has the predicted direction: a bar may reach beyond 1.
@@ -23,7 +24,9 @@ const char *const diff_grade_names[] = {HWY_KEY("none"),
 					HWY_KEY("less than predicted"),
 					HWY_KEY("more than predicted"),
 					HWY_KEY("not told apart from the others"),
-					HWY_KEY("not checked, as the program became slower")};
+					HWY_KEY("not checked, as the program became slower"),
+					HWY_KEY("within the noise, so not checked")};
+_Static_assert(sizeof diff_grade_names / sizeof *diff_grade_names == GRADES, "a name each");
 
 static const struct compare_finding *finding_with(const struct compare_phase *phase, const char *id)
 {
@@ -66,8 +69,8 @@ static void grade(const struct compare_diff *diff, struct diff_finding *finding)
 	measure_speedup(diff, finding);
 	if (finding->change != FINDING_GONE)
 		return;
-	if (diff->step.verdict == VERDICT_SLOWER) {
-		finding->grade = GRADE_SLOWER;
+	if (diff->step.verdict == VERDICT_SLOWER || diff->step.verdict == VERDICT_UNKNOWN) {
+		finding->grade = diff->step.verdict == VERDICT_SLOWER ? GRADE_SLOWER : GRADE_NOISE;
 		return;
 	}
 	bool is_gain = finding->predicted > 1, has_gained = finding->measured > 1;
@@ -121,8 +124,10 @@ void diff_findings(struct compare_diff *diff)
 	bool graded = false;
 	for (uint32_t i = 0; i < diff->n_findings; i++) {
 		struct diff_finding *one = &diff->findings[i];
-		if (one->grade != GRADE_NONE && one->grade != GRADE_SLOWER && graded)
+		bool is_graded = one->grade == GRADE_LESS || one->grade == GRADE_RIGHT ||
+				 one->grade == GRADE_MORE;
+		if (is_graded && graded)
 			one->grade = GRADE_SHARED;
-		graded |= one->grade != GRADE_NONE;
+		graded |= is_graded;
 	}
 }

@@ -73,6 +73,7 @@ uint32_t run_installed_sources(uint32_t sources)
 		const char *file;
 	} files[] = {{REC_TRACE_MPI, "libheadway-mpi.so"},
 		     {REC_TRACE_NCCL, "libheadway-nccl.so"},
+		     {REC_TRACE_OSRT, "libheadway-osrt.so"},
 		     {REC_TRACE_OPENCL, "libheadway-opencl.so"}};
 	struct hwy_err ignored;
 	uint32_t installed = 0;

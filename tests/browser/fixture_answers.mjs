@@ -184,7 +184,7 @@ export function diagnosis(trace) {
 	const waits = trace.lanes[0].spans.filter((s) => s.look === 7).slice(4, 10).map((s) => s.id);
 	const place = { file: "train.py", line: 18, function: "run", range: "step_0", api: "cudaStreamSynchronize", count: 24, cost_ns_per_step: trace.step * 0.2 };
 	return { summary: { verdict: "sync", verdict_says: "The GPU idles 18 % of a step because the CPU stops to wait for it and then launches late.", coverage: 0.9, program: "train.py", framework: "PyTorch", phase: 0, steps: STEPS, step_ns: trace.step, busy: 0.71, healthy: false, reachable: 0.2,
-		own_cost_ns_per_step: null, lost_records: 0, top_kernels: [], ncu: "", runs: [] }, trust: [], phases: [], gpu: [],
+		own_cost_ns_per_step: null, lost_records: 0, records_say: "nothing lost", top_kernels: [], ncu: "", runs: [] }, trust: [], phases: [], gpu: [],
 	findings: [{ id: "sync-in-loop", title: "the CPU waits for the GPU every step", phase: 0, side: "program", cost_ns_per_step: trace.step * 0.2, share: 0.2,
 		confidence: "high", says: "The CPU stops for the GPU once a step; the queue runs empty, and the GPU idles 2 ms.", places: [place], evidence: waits,
 		predicted: { edits: ["remove-wait:train.py:18"], before_ns: trace.step, step_ns: trace.step * 0.8, p10_ns: trace.step * 0.76, p90_ns: trace.step * 0.84,

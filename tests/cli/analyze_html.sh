@@ -25,6 +25,15 @@ expect_status 0 "--max-size"
 run analyze --format html --max-size 0 "$work/power_base.sqlite"
 expect_status 2 "--max-size 0"
 
+# The page says of the records what the text says: it has the words from the one function that both ask.
+for file in programs/jax_input gpu/mlp_sync; do
+	run analyze "$DATA/$file.hwy"
+	tr -s ' \n' ' ' <"$work/out" >"$work/flat"
+	says=$("$HEADWAY" analyze --format json "$DATA/$file.hwy" | python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"]["records_say"])')
+	[ "$file:$says" = "programs/jax_input:records incomplete" ] || [ "$file:$says" = "gpu/mlp_sync:nothing lost" ] || fail "$file: records_say is '$says'"
+	grep -qF " · $says " "$work/flat" || fail "$file: the text does not say '$says': $(head -3 "$work/out")"
+done
+
 # page FILE WHAT KEY TEXT: its page has no more markup than the plain one, and its answer to KEY holds the text.
 page() {
 	run analyze --format html "$1"

@@ -86,6 +86,16 @@ status=$?
 expect_status 0 "a package without the OpenCL program"
 grep -q 'This package has no OpenCL program of its own' "$work/out" || fail "a package without the program: $(head -3 "$work/out")"
 
+# A wheel has the program's source, and builds it where that can be.
+if printf '#include <CL/cl.h>\n' | cc -E -x c - >"$work/cl.i" 2>&1 && ! is_sanitized; then
+	cp "$(dirname "$demo")"/../examples/{mlp_cl.c,example_cl.h} "$work/package"
+	DEMO_OUT=$work/built "$work/package/demo" >"$work/out" 2>"$work/err"
+	status=$?
+	expect_status 0 "a package with the source of the OpenCL program"
+	[ "$(grep -c 'ms/step' "$work/out")" = 2 ] || fail "the program is not built and recorded: $(head -5 "$work/out"; cat "$work"/built/*.log)"
+	[ ! -e "$work/built/run.log" ] || fail "an empty run.log is left"
+fi
+
 "$demo" >"$work/out" 2>"$work/err"
 status=$?
 expect_status 0 "live"

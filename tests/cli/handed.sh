@@ -124,7 +124,7 @@ fi
 # --- the stack, of a collector that is optimised as users have it
 [ -n "${HEADWAY_SANITIZED:-}" ] && finish
 LD_BIND_NOW=1 "$COLLECT/small_stack" /bin/true >want
-LD_BIND_NOW=1 "$HEADWAY" profile -q -f -o stack "$COLLECT/small_stack" /bin/true >out
+LD_BIND_NOW=1 "$HEADWAY" profile -q -f -t cuda,nvtx -o stack "$COLLECT/small_stack" /bin/true >out
 paste -d' ' want out | awk '$4 - $2 > 512 { print $1 ": " $4 " bytes of stack, not " $2; bad = 1 } END { exit bad || NR != 8 }' ||
 	fail "a call that starts a program takes too much of the stack"
 finish

@@ -47,7 +47,7 @@ def width(headway, recording, columns):
 
 def without_sentences(value):
     """The diagnosis with every text that may be a sentence left out; ids, words and numbers stay."""
-    said = {"says", "title", "advice", "what", "because", "cannot_tell", "verdict_said", "verdict_says"}
+    said = {"says", "records_say", "title", "advice", "what", "because", "cannot_tell", "verdict_said", "verdict_says"}
     if isinstance(value, dict):
         return {key: without_sentences(one) for key, one in value.items() if key not in said}
     return [without_sentences(one) for one in value] if isinstance(value, list) else value
@@ -66,7 +66,7 @@ def sentences(value, key=""):
         return [text for name, one in value.items() for text in sentences(one, name)]
     if isinstance(value, list):
         return [text for one in value for text in sentences(one, key)]
-    return [value] if isinstance(value, str) and key in ("says", "advice", "because", "verdict_says") else []
+    return [value] if isinstance(value, str) and key in ("says", "records_say", "advice", "because", "verdict_says") else []
 
 
 def numbers_in(text):

@@ -36,6 +36,37 @@ run --version
 expect_status 0 "--version"
 grep -qE '^headway [0-9]+\.[0-9]+\.[0-9]+$' "$work/out" || fail "--version: $(cat "$work/out")"
 
+# Words that are no command: a program, a recording, an edit, an option's first letter.
+run sh -c 'exit 3' x
+expect_refusal "a program without its command" "did you mean 'headway profile sh -c exit 3 x'?"
+(cd "$work" && printf '#!/bin/sh\nexit 0\n' >app && chmod +x app && echo 'print(1)' >train.py)
+cd "$work" || exit 1
+run ./app --size 3
+expect_refusal "a program in this folder" "did you mean 'headway profile ./app --size 3'?"
+run train.py
+expect_refusal "a Python script" "did you mean 'headway profile train.py'?"
+cp "$DATA/gpu/mlp_sync.hwy" run.hwy && chmod +x run.hwy
+run run.hwy
+expect_refusal "a recording without a command" "did you mean 'headway analyze run.hwy'?"
+run whatif run.hwy remove-wait
+expect_status 2 "an edit without --apply"
+grep -qF "'remove-wait' is an edit; did you mean '--apply remove-wait'?" "$work/err" || fail "an edit without --apply: $(cat "$work/err")"
+run sql -l
+expect_status 2 "the first letter of an option"
+expect_line "$work/err" "headway sql: unknown option '-l'; did you mean '--list'?" "the first letter of an option"
+cd - >/dev/null || exit 1
+
+# Where the documents are that the help names; recordings that come along.
+run --help
+folder=$(sed -n 's|^The documents docs/NAME.md are in \(.*\)\.$|\1|p' "$work/out")
+[ -e "$folder/view.md" ] || fail "the documents are not where --help says: '$folder'"
+run demo --recordings
+expect_status 0 "demo --recordings"
+[ "$(wc -l <"$work/out")" = 2 ] || fail "two recordings: $(cat "$work/out")"
+while read -r recording; do
+	[ -s "$recording" ] || fail "no recording at $recording"
+done <"$work/out"
+
 run stat x
 expect_refusal "a misspelt command" "unknown command 'stat'; did you mean 'stats'?"
 for pair in record:profile ui:view open:view critical-path:path; do

@@ -307,7 +307,7 @@ for line in '1 program that cannot reach the run directory' '2 programs that can
 	'3 programs that may not make all system calls' '4 programs that had another clock'; do
 	grep -q "^headway: nothing is recorded inside $line" err || fail "counted programs: '$line' is missing in: $(cat err)"
 done
-run profile -f -o r python3 count.py
+run profile -f -o r -t cuda,nvtx python3 count.py
 grep -q '8 programs not recorded' err || fail "programs without a library weaken recordings of OS calls only: $(cat err)"
 run profile -f -o r -t osrt sh -c 'true; ls >/dev/null; exec true'
 grep -q 'nothing lost' err || fail "all programs recorded: $(cat err)"

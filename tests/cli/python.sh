@@ -45,6 +45,10 @@ found() {
 	}
 }
 found "$HEADWAY_BUILD/headway"
+[ "$("$python" -m headway --version)" = "$("$HEADWAY_BUILD/headway" --version)" ] || {
+	echo "python -m headway is not the command"
+	exit 1
+}
 unset HEADWAY_HOME
 
 # An installation prefix: the package beside it finds the program without being told.

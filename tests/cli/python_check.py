@@ -211,12 +211,14 @@ def capsules_that_nobody_takes_release_what_they_hold():
 
 def wrong_names_are_refused():
     recording = headway.open(recording_path)
-    for wrong in (lambda: recording.columns("kernal"), lambda: recording.columns("kernel")["bytes"]):
+    for wrong, meant in ((lambda: recording.columns("kernal"), "'kernal'; did you mean 'kernel'? there are api, kernel, "),
+                         (lambda: recording.columns("kernel")["nam"], "'nam'; did you mean 'name'? there are "),
+                         (lambda: recording.columns("kernel")["bytes"], "no column 'bytes'; there are ")):
         try:
             wrong()
             raise AssertionError("accepted")
-        except KeyError:
-            pass
+        except KeyError as problem:
+            assert meant in str(problem), problem
     for wrong in (lambda: headway.open(recording_path + "\0"), lambda: recording.columns("kernel\0"), lambda: recording.fact("a\0")):
         try:
             wrong()

@@ -37,6 +37,18 @@ def a_recording_has_what_happens_inside_it_and_nothing_else():
             pass
 
 
+def a_part_without_cuda_says_so_and_what_would_be_recorded():
+    with headway.record(f"{folder}/empty.hwy", trace="cuda,nvtx", quiet=True) as run:
+        pass
+    without = not os.path.exists("/proc/driver/nvidia/version") and not os.environ.get("HEADWAY_CUPTI")
+    assert run.notes == (["CUDA is not recorded: there is no NVIDIA driver here"] if without else []), run.notes
+    assert 'trace="nvtx,pytorch,python" records operators of PyTorch' in run.said, run.said
+    with headway.record(f"{folder}/default.hwy", quiet=True) as run:
+        pass
+    sources = run.recording.fact("capture.traces")
+    assert sources == ("cuda,nvtx,opencl,pytorch,python" if without else "cuda,nvtx,opencl,python"), sources
+
+
 def ranges_decorate_functions_and_coroutines():
     @headway.range
     def plain():
@@ -373,7 +385,8 @@ def under_profile():
         pass
 
 
-TESTS = [a_recording_has_what_happens_inside_it_and_nothing_else, ranges_decorate_functions_and_coroutines,
+TESTS = [a_recording_has_what_happens_inside_it_and_nothing_else, a_part_without_cuda_says_so_and_what_would_be_recorded,
+         ranges_decorate_functions_and_coroutines,
          whatever_is_called_is_decorated_and_nothing_else, a_child_records_itself_when_its_parents_recording_is_over,
          a_recorder_that_is_gone_is_told, a_recording_ends_well_where_stderr_does_not, threads_go_on_while_recordings_begin_and_end, forked_children_are_part_of_a_recording,
          exceptions_and_children_and_the_environment_stay_as_they_are,

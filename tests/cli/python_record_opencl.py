@@ -37,7 +37,7 @@ for count in (12, 8):
     recording = run.recording
     assert recording.kinds["kernel"] == count and recording.kinds["copy"] == count, recording.kinds
     assert set(recording.columns("kernel")["name"]) == {"grow"}
-    assert run.notes == [], run.notes
+    assert run.notes == ([] if os.path.exists("/proc/driver/nvidia/version") else ["CUDA is not recorded: there is no NVIDIA driver here"]), run.notes
     with open(__file__, encoding="utf-8") as source:
         line = next(number for number, text in enumerate(source, 1) if "# this line waits" in text)
     places = {str(place) for finding in recording.findings + recording.acquitted for place in finding.places}

@@ -22,6 +22,17 @@ run view a b c
 expect_status 2 "three files"
 run view --port 99999 "$recording"
 expect_status 2 "a port that cannot be"
+# A page is named as a page: neither after the recording, nor after the next option.
+run view --html "$recording"
+expect_status 2 "a recording in the place of the page's name"
+grep -qF "headway view $recording --html page.html" "$work/err" || fail "a recording as a page: $(cat "$work/err")"
+run view --html -o "$work/power.html" "$recording"
+expect_status 2 "an option in the place of the page's name"
+grep -qF "option '--html' needs a value, and '-o' is an option" "$work/err" || fail "an option as a page: $(cat "$work/err")"
+run view --html=-x "$recording"
+expect_status 2 "a page whose name begins with a dash"
+run view "$recording" -o "$work/power.html"
+grep -q 'built without npm' "$work/err" || expect_status 0 "-o names the page"
 
 # Where libmicrohttpd is not installed, the package is named.
 mkdir "$work/lib"

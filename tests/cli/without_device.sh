@@ -72,12 +72,33 @@ if command -v python3 >/dev/null; then
 	grep -q 'of one on the CPU alone headway analyze says' "$work/err" || fail "diff gives advice that does not fit: $(cat "$work/err")"
 fi
 
-# A recording in which nothing happened leads to the command that would have recorded something.
+# A recording in which nothing happened leads to the command that would have recorded something: without a driver of NVIDIA
+# that is the one that `headway` alone and `headway doctor` name, else one that asks for more than CUDA.
+again='profile -t opencl,osrt -s process-tree'
+[ -e /proc/driver/nvidia/version ] || again=profile
 run profile -q -t nvtx -o "$work/nothing.hwy" sh -c 'exit 0'
 for command in analyze stats show; do
 	run $command "$work/nothing.hwy"
 	cat "$work/out" "$work/err" >"$work/said"
-	grep -q 'headway profile -t opencl,osrt -s process-tree sh ' "$work/said" ||
+	grep -q "headway $again sh " "$work/said" ||
 		fail "$command of an empty recording is a dead end: $(cat "$work/said")"
 done
+
+# The first command of a newcomer records something wherever it runs.
+if [ ! -e /proc/driver/nvidia/version ]; then
+	(
+		unset HEADWAY_CUPTI
+		run profile -o "$work/first.hwy" sh -c 'sleep 0.05; sleep 0.05'
+		expect_status 0 "profile without options"
+		grep -q ' 0 spans' "$work/err" && fail "the first recording is empty: $(cat "$work/err")"
+		run sql --format csv "$work/first.hwy" "select value from properties where name = 'capture.traces'"
+		[ "$(tail -1 "$work/out")" = '"cuda,nvtx,opencl,osrt,pytorch,python"' ] || [ "$(tail -1 "$work/out")" = 'cuda,nvtx,opencl,osrt,pytorch,python' ] ||
+			fail "what is recorded without a driver: $(cat "$work/out")"
+		[ $bad = 0 ]
+	) || bad=1
+	run
+	grep -q ' headway profile PROGRAM ' "$work/out" || fail "headway alone names another command: $(cat "$work/out")"
+	run doctor
+	grep -qx 'next: headway profile PROGRAM' "$work/out" || fail "doctor names another command: $(tail -1 "$work/out")"
+fi
 finish

@@ -174,6 +174,24 @@ static void a_loss_is_never_as_predicted_where_a_gain_was(void **state)
 	assert_int_equal(grade_of_change(20), GRADE_MORE);
 }
 
+/* Runs that differ by so much from one to the next tell nothing of a change, whatever was measured. */
+static void what_is_within_the_noise_is_not_graded(void **state)
+{
+	struct made a = simple("first", 500, true), b = simple("first", 300, false);
+	const struct compare_summary *before[] = {&a.summary}, *after[] = {&b.summary};
+	struct compare_side x = side_of(before, 1), y = side_of(after, 1);
+	struct compare_diff diff;
+	struct hwy_err err;
+	assert_true(diff_make(&diff, &x, &y, 3.0, &err));
+	assert_int_equal(diff.step.verdict, VERDICT_UNKNOWN);
+	assert_int_equal(diff.findings[0].change, FINDING_GONE);
+	assert_true(diff.findings[0].measured > 1);
+	assert_int_equal(diff.findings[0].grade, GRADE_NOISE);
+	diff_free(&diff);
+	made_close(&a);
+	made_close(&b);
+}
+
 /* What is measured of a prediction is the speedup of all runs, not of the middle ones. */
 static void a_prediction_is_measured_by_all_runs(void **state)
 {
@@ -373,6 +391,7 @@ int main(void)
 		cmocka_unit_test(shares_are_whole_and_add_up_to_the_rounded_total),
 		cmocka_unit_test(the_parts_of_a_change_add_up_to_it_exactly),
 		cmocka_unit_test(removing_a_wait_is_faster_by_blocked_idle_and_was_predicted),
+		cmocka_unit_test(what_is_within_the_noise_is_not_graded),
 		cmocka_unit_test(a_prediction_is_measured_by_all_runs),
 		cmocka_unit_test(a_loss_is_never_as_predicted_where_a_gain_was),
 		cmocka_unit_test(kernels_are_matched_by_name_and_by_place),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,8 +123,9 @@ static void where_devices_are_cpus_sentences_say_device(void **state)
 	/* Part of a name is no word. */
 	assert_string_equal(hwy_tr_word("column|NumGPUOps"), "NumGPUOps");
 	/* What is filled in stays as it is. */
-	assert_string_equal(hwy_arena_say(&arena, "the phase launches no kernel '%s'", "GPU_sum on GPU"),
-			    "the phase launches no kernel 'GPU_sum on GPU'");
+	assert_string_equal(
+		hwy_arena_say(&arena, "the phase launches no kernel '%s'", "GPU_sum on GPU"),
+		"the phase launches no kernel 'GPU_sum on GPU'");
 	assert_true(hwy_lang_use("zh"));
 	assert_string_equal(hwy_tr("the GPU waits for CPU code"), "设备在等待 CPU 代码");
 	assert_string_equal(hwy_tr("CPU and GPU take turns"), "CPU 与设备轮流工作");
@@ -135,6 +137,54 @@ static void where_devices_are_cpus_sentences_say_device(void **state)
 	assert_true(hwy_lang_use("en"));
 	assert_string_equal(hwy_tr("GPU clocks"), "GPU clocks");
 	hwy_arena_free(&arena);
+}
+
+/* Calls look() with each key of lang/zh.po that tells where it stands ("row|copies") and its length
+ * up to the bar. */
+static unsigned each_context(void (*look)(const char *key, size_t context))
+{
+	char path[1024], line[4096];
+	snprintf(path, sizeof path, "%s/../../lang/zh.po",
+		 getenv("DATA") ? getenv("DATA") : "tests/data");
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	unsigned n = 0;
+	while (fgets(line, sizeof line, file)) {
+		size_t start = strlen("msgid \"");
+		if (strncmp(line, "msgid \"", start) != 0)
+			continue;
+		line[strcspn(line, "\n") - 1] = 0;
+		const char *key = line + start;
+		size_t context = strcspn(key, "|:");
+		if (key[context] != '|')
+			continue;
+		look(key, context);
+		n++;
+	}
+	fclose(file);
+	return n;
+}
+
+/* What is said never begins with the place that the key tells. */
+static void has_no_context(const char *key, size_t context)
+{
+	const char *said = hwy_tr_word(key);
+	if (strncmp(said, key, context + 1) == 0 || strchr(said, '|'))
+		fail_msg("'%s' is said as '%s'", key, said);
+}
+
+static void no_key_with_its_place_reaches_a_reader(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		assert_true(hwy_lang_use(i % 2 ? "zh" : "en"));
+		hwy_lang_name_device(i < 2);
+		assert_true(each_context(has_no_context) > 300);
+	}
+	assert_true(hwy_lang_use("en"));
+	assert_string_equal(hwy_tr_word("a step before a cost|%s (a step"), "%s (a step");
+	/* The pipe of an example ends no place. */
+	assert_string_equal(hwy_tr_word("run | jq"), "run | jq");
+	hwy_lang_name_device(true);
 }
 
 /* Yields what cli_wrap prints from column 2 on; the caller frees it. */
@@ -212,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_sentence_that_a_language_lacks_stays_english),
 		cmocka_unit_test(where_devices_are_cpus_sentences_say_device),
 		cmocka_unit_test(a_word_of_the_page_may_differ_from_the_same_word_elsewhere),
+		cmocka_unit_test(no_key_with_its_place_reaches_a_reader),
 		cmocka_unit_test(a_percentage_keeps_its_number_on_the_line),
 		cmocka_unit_test(chinese_breaks_between_any_two_characters),
 		cmocka_unit_test(no_line_begins_with_punctuation_that_closes),

@@ -161,6 +161,10 @@ extern const char *const cli_text_or_json[];
 enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON };
 #define CLI_NOT_GIVEN UINT64_MAX /* default of a count for which 0 has a meaning */
 
+/* Puts a value into the field that its option names; exits with a misuse where it is none. */
+void cli_store(const struct cli_value *value);
+void cli_add_text(struct cli_texts *texts, const char *text);
+
 /* Yield the value of an option as a number, a time in ns, or an index; a wrong one is a misuse and
  * exits. cli_word: the index of 'text' in 'words', which ends with NULL. */
 uint64_t cli_count(const struct cli_value *value);

@@ -2,7 +2,6 @@
 /* options.c - reads a command's options and operands into the fields that its tables name. */
 #include "cli/kit/cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,10 +11,6 @@
 #include "base/mem.h"
 
 enum { MOST_OPTIONS = 160 };
-
-/* 73 years, the length of the longest recording: the sum of such a time and a time of a clock or
- * of a recording fits 64 bits. */
-static const int64_t longest_ns = INT64_C(1) << 61;
 
 const char *const cli_text_or_json[] = {"text", "json", NULL};
 
@@ -227,155 +222,14 @@ static _Noreturn void unknown_name(const struct cli_command *command, const char
 	exit(2);
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
-
-static int64_t unit_ns(const char *unit)
-{
-	static const struct {
-		const char *name;
-		int64_t ns;
-	} units[] = {{"", 1},           {"ns", 1},       {"us", 1000},      {"\u00b5s", 1000},
-		     {"\u03bcs", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}};
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(unit, units[i].name) == 0)
-			return units[i].ns;
-	return 0;
-}
-
-int64_t cli_time(const struct cli_value *value)
-{
-	const char *option = value->option->name, *cursor = value->text;
-	bool negative = *cursor == '-';
-	cursor += negative;
-	const char *number = cursor;
-	int64_t whole = 0, fraction = 0, scale = 1;
-	bool fits = true;
-	for (; *cursor >= '0' && *cursor <= '9'; cursor++)
-		fits = fits && !__builtin_mul_overflow(whole, 10, &whole) &&
-		       !__builtin_add_overflow(whole, *cursor - '0', &whole);
-	bool digits = cursor > number;
-	if (*cursor == '.')
-		for (cursor++; *cursor >= '0' && *cursor <= '9'; cursor++, digits = true)
-			if (scale < 1000000000) { /* digits finer than 1 ns are dropped */
-				fraction = fraction * 10 + (*cursor - '0');
-				scale *= 10;
-			}
-	int64_t ns = unit_ns(cursor);
-	if (!digits || ns == 0)
-		cli_misuse(value->command,
-			   "option '--%s': '%s' is not a time; write 1500, 1.5us, 20ms or 3s",
-			   option, value->text);
-	/* Either the unit is a multiple of 'scale' or 'scale' of the unit: no digit above 1 ns
-	 * is lost. */
-	fraction = ns >= scale ? fraction * (ns / scale) : fraction / (scale / ns);
-	if (!fits || __builtin_mul_overflow(whole, ns, &whole) ||
-	    __builtin_add_overflow(whole, fraction, &whole) || whole > longest_ns)
-		cli_misuse(value->command, "option '--%s': '%s' is too large", option, value->text);
-	return negative ? -whole : whole;
-}
-
-static int64_t read_length(const struct cli_value *value)
-{
-	int64_t length = cli_time(value);
-	if (length < 0)
-		cli_misuse(value->command, "option '--%s': '%s' is negative", value->option->name,
-			   value->text);
-	return length;
-}
-
-static int64_t read_seconds(const struct cli_value *value)
-{
-	char text[64];
-	bool bare = *value->text && value->text[strspn(value->text, "0123456789.")] == '\0';
-	snprintf(text, sizeof text, "%s%s", value->text, bare ? "s" : "");
-	struct cli_value with_unit = *value;
-	with_unit.text = text;
-	return read_length(&with_unit);
-}
-
-uint64_t cli_count(const struct cli_value *value)
-{
-	const struct cli_option *option = value->option;
-	char *end;
-	errno = 0;
-	unsigned long long count = strtoull(value->text, &end, 10);
-	bool is_number = !errno && !*end && *value->text >= '0' && *value->text <= '9';
-	if (option->most && (!is_number || count > option->most))
-		cli_misuse(value->command, "option '--%s': '%s' is not a number from 0 to %llu",
-			   option->name, value->text, (unsigned long long)option->most);
-	if (!is_number)
-		cli_misuse(value->command, "option '--%s': '%s' is not a number", option->name,
-			   value->text);
-	return count;
-}
-
-static double read_share(const struct cli_value *value)
-{
-	char *end;
-	double share = strtod(value->text, &end);
-	bool percent = *end == '%';
-	if (end == value->text || end[percent] || !(share >= 0) || share > 1e6)
-		cli_misuse(value->command, "--%s takes a share such as 3%%, not '%s'",
-			   value->option->name, value->text);
-	/* A bare number of 1 or more is a percentage whose sign was forgotten: as a share, 10
-	 * would be 1000 %. */
-	if (!percent && share >= 1)
-		cli_die("--%s %s: do you mean %s%%?", value->option->name, value->text,
-			value->text);
-	return percent ? share / 100 : share;
-}
-
-int cli_word(const struct cli_value *value, const char *text, const char *const *words)
-{
-	char list[256] = "";
-	for (int i = 0; words[i]; i++) {
-		if (strcmp(words[i], text) == 0)
-			return i;
-		size_t n = strlen(list);
-		snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
-	}
-	cli_misuse(value->command, "option '--%s': '%s' is none of %s", value->option->name, text,
-		   list);
-}
-
-static void add_text(struct cli_texts *texts, const char *text)
-{
-	HWY_GROW(texts->texts, texts->n, texts->cap);
-	texts->texts[texts->n++] = text;
-}
-
-static void options_store(const struct cli_value *value)
-{
-	void *field = value->field;
-	switch (value->option->type) {
-	case CLI_SWITCH: *(bool *)field = true; break;
-	case CLI_BOOLEAN: *(bool *)field = strcmp(value->text, "true") == 0; break;
-	case CLI_TEXT: *(const char **)field = value->text; break;
-	case CLI_TEXTS: add_text(field, value->text); break;
-	case CLI_COUNT: *(uint64_t *)field = cli_count(value); break;
-	case CLI_TIME: *(int64_t *)field = cli_time(value); break;
-	case CLI_LENGTH: *(int64_t *)field = read_length(value); break;
-	case CLI_SECONDS: *(int64_t *)field = read_seconds(value); break;
-	case CLI_SHARE: *(double *)field = read_share(value); break;
-	case CLI_WORD: *(int *)field = cli_word(value, value->text, value->option->words); break;
-	case CLI_READ: value->option->read(value); break;
-	case CLI_HEADING:
-	case CLI_RENAMED: break;
-	}
-}
-
 /* ---- older spellings ------------------------------------------------------------------------ */
-
-static bool is_digits(const char *text)
-{
-	return *text && text[strspn(text, "0123456789")] == '\0';
-}
 
 /* Yields the option that 'option' stands for; an older spelling first prints a line on stderr. */
 static const struct cli_option *spelled_now(const struct cli_command *command,
 					    const struct cli_option *option, const char *text)
 {
-	if (option->type != CLI_RENAMED && !(option->renamed && is_digits(text)))
+	bool is_digits = *text && text[strspn(text, "0123456789")] == '\0';
+	if (option->type != CLI_RENAMED && !(option->renamed && is_digits))
 		return option;
 	const struct cli_option *now = find_name(command, option->renamed, strlen(option->renamed));
 	const char *space = now->value ? " " : "", *shown = now->value ? text : "";
@@ -422,6 +276,14 @@ static const char *boolean_word(struct command_line *line)
 	return "true";
 }
 
+/* Whether a word is exactly an option of the command: "-o", "--html", "--html=page". */
+static bool is_option(const struct cli_command *command, const char *word)
+{
+	if (word[0] != '-' || word[1] != '-')
+		return word[0] == '-' && word[1] && !word[2] && find_letter(command, word[1]);
+	return find_name(command, word + 2, strcspn(word + 2, "=")) != NULL;
+}
+
 static const char *value_word(struct command_line *line, const struct cli_option *option)
 {
 	if (line->next >= line->n_words) {
@@ -429,14 +291,18 @@ static const char *value_word(struct command_line *line, const struct cli_option
 			line->command->name, option->name, option->value);
 		exit(2);
 	}
-	return line->words[line->next++];
+	const char *word = line->words[line->next++];
+	if (is_option(line->command, word))
+		cli_misuse(line->command, "option '--%s' needs a value, and '%s' is an option",
+			   option->name, word);
+	return word;
 }
 
 static void take(struct command_line *line, const struct cli_option *option, const char *text)
 {
 	const struct cli_option *now = spelled_now(line->command, option, text);
 	line->has_format |= strcmp(now->name, "format") == 0;
-	options_store(&(struct cli_value){
+	cli_store(&(struct cli_value){
 		.command = line->command,
 		.option = now,
 		.text = text,
@@ -487,6 +353,34 @@ static void long_option(struct command_line *line, const char *word)
 	take(line, option, text);
 }
 
+/* "-l" where --list has no letter: yields the only option whose name begins with it, or NULL. */
+static const char *only_name(const struct cli_command *command, char letter)
+{
+	const struct cli_option *row = NULL;
+	const char *name = NULL;
+	while ((row = next_row(command, row)))
+		if (row->name[0] == letter && row->help && row->type != CLI_RENAMED) {
+			if (name)
+				return NULL;
+			name = row->name;
+		}
+	return name;
+}
+
+static _Noreturn void unknown_letter(const struct cli_command *command, char letter)
+{
+	const char *name = only_name(command, letter);
+	letter = (unsigned char)letter < 0x20 ? '?' : letter;
+	if (name)
+		fprintf(stderr, hwy_tr("headway %s: unknown option '-%c'; did you mean '--%s'?\n"),
+			command->name, letter, name);
+	else
+		fprintf(stderr,
+			hwy_tr("headway %s: unknown option '-%c'; 'headway %s --help' lists them\n"),
+			command->name, letter, command->name);
+	exit(2);
+}
+
 static void short_option(struct command_line *line)
 {
 	const struct cli_command *command = line->command;
@@ -494,12 +388,8 @@ static void short_option(struct command_line *line)
 	const struct cli_option *option = find_letter(command, letter);
 	if (!option && letter == 'h')
 		show_help(line);
-	if (!option) {
-		fprintf(stderr,
-			hwy_tr("headway %s: unknown option '-%c'; 'headway %s --help' lists them\n"),
-			command->name, (unsigned char)letter < 0x20 ? '?' : letter, command->name);
-		exit(2);
-	}
+	if (!option)
+		unknown_letter(command, letter);
 	const char *text = "", *rest = line->letters;
 	if (takes_boolean(option)) {
 		bool joined = strcmp(rest, "true") == 0 || strcmp(rest, "false") == 0;
@@ -553,7 +443,7 @@ static bool operand(struct command_line *line, char *word)
 				   *(const char **)field, word);
 		*(const char **)field = word;
 		break;
-	case CLI_FILES: add_text(field, word); break;
+	case CLI_FILES: cli_add_text(field, word); break;
 	case CLI_PROGRAM: *(char ***)field = line->words + line->next - 1; return false;
 	}
 	return true;

@@ -26,6 +26,9 @@ struct perf_settings {
 struct perf;
 struct run;
 
+/* Whether the kernel lets this process sample its own threads. */
+bool perf_is_permitted(void);
+
 /* Opens the events and starts the reader thread; the child must wait for its exec. NULL when
  * nothing was asked for, or nothing is permitted. */
 struct perf *perf_begin(const struct run *run, const struct perf_settings *settings);

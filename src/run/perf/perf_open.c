@@ -43,6 +43,24 @@ static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return (int)fd;
 }
 
+bool perf_is_permitted(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof attr,
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .sample_type = PERF_SAMPLE_IP,
+				       .freq = 1,
+				       .sample_freq = 99,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1,
+				       .inherit = 1,
+				       .disabled = 1};
+	int fd = event_open(&attr, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static uint64_t losses_of_event(int fd)
 {
 	struct {

@@ -16,7 +16,7 @@ export interface CompareFinding {
 export const TABLES = keys("kernels", "calls", "ranges", "modules");
 /** How findings and rows changed, how a prediction came true, what two recordings differ in. */
 keys("gone", "new", "changed", "same", "slower", "faster", "added", "removed", "more", "fewer");
-keys("as predicted", "less than predicted", "more than predicted", "not told apart from the others", "not checked, as the program became slower");
+keys("as predicted", "less than predicted", "more than predicted", "not told apart from the others", "not checked, as the program became slower", "within the noise, so not checked");
 keys("GPU clock while busy", "GPUs used", "GPU clock (MHz)", "driver", "program", "command", "recorded by", "recorded", "graphs recorded by", "kernels of graphs", "not recorded", "marks of steps", "records lost",
 	"both sides are one recording", "runs before are not alike", "runs after are not alike", "the comparison says little");
 export type TableName = typeof TABLES[number];

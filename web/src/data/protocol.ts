@@ -142,7 +142,7 @@ export interface Diagnosis {
 	job?: Job;
 	/** verdict: one word for what holds the program back (docs/verdict.md); verdict_says: the same in a sentence. */
 	summary: { verdict: string; verdict_says: string; verdict_opaque?: boolean; coverage: number; program: string; phase: number | null; step_ns: number; steps: number; busy: number; healthy: boolean; reachable: number;
-		own_cost_ns_per_step: number | null; lost_records: number; ncu: string | null; kernels_command?: string | null;
+		own_cost_ns_per_step: number | null; lost_records: number; records_say: string; ncu: string | null; kernels_command?: string | null;
 		top_kernels: { name: string; ns_per_step: number; share_of_kernels: number; count: number; bound?: string | null; of_roof?: number | null }[];
 		runs: { file: string; rank: number | null; step_ns: number | null; shown: boolean }[] };
 	phases: DiagnosedPhase[]; gpu: DeviceTime[];
