@@ -35,7 +35,7 @@ foreach(script IN LISTS cli_tests)
 	get_filename_component(name ${script} NAME_WE)
 	# What these try is scripts, lines of the documentation, what another program reads, and what the recorded program notices, in which
 	# nothing is sanitized: once is enough, and a cluster is dear.
-	if(name MATCHES "^(recipes_(slurm|dask)|ci|coming_from|demo|export_perfetto|mpi_odd|osrt_unchanged)$" AND NOT prefix STREQUAL "")
+	if(name MATCHES "^(recipes_(slurm|dask)|ci|ci_lines|coming_from|demo|export_perfetto|mpi_odd|osrt_unchanged)$" AND NOT prefix STREQUAL "")
 		continue()
 	endif()
 	# The exports are tried on every recording and every public trace there is.
