@@ -12,6 +12,7 @@ import html
 import itertools
 import os
 import shlex
+import sys
 import tempfile
 from typing import Any, Optional, Union
 
@@ -190,8 +191,10 @@ def _magic(shell: Any, line: str, cell: str) -> None:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext headway``: has the cell magic ``%%headway``, and prepares recordings of what is used later."""
+    """``%load_ext headway``: has the cell magic ``%%headway``, and prepares recordings of what is used later. Cells name
+    their steps by ``headway.range``: the package has its name there, unless something else has."""
     _collector.prepare()
+    shell.user_ns.setdefault("headway", sys.modules[__package__])
 
     def headway(line: str, cell: str) -> None:
         _magic(shell, line, cell)

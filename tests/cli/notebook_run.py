@@ -4,6 +4,7 @@
 
 OUT gets the executed notebook, OUT.html one cell's output as a page. Checks what the notebook shows, and its size.
 """
+import os
 import re
 import sys
 
@@ -53,6 +54,17 @@ def run_cells(*sources):
     NotebookClient(tried, timeout=60, kernel_name="python3", allow_errors=True).execute()
     return tried.cells
 
+
+# The cells of docs/notebook.md, as somebody types them who has only the document; a name of one's own stays what it is.
+with open(os.path.join(os.path.dirname(__file__), "../../docs/notebook.md"), encoding="utf-8") as file:
+    blocks = re.findall(r"(?m)(?:^    .*\n)+", file.read())
+typed = [re.sub("(?m)^    ", "", block).rstrip("\n") for block in blocks if block.startswith("    %")]
+assert [text.split()[0] for text in typed] == ["%load_ext", "%%headway"], typed
+cell = run_cells(typed[0], "loader = [1, 2, 3]\ndef train(batch):\n    return sum(i * i for i in range(1000 * batch))", typed[1])
+assert not any(output.output_type == "error" for one in cell for output in one.outputs), [one.outputs for one in cell]
+assert "step_2" in outputs(cell[2], "text/plain")[0], outputs(cell[2], "text/plain")
+cell = run_cells("headway = 5", "%load_ext headway", "headway")
+assert outputs(cell[2], "text/plain") == ["5"], cell[2].outputs
 
 cell = run_cells("%load_ext headway", "%%headway\nx = 1\nraise ValueError('mine')", "print(x)\nx", "%%headway --wrong\n1")
 errors = [output for output in cell[1].outputs if output.output_type == "error"]
