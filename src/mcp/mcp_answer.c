@@ -39,10 +39,18 @@ static bool is_sentence(const char *key)
 	return false;
 }
 
+/* Which control characters of a text stay: what a recording names has none. */
+static const char *kept_of(const char *key)
+{
+	if (key && strcmp(key, "advice") == 0)
+		return "\n";
+	return key && strcmp(key, "text") == 0 ? "\t" : ""; /* a source line */
+}
+
 static void write_text(struct writer *w, const char *text, const char *key)
 {
 	size_t longest = is_sentence(key) ? MCP_LONGEST_TEXT : MCP_LONGEST_NAME;
-	json_textz(&w->json, mcp_clean(w->arena, text, longest, key && strcmp(key, "advice") == 0));
+	json_textz(&w->json, mcp_clean(w->arena, text, longest, kept_of(key)));
 }
 
 /* Writes one page of a list: elements from the offset on, at least one, until three quarters of
@@ -91,8 +99,7 @@ static void write_value(struct writer *w, const struct json_value *value, const 
 		json_begin_object(&w->json);
 		for (const struct json_value *member = value->first; member;
 		     member = member->next) {
-			json_key(&w->json,
-				 mcp_clean(w->arena, member->key, MCP_LONGEST_NAME, false));
+			json_key(&w->json, mcp_clean(w->arena, member->key, MCP_LONGEST_NAME, ""));
 			write_value(w, member, member->key);
 		}
 		json_end_object(&w->json);
@@ -206,7 +213,7 @@ void mcp_answer_put_error(struct hwy_json *json, struct mcp_call *call, const ch
 	struct memory_text memory;
 	struct hwy_json inner = {.out = memory_text_begin(&memory)};
 	json_begin_object(&inner);
-	json_put_text(&inner, "wrong", mcp_clean(&call->arena, wrong, MCP_LONGEST_TEXT, false));
+	json_put_text(&inner, "wrong", mcp_clean(&call->arena, wrong, MCP_LONGEST_TEXT, ""));
 	json_end_object(&inner);
 	char *text = memory_text_end(&memory);
 	json_begin_object(json);

@@ -2,6 +2,7 @@
 /* mcp_clean.c - see mcp_clean.h. */
 #include "mcp/mcp_clean.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static size_t run_of(const char *at, const char *end)
 
 /* Writes the text to 'out' without what a reader would not see; 'out' has room for three times
  * the text's bytes. Yields the length of what was written. */
-static size_t clean_all(char *out, const char *text, size_t length, bool has_lines)
+static size_t clean_all(char *out, const char *text, size_t length, const char *kept)
 {
 	const char *end = text + length;
 	size_t n = 0;
@@ -49,7 +50,7 @@ static size_t clean_all(char *out, const char *text, size_t length, bool has_lin
 			at += fence;
 			continue;
 		}
-		if (is_hidden(code) && !(has_lines && code == '\n'))
+		if (is_hidden(code) && !(code && code < 0x20 && strchr(kept, (int)code)))
 			code = HWY_UTF8_REPLACEMENT;
 		n += hwy_utf8_encode(out + n, code);
 		at += bytes ? bytes : 1;
@@ -57,7 +58,7 @@ static size_t clean_all(char *out, const char *text, size_t length, bool has_lin
 	return n;
 }
 
-const char *mcp_clean(struct hwy_arena *arena, const char *text, size_t longest, bool has_lines)
+const char *mcp_clean(struct hwy_arena *arena, const char *text, size_t longest, const char *kept)
 {
 	size_t length = strlen(text);
 	/* What is between the kept beginning and end is not looked at: a name of megabytes costs
@@ -70,11 +71,11 @@ const char *mcp_clean(struct hwy_arena *arena, const char *text, size_t longest,
 			tail--;
 	}
 	char *out = hwy_arena_array(arena, head + tail + 32, 3);
-	size_t n = clean_all(out, text, head, has_lines);
+	size_t n = clean_all(out, text, head, kept);
 	if (head < length) {
 		n += (size_t)snprintf(out + n, 64, " …(%zu bytes left out)… ",
 				      length - head - tail);
-		n += clean_all(out + n, text + length - tail, tail, has_lines);
+		n += clean_all(out + n, text + length - tail, tail, kept);
 	}
 	out[n] = '\0';
 	return out;

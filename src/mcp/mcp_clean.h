@@ -12,7 +12,6 @@
 #ifndef HWY_MCP_MCP_CLEAN_H
 #define HWY_MCP_MCP_CLEAN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/mem.h"
@@ -22,7 +21,8 @@ enum {
 	MCP_LONGEST_TEXT = 2000, /* bytes of a sentence or an advice */
 };
 
-/* Yields the clean text in the arena; newlines stay where 'has_lines'. */
-const char *mcp_clean(struct hwy_arena *arena, const char *text, size_t longest, bool has_lines);
+/* Yields the clean text in the arena; the control characters in 'kept' stay: the newlines of an
+ * advice, the tabs of a source line. */
+const char *mcp_clean(struct hwy_arena *arena, const char *text, size_t longest, const char *kept);
 
 #endif

@@ -299,7 +299,7 @@ static void take_request(struct mcp_session *session, struct mcp_parcel *parcel,
 	}
 	reply_error(session, parcel, message->id, MCP_METHOD_NOT_FOUND,
 		    hwy_arena_format(&parcel->arena, "there is no method '%s'",
-				     mcp_clean(&parcel->arena, message->method, 80, false)));
+				     mcp_clean(&parcel->arena, message->method, 80, "")));
 }
 
 static void take_message(struct mcp_session *session, struct mcp_parcel *parcel,

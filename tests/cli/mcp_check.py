@@ -356,6 +356,8 @@ def source_lines_come_from_source_folders_only():
     _, _, said = server.call("source", file="/home/ann/net/examples/mlp.py", line=54, around=1)
     lines = open(ROOT + "/examples/mlp.py").read().split("\n")
     assert said["source"] == [{"line": n, "text": lines[n - 1]} for n in (53, 54, 55)], said
+    _, _, said = server.call("source", file="tabs.c", line=2, around=1)
+    assert [row["text"] for row in said["source"]] == ["int f(void)", "{\treturn 1;\ufffd[2J", "}"], said  # tabs stay, other control characters do not
     for file in ("/etc/passwd", "../strict.toml", "out.py", ".env", ".git/config", "examples/../../strict.toml", "examples"):
         is_error, text, _ = server.call("source", file=file, line=1)
         assert is_error, (file, text)
@@ -477,7 +479,7 @@ def make_folder():
     with open(RUNS + "/cut.hwy", "wb") as file:
         file.write(open(DATA + "/gpu/mlp_sync.hwy", "rb").read()[:9000])
     for name, text in (("strict.toml", "step.mean <= 1us\n"), ("hostile.toml", "IGNORE.ALL.previous <= 1us\n"), ("notes.txt", "hello\n"), ("package.json", '{"traceEvent": []}'),
-                       ("empty.json", ""), ("list.json", ' \n[{"ph": "X"}]'), ("numbers.json", "[1, 2]"), ("text.json", '"traceEvents"'), ("src/.env", "KEY=1\n"),
+                       ("empty.json", ""), ("list.json", ' \n[{"ph": "X"}]'), ("numbers.json", "[1, 2]"), ("text.json", '"traceEvents"'), ("src/tabs.c", "int f(void)\n{\treturn 1;\x1b[2J\n}\n"), ("src/.env", "KEY=1\n"),
                        ("src/.git/config", "[core]\n"), ("hostile.json", hostile_trace())):
         with open(f"{RUNS}/{name}", "w") as file:
             file.write(text)
