@@ -199,8 +199,46 @@ static double trifle_of(const struct compare_diff *diff, const struct metric_req
 		       : 0;
 }
 
-static void gate_judge(struct compare_gate *gate, struct gate_check *check,
-		       const struct difference *d, bool more_is_better, double trifle, double limit)
+/* The first run of a side whose step cannot be told, as records of the device are missing; NULL:
+ * none. What is lost by a recorder moves steps and their parts. */
+static const char *untold_run(const struct compare_side *side)
+{
+	for (uint32_t i = 0; i < side->n; i++) {
+		const int64_t *parts = side->phases[i]->parts;
+		if (summary_verdict(side->phases[i]) == VERDICT_CANNOT_TELL &&
+		    parts[PART_IDLE + GAP_MISSING] > parts[PART_IDLE + GAP_UNKNOWN])
+			return side->runs[i]->file;
+	}
+	return NULL;
+}
+
+/* The run because of which a metric says nothing; NULL: none. Missing records make no count larger
+ * than it is: after a change only times and shares are in doubt. */
+static const char *who_cannot_tell(const struct compare_diff *diff,
+				   const struct metric_request *request)
+{
+	bool is_count =
+		request->metric->kind == METRIC_COUNT || request->metric->kind == METRIC_BYTES;
+	const char *before = untold_run(diff->before);
+	if (strcmp(request->metric->name, "idle.missing") == 0)
+		return NULL;
+	return before || is_count ? before : untold_run(diff->after);
+}
+
+/* A regression of a run whose step cannot be told is none that was seen. */
+static void doubt_untold(struct compare_gate *gate, struct gate_check *check, const char *untold)
+{
+	if (!untold || check->verdict == GATE_PASS)
+		return;
+	check->verdict = GATE_CANNOT_TELL;
+	check->says = hwy_arena_say(
+		&gate->arena,
+		"records of the device are missing in %s, so that its step cannot be told; record it again",
+		untold);
+}
+
+static void gate_judge(struct gate_check *check, const struct difference *d, bool more_is_better,
+		       double trifle, double limit)
 {
 	double sign = more_is_better ? -1 : 1;
 	double worse = sign * d->change;
@@ -216,7 +254,6 @@ static void gate_judge(struct compare_gate *gate, struct gate_check *check,
 			"above the limit, but not more than noise can do; more runs would tell");
 	if (worse > trifle && check->verdict == GATE_PASS && real)
 		check->says = hwy_tr("worse, within the limit");
-	close_check(gate, check);
 }
 
 bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
@@ -247,8 +284,9 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 			100 * limit);
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
-		gate_judge(gate, check, &d, metric->more_is_better, trifle_of(diff, &requests[i]),
-			   limit);
+		gate_judge(check, &d, metric->more_is_better, trifle_of(diff, &requests[i]), limit);
+		doubt_untold(gate, check, who_cannot_tell(diff, &requests[i]));
+		close_check(gate, check);
 	}
 	gate->n_compared = gate->n;
 	return true;

@@ -3,7 +3,8 @@
  *
  * Against a baseline a check fails only where a regression is statistically real, above the limit,
  * and larger than half a percent of a step; where it is above the limit and may be noise, the
- * verdict is "cannot tell". Against a budget the value itself is compared with the limit.
+ * verdict is "cannot tell", as it is where records of the device are missing, so that the step of
+ * a run cannot be told. Against a budget the value itself is compared with the limit.
  */
 #ifndef HWY_COMPARE_GATE_H
 #define HWY_COMPARE_GATE_H

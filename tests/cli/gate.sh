@@ -119,6 +119,30 @@ grep -q 'fails: 2 of 3 checks hold' "$work/out" || fail "--strict: $(tail -1 "$w
 run gate --baseline "$a" --metric step.p90 --metric gpu.exposed_copy "$b"
 expect_status 0 "better is no regression"
 
+# ---- a run whose step cannot be told, as records are missing, is no regression; counts that rose are
+python3 - "$work" <<-'END' || fail "no baselines could be made"
+	import copy, json, sys
+	whole = json.load(open(f"{sys.argv[1]}/slower.json"))
+	for name, cause, times in (("missing", "idle_missing", 1.2), ("unknown", "idle_unknown", 1.2)):
+	    new = copy.deepcopy(whole)
+	    for run in new["runs"]:
+	        phase = run["phases"][0]
+	        phase["steps_ns"] = [int(times * v) for v in phase["steps_ns"]]
+	        step = phase["step_ns"] = {k: int(times * v) for k, v in phase["step_ns"].items()}
+	        phase["parts_ns"] = {k: 0 for k in phase["parts_ns"]} | {"compute": step["mean"] // 2, cause: step["mean"] - step["mean"] // 2}
+	        phase["counts"]["waits"] = phase["counts"].get("waits", 0) + 10 * phase["steady_steps"]
+	    json.dump(new, open(f"{sys.argv[1]}/{name}.json", "w"), indent=1)
+END
+run gate --baseline "$work/slower.json" --metric step.p50 --metric gpu.busy "$work/missing.json"
+expect_status 0 "a step that cannot be told"
+grep -q 'step.p50: records of the device are missing in .*missing.json, so that its step cannot be told' "$work/out" || fail "missing: $(cat "$work/out")"
+grep -q 'cannot tell: 0 of 2 checks hold, 2 cannot be told' "$work/out" || fail "missing: $(tail -1 "$work/out")"
+run gate --baseline "$work/slower.json" --metric step.p50 "$work/unknown.json"
+expect_status 1 "idle time without a cause is time"
+run gate --baseline "$work/slower.json" --metric syncs_per_step --metric idle.missing "$work/missing.json"
+expect_status 1 "counts that rose, and missing records that somebody gates"
+grep -q 'fails: 0 of 2' "$work/out" || fail "missing: $(cat "$work/out")"
+
 # ---- several runs: more of them hide nothing, gate and diff agree, and a baseline says what it is worth
 python3 - "$work/b.json" "$work" <<-'END' || fail "no runs could be made"
 	import copy, json, sys
