@@ -179,6 +179,34 @@ static void end_answer(struct sql_print *print)
 	print->n = 0;
 }
 
+static bool is_name_of_other(const struct sql_print *print, uint32_t column, const char *name)
+{
+	for (uint32_t i = 0; i < print->n; i++)
+		if (i != column && strcmp(print->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The keys of an object are names of their own, or a reader loses all values but one: a.id and b.id
+ * are id and id_2. */
+static void make_names_unique(struct sql_print *print, const char *const *given)
+{
+	for (uint32_t i = 1; i < print->n; i++) {
+		if (!is_name_of_other(print, i, print->names[i]))
+			continue;
+		uint32_t number = 1;
+		for (uint32_t before = 0; before < i; before++)
+			number += strcmp(given[before], given[i]) == 0;
+		char *name = print->names[i];
+		size_t room = strlen(name) + 16;
+		print->names[i] = hwy_array(room, 1);
+		snprintf(print->names[i], room, "%s", name);
+		for (; is_name_of_other(print, i, print->names[i]); number++)
+			snprintf(print->names[i], room, "%s_%u", name, number);
+		free(name);
+	}
+}
+
 static void begin_answer(void *self, const char *const *names, uint32_t n)
 {
 	struct sql_print *print = self;
@@ -208,6 +236,7 @@ static void begin_answer(void *self, const char *const *names, uint32_t n)
 				      .is_ascii = !print->utf8,
 				      .width = print->width};
 	if (print->format == SQL_FORMAT_JSON) {
+		make_names_unique(print, names);
 		print->json = (struct hwy_json){.out = print->out, .pretty = true, .fresh = true};
 		json_begin_array(&print->json);
 	} else if (print->format == SQL_FORMAT_CSV) {

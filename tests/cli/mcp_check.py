@@ -290,6 +290,8 @@ def tools_say_what_the_commands_say():
     assert sorted(span["id"] for span in spans) == sorted(ids) and "Synchronize" in spans[0]["name"], spans
     _, _, said = server.call("sql", recording="mlp_sync.hwy", query="-- a comment\nselect count(*) as n from kernel")
     assert said == json.loads(headway("sql", "--format=json", "mlp_sync.hwy", "select count(*) as n from kernel"))
+    _, _, said = server.call("sql", recording="mlp_sync.hwy", query="select a.id, b.id from kernel a join kernel b on a.id = b.id limit 1")
+    assert list(said[0]) == ["id", "id_2"], said
     is_error, _, said = server.call("diff", before=["mlp_sync.hwy"], after=["mlp_async.hwy"])
     assert not is_error and said["verdict"] in ("faster", "same", "slower", "unknown"), said
     is_error, _, said = server.call("gate", recordings=["mlp_sync.hwy"], budget="strict.toml")

@@ -99,6 +99,10 @@ run sql "$small" "select 'a,\"b' as t, null as u, 1.5 as r, 7 as i, 2.0 as w" --
 [ "$(tr -d ' \n' <"$work/out")" = '[{"t":"a,\"b","u":null,"r":1.5,"i":7,"w":2.0}]' ] || fail "json: $(cat "$work/out")"
 run sql "$small" "select 'a|b' as t, 7 as i" --format markdown
 grep -q 'a\\|b' "$work/out" || fail "markdown: $(cat "$work/out")"
+run sql "$small" "select 1 as id, 2 as id, 3 as id_2, 4 as id, 5 as other" --format json
+[ "$(tr -d ' \n' <"$work/out")" = '[{"id":1,"id_3":2,"id_2":3,"id_4":4,"other":5}]' ] || fail "json: keys: $(cat "$work/out")"
+run sql "$small" "select a.id, b.id from kernel a join kernel b on b.id = a.id + 1 limit 1" --format json
+grep -q '"id":[0-9]*,"id_2":[0-9]*' "$work/out" || fail "json: keys of a join: $(cat "$work/out")"
 run sql "$small" "select name from kernel where 0" --format json
 [ "$(tr -d ' \n' <"$work/out")" = '[]' ] || fail "json without rows: $(cat "$work/out")"
 run sql "$small" ".schema kernel"
