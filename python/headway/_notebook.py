@@ -36,7 +36,8 @@ class Shown:
         self._size_mb = size_mb
 
     def __repr__(self) -> str:
-        return run_headway("analyze", self.recording.path).rstrip("\n")
+        notes = "".join(f"   {note}\n" for note in self._notes)  # first: what is below lacks what they are about
+        return notes + run_headway("analyze", self.recording.path).rstrip("\n")
 
     def _repr_html_(self) -> str:
         return _page(self.recording, self._notes, self._size_mb)

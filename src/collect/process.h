@@ -14,6 +14,9 @@ struct process {
 	 * (self_record.c) has one only from time to time; all others have theirs from the
 	 * constructor on. */
 	_Atomic bool has_run;
+	/* The program asks for its recordings itself, and may ask for others later
+	 * (self_record.c). */
+	bool joined_itself;
 	/* The program restricted its own system calls (sandbox.c): the collector makes none any
 	 * more. */
 	bool sealed;

@@ -42,8 +42,6 @@ enum {
 	TELLS_JOINED_ITSELF,
 };
 
-static bool joined_itself;
-
 EXPORT int headway_collect_expect(void);
 EXPORT int headway_collect_join(const char *run);
 EXPORT void headway_collect_leave(void);
@@ -66,7 +64,7 @@ int headway_collect_join(const char *run)
 {
 	if (!run || !process_join(run))
 		return 0;
-	joined_itself = true;
+	process.joined_itself = true;
 	/* Called by the interpreter: it is alive, in a forked child too. */
 	inside_is_alive();
 	/* The replaced opendir is not the program's: nobody else would look for the interpreter
@@ -82,7 +80,7 @@ int headway_collect_join(const char *run)
  * directory. */
 void headway_collect_leave(void)
 {
-	if (!joined_itself || !process.has_run)
+	if (!process.joined_itself || !process.has_run)
 		return;
 	collect_set_recording(false);
 	if (cuda_flush_drain)
@@ -107,7 +105,7 @@ uint32_t headway_collect_tells(uint32_t what)
 	case TELLS_NVTX_COPIES: return nvtx_copies();
 	case TELLS_TRACES: return process.has_run ? collect_control->traces : 0;
 	case TELLS_RECORDING: return collect_is_on(UINT32_MAX);
-	case TELLS_JOINED_ITSELF: return joined_itself;
+	case TELLS_JOINED_ITSELF: return process.joined_itself;
 	default: return 0;
 	}
 }

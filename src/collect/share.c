@@ -49,6 +49,7 @@ __attribute__((visibility("default"))) const struct collect_share *headway_colle
 		.is_inside = share_is_inside,
 		.set_inside = share_set_inside,
 		.is_sealed = &process.sealed,
+		.joined_itself = &process.joined_itself,
 		.python_runtime = python_runtime,
 		.generation = &process.generation,
 		.from = __ehdr_start,

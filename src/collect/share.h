@@ -35,6 +35,9 @@ struct collect_share {
 	/* is_sealed: points to true once the program has restricted its own system calls: a
 	 * sibling is silent then. */
 	const bool *is_sealed;
+	/* joined_itself: points to process.joined_itself: what this recording does not want, a
+	 * later one may. */
+	const bool *joined_itself;
 	/* python_runtime: the addresses [0] to [1] of the interpreter's global variable
 	 * _PyRuntime; [1] is 0: there is no interpreter. Written by the collect library at any
 	 * time, [0] before [1]. */
@@ -57,6 +60,7 @@ bool sibling_connect(void);
 bool sibling_is_inside(void);
 bool sibling_set_inside(bool is_inside);               /* collect_share.set_inside */
 extern const bool *sibling_is_sealed;                  /* NULL until sibling_connect was called */
+extern const bool *sibling_joined_itself;              /* collect_share.joined_itself, or NULL */
 extern const _Atomic uint64_t *sibling_python_runtime; /* collect_share.python_runtime, or NULL */
 extern const _Atomic uint32_t
 	*sibling_generation; /* collect_share.generation; NULL until sibling_connect was called */

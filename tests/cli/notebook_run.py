@@ -92,3 +92,13 @@ if "no OpenCL here" not in whole:
                      "%%headway\nfor i in range(12):\n    with headway.range(f'step_{i}'):\n        copies()\n        pyopencl.enqueue_copy(queue, host, memory)")
     page = outputs(cell[2], "text/html")[0]
     assert re.search(r"<small>\d+\.py is In \[2\]</small>", page), page[:2000]
+
+    # What is used before Headway is there is told in the text, too; a recording without OpenCL does not end OpenCL for the kernel.
+    late = "import numpy, pyopencl\nqueue = pyopencl.CommandQueue(pyopencl.create_some_context(interactive=False))\n" \
+        "memory = pyopencl.Buffer(queue.context, pyopencl.mem_flags.READ_WRITE, 65536)\nhost = numpy.zeros(8192)"
+    copy = "%%headway\ncopied = pyopencl.enqueue_copy(queue, host, memory)"
+    cell = run_cells(late, "%load_ext headway", copy)
+    for kind in ("text/plain", "text/html"):
+        assert "OpenCL is not recorded: it was used before Headway was loaded" in outputs(cell[2], kind)[0], outputs(cell[2], kind)[0][:500]
+    cell = run_cells("%load_ext headway", "%%headway -t python\n" + late, copy)
+    assert "OpenCL is not recorded" not in outputs(cell[2], "text/html")[0] and "No device work" not in outputs(cell[2], "text/plain")[0], cell[2].outputs

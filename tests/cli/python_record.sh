@@ -58,6 +58,7 @@ grep -q 'headway.record,inside' "$work/out" && ! grep -q outside "$work/out" || 
 if "$python" -c 'import pyopencl, numpy; pyopencl.get_platforms()' 2>/dev/null; then
 	check "OpenCL" "$python" cli/python_record_opencl.py "$work"
 	[ ! -s "$work/err" ] || fail "OpenCL: $(cat "$work/err")"
+	check "OpenCL that begins in a recording without it" "$python" cli/python_record_opencl.py "$work" first
 else
 	echo "no pyopencl with a platform: OpenCL is not tried"
 fi

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""python_record_opencl.py FOLDER - records OpenCL twice in a program that began with it before the first recording."""
+"""python_record_opencl.py FOLDER [first] - records OpenCL twice in a program that began with it before the first recording, or inside of
+one that did not want it."""
+import contextlib
 import os
 import sys
 
@@ -14,7 +16,9 @@ import pyopencl
 
 os.environ["PYOPENCL_NO_CACHE"] = "1"
 SOURCE = "__kernel void grow(__global float *a) { int i = get_global_id(0); for (int k = 0; k < 200; k++) a[i] = a[i] * 1.001f + k; }"
-context = pyopencl.Context(pyopencl.get_platforms()[0].get_devices())
+# The loader looks for layers once: what a recording of Python alone leaves out, later ones may want.
+with headway.record(f"{folder}/first.hwy", trace="python", quiet=True) if "first" in sys.argv else contextlib.nullcontext():
+    context = pyopencl.Context(pyopencl.get_platforms()[0].get_devices())
 queue = pyopencl.CommandQueue(context)
 program = pyopencl.Program(context, SOURCE).build()
 memory = pyopencl.Buffer(context, pyopencl.mem_flags.READ_WRITE, 4 * 65536)

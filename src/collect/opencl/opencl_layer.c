@@ -27,7 +27,7 @@ struct opencl_functions opencl_next;
 /* The functions of the OpenCL library that the program is linked with. */
 static struct opencl_functions real;
 static _Atomic bool is_found; /* the functions in 'real' are filled in */
-/* The collect library was found, and the run records OpenCL. */
+/* The collect library was found, and the run records OpenCL, or another run of the process may. */
 static _Atomic bool is_connected;
 enum { UNDECIDED, LAYER, PRELOAD, ABSENT };
 static _Atomic int way; /* how calls are recorded: UNDECIDED, LAYER, PRELOAD or ABSENT */
@@ -42,11 +42,14 @@ static void opencl_layer_after_fork(void)
 }
 
 /* Connects with the collect library. This is not done in a constructor, because the constructor
- * of the collect library may run later. */
+ * of the collect library may run later. A program that records itself is connected whatever the
+ * recording wants in which it begins with OpenCL: the loader asks once, and a later recording may
+ * want it. */
 static void opencl_layer_connect(void)
 {
 	if (!atomic_load(&is_connected) && sibling_connect() &&
-	    (collect_control->traces & REC_TRACE_OPENCL) && !atomic_exchange(&is_connected, true))
+	    ((collect_control->traces & REC_TRACE_OPENCL) || *sibling_joined_itself) &&
+	    !atomic_exchange(&is_connected, true))
 		pthread_atfork(NULL, NULL, opencl_layer_after_fork);
 }
 

@@ -17,6 +17,7 @@
 static const struct collect_share *share;
 struct rec_control *collect_control;
 const bool *sibling_is_sealed;
+const bool *sibling_joined_itself;
 const _Atomic uint64_t *sibling_python_runtime;
 const _Atomic uint32_t *sibling_generation;
 
@@ -52,6 +53,7 @@ bool sibling_connect(void)
 	if (!found || found->size != sizeof *found)
 		return false;
 	sibling_is_sealed = found->is_sealed;
+	sibling_joined_itself = found->joined_itself;
 	sibling_python_runtime = found->python_runtime;
 	sibling_generation = found->generation;
 	collect_control = found->control();
