@@ -87,6 +87,7 @@ static void put_counts(struct hwy_json *json, const struct compare_diff *diff)
 		json_put_object(json, JSON_FIELDS(count_fields), &diff->counts[i]);
 	}
 	json_end_object(json);
+	json_put_text(json, "new_wait", diff->new_wait);
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */

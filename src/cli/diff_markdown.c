@@ -240,6 +240,11 @@ static void diff_markdown_put_all(const struct page *page, const struct compare_
 	put_verdict(page, diff);
 	put_split(page, diff);
 	put_beside(page, diff);
+	if (*diff->new_wait) {
+		put_markup(page, "\n", "<p>");
+		diff_markdown_put(page, diff->new_wait);
+		put_markup(page, "\n", "</p>\n");
+	}
 	put_findings(page, diff);
 	put_tables(page, diff);
 	if (diff->jobs) {

@@ -159,6 +159,11 @@ static void diff_text_print_counts(FILE *out, const struct compare_diff *diff)
 	}
 	if (printed)
 		fputc('\n', out);
+	if (*diff->new_wait) {
+		fputs(printed ? "             " : "\n   ", out);
+		cli_put(out, diff->new_wait, strlen(diff->new_wait));
+		fputc('\n', out);
+	}
 }
 
 static void print_findings(FILE *out, const struct compare_diff *diff, bool colour)

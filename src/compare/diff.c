@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/summary_waits.h"
+
 /* ---- which phase ----------------------------------------------------------------------------- */
 
 static double launches_of(const struct compare_phase *phase, const char *name)
@@ -188,6 +190,7 @@ bool diff_make(struct compare_diff *diff, struct compare_side *before, struct co
 	for (unsigned kind = 0; kind < TABLES; kind++)
 		diff_table(diff, kind, noise);
 	diff_findings(diff);
+	diff->new_wait = summary_new_wait(side_phase(before), side_phase(after), &diff->arena);
 	diff_notes(diff);
 	return true;
 }

@@ -105,6 +105,7 @@ struct compare_diff {
 	/* The findings: first those that are gone, then new, changed and unchanged ones. */
 	struct diff_finding *findings;
 	uint32_t n_findings;
+	const char *new_wait; /* the wait that the change added (summary_new_wait), or "" */
 	struct diff_note *notes;
 	uint32_t n_notes;
 	/* The jobs of which the middle runs are typical ranks; NULL where a side is no job. */

@@ -225,6 +225,15 @@ static const char *who_cannot_tell(const struct compare_diff *diff,
 	return before || is_count ? before : untold_run(diff->after);
 }
 
+/* Names the wait that a change added beside the count of waits that rose. */
+static void name_wait(struct compare_gate *gate, struct gate_check *check)
+{
+	if (strcmp(check->metric, "syncs_per_step") != 0 || check->number <= 0 ||
+	    check->verdict == GATE_PASS || *check->says)
+		return;
+	check->says = gate->diff->new_wait;
+}
+
 /* A regression of a run whose step cannot be told is none that was seen. */
 static void doubt_untold(struct compare_gate *gate, struct gate_check *check, const char *untold)
 {
@@ -286,6 +295,7 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 		check->is_stable = metric->is_stable;
 		gate_judge(check, &d, metric->more_is_better, trifle_of(diff, &requests[i]), limit);
 		doubt_untold(gate, check, who_cannot_tell(diff, &requests[i]));
+		name_wait(gate, check);
 		close_check(gate, check);
 	}
 	gate->n_compared = gate->n;

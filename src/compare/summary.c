@@ -10,6 +10,7 @@
 #include "base/lang.h"
 #include "base/path.h"
 #include "base/quantile.h"
+#include "compare/summary_waits.h"
 
 const char *summary_part_name(unsigned part)
 {
@@ -328,6 +329,10 @@ bool summary_make(struct compare_summary *summary, const char *file, struct hwy_
 		struct compare_phase *into = &summary->phases[summary->n];
 		if (!note_phase(summary, into, analysis, &analysis->phases.phases[index],
 				&measures->gaps, &measures->waits, err))
+			return false;
+		if (diagnosis &&
+		    !summary_waits(into, &summary->arena, analysis, &analysis->phases.phases[index],
+				   &measures->waits, err))
 			return false;
 		note_findings(summary, into, diagnosis, index);
 		summary->indexes[summary->n++] = index;

@@ -91,6 +91,12 @@ struct compare_table {
 	uint32_t left_out; /* how many names were left out because they take little time */
 };
 
+struct compare_wait {      /* calls that wait for the device, of one name and line */
+	const char *call;  /* "clFinish" */
+	const char *place; /* "train.py:54"; "" where the recording does not tell */
+	uint64_t count;    /* in the steady steps */
+};
+
 struct compare_finding {
 	const char *id, *title, *place;
 	int64_t cost; /* ns that the finding costs a step */
@@ -132,6 +138,9 @@ struct compare_phase {
 	int64_t busy_clock_hz;
 	struct compare_finding *findings;
 	uint32_t n_findings;
+	/* The calls that wait, those that wait most often first; at most COMPARE_ROWS. */
+	struct compare_wait *waits;
+	uint32_t n_waits;
 	/* ns a step of the critical path by class. This and 'plain' are filled in by the command
 	 * line, which can replay. */
 	struct {

@@ -47,6 +47,12 @@ static const struct json_field finding_fields[] = {
 	 .when = is_predicted},
 };
 
+static const struct json_field wait_fields[] = {
+	{JSON_FIELD_TEXT(struct compare_wait, call, "call")},
+	{JSON_FIELD_TEXT(struct compare_wait, place, "place")},
+	{NUMBER(struct compare_wait, count, "count")},
+};
+
 /* Sets what the file does not have: the title, and whether there is a prediction. */
 static void complete_finding(struct compare_finding *finding)
 {
@@ -153,6 +159,8 @@ static const struct json_field phase_fields[] = {
 	 .most = MOST_NUMBER, .on_one_line = true},
 	{JSON_FIELD_CALL_OBJECT("path_ns", put_path), .get = get_path},
 	{JSON_FIELD_ARRAY(struct compare_phase, findings, n_findings, "findings", finding_fields),
+	 .on_one_line = true},
+	{JSON_FIELD_ARRAY(struct compare_phase, waits, n_waits, "waits", wait_fields),
 	 .on_one_line = true},
 	{NUMBER(struct compare_phase, kernel_ns, "kernel_ns")},
 	{NUMBER(struct compare_phase, busy_clock_hz, "busy_clock_hz")},

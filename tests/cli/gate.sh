@@ -143,6 +143,43 @@ run gate --baseline "$work/slower.json" --metric syncs_per_step --metric idle.mi
 expect_status 1 "counts that rose, and missing records that somebody gates"
 grep -q 'fails: 0 of 2' "$work/out" || fail "missing: $(cat "$work/out")"
 
+# ---- the wait that a change added is named with its line, also where others have moved
+python3 - "$work" <<-'END' || fail "no baselines could be made"
+	import copy, json, sys
+	whole = json.load(open(f"{sys.argv[1]}/slower.json"))
+	def made(name, waits):
+	    new = copy.deepcopy(whole)
+	    for run in new["runs"]:
+	        phase = run["phases"][0]
+	        phase["waits"] = [{"call": call, "place": place, "count": each * phase["steady_steps"]} for call, place, each in waits]
+	        phase["counts"]["waits"] = sum(wait["count"] for wait in phase["waits"])
+	        if not any(place for _, place, _ in waits):
+	            del phase["waits"]
+	    json.dump(new, open(f"{sys.argv[1]}/{name}.json", "w"), indent=1)
+	made("one", [("clFinish", "a.c:41", 1), ("clWaitForEvents", "a.c:50", 1)])
+	made("two", [("clFinish", "a.c:44", 1), ("clFinish", "a.c:76", 1), ("clWaitForEvents", "a.c:53", 1)])
+	made("other", [("clFinish", "a.c:41", 1), ("clWaitForEvents", "a.c:50", 1), ("clWaitForEvents", "b.c:7", 2)])
+	made("often", [("clFinish", "a.c:41", 1), ("clWaitForEvents", "a.c:50", 5)])
+	made("old", [("clFinish", "", 1)])
+END
+named() { # named BEFORE AFTER SAYS: the check that fails says so, and so does diff
+	run gate --baseline "$work/$1.json" --metric syncs_per_step "$work/$2.json"
+	expect_status 1 "$1, $2"
+	grep -qF "syncs_per_step: $3" "$work/out" || fail "$1, $2: no '$3' in $(cat "$work/out")"
+	run diff "$work/$1.json" "$work/$2.json"
+	grep -qF "$3" "$work/out" || fail "diff $1 $2: no '$3' in $(cat "$work/out")"
+}
+named one two "new wait: clFinish at a.c:76"
+named one other "new wait: clWaitForEvents at b.c:7"
+named one often "more waits: clWaitForEvents at a.c:50; 1 → 5 a step of this call"
+run gate --baseline "$work/one.json" --metric syncs_per_step --format markdown "$work/two.json"
+grep -q 'fail: new wait: clFinish at a.c:76 |' "$work/out" || fail "markdown: $(cat "$work/out")"
+run gate --baseline "$work/old.json" --metric syncs_per_step "$work/two.json"
+expect_status 1 "a baseline of an older version"
+grep -q 'new wait' "$work/out" && fail "a baseline without lines: $(cat "$work/out")"
+run diff --format json "$work/two.json" "$work/one.json"
+grep -q '"new_wait": ""' "$work/out" || fail "a wait that is gone is none that came"
+
 # ---- several runs: more of them hide nothing, gate and diff agree, and a baseline says what it is worth
 python3 - "$work/b.json" "$work" <<-'END' || fail "no runs could be made"
 	import copy, json, sys
