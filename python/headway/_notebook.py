@@ -36,11 +36,19 @@ class Shown:
         self._size_mb = size_mb
 
     def __repr__(self) -> str:
-        notes = "".join(f"   {note}\n" for note in self._notes)  # first: what is below lacks what they are about
-        return notes + run_headway("analyze", self.recording.path).rstrip("\n")
+        notes = "".join(f"   {note}\n" for note in self._all_notes())  # first: what is below lacks what they are about
+        return notes + _text(self.recording)
 
     def _repr_html_(self) -> str:
-        return _page(self.recording, self._notes, self._size_mb)
+        return _page(self.recording, self._all_notes(), self._size_mb)
+
+    def _all_notes(self) -> list[str]:
+        return [*self._notes, *_earlier_cells(self.recording)]
+
+
+def _text(recording: Recording) -> str:
+    """What ``headway analyze`` prints."""
+    return run_headway("analyze", recording.path).rstrip("\n")
 
 
 def _cost(finding: Finding) -> str:
@@ -85,7 +93,10 @@ def _page(recording: Recording, notes: list[str], size_mb: int) -> str:
     parts = [f"<p><b>{html.escape(verdict.said)}</b> {html.escape(verdict.says)}</p>"]
     parts += [f"<p><small>{html.escape(note)}</small></p>" for note in notes]
     parts += [_finding_html(finding) for finding in recording.findings]
-    parts.append(_timeline_html(recording.path, size_mb))
+    if verdict.word == "no-device-work":  # what there is to say is no finding: operators, ranges, collections
+        parts.append(f"<pre>{html.escape(_text(recording))}</pre>")
+    if len(recording) > 0:
+        parts.append(_timeline_html(recording.path, size_mb))
     return f'<div class="headway">{"".join(parts)}</div>'
 
 
@@ -110,8 +121,14 @@ def _parser() -> argparse.ArgumentParser:
                                      add_help=False, exit_on_error=False)
     parser.add_argument("-o", "--output", help="the report to write (default: a temporary file)")
     parser.add_argument("-t", "--trace", default=TRACE, help=f"what is recorded (default: {TRACE})")
-    parser.add_argument("--size", type=int, default=SIZE_MB, help=f"MB of the page with the timeline (default: {SIZE_MB})")
+    parser.add_argument("--size", type=_megabytes, default=SIZE_MB, help=f"MB of the page with the timeline (default: {SIZE_MB})")
     return parser
+
+
+def _megabytes(word: str) -> int:
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"takes 1 or more, in MB, not {word!r}")
+    return int(word)
 
 
 def _options(line: str) -> argparse.Namespace:
@@ -138,7 +155,8 @@ class _Cell:
         self._shell = shell
         self._name = f"In [{shell.execution_count}]"
 
-    def run(self, cell: str) -> Optional[BaseException]:
+    def run(self, cell: str) -> tuple[Optional[BaseException], bool]:
+        """Yields its exception, and whether it ran at all."""
         compiler, shell = self._shell.compile, self._shell
         transform = shell.transform_cell
         shell.showtraceback = shell.showsyntaxerror = lambda *words, **named: None
@@ -150,13 +168,17 @@ class _Cell:
         finally:
             del shell.showtraceback, shell.showsyntaxerror, shell.transform_cell, compiler.get_code_name
         error: Optional[BaseException] = result.error_before_exec or result.error_in_exec
-        return error
+        return error, result.error_before_exec is None
 
 
-def _earlier_cells(shell: Any, recording: Recording) -> list[str]:
+def _earlier_cells(recording: Recording) -> list[str]:
     """Whose code the findings are about that lies in cells which ran without the magic: IPython calls it by a number of
-    its own."""
-    names = getattr(shell.compile, "_filename_map", {})
+    its own. Known in the notebook that ran them."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    names = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    if not names:
+        return []
     cells = {os.path.basename(file): number for file, number in names.items() if os.path.isabs(file)}
     findings = [*recording.findings, *recording.acquitted]
     files = {os.path.basename(place.file) for finding in findings for place in finding.places}
@@ -180,11 +202,10 @@ def _magic(shell: Any, line: str, cell: str) -> None:
                     "'headway.show(run)'")
     output = os.path.expanduser(options.output) if options.output else None
     with record(output, trace=options.trace, quiet=True) as run:
-        error = _Cell(shell).run(cell)
+        error, has_run = _Cell(shell).run(cell)
     try:
-        if run.path is not None:
-            recording = run.recording
-            display(Shown(recording, [*run.notes, *_earlier_cells(shell, recording)], options.size))
+        if run.path is not None and has_run:
+            display(Shown(run.recording, run.notes, options.size))
     except Error as problem:
         print(f"headway: {problem}")
     if error is not None:

@@ -4,6 +4,7 @@
 
 OUT gets the executed notebook, OUT.html one cell's output as a page. Checks what the notebook shows, and its size.
 """
+import html
 import os
 import re
 import sys
@@ -82,14 +83,26 @@ cell = run_cells("%load_ext headway", "%%headway -o lines.hwy\n\nx = 1\ny = x / 
 plain = [re.sub("\x1b\\[[0-9;]*m", "", "\n".join(line for output in one.outputs for line in output.get("traceback", []))) for one in cell]
 assert "----> 4 y = x / 0" in plain[1], plain[1]
 assert "In [3], line 2" in plain[2] and "SyntaxError" not in printed(cell[2]), (plain[2], printed(cell[2]))
-assert [output.output_type for output in cell[2].outputs].count("error") == 1, cell[2].outputs
+assert [output.output_type for output in cell[2].outputs] == ["error"], cell[2].outputs  # and no page of a cell that did not run
 assert "headway.record() as run" in plain[4] and "never awaited" not in printed(cell[4]), plain[4]
 assert outputs(cell[6], "text/plain") == ["3"] and not plain[8] and not plain[9], (plain[8], plain[9])
+
+# Of a cell without device work the HTML says what the text says; where nothing was recorded there is no timeline.
+cell = run_cells("%load_ext headway", "%%headway\nimport gc\nfor i in range(3):\n    with headway.range(f'work_{i}'):\n        done = gc.collect()",
+                 "%%headway -t nvtx\nx = 1", "%%headway --size 0\n1", "%%headway --size many\n1")
+text, page = outputs(cell[1], "text/plain")[0], outputs(cell[1], "text/html")[0]
+assert "Collections" in text and html.escape(text) in page and "<iframe" in page, (text, page[:2000])
+assert "<iframe" not in outputs(cell[2], "text/html")[0], len(outputs(cell[2], "text/html")[0])
+for one in cell[3:]:
+    assert "--size" in one.outputs[0].evalue and "--max-size" not in one.outputs[0].evalue, one.outputs
+
 if "no OpenCL here" not in whole:
     cell = run_cells("%load_ext headway\nimport headway, numpy, pyopencl\nqueue = pyopencl.CommandQueue(pyopencl.create_some_context(interactive=False))\n"
                      "memory = pyopencl.Buffer(queue.context, pyopencl.mem_flags.READ_WRITE, 65536)\nhost = numpy.zeros(8192)",
                      "def copies():\n    pyopencl.enqueue_copy(queue, host, memory)",
-                     "%%headway\nfor i in range(12):\n    with headway.range(f'step_{i}'):\n        copies()\n        pyopencl.enqueue_copy(queue, host, memory)")
+                     "%%headway\nfor i in range(12):\n    with headway.range(f'step_{i}'):\n        copies()\n        pyopencl.enqueue_copy(queue, host, memory)".replace("%%headway", "%%headway -o cells.hwy"),
+                     "headway.show('cells.hwy')", "import os\nos.unlink('cells.hwy')")
+    assert re.search(r"<small>\d+\.py is In \[2\]</small>", outputs(cell[3], "text/html")[0]), "what was kept is told by its cells, too"
     page = outputs(cell[2], "text/html")[0]
     assert re.search(r"<small>\d+\.py is In \[2\]</small>", page), page[:2000]
 
