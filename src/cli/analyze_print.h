@@ -117,9 +117,10 @@ char *analyze_say_kernels(const struct analyze_run *run, const struct hwy_outloo
 void analyze_put_top_kernel(FILE *out, const struct hwy_top_kernel *kernel);
 void analyze_put_health(FILE *out, const struct hwy_outlook *verdict);
 
-/* Whether the recording is incomplete: launches without device work, work without launches, or
- * missing records. */
-bool analyze_is_incomplete(const struct analyze_run *run);
+/* What the title says of the records: incomplete, where launches have no device work or work no
+ * launch, as `headway info` counts them; that work seems missing, where the device idles with work
+ * in its queue; else that nothing was lost. */
+const char *analyze_completeness(const struct analyze_run *run);
 
 /* ---- analyze_runs.c -------------------------------------------------------------------------- */
 

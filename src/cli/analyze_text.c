@@ -70,9 +70,7 @@ static void print_title(const struct analyze_page *page)
 		fprintf(page->out, hwy_tr(" · %s records lost\n"),
 			hwy_say_count_grouped(lost).text);
 	else
-		fputs(hwy_tr(analyze_is_incomplete(page->run) ? " · records incomplete\n"
-							      : " · nothing lost\n"),
-		      page->out);
+		fputs(analyze_completeness(page->run), page->out);
 	if (page->view->n > 1 && page->view->are_ranks)
 		fprintf(page->out, hwy_tr(" %" PRIu32 " ranks; this is rank %" PRId64 "\n"),
 			page->view->n, page->run->rank);

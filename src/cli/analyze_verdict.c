@@ -78,19 +78,21 @@ static bool covers_little(const struct analyze_run *run)
 	return analyze_main(run) && verdict->coverage < COVERS_LITTLE_SHARE;
 }
 
-bool analyze_is_incomplete(const struct analyze_run *run)
+const char *analyze_completeness(const struct analyze_run *run)
 {
 	const struct hwy_lack *lacks = run->analysis.trust.lacks;
 	uint32_t n_devices;
 	for (unsigned lack = HWY_LACK_WORK; lack <= HWY_LACK_LAUNCH; lack++)
 		if (lacks[lack].count > 0 &&
 		    (double)lacks[lack].count >= HWY_WORTH_SHARE * (double)lacks[lack].total)
-			return true;
+			return hwy_tr(" · records incomplete\n");
 	if (!analyze_main(run))
-		return false;
+		return hwy_tr(" · nothing lost\n");
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n_devices);
-	return (double)states.causes[GAP_MISSING] >= HWY_WORTH_SHARE * (double)states.window &&
-	       states.causes[GAP_MISSING] > 0;
+	bool seems =
+		(double)states.causes[GAP_MISSING] >= HWY_WORTH_SHARE * (double)states.window &&
+		states.causes[GAP_MISSING] > 0;
+	return seems ? hwy_tr(" · work of the GPU seems missing\n") : hwy_tr(" · nothing lost\n");
 }
 
 static int64_t turn_of(const struct phase_inner_loop *loop)
