@@ -273,7 +273,10 @@ void hwy_lang_tell_page(void (*tell)(void *to, const char *english, const char *
 const char *hwy_tr_word(const char *key)
 {
 	const char *found = hwy_tr(key), *bar = strchr(key, '|');
-	return found == key && bar ? bar + 1 : found;
+	/* With "device" for "GPU" the keys of English are sentences of their own, and may have kept
+	 * what stands before the bar. */
+	bool is_key = found == key || (bar && strncmp(found, key, (size_t)(bar + 1 - key)) == 0);
+	return is_key && bar ? found + (bar + 1 - key) : found;
 }
 
 char *hwy_arena_say(struct hwy_arena *arena, const char *english, ...)

@@ -117,13 +117,15 @@ static void where_devices_are_cpus_sentences_say_device(void **state)
 	assert_string_equal(hwy_tr("The GPU idles %s of %s while the CPU does other work."),
 			    "The device idles %s of %s while the CPU does other work.");
 	assert_string_equal(hwy_tr_word("row|from the GPU"), "from the device");
+	assert_string_equal(hwy_tr_word("a step before a cost|"), "");
 	assert_string_equal(hwy_tr("Usage:"), "Usage:");
 	assert_string_equal(hwy_tr_word("row|copies"), "copies");
 	/* Part of a name is no word. */
 	assert_string_equal(hwy_tr_word("column|NumGPUOps"), "NumGPUOps");
 	/* What is filled in stays as it is. */
-	assert_string_equal(hwy_arena_say(&arena, "the phase launches no kernel '%s'", "GPU_sum on GPU"),
-			    "the phase launches no kernel 'GPU_sum on GPU'");
+	assert_string_equal(
+		hwy_arena_say(&arena, "the phase launches no kernel '%s'", "GPU_sum on GPU"),
+		"the phase launches no kernel 'GPU_sum on GPU'");
 	assert_true(hwy_lang_use("zh"));
 	assert_string_equal(hwy_tr("the GPU waits for CPU code"), "设备在等待 CPU 代码");
 	assert_string_equal(hwy_tr("CPU and GPU take turns"), "CPU 与设备轮流工作");
