@@ -56,6 +56,9 @@ struct opening { /* the state of flow_open while it makes a flow */
 	 * of its kernel. */
 	uint32_t delays[CELLS];
 	uint32_t n_delays;
+	/* The devices are CPUs: their threads and the program's take turns, so when a call returns
+	 * says little of what it waited for. */
+	bool are_cpus;
 };
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -240,6 +243,9 @@ static void learn_from_op(const struct opening *opening, uint32_t index, struct 
 	const struct flow_op *op = &opening->flow->ops[index];
 	if (call->role == HWY_ROLE_OTHER)
 		call->role = (uint8_t)role_of_work(op);
+	/* OpenCL's copies are told whether to wait, and the recorder notes it (trace/roles.c). */
+	if (opening->are_cpus && (call->role == HWY_ROLE_COPY || call->role == HWY_ROLE_FILL))
+		return;
 	if (call->op == index)
 		call->blocks |= returned_after(opening->trace, call, op);
 	else if (call->blocks && op->end > call->end && !returned_after(opening->trace, call, op))
@@ -480,7 +486,10 @@ static bool load_columns(struct hwy_trace *trace, struct hwy_err *err)
 bool flow_open(struct hwy_flow *flow, struct hwy_trace *trace, struct hwy_err *err)
 {
 	*flow = (struct hwy_flow){.trace = trace};
-	struct opening opening = {.flow = flow, .trace = trace, .latest = INT64_MIN};
+	struct opening opening = {.flow = flow,
+				  .trace = trace,
+				  .latest = INT64_MIN,
+				  .are_cpus = hwy_devices_are_cpus(trace)};
 	bool done = work_open(&opening.work, trace, HWY_SCOPE_ALL, err) && load_columns(trace, err);
 	if (done) {
 		opening.enqueues = hwy_zalloc(trace->n_spans / 8 + 1);

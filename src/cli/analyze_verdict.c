@@ -79,21 +79,24 @@ static bool covers_little(const struct analyze_run *run)
 	return analyze_main(run) && verdict->coverage < COVERS_LITTLE_SHARE;
 }
 
-/* Whether the recording is incomplete: launches without device work, work without launches, or
- * missing records. */
-static bool is_incomplete(const struct analyze_run *run)
+/* What there is to say of records that are there: incomplete, where launches have no device work or
+ * work no launch, as `headway info` counts them; that work seems missing, where the device idles
+ * with work in its queue; else that nothing was lost. */
+static const char *completeness(const struct analyze_run *run)
 {
 	const struct hwy_lack *lacks = run->analysis.trust.lacks;
 	uint32_t n_devices;
 	for (unsigned lack = HWY_LACK_WORK; lack <= HWY_LACK_LAUNCH; lack++)
 		if (lacks[lack].count > 0 &&
 		    (double)lacks[lack].count >= HWY_WORTH_SHARE * (double)lacks[lack].total)
-			return true;
+			return HWY_KEY("records incomplete");
 	if (!analyze_main(run))
-		return false;
+		return HWY_KEY("nothing lost");
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n_devices);
-	return (double)states.causes[GAP_MISSING] >= HWY_WORTH_SHARE * (double)states.window &&
-	       states.causes[GAP_MISSING] > 0;
+	bool seems =
+		(double)states.causes[GAP_MISSING] >= HWY_WORTH_SHARE * (double)states.window &&
+		states.causes[GAP_MISSING] > 0;
+	return seems ? HWY_KEY("work of the GPU seems missing") : HWY_KEY("nothing lost");
 }
 
 struct hwy_words analyze_say_records(const struct analyze_run *run)
@@ -104,8 +107,7 @@ struct hwy_words analyze_say_records(const struct analyze_run *run)
 		snprintf(says.text, sizeof says.text, hwy_tr("%s records lost"),
 			 hwy_say_count_grouped(lost).text);
 	else
-		snprintf(says.text, sizeof says.text, "%s",
-			 hwy_tr(is_incomplete(run) ? "records incomplete" : "nothing lost"));
+		snprintf(says.text, sizeof says.text, "%s", hwy_tr(completeness(run)));
 	return says;
 }
 

@@ -154,7 +154,8 @@ const char *compare_less_sure(const struct compare_diff *diff)
 bool compare_count_text(const struct diff_count *count, struct compare_count_text *text)
 {
 	static const char *const labels[COUNTS] = {
-		[COUNT_WAITS] = HWY_KEY("row|waits"),
+		[COUNT_WAITS] = HWY_KEY("row|blocking calls"),
+		[COUNT_SYNCS] = HWY_KEY("row|blocking calls that had to wait"),
 		[COUNT_WAITED] = HWY_KEY("row|CPU waits for"),
 		[COUNT_LAUNCHES] = HWY_KEY("row|launches"),
 		[COUNT_GRAPH_LAUNCHES] = HWY_KEY("row|graph launches"),

@@ -500,7 +500,7 @@ static const char *why_good(const struct info *info)
 {
 	bool has_work = info->spans[HWY_KERNEL] || info->spans[HWY_COPY] || info->spans[HWY_FILL] ||
 			info->spans[HWY_GRAPH];
-	return has_work ? hwy_tr(": what the analyses need is there")
+	return has_work ? hwy_tr(": no record is known to be missing")
 	       : info->trace->n_measured
 		       ? hwy_tr(": counters of kernels, and no times: headway kernels shows them")
 		       : hwy_tr(": nothing is lacking, but no device worked");

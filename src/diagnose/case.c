@@ -363,9 +363,10 @@ bool case_open(struct hwy_case *c, struct hwy_analysis *analysis, uint32_t phase
 	c->gap_left = hwy_array(c->measures->gaps.n, sizeof *c->gap_left);
 	for (uint32_t i = 0; i < c->measures->gaps.n; i++) {
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[i];
-		/* Where records are missing the device may have worked: nobody is accused of
-		 * that time. */
-		bool is_claimable = believed && c->uses[gap->device] && gap->cause != GAP_MISSING;
+		/* Where records are missing the device may have worked, and where a CPU is the
+		 * device another program may have taken it: nobody is accused of that time. */
+		bool is_claimable = believed && c->uses[gap->device] && gap->cause != GAP_MISSING &&
+				    !gap->is_preempted;
 		c->gap_left[i] = is_claimable ? gap->at.to - gap->at.from : 0;
 	}
 	c->op_is_taken = hwy_zarray(c->end_op - c->first_op, sizeof *c->op_is_taken);

@@ -343,6 +343,39 @@ static const char *say_with_pauses(const struct verdict *verdict, double pauses,
 		say_rest(share).text);
 }
 
+/* Whether most of the time that counts for 'cpu' is time in which a device that is a CPU had work
+ * and was not run. */
+static bool is_preempted(const struct hwy_analysis *analysis, uint32_t phase)
+{
+	const struct hwy_gaps *gaps = &analysis->measures[phase].gaps;
+	int64_t preempted = 0, others = 0;
+	for (uint32_t i = 0; i < gaps->n; i++) {
+		const struct hwy_gap *gap = &gaps->gaps[i];
+		if (gaps->devices[gap->device].busy == 0 ||
+		    verdict_word_of_gap(&analysis->flow, gap) != VERDICT_CPU)
+			continue;
+		*(gap->is_preempted ? &preempted : &others) += gap->at.to - gap->at.from;
+	}
+	return preempted > others;
+}
+
+/* The verdict's sentence. */
+static const char *say_verdict(const struct hwy_analysis *analysis, uint32_t phase,
+			       const struct verdict *verdict, struct hwy_arena *arena)
+{
+	const struct hwy_phase *judged = &analysis->phases.phases[phase];
+	double pauses = pauses_of(analysis, phase), share = verdict->shares[verdict->word];
+	if (verdict->word == VERDICT_GPU && pauses >= PAUSES_SHARE)
+		return say_with_pauses(verdict, pauses, judged, arena);
+	if (verdict->word == VERDICT_CPU && is_preempted(analysis, phase))
+		return hwy_arena_say(
+			arena,
+			"The GPU idles %s of %s, most of it with work in its queue: it is the CPU of this "
+			"machine, and other threads had it.",
+			hwy_say_share(share).text, whole_of(judged));
+	return verdict_sentence(verdict->word, share, judged, arena);
+}
+
 struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
 			    struct hwy_arena *arena)
 {
@@ -359,10 +392,6 @@ struct verdict verdict_find(const struct hwy_analysis *analysis, uint32_t phase,
 	share_out(analysis, phase, &verdict);
 	verdict.word = has_hardly_any_work(analysis) ? VERDICT_NO_DEVICE_WORK
 						     : verdict_choose(verdict.shares);
-	double pauses = pauses_of(analysis, phase);
-	verdict.says = verdict.word == VERDICT_GPU && pauses >= PAUSES_SHARE
-			       ? say_with_pauses(&verdict, pauses, judged, arena)
-			       : verdict_sentence(verdict.word, verdict.shares[verdict.word],
-						  judged, arena);
+	verdict.says = say_verdict(analysis, phase, &verdict, arena);
 	return verdict;
 }

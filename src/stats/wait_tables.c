@@ -2,6 +2,7 @@
 /* wait_tables.c - the calls that wait for the device: why, how long, where, and how often for
  * nothing.
  *
+ * Which calls block is decided by analyze/flow.c, as for the diagnosis, `diff` and `gate`.
  * A call waits from its start until the last work it waits for has ended, but never beyond its
  * own end; what remains of the call is the vendor's library's own time. "Nothing pending" counts
  * the calls that began when that work had already ended. A synchronisation waits for what its
@@ -11,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "analyze/flow.h"
 #include "analyze/place.h"
 #include "base/hash.h"
 #include "base/index.h"
@@ -37,6 +39,7 @@ struct waits {
 	struct pending pending;
 	/* Maps the id of a call's span to the id of the call's HWY_SYNC span. */
 	struct hwy_map sync_of;
+	struct hwy_map blocking; /* the keys are the ids of the spans of calls that block */
 	struct hwy_strings place_texts;
 	struct hwy_places *places;
 	struct hwy_index by_key; /* finds the elements of 'lines' by their keys */
@@ -83,10 +86,9 @@ static const char *sync_reason(const char *name)
 	return HWY_KEY("waits for the device");
 }
 
-/* Sets the wait of a call that enqueued copies or fills: it waits for them where it blocks, and
- * for copies of pageable memory in any case. */
+/* Sets the wait of a call that enqueued copies or fills, and waits for them. */
 static void set_wait_for_work(const struct waits *waits, const struct hwy_strip *call, uint32_t row,
-			      bool blocks, struct wait *wait)
+			      struct wait *wait)
 {
 	const struct hwy_trace *trace = waits->run->trace;
 	struct launched work = launches_by_call_or_twin(&waits->launches, trace, call, row);
@@ -94,8 +96,6 @@ static void set_wait_for_work(const struct waits *waits, const struct hwy_strip 
 		uint32_t span_row;
 		const struct hwy_strip *strip = hwy_strip_of(trace, work.spans[i], &span_row);
 		bool pageable = strip->kind == HWY_COPY && hwy_copies_pageable(strip, span_row);
-		if (!blocks && !pageable)
-			continue;
 		int64_t end = hwy_end(strip, span_row);
 		wait->own_end = end > wait->own_end ? end : wait->own_end;
 		wait->device = trace->lanes[strip->lane].device;
@@ -111,23 +111,25 @@ static struct wait wait_of(struct waits *waits, const struct hwy_strip *call, ui
 	struct hwy_trace *trace = waits->run->trace;
 	struct wait wait = {.device = HWY_NONE, .stream = HWY_NONE, .own_end = INT64_MIN};
 	int64_t name = hwy_get(call, HWY_NAME, row);
-	unsigned role = hwy_role(trace, name);
-	bool blocks = role & HWY_ROLE_BLOCKS;
-	switch (HWY_ROLE_OF(role)) {
+	if (!hwy_map_get(&waits->blocking, call->first + row))
+		return wait;
+	switch (HWY_ROLE_OF(hwy_role(trace, name))) {
 	case HWY_ROLE_SYNC:
-		wait.why = blocks ? sync_reason(hwy_str(trace, name)) : NULL;
+		wait.why = sync_reason(hwy_str(trace, name));
 		set_wait_for_sync(waits, call->first + row, &wait);
 		break;
-	case HWY_ROLE_FREE: wait.why = blocks ? HWY_KEY("frees memory") : NULL; break;
+	case HWY_ROLE_FREE: wait.why = HWY_KEY("frees memory"); break;
 	case HWY_ROLE_COPY:
-		wait.why = blocks ? HWY_KEY("copies and waits") : NULL;
-		set_wait_for_work(waits, call, row, blocks, &wait);
+		wait.why = HWY_KEY("copies and waits");
+		set_wait_for_work(waits, call, row, &wait);
 		break;
 	case HWY_ROLE_FILL:
-		wait.why = blocks ? HWY_KEY("fills and waits") : NULL;
-		set_wait_for_work(waits, call, row, blocks, &wait);
+		wait.why = HWY_KEY("fills and waits");
+		set_wait_for_work(waits, call, row, &wait);
 		break;
-	default: wait.why = blocks ? HWY_KEY("blocks by contract") : NULL;
+	default:
+		wait.why = HWY_KEY("waits for its work");
+		set_wait_for_work(waits, call, row, &wait);
 	}
 	return wait;
 }
@@ -237,6 +239,19 @@ static void find_syncs(struct waits *waits)
 	}
 }
 
+/* Notes which calls block. */
+static bool find_blocking(struct waits *waits, struct hwy_err *err)
+{
+	struct hwy_flow flow;
+	if (!flow_open(&flow, waits->run->trace, err))
+		return false;
+	for (uint32_t i = 0; i < flow.n_calls; i++)
+		if (flow.calls[i].blocks)
+			hwy_map_put(&waits->blocking, flow.calls[i].span, NULL);
+	flow_close(&flow);
+	return true;
+}
+
 static bool waits_open(struct waits *waits, struct report_run *run, struct hwy_err *err)
 {
 	struct hwy_trace *trace = run->trace;
@@ -250,7 +265,7 @@ static bool waits_open(struct waits *waits, struct report_run *run, struct hwy_e
 			err) &&
 	       hwy_need(trace, HWY_KIND_BIT(HWY_COPY),
 			HWY_COL_BIT(HWY_SRC_MEMORY) | HWY_COL_BIT(HWY_DST_MEMORY), err) &&
-	       (waits->places = places_open(trace, err)) &&
+	       find_blocking(waits, err) && (waits->places = places_open(trace, err)) &&
 	       pending_open(&waits->pending, trace, err) &&
 	       launches_open(&waits->launches, &all, HWY_DEVICE_KINDS, err);
 }
@@ -281,6 +296,7 @@ bool make_wait_sum(struct report_run *run, struct hwy_err *err)
 	pending_close(&waits.pending);
 	launches_close(&waits.launches);
 	hwy_map_free(&waits.sync_of);
+	hwy_map_free(&waits.blocking);
 	hwy_index_free(&waits.by_key);
 	hwy_strings_free(&waits.place_texts);
 	free(waits.lines);

@@ -273,16 +273,22 @@ bool hwy_walk_next(struct hwy_walk *walk)
 	return true;
 }
 
+bool hwy_device_is_cpu(const struct hwy_trace *trace, int64_t device)
+{
+	if (device < 0 || device >= trace->n_devices)
+		return false;
+	const struct hwy_device *one = &trace->devices[device];
+	char name[64];
+	snprintf(name, sizeof name, "opencl.device.%" PRId64 ".type", one->ordinal);
+	const char *type = hwy_property(trace, name);
+	/* A device of CUDA has a compute capability, and may have the same ordinal. */
+	return one->compute_major == HWY_NONE && type && strcmp(type, "cpu") == 0;
+}
+
 bool hwy_devices_are_cpus(const struct hwy_trace *trace)
 {
-	for (uint32_t i = 0; i < trace->n_devices; i++) {
-		const struct hwy_device *device = &trace->devices[i];
-		char name[64];
-		snprintf(name, sizeof name, "opencl.device.%" PRId64 ".type", device->ordinal);
-		const char *type = hwy_property(trace, name);
-		/* A device of CUDA has a compute capability, and may have the same ordinal. */
-		if (device->compute_major != HWY_NONE || !type || strcmp(type, "cpu") != 0)
+	for (uint32_t i = 0; i < trace->n_devices; i++)
+		if (!hwy_device_is_cpu(trace, i))
 			return false;
-	}
 	return trace->n_devices > 0;
 }

@@ -254,8 +254,10 @@ const char *hwy_str(const struct hwy_trace *trace, int64_t id);
 bool hwy_has_ranks(const struct hwy_trace *trace);
 /* Yields the value of the property with this name, or NULL. */
 const char *hwy_property(const struct hwy_trace *trace, const char *name);
-/* Whether all devices of the recording are CPUs, which OpenCL ran the work on. False where a
- * device's type was not recorded. */
+/* Whether a device, an index into the trace's devices, is a CPU, which OpenCL ran the work on.
+ * False where the device's type was not recorded. */
+bool hwy_device_is_cpu(const struct hwy_trace *trace, int64_t device);
+/* Whether all devices of the recording are CPUs. */
 bool hwy_devices_are_cpus(const struct hwy_trace *trace);
 
 /* Yields the correlation id of any span, linked or not (needs LINK and CORR, and CORR of

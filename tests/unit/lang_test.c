@@ -118,6 +118,7 @@ static void where_devices_are_cpus_sentences_say_device(void **state)
 	assert_string_equal(hwy_tr("The GPU idles %s of %s while the CPU does other work."),
 			    "The device idles %s of %s while the CPU does other work.");
 	assert_string_equal(hwy_tr_word("row|from the GPU"), "from the device");
+	assert_string_equal(hwy_tr_word("a step before a cost|"), "");
 	assert_string_equal(hwy_tr("Usage:"), "Usage:");
 	assert_string_equal(hwy_tr_word("row|copies"), "copies");
 	/* Part of a name is no word. */

@@ -330,6 +330,52 @@ static void a_wait_beside_an_idle_device_cannot_be_judged(void **state)
 	expect(&p, "cannot-tell");
 }
 
+/* OpenCL on a CPU, as PoCL does it. */
+static void run_on_cpu(struct program *p)
+{
+	hwy_add_property(p->builder, "opencl.device.0.type", "cpu");
+	program_trace(p)->devices[p->device].compute_major = HWY_NONE;
+}
+
+/* A CPU that is the device runs when the operating system lets it: no record is missing, and no finding accuses. */
+static void expect_preempted(struct program *p)
+{
+	struct judged j = judge(p);
+	assert_string_equal(verdict_words[j.verdict.word], "cpu");
+	assert_non_null(strstr(j.verdict.says, "other threads had it"));
+	assert_int_equal(j.d.diagnosis.n, 0);
+	assert_int_equal(j.d.diagnosis.n_cannot, 0);
+	hwy_arena_free(&j.arena);
+	diagnosed_free(&j.d);
+}
+
+static void a_cpu_that_is_the_device_pauses_when_others_have_it(void **state)
+{
+	struct program p = program_new();
+	run_on_cpu(&p);
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "a", 300);
+		p.stream_free[0] += US(4000); /* other threads have the processor */
+		program_launch(&p, 0, "b", 300);
+		program_sync(&p, 0);
+	}
+	expect_preempted(&p);
+}
+
+static void a_wait_beside_a_cpu_that_does_not_run_is_no_missing_record(void **state)
+{
+	struct program p = program_new();
+	run_on_cpu(&p);
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "a", 300);
+		p.stream_free[0] += US(4000);
+		program_sync(&p, 0);
+	}
+	expect_preempted(&p);
+}
+
 static void one_fill_in_a_second_is_no_device_work(void **state)
 {
 	struct program p = program_new();
@@ -459,6 +505,8 @@ int main(void)
 		cmocka_unit_test(names_that_compile_are_told_from_those_that_run_what_was_compiled),
 		cmocka_unit_test(work_that_was_queued_while_nothing_ran_cannot_be_judged),
 		cmocka_unit_test(a_wait_beside_an_idle_device_cannot_be_judged),
+		cmocka_unit_test(a_cpu_that_is_the_device_pauses_when_others_have_it),
+		cmocka_unit_test(a_wait_beside_a_cpu_that_does_not_run_is_no_missing_record),
 		cmocka_unit_test(one_fill_in_a_second_is_no_device_work),
 		cmocka_unit_test(the_layers_of_one_forward_pass_are_no_steps),
 		cmocka_unit_test(the_layers_before_the_first_step_are_no_loop_inside_a_step),

@@ -192,6 +192,7 @@ static void add_gap(struct gaps_sweep *sweep, uint32_t i, int64_t from)
 		gap.cause = GAP_DRAIN;
 		gap.culprit = FLOW_NONE;
 		gap.span = 0;
+		gap.is_preempted = false;
 	}
 	list_gap(sweep, &gap);
 }
@@ -272,7 +273,10 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		const struct flow_device *device = &flow->devices[d];
 		struct gaps_sweep sweep = {
-			.judge = {.cpu = &cpu, .n = device->n, .launching_ns = launching_ns},
+			.judge = {.cpu = &cpu,
+				  .n = device->n,
+				  .is_cpu = hwy_device_is_cpu(flow->trace, device->device),
+				  .launching_ns = launching_ns},
 			.device = (uint16_t)d,
 			.gaps = gaps,
 			.cap = cap,

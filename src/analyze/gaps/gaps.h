@@ -43,8 +43,10 @@ struct hwy_gap {
 	 * end to the next launch): an OS call, a state, a range, an operator, a function, a
 	 * sample or a call. */
 	uint32_t span;
-	uint32_t step;   /* the step of the phase that the gap lies in */
-	uint8_t cause;   /* enum gap_cause */
+	uint32_t step; /* the step of the phase that the gap lies in */
+	uint8_t cause; /* enum gap_cause */
+	/* Only with the cause 'os': the device is a CPU and had work; the host did not run it. */
+	bool is_preempted;
 	uint16_t device; /* index into flow.devices */
 };
 

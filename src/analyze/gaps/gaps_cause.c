@@ -500,18 +500,28 @@ static bool any_device_works(const struct hwy_flow *flow, int64_t moment)
 	return false;
 }
 
-/* Rule 1: X was in the queue when the gap began. Where nothing ran that X could have waited for,
- * the device worked on something that was not recorded. This is said only where A had returned
- * before the gap and does not block: a copy from pageable memory is still prepared by the CPU
- * while its call runs. */
+/* The device had work, and nothing was recorded that the work could have waited for. A GPU then
+ * works on something that was not recorded. A CPU runs when the operating system lets it: other
+ * threads had the processor. */
+static void judge_stopped(const struct gaps_judge *judge, struct hwy_gap *gap)
+{
+	gap->cause = judge->is_cpu ? GAP_OS : GAP_MISSING;
+	gap->is_preempted = judge->is_cpu;
+	if (judge->is_cpu)
+		gap->culprit = FLOW_NONE;
+}
+
+/* Rule 1: X was in the queue when the gap began. That nothing ran that X could have waited for is
+ * said only where A had returned before the gap and does not block: a copy from pageable memory
+ * is still prepared by the CPU while its call runs. */
 static void judge_queued(const struct gaps_judge *judge, const struct flow_call *a,
 			 struct hwy_gap *gap)
 {
 	int64_t length = gap->at.to - gap->at.from;
-	bool is_missing = length >= MISSING_NS && a->end <= gap->at.from && !a->blocks &&
-			  !judge->flow->has_host_callbacks &&
-			  !any_device_works(judge->flow, gap->at.to - 1);
-	gap->cause = is_missing ? GAP_MISSING : GAP_DEPENDENCY;
+	gap->cause = GAP_DEPENDENCY;
+	if (length >= MISSING_NS && a->end <= gap->at.from && !a->blocks &&
+	    !judge->flow->has_host_callbacks && !any_device_works(judge->flow, gap->at.to - 1))
+		judge_stopped(judge, gap);
 }
 
 /* Rule 2: most of a long gap went into loading, compiling, tuning or capturing code. */
@@ -543,7 +553,7 @@ static void judge_wait(struct gaps_judge *judge, uint32_t i, uint32_t wait,
 		gap->cause = GAP_ALLOC;
 	} else if (call->role == HWY_ROLE_SYNC && idle_in_wait >= MISSING_NS &&
 		   is_most(idle_in_wait, length) && !any_device_works(judge->flow, call->end - 1)) {
-		gap->cause = GAP_MISSING;
+		judge_stopped(judge, gap);
 	} else {
 		gap->cause = GAP_BLOCKED;
 		struct hwy_interval at = {call->end > since->from ? call->end : since->from,

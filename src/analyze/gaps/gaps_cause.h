@@ -79,6 +79,7 @@ struct gaps_judge {
 	 * 0, 1, 2 … */
 	const uint32_t *order;
 	uint32_t n;
+	bool is_cpu;   /* the device is a CPU (hwy_device_is_cpu) */
 	int64_t idle;  /* ns that the device has idled before the current gap */
 	uint32_t next; /* index of the first call of the flow that has not been noted yet */
 	/* The blocking calls that started before the end of the current gap. */

@@ -63,7 +63,7 @@ static uint32_t for_each_gap(struct editing *e, enum gap_cause cause,
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < gaps->n; i++) {
 		const struct hwy_gap *gap = &gaps->gaps[i];
-		uint32_t call = gap->cause == cause && gap->op != FLOW_NONE
+		uint32_t call = gap->cause == cause && !gap->is_preempted && gap->op != FLOW_NONE
 					? e->flow->ops[gap->op].call
 					: FLOW_NONE;
 		uint32_t node = call == FLOW_NONE ? GRAPH_NONE : graph_call(e->graph, call);
