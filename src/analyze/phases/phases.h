@@ -47,6 +47,9 @@ struct hwy_phase {
 	int64_t mean;               /* ns of a steady step: the window divided by n_steady */
 	int64_t median, p10, p90;   /* quantiles of the lengths of the steady steps, in ns */
 	bool is_bursty;             /* the mean step is far longer than the median step */
+	/* Of PHASE_ONE: start-up takes longer than all of the rest, so the window begins with the
+	 * process's first call of the API; else it begins with its first launch. */
+	bool has_start_up;
 	bool is_first_told_apart; /* the warm-up is slow, or a run of its own: reports mention it */
 	/* Means over the steady steps of the launches and the waits. */
 	double launches_per_step, waits_per_step;

@@ -323,7 +323,11 @@ bool phases_steady_measure(const struct phases_track *track, const struct phases
 {
 	uint32_t n_warm;
 	*phase = (struct hwy_phase){
-		.source = cut->source, .name = cut->name, .process = track->process};
+		.source = cut->source,
+		.name = cut->name,
+		.process = track->process,
+		.has_start_up = cut->has_start_up,
+	};
 	make_steps(track, cut, phase, &n_warm);
 	if (phase->n_steps == 0) {
 		free(phase->steps);
