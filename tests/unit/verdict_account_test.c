@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict_account_test.c - what became of the time of a recording: its parts add up to all of it. */
+/* verdict_account_test.c - what became of a recording's time: the parts add up to all of it. */
 #include "program.h"
 
 #include "diagnose/verdict.h"

@@ -55,6 +55,20 @@ struct hwy_phase {
 	double launches_per_step, waits_per_step;
 };
 
+/* Whether what a call of the phase's process launched counts as work of the steady steps, where it
+ * runs in their window; work of unknown launch (FLOW_NONE) does. In a loop the work of each step
+ * may run in the next one's window, at both ends alike; but what was launched before the first step
+ * of the phase, or behind its last, is no step's. */
+static inline bool phase_has_call(const struct hwy_phase *phase, uint32_t call)
+{
+	uint32_t end = phase->first_steady + phase->n_steady;
+	const struct phase_step *first = phase->steps, *last = &phase->steps[end - 1];
+	if (call == FLOW_NONE || end == 0)
+		return true;
+	return (phase->first_steady > 0 || call >= first->first_call) &&
+	       (end < phase->n_steps || call < last->first_call + last->n_calls);
+}
+
 /* A loop inside one step: the layers of a model, the tokens of a request. */
 struct phase_inner_loop {
 	uint32_t process; /* index into the trace's processes, or FLOW_NO_PROCESS */
