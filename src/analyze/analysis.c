@@ -17,11 +17,23 @@ static bool measure_phase(const struct hwy_analysis *analysis, uint32_t index, u
 	       waits_find(flow, phase, &measures->waits, err);
 }
 
+/* Sets the extent of the recording; empty where the trace has no spans. */
+static bool measure_recording(struct hwy_analysis *analysis, struct hwy_err *err)
+{
+	const uint32_t kinds = HWY_KIND_BIT(HWY_KINDS) - 1;
+	struct hwy_interval *recording = &analysis->recording;
+	if (!hwy_need(analysis->trace, kinds, HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), err))
+		return false;
+	hwy_extent(analysis->trace, kinds, &recording->from, &recording->to);
+	return true;
+}
+
 static bool analysis_measure(struct hwy_analysis *analysis, const struct analysis_options *options,
 			     struct hwy_err *err)
 {
 	struct phases_options how = {.step = options->step};
-	if (!trust_measure(analysis->trace, &analysis->trust, err) ||
+	if (!measure_recording(analysis, err) ||
+	    !trust_measure(analysis->trace, &analysis->trust, err) ||
 	    !flow_open(&analysis->flow, analysis->trace, err) ||
 	    !phases_find(&analysis->flow, &how, &analysis->phases, err))
 		return false;

@@ -22,6 +22,8 @@ struct analysis_phase {
 
 struct hwy_analysis {
 	struct hwy_trace *trace;
+	/* From the first start to the last end of any span: the recording, as `info` says it. */
+	struct hwy_interval recording;
 	struct hwy_trust trust;
 	struct hwy_flow flow;
 	struct hwy_phases phases;

@@ -23,6 +23,7 @@ static void window_of_steps(const struct steps *steps, uint32_t from, uint32_t t
 	window->at.from =
 		first->cpu.from < first->device.from ? first->cpu.from : first->device.from;
 	window->at.to = last->cpu.to > last->device.to ? last->cpu.to : last->device.to;
+	window->steps = (struct hwy_interval){first->device.from, last->device.to};
 	window->n_steps = steps->n;
 	window->first = from;
 	window->last = to;

@@ -13,6 +13,9 @@ struct hwy_window {
 	/* The first and the last step that the window shows, counted from 0; n_steps where no
 	 * step is shown. */
 	uint32_t first, last;
+	/* The windows of these steps on the device, whose time the analyses count; empty where no
+	 * step is shown. */
+	struct hwy_interval steps;
 	/* Ids of the texts of the first and the last step's marks, or HWY_NONE. */
 	int64_t first_name, last_name;
 };

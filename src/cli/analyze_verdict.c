@@ -55,7 +55,8 @@ static void put_account(FILE *out, const struct analyze_run *run)
 	const struct {
 		int64_t ns;
 		const char *words;
-	} parts[] = {{account->before, HWY_KEY("before the first step")},
+	} parts[] = {{account->before_calls, HWY_KEY("before the first call")},
+		     {account->before, HWY_KEY("before the first step")},
 		     {account->warm_up, HWY_KEY("first steps")},
 		     {account->elsewhere, HWY_KEY("other phases")},
 		     {account->after, HWY_KEY("after the last step")}};
@@ -173,6 +174,7 @@ static const struct json_field compiled_fields[] = {
 static const struct json_field account_fields[] = {
 	{JSON_FIELD_INT(struct verdict_account, recording, "recording_ns")},
 	{JSON_FIELD_INT(struct verdict_account, judged, "judged_ns")},
+	{JSON_FIELD_INT(struct verdict_account, before_calls, "before_calls_ns")},
 	{JSON_FIELD_INT(struct verdict_account, before, "before_ns")},
 	{JSON_FIELD_INT(struct verdict_account, warm_up, "warm_up_ns")},
 	{JSON_FIELD_INT(struct verdict_account, elsewhere, "other_phases_ns")},

@@ -12,6 +12,9 @@
 #include "cli/kit/drawing.h"
 #include "cli/record_again.h"
 
+/* The own time of a step is told where it is shorter than what is shown by more than one part in so
+ * many. */
+enum { OWN_TIME_PART = 10 };
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 50, MOST_WIDTH = 1000, MOST_ROWS = 1000 };
 
 struct options {
@@ -166,6 +169,20 @@ static void show_print_devices(const struct hwy_trace *trace, const struct hwy_p
 	}
 }
 
+/* Of one step that is shown, says how long it is where that is not all of what is shown: its mark
+ * may begin while the device works on what was launched before. */
+static void print_own_time(const struct hwy_window *window, const struct options *options)
+{
+	char text[160];
+	int64_t own = window->steps.to - window->steps.from;
+	bool is_one = window->first == window->last && window->first < window->n_steps;
+	if (!is_one || (window->at.to - window->at.from) - own <= own / OWN_TIME_PART)
+		return;
+	snprintf(text, sizeof text, hwy_tr("; the step takes %s of it on the GPU, from %s on"),
+		 hwy_say_time4(own).text, hwy_say_time4(window->steps.from).text);
+	show_put(options, text);
+}
+
 static void print_steps(const struct hwy_trace *trace, const struct hwy_window *window,
 			const struct options *options)
 {
@@ -212,6 +229,7 @@ static void show_print_head(const struct hwy_trace *trace, const struct hwy_pict
 		 hwy_say_time4(window->at.from).text);
 	fputs("\n  ", stdout);
 	show_put(options, text);
+	print_own_time(window, options);
 	fputs("\n\n", stdout);
 }
 

@@ -74,7 +74,9 @@ struct pass {
 
 static bool op_is_ours(const struct pass *pass, const struct flow_op *op)
 {
-	return op->call == FLOW_NONE || pass->flow->calls[op->call].process == pass->phase->process;
+	return op->call == FLOW_NONE ||
+	       (pass->flow->calls[op->call].process == pass->phase->process &&
+		phase_has_call(pass->phase, op->call));
 }
 
 /* Drops the version that nsys adds to a runtime call's name: cudaLaunchKernel_v7000. */

@@ -104,12 +104,18 @@ static inline bool case_call_is_ours(const struct hwy_case *c, uint32_t call)
 	return c->flow->calls[call].process == c->phase->process;
 }
 
-/* Work without a known launch counts as the phase's: it keeps the same device busy. */
-static inline bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
+/* Whether the phase's process launched the work. Work without a known launch counts as its own: it
+ * keeps the same device busy. */
+static inline bool case_op_is_of_process(const struct hwy_case *c, uint32_t op)
 {
 	const struct flow_op *one = &c->flow->ops[op];
 	return c->all_ours || (c->uses[one->device] &&
 			       (one->call == FLOW_NONE || case_call_is_ours(c, one->call)));
+}
+/* Whether it is also work of the phase's steps. */
+static inline bool case_op_is_ours(const struct hwy_case *c, uint32_t op)
+{
+	return phase_has_call(c->phase, c->flow->ops[op].call) && case_op_is_of_process(c, op);
 }
 
 /* Yields a column's value for a call or for device work, by span id. The column must be one that

@@ -112,7 +112,7 @@ static uint64_t launched_before(const struct hwy_case *c, const char (*patterns)
 	uint8_t *states = hwy_zalloc(c->trace->strings.n + 1u);
 	for (uint32_t i = 0; i < c->first_op; i++) {
 		const struct flow_op *op = &c->flow->ops[i];
-		if (op->kind != HWY_KERNEL || !case_op_is_ours(c, i))
+		if (op->kind != HWY_KERNEL || !case_op_is_of_process(c, i))
 			continue;
 		int64_t name = case_get(c, op->span, HWY_NAME);
 		uint8_t *state = &states[name > 0 && name < c->trace->strings.n ? name : 0];

@@ -46,8 +46,8 @@ const char *verdict_said(enum verdict_word word)
  * SMALL_SHARES_TOGETHER. */
 #define SMALL_SHARE 0.10
 #define SMALL_SHARES_TOGETHER 0.25
-/* The verdict is 'no-device-work' where the devices are busy for less than this share of the
- * recording, in fewer ops than this. */
+/* The verdict is 'no-device-work' where the devices are busy for less than this share of the time
+ * from the first launch to the last, in fewer ops than this. */
 #define HARDLY_ANY_SHARE 0.0001
 #define HARDLY_ANY_OPS 100
 /* The least that a sentence says nothing is worth more than: "0.0 %" would be no number. */
@@ -159,25 +159,37 @@ enum verdict_word verdict_word_of_cause(enum gap_cause cause)
 
 /* ---- what was judged ------------------------------------------------------------------------- */
 
-/* Yields the recording's extent: from the first start of a call, phase or op to the last end of
- * a call, phase or op. */
-static struct hwy_interval recording_extent(const struct hwy_analysis *analysis)
+/* When the program's first call of the vendor's API or its first device work began. A phase whose
+ * window begins earlier began with a mark: then that. */
+static int64_t first_call_of(const struct hwy_analysis *analysis)
 {
-	const struct hwy_flow *flow = &analysis->flow;
-	struct hwy_interval extent = {INT64_MAX, INT64_MIN};
-	for (uint32_t i = 0; i < flow->n_ops; i++) {
-		extent.from = flow->ops[i].start < extent.from ? flow->ops[i].start : extent.from;
-		extent.to = flow->ops[i].end > extent.to ? flow->ops[i].end : extent.to;
-	}
-	for (uint32_t i = 0; i < flow->n_calls; i++) {
-		extent.from =
-			flow->calls[i].start < extent.from ? flow->calls[i].start : extent.from;
-		extent.to = flow->calls[i].end > extent.to ? flow->calls[i].end : extent.to;
+	const struct hwy_trace *trace = analysis->trace;
+	int64_t first = analysis->recording.to;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		if (strip->kind != HWY_API || strip->rows == 0)
+			continue;
+		int64_t start = hwy_get(strip, HWY_START, 0);
+		first = start < first ? start : first;
 	}
 	for (uint32_t i = 0; i < analysis->phases.n; i++) {
-		const struct hwy_interval *window = &analysis->phases.phases[i].window;
-		extent.from = window->from < extent.from ? window->from : extent.from;
-		extent.to = window->to > extent.to ? window->to : extent.to;
+		int64_t start = analysis->phases.phases[i].steps[0].device.from;
+		first = start < first ? start : first;
+	}
+	if (analysis->flow.n_ops && analysis->flow.ops[0].start < first)
+		first = analysis->flow.ops[0].start;
+	return first;
+}
+
+/* The recording; longer only where a window reaches beyond it. */
+static struct hwy_interval recording_extent(const struct hwy_analysis *analysis)
+{
+	struct hwy_interval extent = analysis->recording;
+	for (uint32_t i = 0; i < analysis->phases.n; i++) {
+		const struct hwy_phase *phase = &analysis->phases.phases[i];
+		int64_t from = phase->steps[0].device.from, to = phase->window.to;
+		extent.from = from < extent.from ? from : extent.from;
+		extent.to = to > extent.to ? to : extent.to;
 	}
 	return extent;
 }
@@ -204,14 +216,15 @@ static struct verdict_account account_of(const struct hwy_analysis *analysis, ui
 {
 	struct hwy_interval extent = recording_extent(analysis);
 	const struct hwy_phase *phase = &analysis->phases.phases[judged];
-	int64_t begin = phase->steps[0].device.from;
-	int64_t others_before = taken_by_others(&analysis->phases, judged, extent.from, begin);
+	int64_t begin = phase->steps[0].device.from, first_call = first_call_of(analysis);
+	int64_t others_before = taken_by_others(&analysis->phases, judged, first_call, begin);
 	int64_t others_after =
 		taken_by_others(&analysis->phases, judged, phase->window.to, extent.to);
 	return (struct verdict_account){
 		.recording = extent.to - extent.from,
 		.judged = phase->window.to - phase->window.from,
-		.before = begin - extent.from - others_before,
+		.before_calls = first_call - extent.from,
+		.before = begin - first_call - others_before,
 		.warm_up = phase->window.from - begin,
 		.after = extent.to - phase->window.to - others_after,
 		.elsewhere = others_before + others_after,
@@ -227,7 +240,9 @@ static struct verdict_account account_of(const struct hwy_analysis *analysis, ui
 static const char *whole_of(const struct hwy_phase *phase)
 {
 	if (phase->source == PHASE_ONE)
-		return hwy_tr("the time from its first call to its last work");
+		return hwy_tr(phase->has_start_up
+				      ? "the time from its first call to its last work"
+				      : "the time from its first launch to its last work");
 	return phase->n_steady == 1 ? hwy_tr("the step") : hwy_tr("a step");
 }
 
@@ -269,10 +284,26 @@ const char *verdict_sentence(enum verdict_word word, double share, const struct 
 
 /* ---- recordings without work ----------------------------------------------------------------- */
 
+/* From the first launch, wait or work to the last: what stands before and behind says nothing of
+ * how much the devices are used. */
+static int64_t time_of_flow(const struct hwy_flow *flow)
+{
+	struct hwy_interval extent = {INT64_MAX, INT64_MIN};
+	for (uint32_t i = 0; i < flow->n_ops; i++) {
+		extent.from = flow->ops[i].start < extent.from ? flow->ops[i].start : extent.from;
+		extent.to = flow->ops[i].end > extent.to ? flow->ops[i].end : extent.to;
+	}
+	for (uint32_t i = 0; i < flow->n_calls; i++) {
+		extent.from =
+			flow->calls[i].start < extent.from ? flow->calls[i].start : extent.from;
+		extent.to = flow->calls[i].end > extent.to ? flow->calls[i].end : extent.to;
+	}
+	return extent.to - extent.from;
+}
+
 static bool has_hardly_any_work(const struct hwy_analysis *analysis)
 {
 	const struct hwy_flow *flow = &analysis->flow;
-	struct hwy_interval extent = recording_extent(analysis);
 	struct hwy_cover cover = {0};
 	if (flow->n_ops >= HARDLY_ANY_OPS)
 		return false;
@@ -280,7 +311,7 @@ static bool has_hardly_any_work(const struct hwy_analysis *analysis)
 		struct hwy_interval fresh;
 		cover_add(&cover, flow->ops[i].start, flow->ops[i].end, &fresh);
 	}
-	return (double)cover.total < HARDLY_ANY_SHARE * (double)(extent.to - extent.from);
+	return (double)cover.total < HARDLY_ANY_SHARE * (double)time_of_flow(flow);
 }
 
 /* The property in which the importer names device events that it has no rule for, or NULL. */

@@ -31,14 +31,16 @@ extern const char *const verdict_words[VERDICTS];
 /* The word for people: beside it stands what it means where their language is not English. */
 const char *verdict_said(enum verdict_word word);
 
-/* What became of the recording's time, in ns: the five parts add up to 'recording'. */
+/* What became of the recording's time, in ns: the six parts add up to 'recording'. */
 struct verdict_account {
-	/* The ns from the first start of a call, phase or op to the last end of a call, phase or
-	 * op. */
+	/* The ns from the first start to the last end of any span: as long as `headway info`
+	 * says. */
 	int64_t recording;
+	/* The ns before the first call of the vendor's API and the first device work. */
+	int64_t before_calls;
 	int64_t judged; /* ns of the steady steps of the judged phase */
-	/* The ns of start-up: the time before the judged phase, without the steps of other
-	 * phases. */
+	/* The ns of start-up: the time from the first call to the judged phase, without the steps
+	 * of other phases. */
 	int64_t before;
 	int64_t warm_up;   /* ns of the first steps of the judged phase, which are not steady */
 	int64_t after;     /* ns behind the last judged step, without the steps of other phases */

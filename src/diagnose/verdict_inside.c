@@ -57,7 +57,8 @@ static double judged_time(const struct hwy_analysis *analysis, const struct hwy_
 	     i < flow->n_ops && flow->ops[i].start < phase->window.to; i++) {
 		const struct flow_op *op = &flow->ops[i];
 		uint32_t row;
-		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE)
+		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE ||
+		    !phase_has_call(phase, op->call))
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(analysis->trace, op->span, &row);
 		const char *name = hwy_str(analysis->trace, hwy_get(strip, HWY_NAME, row));

@@ -189,7 +189,8 @@ static bool note_threads(struct rank_digest *digest, struct hwy_analysis *analys
 	     i < flow->n_ops && flow->ops[i].start < phase->window.to; i++) {
 		const struct flow_op *op = &flow->ops[i];
 		uint32_t row;
-		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE)
+		if (op->kind != HWY_KERNEL || op->class != HWY_COMPUTE ||
+		    !phase_has_call(phase, op->call))
 			continue;
 		const struct hwy_strip *strip = hwy_strip_of(analysis->trace, op->span, &row);
 		const struct hwy_shape *shape = hwy_get_shape(analysis->trace, strip, row);

@@ -20,7 +20,8 @@ static struct judged judge(struct program *p)
 		sum += j.verdict.shares[word];
 	assert_true(sum == 0 || (sum > 0.999 && sum < 1.001));
 	const struct verdict_account *a = &j.verdict.account;
-	assert_int_equal(a->judged + a->before + a->warm_up + a->after + a->elsewhere,
+	assert_int_equal(a->before_calls + a->judged + a->before + a->warm_up + a->after +
+				 a->elsewhere,
 			 a->recording);
 	assert_true(j.verdict.coverage >= 0 && j.verdict.coverage <= 1);
 	return j;

@@ -102,18 +102,56 @@ static void track_free(struct phases_track *track)
 
 /* ---- one process ----------------------------------------------------------------------------- */
 
-/* Proposes the whole run as one step. */
+/* When the process began its first call of the vendor's API, whatever that call did: 'start' where
+ * that is no later. CUDA's start-up is often a call that only asks for a number. */
+static int64_t first_api_call(const struct hwy_flow *flow, uint32_t process, int64_t start)
+{
+	const struct hwy_trace *trace = flow->trace;
+	for (uint32_t s = 0; s < trace->n_strips; s++) {
+		const struct hwy_strip *strip = &trace->strips[s];
+		int64_t owner = trace->lanes[strip->lane].process;
+		bool has_process = owner >= 0 && owner < FLOW_NO_PROCESS;
+		if (strip->kind != HWY_API || strip->rows == 0 ||
+		    (has_process ? (uint32_t)owner : FLOW_NO_PROCESS) != process)
+			continue;
+		int64_t first = hwy_get(strip, HWY_START, 0);
+		start = first < start ? first : start;
+	}
+	return start;
+}
+
+/* Whether code was used for the first time for longer before the run's first launch than the run
+ * lasts from there to its end: then that start-up is most of what the program does. */
+static bool is_mostly_start_up(const struct phases_track *track, struct hwy_interval before)
+{
+	const struct hwy_flow *flow = track->flow;
+	uint32_t process = track->process == FLOW_NO_PROCESS ? UINT32_MAX : track->process;
+	int64_t end = track_call(track, track->n - 1)->end;
+	int64_t reach = flow->n_ops ? flow->reach[(flow->n_ops - 1) >> FLOW_BLOCK_BITS] : end;
+	const struct first_use *longest;
+	return first_uses_in(&flow->first_uses, process, before, &longest) >
+	       (reach > end ? reach : end) - before.to;
+}
+
+/* Proposes the whole run as one step: from its first launch on, or from its first call of the API
+ * where most of the time from there on is start-up. */
 static void cut_as_one(const struct phases_track *track, struct phases_cuts *cuts)
 {
 	struct phases_cut_step *step = hwy_alloc(sizeof *step);
+	int64_t launch = track_call(track, 0)->start;
+	struct hwy_interval before = {first_api_call(track->flow, track->process, launch), launch};
+	bool has_start_up = is_mostly_start_up(track, before);
 	*step = (struct phases_cut_step){
-		.cpu = {track_call(track, 0)->start, track_call(track, track->n - 1)->end},
+		.cpu = {has_start_up ? before.from : launch, track_call(track, track->n - 1)->end},
 		.name = HWY_NONE,
 		.end = track->n,
 	};
 	HWY_GROW(cuts->cuts, cuts->n, cuts->cap);
-	cuts->cuts[cuts->n++] =
-		(struct phases_cut){.source = PHASE_ONE, .name = HWY_NONE, .steps = step, .n = 1};
+	cuts->cuts[cuts->n++] = (struct phases_cut){.source = PHASE_ONE,
+						    .name = HWY_NONE,
+						    .steps = step,
+						    .n = 1,
+						    .has_start_up = has_start_up};
 }
 
 static int phases_by_place(const void *left, const void *right)

@@ -47,10 +47,27 @@ struct hwy_phase {
 	int64_t mean;               /* ns of a steady step: the window divided by n_steady */
 	int64_t median, p10, p90;   /* quantiles of the lengths of the steady steps, in ns */
 	bool is_bursty;             /* the mean step is far longer than the median step */
+	/* Of PHASE_ONE: start-up takes longer than all of the rest, so the window begins with the
+	 * process's first call of the API; else it begins with its first launch. */
+	bool has_start_up;
 	bool is_first_told_apart; /* the warm-up is slow, or a run of its own: reports mention it */
 	/* Means over the steady steps of the launches and the waits. */
 	double launches_per_step, waits_per_step;
 };
+
+/* Whether what a call of the phase's process launched counts as work of the steady steps, where it
+ * runs in their window; work of unknown launch (FLOW_NONE) does. In a loop the work of each step
+ * may run in the next one's window, at both ends alike; but what was launched before the first step
+ * of the phase, or behind its last, is no step's. */
+static inline bool phase_has_call(const struct hwy_phase *phase, uint32_t call)
+{
+	uint32_t end = phase->first_steady + phase->n_steady;
+	const struct phase_step *first = phase->steps, *last = &phase->steps[end - 1];
+	if (call == FLOW_NONE || end == 0)
+		return true;
+	return (phase->first_steady > 0 || call >= first->first_call) &&
+	       (end < phase->n_steps || call < last->first_call + last->n_calls);
+}
 
 /* A loop inside one step: the layers of a model, the tokens of a request. */
 struct phase_inner_loop {

@@ -55,7 +55,8 @@ struct phases_cut {
 	uint32_t n;
 	/* The first steps that are surely warm-up: a shorter run of the same kind. */
 	uint32_t n_warm;
-	bool is_certain; /* the steps are marks whose names say "step" */
+	bool is_certain;   /* the steps are marks whose names say "step" */
+	bool has_start_up; /* as in struct hwy_phase */
 };
 struct phases_cuts {
 	struct phases_cut *cuts;

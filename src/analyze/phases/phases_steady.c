@@ -4,9 +4,9 @@
  * Device windows. A step's window begins with the first op that the step's calls enqueued, and
  * never before the previous step's window; it ends where the next step's window begins. The last
  * window ends with the last step's work. In a phase of fewer than four steps, the first window
- * begins with the first mark, unless the device still had work from before, and the last window
- * ends with the last mark where that is later than the work. So the windows tile the phase, and
- * n_steps times the mean is its length.
+ * begins with the first mark, or when the device ends what was launched before that mark; and the
+ * last window ends with the last mark where that is later than the work. So the windows tile the
+ * phase, and n_steps times the mean is its length.
  *
  * The last step may be cut, and is then not steady. Where its window is shorter than 97 % of the
  * other steps' median, what usually follows a step's work (the loader's turn, the read-back) is
@@ -112,24 +112,60 @@ static uint32_t end_of_calls(const struct phases_track *track, uint32_t end)
  * waiting for the CPU. */
 #define QUEUED_NS 1000000
 
+/* An op whose launch is not known was launched before a mark where the step's first own op stood in
+ * the queue behind it, or where the device works on from the mark to it with no longer pause than
+ * this. */
+#define UNKNOWN_PAUSE_NS 100000
+
+/* When the device ends what was launched before the step: the latest end of such ops that begin
+ * before 'start', when the step's first own op starts; the step's mark where they end before it. */
+static int64_t end_of_earlier(const struct phases_track *track, const struct phases_cut_step *step,
+			      int64_t start, bool is_queued)
+{
+	const struct hwy_flow *flow = track->flow;
+	uint32_t first = track->calls[step->place];
+	int64_t ended = step->cpu.from;
+	for (uint32_t i = flow_op_unfinished(flow, ended);
+	     i < flow->n_ops && flow->ops[i].start < start; i++) {
+		const struct flow_op *op = &flow->ops[i];
+		int64_t process = flow->trace->lanes[op->lane].process;
+		bool is_earlier = op->call == FLOW_NONE
+					  ? is_queued || op->start - ended <= UNKNOWN_PAUSE_NS
+					  : op->call < first;
+		if (is_earlier && (process == HWY_NONE || process == track->process) &&
+		    op->end > ended)
+			ended = op->end;
+	}
+	return ended < start ? ended : start;
+}
+
+/* Whether the op that starts at this time, an op of the step, stood in a queue before. */
+static bool was_queued(const struct phases_track *track, const struct phases_cut_step *step,
+		       int64_t start)
+{
+	for (uint32_t i = step->place; i < step->end; i++) {
+		const struct flow_call *call = track_call(track, i);
+		if (call->op != FLOW_NONE && track->flow->ops[call->op].start == start)
+			return start - call->end >= QUEUED_NS;
+	}
+	return true;
+}
+
 /* When the first step's window begins; 'start' is when its first op starts. In a phase of few
  * steps the window begins with the mark, so that the CPU time before the first op counts, except
- * where the device still had work from before. */
+ * where the device still had work from before: that time belongs to the step before. */
 static int64_t begin_of_first(const struct phases_track *track, const struct phases_cut *cut,
 			      int64_t start)
 {
 	const struct phases_cut_step *step = &cut->steps[0];
-	if (cut->n >= LEAST_STEPS_FOR_LOOP ||
+	if (cut->n >= LEAST_STEPS_FOR_LOOP || step->cpu.from >= start ||
 	    (cut->source != PHASE_MARKS && cut->source != PHASE_ONE))
 		return start;
-	for (uint32_t i = step->place; i < step->end; i++) {
-		const struct flow_call *call = track_call(track, i);
-		if (call->op != FLOW_NONE && track->flow->ops[call->op].start == start)
-			return start - call->end < QUEUED_NS && step->cpu.from < start
-				       ? step->cpu.from
-				       : start;
-	}
-	return start;
+	bool is_queued = was_queued(track, step, start);
+	int64_t begin = cut->source == PHASE_MARKS ? end_of_earlier(track, step, start, is_queued)
+						   : step->cpu.from;
+	/* What it stood behind may not be in the recording. */
+	return begin == step->cpu.from && is_queued ? start : begin;
 }
 
 /* Makes the steps of the phase and their windows; *n_warm becomes the number of steps that are
@@ -323,7 +359,11 @@ bool phases_steady_measure(const struct phases_track *track, const struct phases
 {
 	uint32_t n_warm;
 	*phase = (struct hwy_phase){
-		.source = cut->source, .name = cut->name, .process = track->process};
+		.source = cut->source,
+		.name = cut->name,
+		.process = track->process,
+		.has_start_up = cut->has_start_up,
+	};
 	make_steps(track, cut, phase, &n_warm);
 	if (phase->n_steps == 0) {
 		free(phase->steps);

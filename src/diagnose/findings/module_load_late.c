@@ -306,7 +306,8 @@ static const char *module_load_late_advice(struct hwy_case *c, const struct clai
 {
 	static const struct advice *const advice[DEEDS] = {&load, &compile, &tune, &capture};
 	bool goes_on = case_is_loop(c) ||
-		       (double)claimed_late(c, claim) >= GOES_ON_SHARE * (double)claim->total;
+		       (!c->phase->has_start_up &&
+			(double)claimed_late(c, claim) >= GOES_ON_SHARE * (double)claim->total);
 	if (*recompiled_in_steps(c, sum).function)
 		return case_advice(c, &compile_again);
 	const char *text = case_advice(c, goes_on ? advice[main_deed(sum)] : &once);
