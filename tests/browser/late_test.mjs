@@ -3,7 +3,7 @@
  *
  * Nothing here hopes for a race: answers are held back until the next thing was done, and keys are sent before the page has drawn. */
 import { join } from "node:path";
-import { check, later, openBrowser, openPage, run, settled, skip, stateOf, until, view, when } from "./common.mjs";
+import { check, later, newPage, openBrowser, openPage, run, settled, skip, stateOf, until, view, when } from "./common.mjs";
 import { data } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
@@ -195,6 +195,29 @@ await run([
 		});
 		check(before > 1 && now === 1, `${before} rows, then ${now}`);
 	}, `${resnet.url}#from=0&to=1&dock=flame&flame=${encodeURIComponent("operators|all|down|graph||0|share||||")}`)],
+	...[[1, ""], [1, "9"], [2, ""]].map(([runs, key]) => [`the steps of ${runs === 1 ? "a recording" : "two recordings"} are shown however late they are known${key ? ", also when a panel was opened meanwhile" : ""}`, async () => {
+		const files = (runs === 1 ? ["programs/finetune.hwy"] : ["nsys/mlp_sync.hwy", "nsys/mlp_async.hwy"]).map((f) => join(data, f));
+		const server = await view(files);
+		const page = await newPage(browser.context);
+		try {
+			const answers = await hold(page, "**/steps?*");
+			await page.goto(server.url);
+			await page.waitForFunction(() => window.headway?.timeline.frames.length > 1);
+			const whole = await stateOf(page, "window");
+			if (key)
+				await page.keyboard.press(key);
+			await until(() => answers.held.length > 0, "the steps are asked for");
+			// Another change of what is on the screen: the address follows it before the steps are there.
+			await page.evaluate(() => document.querySelector("button.theme").click());
+			await page.waitForFunction(() => location.hash.includes("from="));
+			await answers.release();
+			await when(() => stateOf(page, "window"), ({ from, to }) => to - from < (whole.to - whole.from) / 2, (now) => `the steps, not the whole: ${JSON.stringify([whole, now])}`);
+		} finally {
+			await page.evaluate(() => localStorage.clear());
+			await page.close();
+			await server.close();
+		}
+	}]),
 	["the colours are changed by the press itself", () => withPage(async (page) => {
 		const theme = await page.evaluate(async () => {
 			document.querySelector("button.theme").click();

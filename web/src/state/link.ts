@@ -16,6 +16,10 @@ const ZOOMED = 1.5;
 /** What of the address waits for the diagnosis: a finding, and edits. They stay in the address until then. */
 let later: { lit: string; whatif: string } = { lit: "", whatif: "" };
 
+/** An address that somebody gave has told the window: it stays. The page's own writing of the address (keepLink) does not count. */
+let told = false;
+export const toldWindow = (): boolean => told;
+
 /** Takes from the address what needs the diagnosis. */
 export function readLater(): void {
 	const { lit, whatif } = later;
@@ -73,6 +77,7 @@ function readPanels(link: URLSearchParams): { panel: Panel | null; dock: Dock | 
 export function readLink(): void {
 	const link = new URLSearchParams(location.hash.slice(1));
 	const [from, to] = [Number(link.get("from")), Number(link.get("to"))];
+	told ||= link.has("from");
 	if (link.has("step"))
 		showStep(Number(link.get("step")));
 	if (link.has("from") && to > from && Number.isFinite(to - from))

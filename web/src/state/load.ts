@@ -9,7 +9,7 @@ import { tr } from "../lang";
 import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
 import { askAlive, pause } from "./connection";
-import { readLater } from "./link";
+import { readLater, toldWindow } from "./link";
 import { isEmpty, set, state, titleOf, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
@@ -92,7 +92,7 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 function showSteps(): void {
 	const steps = state.traces[0]?.steps;
 	const phase = steps?.phases[steps.main];
-	if (!phase || phase.steps.length < 3 || location.hash.includes("from=") || state.from !== untouched.from || state.to !== untouched.to)
+	if (!phase || phase.steps.length < 3 || toldWindow() || state.from !== untouched.from || state.to !== untouched.to)
 		return;
 	const width = phase.to - phase.from;
 	if (width > 0 && width < (state.to - state.from) / 2)
