@@ -39,8 +39,7 @@ struct sums {
 	struct hwy_map by_name; /* from name and colour to the index in 'v' */
 	struct sum all;
 };
-/* Copies of one direction. A copy of which a part lies outside of the selection counts with all
- * its bytes: nothing says when each byte was copied. */
+/* Copies of one direction: their bytes and their time inside the selection. */
 struct copies {
 	uint64_t count;
 	int64_t bytes, ns;
@@ -48,6 +47,7 @@ struct copies {
 /* What the walk adds up. */
 struct summing {
 	struct view_trace *view;
+	const struct selection *selection;
 	struct sums tables[TABLES];
 	struct sum colors[COLORS]; /* API calls by colour: launches, waits */
 	struct copies copies[HWY_DIRECTIONS];
@@ -120,6 +120,29 @@ static void sums_add(struct sums *sums, int64_t name, uint8_t color, int64_t len
 	sum_add(&sums->all, length);
 }
 
+/* Yields the bytes of a copy that were copied by 'time', as if it went on at one rate: whole bytes,
+ * rounded down. Stretches that follow one another share a moment, so their bytes add up. */
+static int64_t bytes_until(const struct hwy_strip *strip, uint32_t row, int64_t time)
+{
+	int64_t bytes = hwy_get(strip, HWY_BYTES, row), start = hwy_get(strip, HWY_START, row);
+	int64_t end = hwy_end(strip, row);
+	if (time >= end)
+		return bytes;
+	return time <= start ? 0 : (int64_t)((__int128)bytes * (time - start) / (end - start));
+}
+
+static void copies_add(struct copies *copies, const struct selection *selection,
+		       const struct hwy_strip *strip, uint32_t row, int64_t length)
+{
+	/* What begins in the selection and takes no time was copied in it. */
+	int64_t before = hwy_get(strip, HWY_START, row) >= selection->from
+				 ? 0
+				 : bytes_until(strip, row, selection->from);
+	copies->count++;
+	hwy_add_saturating(&copies->bytes, bytes_until(strip, row, selection->to) - before);
+	hwy_add_saturating(&copies->ns, length);
+}
+
 static void selection_add_span(void *self, const struct hwy_strip *strip, uint32_t row,
 			       int64_t length)
 {
@@ -135,10 +158,8 @@ static void selection_add_span(void *self, const struct hwy_strip *strip, uint32
 	if (strip->kind == HWY_COPY) {
 		int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
 		bool is_known = direction > 0 && direction < HWY_DIRECTIONS;
-		struct copies *copies = &summing->copies[is_known ? direction : HWY_DIR_UNKNOWN];
-		copies->count++;
-		hwy_add_saturating(&copies->bytes, hwy_get(strip, HWY_BYTES, row));
-		hwy_add_saturating(&copies->ns, hwy_get(strip, HWY_DUR, row));
+		copies_add(&summing->copies[is_known ? direction : HWY_DIR_UNKNOWN],
+			   summing->selection, strip, row, length);
 	}
 }
 
@@ -213,7 +234,7 @@ static void put_copies(struct hwy_json *json, const struct copies *copies)
 static bool selection_put_names(struct view_trace *view, struct hwy_json *json,
 				const struct selection *selection, struct hwy_err *err)
 {
-	struct summing summing = {.view = view};
+	struct summing summing = {.view = view, .selection = selection};
 	bool ok = true;
 	for (uint32_t lane = 0; ok && lane < view->trace->n_lanes; lane++)
 		if (is_walked(view, selection, lane))

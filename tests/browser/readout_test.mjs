@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* readout_test.mjs - what the page says of what is under the pointer, and of the span that is selected. */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cacheHere, check, onPage, openBrowser, openPage, pointOf, run, settled, skip, stateOf, until, view } from "./common.mjs";
@@ -243,6 +243,46 @@ await run([
 		await page.waitForSelector(".interval .metrics .lead");
 		const rows = await page.locator(".interval .metrics .lead").allTextContents();
 		check(rows.length > 3 && new Set(rows).size === rows.length, `counters that can be told apart: ${rows}`);
+	})],
+	["a share that the summary knows in steps of 1/255 has no digits that it has not, and agrees with SQL", () => withPage([join(data, "nsys/decode_eager.hwy")], async (page) => {
+		await page.keyboard.press("0");
+		await settled(page);
+		// Of each lane with many spans a pixel: a place of the least share, and one of another.
+		const places = await page.evaluate(() => {
+			const { timeline, state } = window.headway;
+			const scene = timeline.scene();
+			const { from, to } = scene.window(0);
+			return timeline.layout.rows.filter((r) => (r.kind === "lane" || r.kind === "device") && r.lane && !r.lane.marks && r.lane.type !== "state" && r.levels === 1).flatMap((row) => {
+				const of = (wanted) => {
+					for (const { tile } of timeline.tiles.cover(0, row.lane.lane, from, to, scene.level(), row.lane.detail))
+						for (let i = 0; i < (tile.form === "summary" ? tile.n : 0); i++) {
+							const begin = tile.begin + tile.offset[i] * tile.bucket;
+							const shares = tile.share.map((s) => s?.[i] ?? 0);
+							const long = Array.from(tile.spans.start).some((s, k) => s <= begin + tile.bucket && s + tile.spans.dur[k] >= begin);
+							if (!long && wanted(Math.max(...shares)) && begin > state.from && begin + tile.bucket < state.to && (row.kind === "device" || shares.filter(Boolean).length === 1))
+								return { lane: row.lane.lane, kind: row.kind, begin, bucket: tile.bucket, share: Math.max(...shares) / 255, y: 26 + row.y + Math.min(row.h, row.level) / 2 + (row.pinned ? 0 : timeline.layout.pinnedHeight - timeline.scroll),
+									x: (begin + tile.bucket / 2 - state.from) / (state.to - state.from) };
+						}
+					return null;
+				};
+				return [of((s) => s === 1), of((s) => s > 1 && s < 26)].filter(Boolean);
+			}).filter((p) => p.y < timeline.viewHeight);
+		});
+		check(places.some((p) => p.share < 0.004 && p.kind === "lane") && places.some((p) => p.share > 0.004), `places of both kinds: ${JSON.stringify(places)}`);
+		const box = await page.locator("canvas.timeline").boundingBox();
+		const origin = Number(await page.evaluate(() => window.headway.state.traces[0].info.origin));
+		for (const place of places) {
+			await page.mouse.move(box.x + place.x * box.width, box.y + place.y);
+			const wanted = place.share < 0.005 ? "< 1 %" : `${Math.round(place.share * 100)} %`;
+			await page.locator(".tip", { hasText: place.kind === "device" ? wanted : `covers ${wanted} of` }).waitFor();
+			check(!/\d\.\d %/.test(await page.locator(".tip").textContent()), `no part of a per cent: ${await page.locator(".tip").textContent()}`);
+			if (place.kind === "lane" && wanted === "< 1 %") {
+				const [from, to] = [place.begin + origin, place.begin + place.bucket + origin];
+				const rows = JSON.parse(execFileSync(process.env.HEADWAY, ["sql", join(data, "nsys/decode_eager.hwy"), "--format", "json",
+					`select coalesce(sum(min("end", ${to}) - max(start, ${from})), 0) as ns from spans where lane_id = ${place.lane} and start < ${to} and "end" > ${from}`], { env: cacheHere() }));
+				check(rows[0].ns > 0 && rows[0].ns < place.bucket / 100, `less than 1 %: ${rows[0].ns} of ${place.bucket}`);
+			}
+		}
 	})],
 	["the tip of a sample names its function", () => withPage([mlp], async (page) => {
 		await zoomIn(page, 9e6);

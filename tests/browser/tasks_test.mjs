@@ -100,10 +100,14 @@ await run([
 		await does.drag({ x: box.x + box.width * 0.3, y: box.y + 8 }, { x: box.x + box.width * 0.6, y: box.y + 8 });
 		await page.waitForSelector("aside .copies");
 		const { range, origin } = await page.evaluate(() => ({ range: window.headway.state.range, origin: Number(window.headway.state.traces[0].info.origin) }));
-		const rows = sql(counters, `select direction, count(*) as n, sum(bytes) as bytes from copy where start < ${range.to + origin} and "end" > ${range.from + origin} group by direction`);
+		// A copy that the interval cuts counts with the bytes of its time inside.
+		const [from, to] = [range.from + origin, range.to + origin];
+		const rows = sql(counters, `select direction, count(*) as n, sum(bytes * (min("end", ${to}) - start) / duration - bytes * (max(start, ${from}) - start) / duration) as bytes, sum(bytes) as whole,
+			sum(min("end", ${to}) - max(start, ${from})) as ns from copy where start < ${to} and "end" > ${from} group by direction`);
 		check(rows.length === 2, "copies of both directions");
+		check(rows.some((row) => withPrefix(row.whole, "B") !== withPrefix(row.bytes, "B")), "the interval cuts a copy");
 		for (const row of rows)
-			await does.reads("aside .copies tr", `${count(row.n)}×`, withPrefix(row.bytes, "B"));
+			await does.reads("aside .copies tr", `${count(row.n)}×`, withPrefix(row.bytes, "B"), withPrefix(row.bytes / row.ns * 1e9, "B/s"));
 	})],
 	["the headway lost after one wait", () => task("the headway lost after one wait", [mlp], "3: the chart, pointed at twice", async (page, does) => {
 		await does.click("[data-finding=sync-in-loop] .show");

@@ -84,14 +84,21 @@ def check_names(answer, inside, begin, end):
         expect(len(listed) >= min(len(sums), 40), True, key + " are listed")
 
 
-def check_copies(trace, answer, inside):
+def copied(span, time):
+    """The bytes that a copy has copied by then: those of its time, rounded down."""
+    if time >= span["end"]:
+        return span["bytes"] or 0
+    return max(0, (span["bytes"] or 0) * (time - span["start"]) // (span["end"] - span["start"]))
+
+
+def check_copies(trace, answer, inside, begin, end):
     sums = collections.defaultdict(lambda: [0, 0, 0])
     for span in inside:
         if span["kind"] == "copy":
             row = sums[trace.direction[span["id"]]]
             row[0] += 1
-            row[1] += span["bytes"] or 0
-            row[2] += span["end"] - span["start"]
+            row[1] += copied(span, end) - (copied(span, begin) if span["start"] < begin else 0)
+            row[2] += min(span["end"], end) - max(span["start"], begin)
     expect({copy["direction"]: [copy["count"], copy["bytes"], copy["total"]] for copy in answer["copies"]}, dict(sums), "copies")
 
 
@@ -207,7 +214,7 @@ def main():
         inside = [span for span in trace.spans if (chosen is None or span["lane_id"] in chosen) and span["start"] < end and
                   (span["end"] > begin or (span["start"] >= begin))]
         check_names(answer, inside, begin, end)
-        check_copies(trace, answer, inside)
+        check_copies(trace, answer, inside, begin, end)
         check_calls(answer, inside, begin, end)
         check_threads(trace, answer, inside, chosen, begin, end)
         check_devices(trace, answer, inside, begin, end)

@@ -131,15 +131,23 @@ function counters({ of }: Facts, chosen: (lane: number) => boolean, from: number
 	});
 }
 
-async function copies({ of }: Facts, spans: Known[]): Promise<Copies[]> {
+/** The bytes of a copy that were copied by a moment, as if it went on at one rate: whole bytes, rounded down, as the server counts them. */
+function bytesUntil(s: Span, bytes: number, time: number): number {
+	if (time >= end(s))
+		return bytes;
+	return time <= s.start ? 0 : Number(BigInt(bytes) * BigInt(time - s.start) / BigInt(s.dur));
+}
+
+async function copies({ of }: Facts, spans: Known[], from: number, to: number): Promise<Copies[]> {
 	const known = new Map<string, Copies>();
 	for (const s of spans.filter((one) => one.look === Look.copy)) {
 		const fields = new Map((await of.row(s.id))?.fields.map((f) => [f.key, f.value]) ?? []);
 		const direction = fields.get("direction") ?? "unknown";
 		const sum = known.get(direction) ?? { direction, count: 0, bytes: 0, total: 0 };
 		sum.count++;
-		sum.bytes += Number(fields.get("bytes") ?? 0);
-		sum.total += s.dur;
+		const bytes = Number(fields.get("bytes") ?? 0);
+		sum.bytes += bytesUntil(s, bytes, to) - (s.start >= from ? 0 : bytesUntil(s, bytes, from));
+		sum.total += inside(s, from, to);
 		known.set(direction, sum);
 	}
 	return [...known.values()];
@@ -186,7 +194,7 @@ export async function select(facts: Facts, from: number, to: number, lanes: stri
 	return {
 		from, to, devices: devices(facts, chosen, from, to), counters: counters(facts, chosen, from, to),
 		kernels: table(spans.filter((s) => classOf(s.look)), from, to), calls: named(NAMED.calls), ranges: named(NAMED.ranges), operators: named(NAMED.operators),
-		functions: named(NAMED.functions), os: named(NAMED.os), copies: await copies(facts, spans), launches: named([Look.launch]), waits: named([Look.wait]),
+		functions: named(NAMED.functions), os: named(NAMED.os), copies: await copies(facts, spans, from, to), launches: named([Look.launch]), waits: named([Look.wait]),
 		threads: all, thread_count: all.length, wakes: null, samples: await samples(facts, spans),
 	};
 }

@@ -11,7 +11,7 @@ import { laneTitle } from "../timeline/lane_title";
 import type { Scene } from "../timeline/scene";
 import { plain, spanName, shorten, stepTitle } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
-import { count, duration, percent } from "../timeline/units";
+import { coarsePercent, count, duration, percent } from "../timeline/units";
 import { tipLines } from "./readout";
 
 export interface Tip { x: number; y: number; head: string; line: string;
@@ -44,7 +44,7 @@ function deviceTip(timeline: Timeline, scene: Scene, { row, time }: Hit, x: numb
 	const at = tile.offset.indexOf(Math.floor((time - tile.begin) / tile.bucket));
 	const parts = keys("compute", "communication", "memory").flatMap((name, c) => {
 		const share = at < 0 ? 0 : (tile.share[c]?.[at] ?? 0) / 255;
-		return share > 0 ? [`${tr(name)} ${percent(share)}`] : [];
+		return share > 0 ? [`${tr(name)} ${coarsePercent(share)}`] : [];
 	});
 	return { x, y, head: plain(row.title), line: parts.join(tr(", ")) || tr("idle") };
 }
@@ -73,8 +73,8 @@ const STATES = [Look.running, Look.stopped];
 /** Many spans in one pixel: how many, how much of it they cover, and the longest of them. */
 function summaryTip({ row, count: n, share, states, from, to }: Hit, lane: Lane, x: number, y: number): Tip {
 	const time = duration(to - from);
-	const inStates = states && tr("{what} of {time}", { what: STATES.flatMap((look, i) => (states[i]! > 0 ? [`${tr(LOOK_NAMES[look]!)} ${percent(states[i]!)}`] : [])).join(tr(", ")), time });
-	const covers = inStates || (lane.marks ? "" : tr("covers {share} of {time}", { share: percent(share), time }));
+	const inStates = states && tr("{what} of {time}", { what: STATES.flatMap((look, i) => (states[i]! > 0 ? [`${tr(LOOK_NAMES[look]!)} ${coarsePercent(states[i]!)}`] : [])).join(tr(", ")), time });
+	const covers = inStates || (lane.marks ? "" : tr("covers {share} of {time}", { share: coarsePercent(share), time }));
 	return { x, y, head: n && !states ? tr(n === 1 ? "{n} span begins here" : "{n} spans begin here", { n: count(n) }) : laneTitle(lane.title), line: covers, more: async () => {
 		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
 		return longest ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(longest.name)), time: duration(longest.dur) }) } : null;

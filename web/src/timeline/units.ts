@@ -20,6 +20,9 @@ export function exact(ns: number): string {
 
 export const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
+/** A share that is known in steps of 1/255, of which the least stands for anything above 0 (docs/view-protocol.md, form 0): no digit that it has not. */
+export const coarsePercent = (share: number): string => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(share * 100)} %`);
+
 export const count = (n: number): string => n.toLocaleString("en").replaceAll(",", "\u2009");
 
 /** 1, 2 or 5 times a power of ten, at least `least`. */
