@@ -86,7 +86,7 @@ bool summary_waits(struct compare_phase *into, struct hwy_arena *arena,
 	return true;
 }
 
-/* ---- what a change added ----------------------------------------------------------------------- */
+/* ---- what a change added ---- */
 
 /* The line of a place, and the length of its file's name; 0 where it has no line. */
 static int64_t line_of(const char *place, size_t *file)
