@@ -9,6 +9,7 @@
 
 #include "analyze/xla.h"
 #include "base/hash.h"
+#include "base/lang.h"
 
 /* The part of a use inside a window; an empty interval where there is none. */
 static struct hwy_interval part_in(struct hwy_interval time, struct hwy_interval window)
@@ -101,7 +102,7 @@ static void name_compilers(const struct hwy_trace *trace, struct hwy_interval wi
 	size_t used = 0;
 	for (uint32_t i = 0; i < n && i < 3 && used < sizeof sum->programs; i++)
 		used += (size_t)snprintf(sum->programs + used, sizeof sum->programs - used, "%s%s",
-					 i ? ", " : "", hwy_str(trace, counts[i].name));
+					 i ? hwy_tr(", ") : "", hwy_str(trace, counts[i].name));
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */

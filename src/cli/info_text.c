@@ -103,7 +103,7 @@ static void print_source(const struct page *page, const struct info *info)
 		product = "PyTorch profiler (Kineto)";
 	info_text_add(line, " ", product ? product : format);
 	info_text_add(line, " ", hwy_property(trace, "source.version"));
-	info_text_add(line, ", schema ", hwy_property(trace, "source.schema"));
+	info_text_add(line, HWY_KEY(", schema "), hwy_property(trace, "source.schema"));
 	field(page, HWY_KEY("label|Source"), line);
 
 	char when[LINE] = "";
@@ -140,7 +140,7 @@ static void print_driver(const struct page *page, const struct hwy_trace *trace)
 	char line[LINE] = "";
 	const char *runtime = hwy_property(trace, "cuda.runtime");
 	add_version(line, "", hwy_property(trace, "driver"));
-	info_text_add(line, ", CUDA ", hwy_property(trace, "cuda.version"));
+	info_text_add(line, HWY_KEY(", CUDA "), hwy_property(trace, "cuda.version"));
 	add_version(line, hwy_tr(", runtime "),
 		    runtime ? runtime : hwy_property(trace, "hip.runtime"));
 	field(page, HWY_KEY("label|Driver"), line);
@@ -319,11 +319,14 @@ static const char *short_name(const struct hwy_trace *trace, uint32_t process)
 static void describe_process(const struct info *info, uint32_t i, int width, char *line)
 {
 	const struct hwy_process *process = &info->trace->processes[i];
+	const char *name = short_name(info->trace, i);
+	size_t cut = hwy_utf8_cut(name, strlen(name), width);
 	char part[160];
 	snprintf(part, sizeof part, "%lld", (long long)process->pid);
-	snprintf(line, LINE, hwy_tr("%-7s  %-*.*s  %u thread%s"),
-		 process->pid == HWY_NONE ? "?" : part, width, width, short_name(info->trace, i),
-		 info->threads[i], info->threads[i] == 1 ? "" : "s");
+	snprintf(line, LINE, hwy_tr("%-7s  %.*s%*s  %u thread%s"),
+		 process->pid == HWY_NONE ? "?" : part, (int)cut, name,
+		 width - hwy_utf8_columns(name, cut), "", info->threads[i],
+		 info->threads[i] == 1 ? "" : "s");
 	if (process->start != HWY_NONE && process->end > process->start)
 		info_text_add(line, hwy_tr(", lived "),
 			      hwy_say_time4(hwy_between(process->start, process->end)).text);
@@ -353,7 +356,8 @@ static void print_processes(const struct page *page, const struct info *info)
 	uint32_t shown = 0, left = 0;
 	int width = 0;
 	for (uint32_t i = 0; i < info->trace->n_processes; i++) {
-		int n = (int)strlen(short_name(info->trace, i));
+		const char *name = short_name(info->trace, i);
+		int n = hwy_utf8_columns(name, strlen(name));
 		if (n > width && process_counts(info, i))
 			width = n < 40 ? n : 40;
 	}

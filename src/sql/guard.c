@@ -95,10 +95,10 @@ static const char *words_for(int action)
 	}
 }
 
-static int refuse(struct sql_guard *guard, const char *format, const char *what)
+static int refuse(struct sql_guard *guard, const char *why, const char *between, const char *what)
 {
 	char text[512];
-	snprintf(text, sizeof text, "%s: %.300s", hwy_tr(format), hwy_tr(what));
+	snprintf(text, sizeof text, "%s%s%.300s", hwy_tr(why), between, hwy_tr(what));
 	if (!*guard->refusal.text)
 		hwy_fail(&guard->refusal, "refused: %s", text);
 	return SQLITE_DENY;
@@ -109,7 +109,7 @@ static int refuse_table(struct sql_guard *guard, const char *name)
 	return refuse(
 		guard,
 		HWY_KEY("a query reads the tables of the recording (.tables lists them), not this one"),
-		name);
+		hwy_tr(": "), name);
 }
 
 /* Whether a name is of SQLite's own tables, which tell about SQLite. */
@@ -143,7 +143,7 @@ static int authorize(void *self, int action, const char *one, const char *two, c
 		return refuse(
 			guard,
 			HWY_KEY("not one of the functions that a query may call (docs/sql.md lists them)"),
-			two ? two : "");
+			hwy_tr(": "), two ? two : "");
 	case SQLITE_UPDATE:
 		if (is_schema)
 			return refuse_table(guard, HWY_KEY("a table of SQLite itself"));
@@ -152,7 +152,8 @@ static int authorize(void *self, int action, const char *one, const char *two, c
 	case SQLITE_DELETE: action = is_schema ? SQLITE_CREATE_TABLE : action; break;
 	default: break;
 	}
-	return refuse(guard, HWY_KEY("a query may only SELECT"), words_for(action));
+	return refuse(guard, HWY_KEY("a query may only SELECT"), hwy_tr_word(HWY_KEY("refused|: ")),
+		      words_for(action));
 }
 
 static int64_t guard_now(void)

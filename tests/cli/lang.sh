@@ -51,6 +51,13 @@ for width in 80 100; do
 		python3 "$(dirname "$0")/lang_check.py" width "$HEADWAY" "$DATA/gpu/$one.hwy" $width || bad=1
 	done
 done
+# A comment in a line of code stays one where the line is broken, in each language.
+for language in en zh; do
+	run analyze --lang "$language" "$DATA/gpu/events_host.hwy"
+	grep -q '// .*cudaStreamSynchronize(s)$' "$work/out" || fail "$language: a comment became code: $(grep -B1 cudaStreamSync "$work/out")"
+	run analyze --lang "$language" "$DATA/gpu/oneserial_one.hwy"
+	grep -q '^ *// per-thread$' "$work/out" || fail "$language: a comment became code: $(grep -B1 per-thread "$work/out")"
+done
 # What a newcomer sees has no English sentence left, and its rows line up by columns of the terminal.
 python3 "$(dirname "$0")/lang_check.py" whole "$HEADWAY" "$DATA" "$work" || bad=1
 told=$DATA
