@@ -18,7 +18,7 @@ export function exact(ns: number): string {
 	return `${(ns / unit).toFixed(Math.round(Math.log10(unit)))} ${name}`;
 }
 
-export const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 || (share >= 0.995 && share < 0.9995) ? 1 : 0)} %`;
 
 export const count = (n: number): string => n.toLocaleString("en").replaceAll(",", "\u2009");
 
