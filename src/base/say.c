@@ -140,9 +140,11 @@ struct hwy_words hwy_say_wall_clock(int64_t unix_ns)
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
+/* 99.6 % is not called 100 %: beside it something of 0.4 % is shown. */
 static int share_decimals(double percent)
 {
-	return fabs(percent) < 9.95 ? 1 : 0;
+	percent = fabs(percent);
+	return percent < 9.95 || (percent >= 99.5 && percent < 99.95) ? 1 : 0;
 }
 
 struct hwy_words hwy_say_share(double share)

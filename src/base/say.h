@@ -34,8 +34,8 @@ struct hwy_words hwy_say_wall_clock(int64_t unix_ns); /* "2025-11-02 14:03:22 UT
 
 /* ---- shares: 0.069 is 6.9 % ------------------------------------------------------------------ */
 
-struct hwy_words hwy_say_share(double share);        /* "6.9 %", "69 %": one decimal below 9.95 % */
-struct hwy_words hwy_say_share_change(double share); /* "+6.8 %", "−12 %", "0.0 %" */
+struct hwy_words hwy_say_share(double share);          /* "6.9 %", "69 %", "99.6 %" */
+struct hwy_words hwy_say_share_change(double share);   /* "+6.8 %", "−12 %", "0.0 %" */
 struct hwy_words hwy_say_share_1decimal(double share); /* "92.1 %" */
 /* Yields part / whole with one decimal: "92.1 %"; "<0.1 %" where part is above 0 and the share
  * would be shown as 0 (also where whole is 0). */

@@ -18,17 +18,18 @@ static void analyze_brief_put_finding(FILE *out, const struct hwy_finding *findi
 {
 	fprintf(out, hwy_tr("%" PRIu32 ". %s: "), number, finding->kind->id);
 	/* A language that says "a step" before the time does so here, and not behind it. */
-	fputs(hwy_tr_word(HWY_KEY("a step before a cost|")), out);
+	bool repeats = phase->source != PHASE_ONE;
+	fputs(repeats ? hwy_tr_word(HWY_KEY("a step before a cost|")) : "", out);
 	analyze_put_worth(out, finding, phase);
 	int advice_length = (int)strcspn(finding->advice, "\n");
 	if (finding->n_places) {
-		fputs(hwy_tr(" a step at "), out);
+		fputs(hwy_tr(repeats ? " a step at " : " at "), out);
 		analyze_put_finding_place(out, &finding->places[0]);
 		fprintf(out, hwy_tr(". %s Fix: %.*s\n"), finding->says, advice_length,
 			finding->advice);
 	} else {
-		fprintf(out, hwy_tr(" a step. %s Fix: %.*s\n"), finding->says, advice_length,
-			finding->advice);
+		fprintf(out, hwy_tr(repeats ? " a step. %s Fix: %.*s\n" : ". %s Fix: %.*s\n"),
+			finding->says, advice_length, finding->advice);
 	}
 }
 
@@ -49,9 +50,13 @@ static void analyze_brief_put_all(FILE *out, const struct analyze_view *view)
 	struct gap_states states = analyze_states(run, main, &n);
 	fputs(hwy_tr(": "), out);
 	analyze_put_steps(out, run, phase);
-	fprintf(out, hwy_tr("; step %s (median %s, p10 %s, p90 %s)\n"),
-		hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
-		hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
+	if (phase->n_steady > 1)
+		fprintf(out, hwy_tr("; step %s (median %s, p10 %s, p90 %s)\n"),
+			hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
+			hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
+	else
+		fprintf(out, hwy_tr("; %s %s\n"), hwy_say_time3(phase->mean).text,
+			analyze_of_step(phase));
 	fputs(hwy_tr("GPU: "), out);
 	analyze_put_states(out, &states);
 	analyze_put_causes(out, &states);

@@ -97,9 +97,13 @@ static void put_head(FILE *out, const struct analyze_run *run)
 		return;
 	}
 	struct gap_states states = analyze_states(run, run->analysis.phases.main, &n);
-	fprintf(out, hwy_tr("\n\n**%s a step** (median %s, p10 %s, p90 %s), "),
-		hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
-		hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
+	if (phase->n_steady > 1)
+		fprintf(out, hwy_tr("\n\n**%s a step** (median %s, p10 %s, p90 %s), "),
+			hwy_say_time3(phase->mean).text, hwy_say_time3(phase->median).text,
+			hwy_say_time3(phase->p10).text, hwy_say_time3(phase->p90).text);
+	else
+		fprintf(out, "\n\n**%s %s**, ", hwy_say_time3(phase->mean).text,
+			analyze_of_step(phase));
 	analyze_put_steps(out, run, phase);
 	fputs(hwy_tr("  \nGPU: "), out);
 	analyze_put_states(out, &states);

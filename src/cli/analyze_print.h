@@ -87,6 +87,8 @@ struct gap_states analyze_states(const struct analyze_run *run, uint32_t phase, 
  * " (launch 99 %)". */
 void analyze_put_states(FILE *out, const struct gap_states *states);
 void analyze_put_causes(FILE *out, const struct gap_states *states);
+/* What the time of a step is said to be: "a step", or "in all" where nothing repeats. */
+const char *analyze_of_step(const struct hwy_phase *phase);
 /* Writes how far the CPU is ahead of the devices; writes nothing where the lead is not known. */
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase);
 /* Finds the time to draw: the steady step whose length is nearest the median, and the step

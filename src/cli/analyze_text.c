@@ -98,13 +98,13 @@ static void print_headline(const struct analyze_page *page, uint32_t index)
 	double busy = states.window ? (double)states.busy / (double)states.window : 0;
 	fprintf(page->out, hwy_tr("   %s%s %s%s    GPU busy %s    "),
 		analyze_page_paint(page, PAINT_BOLD), hwy_say_time3(phase->mean).text,
-		hwy_tr(phase->source == PHASE_ONE ? "in all" : "a step"),
-		analyze_page_paint(page, PAINT_PLAIN), hwy_say_share(busy).text);
+		analyze_of_step(phase), analyze_page_paint(page, PAINT_PLAIN),
+		hwy_say_share(busy).text);
 	analyze_put_headway(page->out, page->run, index);
 	fputc('\n', page->out);
 	analyze_put_units(page->out, page->run, index);
 	analyze_put_base(page->out, page->run, index);
-	if (phase->is_bursty || page->view->verbose)
+	if (phase->n_steady > 1 && (phase->is_bursty || page->view->verbose))
 		fprintf(page->out, hwy_tr("   median %s, p10 to p90 %s to %s%s\n"),
 			hwy_say_time3(phase->median).text, hwy_say_time3(phase->p10).text,
 			hwy_say_time3(phase->p90).text,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fold.h"
 #include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
@@ -47,18 +48,10 @@ struct analyze_name analyze_program(const struct analyze_run *run)
  * load". */
 static void analyze_words_put_folded(FILE *out, const char *path)
 {
-	for (const char *c = path; *c;) {
-		size_t digits = c == path || !strchr("_# ", c[-1]) ? 0 : strspn(c, "0123456789");
-		bool ends = c[digits] == '\0' || strncmp(c + digits, " > ", 3) == 0;
-		if (digits && ends) {
-			fputc('N', out);
-			c += digits;
-		} else {
-			size_t n = hwy_utf8_length(c, strlen(c));
-			cli_put(out, c, n ? n : 1);
-			c += n ? n : 1;
-		}
-	}
+	char *folded = hwy_copy(path, strlen(path) + 1);
+	hwy_fold_numbers(folded);
+	analyze_put(out, folded);
+	free(folded);
 }
 
 /* Of a path of ranges only the two innermost are shown: writes "… > " for the others, and yields
@@ -166,6 +159,11 @@ void analyze_put_causes(FILE *out, const struct gap_states *states)
 		fputs(hwy_tr_word(HWY_KEY("close|)")), out);
 }
 
+/* Parts of the time below this share are left out. */
+#define LEAST_PART 0.001
+/* Parts as they are said add up to 100 % but for so much. */
+#define MOST_OFF_PERCENT 0.5
+
 void analyze_put_states(FILE *out, const struct gap_states *states)
 {
 	const struct {
@@ -177,12 +175,27 @@ void analyze_put_states(FILE *out, const struct gap_states *states)
 		{HWY_KEY("copy"), states->exposed_copy},
 		{HWY_KEY("fill"), states->fill},
 	};
-	double window = states->window > 0 ? (double)states->window : 1;
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (i == 0 || (double)parts[i].ns / window >= 0.001)
-			fprintf(out, "%s %s · ", hwy_tr(parts[i].name),
-				hwy_say_share((double)parts[i].ns / window).text);
-	fprintf(out, hwy_tr("idle %s"), hwy_say_share((double)states->idle / window).text);
+	enum { PARTS = sizeof parts / sizeof *parts };
+	double window = states->window > 0 ? (double)states->window : 1, sum = 0;
+	double shares[PARTS + 1] = {[PARTS] = (double)states->idle / window};
+	for (size_t i = 0; i < PARTS; i++)
+		shares[i] = (double)parts[i].ns / window;
+	for (size_t i = 0; i <= PARTS; i++)
+		sum += i == 0 || shares[i] >= LEAST_PART
+			       ? strtod(hwy_say_share(shares[i]).text, NULL)
+			       : 0;
+	/* Whole percents that seem to be too much, or too little, get one more digit. */
+	struct hwy_words (*say)(double share) =
+		fabs(sum - 100) > MOST_OFF_PERCENT ? hwy_say_share_1decimal : hwy_say_share;
+	for (size_t i = 0; i < PARTS; i++)
+		if (i == 0 || shares[i] >= LEAST_PART)
+			fprintf(out, "%s %s · ", hwy_tr(parts[i].name), say(shares[i]).text);
+	fprintf(out, hwy_tr("idle %s"), say(shares[PARTS]).text);
+}
+
+const char *analyze_of_step(const struct hwy_phase *phase)
+{
+	return hwy_tr(phase->source == PHASE_ONE ? "in all" : "a step");
 }
 
 void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phase)
@@ -197,12 +210,10 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 		return;
 	int64_t window = one->window.to - one->window.from;
 	bool is_mostly_empty = window > 0 && best->empty > window / 2;
-	if (is_mostly_empty && best->mean_count < 1)
-		fputs(hwy_tr("headway 0: the CPU never gets ahead"), out);
-	else if (is_mostly_empty)
-		fprintf(out, hwy_tr("headway up to %s, 0 for %s of the time"),
-			hwy_say_time3(best->max_work).text,
-			hwy_say_share((double)best->empty / (double)window).text);
+	if (is_mostly_empty)
+		fprintf(out, hwy_tr("headway 0 for %s of the time, at most %s"),
+			hwy_say_share((double)best->empty / (double)window).text,
+			hwy_say_time3(best->max_work).text);
 	else if (best->steps >= 2)
 		fprintf(out, hwy_tr("headway %s: the CPU is %.0f steps ahead"),
 			hwy_say_time3(best->mean_work).text, best->steps);

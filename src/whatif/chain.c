@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/gaps/gaps_cause.h"
+#include "base/fold.h"
 #include "base/index.h"
 #include "base/path.h"
 #include "base/ref.h"
@@ -30,21 +31,6 @@ struct finding {
 	struct hwy_index by_key;  /* maps a struct link_key to the index of its link */
 };
 
-/* Makes "step_# > layer_#" of "step_10 > layer_3", so that a range has the same name in every
- * step. */
-static void fold_numbers(char *text)
-{
-	char *to = text;
-	for (const char *from = text; *from; from++) {
-		bool is_digit = *from >= '0' && *from <= '9';
-		if (!is_digit)
-			*to++ = *from;
-		else if (to == text || to[-1] != '#')
-			*to++ = '#';
-	}
-	*to = 0;
-}
-
 void chain_put_place(const struct hwy_analysis *analysis, uint32_t span, char text[CHAIN_PLACE])
 {
 	struct hwy_place place = place_of(analysis->places, span);
@@ -53,7 +39,7 @@ void chain_put_place(const struct hwy_analysis *analysis, uint32_t span, char te
 			 (long long)place.line, place.function);
 	} else {
 		snprintf(text, CHAIN_PLACE, "%s", place.range);
-		fold_numbers(text);
+		hwy_fold_numbers(text);
 	}
 }
 
@@ -102,7 +88,7 @@ static uint32_t link_of(struct finding *f, const struct cached_piece *piece)
 	chain_put_place(f->analysis, span, place);
 	if (is_work) {
 		snprintf(name, sizeof name, "%.*s", (int)text.length, text.at);
-		fold_numbers(name);
+		hwy_fold_numbers(name);
 		text = (struct hwy_text){name, (uint32_t)strlen(name)};
 	}
 	struct link_key key = {hwy_intern(&f->texts, text.at, text.length),

@@ -43,4 +43,22 @@ assert sum(account[part] for part in parts) == account["recording_ns"], account
 assert summary["verdict"] == "first-use" and summary["step_ns"] > 42e9, summary["step_ns"]
 assert "cudaDeviceGetStreamPriorityRange, takes 29.9 s" in read("analyze.json")["findings"][0]["says"]
 EOF
+
+# One step has no spread, and nothing that comes back in every step.
+for format in brief markdown text; do
+	run analyze --format $format "$trace"
+	grep -qE 'median|42.9 s a step| a step at ' "$work/out" && fail "$format: $(cat "$work/out")"
+	grep -qE '42.9 s in all' "$work/out" || fail "$format does not say how long it is: $(head -3 "$work/out")"
+done
+grep -q 'headway 0 for 99.8 % of the time, at most 34.8 ms' "$work/out" || fail "headway: $(grep headway "$work/out")"
+
+# Parts of the time, as they are said, are the whole; and a range has one name.
+run analyze "$DATA/nsys/starve_0.hwy"
+grep -q 'compute 0.4 % · idle 99.5 %' "$work/out" || fail "parts: $(grep idle "$work/out")"
+xz -dc "$SHARED/data/public-nsys/power_iteration.sqlite.xz" >"$work/power.sqlite"
+for command in analyze path; do
+	run $command "$work/power.sqlite"
+	grep -q 'Step N to N' "$work/out" || fail "$command: $(grep Step "$work/out")"
+	grep -qE 'Step # |Step [0-9]+ to N' "$work/out" && fail "$command folds numbers in a way of its own"
+done
 finish

@@ -107,6 +107,10 @@ static void shares_are_percents(void **state)
 	SAYS(hwy_say_share(0.069), "6.9 %");
 	SAYS(hwy_say_share(0.0995), "10 %");
 	SAYS(hwy_say_share(0.69), "69 %");
+	SAYS(hwy_say_share(0.994), "99 %");
+	SAYS(hwy_say_share(0.9958), "99.6 %");
+	SAYS(hwy_say_share(0.9996), "100 %");
+	SAYS(hwy_say_share(1), "100 %");
 	SAYS(hwy_say_share(-0.012), "-1.2 %");
 	SAYS(hwy_say_share_change(0.068), "+6.8 %");
 	SAYS(hwy_say_share_change(-0.12), "−12 %");

@@ -24,11 +24,11 @@ const rangeText = ({ p10_ns, p90_ns, bound }: Predicted): string =>
 	tr("{least} to {most}", { least: duration(p10_ns), most: duration(p90_ns) }) + (bound && tr(", then bound by {bound}", { bound: tr(bound) }));
 
 /** What a fix is worth: replayed, or what the finding costs. */
-function Gain({ trace, finding, note }: { trace: number; finding: Item; note: string }) {
+function Gain({ trace, finding, once, note }: { trace: number; finding: Item; once: boolean; note: string }) {
 	const p = finding.predicted;
 	return <div class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
 		<span>{p ? <>{phrase("{time} a step", { time: <b>{duration(p.before_ns)} → {duration(p.step_ns)}</b> })} <em>{p.speedup.toFixed(2)}×</em></>
-			: phrase("{time} of every step", { time: <b>{duration(finding.cost_ns_per_step)}</b> })}</span>
+			: phrase(once ? "{time} of the only step" : "{time} of every step", { time: <b>{duration(finding.cost_ns_per_step)}</b> })}</span>
 		{p && <button class="try" title={tr("see the step as it would be")} onClick={(e) => {
 			e.stopPropagation();
 			showPanel("whatif");
@@ -78,7 +78,7 @@ export function Finding({ trace, index, finding, diagnosis, innocent }: Props) {
 			void light(trace, index);
 		}}><span class="rank">{innocent ? "✓" : index + 1}</span> {plain(finding.title)}</button> <code>{finding.id}</code></h3>
 		{lit && <Evidence />}
-		{!innocent && <Gain trace={trace} finding={finding} note={elsewhere ? tr("; phase {phase}", { phase }) : ""} />}
+		{!innocent && <Gain trace={trace} finding={finding} once={diagnosis.phases[finding.phase]?.steady_steps === 1} note={elsewhere ? tr("; phase {phase}", { phase }) : ""} />}
 		<p>{sentence(finding.says)}</p>
 		{innocent && <Worth finding={finding} />}
 		<Places finding={finding} />

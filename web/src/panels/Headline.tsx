@@ -11,7 +11,7 @@ function aheadOf(phase: DiagnosedPhase): [string, string] | null {
 	if (!best)
 		return null;
 	if (best.empty_ns > window / 2)
-		return ["0", tr("headway: the CPU never gets ahead")];
+		return ["0", tr("headway for {share} of the time, at most {time}", { share: percent(best.empty_ns / window), time: duration(best.max_ns) })];
 	return best.steps >= 2 ? [duration(best.mean_ns), tr("headway: the CPU is {n} steps ahead", { n: Math.round(best.steps) })]
 		: [`≤ ${duration(best.max_ns)}`, tr("headway: how far the CPU is ahead")];
 }

@@ -28,7 +28,7 @@ export function inner(path: string): string {
 }
 
 /** A path of ranges that stands for several, with N for the numbers that count them: "step_7 > load" is "step_N > load". */
-export const folded = (path: string): string => path.replace(/([_# ])\d+(?= > |$)/g, "$1N");
+export const folded = (path: string): string => path.replace(/([_# /\-:.,=([])\d+(?![\da-zA-Z\u0080-\uffff])/g, "$1N");
 
 /** The font that the widths are of: another zoom of the browser draws in another size. */
 let measured = "";

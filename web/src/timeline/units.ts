@@ -18,7 +18,7 @@ export function exact(ns: number): string {
 	return `${(ns / unit).toFixed(Math.round(Math.log10(unit)))} ${name}`;
 }
 
-export const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 || (share >= 0.995 && share < 0.9995) ? 1 : 0)} %`;
 
 /** A share that is known in steps of 1/255, of which the least stands for anything above 0 (docs/view-protocol.md, form 0): no digit that it has not. */
 export const coarsePercent = (share: number): string => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(share * 100)} %`);
