@@ -190,6 +190,12 @@ int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint3
 void claim_op(struct hwy_case *c, struct claim *claim, uint32_t op, uint32_t span);
 /* Adds the place of a span to the claim, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
+/* The place of a span as findings name it. */
+struct hwy_place claim_place(struct hwy_case *c, uint32_t span);
+/* claim_calls.c: sets how many calls are at each place of a finding; every 'every'th item of the
+ * claim made the places. */
+void claim_count_calls(struct hwy_case *c, struct hwy_finding *finding, const struct claim *claim,
+		       uint32_t every);
 /* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as
  * CLAIM_CAUSE bits; the stretches are in order of start. */
 struct claim_stretch {
