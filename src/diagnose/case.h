@@ -119,6 +119,9 @@ int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
  * memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
+/* The name for a sentence: device work that has none is told by what it is, "a copy
+ * (Host-to-Device)". */
+const char *case_name_said(const struct hwy_case *c, uint32_t span);
 /* Who launched a piece of device work, or made a call, by span id; NULL where the recording has
  * no operators. */
 const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span);

@@ -274,7 +274,7 @@ struct hwy_place claim_place(struct hwy_case *c, uint32_t span)
 	struct hwy_place place = place_of(c->analysis->places, span);
 	take_line_of_owner(c, case_owner(c, span), &place);
 	if (!*place.file && !*place.function && !*place.range && !*place.api)
-		place.range = case_name(c, span);
+		place.range = case_name_said(c, span);
 	return place;
 }
 
