@@ -85,6 +85,12 @@ struct owner_line {   /* a line of the program */
 	uint32_t file, function;
 };
 
+/* A call of a module, as Kineto traced it; Headway's own recorder notes modules in stacks only. */
+struct owner_module_call {
+	int64_t start;
+	uint32_t module, thread; /* indexes into the owners' modules and the trace's threads */
+};
+
 /* A moment of a thread whose owner is wanted, beside those of calls. */
 struct owner_moment {
 	int64_t time;
@@ -99,6 +105,8 @@ struct hwy_owners {
 	struct owner_link *chain;
 	struct owner_module *modules;
 	struct owner_line *lines;
+	struct owner_module_call *module_calls;
+	uint32_t n_module_calls, cap_module_calls;
 	uint32_t n_owners, n_chain, n_modules, n_lines;
 	struct hwy_strings texts;
 	/* By strip of the trace, for strips of device work, calls and operators, and NULL for

@@ -109,6 +109,7 @@ void owners_records_free(struct hwy_owners *o)
 	free(o->chain);
 	free(o->modules);
 	free(o->lines);
+	free(o->module_calls);
 	hwy_index_free(&o->by_owner);
 	hwy_index_free(&o->by_link);
 	hwy_index_free(&o->by_module);

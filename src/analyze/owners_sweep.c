@@ -129,6 +129,17 @@ static void close_threads(struct owner_sweep *sweep)
 
 /* ---- traced functions ------------------------------------------------------------------------ */
 
+/* Notes a call of a module: a function whose module is another one than that of its caller. */
+static void note_module_call(struct hwy_owners *o, const struct owner_thread *thread, int64_t start,
+			     struct owner_context outer, struct owner_context own)
+{
+	if (!own.module || own.module == outer.module)
+		return;
+	HWY_GROW(o->module_calls, o->n_module_calls, o->cap_module_calls);
+	o->module_calls[o->n_module_calls++] =
+		(struct owner_module_call){start, own.module, o->owners[thread->base].thread};
+}
+
 /* Opens the functions that begin until 'moment', closes those that have ended, and yields what
  * the open ones tell. */
 static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_thread *thread,
@@ -155,10 +166,11 @@ static struct owner_context calls_until(struct owner_sweep *sweep, struct owner_
 					      ? end
 					      : thread->open_calls[n - 1].end;
 			}
+			struct owner_context own = owner_context_of_call(
+				sweep->names, outer, hwy_get(strip, HWY_NAME, cursor->next));
+			note_module_call(sweep->owners, thread, start, outer, own);
 			HWY_GROW(thread->open_calls, thread->n_open_calls, thread->cap_open_calls);
-			thread->open_calls[thread->n_open_calls++] = (struct opened_call){
-				end, owner_context_of_call(sweep->names, outer,
-							   hwy_get(strip, HWY_NAME, cursor->next))};
+			thread->open_calls[thread->n_open_calls++] = (struct opened_call){end, own};
 		}
 	}
 	while (thread->n_open_calls && thread->open_calls[thread->n_open_calls - 1].end <= moment)

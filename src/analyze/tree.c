@@ -181,6 +181,45 @@ static int64_t length_in_window(const struct tree_options *options, int64_t from
 	return to > from ? to - from : 0;
 }
 
+/* Whether the next row is the operator that autograd's node in this row only runs: both stand in
+ * one node of the tree, and are one call. */
+static bool is_around_its_like(struct tree_filling *filling, const struct hwy_strip *strip,
+			       uint32_t row, uint32_t node)
+{
+	const uint32_t *owner_of =
+		filling->tree->owners.owner_of[strip - filling->flow->trace->strips];
+	return row + 1 < strip->rows && hwy_get(strip, HWY_START, row + 1) < hwy_end(strip, row) &&
+	       node_of_owner(filling, owner_of[row + 1]) == node &&
+	       filling->tree->owners.owners[owner_of[row + 1]].op !=
+		       filling->tree->owners.owners[owner_of[row]].op;
+}
+
+/* Counts a call of an operator that begins at 'start' for its node and for the root. */
+static void count_call_of_operator(struct tree_filling *filling, const struct hwy_strip *strip,
+				   uint32_t row, uint32_t node, int64_t start)
+{
+	if (length_in_window(filling->options, start, start + 1) <= 0 ||
+	    is_around_its_like(filling, strip, row, node))
+		return;
+	filling->tree->nodes[0].calls++;
+	if (node != 0)
+		filling->tree->nodes[node].calls++;
+}
+
+static void count_calls_of_modules(struct tree_filling *filling)
+{
+	const struct hwy_owners *o = &filling->tree->owners;
+	for (uint32_t i = 0; i < o->n_module_calls; i++) {
+		const struct owner_module_call *call = &o->module_calls[i];
+		uint32_t node = tree_path_of_module(&filling->paths, call->module);
+		if (node == 0 ||
+		    (filling->options->lanes && !is_chosen_thread(filling, call->thread)))
+			continue;
+		filling->tree->nodes[node].calls +=
+			length_in_window(filling->options, call->start, call->start + 1) > 0;
+	}
+}
+
 /* Adds each operator's time to its own node, and takes it from the operator around it. */
 static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_strip *strip)
 {
@@ -198,7 +237,7 @@ static void add_cpu_of_strip(struct tree_filling *filling, const struct hwy_stri
 		if (length > 0)
 			tree_see(filling, node, strip->first + row, start, length);
 		hwy_add_saturating(&tree->nodes[node].cpu, length);
-		tree->nodes[node].calls += length_in_window(filling->options, start, start + 1) > 0;
+		count_call_of_operator(filling, strip, row, node, start);
 		uint32_t outer = o->op_of[s][row];
 		if (!hwy_ref32_is_set(outer) || hwy_ref32_index(outer) < strip->first ||
 		    hwy_ref32_index(outer) - strip->first >= strip->rows)
@@ -345,7 +384,6 @@ static void tree_add_up(struct hwy_tree *tree)
 		hwy_add_saturating(&outer->cpu, node->cpu);
 		hwy_add_saturating(&outer->idle, node->idle);
 		outer->launches += node->launches;
-		outer->calls += node->calls;
 	}
 	for (uint32_t i = 1; i < tree->n; i++)
 		tree->order[i - 1] = i;
@@ -377,8 +415,10 @@ static bool fill_tree(struct tree_filling *filling, const struct hwy_gaps *gaps,
 		    tree_wants(filling, trace->strips[s].lane,
 			       (uint32_t)trace->lanes[trace->strips[s].lane].thread))
 			add_cpu_of_strip(filling, &trace->strips[s]);
-	if (done)
+	if (done) {
+		count_calls_of_modules(filling);
 		add_idle(filling, gaps, moments);
+	}
 	tree_paths_close(&filling->paths);
 	if (done)
 		tree_add_up(tree);

@@ -54,7 +54,9 @@ struct tree_node {
 	uint32_t first,
 		n; /* the inner nodes: tree.order[first … first + n - 1], those with most GPU time first */
 	uint32_t launches;      /* pieces of device work */
-	uint32_t calls;         /* calls of operators that begin in the window */
+	/* Calls that begin in the window: of the operator; of the module, where they were traced;
+	 * of the root: those of all operators. 0: none, or not known. */
+	uint32_t calls;
 	int64_t gpu, cpu, idle; /* ns */
 };
 

@@ -32,6 +32,9 @@ void tree_paths_close(struct tree_paths *paths);
  * instead. */
 uint32_t tree_path(struct tree_paths *paths, const struct hwy_owner *owner);
 
+/* Yields the node of a module of the owners; 0 where nothing was put there. */
+uint32_t tree_path_of_module(const struct tree_paths *paths, uint32_t module);
+
 /* Yields the inner node of this kind, name and class, which is made where it is new. */
 uint32_t tree_put(struct hwy_tree *tree, uint32_t outer, enum tree_kind kind, uint32_t name,
 		  uint32_t type);

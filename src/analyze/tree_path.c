@@ -274,6 +274,12 @@ static uint32_t upper_path(struct tree_paths *paths, const struct hwy_owner *own
 	}
 }
 
+uint32_t tree_path_of_module(const struct tree_paths *paths, uint32_t module)
+{
+	uint32_t node = paths->node_of_module[module];
+	return hwy_ref32_is_set(node) ? hwy_ref32_index(node) : 0;
+}
+
 uint32_t tree_path(struct tree_paths *paths, const struct hwy_owner *owner)
 {
 	uint32_t node = upper_path(paths, owner);

@@ -28,6 +28,10 @@ void analyze_findings_print_place(const struct analyze_page *page,
 
 static void print_places(const struct analyze_page *page, const struct hwy_finding *finding)
 {
+	if (finding->n_places) {
+		cli_put_right(page->out, hwy_tr("lost a step"), 16);
+		fprintf(page->out, "  %s\n", hwy_tr("at (calls the steady steps make there)"));
+	}
 	for (uint32_t i = 0; i < finding->n_places; i++) {
 		const struct hwy_finding_place *place = &finding->places[i];
 		cli_put_right(page->out, hwy_say_time3(place->cost).text, 16);
@@ -38,7 +42,9 @@ static void print_places(const struct analyze_page *page, const struct hwy_findi
 			fputs(hwy_tr(*place->layer ? "  · " : "  in "), page->out);
 			analyze_put(page->out, place->at.range);
 		}
-		fprintf(page->out, "  (%" PRIu64 ")\n", place->count);
+		if (place->count)
+			fprintf(page->out, "  (%s)", hwy_say_count_grouped(place->count).text);
+		fputc('\n', page->out);
 	}
 	if (finding->n_evidence) {
 		fprintf(page->out, hwy_tr("      evidence, confidence %s: spans"),

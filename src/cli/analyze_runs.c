@@ -93,7 +93,7 @@ static void put_left_out(FILE *out, const struct analyze_view *view)
 }
 
 static void put_runs_line(FILE *out, const struct analyze_view *view,
-		     void (*put)(FILE *, const struct analyze_view *), int indent, int width)
+			  void (*put)(FILE *, const struct analyze_view *), int indent, int width)
 {
 	struct memory_text memory;
 	put(memory_text_begin(&memory), view);

@@ -35,12 +35,15 @@ static const struct cli_option option_table[] = {
 
 /* ---- what is printed ------------------------------------------------------------------------ */
 
-/* What a link is, in words: "compute: gemm", "cpu: IO #", "cpu: before cudaLaunchKernel". */
+/* What a link is, in words: "compute: gemm", "cpu: mostly IO #", "cpu: before cudaLaunchKernel".
+ * The CPU's own time is named by what fills most of it: it holds more than that. */
 static void link_text(const struct chain_link *link, char *text, size_t size)
 {
 	const char *class = path_class_word(path_class_names[link->class]);
 	if (link->is_before)
 		snprintf(text, size, hwy_tr("%s: before %s"), class, link->name);
+	else if (link->class == PATH_CPU)
+		snprintf(text, size, hwy_tr("%s: mostly %s"), class, link->name);
 	else
 		snprintf(text, size, hwy_tr("%s: %s"), class, link->name);
 }

@@ -23,7 +23,11 @@ static void put_node(struct hwy_json *json, const struct tree_view *view, uint32
 	json_put_int(json, "gpu_ns", node->gpu);
 	json_put_int(json, "launches", node->launches);
 	json_put_int(json, "cpu_ns", node->cpu);
-	json_put_int(json, "calls", node->calls);
+	json_key(json, "calls");
+	if (node->calls || node->kind == TREE_OPERATOR || node->kind == TREE_ROOT)
+		json_int(json, node->calls);
+	else
+		json_null(json);
 	json_put_int(json, "idle_ns", node->idle);
 	if (node->n && (view->depth == 0 || depth < view->depth)) {
 		json_key(json, "inner");

@@ -101,10 +101,13 @@ static int64_t time_of(const struct tree_page *page, const struct tree_node *nod
 	return page->by_cpu ? node->cpu : node->gpu;
 }
 
-static void put_numbers(const struct tree_page *page, const struct tree_node *node)
+/* 'last' is the innermost node of those that share the line. */
+static void put_numbers(const struct tree_page *page, const struct tree_node *node,
+			const struct tree_node *last)
 {
 	int64_t time = time_of(page, node), all = time_of(page, &page->tree->nodes[0]);
-	uint32_t count = page->by_cpu ? node->calls : node->launches;
+	uint32_t calls = node->calls ? node->calls : last->calls;
+	uint32_t count = page->by_cpu ? calls : node->launches;
 	put_time(page, time);
 	fprintf(page->out, "%*s", SHARE_COLUMNS, time ? hwy_say_part_1decimal(time, all).text : "");
 	fprintf(page->out, "%*s", COUNT_COLUMNS, count ? hwy_say_count_grouped(count).text : "");
@@ -115,14 +118,15 @@ static void put_numbers(const struct tree_page *page, const struct tree_node *no
 	fputs("  ", page->out);
 }
 
-static void put_line(const struct tree_page *page, const struct tree_node *node, uint32_t level,
-		     const char *text, enum paint colour)
+static void put_line(const struct tree_page *page, const struct tree_node *node,
+		     const struct tree_node *last, uint32_t level, const char *text,
+		     enum paint colour)
 {
 	int used = TIME_COLUMNS + SHARE_COLUMNS + COUNT_COLUMNS +
 		   (page->has_cpu ? TIME_COLUMNS : 0) + (page->has_idle ? TIME_COLUMNS : 0) + 2;
 	int room = page->width - used - 2 * (int)level;
 	room = room < LEAST_NAME ? LEAST_NAME : room;
-	put_numbers(page, node);
+	put_numbers(page, node, last);
 	fprintf(page->out, "%*s%s", 2 * (int)level, "", paint(page->colour, colour));
 	size_t length = strlen(text);
 	if (hwy_utf8_columns(text, length) > room) {
@@ -200,7 +204,7 @@ static void print_node(const struct tree_page *page, const struct tree_node *nod
 		depth++;
 	}
 	name_add_node(page, &name, last, true);
-	put_line(page, node, level, name.text, colour);
+	put_line(page, node, last, level, name.text, colour);
 	if (depth < limit)
 		print_inner(page, last, level + 1, depth + 1);
 }
@@ -229,7 +233,7 @@ static void print_inner(const struct tree_page *page, const struct tree_node *ou
 		return;
 	char text[64];
 	snprintf(text, sizeof text, hwy_tr("… %" PRIu32 " more"), n_rest);
-	put_line(page, &rest, level, text, PAINT_FAINT);
+	put_line(page, &rest, &rest, level, text, PAINT_FAINT);
 }
 
 /* ---- the head -------------------------------------------------------------------------------- */

@@ -53,6 +53,26 @@ const char *case_name(const struct hwy_case *c, uint32_t span)
 	return hwy_str(c->trace, case_text(c, span));
 }
 
+const char *case_name_said(const struct hwy_case *c, uint32_t span)
+{
+	uint32_t row;
+	const char *name = case_name(c, span);
+	const struct hwy_strip *strip = strip_of(c, span, &row);
+	if (*name)
+		return name;
+	if (strip->kind == HWY_FILL)
+		return hwy_tr("a fill");
+	if (strip->kind == HWY_GRAPH)
+		return hwy_tr("a graph");
+	if (strip->kind != HWY_COPY)
+		return hwy_tr("work without a name");
+	int64_t direction = hwy_get(strip, HWY_DIRECTION, row);
+	bool is_told = direction > HWY_DIR_UNKNOWN && direction < HWY_DIRECTIONS;
+	return is_told ? hwy_arena_say(&c->diagnosis->arena, "a copy (%s)",
+				       hwy_direction_names[direction])
+		       : hwy_tr("a copy");
+}
+
 const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span)
 {
 	uint32_t row;

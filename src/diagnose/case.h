@@ -125,6 +125,9 @@ int64_t case_get(const struct hwy_case *c, uint32_t span, enum hwy_col col);
  * memory. */
 int64_t case_text(const struct hwy_case *c, uint32_t span);
 const char *case_name(const struct hwy_case *c, uint32_t span);
+/* The name for a sentence: device work that has none is told by what it is, "a copy
+ * (Host-to-Device)". */
+const char *case_name_said(const struct hwy_case *c, uint32_t span);
 /* Who launched a piece of device work, or made a call, by span id; NULL where the recording has
  * no operators. */
 const struct hwy_owner *case_owner(const struct hwy_case *c, uint32_t span);
@@ -196,6 +199,12 @@ int64_t claim_kernels(struct hwy_case *c, struct claim *claim, int64_t ns, uint3
 void claim_op(struct hwy_case *c, struct claim *claim, uint32_t op, uint32_t span);
 /* Adds the place of a span to the claim, without any time. */
 void claim_note(struct claim *claim, uint32_t span);
+/* The place of a span as findings name it. */
+struct hwy_place claim_place(struct hwy_case *c, uint32_t span);
+/* claim_calls.c: sets how many calls are at each place of a finding; every 'every'th item of the
+ * claim made the places. */
+void claim_count_calls(struct hwy_case *c, struct hwy_finding *finding, const struct claim *claim,
+		       uint32_t every);
 /* Claims the idle time of gaps that stretches of CPU time overlap. The gaps' causes are given as
  * CLAIM_CAUSE bits; the stretches are in order of start. */
 struct claim_stretch {

@@ -269,16 +269,22 @@ static const char *merge_layers(struct hwy_case *c, const struct hwy_finding_pla
 	return hwy_arena_format(&c->diagnosis->arena, "%.*s", (int)length, folded);
 }
 
+struct hwy_place claim_place(struct hwy_case *c, uint32_t span)
+{
+	struct hwy_place place = place_of(c->analysis->places, span);
+	take_line_of_owner(c, case_owner(c, span), &place);
+	if (!*place.file && !*place.function && !*place.range && !*place.api)
+		place.range = case_name_said(c, span);
+	return place;
+}
+
 /* Adds an item to its place of the finding. Costs are ns in all until find_places divides them by
  * the steps, so that rounding loses nothing. */
 static void add_place(struct hwy_case *c, struct hwy_finding *finding, uint32_t cap,
 		      const struct claim_item *item)
 {
-	struct hwy_place place = place_of(c->analysis->places, item->span);
+	struct hwy_place place = claim_place(c, item->span);
 	const struct hwy_owner *owner = case_owner(c, item->span);
-	take_line_of_owner(c, owner, &place);
-	if (!*place.file && !*place.function && !*place.range && !*place.api)
-		place.range = case_name(c, item->span);
 	uint32_t i = 0;
 	while (i < finding->n_places && !place_equal(&finding->places[i].at, &place))
 		i++;
@@ -371,11 +377,11 @@ static void find_places(struct hwy_case *c, struct hwy_finding *finding, const s
 		struct hwy_finding_place *place = &finding->places[i];
 		place->cost = case_per_step(c, every > 1 ? (int64_t)((double)place->cost * scale)
 							 : place->cost);
-		place->count *= every;
 	}
 	qsort(finding->places, finding->n_places, sizeof *finding->places, compare_places);
 	if (finding->n_places > MOST_PLACES)
 		finding->n_places = MOST_PLACES;
+	claim_count_calls(c, finding, claim, every);
 }
 
 static void find_evidence(struct hwy_case *c, struct hwy_finding *finding,

@@ -214,8 +214,9 @@ static void doubt_missing(struct hwy_case *c)
 	}
 	if (!longest)
 		return;
-	const char *work = longest->op == FLOW_NONE ? hwy_tr("the next work")
-						    : case_name(c, c->flow->ops[longest->op].span);
+	const char *work = longest->op == FLOW_NONE
+				   ? hwy_tr("the next work")
+				   : case_name_said(c, c->flow->ops[longest->op].span);
 	diagnose_cannot_tell(
 		c->diagnosis, "what the device did all of that time",
 		hwy_arena_say(

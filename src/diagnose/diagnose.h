@@ -51,7 +51,9 @@ struct hwy_finding_place {
 	 * the spans of this place are of several modules: the path that these have in common,
 	 * with "*" for a number in which they differ. "" where none is known. */
 	const char *layer;
-	uint64_t count; /* how many spans of the steady steps are at this place */
+	/* How many calls the steady steps make there, of what the finding is charged to; 0 where
+	 * this is not known. */
+	uint64_t count;
 	int64_t cost;   /* ns that this place costs a step */
 };
 

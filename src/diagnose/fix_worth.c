@@ -19,6 +19,9 @@
 #include "base/say.h"
 #include "whatif/excerpt.h"
 
+/* From this share of the step on, an acquittal tells of a gain that the replay is not sure of. */
+#define WORD_SHARE 0.05
+
 struct predicting {
 	struct whatif w;
 	struct hwy_diagnosis *diagnosis;
@@ -197,6 +200,24 @@ static void append_predicted_gain(struct predicting *p, struct hwy_finding *find
 			      hwy_say_time3(finding->predicted.before).text);
 }
 
+/* Says that the replay differs from the acquittal, though it is not sure: `headway whatif` says the
+ * same of the edit. */
+static void append_unsure_gain(struct predicting *p, struct hwy_finding *finding)
+{
+	const struct hwy_predicted *predicted = &finding->predicted;
+	const char *replayed = hwy_arena_say(
+		&p->diagnosis->arena,
+		"Replayed without %s, the step takes %s instead of %s, but that is not sure: %s to %s.",
+		hwy_tr(finding->kind->suspect ? finding->kind->suspect : "it"),
+		hwy_say_time3(predicted->step).text, hwy_say_time3(predicted->before).text,
+		hwy_say_time3(predicted->p10).text, hwy_say_time3(predicted->p90).text);
+	finding->says =
+		finding->even_so
+			? hwy_arena_say(&p->diagnosis->arena, "%s %s. %s", finding->says,
+					hwy_tr(finding->even_so), replayed)
+			: hwy_arena_say(&p->diagnosis->arena, "%s %s", finding->says, replayed);
+}
+
 /* Looks at acquitted[first … end): a suspect whose fix surely gains becomes a finding, unless it is
  * known that the gain is not what it was suspected of. */
 static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
@@ -217,8 +238,11 @@ static void judge_acquitted(struct predicting *p, uint32_t first, uint32_t end)
 		}
 		if (gains_surely(finding) && finding->even_so)
 			append_predicted_gain(p, finding);
+		bool is_worth = gain_of(finding) >= HWY_WORTH_SHARE;
+		if (gain_of(finding) >= WORD_SHARE && !gains_surely(finding))
+			append_unsure_gain(p, finding);
 		/* The fix may gain, but not surely: show no prediction. */
-		if (gain_of(finding) >= HWY_WORTH_SHARE)
+		if (is_worth)
 			finding->predicted = (struct hwy_predicted){0};
 		else
 			find_tipping(p, finding, &edit);

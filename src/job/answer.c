@@ -241,7 +241,7 @@ static void accuse_late(struct job_answer *answer, const struct ranks_member *me
 	if (ranks->cause.is_known && ranks->cause.has_place) {
 		late.place = hwy_arena_alloc(&answer->arena, sizeof *late.place);
 		*late.place = (struct hwy_finding_place){
-			.at = ranks->cause.place, .layer = "", .count = 1};
+			.at = ranks->cause.place, .layer = "", .count = 0};
 	}
 	diagnose_late(joint, answer->n, answer->typical, &answer->collectives, &late, diagnosis);
 	free(joint);

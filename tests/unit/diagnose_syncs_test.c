@@ -33,6 +33,49 @@ static void a_read_back_every_step_is_sync_in_loop_with_its_idle_time(void **sta
 	diagnosed_free(&d);
 }
 
+/* Two gaps behind each wait, and one wait a step: a place tells calls. */
+static void a_place_tells_how_often_the_steps_call_it_not_how_many_gaps_it_costs(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		heavy_step(&p, step);
+		program_sync(&p, 0);
+		program_compute(&p, 100);
+		program_launch(&p, 0, "small", 2);
+		program_compute(&p, 60);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	const struct hwy_phase *phase = &d.analysis.phases.phases[d.analysis.phases.main];
+	ASSERT_ACCUSED(&d, "sync-in-loop");
+	const struct hwy_finding *finding = accused(&d, "sync-in-loop");
+	assert_int_equal(finding->n_places, 1);
+	assert_int_equal(finding->places[0].count, phase->n_steady);
+	uint32_t blamed = 0;
+	const struct hwy_gaps *gaps = &d.analysis.measures[d.analysis.phases.main].gaps;
+	for (uint32_t i = 0; i < gaps->n; i++)
+		blamed += gaps->gaps[i].cause == GAP_BLOCKED;
+	assert_true(blamed > phase->n_steady);
+	diagnosed_free(&d);
+}
+
+static void calls_of_a_system_are_counted_where_one_is_named_for_a_gap(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		program_step(&p, step);
+		for (int k = 0; k < 10; k++)
+			program_os(&p, "clock_nanosleep", 200);
+		program_copy(&p, 0, HWY_H2D, 1 << 20, HWY_MEM_PINNED, 50, false);
+		program_launch(&p, 0, "k", 200);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	const struct hwy_phase *phase = &d.analysis.phases.phases[d.analysis.phases.main];
+	ASSERT_ACCUSED(&d, "input-starved");
+	const struct hwy_finding *finding = accused(&d, "input-starved");
+	assert_int_equal(finding->places[0].count, 10 * phase->n_steady);
+	diagnosed_free(&d);
+}
+
 /* Most of the waiting is for a copy to the device, whose wait is over when the queue still has work for
  * the device; most of the idle time is behind the wait for a result. */
 static void advice_is_about_the_waits_that_cost_most_not_about_the_longest(void **state)
@@ -284,6 +327,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(advice_for_inference_does_not_speak_of_the_loss),
 		cmocka_unit_test(a_read_back_every_step_is_sync_in_loop_with_its_idle_time),
+		cmocka_unit_test(a_place_tells_how_often_the_steps_call_it_not_how_many_gaps_it_costs),
+		cmocka_unit_test(calls_of_a_system_are_counted_where_one_is_named_for_a_gap),
 		cmocka_unit_test(advice_is_about_the_waits_that_cost_most_not_about_the_longest),
 		cmocka_unit_test(a_wait_of_a_launch_bound_loop_is_acquitted),
 		cmocka_unit_test(a_gain_inside_its_own_bar_does_not_accuse_what_was_let_off),

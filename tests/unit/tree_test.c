@@ -133,8 +133,40 @@ static void cpu_time_is_counted_once_for_the_innermost_operator(void **state)
 	struct made made = make_tree(trace, each_layer);
 	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear")->cpu, US(10));
 	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear/aten::addmm")->cpu, US(8));
-	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear")->calls, 2);
+	/* Calls are those of the operator itself; those of a module were not traced. */
+	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear")->calls, 1);
+	assert_int_equal(node_at(&made.tree, "Net/layers/0/aten::linear/aten::addmm")->calls, 1);
+	assert_int_equal(node_at(&made.tree, "Net/layers/0/AddmmBackward0")->calls, 1);
+	assert_int_equal(node_at(&made.tree, "Net")->calls, 0);
+	assert_int_equal(made.tree.nodes[0].calls, 8);
 	assert_int_equal(made.tree.nodes[0].cpu, US(10 + 10 + 5 + 10 + 10 + 10));
+	made_free(&made);
+	hwy_trace_free(trace);
+}
+
+static void calls_of_a_module_are_those_that_were_traced(void **state)
+{
+	(void)state;
+	struct toy_model toy = toy_model_new();
+	for (int step = 0; step < 3; step++) {
+		double at = 100 * step;
+		small_span_us(&toy.small, toy.call, HWY_CALL, at + 1, at + 90, 0,
+			      "nn.Module: Net_0");
+		small_span_us(&toy.small, toy.call, HWY_CALL, at + 3, at + 40, 0,
+			      "nn.Module: Conv_1");
+		toy_op(&toy, toy.op, at + 10, at + 30, "aten::conv2d", 0);
+		toy_op(&toy, toy.op, at + 12, at + 20, "aten::convolution", 0);
+		toy_op(&toy, toy.op, at + 22, at + 26, "aten::convolution", 0);
+		toy_op(&toy, toy.op, at + 50, at + 60, "aten::relu", 0);
+	}
+	struct hwy_trace *trace = small_finish(&toy.small);
+	struct made made = make_tree(trace, each_layer);
+	assert_int_equal(node_at(&made.tree, "Net_0")->calls, 3);
+	assert_int_equal(node_at(&made.tree, "Net_0/Conv_1")->calls, 3);
+	assert_int_equal(node_at(&made.tree, "Net_0/Conv_1/aten::conv2d")->calls, 3);
+	assert_int_equal(node_at(&made.tree, "Net_0/Conv_1/aten::conv2d/aten::convolution")->calls,
+			 6);
+	assert_int_equal(made.tree.nodes[0].calls, 12);
 	made_free(&made);
 	hwy_trace_free(trace);
 }
@@ -411,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_stands_in_its_module_operator_and_kernel),
 		cmocka_unit_test(cpu_time_is_counted_once_for_the_innermost_operator),
+		cmocka_unit_test(calls_of_a_module_are_those_that_were_traced),
 		cmocka_unit_test(idle_time_is_charged_to_who_launched_late),
 		cmocka_unit_test(the_upper_levels_are_what_was_asked_for),
 		cmocka_unit_test(numbered_layers_are_merged_unless_each_is_wanted),

@@ -319,6 +319,26 @@ static void work_that_was_queued_while_nothing_ran_cannot_be_judged(void **state
 	expect(&p, "cannot-tell");
 }
 
+static void what_cannot_be_judged_is_told_by_the_work_behind_it_though_copies_have_no_name(
+	void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "a", 300);
+		p.stream_free[0] += US(4000); /* something ran here that was not recorded */
+		program_copy(&p, 0, HWY_D2H, 4, HWY_MEM_PINNED, 2, true);
+	}
+	struct judged j = judge(&p);
+	bool is_told = false;
+	for (uint32_t i = 0; i < j.d.diagnosis.n_cannot; i++)
+		is_told |= strstr(j.d.diagnosis.cannot[i].because,
+				  "before a copy (Device-to-Host)") != NULL;
+	assert_true(is_told);
+	hwy_arena_free(&j.arena);
+	diagnosed_free(&j.d);
+}
+
 static void a_wait_beside_an_idle_device_cannot_be_judged(void **state)
 {
 	struct program p = program_new();
@@ -505,6 +525,8 @@ int main(void)
 		cmocka_unit_test(a_call_that_is_always_slow_is_no_first_use),
 		cmocka_unit_test(names_that_compile_are_told_from_those_that_run_what_was_compiled),
 		cmocka_unit_test(work_that_was_queued_while_nothing_ran_cannot_be_judged),
+		cmocka_unit_test(
+			what_cannot_be_judged_is_told_by_the_work_behind_it_though_copies_have_no_name),
 		cmocka_unit_test(a_wait_beside_an_idle_device_cannot_be_judged),
 		cmocka_unit_test(a_cpu_that_is_the_device_pauses_when_others_have_it),
 		cmocka_unit_test(a_wait_beside_a_cpu_that_does_not_run_is_no_missing_record),

@@ -93,6 +93,30 @@ static void an_event_takes_the_place_of_a_wait_between_streams(void **state)
 	close_whatif(&o);
 }
 
+/* cudaFree waits for the device, but a program that no longer waits frees its memory all the same. */
+static void calls_that_free_memory_are_no_waits_to_leave_out(void **state)
+{
+	(void)state;
+	struct program p = program_new();
+	for (int step = 0; step < 20; step++) {
+		program_step(&p, step);
+		program_launch(&p, 0, "k", 300);
+		program_sync(&p, 0);
+		program_compute(&p, 50);
+		program_launch(&p, 0, "k", 300);
+		program_wait(&p, "cudaFree");
+		program_compute(&p, 100);
+	}
+	struct opened o;
+	open_whatif(&o, &p, true);
+	/* The GPU idles behind cudaFree as before: a program without the other wait is no faster than the work
+	 * up to it, and what follows. */
+	int64_t before = o.w.base.step, after = predicted(&o, "remove-wait");
+	assert_true(after <= before - US(40));
+	assert_true(after >= US(600 + 100));
+	close_whatif(&o);
+}
+
 static void a_decision_on_the_device_is_two_launches(void **state)
 {
 	(void)state;
@@ -505,6 +529,7 @@ int main(void)
 		cmocka_unit_test(an_edit_that_does_not_apply_changes_nothing),
 		cmocka_unit_test(work_before_other_calls_moves_to_the_background_too),
 		cmocka_unit_test(an_event_takes_the_place_of_a_wait_between_streams),
+		cmocka_unit_test(calls_that_free_memory_are_no_waits_to_leave_out),
 		cmocka_unit_test(a_decision_on_the_device_is_two_launches),
 		cmocka_unit_test(workers_go_on_while_a_batch_is_taken_over),
 		cmocka_unit_test(a_value_that_nobody_reads_is_not_copied),

@@ -213,7 +213,7 @@ static const char *what_was_done(struct hwy_case *c, const struct first_use_sum 
 /* The name of the longest first use, as a user knows it. */
 static const char *name_of_longest(struct hwy_case *c, const struct first_use_sum *sum)
 {
-	const char *name = case_name(c, sum->longest);
+	const char *name = case_name_said(c, sum->longest);
 	char label[128];
 	xla_label((struct hwy_text){name, (uint32_t)strlen(name)}, label, sizeof label);
 	return *label ? hwy_arena_format(&c->diagnosis->arena, "%s", label) : name;

@@ -9,7 +9,8 @@
  * soon as the copy is enqueued: its data is read later. A wait that put the work of two streams
  * in order becomes an event between them. The launch queue's limit still holds the CPU back. A
  * value that is read a step late waits for the work that the same wait of the step before had
- * waited for.
+ * waited for. Calls that allocate, free, pin or load code may wait as well, but nobody makes them
+ * in order to wait: they stay.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,19 @@ static bool waits_for_same(const struct editing *e, uint32_t back, uint32_t othe
 	return others <= op && same_stream;
 }
 
+/* Whether a program can leave out the wait of a return: one that it makes for the device's work,
+ * not one inside a call that allocates, frees, pins or loads code. */
+static bool can_be_left_out(const struct editing *e, const struct graph_node *node)
+{
+	switch (e->flow->calls[node->flow_index].role) {
+	case HWY_ROLE_ALLOC:
+	case HWY_ROLE_FREE:
+	case HWY_ROLE_PIN:
+	case HWY_ROLE_MODULE: return false;
+	default: return true;
+	}
+}
+
 /* Marks the waits soon after 'back' that would wait in its place: two waits for the same work
  * are one. An earlier wait for the same work stays: it is the one that waits, and 'back' costs
  * nothing. */
@@ -228,7 +242,8 @@ static void mark_same(const struct editing *e, uint32_t back, uint32_t every, ui
 	uint32_t end = e->graph->n - back > EDIT_LOOK_AHEAD_NODES ? back + EDIT_LOOK_AHEAD_NODES
 								  : e->graph->n;
 	for (uint32_t i = back + 1; i < end; i++) {
-		if (removal[i] != STAYS || e->graph->nodes[i].kind != GRAPH_RETURN)
+		if (removal[i] != STAYS || e->graph->nodes[i].kind != GRAPH_RETURN ||
+		    !can_be_left_out(e, &e->graph->nodes[i]))
 			continue;
 		uint32_t step = edit_step_of(e, e->graph->nodes[i].flow_index);
 		if (step != 0 && (every == 0 || step % every != 0) && waits_for_same(e, back, i))
@@ -243,7 +258,8 @@ static uint32_t find_waits(const struct editing *e, const char *place, uint32_t 
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		const struct graph_node *node = &e->graph->nodes[i];
-		if (node->kind != GRAPH_RETURN || node->before[GRAPH_ORDER] == GRAPH_NONE)
+		if (node->kind != GRAPH_RETURN || node->before[GRAPH_ORDER] == GRAPH_NONE ||
+		    !can_be_left_out(e, node))
 			continue;
 		uint32_t step = edit_step_of(e, node->flow_index);
 		if (step == 0 || !edit_is_at(e, node->flow_index, place))
@@ -318,7 +334,9 @@ static bool apply_late(struct editing *e, const char *place, struct hwy_err *err
 	uint32_t n_before = 0, n_now = 0, cap_before = 0, cap_now = 0, step = 0, found = 0;
 	for (uint32_t i = 0; i < e->graph->n; i++) {
 		struct graph_node *node = &e->graph->nodes[i];
-		uint32_t in = node->kind == GRAPH_RETURN ? edit_step_of(e, node->flow_index) : 0;
+		uint32_t in = node->kind == GRAPH_RETURN && can_be_left_out(e, node)
+				      ? edit_step_of(e, node->flow_index)
+				      : 0;
 		if (in == 0 || !edit_is_at(e, node->flow_index, place))
 			continue;
 		if (in != step) {

@@ -14,7 +14,7 @@ const MOST_PLACES = 4;
 
 function Places({ finding }: { finding: Item }) {
 	return <ul class="places">{finding.places.filter((p) => p.file || p.range || p.api).slice(0, MOST_PLACES).map((p, i) => <li key={i} title={plain(p.range)}>
-		<b>{p.file ? `${plain(p.file)}${p.line ? `:${p.line}` : ""}` : plain(inner((p.count ?? 0) > 1 ? folded(p.range) : p.range)) || plain(p.api)}</b>{p.module ? ` ${tr("in {module}", { module: plain(p.module) })}` : ""} <small>{p.file || p.range ? plain(p.api) : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
+		<b>{p.file ? `${plain(p.file)}${p.line ? `:${p.line}` : ""}` : plain(inner(p.count === undefined || p.count === 1 ? p.range : folded(p.range))) || plain(p.api)}</b>{p.module ? ` ${tr("in {module}", { module: plain(p.module) })}` : ""} <small>{p.file || p.range ? plain(p.api) : ""}{p.count ? ` ×\u00a0${count(p.count)}` : ""}</small>
 	</li>)}</ul>;
 }
 
