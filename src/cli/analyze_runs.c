@@ -3,8 +3,8 @@
  * what is said of the others.
  *
  * A recording without device work has nothing to diagnose: it is shown only where there is no
- * other, and then the one with most spans. Of the rest the one whose step time is the median is shown, and whether they are runs of
- * one program is told by their commands and kernels.
+ * other, and then the one with most spans. Of the rest the one whose step time is the median is
+ * shown, and whether they are runs of one program is told by their commands and kernels.
  */
 #include <inttypes.h>
 #include <stdlib.h>

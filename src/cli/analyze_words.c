@@ -200,14 +200,14 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 	if (is_mostly_empty && best->mean_count < 1)
 		fputs(hwy_tr("headway 0: the CPU never gets ahead"), out);
 	else if (is_mostly_empty)
-		fprintf(out, hwy_tr("headway up to %s, 0 for %s of the time"),
+		fprintf(out, hwy_tr("headway up to %s of queued work, 0 for %s of the time"),
 			hwy_say_time3(best->max_work).text,
 			hwy_say_share((double)best->empty / (double)window).text);
 	else if (best->steps >= 2)
 		fprintf(out, hwy_tr("headway %s: the CPU is %.0f steps ahead"),
 			hwy_say_time3(best->mean_work).text, best->steps);
 	else
-		fprintf(out, hwy_tr("headway up to %s"), hwy_say_time3(best->max_work).text);
+		fprintf(out, hwy_tr("headway up to %s of queued work"), hwy_say_time3(best->max_work).text);
 }
 
 struct hwy_interval analyze_typical(const struct hwy_phase *phase)
