@@ -3,8 +3,8 @@
  * what is said of the others.
  *
  * A recording without device work has nothing to diagnose: it is shown only where there is no
- * other. Of the rest the one whose step time is the median is shown, and whether they are runs of
- * one program is told by their commands and kernels.
+ * other, and then the one with most spans. Of the rest the one whose step time is the median is
+ * shown, and whether they are runs of one program is told by their commands and kernels.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,10 +17,15 @@
 
 enum { NAMES = 3 };
 
-/* By the time of a step; what has no device work, and no steps, comes last. */
+/* By the time of a step; what has no device work, and no steps, comes last, and of that the one
+ * with most spans first. */
 static int compare_step_times(const void *left, const void *right)
 {
-	const struct hwy_phase *a = analyze_main(left), *b = analyze_main(right);
+	const struct analyze_run *x = left, *y = right;
+	const struct hwy_phase *a = analyze_main(x), *b = analyze_main(y);
+	if (!a && !b)
+		return (x->trace->n_spans < y->trace->n_spans) -
+		       (x->trace->n_spans > y->trace->n_spans);
 	if (!a || !b)
 		return (a == NULL) - (b == NULL);
 	return (a->mean > b->mean) - (a->mean < b->mean);

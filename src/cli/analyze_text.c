@@ -241,9 +241,43 @@ static void print_causes(const struct analyze_page *page, uint32_t phase)
 	}
 }
 
+/* A time as an option takes it, in units of which the span that is shown has many. */
+static void put_option_time(FILE *out, const char *option, int64_t ns, int64_t unit,
+			    const char *name)
+{
+	int64_t hundredth = unit / 100;
+	int64_t cut = ns / hundredth - (ns % hundredth < 0);
+	fprintf(out, "--%s %.2f%s ", option, (double)cut / 100, name);
+}
+
+/* Where nothing repeats, show would draw a stretch in which much happens: names the time of what
+ * proves the first finding. */
+static void put_evidence(FILE *out, const struct analyze_run *run)
+{
+	const struct hwy_finding *finding = run->diagnosis.findings;
+	const struct hwy_phase *phase = analyze_main(run);
+	if (!phase || phase->source != PHASE_ONE || run->diagnosis.n == 0 ||
+	    finding->n_evidence == 0)
+		return;
+	uint32_t row;
+	struct hwy_err ignored;
+	const struct hwy_strip *strip = hwy_strip_of(run->trace, finding->evidence[0], &row);
+	if (!hwy_need(run->trace, HWY_KIND_BIT(strip->kind),
+		      HWY_COL_BIT(HWY_START) | HWY_COL_BIT(HWY_DUR), &ignored))
+		return;
+	int64_t from = hwy_get(strip, HWY_START, row), length = hwy_get(strip, HWY_DUR, row);
+	int64_t around = length / 10 + 1000, to = from + length + around;
+	bool is_long = length >= 1000000000, is_short = length < 1000000;
+	int64_t unit = is_long ? 1000000000 : is_short ? 1000 : 1000000;
+	const char *name = is_long ? "s" : is_short ? "us" : "ms";
+	put_option_time(out, "from", from - around, unit, name);
+	put_option_time(out, "to", to + unit / 100, unit, name);
+}
+
 static void print_foot(const struct analyze_page *page)
 {
 	fprintf(page->out, hwy_tr("\n   next: headway show "));
+	put_evidence(page->out, page->run);
 	analyze_put(page->out, page->run->path);
 	fputc('\n', page->out);
 }

@@ -39,6 +39,7 @@ static void list_questions(const struct cli_value *value)
 {
 	bool colour = cli_colour(stdout);
 	(void)value;
+	cli_plain_stdout();
 	for (const struct sql_question *question = sql_questions; question->name; question++) {
 		char about[256];
 		snprintf(about, sizeof about, "%.*s", (int)strcspn(question->text, "\n") - 3,

@@ -168,8 +168,10 @@ static void describe_device(const struct hwy_trace *trace, uint32_t i, char *lin
 	const struct hwy_device *device = &trace->devices[i];
 	char part[80];
 	info_text_add(line, "", hwy_str(trace, device->name));
-	if (device->sms > 0) {
-		snprintf(part, sizeof part, hwy_tr("%lld SMs"), (long long)device->sms);
+	/* OpenCL's number of units is that of SMs on a GPU only. */
+	if (device->sms > 0 && !hwy_devices_are_cpus(trace)) {
+		snprintf(part, sizeof part, "%s",
+			 hwy_say_count_of((double)device->sms, "SM", HWY_KEY("SMs")).text);
 		info_text_add(line, ", ", part);
 	}
 	if (device->memory_bytes > 0)

@@ -184,6 +184,7 @@ static const struct cli_command *main_find(char *const *words)
 static int run_help(int argc, char **argv)
 {
 	if (argc < 2) {
+		cli_plain_stdout();
 		print_help(stdout);
 		return 0;
 	}
@@ -217,6 +218,7 @@ int main(int argc, char **argv)
 		argc--;
 	}
 	if (argc < 2) {
+		cli_plain_stdout();
 		print_bold(stdout, hwy_tr(program.about), strlen("Headway"));
 		fputs("\n\n", stdout);
 		welcome_print(stdout);

@@ -56,6 +56,24 @@ expect_status 2 "the first letter of an option"
 expect_line "$work/err" "headway sql: unknown option '-l'; did you mean '--list'?" "the first letter of an option"
 cd - >/dev/null || exit 1
 
+# What people read follows the locale, in every command; what programs read is UTF-8.
+for command in info stats analyze "analyze --format brief" "analyze -v" show breakdown tree kernels whatif path "sql -f device-gaps" "diff $DATA/nsys/mlp_async.hwy"; do
+	read -ra words <<<"$command"
+	LC_ALL=C run "${words[@]}" "$DATA/nsys/mlp_sync.hwy"
+	[ -s "$work/out" ] || fail "$command says nothing in the C locale: $(cat "$work/err")"
+	LC_ALL=C grep -q '[^ -~]' "$work/out" && fail "$command in the C locale: $(LC_ALL=C grep -m1 '[^ -~]' "$work/out")"
+	grep -q '??\|[0-9] ?\|? [0-9]' "$work/out" && fail "$command in the C locale has characters without a spelling: $(grep -m1 '??\|[0-9] ?\|? [0-9]' "$work/out")"
+done
+for command in "analyze --format markdown" "analyze --format json" "stats -r cuda_gpu_kern_sum --format csv" "diff --format markdown $DATA/nsys/mlp_async.hwy"; do
+	read -ra words <<<"$command"
+	LC_ALL=C run "${words[@]}" "$DATA/nsys/mlp_sync.hwy"
+	cp "$work/out" "$work/plain.out"
+	LC_ALL=C.UTF-8 run "${words[@]}" "$DATA/nsys/mlp_sync.hwy"
+	cmp -s "$work/out" "$work/plain.out" || fail "$command depends on the locale"
+done
+LC_ALL=C "$HEADWAY" stats "$DATA/nsys/mlp_sync.hwy" >/dev/full 2>"$work/err"
+[ $? = 2 ] || fail "a full disk is no error in the C locale"
+
 # Where the documents are that the help names; recordings that come along.
 run --help
 folder=$(sed -n 's|^The documents docs/NAME.md are in \(.*\)\.$|\1|p' "$work/out")

@@ -84,4 +84,12 @@ run show "$work/nothing.json"
 expect_refusal "nothing to show" "'headway info"
 run show --from 0 --to 1ms "$work/cpu.json"
 expect_status 0 "an empty stretch"
+# Where nothing repeats, analyze names the time of what proves its first finding, and show draws that.
+run analyze "$DATA/gpu/persistent_serve.hwy"
+read -ra next < <(sed -n 's/.* next: headway \(show --from .*\)/\1/p' "$work/out")
+[ "${#next[@]}" = 6 ] || fail "analyze leads elsewhere: $(tail -1 "$work/out")"
+run "${next[@]}"
+expect_status 0 "what analyze proposes"
+grep -q '^  GPU 0 ' "$work/out" || fail "what analyze proposes draws no device: $(cat "$work/out")"
+
 finish

@@ -84,6 +84,12 @@ for command in analyze stats show; do
 		fail "$command of an empty recording is a dead end: $(cat "$work/said")"
 done
 
+# Of several recordings without device work the one that holds most is shown.
+run analyze "$work/nothing.hwy" "$work/sleep.hwy"
+expect_status 0 "two recordings without device work"
+grep -q 'all without device work; this is .*sleep.hwy' "$work/out" && grep -q '^   System calls ' "$work/out" ||
+	fail "the recording with nothing in it is shown: $(cat "$work/out")"
+
 # The first command of a newcomer records something wherever it runs.
 if [ ! -e /proc/driver/nvidia/version ]; then
 	(

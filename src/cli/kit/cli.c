@@ -115,10 +115,16 @@ struct hwy_trace *cli_open(const char *path)
 	return trace;
 }
 
+/* stdout may be a stream without a descriptor: see plain_stdout.c. */
+static int descriptor_of(FILE *out)
+{
+	return out == stdout ? STDOUT_FILENO : fileno(out);
+}
+
 int cli_colour(FILE *out)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-	return !(no && *no) && isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
+	return !(no && *no) && isatty(descriptor_of(out)) && !(term && strcmp(term, "dumb") == 0);
 }
 
 bool cli_is_report(const char *path)
@@ -134,9 +140,9 @@ bool cli_is_report(const char *path)
 int cli_width(FILE *out)
 {
 	struct winsize size;
-	if (!isatty(fileno(out)))
+	if (!isatty(descriptor_of(out)))
 		return 0;
-	if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+	if (ioctl(descriptor_of(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
 		return 80;
 	return size.ws_col;
 }

@@ -245,6 +245,9 @@ void cli_output_close(struct cli_output *output);
 /* Whether 'out' is a terminal, NO_COLOR is not set and TERM is not "dumb". */
 int cli_colour(FILE *out);
 int cli_width(FILE *out); /* columns of the terminal; 0 where 'out' is no terminal */
+/* From here on what is printed on stdout is ASCII where the locale is not UTF-8; cli_read does it
+ * where the format is one for people. */
+void cli_plain_stdout(void);
 int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
 
 /* Prints text without control characters, which a terminal would obey: see hwy_sanitize. */

@@ -278,7 +278,9 @@ static void print_lead(const struct drawing *drawing)
 		fprintf(drawing->out, "%s%*s%s", drawing->indent, LABEL, "", hwy_tr("headway"));
 		if (rows_of(drawing, PICTURE_DEVICE) > 1)
 			fprintf(drawing->out, hwy_tr(" of %s"), label);
-		fprintf(drawing->out, hwy_tr(": %.1f launches on average, at most %" PRIu32 "\n"),
+		fprintf(drawing->out,
+			hwy_tr(": the CPU is %.1f launches ahead on average, at most %" PRIu32
+			       "\n"),
 			row->mean_ahead, row->most_ahead);
 	}
 }

@@ -64,12 +64,15 @@ static void lines_put_folded(FILE *out, const char *text, int width)
 static const struct {
 	const char *from, *to;
 } plain_characters[] = {
-	{"µ", "u"},  {"·", "-"}, {"…", "..."}, {"▸", ">"}, {"✓", "ok"},
-	{"→", "->"}, {"–", "-"}, {"█", "#"},   {"░", "."}, {"▓", "@"},
-	{"▒", "="},  {"▚", "f"}, {"×", "x"},   {"≈", "~"}, {"±", "+-"},
+	{"µ", "u"},  {"·", "-"},  {"…", "..."}, {"▸", ">"}, {"✓", "ok"}, {"→", "->"}, {"–", "-"},
+	{"█", "#"},  {"░", "."},  {"▓", "@"},   {"▒", "="}, {"▚", "f"},  {"×", "x"},  {"≈", "~"},
+	{"±", "+-"}, {"−", "-"},  {"≤", "<"},   {"≥", ">"}, {"─", "-"},  {"╴", "-"},  {"▪", "+"},
+	{"▫", "-"},  {"✗", "x"},  {"—", "-"},   {"²", "2"}, {"╷", "|"},  {"▕", "|"},  {"│", "|"},
+	{"›", ">"},  {"°C", "C"}, {"▁", "."},   {"▂", ":"}, {"▃", "-"},  {"▄", "="},  {"▅", "+"},
+	{"▆", "*"},  {"▇", "%"},
 };
 
-static void put_plain(FILE *out, const char *text)
+void lines_put_plain(FILE *out, const char *text)
 {
 	while (*text) {
 		size_t i = 0, n = sizeof plain_characters / sizeof *plain_characters;
@@ -99,6 +102,6 @@ void lines_put(FILE *out, const char *text, int width, bool utf8)
 	if (utf8)
 		fwrite(folded, 1, memory.length, out);
 	else
-		put_plain(out, folded);
+		lines_put_plain(out, folded);
 	free(folded);
 }

@@ -12,5 +12,7 @@ void lines_may_break(FILE *text, int indent);
 /* Prints a text. Lines wider than 'width' are broken at their marks, as late as possible; lines
  * without marks stay as wide as they are. */
 void lines_put(FILE *out, const char *text, int width, bool utf8);
+/* Prints a text in ASCII: "µs" is "us", "→" is "->"; what has no such spelling is "?". */
+void lines_put_plain(FILE *out, const char *text);
 
 #endif

@@ -321,6 +321,7 @@ static _Noreturn void show_help(struct command_line *line)
 		else if (strncmp(word, "--lang=", 7) == 0)
 			cli_language_use(word + 7);
 	}
+	cli_plain_stdout();
 	cli_help(line->command, stdout);
 	exit(0);
 }
@@ -459,6 +460,18 @@ static void end_of_options(struct command_line *line)
 	}
 }
 
+/* Text and tables are for people; what other formats say is UTF-8 in any locale. */
+static void follow_locale(const struct cli_command *command, const void *options)
+{
+	static const char *const of_people[] = {"text", "brief", "table", NULL};
+	const struct cli_option *format = find_name(command, "format", strlen("format"));
+	if (!format || format->type != CLI_WORD)
+		return;
+	int index = *(const int *)((const char *)options + format->offset);
+	if (is_one_of(format->words[index], of_people))
+		cli_plain_stdout();
+}
+
 void cli_read(const struct cli_command *command, int argc, char **argv, void *options)
 {
 	struct command_line line = {
@@ -480,4 +493,5 @@ void cli_read(const struct cli_command *command, int argc, char **argv, void *op
 	}
 	if (!line.has_format)
 		format_by_output(command, options);
+	follow_locale(command, options);
 }
