@@ -5,7 +5,7 @@ import { keys, tr } from "../lang";
 import { goToHit, isSql, search, setTheme, showAll, zoom } from "../state/actions";
 import { togglePanel } from "../state/layout";
 import { runSql } from "../state/sql";
-import { set, state, titleOf, useStore, type Theme } from "../state/store";
+import { runTitle, set, state, useStore, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
 import { SIDE } from "./registry";
 
@@ -15,8 +15,8 @@ const WAIT_MS = 180;
 
 function Title() {
 	const traces = useStore((s) => s.traces);
-	return <div class="run">{traces.map((t, i) => <span key={i} title={t.info.file}>
-		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{titleOf(t)}
+	return <div class={traces.length > 1 ? "run two" : "run"}>{traces.map((t, i) => <span key={i} title={t.info.file}>
+		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{runTitle(t, traces)}
 		<small>{duration(t.info.end - t.info.start)} · {tr("{n} spans", { n: count(t.info.spans) })}</small></span>)}</div>;
 }
 

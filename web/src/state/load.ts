@@ -10,7 +10,7 @@ import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
 import { askAlive, pause } from "./connection";
 import { readLater, toldWindow } from "./link";
-import { isEmpty, set, state, titleOf, type Trace } from "./store";
+import { isEmpty, runTitle, set, state, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
 const PENDING_MS = 500;
@@ -125,7 +125,7 @@ async function loadDiagnosis(source: Source, t: number): Promise<void> {
 	const [diagnosis, steps, headway, edits, roofline] = await Promise.all([
 		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits"), ask<Roofline>("roofline")]);
 	Object.assign(state.traces[t]!, { diagnosis, steps, headway: headway && withPoints(headway), edits, roofline: roofline?.devices ? roofline : { devices: [], points: [] } });
-	document.title = `${state.traces.map(titleOf).join(" · ")} – Headway`;
+	document.title = `${state.traces.map((t) => runTitle(t)).join(" · ")} – Headway`;
 	set({ traces: [...state.traces] });
 }
 
