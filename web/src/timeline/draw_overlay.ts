@@ -150,6 +150,9 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 	});
 }
 
+/** How high the mark of hits is along the upper edge of a crowded lane. */
+const BAND = 6;
+
 export function drawOutlines(on: Ink, scene: Scene, pinned: boolean): void {
 	for (const { x0, x1, y0, y1, kind, many } of scene.outlines.filter((o) => o.pinned === pinned)) {
 		on.fillStyle = scene.palette.accent;
@@ -158,8 +161,9 @@ export function drawOutlines(on: Ink, scene: Scene, pinned: boolean): void {
 		else {
 			on.strokeStyle = kind === "kin" ? (scene.palette.dark ? "#ff7ad9" : "#c2188f") : css(scene.palette.hit);
 			if (many) {
-				on.fillStyle = `${on.strokeStyle}40`;
-				on.fillRect(x0, y0, x1 - x0, y1 - y0);
+				// Over the spans it would be another colour of theirs.
+				on.fillStyle = on.strokeStyle;
+				on.fillRect(x0, y0, x1 - x0, Math.min(BAND * scene.dpr, y1 - y0));
 			}
 			on.lineWidth = (kind === "kin" ? 2 : 1.5) * scene.dpr;
 			on.strokeRect(x0 + 0.5, y0 + 0.5, Math.max(1, x1 - x0 - 1), y1 - y0 - 1);
