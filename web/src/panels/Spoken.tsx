@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { LOOK_NAMES, type SpanDetails } from "../data/protocol";
 import { tr } from "../lang";
-import { focusedRow, isLooking, onTimeline } from "../state/focus";
+import { focusedRow, isLooking, onTimeline, wasLookedAt } from "../state/focus";
 import { beginOf, state, subscribe } from "../state/store";
 import { plain, shorten } from "../timeline/text";
 import { RULER, type Timeline } from "../timeline/timeline";
@@ -40,7 +40,8 @@ function textOf(timeline: Timeline): string {
 		return spanText(row, selected.span);
 	if (row.folds && row.kind !== "device" && row.kind !== "rank")
 		return tr(row.folded ? "{name}, group, folded" : "{name}, group, unfolded", { name: plain(row.title) });
-	return row.kind === "lane" ? tr("{name}, nothing here", { name: plain(row.title) }) : reading(timeline, row);
+	const looked = wasLookedAt(row);
+	return row.kind === "lane" ? tr(looked ? "{name}, nothing here" : "{name}, a lane: arrows lead to its spans", { name: plain(row.title) }) : reading(timeline, row);
 }
 
 export function Spoken({ timeline }: { timeline: Timeline }) {
@@ -49,7 +50,8 @@ export function Spoken({ timeline }: { timeline: Timeline }) {
 		let timer = 0;
 		const stop = subscribe(() => {
 			clearTimeout(timer);
-			timer = window.setTimeout(() => onTimeline() && !isLooking() && setText(state.message || textOf(timeline)), PAUSE_MS);
+			// Empty while the keyboard is elsewhere: only a change is spoken when it comes back.
+			timer = window.setTimeout(() => (onTimeline() ? isLooking() || setText(state.message || textOf(timeline)) : setText("")), PAUSE_MS);
 		});
 		return () => {
 			clearTimeout(timer);
