@@ -98,6 +98,65 @@ await run([
 			return cell.clientWidth >= Math.max(...cell.textContent.split(/(?<=-)|\s/).map((part) => on.measureText(part).width)) - 1;
 		})), async () => `room for the words: ${await page.locator(".copies td.text").evaluateAll((cells) => cells.map((cell) => `${cell.textContent} ${cell.clientWidth}`).join())}`);
 	})],
+	["streams that have no work in the steps are one folded group, and processes are on the screen", () => withPage(["programs/jax_input.hwy"], [1280, 800], async (page) => {
+		await page.locator(".title.group", { hasText: "16 other streams" }).waitFor();
+		const rows = await page.evaluate(() => {
+			const { layout, scroll, viewHeight } = window.headway.timeline;
+			return { streams: layout.rows.filter((r) => r.kind === "lane" && r.lane.type === "stream").map((r) => r.title), calls: layout.rows.some((r) => r.lane?.type === "api" && r.y + r.h < scroll + viewHeight) };
+		});
+		check(rows.streams.length === 2 && rows.calls, JSON.stringify(rows));
+		// A link says which groups are folded: none, here.
+		await page.evaluate(() => { location.hash = location.hash.replace(/fold=[^&]*/, "fold="); });
+		await until(() => page.evaluate(() => window.headway.timeline.layout.rows.filter((r) => r.kind === "lane" && r.lane.type === "stream").length === 18), "unfolded by the link");
+	})],
+	["names in the roofline's plot touch neither each other nor an edge", async () => {
+		for (const size of [[1280, 800], [800, 700]])
+			await withPage(FINETUNE, size, async (page) => {
+				await page.keyboard.press("6");
+				await page.waitForSelector(".roof-name");
+				await settled(page);
+				const texts = await page.locator(".roofline-plot svg").evaluate((svg) => {
+					const all = svg.getBoundingClientRect();
+					return [...svg.querySelectorAll(".tick, .roof-name:not([transform])")].map((text) => {
+						const { left, right, top, bottom } = text.getBoundingClientRect();
+						return { text: text.textContent, left, right, top: top + 2, bottom: bottom - 2, inside: left >= all.left && right <= all.right, opacity: getComputedStyle(text).opacity };
+					});
+				});
+				check(texts.length > 5 && texts.every((t) => t.inside && t.opacity === "1"), JSON.stringify(texts));
+				const touch = texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).map((b) => `${a.text} / ${b.text}`));
+				check(!touch.length, `${size}: ${touch}`);
+			});
+	}],
+	["the help can be closed however far it is scrolled", () => withPage(FINETUNE, ZOOMED, async (page) => {
+		await page.keyboard.press("?");
+		await page.waitForSelector("dialog.help");
+		await page.locator(".help .inside").evaluate((inside) => { inside.scrollTop = inside.scrollHeight; });
+		await until(() => page.locator(".help-head button").evaluate((button) => {
+			const { left, top, width, height } = button.getBoundingClientRect();
+			return document.elementFromPoint(left + width / 2, top + height / 2) === button;
+		}), "its button is on top");
+	})],
+	["a long note is shown whole, and times stay readable beside its flag", () => withPage(FINETUNE, [1280, 800], async (page) => {
+		await page.keyboard.press("]");
+		await page.keyboard.press("m");
+		await page.keyboard.type("why is this step so much slower than the others, and what does the GPU wait for?");
+		await page.keyboard.press("Enter");
+		await until(() => page.locator(".notes textarea").evaluate((box) => box.clientHeight > 30 && box.scrollHeight <= box.clientHeight + 1 && document.activeElement !== box), "the whole text");
+		const written = await page.evaluate(() => {
+			const { fillText } = CanvasRenderingContext2D.prototype;
+			const seen = [];
+			CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+				if (this.canvas.matches("canvas.timeline") && y < 26)
+					seen.push({ text, y, flag: / /.test(text) && !/^[\d.]+ [mµ]?s$/.test(text) });
+				fillText.call(this, text, x, y, ...more);
+			};
+			window.headway.timeline.draw();
+			CanvasRenderingContext2D.prototype.fillText = fillText;
+			return seen;
+		});
+		const [flag, times] = [written.find((w) => w.flag), written.filter((w) => /^[\d.]+ [mµ]?s$/.test(w.text))];
+		check(flag && times.length > 1 && times.every((t) => t.y - flag.y >= 11), JSON.stringify(written));
+	})],
 	["what a cause of idle time means can be read, also in a narrow panel", () => withPage(FINETUNE, [800, 700], async (page) => {
 		await page.waitForSelector(".part small");
 		const cut = await page.locator(".part").evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Details.tsx - everything known about the selected span. */
 import { LOOK_NAMES, type Group, type SpanDetails } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { keys, tr } from "../lang";
 import { followLink, selectNext, zoomToSelection } from "../state/actions";
 import { lightChain, lightSame } from "../state/kin";
@@ -87,7 +88,7 @@ export function Details() {
 	const said = launchText(span) || workText(span) || projectedText(span);
 	const sentence = said && said[0]!.toUpperCase() + said.slice(1);
 	return <div class="details">
-		<h2 class="name">{plain(span.name || span.stack[0]?.function || tr(LOOK_NAMES[span.look ?? -1] ?? ""), NAME)}</h2>
+		<h2 class="name">{plain(spanName(span.name, span.look) || span.stack[0]?.function || tr(LOOK_NAMES[span.look ?? -1] ?? ""), NAME)}</h2>
 		<p class="kind">{tr(LOOK_NAMES[span.look ?? -1] ?? span.kind)}</p>
 		<div class="buttons">
 			<button title={tr("previous of the same name (,)")} onClick={() => void selectNext(-1)}>‹ {tr("previous")}</button>

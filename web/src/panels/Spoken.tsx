@@ -2,6 +2,7 @@
 /* Spoken.tsx - what the keyboard is at on the timeline, as a sentence that screen readers speak. */
 import { useEffect, useState } from "preact/hooks";
 import { LOOK_NAMES, type SpanDetails } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { tr } from "../lang";
 import { focusedRow, isLooking, onTimeline, wasLookedAt } from "../state/focus";
 import { beginOf, state, subscribe } from "../state/store";
@@ -16,7 +17,7 @@ const PAUSE_MS = 60;
 function spanText(row: Row, span: SpanDetails): string {
 	const shift = state.traces[row.trace]?.shift ?? 0;
 	const what = tr(LOOK_NAMES[span.look ?? -1] ?? span.kind);
-	const name = shorten(plain(span.name || span.stack[0]?.function || what));
+	const name = shorten(plain(spanName(span.name, span.look) || span.stack[0]?.function || what));
 	const where = { name, what, at: duration(span.start - shift - beginOf(state)), lane: plain(row.title) };
 	return span.dur ? tr("{name}, {what}, {time} at {at} on {lane}", { ...where, time: duration(span.dur) }) : tr("{name}, {what}, at {at} on {lane}", where);
 }

@@ -2,11 +2,15 @@
 /* draw_overlay.ts - what is drawn over the lanes: the ruler, the selection, arrows from launch to work, evidence, marks. */
 import type { Span } from "../data/protocol";
 import { beginOf } from "../state/store";
+import { flagsShown } from "./draw_notes";
 import { laneKey, levelOf, partsOf, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
 import { FONT, widthOf } from "./text";
 import { roundStep, tick, duration, momentText, signed } from "./units";
+
+/** Half the height of a time under a flag. */
+const FLAG_ROOM = 6;
 
 type Ink = CanvasRenderingContext2D;
 
@@ -15,6 +19,8 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 	const perPixel = (state.to - state.from) / width;
 	const step = roundStep(perPixel * 110 * dpr);
 	const zero = beginOf(state);
+	// Under the flags of notes, where there are any.
+	const middle = (flagsShown(scene) ? scene.ruler - FLAG_ROOM : scene.ruler / 2) * dpr;
 	on.fillStyle = css(palette.band);
 	on.fillRect(0, 0, width, scene.ruler * dpr);
 	on.font = FONT.replace("11px", `${11 * dpr}px`);
@@ -29,7 +35,7 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 		// Half a text says another time.
 		const text = tick(k * step, step);
 		if (x >= 0 && x + 4 * dpr + widthOf(on, text) <= width)
-			on.fillText(text, x + 4 * dpr, scene.ruler * dpr / 2);
+			on.fillText(text, x + 4 * dpr, middle);
 	}
 }
 

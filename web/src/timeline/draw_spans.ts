@@ -4,6 +4,7 @@
  * Where a lane has summaries at this scale, stretches with few spans are summed up, too (sum_up.ts): one look for the whole lane,
  * so that a border between two tiles does not look like a change of the program. Each row of a lane that nests has the share that its own spans cover. */
 import type { Marks } from "../data/marks";
+import { spanName } from "../data/span_names";
 import { isMark, isUnfinished, type Spans } from "../data/tile";
 import type { Cover } from "../data/tiles";
 import { Look, type Lane } from "../data/protocol";
@@ -90,7 +91,7 @@ function drawSpan(p: Place, spans: Spans, i: number): void {
 	const from = Math.max(left, 0);
 	if (!labelled || !text || from < p.x0 - 0.5 || from >= p.x1)
 		return;
-	const label = { pinned: row.pinned, x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text, ink: dim ? palette.faint : named === null ? palette.inkOn(look, name) : palette.inkOf(named) };
+	const label = { pinned: row.pinned, x: from, w: Math.min(right, scene.width) - from, y: y0, h: y1 - y0, text: spanName(text, look), ink: dim ? palette.faint : named === null ? palette.inkOn(look, name) : palette.inkOf(named) };
 	scene.labels.push(label);
 	if (stacked)
 		Object.assign(p.under, { label, id });
