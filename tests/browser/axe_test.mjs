@@ -45,6 +45,17 @@ const looks = async (theme) => {
 await run([
 	["every panel can be used by everybody, light", () => looks("light")],
 	["every panel can be used by everybody, dark", () => looks("dark")],
+	...["light", "dark"].map((theme) => [`the code of a finding that is shown can be used by everybody, ${theme}`, async () => {
+		const page = await openPage(browser.context, `${server.url}#theme=${theme}`);
+		await page.evaluate(() => { window.headway.state.traces[0].diagnosis.findings[0].advice += `\n  ${"value = step(value) # ".repeat(9)}`; });
+		await page.locator("[data-finding] .show").first().click();
+		await page.waitForFunction(() => {
+			const code = document.querySelector(".lit .advice pre");
+			return code && code.scrollWidth > code.clientWidth;
+		});
+		await checkAxe(page, `the code, ${theme},`);
+		await page.close();
+	}]),
 	["the help can be used by everybody", async () => {
 		const page = await openPage(browser.context, server.url);
 		await page.keyboard.press("?");

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { checkAxe } from "./axe.mjs";
-import { cacheHere, check, newPage, openBrowser, openPage, run, skip, stateOf, until, view } from "./common.mjs";
+import { cacheHere, check, newPage, openBrowser, openPage, run, skip, stateOf, until, view, when } from "./common.mjs";
 import { data, makeFolder } from "./recordings.mjs";
 
 const headway = process.env.HEADWAY ?? skip("no headway binary");
@@ -91,7 +91,9 @@ await run([
 			return [traces.map((t) => t.steps.phases[t.steps.main].steps[k][0] - t.shift), k];
 		});
 		check(begins[0] === begins[1], `step ${step} begins at one place in both: ${begins}`);
-		await until(async () => await page.locator(".compare-step", { hasText: `step ${step}` }).count() === 1, "and is named");
+		// By the name that it has in both, and by no other number.
+		const names = await page.evaluate((k) => window.headway.state.traces.map((t) => t.steps.phases[t.steps.main].steps[k][6]), step);
+		await when(() => page.locator(".compare-step").textContent(), (text) => names[0] === names[1] && text.split(names[0]).length === 2 && !text.includes(`step ${step}`), (text) => `${names}, once: ${text}`);
 		await page.getByRole("button", { name: "previous step of both runs" }).click();
 		await page.waitForFunction((k) => window.headway.state.step === k - 1, step);
 	})],

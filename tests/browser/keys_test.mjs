@@ -64,7 +64,7 @@ await run([
 		await when(async () => [...await stops(), await stateOf(page, "focus")], ([stop, row, ...more]) => stop === row && !more.length, (seen) => `${seen}`);
 	}, near)],
 	["a name that gets the keyboard below the window takes its lane along", () => withPage(async (page) => {
-		await page.setViewportSize({ width: 1280, height: 420 });
+		await page.setViewportSize({ width: 1280, height: 380 });
 		await page.waitForFunction(() => window.headway.timeline.mostScroll > 100);
 		const key = await page.evaluate(() => window.headway.timeline.layout.rows.findLast((r) => r.folds).key);
 		await page.keyboard.press("i");
@@ -115,6 +115,59 @@ await run([
 		await page.keyboard.press("Escape");
 		await page.waitForSelector("dialog.help", { state: "detached" });
 		await until(async () => await focusIn(page, "[data-finding] .show"), "the keyboard is where it was");
+	})],
+	["a panel that scrolls is scrolled by the keys that scroll, and the timeline stays", () => withPage(async (page) => {
+		await page.setViewportSize({ width: 1280, height: 380 });
+		await page.waitForFunction(() => window.headway.timeline.mostScroll > 100);
+		const before = JSON.stringify(await stateOf(page, "window"));
+		const top = () => page.evaluate(() => document.querySelector("aside").scrollTop);
+		for (const place of ["aside", "[data-finding] .show"]) {
+			await page.locator(place).first().focus();
+			await page.keyboard.press("Home");
+			await until(async () => await top() === 0, `${place}: at the begin`);
+			for (const key of ["ArrowDown", "PageDown", "End"]) {
+				const was = await top();
+				await page.keyboard.press(key);
+				await when(top, (now) => now > was, (now) => `${place}: ${key} leads from ${was} to ${now}`);
+			}
+		}
+		const now = await page.evaluate(() => window.headway.timeline.scroll);
+		check(now === 0 && JSON.stringify(await stateOf(page, "window")) === before, `neither the lanes nor the window moved: ${now}`);
+		await page.locator("body").evaluate(() => document.activeElement.blur());
+		await page.keyboard.press("ArrowDown");
+		await page.waitForFunction(() => window.headway.timeline.scroll > 0);
+	}, near)],
+	["who passes the timeline by Tab selects nothing; an arrow or Enter does", () => withPage(async (page) => {
+		const at = () => focusIn(page, "canvas.timeline");
+		await page.locator(".lanes button[tabindex='0']").last().focus();
+		await until(async () => {
+			await page.keyboard.press("Tab");
+			return at();
+		}, "the timeline has the keyboard");
+		await page.waitForFunction(() => /^stream 7, a lane/.test(document.querySelector(".spoken").textContent));
+		check(await stateOf(page, "selected") === null, "nothing is selected");
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => window.headway.state.selected && window.headway.state.panel === "details");
+		await page.keyboard.press("Escape");
+		await page.waitForFunction(() => !window.headway.state.selected);
+		await page.locator("canvas.timeline").blur();
+		await page.locator("canvas.timeline").focus();
+		check(await stateOf(page, "selected") === null, "nothing is selected again");
+		await page.keyboard.press("ArrowRight");
+		await page.waitForFunction(() => window.headway.state.selected);
+	}, near)],
+	["the keyboard that comes to the timeline is told of the span that a finding has shown", () => withPage(async (page) => {
+		await page.locator("[data-finding] .show").first().click();
+		await page.waitForFunction(() => window.headway.state.selected && window.headway.state.lit);
+		const { span } = await stateOf(page, "selected");
+		await page.keyboard.press("i");
+		const text = await when(() => page.locator(".spoken").textContent(), (said) => said !== "", "something is said");
+		check(text.startsWith(span.name), `of ${span.name}: ${text}`);
+		// What is said again must be new.
+		await page.locator("[data-finding] .show").first().focus();
+		await until(async () => await page.locator(".spoken").textContent() === "", "silence");
+		await page.keyboard.press("i");
+		await until(async () => await page.locator(".spoken").textContent() === text, "said again");
 	})],
 	["no two commands have the same key", () => withPage(async (page) => {
 		await page.keyboard.press("?");

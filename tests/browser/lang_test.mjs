@@ -18,9 +18,9 @@ const runs = [join(data, "nsys/mlp_sync.hwy"), join(data, "nsys/mlp_async.hwy")]
 
 /** Elements whose text is of the recording, of a query or a command, or typed: names, ids, code, keys, what SQL answers. */
 const TYPED = "code, pre, textarea, input.query, kbd, dt, option[value], .name, .kind, .fields td, .span-link, .places, .rows .text, .stack, .yours, .run, .lanes, .offers li, .sql-rows, .suggestion b, .edit b, .flame-frame b, .flame-tree .text, "
-	+ ".flame-table .text, .grid-lines, .roofline-table .text, .compare-table .text, .trust b, .roof-name, .point-name, select option, .flame-frame > .faint, .thread-states, .copies td:first-child, .evidence";
+	+ ".flame-table .text, .grid-lines, .roofline-table .text, .compare-table .text, .trust b, .roof-name, .point-name, select option, .flame-frame > .faint, .thread-states, .evidence";
 /** Words that stay as they are in Chinese sentences (lang/glossary.md), units and names. */
-const KEPT = /\b(GPU|CPU|SM|SQL|CSV|JSON|PNG|SVG|Perfetto|Headway|headway|kernel|dur|step|name|gemm|span|Span|rank|wave|warp|stream|Ctrl|Shift|Enter|Esc|Home|End|Page|Backspace|Tensor|Core|CUDA|NVTX|PyTorch|Python|Nsight|Compute|torch|profiler|analyze|docs|gaps|md|python3?|mlp|py|GIL|NVIDIA|H200|FLOP|TFLOP|PFLOP|ms|ns|us|µs|MB|kB|GB|TB|B|s|W|MHz|p10|p50|p90|p99|A|B|N|X|M|fp\d+|tf32|TF32|bf16|int8|tensor|tid|pid|step_\w*|view|TABLE|schema)\b/g;
+const KEPT = /\b(GPU|CPU|SM|SQL|CSV|JSON|PNG|SVG|Perfetto|Headway|headway|kernel|dur|step|name|gemm|span|Span|rank|wave|warp|stream|Ctrl|Shift|Enter|Esc|Home|End|Page|Backspace|Tensor|Core|CUDA|NVTX|PyTorch|Python|Nsight|Compute|torch|profiler|analyze|docs|gaps|md|python3?|mlp|mlp_sync|mlp_async|hwy|py|GIL|NVIDIA|H200|FLOP|TFLOP|PFLOP|ms|ns|us|µs|MB|kB|GB|TB|B|s|W|MHz|p10|p50|p90|p99|A|B|N|X|M|fp\d+|tf32|TF32|bf16|int8|tensor|tid|pid|step_\w*|view|TABLE|schema)\b/g;
 
 /** Columns of the model, as queries call them. */
 const COLUMN = /^(correlation|[a-z]+(-[a-z]+)+)$/;
@@ -114,6 +114,24 @@ await run([
 		await page.locator("#tab-compare").click();
 		await page.waitForFunction(() => window.headway.state.compare.answer);
 		await checkPage(page, "the comparison");
+	})],
+	["copies, fills and waits without a recorded name have a Chinese one where they are shown, and an English one in files and queries", () => onServed([recording], async (page) => {
+		await page.keyboard.press("9");
+		for (const [query, name] of [["name=\"copy host to device\"", "拷贝：主机到设备"], ["name=\"wait for a stream\"", "等待流"]]) {
+			await page.locator(".table-bar .query").fill(query);
+			await page.locator(".table-bar .query").press("Enter");
+			await until(async () => await page.locator(".grid-line [role=gridcell]:first-child").first().textContent() === name, `${query}: ${name}`);
+		}
+		const names = await page.locator(".grid-line [role=gridcell]:first-child").allTextContents();
+		check(names.length > 1 && names.every((name) => name === "等待流"), `${names}`);
+		await page.locator(".grid-line").first().click();
+		await page.waitForFunction(() => window.headway.state.selected);
+		await page.keyboard.press("2");
+		await until(async () => await page.locator(".details .name").textContent() === "等待流", "and in its details");
+		await page.locator("input[type=search]").fill("copy direction:device");
+		await page.locator(".search .span-link", { hasText: "拷贝：" }).first().click();
+		await page.keyboard.press("2");
+		await until(async () => /^(主机|设备)到(主机|设备)$/.test(await page.locator(".details .fields tr", { hasText: "direction" }).or(page.locator(".details .fields tr", { hasText: "方向" })).locator("td").textContent()), "the direction");
 	})],
 	["a self-contained page is Chinese without a server", async () => {
 		const html = folder.path("run.html");

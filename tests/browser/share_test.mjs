@@ -63,8 +63,8 @@ await run([
 		await page.locator(".notes li button", { hasText: "go to" }).nth((await notes(page)).findIndex((n) => n.id === note.id)).click();
 		await when(() => window_(page), ({ from, to }) => from < note.from && to > note.to && to - from < (note.to - note.from) * 4,
 			({ from, to }) => `the note is on the screen, ${note.from} to ${note.to} in ${from} to ${to}`);
-		await page.locator(".notes li input").first().fill("renamed");
-		await page.locator(".notes li input").first().press("Enter");
+		await page.locator(".notes li textarea").first().fill("renamed");
+		await page.locator(".notes li textarea").first().press("Enter");
 		await until(async () => (await notes(page))[0].text === "renamed", "renamed");
 		await page.locator(".notes li button", { hasText: "delete" }).first().click();
 		await until(async () => (await notes(page)).length === 1, "deleted");

@@ -85,6 +85,18 @@ await run([
 		await until(async () => Math.abs(await widthOf("kind") - before) < 3, "a double click takes it back");
 		await page.close();
 	}],
+	["the button that copies or saves keeps the keyboard", async () => {
+		const page = await open("kernel");
+		for (const name of ["copy CSV", "JSON", "download"]) {
+			const button = page.locator(".table-bar button", { hasText: name });
+			await button.focus();
+			await page.evaluate(() => { window.headway.state.message = ""; });
+			await page.keyboard.press("Enter");
+			await page.waitForFunction(() => window.headway.state.message !== "");
+			check(await button.evaluate((b) => document.activeElement === b), `${name} has it`);
+		}
+		await page.close();
+	}],
 	["a press on a head sorts all rows, and a second one turns them around", async () => {
 		const page = await open("kernel");
 		const rows = sql("select name, duration from kernel order by duration desc, id desc limit 1");

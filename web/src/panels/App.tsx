@@ -32,7 +32,7 @@ function Side({ timeline }: { timeline: Timeline }) {
 	const Open = open.component;
 	return <>
 		<Splitter part="side" title={tr("width of the panel beside the timeline")} side="right" least={LEAST_WIDTH} most={mostWidth} />
-		<aside aria-label={open.title} style={wide(width)}><button class="close-side" aria-label={tr("close {panel}", { panel: open.title })} title={tr("close")} onClick={() => set({ panel: null })}>×</button><Open timeline={timeline} /></aside>
+		<aside aria-label={open.title} tabIndex={0} style={wide(width)}><button class="close-side" aria-label={tr("close {panel}", { panel: open.title })} title={tr("close")} onClick={() => set({ panel: null })}>×</button><Open timeline={timeline} /></aside>
 	</>;
 }
 

@@ -8,7 +8,8 @@ import { duration, percent } from "../timeline/units";
 
 interface Part { name: string; ns: number; colour: string; idle: boolean }
 
-const WORDS: Record<string, string> = {
+/** What a cause of idle time means. */
+export const CAUSE_WORDS: Record<string, string> = {
 	blocked: tr("after a wait"), launch: tr("launched too slowly"), input: tr("the next batch is late"), os: tr("the CPU is in the OS"), cpu: tr("the CPU runs other code"),
 	dependency: tr("between work"), alloc: tr("allocating, freeing"), module: tr("loading kernels"), drain: tr("outside any step"), unknown: tr("no launch recorded"), "first-use": tr("compiling, loading, capturing"), missing: tr("records missing"), comm: tr("the CPU talks to other ranks"), gc: tr("Python collects garbage"), gil: tr("waiting for the GIL"),
 };
@@ -37,8 +38,8 @@ export function Breakdown({ diagnosis }: { diagnosis: Diagnosis }) {
 	return <section class="breakdown"><h3>{tr("What the GPU does with a step")}</h3>
 		<div class="stack-bar" role="img" aria-label={tr("the list below as a bar")}>{parts.map((p) =>
 			<i key={p.name} class={p.idle ? "idle" : ""} title={`${p.idle ? tr("idle, {cause}", { cause: tr(p.name) }) : p.name}${tr(": ")}${percent(p.ns / whole)}`} style={{ flexGrow: p.ns / whole, backgroundColor: p.colour }} />)}</div>
-		<table class="rows"><tbody>{parts.filter((p) => p.ns / whole >= LEAST).map((p) => <tr key={p.name} title={p.idle ? WORDS[p.name] : ""}>
-			<td class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.idle ? <>{phrase("idle: {cause}", { cause: <b>{tr(p.name)}</b> })} <small>{WORDS[p.name]}</small></> : p.name}</td>
+		<table class="rows"><tbody>{parts.filter((p) => p.ns / whole >= LEAST).map((p) => <tr key={p.name} title={p.idle ? CAUSE_WORDS[p.name] : ""}>
+			<td class="part"><i class={p.idle ? "idle" : ""} style={{ backgroundColor: p.colour }} />{p.idle ? <>{phrase("idle: {cause}", { cause: <b>{tr(p.name)}</b> })} <small>{CAUSE_WORDS[p.name]}</small></> : p.name}</td>
 			<td class="n">{duration(p.ns / whole * step)}</td><td class="n short">{percent(p.ns / whole)}</td></tr>)}</tbody></table>
 	</section>;
 }

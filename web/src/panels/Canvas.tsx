@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tr } from "../lang";
 import { focusCame } from "../state/focus";
+import { set } from "../state/store";
 import { listenToMouse } from "../timeline/input";
 import type { Timeline } from "../timeline/timeline";
 import { LaneScroll } from "./LaneScroll";
@@ -62,7 +63,7 @@ export function Canvas({ timeline }: { timeline: Timeline }) {
 	}, [tip]);
 	return <div class="stage">
 		<canvas class="timeline" id="timeline" ref={canvas} tabIndex={0} role="application" aria-roledescription={tr("timeline")} aria-label={tr("Timeline. Up and down: lanes and levels. Left and right: spans. Enter: details.")} aria-describedby="spoken"
-			onPointerDown={() => { pressed.current = true; }} onPointerUp={() => { pressed.current = false; }} onFocus={() => pressed.current || focusCame()} onBlur={() => timeline.invalidate()} onMouseLeave={() => tell(null)}
+			onPointerDown={() => { pressed.current = true; }} onPointerUp={() => { pressed.current = false; }} onFocus={() => pressed.current || focusCame()} onBlur={() => set({})} onMouseLeave={() => tell(null)}
 			onMouseMove={(e) => tell(e.buttons ? null : { x: e.offsetX, y: e.offsetY })} onMouseDown={() => tell(null)} />
 		{tip && <div class="tip" style={placeOf(tip, canvas.current)}>
 			<b>{tip.head}</b>{tip.line && <span>{tip.line}</span>}{tip.lines?.map((line) => <span key={line} class="known">{line}</span>)}</div>}

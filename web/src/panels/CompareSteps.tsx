@@ -47,14 +47,16 @@ function StepControl() {
 	const phases = [phaseOf(0), phaseOf(1)];
 	const last = Math.max(...phases.map((p) => (p?.steps.length ?? 0) - 1));
 	const k = step >= 0 ? step : phases[0]?.first_steady ?? 0;
+	const names = phases.map((p) => p?.steps[k] && stepTitle(p.steps[k][6], k));
+	const same = names[0] !== undefined && names[0] === names[1];
 	const go = (to: number): void => showStep(Math.min(last, Math.max(0, to)), (phases[0]?.steps.length ?? 0) > to ? 0 : 1);
 	return <p class="compare-step"><span class="group">
 		<button aria-label={tr("previous step of both runs")} title={tr("previous step ([)")} disabled={k <= 0} onClick={() => go(k - 1)}>‹</button>
-		<button class={step >= 0 ? "on" : ""} title={tr("lay this step of B over that of A")} onClick={() => go(k)}>{tr("step {k}", { k })}</button>
+		<button class={step >= 0 ? "on" : ""} title={tr("lay this step of B over that of A")} onClick={() => go(k)}>{same ? names[0] : tr("step {k} of {all}", { k: k + 1, all: last + 1 })}</button>
 		<button aria-label={tr("next step of both runs")} title={tr("next step (])")} disabled={k >= last} onClick={() => go(k + 1)}>›</button></span>
 		{phases.map((p, i) => {
 			const one = p?.steps[k];
-			return <span key={i}><b class={i ? "of-b" : "of-a"}>{i ? "B" : "A"}</b> {one ? <>{stepTitle(one[6], k)} {duration(one[1] - one[0])}</> : tr("has no such step")}</span>;
+			return <span key={i}><b class={i ? "of-b" : "of-a"}>{i ? "B" : "A"}</b> {one ? <>{!same && `${names[i]} `}{duration(one[1] - one[0])}</> : tr("has no such step")}</span>;
 		})}</p>;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Details.tsx - everything known about the selected span. */
 import { LOOK_NAMES, type Group, type SpanDetails } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { keys, tr } from "../lang";
 import { followLink, selectNext, zoomToSelection } from "../state/actions";
 import { lightChain, lightSame } from "../state/kin";

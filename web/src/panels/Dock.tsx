@@ -35,7 +35,7 @@ export function Dock({ timeline }: { timeline: Timeline }) {
 	const Open = open?.component;
 	return <>
 		{open && !open.ownHeight && <Splitter part="dock" title={tr("height of the panel under the timeline")} side="below" least={LEAST} most={() => innerHeight * SHARE} />}
-		{open && Open && <div class={open.ownHeight ? "dock own" : "dock"} id="dock" role="tabpanel" aria-labelledby={`tab-${open.id}`} tabIndex={-1}
+		{open && Open && <div class={open.ownHeight ? "dock own" : "dock"} id="dock" role="tabpanel" aria-labelledby={`tab-${open.id}`} tabIndex={0}
 			style={height && !open.ownHeight ? { height: `${height}px` } : {}}><Open timeline={timeline} /></div>}
 		<div class="dock-line"><Tabs />{open && <button class="close" aria-label={tr("close {panel}", { panel: open.title })} title={tr("close")} onClick={() => set({ dock: null })}>×</button>}</div>
 	</>;

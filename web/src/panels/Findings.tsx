@@ -3,7 +3,7 @@
 import type { Diagnosis } from "../data/protocol";
 import { keys, tr } from "../lang";
 import { showDock } from "../state/layout";
-import { titleOf, useStore, type Trace } from "../state/store";
+import { runTitle, useStore, type Trace } from "../state/store";
 import { duration, percent } from "../timeline/units";
 import { Breakdown } from "./Breakdown";
 import { Finding } from "./Finding";
@@ -89,5 +89,5 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 export function Findings() {
 	const traces = useStore((s) => s.traces);
 	return <div class="findings">{traces.map((t, i) => <section key={i} class="of-run">
-		{traces.length > 1 && <h2><b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b> {titleOf(t)}</h2>}<Run trace={t} index={i} /></section>)}</div>;
+		{traces.length > 1 && <h2><b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b> {runTitle(t)}</h2>}<Run trace={t} index={i} /></section>)}</div>;
 }

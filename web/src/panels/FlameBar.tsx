@@ -5,7 +5,7 @@ import type { Group } from "../data/protocol";
 import { tr } from "../lang";
 import { kindShown, onlyPython, setFlame } from "../state/flame";
 import type { FlameState } from "../state/flame_state";
-import { titleOf, useStore } from "../state/store";
+import { runTitle, useStore } from "../state/store";
 import { plain } from "../timeline/text";
 import { percent } from "../timeline/units";
 import { WEIGHT_NAMES } from "./flame_values";
@@ -34,7 +34,7 @@ function Runs({ flame }: { flame: FlameState }) {
 		return null;
 	return <>
 		<Buttons label={tr("run")} value={flame.run} choose={(run) => setFlame({ run, group: "" })} choices={[
-			...traces.map((t, i) => ({ value: i as 0 | 1, name: i ? "B" : "A", hint: titleOf(t) })), { value: 2 as const, name: "A → B", hint: tr("what grew (red) and what shrank (blue)") }]} />
+			...traces.map((t, i) => ({ value: i as 0 | 1, name: i ? "B" : "A", hint: runTitle(t) })), { value: 2 as const, name: "A → B", hint: tr("what grew (red) and what shrank (blue)") }]} />
 		{flame.run === 2 && <Buttons label={tr("measure of change")} value={flame.by} choose={(by) => setFlame(by === "step" ? { by, scope: "steps" } : { by })} choices={[
 			{ value: "share", name: tr("by share"), hint: tr("shares of each run's whole") }, { value: "step", name: tr("a step"), hint: tr("time a step, of the steady steps") }]} />}
 	</>;

@@ -4,6 +4,7 @@ import { Look, LOOK_NAMES, CAUSES, PATH_KINDS } from "../data/protocol";
 import { tr } from "../lang";
 import { set, useStore } from "../state/store";
 import { css, Palette } from "../timeline/theme";
+import { CAUSE_WORDS } from "./Breakdown";
 import { useDark } from "./dark";
 
 const SHOWN = Object.values(Look);
@@ -21,7 +22,7 @@ export function Legend() {
 		<ul>{SHOWN.map((look) => <li key={look}><i style={{ backgroundColor: css(palette.look(look)), backgroundImage: HATCH[palette.pattern(look)] ?? "none" }} />
 			{tr(LOOK_NAMES[look]!)}</li>)}</ul>
 		<h4>{tr("Idle because of")}</h4>
-		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{tr(name)}</li>)}</ul>
+		<ul class="wide">{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} /><b>{tr(name)}</b> <small>{CAUSE_WORDS[name]}</small></li>)}</ul>
 		<h4>{tr("On the critical path")}</h4>
 		<ul>{PATH_KINDS.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.path(i)) }} />{tr(name)}</li>)}</ul>
 	</div>;

@@ -2,6 +2,7 @@
 /* NameRows.tsx - names by time in the selection: how often, how long in all, on average and at most. A press leads to the spans of the name. */
 import { useState } from "preact/hooks";
 import { LOOK_NAMES, type NameTable } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { tr } from "../lang";
 import { openName } from "../state/selection";
 import { plain, shorten } from "../timeline/text";
@@ -16,7 +17,7 @@ export function NameRows({ trace, title, kind, table, whole }: { trace: number; 
 		return null;
 	const rows = all ? table.rows : table.rows.slice(0, AT_FIRST);
 	const longest = Math.max(1, ...table.rows.map((r) => r.total));
-	const nameOf = (r: NameTable["rows"][number]): string => plain(r.name) || tr(LOOK_NAMES[r.look] ?? "");
+	const nameOf = (r: NameTable["rows"][number]): string => plain(spanName(r.name, r.look)) || tr(LOOK_NAMES[r.look] ?? "");
 	return <section><h3>{title} <small>{tr(table.names === 1 ? "{count} of {names} name, {time}" : "{count} of {names} names, {time}", { count: count(table.count), names: count(table.names), time: duration(table.total) })}</small></h3>
 		<table class="rows names"><thead><tr><th>{tr("name")}</th><th>{tr("count")}</th><th>{tr("total")}</th><th>{tr("mean")}</th><th>{tr("max")}</th></tr></thead><tbody>{rows.map((r) => <tr key={`${r.name_id} ${r.look}`}>
 			<td class="bar-cell"><span class="bar" style={{ width: `${r.total / longest * 100}%` }} />

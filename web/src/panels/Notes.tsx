@@ -10,11 +10,17 @@ import { useStore } from "../state/store";
 import { plain } from "../timeline/text";
 import { duration } from "../timeline/units";
 
+/** Of the frame of the field, which its height counts and its scrollHeight does not. */
+const BORDERS = 2;
+
+/** A note has one line, which the panel wraps. */
+const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, " ");
+
 function Entry({ trace, note, begin }: { trace: number; note: Note; begin: number }) {
 	const at = useStore((s) => s.notes.at === note.id);
 	const writing = useStore((s) => s.notes.writing === note.id);
 	const both = useStore((s) => s.traces.length > 1);
-	const box = useRef<HTMLInputElement>(null);
+	const box = useRef<HTMLTextAreaElement>(null);
 	// What is being typed must survive that the panel is drawn again meanwhile.
 	const [draft, setDraft] = useState(note.text);
 	useLayoutEffect(() => setDraft(note.text), [note.text]);
@@ -23,13 +29,29 @@ function Entry({ trace, note, begin }: { trace: number; note: Note; begin: numbe
 		if (writing)
 			box.current?.focus();
 	}, [writing]);
+	// As high as its text is, however wide the panel was made.
+	useLayoutEffect(() => {
+		let width = 0;
+		const watch = new ResizeObserver(([entry]) => {
+			const now = entry!.contentRect.width;
+			if (now === width || !box.current)
+				return;
+			width = now;
+			box.current.style.height = "auto";
+			box.current.style.height = `${box.current.scrollHeight + BORDERS}px`;
+		});
+		watch.observe(box.current!.parentElement!);
+		return () => watch.disconnect();
+	}, [draft]);
 	const name = plain(note.text) || tr("note");
 	return <li class={at ? "on" : ""}>
-		<input ref={box} type="text" value={draft} placeholder={tr("what is here?")} aria-label={tr("text of the note")} maxLength={2000}
-			onInput={(e) => setDraft(e.currentTarget.value)} onChange={(e) => void writeNote(note.id, e.currentTarget.value)}
+		<textarea ref={box} rows={1} value={draft} placeholder={tr("what is here?")} aria-label={tr("text of the note")} maxLength={2000}
+			onInput={(e) => setDraft(oneLine(e.currentTarget.value))} onChange={(e) => void writeNote(note.id, oneLine(e.currentTarget.value))}
 			onKeyDown={(e) => {
-				if (e.key === "Enter")
+				if (e.key === "Enter") {
+					e.preventDefault();
 					e.currentTarget.blur();
+				}
 			}} />
 		<span class="line"><small>{both && <b class={trace ? "ab of-b" : "ab of-a"}>{trace ? "B" : "A"}</b>}{duration(note.from - begin)}{note.to > note.from && ` · ${duration(note.to - note.from)}`}
 			{note.span !== undefined && ` · ${tr("span")}`}</small>

@@ -5,7 +5,7 @@ import { BOUNDS, type Roofline as Answer, type RooflinePoint } from "../data/roo
 import { phrase, tr } from "../lang";
 import { predict, select } from "../state/actions";
 import { showPanel } from "../state/layout";
-import { set, titleOf, useStore, type Trace } from "../state/store";
+import { runTitle, set, useStore, type Trace } from "../state/store";
 import { plain } from "../timeline/text";
 import { duration, percent } from "../timeline/units";
 import { editOf } from "./roofline_edit";
@@ -94,7 +94,7 @@ export function Roofline() {
 	const answer = trace.roofline;
 	return <section class="drawer roofline" aria-label={tr("roofline")}>
 		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === index ? "on" : ""} aria-pressed={i === index}
-			onClick={() => set({ rooflineTrace: i })}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
+			onClick={() => set({ rooflineTrace: i })}>{i ? "B" : "A"} {runTitle(t)}</button>)}</div>}
 		{!answer ? <p class="empty pad">{trace.failed ? tr("No roofline: {why}", { why: trace.failed }) : trace.info.diagnosis === "none" ? tr("No diagnosis was asked for, which the roofline is part of.") : tr("Looking at the kernels…")}</p>
 			: !answer.devices.length ? <p class="empty pad">{tr("This recording has no kernels.")}</p>
 				: <Body key={index} trace={trace} index={index} answer={answer} />}

@@ -20,11 +20,10 @@ const EDGE = { left: 62, right: 16, top: 12, bottom: 34 };
 const MOST_NAMES = 7;
 const LEAST_NAMED = 0.02;
 const MOST_CHARACTERS = 26;
-const POINT_FONT = FONT.replace("11px", "10.5px");
 const ruler = document.createElement("canvas").getContext("2d")!;
 
 function widthOf(text: string): number {
-	ruler.font = POINT_FONT;
+	ruler.font = FONT;
 	return ruler.measureText(text).width + 2;
 }
 
@@ -48,8 +47,17 @@ const power = (value: number): string => (value >= 1e5 || value < 1e-3 ? `1e${Ma
 function Axes({ x, y, size }: { x: Axis; y: Axis; size: Size }) {
 	const bottom = size.h - EDGE.bottom;
 	const right = size.w - EDGE.right;
+	// The last one ends at the edge; one that would touch the next is left out.
+	let edge = Infinity;
+	const labels = [...x.ticks].reverse().map((t) => {
+		const w = widthOf(power(t));
+		const left = Math.min(x.at(t) - w / 2, right - w);
+		const fits = left + w + 6 <= edge;
+		edge = fits ? left : edge;
+		return { t, left, fits };
+	});
 	return <g class="axes">
-		{x.ticks.map((t) => <g key={t}><line x1={x.at(t)} x2={x.at(t)} y1={EDGE.top} y2={bottom} /><text x={x.at(t)} y={bottom + 13} text-anchor={x.at(t) > right - 14 ? "end" : "middle"}>{power(t)}</text></g>)}
+		{labels.map(({ t, left, fits }) => <g key={t}><line x1={x.at(t)} x2={x.at(t)} y1={EDGE.top} y2={bottom} />{fits && <text class="tick" x={left} y={bottom + 13}>{power(t)}</text>}</g>)}
 		{y.ticks.map((t) => <g key={t}><line x1={EDGE.left} x2={right} y1={y.at(t)} y2={y.at(t)} /><text x={EDGE.left - 5} y={y.at(t) + 3.5} text-anchor="end">{withPrefix(t, "")}</text></g>)}
 		<rect x={EDGE.left} y={EDGE.top} width={right - EDGE.left} height={bottom - EDGE.top} />
 		<text class="title" x={(EDGE.left + right) / 2} y={size.h - 5} text-anchor="middle">{tr("FLOP per byte of memory traffic")}</text>
@@ -76,8 +84,9 @@ function Roofs({ device, roofs, x, y }: { device: RooflineDevice; roofs: Roof[];
 
 interface Text { text: string; x: number; y: number; used: boolean; turn: number; w: number }
 
-/** The memory's name along its slope, at the first place of it where no point is. */
-function slopeText(slope: number, top: number, x: Axis, y: Axis, points: Box[]): Text {
+/** The memory's name along its slope, at the first place of it where neither a point nor another name is, else where no name is. */
+function slopeText(slope: number, top: number, x: Axis, y: Axis, points: Box[], names: Box[]): Text {
+	const taken = [...points, ...names];
 	const [from, to] = [Math.max(x.from, y.from / slope), Math.min(x.to, top / slope)];
 	const angle = Math.atan2(y.at(slope * 10) - y.at(slope), x.at(10) - x.at(1));
 	const text = `${tr("memory")}  ${withPrefix(slope, "B/s")}`;
@@ -87,7 +96,7 @@ function slopeText(slope: number, top: number, x: Axis, y: Axis, points: Box[]):
 		const [left, bottom] = [x.at(at), y.at(slope * at) - 5];
 		return { x: left, y: bottom + w * Math.sin(angle) - 10, w: w * Math.cos(angle), h: -w * Math.sin(angle) + 12 };
 	});
-	const box = placeTexts([{ of: 0, places }], points)[0]?.box ?? places[0]!;
+	const box = placeTexts([{ of: 0, places }], taken)[0]?.box ?? placeTexts([{ of: 0, places }], names)[0]?.box ?? places[0]!;
 	return { text, x: box.x, y: box.y + box.h - 2, used: true, turn: angle * 180 / Math.PI, w };
 }
 
@@ -104,7 +113,7 @@ function roofTexts(device: RooflineDevice, roofs: Roof[], x: Axis, y: Axis, poin
 	const placed = [...strong, ...placeTexts(wanted(false), [...points, ...strong.map((s) => s.box)])]
 		.map(({ of, box }) => ({ text: of.text, x: right, y: box.y + 10, used: of.roof.used, turn: 0, w: box.w }));
 	const top = Math.max(...(strong.length ? strong.map((s) => s.of.roof.flop) : inside.map((r) => r.flop)), y.from * 2);
-	return device.bytes_per_s ? [...placed, slopeText(device.bytes_per_s, Math.min(top, y.to), x, y, points)] : placed;
+	return device.bytes_per_s ? [...placed, slopeText(device.bytes_per_s, Math.min(top, y.to), x, y, points, placed.map((p) => ({ x: p.x - p.w, y: p.y - 10, w: p.w, h: 12 })))] : placed;
 }
 
 export function RooflinePlot({ device, points, chosen, hovered, hover, choose, go }: Props) {

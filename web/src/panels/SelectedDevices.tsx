@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SelectedDevices.tsx - the devices of a selection: busy, idle by cause, how far ahead the CPU was, what was copied. */
 import type { DeviceTimes, Lead, Selection } from "../data/protocol";
+import { endName } from "../data/span_names";
 import { phrase, tr } from "../lang";
 import { duration, count, percent, withPrefix } from "../timeline/units";
 
@@ -36,7 +37,7 @@ function Copies({ copies }: { copies: Selection["copies"] }) {
 		return null;
 	const bytes = copies.reduce((sum, c) => sum + c.bytes, 0);
 	return <section><h3>{tr("Copies")} <small>{tr("{bytes} in all", { bytes: withPrefix(bytes, "B") })}</small></h3>
-		<table class="rows copies"><tbody>{copies.map((c) => <tr key={c.direction}><td class="text" title={c.direction}>{c.direction}</td><td class="n">{count(c.count)}×</td><td class="n">{withPrefix(c.bytes, "B")}</td>
+		<table class="rows copies"><tbody>{copies.map((c) => <tr key={c.direction}><td class="text" title={endName(c.direction)}>{endName(c.direction)}</td><td class="n">{count(c.count)}×</td><td class="n">{withPrefix(c.bytes, "B")}</td>
 			<td class="n">{c.total > 0 && withPrefix(c.bytes / c.total * 1e9, "B/s")}</td></tr>)}</tbody></table></section>;
 }
 

@@ -2,8 +2,9 @@
 /* Spoken.tsx - what the keyboard is at on the timeline, as a sentence that screen readers speak. */
 import { useEffect, useState } from "preact/hooks";
 import { LOOK_NAMES, type SpanDetails } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { tr } from "../lang";
-import { focusedRow, isLooking, onTimeline } from "../state/focus";
+import { focusedRow, isLooking, onTimeline, wasLookedAt } from "../state/focus";
 import { beginOf, state, subscribe } from "../state/store";
 import { plain, shorten } from "../timeline/text";
 import { RULER, type Timeline } from "../timeline/timeline";
@@ -16,7 +17,7 @@ const PAUSE_MS = 60;
 function spanText(row: Row, span: SpanDetails): string {
 	const shift = state.traces[row.trace]?.shift ?? 0;
 	const what = tr(LOOK_NAMES[span.look ?? -1] ?? span.kind);
-	const name = shorten(plain(span.name || span.stack[0]?.function || what));
+	const name = shorten(plain(spanName(span.name, span.look) || span.stack[0]?.function || what));
 	const where = { name, what, at: duration(span.start - shift - beginOf(state)), lane: plain(row.title) };
 	return span.dur ? tr("{name}, {what}, {time} at {at} on {lane}", { ...where, time: duration(span.dur) }) : tr("{name}, {what}, at {at} on {lane}", where);
 }
@@ -40,7 +41,8 @@ function textOf(timeline: Timeline): string {
 		return spanText(row, selected.span);
 	if (row.folds && row.kind !== "device" && row.kind !== "rank")
 		return tr(row.folded ? "{name}, group, folded" : "{name}, group, unfolded", { name: plain(row.title) });
-	return row.kind === "lane" ? tr("{name}, nothing here", { name: plain(row.title) }) : reading(timeline, row);
+	const looked = wasLookedAt(row);
+	return row.kind === "lane" ? tr(looked ? "{name}, nothing here" : "{name}, a lane: arrows lead to its spans", { name: plain(row.title) }) : reading(timeline, row);
 }
 
 export function Spoken({ timeline }: { timeline: Timeline }) {
@@ -49,7 +51,8 @@ export function Spoken({ timeline }: { timeline: Timeline }) {
 		let timer = 0;
 		const stop = subscribe(() => {
 			clearTimeout(timer);
-			timer = window.setTimeout(() => onTimeline() && !isLooking() && setText(state.message || textOf(timeline)), PAUSE_MS);
+			// Empty while the keyboard is elsewhere: only a change is spoken when it comes back.
+			timer = window.setTimeout(() => (onTimeline() ? isLooking() || setText(state.message || textOf(timeline)) : setText("")), PAUSE_MS);
 		});
 		return () => {
 			clearTimeout(timer);

@@ -29,9 +29,12 @@ function useAround(): Omit<Around, "names"> {
 
 /** Copies or saves the whole of the table, not only what is on the screen. */
 function Take({ around }: { around: Omit<Around, "names"> }) {
+	// Not "disabled", which would take the keyboard away from the button that was pressed.
 	const [busy, setBusy] = useState(false);
 	const lines = useStore((s) => s.table.sums?.lines ?? 0);
 	const take = async (how: "csv" | "json" | "save"): Promise<void> => {
+		if (busy || !lines)
+			return;
 		setBusy(true);
 		const page = await allLines();
 		const columns = state.table.group ? GROUP_COLUMNS : ROW_COLUMNS;
@@ -45,9 +48,9 @@ function Take({ around }: { around: Omit<Around, "names"> }) {
 	};
 	const hint = lines > MOST_COPIED ? tr("the first {n} rows", { n: count(MOST_COPIED) }) : tr("all rows");
 	return <span class="group">
-		<button disabled={busy || !lines} title={tr("copy {rows} as {form}", { rows: hint, form: "CSV" })} onClick={() => void take("csv")}>{tr("copy CSV")}</button>
-		<button disabled={busy || !lines} title={tr("copy {rows} as {form}", { rows: hint, form: "JSON" })} onClick={() => void take("json")}>JSON</button>
-		<button disabled={busy || !lines} title={tr("save {rows} as a CSV file", { rows: hint })} onClick={() => void take("save")}>{tr("download")}</button>
+		<button aria-disabled={busy || !lines} title={tr("copy {rows} as {form}", { rows: hint, form: "CSV" })} onClick={() => void take("csv")}>{tr("copy CSV")}</button>
+		<button aria-disabled={busy || !lines} title={tr("copy {rows} as {form}", { rows: hint, form: "JSON" })} onClick={() => void take("json")}>JSON</button>
+		<button aria-disabled={busy || !lines} title={tr("save {rows} as a CSV file", { rows: hint })} onClick={() => void take("save")}>{tr("download")}</button>
 	</span>;
 }
 

@@ -5,7 +5,7 @@ import { keys, tr } from "../lang";
 import { goToHit, isSql, search, setTheme, showAll, zoom } from "../state/actions";
 import { togglePanel } from "../state/layout";
 import { runSql } from "../state/sql";
-import { set, state, titleOf, useStore, type Theme } from "../state/store";
+import { runTitle, set, state, useStore, type Theme } from "../state/store";
 import { count, duration } from "../timeline/units";
 import { SIDE } from "./registry";
 
@@ -13,10 +13,21 @@ keys("auto", "dark", "light");
 const NEXT: Record<Theme, Theme> = { auto: "dark", dark: "light", light: "auto" };
 const WAIT_MS = 180;
 
+/** How many letters two names share at their begin. */
+function alike(names: string[]): number {
+	let n = 0;
+	while (names.length > 1 && n < names[0]!.length && names[0]![n] === names[1]![n])
+		n++;
+	return n;
+}
+
 function Title() {
 	const traces = useStore((s) => s.traces);
-	return <div class="run">{traces.map((t, i) => <span key={i} title={t.info.file}>
-		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{titleOf(t)}
+	const names = traces.map((t) => runTitle(t, traces));
+	// Where there is little room, what tells them apart stays.
+	const same = alike(names);
+	return <div class={traces.length > 1 ? "run two" : "run"}>{traces.map((t, i) => <span key={i} title={t.info.file}>
+		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{traces.length > 1 ? <>{same > 0 && <span class="head">{names[i]!.slice(0, same)}</span>}<span class="tail">{names[i]!.slice(same)}</span></> : names[i]}
 		<small>{duration(t.info.end - t.info.start)} · {tr("{n} spans", { n: count(t.info.spans) })}</small></span>)}</div>;
 }
 

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { tr } from "../lang";
 import { asking, predict } from "../state/actions";
 import { askApplicable, editKernels, editPlaces, editRanges } from "../state/edit_places";
-import { titleOf, useStore } from "../state/store";
+import { runTitle, useStore } from "../state/store";
 import { duration } from "../timeline/units";
 import { EditControl } from "./EditControl";
 import { splitEdits } from "./edit_text";
@@ -45,7 +45,7 @@ export function WhatIf() {
 	const choices = { places: editPlaces(traces[trace]!), kernels: editKernels(traces[trace]!), ranges: editRanges(traces[trace]!) };
 	return <div class="whatif">
 		{traces.length > 1 && <div class="group which">{traces.map((t, i) => <button key={i} class={i === trace ? "on" : ""} aria-pressed={i === trace}
-			onClick={() => void predict([], i)}>{i ? "B" : "A"} {titleOf(t)}</button>)}</div>}
+			onClick={() => void predict([], i)}>{i ? "B" : "A"} {runTitle(t)}</button>)}</div>}
 		<div class="stays"><Headline /></div>
 		{known.suggested.length > 0 && <section><h3>{tr("What the findings suggest")}</h3>{known.suggested.map((s) =>
 			<button key={s.edits} class={`suggestion ${on.join(",") === s.edits ? "on" : ""}`} onClick={() => void predict(splitEdits(s.edits, known.edits))}>

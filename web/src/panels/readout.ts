@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* readout.ts - what a span's answer says in a line or two: when it started after its launch, how it was launched, what it moved. Pure text. */
 import { Look, type Lead, type SpanDetails } from "../data/protocol";
+import { endName, spanName } from "../data/span_names";
 import { tr } from "../lang";
 import { count, duration, exact, withPrefix } from "../timeline/units";
 import { plain, shorten } from "../timeline/text";
@@ -22,7 +23,7 @@ export function workText(span: SpanDetails): string {
 	const first = span.work[0];
 	if (!first)
 		return "";
-	const name = shorten(plain(first.name));
+	const name = shorten(plain(spanName(first.name, first.look)));
 	const work = span.work_count > 1 ? tr("{name} and {n} more", { name, n: count(span.work_count - 1) }) : name;
 	return tr("launched {work}, which started {later} later and took {time}", { work, later: duration(first.start - span.start), time: duration(first.dur) });
 }
@@ -33,15 +34,18 @@ export function projectedText(span: SpanDetails): string {
 	return there ? tr("its device work begins {later} after it and lasts {time}", { later: duration(there.start - span.start), time: duration(there.dur) }) : "";
 }
 
+/** Where a copy comes from and goes to, and in which memory. */
+const ENDS = new Set(["direction", "source-memory", "target-memory", "memory"]);
+
 const fieldOf = (span: SpanDetails, key: string): string => span.fields.find((f) => f.key === key)?.value ?? "";
 
 const bytesText = (text: string): string => withPrefix(Number(text), "B");
 
 /** A field's value with its unit, as people read it, and all its digits. Moments count from the first event, as on the ruler. */
-export function fieldText({ value, unit }: SpanDetails["fields"][number], begin: number): { text: string; whole: string } {
+export function fieldText({ key, value, unit }: SpanDetails["fields"][number], begin: number): { text: string; whole: string } {
 	const n = Number(value);
 	if (!value || Number.isNaN(n))
-		return { text: value, whole: "" };
+		return { text: ENDS.has(key) ? endName(value) : value, whole: "" };
 	if (unit === "ns")
 		return { text: exact(n - begin), whole: "" };
 	if (unit?.startsWith("bytes"))
@@ -63,10 +67,10 @@ function kernelLines(span: SpanDetails): string[] {
 
 function copyLines(span: SpanDetails): string[] {
 	const of = (key: string): string => fieldOf(span, key);
-	const kinds = [of("source-memory"), of("target-memory")].filter(Boolean).map((kind) => kind.toLowerCase()).join(" to ");
+	const kinds = [of("source-memory"), of("target-memory")].filter(Boolean).map((kind) => endName(kind).toLowerCase());
 	return [
 		[of("bytes") && bytesText(of("bytes")), of("throughput") && `${bytesText(of("throughput"))}/s`].filter(Boolean).join(tr(", ")),
-		[of("direction"), kinds && tr("{kinds} memory", { kinds })].filter(Boolean).join(tr(", ")),
+		[endName(of("direction")), kinds.length > 1 ? tr("{from} to {to} memory", { from: kinds[0]!, to: kinds[1]! }) : kinds.length && tr("{kinds} memory", { kinds: kinds[0]! })].filter(Boolean).join(tr(", ")),
 	].filter(Boolean);
 }
 

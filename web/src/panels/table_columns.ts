@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_columns.ts - the columns of the table of spans, and of its groups: what a cell shows, and what it is in a file. */
 import { LOOK_NAMES, type EventGroup, type EventRow } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { keys, tr } from "../lang";
 import type { Trace } from "../state/store";
 import type { Line, Page } from "../state/table";
@@ -27,13 +28,14 @@ const group = (line: Line): EventGroup => line as EventGroup;
 const known = (value: number | null, show: (n: number) => string): string => (value === null ? "" : show(value));
 const rateOf = (r: EventRow): number | null => (r[8] !== null && r[5] > 0 ? r[8] / r[5] * 1e9 : null);
 const nameOf = (line: Line, a: Around): string => a.names[row(line)[3]] ?? "";
+const shownName = (line: Line, a: Around): string => spanName(nameOf(line, a), row(line)[2]);
 const startOf = (line: Line, a: Around): number => row(line)[4] - a.trace.info.start;
 
 /** Titles are names of columns in files, too: they are translated where they are shown. */
 keys("name", "kind", "start", "duration", "lane", "step", "latency", "bytes", "rate", "line", "group", "count", "total", "share", "mean", "min", "p50", "p90", "p99", "max", "sd");
 
 export const ROW_COLUMNS: Column[] = [
-	{ id: "name", title: "name", hint: tr("what it is called"), width: "minmax(140px, 3fr)", text: true, show: (l, a) => shorten(plain(nameOf(l, a))), full: (l, a) => plain(nameOf(l, a), 4096), value: nameOf },
+	{ id: "name", title: "name", hint: tr("what it is called"), width: "minmax(140px, 3fr)", text: true, show: (l, a) => shorten(plain(shownName(l, a))), full: (l, a) => plain(shownName(l, a), 4096), value: nameOf },
 	{ id: "kind", title: "kind", hint: tr("what it is"), width: "84px", text: true, show: (l) => tr(LOOK_NAMES[row(l)[2]] ?? ""), value: (l) => LOOK_NAMES[row(l)[2]] ?? "" },
 	{ id: "start", title: "start", hint: tr("after the first event"), width: "118px", show: (l, a) => exact(startOf(l, a)), value: startOf },
 	{ id: "dur", title: "duration", hint: tr("how long it took"), width: "78px", show: (l) => duration(row(l)[5]), full: (l) => exact(row(l)[5]), value: (l) => row(l)[5] },
@@ -48,7 +50,7 @@ export const ROW_COLUMNS: Column[] = [
 const time = (id: string, title: string, hint: string, at: number): Column => ({ id, title, hint, width: "78px", show: (l) => duration(Number(l[at])), full: (l) => exact(Number(l[at])), value: (l) => Number(l[at]) });
 
 export const GROUP_COLUMNS: Column[] = [
-	{ id: "name", title: "group", hint: tr("what its spans have in common"), width: "minmax(180px, 3fr)", text: true, show: (l) => shorten(plain(group(l)[0])) || tr("(none)"), full: (l) => plain(group(l)[0], 4096), value: (l) => group(l)[0] },
+	{ id: "name", title: "group", hint: tr("what its spans have in common"), width: "minmax(180px, 3fr)", text: true, show: (l) => shorten(plain(spanName(group(l)[0]))) || tr("(none)"), full: (l) => plain(spanName(group(l)[0]), 4096), value: (l) => group(l)[0] },
 	{ id: "count", title: "count", hint: tr("how many spans"), width: "84px", show: (l) => count(group(l)[2]), value: (l) => group(l)[2] },
 	time("total", "total", tr("all durations added up"), 3),
 	{ id: "share", title: "share", hint: tr("of the total of all groups"), width: "64px", fixed: true, show: (l, a) => (a.total ? percent(group(l)[3] / a.total) : ""), value: (l, a) => (a.total ? group(l)[3] / a.total : null) },

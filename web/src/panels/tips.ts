@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tips.ts - what stands under the pointer, in words: of spans, summaries, counters, devices, steps, idle gaps, headway. */
 import { CAUSES, Look, LOOK_NAMES, OUTLIER, PATH_KINDS, WARM_UP, type Lane, type SpanDetails } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { keys, tr } from "../lang";
 import { detailsOf, standingAt } from "../state/actions";
 import { state } from "../state/store";
@@ -77,7 +78,7 @@ function summaryTip({ row, count: n, share, states, from, to }: Hit, lane: Lane,
 	const covers = inStates || (lane.marks ? "" : tr("covers {share} of {time}", { share: coarsePercent(share), time }));
 	return { x, y, head: n && !states ? tr(n === 1 ? "{n} span begins here" : "{n} spans begin here", { n: count(n) }) : laneTitle(lane.title), line: covers, more: async () => {
 		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
-		return longest ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(longest.name)), time: duration(longest.dur) }) } : null;
+		return longest ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(spanName(longest.name, longest.look))), time: duration(longest.dur) }) } : null;
 	} };
 }
 

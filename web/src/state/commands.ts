@@ -11,7 +11,7 @@ import { KIN } from "./commands_kin";
 import { QUESTIONS } from "./commands_go";
 import { SELECTION } from "./commands_selection";
 import { SHARE } from "./commands_share";
-import { focusAlong, focusEnd, focusOpen, focusUp, onTimeline } from "./focus";
+import { focusAlong, focusEnd, focusOpen, focusTimeline, focusUp, onTimeline } from "./focus";
 import { TABLE } from "./commands_table";
 import { togglePanel, toggleDock } from "./layout";
 import { set, state } from "./store";
@@ -46,7 +46,7 @@ const GO: Command[] = [
 	{ id: "focus.first", title: tr("On the timeline the first span of the lane; else all of it"), group: tr("Go"), keys: ["Home"], run: () => focusEnd(-1) },
 	{ id: "focus.last", title: tr("On the timeline the last span of the lane; else all of it"), group: tr("Go"), keys: ["End"], run: () => focusEnd(1) },
 	{ id: "focus.open", title: tr("On the timeline details of the span, or fold the group"), group: tr("Go"), keys: ["Enter"], run: focusOpen, enabled: onTimeline },
-	{ id: "focus.timeline", title: tr("Keyboard to the timeline"), group: tr("Go"), keys: ["i"], run: () => document.querySelector<HTMLElement>("canvas.timeline")?.focus() },
+	{ id: "focus.timeline", title: tr("Keyboard to the timeline"), group: tr("Go"), keys: ["i"], run: focusTimeline },
 	{ id: "span.link", title: tr("Follow the arrow between launch and work"), group: tr("Go"), keys: ["l"], run: act.followLink, enabled: hasSelected },
 	{ id: "span.previous", title: tr("Previous span of the same name"), group: tr("Go"), keys: [","], run: () => act.selectNext(-1), enabled: hasSelected },
 	{ id: "span.next", title: tr("Next span of the same name"), group: tr("Go"), keys: ["."], run: () => act.selectNext(1), enabled: hasSelected },

@@ -26,6 +26,10 @@ let attention: number | null = null;
 let looking = 0;
 export const isLooking = (): boolean => looking > 0;
 
+/** The row on which a span was looked for last: one without a span is empty there. */
+let looked = "";
+export const wasLookedAt = (row: Row): boolean => row.key === looked;
+
 export const onTimeline = (): boolean => document.activeElement?.matches("canvas.timeline") ?? false;
 
 /** In the order of the screen. */
@@ -86,6 +90,7 @@ async function findOn(row: Row): Promise<void> {
 	const time = Math.max(0, timeOf(row));
 	const { lane } = row.lane!;
 	const window = [Math.max(0, Math.floor(state.from + shiftOf(row))), Math.max(1, Math.ceil(state.to + shiftOf(row)))] as const;
+	looked = row.key;
 	const found = (await standingAt(row.trace, lane, time, time + 1))?.longest ?? (await standingAt(row.trace, lane, ...window))?.longest;
 	if (found && state.focus === row.key)
 		await arrive(row, found, false);
@@ -214,16 +219,25 @@ async function moveToEnd(dir: Dir): Promise<void> {
 /** Enter: what is known of the span that the keyboard has come to; of a group, what is inside. */
 export const focusOpen = (): Promise<void> => inTurn(openFocused);
 
-function openFocused(): void {
+async function openFocused(): Promise<void> {
 	const row = focusedRow();
+	if (row && isOfSpans(row) && !selectedOn(row))
+		await goToRow(row);
 	if (row && selectedOn(row))
 		set({ panel: "details" });
 	else if (row?.folds)
 		fold(row.key);
 }
 
-/** Tab has come to the timeline: the keyboard is at the selected span, else at the first lane. */
+/** The keyboard has come to the timeline: it is at the selected span, else at the first lane. Who only passes by selects nothing. */
 export function focusCame(): void {
-	if (!focusedRow() && timeline.layout.rows.length)
-		void inTurn(() => goToRow(firstRow()));
+	set(!focusedRow() && timeline.layout.rows.length ? { focus: firstRow().key } : {});
+}
+
+/** Brings the keyboard to the timeline, and to a span. */
+export function focusTimeline(): void {
+	document.querySelector<HTMLElement>("canvas.timeline")?.focus();
+	const row = focusedRow();
+	if (row && isOfSpans(row) && !selectedOn(row))
+		void inTurn(() => goToRow(row));
 }

@@ -10,7 +10,7 @@ import type { Timeline } from "../timeline/timeline";
 import { align, show, showAll } from "./actions";
 import { askAlive, pause } from "./connection";
 import { readLater, toldWindow } from "./link";
-import { isEmpty, set, state, titleOf, type Trace } from "./store";
+import { isEmpty, runTitle, set, state, type Trace } from "./store";
 
 const ALIVE_MS = 5000;
 const PENDING_MS = 500;
@@ -28,6 +28,10 @@ const LEAST_COUNTERS = 2;
 const MANY_COUNTERS = 6;
 const MANY_WAITS = 2;
 const MANY_PROJECTED = 3;
+const MANY_ELSEWHERE = 3;
+const ELSEWHERE = "elsewhere";
+/** Fewer are nothing to look at by themselves. */
+const LEAST_STEPS = 3;
 const GATHERED = /-(quiet|counters|waits|projected)$/;
 
 /** Changes groups wherever they stand: those of a rank too. */
@@ -67,6 +71,27 @@ function gather(lanes: Lanes): Lanes {
 	return gatherQuiet(gatherOf(waits, "counters", () => tr("GPU metrics"), LEAST_COUNTERS, (l) => l.type === "counter" && !(l.min === 0 && l.max === 0)));
 }
 
+/** Streams that have no work in the steps would push what has some below the screen. Where all are so, none is. */
+function gatherElsewhere(t: number): void {
+	const { lanes, steps } = state.traces[t]!;
+	const phase = steps?.phases[steps.main];
+	if (!phase || phase.steps.length < LEAST_STEPS)
+		return;
+	const streams = lanes.lanes.filter((l) => l.type === "stream");
+	const works = new Set(streams.filter((l) => l.start <= phase.to && l.end >= phase.from).map((l) => l.device));
+	const gathered = gatherOf(lanes, ELSEWHERE, (n) => tr("{n} other streams, no work in the steps", { n }), MANY_ELSEWHERE,
+		(l) => l.type === "stream" && works.has(l.device) && (l.start > phase.to || l.end < phase.from));
+	const folded = new Set(state.folded);
+	everywhere(gathered.groups, (g) => ({ ...g, groups: g.groups.map((inner) => {
+		// What a link says of its groups counts.
+		if (inner.id.endsWith(`-${ELSEWHERE}`) && !toldWindow())
+			folded.add(`${t}/${inner.id}`);
+		return inner;
+	}) }));
+	Object.assign(state.traces[t]!, { lanes: gathered });
+	set({ folded });
+}
+
 /** The first threads that have something to tell start unfolded, the others folded. Ranks start folded, a line each. */
 function foldAtFirst(traces: Trace[]): Set<string> {
 	const folded = new Set<string>();
@@ -92,7 +117,7 @@ function foldAtFirst(traces: Trace[]): Set<string> {
 function showSteps(): void {
 	const steps = state.traces[0]?.steps;
 	const phase = steps?.phases[steps.main];
-	if (!phase || phase.steps.length < 3 || toldWindow() || state.from !== untouched.from || state.to !== untouched.to)
+	if (!phase || phase.steps.length < LEAST_STEPS || toldWindow() || state.from !== untouched.from || state.to !== untouched.to)
 		return;
 	const width = phase.to - phase.from;
 	if (width > 0 && width < (state.to - state.from) / 2)
@@ -125,7 +150,8 @@ async function loadDiagnosis(source: Source, t: number): Promise<void> {
 	const [diagnosis, steps, headway, edits, roofline] = await Promise.all([
 		ask<Diagnosis>("diagnosis"), ask<Steps>("steps"), ask<Headway>("headway"), ask<Edits>("edits"), ask<Roofline>("roofline")]);
 	Object.assign(state.traces[t]!, { diagnosis, steps, headway: headway && withPoints(headway), edits, roofline: roofline?.devices ? roofline : { devices: [], points: [] } });
-	document.title = `${state.traces.map(titleOf).join(" · ")} – Headway`;
+	gatherElsewhere(t);
+	document.title = `${state.traces.map((t) => runTitle(t)).join(" · ")} – Headway`;
 	set({ traces: [...state.traces] });
 }
 

@@ -28,6 +28,10 @@ export function titleOf(trace: Trace): string {
 	return program && !IS_RECORDING.test(program) ? program : IS_RECORDING.test(trace.info.title) ? trace.info.file : trace.info.title;
 }
 
+/** What a run is called beside another one: two of the same program by their files. */
+export const runTitle = (trace: Trace, all = state.traces): string =>
+	(all.some((one) => one !== trace && titleOf(one) === titleOf(trace)) ? trace.info.file.replace(/^.*\//, "") : titleOf(trace));
+
 /** Zero on the ruler: the first event of the first run. */
 export const beginOf = (s: State): number => (s.traces[0] ? s.traces[0].info.start - s.traces[0].shift : 0);
 

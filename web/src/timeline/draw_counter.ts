@@ -106,11 +106,11 @@ export function drawAxes(on: CanvasRenderingContext2D, scene: Scene, pinned: boo
 	on.textBaseline = "middle";
 	on.textAlign = "left";
 	for (const { y, text } of scene.axes.filter((a) => a.pinned === pinned)) {
-		const wide = on.measureText(text).width;
-		on.globalAlpha = 0.75;
-		on.fillStyle = css(palette.back);
-		on.fillRect(0, y + dpr, wide + 6 * dpr, 11 * dpr);
-		on.globalAlpha = 1;
+		// The curve may run behind it.
+		on.strokeStyle = css(palette.back);
+		on.lineWidth = 4 * dpr;
+		on.lineJoin = "round";
+		on.strokeText(text, 3 * dpr, y + 6.5 * dpr);
 		on.fillStyle = palette.faint;
 		on.fillText(text, 3 * dpr, y + 6.5 * dpr);
 	}

@@ -21,6 +21,9 @@ function flagsOf(scene: Scene): Flag[] {
 	return flags;
 }
 
+/** Whether a flag stands on the ruler. */
+export const flagsShown = (scene: Scene): boolean => flagsOf(scene).length > 0;
+
 const inkOf = (scene: Scene): string => (scene.palette.dark ? "#ff9ecb" : "#a3246b");
 
 /** The whole text where it fits, else its begin. */

@@ -2,11 +2,15 @@
 /* draw_overlay.ts - what is drawn over the lanes: the ruler, the selection, arrows from launch to work, evidence, marks. */
 import type { Span } from "../data/protocol";
 import { beginOf } from "../state/store";
+import { flagsShown } from "./draw_notes";
 import { laneKey, levelOf, partsOf, type Layout, type Row } from "./layout";
 import type { Scene } from "./scene";
 import { css } from "./theme";
 import { FONT, widthOf } from "./text";
 import { roundStep, tick, duration, momentText, signed } from "./units";
+
+/** Half the height of a time under a flag. */
+const FLAG_ROOM = 6;
 
 type Ink = CanvasRenderingContext2D;
 
@@ -15,6 +19,8 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 	const perPixel = (state.to - state.from) / width;
 	const step = roundStep(perPixel * 110 * dpr);
 	const zero = beginOf(state);
+	// Under the flags of notes, where there are any.
+	const middle = (flagsShown(scene) ? scene.ruler - FLAG_ROOM : scene.ruler / 2) * dpr;
 	on.fillStyle = css(palette.band);
 	on.fillRect(0, 0, width, scene.ruler * dpr);
 	on.font = FONT.replace("11px", `${11 * dpr}px`);
@@ -29,7 +35,7 @@ export function drawRuler(on: Ink, scene: Scene, height: number): void {
 		// Half a text says another time.
 		const text = tick(k * step, step);
 		if (x >= 0 && x + 4 * dpr + widthOf(on, text) <= width)
-			on.fillText(text, x + 4 * dpr, scene.ruler * dpr / 2);
+			on.fillText(text, x + 4 * dpr, middle);
 	}
 }
 
@@ -150,6 +156,9 @@ export function drawLit(on: Ink, scene: Scene, layout: Layout): void {
 	});
 }
 
+/** How high the mark of hits is along the upper edge of a crowded lane. */
+const BAND = 6;
+
 export function drawOutlines(on: Ink, scene: Scene, pinned: boolean): void {
 	for (const { x0, x1, y0, y1, kind, many } of scene.outlines.filter((o) => o.pinned === pinned)) {
 		on.fillStyle = scene.palette.accent;
@@ -158,8 +167,9 @@ export function drawOutlines(on: Ink, scene: Scene, pinned: boolean): void {
 		else {
 			on.strokeStyle = kind === "kin" ? (scene.palette.dark ? "#ff7ad9" : "#c2188f") : css(scene.palette.hit);
 			if (many) {
-				on.fillStyle = `${on.strokeStyle}40`;
-				on.fillRect(x0, y0, x1 - x0, y1 - y0);
+				// Over the spans it would be another colour of theirs.
+				on.fillStyle = on.strokeStyle;
+				on.fillRect(x0, y0, x1 - x0, Math.min(BAND * scene.dpr, y1 - y0));
 			}
 			on.lineWidth = (kind === "kin" ? 2 : 1.5) * scene.dpr;
 			on.strokeRect(x0 + 0.5, y0 + 0.5, Math.max(1, x1 - x0 - 1), y1 - y0 - 1);

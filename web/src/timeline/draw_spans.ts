@@ -4,6 +4,7 @@
  * Where a lane has summaries at this scale, stretches with few spans are summed up, too (sum_up.ts): one look for the whole lane,
  * so that a border between two tiles does not look like a change of the program. Each row of a lane that nests has the share that its own spans cover. */
 import type { Marks } from "../data/marks";
+import { spanName } from "../data/span_names";
 import { isMark, isUnfinished, type Spans } from "../data/tile";
 import type { Cover } from "../data/tiles";
 import { Look, type Lane } from "../data/protocol";

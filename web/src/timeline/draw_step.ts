@@ -62,7 +62,10 @@ export function drawStep(canvas: HTMLCanvasElement, answer: WhatIf, trace: numbe
 		on.fillStyle = css(palette.line);
 		on.fillRect(x, 0, 1, canvas.height);
 		on.fillStyle = palette.faint;
-		on.fillText(tick(k * step, step), x + 3 * dpr, RULER * dpr / 2);
+		const text = tick(k * step, step);
+		// Half a text says another time.
+		if (x + 3 * dpr + on.measureText(text).width <= canvas.width)
+			on.fillText(text, x + 3 * dpr, RULER * dpr / 2);
 	}
 	const band = (top: number, start: 4 | 6, dur: 5 | 7, end: number, title: string): void => {
 		on.fillStyle = palette.ink;

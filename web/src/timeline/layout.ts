@@ -5,7 +5,7 @@
  * Empty groups, and what the filter does not name, are left out. */
 import type { Group, Lane } from "../data/protocol";
 import { tr } from "../lang";
-import { titleOf, type State, type Trace } from "../state/store";
+import { runTitle, type State, type Trace } from "../state/store";
 import { counterTitle, type Scale } from "./counter";
 import { laneTitle } from "./lane_title";
 import { duration } from "./units";
@@ -206,8 +206,11 @@ class Builder {
 	}
 
 	build(two: boolean): void {
-		if (two)
-			this.row("run", "run", `${this.t ? "B" : "A"}  ${titleOf(this.trace)} (${this.trace.info.file})`, 22, 0);
+		if (two) {
+			const name = runTitle(this.trace, this.s.traces);
+			const { file } = this.trace.info;
+			this.row("run", "run", `${this.t ? "B" : "A"}  ${name}${file.endsWith(name) ? "" : ` (${file})`}`, 22, 0);
+		}
 		if (this.trace.steps?.phases.length)
 			this.row("steps", "steps", tr("steps"), 20, 0, { pinned: !two });
 		if (this.s.path && this.trace.steps)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* picture.ts - the timeline with the names of its lanes as a picture: PNG as on the screen, SVG with names as text. */
 import { tr } from "../lang";
-import { beginOf, state, titleOf } from "../state/store";
+import { beginOf, runTitle, state } from "../state/store";
 import { SvgInk, SvgRaster } from "./svg_ink";
 import { FONT, plain } from "./text";
 import { css } from "./theme";
@@ -32,7 +32,7 @@ function drawHead(on: CanvasRenderingContext2D, timeline: Timeline, { width, hei
 	on.textBaseline = "middle";
 	on.textAlign = "left";
 	on.fillStyle = timeline.palette.ink;
-	const name = state.traces.map((t) => plain(titleOf(t))).join(" · ");
+	const name = state.traces.map((t) => plain(runTitle(t))).join(" · ");
 	on.fillText(fit(on, `${name} · ${tr("{time} from {start}", { time: duration(state.to - state.from), start: duration(state.from - beginOf(state)) })}`, width - 20 * dpr), 8 * dpr, head / 2);
 }
 

@@ -13,7 +13,7 @@ import type { Palette } from "./theme";
 
 export interface Label { x: number; w: number; y: number; h: number; text: string; ink: string }
 export interface Outline { x0: number; x1: number; y0: number; y1: number; kind: "hit" | "path" | "kin"; pinned: boolean;
-	/** Many spans, of which some begin all over the frame: filled, as its ends may be off the screen. */
+	/** Many spans, of which some begin all over the frame: with a band along its upper edge, as its ends may be off the screen. */
 	many?: boolean }
 
 let last: { query: string; traces: State["traces"]; highlight: Highlight } | null = null;

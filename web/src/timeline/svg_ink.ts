@@ -24,6 +24,7 @@ export class SvgInk {
 	font = "11px sans-serif";
 	textAlign = "left";
 	textBaseline = "middle";
+	lineJoin = "miter";
 	globalAlpha = 1;
 	readonly parts: string[] = [];
 	private path = "";
@@ -95,6 +96,11 @@ export class SvgInk {
 		const anchor = { center: ' text-anchor="middle"', right: ' text-anchor="end"' }[this.textAlign] ?? "";
 		const [, weight, size] = /^(bold |600 )?([\d.]+)px/.exec(this.font) ?? [];
 		this.put("text", `x="${n(x)}" y="${n(y)}" dominant-baseline="central" fill="${this.fillStyle}" font-size="${size ?? "11"}"${weight ? ' font-weight="600"' : ""}${anchor}`, escaped(text));
+	}
+	/** Behind a text: what is under it does not run through its letters. */
+	strokeText(text: string, x: number, y: number): void {
+		const [, , size] = /^(bold |600 )?([\d.]+)px/.exec(this.font) ?? [];
+		this.put("text", `x="${n(x)}" y="${n(y)}" dominant-baseline="central" fill="none" stroke="${this.strokeStyle}" stroke-width="${n(this.lineWidth)}" stroke-linejoin="${this.lineJoin}" font-size="${size ?? "11"}"`, escaped(text));
 	}
 	measureText(text: string): TextMetrics {
 		this.measure.font = this.font;
