@@ -119,7 +119,9 @@ export function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 		if (!piece)
 			return null;
 		const head = kind === "gaps" ? tr("idle: {cause}", { cause: tr(CAUSES[piece.cause] ?? "") }) : tr("critical path: {kind}", { kind: tr(PATH_KINDS[piece.cause] ?? "") });
-		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? tr(", {n} pieces", { n: piece.count }) : ""}` };
+		const together = kind === "gaps" && hit.row.rank === null && state.traces[hit.row.trace]!.lanes.groups.some((g) => g.kind === "rank");
+		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? tr(", {n} pieces", { n: piece.count }) : ""}`,
+			...(together ? { lines: [tr("All ranks together: causes of one rank are in its own recording.")] } : {}) };
 	}
 	if (kind === "headway") {
 		const point = timeline.leadAt(scene, hit.row, hit.time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
 import { withPoints } from "../data/leads";
-import type { At, Group, Headway, Metric, NextHit, Search, Selection, Span, SpanDetails, WhatIf } from "../data/protocol";
+import { findingsOf, type At, type Group, type Headway, type Metric, type NextHit, type Search, type Selection, type Span, type SpanDetails, type WhatIf } from "../data/protocol";
 import { tr } from "../lang";
 import { queryError } from "../query/parse";
 import { laneKey, levelsAtFirst } from "../timeline/layout";
@@ -281,7 +281,7 @@ let lighting = 0;
 /** Lights up a finding's evidence and goes to the first piece of it, with a step around; without `go` the window stays. */
 export async function light(trace: number, finding: number, go = true): Promise<void> {
 	const found = state.traces[trace]!.diagnosis;
-	const item = found && (found.findings[finding] ?? found.acquitted[finding - found.findings.length]);
+	const item = findingsOf(found)[finding];
 	if (!item)
 		return;
 	const mine = ++lighting;
@@ -289,7 +289,7 @@ export async function light(trace: number, finding: number, go = true): Promise<
 		source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null)))).filter((s) => s !== null);
 	if (mine !== lighting)
 		return;
-	const total = Math.max(item.evidence.length, item.places.reduce((n, p) => n + (p.count ?? 0), 0));
+	const total = Math.max(item.evidence.length, item.places?.reduce((n, p) => n + (p.count ?? 0), 0) ?? 0);
 	set({ lit: { trace, finding, spans, at: 0, total, names: new Set(spans.map((s) => s.name)), lanes: new Set(spans.map((s) => s.lane)),
 		looks: new Set(spans.map((s) => s.look ?? -1)) } });
 	spans.forEach((s) => unfold(trace, s.lane, s.row));
@@ -303,8 +303,8 @@ function showEvidence(go = true): void {
 	if (!lit || !span)
 		return;
 	const { shift, diagnosis } = state.traces[lit.trace]!;
-	const item = diagnosis && (diagnosis.findings[lit.finding] ?? diagnosis.acquitted[lit.finding - diagnosis.findings.length]);
-	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
+	const item = findingsOf(diagnosis)[lit.finding];
+	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.job?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
 	const width = Math.max(step * 2.2, span.dur * 2.5);
 	const middle = span.start + span.dur / 2 - shift;
 	if (go) {
