@@ -21,7 +21,8 @@ export function Legend() {
 		<ul>{SHOWN.map((look) => <li key={look}><i style={{ backgroundColor: css(palette.look(look)), backgroundImage: HATCH[palette.pattern(look)] ?? "none" }} />
 			{tr(LOOK_NAMES[look]!)}</li>)}</ul>
 		<h4>{tr("Idle because of")}</h4>
-		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{tr(name)}</li>)}</ul>
+		<ul>{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} />{tr(name)}</li>)}
+			<li><i style={{ backgroundColor: "var(--band)", backgroundImage: HATCH["hatch"]! }} />{tr("not judged: outside of the steady steps")}</li></ul>
 		<h4>{tr("On the critical path")}</h4>
 		<ul>{PATH_KINDS.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.path(i)) }} />{tr(name)}</li>)}</ul>
 	</div>;

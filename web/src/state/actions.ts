@@ -184,6 +184,10 @@ export async function selectAt(trace: number, lane: number, from: number, to: nu
 export const standingAt = (trace: number, lane: number, from: number, to: number): Promise<At | null> =>
 	source.get<At>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
 
+/** What happened on a lane in a stretch of time, without selecting it. */
+export const happenedOn = (trace: number, lane: number, from: number, to: number): Promise<Selection | null> =>
+	source.get<Selection>(`selection?t=${trace}&from=${Math.floor(from)}&to=${Math.ceil(to)}&lanes=${lane}`).catch(() => null);
+
 /** Everything known of a span, without selecting it. */
 export const detailsOf = (trace: number, id: number): Promise<SpanDetails | null> => source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 
