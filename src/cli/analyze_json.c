@@ -374,6 +374,11 @@ static const struct json_field predicted_fields[] = {
 	{JSON_FIELD_INT(struct hwy_predicted, tipping, "tipping_ns"), .when = has_tipping},
 };
 
+void analyze_json_put_predicted(struct hwy_json *json, const struct hwy_predicted *predicted)
+{
+	json_put_object(json, JSON_FIELDS(predicted_fields), predicted);
+}
+
 static bool has_prediction(const void *finding)
 {
 	return ((const struct hwy_finding *)finding)->predicted.is_known;

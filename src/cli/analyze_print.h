@@ -29,6 +29,7 @@ struct analyze_view {
 	bool are_programs;    /* runs with device work are of different programs */
 	bool are_ranks;       /* there are several runs, and they are the ranks of one program */
 	struct job_view *job; /* job_print.h: where they are, the ranks compared; else NULL */
+	uint32_t cells;       /* for analysis_options.cells, where the ranks of a job are opened */
 	bool verbose;
 	uint64_t max_mb; /* the largest size of an HTML page in MB; 0: the usual limit */
 	bool utf8, colour;
@@ -51,6 +52,8 @@ void analyze_print_brief(FILE *out, const struct analyze_view *view);
 /* Ends a text in memory and writes its lines, as many whole ones as fit into 2 kB. */
 void analyze_write_brief(FILE *out, struct memory_text *memory);
 void analyze_print_json(FILE *out, const struct analyze_view *view);
+/* Writes what a fix would be worth as an object. */
+void analyze_json_put_predicted(struct hwy_json *json, const struct hwy_predicted *predicted);
 void analyze_print_markdown(FILE *out, const struct analyze_view *view);
 /* Prints an advice as Markdown: prose unchanged, and successive lines of code as one block. */
 void analyze_markdown_put_advice(FILE *out, const char *advice);

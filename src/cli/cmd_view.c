@@ -271,7 +271,7 @@ static void open_for_page(const struct options *options, const char *source,
 			   source, NULL, privacy);
 	view_choice_free(&choice);
 	*view = (struct analyze_view){.runs = run, .n = 1};
-	*ranks = (struct analyze_view){0};
+	*ranks = (struct analyze_view){.cells = ANALYZE_POINTS};
 	if (opened_job_is(source) && !privacy->no_args && !privacy->anonymous &&
 	    job_view_of_folder(ranks, source, NULL, &ignored))
 		view->job = ranks->job;

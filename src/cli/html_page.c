@@ -6,6 +6,7 @@
 
 #include "base/lang.h"
 #include "base/memory_text.h"
+#include "cli/job_print.h"
 #include "cli/view_process.h"
 #include "serve/inline.h"
 
@@ -17,19 +18,24 @@ void html_page_read_size(const struct cli_value *value)
 	*(uint64_t *)value->field = mb;
 }
 
+/* 'ranks' is filled where the view shows the ranks of a job as one trace. */
 static void open_view(const struct analyze_view *view, struct view_trace *trace,
-		      struct worker *worker)
+		      struct worker *worker, struct worker_job *ranks)
 {
-	const struct analyze_run *run = &view->runs[view->shown];
+	struct analyze_run *run = &view->runs[view->shown];
 	struct hwy_err err;
 	struct memory_text memory;
 	if (!view_open(trace, run->trace, run->path, &err))
 		cli_die("%s", err.text);
 	trace->whole_spans =
 		UINT64_MAX; /* the analysis loaded all columns: the viewer must free none */
+	/* Where one of several recordings is shown, the trace is that of one rank. */
+	bool is_job = view->job && view->n == 1 && trace->n_ranks > 0 &&
+		      job_view_open_worker(view->job, ranks, trace, &err);
 	analyze_print_json(memory_text_begin(&memory), view);
 	char *json = memory_text_end(&memory);
-	worker_here(worker, &run->analysis, &run->diagnosis, trace->origin, json);
+	worker_here(worker, &run->analysis, &run->diagnosis, trace->origin, json,
+		    is_job ? ranks : NULL);
 	free(json);
 }
 
@@ -54,9 +60,10 @@ void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, ui
 {
 	struct view_trace traces[SERVER_TRACES];
 	struct worker workers[SERVER_TRACES];
+	struct worker_job ranks[SERVER_TRACES] = {0};
 	struct hwy_err err;
 	for (uint32_t i = 0; i < n; i++)
-		open_view(&views[i], &traces[i], &workers[i]);
+		open_view(&views[i], &traces[i], &workers[i], &ranks[i]);
 	char *compare = n == 2 ? compare_views(views) : NULL;
 	struct inline_page page = {
 		.compare = compare,
@@ -73,6 +80,7 @@ void html_page_write(FILE *out, const struct analyze_view *views, uint32_t n, ui
 	free(compare);
 	for (uint32_t i = 0; i < n; i++) {
 		worker_stop(&workers[i]);
+		worker_job_close(&ranks[i]);
 		view_close(&traces[i]);
 	}
 }

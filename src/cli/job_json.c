@@ -192,6 +192,20 @@ static void put_place(struct hwy_json *json, const struct hwy_finding *finding)
 	json_put_text(json, "function", at ? at->function : "");
 }
 
+static void put_evidence(struct hwy_json *json, const struct job_view *job,
+			 const struct job_finding *one)
+{
+	json_key(json, "evidence");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < one->finding->n_evidence; i++) {
+		uint32_t own = one->finding->evidence[i];
+		int64_t span = job->span_of ? job->span_of(job->self, one->member, own) : own;
+		if (span != HWY_NONE)
+			json_int(json, span);
+	}
+	json_end_array(json);
+}
+
 static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 {
 	json_key(json, "findings");
@@ -218,6 +232,11 @@ static void put_job_findings(struct hwy_json *json, const struct job_view *job)
 				 one->is_joint && one->finding->predicted.is_known
 					 ? one->finding->predicted.step
 					 : HWY_NONE);
+		if (one->is_joint && one->finding->predicted.is_known) {
+			json_key(json, "predicted");
+			analyze_json_put_predicted(json, &one->finding->predicted);
+		}
+		put_evidence(json, job, one);
 		json_put_text(json, "advice", one->finding->advice);
 		json_end_object(json);
 	}

@@ -16,6 +16,10 @@ struct job_view {
 	struct ranks_member *members;
 	const struct analyze_run **runs;
 	struct job_answer answer;
+	/* Where the job is shown as one trace: yields the id there of a span of a member's
+	 * recording, or HWY_NONE. NULL: evidence is told by the ids of its own recording. */
+	int64_t (*span_of)(void *self, uint32_t member, uint32_t span);
+	void *self;
 };
 
 /* Compares the runs, which are ranks of one job in order of their ranks; of several with one
@@ -30,6 +34,12 @@ bool job_view_of_folder(struct analyze_view *view, const char *folder, const cha
 bool job_view_of_files(struct analyze_view *view, const char *name, const char *const *paths,
 		       uint32_t n, const char *step, struct hwy_err *err);
 void job_view_free(struct analyze_view *view); /* closes the job and its runs */
+struct worker_job;
+struct view_trace;
+/* Lets the viewer, which shows the ranks as one trace, know each rank's own recording; evidence
+ * is then told by the spans of that trace. */
+bool job_view_open_worker(struct job_view *job, struct worker_job *ranks,
+			  const struct view_trace *view, struct hwy_err *err);
 
 void job_print_text(FILE *out, const struct analyze_view *view);
 /* Only the verdict, and the first findings without what to do. */

@@ -10,6 +10,7 @@
 #include "cli/job_print.h"
 #include "import/import.h"
 #include "job/folder.h"
+#include "serve/worker_job.h"
 
 /* What the folder knows about ranks that did not end as they should. */
 static void note_ends(struct job_view *job)
@@ -107,7 +108,7 @@ static bool add_run_of(struct analyze_view *view, const char *path, const char *
 		       struct hwy_err *err)
 {
 	struct analyze_run *run = &view->runs[view->n];
-	struct analysis_options wanted = {.step = step};
+	struct analysis_options wanted = {.step = step, .cells = view->cells};
 	*run = (struct analyze_run){.path = hwy_copy(path, strlen(path) + 1),
 				    .trace = hwy_open(path, NULL, err)};
 	if (run->trace) {
@@ -186,4 +187,21 @@ void job_view_free(struct analyze_view *view)
 	free(view->runs);
 	view->runs = NULL;
 	view->n = 0;
+}
+
+/* ---- for the viewer -------------------------------------------------------------------------- */
+
+static int64_t span_in_view(void *ranks, uint32_t member, uint32_t span)
+{
+	return worker_job_span(ranks, member, span);
+}
+
+bool job_view_open_worker(struct job_view *job, struct worker_job *ranks,
+			  const struct view_trace *view, struct hwy_err *err)
+{
+	if (!worker_job_open(ranks, &job->job, job->members, &job->answer, view, err))
+		return false;
+	job->span_of = span_in_view;
+	job->self = ranks;
+	return true;
 }

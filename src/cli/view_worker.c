@@ -27,16 +27,30 @@ static int view_worker_fail(const struct hwy_err *err)
 	return 2;
 }
 
-/* The diagnosis of the trace and, where the source is a job's folder, the answer about its
- * ranks. */
-static void tell_diagnosis(struct analyze_run *run, const char *source)
+/* The job's ranks beside its trace, where the source is the folder of a job. */
+struct opened_ranks {
+	struct analyze_view view;
+	struct worker_job job;
+	bool is_open;
+};
+
+static void open_ranks(struct opened_ranks *ranks, const char *source,
+		       const struct view_trace *view)
+{
+	struct hwy_err ignored;
+	ranks->view.cells = ANALYZE_POINTS;
+	if (!opened_job_is(source) || !job_view_of_folder(&ranks->view, source, NULL, &ignored))
+		return;
+	ranks->is_open = view->n_ranks > 0 &&
+			 job_view_open_worker(ranks->view.job, &ranks->job, view, &ignored);
+}
+
+/* The diagnosis of the trace and the answer about its ranks. */
+static void tell_diagnosis(struct analyze_run *run, const struct opened_ranks *ranks)
 {
 	char *text = NULL;
 	size_t n = 0;
-	struct analyze_view view = {.runs = run, .n = 1}, ranks = {0};
-	struct hwy_err ignored;
-	if (opened_job_is(source) && job_view_of_folder(&ranks, source, NULL, &ignored))
-		view.job = ranks.job;
+	struct analyze_view view = {.runs = run, .n = 1, .job = ranks->view.job};
 	FILE *memory = open_memstream(&text, &n);
 	if (!memory)
 		cli_die("out of memory");
@@ -44,7 +58,6 @@ static void tell_diagnosis(struct analyze_run *run, const char *source)
 	fclose(memory);
 	worker_tell_frame(stdout, WORKER_DIAGNOSIS, text, n);
 	free(text);
-	job_view_free(&ranks);
 }
 
 int view_worker_run(const char *report, const char *source)
@@ -64,9 +77,15 @@ int view_worker_run(const char *report, const char *source)
 	    !analysis_make(&run.analysis, run.trace, &wanted, &err) ||
 	    !diagnose(&run.analysis, &run.diagnosis, &err))
 		return view_worker_fail(&err);
-	tell_diagnosis(&run, source);
-	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin);
-	worker_whatif_answer_lines(stdin, stdout, &run.analysis);
+	struct opened_ranks ranks = {0};
+	open_ranks(&ranks, source, &view);
+	struct worker_job *job = ranks.is_open ? &ranks.job : NULL;
+	tell_diagnosis(&run, &ranks);
+	worker_tell(stdout, &run.analysis, &run.diagnosis, view.origin, job);
+	worker_whatif_answer_lines(stdin, stdout, &run.analysis, job);
+	if (job)
+		worker_job_close(job);
+	job_view_free(&ranks.view);
 	view_close(&view);
 	analyze_close(&run);
 	return 0;

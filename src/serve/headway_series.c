@@ -16,7 +16,7 @@ enum { DEVICE, PHASE, MAX_COUNT, MAX_WORK, N_POINTS, HEAD };
 enum { TIME, COUNT, WORK, POINT };
 
 static void put_lead(struct hwy_bytes *out, const struct hwy_lead *lead, int64_t device,
-		     uint32_t phase, int64_t origin)
+		     uint32_t phase, const struct headway_clock *clock)
 {
 	const int64_t head[HEAD] = {
 		[DEVICE] = device == HWY_NONE ? 0 : device,
@@ -28,19 +28,22 @@ static void put_lead(struct hwy_bytes *out, const struct hwy_lead *lead, int64_t
 	hwy_bytes_put(out, head, sizeof head);
 	for (uint32_t i = 0; i < lead->n_series; i++) {
 		const struct lead_point *at = &lead->series[i];
-		const int64_t point[POINT] = {at->time - origin, at->count, at->work};
+		const int64_t point[POINT] = {
+			(clock->map ? clock->map(clock->self, at->time) : at->time) - clock->origin,
+			at->count, at->work};
 		hwy_bytes_put(out, point, sizeof point);
 	}
 }
 
-void headway_series_write(const struct hwy_analysis *analysis, int64_t origin,
-			  struct hwy_bytes *out)
+void headway_series_write(const struct hwy_analysis *analysis, const struct headway_clock *clock,
+			  int64_t device, struct hwy_bytes *out)
 {
 	for (uint32_t p = 0; p < analysis->phases.n; p++)
 		for (uint32_t d = 0; analysis->measures[p].leads && d < analysis->flow.n_devices;
 		     d++)
 			put_lead(out, &analysis->measures[p].leads[d],
-				 analysis->flow.devices[d].device, p, origin);
+				 device == HWY_NONE ? analysis->flow.devices[d].device : device, p,
+				 clock);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */

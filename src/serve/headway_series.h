@@ -16,9 +16,16 @@ struct headway_finer {
 	void *self;
 };
 
-/* Adds the series of every phase and device; times are written as ns after the view's origin. */
-void headway_series_write(const struct hwy_analysis *analysis, int64_t origin,
-			  struct hwy_bytes *out);
+/* How times of an analysis become those of a view. */
+struct headway_clock {
+	int64_t (*map)(const void *self, int64_t time); /* to the view's clock; NULL: it is that */
+	const void *self;
+	int64_t origin; /* of the view */
+};
+/* Adds the series of every phase and device; times are written as ns after the view's origin.
+ * 'device': the number under which all of them are told, or HWY_NONE: each under its own. */
+void headway_series_write(const struct hwy_analysis *analysis, const struct headway_clock *clock,
+			  int64_t device, struct hwy_bytes *out);
 /* Writes as JSON (docs/view-protocol.md, "headway") what of these series touches the window, at
  * most two points for each of n equal parts of the window, and two more for each series. A device
  * whose series has points that hold for longer than a part is answered exactly, if 'finer' (or

@@ -11,12 +11,19 @@ enum { NAMES_BETWEEN_PAUSES = 4096 };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+/* A name fits as it is, and as the page shows it. */
+static bool term_fits_name(struct matcher *m, const struct query_term *term, struct hwy_text name)
+{
+	return query_text_fits(term, name, &m->room) ||
+	       (term->test != QUERY_HAS &&
+		query_text_fits(term, query_shown_name(name, &m->shown), &m->room));
+}
+
 static bool name_fits(struct matcher *m, struct hwy_text name)
 {
 	for (uint32_t i = 0; i < m->query->n; i++) {
 		const struct query_term *term = &m->query->terms[i];
-		if (term->field == QUERY_NAME &&
-		    query_text_fits(term, name, &m->room) == term->is_negated)
+		if (term->field == QUERY_NAME && term_fits_name(m, term, name) == term->is_negated)
 			return false;
 	}
 	return true;
@@ -167,6 +174,7 @@ void match_close(struct matcher *m)
 	free(m->names);
 	free(m->rows);
 	hwy_bytes_free(&m->room);
+	hwy_bytes_free(&m->shown);
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ struct matcher {
 	uint32_t looks;   /* bits: looks that the terms about kinds allow */
 	uint64_t columns; /* bits of VIEW_COLUMNS that the terms read */
 	uint32_t *rows;   /* room for HWY_CHUNK_ROWS rows, those of a chunk that is being tested */
-	struct hwy_bytes room;
+	struct hwy_bytes room, shown; /* names in small letters, and as the page shows them */
 };
 
 /* False where the query cannot be answered: it asks for steps before they are known, or for a

@@ -100,6 +100,10 @@ void query_free(struct query *query);
  * 'room' is memory for the text in small letters. */
 bool query_text_fits(const struct query_term *term, struct hwy_text text, struct hwy_bytes *room);
 
+/* query_shown.c: yields a name as the page shows it, without return type, namespaces and the
+ * version of a call; in 'room', or the name itself. */
+struct hwy_text query_shown_name(struct hwy_text name, struct hwy_bytes *room);
+
 static inline bool query_number_fits(const struct query_term *term, int64_t value)
 {
 	for (uint32_t i = 0; i < term->n_bounds; i++)

@@ -74,6 +74,11 @@ struct hits {
 	uint32_t n_first, cap_first;
 	const struct hwy_strip *strip; /* the strip of the last hit */
 	uint64_t of_strip;             /* hits on it that are among the first */
+	const struct hwy_trace *trace;
+	/* By id of a name: 1 where a hit has it, and how many have one; NULL where no term is
+	 * about names: texts that are no span's name do not count. */
+	uint8_t *names;
+	uint32_t n_names;
 };
 
 static int by_start_then_id(const void *left, const void *right)
@@ -96,6 +101,11 @@ static void add_hit(struct hits *hits, const struct hwy_strip *strip, uint32_t r
 		hits->of_strip++;
 	}
 	hits->count++;
+	uint8_t *name = hits->names ? &hits->names[span_names_id(hits->trace, strip, row)] : NULL;
+	if (name && !*name) {
+		*name = 1;
+		hits->n_names++;
+	}
 	if (start >= hits->from && start < hits->to)
 		hits->marks[part_of_window(hits->from, hits->to, hits->n_marks, start)]++;
 }
@@ -173,11 +183,15 @@ bool search_answer(struct view_trace *view, struct hwy_json *json, const struct 
 		.marks = hwy_zarray(marks, sizeof *hits.marks),
 		.n_marks = marks,
 		.skip = search->skip,
+		.trace = view->trace,
+		.names = hunt.matcher.names
+				 ? hwy_zarray(view->trace->strings.n + SPAN_NAMES_MADE, 1)
+				 : NULL,
 	};
 	json_begin_object(json);
 	json_put_text(json, "q", search->text);
-	json_put_int(json, "names", hunt.matcher.n_names);
 	bool ok = put_hits_of_lanes(view, json, &hunt, search, &hits, err);
+	json_put_int(json, "names", hits.n_names);
 	json_key(json, "marks");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < marks; i++)
@@ -186,6 +200,7 @@ bool search_answer(struct view_trace *view, struct hwy_json *json, const struct 
 	json_end_object(json);
 	free(hits.first);
 	free(hits.marks);
+	free(hits.names);
 	hunt_end(&hunt);
 	return ok;
 }

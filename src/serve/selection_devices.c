@@ -10,6 +10,7 @@
 #include "serve/lane_titles.h"
 #include "serve/selection.h"
 #include "serve/tiles.h"
+#include "serve/view_ranks.h"
 
 enum { SLICE_SPANS = 1 << 16 }; /* spans that are held at once where some streams are chosen */
 
@@ -159,7 +160,21 @@ static bool put_lead(struct view_trace *view, struct hwy_json *json, uint32_t de
 	return true;
 }
 
-/* Writes a device; 'is_whole': all of its streams are chosen. */
+/* Whether the idle time of this device is known rank by rank: the device has none of its own. */
+static bool is_told_by_rank(const struct view_trace *view, const struct annotations *gaps,
+			    uint32_t device)
+{
+	if (device >= view->trace->n_devices || gaps->n == 0 ||
+	    gaps->v[gaps->n - 1].device < view->trace->n_devices)
+		return false;
+	uint32_t *owners = hwy_array(view->trace->n_devices, sizeof *owners);
+	ranks_find_owners(view, owners);
+	bool is_shared = owners[device] == RANKS_SHARED;
+	free(owners);
+	return is_shared;
+}
+
+/* Writes a device, or the union of a rank's streams; 'is_whole': all of its streams are chosen. */
 static bool selection_put_device(struct view_trace *view, struct hwy_json *json,
 				 const struct selection *selection, uint32_t device, bool is_whole,
 				 struct hwy_err *err)
@@ -171,14 +186,19 @@ static bool selection_put_device(struct view_trace *view, struct hwy_json *json,
 	json_begin_object(json);
 	json_put_int(json, "device", device);
 	json_key(json, "title");
-	lane_titles_put_device(view, json, device);
+	if (device < view->trace->n_devices)
+		lane_titles_put_device(view, json, device);
+	else
+		ranks_put_title(view, json, device - view->trace->n_devices);
 	json_put_bool(json, "whole", is_whole);
 	times.idle = selection->to - selection->from - times.busy;
 	json_put_fields(json, JSON_FIELDS(device_fields), &times);
 	/* Where only some streams are chosen, the device may work on another one: then the idle
 	 * time of the chosen streams has no cause. */
-	put_causes(json, is_whole ? selection->gaps : NULL, device, selection->from - view->origin,
-		   selection->to - view->origin);
+	bool has_causes =
+		is_whole && selection->gaps && !is_told_by_rank(view, selection->gaps, device);
+	put_causes(json, has_causes ? selection->gaps : NULL, device,
+		   selection->from - view->origin, selection->to - view->origin);
 	bool ok = put_lead(view, json, device, selection, err);
 	json_end_object(json);
 	return ok;
@@ -190,8 +210,12 @@ bool selection_put_devices(struct view_trace *view, struct hwy_json *json,
 	bool ok = true;
 	json_key(json, "devices");
 	json_begin_array(json);
-	for (uint32_t d = 0; ok && d < view->trace->n_devices; d++) {
+	for (uint32_t d = 0; ok && d < view_unions(view); d++) {
 		bool is_used = false, is_whole = true;
+		/* A rank that has its device for itself is the device. */
+		if (d >= view->trace->n_devices &&
+		    !ranks_shares_device(view, d - view->trace->n_devices))
+			continue;
 		for (uint32_t lane = 0; lane < view->trace->n_lanes; lane++) {
 			if (!hardware_has(view, d, lane))
 				continue;

@@ -70,6 +70,25 @@ void ranks_find_owners(const struct view_trace *view, uint32_t *owners)
 	}
 }
 
+bool ranks_shares_device(const struct view_trace *view, uint32_t rank)
+{
+	uint32_t *owners = hwy_array(view->trace->n_devices, sizeof *owners);
+	int64_t only = HWY_NONE;
+	bool is_one = true;
+	ranks_find_owners(view, owners);
+	for (uint32_t l = 0; l < view->trace->n_lanes; l++) {
+		const struct hwy_lane *lane = &view->trace->lanes[l];
+		if (!is_stream(view, l) || ranks_of_lane(view, lane) != rank ||
+		    lane->device == HWY_NONE)
+			continue;
+		is_one &= only == HWY_NONE || only == lane->device;
+		only = lane->device;
+	}
+	bool is_shared = only != HWY_NONE && is_one && owners[only] == RANKS_SHARED;
+	free(owners);
+	return is_shared;
+}
+
 /* ---- where messages stand -------------------------------------------------------------------- */
 
 /* Puts a lane among those of its rank, those with more messages first. */

@@ -30,6 +30,8 @@ static inline uint32_t ranks_of_lane(const struct view_trace *view, const struct
 /* By device: the rank whose streams it has; RANKS_SHARED where several ranks use it,
  * RANKS_NOBODY where none does. */
 void ranks_find_owners(const struct view_trace *view, uint32_t *owners);
+/* Whether the rank works on one device, which other ranks use, too. */
+bool ranks_shares_device(const struct view_trace *view, uint32_t rank);
 /* Fills 'strips' with the lanes on which most messages of each rank stand: strips[rank *
  * RANKS_STRIP …], RANKS_NOBODY after the last. */
 void ranks_find_strips(const struct view_trace *view, uint32_t *strips);

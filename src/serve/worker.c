@@ -168,15 +168,17 @@ bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err)
 	return hwy_fail(err, "cannot start the diagnosis: %s", hwy_strerror(error));
 }
 
-void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
-		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json)
+void worker_here(struct worker *worker, struct hwy_analysis *analysis,
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json,
+		 struct worker_job *ranks)
 {
 	struct memory_text sent;
 	worker_begin(worker);
 	worker->here = analysis;
+	worker->ranks = ranks;
 	memory_text_begin(&sent);
 	worker_tell_frame(sent.out, WORKER_DIAGNOSIS, json, strlen(json));
-	worker_tell(sent.out, analysis, diagnosis, origin);
+	worker_tell(sent.out, analysis, diagnosis, origin, ranks);
 	memory_text_end(&sent);
 	FILE *received = fmemopen(sent.text, sent.length, "r");
 	if (received) {
@@ -190,7 +192,7 @@ static bool answer_here(const struct worker *worker, const char *question, struc
 {
 	struct memory_text memory;
 	memory_text_begin(&memory);
-	worker_whatif(memory.out, worker->here, question);
+	worker_whatif(memory.out, worker->here, worker->ranks, question);
 	memory_text_end(&memory);
 	hwy_bytes_put(out, memory.text, memory.length);
 	free(memory.text);

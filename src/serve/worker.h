@@ -23,6 +23,7 @@
 
 #include "diagnose/diagnose.h"
 #include "serve/answers.h"
+#include "serve/worker_job.h"
 
 #define WORKER_APPLICABLE "?"
 #define WORKER_CANCEL "cancel\n"
@@ -46,17 +47,20 @@ enum worker_tag {
 /* ---- inside the worker ----------------------------------------------------------------------- */
 
 /* Writes the frames from WORKER_STEPS to WORKER_READY; the caller writes WORKER_DIAGNOSIS.
- * 'origin' is that of struct view_trace. */
+ * 'origin' is that of struct view_trace; 'ranks': NULL where the trace is not of a job whose
+ * recordings are at hand. */
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
-		 const struct hwy_diagnosis *diagnosis, int64_t origin);
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, struct worker_job *ranks);
 /* Writes the frame WORKER_ROOFLINE. */
 void worker_tell_roofline(FILE *out, const struct hwy_analysis *analysis);
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n);
 /* Reads questions from 'in', one on each line, and answers each, until 'in' ends. */
-void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis);
+void worker_whatif_answer_lines(FILE *in, FILE *out, struct hwy_analysis *analysis,
+				struct worker_job *ranks);
 /* Writes the answer to one question as JSON: a prediction, a flame graph, or the rows of a
  * query. */
-void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question);
+void worker_whatif(FILE *out, struct hwy_analysis *analysis, struct worker_job *ranks,
+		   const char *question);
 
 #define WORKER_SQL_WORD "sql "
 enum { WORKER_SQL_NEWLINE = 0x1e }; /* stands for a line feed, because a question is one line */
@@ -80,8 +84,9 @@ struct worker {
 	pthread_t reader;
 	/* The finished analysis where worker_here made it in this process; NULL where a second
 	 * process works. */
-	const struct hwy_analysis *here;
-	pthread_mutex_t lock; /* guards every member below */
+	struct hwy_analysis *here;
+	struct worker_job *ranks; /* NULL, or the ranks of the job that 'here' is of */
+	pthread_mutex_t lock;     /* guards every member below */
 	pthread_cond_t changed;
 	enum worker_state state;
 	struct hwy_bytes frames[WORKER_TAGS]; /* by tag: the frame's bytes, and a 0 */
@@ -95,9 +100,10 @@ struct worker {
 /* Starts this program as a second process with these arguments. */
 bool worker_start(struct worker *worker, char *const *argv, struct hwy_err *err);
 /* Fills the worker from a finished diagnosis, without a second process. 'json' is the frame
- * WORKER_DIAGNOSIS. The analysis must live as long as the worker. */
-void worker_here(struct worker *worker, const struct hwy_analysis *analysis,
-		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json);
+ * WORKER_DIAGNOSIS. The analysis and the ranks (or NULL) must live as long as the worker. */
+void worker_here(struct worker *worker, struct hwy_analysis *analysis,
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, const char *json,
+		 struct worker_job *ranks);
 /* Adds the answer to a question to 'out'. Yields false where no answer comes within
  * WORKER_PATIENCE_S seconds, or is_abandoned(from) becomes true; is_abandoned may be NULL. */
 bool worker_ask(struct worker *worker, const char *question, bool (*is_abandoned)(const void *from),

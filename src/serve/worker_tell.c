@@ -35,6 +35,7 @@ void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t
 struct telling {
 	const struct hwy_trace *trace;
 	int64_t origin; /* the view's origin: times are written as ns after the origin */
+	const struct worker_job *ranks; /* or NULL */
 };
 
 static void put_time(struct hwy_json *json, const void *member)
@@ -105,7 +106,15 @@ static const struct json_field phase_fields[] = {
 	{JSON_FIELD_CALL_OBJECT("left_out", put_left_out)},
 	{JSON_FIELD_CALL_OBJECT("steps", put_phase_steps)},
 };
+/* Whether the gaps are those of each rank, by its own recording. */
+static void put_by_rank(struct hwy_json *json, const void *object)
+{
+	(void)object;
+	json_bool(json, ((const struct telling *)json->context)->ranks != NULL);
+}
+
 static const struct json_field phases_fields[] = {
+	{JSON_FIELD_CALL_OBJECT("by_rank", put_by_rank)},
 	{JSON_FIELD_INT(struct hwy_phases, main, "main")},
 	{JSON_FIELD_ARRAY(struct hwy_phases, phases, n, "phases", phase_fields)},
 };
@@ -131,6 +140,8 @@ static void put_edit_list(struct hwy_json *json, const char *edits)
 
 static void put_suggestion(struct hwy_json *json, const struct hwy_finding *finding)
 {
+	if (!finding->predicted.is_known)
+		return;
 	json_begin_object(json);
 	json_put_text(json, "finding", finding->kind->id);
 	json_put_int(json, "phase", finding->phase);
@@ -141,7 +152,20 @@ static void put_suggestion(struct hwy_json *json, const struct hwy_finding *find
 	json_end_object(json);
 }
 
-static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnosis)
+/* Of a job, the findings about ranks together: what one rank gains alone says nothing about a job
+ * that waits for others. */
+static void put_suggestions(struct hwy_json *json, const struct hwy_diagnosis *diagnosis,
+			    const struct worker_job *ranks)
+{
+	for (uint32_t i = 0; ranks && i < ranks->answer->n_findings; i++)
+		if (ranks->answer->findings[i].is_joint)
+			put_suggestion(json, ranks->answer->findings[i].finding);
+	for (uint32_t i = 0; !ranks && i < diagnosis->n; i++)
+		put_suggestion(json, &diagnosis->findings[i]);
+}
+
+static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnosis,
+		      const struct worker_job *ranks)
 {
 	json_begin_object(json);
 	json_key(json, "edits");
@@ -151,9 +175,7 @@ static void put_edits(struct hwy_json *json, const struct hwy_diagnosis *diagnos
 	json_end_array(json);
 	json_key(json, "suggested");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < diagnosis->n; i++)
-		if (diagnosis->findings[i].predicted.is_known)
-			put_suggestion(json, &diagnosis->findings[i]);
+	put_suggestions(json, diagnosis, ranks);
 	json_end_array(json);
 	json_end_object(json);
 }
@@ -196,10 +218,18 @@ static void tell_annotations(FILE *out, enum worker_tag tag, struct annotations 
 	free(all->v);
 }
 
-static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t origin)
+/* Idle time of a job is that of each rank: what keeps one rank's device idle says nothing about
+ * another rank, also where both use one device. */
+static void tell_gaps(FILE *out, const struct hwy_analysis *analysis, int64_t origin,
+		      struct worker_job *ranks)
 {
 	const struct hwy_flow *flow = &analysis->flow;
 	struct annotations all = {0};
+	if (ranks) {
+		worker_job_add_gaps(ranks, &all);
+		tell_annotations(out, WORKER_GAPS, &all);
+		return;
+	}
 	for (uint32_t p = 0; p < analysis->phases.n; p++)
 		for (uint32_t i = 0; i < analysis->measures[p].gaps.n; i++) {
 			const struct hwy_gap *gap = &analysis->measures[p].gaps.gaps[i];
@@ -233,10 +263,10 @@ static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t or
 }
 
 void worker_tell(FILE *out, const struct hwy_analysis *analysis,
-		 const struct hwy_diagnosis *diagnosis, int64_t origin)
+		 const struct hwy_diagnosis *diagnosis, int64_t origin, struct worker_job *ranks)
 {
 	static const enum worker_tag tags[] = {WORKER_STEPS, WORKER_EDITS};
-	const struct telling telling = {analysis->trace, origin};
+	const struct telling telling = {analysis->trace, origin, ranks};
 	for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
 		struct memory_text memory;
 		memory_text_begin(&memory);
@@ -244,20 +274,23 @@ void worker_tell(FILE *out, const struct hwy_analysis *analysis,
 		if (tags[i] == WORKER_STEPS)
 			json_put_object(&json, JSON_FIELDS(phases_fields), &analysis->phases);
 		else
-			put_edits(&json, diagnosis);
+			put_edits(&json, diagnosis, ranks);
 		memory_text_end(&memory);
 		worker_tell_frame(out, tags[i], memory.text, memory.length);
 		free(memory.text);
 	}
 	struct hwy_bytes headway = {0};
-	headway_series_write(analysis, origin, &headway);
+	headway_series_write(analysis, &(struct headway_clock){.origin = origin}, HWY_NONE,
+			     &headway);
+	if (ranks)
+		worker_job_add_headway(ranks, &headway);
 	worker_tell_frame(out, WORKER_HEADWAY, headway.bytes, headway.n);
 	hwy_bytes_free(&headway);
 	struct hwy_bytes times = {0};
 	step_times_write(analysis->trace, &analysis->phases, &times);
 	worker_tell_frame(out, WORKER_STEP_TIMES, times.bytes, times.n);
 	hwy_bytes_free(&times);
-	tell_gaps(out, analysis, origin);
+	tell_gaps(out, analysis, origin, ranks);
 	tell_path(out, analysis, origin);
 	worker_tell_roofline(out, analysis);
 	worker_tell_frame(out, WORKER_READY, NULL, 0);

@@ -7,6 +7,7 @@
 #include "base/json_fields.h"
 #include "base/memory_text.h"
 #include "serve/worker.h"
+#include "whatif/joint.h"
 #include "whatif/replayed_steps.h"
 
 enum {
@@ -57,6 +58,8 @@ static bool read_edits(char *text, struct whatif_edit *edits, uint32_t *n, struc
 /* One step, drawn twice: as recorded, and as the replay of the edited graph predicts it. */
 struct picture {
 	const struct whatif *w;
+	struct worker_job *ranks;      /* NULL, or the job of which 'w' is a rank's own recording */
+	uint32_t member;               /* which one */
 	const struct hwy_graph *graph; /* the edited graph */
 	const int64_t *ends;           /* by node: its end in the replay */
 	struct hwy_json *json;
@@ -64,22 +67,24 @@ struct picture {
 	uint32_t n, left_out;        /* bars written, and bars beyond MOST_BARS */
 };
 
-static void put_bar(struct picture *p, uint32_t span, int64_t start, int64_t end, int64_t begin,
+static void put_bar(struct picture *p, uint32_t own, int64_t start, int64_t end, int64_t begin,
 		    int64_t finish)
 {
 	uint32_t row;
-	const struct hwy_trace *trace = p->w->flow->trace;
-	const struct hwy_strip *strip = hwy_strip_of(trace, span, &row);
-	if (p->n == MOST_BARS) {
+	struct hwy_trace *trace = p->ranks ? p->ranks->view->trace : p->w->flow->trace;
+	int64_t found = p->ranks ? worker_job_span(p->ranks, p->member, own) : own;
+	if (p->n == MOST_BARS || found == HWY_NONE) {
 		p->left_out++;
 		return;
 	}
+	uint32_t span = (uint32_t)found;
+	const struct hwy_strip *strip = hwy_strip_of(trace, span, &row);
 	p->n++;
 	int64_t name = hwy_get(strip, HWY_NAME, row);
 	json_begin_array(p->json);
 	json_int(p->json, span);
 	json_int(p->json, strip->lane);
-	json_int(p->json, span_color(p->w->flow->trace, strip->kind, name));
+	json_int(p->json, span_color(trace, strip->kind, name));
 	json_int(p->json, span_names_id(trace, strip, row));
 	json_int(p->json, start - p->recorded);
 	json_int(p->json, end - start);
@@ -104,6 +109,9 @@ static void put_bars(struct picture *p, uint32_t step)
 			   flow->calls[node->flow_index].process == p->w->phase->process) {
 			const struct flow_call *call = &flow->calls[node->flow_index];
 			uint32_t back = graph_return(graph, node->flow_index);
+			/* A call that exchanges data ends when the other ranks let it. */
+			if (back == GRAPH_NONE)
+				back = graph_leave(graph, node->flow_index);
 			put_bar(p, call->span, call->start, call->end, begin,
 				p->ends[back == GRAPH_NONE ? i : back]);
 		}
@@ -126,26 +134,23 @@ static uint32_t typical_step(const struct hwy_phase *phase)
 	return best;
 }
 
-static bool put_picture(const struct whatif *w, struct hwy_json *json,
-			const struct whatif_edit *edits, uint32_t n, struct hwy_err *err)
+static bool put_picture(const struct whatif *w, struct picture p, const struct whatif_edit *edits,
+			uint32_t n, struct hwy_err *err)
 {
 	struct hwy_graph copy;
+	struct hwy_json *json = p.json;
 	char note[WHATIF_NOTE];
-	if (!whatif_apply(w, edits, n, &copy, note, err))
+	int64_t *ends;
+	if (!whatif_replay_edits(w, edits, n, &copy, &ends, note, err))
 		return false;
 	uint32_t step = typical_step(w->phase);
 	if (w->phase->n_steps > 0) {
-		int64_t *ends = hwy_array(copy.n, sizeof *ends);
-		replay_run(&copy, ends);
 		struct step_time *steps = replayed_steps_time(w, &copy, ends);
-		struct picture p = {
-			.w = w,
-			.graph = &copy,
-			.ends = ends,
-			.json = json,
-			.recorded = w->phase->steps[step].device.from,
-			.predicted = steps[step].begin == INT64_MAX ? 0 : steps[step].begin,
-		};
+		p.w = w;
+		p.graph = &copy;
+		p.ends = ends;
+		p.recorded = w->phase->steps[step].device.from;
+		p.predicted = steps[step].begin == INT64_MAX ? 0 : steps[step].begin;
 		json_put_text(json, "note", note);
 		json_put_int(json, "shown_step", step);
 		json_key(json, "ops");
@@ -155,8 +160,8 @@ static bool put_picture(const struct whatif *w, struct hwy_json *json,
 		json_end_array(json);
 		json_put_int(json, "left_out", p.left_out);
 		free(steps);
-		free(ends);
 	}
+	free(ends);
 	graph_free(&copy);
 	return true;
 }
@@ -171,9 +176,10 @@ static const struct json_field prediction_fields[] = {
 	{JSON_FIELD_TEXT(struct whatif_prediction, bound, "bound")},
 };
 
-static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json, char *text,
+static bool worker_whatif_predict(const struct whatif *w, struct picture picture, char *text,
 				  struct hwy_err *err)
 {
+	struct hwy_json *json = picture.json;
 	struct whatif_edit edits[MOST_EDITS];
 	struct whatif_prediction p;
 	uint32_t n;
@@ -184,7 +190,7 @@ static bool worker_whatif_predict(const struct whatif *w, struct hwy_json *json,
 	json_put_int(json, "recorded", w->recorded);
 	json_put_int(json, "base", w->base.step);
 	json_put_fields(json, JSON_FIELDS(prediction_fields), &p);
-	return put_picture(w, json, edits, n, err);
+	return put_picture(w, picture, edits, n, err);
 }
 
 /* ---- which edits there are something to change for ------------------------------------------- */
@@ -221,24 +227,98 @@ static void put_applicable(const struct whatif *w, struct hwy_json *json)
 /* The graph of the phase in the last question stays open, because sliders of the page ask many
  * questions in a row. */
 struct answering {
-	const struct hwy_analysis *analysis;
-	int input; /* the file descriptor from which questions come; -1: there is none */
-	struct whatif w;
+	struct hwy_analysis *analysis;
+	struct worker_job *ranks; /* or NULL */
+	int input;      /* the file descriptor from which questions come; -1: there is none */
+	uint32_t phase; /* that is open */
+	struct whatif alone;
+	/* The ranks of a job, or those inside the recording, replayed together; n is 0 where
+	 * nothing joins them. */
+	struct joint joint;
+	uint32_t *members; /* by rank of 'joint': the member of the job */
+	uint32_t shown;    /* which rank of 'joint' is drawn */
 	bool is_open;
 };
 
+static const struct whatif *opened(const struct answering *a)
+{
+	return a->joint.n > 0 ? &a->joint.ranks[a->shown] : &a->alone;
+}
+
+static void close_phase(struct answering *a)
+{
+	if (a->is_open && a->joint.n > 0)
+		joint_close(&a->joint);
+	else if (a->is_open)
+		whatif_close(&a->alone);
+	free(a->members);
+	a->members = NULL;
+	a->joint = (struct joint){0};
+	a->is_open = false;
+}
+
+/* Joins the ranks of a job, each by its own recording, as `headway whatif FOLDER` does; those
+ * without device work are left out. */
+static bool join_job(struct answering *a, struct hwy_err *err)
+{
+	const struct worker_job *job = a->ranks;
+	struct joint_rank *ranks = hwy_array(job->job->n, sizeof *ranks);
+	uint32_t n = 0;
+	a->members = hwy_array(job->job->n, sizeof *a->members);
+	for (uint32_t r = 0; r < job->job->n; r++) {
+		const struct ranks_member *member = &job->members[r];
+		if (member->analysis->phases.n == 0)
+			continue;
+		ranks[n] = (struct joint_rank){.rank = member->rank,
+					       .analysis = member->analysis,
+					       .phase = member->phase,
+					       .process = FLOW_NO_PROCESS};
+		a->members[n++] = r;
+	}
+	a->shown = 0;
+	bool done = n > 1 ? joint_open(&a->joint, ranks, n, false, err)
+			  : hwy_fail(err, "fewer than two ranks have device work");
+	free(ranks);
+	return done;
+}
+
+/* Joins the ranks inside the recording; false where it has one rank, or no collective joins
+ * them. */
+static bool join_inside(struct answering *a, uint32_t phase)
+{
+	uint32_t n, shown = 0;
+	struct hwy_err ignored;
+	struct joint_rank *ranks = joint_ranks_of(a->analysis, &n);
+	uint32_t process = a->analysis->phases.phases[phase].process;
+	while (ranks && shown < n && ranks[shown].process != process)
+		shown++;
+	bool done = ranks && shown < n;
+	if (done)
+		ranks[shown].phase = phase;
+	done = done && joint_open(&a->joint, ranks, n, false, &ignored);
+	free(ranks);
+	if (!done)
+		a->joint = (struct joint){0};
+	a->shown = shown;
+	return done;
+}
+
 static bool open_phase(struct answering *a, uint32_t phase, struct hwy_err *err)
 {
-	if (a->is_open && a->w.phase_index == phase)
+	if (a->is_open && a->phase == phase)
 		return true;
-	if (a->is_open)
-		whatif_close(&a->w);
-	a->is_open = false;
+	close_phase(a);
 	if (a->analysis->phases.n == 0)
 		return hwy_fail(err, "no device work: nothing to replay");
 	if (phase >= a->analysis->phases.n)
 		return hwy_fail(err, "there is no phase %u", phase);
-	return a->is_open = whatif_open(&a->w, a->analysis, phase, false, err);
+	a->phase = phase;
+	a->is_open = a->ranks ? join_job(a, err)
+			      : join_inside(a, phase) ||
+					whatif_open(&a->alone, a->analysis, phase, false, err);
+	if (!a->is_open)
+		close_phase(a);
+	return a->is_open;
 }
 
 /* Answers a question "PHASE EDITS", whose text is cut into pieces. */
@@ -251,10 +331,13 @@ static void answer_edits(struct answering *a, FILE *out, char *question)
 	struct hwy_json json = {.out = out};
 	json_begin_object(&json);
 	bool ok = open_phase(a, phase < 0 ? a->analysis->phases.main : (uint32_t)phase, &err);
+	struct picture picture = {.json = &json, .ranks = a->ranks};
+	if (ok && a->members)
+		picture.member = a->members[a->shown];
 	if (ok && strcmp(edits, WORKER_APPLICABLE) == 0)
-		put_applicable(&a->w, &json);
+		put_applicable(opened(a), &json);
 	else
-		ok = ok && worker_whatif_predict(&a->w, &json, edits, &err);
+		ok = ok && worker_whatif_predict(opened(a), picture, edits, &err);
 	if (!ok)
 		json_put_text(&json, "error", err.text);
 	json_end_object(&json);
@@ -278,17 +361,18 @@ static void answer_question(struct answering *a, FILE *out, const char *line)
 	free(question);
 }
 
-void worker_whatif(FILE *out, const struct hwy_analysis *analysis, const char *question)
+void worker_whatif(FILE *out, struct hwy_analysis *analysis, struct worker_job *ranks,
+		   const char *question)
 {
-	struct answering a = {.analysis = analysis, .input = -1};
+	struct answering a = {.analysis = analysis, .ranks = ranks, .input = -1};
 	answer_question(&a, out, question);
-	if (a.is_open)
-		whatif_close(&a.w);
+	close_phase(&a);
 }
 
-void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *analysis)
+void worker_whatif_answer_lines(FILE *in, FILE *out, struct hwy_analysis *analysis,
+				struct worker_job *ranks)
 {
-	struct answering a = {.analysis = analysis, .input = fileno(in)};
+	struct answering a = {.analysis = analysis, .ranks = ranks, .input = fileno(in)};
 	char *line = NULL;
 	size_t cap = 0;
 	/* Without a buffer, poll sees in the file descriptor every line that was not read yet. */
@@ -306,6 +390,5 @@ void worker_whatif_answer_lines(FILE *in, FILE *out, const struct hwy_analysis *
 		free(memory.text);
 	}
 	free(line);
-	if (a.is_open)
-		whatif_close(&a.w);
+	close_phase(&a);
 }

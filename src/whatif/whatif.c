@@ -168,6 +168,36 @@ bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint3
 	return graphs != NULL;
 }
 
+bool whatif_replay_edits(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+			 struct hwy_graph *graph, int64_t **ends, char note[WHATIF_NOTE],
+			 struct hwy_err *err)
+{
+	uint32_t ranks;
+	const struct whatif *all = ranks_of(w, &ranks);
+	struct hwy_graph *graphs = edit_all(w, edits, n, &as_is, note, err);
+	if (!graphs)
+		return false;
+	struct links_times times = {0};
+	if (w->joint)
+		times = links_replay(&w->joint->links, graphs);
+	for (uint32_t r = 0; r < ranks; r++) {
+		if (&all[r] != w) {
+			graph_free(&graphs[r]);
+			continue;
+		}
+		*graph = graphs[r];
+		*ends = hwy_array(graph->n, sizeof **ends);
+		if (w->joint)
+			memcpy(*ends, times.ends[r], graph->n * sizeof **ends);
+		else
+			replay_run(graph, *ends);
+	}
+	if (w->joint)
+		links_times_free(&times, ranks);
+	free(graphs);
+	return true;
+}
+
 /* ---- predictions ----------------------------------------------------------------------------- */
 
 static struct pace replay_pace(const struct whatif *w, const struct hwy_graph *graph,

@@ -151,6 +151,12 @@ enum { WHATIF_NOTE = 256 };
 bool whatif_apply(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
 		  struct hwy_graph *graph, char note[WHATIF_NOTE], struct hwy_err *err);
 
+/* whatif_apply, and the end of each node of that graph in its replay, together with the other
+ * ranks where there are any; to be freed, as the graph is. */
+bool whatif_replay_edits(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,
+			 struct hwy_graph *graph, int64_t **ends, char note[WHATIF_NOTE],
+			 struct hwy_err *err);
+
 /* How long a run takes with these edits, ns, from the first begin to the last end of any rank
  * that others wait for; for a rank of joint_open_run. The recorder's cost is in it. */
 bool whatif_run_length(const struct whatif *w, const struct whatif_edit *edits, uint32_t n,

@@ -28,6 +28,27 @@ async function ask(page, query) {
 }
 
 await run([
+	["a name as it is shown finds its spans, and names that no span has are not counted, in a self-contained page too", async () => {
+		const html = folder.path("shown.html");
+		check(spawnSync(process.env.HEADWAY, ["view", recording, "--html", html], { env: cacheHere() }).status === 0, "the page is written");
+		const [{ n }] = sql("select count(*) as n from api where name like 'cudaLaunchKernel_v%'");
+		check(n > 100 && sql("select count(*) as n from api where name = 'cudaLaunchKernel'")[0].n === 0, "the recording has a version behind the name");
+		for (const url of [server.url, pathToFileURL(html).href]) {
+			const page = await open(url);
+			const answer = async (query) => {
+				await ask(page, query);
+				const { hits, names } = (await stateOf(page, "found"))[0];
+				return { hits, names };
+			};
+			for (const query of ["name=cudaLaunchKernel", "name~^cudaLaunchKernel$"]) {
+				const { hits, names } = await answer(query);
+				check(hits === n && names === 1, `${query}: ${hits} hits of ${names} names instead of ${n}`);
+			}
+			const none = await answer("name=cudaLaunchKernel kind:kernel");
+			check(none.hits === 0 && none.names === 0, `no hit has no name: ${JSON.stringify(none)}`);
+			await page.close();
+		}
+	}],
 	["a search marks its hits in what is summed up too, for every step alike", async () => {
 		const page = await open();
 		const steps = await page.evaluate(() => {

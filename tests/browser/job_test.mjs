@@ -4,11 +4,13 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, onPage, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
+import { pathToFileURL } from "node:url";
+import { cacheHere, check, onPage, openBrowser, openPage, run, settled, skip, stateOf, until, view } from "./common.mjs";
 import { data } from "./recordings.mjs";
 
 if (!process.env.HEADWAY)
 	skip("no headway binary");
+const ask = (args) => JSON.parse(execFileSync(process.env.HEADWAY, args, { encoding: "utf8", env: cacheHere(), maxBuffer: 1 << 26 }));
 const RANKS = 4;
 const folder = mkdtempSync(join(tmpdir(), "headway-job-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -87,10 +89,51 @@ await run([
 		const wrong = said.flatMap((text, i) => ((/step (\d+)/.exec(text)?.[1] ?? "none") === String(steps.get(ids[i]) ?? "none") ? [] : [`${text} for step ${steps.get(ids[i])}`]));
 		check(!wrong.length, `${wrong.length} of ${said.length}: ${wrong.slice(0, 3).join("; ")}`);
 	}, "#from=0&to=1&panel=search&q=kernel")],
-	["idle time of ranks that share a GPU is said to be added up", () => onPage(browser, [join(data, "jobs/ddp_late")], async (other) => {
+	["idle time by cause is that of each rank by its own recording, on its row and in the selection, in a self-contained page too", () => onPage(browser, [join(data, "jobs/ddp_late")], async (other) => {
+		const causes = [0, 1].map((rank) => Object.fromEntries(ask(["sql", join(data, `jobs/ddp_late/rank${rank}.hwy`), "--format", "json", "select cause, sum(duration) as ns from gaps group by 1"]).map((r) => [r.cause, r.ns])));
+		check(causes[1].input > 4e8 && causes[0].input < 1e6, `rank 1 waits for input, rank 0 does not: ${JSON.stringify(causes)}`);
+		const rowsOfGaps = () => other.evaluate(() => window.headway.timeline.layout.rows.filter((r) => r.kind === "gaps").map((r) => ({ rank: r.rank, device: r.device, y: 26 + r.y + r.h / 2 + (r.pinned ? 0 : window.headway.timeline.layout.pinnedHeight) })));
+		const gaps = await rowsOfGaps();
+		check(gaps.map((r) => r.rank).join() === "0,1", `a row of each rank, none of the GPU that they share: ${JSON.stringify(gaps)}`);
 		await other.keyboard.press("]");
-		await other.keyboard.press("E");
-		await other.locator(".causes", { hasText: "of each rank on this GPU, added up" }).waitFor();
+		await settled(other);
+		const box = await other.locator("canvas.timeline").boundingBox();
+		await other.mouse.move(box.x + box.width / 2, box.y + (await rowsOfGaps())[1].y);
+		await until(async () => (await other.locator(".tip").allInnerTexts()).join().includes("idle: input"), async () => `the tip: ${await other.locator(".tip").allInnerTexts()}; ${JSON.stringify([box, await rowsOfGaps(), await stateOf(other, "window")])}`);
+		const html = join(folder, "ddp_late.html");
+		execFileSync(process.env.HEADWAY, ["view", join(data, "jobs/ddp_late"), "--html", html], { env: cacheHere() });
+		const alone = await openPage(browser.context, pathToFileURL(html).href);
+		for (const one of [other, alone]) {
+			await one.evaluate(() => { const { start, end } = window.headway.state.traces[0].info; location.hash = `#from=${start}&to=${end}&range=${start},${end}&panel=selection`; });
+			await one.waitForFunction(() => window.headway.state.intervals[0]?.devices.length > 1);
+			const devices = await one.evaluate(() => window.headway.state.intervals[0].devices);
+			check(devices[0].causes === null && devices.length === 3, "the GPU itself has no causes");
+			for (const [rank, wanted] of causes.entries())
+				check(Object.entries(wanted).every(([cause, ns]) => Math.abs((devices[rank + 1].causes[cause] ?? 0) - ns) <= (one === alone ? ns / 100 + 1e4 : 0)), `rank ${rank}: ${JSON.stringify(devices[rank + 1].causes)} is ${JSON.stringify(wanted)}`);
+			check(devices[2].title.startsWith("rank 1"), devices[2].title);
+		}
+		await alone.close();
+	})],
+	["cards of a job show their evidence and lead to what if, whose numbers are those of the command; bar and text are one number", () => onPage(browser, [join(data, "jobs/ddp_late")], async (other) => {
+		const told = ask(["analyze", join(data, "jobs/ddp_late"), "--format", "json"]).job;
+		const [worth] = ask(["whatif", join(data, "jobs/ddp_late"), "--apply", "straggler:1", "--format", "json"]).predictions;
+		const ms = (ns) => `${(ns / 1e6).toFixed(ns < 1e7 ? 2 : 1)} ms`;
+		const card = (id) => other.locator(`[data-job-finding=${id}]`);
+		const text = await card("rank-straggler").locator(".gain").textContent();
+		const { predicted } = told.findings[0];
+		check(text.includes(`${ms(predicted.before_ns)} → ${ms(worth.step_ns)}`) && text.includes(`${worth.speedup.toFixed(2)}×`), `as the command says: ${text}`);
+		const starved = told.findings[1];
+		const wide = await card("input-starved").locator(".bar").evaluate((bar) => parseFloat(bar.style.width));
+		check((await card("input-starved").locator(".gain").textContent()).includes(ms(starved.most_ns)) && Math.abs(wide - starved.most_ns / told.step_ns * 100) < 0.01, `${wide} % of the card is ${ms(starved.most_ns)} of a step`);
+		await card("input-starved").locator("button.show").click();
+		await other.locator(".evidence", { hasText: `of ${starved.evidence.length}` }).waitFor();
+		const { span } = await stateOf(other, "selected");
+		check(/rank 1/.test(await other.evaluate((lane) => window.headway.timeline.layout.rows.find((r) => r.lane?.lane === lane)?.rank === 1 ? "rank 1" : "", span.lane)), "the evidence is of the rank that waits");
+		await card("rank-straggler").locator("button.try").click();
+		await other.locator(".prediction .big", { hasText: `${worth.speedup.toFixed(2)}×` }).waitFor();
+		const answer = await stateOf(other, "whatIf");
+		check(answer.step === worth.step_ns && answer.ops.some((op) => op[5] > 1e6 && op[7] < op[5] / 2), "the step of the command, in which rank 0 waits less");
+		await until(async () => await other.locator("[data-edit=straggler] input[type=checkbox]").isEnabled(), "the edit can be switched");
 	})],
 	["what is said of a job stands there whole, however long its sentences are", async () => {
 		for (const name of ["ddp_turns", "ddp_late"])

@@ -15,6 +15,7 @@ async function load(file) {
 }
 const { parseQuery } = await load("src/query/parse.ts");
 const { compilePattern } = await load("src/query/pattern.ts");
+const { shownName } = await load("src/query/shown.ts");
 const lines = readFileSync(new URL("../query_cases.txt", import.meta.url), "utf8").split("\n").filter((l) => l && !l.startsWith("#")).map((l) => l.split("\t"));
 
 const end = (n) => (Number.isFinite(n) ? String(n === 0 ? 0 : n) : "");
@@ -35,9 +36,15 @@ function understand(text) {
 
 await run([
 	["every query is understood as the table of cases says", () => {
-		for (const [query, wanted] of lines.filter(([q]) => q !== "~"))
+		for (const [query, wanted] of lines.filter(([q]) => q !== "~" && q !== "="))
 			check(understand(query) === wanted, `${query}: ${understand(query)} instead of ${wanted}`);
 		check(lines.length > 200, "the table is there");
+	}],
+	["a name is shown as the server takes it for", () => {
+		const names = lines.filter(([q]) => q === "=");
+		for (const [, name, wanted] of names)
+			check(shownName(name) === wanted, `${name} is shown as ${shownName(name)}, not ${wanted}`);
+		check(names.length > 15, "names are there");
 	}],
 	["a regular expression finds what the server's finds", () => {
 		for (const [, pattern, name, found] of lines.filter(([q]) => q === "~"))

@@ -284,6 +284,122 @@ await run([
 			}
 		}
 	})],
+	["what is not judged is hatched, and says so in its tip and in the legend", () => withPage([mlp], async (page) => {
+		await page.keyboard.press("0");
+		await settled(page);
+		const inks = (time) => page.evaluate((at) => {
+			const { timeline, state } = window.headway;
+			const canvas = document.querySelector("canvas.timeline");
+			const x = Math.round((at - state.from) / (state.to - state.from) * canvas.width);
+			return ["gaps", "headway"].map((kind) => {
+				const row = timeline.layout.rows.find((r) => r.kind === kind);
+				const { data: pixels } = canvas.getContext("2d").getImageData(x - 8, 26 + row.y + 2 + (row.pinned ? 0 : timeline.layout.pinnedHeight - timeline.scroll), 16, row.h - 6);
+				return new Set(Array.from({ length: pixels.length / 4 }, (_, i) => pixels.slice(4 * i, 4 * i + 3).join())).size;
+			});
+		}, time);
+		check((await inks(3e9)).every((n) => n > 1), `a pattern before the steps: ${await inks(3e9)}`);
+		const { from, to } = await page.evaluate(() => { const { steps } = window.headway.state.traces[0]; return steps.phases[steps.main]; });
+		for (const kind of ["gaps", "headway"]) {
+			const point = await pointOf(page, kind, 3e9);
+			await page.mouse.move(point.x, point.y);
+			await page.locator(".tip", { hasText: "not judgedoutside of the steady steps" }).waitFor();
+		}
+		await page.evaluate(([a, b]) => { Object.assign(window.headway.state, { from: a + (b - a) * 0.4, to: a + (b - a) * 0.6 }); window.headway.timeline.invalidate(); }, [from, to]);
+		await settled(page);
+		const inside = await pointOf(page, "headway", (from + to) / 2);
+		await page.mouse.move(inside.x, inside.y);
+		await page.locator(".tip", { hasText: "of work ahead" }).waitFor();
+		await page.keyboard.press("Shift+K");
+		await page.locator(".legend li", { hasText: "not judged: outside of the steady steps" }).waitFor();
+	})],
+	["the labels of a counter stand at the heights of what they say", () => withPage([join(data, "nsys/streams_metrics.hwy")], async (page) => {
+		await page.locator(".title", { hasText: "GPU metrics" }).locator(".fold").click();
+		await page.waitForFunction(() => window.headway.timeline.layout.rows.some((r) => r.kind === "counter"));
+		await settled(page);
+		const told = await page.evaluate(() => window.headway.timeline.counters.filter((c) => c.row.kind === "counter").map(({ row, lane }) => {
+			const title = document.querySelector(`.title[data-key="${row.key}"]`);
+			const box = title.getBoundingClientRect();
+			const percent = lane.unit === "%" && (lane.max ?? 1) <= 100.5;
+			return { percent, range: row.range, h: row.h, at: [...title.querySelectorAll(".range span")].map((s) => { const b = s.getBoundingClientRect(); return (b.top + b.bottom) / 2 - box.top; }) };
+		}).filter((one) => one.percent));
+		check(told.length > 2 && told.some((one) => one.range.most < 60) && told.some((one) => one.range.most > 80), `counters of several heights: ${JSON.stringify(told)}`);
+		for (const { range, h, at } of told)
+			[range.most, range.least].slice(0, at.length).forEach((value, i) => {
+				const wanted = Math.min(h - 7, Math.max(6, h - 2 - value / 100 * (h - 5)));
+				check(Math.abs(at[i] - wanted) <= 2, `${value} of 100 stands at ${at[i]} of ${h}, not at ${wanted}`);
+			});
+	})],
+	["the tip of many samples says how many, and the function that most of them are in", () => withPage([mlp], async (page) => {
+		await page.keyboard.press("0");
+		await settled(page);
+		const at = await page.evaluate(() => {
+			const { timeline, state } = window.headway;
+			const scene = timeline.scene();
+			const { lane } = timeline.layout.rows.find((r) => r.kind === "lane" && r.lane.type === "samples");
+			for (const { tile } of timeline.tiles.cover(0, lane.lane, state.from, state.to, scene.level(), lane.detail))
+				for (let i = 0; i < (tile.form === "summary" ? tile.n : 0); i++) {
+					const from = tile.begin + tile.offset[i] * tile.bucket;
+					if (tile.count[i] > 2 && from > state.from)
+						return { from, to: from + tile.bucket, lane: lane.lane, count: tile.count[i] };
+				}
+			return null;
+		});
+		const point = await pointOf(page, "samples", (at.from + at.to) / 2);
+		await page.mouse.move(point.x, point.y);
+		const most = (await page.evaluate((w) => window.headway.source.get(`selection?t=0&from=${w.from}&to=${w.to}&lanes=${w.lane}`), at)).samples.rows[0];
+		await page.locator(".tip", { hasText: `${at.count} samples` }).waitFor();
+		await until(async () => (await page.locator(".tip").textContent()).includes(`${most.count} of them in `), async () => `${JSON.stringify(most)}: ${await page.locator(".tip").textContent()}`);
+		check(!(await page.locator(".tip").textContent()).includes("Longest"), "no duration: samples have none");
+	})],
+	["a wait that began before its call returned says so", () => withPage([mlp], async (page) => {
+		const { id, by } = await page.evaluate(async () => {
+			for (const [id] of (await window.headway.source.get("table?t=0&q=sync&n=200")).list) {
+				const span = await window.headway.source.get(`span?t=0&id=${id}`);
+				if (span.launch && span.start < span.launch.start + span.launch.dur)
+					return { id, by: span.launch.start + span.launch.dur - span.start };
+			}
+			return null;
+		});
+		await page.evaluate((n) => { location.hash = `${location.hash}&span=0.${n}`; }, id);
+		await page.waitForFunction((n) => window.headway.state.selected?.span.id === n, id);
+		await page.keyboard.press("2");
+		const text = await page.locator(".fields tr", { hasText: "queue wait" }).locator("td").textContent();
+		check(/^none: [\d.]+ .?s before the call returned$/.test(text) && by > 0, text);
+	})],
+	["hits in a row have times that tell them apart", () => withPage([mlp], async (page) => {
+		await page.locator("input[type=search]").fill("kernel");
+		await page.locator(".span-link .at").nth(20).waitFor();
+		const times = (await page.locator("section:has(.span-link .at)").first().locator(".at").allTextContents()).map((t) => t.split(",")[0]);
+		check(times.length > 10 && new Set(times).size === times.length, `all differ: ${times.slice(0, 6)}`);
+	})],
+	["steps that share a pixel look like most of them, in the strip and as bars; how many are judged is said", () => withPage([mlp], async (page) => {
+		await page.locator(".about", { hasText: "18 steps (step_…), 14 of them steady" }).waitFor();
+		const pink = await page.evaluate(async () => {
+			const { state, timeline } = window.headway;
+			const { start, end } = state.traces[0].info;
+			const { steps } = state.traces[0];
+			const phase = steps.phases[steps.main];
+			const wide = (end - start) / 20000;
+			// Every tenth is unlike the rest.
+			phase.steps = Array.from({ length: 20000 }, (_, i) => [start + i * wide, start + (i + 1) * wide, start + i * wide, start + (i + 1) * wide, wide / 2, i % 10 === 3 ? 2 : 0, `step_${i}`]);
+			state.traces[0] = { ...state.traces[0], steps: { ...steps } };
+			Object.assign(state, { from: start, to: end, traces: [...state.traces] });
+			timeline.invalidate();
+			await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+			const row = timeline.layout.rows.find((r) => r.kind === "steps");
+			const canvas = document.querySelector("canvas.timeline");
+			const { data: pixels } = canvas.getContext("2d").getImageData(0, 26 + row.y + 8, canvas.width, 1);
+			let n = 0;
+			for (let i = 0; i < pixels.length; i += 4)
+				n += pixels[i] > pixels[i + 1] + 20 ? 1 : 0;
+			return n / canvas.width;
+		});
+		check(pink < 0.02, `as good as none of the strip is marked: ${pink}`);
+		await page.keyboard.press("1");
+		await page.keyboard.press("1");
+		await page.locator(".steps-plot g").nth(50).waitFor();
+		await until(async () => await page.locator(".steps-plot g.outlier").count() === 0, "no bar of many steps is marked for one of them");
+	})],
 	["the tip of a sample names its function", () => withPage([mlp], async (page) => {
 		await zoomIn(page, 9e6);
 		const at = await page.evaluate(() => {

@@ -169,6 +169,17 @@ await run([
 		}
 		await page.close();
 	}],
+	["more names than are listed are in the table", () => withPage([join(data, "programs/finetune.hwy")], async (page) => {
+		await page.evaluate(() => { const { start, end } = window.headway.state.traces[0].info; location.hash = `#from=${start}&to=${end}&range=${start},${end}&panel=selection`; });
+		const table = await tableOf(page);
+		const [key, { names }] = Object.entries(table).find(([, part]) => part.names > 50 && part.rows[0].name_id !== undefined);
+		const section = page.locator(".interval section", { hasText: `of ${names} names` });
+		await section.locator("button.more").click();
+		await section.getByRole("button", { name: `all ${names} in the table` }).click();
+		await page.waitForFunction((n) => window.headway.state.table.sums?.lines >= n - 2, names);
+		const asked = await stateOf(page, "table");
+		check(asked.inSelection && asked.group === "name", `${key}, by name, in the selection: ${JSON.stringify(asked)}`);
+	})],
 	["in a narrow panel names have room, and numbers do not stand over them", () => withPage([loop], async (page) => {
 		await drag(page, { x: 200, y: 8 }, { x: 520, y: 8 });
 		for (const width of [1280, 800]) {

@@ -44,6 +44,12 @@ async function noteOnKernel(page, text) {
 }
 
 await run([
+	["a link that names a panel and no time opens it", () => withPage(async (page) => {
+		await page.waitForFunction(() => window.headway.state.panel === "notes" && window.headway.state.dock === "sql");
+		await page.locator(".sql-bar textarea").waitFor();
+		const { from, to } = await window_(page);
+		check(to > from, "the window is as without a link");
+	}, "#panel=notes&dock=sql")],
 	["a note is set by a key, written, renamed, gone to, and deleted", () => withPage(async (page) => {
 		await noteOnKernel(page, "the longest <b>kernel</b>");
 		const [note] = await notes(page);

@@ -169,7 +169,7 @@ static void make_diagnosis(struct worker *worker, const struct view_trace *view)
 	if (!analysis_make(&analysis, view->trace, &options, &err) ||
 	    !diagnose(&analysis, &diagnosis, &err))
 		abort();
-	worker_here(worker, &analysis, &diagnosis, view->origin, "{}");
+	worker_here(worker, &analysis, &diagnosis, view->origin, "{}", NULL);
 }
 
 static struct server *the_server(void)

@@ -92,6 +92,18 @@ static void check_pattern(char *line)
 	hwy_bytes_free(&room);
 }
 
+static void check_shown(char *line)
+{
+	char *name = strtok(line, "\t"), *wanted = strtok(NULL, "\t");
+	struct hwy_bytes room = {0};
+	struct hwy_text shown =
+		query_shown_name((struct hwy_text){name, (uint32_t)strlen(name)}, &room);
+	if (shown.length != strlen(wanted) || memcmp(shown.at, wanted, shown.length) != 0)
+		fail_msg("'%s' is shown as '%.*s', not '%s'", name, (int)shown.length, shown.at,
+			 wanted);
+	hwy_bytes_free(&room);
+}
+
 static void every_query_is_understood_as_the_table_of_cases_says(void **state)
 {
 	char path[1024], line[8192];
@@ -110,6 +122,10 @@ static void every_query_is_understood_as_the_table_of_cases_says(void **state)
 		*wanted++ = 0;
 		if (strcmp(line, "~") == 0) {
 			check_pattern(wanted);
+			continue;
+		}
+		if (strcmp(line, "=") == 0) {
+			check_shown(wanted);
 			continue;
 		}
 		char *said = understand(line);

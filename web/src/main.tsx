@@ -39,6 +39,18 @@ async function lateWhenDrawn(timeline: Timeline): Promise<void> {
 	await late().catch(() => null);
 }
 
+/** What the page said last is over when somebody does something else. Escape takes it back by itself. */
+function forgetMessages(): void {
+	const forget = (e: Event): void => {
+		const key = e instanceof KeyboardEvent ? e.key : "";
+		const reads = e.target instanceof Element && e.target.closest(".note");
+		if (state.message && !reads && !/^(Escape|Shift|Control|Alt|Meta)$/.test(key))
+			set({ message: "" });
+	};
+	for (const kind of ["keydown", "pointerdown", "wheel"])
+		addEventListener(kind, forget, { capture: true, passive: true });
+}
+
 async function start(): Promise<void> {
 	const source = window.HEADWAY_INLINE ? (await late()).inlineSource(window.HEADWAY_INLINE) : httpSource;
 	const timeline = new Timeline(source);
@@ -50,6 +62,7 @@ async function start(): Promise<void> {
 	readLink();
 	render(<App timeline={timeline} />, app);
 	shown = true;
+	forgetMessages();
 	listenToKeys();
 	keepLink();
 	keepHistory();

@@ -155,7 +155,7 @@ export class InlineIndex {
 		if (!launch || device === undefined || !isWork(span.look))
 			return null;
 		const facts = { ordered: this.ordered, lanes: this.lanes, byId: this.byId, callOf: (id: number) => this.links.callOf(id) };
-		return leadAt(this.ops[device] ??= opsOf(facts, device), launch.start);
+		return leadAt(this.ops[device] ??= opsOf(facts, (l) => l.device === device), launch.start);
 	}
 
 	/** What belongs to a span: its call and the work of that; of a range, an operator or a function the work that was launched inside. */

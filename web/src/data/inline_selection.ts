@@ -3,7 +3,7 @@
  *
  * Spans that were left out of the page are not counted. Edges between threads are not in the page: `wakes` is null. */
 import { tr } from "../lang";
-import { CAUSES, Look, type Copies, type DeviceTimes, type Frame, type Group, type Lane, type Lead, type Metric, type NameTable, type SampledFunctions, type Selection, type Span, type TableRow, type ThreadStates } from "./protocol";
+import { CAUSES, Look, sharesDevice, unionOf, type Copies, type DeviceTimes, type Frame, type Group, type Lane, type Lanes, type Lead, type Metric, type NameTable, type SampledFunctions, type Selection, type Span, type TableRow, type ThreadStates } from "./protocol";
 import { measure } from "./counter_mean";
 import type { Inlined, Known } from "./inline_index";
 import { readLanes } from "./lane_list";
@@ -80,8 +80,12 @@ function causes({ of }: Facts, device: number, from: number, to: number): Record
 /** Work of a device with the moment at which it was enqueued: its call has returned, or it has begun. */
 export interface Op { enqueued: number; start: number; end: number }
 
-export function opsOf(facts: Pick<Facts, "ordered" | "lanes" | "byId" | "callOf">, device: number): Op[] {
-	return facts.ordered.filter((s) => classOf(s.look) && facts.lanes.get(s.lane)?.device === device).map((s) => {
+export function opsOf(facts: Pick<Facts, "ordered" | "lanes" | "byId" | "callOf">, isMine: (lane: Lane) => boolean): Op[] {
+	const mine = (s: Known): boolean => {
+		const lane = facts.lanes.get(s.lane);
+		return lane !== undefined && isMine(lane);
+	};
+	return facts.ordered.filter((s) => classOf(s.look) && mine(s)).map((s) => {
 		const call = facts.byId.get(facts.callOf(s.id) ?? -1);
 		return { enqueued: call ? Math.min(end(call), s.start) : s.start, start: s.start, end: end(s) };
 	});
@@ -106,18 +110,32 @@ function leastLead(ops: Op[], from: number, to: number): Lead | null {
 	return least;
 }
 
+/** A device, or the streams of a rank whose device other ranks use, too. */
+interface Unit { number: number; title: string; isMine: (lane: Lane) => boolean; shared: boolean }
+
+function unitsOf(lanes: Lanes): Unit[] {
+	const ranks = lanes.groups.filter((g) => g.kind === "rank");
+	const nested = new Set(ranks.flatMap((g) => devicesOf(g.groups)));
+	return [...devicesOf(lanes.groups).map((g): Unit => ({ number: g.device ?? 0, title: g.title, isMine: (l) => l.device === (g.device ?? 0), shared: ranks.length > 0 && !nested.has(g) })),
+		...ranks.filter(sharesDevice).flatMap((g): Unit[] => {
+			const union = lanes.lanes.find((l) => l.type === "hardware" && l.rank === g.rank);
+			return union ? [{ number: unionOf(union), title: g.title, isMine: (l) => l.rank === g.rank, shared: false }] : [];
+		})];
+}
+
 function devices(facts: Facts, chosen: (lane: number) => boolean, from: number, to: number): DeviceTimes[] {
-	return devicesOf(facts.of.lanes.groups).flatMap((g): DeviceTimes[] => {
-		const device = g.device ?? 0;
-		const streams = facts.of.lanes.lanes.filter((l) => l.type === "stream" && l.device === device);
+	const byRank = facts.of.steps?.by_rank ?? false;
+	return unitsOf(facts.of.lanes).flatMap(({ number, title, isMine, shared }): DeviceTimes[] => {
+		const streams = facts.of.lanes.lanes.filter((l) => l.type === "stream" && isMine(l));
 		if (!streams.some((l) => chosen(l.lane)))
 			return [];
+		const own = new Set(streams.map((l) => l.lane));
 		const whole = streams.every((l) => chosen(l.lane));
-		const mine = facts.spans.filter((s) => facts.lanes.get(s.lane)?.device === device && classOf(s.look) && chosen(s.lane));
+		const mine = facts.spans.filter((s) => own.has(s.lane) && classOf(s.look) && chosen(s.lane));
 		const busy = union(mine, from, to);
 		const [compute, comm, memory] = CLASSES.map((c) => union(mine.filter((s) => classOf(s.look) === c), from, to)) as [number, number, number];
-		const ops = opsOf(facts, device);
-		return [{ device, title: g.title, whole, busy, idle: to - from - busy, compute, comm, memory, causes: whole ? causes(facts, device, from, to) : null,
+		const ops = opsOf(facts, (l) => own.has(l.lane));
+		return [{ device: number, title, whole, busy, idle: to - from - busy, compute, comm, memory, causes: whole && !(shared && byRank) ? causes(facts, number, from, to) : null,
 			headway: { begin: leadAt(ops, from), end: leadAt(ops, to), least: leastLead(ops, from, to) } }];
 	});
 }

@@ -50,6 +50,10 @@ export interface Group {
 	messages?: number[];
 }
 export interface Lanes { groups: Group[]; lanes: Lane[] }
+/** A rank whose device other ranks use, too: its own streams stand in a group by themselves (docs/view-protocol.md, "lanes"). */
+export const sharesDevice = (rank: Group): boolean => rank.groups.some((g) => g.kind === "streams") && !rank.groups.some((g) => g.kind === "device");
+/** The number under which gaps and headway of a union of streams come. */
+export const unionOf = (lane: Lane): number => lane.lane - HARDWARE;
 
 export interface Span { id: number; lane: number; name: string; start: number; dur: number; look?: number; row?: number }
 export interface Frame { function: string; file: string; line: number | null; module: string }
@@ -103,7 +107,9 @@ export interface Selection extends Record<(typeof NAME_TABLES)[number], NameTabl
 export type Step = [number, number, number, number, number, number, string];
 export interface Phase { name: string; process?: number; source: string; mean: number; median: number; from: number; to: number; first_steady: number;
 	n_steady: number; steps: Step[] }
-export interface Steps { main: number; phases: Phase[] }
+export interface Steps { main: number; phases: Phase[];
+	/** Of a job: idle gaps are those of each rank, by its own recording. */
+	by_rank?: boolean }
 export interface Headway { devices: { device: number; phase: number; points: [number, number, number][]; max_count: number; max_work: number;
 	/** A value is the largest within so many ns. */
 	within: number }[] }
@@ -130,7 +136,7 @@ export interface JobRank {
 }
 export interface JobFinding {
 	id: string; title: string; ranks: number[]; cost_ns_per_step: number; least_ns: number; most_ns: number; worst_rank: number; says: string; file: string; line: number | null;
-	function: string; predicted_step_ns: number | null; advice: string;
+	function: string; predicted_step_ns: number | null; advice: string; evidence: number[]; predicted?: Predicted; phase?: undefined; places?: undefined;
 }
 /** The ranks of a job as one answer: the member "job" of docs/analyze-json.md. */
 export interface Job {
@@ -149,6 +155,8 @@ export interface Diagnosis {
 	/** What the recording lacks, then what therefore cannot be told. */
 	trust: { check?: string; effect?: string; says?: string; cannot_tell?: string; because?: string }[]; findings: Finding[]; acquitted: Finding[];
 }
+/** The findings as the panel has them, in its order: those of a job where it is one. */
+export const findingsOf = (diagnosis: Diagnosis | null | undefined): (Finding | JobFinding)[] => (!diagnosis ? [] : diagnosis.job?.findings ?? [...diagnosis.findings, ...diagnosis.acquitted]);
 export interface Edit { id: string; arguments: string; about: string;
 	/** Why it would change nothing; null where it would, and missing where that is not known yet. */
 	why?: string | null }

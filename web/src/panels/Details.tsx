@@ -7,7 +7,7 @@ import { followLink, selectNext, zoomToSelection } from "../state/actions";
 import { lightChain, lightSame } from "../state/kin";
 import { useStore } from "../state/store";
 import { laneTitle } from "../timeline/lane_title";
-import { plain, spanName } from "../timeline/text";
+import { plain } from "../timeline/text";
 import { exact } from "../timeline/units";
 import { CopyButton } from "./CopyButton";
 import { fieldText, launchText, placeText, projectedText, workText } from "./readout";
@@ -34,6 +34,9 @@ function ownerOf(groups: Group[], lane: number): string {
 
 const launchedText = (time: string, thread: string): string => (thread ? tr("{time} before its start by {thread}", { time, thread }) : tr("{time} before its start", { time }));
 
+/** From the return of its call to the start of what it enqueued: work may well begin while the call lasts. */
+const queueText = (ns: number): string => (ns >= 0 ? tr("{time} after the call returned", { time: exact(ns) }) : tr("none: {time} before the call returned", { time: exact(-ns) }));
+
 /** A moment in seconds: more digits than a double has. */
 const clockText = (ns: bigint): string => `${ns / NS}.${String(ns % NS).padStart(9, "0")} s`;
 
@@ -54,7 +57,7 @@ function Fields({ trace, span }: { trace: number; span: SpanDetails }) {
 		<tr><th>{tr("end")}</th><td>{exact(span.start + span.dur - info.start)}</td></tr>
 		{lane && <tr><th>{tr("lane")}</th><td>{owner ? tr("{lane} of {owner}", { lane: plain(laneTitle(lane.title)), owner: plain(owner) }) : plain(laneTitle(lane.title))}</td></tr>}
 		{span.launch && <><tr><th>{tr("launched")}</th><td>{launchedText(exact(span.start - span.launch.start), thread ? plain(thread) : "")}</td></tr>
-			<tr><th>{tr("queue wait")}</th><td>{tr("{time} after the call returned", { time: exact(Math.max(0, span.start - span.launch.start - span.launch.dur)) })}</td></tr></>}
+			<tr><th>{tr("queue wait")}</th><td>{queueText(span.start - span.launch.start - span.launch.dur)}</td></tr></>}
 		{span.place && placeText(span.place) && <tr><th>{tr("place")}</th><td>{plain(placeText(span.place))} {plain(span.place.function)} <CopyButton text={placeText(span.place)} title={tr("copy the place")} /></td></tr>}
 		{span.place?.module && <tr><th>{tr("module")}</th><td>{span.place.module}</td></tr>}
 		{span.place?.operator && <tr><th>{tr("operator")}</th><td>{span.place.operator}</td></tr>}

@@ -23,17 +23,22 @@ keys("low", "medium", "high");
 const rangeText = ({ p10_ns, p90_ns, bound }: Predicted): string =>
 	tr("{least} to {most}", { least: duration(p10_ns), most: duration(p90_ns) }) + (bound && tr(", then bound by {bound}", { bound: tr(bound) }));
 
+/** Leads to the panel What if, with the edits of a fix on. */
+export function TryButton({ trace, predicted }: { trace: number; predicted: Predicted }) {
+	return <button class="try" title={tr("see the step as it would be")} onClick={(e) => {
+		e.stopPropagation();
+		showPanel("whatif");
+		void predict(predicted.edits, trace);
+	}}>{tr("what if")}</button>;
+}
+
 /** What a fix is worth: replayed, or what the finding costs. */
 function Gain({ trace, finding, once, note }: { trace: number; finding: Item; once: boolean; note: string }) {
 	const p = finding.predicted;
 	return <div class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.share * 100)}%` }} />
 		<span>{p ? <>{phrase("{time} a step", { time: <b>{duration(p.before_ns)} → {duration(p.step_ns)}</b> })} <em>{p.speedup.toFixed(2)}×</em></>
 			: phrase(once ? "{time} of the only step" : "{time} of every step", { time: <b>{duration(finding.cost_ns_per_step)}</b> })}</span>
-		{p && <button class="try" title={tr("see the step as it would be")} onClick={(e) => {
-			e.stopPropagation();
-			showPanel("whatif");
-			void predict(p.edits, trace);
-		}}>{tr("what if")}</button>}
+		{p && <TryButton trace={trace} predicted={p} />}
 		<small>{tr("{share} of it, {confidence} confidence", { share: percent(finding.share), confidence: tr(finding.confidence) })}{p && tr("; ") + rangeText(p)}{note}</small></div>;
 }
 
@@ -45,7 +50,7 @@ function Worth({ finding }: { finding: Item }) {
 }
 
 /** Which piece of evidence is on the screen, of how many that are shown, of how many there are. */
-function Evidence() {
+export function Evidence() {
 	const lit = useStore((s) => s.lit);
 	if (!lit)
 		return null;

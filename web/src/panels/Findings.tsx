@@ -68,7 +68,7 @@ function Run({ trace, index }: { trace: Trace; index: number }) {
 	if (!d)
 		return <p class="empty">{trace.failed ? tr("No diagnosis: {why}", { why: trace.failed }) : trace.info.diagnosis === "none" ? tr("No diagnosis was asked for.") : tr("Diagnosing…")}</p>;
 	if (d.job)
-		return <><Job job={d.job} /><Trust diagnosis={d} /></>;
+		return <><Job trace={index} job={d.job} /><Trust diagnosis={d} /></>;
 	return <>
 		<Headline diagnosis={d} />
 		<Breakdown diagnosis={d} />

@@ -20,8 +20,9 @@ const FOUND: Record<string, string> = { sequence: tr(", found without marks"), w
 
 function about(d: Diagnosis, phase: DiagnosedPhase): string {
 	const steps = `${tr(phase.steps === 1 ? "{n} step" : "{n} steps", { n: count(phase.steps) })}${FOUND[phase.source] ?? (phase.name ? tr(" ({name}…)", { name: phase.name }) : "")}`;
+	const steady = phase.steady_steps < phase.steps && phase.source !== "one" ? tr(", {n} of them steady", { n: count(phase.steady_steps) }) : "";
 	const spread = phase.p10_ns < phase.p90_ns ? ` · ${tr("median {median}, p10 to p90 {p10} to {p90}", { median: duration(phase.median_ns), p10: duration(phase.p10_ns), p90: duration(phase.p90_ns) })}` : "";
-	return `${steps}${spread}${phase.bursty ? tr(", bursty") : ""} · ${d.summary.records_say}`;
+	return `${steps}${steady}${spread}${phase.bursty ? tr(", bursty") : ""} · ${d.summary.records_say}`;
 }
 
 /** The step that predictions begin with, where a reader sees another time than that of the step: the recorder's cost is not in it. */

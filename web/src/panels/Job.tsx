@@ -5,8 +5,11 @@ import { phrase, tr } from "../lang";
 import { css, Palette } from "../timeline/theme";
 import { plain, sentence } from "../timeline/text";
 import { count, duration, percent } from "../timeline/units";
+import { light } from "../state/actions";
+import { useStore } from "../state/store";
 import { Advice } from "./Advice";
 import { useDark } from "./dark";
+import { Evidence, TryButton } from "./Finding";
 
 const MOST_RANKS = 32, MOST_CELLS = 64;
 /** From which share of a step on a rank is late by a little, by much …: as `headway analyze` draws it. */
@@ -63,27 +66,44 @@ function LateMap({ job }: { job: Answer }) {
 		<i key={i} class={`late-${DEGREES.filter((d) => ns >= d * job.step_ns).length}`} title={tr("rank {rank}: {time} late", { rank: r.rank, time: duration(ns) })} />)}</div>)}</section>;
 }
 
-function Finding({ finding, index, job }: { finding: JobFinding; index: number; job: Answer }) {
+/** Cost and bar are of the rank that it costs most; what a fix is worth has the base of the replay, as on the command line. */
+function Gain({ trace, finding, job }: { trace: number; finding: JobFinding; job: Answer }) {
+	const p = finding.predicted;
 	const range = finding.least_ns < finding.most_ns ? tr("{least} to {most}", { least: duration(finding.least_ns), most: duration(finding.most_ns) }) : duration(finding.most_ns);
-	return <div class="finding still" data-job-finding={finding.id}>
-		<h3><span class="rank">{index + 1}</span> {finding.title} <code>{finding.id}</code></h3>
-		<div class="gain"><span class="bar" style={{ width: `${Math.min(100, finding.cost_ns_per_step / job.step_ns * 100)}%` }} />
-			<span>{finding.predicted_step_ns !== null ? <>{phrase("{time} a step", { time: <b>{duration(job.step_ns)} → {duration(finding.predicted_step_ns)}</b> })} <em>{(job.step_ns / finding.predicted_step_ns).toFixed(2)}×</em></>
-				: phrase("{time} of every step", { time: <b>{range}</b> })}</span><small>{ranksOf(finding.ranks, job.ranks.length)}</small></div>
+	const share = finding.most_ns / job.step_ns;
+	return <div class="gain"><span class="bar" style={{ width: `${Math.min(100, share * 100)}%` }} />
+		<span>{p ? <>{phrase("{time} a step", { time: <b>{duration(p.before_ns)} → {duration(p.step_ns)}</b> })} <em>{p.speedup.toFixed(2)}×</em></>
+			: phrase("{time} of every step", { time: <b>{range}</b> })}</span>
+		{p && <TryButton trace={trace} predicted={p} />}
+		<small>{ranksOf(finding.ranks, job.ranks.length)}{!p && tr(", {share} of a step", { share: percent(share) })}</small></div>;
+}
+
+function Finding({ trace, finding, index, job }: { trace: number; finding: JobFinding; index: number; job: Answer }) {
+	const lit = useStore((s) => s.lit?.trace === trace && s.lit.finding === index);
+	const shows = finding.evidence.length > 0;
+	const show = (e: Event): void => {
+		e.stopPropagation();
+		void light(trace, index);
+	};
+	const head = <><span class="rank">{index + 1}</span> {finding.title}</>;
+	return <div class={`finding ${shows ? "" : "still"} ${lit ? "lit" : ""}`} data-job-finding={finding.id} title={shows ? tr("show the evidence") : undefined} onClick={(e) => shows && !lit && show(e)}>
+		<h3>{shows ? <button class="show" aria-pressed={lit} onClick={show}>{head}</button> : head} <code>{finding.id}</code></h3>
+		{lit && <Evidence />}
+		<Gain trace={trace} finding={finding} job={job} />
 		{finding.says !== job.says && <p>{sentence(finding.says)}</p>}
 		{finding.file && <ul class="places"><li><b>{plain(finding.file)}{finding.line ? `:${finding.line}` : ""}</b> <small>{plain(finding.function)}</small></li></ul>}
-		{finding.advice && <Advice text={finding.advice} code={index === 0} />}
+		{finding.advice && <Advice text={finding.advice} code={lit || index === 0} />}
 	</div>;
 }
 
-export function Job({ job }: { job: Answer }) {
+export function Job({ trace, job }: { trace: number; job: Answer }) {
 	return <>
 		<p class={job.verdict === "gpu" ? "verdict healthy" : "verdict"}>{job.verdict === "gpu" ? "✓ " : ""}{sentence(job.says)}</p>
 		{job.lateness.says && job.lateness.says !== job.says && <p>{sentence(job.lateness.says)}</p>}
 		<Ranks job={job} />
 		<LateMap job={job} />
 		{job.findings.length > 0 && <h3 class="heading">{tr("What holds the job back")}</h3>}
-		{job.findings.map((f, i) => <Finding key={i} finding={f} index={i} job={job} />)}
+		{job.findings.map((f, i) => <Finding key={i} trace={trace} finding={f} index={i} job={job} />)}
 		{job.problems.length > 0 && <ul class="trust">{job.problems.map((text, i) => <li key={i}>{sentence(text)}</li>)}</ul>}
 	</>;
 }

@@ -12,14 +12,26 @@ import { laneKey, levelsAtFirst, type Row } from "../timeline/layout";
 import { LaneName, likenessOf } from "./LaneName";
 import { amount } from "../timeline/units";
 import { plain } from "../timeline/text";
+import { scaleOf } from "../timeline/counter";
 
-/** What of a counter is on the screen: its largest value at the top, its least at the bottom. */
+/** Pixels of a line of a counter's range, and of the row above and below the chart. */
+const RANGE_LINE = 12, CHART_TOP = 3, CHART_BOTTOM = 2;
+
+/** What of a counter is on the screen: its largest and its least value, each at its height in the chart, where both have room. */
 function Range({ row }: { row: Row }) {
-	const unit = row.lane?.unit ?? "";
-	if (!row.range || row.lane?.flags)
+	if (!row.range || !row.lane || row.lane.flags)
 		return null;
-	const [least, most] = [amount(row.range.least, unit), amount(row.range.most, unit)];
-	return <small class="range" title={tr("on the screen: {least} to {most}", { least, most })}><span>{most}</span>{least !== most && <span>{least}</span>}</small>;
+	const { lane, range, h } = row;
+	const scale = scaleOf(lane);
+	const topOf = (value: number): number => {
+		const share = Math.min(1, Math.max(0, (value - scale.least) / (scale.most - scale.least)));
+		return Math.round(Math.min(h - RANGE_LINE - 1, Math.max(0, h - CHART_BOTTOM - share * (h - CHART_TOP - CHART_BOTTOM) - RANGE_LINE / 2)));
+	};
+	const [least, most] = [amount(range.least, lane.unit ?? ""), amount(range.most, lane.unit ?? "")];
+	const [high, low] = [topOf(range.most), topOf(range.least)];
+	const line = (top: number): string => `display:block;position:relative;height:${RANGE_LINE}px;top:${top}px;text-align:right`;
+	return <small class="range" style={{ display: "block", padding: "0 5px 0 0" }} title={tr("on the screen: {least} to {most}", { least, most })}>
+		<span style={line(high)}>{most}</span>{least !== most && low - high >= RANGE_LINE && <span style={line(low - RANGE_LINE)}>{least}</span>}</small>;
 }
 
 /** A lane that nests deeper than it shows at first. */

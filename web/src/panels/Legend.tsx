@@ -22,7 +22,8 @@ export function Legend() {
 		<ul>{SHOWN.map((look) => <li key={look}><i style={{ backgroundColor: css(palette.look(look)), backgroundImage: HATCH[palette.pattern(look)] ?? "none" }} />
 			{tr(LOOK_NAMES[look]!)}</li>)}</ul>
 		<h4>{tr("Idle because of")}</h4>
-		<ul class="wide">{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} /><b>{tr(name)}</b> <small>{CAUSE_WORDS[name]}</small></li>)}</ul>
+		<ul class="wide">{CAUSES.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.cause(i)) }} /><b>{tr(name)}</b> <small>{CAUSE_WORDS[name]}</small></li>)}
+			<li><i style={{ backgroundColor: "var(--band)", backgroundImage: HATCH["hatch"]! }} />{tr("not judged: outside of the steady steps")}</li></ul>
 		<h4>{tr("On the critical path")}</h4>
 		<ul>{PATH_KINDS.map((name, i) => <li key={name}><i style={{ backgroundColor: css(palette.path(i)) }} />{tr(name)}</li>)}</ul>
 	</div>;

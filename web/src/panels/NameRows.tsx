@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { LOOK_NAMES, type NameTable } from "../data/protocol";
 import { spanName } from "../data/span_names";
 import { tr } from "../lang";
-import { openName } from "../state/selection";
+import { openName, openNames } from "../state/selection";
 import { plain, shorten } from "../timeline/text";
 import { count, duration, percent } from "../timeline/units";
 
@@ -24,5 +24,6 @@ export function NameRows({ trace, title, kind, table, whole }: { trace: number; 
 				<button class="lead text" title={`${nameOf(r)}\n${tr("{share} of the time selected. Find its spans.", { share: percent(r.total / whole) })}\n${tr("mean")} ${duration(r.total / r.count)}${tr(", ")}${tr("max")} ${duration(r.max)}`} onClick={() => openName(trace, kind, r.name)}>{shorten(nameOf(r))}</button></td>
 			<td class="n">{count(r.count)}</td><td class="n">{duration(r.total)}</td><td class="n">{duration(r.total / r.count)}</td><td class="n">{duration(r.max)}</td></tr>)}</tbody></table>
 		{table.rows.length > AT_FIRST && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? tr("fewer") : tr("{n} more", { n: count(Math.min(table.names, table.rows.length) - AT_FIRST) })}</button>}
+		{all && table.names > table.rows.length && <p><small>{tr("These {n} take most of the time.", { n: count(table.rows.length) })} <button class="more" onClick={() => openNames(trace, kind)}>{tr("all {n} in the table", { n: count(table.names) })}</button></small></p>}
 	</section>;
 }

@@ -7,16 +7,19 @@ import { useStore, type Trace } from "../state/store";
 import { tableOfSearch } from "../state/table";
 import { laneTitle } from "../timeline/lane_title";
 import { stepTitle } from "../timeline/text";
-import { count, duration } from "../timeline/units";
+import { count, momentText } from "../timeline/units";
 import { SpanLink } from "./SpanLink";
+
+/** Times far apart have this many ns of accuracy: 0.01 s. */
+const COARSEST = 1e7;
 
 /** The process of steps that are of all processes. */
 const NOBODY = -1;
 
 /** When a span began after the first event, and its step: the last of its process that has begun, if it is not over. Of device work the step's time on the
  * device counts, of all else that on the CPU. */
-function placeInTime({ info, steps, lanes }: Trace, span: Span): string {
-	const time = duration(span.start - info.start);
+function placeInTime({ info, steps, lanes }: Trace, span: Span, apart: number): string {
+	const time = momentText(span.start - info.start, apart);
 	const at = (span.look ?? Look.api) <= Look.graph ? 0 : 2;
 	const all = steps?.phases ?? [];
 	const process = all.some((p) => p.process === NOBODY) ? NOBODY : lanes.lanes.find((l) => l.lane === span.lane)?.process;
@@ -29,6 +32,9 @@ function placeInTime({ info, steps, lanes }: Trace, span: Span): string {
 			});
 	return span.start < last.to ? tr("{time}, {step}", { time, step: last.title }) : time;
 }
+
+/** How near neighbours of a list stand, ns: their times need as many digits. */
+const apartOf = (spans: Span[]): number => spans.reduce((least, s, i) => (i > 0 && s.start > spans[i - 1]!.start ? Math.min(least, s.start - spans[i - 1]!.start) : least), COARSEST);
 
 export function SearchPanel() {
 	const found = useStore((s) => s.found);
@@ -44,8 +50,8 @@ export function SearchPanel() {
 		const titles = new Map(traces[t]!.lanes.lanes.map((l) => [l.lane, l.title]));
 		return <div key={t}><p class="summary">{traces.length > 1 && <b>{t ? "B" : "A"}</b>}<span>{phrase(answer.hits === 1 ? "{n} hit" : "{n} hits", { n: <b>{count(answer.hits)}</b> })}{answer.more && tr(" and more")}</span>
 			{answer.names > 0 && <span>{phrase(answer.names === 1 ? "{n} name" : "{n} names", { n: <b>{count(answer.names)}</b> })}</span>}</p>
-			{answer.lanes.map((lane) => <section key={lane.lane}><h3>{laneTitle(titles.get(lane.lane) ?? String(lane.lane))} <small>{count(lane.count)}</small></h3>
-				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay at={placeInTime(traces[t]!, s)} />)}
+			{answer.lanes.map((lane) => ({ ...lane, apart: apartOf(lane.first) })).map((lane) => <section key={lane.lane}><h3>{laneTitle(titles.get(lane.lane) ?? String(lane.lane))} <small>{count(lane.count)}</small></h3>
+				{lane.first.map((s) => <SpanLink key={s.id} trace={t} span={s} stay at={placeInTime(traces[t]!, s, lane.apart)} />)}
 				{lane.first.length < lane.count && <button class="more" onClick={() => void searchMore(t, lane.lane)}>{tr("{n} more", { n: count(lane.count - lane.first.length) })}</button>}</section>)}
 		</div>;
 	})}</div>;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SelectedThreads.tsx - what the threads of a selection did: their states, who woke whom, where samples found them. */
 import type { Selection } from "../data/protocol";
+import { spanName } from "../data/span_names";
 import { tr } from "../lang";
 import { openLane } from "../state/selection";
 import { useStore } from "../state/store";
-import { plain, shorten, spanName } from "../timeline/text";
+import { plain, shorten } from "../timeline/text";
 import { css, Palette } from "../timeline/theme";
 import { count, duration, percent } from "../timeline/units";
 import { useDark } from "./dark";

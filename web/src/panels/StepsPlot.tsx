@@ -10,7 +10,7 @@ const WIDE = 346;
 const TALL = 60;
 const LEAST_BAR = 3;
 
-/** Steps that share a bar: their means, the first to go to. */
+/** Steps that share a bar: their means, what most of them are, the first to go to. */
 function barsOf(steps: Step[]): { first: number; last: number; took: number; busy: number; flags: number }[] {
 	const each = Math.max(1, Math.ceil(steps.length * LEAST_BAR / WIDE));
 	const bars = [];
@@ -19,7 +19,7 @@ function barsOf(steps: Step[]): { first: number; last: number; took: number; bus
 		const mean = (of: (s: Step) => number): number => part.reduce((sum, s) => sum + of(s), 0) / part.length;
 		bars.push({
 			first, last: first + part.length - 1, took: mean((s) => s[1] - s[0]), busy: mean((s) => s[4]),
-			flags: part.reduce((f, s) => f | (s[5] & OUTLIER), part.every((s) => s[5] & WARM_UP) ? WARM_UP : 0),
+			flags: [OUTLIER, WARM_UP].reduce((flags, one) => flags | (part.filter((s) => s[5] & one).length > part.length / 2 ? one : 0), 0),
 		});
 	}
 	return bars;

@@ -3,14 +3,15 @@
 import { CAUSES, Look, LOOK_NAMES, OUTLIER, PATH_KINDS, WARM_UP, type Lane, type SpanDetails } from "../data/protocol";
 import { spanName } from "../data/span_names";
 import { keys, tr } from "../lang";
-import { detailsOf, standingAt } from "../state/actions";
+import { detailsOf, happenedOn, standingAt } from "../state/actions";
 import { state } from "../state/store";
 import { counterTitle, readingAt, readingText, valueText } from "../timeline/counter";
 import { BOUND_LEAST } from "../timeline/draw_charts";
+import { judgedOf } from "../timeline/draw_pieces";
 import { hitAt, type Hit } from "../timeline/hit";
 import { laneTitle } from "../timeline/lane_title";
 import type { Scene } from "../timeline/scene";
-import { plain, spanName, shorten, stepTitle } from "../timeline/text";
+import { plain, shorten, stepTitle } from "../timeline/text";
 import type { Timeline } from "../timeline/timeline";
 import { coarsePercent, count, duration, percent } from "../timeline/units";
 import { tipLines } from "./readout";
@@ -76,9 +77,15 @@ function summaryTip({ row, count: n, share, states, from, to }: Hit, lane: Lane,
 	const time = duration(to - from);
 	const inStates = states && tr("{what} of {time}", { what: STATES.flatMap((look, i) => (states[i]! > 0 ? [`${tr(LOOK_NAMES[look]!)} ${coarsePercent(states[i]!)}`] : [])).join(tr(", ")), time });
 	const covers = inStates || (lane.marks ? "" : tr("covers {share} of {time}", { share: coarsePercent(share), time }));
+	if (lane.type === "samples")
+		return { x, y, head: tr(n === 1 ? "{n} sample" : "{n} samples", { n: count(n) }), line: "", more: async () => {
+			const sampled = (await happenedOn(row.trace, lane.lane, from, to))?.samples.rows[0];
+			const name = sampled && plain(sampled.function || sampled.module.slice(sampled.module.lastIndexOf("/") + 1));
+			return name ? { line: tr("{n} of them in {name}. Click selects one.", { n: count(sampled.count), name: shorten(name) }) } : null;
+		} };
 	return { x, y, head: n && !states ? tr(n === 1 ? "{n} span begins here" : "{n} spans begin here", { n: count(n) }) : laneTitle(lane.title), line: covers, more: async () => {
 		const longest = (await standingAt(row.trace, lane.lane, from, to))?.longest;
-		return longest ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(spanName(longest.name, longest.look))), time: duration(longest.dur) }) } : null;
+		return longest?.dur ? { line: (covers && tr("{covers}. ", { covers })) + tr("Longest: {name}, {time}. Click selects it.", { name: shorten(plain(spanName(longest.name, longest.look))), time: duration(longest.dur) }) } : null;
 	} };
 }
 
@@ -89,6 +96,13 @@ function stepTip({ row, time }: Hit, x: number, y: number): Tip | null {
 			if (from <= time && time < to)
 				return { x, y, head: stepTitle(name, i), line: tr("{time}, GPU {share} busy", { time: duration(to - from), share: percent(busy / (to - from)) }) + (flags & WARM_UP ? tr(", warm-up") : "") + (flags & OUTLIER ? tr(", unlike the rest") : "") };
 	return null;
+}
+
+/** Where idle time and headway are not looked at. */
+function unjudgedTip({ row, time }: Hit, x: number, y: number): Tip | null {
+	const { steps, info } = state.traces[row.trace]!;
+	const judged = !steps || time < info.start || time > info.end || judgedOf(row).some(([from, to]) => from <= time && time < to);
+	return judged ? null : { x, y, head: tr("not judged"), line: tr("outside of the steady steps") };
 }
 
 function leadText({ count: n, work, within }: { count: number; work: number; within: number }, least: number): string {
@@ -118,13 +132,15 @@ export function tipAt(timeline: Timeline, x: number, y: number): Tip | null {
 	if (kind === "gaps" || kind === "path") {
 		const piece = timeline.pieceAt(scene, hit.row, hit.time);
 		if (!piece)
-			return null;
+			return kind === "gaps" ? unjudgedTip(hit, x, y) : null;
 		const head = kind === "gaps" ? tr("idle: {cause}", { cause: tr(CAUSES[piece.cause] ?? "") }) : tr("critical path: {kind}", { kind: tr(PATH_KINDS[piece.cause] ?? "") });
-		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? tr(", {n} pieces", { n: piece.count }) : ""}` };
+		const together = kind === "gaps" && hit.row.rank === null && state.traces[hit.row.trace]!.lanes.groups.some((g) => g.kind === "rank");
+		return { x, y, head, line: `${duration(piece.to - piece.from)}${piece.count > 1 ? tr(", {n} pieces", { n: piece.count }) : ""}`,
+			...(together ? { lines: [tr("All ranks together: causes of one rank are in its own recording.")] } : {}) };
 	}
 	if (kind === "headway") {
 		const point = timeline.leadAt(scene, hit.row, hit.time);
-		return point ? { x, y, head: tr("headway"), line: leadText(point, scene.window(hit.row.trace).perPixel * BOUND_LEAST) } : null;
+		return point ? { x, y, head: tr("headway"), line: leadText(point, scene.window(hit.row.trace).perPixel * BOUND_LEAST) } : unjudgedTip(hit, x, y);
 	}
 	return null;
 }

@@ -2,6 +2,7 @@
 /* fits.ts - whether a span fulfils a term, from what a tile tells of it and from its lane. Steps, lines and columns need more (data/inline_query.ts). */
 import type { Group, Lane, Lanes } from "../data/protocol";
 import { smallLetters, type Term } from "./parse";
+import { shownName } from "./shown";
 import type { Field } from "./words";
 
 export interface Told { id: number; name: string; look: number; start: number; dur: number }
@@ -20,6 +21,9 @@ export function textFits(term: Term, text: string): boolean {
 	const small = smallLetters(text);
 	return term.pattern ? term.pattern.test(small) : small.includes(term.text);
 }
+
+/** A name fits as it is, and as it is shown. */
+export const nameFits = (term: Term, name: string): boolean => textFits(term, name) || (term.test !== "has" && textFits(term, shownName(name)));
 
 /** Whether a title has the text as whole words: "stream 7" is not in "stream 71". */
 function hasWords(term: Term, title: string): boolean {
@@ -79,7 +83,7 @@ export function fitsLocally(term: Term, span: Told, lane: number, lanes: LaneFac
 	const holds = (): boolean => {
 		switch (term.field) {
 		case "kind": return term.looks.includes(span.look);
-		case "name": return textFits(term, span.name);
+		case "name": return nameFits(term, span.name);
 		case "id": return numberFits(term, span.id);
 		case "start": return numberFits(term, span.start - begin);
 		case "end": return numberFits(term, span.start + span.dur - begin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* highlight.ts - which spans on the screen the search asks for. Terms that tiles cannot answer (a step, a line, a column) are answered by the server's marks. */
 import type { Lanes } from "../data/protocol";
-import { fitsLocally, isLocal, LaneFacts, textFits, type Told } from "./fits";
+import { fitsLocally, isLocal, LaneFacts, nameFits, type Told } from "./fits";
 import { parseQuery, type Term } from "./parse";
 
 export class Highlight {
@@ -26,7 +26,7 @@ export class Highlight {
 	private nameFits(name: string): boolean {
 		let fits = this.names.get(name);
 		if (fits === undefined)
-			this.names.set(name, fits = this.nameTerms.every((t) => textFits(t, name) !== t.negated));
+			this.names.set(name, fits = this.nameTerms.every((t) => nameFits(t, name) !== t.negated));
 		return fits;
 	}
 	/** Whether all that a tile tells of a span fits. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.ts - what a person can do. Each changes the state, or asks the source and then changes it. */
 import { withPoints } from "../data/leads";
-import type { At, Group, Headway, Metric, NextHit, Search, Selection, Span, SpanDetails, WhatIf } from "../data/protocol";
+import { findingsOf, type At, type Group, type Headway, type Metric, type NextHit, type Search, type Selection, type Span, type SpanDetails, type WhatIf } from "../data/protocol";
 import { tr } from "../lang";
 import { queryError } from "../query/parse";
 import { laneKey, levelsAtFirst } from "../timeline/layout";
@@ -184,6 +184,10 @@ export async function selectAt(trace: number, lane: number, from: number, to: nu
 export const standingAt = (trace: number, lane: number, from: number, to: number): Promise<At | null> =>
 	source.get<At>(`at?t=${trace}&lane=${lane}&from=${from}&to=${to}`).catch(() => null);
 
+/** What happened on a lane in a stretch of time, without selecting it. */
+export const happenedOn = (trace: number, lane: number, from: number, to: number): Promise<Selection | null> =>
+	source.get<Selection>(`selection?t=${trace}&from=${Math.floor(from)}&to=${Math.ceil(to)}&lanes=${lane}`).catch(() => null);
+
 /** Everything known of a span, without selecting it. */
 export const detailsOf = (trace: number, id: number): Promise<SpanDetails | null> => source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null);
 
@@ -281,7 +285,7 @@ let lighting = 0;
 /** Lights up a finding's evidence and goes to the first piece of it, with a step around; without `go` the window stays. */
 export async function light(trace: number, finding: number, go = true): Promise<void> {
 	const found = state.traces[trace]!.diagnosis;
-	const item = found && (found.findings[finding] ?? found.acquitted[finding - found.findings.length]);
+	const item = findingsOf(found)[finding];
 	if (!item)
 		return;
 	const mine = ++lighting;
@@ -289,7 +293,7 @@ export async function light(trace: number, finding: number, go = true): Promise<
 		source.get<SpanDetails>(`span?t=${trace}&id=${id}`).catch(() => null)))).filter((s) => s !== null);
 	if (mine !== lighting)
 		return;
-	const total = Math.max(item.evidence.length, item.places.reduce((n, p) => n + (p.count ?? 0), 0));
+	const total = Math.max(item.evidence.length, item.places?.reduce((n, p) => n + (p.count ?? 0), 0) ?? 0);
 	set({ lit: { trace, finding, spans, at: 0, total, names: new Set(spans.map((s) => s.name)), lanes: new Set(spans.map((s) => s.lane)),
 		looks: new Set(spans.map((s) => s.look ?? -1)) } });
 	spans.forEach((s) => unfold(trace, s.lane, s.row));
@@ -303,8 +307,8 @@ function showEvidence(go = true): void {
 	if (!lit || !span)
 		return;
 	const { shift, diagnosis } = state.traces[lit.trace]!;
-	const item = diagnosis && (diagnosis.findings[lit.finding] ?? diagnosis.acquitted[lit.finding - diagnosis.findings.length]);
-	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
+	const item = findingsOf(diagnosis)[lit.finding];
+	const step = diagnosis?.phases[item?.phase ?? -1]?.step_ns || diagnosis?.job?.step_ns || diagnosis?.summary.step_ns || span.dur * 6;
 	const width = Math.max(step * 2.2, span.dur * 2.5);
 	const middle = span.start + span.dur / 2 - shift;
 	if (go) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare.ts - what changed from the first run to the second, and the ways from there into both timelines. */
 import type { Comparison } from "../data/compare";
-import { CAUSES, type Phase } from "../data/protocol";
+import { CAUSES, findingsOf, type Phase } from "../data/protocol";
 import { tr } from "../lang";
 import { light, select, show } from "./actions";
 import { source } from "./page";
@@ -46,7 +46,7 @@ export function stepTimes(trace: number): number[] {
 export const goToRow = (trace: number, span: number): Promise<void> => select(trace, span, true, true);
 
 export function lightFinding(trace: number, id: string): void {
-	const at = state.traces[trace]?.diagnosis?.findings.findIndex((f) => f.id === id) ?? -1;
+	const at = findingsOf(state.traces[trace]?.diagnosis).findIndex((f) => f.id === id);
 	if (at >= 0)
 		void light(trace, at);
 	else

@@ -89,6 +89,8 @@ export function readLink(): void {
 			folded: list("fold"), pinned: list("pin"), deep: list("deep"), order: [...list("order")], filter: link.get("filter") ?? "", path: link.has("path"), gaps: link.get("gaps") !== "0",
 			panel, dock,
 		});
+	else if (link.has("panel") || link.has("dock"))
+		set({ panel, dock: dock ?? state.dock });
 	const scroll = Number(link.get("scroll"));
 	if (scroll > 0 && scroll < 1e7)
 		requestAnimationFrame(() => timeline.setScroll(scroll));

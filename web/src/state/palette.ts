@@ -2,7 +2,7 @@
 /* palette.ts - what the palette (Ctrl-K) offers: every command, lane, finding and step, and the search; what was used last stands first.
  *
  * Whoever has more to go to adds a function to SOURCES. */
-import type { Group } from "../data/protocol";
+import { findingsOf, type Group } from "../data/protocol";
 import { inEnglish, tr } from "../lang";
 import { duration } from "../timeline/units";
 import { laneTitle } from "../timeline/lane_title";
@@ -32,7 +32,7 @@ function lanes(): Command[] {
 }
 
 function findings(): Command[] {
-	return state.traces.flatMap((trace, t) => [...trace.diagnosis?.findings ?? [], ...trace.diagnosis?.acquitted ?? []].map((f, i): Command => ({
+	return state.traces.flatMap((trace, t) => findingsOf(trace.diagnosis).map((f, i): Command => ({
 		id: `finding.${t}.${f.id}.${i}`, title: `${prefixOf(t)}${plain(f.title)} (${f.id})`, group: tr("Finding"), run: () => {
 			showPanel("findings");
 			return light(t, i);

@@ -53,12 +53,12 @@ async function longestGap(): Promise<{ trace: number; gap: Piece } | null> {
 export async function goToLongestGap(): Promise<void> {
 	const best = await longestGap();
 	if (!best)
-		return set({ message: tr("No idle time of a GPU is known.") });
+		return set({ message: tr("No idle time of a GPU is known inside the steady steps.") });
 	const { trace, gap } = best;
 	if (gap.span >= 0)
 		await select(trace, gap.span, false, true);
 	await selectAround(trace, gap.from, gap.to, 1.5);
-	set({ message: tr("Longest idle gap: {time}, {cause}.", { time: duration(gap.to - gap.from), cause: tr(CAUSES[gap.cause] ?? "unknown") }) });
+	set({ message: tr("Longest idle gap inside the steady steps: {time}, {cause}.", { time: duration(gap.to - gap.from), cause: tr(CAUSES[gap.cause] ?? "unknown") }) });
 }
 
 const medianOf = (values: number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;

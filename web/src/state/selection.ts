@@ -10,7 +10,7 @@ import { bounds, laneInView, recorded } from "./actions";
 import { exactName } from "./kin";
 import { source } from "./page";
 import { set, state } from "./store";
-import { showTable } from "./table";
+import { groupTable, showTable } from "./table";
 
 let tabulating: AbortController | null = null;
 
@@ -129,6 +129,12 @@ export async function dropPart(): Promise<void> {
 
 /** Where a row of the selection's tables leads: to the table of the spans of that name and kind, inside the selection. */
 export const openName = (trace: number, kind: string, name: string): void => showTable(`${kind} ${exactName(name)}`, trace, true);
+
+/** All names of a kind inside the selection, in the table. */
+export function openNames(trace: number, kind: string): void {
+	showTable(kind, trace, true);
+	groupTable("name");
+}
 
 /** Where a row that is of a lane leads. */
 export const openLane = (trace: number, lane: number): void => laneInView(trace, lane);

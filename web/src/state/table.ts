@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.ts - the table of spans under the timeline: what it asks for. Rows are asked for page by page, by who shows them (panels/TableGrid.tsx). */
-import type { EventGroups, EventRow, EventGroup, EventTable, Lane } from "../data/protocol";
+import { findingsOf, type EventGroups, type EventRow, type EventGroup, type EventTable, type Lane } from "../data/protocol";
 import { keys, tr } from "../lang";
 import { queryError } from "../query/parse";
 import { select } from "./actions";
@@ -49,8 +49,7 @@ export function tableOfSpan(): void {
 }
 /** All of the evidence of a finding. */
 export function tableOfFinding(trace: number, finding: number): void {
-	const found = state.traces[trace]?.diagnosis;
-	const item = found && (found.findings[finding] ?? found.acquitted[finding - found.findings.length]);
+	const item = findingsOf(state.traces[trace]?.diagnosis)[finding];
 	if (item?.evidence.length)
 		showTable(`id:${item.evidence.slice(0, 500).join()}`, trace);
 }

@@ -3,6 +3,7 @@
 import type { Lead } from "../data/leads";
 import type { Cover } from "../data/tiles";
 import { Look, type Headway } from "../data/protocol";
+import { drawUnjudged } from "./draw_pieces";
 import type { Row } from "./layout";
 import type { Scene } from "./scene";
 
@@ -92,6 +93,7 @@ export function drawHeadway(scene: Scene, row: Row, all: Headway, leads: Lead[])
 	const edge = palette.pixel(palette.look(Look.launch));
 	const bottom = scene.top(row) + scene.size(row.h) - 2;
 	const height = scene.size(row.h) - 5;
+	drawUnjudged(scene, row);
 	for (const { points, within } of series)
 		for (let i = Math.max(0, firstAfter(points, from) - 1); i < points.length && points[i]![0] < to; i++) {
 			const x0 = Math.floor((points[i]![0] - from) / perPixel);

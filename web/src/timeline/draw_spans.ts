@@ -11,7 +11,6 @@ import { Look, type Lane } from "../data/protocol";
 import type { Kin, Lit } from "../state/store";
 import { isThin, levelOf, type Row } from "./layout";
 import type { Label, Outline, Scene } from "./scene";
-import { spanName } from "./text";
 import { LONG_BUCKETS, sumUp, type Sum } from "./sum_up";
 
 /** A span or a stretch that is narrower has no label. */

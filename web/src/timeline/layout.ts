@@ -3,7 +3,7 @@
  *
  * A row is a group's head, a lane, or a chart of a device. A rank's row has two parts: how busy its streams are, and its messages. Rows of pinned groups and the steps stand on top and do not scroll.
  * Empty groups, and what the filter does not name, are left out. */
-import type { Group, Lane } from "../data/protocol";
+import { sharesDevice, unionOf, type Group, type Lane } from "../data/protocol";
 import { tr } from "../lang";
 import { runTitle, type State, type Trace } from "../state/store";
 import { counterTitle, type Scale } from "./counter";
@@ -38,6 +38,8 @@ const MOST_ROWS = 16;
 const MOST_STREAM_ROWS = 4;
 const THIN = new Set(["state", "samples", "memory", "overhead", "sync"]);
 
+/** Of so many ranks idle time stands below each, also where it is folded. */
+const FEW_RANKS = 8;
 const RANK_CHART = 30;
 const RANK_STRIP = 14;
 
@@ -149,14 +151,22 @@ class Builder {
 		const device = group.device ?? 0;
 		const hardware = group.lanes.map((n) => this.lanes.get(n)).find((l) => l?.type === "hardware") ?? null;
 		const row = this.row("device", group.id, group.title, 42, depth, { group, lane: hardware, device, folds: true, folded, pinned });
-		if (this.s.gaps && this.trace.steps)
-			this.row("gaps", `${group.id}/gaps`, tr("idle, by cause"), 17, depth + 1, { device, pinned });
-		const ahead = this.trace.headway?.devices.filter((d) => d.device === device) ?? [];
-		if (ahead.length)
-			this.row("headway", `${group.id}/headway`, tr("headway"), 38, depth + 1,
-				{ device, pinned, note: duration(Math.max(...ahead.map((d) => d.max_work))) });
+		// What several ranks of a job use stands beside them, and each rank has its own idle time.
+		const together = this.rank === null && this.trace.lanes.groups.some((g) => g.kind === "rank");
+		if (!together || !this.trace.steps?.by_rank)
+			this.addCharts(group, device, depth, pinned, together);
 		if (folded)
 			this.standIn(group, row);
+	}
+
+	/** Idle time by cause, and headway: of a device, or of a rank whose device others use, too. */
+	private addCharts(group: Group, device: number, depth: number, pinned: boolean, together = false): void {
+		if (this.s.gaps && this.trace.steps)
+			this.row("gaps", `${group.id}/gaps`, together ? tr("idle, all ranks together") : tr("idle, by cause"), 17, depth + 1, { device, pinned });
+		const ahead = this.trace.headway?.devices.filter((d) => d.device === device) ?? [];
+		if (ahead.length)
+			this.row("headway", `${group.id}/headway`, together ? tr("headway, all ranks together") : tr("headway"), 38, depth + 1,
+				{ device, pinned, note: duration(Math.max(...ahead.map((d) => d.max_work))) });
 	}
 
 	private addRank(group: Group, depth: number, pinned: boolean, folded: boolean): void {
@@ -164,6 +174,9 @@ class Builder {
 		const strips = (group.messages ?? []).flatMap((n) => this.lanes.get(n) ?? []);
 		const h = Math.max(24, (lane ? RANK_CHART : 0) + (strips.length ? RANK_STRIP + 4 : 0));
 		const row = this.row("rank", group.id, group.title, h, depth, { group, lane, strips, folds: true, folded, pinned, level: RANK_STRIP });
+		const few = this.trace.lanes.groups.filter((g) => g.kind === "rank").length <= FEW_RANKS;
+		if (lane && this.trace.steps?.by_rank && sharesDevice(group) && (few || !folded))
+			this.addCharts(group, unionOf(lane), depth, pinned);
 		if (folded)
 			this.standIn(group, row);
 	}

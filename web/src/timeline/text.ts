@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-import { tr } from "../lang";
 /* text.ts - labels on the canvas, cut to the room there is. Widths of texts are measured once. */
-import { Look, STATE_NAMES } from "../data/protocol";
+import { tr } from "../lang";
+import { shownName } from "../query/shown";
 import type { Label } from "./scene";
 
 export const FONT = "11px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
@@ -14,9 +14,6 @@ const ODD = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 
 /** A name, at most as long as a line. */
 export const plain = (text: string, most = MOST_CHARS): string => text.slice(0, most).replace(ODD, "\ufffd");
-
-/** What a span is called: a thread's state in the reader's language, all else by its name. */
-export const spanName = (text: string, look: number | null | undefined): string => ((look === Look.running || look === Look.stopped) && STATE_NAMES.includes(text) ? tr(text) : text);
 
 /** A sentence or a command: whole, however long. Line ends stay. */
 export const sentence = (text: string): string => text.split("\n").map((line) => plain(line, Infinity)).join("\n");
@@ -47,49 +44,15 @@ export function widthOf(on: CanvasRenderingContext2D, text: string): number {
 	return width;
 }
 
-/** Where a demangled name begins behind its return type: after the last space outside of brackets before the parameters. The words before it
- * are a type only where they have a '<' or a "::": ranges are named with words, too. A '>' closes a '<' only where no other bracket was opened
- * after it: in "f<(8>0)>" the first one compares. */
-function afterReturnType(name: string): number {
-	let begin = 0;
-	const open: string[] = [];
-	for (let i = 0; i < name.length; i++) {
-		const c = name[i]!;
-		if (c === "(" && open.length === 0)
-			return i > begin && /<|::/.test(name.slice(0, begin)) ? begin : 0;
-		if (c === " " && open.length === 0)
-			begin = i + 1;
-		else if ("<([{".includes(c))
-			open.push(c);
-		else if (c === ">" && open.at(-1) === "<")
-			open.pop();
-		else if (")]}".includes(c)) {
-			while (open.at(-1) === "<")
-				open.pop();
-			open.pop();
-		}
-	}
-	return 0;
-}
-
 /** Kernel names begin with what they have in common: without return type, namespaces and arguments more fits. */
 export function shorten(text: string): string {
 	let short = shortened.get(text);
 	if (short === undefined) {
 		if (shortened.size > 20_000)
 			shortened.clear();
-		shortened.set(text, short = withoutType(text));
+		shortened.set(text, short = shownName(text));
 	}
 	return short;
-}
-
-function withoutType(text: string): string {
-	const whole = text.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/_v\d{4,5}$/, "");
-	const head = whole.slice(afterReturnType(whole));
-	const stop = head.search(/[<(]/);
-	const name = stop > 0 ? head.slice(0, stop) : head;
-	const scope = name.lastIndexOf("::");
-	return (scope >= 0 && stop > 0 ? name.slice(scope + 2) + head.slice(stop) : head) || text;
 }
 
 /** What a step is called. Where all steps have one name ("Optimizer.step#Adam.step"), the number tells them apart. */

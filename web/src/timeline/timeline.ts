@@ -284,7 +284,7 @@ export class Timeline {
 			return void (row.lane && this.drawCounterRow(scene, row, row.lane, covers()));
 		case "lane":
 			if (state.gaps && trace.steps && row.lane?.type === "stream")
-				tintGaps(scene, row, this.gaps.list(row.trace, row.lane.device ?? 0, from, to, scene.width));
+				tintGaps(scene, row, this.gaps.list(row.trace, this.idleOf(row), from, to, scene.width));
 			this.drawLaneRow(scene, row, covers());
 			return;
 		case "group":
@@ -293,6 +293,12 @@ export class Timeline {
 			else if (row.lane)
 				this.drawLaneRow(scene, row, covers());
 		}
+	}
+
+	/** Whose idle time stands behind a stream: its device's, or its rank's where ranks share the device. */
+	private idleOf({ trace, lane, rank }: Row): number {
+		const chart = rank === null ? null : this.layout.rows.find((r) => r.kind === "gaps" && r.trace === trace && r.rank === rank);
+		return chart?.device ?? lane?.device ?? 0;
 	}
 
 	private drawDevice(scene: Scene, row: Row, covers: Cover[]): void {
