@@ -237,6 +237,18 @@ static void drop_empty_end(struct hwy_bytes *says)
 		says->n--;
 }
 
+/* Drops a hint at the end that is for a command line: "unknown report 'x'; --help-reports lists
+ * them". An assistant has no options, and is told what to try in the answer's own words. */
+static void drop_hint(char *says)
+{
+	char *hint = NULL;
+	for (char *at = says; (at = strstr(at, "; ")) != NULL; at += 2)
+		hint = at;
+	if (hint && (strncmp(hint, "; --", 4) == 0 || strncmp(hint, "; 'headway ", 11) == 0 ||
+		     strstr(hint, " --")))
+		*hint = '\0';
+}
+
 /* Why a command gave no answer; NULL where it did. */
 static const char *what_went_wrong(struct mcp_call *call)
 {
@@ -263,6 +275,7 @@ static const char *what_went_wrong(struct mcp_call *call)
 		if (says->bytes[i] == '\n')
 			says->bytes[i] = ' ';
 	hwy_bytes_put_byte(says, '\0');
+	drop_hint((char *)says->bytes);
 	return (const char *)says->bytes;
 }
 

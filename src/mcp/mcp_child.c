@@ -18,6 +18,7 @@ enum {
 	READ_AT_ONCE = 64 << 10,   /* bytes */
 	MOST_READS = 16,    /* of a pipe, before anything else has its turn: a pipe holds 1 MiB */
 	SECONDS_TO_END = 5, /* between asking a process to end and killing it */
+	SECONDS_LEFT = 5,   /* of a process when the client says no more */
 };
 
 static const int64_t second_ns = 1000000000;
@@ -145,13 +146,25 @@ void mcp_child_end(struct mcp_child *child)
 	kill(-child->pid, SIGTERM);
 }
 
+void mcp_child_hurry(struct mcp_child *child)
+{
+	int64_t deadline_ns = mcp_now_ns() + SECONDS_LEFT * second_ns;
+	if (child->is_ending || child->is_hurried)
+		return;
+	child->is_hurried = deadline_ns < child->deadline_ns;
+	if (child->is_hurried)
+		child->deadline_ns = deadline_ns;
+}
+
 bool mcp_child_has_ended(struct mcp_child *child, struct mcp_call *call)
 {
 	if (mcp_now_ns() > child->deadline_ns) {
 		if (child->is_ending)
 			kill(-child->pid, SIGKILL);
 		else if (!call->outcome.stopped)
-			call->outcome.stopped = "this takes too long, and was ended";
+			call->outcome.stopped =
+				child->is_hurried ? "the client says no more, so this was ended"
+						  : "this takes too long, and was ended";
 		mcp_child_end(child);
 	}
 	siginfo_t ended = {0};

@@ -14,7 +14,8 @@ struct mcp_child {
 	/* time of CLOCK_MONOTONIC at which the process is asked to end; if it was asked already,
 	 * it is killed */
 	int64_t deadline_ns;
-	bool is_ending; /* it was asked to end */
+	bool is_ending;  /* it was asked to end */
+	bool is_hurried; /* its deadline is nearer than the call's: mcp_child_hurry */
 };
 
 int64_t mcp_now_ns(void);
@@ -27,6 +28,8 @@ void mcp_child_read(struct mcp_child *child, struct mcp_call *call);
 /* Asks the process and those that it started to end; they are killed where they have not after a
  * few seconds. */
 void mcp_child_end(struct mcp_child *child);
+/* Leaves the process only a few seconds: the client says no more, and may be gone. */
+void mcp_child_hurry(struct mcp_child *child);
 /* Whether the process has ended: then its status is in the call's outcome, and 'child' is freed.
  * Also holds the process to its time. */
 bool mcp_child_has_ended(struct mcp_child *child, struct mcp_call *call);

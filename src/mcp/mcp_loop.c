@@ -95,6 +95,8 @@ static uint32_t tend_calls(struct loop *loop)
 		if (pending->child) {
 			if (pending->is_cancelled)
 				mcp_child_end(pending->child);
+			if (loop->in < 0)
+				mcp_child_hurry(pending->child);
 			mcp_child_read(pending->child, &pending->call);
 			if (!mcp_child_has_ended(pending->child, &pending->call)) {
 				n_running++;
@@ -141,8 +143,10 @@ bool mcp_serve(const struct mcp_config *config, int in, int out, struct hwy_err 
 	struct loop loop = {.session = {.config = config, .send = loop_send}, .in = in, .out = out};
 	loop.session.self = &loop;
 	uint32_t n_running = 0;
-	/* When the client has said all, the server ends as soon as its calls have ended. When the
-	 * client does not listen any more, the server ends the calls, too. */
+	/* When the client has said all, the server ends as soon as its calls have ended: what was
+	 * asked is answered, if it takes a few seconds; as clients that go away close their end
+	 * first, it is not waited for longer. When the client does not listen any more, the server
+	 * ends the calls at once. */
 	while ((loop.in >= 0 && !loop.is_broken) || loop.session.calls) {
 		wait_for_something(&loop, n_running);
 		n_running = tend_calls(&loop);

@@ -138,7 +138,12 @@ bool mcp_source_add(struct mcp_call *call, struct json_value *answer, struct hwy
 			struct hwy_err why;
 			const char *file = json_get_text(place, "file");
 			int64_t line = json_get_int(place, "line");
-			if (*file && line > 0 && !source_put(call, place, file, line, around, &why))
+			if (!*file || line <= 0)
+				mcp_tree_put_text(
+					&call->arena, place, "no_source",
+					"no stack was recorded here, so file and line are not known; range, function "
+					"and api tell what is");
+			else if (!source_put(call, place, file, line, around, &why))
 				mcp_tree_put_text(&call->arena, place, "no_source", why.text);
 		}
 	}

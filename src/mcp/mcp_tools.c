@@ -174,7 +174,9 @@ const struct mcp_tool mcp_tools[] = {
 				  STEP, PHASE),
 		.command = COMMAND("whatif", "--format=json"),
 		.narrow = "name one edit",
-		.instead = "take the edits that 'findings' names under 'predicted'",
+		.instead =
+			"take the edits that 'findings' names under 'predicted', or those in the description "
+			"of this tool",
 	},
 	{
 		.name = "stats",
@@ -195,7 +197,9 @@ const struct mcp_tool mcp_tools[] = {
 		.command = COMMAND("stats", "--format=json"),
 		.list = "*",
 		.narrow = "give 'range', 'from' and 'to', or take a table that ends with _sum",
-		.instead = "the error names the tables that come near",
+		.instead =
+			"take a table that the description of this tool names: the error says which comes "
+			"near; 'info' tells what the recording holds",
 	},
 	{
 		.name = "sql",
@@ -213,7 +217,9 @@ const struct mcp_tool mcp_tools[] = {
 		.list = "*",
 		.most_rows = 20000,
 		.narrow = "add 'limit', 'where' or 'group by'",
-		.instead = "ask '.tables', then '.schema TABLE'",
+		.instead =
+			"ask '.tables', then '.schema TABLE'; a query that was stopped needs 'where', 'limit' "
+			"or fewer joins",
 		.add_words = sql_check_query,
 	},
 	{

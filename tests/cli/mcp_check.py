@@ -219,6 +219,16 @@ def what_was_asked_is_answered_though_the_client_says_no_more():
     assert sorted(answer["id"] for answer in answers) == list(range(10)), answers
 
 
+def a_query_ends_when_the_client_says_no_more():
+    server = Server("--root", RUNS)
+    server.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {
+        "recording": "mlp_sync.hwy", "query": "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"}}})
+    assert server.ask("ping")["result"] == {}
+    answers = server.close()
+    # It says so itself: a query's own limit of 30 s has another sentence.
+    assert len(answers) == 1 and "the client says no more" in answers[0]["result"]["content"][1]["text"], answers
+
+
 # ---- tools
 
 
@@ -265,6 +275,17 @@ def wrong_arguments_are_errors_that_say_what_to_try():
         assert is_error and data is None and says in text, (tool, arguments, text)
         assert "--help" not in text, text
     assert not os.path.exists(RUNS + "/x.hwy")
+    server.close()
+
+
+def hints_are_such_as_can_be_followed_here():
+    server = Server("--root", RUNS)
+    for tool, arguments, says in (("stats", {"report": "nosuch"}, "unknown report 'nosuch'"),
+                                  ("stats", {"report": "cuda_gpu_kern"}, "did you mean 'cuda_gpu_kern_sum'"),
+                                  ("whatif", {"edits": ["bogus"]}, "there is no edit 'bogus'"),
+                                  ("stats", {"report": "nvtx_sum", "rank": 3}, "does not tell ranks")):
+        is_error, wrong, _ = server.call(tool, recording="mlp_sync.hwy", **arguments)
+        assert is_error and says in wrong and "--" not in wrong and "headway " not in wrong.removeprefix("headway"), (tool, wrong)
     server.close()
 
 
@@ -373,6 +394,14 @@ def source_lines_come_from_source_folders_only():
     _, _, said = server.call("places", recording="mlp_sync.hwy")
     place = said["findings"][0]["places"][0]
     assert place["line"] == 54 and "source" not in place and "--source" in place["no_source"], place
+    server.close()
+
+
+def places_without_a_line_say_why():
+    server = Server("--root", RUNS)
+    _, _, said = server.call("places", recording="mlp_async.hwy")
+    places = [place for finding in said["findings"] for place in finding["places"]]
+    assert places and all(not place["file"] and "no stack was recorded" in place["no_source"] for place in places), said
     server.close()
 
 
