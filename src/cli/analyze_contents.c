@@ -9,6 +9,7 @@
 #include "base/lang.h"
 #include "base/memory_text.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "base/utf8.h"
 #include "cli/analyze_cpu.h"
 #include "cli/analyze_print.h"
@@ -215,10 +216,16 @@ static bool put_all(FILE *out, struct hwy_trace *trace, bool *has_lines, int wid
 static void put_nothing(FILE *out, const struct hwy_trace *trace, int width)
 {
 	struct memory_text memory;
-	fprintf(memory_text_begin(&memory),
-		hwy_tr("The program did nothing that was to be recorded. The next command records %s, "
-		       "calls into the operating system and samples of the CPU."),
-		record_again_source(trace));
+	FILE *words = memory_text_begin(&memory);
+	if (record_again_is_within(trace))
+		fputs(hwy_tr("Nothing was seen of what this recording records. -t (trace= of "
+			     "headway.record) chooses that, and pytorch adds operators."),
+		      words);
+	else
+		fprintf(words,
+			hwy_tr("The program did nothing that was to be recorded. The next command records %s, "
+			       "calls into the operating system and samples of the CPU."),
+			record_again_source(trace));
 	char *text = memory_text_end(&memory);
 	fputs(width > 0 ? "   " : "", out);
 	cli_wrap(out, text, width > 0 ? 3 : 0, width);
@@ -229,7 +236,7 @@ static void put_next(FILE *out, const struct analyze_run *run, bool any, bool ha
 		     int width)
 {
 	fputs(hwy_tr(width > 0 ? "   next: " : "Next: "), out);
-	if (record_again_is_wanted(run->trace)) {
+	if (record_again_is_wanted(run->trace) && !record_again_is_within(run->trace)) {
 		fputs("headway ", out);
 		record_again_put_command(out, run->trace);
 		fputc('\n', out);
@@ -240,7 +247,7 @@ static void put_next(FILE *out, const struct analyze_run *run, bool any, bool ha
 	      : run->trace->n_measured ? "headway kernels "
 				       : "headway info ",
 	      out);
-	analyze_put(out, run->path);
+	analyze_put(out, hwy_shell_word(run->path).text);
 	fputs(has_samples ? " -f hot-functions" : "", out);
 	const char *label = hwy_tr("   next: ");
 	if (has_samples && width > 0)
@@ -248,7 +255,7 @@ static void put_next(FILE *out, const struct analyze_run *run, bool any, bool ha
 	else if (any && width > 0)
 		fputs(", headway show ", out);
 	if (any && width > 0)
-		analyze_put(out, run->path);
+		analyze_put(out, hwy_shell_word(run->path).text);
 	fputc('\n', out);
 }
 

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/analyze_findings.h"
 #include "cli/kit/cli.h"
 #include "cli/kit/drawing.h"
@@ -278,7 +279,7 @@ static void print_foot(const struct analyze_page *page)
 {
 	fprintf(page->out, hwy_tr("\n   next: headway show "));
 	put_evidence(page->out, page->run);
-	analyze_put(page->out, page->run->path);
+	analyze_put(page->out, hwy_shell_word(page->run->path).text);
 	fputc('\n', page->out);
 }
 

@@ -10,6 +10,7 @@
 #include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/analyze_print.h"
 #include "cli/kernels_measure.h"
 #include "cli/kit/cli.h"
@@ -299,7 +300,7 @@ char *analyze_say_kernels(const struct analyze_run *run, const struct hwy_outloo
 		return hwy_copy("", 1);
 	if (!is_measured)
 		return kernels_say_measure(run->trace, run->path);
-	if (asprintf(&text, "headway kernels %s", run->path) < 0)
+	if (asprintf(&text, "headway kernels %s", hwy_shell_word(run->path).text) < 0)
 		cli_die("out of memory");
 	return text;
 }

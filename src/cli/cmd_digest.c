@@ -13,6 +13,7 @@
 #include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/commands.h"
 #include "cli/opened_job.h"
 #include "digest/digest_file.h"
@@ -213,7 +214,8 @@ static void say_done(const struct digesting *d)
 	struct hwy_words mean = hwy_say_bytes3(d->set.n ? bytes / d->set.n : 0);
 	cli_say("%u digest%s: %u made, %u fresh; %s each  %s  next: headway analyze %s", d->set.n,
 		d->set.n == 1 ? "" : "s", d->made, d->fresh, mean.text, cli_utf8() ? "\u00b7" : "-",
-		d->options->output ? d->options->output : d->options->files.texts[0]);
+		hwy_shell_word(d->options->output ? d->options->output : d->options->files.texts[0])
+			.text);
 }
 
 static int run_digest(int argc, char **argv)

@@ -14,6 +14,7 @@
 #include "analyze/measured_join.h"
 #include "base/lang.h"
 #include "base/secrets.h"
+#include "base/shell_word.h"
 #include "cli/commands.h"
 #include "cli/kernels_measure.h"
 #include "cli/kernels_print.h"
@@ -171,11 +172,11 @@ static void use_recorded_command(struct kernels_job *job)
 	if (!command || !*command)
 		cli_die("%s: does not say which command was recorded; give it: headway kernels %s -- "
 			"PROGRAM [arguments]",
-			job->path, job->path);
+			job->path, hwy_shell_word(job->path).text);
 	if (strstr(command, SECRETS_MASK))
 		cli_die("%s: the recorded command had a secret, which is not in the report; give the "
 			"command: headway kernels %s -- PROGRAM [arguments]",
-			job->path, job->path);
+			job->path, hwy_shell_word(job->path).text);
 	job->command = hwy_copy(command, strlen(command) + 1);
 	job->program = split_command(job->command);
 }
@@ -314,7 +315,8 @@ static void read_job(struct kernels_job *job, int argc, char **argv)
 			&cmd_kernels,
 			"one report is enough; a program to measure stands behind '--': headway kernels "
 			"%s -- %s",
-			options->operands.texts[0], options->operands.texts[1]);
+			hwy_shell_word(options->operands.texts[0]).text,
+			hwy_shell_word(options->operands.texts[1]).text);
 	job->path = options->operands.texts[0];
 	if (options->operands.n > files) {
 		uint32_t n = options->operands.n - files;

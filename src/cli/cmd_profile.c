@@ -17,6 +17,7 @@
 
 #include "base/lang.h"
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "cli/commands.h"
 #include "cli/profile.h"
 
@@ -144,7 +145,8 @@ bool profile_make_report(struct profile *profile, struct run *run, const char *p
 		if (profile->stats && !is_job)
 			print_stats(written);
 	} else if (access(run->directory, F_OK) == 0) {
-		cli_say(hwy_tr("the recording is kept: headway recover %s"), run->directory);
+		cli_say(hwy_tr("the recording is kept: headway recover %s"),
+			hwy_shell_word(run->directory).text);
 	} else {
 		cli_say("%s", hwy_tr("the recording is lost: its directory was removed"));
 	}
@@ -242,7 +244,8 @@ static int end_without_memory(struct recording *recording, size_t asked)
 	while (!run->ended && run_wait(run, &recording->profile.settings) == RUN_RECORDED)
 		;
 	if (run->directory)
-		cli_say(hwy_tr("the recording is kept: headway recover %s"), run->directory);
+		cli_say(hwy_tr("the recording is kept: headway recover %s"),
+			hwy_shell_word(run->directory).text);
 	return profile_end(run);
 }
 

@@ -37,7 +37,7 @@ static int recover_job(const char *folder)
  * ms to end, and hold the lock of the run until then. */
 static bool run_ends_soon(const char *directory)
 {
-	enum { PATIENCE_MS = 2000, LOOK_MS = 20 };
+	enum { PATIENCE_MS = 300, LOOK_MS = 20 };
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
 	int left_ms = PATIENCE_MS;
 	while (!run_is_over(directory) && left_ms > 0) {

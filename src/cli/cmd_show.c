@@ -7,6 +7,7 @@
 #include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/kit/drawing.h"
@@ -111,7 +112,7 @@ static struct hwy_window choose_window(struct hwy_trace *trace, const struct opt
 			record_again_say(trace);
 		if (!any || (!launches && from == to))
 			cli_die("%s: nothing of a thread or a device was recorded; 'headway info %s' tells what it holds",
-				options->path, options->path);
+				options->path, hwy_shell_word(options->path).text);
 		if (!launches && step_number(options) != HWY_NONE)
 			cli_die("%s: has neither device work nor calls, so no steps",
 				options->path);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/lang.h"
+#include "base/shell_word.h"
 #include "cli/kit/paint.h"
 #include "cli/kit/report_table.h"
 #include "cli/record_again.h"
@@ -247,7 +248,7 @@ static void print_all(struct hwy_trace *trace, struct options *options)
 		record_again_say(trace);
 	else if (!any && !asked && trace->n_measured > 0)
 		cli_say("%s: it holds counters of kernels, and no times; next: headway kernels %s",
-			options->file, options->file);
+			options->file, hwy_shell_word(options->file).text);
 	else if (!any && !asked)
 		fprintf(stderr, hwy_tr("headway: %s: nothing to tell in %s\n"), options->file,
 			part);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare_open.c - opens recordings and baselines as summaries of runs; see compare_print.h. */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/shell_word.h"
 #include "cli/compare_print.h"
 #include "cli/digest_print.h"
 #include "cli/kit/cli.h"
@@ -24,6 +27,17 @@ static struct compare_summary *add_run(struct compare_runs *runs)
 	return &runs->runs[runs->n++];
 }
 
+/* A baseline of a repository that two branches have changed is none until somebody has chosen. */
+static void refuse_conflict(const char *path, const char *text, size_t n)
+{
+	static const char marker[] = "\n<<<<<<< ";
+	if ((n > sizeof marker && memcmp(text, marker + 1, sizeof marker - 2) == 0) ||
+	    memmem(text, n, marker, sizeof marker - 1))
+		cli_die("%s: no baseline: it has conflict markers of git (<<<<<<<); choose one side, or make "
+			"it anew: headway baseline -f -o %s RUN.hwy",
+			path, hwy_shell_word(path).text);
+}
+
 /* Whether the file is a baseline. A file that cannot be read is left to cli_open, which says
  * why. */
 static bool open_baseline(struct compare_runs *runs, const char *path)
@@ -34,6 +48,7 @@ static bool open_baseline(struct compare_runs *runs, const char *path)
 	char head[256];
 	size_t n = fread(head, 1, sizeof head, file);
 	bool is_baseline = summary_is_baseline(head, n);
+	refuse_conflict(path, head, n);
 	if (is_baseline) {
 		char *text = hwy_alloc(LARGEST_BASELINE);
 		memcpy(text, head, n);
@@ -41,8 +56,10 @@ static bool open_baseline(struct compare_runs *runs, const char *path)
 		struct hwy_err err;
 		uint32_t count;
 		struct compare_summary *read = summary_read(path, text, n, &count, &err);
-		if (!read)
+		if (!read) {
+			refuse_conflict(path, text, n);
 			cli_die("%s: %s", path, err.text);
+		}
 		for (uint32_t i = 0; i < count; i++)
 			*add_run(runs) = read[i];
 		free(read);
@@ -101,6 +118,27 @@ static void note_job(struct compare_summary *run, uint32_t late, uint32_t slow_l
 		phase->counts[COUNT_RANK_WAITS] = 0; /* only a damaged digest says so */
 }
 
+/* Says which baseline is in a folder that somebody named instead of it. */
+static void name_baseline_in(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	for (struct dirent *entry; entries && (entry = readdir(entries));) {
+		char path[PATH_MAX], head[256];
+		int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		FILE *file = length < (int)sizeof path && strstr(entry->d_name, ".json")
+				     ? fopen(path, "rb")
+				     : NULL;
+		size_t n = file ? fread(head, 1, sizeof head, file) : 0;
+		if (file)
+			fclose(file);
+		if (summary_is_baseline(head, n))
+			cli_die("%s: a folder without recordings; the baseline in it is %s", folder,
+				hwy_shell_word(path).text);
+	}
+	if (entries)
+		closedir(entries);
+}
+
 /* A folder with the recordings of several ranks is one run: that of a typical rank, with what
  * all ranks together show. */
 static bool open_job(struct compare_runs *runs, const char *path, const char *step)
@@ -110,8 +148,10 @@ static bool open_job(struct compare_runs *runs, const char *path, const char *st
 	if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
 		return false;
 	struct analyze_view *view = hwy_zalloc(sizeof *view);
-	if (!job_view_of_folder(view, path, step, &err))
+	if (!job_view_of_folder(view, path, step, &err)) {
+		name_baseline_in(path);
 		cli_die("%s", err.text);
+	}
 	if (view->job->answer.typical >= view->job->answer.n)
 		cli_die("%s: no rank has device work", path);
 	struct compare_summary *run = add_run(runs);

@@ -51,8 +51,10 @@ struct compare_sentence compare_about(const struct compare_diff *diff)
 	const char *gpu = side_run(diff->after)->gpu;
 	char runs[64] = "";
 	if (diff->before->n + diff->after->n > 2)
-		snprintf(runs, sizeof runs, hwy_tr("%u runs before, %u after · "), diff->before->n,
-			 diff->after->n);
+		snprintf(runs, sizeof runs,
+			 hwy_tr(diff->before->n == 1 ? HWY_KEY("%u run before, %u after · ")
+						     : HWY_KEY("%u runs before, %u after · ")),
+			 diff->before->n, diff->after->n);
 	snprintf(about.text, sizeof about.text, hwy_tr("%.100s%s%s%u and %u steady steps"), gpu,
 		 *gpu ? " · " : "", runs, side_phase(diff->before)->n_steady,
 		 side_phase(diff->after)->n_steady);

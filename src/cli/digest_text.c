@@ -9,6 +9,7 @@
 #include "base/memory_text.h"
 #include "base/path.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/digest_print.h"
 #include "cli/kit/lines.h"
 #include "cli/kit/paint.h"
@@ -317,9 +318,9 @@ static void print_digest_foot(const struct digest_page *page)
 		return;
 	fprintf(page->out, hwy_tr("\n   next: rank %" PRId64 " alone: headway analyze "),
 		answer->ranks[look_at].digest->rank);
-	analyze_put(page->out, report);
+	analyze_put(page->out, hwy_shell_word(report).text);
 	fputs(hwy_tr("\n         beside a typical one: headway view "), page->out);
-	analyze_put(page->out, view->name);
+	analyze_put(page->out, hwy_shell_word(view->name).text);
 	fputc('\n', page->out);
 	free(report);
 }

@@ -9,6 +9,7 @@
 
 #include "base/lang.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/digest_print.h"
 #include "cli/opened_job.h"
 #include "digest/digest_file.h"
@@ -35,7 +36,7 @@ bool digest_view_wants(const struct cli_texts *operands, enum digest_wish wish)
 		return true;
 	if (reports > DIGEST_WHOLE_RANKS && digests == 0)
 		cli_say("%s: all %u reports are read; 'headway digest %s' once makes this a matter of a second",
-			operands->texts[0], reports, operands->texts[0]);
+			operands->texts[0], reports, hwy_shell_word(operands->texts[0]).text);
 	return reports > DIGEST_WHOLE_RANKS && digests > 0;
 }
 
@@ -116,7 +117,7 @@ void digest_view_open(struct digest_view *view, const struct cli_texts *operands
 	digest_answer_make(&view->answer, &view->set);
 	if (view->answer.n == 0)
 		cli_die("%s: every digest is older than its report: headway digest %s", view->name,
-			view->name);
+			hwy_shell_word(view->name).text);
 	note_ends(view);
 	view->shell.answer = view->answer.job;
 }

@@ -83,6 +83,22 @@ void gate_print_text(FILE *out, const struct compare_gate *gate)
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
+/* What a verdict's word says to a reviewer who has not read docs/verdict.md. */
+static const char *const verdict_meanings[VERDICTS] = {
+	[VERDICT_GPU] = HWY_KEY("the device works nearly all of a step"),
+	[VERDICT_INPUT] = HWY_KEY("the device waits for data that the CPU prepares"),
+	[VERDICT_LAUNCH] = HWY_KEY("the CPU cannot launch as fast as the device works"),
+	[VERDICT_SYNC] =
+		HWY_KEY("the CPU stops to wait for the device, and launches late after that"),
+	[VERDICT_CPU] = HWY_KEY("the device waits while the CPU does other work"),
+	[VERDICT_COPY] = HWY_KEY("copies run beside which nothing is computed"),
+	[VERDICT_COMM] = HWY_KEY("communication runs beside which nothing is computed"),
+	[VERDICT_ALLOC] = HWY_KEY("the device waits while memory is allocated and released"),
+	[VERDICT_FIRST_USE] = HWY_KEY("code is loaded, compiled, tuned or captured"),
+	[VERDICT_CANNOT_TELL] = HWY_KEY("records are missing, or no cause could be found"),
+	[VERDICT_NO_DEVICE_WORK] = HWY_KEY("hardly anything ran on a device"),
+};
+
 void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 {
 	static const char *const marks[] = {"✅", "⚠️", "❌"};
@@ -127,7 +143,8 @@ void gate_print_markdown(FILE *out, const struct compare_gate *gate)
 	if (gate->diff) {
 		fputs(hwy_tr("\nVerdict: "), out);
 		compare_put_verdicts(out, gate->diff);
-		fprintf(out, "%s\n", hwy_tr("."));
+		fprintf(out, hwy_tr(": %s.\n"),
+			hwy_tr(verdict_meanings[summary_verdict(side_phase(gate->diff->after))]));
 	}
 	fputc('\n', out);
 }

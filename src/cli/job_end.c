@@ -19,6 +19,7 @@
 #include "base/lang.h"
 #include "base/path.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/digest_print.h"
 #include "cli/profile.h"
 #include "digest/digest_file.h"
@@ -191,10 +192,13 @@ static const char *sentence_of(struct hwy_arena *arena, const char *folder,
 	if (is_being_recorded(note))
 		return hwy_arena_say(arena,
 				     "still being recorded; when it has ended: headway recover %s",
-				     folder);
+				     hwy_shell_word(folder).text);
 	if (waits && *note->directory)
-		return hwy_arena_say(arena, "no report yet; there: headway recover -f -o %s/%s %s",
-				     folder, job_note_report(arena, note), note->directory);
+		return hwy_arena_say(arena, "no report yet; there: headway recover -f -o %s %s",
+				     hwy_shell_word(hwy_arena_format(arena, "%s/%s", folder,
+								     job_note_report(arena, note)))
+					     .text,
+				     hwy_shell_word(note->directory).text);
 	if (waits)
 		return hwy_arena_say(arena, "not recorded: %s", hwy_tr(note->why));
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
@@ -336,7 +340,7 @@ static void say_job(const struct job_folder *job)
 	cli_say("%s  %u rank%s on %u host%s, %u report%s, %s  %s  next: headway %s %s", name,
 		job->n_ranks, job->n_ranks == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", reports,
 		reports == 1 ? "" : "s", hwy_say_bytes3(bytes).text, cli_utf8() ? "\u00b7" : "-",
-		reports ? "analyze" : "recover", name);
+		reports ? "analyze" : "recover", hwy_shell_word(name).text);
 }
 
 /* Makes the digests of ranks of this host that have a report and were ended before their digest
@@ -405,9 +409,9 @@ static void complete_job(const char *folder, int64_t status, bool quiet, int pat
 {
 	struct job_folder job;
 	struct hwy_err err;
-	char words[PATH_MAX + 64];
+	char words[sizeof(struct hwy_shell_word) + 64];
 	snprintf(words, sizeof words, hwy_tr("what is left of the job: headway recover %s"),
-		 folder);
+		 hwy_shell_word(folder).text);
 	cli_last_words(words);
 	recover_ranks(folder, patience_ms);
 	cli_last_words(NULL);

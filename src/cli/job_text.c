@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/job_print.h"
 #include "cli/kit/lines.h"
 #include "cli/kit/paint.h"
@@ -413,7 +414,7 @@ static void print_foot(const struct job_page *page)
 	else
 		fprintf(page->out, hwy_tr("\n   next: rank %" PRId64 " alone: headway analyze "),
 			job->members[look_at].rank);
-	analyze_put(page->out, job->runs[look_at]->path);
+	analyze_put(page->out, hwy_shell_word(job->runs[look_at]->path).text);
 	fputc('\n', page->out);
 }
 
@@ -430,7 +431,7 @@ static void print_cpu(const struct job_page *page)
 		fprintf(page->out, hwy_tr("   and %" PRIu32 " more ranks: -v\n"), answer->n - ROWS);
 	print_path(page);
 	fputs(hwy_tr("\n   next: headway stats -r wait_state_sum "), page->out);
-	analyze_put(page->out, page->job->name);
+	analyze_put(page->out, hwy_shell_word(page->job->name).text);
 	fputs(hwy_tr("   (by call and place)\n"), page->out);
 }
 

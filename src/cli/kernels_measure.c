@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/say.h"
 #include "base/secrets.h"
+#include "base/shell_word.h"
 #include "cli/kit/cli.h"
 #include "whatif/kernel_choice.h"
 
@@ -404,7 +405,8 @@ char *kernels_say_measure(const struct hwy_trace *trace, const char *path)
 		access(path, R_OK) == 0; /* not where folders were left out of the path */
 	bool is_report = is_readable ? cli_is_report(path) : trace->file != NULL;
 	bool can_run = command && *command && !strstr(command, SECRETS_MASK) && is_report;
-	if (asprintf(&text, "headway kernels %s%s%s", path, is_report ? "" : " --write kernels.hwy",
+	if (asprintf(&text, "headway kernels %s%s%s", hwy_shell_word(path).text,
+		     is_report ? "" : " --write kernels.hwy",
 		     can_run ? " --run" : " -- PROGRAM [arguments]") < 0)
 		cli_die("out of memory");
 	return text;

@@ -17,6 +17,7 @@
 
 #include "base/lang.h"
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "cli/profile.h"
 
 /* ns: how much later than the process apart headway may get a signal that both are sent. */
@@ -54,11 +55,11 @@ static void say_killed(int status, const char *directory)
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2)
 		/* A library has ended the process, as libdw does without memory. */
 		cli_say(hwy_tr("the report was not finished; the recording is kept: headway recover %s"),
-			directory);
+			hwy_shell_word(directory).text);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		cli_say(hwy_tr("stopped by SIGKILL, as where memory runs out; the recording is kept: "
 			       "headway recover %s"),
-			directory);
+			hwy_shell_word(directory).text);
 }
 
 /* Makes the report; false: there is none, and a line says why and how to make it later. */
@@ -68,7 +69,7 @@ static bool make_or_say(struct profile *profile, struct run *run, const char *pa
 	if (HWY_RESCUED(&rescue)) {
 		cli_say(hwy_tr("out of memory (asked for %zu bytes); the recording is kept: headway "
 			       "recover %s"),
-			rescue.asked, run->directory);
+			rescue.asked, hwy_shell_word(run->directory).text);
 		return false;
 	}
 	bool done = profile_make_report(profile, run, path);

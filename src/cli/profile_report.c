@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/memory_text.h"
 #include "base/say.h"
+#include "base/shell_word.h"
 #include "cli/analyze_print.h"
 #include "cli/profile.h"
 #include "cli/record_again.h"
@@ -53,14 +54,14 @@ static bool has_device_work(const struct hwy_trace *trace)
  * that would have recorded something of the same program. */
 static void put_next_command(FILE *out, const struct hwy_trace *trace, const char *path, bool lacks)
 {
-	if (!lacks && record_again_is_wanted(trace))
+	if (!lacks && record_again_is_wanted(trace) && !record_again_is_within(trace))
 		record_again_put_command(out, trace);
 	else
 		fprintf(out, "%s %s",
 			lacks || !trace->n_spans ? "info"
 			: has_device_work(trace) ? "analyze"
 						 : "stats",
-			path);
+			hwy_shell_word(path).text);
 }
 
 /* Yields from when to when records were lost, " (12.3 s to 25.0 s)"; "" where that is not known. */
@@ -185,10 +186,10 @@ static bool report_write(struct hwy_trace *trace, const struct profile_making *h
 bool profile_report(const char *directory, const struct profile_making *how, char **written)
 {
 	struct hwy_err err;
-	char rescue[4096 + 64];
+	char rescue[sizeof(struct hwy_shell_word) + 64];
 	*written = NULL;
 	snprintf(rescue, sizeof rescue, hwy_tr("the recording is kept: headway recover %s"),
-		 directory);
+		 hwy_shell_word(directory).text);
 	cli_last_words(rescue);
 	error_print_progname = leave_without_memory;
 	struct hwy_trace *trace = ingest_run_with(directory, how->stacks, cli_progress(), &err);

@@ -78,6 +78,7 @@ int profile_within(struct profile *profile, struct run *run, const char *path)
 	if (!run_prepare(run, &profile->settings, &err))
 		cli_die("nothing can be recorded: %s", err.text);
 	set_state(&run->control->recording, 0); /* the program begins when it has joined */
+	journal_property(run->journal, "capture.within", "true", 4);
 	printf("run %s\n", run->directory);
 	if (fflush(stdout) != 0) {
 		run_remove(run->directory);

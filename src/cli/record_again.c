@@ -26,6 +26,11 @@ bool record_again_is_wanted(const struct hwy_trace *trace)
 	return trace->n_spans == 0 && trace->n_processes > 0 && !has_source(trace, "osrt");
 }
 
+bool record_again_is_within(const struct hwy_trace *trace)
+{
+	return hwy_property(trace, "capture.within") != NULL;
+}
+
 /* Whether a process of the program was a Python interpreter. */
 static bool ran_python(const struct hwy_trace *trace)
 {
@@ -55,29 +60,26 @@ const char *record_again_source(const struct hwy_trace *trace)
 
 void record_again_say_why(const struct hwy_trace *trace)
 {
-	if (hwy_property(trace, "capture.within") && !has_source(trace, "pytorch"))
+	if (record_again_is_within(trace)) {
 		cli_say("%s",
-			hwy_tr("the part of the program did nothing that was to be recorded; "
-			       "trace=\"nvtx,pytorch,python\" records operators of PyTorch, headway.range "
-			       "names parts; the next command records the whole program, with calls into "
-			       "the operating system and samples of the CPU"));
-	else if (hwy_property(trace, "capture.within"))
-		cli_say("%s",
-			hwy_tr("the part of the program did nothing that was to be recorded; "
-			       "headway.range names parts; the next command records the whole program, "
-			       "with calls into the operating system and samples of the CPU"));
-	else
-		cli_say(hwy_tr("the program did nothing that was to be recorded; the next command records "
-			       "%s, calls into the operating system and samples of the CPU"),
-			record_again_source(trace));
+			has_source(trace, "pytorch")
+				? hwy_tr("the part of the program did nothing that was to be recorded; headway.range names parts")
+				: hwy_tr("the part of the program did nothing that was to be recorded; trace=\"nvtx,pytorch,python\" (-t in a notebook) records operators of PyTorch, headway.range names parts"));
+		return;
+	}
+	cli_say(hwy_tr("the program did nothing that was to be recorded; the next command records "
+		       "%s, calls into the operating system and samples of the CPU"),
+		record_again_source(trace));
 }
 
 void record_again_say(const struct hwy_trace *trace)
 {
 	struct memory_text memory;
+	record_again_say_why(trace);
+	if (record_again_is_within(trace))
+		return;
 	record_again_put_command(memory_text_begin(&memory), trace);
 	char *command = memory_text_end(&memory);
-	record_again_say_why(trace);
 	cli_say(hwy_tr("next: headway %s"), command);
 	free(command);
 }

@@ -13,6 +13,10 @@
  * into the operating system were recorded: there is no more to ask for. */
 bool record_again_is_wanted(const struct hwy_trace *trace);
 
+/* Whether the program asked for the recording of a part of itself: its command line, that of the
+ * kernel of a notebook perhaps, records nothing again. */
+bool record_again_is_within(const struct hwy_trace *trace);
+
 /* Writes the command, without "headway" and without a newline. */
 void record_again_put_command(FILE *out, const struct hwy_trace *trace);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "cli/profile.h"
 
 static bool recover_report(const char *directory, const struct profile_making *how,
@@ -67,7 +68,7 @@ bool recover_run(const char *directory, const struct profile_making *how)
 	if (needed_less(status))
 		cli_say("too little memory for the report, even without stacks; the recording is "
 			"kept: headway recover %s",
-			directory);
+			hwy_shell_word(directory).text);
 	else if (WIFSIGNALED(status))
 		cli_die_of(WTERMSIG(status)); /* the process has said its last words */
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -289,8 +289,9 @@ bool gate_baseline(struct compare_gate *gate, struct compare_diff *diff,
 				hwy_arena_format(&gate->arena, "%s (%s%.1f %%)", check->value,
 						 b < a ? "−" : "+", 100 * fabs(b - a) / a);
 		check->limit = hwy_arena_say(
-			&gate->arena, metric->more_is_better ? "%.3g %% less" : "%.3g %% more",
-			100 * limit);
+			&gate->arena, metric->more_is_better ? "%s %% less" : "%s %% more",
+			hwy_arena_format(&gate->arena, limit < 9.995 ? "%.3g" : "%.0f",
+					 100 * limit));
 		check->limit_number = limit;
 		check->is_stable = metric->is_stable;
 		gate_judge(check, &d, metric->more_is_better, trifle_of(diff, &requests[i]), limit);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "base/shell_word.h"
 #include "digest/digest_file.h"
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -152,7 +153,7 @@ bool digest_set_add(struct digest_set *set, const char *path, struct hwy_err *er
 	closedir(folder);
 	return set->n + set->n_problems > before ||
 	       hwy_fail(err, "%s: no digest in this folder (*%s): headway digest %s", path,
-			DIGEST_ENDING, path);
+			DIGEST_ENDING, hwy_shell_word(path).text);
 }
 
 /* ---- one for each rank ----------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "trace/privacy.h"
 
 static const char reads[] = HWY_KEY(
-	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, PyTorch .json or .json.gz traces, and the output of ncu --csv");
+	"Headway reads .hwy reports, nsys .sqlite exports, .nsys-rep, PyTorch .json or .json.gz traces, and the output of ncu --csv; diff and gate also read baselines");
 
 /* The 0 byte at the end of this text is part of the magic. */
 static const char sqlite_magic[] = "SQLite format 3";

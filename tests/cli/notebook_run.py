@@ -93,6 +93,7 @@ cell = run_cells("%load_ext headway", "%%headway\nimport gc\nfor i in range(3):\
 text, page = outputs(cell[1], "text/plain")[0], outputs(cell[1], "text/html")[0]
 assert "Collections" in text and html.escape(text) in page and "<iframe" in page, (text, page[:2000])
 assert "<iframe" not in outputs(cell[2], "text/html")[0], len(outputs(cell[2], "text/html")[0])
+assert "Nothing was seen" in outputs(cell[2], "text/plain")[0] and "ipykernel" not in outputs(cell[2], "text/plain")[0], outputs(cell[2], "text/plain")
 for one in cell[3:]:
     assert "--size" in one.outputs[0].evalue and "--max-size" not in one.outputs[0].evalue, one.outputs
 

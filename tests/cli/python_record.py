@@ -42,7 +42,7 @@ def a_part_without_cuda_says_so_and_what_would_be_recorded():
         pass
     without = not os.path.exists("/proc/driver/nvidia/version") and not os.environ.get("HEADWAY_CUPTI")
     assert run.notes == (["CUDA is not recorded: there is no NVIDIA driver here"] if without else []), run.notes
-    assert 'trace="nvtx,pytorch,python" records operators of PyTorch' in run.said, run.said
+    assert 'trace="nvtx,pytorch,python" (-t in a notebook) records operators of PyTorch' in run.said, run.said
     with headway.record(f"{folder}/default.hwy", quiet=True) as run:
         pass
     sources = run.recording.fact("capture.traces")

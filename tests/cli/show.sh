@@ -91,5 +91,9 @@ read -ra next < <(sed -n 's/.* next: headway \(show --from .*\)/\1/p' "$work/out
 run "${next[@]}"
 expect_status 0 "what analyze proposes"
 grep -q '^  GPU 0 ' "$work/out" || fail "what analyze proposes draws no device: $(cat "$work/out")"
+# ---- what is offered can be copied into a shell
+cp "$DATA/gpu/mlp_sync.hwy" "$work/it's my file.hwy"
+run analyze "$work/it's my file.hwy"
+grep -qF "next: headway show '$work/it'\\''s my file.hwy'" "$work/out" || fail "the next command: $(tail -n 3 "$work/out")"
 
 finish
