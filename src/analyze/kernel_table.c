@@ -434,7 +434,7 @@ static void finish_kernel(const struct grouping *g, struct known_kernel *kernel)
 		table->measured_ns += kernel->point.ns;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_length(const void *a, const void *b)
 {
 	const struct roofline_point *x = &((const struct known_kernel *)a)->point,
 				    *y = &((const struct known_kernel *)b)->point;
@@ -449,7 +449,7 @@ static int by_gain_then_time(const void *a, const void *b)
 				    *y = &((const struct known_kernel *)b)->point;
 	if (x->gain_ns != y->gain_ns)
 		return x->gain_ns < y->gain_ns ? 1 : -1;
-	return by_time(a, b);
+	return by_length(a, b);
 }
 
 /* Puts the kernels that matter first. What they could gain decides where it is known of most of
@@ -465,7 +465,7 @@ static void sort_kernels(struct kernel_table *table)
 	}
 	if (table->n)
 		qsort(table->kernels, table->n, sizeof *table->kernels,
-		      known >= unknown ? by_gain_then_time : by_time);
+		      known >= unknown ? by_gain_then_time : by_length);
 }
 
 static void free_grouping(struct grouping *g)

@@ -3,9 +3,10 @@
  * lock.
  *
  * Cost: gaps with the causes 'cpu' and 'os'. The finding names the operator, range, sample or OS
- * call that takes most of these gaps; a wait for another thread is no work, and is told as a wait. Where most of the time is inside operators that launch, the
- * advice is to make fewer of them: their work before the launch cannot move elsewhere. Where the
- * recording does not show what the CPU did, the advice is to find out.
+ * call that takes most of these gaps; a wait for another thread is told as a wait. Where most of
+ * the time is inside operators that launch, the advice is to make fewer of them: their work before
+ * the launch cannot move elsewhere. Where the recording does not show what the CPU did, the advice
+ * is to find out.
  */
 #include <string.h>
 
