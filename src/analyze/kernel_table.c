@@ -434,15 +434,38 @@ static void finish_kernel(const struct grouping *g, struct known_kernel *kernel)
 		table->measured_ns += kernel->point.ns;
 }
 
+static int by_length(const void *a, const void *b)
+{
+	const struct roofline_point *x = &((const struct known_kernel *)a)->point,
+				    *y = &((const struct known_kernel *)b)->point;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
 static int by_gain_then_time(const void *a, const void *b)
 {
 	const struct roofline_point *x = &((const struct known_kernel *)a)->point,
 				    *y = &((const struct known_kernel *)b)->point;
 	if (x->gain_ns != y->gain_ns)
 		return x->gain_ns < y->gain_ns ? 1 : -1;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return by_length(a, b);
+}
+
+/* Puts the kernels that matter first. What they could gain decides where it is known of most of
+ * the time; else a kernel of a few us that is understood would stand before all the others. One
+ * that waits without end has nothing to gain. */
+static void sort_kernels(struct kernel_table *table)
+{
+	double known = 0, unknown = 0;
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct known_kernel *kernel = &table->kernels[i];
+		*(kernel->has_gain || kernel->is_endless ? &known : &unknown) +=
+			(double)kernel->point.ns;
+	}
+	if (table->n)
+		qsort(table->kernels, table->n, sizeof *table->kernels,
+		      known >= unknown ? by_gain_then_time : by_length);
 }
 
 static void free_grouping(struct grouping *g)
@@ -487,8 +510,7 @@ bool kernel_table_make(struct kernel_table *table, struct hwy_trace *trace, stru
 			table->ns = INT64_MAX;
 	for (uint32_t i = 0; i < table->n; i++)
 		finish_kernel(&g, &table->kernels[i]);
-	if (table->n)
-		qsort(table->kernels, table->n, sizeof *table->kernels, by_gain_then_time);
+	sort_kernels(table);
 	free_grouping(&g);
 	return true;
 }

@@ -57,7 +57,8 @@ struct kernel_table {
 	struct hwy_trace *trace;
 	struct hwy_roofline roofline; /* the devices and their peaks; its points are empty */
 	struct hwy_roofline shapes;   /* what follows from shapes of operators */
-	struct known_kernel *kernels; /* the greatest gain first, then by time */
+	struct known_kernel
+		*kernels; /* the greatest gain first where most are known, else by time */
 	uint32_t n, cap;
 	int64_t ns;          /* time of all kernels */
 	int64_t measured_ns; /* and of those that were measured */

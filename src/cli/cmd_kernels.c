@@ -364,7 +364,7 @@ const struct cli_command cmd_kernels = {
 	.about =
 		"What each kernel waits for (compute, memory, latency, occupancy), how far it is from the "
 		"roof of its device, what it could gain, and what to do about it; the most to gain comes "
-		"first. Counters say it where the report has them; without counters it follows from the "
+		"first, where that is known of most of the time, else the longest. Counters say it where the report has them; without counters it follows from the "
 		"launch and from the shapes of PyTorch's operators. With a program, or with --run, the "
 		"program runs again and the counters of the kernels that matter are measured and added to "
 		"the report. FILE may be the output of ncu --csv alone.",

@@ -94,6 +94,42 @@ static void cpu_work_between_launches_is_named(void **state)
 	diagnosed_free(&d);
 }
 
+/* One gap, in which two calls are made for the first time: each is charged with its own time. */
+static void a_call_is_not_charged_with_the_first_use_of_another_one(void **state)
+{
+	struct program p = program_new();
+	program_launch(&p, 0, "a", 300);
+	program_call(&p, "cudaFree", 600000);
+	program_call(&p, "cudaStreamCreateWithFlags", 300000);
+	program_launch(&p, 0, "b", 300);
+	program_launch(&p, 0, "c", 300);
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "module-load-late");
+	const struct hwy_finding *finding = accused(&d, "module-load-late");
+	assert_int_equal(finding->n_places, 2);
+	assert_string_equal(finding->places[0].at.api, "cudaFree");
+	assert_in_range(finding->places[0].cost, US(599000), US(600000));
+	assert_in_range(finding->places[1].cost, US(299000), US(300000));
+	diagnosed_free(&d);
+}
+
+/* A wait on a condition between two pieces of the CPU's own work. */
+static void a_wait_for_another_thread_is_no_work(void **state)
+{
+	struct program p = program_new();
+	for (int step = 0; step < STEPS; step++) {
+		healthy_step(&p, step);
+		program_compute(&p, 2000);
+		program_os(&p, "pthread_cond_wait", 3000);
+	}
+	struct diagnosed d = program_diagnose(&p);
+	ASSERT_ACCUSED(&d, "cpu-bound-gap");
+	const char *says = accused(&d, "cpu-bound-gap")->says;
+	assert_non_null(strstr(says, "is a wait for another thread, in pthread_cond_wait."));
+	assert_null(strstr(says, "is pthread_cond_wait"));
+	diagnosed_free(&d);
+}
+
 /* An operator that takes long before it launches, or one that never does. */
 static struct diagnosed slow_operator(bool launches)
 {
@@ -734,6 +770,8 @@ int main(void)
 		cmocka_unit_test(pauses_between_many_tiny_kernels_are_a_storm),
 		cmocka_unit_test(many_kernels_that_cost_nothing_are_acquitted),
 		cmocka_unit_test(cpu_work_between_launches_is_named),
+		cmocka_unit_test(a_call_is_not_charged_with_the_first_use_of_another_one),
+		cmocka_unit_test(a_wait_for_another_thread_is_no_work),
 		cmocka_unit_test(an_operators_own_work_is_not_to_be_moved),
 		cmocka_unit_test(a_few_first_launches_prove_nothing_about_launching),
 		cmocka_unit_test(graphs_are_not_to_be_put_into_a_graph),

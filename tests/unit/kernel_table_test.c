@@ -568,6 +568,32 @@ static void a_kernel_that_runs_all_of_the_time_and_keeps_nothing_busy_waits(void
 	forget();
 }
 
+/* One kernel with counters, of 100 us, and one without any that takes so many us. */
+static void expect_first(double unknown_us, const char *name)
+{
+	struct counted c = counted_new("known", 10000, 128);
+	count_units(&c, 100, 90, 10, 10, 20, 50);
+	uint32_t other = hwy_new_measured(c.b);
+	struct hwy_trace *trace = hwy_builder_trace(c.b);
+	trace->measured[other] = trace->measured[c.measured];
+	trace->measured[other].kernel = hwy_text_id(c.b, "unknown");
+	c.measured = other;
+	count(&c, "gpu__time_duration.sum", unknown_us * 1000);
+	made = hwy_builder_finish(c.b, false);
+	assert_true(kernel_table_make(&table, made, &err));
+	assert_int_equal(table.n, 2);
+	assert_true(kernel_table_find(&table, "known", &err)->has_gain);
+	assert_false(kernel_table_find(&table, "unknown", &err)->has_gain);
+	assert_string_equal(table.kernels[0].point.name, name);
+	forget();
+}
+
+static void gains_sort_kernels_only_where_they_are_known_of_most_of_the_time(void **state)
+{
+	expect_first(90, "known");
+	expect_first(1000, "unknown");
+}
+
 static void a_gain_is_never_negative_nor_more_than_the_time(void **state)
 {
 	struct dice dice = {7};
@@ -846,6 +872,7 @@ int main(void)
 		cmocka_unit_test(a_tiny_grid_needs_no_counters),
 		cmocka_unit_test(the_gain_is_what_the_nearer_roof_leaves),
 		cmocka_unit_test(no_launch_is_predicted_to_take_less_than_an_empty_one),
+		cmocka_unit_test(gains_sort_kernels_only_where_they_are_known_of_most_of_the_time),
 		cmocka_unit_test(a_gain_is_never_negative_nor_more_than_the_time),
 		cmocka_unit_test(advice_follows_from_counters_and_from_who_made_the_kernel),
 		cmocka_unit_test(a_kernel_that_communicates_is_not_told_to_launch_more_blocks),

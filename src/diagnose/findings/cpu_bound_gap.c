@@ -3,12 +3,14 @@
  * lock.
  *
  * Cost: gaps with the causes 'cpu' and 'os'. The finding names the operator, range, sample or OS
- * call that takes most of these gaps. Where most of the time is inside operators that launch, the
- * advice is to make fewer of them: their work before the launch cannot move elsewhere. Where the
- * recording does not show what the CPU did, the advice is to find out.
+ * call that takes most of these gaps; a wait for another thread is told as a wait. Where most of
+ * the time is inside operators that launch, the advice is to make fewer of them: their work before
+ * the launch cannot move elsewhere. Where the recording does not show what the CPU did, the advice
+ * is to find out.
  */
 #include <string.h>
 
+#include "analyze/gaps/gaps_cause.h"
 #include "base/lang.h"
 #include "base/ref.h"
 #include "base/say.h"
@@ -133,6 +135,44 @@ static const char *cpu_bound_gap_advice(const struct hwy_case *c, const struct c
 	return case_advice(c, ns[OPERATOR] > claim->total / 2 ? &fewer : &fix);
 }
 
+/* Whether the gaps of this name are waits for another thread, in a call of the OS. */
+static bool is_wait_for_thread(const struct hwy_case *c, const struct claim *claim,
+			       const char *name)
+{
+	for (uint32_t i = 0; i < claim->n; i++) {
+		const struct hwy_gap *gap = &c->measures->gaps.gaps[claim->items[i].index];
+		uint32_t row;
+		if (!hwy_ref32_is_set(gap->span) ||
+		    strcmp(case_name(c, hwy_ref32_index(gap->span)), name) != 0)
+			continue;
+		return hwy_strip_of(c->trace, hwy_ref32_index(gap->span), &row)->kind == HWY_OS &&
+		       gaps_cpu_waits_for_thread(name);
+	}
+	return false;
+}
+
+/* What the CPU does in the gaps: 'cpu' ns of them are its own work, the rest is in the OS. */
+static const char *what_it_does(const struct claim *claim, int64_t cpu, bool waits)
+{
+	if (claim->total - cpu > cpu)
+		return hwy_tr("is busy in the operating system: files, sockets, locks");
+	return waits ? hwy_tr("is busy with work of its own, or waits for another thread")
+		     : hwy_tr("is busy with work of its own");
+}
+
+/* The sentence that names the largest part of the gaps. */
+static const char *largest_part(struct hwy_case *c, const struct claim *claim, const char *name,
+				int64_t in_top, bool waits)
+{
+	const char *how_much = hwy_tr(in_top > claim->total / 2 ? "Most" : "The largest part");
+	if (!*name)
+		return "";
+	return hwy_arena_say(&c->diagnosis->arena,
+			     waits ? " %s of it, %s, is a wait for another thread, in %.80s."
+				   : " %s of it, %s, is %.80s.",
+			     how_much, hwy_say_time3(case_per_step(c, in_top)).text, name);
+}
+
 static void finding_cpu_bound_gap_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
@@ -145,27 +185,21 @@ static void finding_cpu_bound_gap_look(struct hwy_case *c)
 		return;
 	}
 	const char *name = claim_top_name(c, &claim, &in_top);
-	const char *where = "", *mark = hwy_str(c->trace, c->phase->name);
+	const char *mark = hwy_str(c->trace, c->phase->name);
 	/* A name helps nobody where it is the mark of the step, or where it takes a small share
 	 * of the gaps. */
 	if ((*mark && strncmp(name, mark, strlen(mark)) == 0) ||
 	    (double)in_top < NAMED_SHARE * (double)claim.total)
 		name = "";
-	if (*name)
-		where = hwy_arena_say(
-			arena, " %s of it, %s, is %.80s.",
-			hwy_tr(in_top > claim.total / 2 ? "Most" : "The largest part"),
-			hwy_say_time3(case_per_step(c, in_top)).text, name);
-	const char *doing =
-		hwy_tr(claim.total - cpu > cpu ? "in the operating system: files, sockets, locks"
-					       : "with work of its own");
+	bool waits = is_wait_for_thread(c, &claim, name);
 	const char *advice = cpu_bound_gap_advice(c, &claim);
 	/* Who launches matters where the advice is to launch less. */
 	const char *who = advice == case_advice(c, &fewer) ? launchers_sentence(c) : "";
-	const char *says = hwy_arena_say(
-		arena, "The GPU has nothing to do for %s%s while the CPU is busy %s.%s%s",
-		hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c), doing, where,
-		who);
+	const char *says =
+		hwy_arena_say(arena, "The GPU has nothing to do for %s%s while the CPU %s.%s%s",
+			      hwy_say_time3(case_per_step(c, claim.total)).text, case_a_step(c),
+			      what_it_does(&claim, cpu, waits),
+			      largest_part(c, &claim, name, in_top, waits), who);
 	claim_accuse(c, &claim, *name ? HWY_HIGH : HWY_MEDIUM, says, advice);
 }
 

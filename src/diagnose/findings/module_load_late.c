@@ -318,9 +318,71 @@ static const char *module_load_late_advice(struct hwy_case *c, const struct clai
 	return is_in_attention(c, sum->longest) ? attention_compiles : library_compiles;
 }
 
+/* ---- whose the time of a gap is -------------------------------------------------------------- */
+
+enum { MOST_USES = 64 }; /* a gap with more first uses goes to the longest one as a whole */
+
+/* The first uses of the process that overlap a gap, in order of start; MOST_USES + 1: too many. */
+static uint32_t uses_of_gap(const struct hwy_case *c, struct hwy_interval gap,
+			    const struct first_use *found[MOST_USES])
+{
+	const struct first_uses *uses = &c->flow->first_uses;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < uses->n && n <= MOST_USES; i++) {
+		const struct first_use *use = &uses->uses[i];
+		if (use->process != c->phase->process || use->time.from >= gap.to ||
+		    use->time.to <= gap.from)
+			continue;
+		if (n < MOST_USES)
+			found[n] = use;
+		n++;
+	}
+	return n;
+}
+
+/* How much of a gap uses[i] takes that no first use inside of it takes, in ns. */
+static int64_t own_time(const struct first_use *const *uses, uint32_t n, uint32_t i,
+			struct hwy_interval gap)
+{
+	struct hwy_interval at = uses[i]->time, fresh;
+	struct hwy_cover inner = {0};
+	at.from = at.from > gap.from ? at.from : gap.from;
+	at.to = at.to < gap.to ? at.to : gap.to;
+	for (uint32_t k = i + 1; k < n; k++) {
+		int64_t from = uses[k]->time.from > at.from ? uses[k]->time.from : at.from;
+		int64_t to = uses[k]->time.to < at.to ? uses[k]->time.to : at.to;
+		if (to > from)
+			cover_add(&inner, from, to, &fresh);
+	}
+	return at.to - at.from - inner.total;
+}
+
+/* Claims a gap part by part for its first uses, where these are several calls: none is charged
+ * with what another one took. What is between them is nobody's. A range or a function that
+ * compiles names the whole gap, whatever it calls. */
+static void claim_parts(struct hwy_case *c, struct claim *claim, uint32_t g)
+{
+	const struct hwy_gap *gap = &c->measures->gaps.gaps[g];
+	const struct first_use *uses[MOST_USES];
+	uint32_t n = uses_of_gap(c, gap->at, uses);
+	if (n < 2 || n > MOST_USES)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (uses[i]->span == UINT32_MAX || !is_call(c, uses[i]->span))
+			return;
+	for (uint32_t i = 0; i < n; i++)
+		claim_gap(c, claim, g, own_time(uses, n, i, gap->at), uses[i]->span);
+	/* Where most of the gap lies between them, code was made there for what follows. */
+	if (c->gap_left[g] <= (gap->at.to - gap->at.from) / 2)
+		claim_gap(c, claim, g, CLAIM_ALL, CLAIM_NOBODY);
+}
+
 static void finding_module_load_late_look(struct hwy_case *c)
 {
 	struct claim claim = {0};
+	for (uint32_t g = 0; g < c->measures->gaps.n; g++)
+		if (c->measures->gaps.gaps[g].cause == GAP_FIRST_USE)
+			claim_parts(c, &claim, g);
 	claim_cause(c, &claim, GAP_FIRST_USE);
 	int64_t first_use = claim.total;
 	claim_cause(c, &claim, GAP_MODULE);
