@@ -219,7 +219,8 @@ void analyze_put_headway(FILE *out, const struct analyze_run *run, uint32_t phas
 		fprintf(out, hwy_tr("headway %s: the CPU is %.0f steps ahead"),
 			hwy_say_time3(best->mean_work).text, best->steps);
 	else
-		fprintf(out, hwy_tr("headway up to %s of queued work"), hwy_say_time3(best->max_work).text);
+		fprintf(out, hwy_tr("headway up to %s of queued work"),
+			hwy_say_time3(best->max_work).text);
 }
 
 struct hwy_interval analyze_typical(const struct hwy_phase *phase)

@@ -354,10 +354,11 @@ const struct cli_command cmd_show = {
 	.name = "show",
 	.summary = "a stretch of the timeline, drawn in characters",
 	.usage = "headway show [options] FILE|JOB",
-	.about = "Draws a stretch of the timeline in characters: what the threads that launch and "
-		 "the GPUs were doing at the same time; CPU 836 is the thread with this number. Bars that alternate are a staircase: each "
-		 "side waits for the other. A GPU row without gaps under a CPU row that is far "
-		 "ahead is what one wants.",
+	.about =
+		"Draws a stretch of the timeline in characters: what the threads that launch and "
+		"the GPUs were doing at the same time; CPU 836 is the thread with this number. Bars that alternate are a staircase: each "
+		"side waits for the other. A GPU row without gaps under a CPU row that is far "
+		"ahead is what one wants.",
 	.options = option_table,
 	.footer = "Examples:\n"
 		  "  headway show report1.hwy\n"

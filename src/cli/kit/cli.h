@@ -248,7 +248,7 @@ int cli_width(FILE *out); /* columns of the terminal; 0 where 'out' is no termin
 /* From here on what is printed on stdout is ASCII where the locale is not UTF-8; cli_read does it
  * where the format is one for people. */
 void cli_plain_stdout(void);
-int cli_utf8(void);       /* true when the locale's character set is UTF-8 */
+int cli_utf8(void); /* true when the locale's character set is UTF-8 */
 
 /* Prints text without control characters, which a terminal would obey: see hwy_sanitize. */
 void cli_put(FILE *out, const char *text, size_t n);
