@@ -243,8 +243,8 @@ static void learn_from_op(const struct opening *opening, uint32_t index, struct 
 	const struct flow_op *op = &opening->flow->ops[index];
 	if (call->role == HWY_ROLE_OTHER)
 		call->role = (uint8_t)role_of_work(op);
-	/* OpenCL's copies are told whether to wait, and the recorder notes it (trace/roles.c). */
-	if (opening->are_cpus && (call->role == HWY_ROLE_COPY || call->role == HWY_ROLE_FILL))
+	/* Where the devices are CPUs, OpenCL tells which calls wait (trace/roles.c); times do not. */
+	if (opening->are_cpus)
 		return;
 	if (call->op == index)
 		call->blocks |= returned_after(opening->trace, call, op);

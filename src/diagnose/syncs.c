@@ -50,7 +50,8 @@ struct syncs syncs_look(struct hwy_case *c)
 {
 	struct syncs syncs = {.pauses = pauses_find(c)};
 	uint8_t *launching = find_launching(c);
-	int64_t reach = INT64_MIN;
+	struct hwy_interval window = c->phase->window;
+	int64_t reach = window.from;
 	for (uint32_t i = 0; i < syncs.pauses.n; i++) {
 		const struct case_pause *pause = &syncs.pauses.pauses[i];
 		if (!is_sync(pause))
@@ -58,8 +59,10 @@ struct syncs syncs_look(struct hwy_case *c)
 		const struct hwy_wait *last =
 			&c->measures->waits.waits[pause->first + pause->n_waits - 1];
 		syncs.n++;
-		/* Time in which several threads wait counts once. */
-		int64_t to = c->flow->calls[last->call].end, from = to - pause->waited;
+		/* Time in which several threads wait counts once; time outside of the judged steps,
+		 * in which the first of these waits may have begun, not at all. */
+		int64_t end = c->flow->calls[last->call].end, from = end - pause->waited;
+		int64_t to = end < window.to ? end : window.to;
 		syncs.waited += to > reach ? to - (from > reach ? from : reach) : 0;
 		reach = to > reach ? to : reach;
 		syncs.finished += pause->waited < FINISHED_NS;

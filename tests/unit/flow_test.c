@@ -189,19 +189,23 @@ static void a_call_blocks_by_contract_or_when_it_is_seen_to(void **state)
 	}
 }
 
-/* A copy that was not told to wait returns late where the device's threads have its processor. */
-static void on_a_cpu_copies_block_by_contract(void **state)
+/* A call that was not told to wait returns late where the device's threads have its processor. */
+static void on_a_cpu_calls_block_by_contract(void **state)
 {
 	static const char *const names[] = {"clEnqueueWriteBuffer",
-					    "clEnqueueWriteBuffer [blocking]"};
-	for (size_t i = 0; i < 2; i++) {
+					    "clEnqueueWriteBuffer [blocking]",
+					    "clEnqueueNDRangeKernel"};
+	for (size_t i = 0; i < 3; i++) {
 		struct small small = small_new();
 		uint32_t stream = small_stream(&small, small_device(&small, 0), 7);
 		hwy_builder_trace(small.builder)->devices[0].compute_major = HWY_NONE;
 		hwy_builder_trace(small.builder)->devices[1].compute_major = HWY_NONE;
 		hwy_add_property(small.builder, "opencl.device.0.type", "cpu");
 		small_call(&small, 0, 1000000, 1, names[i]);
-		small_copy(&small, stream, 5000, 900000, 1, HWY_H2D, HWY_MEM_NONE);
+		if (i < 2)
+			small_copy(&small, stream, 5000, 900000, 1, HWY_H2D, HWY_MEM_NONE);
+		else
+			small_span(&small, stream, HWY_KERNEL, 5000, 900000, 1, "gemm");
 		struct hwy_flow flow = open_flow(small_finish(&small));
 		assert_int_equal(flow.calls[0].blocks, i == 1);
 		done(&flow);
@@ -268,7 +272,7 @@ int main(void)
 		cmocka_unit_test(all_nodes_of_a_graph_belong_to_its_launch_and_the_graph_is_no_op),
 		cmocka_unit_test(the_ops_of_each_device_stand_in_order),
 		cmocka_unit_test(a_call_blocks_by_contract_or_when_it_is_seen_to),
-		cmocka_unit_test(on_a_cpu_copies_block_by_contract),
+		cmocka_unit_test(on_a_cpu_calls_block_by_contract),
 		cmocka_unit_test(launches_that_lost_their_cpu_do_not_block),
 		cmocka_unit_test(the_launch_latency_is_seen_or_three_microseconds),
 	};

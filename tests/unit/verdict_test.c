@@ -384,6 +384,20 @@ static void a_cpu_that_is_the_device_pauses_when_others_have_it(void **state)
 	expect_preempted(&p);
 }
 
+static void a_launch_on_a_cpu_that_starts_late_is_not_launched_late(void **state)
+{
+	struct program p = program_new();
+	run_on_cpu(&p);
+	for (int step = 0; step < 10; step++) {
+		program_step(&p, step);
+		program_compute(&p, 20); /* the device idles already when the CPU launches */
+		p.stream_free[0] = p.cpu + US(4000);
+		program_launch(&p, 0, "a", 300);
+		program_sync(&p, 0);
+	}
+	expect_preempted(&p);
+}
+
 static void a_wait_beside_a_cpu_that_does_not_run_is_no_missing_record(void **state)
 {
 	struct program p = program_new();
@@ -529,6 +543,7 @@ int main(void)
 			what_cannot_be_judged_is_told_by_the_work_behind_it_though_copies_have_no_name),
 		cmocka_unit_test(a_wait_beside_an_idle_device_cannot_be_judged),
 		cmocka_unit_test(a_cpu_that_is_the_device_pauses_when_others_have_it),
+		cmocka_unit_test(a_launch_on_a_cpu_that_starts_late_is_not_launched_late),
 		cmocka_unit_test(a_wait_beside_a_cpu_that_does_not_run_is_no_missing_record),
 		cmocka_unit_test(one_fill_in_a_second_is_no_device_work),
 		cmocka_unit_test(the_layers_of_one_forward_pass_are_no_steps),

@@ -524,6 +524,14 @@ static void judge_queued(const struct gaps_judge *judge, const struct flow_call 
 		judge_stopped(judge, gap);
 }
 
+/* Whether X stood in the queue for most of a long gap, with nothing that it could have waited for. */
+static bool is_late_start(const struct gaps_judge *judge, int64_t queued, const struct hwy_gap *gap)
+{
+	int64_t length = gap->at.to - gap->at.from;
+	return length >= MISSING_NS && is_most(gap->at.to - queued, length) &&
+	       !any_device_works(judge->flow, gap->at.to - 1);
+}
+
 /* Rule 2: most of a long gap went into loading, compiling, tuning or capturing code. */
 static bool is_first_use(const struct gaps_judge *judge, const struct flow_call *a,
 			 struct hwy_gap *gap)
@@ -577,8 +585,13 @@ static void judge_linked(struct gaps_judge *judge, uint32_t i, struct hwy_gap *g
 	const struct flow_op *x = gaps_op(judge, i);
 	const struct flow_call *a = &judge->flow->calls[x->call];
 	find_waits(judge, gap->at.from, a);
-	if (enqueued_by(judge->flow, a, x) + judge->flow->latency <= gap->at.from) {
+	int64_t queued = enqueued_by(judge->flow, a, x) + judge->flow->latency;
+	if (queued <= gap->at.from) {
 		judge_queued(judge, a, gap);
+		return;
+	}
+	if (judge->is_cpu && is_late_start(judge, queued, gap)) {
+		judge_stopped(judge, gap);
 		return;
 	}
 	if (is_first_use(judge, a, gap))
