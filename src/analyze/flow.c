@@ -243,7 +243,7 @@ static void learn_from_op(const struct opening *opening, uint32_t index, struct 
 	const struct flow_op *op = &opening->flow->ops[index];
 	if (call->role == HWY_ROLE_OTHER)
 		call->role = (uint8_t)role_of_work(op);
-	/* Where the devices are CPUs, OpenCL tells which calls wait (trace/roles.c); times do not. */
+	/* Where the devices are CPUs, OpenCL tells which calls wait (trace/roles.c). */
 	if (opening->are_cpus)
 		return;
 	if (call->op == index)

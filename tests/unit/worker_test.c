@@ -78,7 +78,7 @@ static void a_line_that_cancels_gets_no_answer_of_its_own(void **state)
 {
 	char lines[] = "sql select 1\n" WORKER_CANCEL "sql select 2\n";
 	struct hwy_trace *trace = kernels(1);
-	const struct hwy_analysis analysis = {.trace = trace};
+	struct hwy_analysis analysis = {.trace = trace};
 	struct memory_text memory;
 	int ends[2], frames = 0;
 	assert_int_equal(pipe(ends), 0);
@@ -86,7 +86,7 @@ static void a_line_that_cancels_gets_no_answer_of_its_own(void **state)
 	close(ends[1]);
 	FILE *in = fdopen(ends[0], "r");
 	memory_text_begin(&memory);
-	worker_whatif_answer_lines(in, memory.out, &analysis);
+	worker_whatif_answer_lines(in, memory.out, &analysis, NULL);
 	memory_text_end(&memory);
 	fclose(in);
 	for (size_t at = 0; at < memory.length; frames++)

@@ -524,7 +524,8 @@ static void judge_queued(const struct gaps_judge *judge, const struct flow_call 
 		judge_stopped(judge, gap);
 }
 
-/* Whether X stood in the queue for most of a long gap, with nothing that it could have waited for. */
+/* Whether X stood in the queue for most of a long gap, with nothing that it could have waited
+ * for. */
 static bool is_late_start(const struct gaps_judge *judge, int64_t queued, const struct hwy_gap *gap)
 {
 	int64_t length = gap->at.to - gap->at.from;
