@@ -23,12 +23,13 @@ function alike(names: string[]): number {
 
 function Title() {
 	const traces = useStore((s) => s.traces);
-	const names = traces.map((t) => runTitle(t, traces));
+	const names = traces.map((t) => runTitle(t, traces).replace(/\.(hwy|sqlite|json|json\.gz)$/, ""));
 	// Where there is little room, what tells them apart stays.
 	const same = alike(names);
-	return <div class={traces.length > 1 ? "run two" : "run"}>{traces.map((t, i) => <span key={i} title={t.info.file}>
+	const size = (t: typeof traces[number]): string => `${duration(t.info.end - t.info.start)} · ${tr("{n} spans", { n: count(t.info.spans) })}`;
+	return <div class={traces.length > 1 ? "run two" : "run"}>{traces.map((t, i) => <span key={i} title={`${t.info.file}\n${size(t)}`}>
 		{traces.length > 1 && <b class={i ? "ab of-b" : "ab of-a"}>{i ? "B" : "A"}</b>}{traces.length > 1 ? <>{same > 0 && <span class="head">{names[i]!.slice(0, same)}</span>}<span class="tail">{names[i]!.slice(same)}</span></> : names[i]}
-		<small>{duration(t.info.end - t.info.start)} · {tr("{n} spans", { n: count(t.info.spans) })}</small></span>)}</div>;
+		<small>{size(t)}</small></span>)}</div>;
 }
 
 function Switch({ on, name, keys, flip }: { on: boolean; name: string; keys: string; flip: () => void }) {
