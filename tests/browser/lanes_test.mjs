@@ -410,7 +410,7 @@ await run([
 	})],
 	["evidence says which piece of how many it is, leads to the next, and keeps the colour of its kind", () => withPage([join(data, "nsys/mlp_sync.hwy")], async (page) => {
 		await page.locator("[data-finding=sync-in-loop]").click();
-		await page.locator(".evidence", { hasText: /1 of 6.*picked from 2\d/s }).waitFor();
+		await page.locator(".evidence", { hasText: /1 of 6.*picked from 14\b/s }).waitFor();
 		const first = await stateOf(page, "window");
 		await page.getByLabel("next piece of evidence").click();
 		await page.locator(".evidence", { hasText: "2 of 6" }).waitFor();

@@ -32,7 +32,7 @@ static void english_has_the_names_of_the_plain_locales_too(void **state)
 		assert_true(hwy_lang_use("zh"));
 		assert_true(hwy_lang_use(names[i]));
 		assert_string_equal(hwy_lang(), "en");
-		assert_string_equal(hwy_tr("Usage:"), "Usage:");
+		assert_string_equal(hwy_tr("Usage: "), "Usage: ");
 	}
 }
 
@@ -43,7 +43,7 @@ static void an_unknown_language_is_refused_and_changes_nothing(void **state)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		assert_false(hwy_lang_use(names[i]));
 		assert_string_equal(hwy_lang(), "zh");
-		assert_string_equal(hwy_tr("Usage:"), "用法：");
+		assert_string_equal(hwy_tr("Usage: "), "用法：");
 	}
 }
 
@@ -80,7 +80,7 @@ static void a_sentence_that_a_language_lacks_stays_english(void **state)
 	struct hwy_arena arena = {0};
 	assert_string_equal(hwy_arena_say(&arena, "a sentence that no catalogue has: %d", 7),
 			    "a sentence that no catalogue has: 7");
-	assert_string_equal(hwy_arena_say(&arena, "Usage:"), "用法：");
+	assert_string_equal(hwy_arena_say(&arena, "Usage: "), "用法：");
 	hwy_arena_free(&arena);
 }
 
@@ -119,7 +119,7 @@ static void where_devices_are_cpus_sentences_say_device(void **state)
 			    "The device idles %s of %s while the CPU does other work.");
 	assert_string_equal(hwy_tr_word("row|from the GPU"), "from the device");
 	assert_string_equal(hwy_tr_word("a step before a cost|"), "");
-	assert_string_equal(hwy_tr("Usage:"), "Usage:");
+	assert_string_equal(hwy_tr("Usage: "), "Usage: ");
 	assert_string_equal(hwy_tr_word("row|copies"), "copies");
 	/* Part of a name is no word. */
 	assert_string_equal(hwy_tr_word("column|NumGPUOps"), "NumGPUOps");
