@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static bool measure_phase(const struct hwy_analysis *analysis, uint32_t index, uint32_t cells,
+static bool measure_phase(struct hwy_analysis *analysis, uint32_t index, uint32_t cells,
 			  struct hwy_err *err)
 {
 	const struct hwy_flow *flow = &analysis->flow;
@@ -13,7 +13,7 @@ static bool measure_phase(const struct hwy_analysis *analysis, uint32_t index, u
 	struct analysis_phase *measures = &analysis->measures[index];
 	measures->leads = hwy_zarray(flow->n_devices, sizeof *measures->leads);
 	lead_measure(flow, phase, cells, measures->leads);
-	return gaps_find(flow, phase, &measures->gaps, err) &&
+	return gaps_find_next(analysis_cpu(analysis), phase, &measures->gaps, err) &&
 	       waits_find(flow, phase, &measures->waits, err);
 }
 
@@ -77,6 +77,13 @@ struct hwy_metrics *analysis_metrics(struct hwy_analysis *analysis)
 	return analysis->metrics;
 }
 
+struct gaps_cpu *analysis_cpu(struct hwy_analysis *analysis)
+{
+	if (!analysis->cpu)
+		analysis->cpu = gaps_cpu_new(&analysis->flow);
+	return analysis->cpu;
+}
+
 void analysis_free(struct hwy_analysis *analysis)
 {
 	for (uint32_t i = 0; analysis->measures && i < analysis->phases.n; i++) {
@@ -96,6 +103,8 @@ void analysis_free(struct hwy_analysis *analysis)
 	if (analysis->metrics)
 		metrics_close(analysis->metrics);
 	free(analysis->metrics);
+	if (analysis->cpu)
+		gaps_cpu_free(analysis->cpu);
 	phases_free(&analysis->phases);
 	flow_close(&analysis->flow);
 	*analysis = (struct hwy_analysis){0};

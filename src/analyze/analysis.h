@@ -31,6 +31,7 @@ struct hwy_analysis {
 	struct hwy_places *places;
 	struct hwy_owners *owners;   /* NULL until analysis_owners is asked */
 	struct hwy_metrics *metrics; /* NULL until analysis_metrics is asked */
+	struct gaps_cpu *cpu;        /* NULL until analysis_cpu is asked */
 };
 
 struct analysis_options {
@@ -45,6 +46,8 @@ bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct hwy_err *err);
 /* The counters of the devices over time. Found when first asked for. */
 struct hwy_metrics *analysis_metrics(struct hwy_analysis *analysis);
+/* What threads did, for gaps of all phases (gaps/gaps.h). */
+struct gaps_cpu *analysis_cpu(struct hwy_analysis *analysis);
 void analysis_free(struct hwy_analysis *analysis);
 
 #endif

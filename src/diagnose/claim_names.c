@@ -112,14 +112,15 @@ const char *claim_top_work(struct hwy_case *c, const struct claim *claim, int64_
 {
 	struct hwy_err err;
 	struct names names = {0};
-	struct gaps_cpu cpu = {.flow = c->flow, .err = &err};
+	struct gaps_cpu *cpu = analysis_cpu(c->analysis);
 	int64_t longest = 0;
+	cpu->err = &err;
 	*span = CLAIM_NOBODY;
 	for (uint32_t i = 0; i < claim->n; i++) {
 		const struct claim_item *item = &claim->items[i];
 		if (item->purse != CLAIM_GAP || !item->ns)
 			continue;
-		uint32_t work = work_in_gap(c, &cpu, &c->measures->gaps.gaps[item->index]);
+		uint32_t work = work_in_gap(c, cpu, &c->measures->gaps.gaps[item->index]);
 		if (!hwy_ref32_is_set(work))
 			continue;
 		const struct hwy_gap *gap = &c->measures->gaps.gaps[item->index];
@@ -131,6 +132,5 @@ const char *claim_top_work(struct hwy_case *c, const struct claim *claim, int64_
 			*span = hwy_ref32_index(work);
 		}
 	}
-	gaps_cpu_close(&cpu);
 	return take_top(c, &names, total);
 }

@@ -17,6 +17,9 @@ enum {
 	/* The most calls and ops for a critical path: the graph of a longer recording would take
 	 * gigabytes. */
 	MOST_ON_PATH = 40000000,
+	/* The most calls and ops times phases for the paths of all phases, some 15 s; beyond, that
+	 * of the main phase is shown. */
+	MOST_NODES_OF_PATHS = 2000000000,
 };
 
 void worker_tell_frame(FILE *out, enum worker_tag tag, const void *bytes, size_t n)
@@ -248,8 +251,15 @@ static void tell_path(FILE *out, const struct hwy_analysis *analysis, int64_t or
 	struct cached_paths paths;
 	struct hwy_err err;
 	struct annotations all = {0};
-	if ((uint64_t)analysis->flow.n_calls + analysis->flow.n_ops > MOST_ON_PATH ||
-	    !path_cache_open(&paths, &analysis->flow, &analysis->phases, &err))
+	struct hwy_phases phases = analysis->phases;
+	uint64_t nodes = (uint64_t)analysis->flow.n_calls + analysis->flow.n_ops;
+	/* The path of each phase goes through the whole graph. */
+	if (phases.n > 1 && nodes * phases.n > MOST_NODES_OF_PATHS) {
+		phases.phases += phases.main;
+		phases.main = 0;
+		phases.n = 1;
+	}
+	if (nodes > MOST_ON_PATH || !path_cache_open(&paths, &analysis->flow, &phases, &err))
 		paths = (struct cached_paths){0};
 	for (uint32_t p = 0; p < paths.n; p++)
 		for (uint32_t i = 0; i < paths.by_phase[p].n; i++) {

@@ -260,11 +260,25 @@ static struct gap_states sweep_device(const struct hwy_flow *flow, const struct 
 	return sweep->states;
 }
 
-bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,
-	       struct hwy_err *err)
+struct gaps_cpu *gaps_cpu_new(const struct hwy_flow *flow)
 {
-	struct gaps_cpu cpu = {.flow = flow, .err = err};
+	struct gaps_cpu *cpu = hwy_zalloc(sizeof *cpu);
+	cpu->flow = flow;
+	return cpu;
+}
+
+void gaps_cpu_free(struct gaps_cpu *cpu)
+{
+	gaps_cpu_close(cpu);
+	free(cpu);
+}
+
+bool gaps_find_next(struct gaps_cpu *cpu, const struct hwy_phase *phase, struct hwy_gaps *gaps,
+		    struct hwy_err *err)
+{
+	const struct hwy_flow *flow = cpu->flow;
 	uint32_t cap = 0;
+	cpu->err = err;
 	int64_t launching_ns = gaps_launching_ns(flow, phase);
 	*gaps = (struct hwy_gaps){0};
 	if (!hwy_need(flow->trace, HWY_KIND_BIT(HWY_COPY), HWY_COL_BIT(HWY_BYTES), err))
@@ -273,7 +287,7 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 	for (uint32_t d = 0; d < flow->n_devices; d++) {
 		const struct flow_device *device = &flow->devices[d];
 		struct gaps_sweep sweep = {
-			.judge = {.cpu = &cpu,
+			.judge = {.cpu = cpu,
 				  .n = device->n,
 				  .is_cpu = hwy_device_is_cpu(flow->trace, device->device),
 				  .launching_ns = launching_ns},
@@ -286,10 +300,18 @@ bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struc
 		gaps->devices[d] = sweep_device(flow, phase, &sweep);
 		cap = sweep.cap;
 	}
-	gaps_cpu_close(&cpu);
-	if (cpu.is_bad)
+	if (cpu->is_bad)
 		gaps_free(gaps);
-	return !cpu.is_bad;
+	return !cpu->is_bad;
+}
+
+bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,
+	       struct hwy_err *err)
+{
+	struct gaps_cpu cpu = {.flow = flow};
+	bool done = gaps_find_next(&cpu, phase, gaps, err);
+	gaps_cpu_close(&cpu);
+	return done;
 }
 
 void gap_states_add(struct gap_states *sum, const struct gap_states *one)

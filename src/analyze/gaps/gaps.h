@@ -73,6 +73,13 @@ struct hwy_gaps {
 
 bool gaps_find(const struct hwy_flow *flow, const struct hwy_phase *phase, struct hwy_gaps *gaps,
 	       struct hwy_err *err);
+/* The same for one of many phases. What their gaps ask of the threads' spans is found once, when a
+ * gap first needs it: 'cpu' is from gaps_cpu_new. */
+struct gaps_cpu;
+struct gaps_cpu *gaps_cpu_new(const struct hwy_flow *flow);
+void gaps_cpu_free(struct gaps_cpu *cpu);
+bool gaps_find_next(struct gaps_cpu *cpu, const struct hwy_phase *phase, struct hwy_gaps *gaps,
+		    struct hwy_err *err);
 void gaps_free(struct hwy_gaps *gaps);
 /* Whether a thread, an index into the trace's threads, exchanges data with other ranks on the
  * CPU: one of gloo's, MPI's or UCX's, by its name. */
