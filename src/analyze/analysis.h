@@ -46,7 +46,8 @@ bool analysis_make(struct hwy_analysis *analysis, struct hwy_trace *trace,
 const struct hwy_owners *analysis_owners(struct hwy_analysis *analysis, struct hwy_err *err);
 /* The counters of the devices over time. Found when first asked for. */
 struct hwy_metrics *analysis_metrics(struct hwy_analysis *analysis);
-/* What threads did, for gaps of all phases (gaps/gaps.h). */
+/* The spans of threads, which tell why devices idle in any phase (gaps/gaps.h). Read when a gap
+ * first needs them, and kept. */
 struct gaps_cpu *analysis_cpu(struct hwy_analysis *analysis);
 void analysis_free(struct hwy_analysis *analysis);
 

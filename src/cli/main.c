@@ -10,6 +10,7 @@
 
 #include "base/lang.h"
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "cli/kit/paint.h"
 #include "cli/welcome.h"
 #include "run/job_launchers.h"
@@ -154,11 +155,13 @@ static void main_need_command(char *const *words)
 	char line[512] = "";
 	if (is_program(words[0])) {
 		for (size_t n = 0; *words && n < sizeof line; words++)
-			n += (size_t)snprintf(line + n, sizeof line - n, " %s", *words);
+			n += (size_t)snprintf(line + n, sizeof line - n, " %s",
+					      hwy_shell_word(*words).text);
 		cli_die("a command comes first: did you mean 'headway profile%s'?", line);
 	}
 	if (access(words[0], F_OK) == 0)
-		cli_die("a command comes first: did you mean 'headway analyze %s'?", words[0]);
+		cli_die("a command comes first: did you mean 'headway analyze %s'?",
+			hwy_shell_word(words[0]).text);
 }
 
 /* The command that the words begin with; ends Headway where there is none. */

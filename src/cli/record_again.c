@@ -44,7 +44,7 @@ static bool ran_python(const struct hwy_trace *trace)
 void record_again_put_command(FILE *out, const struct hwy_trace *trace)
 {
 	const char *command = hwy_property(trace, "command");
-	/* Without a driver of NVIDIA that is what is recorded where nothing is asked for. */
+	/* Where there is no NVIDIA driver, `headway profile` without -t records all of this. */
 	if (!hwy_property(trace, "driver"))
 		fputs("profile ", out);
 	else

@@ -27,7 +27,7 @@ static int view_worker_fail(const struct hwy_err *err)
 	return 2;
 }
 
-/* The job's ranks beside its trace, where the source is the folder of a job. */
+/* The recordings of a job's ranks, one by one; open where the source is the folder of a job. */
 struct opened_ranks {
 	struct analyze_view view;
 	struct worker_job job;

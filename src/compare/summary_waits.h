@@ -5,7 +5,7 @@
 
 #include "compare/summary.h"
 
-/* Fills in 'waits' of a phase. */
+/* Fills in into->waits: the calls of the phase that wait for the device, one entry a line. */
 bool summary_waits(struct compare_phase *into, struct hwy_arena *arena,
 		   struct hwy_analysis *analysis, const struct hwy_phase *phase,
 		   const struct hwy_waits *waits, struct hwy_err *err);

@@ -38,7 +38,7 @@ grep -qE '^headway [0-9]+\.[0-9]+\.[0-9]+$' "$work/out" || fail "--version: $(ca
 
 # Words that are no command: a program, a recording, an edit, an option's first letter.
 run sh -c 'exit 3' x
-expect_refusal "a program without its command" "did you mean 'headway profile sh -c exit 3 x'?"
+expect_refusal "a program without its command" "did you mean 'headway profile sh -c 'exit 3' x'?"
 (cd "$work" && printf '#!/bin/sh\nexit 0\n' >app && chmod +x app && echo 'print(1)' >train.py)
 cd "$work" || exit 1
 run ./app --size 3

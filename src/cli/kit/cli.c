@@ -115,7 +115,8 @@ struct hwy_trace *cli_open(const char *path)
 	return trace;
 }
 
-/* stdout may be a stream without a descriptor: see plain_stdout.c. */
+/* The descriptor that 'out' writes to. In a locale without UTF-8, plain_stdout.c makes stdout a
+ * stream that has none of its own. */
 static int descriptor_of(FILE *out)
 {
 	return out == stdout ? STDOUT_FILENO : fileno(out);
